@@ -171,6 +171,35 @@ bool oc_type_in_name(const char *name, size_t n, struct oc_str *type)
     return type->n > 0;
 }
 
+/* Names of the ResNets for Caffe: "res3b7_branch2a", "bn3b7_branch2a", "scale2a_branch1", the sum "res3b7",
+ * "res3b7_relu". */
+static struct typed type_of_caffe_resnet(struct oc_str s)
+{
+    static const struct {
+        const char *word, *type;
+        enum rank rank;
+    } row[] = {
+        {"res", "Conv", PRODUCT}, {"bn", "BatchNormalization", POINTWISE}, {"scale", "Mul", POINTWISE}};
+    static const char branch[] = "_branch", relu[] = "_relu";
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_str rest = oc_str_skip(s, oc_str_starts(s, row[i].word) ? strlen(row[i].word) : s.n);
+        size_t stage = strspn_of(rest, "2345"),
+               block = strspn_of(oc_str_skip(rest, stage), "abcdef0123456789");
+        if (stage != 1 || !block)
+            continue;
+        rest = oc_str_skip(rest, stage + block);
+        bool sum = !oc_str_starts(rest, branch);
+        rest = oc_str_skip(rest, sum ? 0 : sizeof(branch) - 1);
+        rest = oc_str_skip(rest, sum ? 0 : strspn_of(rest, "12abc"));
+        if (oc_str_eq(rest, relu))
+            return (struct typed){{"Relu", 4}, POINTWISE};
+        if (!rest.n && (!sum || i == 0))
+            return sum ? (struct typed){{"Add", 3}, POINTWISE}
+                       : (struct typed){{row[i].type, strlen(row[i].type)}, row[i].rank};
+    }
+    return (struct typed){{"", 0}, RANKS};
+}
+
 /* Caffe's usual names: "conv4_3", "norm1", "relu_7x7", and sizes of kernels: "pool1/3x3_s2". Its pools do not
  * say of which kind they are. */
 static struct typed type_of_caffe(const char *s, size_t n)
@@ -194,7 +223,7 @@ static struct typed type_of_caffe(const char *s, size_t n)
         if (oc_str_starts(last, row[i].word) && strspn_of(oc_str_skip(last, k), "0123456789_x") == last.n - k)
             return (struct typed){{row[i].type, strlen(row[i].type)}, row[i].rank};
     }
-    return (struct typed){{"", 0}, RANKS};
+    return type_of_caffe_resnet(last);
 }
 
 /* ---- layers of TensorRT ----------------------------------------------------------------------------- */
