@@ -111,11 +111,14 @@ void oc_fold_look_inside(const struct oc_folding *f, const struct oc_fold_level 
     choose_typical(f, l, c);
     find_layers(f, lag, c);
     c->blocks = has_blocks(f, c) && c->distinct >= OC_FOLD_DISTINCT;
+    bool forward = false, backward = false;
     for (size_t i = c->from; i < c->to && f->in->flags; i++) {
         c->transfer |= (f->in->flags[i] & (OC_FOLD_TO_DEVICE | OC_FOLD_TO_HOST)) != 0;
         c->to_device |= (f->in->flags[i] & OC_FOLD_TO_DEVICE) != 0;
         c->graph |= (f->in->flags[i] & OC_FOLD_GRAPH) != 0;
+        *(f->in->flags[i] & OC_FOLD_BACKWARD ? &backward : &forward) = true;
     }
+    c->training = forward && backward;
 }
 
 /* ---- more of it ------------------------------------------------------------------------------------- */

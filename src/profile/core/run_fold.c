@@ -544,15 +544,16 @@ static void join_segments(struct claim *c, const struct long_pauses *x)
 static bool looks_like_run(const struct claim *part, const struct claim *whole)
 {
     const struct oc_fold_content *p = &part->content, *w = &whole->content;
-    return p->transfer || p->graph ||
-           (!whole->clear && (part->clear || (!w->transfer && !w->graph && (p->layers || p->blocks))));
+    return p->transfer || p->graph || p->training ||
+           (!whole->clear &&
+            (part->clear || (!w->transfer && !w->graph && !w->training && (p->layers || p->blocks))));
 }
 
 static bool accept(struct oc_folding *f, struct claim *top, const struct claim *low, struct oc_fold *out)
 {
     const struct oc_fold_content *c = &top->content;
     struct long_pauses longer = find_long_pauses(&top->pauses, top->level->spacing);
-    bool inside = c->layers || c->blocks || c->transfer || c->graph;
+    bool inside = c->layers || c->blocks || c->transfer || c->graph || c->training;
     if (longer.every) { /* two levels with pauses, or with other evidence: unknown */
         if (top->clear || inside)
             return false;
@@ -571,6 +572,7 @@ static bool accept(struct oc_folding *f, struct claim *top, const struct claim *
     out->evidence = top->clear    ? "a pause before each"
                     : c->transfer ? "copies from or to the host in each"
                     : c->graph    ? "a graph replayed in each"
+                    : c->training ? "a forward and a backward pass in each"
                     : !c->layers  ? "repeated blocks of a network in each"
                                   : "repeated layers and other launches in each";
     return true;

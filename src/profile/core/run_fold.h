@@ -4,8 +4,8 @@
  * Period search by n-gram anchors. Layers repeat inside a run, so that the shortest period is not a run. An
  * n-gram that recurs at regular distances is an anchor of a level, and so are pauses (run_levels.c); levels
  * nest, and the run is the highest one (run_fold.c). It is accepted only with evidence: a pause before each
- * run that is longer than all others, copies to or from the host, replay of a graph, or repeated layers
- * together with other launches. Without evidence, with evidence for two levels, if levels contradict each
+ * run that is longer than all others, copies to or from the host, replay of a graph, a forward and a backward
+ * pass, or repeated layers together with other launches. Without evidence, with evidence for two levels, if levels contradict each
  * other, if the same additional work follows every few runs, or if launches outside would make more runs, the
  * runs are unknown. The search is made by names and shapes and by names alone, since shapes may grow from run
  * to run: the longer period counts. O(n log n) time for n launches. */
@@ -19,7 +19,8 @@
 enum oc_fold_flag {
     OC_FOLD_TO_DEVICE = 1, /* a copy from the host */
     OC_FOLD_TO_HOST = 2,
-    OC_FOLD_GRAPH = 4 /* one launch that replays a recorded graph */
+    OC_FOLD_GRAPH = 4,   /* one launch that replays a recorded graph */
+    OC_FOLD_BACKWARD = 8 /* an operator of a backward pass */
 };
 
 /* Launches of one queue in the order of their start. */
@@ -96,7 +97,8 @@ struct oc_folding {
 struct oc_fold_content {
     size_t from, to; /* a typical segment */
     bool transfer, to_device, graph;
-    bool blocks; /* varied ones */
+    bool training; /* a forward and a backward pass */
+    bool blocks;   /* varied ones */
     size_t distinct;
     uint32_t layers; /* 0: fewer than MIN_LAYERS */
     size_t inner_from, inner_to;

@@ -73,9 +73,11 @@ void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, 
     s->index[s->n] = index;
     s->symbol[s->n] = symbol;
     s->name[s->n] = name;
-    s->flags[s->n] = kind == OC_EV_MEMCPY                    ? oc_fold_flag_of_copy(text)
-                     : strncmp(text, "CUDA graph ", 11) == 0 ? OC_FOLD_GRAPH
-                                                             : 0;
+    static const char backward[] = "autograd::engine::evaluate_function: "; /* PyTorch */
+    s->flags[s->n] = kind == OC_EV_MEMCPY                                 ? oc_fold_flag_of_copy(text)
+                     : strncmp(text, "CUDA graph ", 11) == 0              ? OC_FOLD_GRAPH
+                     : strncmp(text, backward, sizeof(backward) - 1) == 0 ? OC_FOLD_BACKWARD
+                                                                          : 0;
     s->start_ns[s->n] = start_ns;
     s->end_ns[s->n++] = start_ns + dur_ns;
 }

@@ -82,7 +82,7 @@ static bool fold(struct made *m, uint32_t iterations, struct oc_fold *out)
     return oc_fold_find(&in, out);
 }
 
-/* Letters; '|' is a pause, '>' and '<' are copies to and from the device. */
+/* Letters, capital ones of a backward pass; '|' is a pause, '>' and '<' are copies to and from the device. */
 static bool fold_text(const char *pattern, unsigned times, uint32_t iterations, struct oc_fold *out)
 {
     struct made m;
@@ -91,10 +91,14 @@ static bool fold_text(const char *pattern, unsigned times, uint32_t iterations, 
     for (unsigned k = 0; k < times; k++)
         for (const char *c = pattern; *c; c++) {
             if (*c != '|')
-                launch(&m, *c < 'a' ? (uint32_t)(*c == '>') : (uint32_t)(*c - 'a' + 2),
-                       *c == '>'   ? OC_FOLD_TO_DEVICE
-                       : *c == '<' ? OC_FOLD_TO_HOST
-                                   : 0,
+                launch(&m,
+                       *c >= 'a'   ? (uint32_t)(*c - 'a' + 2)
+                       : *c >= 'A' ? (uint32_t)(*c - 'A' + 28)
+                                   : (uint32_t)(*c == '>'),
+                       *c == '>'                ? OC_FOLD_TO_DEVICE
+                       : *c == '<'              ? OC_FOLD_TO_HOST
+                       : *c >= 'A' && *c <= 'Z' ? OC_FOLD_BACKWARD
+                                                : 0,
                        gap_ns);
             gap_ns = *c == '|' ? 1000 : 10;
         }
@@ -144,6 +148,16 @@ static void pauses_and_copies_separate_runs(void **state)
     check(">abcdef", 8, 8, "medium");
     check(">abcdef<", 8, 8, "medium");
     check("abcdef<", 8, 8, "medium");
+}
+
+/* A layer has no pass of its own; several steps may belong to one update of the weights. */
+static void forward_and_backward_passes_are_a_run(void **state)
+{
+    (void)state;
+    check("lrlmMLKRLK", 8, 8, "medium");
+    check("dqkvoqkvoOVKQOVKQD", 8, 8, "medium");
+    check_unknown("MLKRLK", 8);
+    check_unknown("lrlmMLKRLKlrlmMLKRLKlrlmMLKRLKlrlmMLKRLKlrlmMLKRLKxyz", 10);
 }
 
 static void what_may_be_a_layer_is_unknown(void **state)
@@ -535,6 +549,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(layers_with_other_work_are_a_run),
                                        cmocka_unit_test(varied_blocks_are_a_run),
                                        cmocka_unit_test(pauses_and_copies_separate_runs),
+                                       cmocka_unit_test(forward_and_backward_passes_are_a_run),
                                        cmocka_unit_test(what_may_be_a_layer_is_unknown),
                                        cmocka_unit_test(evidence_for_two_levels_is_unknown),
                                        cmocka_unit_test(given_number_selects_the_level),
