@@ -257,13 +257,24 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     rec->self_ns = rec->time_ns;
 }
 
+/* Length of the type in a name. TorchInductor numbers its kernels: "triton_poi_fused_add_relu_7". */
+static size_t length_of_type(const char *name)
+{
+    static const char inductor[] = "triton_";
+    size_t n = strlen(name), stem = n;
+    while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+        stem--;
+    bool numbered = stem < n && stem > sizeof(inductor) && name[stem - 1] == '_';
+    return numbered && strncmp(name, inductor, sizeof(inductor) - 1) == 0 ? stem - 1 : n;
+}
+
 static void timeline_records_describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     const struct oc_timeline *t = m->t;
     const char *type = t->operator_type ? t->operator_type[g->name] : NULL;
-    rec->name = rec->op_type = t->name[g->name];
-    if (type)
-        rec->op_type = oc_intern(&t->profile->names, type, strlen(type));
+    rec->name = t->name[g->name];
+    type = type ? type : rec->name;
+    rec->op_type = oc_intern(&t->profile->names, type, length_of_type(type));
     rec->lane = g->lane;
     rec->parent = g->parent == OC_NONE ? OC_NONE : m->group[g->parent].rec;
     rec->start_ns = g->start_ns;

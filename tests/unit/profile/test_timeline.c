@@ -377,6 +377,26 @@ static void kernel_before_an_operator_of_its_name(void **state)
     oc_profile_close(m.p);
 }
 
+/* TorchInductor numbers the kernels that it generates. */
+static void number_of_a_generated_kernel_is_not_part_of_its_type(void **state)
+{
+    static const char *const row[][2] = {{"triton_poi_fused_add_relu_7", "triton_poi_fused_add_relu"},
+                                         {"triton_red_fused_mean_12", "triton_red_fused_mean"},
+                                         {"triton_poi_fused_add", "triton_poi_fused_add"},
+                                         {"triton_7", "triton_7"},
+                                         {"triton__0d1d2", "triton__0d1d2"},
+                                         {"aten::max_pool2d", "aten::max_pool2d"},
+                                         {"conv_7", "conv_7"}};
+    (void)state;
+    struct made m = make_profile();
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        add(&m, OC_EV_OPERATOR, m.host, row[i][0], 10.0 * (double)i, 5);
+    finish_timeline(&m, 0);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        assert_string_equal(find_record(m.p, row[i][0], 0)->op_type, row[i][1]);
+    oc_profile_close(m.p);
+}
+
 static void empty_timeline_has_no_records(void **state)
 {
     (void)state;
@@ -399,6 +419,7 @@ int main(void)
         cmocka_unit_test(equal_layers_are_not_runs),
         cmocka_unit_test(crossing_events_take_linear_time),
         cmocka_unit_test(kernel_before_an_operator_of_its_name),
+        cmocka_unit_test(number_of_a_generated_kernel_is_not_part_of_its_type),
         cmocka_unit_test(empty_timeline_has_no_records),
         cmocka_unit_test(shapes_that_change_in_every_run_are_bounded),
     };
