@@ -36,6 +36,8 @@ static const struct {
     {"x", "==7== NVPROF is profiling process 7\n==7== Metric result:\n",
      "a report of nvprof with metrics and no times", 57},
     {"x", "&&&& RUNNING TensorRT.trtexec # trtexec --int8\n", "a log of trtexec without times of layers", 47},
+    {"memory.json", "[[1726077563878112, 1726077563891027], [[0, 424], [0, 425]]]",
+     "a list of numbers (maybe PyTorch's memory timeline, which has no times of operators)", 55},
     {"x", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}",
      "a speedscope profile (stacks of functions)", 64},
     {"empty", "", NULL, 0},
