@@ -30,6 +30,7 @@ static const struct {
     {"name parts", "each part of the name is the name of a node or tensor"},
     {"range", "every node on a path from the first to the last node in the name"},
     {"plain name", "the name of a node, ignoring characters that tools replace or append"},
+    {"by size", "no names: as many products of this size as nodes, in execution order"},
     {"by order", "no names: operators of the same type were aligned in execution order"},
     {"by type", "the number of calls equals the number of nodes of the type"},
     {"by type and shape", "the number of calls equals the number of nodes of the type with these shapes"},

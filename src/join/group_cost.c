@@ -82,7 +82,23 @@ static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slo
     return oc_op_slot(op, slot) == 'm';
 }
 
-static bool count_input(struct border *b, uint32_t node, uint32_t slot)
+/* A node that alone reads less than its inputs: rows of an embedding, a slice. Not a view, which moves nothing
+ * itself. */
+static bool reads_parts(const struct border *b, uint32_t node)
+{
+    const struct oc_node_cost *c = &b->a->cost[node];
+    const struct oc_node *n = &b->m->node[node];
+    uint64_t whole = 0, bytes;
+    if (c->alias || c->trips != 1 || c->quality == OC_UNKNOWN || c->state == OC_NODE_CONTAINER)
+        return false;
+    for (uint32_t k = 0; k < n->n_in; k++)
+        if (n->in[k] != OC_NONE && !is_metadata(b->a, node, k) &&
+            (!read_bytes(b, n->in[k], &bytes) || !add(&whole, bytes)))
+            return false;
+    return c->rd_act + c->rd_wt < whole;
+}
+
+static bool count_input(struct border *b, uint32_t node, uint32_t slot, bool parts)
 {
     const struct oc_analysis *a = b->a;
     uint32_t v = b->m->node[node].in[slot];
@@ -92,7 +108,7 @@ static bool count_input(struct border *b, uint32_t node, uint32_t slot)
     if (from != OC_NONE && in_group(b->r, from))
         return true;
     uint64_t bytes;
-    b->seen[v] = b->mark;
+    b->seen[v] = parts ? b->seen[v] : b->mark; /* each node reads parts of its own */
     return is_left_out(b, v) || (read_bytes(b, v, &bytes) && add(&b->sum[a->is_const[v]], bytes));
 }
 
@@ -106,15 +122,33 @@ static bool leaves_group(const struct border *b, uint32_t v)
     return false;
 }
 
+/* Inputs of the nodes that read parts of them (which are no more than the node reads alone), or of the others. */
+static bool count_inputs(struct border *b, bool parts)
+{
+    for (uint32_t i = 0; i < b->r->n_node; i++) {
+        uint32_t node = b->r->node[i];
+        const struct oc_node_cost *c = &b->a->cost[node];
+        const uint64_t before[2] = {b->sum[0], b->sum[1]}, most[2] = {c->rd_act, c->rd_wt};
+        if (reads_parts(b, node) != parts)
+            continue;
+        for (uint32_t k = 0; k < b->m->node[node].n_in; k++)
+            if (!count_input(b, node, k, parts))
+                return false;
+        for (unsigned k = 0; k < 2 && parts; k++)
+            if (b->sum[k] - before[k] > most[k])
+                b->sum[k] = before[k] + most[k];
+    }
+    return true;
+}
+
 /* Bytes that cross the border of the group, for one execution of its nodes. */
 static bool count_border(struct border *b)
 {
     const struct oc_model *m = b->m;
+    if (!count_inputs(b, false) || !count_inputs(b, true))
+        return false;
     for (uint32_t i = 0; i < b->r->n_node; i++) {
         const struct oc_node *n = &m->node[b->r->node[i]];
-        for (uint32_t k = 0; k < n->n_in; k++)
-            if (!count_input(b, b->r->node[i], k))
-                return false;
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint64_t bytes;
             if (n->out[k] != OC_NONE && leaves_group(b, n->out[k]) && !is_left_out(b, n->out[k]) &&

@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "join/record_cost.h"
 #include "join/type_sets.h"
 
 /* Matching by type and order, for runtimes that do not record node names. Records and nodes are sequences
  * in execution order; a weighted longest-common-subsequence alignment pairs equivalent types, maximises
- * the number of pairs, then the number of equal shapes.
+ * the number of pairs, then the number of equal shapes. Products of one size are matched before it, if there
+ * are as many records as nodes: compilers change the order of independent products of different sizes.
  *
  * score(i, j) = max(score(i - 1, j), score(i, j - 1), score(i - 1, j - 1) + pair(i, j)), computed by
  * dynamic programming in a diagonal strip as wide as MAX_CELLS allows, with two bits per cell for the
@@ -22,6 +24,8 @@ enum way { STOP, UP, LEFT, DIAGONAL };
 struct item {          /* a record or a node */
     uint32_t id, kind; /* of a record: index of its type set; of a node: index of its type */
     uint32_t in, out;  /* ids of its first shapes, OC_NONE unknown */
+    uint64_t macs;     /* of a convolution or matrix product; 0: it is none, or not known exactly */
+    uint32_t node;     /* of a record: matched before the alignment, OC_NONE */
 };
 
 struct sequence {
@@ -37,7 +41,8 @@ struct aligning {
     size_t n_set, set_cap, n_type, type_cap;
     struct oc_map sets, types, shapes;
     uint32_t n_shape;
-    bool *fits; /* matrix set x type */
+    bool *fits;      /* matrix set x type */
+    bool same_sizes; /* most products of the profile have the size of one of the model */
 };
 
 /* ---- ids of sets, types and shapes ------------------------------------------------------------------ */
@@ -86,6 +91,65 @@ static bool may_pair(const struct aligning *g, const struct item *r, const struc
     return g->fits[r->kind * g->n_type + n->kind];
 }
 
+/* ---- sizes of products ------------------------------------------------------------------------------ */
+
+static bool has_product(const char *types)
+{
+    return oc_type_set_has(types, "MatMul") || oc_type_set_has(types, "Conv");
+}
+
+static uint64_t macs_of_record(const struct aligning *g, uint32_t rec)
+{
+    struct oc_record_cost k;
+    const struct oc_prof_rec *r = &g->x->p->rec[rec];
+    if (!has_product(g->source[rec].core) || round(r->calls_per_run) > 1)
+        return 0;
+    oc_record_cost(g->x->p, r, g->x->arena, &k);
+    return k.quality == OC_EXACT ? k.macs : 0;
+}
+
+static uint64_t macs_of_node(const struct aligning *g, uint32_t node)
+{
+    const struct oc_node_cost *k = g->x->a ? &g->x->a->cost[node] : NULL;
+    return k && k->quality == OC_EXACT ? k->macs : 0;
+}
+
+static int by_macs(const void *a, const void *b, void *items)
+{
+    const uint32_t *x = a, *y = b;
+    const struct item *item = items;
+    if (item[*x].macs != item[*y].macs)
+        return item[*x].macs < item[*y].macs ? -1 : 1;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Indices of the items with MACs, by MACs, then by order. */
+static uint32_t *sorted_by_macs(const struct aligning *g, const struct sequence *s, size_t *n)
+{
+    uint32_t *index = OC_NEW_ARRAY(g->x->arena, s->n + 1, uint32_t);
+    *n = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->item[i].macs)
+            index[(*n)++] = i;
+    if (*n)
+        qsort_r(index, *n, sizeof(*index), by_macs, s->item);
+    return index;
+}
+
+static size_t end_of_class(const struct sequence *s, const uint32_t *index, size_t n, size_t from)
+{
+    size_t end = from;
+    while (end < n && s->item[index[end]].macs == s->item[index[from]].macs)
+        end++;
+    return end;
+}
+
+/* A record of a product whose size is not the node's, in a profile with the sizes of the model. */
+static bool contradicts(const struct aligning *g, const struct item *r, const struct item *n)
+{
+    return g->same_sizes && r->macs && n->macs && r->macs != n->macs;
+}
+
 /* ---- the two sequences ------------------------------------------------------------------------------ */
 
 /* Part of what another record did as a unit: aten::conv2d calls aten::convolution. */
@@ -129,16 +193,17 @@ static void collect(struct aligning *g)
         if (!g->source[i].core || has_outer(g, i))
             continue;
         uint32_t set = number_of(&g->sets, g->source[i].core, &g->set, &g->n_set, &g->set_cap);
-        add_item(&g->rec, (struct item){i, set, shape_number(g, oc_match_main_input(r)),
-                                        shape_number(g, r->n_out ? &r->out[0] : NULL)});
+        add_item(&g->rec,
+                 (struct item){i, set, shape_number(g, oc_match_main_input(r)),
+                               shape_number(g, r->n_out ? &r->out[0] : NULL), macs_of_record(g, i), OC_NONE});
     }
     for (uint32_t i = 0; i < x->m->n_node; i++) {
         const struct oc_node *n = &x->m->node[i];
         if (x->owner[i] != OC_NONE || !oc_match_runs(x, i))
             continue;
         uint32_t type = number_of(&g->types, n->op_type, &g->type, &g->n_type, &g->type_cap);
-        add_item(&g->node,
-                 (struct item){i, type, value_shape(g, n->in, n->n_in), value_shape(g, n->out, n->n_out)});
+        add_item(&g->node, (struct item){i, type, value_shape(g, n->in, n->n_in),
+                                         value_shape(g, n->out, n->n_out), macs_of_node(g, i), OC_NONE});
     }
     if (g->rec.n)
         qsort_r(g->rec.item, g->rec.n, sizeof(struct item), by_start, (void *)(uintptr_t)x->p);
@@ -199,6 +264,47 @@ static void take_several(struct aligning *g, const struct item *r)
         g->x->match[r->id].repeats = (uint32_t)(calls / (double)n);
 }
 
+/* ---- products of one size --------------------------------------------------------------------------- */
+
+static void find_same_sizes(struct aligning *g, const uint32_t *rec, size_t n_rec, const uint32_t *node,
+                            size_t n_node)
+{
+    size_t found = 0;
+    for (size_t i = 0, k = 0; i < n_rec; i++) {
+        while (k < n_node && g->node.item[node[k]].macs < g->rec.item[rec[i]].macs)
+            k++;
+        found += k < n_node && g->node.item[node[k]].macs == g->rec.item[rec[i]].macs;
+    }
+    g->same_sizes = 2 * found > n_rec;
+}
+
+/* As many records as nodes of one size, and all of them of equivalent types: in order. */
+static void take_class(struct aligning *g, const uint32_t *rec, const uint32_t *node, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!may_pair(g, &g->rec.item[rec[i]], &g->node.item[node[i]]) || !is_free(g, &g->node.item[node[i]]))
+            return;
+    for (size_t i = 0; i < n; i++) {
+        struct item *r = &g->rec.item[rec[i]];
+        r->node = g->node.item[node[i]].id;
+        assign_nodes(g, r, r->node, "by size", 0.8);
+    }
+}
+
+static void take_products(struct aligning *g)
+{
+    size_t n_rec, n_node;
+    const uint32_t *rec = sorted_by_macs(g, &g->rec, &n_rec), *node = sorted_by_macs(g, &g->node, &n_node);
+    find_same_sizes(g, rec, n_rec, node, n_node);
+    for (size_t i = 0, k = 0, i_end, k_end; i < n_rec && k < n_node; i = i_end, k = k_end) {
+        uint64_t a = g->rec.item[rec[i]].macs, b = g->node.item[node[k]].macs;
+        i_end = a <= b ? end_of_class(&g->rec, rec, n_rec, i) : i;
+        k_end = b <= a ? end_of_class(&g->node, node, n_node, k) : k;
+        if (a == b && i_end - i == k_end - k)
+            take_class(g, rec + i, node + k, k_end - k);
+    }
+}
+
 /* ---- the alignment ---------------------------------------------------------------------------------- */
 
 struct band {
@@ -228,7 +334,8 @@ static void fill_row(const struct aligning *g, struct band *b, size_t i, const u
         enum way way = STOP;
         if (i && j && j - 1 >= old && j - 1 < old + b->width) {
             const struct item *r = &g->rec.item[i - 1], *n = &g->node.item[j - 1];
-            if (may_pair(g, r, n) && is_free(g, n)) {
+            bool open = r->node == OC_NONE && may_pair(g, r, n) && is_free(g, n) && !contradicts(g, r, n);
+            if (open || r->node == n->id) {
                 best = before[j - 1 - old] + PAIR + shapes_agree(r, n);
                 way = DIAGONAL;
             }
@@ -283,7 +390,8 @@ static void walk_back(struct aligning *g, const struct band *b)
             return;
         if (way == DIAGONAL) {
             const struct item *r = &g->rec.item[i - 1], *n = &g->node.item[j - 1];
-            assign_nodes(g, r, n->id, "by order", confidence(r, n, as_many[r->kind]));
+            if (r->node == OC_NONE)
+                assign_nodes(g, r, n->id, "by order", confidence(r, n, as_many[r->kind]));
         }
         i -= way != LEFT;
         j -= way != UP;
@@ -363,6 +471,7 @@ void oc_match_order(struct oc_matcher *x)
     take_groups(&g, true);
     struct sequence all = g.rec;
     g.rec = single_calls(&g);
+    take_products(&g);
     align(&g);
     free(g.rec.item);
     g.rec = all;

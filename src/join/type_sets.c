@@ -1,5 +1,6 @@
 #include "join/type_sets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -49,7 +50,7 @@ static const struct row rows[] = {
     {" batch_norm batch_norm_ sync_batch_norm fused_batch_norm_act BatchNorm BatchNormWithActivation "
      "FusedBatchNorm "
      "FusedBatchNormEx BatchNormInfer BNInfer aten::batch_norm aten::cudnn_batch_norm "
-     "aten::native_batch_norm "
+     "aten::native_batch_norm aten::_native_batch_norm_legit aten::_native_batch_norm_legit_no_training "
      "aten::miopen_batch_norm nn_batch_norm BatchNormInference ",
      " BatchNormalization ", NULL, true},
     {" instance_norm InstanceNorm aten::instance_norm nn_instance_norm ", " InstanceNormalization ", NULL,
@@ -90,8 +91,8 @@ static const struct row rows[] = {
     {" log Log aten::log ", " Log ", NULL, false},
     {" sqrt Sqrt aten::sqrt ", " Sqrt ", NULL, false},
     {" erf Erf aten::erf ", " Erf ", NULL, false},
-    {" softmax softmax_with_cross_entropy Softmax SoftMax aten::softmax aten::_softmax nn_softmax "
-     "nn_fast_softmax ",
+    {" softmax softmax_with_cross_entropy Softmax SoftMax aten::softmax aten::_softmax aten::_safe_softmax "
+     "nn_softmax nn_fast_softmax ",
      " Softmax ", NULL, true},
     {" log_softmax LogSoftmax aten::log_softmax aten::_log_softmax nn_log_softmax ", " LogSoftmax ", NULL,
      true},
@@ -157,15 +158,36 @@ static const struct row *find(const char *s, size_t n)
     return NULL;
 }
 
-/* ---- fused functions of TVM ------------------------------------------------------------------------- */
+/* ---- fused functions of TVM and TorchInductor -------------------------------------------------------- */
+
+/* Pointwise kernels and reductions of TorchInductor, which names operators as PyTorch without "aten::". A
+ * product in such a name is that of its bias or layout: products have kernels of their own. */
+static bool is_inductor(const char *name)
+{
+    static const char *const kinds[] = {"triton_poi_", "triton_red_", "triton_per_"};
+    for (size_t i = 0; i < OC_COUNT(kinds); i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
+static const struct row *find_aten(const char *s, size_t n)
+{
+    char name[128];
+    int len = n < sizeof(name) ? snprintf(name, sizeof(name), "aten::%.*s", (int)n, s) : 0;
+    const struct row *r = len > 0 && (size_t)len < sizeof(name) ? find(name, (size_t)len) : NULL;
+    bool product = r && (oc_type_set_has(r->core, "Conv") || oc_type_set_has(r->core, "ConvTranspose") ||
+                         oc_type_set_has(r->core, "MatMul"));
+    return product ? NULL : r;
+}
 
 /* Longest operator name that is a prefix of the text, followed by an underscore or the end. */
-static const struct row *longest_prefix(const char *s, size_t *used)
+static const struct row *longest_prefix(const char *s, bool inductor, size_t *used)
 {
     for (size_t n = strlen(s); n > 0; n--) {
         if (s[n] != '\0' && s[n] != '_')
             continue;
-        const struct row *r = find(s, n);
+        const struct row *r = inductor ? find_aten(s, n) : find(s, n);
         if (r) {
             *used = n;
             return r;
@@ -179,12 +201,13 @@ static bool fused_functions(const char *name, struct oc_arena *a, struct oc_sour
     const char *at = strstr(name, "fused_");
     const struct row *core = NULL;
     struct oc_buf member = {0};
+    const bool inductor = is_inductor(name);
     unsigned n = 0;
     if (!at || (at != name && at[-1] != '_'))
         return false;
     for (at += 6; *at; at += *at == '_') {
         size_t used;
-        const struct row *r = longest_prefix(at, &used);
+        const struct row *r = longest_prefix(at, inductor, &used);
         if (!r) {
             at += strcspn(at, "_");
             continue;

@@ -156,6 +156,12 @@ static void types_of_frameworks_map_to_onnx(void **state)
         {"", "tvmgen_default_fused_nn_conv2d_add_nn_relu_3", "Conv"},
         {"", "fused_nn_contrib_conv2d_NCHWc_add", "Conv"},
         {"", "fused_nn_max_pool2d", "MaxPool"},
+        {"", "triton_poi_fused_mul_transpose_view_1", "Mul"}, /* Paddle's mul is a product */
+        {"", "triton_per_fused_add_native_layer_norm_6", "LayerNormalization"},
+        {"", "triton_poi_fused__native_batch_norm_legit_no_training_convolution_relu_5",
+         "BatchNormalization"},
+        {"", "triton_poi_fused_convolution_relu_3", "Relu"},
+        {"", "triton_poi_fused_convolution_0", NULL}, /* its layout */
         {"", "conv2d_grad", NULL},
         {"", "cudaLaunchKernel", NULL},
         {"", "", NULL},
@@ -169,6 +175,8 @@ static void types_of_frameworks_map_to_onnx(void **state)
         assert_int_equal(found, row[i].core != NULL);
         if (found)
             assert_true(oc_type_set_has(t.core, row[i].core) && !oc_type_set_has(t.core, "LSTM"));
+        bool product = found && (oc_type_set_has(t.core, "MatMul") || oc_type_set_has(t.core, "Conv"));
+        assert_false(product && strncmp(row[i].name, "triton", 6) == 0);
     }
     oc_arena_free(&a);
 }
@@ -251,6 +259,115 @@ static void tvm_functions_match_groups(void **state)
     assert_int_equal(x.j->n_unmatched, 0);
     assert_nodes(&x, 1, "conv2 add2 relu2", "by order", 0.6);
     assert_nodes(&x, 4, "dense", "by order", 0.6);
+    joined_free(&x);
+}
+
+/* ---- products ---- */
+
+/* scores = x wq (6,4) by 4,6; their product with x wv; 96, 96, 144, 144 and 96 multiply-adds. */
+static struct oc_builder *attention(void)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[6,4]");
+    oc_b_init(b, "wq", "float[4,4]");
+    oc_b_init(b, "wv", "float[4,4]");
+    oc_b_init(b, "k", "float[4,6]");
+    oc_b_init(b, "wo", "float[4,4]");
+    oc_b_node(b, "MatMul", "q", "x,wq", "q_", "");
+    oc_b_node(b, "MatMul", "v", "x,wv", "v_", "");
+    oc_b_node(b, "MatMul", "qk", "q_,k", "s", "");
+    oc_b_node(b, "MatMul", "pv", "s,v_", "c", "");
+    oc_b_node(b, "MatMul", "o", "c,wo", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* m by k times k by n, in the order of `text`: "6x4x4 6x4x6" */
+static void add_products(struct joined *x, const char *text)
+{
+    int m, k, n, used;
+    for (; sscanf(text, "%dx%dx%d%n", &m, &k, &n, &used) == 3; text += used) {
+        struct oc_prof_rec *r = add_record(x, "aten::mm", "aten::mm");
+        struct oc_type *in = OC_NEW_ARRAY(&x->p.arena, 2, struct oc_type);
+        in[0] = *shape(x, 2, (int[]){m, k});
+        in[1] = *shape(x, 2, (int[]){k, n});
+        r->in = in;
+        r->n_in = 2;
+        r->has_in = true;
+    }
+}
+
+static struct joined join_products(const char *text)
+{
+    struct joined x = {0};
+    struct oc_builder *b = attention();
+    load(&x, b);
+    oc_b_free(b);
+    begin_profile(&x, "kineto", 8);
+    add_products(&x, text);
+    join(&x);
+    return x;
+}
+
+/* A compiler computes v when it is needed. */
+static void products_of_one_size_match_in_any_order_of_sizes(void **state)
+{
+    (void)state;
+    static const char *const want[] = {"q", "qk", "v", "pv", "o"};
+    struct joined x = join_products("6x4x4 6x4x6 6x4x4 6x6x4 6x4x4");
+    for (uint32_t i = 0; i < OC_COUNT(want); i++)
+        assert_nodes(&x, i, want[i], "by size", 0.8);
+    joined_free(&x);
+}
+
+/* One of three products of 96 multiply-adds: by order. The product of 1,000 is none of the model's. */
+static void product_of_another_size_matches_no_node(void **state)
+{
+    (void)state;
+    struct joined x = join_products("6x4x4 6x4x6 6x6x4 10x10x10");
+    assert_string_equal(x.j->rec[0].rule, "by order");
+    assert_nodes(&x, 1, "qk", "by size", 0.8);
+    assert_nodes(&x, 2, "pv", "by size", 0.8);
+    assert_int_equal(x.j->rec[3].n_node, 0);
+    joined_free(&x);
+}
+
+/* All sizes are four times the model's: the profile ran with another batch, and order decides as before. */
+static void products_of_another_batch_match_by_order(void **state)
+{
+    (void)state;
+    static const char *const want[] = {"q", "v", "qk", "pv", "o"};
+    struct joined x = join_products("24x4x4 24x4x4 24x4x6 24x6x4 24x4x4");
+    for (uint32_t i = 0; i < OC_COUNT(want); i++) {
+        assert_int_equal(x.j->rec[i].n_node, 1);
+        assert_string_equal(x.m->node[x.j->rec[i].node[0]].name, want[i]);
+        assert_string_equal(x.j->rec[i].rule, "by order");
+    }
+    joined_free(&x);
+}
+
+/* Of a table the 6 rows of 8 floats that are gathered: 192 bytes, and 32 of the bias. */
+static void group_reads_the_gathered_rows_only(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "ids", "int64[2,3]");
+    oc_b_init(b, "table", "float[1000,8]");
+    oc_b_init(b, "bias", "float[8]");
+    oc_b_node(b, "Gather", "rows", "table,ids", "r", "");
+    oc_b_node(b, "Add", "sum", "r,bias", "y", "");
+    oc_b_output(b, "y", NULL);
+    load(&x, b);
+    oc_b_free(b);
+    begin_profile(&x, "kineto", 1);
+    add_record(&x, "triton_poi_fused_add_embedding_0", "triton_poi_fused_add_embedding");
+    join(&x);
+    assert_int_equal(x.j->rec[0].n_node, 2);
+    assert_true(x.j->rec[0].bytes_known);
+    assert_int_equal(x.j->rec[0].rd_act, 48);
+    assert_int_equal(x.j->rec[0].rd_wt, 192 + 32);
+    assert_int_equal(x.j->rec[0].wr, 192);
     joined_free(&x);
 }
 
@@ -475,6 +592,10 @@ int main(void)
         cmocka_unit_test(paddle_records_match_by_order),
         cmocka_unit_test(shapes_resolve_ambiguous_order),
         cmocka_unit_test(tvm_functions_match_groups),
+        cmocka_unit_test(products_of_one_size_match_in_any_order_of_sizes),
+        cmocka_unit_test(product_of_another_size_matches_no_node),
+        cmocka_unit_test(products_of_another_batch_match_by_order),
+        cmocka_unit_test(group_reads_the_gathered_rows_only),
         cmocka_unit_test(one_record_matches_several_nodes),
         cmocka_unit_test(parts_belong_to_the_row_of_the_whole),
         cmocka_unit_test(whole_models_match_by_order),
