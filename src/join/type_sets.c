@@ -196,6 +196,24 @@ static const struct row *longest_prefix(const char *s, bool inductor, size_t *us
     return NULL;
 }
 
+/* The exporter folds a normalization into the convolution before it: a kernel that also adds or applies Relu
+ * is that node. NULL: it does more, or nothing else. */
+static const char *after_normalization(const char *members)
+{
+    static const char *const types[] = {" BatchNormalization ", " Add Sum ", " Relu Clip "};
+    bool has[OC_COUNT(types)] = {false};
+    while (*members) {
+        size_t i = 0;
+        while (i < OC_COUNT(types) && strncmp(members, types[i], strlen(types[i])) != 0)
+            i++;
+        if (i == OC_COUNT(types))
+            return NULL;
+        has[i] = true;
+        members += strlen(types[i]);
+    }
+    return !has[0] ? NULL : has[1] ? types[1] : has[2] ? types[2] : NULL;
+}
+
 static bool fused_functions(const char *name, struct oc_arena *a, struct oc_source_type *out)
 {
     const char *at = strstr(name, "fused_");
@@ -223,6 +241,8 @@ static bool fused_functions(const char *name, struct oc_arena *a, struct oc_sour
     if (core)
         *out = (struct oc_source_type){.core = core->core,
                                        .member = n > 1 ? oc_strndup(a, member.data, member.n) : NULL};
+    const char *after = core && inductor && out->member ? after_normalization(out->member) : NULL;
+    out->core = after ? after : out->core;
     oc_buf_free(&member);
     return core != NULL;
 }

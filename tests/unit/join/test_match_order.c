@@ -158,7 +158,10 @@ static void types_of_frameworks_map_to_onnx(void **state)
         {"", "fused_nn_max_pool2d", "MaxPool"},
         {"", "triton_poi_fused_mul_transpose_view_1", "Mul"}, /* Paddle's mul is a product */
         {"", "triton_per_fused_add_native_layer_norm_6", "LayerNormalization"},
-        {"", "triton_poi_fused__native_batch_norm_legit_no_training_convolution_relu_5",
+        {"", "triton_poi_fused__native_batch_norm_legit_no_training_convolution_relu_5", "Relu"},
+        {"", "triton_poi_fused__native_batch_norm_legit_no_training_add_relu_7", "Add"},
+        {"", "triton_poi_fused__native_batch_norm_legit_no_training_0", "BatchNormalization"},
+        {"", "triton_poi_fused__native_batch_norm_legit_no_training_max_pool2d_with_indices_relu_3",
          "BatchNormalization"},
         {"", "triton_poi_fused_convolution_relu_3", "Relu"},
         {"", "triton_poi_fused_convolution_0", NULL}, /* its layout */
