@@ -74,8 +74,8 @@ problems=$(grep -n '#include "profile/formats' src/profile/core/*.[ch]
 result 'subfolders include only lower layers' "$problems"
 
 # the first file of a folder says what is in it and what may change; a header that it calls private stays so
-problems=$(for folder in $(ls src/*/*.c src/*/*/*.c | sed 's|/[^/]*$||' | sort -u); do
-        name=${folder#src/} first=$(ls "$folder"/*.[ch] | head -n 1)
+problems=$(for folder in $(find src -mindepth 2 -name '*.c' | sed 's|/[^/]*$||' | sort -u); do
+        name=${folder#src/} first=$(find "$folder" -maxdepth 1 -name '*.[ch]' | LC_ALL=C sort | head -n 1)
         [ "$(sed -n "1s|^/\\* $name/: [A-Z].*|yes|p" "$first")" = yes ] || echo "$first: does not begin with \"/* $name/: \" and what is in it"
         for header in $(sed '/\*\/$/q' "$first" | tr -d '\n' | sed -n 's/.*Private to the folder: //p' | tr -s '*./ ' '\n' | sed '/^h$/d; /^$/d'); do
             [ -e "$folder/$header.h" ] || echo "$first: no $header.h"
