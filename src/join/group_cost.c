@@ -89,7 +89,7 @@ static bool reads_parts(const struct border *b, uint32_t node)
     const struct oc_node_cost *c = &b->a->cost[node];
     const struct oc_node *n = &b->m->node[node];
     uint64_t whole = 0, bytes;
-    if (c->alias || c->trips != 1 || c->quality == OC_UNKNOWN || c->state == OC_NODE_CONTAINER)
+    if (c->alias || c->trips != 1 || c->quality == OC_UNKNOWN || c->state != OC_NODE_NORMAL)
         return false;
     for (uint32_t k = 0; k < n->n_in; k++)
         if (n->in[k] != OC_NONE && !is_metadata(b->a, node, k) &&
