@@ -108,7 +108,8 @@ PLATFORM := $(or $(filter wasm,$(MODE)),$(patsubst mingw,win,$(filter mingw,$(MO
 ALONE := src/fleet/worker_pool_none.c src/run/record_none.c src/measure/measure_none.c
 OS_SRC := $(wildcard src/base/os_$(PLATFORM).c src/base/os_$(PLATFORM)_*.c) $(if $(filter wasm win,$(PLATFORM)),src/base/os_sort.c src/base/os_linked.c $(ALONE))
 OTHER_OS := $(wildcard src/base/os_*.c) $(ALONE) $(if $(filter wasm win,$(PLATFORM)),src/fleet/worker_pool.c $(wildcard src/run/*.c src/measure/*.c))
-LIB_SRC := $(filter-out src/cli/% $(OTHER_OS),$(wildcard src/*/*.c src/*/*/*.c)) $(OS_SRC)
+# $(sort): the order of $(wildcard) is that of the locale, and that of the objects in the library is here
+LIB_SRC := $(sort $(filter-out src/cli/% $(OTHER_OS),$(wildcard src/*/*.c src/*/*/*.c)) $(OS_SRC))
 ifeq ($(MODE),coverage)
 LIB_SRC += tests/coverage/exit_flush.c
 endif
@@ -116,7 +117,7 @@ ifeq ($(MODE),msan)
 LIB_SRC += tests/deep/msan_boundary.c
 endif
 MCP_NONE := src/cli/mcp_none.c
-CLI_SRC := $(filter-out $(if $(filter posix,$(PLATFORM)),$(MCP_NONE),src/cli/cmd_mcp.c),$(wildcard src/cli/*.c))
+CLI_SRC := $(sort $(filter-out $(if $(filter posix,$(PLATFORM)),$(MCP_NONE),src/cli/cmd_mcp.c),$(wildcard src/cli/*.c)))
 ZOO_SRC := $(wildcard models/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
