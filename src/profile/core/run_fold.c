@@ -465,12 +465,26 @@ static void move_starts(struct oc_fold *out, size_t shift, size_t n)
     out->start[out->n_run] = end < n ? end : n;
 }
 
+/* Whether the file is nothing but whole runs, so that the first launch starts one. */
+static bool only_whole_runs(const struct oc_folding *f, const struct oc_fold_content *c, size_t len)
+{
+    const struct oc_fold_in *in = f->in;
+    if (f->all->n != in->n || in->n % len != 0)
+        return false;
+    for (size_t at = 0; at < in->n; at += len)
+        if (oc_fold_difference(in, c->from, c->to, at, at + len, f->count) >= OC_FOLD_ALIKE / 3 ||
+            likeness(in, at, 0) < 2 * CONTEXT)
+            return false;
+    return true;
+}
+
 static bool make_runs(struct oc_folding *f, const struct oc_fold_level *l, const struct oc_fold_content *c,
                       const struct pauses *p, struct oc_fold *out)
 {
     bool to_begin;
     size_t len = c->to - c->from, early = oc_fold_reach(f->in, l->at[0], c, 0, true, &to_begin) % len, shift;
-    size_t begin[] = {marked_start(f, l, c, p), outside_layers(c, early),
+    bool whole = !p && only_whole_runs(f, c, len);
+    size_t begin[] = {whole ? l->at[0] % len : marked_start(f, l, c, p), outside_layers(c, early),
                       !to_begin   ? SIZE_MAX
                       : c->layers ? at_layer(c, early)
                                   : l->at[0] % len};

@@ -150,6 +150,15 @@ static void pauses_and_copies_separate_runs(void **state)
     check("abcdef<", 8, 8, "medium");
 }
 
+/* Copies of constants inside of the runs: where the file has whole runs only, its first launch starts one. */
+static void whole_runs_start_with_the_file(void **state)
+{
+    (void)state;
+    check("abc>defghijkl", 8, 8, "medium");
+    check("cbrmcbr>carcbrcbarcbrcbc>arcbrcbarcbrcbcbarcbrcbarpfl", 3, 3, "medium");
+    check(">abcdefghijkl", 8, 8, "medium");
+}
+
 /* A layer has no pass of its own; several steps may belong to one update of the weights. */
 static void forward_and_backward_passes_are_a_run(void **state)
 {
@@ -549,6 +558,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(layers_with_other_work_are_a_run),
                                        cmocka_unit_test(varied_blocks_are_a_run),
                                        cmocka_unit_test(pauses_and_copies_separate_runs),
+                                       cmocka_unit_test(whole_runs_start_with_the_file),
                                        cmocka_unit_test(forward_and_backward_passes_are_a_run),
                                        cmocka_unit_test(what_may_be_a_layer_is_unknown),
                                        cmocka_unit_test(evidence_for_two_levels_is_unknown),
