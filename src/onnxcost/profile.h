@@ -28,7 +28,8 @@ struct oc_profile_opts {
     const volatile int *stop;
     const struct oc_input_limits *limits; /* NULL: the defaults */
     /* Names of the model's nodes: an annotation with such a name (record_function of PyTorch, ...) is the node,
-     * and the operators inside it are its parts. NULL: none; must outlive reading. */
+     * and the operators inside it are its parts. The number of the model's products shows how many runs a
+     * recording of PyTorch has. NULL: none; must outlive reading. */
     const struct oc_operator_names *operators;
 };
 

@@ -1,5 +1,5 @@
 /* Names of the nodes of a model, for importers: an annotation with such a name is the operator, and what runs inside
- * it are its parts. join/operator_names.c makes them: importers never see a model. */
+ * it are its parts. The number of its products shows how many runs a recording has. join/operator_names.c makes them: importers never see a model. */
 #ifndef OC_OPERATOR_NAMES_H
 #define OC_OPERATOR_NAMES_H
 
@@ -7,8 +7,9 @@
 
 struct oc_operator_names {
     struct oc_arena arena;
-    struct oc_map of;  /* name to the index in type; the keys are texts of the model */
-    const char **type; /* operator types, likewise; NULL: several nodes have the name */
+    struct oc_map of;   /* name to the index in type; the keys are texts of the model */
+    const char **type;  /* operator types, likewise; NULL: several nodes have the name */
+    uint32_t n_product; /* convolutions and matrix products among the nodes */
 };
 
 /* The operator type of the only node with that name, NULL. */

@@ -11,6 +11,8 @@ import bisect, collections, glob, gzip, json, math, os, subprocess, sys
 
 binary, recordings, work = sys.argv[1:4]
 SHARE = {'bert': 0.99, 'gpt2': 0.99, 'vit_b_16': 0.99, 'convnext_tiny': 0.99}
+PRODUCTS = ('aten::conv1d', 'aten::conv2d', 'aten::conv_transpose2d', 'aten::linear', 'aten::matmul', 'aten::addmm',
+            'aten::bmm', 'aten::mm', 'aten::baddbmm')
 COMPILED = {'bert': 0.89, 'resnet50': 0.9}
 WHOLE = ('bert', 'gpt2', 'vit_b_16')
 count = 0
@@ -113,6 +115,32 @@ def check_zoo(name, model, trace, events):
     return result(name + ': runs, and all time is attributed', [] if got == (runs, 'marked', 1) else [str(got)])
 
 
+def check_without_ranges(name, model, events):
+    """The same trace without the ranges: the runs, and the node of each product, are those that the ranges show."""
+    ranges = sorted((e['ts'], e['ts'] + e['dur'], e['name']) for e in events if e.get('cat') == 'user_annotation')
+    starts, runs = [r[0] for r in ranges], collections.Counter(r[2] for r in ranges).most_common(1)[0][1]
+    trace = os.path.join(work, name + '.bare.json')
+    with open(trace, 'w', encoding='utf-8') as out:
+        json.dump({'traceEvents': [e for e in events if e.get('cat') not in ('user_annotation', 'gpu_user_annotation')]}, out)
+    truth, end = [], 0
+    for ts, dur, op in sorted((e['ts'], e['dur'], e['name']) for e in events if e.get('cat') == 'cpu_op'):
+        if ts < end:
+            continue
+        end = ts + dur
+        if op in PRODUCTS:
+            truth.append(ranges[bisect.bisect_right(starts, ts) - 1][2])
+    r = report(os.path.join(work, model + '.onnx'), '-p', trace)
+    nodes = [n['name'] for n in r['nodes']]
+    rows = [row for row in r['join']['rows'] if row['name'] in PRODUCTS]
+    problems = ['%d runs, not %d' % (r['profile'][0]['runs_total'], runs)] if r['profile'][0]['runs_total'] != runs else []
+    for row, node in zip(rows, truth):
+        if node not in [nodes[i] for i in row['nodes']]:
+            problems.append('%s: %s, not %s' % (row['name'], [nodes[i] for i in row['nodes']], node))
+    if len(rows) * runs != len(truth):
+        problems.append('%d products in %d runs, %d in the trace' % (len(rows), runs, len(truth)))
+    result('%s without ranges: runs, and nodes of %d products' % (name, len(rows)), problems[:5])
+
+
 def check_bytes(name, model, trace):
     """Bytes of a model in f32 that ran in f16: those that follow from the recorded shapes and types alone."""
     alone = {}
@@ -167,6 +195,7 @@ def check(trace):
             check_bytes(name, model, trace)
         return check_join(name, model, r, events)
     check_zoo(name, name.split('.')[1], trace, events)
+    check_without_ranges(name, name.split('.')[1], events)
     if profile['runs_total'] == 0:
         got, want = profile['device_time_ns'], device_ns(events, 'kernel')
         result(name + ': device time of operators', [] if abs(got - want) < 1 else

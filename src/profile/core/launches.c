@@ -296,7 +296,7 @@ static uint32_t launch_runs_find_runs(struct oc_launches *l)
     struct oc_work_sequence x;
     struct oc_fold f;
     launch_runs_make_sequence(l, &x);
-    bool found = oc_sequence_fold(&x, l->opts->iterations, "launches", l->out, &f);
+    bool found = oc_sequence_fold(&x, l->opts->iterations, NULL, "launches", l->out, &f);
     for (size_t i = 0; i < l->n && !found; i++)
         l->entry[i].run = 0;
     if (found)

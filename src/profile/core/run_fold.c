@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "profile/profile.h"
 #include "profile/core/quantiles.h"
 
 enum {
@@ -684,25 +683,4 @@ bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out)
         free(by_name.start);
     }
     return out->n_run > 0;
-}
-
-uint8_t oc_fold_flag_of_copy(const char *name)
-{
-    if (strstr(name, "HtoD") || strstr(name, "Host-to-Device"))
-        return OC_FOLD_TO_DEVICE;
-    return strstr(name, "DtoH") || strstr(name, "Device-to-Host") ? OC_FOLD_TO_HOST : 0;
-}
-
-void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
-                    struct oc_profile *p)
-{
-    p->runs_from = in->iterations ? OC_RUNS_GIVEN : OC_RUNS_REPEAT;
-    p->runs_confidence = in->iterations ? NULL : f->confidence;
-    const char *layers = f->layers ? oc_printf(p->diags.arena, ", with %u repeated layers", f->layers) : "";
-    const char *uneven =
-        f->uneven ? oc_printf(p->diags.arena, "; %u of them differ from the others", f->uneven) : "";
-    oc_diag_add(&p->diags, OC_INFO, "I-runs-by-repetition", "",
-                "the file marks no runs: %u repetitions of %zu %s%s count as runs (confidence %s: %s)%s",
-                f->n_run, f->length, what, layers, in->iterations ? "high" : f->confidence,
-                in->iterations ? "--iterations gives their number" : f->evidence, uneven);
 }

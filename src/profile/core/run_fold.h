@@ -48,14 +48,6 @@ struct oc_fold {
 /* False: the runs are unknown. The caller frees out->start. */
 bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out);
 
-/* What the name of a copy says about its direction: enum oc_fold_flag, 0. */
-uint8_t oc_fold_flag_of_copy(const char *name);
-
-/* Sets runs_from and runs_confidence, and reports what was found. `what`: "launches". */
-struct oc_profile;
-void oc_fold_report(const struct oc_fold *f, const struct oc_fold_in *in, const char *what,
-                    struct oc_profile *p);
-
 /* ---- private to run_fold.c, run_levels.c and run_content.c ------------------------------------------ */
 
 /* Occurrences of an n-gram that is an anchor. */

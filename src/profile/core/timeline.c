@@ -458,7 +458,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     oc_timeline_name_operators(t, opts->operators);
     nest_and_mark(t, rules);
     if (!t->n_run && rules->find_runs)
-        oc_timeline_find_runs(t, opts->iterations);
+        oc_timeline_find_runs(t, opts);
     if (!t->n_run) {
         t->runs_implicit = true;
         timeline_add_run(t, 0, t->end_ns + 1);

@@ -208,7 +208,7 @@ struct oc_nesting;
 struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents);
 void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
-void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations);
+void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts);
 
 /* Annotations with the names of nodes (timeline_operators.c). */
 void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names);
@@ -220,6 +220,8 @@ static inline bool oc_timeline_is_node(const struct oc_timeline *t, const struct
 void oc_timeline_shapes_of_nodes(struct oc_timeline *t);
 /* A node runs once per run: adds the runs if the annotations show them. */
 void oc_timeline_runs_of_nodes(struct oc_timeline *t);
+/* How many times PyTorch executed the products of the model; 0: not a whole number of times, or no names. */
+uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names);
 
 /* ---- the sequence of work in which run_fold.h searches for runs, also of launches.c ------------------- */
 
@@ -241,8 +243,9 @@ void oc_sequence_free(struct oc_work_sequence *s);
  */
 void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
                      const char *text, double start_ns, double dur_ns);
-/* Finds the runs and reports them. False: none. The caller frees out->start. */
-bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *what,
-                      struct oc_profile *p, struct oc_fold *out);
+/* Finds the runs and reports them. evidence: what shows that there are that many iterations, NULL: the user says so.
+ * False: none. The caller frees out->start. */
+bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *evidence,
+                      const char *what, struct oc_profile *p, struct oc_fold *out);
 
 #endif

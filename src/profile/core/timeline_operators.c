@@ -100,6 +100,46 @@ static bool nodes_have_the_time(const struct oc_timeline *t)
     return nodes_ns >= NEARLY_ALL * all_ns;
 }
 
+/* ---- products --------------------------------------------------------------------------------------- */
+
+/* A convolution or matrix product of PyTorch is one product of a model, attention two; others: 0. */
+static uint8_t products_of(const char *name)
+{
+    static const char *const one[] = {"linear", "addmm", "mm", "bmm", "matmul", "baddbmm", "_convolution"};
+    static const char aten[] = "aten::", conv[] = "conv";
+    if (strncmp(name, aten, sizeof(aten) - 1) != 0)
+        return 0;
+    name += sizeof(aten) - 1;
+    if (strcmp(name, "scaled_dot_product_attention") == 0)
+        return 2;
+    for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
+        if (strcmp(name, one[i]) == 0)
+            return 1;
+    return strncmp(name, conv, sizeof(conv) - 1) == 0; /* conv2d, conv_transpose1d, convolution */
+}
+
+uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names)
+{
+    uint64_t n = 0;
+    if (!names || !names->n_product)
+        return 0;
+    uint8_t *of = oc_xcalloc((size_t)t->n_name + 1, 1);
+    for (uint32_t i = 0; i < t->n_name; i++)
+        of[i] = products_of(t->name[i]);
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        bool outer = e->kind == OC_EV_OPERATOR && of[e->name];
+        for (uint32_t up = e->parent; outer && up != OC_NONE; up = t->event[up].parent)
+            outer = !of[t->event[up].name];
+        n += outer ? of[e->name] : 0;
+    }
+    free(of);
+    uint64_t runs = n / names->n_product;
+    return runs * names->n_product == n && runs < UINT32_MAX ? (uint32_t)runs : 0;
+}
+
+/* ---- runs of nodes ---------------------------------------------------------------------------------- */
+
 void oc_timeline_runs_of_nodes(struct oc_timeline *t)
 {
     size_t n;

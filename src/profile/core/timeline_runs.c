@@ -5,6 +5,7 @@
 
 #include "profile/core/run_fold.h"
 #include "profile/core/timeline.h"
+#include "onnxcost/profile.h"
 
 /* The sequence: device work of the lane with the most events, otherwise top-level operators likewise. */
 struct sequence {
@@ -64,6 +65,14 @@ void oc_sequence_free(struct oc_work_sequence *s)
     oc_arena_free(&s->scratch);
 }
 
+/* What the name of a copy says about its direction: enum oc_fold_flag, 0. */
+static uint8_t flag_of_copy(const char *name)
+{
+    if (strstr(name, "HtoD") || strstr(name, "Host-to-Device"))
+        return OC_FOLD_TO_DEVICE;
+    return strstr(name, "DtoH") || strstr(name, "Device-to-Host") ? OC_FOLD_TO_HOST : 0;
+}
+
 void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
                      const char *text, double start_ns, double dur_ns)
 {
@@ -74,7 +83,7 @@ void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, 
     s->symbol[s->n] = symbol;
     s->name[s->n] = name;
     static const char backward[] = "autograd::engine::evaluate_function: "; /* PyTorch */
-    s->flags[s->n] = kind == OC_EV_MEMCPY                                 ? oc_fold_flag_of_copy(text)
+    s->flags[s->n] = kind == OC_EV_MEMCPY                                 ? flag_of_copy(text)
                      : strncmp(text, "CUDA graph ", 11) == 0              ? OC_FOLD_GRAPH
                      : strncmp(text, backward, sizeof(backward) - 1) == 0 ? OC_FOLD_BACKWARD
                                                                           : 0;
@@ -82,13 +91,30 @@ void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, 
     s->end_ns[s->n++] = start_ns + dur_ns;
 }
 
-bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *what,
-                      struct oc_profile *p, struct oc_fold *out)
+static void report_fold(const struct oc_fold *f, bool given, const char *what, struct oc_profile *p)
+{
+    p->runs_from = given ? OC_RUNS_GIVEN : OC_RUNS_REPEAT;
+    p->runs_confidence = given ? NULL : f->confidence;
+    const char *layers = f->layers ? oc_printf(p->diags.arena, ", with %u repeated layers", f->layers) : "";
+    const char *uneven =
+        f->uneven ? oc_printf(p->diags.arena, "; %u of them differ from the others", f->uneven) : "";
+    oc_diag_add(&p->diags, OC_INFO, "I-runs-by-repetition", "",
+                "the file marks no runs: %u repetitions of %zu %s%s count as runs (confidence %s: %s)%s",
+                f->n_run, f->length, what, layers, given ? "high" : f->confidence,
+                given ? "--iterations gives their number" : f->evidence, uneven);
+}
+
+bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *evidence,
+                      const char *what, struct oc_profile *p, struct oc_fold *out)
 {
     struct oc_fold_in in = {s->symbol, s->name, s->flags, s->start_ns, s->end_ns, s->n, iterations};
     bool found = oc_fold_find(&in, out);
+    if (found && evidence) {
+        out->confidence = "high";
+        out->evidence = evidence;
+    }
     if (found)
-        oc_fold_report(out, &in, what, p);
+        report_fold(out, iterations && !evidence, what, p);
     return found;
 }
 
@@ -172,7 +198,7 @@ static void mark_host(struct oc_timeline *t)
     free(start);
 }
 
-void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
+void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts)
 {
     struct sequence s = {.t = t, .device = true};
     struct oc_work_sequence x;
@@ -186,7 +212,15 @@ void oc_timeline_find_runs(struct oc_timeline *t, uint32_t iterations)
         return;
     oc_sequence_init(&x, s.n);
     timeline_runs_add_events(&s, &x);
-    if (oc_sequence_fold(&x, iterations, s.device ? "kernels and copies" : "operators", t->profile, &f)) {
+    const char *what = s.device ? "kernels and copies" : "operators";
+    bool found = oc_sequence_fold(&x, opts->iterations, NULL, what, t->profile, &f);
+    uint32_t runs = found || opts->iterations ? 0 : oc_timeline_runs_of_model(t, opts->operators);
+    if (runs > 1) {
+        free(f.start);
+        found = oc_sequence_fold(&x, runs, "as many products as in that number of runs of the model", what,
+                                 t->profile, &f);
+    }
+    if (found) {
         mark_runs(t, &x, &f);
         if (s.device)
             mark_host(t);

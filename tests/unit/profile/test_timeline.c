@@ -272,6 +272,30 @@ static void host_of_a_run_encloses_its_launches(void **state)
     oc_profile_close(m.p);
 }
 
+/* Three products and an attention, twice: a model with five, or one with ten that ran once. */
+static void products_of_the_model_count_its_runs(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    for (double at = 0; at < 2000; at += 1000) {
+        add(&m, OC_EV_OPERATOR, m.host, "aten::linear", at, 100);
+        add(&m, OC_EV_OPERATOR, m.host, "aten::addmm", at + 10, 50); /* a part */
+        add(&m, OC_EV_OPERATOR, m.host, "aten::conv2d", at + 200, 100);
+        add(&m, OC_EV_OPERATOR, m.host, "aten::convolution", at + 210, 50);
+        add(&m, OC_EV_OPERATOR, m.host, "aten::scaled_dot_product_attention", at + 400, 200);
+        add(&m, OC_EV_OPERATOR, m.host, "aten::bmm", at + 410, 50);
+        add(&m, OC_EV_OPERATOR, m.host, "aten::mm", at + 700, 50);
+        add(&m, OC_EV_OPERATOR, m.host, "aten::relu", at + 800, 50);
+    }
+    finish_timeline(&m, 0);
+    static const uint32_t row[][2] = {{5, 2}, {10, 1}, {4, 0}, {3, 0}, {20, 0}, {0, 0}}; /* products, runs */
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        assert_int_equal(oc_timeline_runs_of_model(m.t, &(struct oc_operator_names){.n_product = row[i][0]}),
+                         row[i][1]);
+    assert_int_equal(oc_timeline_runs_of_model(m.t, NULL), 0);
+    oc_profile_close(m.p);
+}
+
 /* One pass through many equal layers between a start and an end is one run, not many. */
 static void equal_layers_are_not_runs(void **state)
 {
@@ -416,6 +440,7 @@ int main(void)
         cmocka_unit_test(statistics_over_steps),
         cmocka_unit_test(finds_iterations),
         cmocka_unit_test(host_of_a_run_encloses_its_launches),
+        cmocka_unit_test(products_of_the_model_count_its_runs),
         cmocka_unit_test(equal_layers_are_not_runs),
         cmocka_unit_test(crossing_events_take_linear_time),
         cmocka_unit_test(kernel_before_an_operator_of_its_name),
