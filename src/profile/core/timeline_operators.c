@@ -124,15 +124,16 @@ uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_
     if (!names || !names->n_product)
         return 0;
     uint8_t *of = oc_xcalloc((size_t)t->n_name + 1, 1);
+    bool *product = oc_xcalloc(t->n_event + 1, sizeof(*product)); /* or inside one; parents come first */
     for (uint32_t i = 0; i < t->n_name; i++)
         of[i] = products_of(t->name[i]);
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        bool outer = e->kind == OC_EV_OPERATOR && of[e->name];
-        for (uint32_t up = e->parent; outer && up != OC_NONE; up = t->event[up].parent)
-            outer = !of[t->event[up].name];
-        n += outer ? of[e->name] : 0;
+        bool inner = e->parent != OC_NONE && product[e->parent];
+        product[i] = inner || (e->kind == OC_EV_OPERATOR && of[e->name]);
+        n += product[i] && !inner ? of[e->name] : 0;
     }
+    free(product);
     free(of);
     uint64_t runs = n / names->n_product;
     return runs * names->n_product == n && runs < UINT32_MAX ? (uint32_t)runs : 0;
