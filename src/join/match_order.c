@@ -111,7 +111,7 @@ static uint64_t macs_of_record(const struct aligning *g, uint32_t rec)
 static uint64_t macs_of_node(const struct aligning *g, uint32_t node)
 {
     const struct oc_node_cost *k = g->x->a ? &g->x->a->cost[node] : NULL;
-    return k && k->quality == OC_EXACT ? k->macs : 0;
+    return k && k->quality == OC_EXACT && k->trips ? k->macs / k->trips : 0; /* of one execution */
 }
 
 static int by_macs(const void *a, const void *b, void *items)

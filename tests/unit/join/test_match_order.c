@@ -335,6 +335,41 @@ static void product_of_another_size_matches_no_node(void **state)
     joined_free(&x);
 }
 
+/* A product in a loop of three iterations has the size of one. */
+static void product_of_a_loop_has_the_size_of_an_iteration(void **state)
+{
+    (void)state;
+    static const char *const want[] = {"step", "next", "last"};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[6,4]");
+    oc_b_init(b, "trips", "int64[]{3}");
+    oc_b_init(b, "w", "float[4,4]");
+    oc_b_init(b, "w1", "float[4,5]");
+    oc_b_init(b, "w2", "float[5,7]");
+    oc_b_node(b, "Loop", "loop", "trips,,x", "a", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "v", "float[6,4]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, "MatMul", "step", "v,w", "v_out", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "v_out", NULL);
+    oc_b_close(b);
+    oc_b_node(b, "MatMul", "next", "a,w1", "c", "");
+    oc_b_node(b, "MatMul", "last", "c,w2", "y", "");
+    oc_b_output(b, "y", NULL);
+    load(&x, b);
+    oc_b_free(b);
+    begin_profile(&x, "kineto", 8);
+    add_products(&x, "6x4x4 6x4x5 6x5x7");
+    join(&x);
+    for (uint32_t i = 0; i < OC_COUNT(want); i++)
+        assert_nodes(&x, i, want[i], "by size", 0.8);
+    joined_free(&x);
+}
+
 /* All sizes are four times the model's: the profile ran with another batch, and order decides as before. */
 static void products_of_another_batch_match_by_order(void **state)
 {
@@ -597,6 +632,7 @@ int main(void)
         cmocka_unit_test(tvm_functions_match_groups),
         cmocka_unit_test(products_of_one_size_match_in_any_order_of_sizes),
         cmocka_unit_test(product_of_another_size_matches_no_node),
+        cmocka_unit_test(product_of_a_loop_has_the_size_of_an_iteration),
         cmocka_unit_test(products_of_another_batch_match_by_order),
         cmocka_unit_test(group_reads_the_gathered_rows_only),
         cmocka_unit_test(one_record_matches_several_nodes),
