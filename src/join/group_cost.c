@@ -28,6 +28,7 @@ struct border {
     uint32_t mark;
     uint64_t sum[3];  /* bytes: activations read, constants read, written */
     bool without_f32; /* only tensors of other types */
+    bool has_parts;   /* a node reads parts of its inputs */
 };
 
 /* The node that dequantizes or unpacks a constant and has no cost of its own, OC_NONE: none. */
@@ -129,8 +130,10 @@ static bool count_inputs(struct border *b, bool parts)
         uint32_t node = b->r->node[i];
         const struct oc_node_cost *c = &b->a->cost[node];
         const uint64_t before[2] = {b->sum[0], b->sum[1]}, most[2] = {c->rd_act, c->rd_wt};
-        if (reads_parts(b, node) != parts)
+        if (reads_parts(b, node) != parts) {
+            b->has_parts = true;
             continue;
+        }
         for (uint32_t k = 0; k < b->m->node[node].n_in; k++)
             if (!count_input(b, node, k, parts))
                 return false;
@@ -145,7 +148,7 @@ static bool count_inputs(struct border *b, bool parts)
 static bool count_border(struct border *b)
 {
     const struct oc_model *m = b->m;
-    if (!count_inputs(b, false) || !count_inputs(b, true))
+    if (!count_inputs(b, false) || (b->has_parts && !count_inputs(b, true)))
         return false;
     for (uint32_t i = 0; i < b->r->n_node; i++) {
         const struct oc_node *n = &m->node[b->r->node[i]];

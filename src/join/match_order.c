@@ -93,16 +93,11 @@ static bool may_pair(const struct aligning *g, const struct item *r, const struc
 
 /* ---- sizes of products ------------------------------------------------------------------------------ */
 
-static bool has_product(const char *types)
-{
-    return oc_type_set_has(types, "MatMul") || oc_type_set_has(types, "Conv");
-}
-
 static uint64_t macs_of_record(const struct aligning *g, uint32_t rec)
 {
     struct oc_record_cost k;
     const struct oc_prof_rec *r = &g->x->p->rec[rec];
-    if (!has_product(g->source[rec].core) || round(r->calls_per_run) > 1)
+    if (!oc_type_set_has_product(g->source[rec].core) || round(r->calls_per_run) > 1)
         return 0;
     oc_record_cost(g->x->p, r, g->x->arena, &k);
     return k.quality == OC_EXACT ? k.macs : 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "model/model.h"
 #include "onnxcost/profile.h"
 
@@ -19,8 +20,7 @@ struct oc_operator_names *oc_operator_names_make(const struct oc_model *m)
         const struct oc_node *n = &m->node[g->node[i]];
         size_t length = strlen(n->name);
         uint32_t at = i;
-        x->n_product += !strcmp(n->op_type, "Conv") || !strcmp(n->op_type, "ConvTranspose") ||
-                        !strcmp(n->op_type, "MatMul") || !strcmp(n->op_type, "Gemm");
+        x->n_product += oc_set_has(OC_PRODUCT_TYPES, n->op_type, strlen(n->op_type));
         if (!length || oc_node_is_constant(n))
             continue;
         x->type[i] = n->op_type;

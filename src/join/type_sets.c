@@ -148,6 +148,12 @@ bool oc_type_set_has(const char *set, const char *type)
     return oc_set_has(set, type, strlen(type));
 }
 
+bool oc_type_set_has_product(const char *set)
+{
+    return oc_type_set_has(set, "Conv") || oc_type_set_has(set, "ConvTranspose") ||
+           oc_type_set_has(set, "MatMul");
+}
+
 static const struct row *find(const char *s, size_t n)
 {
     for (size_t i = 0; i < OC_COUNT(rows); i++)
@@ -176,9 +182,7 @@ static const struct row *find_aten(const char *s, size_t n)
     char name[128];
     int len = n < sizeof(name) ? snprintf(name, sizeof(name), "aten::%.*s", (int)n, s) : 0;
     const struct row *r = len > 0 && (size_t)len < sizeof(name) ? find(name, (size_t)len) : NULL;
-    bool product = r && (oc_type_set_has(r->core, "Conv") || oc_type_set_has(r->core, "ConvTranspose") ||
-                         oc_type_set_has(r->core, "MatMul"));
-    return product ? NULL : r;
+    return r && oc_type_set_has_product(r->core) ? NULL : r;
 }
 
 /* Longest operator name that is a prefix of the text, followed by an underscore or the end. */

@@ -19,5 +19,6 @@ bool oc_source_type(const char *op_type, const char *name, struct oc_arena *a, s
 
 /* Whether the set contains the type. */
 bool oc_type_set_has(const char *set, const char *type);
+bool oc_type_set_has_product(const char *set); /* a convolution or matrix product */
 
 #endif

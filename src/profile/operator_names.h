@@ -5,11 +5,13 @@
 
 #include "base/map.h"
 
+#define OC_PRODUCT_TYPES " Conv ConvTranspose Gemm MatMul "
+
 struct oc_operator_names {
     struct oc_arena arena;
     struct oc_map of;   /* name to the index in type; the keys are texts of the model */
     const char **type;  /* operator types, likewise; NULL: several nodes have the name */
-    uint32_t n_product; /* convolutions and matrix products among the nodes */
+    uint32_t n_product; /* nodes of OC_PRODUCT_TYPES */
 };
 
 /* The operator type of the only node with that name, NULL. */

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "profile/core/layer_type.h"
 #include "profile/core/timeline.h"
 
 #define NEARLY_ALL 0.95
@@ -105,17 +107,10 @@ static bool nodes_have_the_time(const struct oc_timeline *t)
 /* A convolution or matrix product of PyTorch is one product of a model, attention two; others: 0. */
 static uint8_t products_of(const char *name)
 {
-    static const char *const one[] = {"linear", "addmm", "mm", "bmm", "matmul", "baddbmm", "_convolution"};
-    static const char aten[] = "aten::", conv[] = "conv";
-    if (strncmp(name, aten, sizeof(aten) - 1) != 0)
+    struct oc_str type;
+    if (strncmp(name, "aten::", 6) != 0 || !oc_type_in_name(name, strlen(name), &type))
         return 0;
-    name += sizeof(aten) - 1;
-    if (strcmp(name, "scaled_dot_product_attention") == 0)
-        return 2;
-    for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
-        if (strcmp(name, one[i]) == 0)
-            return 1;
-    return strncmp(name, conv, sizeof(conv) - 1) == 0; /* conv2d, conv_transpose1d, convolution */
+    return oc_str_eq(type, "Attention") ? 2 : oc_set_has(OC_PRODUCT_TYPES, type.s, type.n);
 }
 
 uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names)

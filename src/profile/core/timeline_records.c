@@ -142,7 +142,8 @@ static void sort_host(struct making *m, size_t from, size_t to)
     }
 }
 
-/* A run that was found is that of its device work: the host begins earlier, and only counts from there. */
+/* A run that was found lasts from its first to its last work: what the host does before and after that does not
+ * count. */
 static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
 {
     const struct oc_timeline *t = m->t;

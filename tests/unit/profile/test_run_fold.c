@@ -154,9 +154,8 @@ static void pauses_and_copies_separate_runs(void **state)
 static void whole_runs_start_with_the_file(void **state)
 {
     (void)state;
-    check("abc>defghijkl", 8, 8, "medium");
-    check("cbrmcbr>carcbrcbarcbrcbc>arcbrcbarcbrcbcbarcbrcbarpfl", 3, 3, "medium");
-    check(">abcdefghijkl", 8, 8, "medium");
+    check("abcd><<ef<esbcdmrbcd><euxwbcdmuvwbcd>><<efbcd>><<euxwbcdmuvwbcd>><<efbcd>><<euxwbcduvwbcd>><<eyz",
+          3, 3, "medium");
 }
 
 /* A layer has no pass of its own; several steps may belong to one update of the weights. */
