@@ -1,8 +1,7 @@
 /* analyze/: One pass over the graph in topological order: symbols, shapes, small constant values, costs,
  * liveness, totals; and what follows from several passes: closed forms, bounds, training, energy. A rule of
  * one operator belongs in ops/. Results are immutable when oc_analyze returns.
- * Private to the folder: control.h convention.h convention_rules.h dedup.h fit.h fit_vars.h implied_size.h
- * liveness_walk.h loop.h weights.h. */
+ * Private to the folder: control.h convention.h fit.h liveness_walk.h. */
 
 #include "analyze/analysis.h"
 #include "onnxcost.h"

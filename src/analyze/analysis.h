@@ -4,10 +4,27 @@
 #ifndef OC_ANALYSIS_H
 #define OC_ANALYSIS_H
 
-#include "analyze/weights.h"
 #include "model/model.h"
-#include "ops/op.h"
 #include "onnxcost_types.h"
+#include "ops/op.h"
+
+/* ---- weights ------------------------------------------------------------------------------------------- */
+
+/* Weights of primitives (cost-semantics section 2). */
+
+struct oc_weights {
+    uint32_t w[OC_PRIM_COUNT];
+};
+
+/* Loads a set by its name ("unit", also for NULL; "hw", "mac"), else the file of that name: one line "KEY
+ * value" for each primitive whose weight differs from "unit", integers up to a million; "#" begins a comment.
+ * Errors name file and line. */
+int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_err *err);
+
+/* Parses the lines of such a file; `file` is its name in messages. */
+int oc_weights_read(const char *data, size_t n, const char *file, struct oc_weights *out, struct oc_err *err);
+
+/* ---- analysis ------------------------------------------------------------------------------------------ */
 
 struct oc_totals;
 
@@ -138,5 +155,24 @@ typedef void oc_see_outputs(void *ctx, struct oc_analysis *a, uint32_t node, str
 /* oc_analyze with this restriction; see: NULL for none. */
 int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,
                     void *ctx, struct oc_analysis **out, struct oc_err *err);
+
+/* ---- mean cost ----------------------------------------------------------------------------------------- */
+
+/* Mean costs over analyses of one model with different sizes. */
+
+struct oc_cost_sums;
+struct oc_cost_sums *oc_cost_sums_new(const struct oc_model *m);
+/* Adds the costs of `runs` runs. */
+void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint64_t runs);
+/* Replaces the costs of the nodes and the totals by the means over the runs, rounded to whole numbers, and
+ * the peak by the highest one. Types and values stay. */
+void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a);
+void oc_cost_sums_free(struct oc_cost_sums *s);
+
+/* sum / runs, rounded. */
+static inline uint64_t oc_mean_count(uint64_t sum, uint64_t runs)
+{
+    return sum / runs + (sum % runs >= runs - runs / 2);
+}
 
 #endif

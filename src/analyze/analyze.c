@@ -5,7 +5,7 @@
 #include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/input_limits.h"
-#include "base/remote.h"
+#include "base/http.h"
 #include "base/units.h"
 #include "analyze/convention.h"
 #include "analyze/engine.h"

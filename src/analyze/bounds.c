@@ -1,4 +1,4 @@
-#include "analyze/bounds.h"
+#include "analyze/handles.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "analyze/convention_rules.h"
 #include "onnxcost/report.h"
 
 /* Counting conventions of other tools, from their sources. The tools for PyTorch count modules: a rule is for

@@ -1,5 +1,5 @@
 /* Counts of the rules in the tables of conventions. */
-#include "analyze/convention_rules.h"
+#include "analyze/convention.h"
 
 #include <string.h>
 

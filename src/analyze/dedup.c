@@ -1,4 +1,4 @@
-#include "analyze/dedup.h"
+#include "analyze/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

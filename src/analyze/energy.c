@@ -1,11 +1,11 @@
-#include "analyze/energy.h"
+#include "analyze/handles.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
 #include "base/ck.h"
-#include "base/suggest.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "onnxcost.h"
 

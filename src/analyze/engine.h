@@ -3,7 +3,28 @@
 #define OC_ENGINE_H
 
 #include "analyze/analysis.h"
-#include "analyze/implied_size.h"
+#include "model/model.h"
+
+/* ---- implied size -------------------------------------------------------------------------------------- */
+
+/* Sizes of a model's inputs that its own constants imply. */
+
+/* Nodes of the main graph by the value in their first slot, as lists. */
+struct oc_first_readers {
+    uint32_t *first; /* by value: position of a node in the graph, OC_NONE */
+    uint32_t *next;  /* by position: another node that reads the same value, OC_NONE */
+    uint32_t *stack; /* scratch for a traversal */
+};
+void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m, struct oc_arena *a);
+
+/* Size of an open dimension of a graph input that the weights of the operators which read the input require
+ * (channels of Conv, rows of MatMul, the shape of a Reshape ...), also after operators that keep the shape.
+ * 0: nothing implies one. *by: the first such operator. O(nodes that the traversal reaches): a node has one
+ * first input, so all inputs together are linear in the nodes. */
+int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
+                        unsigned axis, const char **by);
+
+/* ---- engine -------------------------------------------------------------------------------------------- */
 
 #define OC_NEWEST_OPSET 28 /* latest supported opset of ai.onnx */
 #define OC_FEW_INPUTS   16 /* number of list entries compared */
@@ -145,5 +166,13 @@ bool oc_sum_nodes(struct oc_analysis *a);
 
 /* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */
 uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);
+
+/* ---- dedup --------------------------------------------------------------------------------------------- */
+
+/* Deduplication of constants by content (--dedup content). */
+
+/* By value: the constant that represents it; itself when unique or not a constant. Reads the bytes of
+ * constants of the same type and shape; unreadable ones are not merged, with a warning. */
+void oc_find_same(struct oc_engine *e, uint32_t *same);
 
 #endif

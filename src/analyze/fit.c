@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fit_vars.h"
-
 /* Determines which variables can change, alone or tied to others, and the centre of the search. */
 
 const int64_t oc_fit_steps[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 15,  16,  18,  20, 21,

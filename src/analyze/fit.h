@@ -6,6 +6,8 @@
 #define OC_FIT_H
 
 #include "analyze/rpoly.h"
+#include "base/arena.h"
+#include "base/map.h"
 
 #define OC_FIT_OUTPUTS 16
 
@@ -79,5 +81,29 @@ struct oc_fit_axis oc_fit_axis_of(struct oc_fit *f, unsigned output, unsigned sl
 
 /* Whether the result applies to the point. */
 bool oc_fit_covers(const struct oc_fit_result *r, unsigned n_slot, const int64_t *slot);
+
+/* ---- fit vars ------------------------------------------------------------------------------------------ */
+
+/* Private to fit*.c: the search's state. */
+
+struct oc_fit {
+    struct oc_arena arena;
+    struct oc_fit_in in;
+    struct oc_fit_var *var; /* by variable */
+    unsigned var_of[OC_RPOLY_VARS], n_slot;
+    int64_t *x;         /* scratch, a point of all variables */
+    struct oc_map seen; /* indices of points in `value` */
+    uint64_t **value;   /* heap array of arena rows; NULL: no value */
+    uint32_t n_value, cap_value;
+    bool stopped;       /* max_evals: a point was refused */
+    bool roles_stopped; /* while variables are being classified */
+};
+
+/* Steps that are tried: strides and patch sizes multiply to these. */
+extern const int64_t oc_fit_steps[];
+extern const size_t oc_fit_n_steps;
+
+/* Evaluates at f->x; memoised. */
+bool oc_fit_at(struct oc_fit *f, const uint64_t **value);
 
 #endif

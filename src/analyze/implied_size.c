@@ -1,4 +1,4 @@
-#include "analyze/implied_size.h"
+#include "analyze/engine.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analyze/mean_cost.h"
+#include "analyze/analysis.h"
 
 #include <stdlib.h>
 #include <string.h>

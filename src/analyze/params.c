@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "analyze/dedup.h"
+#include "analyze/engine.h"
 #include "onnxcost.h"
 
 const char *oc_param_class_name(unsigned c)

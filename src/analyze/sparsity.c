@@ -1,4 +1,4 @@
-#include "analyze/sparsity.h"
+#include "analyze/handles.h"
 
 #include <stdlib.h>
 #include <string.h>

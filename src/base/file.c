@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "base/gz.h"
 #include "base/os.h"
-#include "base/remote.h"
+#include "base/http.h"
 #include "base/text_filter.h"
 
 #define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */

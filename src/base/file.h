@@ -9,7 +9,7 @@ struct oc_file {
     const uint8_t *data; /* NULL when empty */
     uint64_t size_bytes;
     bool mapped;
-    struct oc_remote *remote; /* of a web server (base/remote.h), NULL: a file of this machine */
+    struct oc_remote *remote; /* of a web server (base/http.h), NULL: a file of this machine */
 };
 
 /* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory,
@@ -84,5 +84,15 @@ int oc_open_inside(const char *folder, const char *path);
 
 /* 0: inside. Else errno as above. Opens nothing. */
 int oc_look_inside(const char *folder, const char *path);
+
+/* ---- data dir ------------------------------------------------------------------------------------------ */
+
+/* Finds the data files that are installed with the program and the library. */
+
+/* The folder NAME that contains NAME.rng. Searched in this order, and only the first match counts, so that a
+ * build tree never mixes its data with an installed copy: above the shared library, above the program (NAME
+ * in a checkout, share/onnxcost/NAME in an installation that may have been moved as a whole), the folder set
+ * at build time. NULL: none exists. The path is in the arena. */
+const char *oc_data_dir(struct oc_arena *a, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* Functions of POSIX and glibc that Windows' C library lacks. */
 #include <windows.h>
 
-#include "base/suggest.h"
+#include "base/str.h"
 
 /* ---- streams with callbacks -------------------------------------------------------------------------- */
 

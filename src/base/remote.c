@@ -1,4 +1,4 @@
-#include "base/remote.h"
+#include "base/http.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/http.h"
 #include "base/load_library.h"
 #include "base/os.h"
 #include "onnxcost.h"

@@ -1,4 +1,4 @@
-#include "base/suggest.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>

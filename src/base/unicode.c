@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/wrap.h"
 
 static void visible(struct oc_buf *b, const char *p, size_t n)
 {

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "base/buf.h"
 #include "onnxcost_types.h"
 
 #define OC_BAD_BYTE 0x110000u /* added to a byte of invalid UTF-8 */
@@ -32,5 +34,23 @@ bool oc_uni_is_space(uint32_t cp);      /* str.isspace */
 bool oc_uni_is_line_break(uint32_t cp); /* line boundaries of str.splitlines */
 bool oc_uni_is_word(uint32_t cp);       /* \w of a re pattern */
 int oc_uni_digit(uint32_t cp);          /* value of a decimal digit (\d), else -1 */
+
+/* ---- wrap ---------------------------------------------------------------------------------------------- */
+
+/* Text for people: control characters are replaced by '?', lines are broken between words. */
+
+/* One line of text. */
+void oc_plain_text(struct oc_buf *b, const char *s);
+
+/* The text wrapped between words to `width` (0: not wrapped); its first line continues a line of `indent`
+ * columns, the others are indented by `indent`. A number stays with its unit, a sign with its term. Longer
+ * words are cut. */
+void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f);
+
+/* "label       text", wrapped between words to `width` (0: not wrapped); the text starts at column
+ * `label_width`. */
+void oc_plain_say_format(const char *label, size_t label_width, size_t width, FILE *f, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f);
 
 #endif

@@ -1,8 +1,7 @@
 /* cli/: The program: the table of options (options.c), a file per command (cmd_*.c), messages, help. It
  * uses only the public headers; whatever a library user would need too belongs in another folder. Nothing
  * else prints.
- * Private to the folder: arguments.h cli.h devices.h mcp_tools.h message.h options.h output.h side.h
- * unknown.h. */
+ * Private to the folder: arguments.h cli.h devices.h mcp_tools.h message.h options.h output.h side.h. */
 
 #include "cli/arguments.h"
 

@@ -1,6 +1,5 @@
 #include "cli/options.h"
 #include "cli/cli.h"
-#include "cli/unknown.h"
 #include "cli/message.h"
 
 #include <errno.h>

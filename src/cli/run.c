@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/message.h"
 #include "cli/side.h"
-#include "cli/unknown.h"
 
 static const struct cli_command *find_command(const char *name)
 {

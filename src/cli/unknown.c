@@ -1,4 +1,4 @@
-#include "cli/unknown.h"
+#include "cli/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/message.h"
 
 /* What to use instead of an option, by its name here or in other tools. The first row that fits. */
 static const struct instead {

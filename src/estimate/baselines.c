@@ -1,15 +1,13 @@
 /* estimate/: Time where nothing was measured: roofline, lower bound, kernels of a runtime after fusion,
  * calibrated cost curves, ranking of devices. One planner and one bound: every command uses predict.h and
  * bound.h. A constant names its source; tests compare with published and recorded times.
- * Private to the folder: baselines.h cal_data.h cal_fit.h cal_keys.h conformal.h curve.h forest.h
- * kernel_class.h kernel_view.h lm.h pooled.h rank_load.h rank_span.h recordings.h. */
+ * Private to the folder: cal_fit.h conformal.h curve.h kernel_class.h pooled.h rank_load.h rank_span.h
+ * recordings.h regression.h. */
 
-#include "estimate/baselines.h"
+#include "estimate/validate.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "estimate/validate.h"
 
 static double ln_ratio(const struct oc_baseline_row *r)
 {

@@ -24,7 +24,7 @@
 
 #include "base/buf.h"
 #include "estimate/calibrate.h"
-#include "estimate/forest.h"
+#include "estimate/regression.h"
 
 #define OC_CAL_MAX_FILE_BYTES   (64u << 20)
 #define OC_CAL_MAX_KEYS         4096u

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate/cal_data.h"
 #include "estimate/conformal.h"
-#include "estimate/lm.h"
+#include "estimate/regression.h"
 
 #define P10_TO_P90_SD 2.5631031310892007 /* of a normal distribution */
 #define TOO_FAST      0.5

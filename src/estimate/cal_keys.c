@@ -1,4 +1,4 @@
-#include "estimate/cal_keys.h"
+#include "estimate/cal_fit.h"
 #include "onnxcost/hardware.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "base/diag.h"
 #include "estimate/cal_file.h"
 #include "estimate/cal_fit.h"
-#include "estimate/cal_keys.h"
 #include "estimate/conformal.h"
 #include "estimate/samples.h"
 #include "estimate/validate.h"

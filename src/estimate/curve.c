@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "estimate/lm.h"
+#include "estimate/regression.h"
 
 #define ITERATIONS 50
 #define STEP       1e-4 /* step of the numeric derivative; parameters are logarithms, of the order of 1 */

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "estimate/kernel_view.h"
-
 static const struct {
     const char *name;
     enum oc_kernel_group group;

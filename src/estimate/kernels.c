@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "estimate/kernel_class.h"
-#include "estimate/kernel_view.h"
 #include "estimate/predict.h"
 #include "ops/op.h"
 

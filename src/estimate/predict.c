@@ -12,7 +12,7 @@
 #include "estimate/calibrate.h"
 #include "estimate/conformal.h"
 #include "estimate/curve.h"
-#include "estimate/forest.h"
+#include "estimate/regression.h"
 #include "estimate/pooled.h"
 #include "estimate/subnormal.h"
 #include "onnxcost.h"

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "estimate/baselines.h"
-#include "estimate/cal_data.h"
+#include "estimate/cal_fit.h"
 #include "estimate/calibrate.h"
 #include "estimate/conformal.h"
 #include "onnxcost/estimate.h"

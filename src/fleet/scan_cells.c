@@ -1,4 +1,4 @@
-#include "fleet/scan_cells.h"
+#include "fleet/scan_row.h"
 
 #include <math.h>
 #include <string.h>

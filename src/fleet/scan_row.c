@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "fleet/model_files.h"
 #include "fleet/scan.h"
-#include "fleet/scan_cells.h"
 #include "fleet/scan_tables.h"
 #include "profile/csv_rows.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "onnxcost.h"
 #include "onnxcost/scan.h"
 
 void oc_scan_row_clear(struct oc_scan_row *row); /* everything unknown */
@@ -35,5 +36,20 @@ bool oc_scan_may_be_gone(const char *code);
 
 /* Replaces the result by an error. */
 void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);
+
+/* ---- scan cells ---------------------------------------------------------------------------------------- */
+
+/* The packed cells of the rows "nodes" and "profiles", from the rows of a report. */
+
+/* Cells that are known without the report's rows. */
+struct oc_scan_source {
+    const char *model; /* path; NULL: none */
+    struct oc_report_in in;
+};
+
+/* One row for each row of the report, in the order of the nodes or records. */
+void oc_scan_pack_nodes(const struct oc_scan_source *source, struct oc_buf *out);
+/* One row. */
+void oc_scan_pack_profile(const struct oc_scan_source *source, struct oc_buf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* gate/: Verdicts: a report against limits and baselines (check), two reports against each other (diff).
  * Alignment and verdicts read the figures of a report and compute none. A metric is a row of limits.c and a
  * value of figures.c.
- * Private to the folder: align.h lcs.h. */
+ * Private to the folder: align.h. */
 
 #include "gate/align.h"
 
@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "gate/figures.h"
-#include "gate/lcs.h"
 #include "join/join.h"
 
 enum { MAX_CELLS = 1 << 18, ALL_CELLS = 1 << 22, MAX_DEPTH = 48 };

@@ -4,8 +4,9 @@
 #define OC_FIGURES_H
 
 #include "gate/limits.h"
-#include "report/report.h"
+#include "onnxcost/gate.h"
 #include "onnxcost/report.h"
+#include "report/report.h"
 
 struct oc_bounds;
 struct oc_estimate;
@@ -48,5 +49,30 @@ bool oc_node_counts(const struct oc_analysis *a, uint32_t node);
 
 /* Whether the node is executed, has a cost, may have a cost; undefined for folded nodes. */
 bool oc_node_has_work(const struct oc_node_cost *k);
+
+/* ---- check --------------------------------------------------------------------------------------------- */
+
+/* The check of a report: the value and verdict of every limit, with a one-line reason. */
+
+struct oc_verdict {
+    const struct oc_limit *limit;
+    struct oc_figure_span span;
+    enum oc_check_result result;
+    struct oc_gate_number excess; /* OC_CHECK_FAILED: excess over the limit */
+    const char *title;            /* "macs of type Conv" */
+    const char *value, *bound;    /* of the value; "at most 4.1G" */
+    const char *reason;           /* one line, set for every result */
+};
+
+struct oc_check {
+    struct oc_arena arena;
+    struct oc_figures figures;
+    const struct oc_report_in *in; /* copy of the caller's */
+    struct oc_verdict *verdict;
+    size_t n;
+    struct oc_check_counts counts;
+};
+
+/* oc_check_make, oc_check_free: see onnxcost/gate.h. */
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "base/wrap.h"
+#include "base/unicode.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

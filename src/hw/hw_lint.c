@@ -10,7 +10,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "base/suggest.h"
+#include "base/str.h"
 #include "hw/device.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"

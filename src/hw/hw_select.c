@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/suggest.h"
+#include "base/str.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

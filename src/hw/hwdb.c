@@ -10,12 +10,11 @@
 
 #include "base/buf.h"
 #include "base/c_locale.h"
-#include "base/data_dir.h"
-#include "base/diag.h"
 #include "base/file.h"
+#include "base/diag.h"
 #include "base/map.h"
 #include "base/os.h"
-#include "base/suggest.h"
+#include "base/str.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 

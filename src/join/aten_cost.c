@@ -1,8 +1,7 @@
 /* join/: Which records of a profile are which nodes of the model: match.c applies the rules in order, the
  * surest first. An uncertain match is left out, and time is conserved: tests/unit/join and tests/data
  * have the cases. Costs of groups are sums of those of analyze/.
- * Private to the folder: aten_cost.h aten_parts.h engine_cost.h executed.h expansion.h match_engine.h
- * type_sets.h. */
+ * Private to the folder: aten_cost.h engine_layers.h expansion.h type_sets.h. */
 
 #include "join/aten_cost.h"
 
@@ -10,7 +9,6 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "join/aten_parts.h"
 
 /* ---- arguments -------------------------------------------------------------------------------------- */
 

@@ -1,13 +1,12 @@
 /* Cost of TensorRT's layers: those of the engine, which may have another batch, other element types and other
  * fusions than the model. */
-#include "join/engine_cost.h"
+#include "join/engine_layers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ck.h"
-#include "join/match_engine.h"
 
 /* Layers of a TensorRT engine whose names are not those of the model (another export of the same network): a
  * layer with a main operator is matched to a node of the same type, shapes without batch, and multiply-adds.

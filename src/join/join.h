@@ -206,4 +206,12 @@ uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */
 
+/* ---- executed ------------------------------------------------------------------------------------------ */
+
+/* Executed MACs: multiply-adds computed from the shapes that the profile recorded. They check the model's
+ * counts, and are larger where the runtime pads channels. */
+
+/* Sets executed_macs of every record on nodes, and join->executed. */
+void oc_join_executed(struct oc_join *j);
+
 #endif

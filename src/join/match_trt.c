@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "join/join.h"
-#include "join/match_engine.h"
+#include "join/engine_layers.h"
 #include "profile/core/trt_name.h"
 
 #define MAX_LAYER_PARTS 1024

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "join/engine_cost.h"
+#include "join/engine_layers.h"
 #include "join/join.h"
 #include "join/type_sets.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/ck.h"
 #include "join/aten_cost.h"
-#include "join/executed.h"
+#include "join/join.h"
 
 /* A BatchNormalization that runs as a convolution has MACs. */
 static bool is_blocked(const struct oc_prof_rec *r)

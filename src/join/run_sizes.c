@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/engine.h"
-#include "analyze/mean_cost.h"
+#include "analyze/analysis.h"
 #include "base/api_options.h"
 #include "base/buf.h"
 #include "base/c_locale.h"

@@ -1,4 +1,4 @@
-#include "mcp/page.h"
+#include "mcp/mcp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "mcp/mcp.h"
-#include "mcp/page.h"
 
 /* Codes of JSON-RPC 2.0. */
 enum { NO_JSON = -32700, NO_REQUEST = -32600, NO_METHOD = -32601, BAD_PARAMS = -32602 };

@@ -1,9 +1,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/suggest.h"
+#include "base/str.h"
 #include "mcp/mcp.h"
-#include "mcp/page.h"
 
 /* ---- shared ----------------------------------------------------------------------------------------- */
 

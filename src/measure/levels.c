@@ -1,4 +1,4 @@
-#include "measure/levels.h"
+#include "measure/measure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "measure/rates.h"
 
 #define MAX_SAMPLES 512
 

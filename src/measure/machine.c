@@ -1,4 +1,4 @@
-#include "measure/machine.h"
+#include "measure/measure.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,6 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "measure/team.h"
 
 #define APART 128 /* bytes: keeps objects in separate cache lines */
 

@@ -2,9 +2,148 @@
 #ifndef OC_MEASURE_H
 #define OC_MEASURE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "measure/levels.h"
+#include "measure/cpu_kernels.h"
+#include "onnxcost_types.h"
+
+/* ---- machine ------------------------------------------------------------------------------------------- */
+
+/* Machine description of the operating system. On a virtual machine it may be wrong: these are hints for the
+ * measurement, not results. */
+
+#define OC_CACHE_LEVELS 4
+
+struct oc_cache_claim {
+    uint64_t bytes;     /* size of one; 0: there is none */
+    unsigned instances; /* number among the measured processors */
+    unsigned threads;   /* largest number of these processors that share one */
+};
+
+struct oc_machine {
+    const char *model, *vendor; /* "Intel Xeon Processor", "Intel" */
+    const char *system;         /* "Linux 6.1.0 x86_64" */
+    bool is_virtual;
+    unsigned processors;                          /* processors available to the process */
+    struct oc_cache_claim cache[OC_CACHE_LEVELS]; /* data, by level: [0] is L1 */
+    uint64_t memory_bytes, available_bytes;       /* 0: unknown */
+};
+
+/* threads: only the first so many processors count. Texts are in the arena. */
+void oc_machine_ask(struct oc_arena *a, unsigned threads, struct oc_machine *out);
+
+/* ---- team ---------------------------------------------------------------------------------------------- */
+
+/* Thread team for measurements: each thread pinned to a processor, working in lockstep. Between two regions
+ * the threads sleep or spin. */
+
+unsigned oc_team_processors(void); /* processors available to this process */
+
+struct oc_team;
+/* The caller is thread 0, and stays pinned to the first processor until the team is freed. threads: 1 to
+ * oc_team_processors(). */
+int oc_team_make(unsigned threads, struct oc_team **out, struct oc_err *err);
+void oc_team_free(struct oc_team *t);
+
+/* awake: waiting threads spin; else they sleep and leave the machine to the others. */
+void oc_team_awake(struct oc_team *t, bool awake);
+
+/* A parallel region: work(user, 0) ... work(user, active - 1), one per thread; returns when all are done. */
+void oc_team_run(struct oc_team *t, unsigned active, void (*work)(void *user, unsigned index), void *user);
+
+double oc_seconds(void); /* monotonic clock */
+
+/* ---- rates --------------------------------------------------------------------------------------------- */
+
+/* Best rate of a workload: repeats it for a while and takes the fastest time, since interference only makes
+ * it slower. The other samples show whether the speed is sustained. */
+
+struct oc_rate {
+    double best;   /* units of work per second */
+    double median; /* of all samples */
+    double late;   /* median of the last third: below the best if the machine slows down under load */
+    unsigned samples;
+};
+
+struct oc_effort {   /* duration of sampling */
+    double sample_s; /* minimum duration of one sample */
+    double total_s;
+    double more_s; /* extra time while most samples are far from the best: other programs are running */
+};
+
+/* Each of `active` threads runs `rounds` rounds of the work, `units` per round. */
+struct oc_task {
+    void (*work)(const struct oc_task *task, unsigned index, uint64_t rounds);
+    const void *what; /* argument of `work` */
+    double units;     /* per round of one thread */
+};
+struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc_task *task,
+                          const struct oc_effort *effort);
+
+struct oc_rate oc_rate_of_peak(struct oc_team *team, unsigned active, const struct oc_peak_kernel *kernel,
+                               const struct oc_effort *effort);
+struct oc_rate oc_rate_of_clock(struct oc_team *team, unsigned active, const struct oc_effort *effort);
+
+/* Arrays of a stream: thread i uses block + i * stride, with consecutive arrays of `bytes`. */
+struct oc_stream_place {
+    char *block;
+    size_t stride, bytes;
+};
+/* Bytes per second. */
+struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active, const struct oc_stream_kernel *kernel,
+                                 const struct oc_stream_place *place, const struct oc_effort *effort);
+
+/* Seconds of an empty parallel region, median of `n`. idle_s: pause between two regions. */
+double oc_region_time(struct oc_team *team, unsigned n, double idle_s);
+
+struct oc_timer {
+    double step_s, read_s; /* clock resolution, time of one reading */
+};
+struct oc_timer oc_timer_of(void);
+
+/* ---- levels -------------------------------------------------------------------------------------------- */
+
+/* Memory hierarchy: size and bandwidth of each level. The reported cache sizes are a hint where to search; a
+ * growing working set shows where one core's bandwidth drops. */
+
+#define OC_MEMORY_LEVELS (OC_CACHE_LEVELS + 1)
+#define OC_LEVEL_MODES   (2 * OC_STREAM_MODES) /* non-temporal stores, in the second half */
+
+struct oc_level_rates {
+    char name[8];                /* "L1" ... "DRAM" */
+    struct oc_cache_claim claim; /* none for DRAM */
+    uint64_t border_bytes;       /* of one cache: where the bandwidth drops; 0: nowhere, or DRAM */
+    bool agrees;                 /* the measured size agrees with the reported one */
+    uint64_t size_bytes; /* of one cache: the reported size if it agrees or none was measured, else the
+                            measured size */
+    struct oc_stream_place one, all;
+    struct oc_rate rate[2][OC_LEVEL_MODES]; /* [0] one core, [1] all; best 0: not measured */
+};
+
+struct oc_level_effort {
+    size_t most_bytes, least_bytes; /* memory for the DRAM measurement, all threads together */
+    double touch_s;                 /* time limit of the allocation; then less memory is used */
+    struct oc_effort sweep, cache, dram;
+};
+
+struct oc_levels {
+    struct oc_level_rates level[OC_MEMORY_LEVELS];
+    unsigned n;
+    size_t block_bytes; /* working set used */
+    double flatness;    /* rate of one core with all of it to the rate with half of it: near 1 outside of all
+                           caches */
+};
+
+/* progress may be NULL. */
+int oc_levels_measure(struct oc_team *team, unsigned threads, const struct oc_machine *machine,
+                      uint32_t features, const struct oc_level_effort *effort,
+                      void (*progress)(void *user, const char *what), void *user, struct oc_levels *out,
+                      struct oc_err *err);
+
+const char *oc_level_mode_name(unsigned mode); /* "copy-nt" */
+
+/* ---- measure ------------------------------------------------------------------------------------------- */
 
 #define OC_MAX_PEAKS 64
 

@@ -1,13 +1,12 @@
 /* memory/: Memory over time: report and peak, offsets of buffers, node orders with a lower peak, ONNX
  * Runtime's planner and allocator. Every plan is checked by code in memory_plan.c that shares none with the
  * planners; leave it so.
- * Private to the folder: blocks.h offset_plan.h order_graph.h order_search.h ort_run.h ort_sizes.h
- * plan_check.h reorder.h. */
+ * Private to the folder: offset_plan.h order_graph.h ort_run.h. */
 
 /* Pieces and gaps in a list by offset, so that neighbouring gaps merge (boundary tags); gaps also in a treap
  * by size or by offset, with the largest gap of each subtree. The block ends with a piece: a last gap is
  * dropped. */
-#include "memory/blocks.h"
+#include "memory/offset_plan.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "memory/memory_plan.h"
+#include "memory/memory_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "memory/offset_plan.h"
-#include "memory/plan_check.h"
 #include "onnxcost/memory.h"
 
 /* Live boxes are kept in a treap by offset. A new box can only overlap its predecessor or successor by

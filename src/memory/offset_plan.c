@@ -8,7 +8,6 @@
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "memory/blocks.h"
 
 #define MANY_PAIRS 1000000u /* more: the orders that need no pairs are tried first */
 #define MAX_PAIRS  16000000u

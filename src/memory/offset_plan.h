@@ -5,6 +5,9 @@
 #ifndef OC_OFFSET_PLAN_H
 #define OC_OFFSET_PLAN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "onnxcost_types.h"
 
@@ -66,5 +69,30 @@ void oc_fit_spend(struct oc_fit *f, uint64_t work);
 
 void oc_fit_search(struct oc_fit *f); /* local search over orders, until the work is used up */
 void oc_fit_exact(struct oc_fit *f);  /* branch and bound, for few boxes */
+
+/* ---- plan check ---------------------------------------------------------------------------------------- */
+
+/* Verifies a memory plan, independently of the planner: a sweep over the steps keeps the live boxes sorted by
+ * offset. */
+
+/* 0: every box is inside [0, size), at a multiple of align (0 and 1: any), and no two that share a step share
+ * a byte. Otherwise -1 and *err names the boxes by index. */
+int oc_plan_check(const struct oc_box *box, const uint64_t *offset, uint32_t n, uint64_t align, uint64_t size,
+                  struct oc_err *err);
+
+/* ---- blocks -------------------------------------------------------------------------------------------- */
+
+/* A block of memory that grows at its end: takes and gives back pieces like an allocator, in O(log n) each.
+ */
+
+struct oc_blocks;
+
+/* For at most n pieces. Best fit takes the smallest gap, otherwise first fit the lowest one; equal gaps: the
+ * lowest. */
+struct oc_blocks *oc_blocks_open(uint32_t n, bool best_fit);
+/* Places piece i, 0 ... n - 1, each once; bytes are not 0. Returns its offset. */
+uint64_t oc_blocks_take(struct oc_blocks *b, uint32_t i, uint64_t bytes);
+void oc_blocks_give(struct oc_blocks *b, uint32_t i);
+void oc_blocks_close(struct oc_blocks *b);
 
 #endif

@@ -65,4 +65,41 @@ void oc_order_run_undo(struct oc_order_run *r, uint32_t s); /* undoes the last s
  * first is never worse. Appends them to list[*n]. */
 void oc_order_run_free_steps(struct oc_order_run *r, uint64_t bound, uint32_t *list, uint32_t *n);
 
+/* ---- reorder ------------------------------------------------------------------------------------------- */
+
+/* Finds an order of the steps with a lower peak. The graph is split at steps that have the same position in
+ * every order; each part gets greedy rules, a search that is exact if it completes, else searches in windows
+ * around its peak. Deterministic; never worse than the given order (0, 1, 2 ...). */
+
+struct oc_reorder {
+    uint64_t before, after; /* peaks of the given order and of the new one */
+    uint64_t lower;         /* lower bound of any order; equal to `after`: proven optimal */
+    uint32_t parts;         /* number of parts */
+    bool changed;
+};
+
+/* g is linked, its steps 0, 1, 2 ... are a valid order. work: about memory accesses, 0: a default of about a
+ * second. order[n_step] is owned by the caller. */
+void oc_reorder_make(const struct oc_order_graph *g, uint64_t work, uint32_t *order, struct oc_reorder *out);
+
+/* ---- order search -------------------------------------------------------------------------------------- */
+
+/* Two ways to find an order with a low peak: greedy priority rules for any size, and a best-first search over
+ * sets of executed steps (downsets), which is exact if it completes. */
+
+/* The best order of several rules, forwards and backwards; its peak. */
+uint64_t oc_order_greedy(const struct oc_order_graph *g, uint32_t *order);
+
+struct oc_order_exact {
+    bool solved;    /* `peak` is the minimum, or not above `enough` */
+    bool found;     /* order was set: its peak is below `below` */
+    uint64_t peak;  /* of the order found */
+    uint64_t lower; /* lower bound of any order; above `enough` only if proven */
+};
+
+/* Searches for an order with a peak below `below`; stops at `enough`. Uses at most *work (about memory
+ * accesses). beam 0: exact; else at most that many sets of each size are expanded, and nothing is proven. */
+struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint32_t beam, uint64_t enough,
+                                      uint64_t below, uint64_t *work, uint32_t *order);
+
 #endif

@@ -1,6 +1,6 @@
 /* The sizes that ONNX Runtime infers when it loads a model (1.30; core/graph/graph.cc with the shape rules of
  * ONNX): an analysis of the model in which later nodes see no more than the runtime does. */
-#include "memory/ort_sizes.h"
+#include "memory/ort_run.h"
 
 #include <stdlib.h>
 #include <string.h>

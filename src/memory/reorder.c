@@ -1,10 +1,9 @@
-#include "memory/reorder.h"
+#include "memory/order_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "memory/order_search.h"
 
 #define DEFAULT_WORK 300000000u
 #define SEARCH_SHARE                                                                                         \

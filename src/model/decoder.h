@@ -1,7 +1,7 @@
 /* model/: A file as an immutable graph: ONNX, or a description of a decoder (config.json, safetensors,
  * GGUF). Weights are views into the file and are not read. Every length and nesting is checked before use:
  * the input is untrusted, and a new reader needs a fuzz target.
- * Private to the folder: decoder.h gguf.h graph_writer.h loader.h safetensors.h stored.h. */
+ * Private to the folder: decoder.h graph_writer.h loader.h stored.h. */
 
 /* Language models without an ONNX file: the config.json of Hugging Face's transformers describes a decoder,
  * and its graph is built from that description, with a KV cache and with weights that have shapes but no

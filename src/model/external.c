@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/http.h"
-#include "base/remote.h"
 #include "model/model.h"
 
 static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])

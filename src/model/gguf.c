@@ -1,4 +1,4 @@
-#include "model/gguf.h"
+#include "model/stored.h"
 
 #include <string.h>
 

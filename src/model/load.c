@@ -9,7 +9,6 @@
 #include "base/file_type.h"
 #include "base/http.h"
 #include "base/os.h"
-#include "base/remote.h"
 #include "base/str.h"
 #include "model/loader.h"
 #include "onnxcost.h"

@@ -1,4 +1,4 @@
-#include "model/safetensors.h"
+#include "model/stored.h"
 
 #include <stdlib.h>
 #include <string.h>

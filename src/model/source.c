@@ -4,12 +4,11 @@
 
 #include "base/file_type.h"
 #include "base/os.h"
-#include "base/remote.h"
+#include "base/http.h"
 #include "model/decoder.h"
-#include "model/gguf.h"
+#include "model/stored.h"
 #include "model/graph_writer.h"
 #include "model/loader.h"
-#include "model/safetensors.h"
 #include "onnxcost.h"
 
 #define CONFIG "config.json"

@@ -2,8 +2,9 @@
 #ifndef OC_STORED_H
 #define OC_STORED_H
 
-#include "base/input_limits.h"
+#include "base/buf.h"
 #include "base/diag.h"
+#include "base/input_limits.h"
 #include "base/map.h"
 #include "base/str.h"
 
@@ -44,5 +45,49 @@ struct oc_stored_sum {
     uint64_t elements, bytes;
 };
 struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied);
+
+/* ---- gguf ---------------------------------------------------------------------------------------------- */
+
+/* Headers of GGUF files (llama.cpp), versions 2 and 3: metadata, then the name, shape and quantization type
+ * of each tensor. */
+
+enum { OC_GGUF_MEMBERS = 16 };
+
+struct oc_gguf {                 /* metadata; numbers -1: nothing */
+    const char *architecture;    /* "" none */
+    int64_t of[OC_GGUF_MEMBERS]; /* as members of a config.json, by a table of gguf.c */
+    int64_t head, value, head_latent, value_latent, rope, tokens, segments, alignment;
+    int64_t parts; /* files of the model */
+    bool mixed;    /* a number that differs between layers */
+};
+
+/* Appends the tensors. Only the header is read; weights that are not in the file (cut off) are a warning. */
+int oc_gguf_read(const char *path, const void *data, size_t n, struct oc_stored_list *out,
+                 struct oc_gguf *gguf, struct oc_diags *diags, struct oc_err *err);
+
+/* Appends what the metadata and tensors of all parts say of the decoder, as a config.json. False: its
+ * architecture is not one that is built. */
+bool oc_gguf_config(const struct oc_gguf *gguf, const struct oc_stored_list *list, struct oc_buf *out);
+
+/* ---- safetensors --------------------------------------------------------------------------------------- */
+
+/* Headers of safetensors files: 8 bytes of length, then JSON with the type, shape and place of each tensor.
+ */
+
+/* Appends the tensors of a file of n bytes. Only the header is read; weights that are not in the file (cut
+ * off) are a warning. */
+int oc_safetensors_read(const char *path, const void *data, size_t n, struct oc_stored_list *out,
+                        struct oc_diags *diags, struct oc_err *err);
+
+struct oc_weight_index { /* model.safetensors.index.json */
+    const char **file;   /* heap; each once */
+    uint32_t n_file, cap_file;
+    const char **tensor; /* heap */
+    uint32_t n_tensor, cap_tensor;
+    int64_t total_bytes; /* as metadata.total_size says; -1: it does not */
+};
+int oc_weight_index_read(const void *data, size_t n, struct oc_arena *arena, struct oc_weight_index *out,
+                         struct oc_err *err);
+void oc_weight_index_free(struct oc_weight_index *index);
 
 #endif

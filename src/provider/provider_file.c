@@ -13,9 +13,8 @@
 
 #include "base/api_options.h"
 #include "base/c_locale.h"
-#include "base/data_dir.h"
-#include "base/diag.h"
 #include "base/file.h"
+#include "base/diag.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/xml_read.h"

@@ -1,4 +1,4 @@
-#include "report/few_rows.h"
+#include "report/select.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #ifndef OC_SELECT_H
 #define OC_SELECT_H
 
-#include "report/aggregate.h"
 #include "report/columns.h"
 #include "report/group_keys.h"
 #include "report/pattern.h"
+#include "report/report.h"
 #include "report/rows.h"
 
 enum oc_time_of {
@@ -68,5 +68,18 @@ uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, u
 /* Complete selection: filter, time bounds, aggregation, order, top. In `out` time_s is the selected time. */
 int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
                    struct oc_rows *out, struct oc_err *err);
+
+/* ---- few rows ------------------------------------------------------------------------------------------ */
+
+/* Top-k selection for reports that show only a few of a model's nodes: rows are made in sequence, and only
+ * the best so far are kept. The result equals that of making all rows and selecting from them, without the
+ * memory for a row per node. */
+
+/* Whether the report can be made this way: from an analysis alone, without hardware, groups and what-if
+ * steps. The format must not use r->all.row, which stays empty; r->all.n is the number of rows. */
+bool oc_few_rows_do(const struct oc_report *r);
+
+/* Fills r->shown and, instead of oc_report_rows, the number and the sums of all rows. */
+int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc_err *err);
 
 #endif

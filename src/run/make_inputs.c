@@ -1,4 +1,4 @@
-#include "run/make_inputs.h"
+#include "run/record_files.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,13 @@
 #ifndef OC_RECORD_FILES_H
 #define OC_RECORD_FILES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "model/model.h"
+#include "onnxcost_types.h"
 
 struct oc_record_files {             /* texts are in the arena */
     const char *profile, *optimized; /* destinations */
@@ -22,5 +28,73 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
 /* Moves the files to their destinations; `profile` is the file written by the runtime, NULL: discard. The
  * temporary folder is removed in any case. */
 int oc_record_files_close(struct oc_record_files *f, const char *profile, struct oc_err *err);
+
+/* ---- stop rule ----------------------------------------------------------------------------------------- */
+
+/* When a measurement has enough runs: by time and by spread, within a time budget. */
+
+enum {
+    OC_LEAST_RUNS = 5,
+    OC_LEAST_TIME_S = 3,   /* of measuring ... */
+    OC_MOST_TIME_S = 10,   /* ... and where the median stays uncertain, if there are OC_LEAST_RUNS by then */
+    OC_ERROR_PERCENT = 2,  /* half of the 95 % confidence interval of the median / median */
+    OC_TIME_BUDGET_S = 60, /* default for both sessions */
+};
+
+struct oc_stop_rule {
+    uint32_t runs;    /* exactly so many; 0: the rule below */
+    uint32_t most;    /* 0: no limit */
+    double budget_ns; /* since `from`, warm-up runs included; one run is measured in any case */
+};
+
+struct oc_stop_state {
+    double *ns; /* of the measured runs, heap; in the order of the runs until the end */
+    size_t n, cap;
+    double sum_ns;
+    size_t next_check; /* the spread is computed at a growing number of runs: it sorts */
+    bool over_budget;  /* ended before OC_LEAST_RUNS, or before the fixed number */
+};
+
+/* Adds a run and decides whether it was the last one. elapsed_ns: since the measurement began. */
+bool oc_stop_after(const struct oc_stop_rule *rule, struct oc_stop_state *s, double run_ns,
+                   double elapsed_ns);
+
+/* ---- make inputs --------------------------------------------------------------------------------------- */
+
+/* Generates inputs for a run of a model: the shapes are the caller's, the contents random within the range
+ * that the model accepts. */
+
+struct oc_run_input {
+    uint32_t value; /* of the model: an input of its main graph */
+    uint8_t dtype;  /* enum oc_dtype */
+    uint32_t rank;
+    const int64_t *dim; /* >= 0 */
+    uint64_t elements, size_bytes;
+    void *data;          /* packed elements, never NULL. Strings: const char *[elements] */
+    const char *content; /* description: "-1 to 1", "0 to 30521", "1" */
+    bool guessed;        /* a single integer or boolean without a given value */
+};
+
+/* Fills what follows `dim` in each of `in`, whose other fields are set; memory is the arena's. By type and name:
+ *   floating point   -1 to 1
+ *   masks            1 (names with "mask")
+ *   positions        0, 1, 2 ... along the last axis (integers, names with "position")
+ *   lengths          the longest dimension after the first of any other input (integers, "length", "lens")
+ *   integers         rows of the smallest constant table that they are looked up in (Gather and its relatives,
+ *                    also after Cast, Reshape and the like); a single one the constant that the model compares
+ *                    it with, else 1; else 8-bit ones anything, others 0 and 1
+ *   booleans         both; a single one false
+ *   strings          "text"
+ * `given` (oc_analyze_opts.value) replaces these: numbers, of which a single one fills the input, or @file.pb.
+ * Errors: OC_ELIMIT inputs of more than the limit input-bytes, OC_EARG a value that does not fit,
+ * OC_EUNSUPPORTED an element type that has no contents here. */
+int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, size_t n_given, uint64_t seed,
+                   struct oc_run_input *in, size_t n, struct oc_arena *a, struct oc_err *err);
+
+/* Rows of the smallest table in which elements of the value are looked up; 0: none is known. */
+uint64_t oc_table_rows(const struct oc_model *m, uint32_t value, struct oc_arena *a);
+
+/* The first constant in the file that an Equal of the model compares the value with. False: none does. */
+bool oc_compared_value(const struct oc_model *m, uint32_t value, int64_t *out);
 
 #endif

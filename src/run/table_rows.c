@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ops/op.h"
-#include "run/make_inputs.h"
+#include "run/record_files.h"
 
 /* Slots with indices, and their tables. `by_axis`: along the attribute "axis", else the first axis. */
 static const struct lookup {

@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "join/join.h"
-#include "report/aggregate.h"
 #include "report/group_keys.h"
 #include "report/what_if.h"
 #include "write/tables/plain_table.h"

@@ -6,8 +6,7 @@
 #include <time.h>
 
 #include "memory/offset_plan.h"
-#include "memory/plan_check.h"
-#include "memory/reorder.h"
+#include "memory/order_graph.h"
 
 static uint32_t below(uint64_t *random, uint32_t n)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/check.h"
+#include "gate/figures.h"
 #include "support/build.h"
 #include "onnxcost.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/decoder.h"
-#include "model/gguf.h"
+#include "model/stored.h"
 #include "onnxcost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/json_read.h"
 #include "mcp/mcp.h"
-#include "mcp/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

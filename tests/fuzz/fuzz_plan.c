@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/memory_plan.h"
+#include "memory/memory_report.h"
 #include "wire_mutator.h"
 #include "onnxcost.h"
 #include "onnxcost/memory.h"

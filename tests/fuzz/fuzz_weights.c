@@ -1,5 +1,5 @@
 /* Weight files: any bytes are read, or rejected with a line. */
-#include "analyze/weights.h"
+#include "analyze/analysis.h"
 
 #include <stdlib.h>
 

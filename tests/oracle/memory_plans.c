@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "base/map.h"
-#include "memory/memory_plan.h"
-#include "memory/plan_check.h"
+#include "memory/memory_report.h"
+#include "memory/offset_plan.h"
 #include "onnxcost.h"
 #include "onnxcost/memory.h"
 

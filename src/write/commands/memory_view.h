@@ -2,7 +2,6 @@
 #ifndef OC_MEMORY_VIEW_H
 #define OC_MEMORY_VIEW_H
 
-#include "memory/memory_plan.h"
 #include "memory/memory_report.h"
 #include "write/tables/json_keys.h"
 

@@ -1,10 +1,10 @@
 /* Proven intervals as a table, CSV and JSON. */
 #include <inttypes.h>
 
-#include "analyze/bounds.h"
+#include "analyze/handles.h"
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "base/wrap.h"
+#include "base/unicode.h"
 #include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"

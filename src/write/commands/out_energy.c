@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/energy.h"
+#include "analyze/handles.h"
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "base/wrap.h"
+#include "base/unicode.h"
 #include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"

@@ -5,7 +5,7 @@
 
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "base/wrap.h"
+#include "base/unicode.h"
 #include "estimate/predict.h"
 #include "provider/fallback.h"
 #include "report/row_roof.h"

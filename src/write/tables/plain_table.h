@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/wrap.h"
+#include "base/unicode.h"
 
 struct oc_plain_table {
     size_t n_col;      /* set by the first OC_ROW */

@@ -1,4 +1,4 @@
-#include "analyze/weights.h"
+#include "analyze/analysis.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

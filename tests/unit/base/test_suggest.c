@@ -1,4 +1,4 @@
-#include "base/suggest.h"
+#include "base/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "base/wrap.h"
+#include "base/unicode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "estimate/forest.h"
+#include "estimate/regression.h"
 #include "support/made_samples.h"
 #include "onnxcost/estimate.h"
 

@@ -1,4 +1,4 @@
-#include "estimate/forest.h"
+#include "estimate/regression.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "estimate/lm.h"
+#include "estimate/regression.h"
 
 #include <math.h>
 #include <setjmp.h>

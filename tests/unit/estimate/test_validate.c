@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "estimate/cal_data.h"
+#include "estimate/cal_fit.h"
 #include "support/made_samples.h"
 
 static const unsigned classes[] = {OC_KC_GEMM,        OC_KC_CONV_1X1, OC_KC_CONV_KXK,  OC_KC_CONV_DEPTHWISE,

@@ -1,4 +1,4 @@
-#include "gate/check.h"
+#include "gate/figures.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

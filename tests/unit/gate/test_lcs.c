@@ -1,4 +1,4 @@
-#include "gate/lcs.h"
+#include "gate/align.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "measure/rates.h"
+#include "measure/measure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Memory plans and orders of whole models. float[256] is 1024 bytes, called 1K in the comments. */
-#include "memory/memory_plan.h"
+#include "memory/memory_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "memory/plan_check.h"
+#include "memory/offset_plan.h"
 #include "support/run_model.h"
 #include "onnxcost.h"
 #include "onnxcost/memory.h"

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "memory/plan_check.h"
 
 static uint32_t below(uint64_t *random, uint32_t n)
 {

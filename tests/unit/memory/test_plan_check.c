@@ -1,4 +1,4 @@
-#include "memory/plan_check.h"
+#include "memory/offset_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,10 @@
-#include "memory/reorder.h"
+#include "memory/order_graph.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
-#include "memory/order_search.h"
 
 #define MAX_STEPS 3000
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "memory/memory_plan.h"
+#include "memory/memory_report.h"
 #include "support/run_model.h"
 #include "zoo.h"
 #include "onnxcost.h"

@@ -1,5 +1,5 @@
 /* Rows that are created and dropped in sequence: the result must equal that of selecting from all rows. */
-#include "report/few_rows.h"
+#include "report/select.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "run/make_inputs.h"
+#include "run/record_files.h"
 #include "support/build.h"
 #include "onnxcost.h"
 

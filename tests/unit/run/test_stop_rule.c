@@ -1,5 +1,5 @@
 /* When a measurement ends: simulated runs, no clock. */
-#include "run/stop_rule.h"
+#include "run/record_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,11 @@
-#ifndef OC_ENGINE_COST_H
-#define OC_ENGINE_COST_H
+/* Layers of TensorRT engines: their nodes, and their cost from the information that the engine gives. */
+#ifndef OC_ENGINE_LAYERS_H
+#define OC_ENGINE_LAYERS_H
 
 #include "join/join.h"
+
+/* Matches the unmatched layers of a TensorRT engine by type, shapes and neighbours. */
+void oc_match_engine(struct oc_matcher *x);
 
 /* Whether the record is a layer of TensorRT with recorded tensors. */
 bool oc_engine_has_layers(const struct oc_profile *p, const struct oc_prof_rec *rec);
