@@ -6,6 +6,7 @@
 #include "base/ck.h"
 #include "join/aten_cost.h"
 #include "join/join.h"
+#include "join/type_sets.h"
 
 /* A BatchNormalization that runs as a convolution has MACs. */
 static bool is_blocked(const struct oc_prof_rec *r)
@@ -67,6 +68,7 @@ enum how {
     BY_DEFAULTS, /* the same, but an attribute or a value that is not recorded may change it: an estimate */
     BY_CONV,     /* inputs X, W[, B]; the rule, if X and W are consistent */
     BY_FILTER,   /* quantized convolutions: N(o) times the size of a filter */
+    BY_SCATTER,  /* transposed convolutions: N(x) times the size of W[1:] */
     BY_MATMUL,   /* N(o) times the depth of A */
     BY_PACKED, /* the same; what the operator does in addition (dequantization, activation) is not counted */
     BY_GEMM,   /* N(o) times N(A) / M; bias if it can be distinguished from B */
@@ -311,6 +313,24 @@ static void count_filter(struct work *w)
     }
 }
 
+/* W is [C, M / group, ...]. What padding cuts off is not known. */
+static void count_scatter(struct work *w)
+{
+    const struct oc_prof_rec *r = w->r;
+    const struct oc_shape *x = &r->in[0].shape, *k = &r->in[1].shape;
+    uint64_t n, filter = 0;
+    if (!elements(&r->in[0], &n) || !elements(&r->in[1], &filter) || x->rank < 3 || k->rank != x->rank ||
+        !k->dim[0].v || k->dim[0].v != x->dim[1].v) {
+        unknown(w->out, "the filter is not recorded");
+        return;
+    }
+    count_macs(w, n, filter / (uint64_t)k->dim[0].v, 0);
+    if (w->out->quality != OC_UNKNOWN) {
+        w->out->quality = OC_EST;
+        w->out->note = "counts the product only, without padding";
+    }
+}
+
 /* A is M x K or K x M: N(A) / M is K in both cases. The second recorded input is B or, if B is packed, C. */
 static void count_gemm(struct work *w)
 {
@@ -405,6 +425,8 @@ static void count(struct work *w, const struct oc_op *op, struct oc_arena *a, bo
         count_conv(w, op, a);
     else if (how == BY_FILTER)
         count_filter(w);
+    else if (how == BY_SCATTER)
+        count_scatter(w);
     else if (how == BY_GEMM)
         count_gemm(w);
     else
@@ -425,6 +447,21 @@ static bool is_described(const char *type, const struct oc_op *op, struct record
     return oc_op_is(op, OC_F_COUNT_BY_TYPES | OC_F_COUNT_BY_DEFAULTS);
 }
 
+/* Products by the names that other frameworks give them. Blocked layouts have more
+ * dimensions; the depth is split into two of them. */
+static bool is_foreign_product(const struct oc_prof_rec *r, struct oc_arena *a, struct recorded *out)
+{
+    struct oc_source_type t;
+    if (!oc_source_type(r->op_type, r->name, a, &t) || !oc_type_set_has_product(t.core))
+        return false;
+    *out = (struct recorded){.inputs = 2,
+                             .how = oc_type_set_has(t.core, "ConvTranspose") ? BY_SCATTER
+                                    : oc_type_set_has(t.core, "Conv")        ? BY_FILTER
+                                                                             : BY_PACKED};
+    return out->how != BY_PACKED ||
+           (r->n_in && r->n_out && r->in[0].shape.rank <= 3 && r->out[0].shape.rank <= 3);
+}
+
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out)
 {
@@ -440,26 +477,26 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
     struct work w = {.p = p, .r = r, .out = out};
     const struct oc_op *op = find_op(r->op_type);
     struct recorded row;
-    bool listed = is_described(r->op_type, op, &row);
+    bool listed = is_described(r->op_type, op, &row), foreign = !op && is_foreign_product(r, a, &row);
     unsigned how = row.how;
     uint32_t least = row.inputs;
     *out = (struct oc_record_cost){.quality = OC_EXACT};
     bool hidden = r->n_in < least || (is_product(how) && r->n_in < 2);
-    bool whole = op && !(op->flags & OC_F_CONTROL) && (listed || !op->cost || !may_pack(op));
+    bool whole = foreign || (op && !(op->flags & OC_F_CONTROL) && (listed || !op->cost || !may_pack(op)));
     out->bytes_known = r->has_in && r->has_out && !hidden && whole && how != NO_WORK &&
                        sum_bytes(r->in, r->n_in, &out->rd) && sum_bytes(r->out, r->n_out, &out->wr);
     if (!r->has_in || !r->has_out || !r->n_in)
         unknown(out, "no shapes are recorded");
-    else if (!op)
+    else if (!op && !foreign)
         unknown(out, "no rule for this operator");
-    else if (op->flags & OC_F_CONTROL)
+    else if (op && op->flags & OC_F_CONTROL)
         unknown(out, "its work is in the records of its bodies");
-    else if (op->flags & OC_F_VIEW)
+    else if (op && op->flags & OC_F_VIEW)
         out->rd = out->wr = 0; /* a view of the same memory */
-    else if (!op->cost || how == NO_WORK)
+    else if (op && (!op->cost || how == NO_WORK))
         return; /* moves data */
     else if (r->n_in < least)
         unknown(out, "not all inputs are recorded");
     else
-        count(&w, op, a, listed, how);
+        count(&w, op, a, listed || foreign, how);
 }

@@ -57,10 +57,12 @@ static const struct row rows[] = {
      true},
     {" group_norm GroupNorm aten::group_norm aten::native_group_norm nn_group_norm ",
      " GroupNormalization InstanceNormalization ", NULL, true},
-    {" pool2d max_pool2d_with_index MaxPool MaxPoolWithArgmax aten::max_pool2d aten::max_pool2d_with_indices "
+    {" pool2d max_pool2d max_pool2d_with_index MaxPool MaxPoolWithArgmax aten::max_pool2d "
+     "aten::max_pool2d_with_indices "
      "aten::max_pool1d aten::max_pool3d nn_max_pool2d nn_max_pool3d ",
      " MaxPool GlobalAveragePool AveragePool GlobalMaxPool ", NULL, true},
-    {" AvgPool AvgPool3D AdaptiveAvgPool2D aten::avg_pool2d aten::adaptive_avg_pool2d aten::avg_pool1d "
+    {" avg_pool2d adaptive_avg_pool2d AvgPool AvgPool3D AdaptiveAvgPool2D aten::avg_pool2d "
+     "aten::adaptive_avg_pool2d aten::avg_pool1d "
      "aten::_adaptive_avg_pool2d nn_avg_pool2d nn_global_avg_pool2d nn_adaptive_avg_pool2d ",
      " AveragePool GlobalAveragePool ReduceMean ", NULL, true},
     {" lstm cudnn_lstm LSTM CudnnLSTM aten::lstm aten::_cudnn_rnn aten::mkldnn_rnn_layer LSTMSequence ",
@@ -262,5 +264,8 @@ bool oc_source_type(const char *op_type, const char *name, struct oc_arena *a, s
         *out = (struct oc_source_type){.core = r->core, .as = r->as};
         return true;
     }
-    return strlen(name) < 1000 && fused_functions(name, a, out);
+    for (size_t i = 0; i < OC_COUNT(text); i++)
+        if (strlen(text[i]) < 1000 && fused_functions(text[i], a, out))
+            return true;
+    return false;
 }

@@ -49,6 +49,8 @@
     X(ort_web) \
     X(tflite) \
     X(deepspeed) \
+    X(tvm) \
+    X(tvm_json) \
     X(onnxruntime_csv)
 /* clang-format on */
 

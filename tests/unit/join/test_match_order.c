@@ -156,6 +156,9 @@ static void types_of_frameworks_map_to_onnx(void **state)
         {"", "tvmgen_default_fused_nn_conv2d_add_nn_relu_3", "Conv"},
         {"", "fused_nn_contrib_conv2d_NCHWc_add", "Conv"},
         {"", "fused_nn_max_pool2d", "MaxPool"},
+        {"fused_conv2d_add", "fused_conv2d2_add2", "Conv"},
+        {"fused_conv2d_transpose_add", "fused_conv2d_transpose1_add9", "ConvTranspose"},
+        {"max_pool2d", "max_pool2d1", "MaxPool"},
         {"", "triton_poi_fused_mul_transpose_view_1", "Mul"}, /* Paddle's mul is a product */
         {"", "triton_per_fused_add_native_layer_norm_6", "LayerNormalization"},
         {"", "triton_poi_fused__native_batch_norm_legit_no_training_convolution_relu_5", "Relu"},

@@ -84,6 +84,20 @@ static const struct row rows[] = {
     {"Softplus", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 48, 0, OC_EXACT, true, 64, 64},
     {"Clip", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
     {"Pow", "[{\"float\":[2,8]},{\"float\":[]}]", "[{\"float\":[2,8]}]", 0, 16, 0, OC_EST, true, 68, 64},
+    /* names of other frameworks: 64 outputs x 4 channels, 3*3*3 taps; a bias is not part of the product */
+    {"fused_nn_conv2d_add", "[{\"float\":[1,3,8,8]},{\"float\":[4,3,3,3]},{\"float\":[1,4,1,1]}]",
+     "[{\"float\":[1,4,8,8]}]", 6912, 13824, 0, OC_LOWER, true, (192 + 108 + 4) * 4, 1024},
+    /* 3*8*8 inputs are scattered to 4 channels, 2*2 taps */
+    {"fused_conv2d_transpose_add", "[{\"float\":[1,3,8,8]},{\"float\":[3,4,2,2]},{\"float\":[1,4,1,1]}]",
+     "[{\"float\":[1,4,16,16]}]", 3072, 6144, 0, OC_EST, true, (192 + 48 + 4) * 4, 4096},
+    {"fused_conv2d_transpose", "[{\"float\":[1,8,8,3]},{\"float\":[2,2,3,4]}]", "[{\"float\":[1,16,16,4]}]",
+     0, 0, 0, OC_UNKNOWN, true, 0, 0},
+    /* N(o) x 8; weights are N x K */
+    {"fused_nn_dense", "[{\"float\":[4,8]},{\"float\":[6,8]}]", "[{\"float\":[4,6]}]", 192, 384, 0, OC_LOWER,
+     true, 320, 96},
+    {"MatMulV2", "[{\"float16\":[2,4,16,16]},{\"float16\":[3,2,16,16]}]", "[{\"float16\":[3,4,16,16]}]", 0, 0,
+     0, OC_UNKNOWN, false, 0, 0}, /* blocks of 16 x 16 */
+    {"conv2d", "[{\"float\":[1,64,56,56]}]", "[{\"float\":[1,64,54,54]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
     /* transposed A: 2 * 4*6 * 8 */
     {"FusedMatMul", "[{\"float\":[2,8,4]},{\"float\":[2,8,6]}]", "[{\"float\":[2,4,6]}]", 384, 768, 0,
      OC_LOWER, true, 640, 192},

@@ -70,6 +70,13 @@ static void every_table_has_its_times(void **state)
         {"op_tables/pytorch_table.txt", "pytorch_table", 6, 2, 36e6, 10e6, 20e6, "aten::addmm", "aten::addmm",
          4},
         {"op_tables/onednn.txt", "onednn", 7, 0, 8437500, 500e3, 0, "matmul 128x64:64x256", "MatMul", 1},
+        /* 1412.25 + 412 + 25.75 + 12.5 us on the device; a run is as long as the longest total */
+        {"op_tables/tvm.txt", "tvm", 5, 1, 1500, 1862500, 1990250,
+         "tvmgen_default_fused_nn_conv2d_add_nn_relu_1", "fused_nn_conv2d_add_nn_relu", 2},
+        {"op_tables/tvm.csv", "tvm", 6, 1, 1500, 1862500, 0, "tvmgen_default_fused_nn_dense_add",
+         "fused_nn_dense_add", 1},
+        {"op_tables/tvm.json", "tvm_json", 6, 1, 1500, 1862500, 1990250, "vm.builtin.reshape",
+         "vm.builtin.reshape", 1},
         {"ncu/summary.txt", "ncu", 2, 0, 0, 1.41e6, 0, "relu(float *, int)", NULL, 2},
         {"paddle_report/summary.txt", "paddle_summary", 2, 4, 40e6, 22e6, 20e6, "conv2d dygraph", "conv2d",
          8},
@@ -118,6 +125,54 @@ static void onednn_lines_have_shapes(void **state)
     check_dims(&fc->in[1], OC_DT_FLOAT, (const int64_t[]){9216, 4096}, 2);
     assert_string_equal(reorder->overhead, "layout");
     assert_string_equal(p->producer, "oneDNN 3.4.0");
+    oc_profile_close(p);
+}
+
+static struct oc_profile *profile_of_text(const char *text)
+{
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(text, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    return p;
+}
+
+/* Arguments: inputs, then the output. A device that works asynchronously reports a total of 0. */
+static void reports_of_tvm_have_shapes(void **state)
+{
+    (void)state;
+    static const char *const file[] = {"op_tables/tvm.txt", "op_tables/tvm.csv", "op_tables/tvm.json"};
+    for (size_t i = 0; i < OC_COUNT(file); i++) {
+        struct oc_profile *p = open_table(file[i]);
+        const struct oc_prof_rec *fc = t_rec(p, "tvmgen_default_fused_nn_dense_add"),
+                                 *view = t_rec(p, "vm.builtin.reshape");
+        assert_int_equal(fc->n_in, 3);
+        check_dims(&fc->in[1], OC_DT_FLOAT, (const int64_t[]){10, 32}, 2);
+        assert_int_equal(fc->n_out, 1);
+        check_dims(&fc->out[0], OC_DT_FLOAT, (const int64_t[]){1, 10}, 2);
+        assert_false(view->has_in || view->has_out);
+        assert_string_equal(p->device, "cuda0");
+        oc_profile_close(p);
+    }
+    struct oc_profile *p =
+        profile_of_text("Example output:\n"
+                        "Name     Duration (us)  Percent    Device  Count       Argument Shapes  \n"
+                        "conv2d1     705,779.00    51.22  hexagon0      1  int8[2, 3], float16[]\n"
+                        "conv2d       66,589.00    48.60  hexagon0      3                       \n"
+                        "----------\n"
+                        "Sum         772,368.00    99.93                4\n"
+                        "Total             0.00               cpu0      1\n\n"
+                        "Name     Duration (us)  Percent    Device  Count       Argument Shapes  \n"
+                        "conv2d       66,589.00    48.60  hexagon0      3                       \n");
+    const struct oc_prof_rec *first = t_rec(p, "conv2d1");
+    assert_int_equal(p->n_rec, 2);
+    assert_true(isnan(p->run_ns) && fabs(sum_of(p, true) - 772368e3) < 1);
+    assert_string_equal(first->op_type, "conv2d");
+    check_dims(&first->in[0], OC_DT_INT8, (const int64_t[]){2, 3}, 2);
+    check_dims(&first->out[0], OC_DT_FLOAT16, NULL, 0);
+    assert_int_equal(t_rec(p, "conv2d")->calls, 3);
+    assert_false(t_rec(p, "conv2d")->has_in);
+    assert_int_equal(p->diags.n, 1); /* of the second table */
     oc_profile_close(p);
 }
 
@@ -543,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_has_its_times),
         cmocka_unit_test(onednn_lines_have_shapes),
+        cmocka_unit_test(reports_of_tvm_have_shapes),
         cmocka_unit_test(web_lines_have_the_shapes_of_the_node),
         cmocka_unit_test(ascend_shapes_are_read),
         cmocka_unit_test(cycles_of_qnn_are_shares),
