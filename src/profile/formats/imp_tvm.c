@@ -8,6 +8,13 @@
  *   Sum                        1,529.66    64.48              2
  *   Total                      2,372.23             cpu0      1
  *
+ * As debug_executor.run() prints it, left-aligned, means of a run, a row for each output of a node:
+ *
+ *   Node Name             Ops                   Time(us)  Time(%)  Shape    Inputs  Outputs  Measurements(us)
+ *   ---------             ---                   --------  -------  -----    ------  -------  ----------------
+ *   fused_nn_dense_add_1  fused_nn_dense_add_1  764.83    32.24    (1, 10)  3       1        [764.83]
+ *   Total_time            -                     2372.23   -        -        -       -        -
+ *
  * report.csv(): a row for each call, in their order, without totals; texts are quoted. report.json():
  *
  *   {"calls":[{"Name":{"string":"fused_nn_dense_add"},"Duration (us)":{"microseconds":764.83}, ...}, ...],
@@ -32,9 +39,10 @@ static const char *const title[N_COLUMN] = {"Name", "Duration (us)", "Device", "
 struct tvm_reading {
     struct oc_profile *p;
     struct oc_op_rows rows;
-    struct oc_buf type, key; /* of the row */
+    struct oc_buf type, key, last; /* of the row; name of the last one */
     size_t n, at[N_COLUMN];
     size_t end[OC_TEXT_COLUMNS]; /* printed table: where the columns end */
+    bool nodes;                  /* a table of debug_executor.run() */
     double total_ns, sum_ns;     /* of the run, the longest of all devices; of the rows */
     struct oc_recordings recordings;
 };
@@ -66,7 +74,7 @@ static struct oc_str tvm_type(struct tvm_reading *r, struct oc_str name)
     return oc_str(r->type.data ? r->type.data : "", r->type.n);
 }
 
-/* "float32[1, 64], float32[64, 32, 3, 3], float32[]" */
+/* "float32[1, 64], float32[64, 32, 3, 3], float32[]"; "(1, 10)" is the output alone. */
 static void tvm_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
 {
     enum { MAX_TYPES = 64 };
@@ -74,6 +82,12 @@ static void tvm_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row
     struct oc_str s = *(const struct oc_str *)ctx;
     uint32_t n = 0;
     const char *open, *close;
+    if (s.n > 2 && s.s[0] == '(' &&
+        oc_recorded_shape(a, (struct oc_str){s.s + 1, s.n - 2}, OC_DT_UNDEFINED, type)) {
+        row->out = OC_COPY_ARRAY(a, type, 1);
+        row->n_out = 1;
+        return;
+    }
     while (n < MAX_TYPES && (open = oc_str_chr(s, '[')) && (close = oc_str_chr(s, ']')) && close > open) {
         struct oc_str dims = {open + 1, (size_t)(close - open - 1)};
         unsigned dtype = oc_recorded_dtype(oc_csv_trim(oc_str_before(s, open)));
@@ -95,12 +109,12 @@ static void tvm_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row
 }
 
 /* `call`: the number of the call; 0: the row sums calls. */
-static void tvm_take(struct tvm_reading *r, const struct oc_str cell[N_COLUMN], double ns, uint64_t calls,
-                     uint64_t call, uint64_t where)
+static void tvm_take(struct tvm_reading *r, const struct oc_str cell[N_COLUMN], struct oc_str function,
+                     double ns, uint64_t calls, uint64_t call, uint64_t where)
 {
     bool builtin = oc_str_starts(cell[NAME], "vm."); /* of the virtual machine: makes views, checks shapes */
     struct oc_op_row row = {.name = cell[NAME],
-                            .type = builtin ? cell[NAME] : tvm_type(r, cell[NAME]),
+                            .type = builtin ? function : tvm_type(r, function),
                             .provider = cell[DEVICE],
                             .kind = OC_EV_OPERATOR,
                             .device = cell[DEVICE].n && !oc_str_starts(cell[DEVICE], "cpu"),
@@ -135,23 +149,42 @@ static bool tvm_is_header(struct oc_str line)
            oc_str_has(line, "Percent") && oc_str_has(line, title[COUNT]) && oc_str_has(line, title[DEVICE]);
 }
 
-/* Titles are separated by two blanks at least, and end where their columns end. */
+static bool tvm_is_node_header(struct oc_str line)
+{
+    return oc_str_starts(oc_csv_trim(line), "Node Name") && oc_str_has(line, "Ops") &&
+           oc_str_has(line, "Time(us)") && oc_str_has(line, "Outputs");
+}
+
+static bool tvm_is_table(struct oc_str line)
+{
+    return tvm_is_header(line) || tvm_is_node_header(line);
+}
+
+/* Removes the first of several texts that two blanks at least separate; *at: where it begins. */
+static struct oc_str tvm_next(struct oc_str line, size_t *at)
+{
+    while (*at < line.n && line.s[*at] == ' ')
+        ++*at;
+    size_t end = *at;
+    while (end < line.n && !(line.s[end] == ' ' && (end + 1 == line.n || line.s[end + 1] == ' ')))
+        end++;
+    struct oc_str text = {line.s + *at, end - *at};
+    *at = end;
+    return text;
+}
+
+/* Titles end where their columns end. */
 static void tvm_find_columns(struct tvm_reading *r, struct oc_str line)
 {
+    struct oc_str text;
+    r->n = 0;
     for (unsigned k = 0; k < N_COLUMN; k++)
         r->at[k] = OC_CSV_NONE;
-    r->n = 0;
-    for (size_t i = 0; i < line.n && r->n < OC_TEXT_COLUMNS;) {
-        size_t from = i;
-        while (i < line.n && !(line.s[i] == ' ' && (i + 1 == line.n || line.s[i + 1] == ' ')))
-            i++;
-        for (unsigned k = 0; k < N_COLUMN && i > from; k++)
-            if (oc_csv_same((struct oc_str){line.s + from, i - from}, title[k]))
+    for (size_t at = 0; r->n < OC_TEXT_COLUMNS && (text = tvm_next(line, &at)).n; r->n++) {
+        for (unsigned k = 0; k < N_COLUMN; k++)
+            if (oc_csv_same(text, title[k]))
                 r->at[k] = r->n;
-        if (i > from)
-            r->end[r->n++] = i;
-        while (i < line.n && line.s[i] == ' ')
-            i++;
+        r->end[r->n] = at;
     }
 }
 
@@ -183,7 +216,32 @@ static bool tvm_row(struct tvm_reading *r, struct oc_str line, uint64_t where)
     if (oc_csv_same(cell[NAME], "Total"))
         tvm_add_total(r, us * 1e3);
     else if (oc_csv_u64(cell[COUNT], &calls) && calls)
-        tvm_take(r, cell, us * 1e3, calls, 0, where);
+        tvm_take(r, cell, cell[NAME], us * 1e3, calls, 0, where);
+    return true;
+}
+
+/* The same of a table of nodes. */
+static bool tvm_node(struct tvm_reading *r, struct oc_str line, uint64_t where)
+{
+    enum { OPS = 1, TIME, SHAPE = 4, OUTPUTS = 6, NEEDED };
+    struct oc_str text[NEEDED], cell[N_COLUMN] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
+    size_t at = 0;
+    double us;
+    for (unsigned i = 0; i < NEEDED; i++)
+        text[i] = tvm_next(line, &at);
+    if (oc_str_starts(text[0], "---"))
+        return true;
+    if (!text[OUTPUTS].n || !oc_csv_number(text[TIME], &us, NULL) || !(us >= 0 && us < 1e15))
+        return false;
+    cell[NAME] = text[0];
+    cell[SHAPES] = text[SHAPE];
+    if (oc_str_eq(text[0], "Total_time"))
+        tvm_add_total(r, us * 1e3);
+    else if (r->last.n != text[0].n ||
+             memcmp(r->last.data, text[0].s, text[0].n) != 0) /* not another output */
+        tvm_take(r, cell, text[OPS], us * 1e3, 1, 0, where);
+    oc_buf_clear(&r->last);
+    oc_buf_add(&r->last, text[0].s, text[0].n);
     return true;
 }
 
@@ -192,12 +250,13 @@ static int tvm_read_table(struct tvm_reading *r, struct oc_csv *c, struct oc_err
     struct oc_str line;
     bool inside = false;
     for (size_t rows = 0; oc_csv_line(c, &line);) {
-        if (tvm_is_header(line)) {
+        if (tvm_is_table(line)) {
             inside = oc_recording_begins(&r->recordings, c);
             if (inside)
                 tvm_find_columns(r, line);
+            r->nodes = inside && tvm_is_node_header(line);
         } else if (inside) {
-            inside = tvm_row(r, line, oc_csv_offset(c));
+            inside = (r->nodes ? tvm_node : tvm_row)(r, line, oc_csv_offset(c));
         }
         if (++rows > oc_csv_max_rows(c))
             return oc_csv_too_many(c, err);
@@ -238,7 +297,7 @@ static int tvm_read_csv(struct tvm_reading *r, struct oc_csv *c, struct oc_err *
         if (oc_csv_cell_time(c, title[DURATION], cell[DURATION], 1e3, &ns, err) != 0 ||
             oc_csv_cell_count(c, title[COUNT], cell[COUNT], &calls, err) != 0)
             return -1;
-        tvm_take(r, cell, ns, calls, call, oc_csv_offset(c));
+        tvm_take(r, cell, cell[NAME], ns, calls, call, oc_csv_offset(c));
     }
     if (oc_csv_cut(c))
         oc_prof_cut(r->p, c);
@@ -303,7 +362,7 @@ static void tvm_read_calls(struct tvm_reading *r, struct oc_json *j)
         if (timed && cell[COUNT].n)
             timed = oc_csv_u64(cell[COUNT], &calls) && calls;
         if (timed && cell[NAME].n)
-            tvm_take(r, cell, ns, calls, ++call, where);
+            tvm_take(r, cell, cell[NAME], ns, calls, ++call, where);
         oc_arena_free(&a);
         if (call >= most) {
             oc_prof_over(r->p, OC_LIMIT_TABLE_ROWS);
@@ -370,6 +429,7 @@ static int tvm_end(struct tvm_reading *r, int rc)
     oc_op_rows_free(&r->rows);
     oc_buf_free(&r->type);
     oc_buf_free(&r->key);
+    oc_buf_free(&r->last);
     return rc;
 }
 
@@ -380,7 +440,7 @@ static bool tvm_peek_csv(const struct oc_peek *peek)
 
 static void probe_tvm(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (oc_peek_has_line(peek, tvm_is_header))
+    if (oc_peek_has_line(peek, tvm_is_table))
         *bid = (struct oc_bid){.score = 88, .reason = "table of TVM's profiler"};
     else if (tvm_peek_csv(peek))
         *bid = (struct oc_bid){.score = 90, .reason = "header of a report of TVM"};
@@ -398,7 +458,7 @@ static int tvm_read_text(struct tvm_reading *r, struct oc_csv *c, struct oc_err 
 {
     struct oc_str line;
     while (oc_csv_line(c, &line)) {
-        bool table = tvm_is_header(line), csv = oc_str_has(line, title[DURATION]) && oc_str_has(line, ",");
+        bool table = tvm_is_table(line), csv = oc_str_has(line, title[DURATION]) && oc_str_has(line, ",");
         if (!table && !csv)
             continue;
         oc_csv_unread(c);
@@ -433,8 +493,8 @@ static int read_tvm_json(const struct oc_source *src, const struct oc_profile_op
 
 const struct oc_importer oc_importer_tvm = {
     .name = "tvm",
-    .title = "TVM: report of its profilers (table as printed, CSV), with shapes",
-    .seen = "Relax of 2026 on CPU, Relay of 2023 on CUDA: tables; CSV from the writer",
+    .title = "TVM: report of its profilers, debug_executor.run() (tables as printed, CSV), with shapes",
+    .seen = "Relay of 2021 to 2023, Relax of 2026: tables; CSV from the writer",
     .lost = "layouts; order of calls in tables; totals in CSV",
     .probe = probe_tvm,
     .read = read_tvm,

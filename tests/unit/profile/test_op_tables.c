@@ -77,6 +77,8 @@ static void every_table_has_its_times(void **state)
          "fused_nn_dense_add", 1},
         {"op_tables/tvm.json", "tvm_json", 6, 1, 1500, 1862500, 1990250, "vm.builtin.reshape",
          "vm.builtin.reshape", 1},
+        {"op_tables/tvm_nodes.txt", "tvm", 3, 1, 100e3, 0, 100e3, "tvmgen_default_fused_split", "fused_split",
+         1},
         {"ncu/summary.txt", "ncu", 2, 0, 0, 1.41e6, 0, "relu(float *, int)", NULL, 2},
         {"paddle_report/summary.txt", "paddle_summary", 2, 4, 40e6, 22e6, 20e6, "conv2d dygraph", "conv2d",
          8},
@@ -164,6 +166,12 @@ static void reports_of_tvm_have_shapes(void **state)
                         "Total             0.00               cpu0      1\n\n"
                         "Name     Duration (us)  Percent    Device  Count       Argument Shapes  \n"
                         "conv2d       66,589.00    48.60  hexagon0      3                       \n");
+    struct oc_profile *nodes = open_table("op_tables/tvm_nodes.txt");
+    const struct oc_prof_rec *conv = t_rec(nodes, "fused_nn_conv2d_add_nn_relu1");
+    assert_int_equal(conv->n_out, 1);
+    check_dims(&conv->out[0], OC_DT_UNDEFINED, (const int64_t[]){1, 32, 28, 28}, 4);
+    assert_false(conv->has_in);
+    oc_profile_close(nodes);
     const struct oc_prof_rec *first = t_rec(p, "conv2d1");
     assert_int_equal(p->n_rec, 2);
     assert_true(isnan(p->run_ns) && fabs(sum_of(p, true) - 772368e3) < 1);
