@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "advice/advisor.h"
 #include "hw/hwdb.h"
 #include "onnxcost/hardware.h"
@@ -99,8 +100,9 @@ void oc_advise_tiny(struct oc_advisor *x)
         struct oc_piece *p = &x->piece[i];
         if (!is_tiny(x, p, &best, launch, device))
             continue;
-        oc_advice_prove(x, f, p, p->time_ns,
-                        oc_printf(x->arena, "%.4g call%s", p->calls, p->calls > 1 ? "s" : ""));
+        oc_advice_prove(
+            x, f, p, p->time_ns,
+            oc_printf(x->arena, "%s call%s", oc_number_text(x->arena, p->calls, 4), p->calls > 1 ? "s" : ""));
         sum += saved(p, launch, device);
         time += p->time_ns;
         calls += p->calls > 1 ? p->calls : 1;

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/units.h"
 #include "advice/advisor.h"
 #include "profile/core/timeline.h"
 
@@ -117,7 +118,8 @@ static void prove_kernel(struct oc_advisor *x, struct oc_advice_item *f, const s
     const struct oc_piece none = {
         .row = &(struct oc_row){.record = k->rec}, .name = k->name, .type = "copy", .bytes = k->bytes};
     double runs = x->p->runs_used ? x->p->runs_used : 1;
-    oc_advice_prove(x, f, &none, ns, oc_printf(x->arena, "%.4g a run", (double)k->calls / runs));
+    oc_advice_prove(x, f, &none, ns,
+                    oc_printf(x->arena, "%s a run", oc_number_text(x->arena, (double)k->calls / runs, 4)));
 }
 
 /* Copies from the device's own list, if there is one; else those with rows. */

@@ -463,6 +463,12 @@ const char *oc_count_text(struct oc_arena *a, uint64_t v)
     return oc_strdup(a, oc_format_count(v, buf, sizeof(buf)));
 }
 
+const char *oc_number_text(struct oc_arena *a, double v, int digits)
+{
+    bool whole = v >= pow(10, digits) - 0.5 && v < 0x1p63;
+    return whole ? oc_count_text(a, (uint64_t)(v + 0.5)) : oc_printf(a, "%.*g", digits, v);
+}
+
 const char *oc_si_text(struct oc_arena *a, double v, const char *unit)
 {
     char buf[48];

@@ -34,6 +34,8 @@ const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 
 /* The same as texts in an arena; a number that is not finite is "unknown", a time the text `unknown`. */
 const char *oc_u64_text(struct oc_arena *a, uint64_t v); /* 118013952 */
 const char *oc_count_text(struct oc_arena *a, uint64_t v);
+/* That many significant digits, never an exponent for large numbers: "12.35", "123,456". */
+const char *oc_number_text(struct oc_arena *a, double v, int digits);
 const char *oc_si_text(struct oc_arena *a, double v, const char *unit);
 const char *oc_bytes_text(struct oc_arena *a, double v);
 const char *oc_joule_text(struct oc_arena *a, double joule);

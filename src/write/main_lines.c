@@ -212,7 +212,7 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
 {
     const char *text = "", *work = rates(l, h);
     if (h->inferences_per_s > 0)
-        text = oc_printf(l->arena, "%.4g %s/s", h->inferences_per_s,
+        text = oc_printf(l->arena, "%s %s/s", oc_number_text(l->arena, h->inferences_per_s, 4),
                          l->r->in->profile->training ? "steps" : "inferences");
     if (*work)
         text = oc_printf(l->arena, "%s%s%s", text, *text ? ", " : "", work);
@@ -220,9 +220,10 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
         text = oc_printf(l->arena, "%s%s%soperator time %.1f %%", text, *text ? "; " : "",
                          h->busy_host ? "host " : "", 100 * h->busy_ns / h->run_ns);
     if (!isnan(h->energy_j))
-        text = oc_printf(l->arena, "%s%s%s%s measured%s", text, *text ? "; " : "",
-                         oc_quality_word(h->energy_quality), oc_joule_text(l->arena, h->energy_j),
-                         h->power_w > 0 ? oc_printf(l->arena, ", %.3g W", h->power_w) : "");
+        text = oc_printf(
+            l->arena, "%s%s%s%s measured%s", text, *text ? "; " : "", oc_quality_word(h->energy_quality),
+            oc_joule_text(l->arena, h->energy_j),
+            h->power_w > 0 ? oc_printf(l->arena, ", %s W", oc_number_text(l->arena, h->power_w, 3)) : "");
     if (*text && !l->r->in->profile->functions)
         main_lines_add(l, "achieved", text);
 }

@@ -249,7 +249,7 @@ static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_ll
            line->past < 0 ? "" : oc_count_text(&v->arena, (uint64_t)line->past),
            marked(v, c.quality, oc_si_text(&v->arena, (double)c.macs, "")),
            marked(v, c.quality, oc_si_text(&v->arena, (double)c.flops, "")),
-           moved > 0 ? oc_printf(&v->arena, "%.4g", (double)c.flops / moved) : "",
+           moved > 0 ? oc_number_text(&v->arena, (double)c.flops / moved, 4) : "",
            oc_bytes_text(&v->arena, (double)c.bytes_read_weight), oc_bytes_text(&v->arena, (double)c.kv_read),
            oc_bytes_text(&v->arena, (double)c.kv_written), oc_bytes_text(&v->arena, other),
            line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : oc_bytes_text(&v->arena, (double)c.peak),
@@ -326,7 +326,7 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
     const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
     OC_ROW(t, first ? oc_device_info(d->device)->name : "", line->name,
            oc_seconds_text(&v->arena, r->bound_s, "unknown"),
-           r->bound_s > 0 ? oc_printf(&v->arena, "%.5g", line->tokens / r->bound_s) : "unknown",
+           r->bound_s > 0 ? oc_number_text(&v->arena, line->tokens / r->bound_s, 5) : "unknown",
            oc_seconds_text(&v->arena, r->s, "unknown"), oc_seconds_text(&v->arena, r->comp_s, "unknown"),
            oc_seconds_text(&v->arena, r->mem_s, "unknown"),
            r->missing       ? r->missing
@@ -348,7 +348,7 @@ static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t
                    oc_seconds_text(&v->arena, r->time_s, "unknown"),
                    oc_printf(&v->arena, "%s - %s", oc_seconds_text(&v->arena, r->low80_s, "unknown"),
                              oc_seconds_text(&v->arena, r->high80_s, "unknown")),
-                   oc_printf(&v->arena, "%.5g", line[k].tokens / r->time_s));
+                   oc_number_text(&v->arena, line[k].tokens / r->time_s, 5));
             any = true;
         }
     if (any) {
@@ -410,10 +410,10 @@ static void put_serving_rows(struct view *v, struct oc_plain_table *t, const str
         const struct oc_llm_serving_row *r = &s->row[i];
         OC_ROW(t, i ? "" : oc_printf(&v->arena, "%" PRId64, s->devices),
                oc_printf(&v->arena, "%" PRId64, r->batch), oc_seconds_text(&v->arena, r->step_s, "unknown"),
-               oc_printf(&v->arena, "%.5g", r->tokens_per_s),
+               oc_number_text(&v->arena, r->tokens_per_s, 5),
                oc_seconds_text(&v->arena, r->mixed_s, "unknown"),
-               oc_printf(&v->arena, "%.4g", r->requests_per_s),
-               isnan(r->draft_tokens_per_s) ? "" : oc_printf(&v->arena, "%.5g", r->draft_tokens_per_s),
+               oc_number_text(&v->arena, r->requests_per_s, 4),
+               isnan(r->draft_tokens_per_s) ? "" : oc_number_text(&v->arena, r->draft_tokens_per_s, 5),
                isnan(r->need_bytes) ? "unknown" : oc_bytes_text(&v->arena, r->need_bytes), r->bound);
     }
 }

@@ -159,7 +159,7 @@ static const char *memory_text(struct view *v, const struct oc_rank_row *row)
 {
     double part = 100 * oc_devices_memory_share(row);
     if (row->fits == OC_FITS_NO)
-        return oc_printf(&v->arena, "does not fit: %.3g %%", part);
+        return oc_printf(&v->arena, "does not fit: %s %%", oc_number_text(&v->arena, part, 3));
     return row->fits == OC_FITS_YES ? oc_printf(&v->arena, "%.2g %%", part) : "unknown";
 }
 

@@ -64,15 +64,17 @@ static int by_place(const void *a, const void *b)
 
 static const char *giga_rate(struct oc_arena *a, double per_s, unsigned quality)
 {
-    return isfinite(per_s) ? oc_printf(a, "%s%.4g", oc_quality_mark(quality), per_s * 1e-9) : "-";
+    return isfinite(per_s)
+               ? oc_printf(a, "%s%s", oc_quality_mark(quality), oc_number_text(a, per_s * 1e-9, 4))
+               : "-";
 }
 
 /* "123.5": millions; with a mark for bounds and estimates. */
 static const char *mega_macs(struct oc_arena *a, const struct oc_totals *t)
 {
     if (t->quality == OC_UNKNOWN)
-        return t->least.macs ? oc_printf(a, ">=%.4g", (double)t->least.macs * 1e-6) : "-";
-    return oc_printf(a, "%s%.4g", oc_quality_mark(t->quality), (double)t->macs * 1e-6);
+        return t->least.macs ? oc_printf(a, ">=%s", oc_number_text(a, (double)t->least.macs * 1e-6, 4)) : "-";
+    return oc_printf(a, "%s%s", oc_quality_mark(t->quality), oc_number_text(a, (double)t->macs * 1e-6, 4));
 }
 
 static double known(double v)

@@ -103,12 +103,11 @@ static bool is_text(enum oc_html_kind kind)
 static const char *percent_text(struct oc_arena *a, double fraction)
 {
     bool tiny = fraction > 0 && fraction < 0.0001;
-    return tiny ? "<0.01 %" : oc_printf(a, "%.3g %%", 100 * fraction);
+    return tiny ? "<0.01 %" : oc_printf(a, "%s %%", oc_number_text(a, 100 * fraction, 3));
 }
 
 static const char *number_text(struct oc_arena *a, enum oc_html_kind kind, double v)
 {
-    char buf[32];
     switch (kind) {
     case OC_HTML_SI:
         return oc_si_text(a, v, "");
@@ -125,9 +124,8 @@ static const char *number_text(struct oc_arena *a, enum oc_html_kind kind, doubl
     case OC_HTML_YES:
         return v > 0 ? "yes" : "";
     default:
-        return oc_strdup(a, v == floor(v) && v >= 0 && v < 0x1p63
-                                ? oc_format_count((uint64_t)v, buf, sizeof(buf))
-                                : oc_printf(a, "%.4g", v));
+        return v == floor(v) && v >= 0 && v < 0x1p63 ? oc_count_text(a, (uint64_t)v)
+                                                     : oc_number_text(a, v, 4);
     }
 }
 

@@ -182,6 +182,22 @@ static void formats_numbers_with_si_prefixes(void **state)
     assert_string_equal(oc_format_count(UINT64_MAX, b, 32), "18,446,744,073,709,551,615");
 }
 
+static void large_numbers_have_no_exponent(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        int digits;
+        const char *text;
+    } row[] = {
+        {12.3456, 4, "12.35"},    {9999.4, 4, "9999"},          {9999.5, 4, "10,000"}, {45781.6, 4, "45,782"},
+        {205899.2, 5, "205,899"}, {0.00001234, 4, "1.234e-05"}, {0, 4, "0"},           {1e20, 4, "1e+20"}};
+    struct oc_arena a = {0};
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        assert_string_equal(oc_number_text(&a, row[i].v, row[i].digits), row[i].text);
+    oc_arena_free(&a);
+}
+
 static void result_is_independent_of_the_locale(void **state)
 {
     (void)state;
@@ -259,6 +275,7 @@ int main(void)
         cmocka_unit_test(parses_numbers_with_units),
         cmocka_unit_test(prints_doubles_like_python_repr),
         cmocka_unit_test(formats_numbers_with_si_prefixes),
+        cmocka_unit_test(large_numbers_have_no_exponent),
         cmocka_unit_test(rounding_equals_printf),
         cmocka_unit_test(result_is_independent_of_the_locale),
         cmocka_unit_test(sums_have_the_quality_of_their_parts),
