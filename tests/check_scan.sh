@@ -47,6 +47,10 @@ expect_eq 'numbers equal those of the report' "$want" "$(grep '^{"path":"m/copy.
 onnxcost scan m/resnet18.onnx m/sub/mobilenet.onnx >table 2>err
 expect_eq 'without errors the exit code is 0' '0 ' "$? $(cat err)"
 expect_eq 'table ends with a count' '2 models, 0 errors, 0 duplicates' "$(tail -n 1 table)"
+onnxcost scan m/copy.onnx m/resnet18.onnx m/empty.onnx 2>err >table
+expect_eq 'count of one error and one duplicate' '3 models, 1 error, 1 duplicate' "$(tail -n 1 table)"
+onnxcost scan m/resnet18.onnx >table
+expect_eq 'count of one model' '1 model, 0 errors, 0 duplicates' "$(tail -n 1 table)"
 onnxcost scan m -f csv 2>/dev/null | tr -d '\r' >rows.csv
 expect_eq 'CSV has a header and a row per model' 7 "$(grep -c . rows.csv)"
 onnxcost scan m -f json 2>/dev/null >rows.json

@@ -77,6 +77,23 @@ for r in report["join"]["rows"]:
 END
 result 'sizes have the totals of the model at that size, totals are means' "$(cat out)"
 
+# integers and floats; batches 1 and 3 have the least time
+record resnet18_dynamic batch 1 1 2 1 3 4 5 6 7 8 9 10 2
+onnxcost resnet18_dynamic.onnx -p resnet18_dynamic.profile.json >text
+onnxcost resnet18_dynamic.onnx -p resnet18_dynamic.profile.json -f json >report.json
+python3 - report.json text >out 2>&1 <<'END'
+import json, re, sys
+sets = json.load(open(sys.argv[1]))["sizes"]["sets"]
+total = lambda s: s["time_ns"] * s["runs"]
+others = [s for s in sets if s["values"]["batch"] in (1, 3)]
+ns, every = sum(map(total, others)), sum(map(total, sets))
+rate = lambda key: sum(s[key] * total(s) for s in others) / ns * 1e-9
+line = re.search(r"^\(2 others\) .*", open(sys.argv[2]).read(), re.M).group().split()[2:]
+assert line == ["3", "-", "%.1f" % (100 * ns / every), "-", "%.4g" % (rate("achieved_flops_per_s") + rate("achieved_ops_per_s")),
+                "%.4g" % rate("achieved_bytes_per_s")], line
+END
+result 'the sizes with the least time share a line, with the rates of all their runs' "$(cat out)"
+
 onnxcost resnet18.onnx -p resnet18.profile.json -d batch=2 >text 2>err
 head -n 1 text | grep -q '^mismatch' && found= || found=$(head -n 3 text)
 result 'a size given by --dim that other runs do not have is reported first' "$found"

@@ -17,7 +17,7 @@ gold=$(command -v ld.gold >/dev/null && echo -fuse-ld=gold)
 flags=$(sed 's/ -D_FORTIFY_SOURCE=2//; s/ -fstack-clash-protection//' "$release/flags")
 trapping="-O0 -g0 -fsanitize=undefined -fsanitize-undefined-trap-on-error"
 
-# other folders with unit programs of the code, and scripts
+# other folders with unit programs of the code; scripts, those with a word of the file's name among them
 folders_of() { # file
     case $1 in
     src/analyze/*) echo memory report ops llm ;;
@@ -28,16 +28,16 @@ folders_of() { # file
     esac
 }
 scripts_of() { # file
+    local word
+    for word in $(basename "$1" .c | tr _ ' '); do [ ! -f "tests/check_$word.sh" ] || echo "$word"; done
     case $1 in
     src/analyze/*) echo control_flow sizes ;;
     src/ops/*) echo op_rules oracle ;;
     src/join/*) echo paddle sizes wild ;;
     src/estimate/*) echo calibration roofline ;;
     src/write/*mge* | src/write/*grid*) echo megengine ;;
-    src/write/*trace*) echo trace ;;
     src/write/*check* | src/write/*baseline* | src/write/*sarif* | src/write/*diff*) echo gate ;;
     src/write/*html* | src/write/*page*) echo browser ;;
-    src/write/*advice*) echo advice ;;
     src/write/*) echo csv output formats ;;
     esac
 }

@@ -167,6 +167,9 @@ static void nodes_match_by_exact_name(void **state)
     assert_true(x.j->time_matched_fraction == 1 && x.j->flops_matched_fraction == 1);
     assert_int_equal(x.j->nodes_without_time, 0);
     assert_int_equal(x.j->n_unmatched, 0);
+    assert_int_equal(x.j->executed.recorded, 1);
+    assert_int_equal(x.j->executed.from_model, 2); /* conv2 and mm, without shapes */
+    assert_int_equal(x.j->executed.macs, x.a->total->macs);
     joined_free(&x);
 }
 
@@ -376,6 +379,40 @@ static void saved_nodes_in_an_unknown_order_match_by_their_tensors(void **state)
     join(&x);
     assert_nodes(&x, "Relu_0", "Relu_0", "optimized model");
     assert_nodes(&x, "Tanh_2", "Tanh_2", "optimized model");
+    joined_free(&x);
+}
+
+static struct oc_builder *two_convolutions(bool fused)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[1,4,8,8]");
+    oc_b_input(b, "z", "float[1,4,8,8]");
+    oc_b_init(b, "w", "float[4,4,1,1]");
+    if (fused) {
+        oc_b_node(b, "com.microsoft::FusedConv", NULL, "z,w", "d", "activation=Relu");
+        oc_b_node(b, "com.microsoft::FusedConv", NULL, "x,w", "y", "activation=Relu");
+    } else {
+        oc_b_node(b, "Conv", NULL, "x,w", "a", "");
+        oc_b_node(b, "Relu", NULL, "a", "y", "");
+        oc_b_node(b, "Conv", NULL, "z,w", "c", "");
+        oc_b_node(b, "Relu", NULL, "c", "d", "");
+    }
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "d", NULL);
+    return b;
+}
+
+/* Both branches are alike and saved in the other order: the indexes decide, and the activations are free again. */
+static void nodes_paired_in_the_wrong_order_are_free_for_their_records(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"FusedConv_0|FusedConv|0", "FusedConv_2|FusedConv|2"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(two_convolutions(false), &x.bytes);
+    x.o = load(two_convolutions(true), &x.optimized_bytes);
+    join(&x);
+    assert_nodes(&x, "FusedConv_0", "Conv_0 Relu_1", "index");
+    assert_nodes(&x, "FusedConv_2", "Conv_2 Relu_3", "index");
     joined_free(&x);
 }
 
@@ -929,6 +966,7 @@ int main(void)
         cmocka_unit_test(records_match_through_the_optimized_model),
         cmocka_unit_test(saved_nodes_are_in_the_order_of_indexes_or_of_execution),
         cmocka_unit_test(saved_nodes_in_an_unknown_order_match_by_their_tensors),
+        cmocka_unit_test(nodes_paired_in_the_wrong_order_are_free_for_their_records),
         cmocka_unit_test(names_in_both_branches_match_the_executed_one),
         cmocka_unit_test(records_with_other_shapes_have_no_costs),
         cmocka_unit_test(profile_of_another_model_is_reported),

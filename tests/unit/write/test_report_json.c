@@ -62,11 +62,20 @@ static struct t_json json_of(const struct made *x, struct oc_report_opts o)
     return j;
 }
 
-/* x[b,8] W[8,4] -> Relu, Mystery; also integer operations. */
-static void load_model(struct made *x, const char *batch)
+static void analyze(struct made *x, struct oc_builder *b)
 {
     size_t n;
     struct oc_err err;
+    x->bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    struct oc_analyze_opts o = {0};
+    if (oc_model_load_mem(x->bytes, n, NULL, &x->model, &err) || oc_analyze(x->model, &o, &x->analysis, &err))
+        fail_msg("%s", err.msg);
+}
+
+/* x[b,8] W[8,4] -> Relu, Mystery; also integer operations. */
+static void load_model(struct made *x, const char *batch)
+{
     struct oc_builder *b = oc_b_new(17);
     oc_b_opset(b, "my.domain", 1);
     char type[64];
@@ -80,11 +89,7 @@ static void load_model(struct made *x, const char *batch)
     oc_b_node(b, "my.domain::Mystery", "m", "z", "u", "");
     oc_b_output(b, "k", "int32[10]");
     oc_b_output(b, "u", "float");
-    x->bytes = oc_b_pack(b, &n);
-    oc_b_free(b);
-    struct oc_analyze_opts o = {0};
-    if (oc_model_load_mem(x->bytes, n, NULL, &x->model, &err) || oc_analyze(x->model, &o, &x->analysis, &err))
-        fail_msg("%s", err.msg);
+    analyze(x, b);
 }
 
 #define EVENT(cat, name, ts, dur, args)                                                                      \
@@ -157,6 +162,32 @@ static void totals_are_sums_over_nodes(void **state)
     assert_true(t_is_null(&j, "nodes[3].flops") && t_is_null(&j, "nodes[3].hist") && t_is_null(&j, "join"));
     t_json_free(&j);
     free_made(&x);
+}
+
+/* NonZero has one column for each element that is not 0: at most as many as the input has elements. */
+static void unknown_sizes_have_a_name_and_their_largest_value(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        uint64_t max;
+    } c[] = {{"float[0,3]", 0}, {"float[1,1]", 1}, {"float[2,3]", 6}};
+    for (size_t i = 0; i < OC_COUNT(c); i++) {
+        struct made x = {0};
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", c[i].type);
+        oc_b_node(b, "NonZero", "where", "x", "y", "");
+        oc_b_output(b, "y", NULL);
+        analyze(&x, b);
+        struct t_json j = json_of(&x, (struct oc_report_opts){0});
+        assert_int_equal(t_whole(&j, "model.outputs[0].shape.n"), 2);
+        assert_int_equal(t_whole(&j, "model.outputs[0].shape[0]"), 2);
+        assert_string_equal(t_text(&j, "model.outputs[0].shape[1].origin"), "where.1");
+        assert_false(t_is_null(&j, "model.outputs[0].shape[1].max"));
+        assert_int_equal(t_whole(&j, "model.outputs[0].shape[1].max"), c[i].max);
+        t_json_free(&j);
+        free_made(&x);
+    }
 }
 
 /* 2 runs of 100 us and 40 us of loading were imported, whatever the rows are. */
@@ -459,6 +490,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_sums_over_nodes),
+        cmocka_unit_test(unknown_sizes_have_a_name_and_their_largest_value),
         cmocka_unit_test(time_is_conserved),
         cmocka_unit_test(nodes_and_rows_refer_to_each_other),
         cmocka_unit_test(overhead_is_zero_and_unattributed_is_null),
