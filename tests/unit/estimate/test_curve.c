@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -178,6 +179,28 @@ static void unknown_peaks_and_counts_are_marked(void **state)
     assert_true(p.tc_assumed && p.tm_assumed && p.roof_s == 0);
 }
 
+/* The k-th class has a peak of k GFLOP/s: without the peaks before it, it is the substitute. */
+static void substitutes_of_a_peak_have_an_order(void **state)
+{
+    (void)state;
+    static const uint8_t order[] = {OC_CLASS_F32, OC_CLASS_F16, OC_CLASS_BF16, OC_CLASS_F64,
+                                    OC_CLASS_I32, OC_CLASS_I8,  OC_CLASS_I64};
+    enum { N = sizeof(order) };
+    struct oc_made_device d;
+    oc_made_device(&d);
+    memset(d.device.peak, 0, sizeof(d.device.peak));
+    struct oc_hw_figure peak[N];
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 0, 1e6);
+    k.work.macs[OC_CLASS_I16] = 1000000;
+    for (unsigned i = N; i-- > 0;) {
+        peak[i] = (struct oc_hw_figure){.value = (i + 1) * 1e9};
+        d.device.peak[OC_HW_VECTOR][order[i]] = &peak[i];
+        struct oc_cal_point p = point_of(&d, &k);
+        assert_true(p.tc_assumed);
+        assert_near(p.tc_s, 2e6 / peak[i].value);
+    }
+}
+
 /* 10 steps of a batch of 2, hidden size 8, LSTM: N = 32, K = 8 + 8; it writes 10 x 2 x 8 floats. R has 32 x 8
  * floats, 1024 bytes, read 9 more times. */
 static void recurrent_weights_are_read_every_step(void **state)
@@ -231,6 +254,7 @@ int main(void)
         cmocka_unit_test(predictions_respect_physical_bounds),
         cmocka_unit_test(alignment_and_waves_lower_the_efficiency),
         cmocka_unit_test(unknown_peaks_and_counts_are_marked),
+        cmocka_unit_test(substitutes_of_a_peak_have_an_order),
         cmocka_unit_test(recurrent_weights_are_read_every_step),
         cmocka_unit_test(every_class_has_a_prior),
         cmocka_unit_test(curves_are_rebased_to_other_hardware),
