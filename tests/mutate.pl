@@ -36,7 +36,7 @@ sub mutations {
     $add->(negation => $-[1], 1, '') while $s =~ /(!)(?!=)/g;
     $add->(jump => $-[1], length $1, 'break') while $s =~ /\b(continue)(?=;)/g;
     # sizes of arrays, empty initializers; a block of memory may be larger
-    unless ($s =~ $type && $s =~ /\[\d+\]|= \{\s*0?\s*\}/ || $s =~ /alloc\(/) {
+    unless ($s =~ $type && $s =~ /\[\d+\]|= \{\s*0?\s*\}/ || $s =~ /alloc\(|OC_NEW_ARRAY\(/) {
         while ($s =~ /(?<![\w.])(\d+)(?![\w.]*[\w.])|(?<![\w.])(\d+)(?=[uU]?[lL]*\b|\.\d|e-?\d)/g) {
             my $n = defined $1 ? $1 : $2;
             next if $n =~ /^0\d/;
