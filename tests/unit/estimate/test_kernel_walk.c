@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "support/build.h"
 #include "onnxcost.h"
 
-/* The kernel of a model with one node. */
+/* The kernel of the node "n". */
 static struct oc_kernel kernel_of(struct oc_builder *b)
 {
     size_t n;
@@ -27,6 +28,8 @@ static struct oc_kernel kernel_of(struct oc_builder *b)
     assert_int_equal(oc_analyze(m, NULL, &a, &err), 0);
     oc_kernel_maker_open(&maker, m, a, &arena);
     uint32_t node = 0;
+    while (strcmp(m->node[node].name, "n") != 0)
+        node++;
     oc_kernel_make(&maker, &node, 1, NULL, &use);
     assert_true(use.known);
     oc_kernel_maker_close(&maker);
@@ -142,6 +145,50 @@ static void recurrent_layers_read_weights_every_step(void **state)
     assert_int_equal(k.reload_bytes, 6 * 200 * 4);
 }
 
+/* s -> Loop of `trips`: s = op(s, w) */
+static struct oc_kernel kernel_in_loop(const char *type, unsigned trips)
+{
+    char count[32];
+    snprintf(count, sizeof(count), "int64[]{%u}", trips);
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[8,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "trips", count);
+    oc_b_node(b, "Loop", "loop", "trips,,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[8,8]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, type, "n", "s,w", "t", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return kernel_of(b);
+}
+
+/* Products, additions and a transcendental function, with a weight: what one trip does. */
+static void kernels_of_loops_are_one_execution(void **state)
+{
+    (void)state;
+    static const char *const type[] = {"MatMul", "Add", "Pow"};
+    for (size_t i = 0; i < OC_COUNT(type); i++) {
+        struct oc_kernel once = kernel_in_loop(type[i], 1), k = kernel_in_loop(type[i], 10);
+        assert_memory_equal(k.work.macs, once.work.macs, sizeof(k.work.macs));
+        assert_memory_equal(k.work.flops, once.work.flops, sizeof(k.work.flops));
+        assert_memory_equal(k.work.special, once.work.special, sizeof(k.work.special));
+        assert_memory_equal(k.work.special_flops, once.work.special_flops, sizeof(k.work.special_flops));
+        assert_int_equal(k.rd_act, 256);
+        assert_int_equal(k.rd_wt, 256);
+        assert_int_equal(k.wr, 256);
+        assert_int_equal(k.work.bytes, 3 * 256);
+    }
+    assert_int_equal(kernel_in_loop("MatMul", 10).work.macs[OC_CLASS_F32], 512);
+    assert_int_equal(kernel_in_loop("Add", 10).work.flops[OC_CLASS_F32], 64);
+    assert_int_equal(kernel_in_loop("Pow", 10).work.special[OC_CLASS_F32], 64);
+}
+
 static void float16_kernels_can_be_recast_to_float(void **state)
 {
     (void)state;
@@ -202,6 +249,7 @@ int main(void)
         cmocka_unit_test(special_functions_are_identified),
         cmocka_unit_test(launched_views_are_copies),
         cmocka_unit_test(recurrent_layers_read_weights_every_step),
+        cmocka_unit_test(kernels_of_loops_are_one_execution),
         cmocka_unit_test(float16_kernels_can_be_recast_to_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
