@@ -480,6 +480,8 @@ static void kernels_divide(struct oc_kernel *k, uint64_t by)
         w->special[c] /= by;
         w->special_flops[c] /= by;
     }
+    w->weight_bytes /= by;
+    w->written /= by;
     k->rd_act /= by;
     k->rd_wt /= by;
     k->wr /= by;

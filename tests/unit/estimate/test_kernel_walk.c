@@ -183,6 +183,8 @@ static void kernels_of_loops_are_one_execution(void **state)
         assert_int_equal(k.rd_wt, 256);
         assert_int_equal(k.wr, 256);
         assert_int_equal(k.work.bytes, 3 * 256);
+        assert_int_equal(k.work.weight_bytes, 256);
+        assert_int_equal(k.work.written, 256);
     }
     assert_int_equal(kernel_in_loop("MatMul", 10).work.macs[OC_CLASS_F32], 512);
     assert_int_equal(kernel_in_loop("Add", 10).work.flops[OC_CLASS_F32], 64);
