@@ -59,7 +59,7 @@ passed $? 'the name in ONNX Runtime names the list' "$(head -n 2 "$work/nodes.cs
 
 # counted again from the rows of nodes and from the list itself
 python3 - "$onnxcost" "$work" "$lists" <<'END' >"$work/rules" 2>&1
-import csv, io, json, subprocess, sys
+import csv, io, json, re, subprocess, sys
 from xml.etree import ElementTree
 onnxcost, work, lists = sys.argv[1:4]
 problems = []
@@ -82,6 +82,13 @@ for model, order in (("resnet18.onnx", "webnn,cpu"), ("bert_base.onnx", "coreml,
                 problems.append(f"{model}: {p['provider']}: partitions differ")
     if sum(f["nodes"] for f in report["fallbacks"]) != sum(bool(r["falls_back_from"]) for r in rows):
         problems.append(f"{model}: fallbacks differ")
+    text = subprocess.run(run[:-1], capture_output=True, text=True).stdout
+    text = re.sub(r" \((at least )?[0-9.]+ \w+\)", "", " ".join(text.split()))
+    both = [", ".join("{from} to {to} {tensors}".format(**t) for t in report[side]["transfers"]) or "none"
+            for side in ("if_conditions_hold", "if_no_condition_holds")]
+    both = both if any(r["decided"] == "0" for r in rows) else both[:1]
+    if " transfers " + " if every condition that is not decided holds; if none does: ".join(both) + " nodes " not in text:
+        problems.append(f"{model}: the text has no transfers {both}")
     first = order.split(",")[0]
     listed = {(o.get("domain", ""), o.get("name")) for o in ElementTree.parse(f"{lists}/{first}.xml").iter("op")}
     for r in rows:

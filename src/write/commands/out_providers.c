@@ -203,10 +203,8 @@ static void providers_text(struct view *v)
                         v->x.n_runs, v->x.n_constant);
     print_measured(v);
     print_notes(v);
-    if (same_case(&v->x)) {
-        print_transfers(v, "transfers", &v->x.best);
-    } else {
-        print_transfers(v, "transfers", &v->x.best);
+    print_transfers(v, "transfers", &v->x.best);
+    if (!same_case(&v->x)) {
         oc_plain_say("", LABEL, v->width,
                      "if every condition that is not decided holds; if none does:", v->out);
         print_transfers(v, "", &v->x.worst);
