@@ -120,8 +120,7 @@ static void forward(struct timing *t, uint32_t graph)
                 first = fmin(first, t->value[n->in[i]].from_ns);
             }
         t->node[g->node[k]].from_ns = first;
-        const struct oc_graph *body =
-            n->kind == OC_NODE_CALL && n->body != OC_NONE ? &t->m->graph[n->body] : NULL;
+        const struct oc_graph *body = n->body != OC_NONE ? &t->m->graph[n->body] : NULL;
         for (uint32_t i = 0; body && i < body->n_input && i < n->n_in; i++)
             if (n->in[i] != OC_NONE)
                 t->value[body->input[i]].from_ns = t->value[n->in[i]].from_ns;
@@ -141,8 +140,7 @@ static void backward(struct timing *t, uint32_t graph)
     for (uint32_t k = g->n_node; k-- > 0;) {
         const struct oc_node *n = &t->m->node[g->node[k]];
         double to = INFINITY, last = -INFINITY;
-        const struct oc_graph *body =
-            n->kind == OC_NODE_CALL && n->body != OC_NONE ? &t->m->graph[n->body] : NULL;
+        const struct oc_graph *body = n->body != OC_NONE ? &t->m->graph[n->body] : NULL;
         for (uint32_t i = 0; i < n->n_out; i++)
             if (n->out[i] != OC_NONE) {
                 to = fmin(to, t->value[n->out[i]].to_ns);
@@ -181,11 +179,6 @@ static struct window *find_windows(const struct oc_matcher *x, uint32_t graph, c
 
 /* ---- forms ------------------------------------------------------------------------------------------ */
 
-static bool is_call(const struct oc_node *n)
-{
-    return n->kind == OC_NODE_CALL && n->body != OC_NONE;
-}
-
 /* Nodes with equal keys have equal bodies: type, version, present inputs and outputs, their element types and
  * ranks, integers and texts of the attributes. */
 static const char *key_of(const struct oc_matcher *x, const struct oc_node *n)
@@ -215,7 +208,7 @@ static uint32_t form_of(struct searching *s, uint32_t node)
 {
     const struct oc_node *n = &s->x->m->node[node];
     uint32_t id = s->n_form;
-    if (is_call(n) || !oc_op_is(oc_op_find(n->domain, n->op_type, n->opset), OC_F_FUNCTION) ||
+    if (n->body != OC_NONE || !oc_op_is(oc_op_find(n->domain, n->op_type, n->opset), OC_F_FUNCTION) ||
         s->n_form == MAX_FORMS)
         return OC_NONE;
     const char *key = key_of(s->x, n);
@@ -452,7 +445,7 @@ static void search(struct searching *s, size_t at, int64_t cost)
         if (b->node == OC_NONE || end_of(s) >= MAX_INDEX)
             continue;
         const struct oc_node *n = &s->x->m->node[b->node];
-        if (!b->depth && is_call(n)) {
+        if (!b->depth && n->body != OC_NONE) {
             b->expanded = true;
             cost += add_nodes(s, n->body);
         } else if (!expand_function(s, at, &cost)) {
