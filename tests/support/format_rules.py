@@ -4,9 +4,7 @@ command, formats that it accepts, arguments. A format that the command has and t
 The command `file` is a JSON document that is already there.
 Members of JSON documents without a published schema, and of the data of the HTML page, are compared with tests/data/json_members.tsv (--update writes it).
 Prints a line per check: `ok TITLE` or `not ok TITLE: WHY`."""
-import base64
 import csv
-import gzip
 import html.parser
 import io
 import json
@@ -16,6 +14,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 import zipfile
+
+from page_data import unzipped
 
 MEMBERS = os.path.join(os.path.dirname(__file__), "../data/json_members.tsv")
 SCHEMAS = os.path.join(os.path.dirname(__file__), "../../src/write/%s.schema.json")
@@ -127,7 +127,7 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.in_script:
             zipped = self.in_script == "application/gzip"
-            note_members("page", "", load(gzip.decompress(base64.b64decode(data)).decode() if zipped else data))
+            note_members("page", "", load(unzipped(data).decode() if zipped else data))
 
 
 def check_html(text):

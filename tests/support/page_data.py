@@ -1,9 +1,9 @@
 """The data of a page (-f html): printed for the page on standard input."""
 import base64
-import gzip
 import json
 import re
 import sys
+import zlib
 
 
 INTEGERS = {"index", "row_node_steps", "to_steps", "node_steps", "back", "type"}
@@ -24,9 +24,17 @@ def unpacked(members, parent=""):
     return members
 
 
+def unzipped(data):
+    unzip = zlib.decompressobj(31)
+    text = unzip.decompress(base64.b64decode(data, validate=True))
+    if not unzip.eof or unzip.unused_data:
+        raise ValueError("the data does not end with its archive")
+    return text
+
+
 def page_data_of(text):
     kind, data = re.search(r'<script type="application/(json|gzip)" id="data">(.*?)</script>', text, re.S).groups()
-    return unpacked(json.loads(gzip.decompress(base64.b64decode(data)) if kind == "gzip" else data))
+    return unpacked(json.loads(unzipped(data) if kind == "gzip" else data))
 
 
 if __name__ == "__main__":
