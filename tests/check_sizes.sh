@@ -77,7 +77,7 @@ for r in report["join"]["rows"]:
 END
 result 'sizes have the totals of the model at that size, totals are means' "$(cat out)"
 
-# integers and floats; batches 1 and 3 have the least time
+# integers and floats; batches 1 and 3 take the shortest time
 record resnet18_dynamic batch 1 1 2 1 3 4 5 6 7 8 9 10 2
 onnxcost resnet18_dynamic.onnx -p resnet18_dynamic.profile.json >text
 onnxcost resnet18_dynamic.onnx -p resnet18_dynamic.profile.json -f json >report.json
@@ -92,7 +92,7 @@ line = re.search(r"^\(2 others\) .*", open(sys.argv[2]).read(), re.M).group().sp
 assert line == ["3", "-", "%.1f" % (100 * ns / every), "-", "%.4g" % (rate("achieved_flops_per_s") + rate("achieved_ops_per_s")),
                 "%.4g" % rate("achieved_bytes_per_s")], line
 END
-result 'the sizes with the least time share a line, with the rates of all their runs' "$(cat out)"
+result 'the sizes with the shortest time share a line, with the rates of all their runs' "$(cat out)"
 
 onnxcost resnet18.onnx -p resnet18.profile.json -d batch=2 >text 2>err
 head -n 1 text | grep -q '^mismatch' && found= || found=$(head -n 3 text)

@@ -402,7 +402,7 @@ static struct oc_builder *two_convolutions(bool fused)
     return b;
 }
 
-/* Both branches are alike and saved in the other order: the indexes decide, and the activations are free again. */
+/* Equal branches, saved in the other order: the indexes decide, and the activations are free again. */
 static void nodes_paired_in_the_wrong_order_are_free_for_their_records(void **state)
 {
     (void)state;
