@@ -468,10 +468,8 @@ static uint8_t kernels_dtype_of(const struct oc_kernel_maker *k, const struct oc
     return best == OC_CLASS_NONE ? data_class(k, kernel->node) : (uint8_t)best;
 }
 
-/* Bodies of loops are counted for all trips; a kernel is one execution. */
-static void kernels_divide(struct oc_kernel *k, uint64_t by)
+void oc_work_divide(struct oc_work *w, uint64_t by)
 {
-    struct oc_work *w = &k->work;
     if (by <= 1)
         return;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
@@ -482,6 +480,14 @@ static void kernels_divide(struct oc_kernel *k, uint64_t by)
     }
     w->weight_bytes /= by;
     w->written /= by;
+}
+
+/* Bodies of loops are counted for all trips; a kernel is one execution. */
+static void kernels_divide(struct oc_kernel *k, uint64_t by)
+{
+    if (by <= 1)
+        return;
+    oc_work_divide(&k->work, by);
     k->rd_act /= by;
     k->rd_wt /= by;
     k->wr /= by;

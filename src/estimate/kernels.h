@@ -45,6 +45,8 @@ void oc_kernel_maker_close(struct oc_kernel_maker *k); /* heap parts; the kernel
 void oc_kernel_make(struct oc_kernel_maker *k, const uint32_t *node, uint32_t n_node, const char *type,
                     struct oc_kernel_use *out);
 
+void oc_work_divide(struct oc_work *w, uint64_t by); /* all but `bytes` */
+
 /* A float16 kernel on a provider that computes it in float: other peaks, twice the bytes. */
 void oc_kernel_in_float(struct oc_kernel *k);
 

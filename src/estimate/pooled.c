@@ -173,11 +173,8 @@ void oc_pooled_load_make(const struct oc_analysis *a, const struct oc_kernel_lis
                                       .op_class = node == OC_NONE ? OC_OP_LAYOUT : a->cost[node].op_class,
                                       .calls = u->calls > 0 ? u->calls : 1};
         kernel[i].work.unknown |= !u->known;
-        if (as && !kernel[i].work.unknown) {
-            struct oc_recasting sum = {0};
-            oc_recast_add(as, a, u->node, u->n_node, &sum);
-            oc_recast_finish(&sum, &kernel[i].work);
-        }
+        if (as && !kernel[i].work.unknown)
+            oc_recast_kernel(as, a, u, &kernel[i].work);
         fuse_attention(&scores, u, &kernel[i]);
     }
     *out = (struct oc_pooled_load){.kernel = kernel, .n = list->n, .const_bytes = total.const_bytes};

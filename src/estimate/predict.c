@@ -631,11 +631,9 @@ static void recast_kernels(struct oc_estimate *e)
     for (size_t i = 0; e->as && i < e->list.n; i++) {
         const struct oc_kernel_use *u = &e->list.item[i];
         struct oc_kernel *k = &e->list.item[i].kernel;
-        struct oc_recasting sum = {0};
         if (!u->known || k->work.unknown)
             continue;
-        oc_recast_add(e->as, e->analysis, u->node, u->n_node, &sum);
-        oc_recast_finish(&sum, &k->work);
+        oc_recast_kernel(e->as, e->analysis, u, &k->work);
         k->rd_wt = k->work.weight_bytes;
         k->wr = k->work.written;
         k->rd_act = k->work.bytes - k->rd_wt - k->wr;

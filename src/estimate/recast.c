@@ -207,6 +207,16 @@ void oc_recast_finish(const struct oc_recasting *sum, struct oc_work *work)
     *work = w;
 }
 
+void oc_recast_kernel(const struct oc_recast *to, const struct oc_analysis *a, const struct oc_kernel_use *u,
+                      struct oc_work *work)
+{
+    struct oc_recasting sum = {0};
+    oc_recast_add(to, a, u->node, u->n_node, &sum);
+    if (u->n_node)
+        oc_work_divide(&sum.work, a->cost[u->kernel.node].trips);
+    oc_recast_finish(&sum, work);
+}
+
 void oc_recast_sum(const struct oc_recast *to, const struct oc_analysis *a, uint32_t node,
                    struct oc_work *sum)
 {

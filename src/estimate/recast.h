@@ -16,6 +16,7 @@
 #define OC_RECAST_H
 
 #include "analyze/analysis.h"
+#include "estimate/kernels.h"
 #include "estimate/roofline.h"
 
 struct oc_recast {
@@ -42,6 +43,9 @@ void oc_recast_add(const struct oc_recast *to, const struct oc_analysis *a, cons
                    struct oc_recasting *sum);
 /* Converts work, whose nodes have all been added, to the other type. Bytes scale with their tensors. */
 void oc_recast_finish(const struct oc_recasting *sum, struct oc_work *work);
+/* Converts the work of one execution of a kernel. */
+void oc_recast_kernel(const struct oc_recast *to, const struct oc_analysis *a, const struct oc_kernel_use *u,
+                      struct oc_work *work);
 /* Adds the work of a node, converted unless `to` is NULL. */
 void oc_recast_sum(const struct oc_recast *to, const struct oc_analysis *a, uint32_t node,
                    struct oc_work *sum);

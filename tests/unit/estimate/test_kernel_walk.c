@@ -8,12 +8,13 @@
 
 #include <cmocka.h>
 
+#include "estimate/recast.h"
 #include "ops/op.h"
 #include "support/build.h"
 #include "onnxcost.h"
 
-/* The kernel of the node "n". */
-static struct oc_kernel kernel_of(struct oc_builder *b)
+/* The kernel of the node "n"; with its work in the type `as`, unless that is NULL. */
+static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
 {
     size_t n;
     struct oc_err err;
@@ -32,6 +33,8 @@ static struct oc_kernel kernel_of(struct oc_builder *b)
         node++;
     oc_kernel_make(&maker, &node, 1, NULL, &use);
     assert_true(use.known);
+    if (as)
+        oc_recast_kernel(oc_recast_by_name(as), a, &use, &use.kernel.work);
     oc_kernel_maker_close(&maker);
     oc_arena_free(&arena);
     oc_analysis_free(a);
@@ -39,6 +42,11 @@ static struct oc_kernel kernel_of(struct oc_builder *b)
     free(bytes);
     use.kernel.label = NULL;
     return use.kernel;
+}
+
+static struct oc_kernel kernel_of(struct oc_builder *b)
+{
+    return kernel_as(b, NULL);
 }
 
 static struct oc_kernel kernel_of_op(const char *type, const char *x, const char *y, const char *attributes)
@@ -146,7 +154,7 @@ static void recurrent_layers_read_weights_every_step(void **state)
 }
 
 /* s -> Loop of `trips`: s = op(s, w) */
-static struct oc_kernel kernel_in_loop(const char *type, unsigned trips)
+static struct oc_kernel kernel_in_loop(const char *type, unsigned trips, const char *as)
 {
     char count[32];
     snprintf(count, sizeof(count), "int64[]{%u}", trips);
@@ -165,30 +173,35 @@ static struct oc_kernel kernel_in_loop(const char *type, unsigned trips)
     oc_b_output(b, "t", NULL);
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
-    return kernel_of(b);
+    return kernel_as(b, as);
 }
 
-/* Products, additions and a transcendental function, with a weight: what one trip does. */
+/* Products, additions and a transcendental function, with a weight: what one trip does, in any type. */
 static void kernels_of_loops_are_one_execution(void **state)
 {
     (void)state;
-    static const char *const type[] = {"MatMul", "Add", "Pow"};
-    for (size_t i = 0; i < OC_COUNT(type); i++) {
-        struct oc_kernel once = kernel_in_loop(type[i], 1), k = kernel_in_loop(type[i], 10);
+    static const char *const type[] = {"MatMul", "Add", "Pow"}, *const as[] = {NULL, "fp16", "int8"};
+    for (size_t i = 0; i < OC_COUNT(type) * OC_COUNT(as); i++) {
+        struct oc_kernel once = kernel_in_loop(type[i / 3], 1, as[i % 3]);
+        struct oc_kernel k = kernel_in_loop(type[i / 3], 10, as[i % 3]);
         assert_memory_equal(k.work.macs, once.work.macs, sizeof(k.work.macs));
         assert_memory_equal(k.work.flops, once.work.flops, sizeof(k.work.flops));
         assert_memory_equal(k.work.special, once.work.special, sizeof(k.work.special));
         assert_memory_equal(k.work.special_flops, once.work.special_flops, sizeof(k.work.special_flops));
+        assert_int_equal(k.work.bytes, once.work.bytes);
+        assert_int_equal(k.work.weight_bytes, once.work.weight_bytes);
+        assert_int_equal(k.work.written, once.work.written);
         assert_int_equal(k.rd_act, 256);
         assert_int_equal(k.rd_wt, 256);
         assert_int_equal(k.wr, 256);
-        assert_int_equal(k.work.bytes, 3 * 256);
-        assert_int_equal(k.work.weight_bytes, 256);
-        assert_int_equal(k.work.written, 256);
     }
-    assert_int_equal(kernel_in_loop("MatMul", 10).work.macs[OC_CLASS_F32], 512);
-    assert_int_equal(kernel_in_loop("Add", 10).work.flops[OC_CLASS_F32], 64);
-    assert_int_equal(kernel_in_loop("Pow", 10).work.special[OC_CLASS_F32], 64);
+    assert_int_equal(kernel_in_loop("MatMul", 10, NULL).work.macs[OC_CLASS_F32], 512);
+    assert_int_equal(kernel_in_loop("MatMul", 10, "fp16").work.macs[OC_CLASS_F16], 512);
+    assert_int_equal(kernel_in_loop("MatMul", 10, NULL).work.bytes, 3 * 256);
+    assert_int_equal(kernel_in_loop("MatMul", 10, NULL).work.weight_bytes, 256);
+    assert_int_equal(kernel_in_loop("MatMul", 10, NULL).work.written, 256);
+    assert_int_equal(kernel_in_loop("Add", 10, NULL).work.flops[OC_CLASS_F32], 64);
+    assert_int_equal(kernel_in_loop("Pow", 10, NULL).work.special[OC_CLASS_F32], 64);
 }
 
 static void float16_kernels_can_be_recast_to_float(void **state)
