@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "estimate/regression.h"
+#include "estimate/cal_fit.h"
 #include "support/made_samples.h"
 #include "onnxcost/estimate.h"
 
@@ -221,6 +222,32 @@ static void curve_of_large_kernels_has_a_launch_time(void **state)
     oc_made_free(&m);
 }
 
+/* The last cache has 8 MB. With a smaller one before it, half of their ratio, the ratio and its double are tried, too. */
+static void shares_of_the_last_cache_to_try(void **state)
+{
+    (void)state;
+    static const struct {
+        double previous;
+        unsigned n;
+    } c[] = {{0, 1}, {1e6, 4}, {8e6, 1}, {9e6, 1}};
+    for (size_t i = 0; i < OC_COUNT(c); i++) {
+        struct oc_made_device d;
+        oc_made_device(&d);
+        struct oc_hw_figure size = {.value = c[i].previous};
+        struct oc_hw_level level[] = {{.name = "L2", .size = &size}, d.level[0], d.level[1]};
+        d.device.level = level;
+        d.device.n_level = 3;
+        struct oc_arena arena = {0};
+        struct oc_cal_data none = {0};
+        struct oc_key_tree t;
+        oc_key_tree_fit(&arena, &none, &d.device, &t);
+        assert_int_equal(t.n_alpha, c[i].n);
+        for (unsigned k = 1; k < t.n_alpha; k++)
+            assert_true(t.alpha[k] == (1 << k) / 32.0);
+        oc_arena_free(&arena);
+    }
+}
+
 static void shuffle(struct oc_made *m, uint64_t seed)
 {
     struct oc_made random = {.random = seed};
@@ -354,6 +381,7 @@ int main(void)
         cmocka_unit_test(degenerate_samples_do_not_diverge),
         cmocka_unit_test(few_signatures_use_the_parent_curve),
         cmocka_unit_test(curve_of_large_kernels_has_a_launch_time),
+        cmocka_unit_test(shares_of_the_last_cache_to_try),
         cmocka_unit_test(order_of_samples_does_not_matter),
         cmocka_unit_test(overhead_of_runs_is_fitted),
         cmocka_unit_test(impossible_samples_are_rejected),
