@@ -112,6 +112,40 @@ static void samples_from_a_recording(void **state)
     rmdir(folder);
 }
 
+/* OpenVINO writes 0.000 for what took less than half a microsecond. */
+static void kernels_without_a_time_are_no_samples(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(model, sizeof(model), "%s/net.onnx", folder);
+    snprintf(profile, sizeof(profile), "%s/net.profile.json", folder);
+    write_model(model);
+    static const char *const name[] = {"mm1", "mm2", "mm3", "small", "wild"};
+    static const char *const type[] = {"MatMul", "MatMul", "MatMul", "Relu", "Tanh"};
+    FILE *f = fopen(profile, "w");
+    assert_non_null(f);
+    fputs("layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n", f);
+    for (size_t i = 0; i < OC_COUNT(name); i++) /* 0, 1, 2, 3, 0 us */
+        fprintf(f, "%s;EXECUTED;%s;jit_f32;%.3f;%.3f\n", name[i], type[i], 0.001 * (double)(i % 4),
+                0.001 * (double)(i % 4));
+    fclose(f);
+    const char *const path[] = {profile};
+    const struct oc_samples_opts opts = {.threads = 1};
+    struct oc_samples *s;
+    struct oc_err err = {0};
+    if (oc_samples_read(path, 1, &opts, &s, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(s->n_kernel, 5);
+    assert_int_equal(s->reject[OC_REJECT_TIMELESS].n, 2);
+    assert_int_equal(s->reject[OC_REJECT_TIMER].n, 0);
+    assert_int_equal(s->set.n, 2); /* products, Relu */
+    oc_samples_free(s);
+    unlink(model);
+    unlink(profile);
+    rmdir(folder);
+}
+
 /* A table of functions next to a model. */
 static void function_profile_gives_no_samples(void **state)
 {
@@ -154,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_from_a_recording),
+        cmocka_unit_test(kernels_without_a_time_are_no_samples),
         cmocka_unit_test(function_profile_gives_no_samples),
         cmocka_unit_test(missing_files_are_an_error),
     };
