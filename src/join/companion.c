@@ -16,6 +16,8 @@ struct companion {
     struct oc_graph_index oi;
     uint32_t *origin;      /* by value of the optimized model: original value, OC_NONE */
     bool *border;          /* by original value: also present in the optimized model */
+    uint32_t *graph;       /* by graph of the optimized model: the original graph, OC_NONE */
+    bool *skipped;         /* by graph of the optimized model: a branch that did not run */
     struct oc_map unnamed; /* types of its unnamed nodes */
     uint32_t *node;        /* by record: unnamed node of the optimized model, OC_NONE */
 };
@@ -23,8 +25,8 @@ struct companion {
 /* Inserted by the optimizer to convert the representation of the same numbers. */
 static bool is_layout(const struct companion *c, const struct oc_node *n)
 {
-    static const char *const type[] = {"Reshape",  "Transpose",      "Cast",
-                                       "Identity", "MemcpyFromHost", "MemcpyToHost"};
+    static const char *const type[] = {"Reshape", "Transpose",      "Cast",        "Identity",
+                                       "Squeeze", "MemcpyFromHost", "MemcpyToHost"};
     if (oc_equal(n->op_type, "ReorderInput") || oc_equal(n->op_type, "ReorderOutput"))
         return true;
     for (size_t i = 0; i < OC_COUNT(type); i++)
@@ -34,19 +36,20 @@ static bool is_layout(const struct companion *c, const struct oc_node *n)
     return false;
 }
 
-static uint32_t original_value(const struct companion *c, const char *name, size_t n)
+/* An If and its branches may have outputs of the same name. */
+static uint32_t original_value(const struct companion *c, const char *name, size_t n, uint32_t graph)
 {
     const uint32_t *next;
-    uint32_t found = oc_index_value(&c->x->x, name, n, &next);
+    uint32_t found = oc_index_value(&c->x->x, name, n, &next), best = found;
     const char *bare = found == OC_NONE ? oc_match_without_cast(name) : NULL;
     if (bare && n > (size_t)(bare - name))
-        return original_value(c, bare, n - (size_t)(bare - name));
-    if (!next)
-        return found;
-    for (uint32_t v = found; v != OC_NONE; v = next[v])
-        if (c->x->m->value[v].graph == 0)
-            return v;
-    return found;
+        return original_value(c, bare, n - (size_t)(bare - name), graph);
+    for (uint32_t v = next ? found : OC_NONE; v != OC_NONE; v = next[v]) {
+        uint32_t in = c->x->m->value[v].graph, was = c->x->m->value[best].graph;
+        if (in != was && (in == graph || (in == 0 && was != graph)))
+            best = v;
+    }
+    return best;
 }
 
 /* "<last Mul>/QuickGeluFusion/": the output of that Mul, for tensors that lost their name to a blocked
@@ -155,62 +158,123 @@ static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, u
 }
 
 /* A node that became a convolution keeps its name when it fuses the activation. */
-static uint32_t behind_product(const struct companion *c, const struct oc_node *n, size_t len)
+static uint32_t behind_product(const struct companion *c, const struct oc_node *n, size_t len, uint32_t graph)
 {
-    return behind_activation(c, n, original_value(c, n->name, len));
+    return behind_activation(c, n, original_value(c, n->name, len, graph));
 }
 
-/* A quantized operator named "<node>" or, in another layout, "<node>_token_<n>". If the model has the
- * operator between QuantizeLinear and DequantizeLinear, the integer output is after the activation and
- * QuantizeLinear. */
-static uint32_t quantized_output(const struct companion *c, const struct oc_node *n)
+/* The node computes on integers: those that the original node reads through a DequantizeLinear. */
+static bool on_integers(const struct companion *c, const struct oc_node *n, const struct oc_node *plain)
+{
+    uint32_t in = n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
+    uint32_t from = plain->n_in && plain->in[0] != OC_NONE ? c->x->m->value[plain->in[0]].producer : OC_NONE;
+    const struct oc_node *reads = from == OC_NONE ? NULL : &c->x->m->node[from];
+    return !oc_equal(n->op_type, plain->op_type) ||
+           (in != OC_NONE && reads && oc_equal(reads->op_type, "DequantizeLinear") && reads->in[0] == in);
+}
+
+/* The integers that the runtime computes from the node are after its activation and QuantizeLinear. */
+static uint32_t behind_quantizer(const struct companion *c, uint32_t value)
 {
     static const char *const behind[] = {"Relu", "Clip", "QuantizeLinear"};
-    if (strncmp(n->op_type, "QLinear", 7) != 0 && !oc_equal(n->op_type, "NhwcMaxPool"))
-        return OC_NONE;
+    for (size_t k = 0; k < OC_COUNT(behind); k++) {
+        uint32_t after = output_of_user(c, value, behind[k]);
+        value = after == OC_NONE ? value : after;
+    }
+    return value;
+}
+
+/* A node that changed only its layout or its data type keeps its name, with a suffix in another layout. */
+static uint32_t kept_name_output(const struct companion *c, const struct oc_node *n, unsigned k)
+{
     const char *token = strstr(n->name, "_token_");
-    size_t len = token ? (size_t)(token - n->name) : strlen(n->name);
+    bool quantized = strncmp(n->op_type, "QLinear", 7) == 0 || oc_equal(n->op_type, "QGemm") ||
+                     oc_equal(n->op_type, "NhwcMaxPool");
     const uint32_t *next;
+    size_t len = quantized && token ? (size_t)(token - n->name) : strlen(n->name);
     for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
          i = next ? next[i] : OC_NONE) {
         const struct oc_node *plain = &c->x->m->node[i];
-        if (!oc_match_made_of(n->op_type, plain->op_type) || !plain->n_out)
-            continue;
-        uint32_t value = plain->out[0];
-        for (size_t k = 0; k < OC_COUNT(behind) && !oc_equal(n->op_type, plain->op_type); k++) {
-            uint32_t after = output_of_user(c, value, behind[k]);
-            value = after == OC_NONE ? value : after;
-        }
-        return value;
+        uint32_t value = k < plain->n_out ? plain->out[k] : OC_NONE;
+        if (value != OC_NONE && (oc_equal(n->op_type, plain->op_type) ||
+                                 (quantized && oc_match_made_of(n->op_type, plain->op_type))))
+            return on_integers(c, n, plain) ? behind_quantizer(c, value) : value;
     }
     return OC_NONE;
 }
 
-/* The original tensor that a node's output corresponds to, in any layout. */
+/* The original tensor that a node's output of another name corresponds to, in any layout. */
 static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
 {
-    const char *name = c->o->value[n->out[k]].name;
-    uint32_t v = name[0] ? original_value(c, name, strlen(name)) : OC_NONE;
-    if (v != OC_NONE)
-        return v;
+    size_t stem, len = strlen(n->name);
+    uint32_t v, graph = c->graph[c->o->value[n->out[k]].graph];
     if (is_layout(c, n))
         return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    const uint32_t *next;
-    size_t len = strlen(n->name); /* a node that changed only its layout keeps its name */
-    for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
-         i = next ? next[i] : OC_NONE)
-        if (oc_equal(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
-            return c->x->m->node[i].out[k];
-    size_t stem;
-    if (k == 0 && oc_match_as_product(n->name, &stem))
-        return behind_product(c, n, stem);
-    if (k == 0 && len > 6 && oc_equal(n->name + len - 6, "_nchwc"))
-        return behind_sum(c, n, original_value(c, n->name, len - 6));
-    if (k == 0 && (v = quantized_output(c, n)) != OC_NONE)
+    if ((v = kept_name_output(c, n, k)) != OC_NONE)
         return v;
+    if (k == 0 && oc_match_as_product(n->name, &stem))
+        return behind_product(c, n, stem, graph);
+    if (k == 0 && len > 6 && oc_equal(n->name + len - 6, "_nchwc"))
+        return behind_sum(c, n, original_value(c, n->name, len - 6, graph));
     if (k == 0 && (v = gelu_output(c, n)) != OC_NONE)
         return v;
     return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
+}
+
+/* The body of an original node with the name, type and attribute of this body's node. */
+static uint32_t original_graph(const struct companion *c, uint32_t graph)
+{
+    const struct oc_node *n = &c->o->node[c->o->graph[graph].parent_node];
+    const uint32_t *next;
+    for (uint32_t i = n->name[0] ? oc_index_node(&c->x->x, n->name, strlen(n->name), &next) : OC_NONE;
+         i != OC_NONE; i = next ? next[i] : OC_NONE) {
+        const struct oc_node *own = &c->x->m->node[i];
+        for (uint32_t k = 0; k < n->n_attr && own->graph == c->graph[n->graph]; k++) {
+            const struct oc_attr *a = oc_node_attr(own, n->attr[k].name);
+            if (n->attr[k].graph && n->attr[k].graph[0] == graph && oc_equal(own->op_type, n->op_type) && a &&
+                a->graph)
+                return a->graph[0];
+        }
+    }
+    return OC_NONE;
+}
+
+static void find_graphs(struct companion *c)
+{
+    const struct oc_analysis *a = c->x->a;
+    c->graph[0] = 0;
+    for (uint32_t g = 1; g < c->o->n_graph; g++) {
+        uint32_t own = c->graph[g] = c->o->graph[g].parent_node == OC_NONE ? OC_NONE : original_graph(c, g);
+        const struct oc_graph *body = own == OC_NONE ? NULL : &c->x->m->graph[own];
+        for (uint32_t i = 0; a && body && i < body->n_node; i++)
+            c->skipped[g] |= a->cost[body->node[i]].state == OC_NODE_NOT_TAKEN;
+    }
+}
+
+/* "<node>/GatherSliceToSplitFusion": the Split is that node and the others that take parts of its input. Returns that input, OC_NONE: another name. */
+static uint32_t split_input(const struct companion *c, const struct oc_node *n)
+{
+    const char *slash = strstr(n->name, "/GatherSliceToSplitFusion");
+    uint32_t i = slash ? oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name)) : OC_NONE;
+    return i == OC_NONE || !c->x->m->node[i].n_in ? OC_NONE : c->x->m->node[i].in[0];
+}
+
+static bool takes_part(const struct companion *c, uint32_t node)
+{
+    const struct oc_node *n = &c->x->m->node[node];
+    return (oc_equal(n->op_type, "Gather") || oc_equal(n->op_type, "Slice")) && n->n_out;
+}
+
+/* Their results end groups although the Split's have other names. */
+static void mark_parts(struct companion *c)
+{
+    const struct oc_graph_index *x = &c->x->x;
+    for (uint32_t k = 0; k < c->o->n_node; k++) {
+        uint32_t v = split_input(c, &c->o->node[k]);
+        for (uint32_t i = v == OC_NONE ? 0 : x->use_first[v]; v != OC_NONE && i < x->use_first[v + 1]; i++)
+            if (takes_part(c, x->use[i]))
+                c->border[c->x->m->node[x->use[i]].out[0]] = true;
+    }
 }
 
 static void find_origins(struct companion *c)
@@ -218,7 +282,8 @@ static void find_origins(struct companion *c)
     const struct oc_model *o = c->o;
     for (uint32_t v = 0; v < o->n_value; v++) {
         const char *name = o->value[v].name;
-        c->origin[v] = name[0] ? original_value(c, name, strlen(name)) : OC_NONE;
+        uint32_t graph = c->graph[o->value[v].graph];
+        c->origin[v] = name[0] ? original_value(c, name, strlen(name), graph) : OC_NONE;
     }
     for (uint32_t g = 0; g < o->n_graph; g++)
         for (uint32_t i = 0; i < o->graph[g].n_node; i++) {
@@ -236,6 +301,7 @@ static void find_origins(struct companion *c)
     for (uint32_t v = 0; v < o->n_value; v++)
         if (c->origin[v] != OC_NONE)
             c->border[c->origin[v]] = true;
+    mark_parts(c);
 }
 
 /* All nodes upstream of the value, up to tensors that are in the optimized model. */
@@ -256,13 +322,15 @@ static void collect(struct companion *c, uint32_t rec, uint32_t value)
     }
 }
 
+/* Of a branch that ran, if both have such a node. */
 static const struct oc_node *named_node(const struct companion *c, const struct oc_prof_rec *r)
 {
+    const struct oc_node *found = NULL;
     for (uint32_t i = oc_map_get(&c->oi.nodes, r->name, strlen(r->name)); i != OC_NONE && r->name[0];
          i = c->oi.next_node[i])
-        if (oc_equal(c->o->node[i].op_type, r->op_type))
-            return &c->o->node[i];
-    return NULL;
+        if (oc_equal(c->o->node[i].op_type, r->op_type) && (!found || c->skipped[found->graph]))
+            found = &c->o->node[i];
+    return found;
 }
 
 /* "<OpType>_<index>": unnamed, and the index is not the position in the saved model. */
@@ -508,6 +576,13 @@ static void match_one(struct companion *c, uint32_t rec)
         passes = false;
         collect(c, rec, v);
     }
+    uint32_t whole = split_input(c, n);
+    const struct oc_graph_index *x = &c->x->x;
+    for (uint32_t i = whole == OC_NONE ? 0 : x->use_first[whole];
+         whole != OC_NONE && i < x->use_first[whole + 1]; i++)
+        if (takes_part(c, x->use[i]))
+            collect(c, rec, c->x->m->node[x->use[i]].out[0]);
+    passes &= whole == OC_NONE;
     struct oc_match *m = &c->x->match[rec];
     if (passes || !m->n_node || drop_contradiction(c, rec, own))
         return;
@@ -523,6 +598,9 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
     oc_index_make(&c.oi, optimized, x->arena);
     c.origin = OC_NEW_ARRAY(x->arena, (size_t)optimized->n_value + 1, uint32_t);
     c.border = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool);
+    c.graph = OC_NEW_ARRAY(x->arena, (size_t)optimized->n_graph + 1, uint32_t);
+    c.skipped = OC_NEW_ARRAY(x->arena, (size_t)optimized->n_graph + 1, bool);
+    find_graphs(&c);
     find_origins(&c);
     list_unnamed(&c);
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {

@@ -456,6 +456,111 @@ static void names_in_both_branches_match_the_executed_one(void **state)
     joined_free(&x);
 }
 
+/* An If whose branches have nodes of one name and an output of the If's name. */
+static struct oc_builder *branches_of_one_name(void)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[N,16]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Exp", "last", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Relu", "first", "x", "e", "");
+    oc_b_node(b, "Exp", "last", "e", "y", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void saved_names_in_both_branches_are_those_of_the_executed_one(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"if|If|0", "first|Relu|0|" F("3,16"), "last|Exp|1|" F("3,16")};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(branches_of_one_name(), &x.bytes);
+    x.o = load(branches_of_one_name(), &x.optimized_bytes);
+    join(&x);
+    assert_nodes(&x, "last", "last", "optimized model");
+    uint32_t graph = x.m->node[find_record(&x, "last")->node[0]].graph;
+    assert_string_equal(x.m->graph[graph].scope, "if/else_branch");
+    joined_free(&x);
+}
+
+/* ONNX Runtime gives integers another type and name: those after the node's QuantizeLinear. */
+static void integers_of_a_kept_node_are_after_its_quantizer(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"q|QuantizeLinear|0", "turn|Transpose|1", "gemm|QGemm|2",
+                                        "d3|DequantizeLinear|3"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    struct oc_builder *b = oc_b_new(13);
+    for (int saved = 0; saved < 2; saved++, b = oc_b_new(13)) {
+        oc_b_input(b, "x", "float[2,16]");
+        oc_b_init(b, "w", "int8[16,16]");
+        oc_b_init(b, "s", "float[]{0.1}");
+        oc_b_init(b, "z", "int8[]{0}");
+        oc_b_node(b, "QuantizeLinear", "q", "x,s,z", "a", "");
+        if (!saved) {
+            oc_b_node(b, "DequantizeLinear", "d1", "a,s,z", "b", "");
+            oc_b_node(b, "Transpose", "turn", "b", "c", "");
+            oc_b_node(b, "QuantizeLinear", "q2", "c,s,z", "d", "");
+            oc_b_node(b, "DequantizeLinear", "d2", "d,s,z", "e", "");
+            oc_b_node(b, "Gemm", "gemm", "e,w", "f", "");
+            oc_b_node(b, "QuantizeLinear", "q3", "f,s,z", "g", "");
+        } else {
+            oc_b_node(b, "Transpose", "turn", "a", "u8_1", "");
+            oc_b_node(b, "com.microsoft::QGemm", "gemm", "u8_1,s,z,w,s,z,,s,z", "u8_2", "");
+        }
+        oc_b_node(b, "DequantizeLinear", "d3", saved ? "u8_2,s,z" : "g,s,z", "y", "");
+        oc_b_output(b, "y", NULL);
+        if (saved)
+            x.o = load(b, &x.optimized_bytes);
+        else
+            x.m = load(b, &x.bytes);
+    }
+    oc_b_free(b);
+    join(&x);
+    assert_nodes(&x, "turn", "d1 turn q2", "optimized model");
+    assert_nodes(&x, "gemm", "d2 gemm q3", "optimized model");
+    joined_free(&x);
+}
+
+/* Slices that became one Split: its outputs have other names, before a Squeeze, and end the groups. */
+static void a_split_has_all_nodes_that_took_parts(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"b/GatherSliceToSplitFusion|Split|0", "Squeeze_token_1|Squeeze|1",
+                                        "Squeeze_token_2|Squeeze|2", "last|Add|3"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,16]");
+    oc_b_node(b, "Gather", "a", "x,zero", "p", "");
+    oc_b_node(b, "Gather", "b", "x,one", "q", "");
+    oc_b_node(b, "Add", "last", "p,q", "y", "");
+    oc_b_init(b, "zero", "int64[]{0}");
+    oc_b_init(b, "one", "int64[]{1}");
+    oc_b_output(b, "y", NULL);
+    x.m = load(b, &x.bytes);
+    b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,16]");
+    oc_b_init(b, "axes", "int64[1]{0}");
+    oc_b_node(b, "Split", "b/GatherSliceToSplitFusion", "x", "s1,s2", "axis=0");
+    oc_b_node(b, "Squeeze", "Squeeze_token_1", "s1,axes", "t1", "");
+    oc_b_node(b, "Squeeze", "Squeeze_token_2", "s2,axes", "t2", "");
+    oc_b_node(b, "Add", "last", "t1,t2", "y", "");
+    oc_b_output(b, "y", NULL);
+    x.o = load(b, &x.optimized_bytes);
+    join(&x);
+    assert_nodes(&x, "b/GatherSliceToSplitFusion", "a b", "optimized model");
+    assert_nodes(&x, "last", "last", "optimized model");
+    assert_string_equal(find_record(&x, "Squeeze_token_1")->bucket, "inserted");
+    joined_free(&x);
+}
+
 static void records_with_other_shapes_have_no_costs(void **state)
 {
     (void)state;
@@ -968,6 +1073,9 @@ int main(void)
         cmocka_unit_test(saved_nodes_in_an_unknown_order_match_by_their_tensors),
         cmocka_unit_test(nodes_paired_in_the_wrong_order_are_free_for_their_records),
         cmocka_unit_test(names_in_both_branches_match_the_executed_one),
+        cmocka_unit_test(saved_names_in_both_branches_are_those_of_the_executed_one),
+        cmocka_unit_test(integers_of_a_kept_node_are_after_its_quantizer),
+        cmocka_unit_test(a_split_has_all_nodes_that_took_parts),
         cmocka_unit_test(records_with_other_shapes_have_no_costs),
         cmocka_unit_test(profile_of_another_model_is_reported),
         cmocka_unit_test(profile_that_fits_in_part_is_a_warning_with_shares),
