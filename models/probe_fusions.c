@@ -562,6 +562,89 @@ static const struct consumer patterns[] = {
     {"half_gemm", "x = float16[4,16]; Gemm . float16[16,8]{*0.1} float16[8]{*0.1}; Relu ."},
     {"half_conv_bn", "x = float16[1,16,8,8]; Conv . float16[16,16,3,3]{*0.01}; BatchNormalization . "
                      "float16[16]{*0.5} float16[16]{*0.5} float16[16]{*0.5} float16[16]{*0.5}"},
+    /* shapes, views, slices, Transposes that move */
+    {"shape_of_batch",
+     "x = float[N,16,8,8]; Shape x / start=0 end=1; Concat . int64[1]{1024} / axis=0; Reshape x ."},
+    {"shape_of_batch_free",
+     "x = float[N,16,8,8]; Shape x / start=0 end=1; Concat . int64[1]{-1} / axis=0; Reshape x ."},
+    {"shape_allowzero", "x = float[N,16,8,8]; Shape x / start=0 end=1; Concat . int64[1]{1024} / axis=0; "
+                        "Reshape x . / allowzero=1"},
+    {"reshapes_allowzero", WORDS "Reshape x int64[2]{8,16} / allowzero=1; Reshape . int64[2]{16,8}; Exp ."},
+    {"gemm_after_reshape",
+     WORDS "Relu x; Reshape . int64[3]{4,2,16}; MatMul . float[16,16]{*0.1}; Add . " HALF "; Exp ."},
+    {"gemm_before_reshape",
+     WORDS "Relu x; MatMul . float[16,16]{*0.1}; Add . " HALF "; Reshape . int64[4]{2,4,2,8}; Exp ."},
+    {"gemm_reshapes_allowzero",
+     WORDS "Relu x; Reshape . int64[3]{4,2,16} / allowzero=1; MatMul . float[16,16]{*0.1}; Add . " HALF
+           "; Reshape . int64[4]{2,4,2,8} / allowzero=1; Exp ."},
+    {"gemm_gemm", WORDS "Relu x; MatMul . float[16,16]{*0.1}; Add . " HALF
+                        "; MatMul . float[16,16]{*0.2}; Add . " HALF "; Exp ."},
+    {"attention_products", WORDS
+     "LayerNormalization x " HALF " " HALF "; l = .; q: MatMul l float[16,16]{*0.1}; qb: Add q " HALF
+     "; k: MatMul l float[16,16]{*0.2}; kb: Add k " HALF "; v: MatMul l float[16,16]{*0.3}; vb: Add v " HALF
+     "; Add qb kb; Mul . vb; MatMul . float[16,16]{*0.4}; Add . " HALF "; Add . l; Exp ."},
+    {"attention_two_products",
+     WORDS "LayerNormalization x " HALF " " HALF "; l = .; q: MatMul l float[16,16]{*0.1}; qb: Add q " HALF
+           "; k: MatMul l float[16,16]{*0.2}; kb: Add k " HALF
+           "; Mul qb kb; MatMul . float[16,16]{*0.4}; Add . " HALF "; Add . l; Exp ."},
+    {"attention_output",
+     "x = float[2,3,4,16]; Softmax x; MatMul . float[2,3,16,8]{*0.1}; Transpose . / perm=0,2,1,3; Reshape . "
+     "int64[3]{2,4,24}; MatMul . float[24,16]{*0.1}; Add . " HALF "; Exp ."},
+    {"slices_all", "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{1}; b: "
+                   "Slice t int64[1]{3} int64[1]{8} int64[1]{1}; out a; Exp b"},
+    {"slices_to_end", "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{1}; b: "
+                      "Slice t int64[1]{3} int64[1]{9223372036854775807} int64[1]{1}; out a; Exp b"},
+    {"slices_order", "x = float[2,8,16]; Relu x; t = .; b: Slice t int64[1]{3} int64[1]{8} int64[1]{1}; a: "
+                     "Slice t int64[1]{0} int64[1]{3} int64[1]{1}; out a; Exp b"},
+    {"slices_negative", "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{-5} int64[1]{-2}; "
+                        "b: Slice t int64[1]{-5} int64[1]{8} int64[1]{1}; out a; Exp b"},
+    {"slices_gap", "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{1}; b: "
+                   "Slice t int64[1]{4} int64[1]{8} int64[1]{1}; out a; Exp b"},
+    {"slices_overlap", "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{4} int64[1]{1}; b: "
+                       "Slice t int64[1]{3} int64[1]{8} int64[1]{1}; out a; Exp b"},
+    {"slices_other_reader",
+     "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{1}; b: Slice t "
+     "int64[1]{3} int64[1]{8} int64[1]{1}; out a; c: Exp b; d: Log t; out c; Neg d"},
+    {"slices_step_1",
+     "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{1} int64[1]{1}; b: Slice "
+     "t int64[1]{3} int64[1]{8} int64[1]{1} int64[1]{1}; out a; Exp b"},
+    {"slices_step_2",
+     "x = float[2,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{8} int64[1]{1} int64[1]{2}; b: Slice "
+     "t int64[1]{1} int64[1]{8} int64[1]{1} int64[1]{2}; out a; Exp b"},
+    {"slices_no_axes", "x = float[8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3}; b: Slice t "
+                       "int64[1]{3} int64[1]{8}; out a; Exp b"},
+    {"slices_batch", "x = float[N,8,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{1}; b: "
+                     "Slice t int64[1]{3} int64[1]{8} int64[1]{1}; out a; Exp b"},
+    {"slices_unknown_size",
+     "x = float[N,8,M]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{3} int64[1]{2}; b: Slice t "
+     "int64[1]{3} int64[1]{9223372036854775807} int64[1]{2}; out a; Exp b"},
+    {"slices_gather", "x = float[2,3,16]; Relu x; t = .; a: Slice t int64[1]{0} int64[1]{2} int64[1]{1}; b: "
+                      "Gather t int64[]{2} / axis=1; out a; Exp b"},
+    {"gathers_negative", "x = float[2,3,16]; Relu x; t = .; c: Gather t int64[]{-1} / axis=1; a: Gather t "
+                         "int64[]{0} / axis=-2; b: Gather t int64[]{1} / axis=1; out a; out b; Exp c"},
+    {"slices_int32", "x = float[2,8,16]; Relu x; t = .; a: Slice t int32[1]{0} int32[1]{3} int32[1]{1}; b: "
+                     "Slice t int32[1]{3} int32[1]{8} int32[1]{1}; out a; Exp b"},
+    {"equal_numbers", WORDS "a: Mul x float[]{0.5}; b: Mul x float[]{0.5}; c: Add a b; Exp c"},
+    {"skip_symbols", "x = float[N,M,16]; Relu x; r = .; MatMul r float[16,16]{*0.1}; Add . " HALF
+                     "; Add . r; LayerNormalization . " HALF " " HALF},
+    {"skip_inputs",
+     "x = float[N,M,16]; y = float[N,M,16]; Relu x; r = .; Relu y; Add . r; LayerNormalization . " HALF
+     " " HALF},
+    {"skip_other_symbols",
+     "x = float[N,M,16]; y = float[N,K,16]; Relu x; r = .; Relu y; Add . r; LayerNormalization . " HALF
+     " " HALF},
+    {"skip_reused",
+     WORDS "Relu x; r = .; MatMul r float[16,16]{*0.1}; Add . r; s = .; LayerNormalization s " HALF " " HALF
+           "; Add . s"},
+    {"transpose_qkv", "x = float[2,4,3,5,16]; Transpose x / perm=2,0,3,1,4; t = .; a: Gather t int64[]{0}; "
+                      "b: Gather t int64[]{1}; c: Gather t int64[]{2}; d: Mul a float[]{0.5}; e: Transpose b "
+                      "/ perm=0,1,3,2; f: MatMul d e; Softmax f; MatMul . c"},
+    {"transpose_gather_none", "x = float[2,4,3,16]; Transpose x / perm=2,0,1,3; Gather . int64[]{0}; Exp ."},
+    {"transpose_gather_last", "x = float[2,4,3,16]; Transpose x / perm=2,0,3,1; Gather . int64[]{0}; Exp ."},
+    {"transpose_gather_two", "x = float[2,4,3,16]; Transpose x / perm=2,0,3,1; t = .; a: Gather t "
+                             "int64[]{0}; b: Gather t int64[]{1}; c: Exp a; d: Log b; Add c d"},
+    {"transpose_reduced",
+     "x = float[2,4,3,16]; Transpose x / perm=0,2,3,1; ReduceMean . / axes=[1,2] keepdims=0; Exp ."},
     /* quantized: QDQ */
     {"qdq_conv", IMAGE W_CONV "Identity x; " QDQ "Conv . w; " QDQ},
     {"qdq_conv_bias", IMAGE W_CONV B_CONV "Identity x; " QDQ "Conv . w b; " QDQ},
@@ -664,6 +747,39 @@ static const struct consumer patterns[] = {
     {"qdq_two_readers", IMAGE W_CONV "Identity x; " QDQ "d = .; a: Conv d w; b: Relu d; out a"},
     {"dq_constant", WORDS "DequantizeLinear int8[16]{*3} float[]{0.1} int8[]{0}; Add x ."},
     {"dq_constant_conv", IMAGE W_CONV "Conv x w"},
+    {"qdq_conv_signed_shared",
+     IMAGE W_CONV "Identity x; " QS DQS "d = .; Conv . w / pads=1,1,1,1; " QS DQS "Add . d; " QS DQS},
+    {"qdq_conv_signed_shared_after",
+     IMAGE W_CONV "Identity x; " QS DQS "d = .; Conv d w; " QS DQS "e = .; a: Exp e; b: Log e; out a"},
+    {"qdq_matmul_signed_shared",
+     WORDS W_MM "Identity x; " QS DQS "d = .; MatMul . w; " QS DQS "Add . d; " QS DQS},
+    {"qdq_add_signed_shared", WORDS "Identity x; " QS DQS "d = .; r: Relu d; Add d d; " QS DQS
+                                    "e = .; out r; a: Exp e; b: Log e; out a"},
+    {"qdq_pool_signed_shared", IMAGE "Identity x; " QS DQS "d = .; MaxPool . / kernel_shape=1,1; " QS DQS
+                                     "Concat . d / axis=1; " QS DQS},
+    {"qdq_transpose_signed_shared",
+     WORDS "Identity x; " QS DQS "d = .; r: Relu d; Transpose d / perm=0,2,1; " QS DQS
+           "e = .; out r; a: Exp e; b: Log e; out a"},
+    {"qdq_add_signed_constant",
+     WORDS QDQ "a = .; DequantizeLinear int8[16]{*3} float[]{0.1} int8[]{0}; Add a .; " QDQ "Exp ."},
+    {"qdq_transpose_scale",
+     WORDS "Identity x; " QDQ "Transpose . / perm=0,2,1; QuantizeLinear . float[]{0.2} uint8[]{128}; "
+                              "DequantizeLinear . float[]{0.2} uint8[]{128}; Exp ."},
+    {"qdq_resize_linear",
+     IMAGE "Identity x; " QDQ "Resize . - float[4]{1,1,2,2} / mode=linear; " QDQ "Exp ."},
+    {"qdq_split_scale", WORDS
+     "Identity x; " QDQ "a,b: Split . / axis=1; QuantizeLinear a float[]{0.2} uint8[]{128}; DequantizeLinear "
+                        ". float[]{0.2} uint8[]{128}; t = .; QuantizeLinear b float[]{0.2} uint8[]{128}; "
+                        "DequantizeLinear . float[]{0.2} uint8[]{128}; Concat t . / axis=1; " QDQ},
+    {"qdq_split_one",
+     WORDS "Identity x; " QDQ "a,b: Split . / axis=1; QuantizeLinear a float[]{0.1} uint8[]{128}; "
+                              "DequantizeLinear . float[]{0.1} uint8[]{128}; t = .; Concat t b / axis=1"},
+    {"qdq_conv_float_constants", IMAGE QDQ "Conv . float[16,16,3,3]{*0.1} " HALF "; " QDQ},
+    {"qdq_conv_float_bias_relu", IMAGE W_CONV QDQ
+     "Conv . w " HALF
+     "; Relu .; QuantizeLinear . float[]{0.1} uint8[]{0}; DequantizeLinear . float[]{0.1} uint8[]{0}; "},
+    {"qdq_gemm_float_weight", VECTOR QDQ "Gemm . float[16,16]{*0.1} " HALF "; " QDQ},
+    {"qdq_conv_transposed_float", IMAGE QDQ "ConvTranspose . float[16,16,3,3]{*0.1} " HALF "; " QDQ},
     /* quantized at run time */
     {"dynamic_matmul",
      WORDS DYNAMIC "m: MatMulInteger q int8[16,8]{*3} z int8[]{0}; Cast m / to=1; c = .; f: Mul s "

@@ -470,7 +470,7 @@ static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
     uint64_t id = 0;
     c->kernel++;
     if (!u->n_node)
-        return fusion_layout_mix(fusion_layout_mix(u->kernel.work.bytes) + u->kernel.cls);
+        return fusion_layout_mix(fusion_layout_mix(u->kernel.work.bytes) + u->kernel.op);
     for (uint32_t i = 0; i < u->n_node; i++) {
         uint32_t node = c->same[u->node[i]];
         if (c->seen[node] != c->kernel && (fusion_layout_counts(c->m, c->a, node) || u->n_node == 1))

@@ -347,9 +347,9 @@ static bool fusion_plan_is_folded(const struct oc_fuse *f, uint32_t node)
     const struct oc_node_cost *c = &f->a->cost[node];
     if (f->rules != OC_FUSE_GENERIC && oc_fuse_is(f, node, " DequantizeLinear "))
         return false; /* an integer kernel may take it */
-    if (c->state == OC_NODE_ABSORBED || oc_node_is_constant(n))
-        return true;
-    if (f->static_shapes && values_known(f, n) && f->rules != OC_FUSE_NONE)
+    if (c->state == OC_NODE_ABSORBED || oc_node_is_constant(n) || f->rules == OC_FUSE_NONE)
+        return c->state == OC_NODE_ABSORBED || oc_node_is_constant(n);
+    if (f->static_shapes && values_known(f, n))
         return true;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] != OC_NONE && !f->constant[n->in[i]])
@@ -449,7 +449,7 @@ void oc_fuse_insert(const struct oc_fuse *f, const char *type, uint32_t value, d
                                    : turned ? OC_KC_TRANSPOSE
                                    : cast   ? OC_KC_ELEMENTWISE
                                             : OC_KC_COPY,
-                            .dtype = turned ? OC_CLASS_I8 : OC_CLASS_F32,
+                            .dtype = turned ? oc_dtype_info(f->a->type[value].dtype)->cls : OC_CLASS_F32,
                             .node = OC_NONE,
                             .label = f->m->value[value].name,
                             .rd_act = known ? (uint64_t)read_bytes : 0,
@@ -507,11 +507,12 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
         oc_fuse_simplify(&f);
     make_groups(&f);
     bool all = oc_fusion_simd(rules) != NULL;
-    if (all || rules == OC_FUSE_ORT_EXTENDED || rules == OC_FUSE_ORT_BASIC)
+    if (rules != OC_FUSE_GENERIC)
         oc_fuse_qdq(&f);
     if (rules != OC_FUSE_NONE) {
         oc_fuse_patterns(&f);
         oc_fuse_chains(&f);
+        oc_fuse_move(&f);
     }
     if (all) {
         oc_fuse_layout(&f, &inserted);

@@ -56,6 +56,7 @@ struct oc_fuse_group {
     bool activated;   /* already has an activation: nothing more is fused after it */
     bool summed;      /* has a residual */
     bool blocked;     /* computes in the blocked layout */
+    bool views;       /* between two Reshapes */
     bool integers;    /* a kernel of a quantized model */
     bool gone;        /* merged into another group */
 };
@@ -107,13 +108,25 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
 
 bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node); /* neither folded nor in a branch not taken */
 void oc_fuse_simplify(struct oc_fuse *f); /* fusion_simplify.c: runs before groups are made */
-void oc_fuse_qdq(struct oc_fuse *f);      /* fusion_qdq.c: integer kernels of quantized models */
+/* The tensor from which the value has its size of dimension `axis`, by operators that keep it. */
+uint32_t oc_fuse_size_root(const struct oc_fuse *f, uint32_t value, unsigned axis);
+/* Sizes that are equal for the runtime: declared ones, also of the tensors that they come from. */
+bool oc_fuse_same_size(const struct oc_fuse *f, uint32_t a, uint32_t b, unsigned axis);
+void oc_fuse_split(struct oc_fuse *f, uint32_t node); /* fusion_slices.c: Gathers and Slices of one axis */
+void oc_fuse_qdq(struct oc_fuse *f);                  /* fusion_qdq.c: integer kernels of quantized models */
 /* and the Transposes around those with channels last; appended to the list */
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out);
 /* Of a Transpose after the permutation `perm` of n dimensions; n 0: after none. */
 bool oc_fuse_permute(const struct oc_fuse *f, uint32_t node, int64_t *perm, unsigned *n);
 void oc_fuse_patterns(struct oc_fuse *f); /* fusion_rules.c: norms, GELUs */
 void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer rules */
+/* fusion_moves.c: the permutation of a value that an operator with fewer dimensions makes from a transposed
+ * one, n 0: of another value; Transposes go after such operators */
+void oc_fuse_moved(const struct oc_fuse *f, uint32_t value, int64_t *perm, unsigned *n);
+void oc_fuse_move(struct oc_fuse *f);
+bool oc_fuse_takes_zeros(const struct oc_fuse *f, uint32_t reshape); /* 0 is a size: allowzero */
+/* The Reshapes around a Gemm, unless there is another one that they become a part of. */
+void oc_fuse_insert_views(struct oc_fuse *f, const struct oc_fuse_group *g);
 /* fusion_functions.c: number of kernels of the group; appends them if they are several */
 size_t oc_fuse_function_size(const struct oc_fuse *f, const struct oc_fuse_group *g);
 bool oc_fuse_function(struct oc_fuse *f, const struct oc_fuse_group *g, struct oc_kernel_list *out);

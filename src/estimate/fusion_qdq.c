@@ -2,6 +2,7 @@
  * into one integer kernel (its QDQ selectors and actions, level "extended"). A DequantizeLinear with several
  * readers is copied: it belongs to the kernel of each of them. */
 #include <math.h>
+#include <string.h>
 
 #include "estimate/fusion_plan.h"
 
@@ -10,26 +11,26 @@ struct replacement {
     const char *types;  /* " Conv " */
     unsigned inputs;    /* data inputs */
     bool bias;          /* slot 2 may be quantized too, or absent */
-    const char *result; /* with a QuantizeLinear after it; NULL: the operator itself, on integers */
+    const char *result; /* with a QuantizeLinear after it; NULL: the operator itself, on the same integers */
     const char *floats; /* without one; NULL: not replaced */
+    bool weights;       /* slot 1 may be of another type; on x86, slot 0 has no sign */
 };
 
 static const struct replacement replacements[] = {
-    {" Conv ", 2, true, "QLinearConv", NULL},
-    {" MatMul ", 2, false, "QLinearMatMul", "MatMulIntegerToFloat"},
-    {" Gemm ", 2, true, "QGemm", "QGemm"},
-    {" Add ", 2, false, "QLinearAdd", NULL},
-    {" Mul ", 2, false, "QLinearMul", NULL},
-    {" AveragePool ", 1, false, "QLinearAveragePool", NULL},
-    {" GlobalAveragePool ", 1, false, "QLinearGlobalAveragePool", NULL},
-    {" LeakyRelu ", 1, false, "QLinearLeakyRelu", NULL},
-    {" Sigmoid ", 1, false, "QLinearSigmoid", NULL},
-    {" Softmax ", 1, false, "QLinearSoftmax", NULL},
-    {" Concat ", 0, false, "QLinearConcat", NULL},
-    {" MaxPool Reshape Flatten Transpose Squeeze Unsqueeze Gather Resize Slice Expand DepthToSpace "
-     "SpaceToDepth "
-     "Identity ",
-     1, false, NULL, NULL},
+    {" Conv ", 2, true, "QLinearConv", NULL, true},
+    {" MatMul ", 2, false, "QLinearMatMul", "MatMulIntegerToFloat", true},
+    {" Gemm ", 2, true, "QGemm", "QGemm", true},
+    {" Add ", 2, false, "QLinearAdd", NULL, false},
+    {" Mul ", 2, false, "QLinearMul", NULL, false},
+    {" AveragePool ", 1, false, "QLinearAveragePool", NULL, false},
+    {" GlobalAveragePool ", 1, false, "QLinearGlobalAveragePool", NULL, false},
+    {" LeakyRelu ", 1, false, "QLinearLeakyRelu", NULL, false},
+    {" Sigmoid ", 1, false, "QLinearSigmoid", NULL, false},
+    {" Softmax ", 1, false, "QLinearSoftmax", NULL, false},
+    {" Concat ", 0, false, "QLinearConcat", NULL, false},
+    {" MaxPool Reshape Flatten Transpose Squeeze Unsqueeze Gather Resize Slice Split Expand DepthToSpace "
+     "SpaceToDepth Identity ",
+     1, false, NULL, NULL, false},
 };
 
 static const struct replacement *replacement_of(const struct oc_fuse *f, uint32_t node)
@@ -54,17 +55,22 @@ static uint32_t narrow_dequantizer(const struct oc_fuse *f, uint32_t value)
     return x != OC_NONE && oc_dtype_info(f->a->type[x].dtype)->bits <= 16 ? node : OC_NONE;
 }
 
-static bool inputs_quantized(const struct oc_fuse *f, uint32_t node, const struct replacement *r)
+/* On x86 the runtime makes signed integers unsigned that one DequantizeLinear with one reader dequantizes. */
+static bool is_signed(const struct oc_fuse *f, uint32_t value)
 {
-    const struct oc_node *n = &f->m->node[node];
-    unsigned count = r->inputs ? r->inputs : n->n_in;
-    if (n->n_in < count || !count)
-        return false;
-    for (unsigned i = 0; i < count; i++)
-        if (narrow_dequantizer(f, oc_fuse_input(f, node, i)) == OC_NONE)
-            return false;
-    uint32_t bias = r->bias ? oc_fuse_input(f, node, 2) : OC_NONE;
-    return bias == OC_NONE || dequantizer(f, bias) != OC_NONE;
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t dq = x->use_first[value + 1] - x->use_first[value] == 1 ? x->use[x->use_first[value]] : OC_NONE;
+    uint32_t v = dq == OC_NONE || !oc_fuse_is(f, dq, " DequantizeLinear ") ? OC_NONE : f->m->node[dq].out[0];
+    return f->a->type[value].dtype == OC_DT_INT8 &&
+           (f->rules == OC_FUSE_ORT_NEON || oc_fuse_const(f, value) || v == OC_NONE ||
+            x->use_first[v + 1] - x->use_first[v] + f->m->value[v].graph_output > 1);
+}
+
+/* The integers of a slot, OC_NONE: other numbers. */
+static uint32_t integers_of(const struct oc_fuse *f, uint32_t node, uint32_t slot)
+{
+    uint32_t dq = narrow_dequantizer(f, oc_fuse_input(f, node, slot));
+    return dq == OC_NONE ? OC_NONE : f->m->node[dq].in[0];
 }
 
 /* The zero point is the smallest integer: clipping at 0 is part of the quantization. */
@@ -79,12 +85,12 @@ static bool clips_at_zero(const struct oc_fuse *f, uint32_t quantize)
     return oc_fuse_number(f, zero, &v) && v == (is_signed ? -ldexp(1, (int)bits - 1) : 0);
 }
 
-/* The QuantizeLinear after the node, if it is the only reader. A Relu or Clip between them is left to the
+/* The QuantizeLinear after an output, if it is the only reader. A Relu or Clip between them is left to the
  * range of the integers: *between. */
-static uint32_t quantizer(const struct oc_fuse *f, uint32_t node, uint32_t *between)
+static uint32_t quantizer(const struct oc_fuse *f, uint32_t value, uint32_t *between)
 {
     *between = OC_NONE;
-    uint32_t user = oc_fuse_user(f, f->m->node[node].out[0]);
+    uint32_t user = oc_fuse_user(f, value);
     if (user != OC_NONE && oc_fuse_is(f, user, " Relu Clip ")) {
         *between = user;
         user = oc_fuse_user(f, f->m->node[user].out[0]);
@@ -92,6 +98,67 @@ static uint32_t quantizer(const struct oc_fuse *f, uint32_t node, uint32_t *betw
             return OC_NONE;
     }
     return user != OC_NONE && oc_fuse_is(f, user, " QuantizeLinear ") ? user : OC_NONE;
+}
+
+/* The runtime quantizes constant weights (slot 1) and biases (slot 2) between a DequantizeLinear and a
+ * QuantizeLinear. */
+static bool makes_integers(const struct oc_fuse *f, uint32_t node, uint32_t slot)
+{
+    const struct oc_node *n = &f->m->node[node];
+    uint32_t between, v = slot < n->n_in ? oc_fuse_input(f, node, slot) : OC_NONE;
+    return v != OC_NONE && f->rules != OC_FUSE_NONE && oc_fuse_is(f, node, " Conv ConvTranspose Gemm ") &&
+           oc_fuse_const(f, v) && f->a->type[v].dtype == OC_DT_FLOAT && integers_of(f, node, 0) != OC_NONE &&
+           quantizer(f, n->out[0], &between) != OC_NONE &&
+           (slot == 1 || integers_of(f, node, 1) != OC_NONE || makes_integers(f, node, 1));
+}
+
+static bool inputs_quantized(const struct oc_fuse *f, uint32_t node, const struct replacement *r)
+{
+    const struct oc_node *n = &f->m->node[node];
+    unsigned count = r->inputs ? r->inputs : n->n_in;
+    if (n->n_in < count || !count)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t v = integers_of(f, node, i), first = integers_of(f, node, 0);
+        if (v == OC_NONE && i == 1 && makes_integers(f, node, i))
+            continue;
+        if (v == OC_NONE || (r->weights && !i && is_signed(f, v) && f->rules != OC_FUSE_ORT_NEON) ||
+            (!r->weights && is_signed(f, v) != is_signed(f, first)))
+            return false;
+    }
+    uint32_t bias = r->bias ? oc_fuse_input(f, node, 2) : OC_NONE;
+    return bias == OC_NONE || dequantizer(f, bias) != OC_NONE || makes_integers(f, node, 2);
+}
+
+/* The DequantizeLinear of constants that the runtime quantizes. */
+static void insert_dequantizers(const struct oc_fuse *f, uint32_t node)
+{
+    for (uint32_t slot = 1; slot < 3 && f->m->node[node].n_out; slot++) {
+        if (!makes_integers(f, node, slot))
+            continue;
+        uint32_t v = oc_fuse_input(f, node, slot), dq = dequantizer(f, oc_fuse_input(f, node, 1));
+        double n = oc_fuse_elements(f, v),
+               scales = dq == OC_NONE ? 1 : oc_fuse_elements(f, f->m->node[dq].in[1]);
+        oc_fuse_insert(f, "DequantizeLinear", v, slot == 1 ? n + 5 : 4 * n + 4 * scales, 4 * n, f->inserted);
+    }
+}
+
+static bool same_number(const struct oc_fuse *f, uint32_t a, uint32_t b)
+{
+    double x, y;
+    return a == b || (oc_fuse_number(f, a, &x) && oc_fuse_number(f, b, &y) && x == y);
+}
+
+/* The QuantizeLinear's type is that of the inputs; of an operator that moves integers, its scale too. */
+static bool keeps_integers(const struct oc_fuse *f, uint32_t node, const struct replacement *r, uint32_t q)
+{
+    uint32_t dq = dequantizer(f, oc_fuse_input(f, node, 0));
+    const struct oc_attr *mode = oc_node_attr(&f->m->node[node], "mode");
+    if (is_signed(f, f->m->node[q].out[0]) != is_signed(f, f->m->node[dq].in[0]))
+        return false;
+    return r->result || (same_number(f, oc_fuse_input(f, dq, 1), oc_fuse_input(f, q, 1)) &&
+                         same_number(f, oc_fuse_input(f, dq, 2), oc_fuse_input(f, q, 2)) &&
+                         !(oc_fuse_is(f, node, " Resize ") && mode && strcmp(mode->s.s, "nearest") != 0));
 }
 
 static void take_dequantizers(struct oc_fuse *f, uint32_t node, const struct replacement *r)
@@ -109,6 +176,18 @@ static void take_dequantizers(struct oc_fuse *f, uint32_t node, const struct rep
     }
 }
 
+/* Of a Split: the other outputs too. */
+static bool others_quantized(const struct oc_fuse *f, uint32_t node, const struct replacement *r)
+{
+    uint32_t between;
+    for (uint32_t k = 1; k < f->m->node[node].n_out && oc_fuse_is(f, node, " Split "); k++) {
+        uint32_t q = quantizer(f, f->m->node[node].out[k], &between);
+        if (q == OC_NONE || between != OC_NONE || !keeps_integers(f, node, r, q))
+            return false;
+    }
+    return true;
+}
+
 /* Makes the integer kernel of a node. */
 static void replace(struct oc_fuse *f, uint32_t node)
 {
@@ -116,8 +195,9 @@ static void replace(struct oc_fuse *f, uint32_t node)
     uint32_t between, group = f->owner[node];
     if (!r || group == OC_NONE || !f->m->node[node].n_out || !inputs_quantized(f, node, r))
         return;
-    uint32_t q = quantizer(f, node, &between);
-    if (q == OC_NONE && !r->floats)
+    uint32_t q = quantizer(f, f->m->node[node].out[0], &between);
+    q = q == OC_NONE || keeps_integers(f, node, r, q) ? q : OC_NONE;
+    if ((q == OC_NONE && !r->floats) || !others_quantized(f, node, r))
         return;
     take_dequantizers(f, node, r);
     f->group[group].rule = "qdq";
@@ -131,6 +211,8 @@ static void replace(struct oc_fuse *f, uint32_t node)
     if (between != OC_NONE)
         oc_fuse_merge(f, group, f->owner[between], out, "qdq", NULL);
     oc_fuse_merge(f, group, f->owner[q], out, "qdq", r->result);
+    for (uint32_t k = 1; k < f->m->node[node].n_out && oc_fuse_is(f, node, " Split "); k++)
+        oc_fuse_merge(f, group, f->owner[quantizer(f, f->m->node[node].out[k], &between)], out, "qdq", NULL);
     f->group[group].activated = true;
 }
 
@@ -169,10 +251,14 @@ static void copy_dequantizer(struct oc_fuse *f, uint32_t dq)
         uint32_t owner = f->owner[x->use[i]];
         n += owner != OC_NONE && !has_node(&f->group[owner], dq);
     }
-    double elements = oc_fuse_elements(f, v);
+    double read = 0;
+    for (uint32_t i = 0; i < f->m->node[dq].n_in; i++) {
+        uint32_t part = f->m->node[dq].in[i];
+        if (part != OC_NONE)
+            read += oc_fuse_elements(f, part) * oc_dtype_info(f->a->type[part].dtype)->bits / 8;
+    }
     for (; n > 1; n--)
-        oc_fuse_insert(f, "DequantizeLinear", in, elements * oc_dtype_info(f->a->type[in].dtype)->bits / 8,
-                       elements * 4, f->inserted);
+        oc_fuse_insert(f, "DequantizeLinear", in, read, oc_fuse_elements(f, v) * 4, f->inserted);
 }
 
 /* ---- channels last ---------------------------------------------------------------------------------- */
@@ -278,7 +364,7 @@ static void dynamic_product(struct oc_fuse *f, uint32_t product)
 
 void oc_fuse_qdq(struct oc_fuse *f)
 {
-    bool any = false, replaces = f->rules != OC_FUSE_ORT_BASIC;
+    bool any = false, replaces = f->rules != OC_FUSE_ORT_BASIC && f->rules != OC_FUSE_NONE;
     for (uint32_t i = 0; i < f->m->n_node && replaces; i++)
         if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, " MatMulInteger "))
             dynamic_product(f, i);
@@ -289,6 +375,9 @@ void oc_fuse_qdq(struct oc_fuse *f)
     for (uint32_t i = 0; i < f->m->n_node && replaces; i++)
         if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].rule)
             replace(f, i);
+    for (uint32_t i = 0; i < f->m->n_node; i++)
+        if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].integers)
+            insert_dequantizers(f, i);
     for (uint32_t i = 0; i < f->m->n_node; i++)
         if (f->owner[i] != OC_NONE && !f->group[f->owner[i]].gone && oc_fuse_is(f, i, " DequantizeLinear ")) {
             copy_dequantizer(f, i);

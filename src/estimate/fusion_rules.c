@@ -209,41 +209,6 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     }
 }
 
-/* Gathers with the indices 0, 1, 2 ... that cover an axis: one Split. */
-static bool takes_one(const struct oc_fuse *f, uint32_t node, uint32_t from, int64_t *axis, int64_t *index)
-{
-    const struct oc_attr *at = oc_node_attr(&f->m->node[node], "axis");
-    uint32_t i = oc_fuse_input(f, node, 1);
-    const struct oc_data *d = i == OC_NONE ? NULL : f->a->data[i];
-    *axis = at ? at->i : 0;
-    return oc_fuse_is(f, node, " Gather ") && oc_fuse_input(f, node, 0) == from && oc_fuse_const(f, i) && d &&
-           d->n == 1 && oc_elem_known_int(&d->e[0], index);
-}
-
-static void fusion_rules_split(struct oc_fuse *f, uint32_t node)
-{
-    const struct oc_graph_index *x = &f->maker.x;
-    uint32_t from = oc_fuse_input(f, node, 0), taken[16], n = 0;
-    const struct oc_shape *s = oc_fuse_shape(f, from);
-    int64_t axis, index;
-    if (!s || !takes_one(f, node, from, &axis, &index) || index != 0 || axis < 0 || axis >= s->rank)
-        return;
-    for (uint32_t u = x->use_first[from]; u < x->use_first[from + 1]; u++) {
-        int64_t other;
-        if (n == OC_COUNT(taken) || f->owner[x->use[u]] == OC_NONE ||
-            !takes_one(f, x->use[u], from, &other, &index) || other != axis || index != (int64_t)n)
-            return;
-        taken[n++] = x->use[u];
-    }
-    if (n < 2 || (int64_t)n != s->dim[axis].v || f->m->value[from].graph_output)
-        return;
-    for (uint32_t k = 0; k < n; k++) {
-        oc_fuse_merge(f, f->owner[taken[0]], f->owner[taken[k]], OC_NONE, "gathers", "Split");
-        if (!rank_of(f, oc_fuse_input(f, taken[k], 1)))
-            oc_fuse_insert(f, "Squeeze", f->m->node[taken[k]].out[0], 0, 0, f->inserted);
-    }
-}
-
 void oc_fuse_patterns(struct oc_fuse *f)
 {
     static const struct {
@@ -254,7 +219,8 @@ void oc_fuse_patterns(struct oc_fuse *f)
                    {BOTH, " Sqrt ", rms_norm},
                    {BOTH, " Erf ", gelu},
                    {BOTH, " Tanh ", fast_gelu},
-                   {BOTH, " Gather ", fusion_rules_split}};
+                   {BOTH, " Gather ", oc_fuse_split},
+                   {ORT, " Slice ", oc_fuse_split}};
     for (uint32_t i = 0; i < f->m->n_node; i++)
         for (size_t p = 0; p < OC_COUNT(pattern); p++)
             if (pattern[p].rules & 1u << f->rules && f->owner[i] != OC_NONE &&
@@ -393,24 +359,47 @@ static bool matrix_bias(const struct link *l)
            is_bias_shape(c, a->dim[0].v, b->dim[1].v);
 }
 
-/* With A of more dimensions, all declared: a Gemm between two Reshapes. Not the product after an attention.
- */
+/* Three products read the norm, and a sum with what another sum computes: level basic leaves the products of
+ * an attention as they are. Returns that other sum, OC_NONE: not an attention. */
+static uint32_t sum_of_attention(const struct oc_fuse *f, uint32_t norm)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t products = 0, others = 0, sum = OC_NONE, v = f->m->node[norm].out[0];
+    for (uint32_t i = x->use_first[v]; i < x->use_first[v + 1]; i++) {
+        bool add = oc_fuse_is(f, x->use[i], " Add ");
+        products += oc_fuse_is(f, x->use[i], " MatMul ");
+        others += !oc_fuse_is(f, x->use[i], " MatMul Shape ") && !(add && sum == OC_NONE);
+        sum = add ? x->use[i] : sum;
+    }
+    return products == 3 && !others && sum != OC_NONE ? fusion_rules_producer(f, partner(f, sum, v), " Add ")
+                                                      : OC_NONE;
+}
+
+static bool in_attention(const struct link *l)
+{
+    const struct oc_fuse *f = l->f;
+    uint32_t norm = fusion_rules_producer(f, oc_fuse_input(f, l->g->core, 0), " LayerNormalization ");
+    if (norm != OC_NONE && sum_of_attention(f, norm) != OC_NONE)
+        return true;
+    uint32_t sum = oc_fuse_user(f, f->m->node[l->next].out[0]);
+    for (uint32_t i = 0; i < 2 && sum != OC_NONE && oc_fuse_is(f, sum, " Add "); i++) {
+        norm = fusion_rules_producer(f, oc_fuse_input(f, sum, i), " LayerNormalization ");
+        if (norm != OC_NONE && sum_of_attention(f, norm) == l->next)
+            return true;
+    }
+    return false;
+}
+
+/* With A of more dimensions, all declared: a Gemm between two Reshapes. */
 static bool rows_bias(const struct link *l)
 {
     const struct oc_fuse *f = l->f;
     uint32_t x = oc_fuse_input(f, l->g->core, 0);
     const struct oc_shape *a = oc_fuse_shape(f, x), *b = oc_fuse_shape(f, oc_fuse_input(f, l->g->core, 1));
     const struct oc_shape *c = oc_fuse_shape(f, l->other);
-    if (!f->static_shapes || !a || !b || !c || a->rank < 3 || b->rank != 2 || c->rank != 1 ||
-        c->dim[0].v != b->dim[1].v || !fusion_rules_is_float(l))
-        return false;
-    uint32_t reshape = fusion_rules_producer(f, x, " Reshape ");
-    uint32_t turn =
-        reshape == OC_NONE ? OC_NONE : fusion_rules_producer(f, oc_fuse_input(f, reshape, 0), " Transpose ");
-    uint32_t product =
-        turn == OC_NONE ? OC_NONE : fusion_rules_producer(f, oc_fuse_input(f, turn, 0), " MatMul ");
-    return product == OC_NONE ||
-           fusion_rules_producer(f, oc_fuse_input(f, product, 0), " Softmax ") == OC_NONE;
+    return f->static_shapes && a && b && c && a->rank >= 3 && b->rank == 2 && c->rank == 1 &&
+           c->dim[0].v == b->dim[1].v && fusion_rules_is_float(l) &&
+           !(f->rules == OC_FUSE_ORT_BASIC && in_attention(l));
 }
 
 static bool foldable_matrix(const struct link *l)
@@ -442,7 +431,8 @@ static bool scaled_product(const struct link *l)
 
 static bool constant_shape(const struct link *l)
 {
-    return l->f->static_shapes && oc_fuse_const(l->f, oc_fuse_input(l->f, l->next, 1));
+    return l->f->static_shapes && oc_fuse_const(l->f, oc_fuse_input(l->f, l->next, 1)) &&
+           !oc_fuse_takes_zeros(l->f, l->g->core) && !oc_fuse_takes_zeros(l->f, l->next);
 }
 
 /* Clipping below includes the Relu. */
@@ -487,8 +477,9 @@ static bool skips(const struct link *l)
 {
     uint32_t a = oc_fuse_input(l->f, l->g->core, 0), b = oc_fuse_input(l->f, l->g->core, 1);
     const struct oc_shape *s = oc_fuse_shape(l->f, a), *t = oc_fuse_shape(l->f, b);
-    return l->f->static_shapes && s && t && s->rank == 3 && oc_shape_equal(s, t) && !oc_fuse_const(l->f, a) &&
-           !oc_fuse_const(l->f, b) && in_first_slot(l);
+    return s && t && s->rank == 3 && oc_shape_equal(s, t) && !oc_fuse_const(l->f, a) &&
+           !oc_fuse_const(l->f, b) && oc_fuse_same_size(l->f, a, b, 0) && oc_fuse_same_size(l->f, a, b, 1) &&
+           in_first_slot(l);
 }
 
 static bool bias_of_skip(const struct link *l)
@@ -501,7 +492,7 @@ static bool bias_of_skip(const struct link *l)
 /* Of the chain of Transposes that is the producer. */
 static bool permutation_of(const struct link *l, int64_t *perm, unsigned *n)
 {
-    *n = 0;
+    oc_fuse_moved(l->f, oc_fuse_input(l->f, l->g->node[0], 0), perm, n);
     for (uint32_t i = 0; i < l->g->n_node; i++)
         if (!oc_fuse_permute(l->f, l->g->node[i], perm, n))
             return false;
@@ -681,8 +672,9 @@ static bool fusion_rules_extend(struct oc_fuse *f, uint32_t at, unsigned pass)
         g->activated |= (table[i].flags & ACTIVATES) != 0;
         g->summed |= (table[i].flags & SUMS) != 0;
         g->core = table[i].flags & CORE ? core : g->core;
-        for (unsigned k = 0; k < 2 && table[i].flags & VIEWS; k++)
-            oc_fuse_insert(f, "Reshape", k ? out : oc_fuse_input(f, g->core, 0), 0, 0, f->inserted);
+        g->views |= (table[i].flags & VIEWS) != 0;
+        if (table[i].flags & VIEWS)
+            oc_fuse_insert_views(f, g);
         return true;
     }
     return false;

@@ -11,6 +11,16 @@ static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
     return op && !(op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) && op->op_class != OC_OP_GENERATE;
 }
 
+/* Equal constants of one element are one for the runtime. */
+static void add_input_key(const struct oc_fuse *f, uint32_t value, struct oc_buf *key)
+{
+    double v;
+    if (value != OC_NONE && oc_fuse_number(f, value, &v))
+        oc_buf_printf(key, " =%d/%u:%a", f->a->type[value].dtype, f->a->type[value].shape.rank, v);
+    else
+        oc_buf_printf(key, " %u", value == OC_NONE ? OC_NONE : oc_fuse_source(f, value));
+}
+
 /* Key of nodes that compute the same; false: not comparable. */
 static bool node_key(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
 {
@@ -18,7 +28,7 @@ static bool node_key(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
     oc_buf_clear(key);
     oc_buf_printf(key, "%s %s %u %u", n->op_type, n->domain, n->graph, n->n_out);
     for (uint32_t i = 0; i < n->n_in; i++)
-        oc_buf_printf(key, " %u", n->in[i] == OC_NONE ? OC_NONE : oc_fuse_source(f, n->in[i]));
+        add_input_key(f, n->in[i], key);
     for (uint32_t i = 0; i < n->n_attr; i++) {
         const struct oc_attr *a = &n->attr[i];
         oc_buf_printf(key, " %s", a->name);
@@ -88,16 +98,23 @@ static uint32_t made_by(const struct oc_fuse *f, uint32_t value, const char *typ
     return node != OC_NONE && oc_fuse_is(f, node, types) ? node : OC_NONE;
 }
 
-/* The tensor from which the value has its size of dimension `axis`, by operators that keep it. */
-static uint32_t size_root(const struct oc_fuse *f, uint32_t value, unsigned axis)
+uint32_t oc_fuse_size_root(const struct oc_fuse *f, uint32_t value, unsigned axis)
 {
     for (unsigned steps = 0; steps < 64; steps++) {
         uint32_t node =
-            made_by(f, value, " MatMul Add Mul Sub Div LayerNormalization Softmax Relu Gelu Erf ");
+            made_by(f, value, " MatMul Add Mul Sub Div LayerNormalization Softmax Relu Gelu Erf Gather ");
         const struct oc_shape *y = oc_fuse_shape(f, value);
         if (node == OC_NONE || !y)
             return value;
         uint32_t a = oc_fuse_input(f, node, 0), b = oc_fuse_input(f, node, 1);
+        if (oc_fuse_is(f, node, " Gather ")) { /* an embedding */
+            const struct oc_shape *i = oc_fuse_shape(f, b);
+            const struct oc_attr *at = oc_node_attr(&f->m->node[node], "axis");
+            if (!oc_fuse_const(f, a) || (at && at->i) || !i || axis >= i->rank)
+                return value;
+            value = b;
+            continue;
+        }
         uint32_t from = oc_fuse_const(f, a) ? b : a, other = from == a ? b : a;
         const struct oc_shape *x = oc_fuse_shape(f, from);
         bool product = oc_fuse_is(f, node, " MatMul ");
@@ -107,6 +124,15 @@ static uint32_t size_root(const struct oc_fuse *f, uint32_t value, unsigned axis
         value = from;
     }
     return value;
+}
+
+bool oc_fuse_same_size(const struct oc_fuse *f, uint32_t a, uint32_t b, unsigned axis)
+{
+    uint32_t r = oc_fuse_size_root(f, a, axis), q = oc_fuse_size_root(f, b, axis);
+    const struct oc_shape *s = &f->m->value[r].declared->shape, *t = &f->m->value[q].declared->shape;
+    bool listed = s->ranked && t->ranked && axis < s->rank && axis < t->rank;
+    return f->static_shapes ||
+           (listed && oc_same_dim(s->dim[axis], t->dim[axis]) && (s->dim[axis].expr || s->dim[axis].v >= 0));
 }
 
 /* Whether the value is the size of dimension `axis` of a tensor with the same size there as `data`. */
@@ -122,9 +148,21 @@ static bool is_size_of(const struct oc_fuse *f, uint32_t value, uint32_t data, u
     int64_t i;
     if (!d || d->n != 1 || !oc_elem_known_int(&d->e[0], &i) || i != (int64_t)axis)
         return false;
-    return of == data || size_root(f, of, axis) == size_root(f, data, axis);
+    return of == data || oc_fuse_size_root(f, of, axis) == oc_fuse_size_root(f, data, axis);
 }
 
+/* Sizes of -1 in a constant. */
+static unsigned free_sizes(const struct oc_fuse *f, uint32_t value)
+{
+    const struct oc_data *d = f->a->data[value];
+    unsigned n = 0;
+    int64_t v;
+    for (uint32_t i = 0; d && i < d->n; i++)
+        n += oc_elem_known_int(&d->e[i], &v) && v == -1;
+    return n;
+}
+
+/* One other size at most: it becomes -1. */
 static bool is_foldable_shape(const struct oc_fuse *f, uint32_t concat, uint32_t data)
 {
     const struct oc_node *n = &f->m->node[concat];
@@ -134,21 +172,25 @@ static bool is_foldable_shape(const struct oc_fuse *f, uint32_t concat, uint32_t
         double elements = oc_fuse_elements(f, v);
         if (elements < 1)
             return false;
-        if (oc_fuse_const(f, v))
+        if (oc_fuse_const(f, v)) {
             axis += (unsigned)elements - 1;
-        else if (!is_size_of(f, v, data, axis) && (elements != 1 || ++others > 1))
+            others += free_sizes(f, v);
+        } else if (!is_size_of(f, v, data, axis) && (elements != 1 || ++others > 1)) {
             return false;
+        }
     }
-    return n->n_in > 0;
+    return n->n_in > 0 && others < 2;
 }
 
 static void fold_shapes(struct oc_fuse *f)
 {
     for (uint32_t i = 0; i < f->m->n_node; i++) {
         const struct oc_node *n = &f->m->node[i];
-        uint32_t concat = n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i)
-                              ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
-                              : OC_NONE;
+        const struct oc_attr *zero = oc_node_attr(n, "allowzero");
+        uint32_t concat =
+            n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i) && !(zero && zero->i)
+                ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
+                : OC_NONE;
         if (concat != OC_NONE && !f->dead[i] && oc_fuse_users(f, oc_fuse_input(f, i, 1)) == 1 &&
             is_foldable_shape(f, concat, oc_fuse_input(f, i, 0)))
             f->constant_shape[i] = true;

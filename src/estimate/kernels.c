@@ -565,16 +565,17 @@ static uint8_t inserted_class(const char *bucket)
     return !strcmp(bucket, "casts") ? OC_KC_ELEMENTWISE : OC_KC_COPY;
 }
 
-/* A runtime-inserted kernel: its bytes are those of its recorded shapes. */
+/* A runtime-inserted kernel: its bytes are those of its recorded shapes; a view moves none. */
 static void make_inserted(const struct oc_prof_rec *p, const struct oc_join_rec *r, struct oc_kernel_use *out)
 {
     struct oc_kernel *k = &out->kernel;
+    bool view = oc_op_is(oc_op_find("", p->op_type, 0), OC_F_VIEW);
     *out = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .known = r->bytes_known};
     out->why = out->known ? NULL : "its shapes are not recorded";
     *k = (struct oc_kernel){.cls = inserted_class(r->bucket),
                             .dtype = p->n_in ? oc_dtype_info(p->in[0].dtype)->cls : OC_CLASS_NONE,
-                            .rd_act = r->rd_act,
-                            .wr = r->wr,
+                            .rd_act = view ? 0 : r->rd_act,
+                            .wr = view ? 0 : r->wr,
                             .node = OC_NONE};
     k->work.bytes = k->rd_act + k->wr;
     k->work.launches = 1;

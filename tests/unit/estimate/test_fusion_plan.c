@@ -327,10 +327,10 @@ static void quantized_operators_are_integer_kernels(void **state)
     (void)state;
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[1,64,8,8]");
-    oc_b_init(b, "w", "int8[64,64,3,3]");
-    oc_b_init(b, "u", "int8[4,10]");
+    oc_b_init(b, "w", "uint8[64,64,3,3]");
+    oc_b_init(b, "u", "uint8[4,10]");
     oc_b_init(b, "scale", "float[]{0.1}");
-    oc_b_node(b, "Constant", NULL, "", "zero", "value=int8[]{-128}");
+    oc_b_node(b, "Constant", NULL, "", "zero", "value=uint8[]{0}");
     quantize(b, "QuantizeLinear", "q1", "x", "a");
     quantize(b, "DequantizeLinear", "d1", "a", "b");
     quantize(b, "DequantizeLinear", "dw", "w", "wf");
@@ -351,7 +351,8 @@ static void quantized_operators_are_integer_kernels(void **state)
                                                      "d4+du+matmul | reorder 8192 | reorder 2048");
 }
 
-/* A float operator keeps its DequantizeLinear, each its own copy (64 + 256 bytes); so does an Add with a bias
+/* A float operator keeps its DequantizeLinear, each its own copy (64 + 256 bytes, scale and zero
+ * point 5); so does an Add with a bias
  * of 32 bits. */
 static void float_operators_keep_their_dequantizers(void **state)
 {
@@ -369,7 +370,7 @@ static void float_operators_keep_their_dequantizers(void **state)
     quantize(b, "QuantizeLinear", "q2", "v", "z");
     oc_b_output(b, "y", NULL);
     oc_b_output(b, "z", NULL);
-    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "d1 | erf | q1 | d2 | add | q2 | reorder 320");
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "d1 | erf | q1 | d2 | add | q2 | reorder 325");
 }
 
 /* Dynamic quantization of a product, as onnxruntime.quantization writes it. */
