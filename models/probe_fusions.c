@@ -562,6 +562,21 @@ static const struct consumer patterns[] = {
     {"half_gemm", "x = float16[4,16]; Gemm . float16[16,8]{*0.1} float16[8]{*0.1}; Relu ."},
     {"half_conv_bn", "x = float16[1,16,8,8]; Conv . float16[16,16,3,3]{*0.01}; BatchNormalization . "
                      "float16[16]{*0.5} float16[16]{*0.5} float16[16]{*0.5} float16[16]{*0.5}"},
+    {"half_where", "x = float16[2,4,16]; y = float16[2,4,16]; c = bool[2,4,16]; Where c x y"},
+    {"half_tile", "x = float16[2,4,16]; Tile x int64[3]{1,2,1}"},
+    {"half_clip", "x = float16[2,4,16]; Clip x float16[]{0} float16[]{1}"},
+    {"half_max", "x = float16[2,4,16]; y = float16[2,4,16]; Max x y"},
+    {"half_skip_norm", "x = float16[2,4,16]; y = float16[2,4,16]; com.microsoft::SkipLayerNormalization x y "
+                       "float16[16]{*0.5} float16[16]{*0.5}"},
+    {"half_gelu", "opset 20; x = float16[2,4,16]; Gelu x"},
+    {"half_rms_norm", "x = float16[2,4,16]; Pow x float16[]{2}; ReduceMean . / axes=[2]; Add . float16[]{1}; "
+                      "Sqrt .; Div x .; Mul . float16[16]{*0.5}"},
+    {"half_norm_between", "x = float16[2,4,16]; MatMul x float16[16,16]{*0.1}; LayerNormalization . "
+                          "float16[16]{*0.5} float16[16]{*0.5}; MatMul . float16[16,16]{*0.1}"},
+    {"half_attention", "x = float16[2,4,8,16]; y = float16[2,4,16,8]; MatMul x y; Mul . float16[]{0.5}; "
+                       "Softmax . / axis=-1; MatMul . float16[8,16]{*0.1}; Transpose . / perm=0,2,1,3; "
+                       "Reshape . int64[3]{2,8,64}; MatMul . float16[64,64]{*0.1}; Add . float16[64]{*0.1}"},
+    {"half_argmax", "x = float16[2,4,16]; ArgMax x"},
     /* shapes, views, slices, Transposes that move */
     {"shape_of_batch",
      "x = float[N,16,8,8]; Shape x / start=0 end=1; Concat . int64[1]{1024} / axis=0; Reshape x ."},
@@ -764,16 +779,16 @@ static const struct consumer patterns[] = {
      WORDS QDQ "a = .; DequantizeLinear int8[16]{*3} float[]{0.1} int8[]{0}; Add a .; " QDQ "Exp ."},
     {"qdq_transpose_scale",
      WORDS "Identity x; " QDQ "Transpose . / perm=0,2,1; QuantizeLinear . float[]{0.2} uint8[]{128}; "
-                              "DequantizeLinear . float[]{0.2} uint8[]{128}; Exp ."},
+           "DequantizeLinear . float[]{0.2} uint8[]{128}; Exp ."},
     {"qdq_resize_linear",
      IMAGE "Identity x; " QDQ "Resize . - float[4]{1,1,2,2} / mode=linear; " QDQ "Exp ."},
     {"qdq_split_scale", WORDS
      "Identity x; " QDQ "a,b: Split . / axis=1; QuantizeLinear a float[]{0.2} uint8[]{128}; DequantizeLinear "
-                        ". float[]{0.2} uint8[]{128}; t = .; QuantizeLinear b float[]{0.2} uint8[]{128}; "
-                        "DequantizeLinear . float[]{0.2} uint8[]{128}; Concat t . / axis=1; " QDQ},
+     ". float[]{0.2} uint8[]{128}; t = .; QuantizeLinear b float[]{0.2} uint8[]{128}; "
+     "DequantizeLinear . float[]{0.2} uint8[]{128}; Concat t . / axis=1; " QDQ},
     {"qdq_split_one",
      WORDS "Identity x; " QDQ "a,b: Split . / axis=1; QuantizeLinear a float[]{0.1} uint8[]{128}; "
-                              "DequantizeLinear . float[]{0.1} uint8[]{128}; t = .; Concat t b / axis=1"},
+           "DequantizeLinear . float[]{0.1} uint8[]{128}; t = .; Concat t b / axis=1"},
     {"qdq_conv_float_constants", IMAGE QDQ "Conv . float[16,16,3,3]{*0.1} " HALF "; " QDQ},
     {"qdq_conv_float_bias_relu", IMAGE W_CONV QDQ
      "Conv . w " HALF

@@ -8,19 +8,25 @@
  * number for each group, not on the tensor. */
 static const struct {
     const char *type, *kernels;
+    bool half; /* only of half precision */
 } functions[] = {
-    {"HardSwish", "HardSigmoid Mul"},
-    {"Mish", "Softplus Tanh Mul"},
-    {"GroupNormalization", "Cast -Shape -Shape -Shape -Shape -Div -Concat Reshape Reshape ReduceMean Mul "
-                           "ReduceMean -Mul -Sub -Add -Sqrt Sub "
-                           "Div Reshape Cast -Cast -Cast -Cast -Reshape -Reshape -Reshape Mul Add Reshape"},
+    {"HardSwish", "HardSigmoid Mul", false},
+    {"Mish", "Softplus Tanh Mul", false},
+    {"Softmax", "-ReduceMax Sub Exp -ReduceSum Div", true},
+    {"Gelu", "-Sqrt Div Erf Sum Mul Mul", true},
+    {"GroupNormalization",
+     "Cast -Shape -Shape -Shape -Shape -Div -Concat Reshape Reshape ReduceMean Mul "
+     "ReduceMean -Mul -Sub -Add -Sqrt Sub "
+     "Div Reshape Cast -Cast -Cast -Cast -Reshape -Reshape -Reshape Mul Add Reshape",
+     false},
 };
 
 static const char *kernels_of(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {
     bool ort = f->rules != OC_FUSE_GENERIC;
     for (size_t i = 0; i < OC_COUNT(functions) && ort && g->n_node == 1; i++)
-        if (!strcmp(g->type, functions[i].type))
+        if (!strcmp(g->type, functions[i].type) &&
+            (!functions[i].half || (oc_fuse_in_float(f, f->owner[g->core]) && !*f->m->node[g->core].domain)))
             return functions[i].kernels;
     return NULL;
 }

@@ -11,15 +11,40 @@ static bool is_half(const struct oc_fuse *f, uint32_t value)
 /* The rules are those of x86; without a blocked layout that is assumed. */
 static bool computes_in_float(const struct oc_fuse *f)
 {
-    return f->rules == OC_FUSE_ORT_BASIC || f->rules == OC_FUSE_ORT_EXTENDED || oc_fusion_block(f->rules) > 1;
+    return f->rules != OC_FUSE_GENERIC && f->rules != OC_FUSE_ORT_NEON;
+}
+
+#define NORMS                                                                                                \
+    " LayerNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization "                           \
+    "SimplifiedLayerNormalization "
+#define TAKE_HALF                                                                                            \
+    NORMS "Cast Clip Concat DepthToSpace Expand Flatten Gather GroupQueryAttention Identity Max Min "        \
+          "Reshape Shape Size Slice SpaceToDepth Split Squeeze Transpose Unsqueeze "
+
+static bool has_half_kernel(const struct oc_fuse *f, uint32_t group)
+{
+    return oc_fuse_is(f, f->group[group].core, TAKE_HALF);
+}
+
+/* By all optimizations, a norm between operators that compute in float does so too. */
+static bool is_between_floats(const struct oc_fuse *f, uint32_t group)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t in = oc_fuse_input(f, f->group[group].core, 0), out = f->group[group].out;
+    uint32_t from = in == OC_NONE ? OC_NONE : f->m->value[in].producer;
+    from = from == OC_NONE ? OC_NONE : f->owner[from];
+    if (oc_fusion_block(f->rules) == 1 || !oc_fuse_is(f, f->group[group].core, NORMS) || from == OC_NONE ||
+        has_half_kernel(f, from) || out == OC_NONE || f->m->value[out].graph_output)
+        return false;
+    for (uint32_t i = x->use_first[out]; i < x->use_first[out + 1]; i++)
+        if (f->owner[x->use[i]] == OC_NONE || has_half_kernel(f, f->owner[x->use[i]]))
+            return false;
+    return true;
 }
 
 static bool takes_half(const struct oc_fuse *f, uint32_t group)
 {
-    return oc_fuse_is(
-        f, f->group[group].core,
-        " Cast Concat DepthToSpace Expand Flatten Gather Identity LayerNormalization Reshape Shape Size "
-        "Slice SpaceToDepth Split Squeeze Tile Transpose Unsqueeze Where ");
+    return has_half_kernel(f, group) && !is_between_floats(f, group);
 }
 
 bool oc_fuse_is_float(const struct oc_fuse *f, uint32_t value)

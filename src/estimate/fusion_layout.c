@@ -258,8 +258,9 @@ static bool can_block_pool(const struct oc_fuse *f, const struct oc_fuse_group *
     uint32_t x = oc_fuse_input(f, g->core, 0);
     int64_t channels = channels_of(f, x);
     return channels > 0 && channels % oc_fusion_block(f->rules) == 0 && f->m->node[g->core].n_out == 1 &&
-           (f->blocked[x] || f->m->value[x].producer == OC_NONE ||
-            !oc_fuse_group_is(g, " GlobalAveragePool GlobalMaxPool "));
+           (f->blocked[x] || (f->a->type[x].dtype == OC_DT_FLOAT &&
+                              (f->m->value[x].producer == OC_NONE ||
+                               !oc_fuse_group_is(g, " GlobalAveragePool GlobalMaxPool "))));
 }
 
 static void fusion_layout_pool(struct layout *l, uint32_t at, uint32_t x)

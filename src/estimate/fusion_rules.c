@@ -138,8 +138,9 @@ static void rms_norm(struct oc_fuse *f, uint32_t sqrt_node)
         in = quotient == OC_NONE ? OC_NONE : partner(f, quotient, inverse);
     }
     uint32_t product = match_user(&x, quotient, " Mul ");
+    bool casts = in != OC_NONE && f->rules == OC_FUSE_ORT_EXTENDED && f->a->type[in].dtype == OC_DT_FLOAT16;
     if (product != OC_NONE && in == oc_fuse_input(f, square, 0) && variable(f, product) != OC_NONE &&
-        over_last_axis(f, mean) && scale_rank(f, product) == 1)
+        !casts && over_last_axis(f, mean) && scale_rank(f, product) == 1)
         fusion_rules_take_all(f, &x, product, "rms norm", "SimplifiedLayerNormalization");
 }
 
@@ -303,10 +304,15 @@ static bool is_half(const struct link *l)
     return fusion_rules_is_float(l) && l->f->a->type[l->g->out].dtype == OC_DT_FLOAT16;
 }
 
-/* Activations of half precision are fused with all optimizations. */
+/* Level extended does not fuse what is computed in float between Casts. */
+static bool between_casts(const struct link *l)
+{
+    return is_half(l) && l->f->rules == OC_FUSE_ORT_EXTENDED;
+}
+
 static bool accepts_activation(const struct link *l)
 {
-    return !l->g->activated && in_first_slot(l) && !(is_half(l) && l->f->rules == OC_FUSE_ORT_EXTENDED);
+    return !l->g->activated && in_first_slot(l) && !between_casts(l);
 }
 
 /* The value of HardSwish must not leave the graph. */
@@ -426,7 +432,7 @@ static bool gates_itself(const struct link *l)
 
 static bool scaled_product(const struct link *l)
 {
-    return one_number(l) && fusion_rules_is_float(l);
+    return one_number(l) && fusion_rules_is_float(l) && !between_casts(l);
 }
 
 static bool constant_shape(const struct link *l)
@@ -531,7 +537,7 @@ static bool transposes_matrix(const struct link *l)
 {
     int64_t p[OC_FUSE_RANK];
     unsigned n;
-    if (!fusion_rules_is_float(l) || !permutation_of(l, p, &n) || n < 2)
+    if (!fusion_rules_is_float(l) || between_casts(l) || !permutation_of(l, p, &n) || n < 2)
         return false;
     int64_t last = n - 1, batch = p[0] == 0 || n == 2 ? 0 : 1;
     for (unsigned i = 0; i + 2 < n; i++)
@@ -547,7 +553,7 @@ static bool factor_before(const struct link *l)
 {
     const struct oc_node *n = &l->f->m->node[l->g->core];
     uint32_t c = oc_fuse_input(l->f, l->g->core, 1);
-    return n->n_in == 2 && fusion_rules_is_float(l) && oc_fuse_const(l->f, c) &&
+    return n->n_in == 2 && fusion_rules_is_float(l) && !between_casts(l) && oc_fuse_const(l->f, c) &&
            oc_fuse_elements(l->f, c) == 1;
 }
 
