@@ -30,7 +30,7 @@ struct thread {
 
 struct oc_ranges {
     struct oc_profile *out;
-    struct oc_launches *launches;
+    struct oc_timeline *launches;
     struct oc_arena scratch;
     struct range *range;
     size_t n, cap;
@@ -45,7 +45,7 @@ struct oc_ranges {
     uint32_t n_run;
 };
 
-struct oc_ranges *oc_ranges_new(struct oc_profile *out, struct oc_launches *launches)
+struct oc_ranges *oc_ranges_new(struct oc_profile *out, struct oc_timeline *launches)
 {
     struct oc_ranges *r = oc_xmalloc(sizeof(*r));
     memset(r, 0, sizeof(*r));
@@ -136,7 +136,7 @@ static uint32_t make_label(struct oc_ranges *r, const struct name *x)
 {
     struct oc_label label;
     const char *variant = oc_nvtx_label(r->out, r->domain[x->domain], x->text, &label);
-    return oc_launches_label(r->launches, &label, variant);
+    return oc_timeline_label(r->launches, &label, variant);
 }
 
 /* ---- nesting ---------------------------------------------------------------------------------------- */
@@ -369,7 +369,8 @@ void oc_ranges_host_times(struct oc_ranges *r)
         const struct range *x = &r->range[i];
         uint32_t run = r->n_run ? x->run : 0;
         if (x->end_ns != INT64_MAX && run != OC_NONE && pick(r, i) == i)
-            oc_launches_host(r->launches, nvtx_ranges_label_of(r, i), run, (double)(x->end_ns - x->start_ns));
+            oc_timeline_host_time(r->launches, nvtx_ranges_label_of(r, i), run,
+                                  (double)(x->end_ns - x->start_ns));
     }
 }
 

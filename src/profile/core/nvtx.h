@@ -8,11 +8,11 @@
 #ifndef OC_NVTX_H
 #define OC_NVTX_H
 
-#include "profile/core/launches.h"
+#include "profile/core/timeline_launches.h"
 
 struct oc_ranges;
 
-struct oc_ranges *oc_ranges_new(struct oc_profile *out, struct oc_launches *launches);
+struct oc_ranges *oc_ranges_new(struct oc_profile *out, struct oc_timeline *launches);
 void oc_ranges_free(struct oc_ranges *r);
 
 void oc_ranges_domain(struct oc_ranges *r, int64_t process, int64_t domain, const char *name);

@@ -1,4 +1,4 @@
-#include "profile/core/timeline.h"
+#include "profile/core/timeline_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,6 +79,7 @@ void oc_timeline_free(struct oc_timeline *t)
     free(t->operator_type);
     free(t->detail);
     free(t->run);
+    oc_launches_free(t->launches);
     free(t);
 }
 
@@ -297,8 +298,8 @@ static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, 
 static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
 {
     uint32_t run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, at, e->start_ns);
-    if (t->runs_found && run == t->n_run - 1 && e->start_ns >= t->run[run].end_ns)
-        return OC_NONE; /* part of a truncated iteration */
+    if (t->runs_found && run == t->n_run - 1 && e->start_ns >= t->runs_end_ns)
+        return e->start_ns < t->cut_ns ? OC_RUN_CUT : OC_NONE; /* part of a truncated iteration */
     return run;
 }
 
@@ -454,20 +455,28 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     oc_timeline_sort(t, t->n_event ? t->first_ns : 0);
     settle_runs(t, t->n_event ? t->first_ns : 0);
     t->end_ns = t->n_event ? t->last_ns - t->first_ns : 0;
-    oc_timeline_link(t);
-    oc_timeline_name_operators(t, opts->operators);
-    nest_and_mark(t, rules);
+    if (t->launches) {
+        t->n_run = t->launches->n_run;
+    } else {
+        oc_timeline_link(t);
+        oc_timeline_name_operators(t, opts->operators);
+        nest_and_mark(t, rules);
+    }
     if (!t->n_run && rules->find_runs)
         oc_timeline_find_runs(t, opts);
     if (!t->n_run) {
         t->runs_implicit = true;
         timeline_add_run(t, 0, t->end_ns + 1);
-        oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
-                    "the file marks no runs and no repetition shows them: times are those of the whole "
-                    "recording (--iterations N divides them)");
+        if (t->n_event > 1 || !t->launches)
+            oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
+                        "the file marks no runs and no repetition shows them: times are those of the whole "
+                        "recording (--iterations N divides them)");
     }
-    timeline_assign_runs(t);
-    if (!t->runs_implicit)
+    if (!t->launches || !t->launches->n_run)
+        timeline_assign_runs(t);
+    if (t->launches)
+        oc_launches_measure_runs(t);
+    else if (!t->runs_implicit)
         timeline_extend_runs(t);
     timeline_choose_runs(t, opts->warmup);
     struct oc_profile *p = t->profile;

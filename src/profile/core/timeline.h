@@ -44,6 +44,8 @@ static inline bool oc_event_on_device(unsigned kind)
     return kind >= OC_EV_KERNEL;
 }
 
+enum { OC_RUN_CUT = OC_NONE - 1 }; /* of launches: the last, incomplete repetition of a run */
+
 enum oc_event_flag {
     OC_EVF_LEAF = 1,  /* a user-level operator (aten::conv2d): operators inside it are its parts */
     OC_EVF_RECORD = 2 /* set by oc_timeline_finish: has its own record */
@@ -57,7 +59,7 @@ struct oc_event {
     uint32_t link;   /* device work: the host event that launched it; host: the operator it belongs to (the
                       * nearest one with OC_EVF_RECORD, including itself); OC_NONE: none or unknown */
     uint32_t detail; /* index into detail, OC_NONE */
-    uint32_t run;    /* index into run, OC_NONE: in none */
+    uint32_t run;    /* index into run, OC_NONE: in none; OC_RUN_CUT */
     uint16_t lane;   /* index into the profile's lanes */
     uint8_t kind;    /* enum oc_event_kind */
     uint8_t flags;   /* enum oc_event_flag */
@@ -102,6 +104,10 @@ struct oc_timeline {
     bool runs_implicit;                         /* neither: the whole file is one run */
     double end_ns;                              /* end of the last event */
     double cpu_process_share, cpu_system_share; /* utilisation reported by the source, NAN */
+
+    struct oc_launches *launches; /* not NULL: all events are launches (timeline_launches.h) */
+    double runs_end_ns, cut_ns; /* runs_found: device work from the first to the second is an incomplete run,
+                                   * and later work is in no run */
 
     struct oc_lane *lane; /* used while reading; the profile gets a copy */
     uint32_t n_lane, cap_lane;
@@ -176,7 +182,7 @@ uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i);
 
 static inline bool oc_timeline_used(const struct oc_timeline *t, uint32_t run)
 {
-    return run != OC_NONE && run >= t->first_used_run;
+    return run >= t->first_used_run && run < t->n_run;
 }
 
 /* ---- private to the files of the timeline ----------------------------------------------------------- */
@@ -210,6 +216,8 @@ void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
 void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts);
 
+void oc_launches_free(struct oc_launches *l); /* NULL is accepted */
+
 /* Annotations with the names of nodes (timeline_operators.c). */
 void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names);
 static inline bool oc_timeline_is_node(const struct oc_timeline *t, const struct oc_event *e)
@@ -223,10 +231,10 @@ void oc_timeline_runs_of_nodes(struct oc_timeline *t);
 /* How many times PyTorch executed the products of the model; 0: not a whole number of times, or no names. */
 uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names);
 
-/* ---- the sequence of work in which run_fold.h searches for runs, also of launches.c ------------------- */
+/* ---- the sequence of work in which run_fold.h searches for runs ---------------------------------------- */
 
 struct oc_work_sequence {
-    uint32_t *index; /* of the events or launches */
+    uint32_t *index; /* of the events */
     uint32_t *symbol, *name;
     uint8_t *flags;
     double *start_ns, *end_ns;

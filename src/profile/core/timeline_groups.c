@@ -176,12 +176,12 @@ static void fill_order(struct making *m)
     }
 }
 
-uint32_t oc_timeline_order_groups(struct making *m, const uint32_t *list, uint32_t from, uint32_t n)
+uint32_t oc_timeline_order_groups(struct making *m, uint32_t from)
 {
     uint32_t at = from;
     begin_order(m);
-    for (; at < n; at++) {
-        struct group *g = &m->group[list[at]];
+    for (; at < m->n_list; at++) {
+        struct group *g = &m->group[m->list[at]];
         size_t all = g->calls.n;
         for (uint32_t k = g->first_kernel; k != OC_NONE; k = m->kernel[k].next)
             all += m->kernel[k].calls.n;

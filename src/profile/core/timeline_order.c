@@ -5,16 +5,28 @@
 
 #include "profile/core/timeline.h"
 
-enum { SMALL = 24, MAX_LOOK = 64, NEAR = 8 };
+enum { SMALL = 24, UNEVEN = 1024, MAX_LOOK = 64, NEAR = 8 };
 
 #define SLACK_NS 1000.0 /* tools that truncate to microseconds let a child end after its parent */
 
 /* ---- sorting ---------------------------------------------------------------------------------------- */
 
+/* The number that an event was added with. */
+static uint64_t timeline_order_number_of(const struct oc_event *e, bool launch)
+{
+    uint64_t v;
+    memcpy(&v, &e->self_ns, sizeof(v));
+    return launch ? v : e->link;
+}
+
+/* Equal starts: launches, the only events with a parent before nesting, in the order of the file; others with the
+ * outer one first. */
 static bool starts_before(const struct oc_event *a, const struct oc_event *b)
 {
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns;
+    if (a->parent != OC_NONE)
+        return timeline_order_number_of(a, true) < timeline_order_number_of(b, true);
     if (a->dur_ns != b->dur_ns)
         return a->dur_ns > b->dur_ns;
     return a->kind == OC_EV_STEP && b->kind != OC_EV_STEP;
@@ -61,23 +73,34 @@ static void timeline_order_heap_sort(struct oc_event *e, size_t n)
     }
 }
 
-static struct oc_event timeline_order_median(const struct oc_event *a, const struct oc_event *b,
-                                             const struct oc_event *c)
+static const struct oc_event *timeline_order_median(const struct oc_event *a, const struct oc_event *b,
+                                                    const struct oc_event *c)
 {
     if (starts_before(a, b))
-        return starts_before(b, c) ? *b : starts_before(a, c) ? *c : *a;
-    return starts_before(a, c) ? *a : starts_before(b, c) ? *c : *b;
+        return starts_before(b, c) ? b : starts_before(a, c) ? c : a;
+    return starts_before(a, c) ? a : starts_before(b, c) ? c : b;
 }
 
-/* Introsort: quicksort, heap sort when the recursion gets too deep. */
-static void sort(struct oc_event *e, size_t n, unsigned depth)
+/* Median of three events, or of three such medians: the ends mislead where sorted tables follow each other. */
+static struct oc_event timeline_order_pivot(const struct oc_event *e, size_t n, bool many)
+{
+    size_t k = n / 8;
+    if (!many)
+        return *timeline_order_median(&e[0], &e[n / 2], &e[n - 1]);
+    return *timeline_order_median(timeline_order_median(&e[0], &e[k], &e[2 * k]),
+                                  timeline_order_median(&e[3 * k], &e[n / 2], &e[5 * k]),
+                                  timeline_order_median(&e[6 * k], &e[7 * k], &e[n - 1]));
+}
+
+/* Introsort: quicksort, heap sort when the recursion gets too deep. uneven: a part was much smaller than the other. */
+static void sort(struct oc_event *e, size_t n, unsigned depth, bool uneven)
 {
     while (n > SMALL) {
         if (!depth--) {
             timeline_order_heap_sort(e, n);
             return;
         }
-        struct oc_event pivot = timeline_order_median(&e[0], &e[n / 2], &e[n - 1]);
+        struct oc_event pivot = timeline_order_pivot(e, n, uneven);
         size_t i = 0, k = n - 1;
         for (;; i++, k--) {
             while (starts_before(&e[i], &pivot))
@@ -88,14 +111,12 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
                 break;
             swap(&e[i], &e[k]);
         }
-        if (k + 1 < n - k - 1) { /* the smaller part on the stack */
-            sort(e, k + 1, depth);
-            e += k + 1;
-            n -= k + 1;
-        } else {
-            sort(e + k + 1, n - k - 1, depth);
-            n = k + 1;
-        }
+        bool first = k + 1 < n - k - 1; /* the smaller part on the stack */
+        size_t less = first ? k + 1 : n - k - 1;
+        uneven |= less < n / UNEVEN;
+        sort(first ? e : e + k + 1, less, depth, uneven);
+        e += first ? less : 0;
+        n -= less;
     }
     insertion_sort(e, n);
 }
@@ -124,7 +145,7 @@ static bool insert_all(struct oc_event *e, size_t n, double first_ns)
 void oc_timeline_sort(struct oc_timeline *t, double first_ns)
 {
     if (!insert_all(t->event, t->n_event, first_ns))
-        sort(t->event, t->n_event, 96);
+        sort(t->event, t->n_event, 96, false);
 }
 
 /* ---- links ------------------------------------------------------------------------------------------ */
@@ -136,13 +157,6 @@ struct by_number {
     size_t n, found; /* found: by the previous query */
     bool launch;     /* keyed by launch number, otherwise by owner number */
 };
-
-static uint64_t timeline_order_number_of(const struct oc_event *e, bool launch)
-{
-    uint64_t v;
-    memcpy(&v, &e->self_ns, sizeof(v));
-    return launch ? v : e->link;
-}
 
 static uint64_t timeline_order_number_at(const struct by_number *b, size_t i)
 {

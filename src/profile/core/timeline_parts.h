@@ -1,9 +1,9 @@
-/* Records of a timeline under construction: shared by timeline_records.c and timeline_groups.c. */
+/* Records of a timeline under construction: shared by timeline_records.c, timeline_groups.c and timeline_launches.c. */
 #ifndef OC_TIMELINE_PARTS_H
 #define OC_TIMELINE_PARTS_H
 
 #include "profile/core/run_sums.h"
-#include "profile/core/timeline.h"
+#include "profile/core/timeline_launches.h"
 #include "onnxcost_types.h"
 
 /* Events that are summed together. */
@@ -22,11 +22,13 @@ struct group {
     uint32_t run;
     uint32_t caller, position; /* position among the calls of that name; OC_NONE: positions are ignored */
     uint32_t next;             /* group of the next operator last time (prediction), OC_NONE */
+    uint32_t work;             /* of launches: the first work */
 };
 
 struct kernel {
     uint32_t name, group, next;
     uint32_t likely; /* next kernel last time (prediction), OC_NONE */
+    uint32_t work;   /* of launches */
     struct calls calls;
     uint16_t lane;
     uint8_t kind;
@@ -37,7 +39,7 @@ struct caller {
     uint32_t run, n;
 };
 
-enum bucket { B_FRAMEWORK, B_WITHOUT, B_COPIES, B_WARMUP, B_OUTSIDE, B_COUNT };
+enum bucket { B_FRAMEWORK, B_WITHOUT, B_COPIES, B_WARMUP, B_INCOMPLETE, B_OUTSIDE, B_COUNT };
 
 struct left { /* contents of a bucket */
     double host_ns, device_ns;
@@ -53,6 +55,7 @@ struct making {
     struct oc_map group_of, caller_of, kernel_of;
     struct group *group;
     uint32_t n_group, cap_group, last_group; /* last_group: of the previous operator, OC_NONE */
+    uint32_t *list, n_list;                  /* groups with a record, in its order */
     struct caller *caller;
     uint32_t n_caller, cap_caller;
     struct kernel *kernel;
@@ -74,11 +77,63 @@ void oc_timeline_begin_groups(struct making *m);
 bool oc_timeline_make_groups(struct making *m, size_t from, size_t to);
 void oc_timeline_forget_groups(struct making *m);
 
-/* Collects the indices of the calls of groups list[from ...] and of their kernels in `order` until it is
+/* Collects the indices of the calls of groups m->list[from ...] and of their kernels in `order` until it is
  * full. Returns the group to continue with. link and parent hold the group or kernel of an event
  * (timeline_records.c). */
-uint32_t oc_timeline_order_groups(struct making *m, const uint32_t *list, uint32_t from, uint32_t n);
+uint32_t oc_timeline_order_groups(struct making *m, uint32_t from);
 /* The same for kernels from `from` on that are not part of a record. */
 uint32_t oc_timeline_order_kernels(struct making *m, uint32_t from);
+
+/* ---- launches --------------------------------------------------------------------------------------- */
+
+struct mean { /* of the known values */
+    double sum;
+    uint64_t n;
+};
+
+struct work { /* launches with the same name, kind and label: a kernel of the profile */
+    uint32_t name, label, group;
+    uint32_t next;   /* of the group, OC_NONE */
+    uint32_t kernel; /* if it has calls */
+    uint32_t calls;  /* in used runs */
+    uint16_t lane;
+    uint8_t kind;
+    uint64_t where;
+    struct mean bytes, flop, *counter; /* counter: [OC_CTR_COUNT], NULL: none */
+};
+
+struct oc_launches {
+    struct oc_arena scratch;
+    struct work *work;
+    struct labelled {
+        struct oc_label label;
+        uint32_t group; /* OC_NONE: it launched nothing */
+        uint32_t host;  /* its last host time, OC_NONE */
+    } * label;
+    struct host_time {
+        double dur_ns;
+        uint32_t run, next; /* next: of the label, OC_NONE */
+    } * host;
+    uint32_t n_work, cap_work, n_label, cap_label, n_host, cap_host;
+    struct oc_map work_of, label_of;
+    struct memo {
+        const char *name;
+        uint32_t label, work;
+    } memo[1024];
+    uint32_t n_run; /* marked by the source; 0: none are */
+    bool kernels_are_records;
+};
+
+/* A run lasts from the start of its first launch to the end of its launches; NAN: it has none. */
+void oc_launches_measure_runs(struct oc_timeline *t);
+
+/* One group per label and per other destination of launches; then, for the groups of m->list, kernels in the order
+ * of records. */
+void oc_launches_make_groups(struct making *m);
+void oc_launches_make_kernels(struct making *m);
+/* Sets all but times: of the record, and of its kernels, which have their calls. */
+void oc_launches_describe(struct making *m, const struct group *g, struct oc_prof_rec *rec);
+/* Adds host times to records, and records of labels that launched nothing. */
+void oc_launches_set_host_times(struct making *m);
 
 #endif

@@ -11,13 +11,14 @@
 enum { AHEAD = 16, HOST_KINDS = (1 << OC_EV_KERNEL) - 1 };
 
 static const struct {
-    const char *bucket, *name;
+    const char *bucket, *name, *launches; /* launches: name, if they are */
 } bucket_of[B_COUNT] = {
-    [B_FRAMEWORK] = {"framework", "(framework)"},
-    [B_WITHOUT] = {"kernels without operator", "(kernels without operator)"},
-    [B_COPIES] = {"copies", "(copies)"},
-    [B_WARMUP] = {"warm-up runs", "(warm-up runs)"},
-    [B_OUTSIDE] = {"outside runs", "(outside runs)"},
+    [B_FRAMEWORK] = {"framework", "(framework)", NULL},
+    [B_WITHOUT] = {"kernels without operator", "(kernels without operator)", NULL},
+    [B_COPIES] = {"copies", "(copies)", NULL},
+    [B_WARMUP] = {"warm-up runs", "(warm-up runs)", "(launches of warm-up runs)"},
+    [B_INCOMPLETE] = {"incomplete run", NULL, "(launches of the incomplete run)"},
+    [B_OUTSIDE] = {"outside runs", "(outside runs)", "(launches outside runs)"},
 };
 
 /* ---- sums per run ----------------------------------------------------------------------------------- */
@@ -124,6 +125,19 @@ static void sort_device(struct making *m, size_t from, size_t to)
     }
 }
 
+static void sort_launches(struct making *m, size_t from, size_t to)
+{
+    struct oc_timeline *t = m->t;
+    for (size_t i = from; i < to; i++) {
+        struct oc_event *e = &t->event[i];
+        bool used = oc_timeline_used(t, e->run);
+        enum bucket b = e->run < t->n_run ? B_WARMUP : e->run == OC_RUN_CUT ? B_INCOMPLETE : B_OUTSIDE;
+        if (!used)
+            timeline_records_leave(m, b, e, 0, e->dur_ns);
+        e->parent = used ? t->launches->work[e->parent].kernel : OC_NONE;
+    }
+}
+
 /* Adds operators to their groups, and the remaining time to buckets. */
 static void sort_host(struct making *m, size_t from, size_t to)
 {
@@ -149,7 +163,7 @@ static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
     const struct oc_timeline *t = m->t;
     for (size_t i = from; i < to; i++) {
         const struct oc_event *e = &t->event[i];
-        if (!(e->flags & OC_EVF_RECORD) || e->run == OC_NONE)
+        if (!(e->flags & OC_EVF_RECORD) || e->run >= t->n_run)
             continue;
         double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, m->run_reached[e->run]);
         if (t->runs_found) {
@@ -221,7 +235,7 @@ static void add_kernel_calls(struct making *m, uint32_t k, struct oc_run_sums *g
     oc_run_sums_clear(&m->part);
     for (uint32_t i = 0; i < calls->n; i++) {
         const struct oc_event *e = call_at(m, calls, i);
-        uint64_t n = e->detail == OC_NONE ? UINT64_MAX : t->detail[e->detail].bytes;
+        uint64_t n = e->detail == OC_NONE || t->launches ? UINT64_MAX : t->detail[e->detail].bytes;
         bytes += n == UINT64_MAX ? (double)NAN : (double)n;
         oc_run_sums_add(&m->part, e->run, e->dur_ns);
         if (group_sums)
@@ -295,21 +309,26 @@ struct ordered {
 static int timeline_records_by_start(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
     return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* Groups in order of their first calls. */
-static void list_groups(struct making *m, uint32_t *list)
+/* Groups in order of their first calls; of launches, those of the first used run come first. */
+static void list_groups(struct making *m)
 {
     struct ordered *order = oc_xmalloc((m->n_group + 1) * sizeof(*order));
     for (uint32_t i = 0; i < m->n_group; i++)
-        order[i] = (struct ordered){i, m->group[i].run, m->group[i].start_ns};
-    if (m->n_group)
-        qsort(order, m->n_group, sizeof(*order), timeline_records_by_start);
-    for (uint32_t i = 0; i < m->n_group; i++)
-        m->group[list[i] = order[i].group].rec = i;
+        if (m->group[i].run != OC_NONE)
+            order[m->n_list++] =
+                (struct ordered){i, m->t->launches ? m->group[i].run : 0, m->group[i].start_ns};
+    if (m->n_list)
+        qsort(order, m->n_list, sizeof(*order), timeline_records_by_start);
+    m->list = oc_xmalloc((m->n_list + 1) * sizeof(*m->list));
+    for (uint32_t i = 0; i < m->n_list; i++)
+        m->group[m->list[i] = order[i].group].rec = i;
     free(order);
 }
 
@@ -318,7 +337,7 @@ static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec
     const struct left *l = &m->left[b];
     *rec = oc_prof_rec_new("");
     rec->bucket = bucket_of[b].bucket;
-    rec->name = bucket_of[b].name;
+    rec->name = m->t->launches ? bucket_of[b].launches : bucket_of[b].name;
     rec->calls = l->calls;
     rec->total_ns = l->host ? l->host_ns : (double)NAN;
     rec->total_kernel_ns = l->device ? l->device_ns : (double)NAN;
@@ -328,7 +347,7 @@ static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec
         rec->calls_per_run = b == B_FRAMEWORK ? (double)l->calls / rec->runs : (double)NAN;
         *(l->host ? &rec->time_ns : &rec->kernel_ns) = stat;
     } else {
-        rec->time_ns = rec->total_ns;
+        rec->time_ns = m->t->launches ? rec->total_kernel_ns : rec->total_ns;
         rec->kernel_ns = rec->total_kernel_ns;
     }
     rec->self_ns = rec->time_ns;
@@ -337,25 +356,23 @@ static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec
 static void timeline_records_make_record(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     *rec = oc_prof_rec_new("");
-    timeline_records_describe(m, g, rec);
     if (g->calls.n)
         host_times(m, g, rec);
     if (m->device)
         device_times(m, g, rec);
+    (m->t->launches ? oc_launches_describe : timeline_records_describe)(m, g, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->profile->runs_used : (double)NAN;
 }
 
 static void timeline_records_make_records(struct making *m)
 {
     struct oc_profile *p = m->t->profile;
-    uint32_t *list = oc_xmalloc((m->n_group + 1) * sizeof(*list));
-    p->rec = OC_NEW_ARRAY(&p->arena, m->n_group + B_COUNT, struct oc_prof_rec);
-    list_groups(m, list);
-    for (uint32_t i = 0; i < m->n_group;)
-        for (uint32_t end = oc_timeline_order_groups(m, list, i, m->n_group); i < end; i++)
-            timeline_records_make_record(m, &m->group[list[i]], &p->rec[i]);
-    free(list);
-    p->n_rec = m->n_group;
+    uint32_t labels = m->t->launches ? m->t->launches->n_label : 0;
+    p->rec = OC_NEW_ARRAY(&p->arena, (size_t)m->n_list + B_COUNT + labels, struct oc_prof_rec);
+    for (uint32_t i = 0; i < m->n_list;)
+        for (uint32_t end = oc_timeline_order_groups(m, i); i < end; i++)
+            timeline_records_make_record(m, &m->group[m->list[i]], &p->rec[i]);
+    p->n_rec = m->n_list;
     for (unsigned b = 0; b < B_COUNT; b++)
         if (m->left[b].calls)
             fill_bucket(m, (enum bucket)b, &p->rec[p->n_rec++]);
@@ -390,12 +407,14 @@ static void end_kernels(struct making *m)
 
 /* ---- totals ----------------------------------------------------------------------------------------- */
 
-/* m->value: times of the used runs. */
+/* m->all: times of the used runs. */
 static void take_run_times(struct making *m)
 {
     const struct oc_timeline *t = m->t;
+    oc_run_sums_clear(&m->all);
     for (uint32_t i = t->first_used_run; i < t->n_run; i++)
-        m->value[i - t->first_used_run] = t->run[i].end_ns - t->run[i].start_ns;
+        if (!isnan(t->run[i].start_ns))
+            oc_run_sums_add(&m->all, i, t->run[i].end_ns - t->run[i].start_ns);
 }
 
 static void timeline_records_set_totals(struct making *m)
@@ -406,11 +425,12 @@ static void timeline_records_set_totals(struct making *m)
     p->imported_kernel_ns = m->device ? t->device_ns : (double)NAN;
     p->time_kind = m->device ? "device time" : "host time";
     p->busy_ns = p->run_ns = (double)NAN;
+    if (!t->runs_implicit || t->launches)
+        p->busy_ns = stat_of_runs(m, m->busy);
     if (t->runs_implicit)
         return;
-    p->busy_ns = stat_of_runs(m, m->busy);
     take_run_times(m);
-    p->run_ns = oc_stat_of(m->stat, m->value, t->n_run - t->first_used_run);
+    p->run_ns = stat_of_sums(m, &m->all, m->stat);
 }
 
 /* The statistic of the runs, from how much their times differ. */
@@ -420,7 +440,7 @@ static void timeline_records_choose_stat(struct making *m, enum oc_stat wanted)
     struct oc_profile *p = t->profile;
     if (!t->runs_implicit) {
         take_run_times(m);
-        oc_run_spread_of(m->value, t->n_run - t->first_used_run, &p->spread);
+        oc_run_sums_spread(&m->all, &p->spread);
         p->stat = oc_run_spread_stat(&p->spread, wanted, &p->diags);
     }
     m->stat = p->stat;
@@ -470,6 +490,7 @@ static void timeline_records_end(struct making *m)
     free(m->lane_reached);
     free(m->order);
     free(m->group);
+    free(m->list);
     free(m->caller);
     free(m->kernel);
 }
@@ -495,7 +516,7 @@ static void sort_and_sum(struct making *m)
     m->last_kernel = OC_NONE;
     for (size_t from = 0, to; from < m->t->n_event; from = to) {
         to = oc_timeline_turn(m->t, from);
-        sort_device(m, from, to);
+        (m->t->launches ? sort_launches : sort_device)(m, from, to);
         sort_host(m, from, to);
         timeline_records_add_busy(m, from, to);
         add_imported(m, from, to);
@@ -508,16 +529,23 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     struct making m = {.t = t, .positions = rules->keep_call_positions};
     timeline_records_begin(&m);
     timeline_records_choose_stat(&m, opts->stat);
-    if (!nest_and_group(&m)) {
+    if (t->launches) {
+        oc_launches_make_groups(&m);
+    } else if (!nest_and_group(&m)) {
         oc_timeline_forget_groups(&m);
         m.positions = false;
         nest_and_group(&m);
     }
+    list_groups(&m);
+    if (t->launches)
+        oc_launches_make_kernels(&m);
     sort_and_sum(&m);
     begin_kernels(&m);
     timeline_records_make_records(&m);
     end_kernels(&m);
     timeline_records_set_totals(&m);
+    if (t->launches && !t->runs_found) /* host times are per run of the source */
+        oc_launches_set_host_times(&m);
     if (opts->keep_events)
         restore_links(t);
     timeline_records_end(&m);

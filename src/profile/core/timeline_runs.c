@@ -30,10 +30,10 @@ static bool timeline_runs_in_sequence(const struct sequence *s, const struct oc_
 static void choose_lane(struct sequence *s)
 {
     const struct oc_timeline *t = s->t;
-    size_t *count = oc_xcalloc(t->n_lane, sizeof(*count));
+    size_t *count = oc_xcalloc((size_t)t->n_lane + 1, sizeof(*count)); /* launches may have no lane: 0 */
     for (size_t i = 0; i < t->n_event; i++)
         count[t->event[i].lane] += is_in_sequence(t, &t->event[i], s->device);
-    for (uint32_t l = 0; l < t->n_lane; l++)
+    for (uint32_t l = 0; l <= t->n_lane; l++)
         if (count[l] > s->n) {
             s->n = count[l];
             s->lane = (uint16_t)l;
@@ -143,6 +143,12 @@ static void mark_runs(struct oc_timeline *t, const struct oc_work_sequence *x, c
         OC_GROW(t->run, t->n_run, t->cap_run);
         t->run[t->n_run++] = run;
     }
+    size_t last = f->start[f->n_run];
+    t->runs_end_ns = t->cut_ns = t->run[t->n_run - 1].end_ns;
+    if (!t->launches)
+        return;
+    t->runs_end_ns = last < x->n ? x->start_ns[last] : (double)INFINITY;
+    t->cut_ns = f->cut < x->n ? x->start_ns[f->cut] : (double)INFINITY;
 }
 
 /* Of host events, until their runs are known: they enclose launches of several runs. */
@@ -212,7 +218,7 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
         return;
     oc_sequence_init(&x, s.n);
     timeline_runs_add_events(&s, &x);
-    const char *what = s.device ? "kernels and copies" : "operators";
+    const char *what = t->launches ? "launches" : s.device ? "kernels and copies" : "operators";
     bool found = oc_sequence_fold(&x, opts->iterations, NULL, what, t->profile, &f);
     uint32_t runs = found || opts->iterations ? 0 : oc_timeline_runs_of_model(t, opts->operators);
     if (runs > 1) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/launches.h"
+#include "profile/core/timeline_launches.h"
 #include "profile/core/op_sums.h"
 #include "profile/recorded_types.h"
 #include "profile/core/timeline.h"
@@ -39,7 +39,7 @@ struct reading {
     size_t at[N_COLUMN];
     double unit_ns[N_COLUMN];
     struct oc_op_rows rows;
-    struct oc_launches *launches;
+    struct oc_timeline *launches;
     size_t n;
     struct oc_map seen; /* launches of a table of counters */
     struct oc_buf key;
@@ -313,12 +313,12 @@ static int launch(struct reading *r, const struct oc_op_row *row, double start_n
                           .name = oc_prof_text(r->p, row->name),
                           .label = OC_NONE,
                           .run = OC_NONE,
-                          .lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID),
+                          .lane = oc_timeline_stream(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID),
                           .kind = row->kind,
                           .bytes = (double)NAN,
                           .flop = (double)NAN,
                           .where = row->where};
-    return oc_launches_add(r->launches, &x) ? 0 : oc_csv_too_many(r->c, err);
+    return oc_timeline_launch(r->launches, &x) ? 0 : oc_csv_too_many(r->c, err);
 }
 
 /* Exact where both are integers: a clock may count more than 2^53 ns. */
@@ -392,19 +392,19 @@ static int device_tables_read_source(enum source source, const struct oc_source 
 {
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     oc_op_rows_init(&r.rows, out, opts);
-    r.launches = oc_launches_new(out, opts);
+    r.launches = oc_timeline_new(out);
     r.seen.arena = &r.rows.scratch;
     int rc = device_tables_read_table(&r, source, err);
     out->producer = producer_name[source];
-    if (rc == 0 && oc_launches_count(r.launches)) {
+    if (rc == 0 && r.launches->n_event) {
         out->imported_ns = NAN;
-        oc_launches_finish(r.launches, 0, true);
+        oc_timeline_launches_end(r.launches, opts, 0, true);
     } else if (rc == 0) {
         r.rows.run_ns = r.run_ns > 0 ? r.run_ns / (double)r.rows.runs : (double)NAN;
         oc_op_rows_finish(&r.rows);
     }
     out->device = device_name[source];
-    oc_launches_free(r.launches);
+    oc_timeline_free(r.launches);
     oc_map_free(&r.seen);
     oc_buf_free(&r.key);
     oc_op_rows_free(&r.rows);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/core/launches.h"
+#include "profile/core/timeline_launches.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/rec_list.h"
 #include "profile/formats/ncu_metrics.h"
@@ -39,7 +39,7 @@ struct columns {
 struct reading {
     struct oc_csv *csv;
     struct oc_profile *out;
-    struct oc_launches *launches;
+    struct oc_timeline *launches;
     struct columns at;
     struct oc_ncu_metrics metrics; /* state of the launch being read */
     struct oc_launch launch;
@@ -80,10 +80,10 @@ static void end_launch(struct reading *r)
         r->now_ns += x->dur_ns;
         r->rated += rate;
         r->tensor_only += isnan(counters.v[OC_CTR_FLOP_TENSOR]) && !isnan(counters.v[OC_CTR_FLOP_F32]);
-        if (r->invocations > oc_csv_max_rows(r->csv) - oc_launches_count(r->launches))
+        if (r->invocations > oc_csv_max_rows(r->csv) - r->launches->n_event)
             oc_prof_over(r->out, OC_LIMIT_TABLE_ROWS);
         for (uint64_t i = 0; i < (r->invocations ? r->invocations : 1) && !r->out->over; i++)
-            oc_launches_add(r->launches, x);
+            oc_timeline_launch(r->launches, x);
         r->summaries += r->invocations > 0;
     }
     x->name = NULL;
@@ -115,7 +115,7 @@ static void set_label(struct reading *r, struct oc_str domain, struct oc_str tex
     if (!text.n || oc_nvtx_kind(name, kept) == OC_NVTX_RUN)
         return;
     const char *variant = oc_nvtx_label(r->out, name, kept, &label);
-    r->launch.label = oc_launches_label(r->launches, &label, variant);
+    r->launch.label = oc_timeline_label(r->launches, &label, variant);
     r->labels = true;
 }
 
@@ -204,9 +204,9 @@ static void describe_launch(struct reading *r, const struct oc_str *field, size_
     struct oc_str cc = oc_csv_at(field, n, r->at.cc);
     double capability;
     begin_launch(r, oc_csv_at(field, n, r->at.kernel));
-    r->launch.lane = oc_launches_lane(r->launches, number_or_none(oc_csv_at(field, n, r->at.process)),
-                                      number_or_none(oc_csv_at(field, n, r->at.device)),
-                                      number_or_none(oc_csv_at(field, n, r->at.stream)));
+    r->launch.lane = oc_timeline_stream(r->launches, number_or_none(oc_csv_at(field, n, r->at.process)),
+                                        number_or_none(oc_csv_at(field, n, r->at.device)),
+                                        number_or_none(oc_csv_at(field, n, r->at.stream)));
     if (oc_csv_number(cc, &capability, NULL))
         r->metrics.capability = capability;
     if (!ncu_take_range(r, oc_csv_at(field, n, r->at.push_pop), r->at.push_pop_tail))
@@ -299,7 +299,7 @@ static bool take_kernel_line(struct reading *r, struct oc_str line)
         n = k > 1 ? k - 1 : n;
     }
     begin_launch(r, oc_csv_trim((struct oc_str){name.s, n}));
-    r->launch.lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
+    r->launch.lane = oc_timeline_stream(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
     if (cc) {
         struct oc_str text = oc_csv_trim((struct oc_str){cc + 5, line.n - (size_t)(cc + 5 - line.s)});
         oc_csv_number(text, &r->metrics.capability, NULL);
@@ -333,7 +333,7 @@ static bool take_summary_line(struct reading *r, struct oc_str line)
         grid--;
     begin_launch(r, oc_csv_trim((struct oc_str){line.s, (size_t)((grid > line.s ? grid : stop) - line.s)}));
     r->invocations = n;
-    r->launch.lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
+    r->launch.lane = oc_timeline_stream(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
     const char *comma = cc ? memchr(cc + 5, ',', (size_t)(end - cc - 5)) : NULL;
     if (cc)
         oc_csv_number((struct oc_str){cc + 5, (size_t)((comma ? comma : end) - cc - 5)},
@@ -473,21 +473,21 @@ static void ncu_add_warnings(const struct reading *r)
                     r->tensor_only);
 }
 
-static int ncu_finish(struct reading *r, struct oc_err *err)
+static int ncu_finish(struct reading *r, const struct oc_profile_opts *opts, struct oc_err *err)
 {
     if (!r->n)
         return oc_fail(
             err, OC_EFORMAT,
             "contains no kernel (export with: ncu --csv --page raw, or from a report: ncu -i FILE --csv "
             "--page raw)");
-    if (!oc_launches_count(r->launches))
+    if (!r->launches->n_event)
         return oc_fail(
             err, OC_EFORMAT,
             "none of the %zu launches has a duration: collect gpu__time_duration.sum, or the section "
             "SpeedOfLight",
             r->n);
     ncu_add_warnings(r);
-    oc_launches_finish(r->launches, 1, !r->labels);
+    oc_timeline_launches_end(r->launches, opts, 1, !r->labels);
     r->out->runs_from = OC_RUNS_UNKNOWN; /* launches may be selected by number, and of any number of runs */
     r->out->runs_total = 0;
     r->out->run_ns = (double)NAN;
@@ -497,13 +497,12 @@ static int ncu_finish(struct reading *r, struct oc_err *err)
 static int ncu_read_file(const struct oc_source *src, const struct oc_profile_opts *opts,
                          struct oc_profile *out, struct oc_err *err)
 {
-    struct reading r = {
-        .csv = oc_csv_open(src->file[0].s), .out = out, .launches = oc_launches_new(out, opts)};
+    struct reading r = {.csv = oc_csv_open(src->file[0].s), .out = out, .launches = oc_timeline_new(out)};
     ncu_read_lines(&r);
     out->producer = "Nsight Compute";
-    int rc = oc_csv_failed(r.csv) ? oc_csv_error(r.csv, err) : ncu_finish(&r, err);
+    int rc = oc_csv_failed(r.csv) ? oc_csv_error(r.csv, err) : ncu_finish(&r, opts, err);
     oc_csv_close(r.csv);
-    oc_launches_free(r.launches);
+    oc_timeline_free(r.launches);
     oc_buf_free(&r.id);
     oc_buf_free(&r.section);
     oc_buf_free(&r.domain);

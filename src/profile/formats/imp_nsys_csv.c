@@ -19,7 +19,7 @@
 
 #include "base/input_limits.h"
 #include "base/buf.h"
-#include "profile/core/launches.h"
+#include "profile/core/timeline_launches.h"
 #include "profile/formats/nsys_tables.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/op_sums.h"
@@ -45,7 +45,7 @@ struct reading {
     struct oc_sum_rows sums[OC_NSYS_TABLES];
     uint64_t run_instances[OC_NSYS_TABLES]; /* number of ranges that are runs */
     double run_ns[OC_NSYS_TABLES];
-    struct oc_launches *launches[OC_NSYS_TABLES];
+    struct oc_timeline *launches[OC_NSYS_TABLES];
     size_t n_launch[OC_NSYS_TABLES];
     struct range *range[OC_NSYS_TABLES];
     size_t n_range[OC_NSYS_TABLES], range_cap[OC_NSYS_TABLES];
@@ -189,7 +189,7 @@ static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, 
         !nsys_csv_time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
         return false;
     if (!r->launches[h->table])
-        r->launches[h->table] = oc_launches_new(r->out, r->opts);
+        r->launches[h->table] = oc_timeline_new(r->out);
     const char *device_name = nsys_csv_device_of(r, oc_nsys_text(h, field, n, OC_NSYS_DEVICE), &device);
     if (h->table == OC_NSYS_GPU_TRACE && device_name[0] && !r->out->device[0])
         r->out->device = device_name;
@@ -198,9 +198,9 @@ static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, 
         x.bytes = bytes * h->bytes;
     x.name = oc_prof_text(r->out, name);
     x.where = oc_csv_offset(r->csv);
-    x.lane = oc_launches_lane(r->launches[h->table], process ? (int64_t)process : OC_NO_ID, device,
-                              (int64_t)stream);
-    return oc_launches_add(r->launches[h->table], &x);
+    x.lane = oc_timeline_stream(r->launches[h->table], process ? (int64_t)process : OC_NO_ID, device,
+                                (int64_t)stream);
+    return oc_timeline_launch(r->launches[h->table], &x);
 }
 
 static bool nsys_csv_take_range(struct reading *r, const struct oc_str *field, size_t n)
@@ -403,7 +403,7 @@ static uint32_t number_runs(struct reading *r, enum oc_nsys_table t, uint32_t *r
     return n;
 }
 
-static void launch_range(struct reading *r, struct oc_launches *l, enum oc_nsys_table t, size_t i,
+static void launch_range(struct reading *r, struct oc_timeline *l, enum oc_nsys_table t, size_t i,
                          uint32_t run)
 {
     const struct range *x = &r->range[t][i];
@@ -413,10 +413,11 @@ static void launch_range(struct reading *r, struct oc_launches *l, enum oc_nsys_
     double self_ns = x->self_ns > 0 ? x->self_ns : 0; /* child ranges may overlap */
     if (is_run && self_ns <= 0)
         return;
-    oc_launches_add(l, &(struct oc_launch){.name = x->text,
+    oc_timeline_launch(l,
+                       &(struct oc_launch){.name = x->text,
                                            .start_ns = x->start_ns,
                                            .dur_ns = self_ns,
-                                           .label = is_run ? OC_NONE : oc_launches_label(l, &label, variant),
+                                           .label = is_run ? OC_NONE : oc_timeline_label(l, &label, variant),
                                            .run = run,
                                            .kind = OC_EV_KERNEL,
                                            .bytes = NAN,
@@ -443,7 +444,7 @@ static void make_host_times(struct oc_profile *p)
 static void finish_ranges(struct reading *r, enum oc_nsys_table t)
 {
     struct oc_profile *p = r->out;
-    struct oc_launches *l = oc_launches_new(p, r->opts);
+    struct oc_timeline *l = oc_timeline_new(p);
     uint32_t *run = oc_xmalloc((r->n_range[t] + 1) * sizeof(*run));
     nest_ranges(r, t);
     uint32_t n_run = number_runs(r, t, run);
@@ -455,11 +456,11 @@ static void finish_ranges(struct reading *r, enum oc_nsys_table t)
         }
         launch_range(r, l, t, i, found);
     }
-    oc_launches_finish(l, n_run, false);
+    oc_timeline_launches_end(l, r->opts, n_run, false);
     p->n_kernel = 0; /* ranges, not kernels */
     if (t == OC_NSYS_PUSHPOP)
         make_host_times(p);
-    oc_launches_free(l);
+    oc_timeline_free(l);
     free(run);
 }
 
@@ -528,7 +529,7 @@ static int nsys_csv_finish(struct reading *r, struct oc_err *err)
     r->out->producer =
         oc_printf(&r->out->arena, "Nsight Systems, report %s%s", report[t], r->console ? " as printed" : "");
     if (t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE) {
-        oc_launches_finish(r->launches[t], 0, true);
+        oc_timeline_launches_end(r->launches[t], r->opts, 0, true);
     } else if (t == OC_NSYS_PROJ_TRACE || t == OC_NSYS_PUSHPOP) {
         finish_ranges(r, t);
     } else {
@@ -554,7 +555,7 @@ static int nsys_csv_read_file(const struct oc_source *src, const struct oc_profi
     for (size_t i = 0; i < OC_NSYS_TABLES; i++) {
         free(r->sums[i].row);
         free(r->range[i]);
-        oc_launches_free(r->launches[i]);
+        oc_timeline_free(r->launches[i]);
     }
     oc_csv_close(r->csv);
     oc_arena_free(&r->scratch);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/launches.h"
+#include "profile/core/timeline_launches.h"
 #include "profile/core/nvtx.h"
 #include "profile/sqlite_rows.h"
 #include "profile/core/timeline.h"
@@ -50,7 +50,7 @@ struct call { /* 12 bytes: there are as many as launches */
 struct reading {
     struct oc_sqlite *db;
     struct oc_profile *out;
-    struct oc_launches *launches;
+    struct oc_timeline *launches;
     struct oc_ranges *ranges;
     struct oc_timeline *timeline; /* NULL: events are not stored */
     const char **string;          /* indexed by id, NULL: none; interned */
@@ -66,7 +66,7 @@ struct reading {
     int64_t last_process;
     uint32_t last_process_id;
     int64_t last_lane[3];
-    uint32_t last_lane_id;
+    uint16_t last_lane_id;
     bool has_lane;
     int64_t end_ns; /* lane of the last launch */
     uint8_t kind;   /* column of the table being read */
@@ -249,6 +249,13 @@ static uint64_t launch_id(struct reading *r, int64_t global_id, int64_t correlat
     return (uint64_t)(process_number(r, global_id) + 1u) << 32 | (uint32_t)correlation;
 }
 
+/* The launches and the events have the same lanes. */
+static uint16_t nsys_sqlite_add_lane(struct reading *r, const struct oc_lane *lane)
+{
+    uint16_t id = oc_timeline_lane(r->launches, lane);
+    return r->timeline ? oc_timeline_lane(r->timeline, lane) : id;
+}
+
 static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
 {
     struct oc_timeline *t = r->timeline;
@@ -264,7 +271,7 @@ static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
                                        .dur_ns = (double)(end_ns - c[0].i),
                                        .name = oc_timeline_name(t, name, strlen(name)),
                                        .detail = OC_NONE,
-                                       .lane = oc_timeline_lane(t, &lane),
+                                       .lane = nsys_sqlite_add_lane(r, &lane),
                                        .kind = strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API},
                     launch_id(r, c[2].i, c[3].i), 0);
 }
@@ -333,7 +340,7 @@ static const struct call *find_call(struct reading *r, int64_t global_id, int64_
 
 enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON, SHAPE_COLUMNS = 6 };
 
-static uint32_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
+static uint16_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
 {
     int64_t id[3] = {oc_cell_int(&c[PROCESS], OC_NO_ID), oc_cell_int(&c[DEVICE], OC_NO_ID),
                      oc_cell_int(&c[STREAM], OC_NO_ID)};
@@ -342,8 +349,7 @@ static uint32_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
         int64_t process = id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff;
         struct oc_lane lane = {
             .name = "", .device = true, .process = process, .device_id = id[1], .id = id[2]};
-        r->last_lane_id = r->timeline ? oc_timeline_lane(r->timeline, &lane)
-                                      : oc_launches_lane(r->launches, process, id[1], id[2]);
+        r->last_lane_id = nsys_sqlite_add_lane(r, &lane);
         r->has_lane = true;
     }
     return r->last_lane_id;
@@ -366,7 +372,7 @@ static void add_launch_event(struct reading *r, const struct oc_cell *c, const s
                            .dur_ns = x->dur_ns,
                            .name = oc_timeline_name(t, x->name, strlen(x->name)),
                            .detail = detail,
-                           .lane = (uint16_t)x->lane,
+                           .lane = x->lane,
                            .kind = x->kind},
         c[CORRELATION].kind == OC_CELL_INT ? launch_id(r, oc_cell_int(&c[PROCESS], 0), c[CORRELATION].i) : 0,
         0);
@@ -432,7 +438,7 @@ static int nsys_sqlite_take_launch(struct reading *r, const struct oc_cell *c, c
     } else if (call) {
         x.run = call->at;
     }
-    oc_launches_add(r->launches, &x);
+    oc_timeline_launch(r->launches, &x);
     if (r->timeline)
         add_launch_event(r, c, &x);
     return 0;
@@ -551,7 +557,7 @@ static void nsys_sqlite_add_warnings(const struct reading *r)
     if (r->bad)
         oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%llu rows without valid times were skipped",
                     (unsigned long long)r->bad);
-    if (oc_launches_count(r->launches) && !oc_ranges_count(r->ranges))
+    if (r->launches->n_event && !oc_ranges_count(r->ranges))
         oc_diag_add(d, OC_INFO, "I-no-nvtx", "",
                     "no NVTX ranges: kernels cannot be attributed to layers (record with --trace=cuda,nvtx)");
 }
@@ -588,7 +594,7 @@ static int nsys_sqlite_read_all(struct reading *r, const struct oc_profile_opts 
         return -1;
     if (r->timeline)
         oc_ranges_events(r->ranges, r->timeline, r->end_ns);
-    if (!oc_launches_count(r->launches))
+    if (!r->launches->n_event)
         return oc_fail(err, OC_EFORMAT, "has no device work: the tables of kernels and copies are empty");
     nsys_sqlite_add_warnings(r);
     free(r->call);
@@ -598,7 +604,7 @@ static int nsys_sqlite_read_all(struct reading *r, const struct oc_profile_opts 
     oc_ranges_host_times(r->ranges);
     oc_ranges_free(r->ranges);
     r->ranges = NULL;
-    oc_launches_finish(r->launches, n_run, no_ranges);
+    oc_timeline_launches_end(r->launches, opts, n_run, no_ranges);
     finish_timeline(r, opts);
     return read_gpus(r, err);
 }
@@ -608,7 +614,7 @@ static int nsys_sqlite_read_file(const struct oc_source *src, const struct oc_pr
 {
     struct reading r = {.out = out, .no_name = oc_intern(&out->names, "(unnamed kernel)", 16)};
     r.far_strings.arena = r.processes.arena = &r.scratch;
-    r.launches = oc_launches_new(out, opts);
+    r.launches = oc_timeline_new(out);
     r.ranges = oc_ranges_new(out, r.launches);
     r.timeline = opts->keep_events ? oc_timeline_new(out) : NULL;
     int rc = oc_sqlite_open_stream(src->file[0].s, &out->limits, &r.db, err);
@@ -620,7 +626,7 @@ static int nsys_sqlite_read_file(const struct oc_source *src, const struct oc_pr
     oc_sqlite_close(r.db);
     oc_timeline_free(r.timeline);
     oc_ranges_free(r.ranges);
-    oc_launches_free(r.launches);
+    oc_timeline_free(r.launches);
     oc_map_free(&r.far_strings);
     oc_map_free(&r.processes);
     oc_arena_free(&r.scratch);

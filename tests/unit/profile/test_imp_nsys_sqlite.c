@@ -318,6 +318,45 @@ static void kernels_without_ranges_are_records(void **state)
     oc_profile_close(p);
 }
 
+/* Five runs of four launches and a copy, then the beginning of one: its 10 + 20 ns are those of an incomplete run. Work
+ * of another stream before it, 7 ns, is of the last run. The first two launches of a run start at the same time, in odd
+ * runs with the shorter one first: their order is that of the file. */
+static void repeated_launches_may_end_in_an_incomplete_run(void **state)
+{
+    (void)state;
+    begin_sql();
+    for (int run = 0; run < 6; run++) {
+        int t = 1000 + 100 * run, odd = run % 2;
+        add_launch(10 + 4 * run, 0, t, odd ? 10 : 20, "1");
+        add_launch(11 + 4 * run, 0, t, odd ? 20 : 10, "2");
+        if (run == 5)
+            break;
+        add_launch(12 + 4 * run, 0, t + 45, 3, "9000000000");
+        add_launch(13 + 4 * run, 0, t + 50, 5, "1");
+        oc_buf_printf(&sql,
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(%d, %d, 0, 7, 99, " PID ", 4096, 2);",
+                      t + 60, t + 64);
+    }
+    oc_buf_str(&sql, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1480, 1487, 0, 8, 98, " PID
+                     ", 2, NULL, NULL);");
+    struct oc_profile *p = open_sql(1);
+    assert_int_equal(p->runs_total, 5);
+    assert_ns(find(p, "(launches of warm-up runs)")->kernel_ns, 20 + 10 + 3 + 5 + 4);
+    const struct oc_prof_rec *cut = find(p, "(launches of the incomplete run)");
+    assert_string_equal(cut->bucket, "incomplete run");
+    assert_ns(cut->time_ns, 30);
+    assert_int_equal(cut->calls, 2);
+    assert_ns(find(p, "relu_kernel")->total_kernel_ns, 2 * 20 + 2 * 10 + 7);
+    assert_ns(p->spread.max_ns, 87);
+    oc_profile_close(p);
+    add_range("work", 0, 10); /* the host time of all runs is not that of one */
+    p = open_sql(0);
+    assert_int_equal(p->runs_total, 5);
+    assert_ns(find(p, "work")->kernel_ns, 20 + 10 + 3 + 5);
+    assert_true(isnan(find(p, "work")->host_ns));
+    oc_profile_close(p);
+}
+
 static void cuda_graphs_are_reported(void **state)
 {
     (void)state;
@@ -463,6 +502,7 @@ int main(void)
         cmocka_unit_test(nvtx_ranges_of_pytorch_are_operators),
         cmocka_unit_test(correlation_respects_processes_and_threads),
         cmocka_unit_test(kernels_without_ranges_are_records),
+        cmocka_unit_test(repeated_launches_may_end_in_an_incomplete_run),
         cmocka_unit_test(cuda_graphs_are_reported),
         cmocka_unit_test(broken_tables_are_errors_or_warnings),
         cmocka_unit_test(sample_engine_matches_the_kernel_sums),
