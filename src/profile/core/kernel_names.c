@@ -1,4 +1,4 @@
-/* profile/core/: Engines that the readers of event traces and tables share: events, order, runs, records,
+/* profile/core/: Engines that the readers of event traces and tables share: events, launches, order, runs, records,
  * sums, names of kernels. No format is known here: a special case of one format belongs in its reader.
  * Private to the folder: run_fold.h timeline_parts.h. */
 

@@ -8,7 +8,9 @@
  *     e.start_ns = oc_timeline_at(t, ts_ns); oc_timeline_add(t, &e, launch, owner);     in any order
  *     oc_timeline_finish(t, opts, &rules);        sorts, nests, links, assigns runs
  *     oc_timeline_records(t, opts, &rules);       fills the profile's records, kernels, totals
- *     oc_timeline_keep(t, opts);                  moves it into the profile, or frees it */
+ *     oc_timeline_keep(t, opts);                  moves it into the profile, or frees it
+ *
+ * For device work with the names of layers or operators instead of host events: timeline_launches.h. */
 #ifndef OC_TIMELINE_H
 #define OC_TIMELINE_H
 
@@ -106,8 +108,8 @@ struct oc_timeline {
     double cpu_process_share, cpu_system_share; /* utilisation reported by the source, NAN */
 
     struct oc_launches *launches; /* not NULL: all events are launches (timeline_launches.h) */
-    double runs_end_ns, cut_ns; /* runs_found: device work from the first to the second is an incomplete run,
-                                   * and later work is in no run */
+    /* runs_found: device work from the first to the second is an incomplete run, and later work is in no run */
+    double runs_end_ns, cut_ns;
 
     struct oc_lane *lane; /* used while reading; the profile gets a copy */
     uint32_t n_lane, cap_lane;
