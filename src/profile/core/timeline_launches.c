@@ -148,8 +148,9 @@ void oc_launches_measure_runs(struct oc_timeline *t)
         if (e->run >= t->n_run)
             continue;
         struct oc_interval *run = &t->run[e->run];
-        run->start_ns = fmin(run->start_ns, e->start_ns);
-        run->end_ns = fmax(run->end_ns, e->start_ns + e->dur_ns);
+        double end_ns = e->start_ns + e->dur_ns;
+        run->start_ns = isnan(run->start_ns) ? e->start_ns : run->start_ns;
+        run->end_ns = run->end_ns >= end_ns ? run->end_ns : end_ns;
     }
 }
 

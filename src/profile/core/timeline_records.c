@@ -516,9 +516,13 @@ static void sort_and_sum(struct making *m)
     m->last_kernel = OC_NONE;
     for (size_t from = 0, to; from < m->t->n_event; from = to) {
         to = oc_timeline_turn(m->t, from);
-        (m->t->launches ? sort_launches : sort_device)(m, from, to);
-        sort_host(m, from, to);
         timeline_records_add_busy(m, from, to);
+        if (m->t->launches) {
+            sort_launches(m, from, to);
+            continue;
+        }
+        sort_device(m, from, to);
+        sort_host(m, from, to);
         add_imported(m, from, to);
     }
 }

@@ -228,7 +228,7 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
     }
     if (found) {
         mark_runs(t, &x, &f);
-        if (s.device)
+        if (s.device && !t->launches)
             mark_host(t);
         t->runs_found = true;
     }
