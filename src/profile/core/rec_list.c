@@ -25,6 +25,26 @@ void oc_rec_time(struct oc_prof_rec *rec, double ns)
     rec->time_ns = rec->self_ns = rec->min_ns = rec->max_ns = rec->median_ns = ns;
 }
 
+static int rec_list_by_start(const void *a, const void *b)
+{
+    const struct oc_first_call *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static int rec_list_by_run(const void *a, const void *b)
+{
+    const struct oc_first_call *x = a, *y = b;
+    return x->run != y->run ? (x->run < y->run ? -1 : 1) : rec_list_by_start(a, b);
+}
+
+void oc_sort_first_calls(struct oc_first_call *c, size_t n, bool by_run)
+{
+    if (n)
+        qsort(c, n, sizeof(*c), by_run ? rec_list_by_run : rec_list_by_start);
+}
+
 void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p)
 {
     p->rec = OC_COPY_ARRAY(&p->arena, l->rec, l->n);

@@ -1,4 +1,4 @@
-/* A growing list of records for importers of tables, whose rows are already sums or averages. */
+/* A growing list of records, for importers of tables, whose rows are already sums or averages, and of events. */
 #ifndef OC_REC_LIST_H
 #define OC_REC_LIST_H
 
@@ -19,6 +19,14 @@ struct oc_prof_rec *oc_rec_add_named(struct oc_rec_list *l, const char *bucket, 
 
 /* For sources with one figure per record: sets time_ns = self_ns = min = max = median. */
 void oc_rec_time(struct oc_prof_rec *rec, double ns);
+
+/* Calls with one record: records of events are in the order of their first calls. */
+struct oc_first_call {
+    uint32_t group, run; /* run: of the first call */
+    double start;        /* of that call in its run */
+};
+/* by_run: those of the first run before all others. */
+void oc_sort_first_calls(struct oc_first_call *c, size_t n, bool by_run);
 
 /* Moves the records to the profile and frees the list. */
 void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p);

@@ -39,4 +39,15 @@ void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out);
 
 double oc_run_sums_total(const struct oc_run_sums *s);
 
+/* Interval unions of events in the order of their starts: the part of an event that begins after what the events
+ * before it *reached. */
+static inline double oc_union_add(double *reached, double from, double to)
+{
+    from = from > *reached ? from : *reached;
+    if (!(to > from))
+        return 0;
+    *reached = to;
+    return to - from;
+}
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/core/rec_list.h"
 #include "profile/core/timeline_parts.h"
 #include "onnxcost/profile.h"
 
@@ -165,15 +166,12 @@ static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
         const struct oc_event *e = &t->event[i];
         if (!(e->flags & OC_EVF_RECORD) || e->run >= t->n_run)
             continue;
-        double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, m->run_reached[e->run]);
+        double from_ns = e->start_ns, to_ns = from_ns + e->dur_ns;
         if (t->runs_found) {
             from_ns = fmax(from_ns, t->run[e->run].start_ns);
-            end_ns = fmin(end_ns, t->run[e->run].end_ns);
+            to_ns = fmin(to_ns, t->run[e->run].end_ns);
         }
-        if (end_ns > from_ns) {
-            m->busy[e->run] += end_ns - from_ns;
-            m->run_reached[e->run] = end_ns;
-        }
+        m->busy[e->run] += oc_union_add(&m->run_reached[e->run], from_ns, to_ns);
     }
 }
 
@@ -185,12 +183,8 @@ static void add_imported(struct making *m, size_t from, size_t to)
         const struct oc_event *e = &t->event[i];
         if (oc_event_on_device(e->kind) || (e->kind != OC_EV_STEP && !(e->flags & OC_EVF_RECORD)))
             continue;
-        double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, m->lane_reached[e->lane]);
         m->host = true;
-        if (end_ns > from_ns) {
-            m->host_ns += end_ns - from_ns;
-            m->lane_reached[e->lane] = end_ns;
-        }
+        m->host_ns += oc_union_add(&m->lane_reached[e->lane], e->start_ns, e->start_ns + e->dur_ns);
     }
 }
 
@@ -301,31 +295,14 @@ static void timeline_records_describe(struct making *m, const struct group *g, s
     }
 }
 
-struct ordered {
-    uint32_t group, run;
-    double start_ns;
-};
-
-static int timeline_records_by_start(const void *a, const void *b)
-{
-    const struct ordered *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->group < y->group ? -1 : x->group > y->group;
-}
-
 /* Groups in order of their first calls; of launches, those of the first used run come first. */
 static void list_groups(struct making *m)
 {
-    struct ordered *order = oc_xmalloc((m->n_group + 1) * sizeof(*order));
+    struct oc_first_call *order = oc_xmalloc((m->n_group + 1) * sizeof(*order));
     for (uint32_t i = 0; i < m->n_group; i++)
         if (m->group[i].run != OC_NONE)
-            order[m->n_list++] =
-                (struct ordered){i, m->t->launches ? m->group[i].run : 0, m->group[i].start_ns};
-    if (m->n_list)
-        qsort(order, m->n_list, sizeof(*order), timeline_records_by_start);
+            order[m->n_list++] = (struct oc_first_call){i, m->group[i].run, m->group[i].start_ns};
+    oc_sort_first_calls(order, m->n_list, m->t->launches != NULL);
     m->list = oc_xmalloc((m->n_list + 1) * sizeof(*m->list));
     for (uint32_t i = 0; i < m->n_list; i++)
         m->group[m->list[i] = order[i].group].rec = i;
