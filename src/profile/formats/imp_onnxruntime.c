@@ -67,7 +67,7 @@ static bool is_new_key(struct ort_reading *r, uint32_t *id)
     if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, NULL))
         return false;
     OC_GROW(r->t->key, r->t->n_key, r->t->key_cap);
-    r->t->key[r->t->n_key++] = (struct ort_key){.index = -1, .where = r->where};
+    r->t->key[r->t->n_key++] = (struct ort_key){.index = -1, .where = r->where, .last_group = OC_NONE};
     return true;
 }
 
@@ -199,8 +199,8 @@ static uint32_t onnxruntime_lane_of(struct ort_reading *r)
     int64_t id[2] = {r->pid, r->tid};
     uint32_t lane = r->t->n_lane;
     if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL)) {
-        OC_GROW(r->t->lane_id, r->t->n_lane, r->t->lane_cap);
-        r->t->lane_id[r->t->n_lane++] = (struct ort_thread){r->pid, r->tid};
+        OC_GROW(r->t->lane, r->t->n_lane, r->t->lane_cap);
+        r->t->lane[r->t->n_lane++] = (struct oc_lane){.process = r->pid, .id = r->tid, .device_id = OC_NO_ID};
     }
     r->lane_pid = r->pid;
     r->lane_tid = r->tid;
@@ -456,7 +456,7 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
     free(t.key);
     free(t.run);
     free(t.session);
-    free(t.lane_id);
+    free(t.lane);
     return rc;
 }
 

@@ -4,8 +4,6 @@
 
 #include "profile/formats/ort_trace.h"
 
-#define NS_PER_US 1000.0
-
 /* Device time is attributed to nodes by the name of their event (ort_event.c). Some builds write a
  * kernel's end into ts: only dur is used as time, and ts only to find the run. Kernels without a parent go to
  * the node that all labelled kernels with the same name and launch grid belong to, otherwise to a bucket. */
@@ -146,12 +144,7 @@ static struct sorted *ort_kernels_assign(struct kernels *k, size_t *n)
     return v;
 }
 
-struct left_out {
-    int64_t us;
-    uint64_t n;
-};
-
-static void add_left_out(struct oc_rec_list *recs, const struct left_out *l, const char *bucket,
+static void add_left_out(struct oc_rec_list *recs, const struct ort_left *l, const char *bucket,
                          const char *name)
 {
     if (!l->n)
@@ -267,20 +260,18 @@ static void learn_times(struct kernels *k)
     for (size_t i = 0; i < k->t->n_session; i++)
         if (strcmp(k->t->session[i].name, "session_initialization") == 0)
             k->loaded_us = k->t->session[i].ts_us + k->t->session[i].dur_us;
-    for (size_t i = 0; i < k->t->n_run; i++)
-        if (k->t->run[i].start_us + k->t->run[i].dur_us > k->last_end_us)
-            k->last_end_us = k->t->run[i].start_us + k->t->run[i].dur_us;
+    k->last_end_us = ort_last_end(k->t);
 }
 
 static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
 {
-    struct left_out load = {0}, warmup = {0}, cut = {0};
+    struct ort_left load = {0}, warmup = {0}, cut = {0};
     size_t n;
     struct sorted *v = ort_kernels_assign(k, &n);
     uint64_t calls = 0;
     oc_run_sums_clear(sums);
     for (size_t i = 0; i < n; i++) {
-        struct left_out *l = v[i].run == LOAD ? &load : v[i].run == CUT ? &cut : &warmup;
+        struct ort_left *l = v[i].run == LOAD ? &load : v[i].run == CUT ? &cut : &warmup;
         if (l == &warmup && k->t->run[v[i].run].used) {
             oc_run_sums_add(sums, v[i].run, (double)v[i].dur_us * NS_PER_US);
             calls += v[i].dur_us >= 0;
@@ -305,12 +296,7 @@ void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, stru
 {
     if (!t->n_kernel)
         return;
-    struct kernels k = {.t = t,
-                        .g = g,
-                        .recs = recs,
-                        .last_end_us = INT64_MIN,
-                        .loaded_us = INT64_MIN,
-                        .sorted_by_time = true};
+    struct kernels k = {.t = t, .g = g, .recs = recs, .loaded_us = INT64_MIN, .sorted_by_time = true};
     k.by_launch.arena = k.by_type.arena = k.parts.arena = &k.arena;
     learn_times(&k);
     align_clock(&k);

@@ -8,7 +8,6 @@
 #include "profile/recorded_types.h"
 #include "onnxcost/profile.h"
 
-#define NS_PER_US 1000.0
 #define MAX_TYPES 4096
 
 enum { AHEAD = 16 };
@@ -25,50 +24,24 @@ static struct types parse_types(struct oc_arena *a, const char *text)
 {
     struct oc_stream *s = oc_stream_mem(text, strlen(text));
     struct oc_json *j = oc_json_open(s);
-    struct oc_type type[64] = {{0}}, *all = type;
-    size_t n = 0, cap = OC_COUNT(type);
+    struct oc_type *all = NULL;
+    size_t n = 0, cap = 0;
+    struct oc_shape shape;
     struct oc_str key;
     if (oc_json_enter(j))
         while (oc_json_item(j) && oc_json_enter(j))
             while (oc_json_member(j, &key)) {
                 unsigned dtype = oc_dtype_by_name(key.s, key.n);
-                if (n == cap && cap < MAX_TYPES) {
-                    struct oc_type *more = oc_alloc_array(a, cap * 4, sizeof(*more));
-                    memcpy(more, all, n * sizeof(*all));
-                    all = more;
-                    cap *= 4;
-                }
-                struct oc_shape shape;
-                if (n < cap && oc_recorded_dims(j, a, &shape))
-                    all[n++] = oc_tensor_type(dtype, shape);
+                if (n == MAX_TYPES || !oc_recorded_dims(j, a, &shape))
+                    continue;
+                OC_GROW(all, n, cap);
+                all[n++] = oc_tensor_type(dtype, shape);
             }
     oc_json_close(j);
     oc_stream_close(s);
-    return (struct types){OC_COPY_ARRAY(a, all, n), (uint32_t)n};
-}
-
-struct type_cache {
-    struct oc_map of; /* text to index */
-    struct oc_arena arena;
-    struct types *types;
-    size_t n, cap;
-};
-
-static struct types ort_runs_types_of(struct type_cache *c, struct oc_arena *a, const char *text)
-{
-    uint32_t at = (uint32_t)c->n;
-    if (oc_map_add(&c->of, text, strlen(text), &at, NULL)) {
-        OC_GROW(c->types, c->n, c->cap);
-        c->types[c->n++] = parse_types(a, text);
-    }
-    return c->types[at];
-}
-
-static void free_types(struct type_cache *c)
-{
-    oc_map_free(&c->of);
-    oc_arena_free(&c->arena);
-    free(c->types);
+    struct types out = {OC_COPY_ARRAY(a, all, n), (uint32_t)n};
+    free(all);
+    return out;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------- */
@@ -103,20 +76,6 @@ static void ort_runs_choose_runs(struct ort_trace *t, int32_t warmup)
     t->out->runs_from = OC_RUNS_MARKED;
 }
 
-/* Chooses the statistic from the spread of the run times. */
-static void ort_runs_choose_stat(struct ort_trace *t, enum oc_stat wanted, uint32_t sets)
-{
-    double *ns = oc_xmalloc(t->n_run * sizeof(*ns));
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_run; i++)
-        if (t->run[i].used)
-            ns[n++] = (double)t->run[i].dur_us * NS_PER_US;
-    oc_run_spread_of(ns, n, &t->out->spread);
-    t->out->spread.shapes = sets;
-    t->out->stat = oc_run_spread_stat(&t->out->spread, wanted, &t->out->diags);
-    free(ns);
-}
-
 static bool is_used_run(const struct ort_trace *t, uint32_t run)
 {
     return run != OC_NONE && t->run[run].used;
@@ -127,28 +86,17 @@ static bool is_used_run(const struct ort_trace *t, uint32_t run)
 struct making {
     struct ort_trace *t;
     struct ort_groups g;
-    struct ort_busy *busy;
-    struct ort_unused unused;
     struct oc_run_sums sums;
     struct oc_rec_list recs;
-    struct type_cache types;
+    struct oc_first_call *order; /* by record: its first group */
+    struct oc_map types_of;      /* text to index into types */
+    struct types *types;
+    size_t n_types, cap_types;
     struct ort_shapes shapes;
-    enum oc_stat stat;
-    bool guessed, by_node; /* by_node: one record for all groups of a node */
+    struct ort_left cut, outside; /* in no run: after the end of the last one; before it */
+    int64_t held_us;              /* in unused runs */
+    bool guessed, by_node;        /* by_node: one record for all groups of a node */
 };
-
-struct ordered {
-    uint32_t group, run;
-    int64_t start_us;
-};
-
-static int ort_runs_by_start(const void *a, const void *b)
-{
-    const struct ordered *x = a, *y = b;
-    if (x->start_us != y->start_us)
-        return x->start_us < y->start_us ? -1 : 1;
-    return (x->group > y->group) - (x->group < y->group);
-}
 
 /* The next group of the same record, OC_NONE: none. */
 static uint32_t next_of_record(const struct making *m, uint32_t group)
@@ -156,63 +104,61 @@ static uint32_t next_of_record(const struct making *m, uint32_t group)
     return m->by_node ? m->shapes.next[group] : OC_NONE;
 }
 
-/* Adds the group's calls in used runs to the sums. Returns their number; *nested: a call contains other
- * events. */
-static uint64_t ort_runs_add_group(struct making *m, const struct ort_group *g, bool self, bool *nested)
+/* Sums the calls in used runs of all groups of a record. Returns whether a call contains other events. */
+static bool sum_calls(struct making *m, uint32_t group, bool self, uint64_t *calls)
 {
-    const struct ort_trace *t = m->t;
-    uint64_t calls = 0;
-    const uint32_t *order = m->g.order + g->first;
-    for (uint32_t i = 0; i < g->n; i++) {
-        const struct ort_event *e = &t->event[order[i]];
-        __builtin_prefetch(&t->event[order[i + AHEAD < g->n ? i + AHEAD : i]]); /* one run after the other */
-        if (!is_used_run(t, e->lane))
-            continue;
-        oc_run_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
-        *nested |= e->self_us != e->dur_us;
-        calls++;
-    }
-    return calls;
-}
-
-/* The same for all groups of the record. */
-static uint64_t ort_runs_add_calls(struct making *m, uint32_t group, bool self, bool *nested)
-{
-    uint64_t calls = 0;
-    oc_run_sums_clear(&m->sums);
-    for (; group != OC_NONE; group = next_of_record(m, group))
-        calls += ort_runs_add_group(m, &m->g.group[group], self, nested);
-    return calls;
-}
-
-static void sum_group(struct making *m, uint32_t g, struct oc_prof_rec *rec)
-{
+    const struct ort_event *event = m->t->event;
     bool nested = false;
-    rec->calls = ort_runs_add_calls(m, g, false, &nested);
-    oc_run_sums_store(&m->sums, m->stat, m->t->out->runs_used, rec);
-    rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->out->runs_used : (double)NAN;
+    *calls = 0;
+    oc_run_sums_clear(&m->sums);
+    for (; group != OC_NONE; group = next_of_record(m, group)) {
+        const uint32_t *order = m->g.order + m->g.group[group].first, n = m->g.group[group].n;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct ort_event *e = &event[order[i]];
+            __builtin_prefetch(&event[order[i + AHEAD < n ? i + AHEAD : i]]); /* one run after the other */
+            if (!is_used_run(m->t, e->lane))
+                continue;
+            oc_run_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
+            nested |= e->self_us != e->dur_us;
+            ++*calls;
+        }
+    }
+    return nested;
+}
+
+static void sum_group(struct making *m, uint32_t group, struct oc_prof_rec *rec)
+{
+    const struct oc_profile *p = m->t->out;
+    bool nested = sum_calls(m, group, false, &rec->calls);
+    oc_run_sums_store(&m->sums, p->stat, p->runs_used, rec);
+    rec->calls_per_run = rec->runs ? (double)rec->calls / p->runs_used : (double)NAN;
     rec->self_ns = rec->time_ns;
     if (nested) {
-        ort_runs_add_calls(m, g, true, &nested);
-        rec->self_ns = oc_run_sums_stat(&m->sums, m->stat, m->t->out->runs_used);
+        sum_calls(m, group, true, &rec->calls);
+        rec->self_ns = oc_run_sums_stat(&m->sums, p->stat, p->runs_used);
     }
     rec->total_ns = oc_run_sums_total(&m->sums);
 }
 
+static bool types_of_text(struct making *m, const char *text, const struct oc_type **type, uint32_t *n)
+{
+    uint32_t at = (uint32_t)m->n_types;
+    if (!text)
+        return false;
+    if (oc_map_add(&m->types_of, text, strlen(text), &at, NULL)) {
+        OC_GROW(m->types, m->n_types, m->cap_types);
+        m->types[m->n_types++] = parse_types(&m->t->out->arena, text);
+    }
+    *type = m->types[at].type;
+    *n = m->types[at].n;
+    return true;
+}
+
 static struct oc_prof_types types_of_key(struct making *m, const struct ort_key *k)
 {
-    struct oc_prof_types t = {.has_in = k->in_text != NULL, .has_out = k->out_text != NULL};
-    struct oc_arena *a = &m->t->out->arena;
-    if (t.has_in) {
-        struct types in = ort_runs_types_of(&m->types, a, k->in_text);
-        t.in = in.type;
-        t.n_in = in.n;
-    }
-    if (t.has_out) {
-        struct types out = ort_runs_types_of(&m->types, a, k->out_text);
-        t.out = out.type;
-        t.n_out = out.n;
-    }
+    struct oc_prof_types t = {.in = NULL};
+    t.has_in = types_of_text(m, k->in_text, &t.in, &t.n_in);
+    t.has_out = types_of_text(m, k->out_text, &t.out, &t.n_out);
     return t;
 }
 
@@ -233,30 +179,49 @@ static void ort_runs_describe(struct making *m, const struct ort_key *k, struct 
     }
 }
 
-/* The first start of the record's groups. */
-static struct ordered first_start(const struct making *m, uint32_t group)
+static void leave_event(struct making *m, const struct ort_event *e, int64_t last_end_us)
 {
-    struct ordered o = {group, OC_NONE, 0};
-    for (uint32_t i = group; i != OC_NONE; i = next_of_record(m, i)) {
-        const struct ort_group *g = &m->g.group[i];
-        if (g->start_run < o.run || (g->start_run == o.run && g->start_us < o.start_us))
-            o = (struct ordered){group, g->start_run, g->start_us};
+    struct ort_left *l = e->ts_us >= last_end_us ? &m->cut : &m->outside;
+    if (e->lane == OC_NONE)
+        *l = (struct ort_left){l->us + e->self_us, l->n + 1};
+    else
+        m->held_us += e->self_us;
+}
+
+/* The records, each by its first group, in the order of their first starts. */
+static struct oc_first_call *list_records(struct making *m, size_t *n)
+{
+    const struct ort_trace *t = m->t;
+    struct oc_first_call *order = oc_xmalloc(m->g.n * sizeof(*order));
+    int64_t last_end_us = ort_last_end(t);
+    for (uint32_t i = 0; i < m->g.n; i++)
+        order[i] = (struct oc_first_call){i, OC_NONE, 0};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct ort_event *e = &t->event[i];
+        if (!is_used_run(t, e->lane)) {
+            leave_event(m, e, last_end_us);
+            continue;
+        }
+        struct oc_first_call *first = &order[m->by_node ? m->shapes.head[e->key] : e->key];
+        double start_us = (double)(e->ts_us - t->run[e->lane].start_us);
+        if (e->lane < first->run || (e->lane == first->run && start_us < first->start)) {
+            first->run = e->lane;
+            first->start = start_us;
+        }
     }
-    return o;
+    *n = 0;
+    for (uint32_t i = 0; i < m->g.n; i++)
+        if (order[i].run != OC_NONE)
+            order[(*n)++] = order[i];
+    oc_sort_first_calls(order, *n, false);
+    return order;
 }
 
 static void add_group_recs(struct making *m)
 {
     struct ort_groups *g = &m->g;
-    struct ordered *order = oc_xmalloc(g->n * sizeof(*order));
-    size_t n = 0;
-    for (uint32_t i = 0; i < g->n; i++) {
-        bool head = !m->by_node || m->shapes.head[i] == i;
-        order[n] = first_start(m, i);
-        n += head && order[n].run != OC_NONE;
-    }
-    if (n)
-        qsort(order, n, sizeof(*order), ort_runs_by_start);
+    size_t n;
+    struct oc_first_call *order = m->order = list_records(m, &n);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = order[i].group; k != OC_NONE; k = next_of_record(m, k))
             g->group[k].rec = (uint32_t)i;
@@ -266,10 +231,9 @@ static void add_group_recs(struct making *m)
         ort_runs_describe(m, &m->t->key[grp->key], rec);
         rec->lane = grp->lane;
         rec->parent = grp->parent == OC_NONE ? OC_NONE : g->group[grp->parent].rec;
-        rec->start_ns = (double)order[i].start_us * NS_PER_US;
+        rec->start_ns = order[i].start * NS_PER_US;
         sum_group(m, order[i].group, rec);
     }
-    free(order);
 }
 
 /* Records of nodes have the types that they have in the runs with the main shapes. */
@@ -282,7 +246,7 @@ static void keep_shapes(struct making *m)
     for (size_t i = 0; i < m->g.n; i++)
         types[i] = types_of_key(m, &m->t->key[m->g.group[i].key]);
     p->types = types;
-    ort_shapes_keep(m->t, &m->g, &m->shapes, (uint32_t)m->recs.n);
+    ort_shapes_keep(m->t, &m->g, &m->shapes, m->order, (uint32_t)m->recs.n);
     const struct oc_prof_shapes *main = &p->shapes[p->main_shapes];
     for (uint32_t i = 0; i < main->n_part; i++)
         if (main->part[i].types != OC_NONE)
@@ -320,42 +284,43 @@ static void warn_split_nodes(struct making *m)
 
 /* ---- buckets and totals ----------------------------------------------------------------------------- */
 
+/* For each used run the sum of these multiples of its duration and busy time. */
+static void sum_runs(struct making *m, int dur, int busy)
+{
+    const struct ort_trace *t = m->t;
+    oc_run_sums_clear(&m->sums);
+    for (uint32_t i = 0; i < t->n_run; i++)
+        if (t->run[i].used)
+            oc_run_sums_add(&m->sums, i,
+                            (dur * (double)t->run[i].dur_us + busy * t->run[i].busy_us) * NS_PER_US);
+}
+
 static void add_framework(struct making *m)
 {
-    struct ort_trace *t = m->t;
-    struct oc_profile *p = t->out;
+    struct oc_profile *p = m->t->out;
     struct oc_run_sums *s = &m->sums;
-    p->run_ns = p->busy_ns = (double)NAN;
-    if (!p->runs_used)
+    sum_runs(m, 0, 1);
+    p->busy_ns = oc_run_sums_stat(s, p->stat, p->runs_used);
+    p->run_ns = (double)NAN;
+    if (m->guessed || !p->runs_used)
         return;
-    oc_run_sums_clear(s);
-    for (uint32_t i = 0; i < t->n_run; i++)
-        if (t->run[i].used)
-            oc_run_sums_add(s, i, (double)m->busy[i].busy_us * NS_PER_US);
-    p->busy_ns = oc_run_sums_stat(s, m->stat, p->runs_used);
-    if (m->guessed)
-        return;
-    oc_run_sums_clear(s);
-    for (uint32_t i = 0; i < t->n_run; i++)
-        if (t->run[i].used)
-            oc_run_sums_add(s, i, (double)t->run[i].dur_us * NS_PER_US);
-    p->run_ns = oc_run_sums_stat(s, m->stat, p->runs_used);
-    for (uint32_t i = 0; i < t->n_run; i++)
-        if (t->run[i].used)
-            s->sum[i] -= (double)m->busy[i].busy_us * NS_PER_US;
+    sum_runs(m, 1, 0);
+    p->run_ns = oc_run_sums_stat(s, p->stat, p->runs_used);
+    sum_runs(m, 1, -1);
     struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, "framework", "(framework)");
-    oc_run_sums_store(s, m->stat, p->runs_used, rec);
+    oc_run_sums_store(s, p->stat, p->runs_used, rec);
     rec->self_ns = rec->time_ns;
     rec->total_ns = oc_run_sums_total(s);
     rec->calls = rec->runs;
     rec->calls_per_run = 1;
 }
 
-static void ort_runs_set_total(struct oc_prof_rec *rec, int64_t us, uint64_t calls, uint64_t where)
+static struct oc_prof_rec *add_left(struct making *m, const char *bucket, const char *name, struct ort_left l)
 {
-    rec->time_ns = rec->self_ns = rec->total_ns = (double)us * NS_PER_US;
-    rec->calls = calls;
-    rec->where = where;
+    struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, bucket, name);
+    rec->time_ns = rec->self_ns = rec->total_ns = (double)l.us * NS_PER_US;
+    rec->calls = l.n;
+    return rec;
 }
 
 static void add_load(struct making *m)
@@ -364,35 +329,29 @@ static void add_load(struct making *m)
     for (size_t i = 0; i < t->n_session; i++) {
         const struct ort_session *e = &t->session[i];
         bool early = !t->n_run || e->ts_us < t->run[0].start_us;
-        ort_runs_set_total(oc_rec_add_named(&m->recs, early ? "load" : "session", e->name), e->dur_us, 1,
-                           e->where);
+        add_left(m, early ? "load" : "session", e->name, (struct ort_left){e->dur_us, 1})->where = e->where;
     }
 }
 
 static void ort_runs_add_unused(struct making *m)
 {
     const struct ort_trace *t = m->t;
-    const struct ort_unused *u = &m->unused;
-    int64_t warmup_us = 0, held_us = u->held_us;
-    uint64_t n_warmup = 0;
+    struct ort_left warmup = {0};
+    bool more = m->shapes.left_out;
     for (size_t i = 0; i < t->n_run; i++) {
-        warmup_us += t->run[i].used ? 0 : t->run[i].dur_us;
-        held_us += t->run[i].used ? 0 : t->run[i].dur_us - m->busy[i].busy_us;
-        n_warmup += !t->run[i].used;
+        const struct ort_run *r = &t->run[i];
+        if (r->used)
+            continue;
+        warmup = (struct ort_left){warmup.us + r->dur_us, warmup.n + 1};
+        m->held_us += r->dur_us - (int64_t)r->busy_us;
     }
-    if (n_warmup) {
-        bool more = m->shapes.left_out;
-        struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, more ? "unused runs" : "warm-up runs",
-                                                   more ? "(unused runs)" : "(warm-up runs)");
-        ort_runs_set_total(rec, warmup_us, n_warmup, 0);
-        rec->total_ns = (double)held_us * NS_PER_US; /* more than the run durations when threads overlap */
-    }
-    if (u->n_cut)
-        ort_runs_set_total(oc_rec_add_named(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us,
-                           u->n_cut, 0);
-    if (u->n_outside)
-        ort_runs_set_total(oc_rec_add_named(&m->recs, "outside runs", "(outside runs)"), u->outside_us,
-                           u->n_outside, 0);
+    if (warmup.n) /* in all more than the durations of the runs when threads overlap */
+        add_left(m, more ? "unused runs" : "warm-up runs", more ? "(unused runs)" : "(warm-up runs)", warmup)
+            ->total_ns = (double)m->held_us * NS_PER_US;
+    if (m->cut.n)
+        add_left(m, "incomplete run", "(incomplete run)", m->cut);
+    if (m->outside.n)
+        add_left(m, "outside runs", "(outside runs)", m->outside);
 }
 
 /* All durations read, minus what a run or control flow node counts of the events inside it. */
@@ -401,7 +360,7 @@ static void sum_imported(struct making *m)
     const struct ort_trace *t = m->t;
     int64_t us = t->read_us - t->twice_us;
     for (size_t i = 0; i < t->n_run && !m->guessed; i++)
-        us -= m->busy[i].busy_us;
+        us -= (int64_t)t->run[i].busy_us;
     t->out->imported_ns = (double)us * NS_PER_US;
     if (t->n_kernel)
         t->out->imported_kernel_ns = (double)t->read_kernel_us * NS_PER_US;
@@ -446,7 +405,7 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
     struct ort_trace *t = m->t;
     struct oc_profile *p = t->out;
     const struct ort_shapes *s = &m->shapes;
-    ort_shapes_find(t, &m->g, &m->unused, !opts->by_node, &m->shapes);
+    ort_shapes_find(t, &m->g, !opts->by_node, &m->shapes);
     if (m->guessed) {
         p->runs_total = 0;
         p->runs_from = OC_RUNS_UNKNOWN;
@@ -463,7 +422,10 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
             : s->without_shapes              ? "evenly spaced in the first ones in the file"
                                              : "evenly spaced");
     m->by_node = opts->by_node && s->n_set > 1;
-    ort_runs_choose_stat(t, opts->stat, s->n_set);
+    sum_runs(m, 1, 0);
+    oc_run_sums_spread(&m->sums, &p->spread);
+    p->spread.shapes = s->n_set;
+    p->stat = oc_run_spread_stat(&p->spread, opts->stat, &p->diags);
 }
 
 void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
@@ -476,12 +438,10 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     if (m.guessed)
         guess_run(t);
     ort_runs_choose_runs(t, opts->warmup);
-    m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
-    m.types.of.arena = &m.types.arena;
-    ort_nest(t, &m.g, m.busy, &m.unused);
-    find_shapes(&m, opts);
-    m.stat = p->stat;
+    m.types_of.arena = &m.g.arena;
+    ort_nest(t, &m.g);
     oc_run_sums_init(&m.sums, t->n_run);
+    find_shapes(&m, opts);
     add_group_recs(&m);
     keep_shapes(&m);
     warn_split_nodes(&m);
@@ -493,9 +453,10 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     ort_runs_add_unused(&m);
     sum_imported(&m);
     oc_rec_list_end(&m.recs, p);
-    free(m.busy);
     oc_run_sums_free(&m.sums);
     ort_shapes_free(&m.shapes);
+    free(m.order);
+    oc_map_free(&m.types_of);
+    free(m.types);
     ort_groups_free(&m.g);
-    free_types(&m.types);
 }

@@ -4,8 +4,6 @@
 
 #include "profile/formats/ort_trace.h"
 
-#define NS_PER_US 1000.0
-
 enum { MAX_SETS = 1024 }; /* of runs that are used: a model is analysed for each */
 
 /* ---- groups of one node ----------------------------------------------------------------------------- */
@@ -130,31 +128,16 @@ static void choose_main(const struct ort_trace *t, struct ort_shapes *s)
     free(longest_us);
 }
 
-/* The runs that are in no set are not used: what is known of the groups' starts is computed again. */
-static void drop_runs(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused,
-                      struct ort_shapes *s)
+/* The runs that are in no set are not used. */
+static void drop_runs(struct ort_trace *t, struct ort_shapes *s)
 {
-    for (size_t i = 0; i < t->n_run; i++)
+    for (size_t i = 0; i < t->n_run; i++) {
         s->left_out += t->run[i].used && s->set[i] == OC_NONE;
-    if (!s->left_out)
-        return;
-    for (size_t i = 0; i < g->n; i++)
-        g->group[i].start_run = OC_NONE;
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct ort_event *e = &t->event[i];
-        if (e->lane == OC_NONE || !t->run[e->lane].used)
-            continue;
-        if (s->set[e->lane] == OC_NONE)
-            unused->held_us += e->self_us;
-        else
-            ort_note_start(t, &g->group[e->key], e->lane, e->ts_us);
-    }
-    for (size_t i = 0; i < t->n_run; i++)
         t->run[i].used &= s->set[i] != OC_NONE;
+    }
 }
 
-void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused, bool keep_all,
-                     struct ort_shapes *out)
+void ort_shapes_find(struct ort_trace *t, const struct ort_groups *g, bool keep_all, struct ort_shapes *out)
 {
     *out = (struct ort_shapes){.head = oc_xcalloc(g->n + 1, sizeof(uint32_t)),
                                .next = oc_xcalloc(g->n + 1, sizeof(uint32_t)),
@@ -164,7 +147,7 @@ void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unuse
     number_sets(t, d, keep_all, out);
     if (!keep_all) {
         sample_sets(t, out);
-        drop_runs(t, g, unused, out);
+        drop_runs(t, out);
     }
     if (out->n_set)
         choose_main(t, out);
@@ -210,21 +193,17 @@ static void add_event(const struct ort_trace *t, const struct ort_event *e, cons
 }
 
 static void ort_shapes_add_parts(const struct ort_trace *t, const struct ort_groups *g,
-                                 const struct ort_shapes *s, uint32_t n_rec, struct parts *p)
+                                 const struct ort_shapes *s, const struct oc_first_call *rec, uint32_t n_rec,
+                                 struct parts *p)
 {
-    uint32_t *head = oc_xcalloc(n_rec + 1, sizeof(*head));
-    for (uint32_t i = 0; i < g->n; i++)
-        if (s->head[i] == i && g->group[i].rec < n_rec)
-            head[g->group[i].rec] = i + 1;
-    for (uint32_t rec = 0; rec < n_rec; rec++) {
+    for (uint32_t r = 0; r < n_rec; r++) {
         size_t from = p->n;
-        for (uint32_t i = head[rec] ? head[rec] - 1 : OC_NONE; i != OC_NONE; i = s->next[i])
+        for (uint32_t i = rec[r].group; i != OC_NONE; i = s->next[i])
             for (uint32_t k = 0; k < g->group[i].n; k++)
-                add_event(t, &t->event[g->order[g->group[i].first + k]], s, rec, p);
+                add_event(t, &t->event[g->order[g->group[i].first + k]], s, r, p);
         for (size_t i = from; i < p->n; i++)
             p->of_set[p->item[i].set] = 0;
     }
-    free(head);
 }
 
 static void runs_of_sets(const struct ort_trace *t, const struct ort_shapes *s, struct oc_prof_shapes *sets)
@@ -247,13 +226,13 @@ static void runs_of_sets(const struct ort_trace *t, const struct ort_shapes *s, 
 }
 
 void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
-                     uint32_t n_rec)
+                     const struct oc_first_call *rec, uint32_t n_rec)
 {
     struct oc_profile *out = t->out;
     struct parts p = {.of_set = oc_xcalloc(s->n_set, sizeof(size_t)),
                       .seen_run = oc_xcalloc(t->n_run, sizeof(uint32_t))};
     struct oc_prof_shapes *sets = OC_NEW_ARRAY(&out->arena, s->n_set, struct oc_prof_shapes);
-    ort_shapes_add_parts(t, g, s, n_rec, &p);
+    ort_shapes_add_parts(t, g, s, rec, n_rec, &p);
     runs_of_sets(t, s, sets);
     struct oc_prof_part *part = OC_NEW_ARRAY(&out->arena, p.n + 1, struct oc_prof_part);
     size_t *place = oc_xcalloc((size_t)s->n_set + 1, sizeof(*place)); /* counting sort */

@@ -4,16 +4,15 @@
 #include "profile/formats/ort_trace.h"
 #include "profile/core/timeline.h"
 
-#define NS_PER_US 1000
-
-static void ort_timeline_add(struct oc_timeline *t, unsigned kind, uint16_t lane, const char *name,
+/* The last lane is shared where there are more than a timeline has. */
+static void ort_timeline_add(struct oc_timeline *t, unsigned kind, uint32_t lane, const char *name,
                              int64_t ts_us, int64_t dur_us, uint32_t detail)
 {
     struct oc_event e = {.start_ns = oc_timeline_at(t, ts_us * NS_PER_US),
                          .dur_ns = (double)dur_us * NS_PER_US,
                          .name = oc_timeline_name(t, name, strlen(name)),
                          .detail = detail,
-                         .lane = lane,
+                         .lane = (uint16_t)(lane < t->n_lane ? lane : t->n_lane - 1),
                          .kind = (uint8_t)kind};
     oc_timeline_add(t, &e, 0, 0);
 }
@@ -28,32 +27,24 @@ static uint32_t node_detail(struct oc_timeline *t, const char *node)
     return id;
 }
 
-static uint16_t lane_at(const struct ort_trace *from, struct oc_timeline *t, uint32_t lane)
-{
-    struct oc_lane l = {.process = 0, .device_id = OC_NO_ID};
-    if (lane < from->n_lane) {
-        l.process = from->lane_id[lane].pid;
-        l.id = from->lane_id[lane].tid;
-    }
-    return oc_timeline_lane(t, &l);
-}
-
 static void ort_timeline_fill(const struct ort_trace *from, struct oc_timeline *t)
 {
     for (uint32_t l = 0; l < from->n_lane; l++) /* with the numbers that the records use */
-        lane_at(from, t, l);
+        oc_timeline_lane(t, &from->lane[l]);
+    if (!from->n_lane && from->n_session)
+        oc_timeline_lane(t, &(struct oc_lane){.device_id = OC_NO_ID});
     for (size_t i = 0; i < from->n_run; i++)
-        ort_timeline_add(t, OC_EV_STEP, lane_at(from, t, from->run[i].lane), "model_run",
-                         from->run[i].start_us, from->run[i].dur_us, OC_NONE);
+        ort_timeline_add(t, OC_EV_STEP, from->run[i].lane, "model_run", from->run[i].start_us,
+                         from->run[i].dur_us, OC_NONE);
     for (size_t i = 0; i < from->n_event; i++) {
         const struct ort_event *e = &from->event[i];
         const struct ort_key *k = &from->key[e->key];
-        ort_timeline_add(t, k->kind == ORT_NODE ? OC_EV_OPERATOR : OC_EV_FRAMEWORK, lane_at(from, t, e->lane),
-                         k->name, e->ts_us, e->dur_us, OC_NONE);
+        ort_timeline_add(t, k->kind == ORT_NODE ? OC_EV_OPERATOR : OC_EV_FRAMEWORK, e->lane, k->name,
+                         e->ts_us, e->dur_us, OC_NONE);
     }
     for (size_t i = 0; i < from->n_session; i++)
-        ort_timeline_add(t, OC_EV_FRAMEWORK, lane_at(from, t, 0), from->session[i].name,
-                         from->session[i].ts_us, from->session[i].dur_us, OC_NONE);
+        ort_timeline_add(t, OC_EV_FRAMEWORK, 0, from->session[i].name, from->session[i].ts_us,
+                         from->session[i].dur_us, OC_NONE);
     if (!from->n_kernel)
         return;
     struct oc_lane device = {.device = true, .process = OC_NO_ID};

@@ -16,6 +16,8 @@
 #include "profile/core/run_sums.h"
 #include "onnxcost_types.h"
 
+#define NS_PER_US 1000
+
 enum ort_kind { ORT_NODE, ORT_FENCE, ORT_KERNEL };
 
 /* What events share: name, type, shapes. Texts are interned. */
@@ -43,9 +45,16 @@ struct ort_event {
 
 struct ort_run {
     int64_t start_us, dur_us;
-    uint32_t lane;
+    double busy_us, reached_us; /* interval union of its top-level events, and how far it is computed */
+    uint32_t lane;              /* OC_NONE: of all */
+    uint32_t next;              /* the next run of the lane, OC_NONE */
     bool used;
 };
+
+static inline int64_t ort_run_end(const struct ort_run *r)
+{
+    return r->start_us + r->dur_us;
+}
 
 struct ort_session { /* another event of the session */
     const char *name;
@@ -64,9 +73,7 @@ struct ort_trace {
     size_t n_run, run_cap;
     struct ort_session *session;
     size_t n_session, session_cap;
-    struct ort_thread {
-        int64_t pid, tid;
-    } * lane_id; /* on the heap */
+    struct oc_lane *lane; /* on the heap */
     uint32_t n_lane, lane_cap;
     int64_t read_us, read_kernel_us; /* sum of the durations of all events, computed while reading */
     int64_t twice_us;                /* the part of it that is counted twice because events are nested */
@@ -87,8 +94,6 @@ struct ort_group {
     uint32_t same_name;   /* next group of that node name, OC_NONE */
     uint32_t rec;         /* its record, OC_NONE: in no used run */
     uint32_t lane;        /* of the first event */
-    uint32_t start_run;   /* first used run it appears in, OC_NONE: none ... */
-    int64_t start_us;     /* ... and its first start, relative to the start of that run */
 };
 
 struct ort_groups {
@@ -100,26 +105,18 @@ struct ort_groups {
     uint32_t *order; /* events by group, sorted by lane and start */
 };
 
-/* Busy time of runs: the interval union of their top-level events. */
-struct ort_busy {
-    int64_t busy_us, end_us;
-    uint32_t lane;
-    bool many_lanes;
-};
-
-/* Time outside the used runs. */
-struct ort_unused {
-    int64_t held_us, outside_us, cut_us; /* in warm-up runs; before the last run's end; after it */
-    uint64_t n_outside, n_cut;
-};
-
 /* Sorts and nests the events and assigns them to runs: afterwards event.key is the group and event.lane
- * the run. busy: one entry per run. */
-void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy, struct ort_unused *unused);
+ * the run. */
+void ort_nest(struct ort_trace *t, struct ort_groups *g);
 void ort_groups_free(struct ort_groups *g);
-/* An event of the group in a used run: remembers the first start. */
-void ort_note_start(const struct ort_trace *t, struct ort_group *g, uint32_t run, int64_t ts_us);
 
+/* Time of events that are in no used run, and their number. */
+struct ort_left {
+    int64_t us;
+    uint64_t n;
+};
+
+int64_t ort_last_end(const struct ort_trace *t); /* of the runs, INT64_MIN: none */
 /* Index of the last run that starts at or before ts (runs sorted by start), OC_NONE: none. */
 uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us);
 
@@ -132,12 +129,12 @@ struct ort_shapes {
     uint32_t main;            /* the set with the most runs, of several the one with the longest run */
 };
 /* Marks runs as unused, unless keep_all, where there are too many sets. */
-void ort_shapes_find(struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused, bool keep_all,
-                     struct ort_shapes *out);
+void ort_shapes_find(struct ort_trace *t, const struct ort_groups *g, bool keep_all, struct ort_shapes *out);
 void ort_shapes_free(struct ort_shapes *s);
-/* Fills out->shapes: what each record did in the runs of each set; types are numbered by group. */
+/* Fills out->shapes: what each record did in the runs of each set; types are numbered by group. rec: the first group
+ * of each record. */
 void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
-                     uint32_t n_rec);
+                     const struct oc_first_call *rec, uint32_t n_rec);
 
 /* Device time: sets kernel_ns of the records and adds buckets for kernels without a node. */
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,

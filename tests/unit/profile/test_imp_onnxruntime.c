@@ -340,15 +340,32 @@ static void events_are_assigned_to_the_run_of_their_thread(void **state)
     add_node(&b, 1, 60, 10, "a", "Conv"); /* run of thread 1, though that of thread 2 started later */
     add_node(&b, 2, 60, 20, "a", "Conv");
     add_node(&b, 1, 210, 30, "a", "Conv");
+    add_node(&b, 9, 202, 5, "c", "Relu");                   /* pool: before what its run did first */
     add_node(&b, 9, 215, 40, "b", "Relu");                  /* pool */
     struct oc_profile *p = close_trace(&b, 1, OC_STAT_SUM); /* without the first run */
     assert_int_equal(p->runs_total, 3);
     assert_int_equal(p->runs_used, 2);
     assert_true(t_rec(p, "a")->time_ns == 50e3 && t_rec(p, "a")->runs == 2);
     assert_true(t_rec(p, "b")->time_ns == 40e3);
-    assert_true(p->busy_ns == 20e3 + 40e3); /* 210..240 and 215..250 (clipped to the run): 40 */
-    assert_true(t_self_ns(p, "framework") == 150e3 - 60e3);
+    assert_true(p->busy_ns == 20e3 + 45e3); /* 202..207, 210..240 and 215..250 (clipped to the run): 45 */
+    assert_true(t_self_ns(p, "framework") == 150e3 - 65e3);
     oc_profile_close(p);
+}
+
+/* Truncated times let a fence end after the node that contains it: only the node's time counts as busy. */
+static void fences_inside_nodes_are_not_on_top(void **state)
+{
+    (void)state;
+    for (int tid = 1; tid <= 2; tid++) {
+        struct oc_buf b = {0};
+        add_run(&b, 1, 0, 100);
+        add_node(&b, 1, 10, 10, "if", "If");
+        add_event(&b, "Node", 1, 19, 2, "x_fence_before", "");
+        add_node(&b, tid, 50, 5, "y", "Relu");
+        struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+        assert_true(p->busy_ns == 15e3 && t_rec(p, "(fences)")->time_ns == 2e3);
+        oc_profile_close(p);
+    }
 }
 
 static void different_shapes_are_different_records(void **state)
@@ -733,6 +750,7 @@ int main(void)
         cmocka_unit_test(equal_names_in_two_bodies_are_two_records),
         cmocka_unit_test(adjacent_nodes_are_not_nested),
         cmocka_unit_test(events_are_assigned_to_the_run_of_their_thread),
+        cmocka_unit_test(fences_inside_nodes_are_not_on_top),
         cmocka_unit_test(different_shapes_are_different_records),
         cmocka_unit_test(a_node_with_several_shapes_can_be_one_record),
         cmocka_unit_test(one_set_of_shapes_needs_no_sizes),
