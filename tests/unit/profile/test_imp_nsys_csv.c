@@ -90,6 +90,8 @@ static void reads_traces_of_all_versions(void **state)
         assert_conserved(p, true);
         assert_string_equal(p->device, "T4");
         assert_ns(p->imported_kernel_ns, 3500);
+        assert_ns(p->busy_ns, 3500);
+        assert_string_equal(p->diags.item[0].code, "W-no-run");
         assert_int_equal(p->n_rec, 3);
         assert_ns(find(p, "void f<a, b>(int)")->time_ns, 2000);
         const struct oc_prof_rec *copy = find(p, "[CUDA memcpy DtoH]");
@@ -101,6 +103,16 @@ static void reads_traces_of_all_versions(void **state)
         assert_int_equal(p->lane[0].device_id, 0);
         oc_profile_close(p);
     }
+}
+
+static void time_of_one_launch_is_that_of_the_recording(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text("Start (ns),Duration (ns),CorrId,Strm,Name\n1000,2000,1,7,f\n");
+    for (size_t i = 0; i < p->diags.n; i++)
+        assert_string_not_equal(p->diags.item[i].code, "W-no-run");
+    assert_ns(find(p, "f")->time_ns, 2000);
+    oc_profile_close(p);
 }
 
 /* 2021 (no median) and later; 600 ns in 3 calls of f, 90 in 6 of g: 3 runs of 200 + 30 ns. */
@@ -413,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_traces_of_all_versions),
+        cmocka_unit_test(time_of_one_launch_is_that_of_the_recording),
         cmocka_unit_test(reads_kernel_sums),
         cmocka_unit_test(kernels_by_nvtx_range_are_layers),
         cmocka_unit_test(projected_nvtx_ranges_nest),

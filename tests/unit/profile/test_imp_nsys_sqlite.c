@@ -357,6 +357,24 @@ static void repeated_launches_may_end_in_an_incomplete_run(void **state)
     oc_profile_close(p);
 }
 
+/* Of three runs, two of 20 and 30 ns, one launched nothing. */
+static void runs_without_launches_have_no_time(void **state)
+{
+    (void)state;
+    begin_sql();
+    for (int run = 0; run < 3; run++) {
+        add_range("Batch-x Forward", 1000 * run, 1000 * run + 500);
+        if (run != 1)
+            add_launch(run + 1, 1000 * run + 10, 1000 * run + 100, 20 + 5 * run, "1");
+    }
+    struct oc_profile *p = open_sql(0);
+    assert_int_equal(p->runs_used, 3);
+    assert_int_equal(p->spread.n, 2);
+    assert_ns(p->spread.min_ns, 20);
+    assert_ns(p->spread.max_ns, 30);
+    oc_profile_close(p);
+}
+
 static void cuda_graphs_are_reported(void **state)
 {
     (void)state;
@@ -503,6 +521,7 @@ int main(void)
         cmocka_unit_test(correlation_respects_processes_and_threads),
         cmocka_unit_test(kernels_without_ranges_are_records),
         cmocka_unit_test(repeated_launches_may_end_in_an_incomplete_run),
+        cmocka_unit_test(runs_without_launches_have_no_time),
         cmocka_unit_test(cuda_graphs_are_reported),
         cmocka_unit_test(broken_tables_are_errors_or_warnings),
         cmocka_unit_test(sample_engine_matches_the_kernel_sums),
