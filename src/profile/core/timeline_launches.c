@@ -319,7 +319,6 @@ void oc_timeline_launches_end(struct oc_timeline *t, const struct oc_profile_opt
     struct oc_launches *l = launches_of(t);
     l->n_run = n_run;
     l->kernels_are_records = kernels_are_records;
-    t->profile->stat = opts->stat;
     oc_timeline_finish(t, opts, &rules);
     oc_timeline_records(t, opts, &rules);
 }

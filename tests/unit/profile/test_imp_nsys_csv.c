@@ -24,9 +24,9 @@ static void assert_conserved(const struct oc_profile *p, bool device)
         fail_msg("of %f ns %f are lost", c.imported_ns, c.lost_ns);
 }
 
-static struct oc_profile *read_text(const char *text)
+static struct oc_profile *read_with(const char *text, enum oc_stat stat)
 {
-    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = OC_STAT_MEAN};
+    struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE, .stat = stat};
     struct oc_peek peek = {.path = "", .data = text, .n = strlen(text)};
     struct oc_profile *p;
     struct oc_bid bid = {0};
@@ -36,6 +36,11 @@ static struct oc_profile *read_text(const char *text)
     if (oc_profile_from_mem(&oc_importer_nsys_csv, text, strlen(text), &opts, &p, &err))
         fail_msg("%s", err.msg);
     return p;
+}
+
+static struct oc_profile *read_text(const char *text)
+{
+    return read_with(text, OC_STAT_MEAN);
 }
 
 static const struct oc_prof_rec *find(const struct oc_profile *p, const char *name)
@@ -108,10 +113,12 @@ static void reads_traces_of_all_versions(void **state)
 static void time_of_one_launch_is_that_of_the_recording(void **state)
 {
     (void)state;
-    struct oc_profile *p = read_text("Start (ns),Duration (ns),CorrId,Strm,Name\n1000,2000,1,7,f\n");
+    struct oc_profile *p =
+        read_with("Start (ns),Duration (ns),CorrId,Strm,Name\n1000,2000,1,7,f\n", OC_STAT_AUTO);
     for (size_t i = 0; i < p->diags.n; i++)
         assert_string_not_equal(p->diags.item[i].code, "W-no-run");
     assert_ns(find(p, "f")->time_ns, 2000);
+    assert_int_equal(p->stat, OC_STAT_MEDIAN);
     oc_profile_close(p);
 }
 

@@ -320,11 +320,12 @@ static void kernels_without_ranges_are_records(void **state)
 
 /* Five runs of four launches and a copy, then the beginning of one: its 10 + 20 ns are those of an incomplete run. Work
  * of another stream before it, 7 ns, is of the last run. The first two launches of a run start at the same time, in odd
- * runs with the shorter one first: their order is that of the file. */
+ * runs with the shorter one first: their order is that of the file. A kernel before the runs has no record. */
 static void repeated_launches_may_end_in_an_incomplete_run(void **state)
 {
     (void)state;
     begin_sql();
+    add_launch(1, 0, 10, 50, "3");
     for (int run = 0; run < 6; run++) {
         int t = 1000 + 100 * run, odd = run % 2;
         add_launch(10 + 4 * run, 0, t, odd ? 10 : 20, "1");
@@ -348,12 +349,16 @@ static void repeated_launches_may_end_in_an_incomplete_run(void **state)
     assert_int_equal(cut->calls, 2);
     assert_ns(find(p, "relu_kernel")->total_kernel_ns, 2 * 20 + 2 * 10 + 7);
     assert_ns(p->spread.max_ns, 87);
+    assert_ns(find(p, "(launches outside runs)")->time_ns, 50);
+    assert_int_equal(p->n_rec, 7); /* three kernels, copies, and three parts outside the used runs */
+    assert_int_equal(p->n_kernel, 4);
     oc_profile_close(p);
     add_range("work", 0, 10); /* the host time of all runs is not that of one */
     p = open_sql(0);
     assert_int_equal(p->runs_total, 5);
     assert_ns(find(p, "work")->kernel_ns, 20 + 10 + 3 + 5);
     assert_true(isnan(find(p, "work")->host_ns));
+    assert_int_equal(p->n_kernel, 3 + 1 + 1); /* in it, of the other stream, copies */
     oc_profile_close(p);
 }
 
