@@ -577,6 +577,20 @@ static const struct consumer patterns[] = {
                        "Softmax . / axis=-1; MatMul . float16[8,16]{*0.1}; Transpose . / perm=0,2,1,3; "
                        "Reshape . int64[3]{2,8,64}; MatMul . float16[64,64]{*0.1}; Add . float16[64]{*0.1}"},
     {"half_argmax", "x = float16[2,4,16]; ArgMax x"},
+    /* operators without effect */
+    {"noop_sub", WORDS "Relu x; Sub . float[]{0}; Exp ."},
+    {"noop_add_first", WORDS "Relu x; Add float[]{0} .; Exp ."},
+    {"noop_mul", WORDS "Relu x; Mul . float[]{1}; Exp ."},
+    {"noop_div", WORDS "Relu x; Div . float[]{1}; Exp ."},
+    {"noop_div_first", WORDS "Relu x; Div float[]{1} .; Exp ."},
+    {"noop_sub_first", WORDS "Relu x; Sub float[]{0} .; Exp ."},
+    {"noop_mul_1d", WORDS "Relu x; Mul . float[1]{1}; Exp ."},
+    {"noop_mul_4d", WORDS "Relu x; Mul . float[1,1,1,1]{1}; Exp ."},
+    {"noop_mul_input", WORDS "Mul x float[]{1}; Exp ."},
+    {"noop_mul_out", WORDS "Relu x; Mul . float[]{1}"},
+    {"noop_add_zero", WORDS "Relu x; Add . float[16]{*0}; Exp ."},
+    {"noop_two", WORDS "Relu x; t = .; Mul t float[]{1}; Exp .; e = .; Neg t; Add . e"},
+    {"noop_dyn", "x = float[N,4,16]; Relu x; Mul . float[]{1}; Exp ."},
     /* shapes, views, slices, Transposes that move */
     {"shape_of_batch",
      "x = float[N,16,8,8]; Shape x / start=0 end=1; Concat . int64[1]{1024} / axis=0; Reshape x ."},

@@ -435,8 +435,8 @@ void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
 
 /* ---- fusion compare --------------------------------------------------------------------------------- */
 
-/* Identifies a kernel by its launched nodes: folded nodes and those without effect are ignored, equal nodes
- * are one. */
+/* Identifies a kernel by its launched nodes: folded nodes, those without effect and those that the plan removes
+ * or moves are ignored, equal nodes are one. */
 struct set {
     uint64_t id;
     size_t item;
@@ -473,8 +473,10 @@ static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
     if (!u->n_node)
         return fusion_layout_mix(fusion_layout_mix(u->kernel.work.bytes) + u->kernel.op);
     for (uint32_t i = 0; i < u->n_node; i++) {
-        uint32_t node = c->same[u->node[i]];
-        if (c->seen[node] != c->kernel && (fusion_layout_counts(c->m, c->a, node) || u->n_node == 1))
+        bool gone = c->same[u->node[i]] == OC_NONE;
+        uint32_t node = gone ? u->node[i] : c->same[u->node[i]];
+        if (c->seen[node] != c->kernel &&
+            ((!gone && fusion_layout_counts(c->m, c->a, node)) || u->n_node == 1))
             id += fusion_layout_mix((uint64_t)node + 1);
         c->seen[node] = c->kernel;
     }

@@ -1,6 +1,13 @@
 /* Operators that ONNX Runtime moves or adds to change shapes. A Transpose goes after operators whose result has
- * fewer dimensions, Gathers of one index and reductions: there it has less work, or none. */
+ * fewer dimensions, Gathers of one index and reductions: there it has less work, or none; and toward another
+ * Transpose. */
 #include "estimate/fusion_plan.h"
+
+static uint32_t axis_bit(int64_t axis, unsigned rank)
+{
+    axis += axis < 0 ? rank : 0;
+    return axis >= 0 && axis < (int64_t)rank ? 1u << axis : 0;
+}
 
 /* The dimensions of its input that the node removes, as bits; 0: it keeps all of them. */
 static uint32_t removed_axes(const struct oc_fuse *f, uint32_t node)
@@ -10,18 +17,18 @@ static uint32_t removed_axes(const struct oc_fuse *f, uint32_t node)
                          *keep = oc_node_attr(n, "keepdims");
     const struct oc_shape *s = oc_fuse_shape(f, n->in[0]);
     uint32_t index = oc_fuse_input(f, node, 1), bits = 0;
-    if (!s || s->rank > OC_FUSE_RANK)
+    if (!s || s->rank > OC_FUSE_RANK || !n->n_out || n->out[0] == OC_NONE)
         return 0;
     if (oc_fuse_is(f, node, " Gather ") && index != OC_NONE && !f->a->type[index].shape.rank)
-        return 1u << ((axis ? axis->i : 0) + (axis && axis->i < 0 ? s->rank : 0));
+        return axis_bit(axis ? axis->i : 0, s->rank);
     if (!oc_fuse_is(f, node, " ReduceMean ReduceMax ReduceMin ReduceSum ") || !keep || keep->i)
         return 0;
     const struct oc_data *d = index == OC_NONE ? NULL : f->a->data[index];
     for (uint32_t i = 0; i < (axes ? axes->n : d ? d->n : 0); i++) {
-        int64_t at = axes ? axes->ints[i] : 0;
-        if (!axes && !oc_elem_known_int(&d->e[i], &at))
+        int64_t at = 0;
+        if (axes ? axes->type != OC_ATTR_INTS : !oc_elem_known_int(&d->e[i], &at))
             return 0;
-        bits |= 1u << (at + (at < 0 ? s->rank : 0));
+        bits |= axis_bit(axes ? axes->ints[i] : at, s->rank);
     }
     return bits;
 }
@@ -68,7 +75,7 @@ static bool is_turned(const int64_t *perm, unsigned n)
     return false;
 }
 
-/* The Transpose of each reader, unless the next one includes it. The node itself is found in the readers. */
+/* The Transpose of each reader, unless the next one includes it. */
 static void insert_transposes(struct oc_fuse *f, uint32_t transpose)
 {
     const struct oc_graph_index *x = &f->maker.x;
@@ -78,24 +85,67 @@ static void insert_transposes(struct oc_fuse *f, uint32_t transpose)
         int64_t perm[OC_FUSE_RANK];
         unsigned n;
         double bytes = oc_fuse_elements(f, out) * oc_dtype_info(f->a->type[out].dtype)->bits / 8;
-        struct oc_fuse_group *g = &f->group[f->owner[x->use[i]]];
-        if (g->node[g->n_node - 1] != transpose)
-            oc_fuse_add_node(f, g, transpose);
         oc_fuse_moved(f, out, perm, &n);
         if (is_turned(perm, n) && (next == OC_NONE || !oc_fuse_is(f, next, " Transpose ")))
             oc_fuse_insert(f, "Transpose", out, bytes, bytes, f->inserted);
     }
 }
 
+/* Operators that work in any order of dimensions lead from the value to a Transpose. */
+static bool leads_to_transpose(const struct oc_fuse *f, uint32_t value, unsigned depth)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1] && depth < 64; i++) {
+        uint32_t node = x->use[i];
+        if (f->owner[node] == OC_NONE || !f->m->node[node].n_out || f->m->node[node].out[0] == OC_NONE)
+            continue;
+        if (oc_fuse_is(f, node, " Transpose "))
+            return true;
+        if (oc_fuse_any_order(f, node) || oc_fuse_is(f, node, " MaxPool "))
+            return leads_to_transpose(f, f->m->node[node].out[0], depth + 1);
+    }
+    return false;
+}
+
+/* The only reader, if it can come before the Transpose that makes the value. */
+static uint32_t reader_before(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t node = oc_fuse_user(f, value);
+    if (node == OC_NONE || !oc_fuse_any_order(f, node) || f->group[f->owner[node]].n_node != 1 ||
+        !f->m->node[node].n_out || f->m->node[node].out[0] == OC_NONE)
+        return OC_NONE;
+    for (uint32_t i = 0; i < f->m->node[node].n_in; i++) {
+        uint32_t v = oc_fuse_input(f, node, i);
+        if (v != OC_NONE && v != value && !oc_fuse_const(f, v))
+            return OC_NONE;
+    }
+    return leads_to_transpose(f, f->m->node[node].out[0], 0) ? node : OC_NONE;
+}
+
+static bool move_toward_transpose(struct oc_fuse *f, uint32_t transpose)
+{
+    uint32_t start = f->m->node[transpose].out[0], value = start, node;
+    while ((node = reader_before(f, value)) != OC_NONE)
+        value = f->m->node[node].out[0];
+    double bytes = oc_fuse_elements(f, value) * oc_dtype_info(f->a->type[value].dtype)->bits / 8;
+    if (value != start)
+        oc_fuse_insert(f, "Transpose", value, bytes, bytes, f->inserted);
+    return value != start;
+}
+
 void oc_fuse_move(struct oc_fuse *f)
 {
     for (uint32_t i = 0; i < f->m->n_node; i++) {
         struct oc_fuse_group *g = f->owner[i] == OC_NONE ? NULL : &f->group[f->owner[i]];
-        if (!g || g->gone || g->n_node != 1 || !fusion_moves_is_moved(f, i))
+        if (!g || g->gone || g->n_node != 1 || g->out == OC_NONE || !oc_fuse_is(f, i, " Transpose ") ||
+            !oc_node_attr(&f->m->node[i], "perm") || f->rules == OC_FUSE_GENERIC)
             continue;
-        g->gone = true;
+        if (fusion_moves_is_moved(f, i))
+            insert_transposes(f, i);
+        else if (!move_toward_transpose(f, i))
+            continue;
+        f->dropped[i] = g->gone = true;
         g->n_node = 0;
-        insert_transposes(f, i);
     }
 }
 

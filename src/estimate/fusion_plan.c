@@ -69,7 +69,8 @@ uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value)
         uint32_t from = f->m->value[value].producer;
         if (from == OC_NONE || !f->dropped[from] || !f->m->node[from].n_in)
             break;
-        value = f->m->node[from].in[0];
+        const struct oc_node *n = &f->m->node[from];
+        value = n->in[n->n_in == 2 && f->constant[n->in[0]]]; /* of "1 * x": x */
     }
     return value;
 }
@@ -304,6 +305,20 @@ static bool second_is_read(const struct oc_fuse *f, uint32_t node)
     return v != OC_NONE && oc_fuse_users(f, v) > 0;
 }
 
+/* x + 0, x - 0, x * 1, x / 1, with a computed x. */
+static bool computes_nothing(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    bool sum = oc_fuse_is(f, node, " Add Sub "), first = f->constant[n->in[0]];
+    double v;
+    if ((!sum && !oc_fuse_is(f, node, " Mul Div ")) || n->n_in != 2 || n->in[1] == OC_NONE ||
+        (first && !oc_fuse_is(f, node, " Add Mul ")))
+        return false;
+    uint32_t c = n->in[!first], x = n->in[first];
+    return oc_fuse_number(f, c, &v) && v == !sum && f->m->value[x].producer != OC_NONE && !f->constant[x] &&
+           f->a->type[c].shape.rank <= f->a->type[x].shape.rank;
+}
+
 /* ONNX Runtime keeps a graph output and its name: an operator before it is removed only if it is an Identity
  * whose input has no other reader. */
 static bool ort_removes(const struct oc_fuse *f, uint32_t node)
@@ -315,7 +330,8 @@ static bool ort_removes(const struct oc_fuse *f, uint32_t node)
     if (f->m->value[n->out[0]].graph_output)
         return identity && f->m->value[root].producer != OC_NONE && f->m->value[from].producer != OC_NONE &&
                !f->m->value[from].graph_output && x->use_first[from + 1] - x->use_first[from] == 1;
-    return identity || (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
+    return identity || computes_nothing(f, node) ||
+           (oc_fuse_is(f, node, " Dropout ") && !second_is_read(f, node)) ||
            (same_type(f, from, n->out[0]) &&
             (oc_fuse_is(f, node, " Cast ") || (oc_fuse_is(f, node, " Slice ") && is_whole_slice(f, node))));
 }
@@ -527,6 +543,8 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     if (inserted.n)
         memcpy(out->item + out->n, inserted.item, inserted.n * sizeof(*inserted.item));
     out->n += inserted.n;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        f.same_node[i] = f.dropped[i] ? OC_NONE : f.same_node[i];
     out->same = f.same_node;
     oc_kernel_maker_close(&f.maker);
 }

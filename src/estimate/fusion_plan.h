@@ -112,6 +112,8 @@ void oc_fuse_simplify(struct oc_fuse *f); /* fusion_simplify.c: runs before grou
 uint32_t oc_fuse_size_root(const struct oc_fuse *f, uint32_t value, unsigned axis);
 /* Sizes that are equal for the runtime: declared ones, also of the tensors that they come from. */
 bool oc_fuse_same_size(const struct oc_fuse *f, uint32_t a, uint32_t b, unsigned axis);
+bool oc_fuse_any_order(const struct oc_fuse *f,
+                       uint32_t node);                /* computes the same in any order of dimensions */
 void oc_fuse_split(struct oc_fuse *f, uint32_t node); /* fusion_slices.c: Gathers and Slices of one axis */
 void oc_fuse_qdq(struct oc_fuse *f);                  /* fusion_qdq.c: integer kernels of quantized models */
 /* and the Transposes around those with channels last; appended to the list */

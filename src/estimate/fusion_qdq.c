@@ -60,7 +60,9 @@ static bool is_signed(const struct oc_fuse *f, uint32_t value)
 {
     const struct oc_graph_index *x = &f->maker.x;
     uint32_t dq = x->use_first[value + 1] - x->use_first[value] == 1 ? x->use[x->use_first[value]] : OC_NONE;
-    uint32_t v = dq == OC_NONE || !oc_fuse_is(f, dq, " DequantizeLinear ") ? OC_NONE : f->m->node[dq].out[0];
+    uint32_t v = dq == OC_NONE || !oc_fuse_is(f, dq, " DequantizeLinear ") || !f->m->node[dq].n_out
+                     ? OC_NONE
+                     : f->m->node[dq].out[0];
     return f->a->type[value].dtype == OC_DT_INT8 &&
            (f->rules == OC_FUSE_ORT_NEON || oc_fuse_const(f, value) || v == OC_NONE ||
             x->use_first[v + 1] - x->use_first[v] + f->m->value[v].graph_output > 1);
@@ -97,7 +99,10 @@ static uint32_t quantizer(const struct oc_fuse *f, uint32_t value, uint32_t *bet
         if (user != OC_NONE && !clips_at_zero(f, user))
             return OC_NONE;
     }
-    return user != OC_NONE && oc_fuse_is(f, user, " QuantizeLinear ") ? user : OC_NONE;
+    return user != OC_NONE && oc_fuse_is(f, user, " QuantizeLinear ") && f->m->node[user].n_out &&
+                   f->m->node[user].out[0] != OC_NONE
+               ? user
+               : OC_NONE;
 }
 
 /* The runtime quantizes constant weights (slot 1) and biases (slot 2) between a DequantizeLinear and a
@@ -137,8 +142,9 @@ static void insert_dequantizers(const struct oc_fuse *f, uint32_t node)
         if (!makes_integers(f, node, slot))
             continue;
         uint32_t v = oc_fuse_input(f, node, slot), dq = dequantizer(f, oc_fuse_input(f, node, 1));
-        double n = oc_fuse_elements(f, v),
-               scales = dq == OC_NONE ? 1 : oc_fuse_elements(f, f->m->node[dq].in[1]);
+        double n = oc_fuse_elements(f, v), scales = dq == OC_NONE || f->m->node[dq].n_in < 2
+                                                        ? 1
+                                                        : oc_fuse_elements(f, f->m->node[dq].in[1]);
         oc_fuse_insert(f, "DequantizeLinear", v, slot == 1 ? n + 5 : 4 * n + 4 * scales, 4 * n, f->inserted);
     }
 }
@@ -158,7 +164,8 @@ static bool keeps_integers(const struct oc_fuse *f, uint32_t node, const struct 
         return false;
     return r->result || (same_number(f, oc_fuse_input(f, dq, 1), oc_fuse_input(f, q, 1)) &&
                          same_number(f, oc_fuse_input(f, dq, 2), oc_fuse_input(f, q, 2)) &&
-                         !(oc_fuse_is(f, node, " Resize ") && mode && strcmp(mode->s.s, "nearest") != 0));
+                         !(oc_fuse_is(f, node, " Resize ") && mode && mode->type == OC_ATTR_STRING &&
+                           strcmp(mode->s.s, "nearest") != 0));
 }
 
 static void take_dequantizers(struct oc_fuse *f, uint32_t node, const struct replacement *r)

@@ -239,7 +239,7 @@ static void join_regions(struct regions *r, uint32_t a, uint32_t b)
     r->parent[b] = a;
 }
 
-static bool any_order(const struct oc_fuse *f, uint32_t node)
+bool oc_fuse_any_order(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_attr *keep = oc_node_attr(&f->m->node[node], "keepdims");
     if (oc_fuse_is(f, node, " ReduceMean ReduceMax ReduceSum ReduceMin "))
@@ -255,7 +255,7 @@ static uint32_t region_of_inputs(struct regions *r, uint32_t node)
 {
     const struct oc_node *n = &r->f->m->node[node];
     uint32_t region = OC_NONE;
-    bool stays = any_order(r->f, node);
+    bool stays = oc_fuse_any_order(r->f, node);
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i], at = v == OC_NONE ? OC_NONE : r->of[v];
         stays &=

@@ -25,7 +25,8 @@ struct oc_kernel_use {
 struct oc_kernel_list {
     struct oc_kernel_use *item; /* arena */
     size_t n;
-    const uint32_t *same; /* of a fusion plan: by node, the equal node that runs instead, or itself; NULL */
+    const uint32_t *same; /* of a fusion plan: by node, the equal node that runs instead, or itself; OC_NONE:
+                             * none does; NULL */
 };
 
 /* Inputs for building the kernels of a model. The analysis and the model must outlive it. */

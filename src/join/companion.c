@@ -231,8 +231,8 @@ static uint32_t original_graph(const struct companion *c, uint32_t graph)
         const struct oc_node *own = &c->x->m->node[i];
         for (uint32_t k = 0; k < n->n_attr && own->graph == c->graph[n->graph]; k++) {
             const struct oc_attr *a = oc_node_attr(own, n->attr[k].name);
-            if (n->attr[k].graph && n->attr[k].graph[0] == graph && oc_equal(own->op_type, n->op_type) && a &&
-                a->graph)
+            if (n->attr[k].graph && n->attr[k].n && n->attr[k].graph[0] == graph &&
+                oc_equal(own->op_type, n->op_type) && a && a->graph && a->n)
                 return a->graph[0];
         }
     }
@@ -262,7 +262,8 @@ static uint32_t split_input(const struct companion *c, const struct oc_node *n)
 static bool takes_part(const struct companion *c, uint32_t node)
 {
     const struct oc_node *n = &c->x->m->node[node];
-    return (oc_equal(n->op_type, "Gather") || oc_equal(n->op_type, "Slice")) && n->n_out;
+    return (oc_equal(n->op_type, "Gather") || oc_equal(n->op_type, "Slice")) && n->n_out &&
+           n->out[0] != OC_NONE;
 }
 
 /* Their results end groups although the Split's have other names. */

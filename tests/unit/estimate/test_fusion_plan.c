@@ -373,6 +373,57 @@ static void float_operators_keep_their_dequantizers(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "d1 | erf | q1 | d2 | add | q2 | reorder 325");
 }
 
+/* A Transpose goes after the product, toward the other one: 2 x 1024 floats. */
+static void a_transpose_moves_toward_another(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,8,8,16]");
+    oc_b_input(b, "y", "float[1,16,8,8]");
+    oc_b_init(b, "c", "float[16,1,1]");
+    oc_b_node(b, "Exp", "exp", "x", "a", "");
+    oc_b_node(b, "Transpose", "t1", "a", "b", "perm=0,3,1,2");
+    oc_b_node(b, "Mul", "mul", "b,c", "d", "");
+    oc_b_node(b, "Add", "add", "d,y", "e", "");
+    oc_b_node(b, "Transpose", "t2", "e", "f", "perm=0,2,3,1");
+    oc_b_node(b, "Softmax", "softmax", "f", "z", "");
+    oc_b_output(b, "z", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_BASIC), "exp | mul | add | t2 | softmax | reorder 8192");
+}
+
+/* A recording names the moved Transpose with the operator that reads its input. */
+static void a_moved_node_is_ignored_in_recorded_kernels(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_arena arena = {0};
+    struct oc_kernel_list plan;
+    struct oc_fusion_match match;
+    struct oc_err e;
+    size_t n;
+    oc_b_input(b, "x", "float[2,4,3,16]");
+    oc_b_init(b, "zero", "int64[]{0}");
+    oc_b_node(b, "Transpose", "turn", "x", "a", "perm=2,0,3,1");
+    oc_b_node(b, "Gather", "take", "a,zero", "y", "");
+    oc_b_output(b, "y", NULL);
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(bytes, n, NULL, &m, &e) || oc_analyze(m, &(struct oc_analyze_opts){0}, &a, &e))
+        fail_msg("%s", e.msg);
+    oc_fusion_plan(m, a, OC_FUSE_ORT_BASIC, &arena, &plan);
+    uint32_t node[] = {0, 1};
+    struct oc_kernel_use use = {.node = node, .n_node = 2};
+    struct oc_kernel_list recorded = {.item = &use, .n = 1};
+    oc_fusion_compare(m, a, &plan, &recorded, &(double){1}, &match);
+    assert_int_equal(match.equal, 1);
+    oc_arena_free(&arena);
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+}
+
 /* Dynamic quantization of a product, as onnxruntime.quantization writes it. */
 static void dynamic_quantization_is_one_kernel(void **state)
 {
@@ -445,6 +496,8 @@ static int drop_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_transpose_moves_toward_another),
+        cmocka_unit_test(a_moved_node_is_ignored_in_recorded_kernels),
         cmocka_unit_test(zero_padding_is_part_of_the_convolution),
         cmocka_unit_test(silu_keeps_the_blocked_layout),
         cmocka_unit_test(fuses_residual_blocks),
