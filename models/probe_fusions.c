@@ -577,6 +577,10 @@ static const struct consumer patterns[] = {
                        "Softmax . / axis=-1; MatMul . float16[8,16]{*0.1}; Transpose . / perm=0,2,1,3; "
                        "Reshape . int64[3]{2,8,64}; MatMul . float16[64,64]{*0.1}; Add . float16[64]{*0.1}"},
     {"half_argmax", "x = float16[2,4,16]; ArgMax x"},
+    {"equal_8", "x = float[2,4,8]; a: Mul x float[8]{*0.5}; b: Mul x float[8]{*0.5}; c: Add a b; Exp c"},
+    {"equal_9", "x = float[2,4,9]; a: Mul x float[9]{*0.5}; b: Mul x float[9]{*0.5}; c: Add a b; Exp c"},
+    {"equal_shapes",
+     "x = float[2,4,8]; a: Reshape x int64[4]{2,2,2,8}; b: Reshape x int64[4]{2,2,2,8}; c: Add a b; Exp c"},
     /* operators without effect */
     {"noop_sub", WORDS "Relu x; Sub . float[]{0}; Exp ."},
     {"noop_add_first", WORDS "Relu x; Add float[]{0} .; Exp ."},

@@ -107,13 +107,34 @@ static bool leads_to_transpose(const struct oc_fuse *f, uint32_t value, unsigned
     return false;
 }
 
+/* A Reshape that makes several dimensions of single ones. */
+static bool splits_sizes(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_shape *s = oc_fuse_shape(f, f->m->node[node].in[0]),
+                          *y = oc_fuse_shape(f, f->m->node[node].out[0]);
+    unsigned k = 0;
+    if (!f->static_shapes || !s || !y || y->rank <= s->rank)
+        return false;
+    for (unsigned i = 0; i < s->rank; i++) {
+        double n = k < y->rank ? (double)y->dim[k++].v : 0;
+        while (n > 0 && n < (double)s->dim[i].v && k < y->rank)
+            n *= (double)y->dim[k++].v;
+        if (n != (double)s->dim[i].v)
+            return false;
+    }
+    return k == y->rank;
+}
+
 /* The only reader, if it can come before the Transpose that makes the value. */
 static uint32_t reader_before(const struct oc_fuse *f, uint32_t value)
 {
     uint32_t node = oc_fuse_user(f, value);
-    if (node == OC_NONE || !oc_fuse_any_order(f, node) || f->group[f->owner[node]].n_node != 1 ||
-        !f->m->node[node].n_out || f->m->node[node].out[0] == OC_NONE)
+    bool splits = node != OC_NONE && oc_fuse_is(f, node, " Reshape ");
+    if (node == OC_NONE || (!splits && !oc_fuse_any_order(f, node)) || !f->m->node[node].n_out ||
+        f->m->node[node].out[0] == OC_NONE || f->group[f->owner[node]].n_node != 1)
         return OC_NONE;
+    if (splits)
+        return splits_sizes(f, node) ? node : OC_NONE;
     for (uint32_t i = 0; i < f->m->node[node].n_in; i++) {
         uint32_t v = oc_fuse_input(f, node, i);
         if (v != OC_NONE && v != value && !oc_fuse_const(f, v))
@@ -128,7 +149,8 @@ static bool move_toward_transpose(struct oc_fuse *f, uint32_t transpose)
     while ((node = reader_before(f, value)) != OC_NONE)
         value = f->m->node[node].out[0];
     double bytes = oc_fuse_elements(f, value) * oc_dtype_info(f->a->type[value].dtype)->bits / 8;
-    if (value != start)
+    node = oc_fuse_user(f, value);
+    if (value != start && (node == OC_NONE || !oc_fuse_is(f, node, " Transpose ")))
         oc_fuse_insert(f, "Transpose", value, bytes, bytes, f->inserted);
     return value != start;
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "estimate/fusion_plan.h"
+#include "model/tensor.h"
 
 static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
 {
@@ -11,14 +12,24 @@ static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
     return op && !(op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) && op->op_class != OC_OP_GENERATE;
 }
 
-/* Equal constants of one element are one for the runtime. */
+/* Equal constants of up to 8 elements are one for the runtime. */
 static void add_input_key(const struct oc_fuse *f, uint32_t value, struct oc_buf *key)
 {
+    enum { SHARED = 8 };
+    const struct oc_shape *s = oc_fuse_const(f, value) ? oc_fuse_shape(f, value) : NULL;
+    const struct oc_tensor *t = s ? f->m->value[value].constant : NULL;
+    struct oc_elem e[SHARED];
     double v;
-    if (value != OC_NONE && oc_fuse_number(f, value, &v))
-        oc_buf_printf(key, " =%d/%u:%a", f->a->type[value].dtype, f->a->type[value].shape.rank, v);
-    else
+    if (!t || !t->elements || t->elements > SHARED || f->a->type[value].dtype == OC_DT_STRING ||
+        !oc_tensor_elems(f->m, t, (uint32_t)t->elements, e, NULL)) {
         oc_buf_printf(key, " %u", value == OC_NONE ? OC_NONE : oc_fuse_source(f, value));
+        return;
+    }
+    oc_buf_printf(key, " =%d", f->a->type[value].dtype);
+    for (unsigned i = 0; i < s->rank; i++)
+        oc_buf_printf(key, "/%lld", (long long)s->dim[i].v);
+    for (size_t i = 0; i < t->elements; i++)
+        oc_buf_printf(key, ":%a", oc_elem_known_real(&e[i], &v) ? v : -(double)value);
 }
 
 /* Key of nodes that compute the same; false: not comparable. */

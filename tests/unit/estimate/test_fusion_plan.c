@@ -391,6 +391,24 @@ static void a_transpose_moves_toward_another(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_BASIC), "exp | mul | add | t2 | softmax | reorder 8192");
 }
 
+/* A Transpose goes after a Reshape that only splits sizes (8192 bytes), not after one that joins them. */
+static void a_transpose_moves_after_split_sizes(void **state)
+{
+    (void)state;
+    for (int joins = 0; joins < 2; joins++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[4,16,16]");
+        oc_b_init(b, "to", joins ? "int64[2]{16,64}" : "int64[4]{4,4,4,16}");
+        oc_b_node(b, "Exp", "exp", "x", "a", "");
+        oc_b_node(b, "Transpose", "turn", "a", "b", "perm=1,0,2");
+        oc_b_node(b, "Reshape", "view", "b,to", "c", "");
+        oc_b_node(b, "Softmax", "softmax", "c", "y", "");
+        oc_b_output(b, "y", NULL);
+        assert_string_equal(plan_of(b, OC_FUSE_ORT_BASIC),
+                            joins ? "exp | turn | view | softmax" : "exp | view | softmax | reorder 8192");
+    }
+}
+
 /* A recording names the moved Transpose with the operator that reads its input. */
 static void a_moved_node_is_ignored_in_recorded_kernels(void **state)
 {
@@ -497,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_transpose_moves_toward_another),
+        cmocka_unit_test(a_transpose_moves_after_split_sizes),
         cmocka_unit_test(a_moved_node_is_ignored_in_recorded_kernels),
         cmocka_unit_test(zero_padding_is_part_of_the_convolution),
         cmocka_unit_test(silu_keeps_the_blocked_layout),
