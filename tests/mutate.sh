@@ -37,7 +37,7 @@ scripts_of() { # file
     src/estimate/*) echo calibration roofline ;;
     src/write/*mge* | src/write/*grid*) echo megengine ;;
     src/write/*check* | src/write/*baseline* | src/write/*sarif* | src/write/*diff*) echo gate ;;
-    src/write/*html* | src/write/*page*) echo pages browser ;;
+    src/write/*html* | src/write/*page*) echo pages formats browser ;;
     src/write/*) echo csv output formats ;;
     esac
 }

@@ -390,12 +390,9 @@ static bool count_trips(struct oc_engine *e, struct oc_loop *l, const struct oc_
     int64_t trips = 0;
     memset(l->data, 0, sizeof(l->data));
     e->mean_trips[l->body] = false;
-    if (oc_forced_trips(e, l->node, false, &trips)) {
-        l->trips = oc_known(trips);
-        evaluate_states(e, l, first);
-        return true;
-    }
-    if (first->go == 1 && stays_true(e, l)) {
+    bool given = oc_forced_trips(e, l->node, false, &trips);
+    l->trips = given ? oc_known(trips) : l->trips;
+    if (given || (first->go == 1 && stays_true(e, l))) {
         evaluate_states(e, l, first);
         return true;
     }

@@ -186,17 +186,23 @@ static void while_loop_over_its_counter_is_exact(void **state)
 }
 
 /* Carried values after a loop are those of its last trip, n = i + 1 and a constant, also where it was not
- * walked. */
+ * walked; without a limit the condition is passed through. */
 static void carried_values_are_those_of_the_last_trip(void **state)
 {
     (void)state;
-    static const struct {
-        const char *limit, *counted;
-    } cases[] = {{"int64[]{4}", "float[5]"}, {"int64[]{-7}", "float[1]"}, {"int64[]{1007}", "float[1008]"}};
+    static const char *const endless = "int64[]{9223372036854775807}";
+    const struct {
+        const char *most, *limit;
+        int64_t given; /* trips; 0: not */
+        const char *counted;
+    } cases[] = {{endless, "int64[]{4}", 0, "float[5]"},       {endless, "int64[]{-7}", 0, "float[1]"},
+                 {endless, "int64[]{1007}", 0, "float[1008]"}, {"int64[]{7}", NULL, 0, "float[7]"},
+                 {"int64[]{7}", NULL, 3, "float[3]"},          {endless, "int64[]{4}", 2, "float[2]"}};
     for (size_t i = 0; i < OC_COUNT(cases); i++) {
         struct oc_builder *b = oc_b_new(17);
-        oc_b_init(b, "m", "int64[]{9223372036854775807}");
-        oc_b_init(b, "limit", cases[i].limit);
+        oc_b_init(b, "m", cases[i].most);
+        if (cases[i].limit)
+            oc_b_init(b, "limit", cases[i].limit);
         oc_b_init(b, "one", "int64[]{1}");
         oc_b_init(b, "axis", "int64[1]{0}");
         oc_b_init(b, "three", "int64[]{3}");
@@ -208,7 +214,8 @@ static void carried_values_are_those_of_the_last_trip(void **state)
         oc_b_input(b, "c", "int64[]");
         oc_b_node(b, "Add", "next", "i,one", "t", "");
         oc_b_node(b, "Identity", "same", "c", "d", "");
-        oc_b_node(b, "Less", "less", "i,limit", "go_on", "");
+        oc_b_node(b, cases[i].limit ? "Less" : "Identity", "less", cases[i].limit ? "i,limit" : "go", "go_on",
+                  "");
         oc_b_output(b, "go_on", NULL);
         oc_b_output(b, "t", NULL);
         oc_b_output(b, "d", NULL);
@@ -219,7 +226,9 @@ static void carried_values_are_those_of_the_last_trip(void **state)
         oc_b_node(b, "ConstantOfShape", "fill2", "size2", "z", "");
         oc_b_output(b, "y", NULL);
         oc_b_output(b, "z", NULL);
-        struct oc_run r = oc_run_model(b, NULL);
+        const struct oc_bind trip = {"loop", cases[i].given};
+        const struct oc_analyze_opts o = {.trip = &trip, .n_trip = cases[i].given > 0};
+        struct oc_run r = oc_run_model(b, &o);
         assert_string_equal(oc_run_type(&r, "y"), cases[i].counted);
         assert_string_equal(oc_run_type(&r, "z"), "float[3]");
         oc_run_free(&r);
