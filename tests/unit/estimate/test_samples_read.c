@@ -113,7 +113,7 @@ static void samples_from_a_recording(void **state)
 }
 
 /* OpenVINO writes 0.000 for what took less than half a microsecond. */
-static void kernels_without_a_time_are_no_samples(void **state)
+static void kernels_without_a_time_are_rejected(void **state)
 {
     (void)state;
     char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
@@ -188,7 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_from_a_recording),
-        cmocka_unit_test(kernels_without_a_time_are_no_samples),
+        cmocka_unit_test(kernels_without_a_time_are_rejected),
         cmocka_unit_test(function_profile_gives_no_samples),
         cmocka_unit_test(missing_files_are_an_error),
     };
