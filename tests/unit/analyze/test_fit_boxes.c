@@ -105,6 +105,33 @@ static void a_border_between_two_variables_is_a_minimum(void **state)
     oc_boxes_free(&b);
 }
 
+/* three polynomials, with curves as borders */
+static bool curves(const int64_t *x, uint64_t *v)
+{
+    int64_t n = x[0] * x[1];
+    v[0] = (uint64_t)(n < 256 ? x[0] + 1 : n < 65536 ? n * x[0] : 7 * x[1] * x[1]);
+    return true;
+}
+
+/* Halves have a polynomial each where the box has none. */
+static void boxes_with_several_borders_are_halved(void **state)
+{
+    (void)state;
+    struct oc_boxes b;
+    uint64_t v, expected;
+    unsigned covered = 0, all = 0;
+    make(curves, 2, two, 1, &b);
+    for (int64_t batch = 1; batch <= 4096; batch = batch * 2)
+        for (int64_t s = 1; s <= 512; s = s * 2, all++)
+            if (oc_boxes_at(&b, 0, 0, (int64_t[]){batch, s}, &v)) {
+                assert_true(curves((int64_t[]){batch, s}, &expected));
+                assert_int_equal(v, expected);
+                covered++;
+            }
+    oc_boxes_free(&b);
+    assert_in_range(covered, all / 2, all); /* without halves less than a sixth */
+}
+
 /* two outputs that are equal where they are first compared */
 static bool late_split(const int64_t *x, uint64_t *v)
 {
@@ -237,6 +264,7 @@ int main(void)
         cmocka_unit_test(polynomials_are_exact_in_one_box),
         cmocka_unit_test(pieces_of_one_variable_have_boxes),
         cmocka_unit_test(a_border_between_two_variables_is_a_minimum),
+        cmocka_unit_test(boxes_with_several_borders_are_halved),
         cmocka_unit_test(outputs_that_differ_later_are_distinguished),
         cmocka_unit_test(steps_and_ends_limit_boxes),
         cmocka_unit_test(a_step_with_one_law_is_chosen),
