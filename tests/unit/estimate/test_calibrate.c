@@ -179,7 +179,8 @@ static void degenerate_samples_do_not_diverge(void **state)
 static void few_signatures_use_the_parent_curve(void **state)
 {
     (void)state;
-    static const struct sizes narrow = {1e8, 5e8, 1e6, 5e6};
+    static const struct sizes narrow = {1e8, 5e8, 1e6, 5e6}, work = {1e4, 1e10, 1e6, 5e6},
+                              memory = {1e8, 5e8, 1e3, 3e8};
     struct oc_made_device d;
     struct oc_made m;
     oc_made_device(&d);
@@ -188,9 +189,14 @@ static void few_signatures_use_the_parent_curve(void **state)
     add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 6, 20, 0.05);
     add_curve_samples(&m, &d, OC_KC_CONV_KXK, &truth, &narrow, 6, 10, 0.05);
     add_curve_samples(&m, &d, OC_KC_CONV_1X1, &truth, &all_sizes, 6, 1, 0.05);
+    add_curve_samples(&m, &d, OC_KC_CONV_DEPTHWISE, &truth, &work, 6, 20, 0.05);
+    add_curve_samples(&m, &d, OC_KC_ATTENTION_PREFILL, &truth, &memory, 6, 20, 0.05);
     struct oc_calibration *cal = calibrate(&m, &d);
     assert_int_equal(oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32)->kind, OC_CAL_CURVE);
     assert_int_equal(oc_cal_find_key(cal, OC_KC_CONV_KXK, OC_CLASS_NONE)->kind, OC_CAL_PARENT);
+    /* decades of work or of bytes suffice */
+    assert_int_equal(oc_cal_find_key(cal, OC_KC_CONV_DEPTHWISE, OC_CLASS_NONE)->kind, OC_CAL_CURVE);
+    assert_int_equal(oc_cal_find_key(cal, OC_KC_ATTENTION_PREFILL, OC_CLASS_NONE)->kind, OC_CAL_CURVE);
     const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_CONV_1X1, OC_CLASS_NONE);
     assert_int_equal(k->kind, OC_CAL_PARENT);
     assert_int_equal(k->n, 6);
