@@ -38,7 +38,7 @@ static bool fusion_moves_is_moved(const struct oc_fuse *f, uint32_t transpose)
     const struct oc_graph_index *x = &f->maker.x;
     uint32_t v = f->m->node[transpose].out[0];
     if (!oc_fuse_is(f, transpose, " Transpose ") || f->owner[transpose] == OC_NONE ||
-        f->rules == OC_FUSE_GENERIC || f->m->value[v].graph_output ||
+        !oc_fuse_has_few_readers(f, v) || f->rules == OC_FUSE_GENERIC || f->m->value[v].graph_output ||
         !oc_node_attr(&f->m->node[transpose], "perm"))
         return false;
     for (uint32_t i = x->use_first[v]; i < x->use_first[v + 1]; i++)
@@ -95,6 +95,8 @@ static void insert_transposes(struct oc_fuse *f, uint32_t transpose)
 static bool leads_to_transpose(const struct oc_fuse *f, uint32_t value, unsigned depth)
 {
     const struct oc_graph_index *x = &f->maker.x;
+    if (!oc_fuse_has_few_readers(f, value))
+        return false;
     for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1] && depth < 64; i++) {
         uint32_t node = x->use[i];
         if (f->owner[node] == OC_NONE || !f->m->node[node].n_out || f->m->node[node].out[0] == OC_NONE)

@@ -93,6 +93,11 @@ uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value);
 uint32_t oc_fuse_user(const struct oc_fuse *f, uint32_t value);
 uint32_t oc_fuse_users(const struct oc_fuse *f,
                        uint32_t value); /* number of readers; a graph output counts as one */
+/* Rules that look at all readers of a value look at few, so that all together are linear. */
+static inline bool oc_fuse_has_few_readers(const struct oc_fuse *f, uint32_t value)
+{
+    return f->maker.x.use_first[value + 1] - f->maker.x.use_first[value] <= 64;
+}
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types);    /* " Relu Clip " */
 bool oc_fuse_group_is(const struct oc_fuse_group *g, const char *types);       /* by the type of the group */
 uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot); /* its producer; OC_NONE */

@@ -371,6 +371,8 @@ static uint32_t sum_of_attention(const struct oc_fuse *f, uint32_t norm)
 {
     const struct oc_graph_index *x = &f->maker.x;
     uint32_t products = 0, others = 0, sum = OC_NONE, v = f->m->node[norm].out[0];
+    if (!oc_fuse_has_few_readers(f, v))
+        return OC_NONE;
     for (uint32_t i = x->use_first[v]; i < x->use_first[v + 1]; i++) {
         bool add = oc_fuse_is(f, x->use[i], " Add ");
         products += oc_fuse_is(f, x->use[i], " MatMul ");

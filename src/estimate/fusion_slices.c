@@ -68,7 +68,8 @@ void oc_fuse_split(struct oc_fuse *f, uint32_t node)
     const struct oc_shape *s = oc_fuse_shape(f, from);
     const char *types = f->rules == OC_FUSE_GENERIC ? " Gather " : " Gather Slice ";
     struct part first, part[MAX_PARTS];
-    if (!s || f->group[f->owner[node]].rule || !part_of(f, node, s, &first))
+    if (!s || !oc_fuse_has_few_readers(f, from) || f->group[f->owner[node]].rule ||
+        !part_of(f, node, s, &first))
         return;
     for (uint32_t u = x->use_first[from]; u < x->use_first[from + 1] && n < MAX_PARTS; u++)
         n += f->owner[x->use[u]] != OC_NONE && oc_fuse_is(f, x->use[u], types) &&

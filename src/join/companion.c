@@ -5,7 +5,8 @@
 #include "base/str.h"
 #include "join/join.h"
 
-#define MAX_SET 4096
+#define MAX_SET  4096
+#define MAX_SAME 64 /* parts of a tensor, values and nodes of one name: more are not looked at */
 
 /* Uses the model that the runtime saved after optimization. Every event matches a node there by name. That
  * node corresponds to the original nodes between its input tensors and its output tensors: tensor names
@@ -44,7 +45,8 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     const char *bare = found == OC_NONE ? oc_match_without_cast(name) : NULL;
     if (bare && n > (size_t)(bare - name))
         return original_value(c, bare, n - (size_t)(bare - name), graph);
-    for (uint32_t v = next ? found : OC_NONE; v != OC_NONE; v = next[v]) {
+    uint32_t v = next ? found : OC_NONE;
+    for (unsigned n_same = 0; v != OC_NONE && n_same < MAX_SAME; v = next[v], n_same++) {
         uint32_t in = c->x->m->value[v].graph, was = c->x->m->value[best].graph;
         if (in != was && (in == graph || (in == 0 && was != graph)))
             best = v;
@@ -226,8 +228,8 @@ static uint32_t original_graph(const struct companion *c, uint32_t graph)
 {
     const struct oc_node *n = &c->o->node[c->o->graph[graph].parent_node];
     const uint32_t *next;
-    for (uint32_t i = n->name[0] ? oc_index_node(&c->x->x, n->name, strlen(n->name), &next) : OC_NONE;
-         i != OC_NONE; i = next ? next[i] : OC_NONE) {
+    uint32_t i = n->name[0] ? oc_index_node(&c->x->x, n->name, strlen(n->name), &next) : OC_NONE;
+    for (unsigned n_same = 0; i != OC_NONE && n_same < MAX_SAME; i = next ? next[i] : OC_NONE, n_same++) {
         const struct oc_node *own = &c->x->m->node[i];
         for (uint32_t k = 0; k < n->n_attr && own->graph == c->graph[n->graph]; k++) {
             const struct oc_attr *a = oc_node_attr(own, n->attr[k].name);
@@ -251,12 +253,15 @@ static void find_graphs(struct companion *c)
     }
 }
 
-/* "<node>/GatherSliceToSplitFusion": the Split is that node and the others that take parts of its input. Returns that input, OC_NONE: another name. */
+/* "<node>/GatherSliceToSplitFusion": the Split is that node and the others that take parts of its input. Returns
+ * that input, OC_NONE: another name. */
 static uint32_t split_input(const struct companion *c, const struct oc_node *n)
 {
     const char *slash = strstr(n->name, "/GatherSliceToSplitFusion");
     uint32_t i = slash ? oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name)) : OC_NONE;
-    return i == OC_NONE || !c->x->m->node[i].n_in ? OC_NONE : c->x->m->node[i].in[0];
+    uint32_t v = i == OC_NONE || !c->x->m->node[i].n_in ? OC_NONE : c->x->m->node[i].in[0];
+    const uint32_t *first = c->x->x.use_first;
+    return v != OC_NONE && first[v + 1] - first[v] <= MAX_SAME ? v : OC_NONE;
 }
 
 static bool takes_part(const struct companion *c, uint32_t node)
