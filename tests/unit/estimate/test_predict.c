@@ -176,6 +176,26 @@ static void unmeasured_type_is_related_evidence(void **state)
     tear_down(&f);
 }
 
+/* A type with the curve of its class is calibrated, one with the curve of the group is not. */
+static void curve_of_the_class_is_calibrated_that_of_the_group_related(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 1e8, 1e6);
+    struct oc_cal_key *type = &f.cal->key[oc_cal_find_key(f.cal, OC_KC_GEMM, OC_CLASS_F32) - f.cal->key];
+    struct oc_cal_key *class = &f.cal->key[type->parent];
+    assert_int_equal(class->cls, OC_KC_GEMM);
+    type->kind = OC_CAL_PARENT;
+    class->kind = OC_CAL_CURVE;
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).evidence, OC_EVIDENCE_CALIBRATED);
+    class->kind = OC_CAL_PARENT;
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).evidence, OC_EVIDENCE_RELATED);
+    class->kind = OC_CAL_PRIOR;
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).evidence, OC_EVIDENCE_RELATED);
+    tear_down(&f);
+}
+
 /* Two decades above the largest kernel: the interval is wider by ln(2 + 1) * 0.2 on each side. */
 static void extrapolation_widens_the_interval(void **state)
 {
@@ -422,6 +442,7 @@ int main(void)
         cmocka_unit_test(evidence_levels_fall_back_with_wider_intervals),
         cmocka_unit_test(unmeasured_operator_is_related_evidence),
         cmocka_unit_test(unmeasured_type_is_related_evidence),
+        cmocka_unit_test(curve_of_the_class_is_calibrated_that_of_the_group_related),
         cmocka_unit_test(extrapolation_widens_the_interval),
         cmocka_unit_test(bound_is_compute_memory_or_cache),
         cmocka_unit_test(serial_model_adds_kernels_gaps_and_variances),
