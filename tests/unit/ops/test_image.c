@@ -32,6 +32,8 @@ static const struct op_shape_row shapes[] = {
     {"GridSample", 16, "mode=bilinear", "float[N,3,8,8] float[N,4,5,2]", "y", "float[N,3,4,5]"},
     {"GridSample", 20, "", "float[1,3,8,8,8] float[1,4,5,6,3]", "y", "float[1,3,4,5,6]"},
     {"GridSample", 20, "", "float[1,3,8,8] float[1,4,5,6,3]", "y", "error: input {1,3,8,8} and grid *"},
+    {"GridSample", 20, "", "float16 float", "y", "float16[...]"},
+    {"GridSample", 20, "", "float16 float[1,4,5,2]", "y", "float16[1,node.1,4,5]"},
     {"AffineGrid", 20, "", "float[2,2,3] int64[4]!{2,3,5,6}", "y", "float[2,5,6,2]"},
     {"AffineGrid", 20, "", "float[N,3,4] int64[5]{N,3,4,5,6}", "y", "float[N,4,5,6,3]"},
 };
