@@ -546,7 +546,9 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     k->work.launches = 1;
     k->cls = (uint8_t)kernels_class_of(m, type, core);
     copy_views(m, k);
-    k->work.bytes = k->rd_act + k->rd_wt + k->wr;
+    k->work.bytes = k->rd_act + k->rd_wt + k->wr; /* across the border of the kernel */
+    k->work.weight_bytes = k->rd_wt;
+    k->work.written = k->wr;
     k->dtype = kernels_dtype_of(m, k);
     if (k->dtype == OC_CLASS_I8 && leaves_sums(type ? type : m->m->node[core].op_type))
         k->dtype = OC_CLASS_I32;

@@ -13,7 +13,7 @@
 #include "support/build.h"
 #include "onnxcost.h"
 
-/* The kernel of the node "n"; with its work in the type `as`, unless that is NULL. */
+/* The kernel of the node "n", and of "fused" if there is one; with its work in the type `as`, unless that is NULL. */
 static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
 {
     size_t n;
@@ -28,10 +28,11 @@ static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
     assert_int_equal(oc_model_load_mem(bytes, n, NULL, &m, &err), 0);
     assert_int_equal(oc_analyze(m, NULL, &a, &err), 0);
     oc_kernel_maker_open(&maker, m, a, &arena);
-    uint32_t node = 0;
-    while (strcmp(m->node[node].name, "n") != 0)
-        node++;
-    oc_kernel_make(&maker, &node, 1, NULL, &use);
+    uint32_t node[2], n_node = 0;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (strcmp(m->node[i].name, "n") == 0 || strcmp(m->node[i].name, "fused") == 0)
+            node[n_node++] = i;
+    oc_kernel_make(&maker, node, n_node, NULL, &use);
     assert_true(use.known);
     if (as)
         oc_recast_kernel(oc_recast_by_name(as), a, &use, &use.kernel.work);
@@ -204,6 +205,23 @@ static void kernels_of_loops_are_one_execution(void **state)
     assert_int_equal(kernel_in_loop("Pow", 10, NULL).work.special[OC_CLASS_F32], 64);
 }
 
+/* What the product writes and the Relu reads stays inside: 3 tensors of 8 x 8 cross the border. */
+static void fused_kernels_write_their_result_alone(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[8,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_node(b, "MatMul", "n", "x,w", "y", "");
+    oc_b_node(b, "Relu", "fused", "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    struct oc_kernel k = kernel_of(b);
+    assert_int_equal(k.members, 2);
+    assert_int_equal(k.work.bytes, 3 * 256);
+    assert_int_equal(k.work.weight_bytes, 256);
+    assert_int_equal(k.work.written, 256);
+}
+
 static void float16_kernels_can_be_recast_to_float(void **state)
 {
     (void)state;
@@ -265,6 +283,7 @@ int main(void)
         cmocka_unit_test(launched_views_are_copies),
         cmocka_unit_test(recurrent_layers_read_weights_every_step),
         cmocka_unit_test(kernels_of_loops_are_one_execution),
+        cmocka_unit_test(fused_kernels_write_their_result_alone),
         cmocka_unit_test(float16_kernels_can_be_recast_to_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

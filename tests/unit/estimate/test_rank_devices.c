@@ -414,8 +414,8 @@ static void gpu_without_a_calibration_has_the_estimate_from_published_latencies(
         struct oc_analysis *an;
         struct oc_estimate *e;
         struct oc_err err;
-        double n = (double)batch[i], launch = 8.5e-6,
-               t = 8192 * n / 0.75e12 + (512 * n + 16384) / 0.72 / 100e9 + launch;
+        double n = (double)batch[i], launch = 8.6e-6,
+               t = 8192 * n / 0.73e12 + (512 * n + 16384) / 0.64 / 100e9 + launch;
         oc_rank_rows(r, i, NULL, &row);
         assert_ptr_equal(row[0].device, &gpu);
         assert_near(row[0].mid_ns, t * 1e9);
@@ -436,7 +436,7 @@ static void gpu_without_a_calibration_has_the_estimate_from_published_latencies(
     r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2});
     const struct oc_rank_row *row;
     oc_rank_rows(r, 0, NULL, &row);
-    assert_near(row[0].mid_ns, (8192 / 0.75e12 + 16896 / 0.72 / 100e9 + 106.2e-6) * 1e9);
+    assert_near(row[0].mid_ns, (8192 / 0.73e12 + 16896 / 0.64 / 100e9 + 106.2e-6) * 1e9);
     oc_rank_free(r);
     unload(&l);
 }
