@@ -33,6 +33,8 @@
 #include "profile/core/timeline.h"
 #include "onnxcost/profile.h"
 
+enum { MAX_CALLS = 1 << 16 }; /* with a record each; further ones are summed */
+
 enum { NAME, DURATION, DEVICE, COUNT, SHAPES, N_COLUMN };
 static const char *const title[N_COLUMN] = {"Name", "Duration (us)", "Device", "Count", "Argument Shapes"};
 
@@ -125,7 +127,7 @@ static void tvm_take(struct tvm_reading *r, const struct oc_str cell[N_COLUMN], 
                             .where = where};
     oc_buf_clear(&r->key);
     oc_buf_add(&r->key, cell[SHAPES].s, cell[SHAPES].n);
-    if (call)
+    if (call && call <= MAX_CALLS)
         oc_buf_printf(&r->key, " %llu", (unsigned long long)call);
     row.shapes = oc_str(r->key.data ? r->key.data : "", r->key.n);
     row.types = builtin ? NULL : tvm_types;
