@@ -526,6 +526,33 @@ static unsigned kernels_class_of(const struct oc_kernel_maker *k, const char *ty
     return !named || of_type == OC_KC_OTHER ? of_node : of_type;
 }
 
+/* A kernel of this type moves integers as they are, without the arithmetic of DequantizeLinear and QuantizeLinear. */
+static bool moves_integers(const char *type)
+{
+    unsigned cls = type ? oc_kernel_class_of_op(op_of_type(type)) : OC_KC_OTHER;
+    return cls == OC_KC_COPY || cls == OC_KC_TRANSPOSE || cls == OC_KC_GATHER || cls == OC_KC_CONTROL ||
+           (!is_integer_type(type ? type : "") && (cls == OC_KC_RESIZE || cls == OC_KC_POOL));
+}
+
+/* Of 8-bit integers: a table has the result of each. */
+static bool is_looked_up(const char *type)
+{
+    return type && (!strcmp(type, "QLinearSigmoid") || !strcmp(type, "QLinearLeakyRelu"));
+}
+
+static void kernels_add_work(const struct oc_kernel_maker *m, const uint32_t *node, uint32_t n,
+                             const char *type, struct oc_work *work)
+{
+    bool moves = n > 1 && moves_integers(type);
+    for (uint32_t i = 0; i < n && !is_looked_up(type); i++) {
+        const char *own = m->m->node[node[i]].op_type;
+        if (!moves || (!oc_equal(own, "DequantizeLinear") && !oc_equal(own, "QuantizeLinear")))
+            oc_work_add(work, &m->a->cost[node[i]]);
+    }
+    if (type && is_integer_type(type))
+        to_integers(work);
+}
+
 void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_node, const char *type,
                     struct oc_kernel_use *out)
 {
@@ -535,10 +562,7 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     struct oc_kernel *k = &out->kernel;
     *k = (struct oc_kernel){.members = n_node, .node = core, .label = m->m->node[core].name};
     oc_group_cost(&m->costs, &r);
-    for (uint32_t i = 0; i < n_node; i++)
-        oc_work_add(&k->work, &m->a->cost[node[i]]);
-    if (type && is_integer_type(type))
-        to_integers(&k->work);
+    kernels_add_work(m, node, n_node, type, &k->work);
     kernels_set_bytes(out, &r);
     uint64_t trips = m->a->cost[core].trips;
     out->calls = (double)trips;

@@ -13,8 +13,9 @@
 #include "support/build.h"
 #include "onnxcost.h"
 
-/* The kernel of the node "n", and of "fused" if there is one; with its work in the type `as`, unless that is NULL. */
-static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
+/* The kernel of the node "n", and of "fused" if there is one; as the runtime's operator `type`, NULL: that of the
+ * nodes; with its work in the type `as`, unless that is NULL. */
+static struct oc_kernel kernel_made(struct oc_builder *b, const char *type, const char *as)
 {
     size_t n;
     struct oc_err err;
@@ -32,7 +33,7 @@ static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
     for (uint32_t i = 0; i < m->n_node; i++)
         if (strcmp(m->node[i].name, "n") == 0 || strcmp(m->node[i].name, "fused") == 0)
             node[n_node++] = i;
-    oc_kernel_make(&maker, node, n_node, NULL, &use);
+    oc_kernel_make(&maker, node, n_node, type, &use);
     assert_true(use.known);
     if (as)
         oc_recast_kernel(oc_recast_by_name(as), a, &use, &use.kernel.work);
@@ -43,6 +44,11 @@ static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
     free(bytes);
     use.kernel.label = NULL;
     return use.kernel;
+}
+
+static struct oc_kernel kernel_as(struct oc_builder *b, const char *as)
+{
+    return kernel_made(b, NULL, as);
 }
 
 static struct oc_kernel kernel_of(struct oc_builder *b)
@@ -222,6 +228,33 @@ static void fused_kernels_write_their_result_alone(void **state)
     assert_int_equal(k.work.written, 256);
 }
 
+/* Integers that are moved or looked up need no arithmetic but that of a maximum of 4; one operation for each of 64 elements
+ * dequantizes others, one and two transcendental ones are a Softplus. */
+static void moved_integers_are_not_dequantized(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *type;
+        uint64_t flops, special;
+    } row[] = {{"Transpose", "Transpose", 0, 0},    {"Transpose", NULL, 64, 0},
+               {"Sigmoid", "QLinearSigmoid", 0, 0}, {"Softplus", "Softplus", 128, 128},
+               {"MaxPool", "MaxPool", 64, 0},       {"Reshape", "Reshape", 0, 0}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(13);
+        oc_b_input(b, "x", "uint8[1,1,8,8]");
+        oc_b_init(b, "scale", "float[]{0.5}");
+        oc_b_init(b, "sizes", "int64[1]{64}");
+        oc_b_node(b, "DequantizeLinear", "fused", "x,scale", "y", "");
+        oc_b_node(b, row[i].op, "n", strcmp(row[i].op, "Reshape") == 0 ? "y,sizes" : "y", "z",
+                  strcmp(row[i].op, "MaxPool") == 0 ? "kernel_shape=[2,2] strides=[2,2]" : "");
+        oc_b_output(b, "z", NULL);
+        struct oc_kernel k = kernel_made(b, row[i].type, NULL);
+        print_message("%s %s\n", row[i].op, row[i].type ? row[i].type : "");
+        assert_int_equal(k.work.flops[OC_CLASS_F32], row[i].flops);
+        assert_int_equal(k.work.special[OC_CLASS_F32], row[i].special);
+    }
+}
+
 static void float16_kernels_can_be_recast_to_float(void **state)
 {
     (void)state;
@@ -284,6 +317,7 @@ int main(void)
         cmocka_unit_test(recurrent_layers_read_weights_every_step),
         cmocka_unit_test(kernels_of_loops_are_one_execution),
         cmocka_unit_test(fused_kernels_write_their_result_alone),
+        cmocka_unit_test(moved_integers_are_not_dequantized),
         cmocka_unit_test(float16_kernels_can_be_recast_to_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
