@@ -509,13 +509,16 @@ static uint64_t kernels_bytes_of(const struct oc_kernel_maker *k, uint32_t value
     return value != OC_NONE && oc_type_bytes(&k->a->type[value], &bytes) ? bytes : 0;
 }
 
-/* A transposition that only moves dimensions of size 1 could be a view; runtimes that launch it copy. */
-static void copy_views(const struct oc_kernel_maker *m, struct oc_kernel *k)
+/* What counts 0 but runs: a transposition that only moves dimensions of size 1 could be a view, runtimes that launch it
+ * copy; a dequantization of weights that is not part of its consumer. */
+static void kernels_set_moved(const struct oc_kernel_maker *m, struct oc_kernel *k)
 {
     const struct oc_node *n = &m->m->node[k->node];
-    if (k->cls != OC_KC_TRANSPOSE || k->rd_act || k->rd_wt || k->wr || !n->n_in || !n->n_out)
+    bool weights = k->members == 1 && m->a->cost[k->node].state == OC_NODE_ABSORBED;
+    if ((k->cls != OC_KC_TRANSPOSE && !weights) || k->rd_act || k->rd_wt || k->wr || !n->n_in || !n->n_out)
         return;
-    k->rd_act = kernels_bytes_of(m, n->in[0]);
+    for (uint32_t i = 0; i < (weights ? n->n_in : 1); i++)
+        *(weights ? &k->rd_wt : &k->rd_act) += kernels_bytes_of(m, n->in[i]);
     k->wr = kernels_bytes_of(m, n->out[0]);
 }
 
@@ -569,7 +572,7 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     kernels_divide(k, trips);
     k->work.launches = 1;
     k->cls = (uint8_t)kernels_class_of(m, type, core);
-    copy_views(m, k);
+    kernels_set_moved(m, k);
     k->work.bytes = k->rd_act + k->rd_wt + k->wr; /* across the border of the kernel */
     k->work.weight_bytes = k->rd_wt;
     k->work.written = k->wr;

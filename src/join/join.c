@@ -356,6 +356,18 @@ static void take_view(struct oc_join *j, uint32_t rec)
     r->note = "a view: moves no bytes";
 }
 
+/* Dequantizations of weights are counted with their consumers: if they ran by themselves, by their recorded shapes. */
+static void take_dequantization(struct oc_join *j, uint32_t rec)
+{
+    struct oc_join_rec *r = &j->rec[rec], was = *r;
+    for (uint32_t i = 0; i < r->n_node; i++)
+        if (j->analysis->cost[r->node[i]].state != OC_NODE_ABSORBED)
+            return;
+    oc_join_recorded_cost(j, rec);
+    if (!r->bytes_known || r->quality == OC_UNKNOWN)
+        *r = was;
+}
+
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs,
                        uint8_t all)
 {
@@ -380,6 +392,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
         take_types(x, i, r, costs, all);
         take_view(j, i);
         scale_by_executions(r, m->repeats);
+        take_dequantization(j, i);
     } else {
         cost_of_overhead(p, r);
     }

@@ -255,6 +255,23 @@ static void moved_integers_are_not_dequantized(void **state)
     }
 }
 
+/* 64 bytes and a scale are read, 256 written. */
+static void dequantization_of_weights_moves_them(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[8,8]");
+    oc_b_init(b, "w", "int8[8,8]");
+    oc_b_init(b, "scale", "float[]{0.5}");
+    oc_b_node(b, "DequantizeLinear", "n", "w,scale", "f", "");
+    oc_b_node(b, "MatMul", "product", "x,f", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct oc_kernel k = kernel_of(b);
+    assert_int_equal(k.work.weight_bytes, 68);
+    assert_int_equal(k.work.written, 256);
+    assert_int_equal(k.work.bytes, 68 + 256);
+}
+
 static void float16_kernels_can_be_recast_to_float(void **state)
 {
     (void)state;
@@ -318,6 +335,7 @@ int main(void)
         cmocka_unit_test(kernels_of_loops_are_one_execution),
         cmocka_unit_test(fused_kernels_write_their_result_alone),
         cmocka_unit_test(moved_integers_are_not_dequantized),
+        cmocka_unit_test(dequantization_of_weights_moves_them),
         cmocka_unit_test(float16_kernels_can_be_recast_to_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1060,6 +1060,35 @@ static void part_of_a_shape_follows_and_the_rest_is_a_default(void **state)
     joined_free(&x);
 }
 
+/* The product counts weights of one byte; the runtime made floats of them: 32 + 4 bytes read, 128 written, and the
+ * product's own record is not changed. */
+static void dequantizations_that_ran_have_their_recorded_bytes(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "dq|DequantizeLinear|0|{\"int8\":[8,4]},{\"float\":[]}|{\"float\":[8,4]}",
+        "product|MatMul|1|{\"float\":[2,8]},{\"float\":[8,4]}|{\"float\":[2,4]}",
+    };
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "w", "int8[8,4]");
+    oc_b_init(b, "s", "float[]{0.5}");
+    oc_b_node(b, "DequantizeLinear", "dq", "w,s", "f", "");
+    oc_b_node(b, "MatMul", "product", "x,f", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(b, &x.bytes);
+    join(&x);
+    const struct oc_join_rec *dq = find_record(&x, "dq"), *product = find_record(&x, "product");
+    assert_true(dq->n_node == 1 && dq->bytes_known && dq->from_profile);
+    assert_int_equal(dq->rd_act + dq->rd_wt, 36);
+    assert_int_equal(dq->wr, 128);
+    assert_int_equal(product->rd_act, 64);
+    assert_false(product->from_profile);
+    assert_int_equal(product->macs, 64);
+    joined_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1092,6 +1121,7 @@ int main(void)
         cmocka_unit_test(part_of_a_shape_follows_and_the_rest_is_a_default),
         cmocka_unit_test(recorded_profiles_are_matched),
         cmocka_unit_test(name_rules_agree_with_the_optimized_model),
+        cmocka_unit_test(dequantizations_that_ran_have_their_recorded_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
