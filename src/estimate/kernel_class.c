@@ -163,7 +163,7 @@ static uint8_t conv_class(const struct oc_kernel *k, const struct oc_shape *w, b
     return !filled ? OC_KC_CONV_PLAIN : k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
 }
 
-/* Weights that a caller may replace, or that are computed in the run, are not rearranged: no blocks.
+/* Weights that a caller may replace, or that are computed in the run, also from integers, are not rearranged: no blocks.
  * Up to IR version 3 every initializer is also an input, and none is replaced. */
 static bool has_variable_weight(const struct oc_kernel_view *v)
 {
@@ -171,8 +171,9 @@ static bool has_variable_weight(const struct oc_kernel_view *v)
     if (w == OC_NONE)
         return false;
     const struct oc_value *value = &v->a->model->value[w];
+    uint8_t state = value->producer == OC_NONE ? OC_NODE_NORMAL : v->a->cost[value->producer].state;
     if (value->producer != OC_NONE)
-        return v->a->cost[value->producer].state == OC_NODE_NORMAL &&
+        return (state == OC_NODE_NORMAL || state == OC_NODE_ABSORBED) &&
                !oc_node_is_constant(&v->a->model->node[value->producer]);
     return value->graph_input && (!value->constant || v->a->model->ir_version > 3);
 }

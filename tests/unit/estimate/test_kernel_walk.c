@@ -284,26 +284,31 @@ static void float16_kernels_can_be_recast_to_float(void **state)
     assert_int_equal(k.work.bytes, 3 * 64 * 4);
 }
 
-/* Weights that a caller may replace, or that are computed, keep their layout. */
+/* Weights that a caller may replace, or that the run makes of integers, keep their layout. */
 static void variable_weights_are_not_blocked(void **state)
 {
     static const struct {
-        const char *weight, *attributes;
+        const char *weight, *integers, *attributes;
         unsigned constant, variable;
-    } c[] = {{"float[32,16,3,3]", "", OC_KC_CONV_KXK, OC_KC_CONV_PLAIN},
-             {"float[16,1,3,3]", "group=16", OC_KC_CONV_DEPTHWISE, OC_KC_CONV_GROUPED}};
+    } c[] = {{"float[32,16,3,3]", "int8[32,16,3,3]", "", OC_KC_CONV_KXK, OC_KC_CONV_PLAIN},
+             {"float[16,1,3,3]", "int8[16,1,3,3]", "group=16", OC_KC_CONV_DEPTHWISE, OC_KC_CONV_GROUPED}};
+    enum { CONSTANT, INPUT, DEQUANTIZED, WEIGHTS };
     (void)state;
     for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
-        for (unsigned as_input = 0; as_input < 2; as_input++) {
+        for (unsigned weights = CONSTANT; weights < WEIGHTS; weights++) {
             struct oc_builder *b = oc_b_new(13);
             oc_b_input(b, "x", "float[1,16,8,8]");
-            if (as_input)
+            if (weights == INPUT)
                 oc_b_input(b, "w", c[i].weight);
             else
-                oc_b_init(b, "w", c[i].weight);
+                oc_b_init(b, weights == CONSTANT ? "w" : "q",
+                          weights == CONSTANT ? c[i].weight : c[i].integers);
+            oc_b_init(b, "scale", "float[]{0.5}");
+            if (weights == DEQUANTIZED)
+                oc_b_node(b, "DequantizeLinear", "dq", "q,scale", "w", "");
             oc_b_node(b, "Conv", "n", "x,w", "z", c[i].attributes);
             oc_b_output(b, "z", NULL);
-            assert_int_equal(kernel_of(b).cls, as_input ? c[i].variable : c[i].constant);
+            assert_int_equal(kernel_of(b).cls, weights == CONSTANT ? c[i].constant : c[i].variable);
         }
 }
 
