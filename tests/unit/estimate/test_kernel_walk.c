@@ -284,7 +284,7 @@ static void float16_kernels_can_be_recast_to_float(void **state)
     assert_int_equal(k.work.bytes, 3 * 64 * 4);
 }
 
-/* Weights that a caller may replace, or that the run makes of integers, keep their layout. */
+/* Weights that a caller may replace, or that the run computes from integers, keep their layout. */
 static void variable_weights_are_not_blocked(void **state)
 {
     static const struct {
