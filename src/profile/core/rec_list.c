@@ -66,6 +66,18 @@ void oc_prof_cut(struct oc_profile *p, const struct oc_csv *c)
                 oc_csv_line_number(c), (unsigned long long)oc_csv_offset(c));
 }
 
+void oc_prof_cut_json(struct oc_profile *p, const struct oc_json *j)
+{
+    uint64_t offset = oc_json_offset(j);
+    const char *why = oc_json_error(j, &offset);
+    if (!why && !oc_json_truncated(j))
+        return;
+    p->truncated = true;
+    oc_diag_add(&p->diags, OC_WARNING, "W-truncated", "",
+                "the file is truncated or damaged: %s (offset %llu)", why ? why : "it ends early",
+                (unsigned long long)offset);
+}
+
 uint32_t oc_prof_lane(struct oc_profile *p, struct oc_lane lane)
 {
     struct oc_lane *all = OC_NEW_ARRAY(&p->arena, (size_t)p->n_lane + 1, struct oc_lane);

@@ -36,6 +36,8 @@ const char *oc_prof_text(struct oc_profile *p, struct oc_str s);
 
 /* Adds the warning that the table is truncated, and marks the profile. */
 void oc_prof_cut(struct oc_profile *p, const struct oc_csv *c);
+/* The same of JSON, if its reading met an error or the end of the file. */
+void oc_prof_cut_json(struct oc_profile *p, const struct oc_json *j);
 
 /* Adds a lane; returns its index. */
 uint32_t oc_prof_lane(struct oc_profile *p, struct oc_lane lane);

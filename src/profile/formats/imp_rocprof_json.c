@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "profile/core/rec_list.h"
 #include "profile/core/timeline.h"
 
 #define MAX_NS    ((int64_t)1 << 52) /* sums of doubles stay exact */
@@ -284,17 +285,11 @@ static void read_processes(struct reading *r)
 static int rocprof_json_finish(struct reading *r, struct oc_err *err)
 {
     struct oc_diags *d = &r->out->diags;
-    uint64_t offset = 0;
-    const char *why = oc_json_error(r->j, &offset);
     if (!r->work)
         return oc_fail(err, OC_EFORMAT,
                        "has no device work: no kernels and copies in buffer_records (record with "
                        "rocprofv3 --kernel-trace)");
-    if (why || oc_json_truncated(r->j)) {
-        r->out->truncated = true;
-        oc_diag_add(d, OC_WARNING, "W-truncated", "", "the file is truncated or damaged: %s (offset %llu)",
-                    why ? why : "it ends early", (unsigned long long)(why ? offset : oc_json_offset(r->j)));
-    }
+    oc_prof_cut_json(r->out, r->j);
     if (r->bad)
         oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%llu records without valid times were skipped",
                     (unsigned long long)r->bad);

@@ -240,19 +240,6 @@ static bool is_device_column(struct oc_str s)
            !oc_str_has(s, " Mem");
 }
 
-/* Two blanks or more separate titles, which may be wider than their columns ("CUDA time avg"). */
-static size_t split_cells(struct oc_str line, struct oc_str *out)
-{
-    size_t n = 0;
-    for (line = oc_csv_trim(line); line.n && n < OC_TEXT_COLUMNS; line = oc_csv_trim(line)) {
-        const char *gap = memmem(line.s, line.n, "  ", 2);
-        size_t k = gap ? (size_t)(gap - line.s) : line.n;
-        out[n++] = (struct oc_str){line.s, k};
-        line = oc_str_skip(line, k);
-    }
-    return n;
-}
-
 static void torch_header(struct reading *r, struct oc_str line)
 {
     static const char *const title[T_COLUMNS][2] = {[T_NAME] = {"Name", NULL},
@@ -262,7 +249,7 @@ static void torch_header(struct reading *r, struct oc_str line)
                                                     [T_SHAPES] = {"Input Shapes", NULL}};
     struct torch_table *t = r->torch;
     struct oc_str cell[OC_TEXT_COLUMNS];
-    size_t n = split_cells(line, cell);
+    size_t n = oc_text_cells(line, cell);
     for (size_t k = 0; k < T_COLUMNS; k++)
         t->at[k] = OC_CSV_NONE;
     for (size_t i = 0; i < n && n == r->n_span; i++)
@@ -291,7 +278,7 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
     struct torch_table *t = r->torch;
     struct oc_str cell[OC_TEXT_COLUMNS];
     struct torch_row row = {.where = oc_csv_offset(r->c), .device_ns = NAN};
-    if (split_cells(line, cell) != r->n_span) /* a number may be wider than its column */
+    if (oc_text_cells(line, cell) != r->n_span) /* a number may be wider than its column */
         oc_text_cut(line, r->span, r->n_span, cell);
     row.self_ns = torch_time(cell[t->at[T_SELF]]);
     row.total_ns = torch_time(cell[t->at[T_TOTAL]]);

@@ -145,10 +145,15 @@ static void tvm_add_total(struct tvm_reading *r, double ns)
 
 /* ---- printed table ---------------------------------------------------------------------------------- */
 
+static bool tvm_has_titles(struct oc_str line)
+{
+    return oc_str_has(line, title[NAME]) && oc_str_has(line, title[DURATION]) &&
+           oc_str_has(line, "Percent") && oc_str_has(line, title[COUNT]) && oc_str_has(line, title[DEVICE]);
+}
+
 static bool tvm_is_header(struct oc_str line)
 {
-    return oc_str_starts(oc_csv_trim(line), title[NAME]) && oc_str_has(line, title[DURATION]) &&
-           oc_str_has(line, "Percent") && oc_str_has(line, title[COUNT]) && oc_str_has(line, title[DEVICE]);
+    return oc_str_starts(oc_csv_trim(line), title[NAME]) && tvm_has_titles(line);
 }
 
 static bool tvm_is_node_header(struct oc_str line)
@@ -162,32 +167,15 @@ static bool tvm_is_table(struct oc_str line)
     return tvm_is_header(line) || tvm_is_node_header(line);
 }
 
-/* Removes the first of several texts that two blanks at least separate; *at: where it begins. */
-static struct oc_str tvm_next(struct oc_str line, size_t *at)
-{
-    while (*at < line.n && line.s[*at] == ' ')
-        ++*at;
-    size_t end = *at;
-    while (end < line.n && !(line.s[end] == ' ' && (end + 1 == line.n || line.s[end + 1] == ' ')))
-        end++;
-    struct oc_str text = {line.s + *at, end - *at};
-    *at = end;
-    return text;
-}
-
 /* Titles end where their columns end. */
 static void tvm_find_columns(struct tvm_reading *r, struct oc_str line)
 {
-    struct oc_str text;
-    r->n = 0;
+    struct oc_str cell[OC_TEXT_COLUMNS];
+    r->n = oc_text_cells(line, cell);
     for (unsigned k = 0; k < N_COLUMN; k++)
-        r->at[k] = OC_CSV_NONE;
-    for (size_t at = 0; r->n < OC_TEXT_COLUMNS && (text = tvm_next(line, &at)).n; r->n++) {
-        for (unsigned k = 0; k < N_COLUMN; k++)
-            if (oc_csv_same(text, title[k]))
-                r->at[k] = r->n;
-        r->end[r->n] = at;
-    }
+        r->at[k] = oc_csv_column(cell, r->n, title[k]);
+    for (size_t i = 0; i < r->n; i++)
+        r->end[i] = (size_t)(cell[i].s + cell[i].n - line.s);
 }
 
 static struct oc_str tvm_cell(const struct tvm_reading *r, struct oc_str line, unsigned column)
@@ -226,14 +214,12 @@ static bool tvm_row(struct tvm_reading *r, struct oc_str line, uint64_t where)
 static bool tvm_node(struct tvm_reading *r, struct oc_str line, uint64_t where)
 {
     enum { OPS = 1, TIME, SHAPE = 4, OUTPUTS = 6, NEEDED };
-    struct oc_str text[NEEDED], cell[N_COLUMN] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
-    size_t at = 0;
+    struct oc_str text[OC_TEXT_COLUMNS], cell[N_COLUMN] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
+    size_t n = oc_text_cells(line, text);
     double us;
-    for (unsigned i = 0; i < NEEDED; i++)
-        text[i] = tvm_next(line, &at);
-    if (oc_str_starts(text[0], "---"))
+    if (n && oc_str_starts(text[0], "---"))
         return true;
-    if (!text[OUTPUTS].n || !oc_csv_number(text[TIME], &us, NULL) || !(us >= 0 && us < 1e15))
+    if (n < NEEDED || !oc_csv_number(text[TIME], &us, NULL) || !(us >= 0 && us < 1e15))
         return false;
     cell[NAME] = text[0];
     cell[SHAPES] = text[SHAPE];
@@ -391,7 +377,6 @@ static void tvm_read_devices(struct tvm_reading *r, struct oc_json *j)
 static void tvm_read_report(struct tvm_reading *r, struct oc_json *j)
 {
     struct oc_str key;
-    uint64_t offset = 0;
     if (!oc_json_enter_type(j, OC_JSON_OBJECT))
         return;
     while (oc_json_member(j, &key)) {
@@ -402,18 +387,11 @@ static void tvm_read_report(struct tvm_reading *r, struct oc_json *j)
         else
             oc_json_skip(j);
     }
-    const char *why = oc_json_error(j, &offset);
-    if (!why && !oc_json_truncated(j))
-        return;
-    r->p->truncated = true;
-    oc_diag_add(&r->p->diags, OC_WARNING, "W-truncated", "",
-                "the file is truncated or damaged: %s (offset %llu)", why ? why : "it ends early",
-                (unsigned long long)(why ? offset : oc_json_offset(j)));
+    oc_prof_cut_json(r->p, j);
 }
 
 /* ---- importers -------------------------------------------------------------------------------------- */
 
-/* A report is of one run. Devices work asynchronously: a total below the sum of the calls is not its time. */
 static void tvm_begin(struct tvm_reading *r, struct oc_profile *p, const struct oc_profile_opts *opts)
 {
     *r = (struct tvm_reading){.p = p};
@@ -422,6 +400,7 @@ static void tvm_begin(struct tvm_reading *r, struct oc_profile *p, const struct 
     p->device = "";
 }
 
+/* A report is of one run. Devices work asynchronously: a total below the sum of the calls is not its time. */
 static int tvm_end(struct tvm_reading *r, int rc)
 {
     r->rows.runs = 1;
@@ -460,7 +439,7 @@ static int tvm_read_text(struct tvm_reading *r, struct oc_csv *c, struct oc_err 
 {
     struct oc_str line;
     while (oc_csv_line(c, &line)) {
-        bool table = tvm_is_table(line), csv = oc_str_has(line, title[DURATION]) && oc_str_has(line, ",");
+        bool table = tvm_is_table(line), csv = tvm_has_titles(line) && oc_str_has(line, ",");
         if (!table && !csv)
             continue;
         oc_csv_unread(c);

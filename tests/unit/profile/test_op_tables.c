@@ -157,7 +157,7 @@ static void reports_of_tvm_have_shapes(void **state)
         oc_profile_close(p);
     }
     struct oc_profile *p =
-        profile_of_text("Example output:\n"
+        profile_of_text("Example output (Name, Duration (us)):\n"
                         "Name     Duration (us)  Percent    Device  Count       Argument Shapes  \n"
                         "conv2d1     705,779.00    51.22  hexagon0      1  int8[2, 3], float16[]\n"
                         "conv2d       66,589.00    48.60  hexagon0      3                       \n"
