@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "advice/advisor.h"
+#include "base/units.h"
 #include "hw/hwdb.h"
 #include "onnxcost/hardware.h"
 

@@ -2,8 +2,8 @@
  */
 #include <string.h>
 
-#include "base/units.h"
 #include "advice/advisor.h"
+#include "base/units.h"
 #include "profile/core/timeline.h"
 
 static const char *advise_moves_format_of(const struct oc_advisor *x)

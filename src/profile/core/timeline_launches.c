@@ -240,7 +240,7 @@ static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const 
     return mean;
 }
 
-/* Measured values: of a launch for kernels, of a run for records; NAN if one launch lacks them. */
+/* Measured values: of a launch for kernels, of a run for records; NAN if no launch of a kernel has them. */
 void oc_launches_describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     const struct oc_launches *l = m->t->launches;
