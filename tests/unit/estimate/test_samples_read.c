@@ -68,16 +68,37 @@ static void write_model(const char *path)
     oc_b_free(b);
 }
 
+/* A folder with the model; tests write the profile. */
+struct recording {
+    char folder[32], model[64], profile[64];
+};
+
+static int open_recording(void **state)
+{
+    static struct recording rec;
+    snprintf(rec.folder, sizeof(rec.folder), "/tmp/onnxcost-test-XXXXXX");
+    assert_non_null(mkdtemp(rec.folder));
+    snprintf(rec.model, sizeof(rec.model), "%s/net.onnx", rec.folder);
+    snprintf(rec.profile, sizeof(rec.profile), "%s/net.profile.json", rec.folder);
+    write_model(rec.model);
+    *state = &rec;
+    return 0;
+}
+
+static int close_recording(void **state)
+{
+    struct recording *rec = *state;
+    unlink(rec->model);
+    unlink(rec->profile);
+    rmdir(rec->folder);
+    return 0;
+}
+
 static void samples_from_a_recording(void **state)
 {
-    (void)state;
-    char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(model, sizeof(model), "%s/net.onnx", folder);
-    snprintf(profile, sizeof(profile), "%s/net.profile.json", folder);
-    write_model(model);
-    write_profile(profile);
-    const char *const path[] = {profile};
+    struct recording *rec = *state;
+    write_profile(rec->profile);
+    const char *const path[] = {rec->profile};
     const struct oc_samples_opts opts = {.warmup = 3, .threads = 1, .runtime_version = "1.30"};
     struct oc_samples *s;
     struct oc_err err = {0};
@@ -107,30 +128,22 @@ static void samples_from_a_recording(void **state)
     assert_true(s->set.model[0].const_bytes == 64 * 64 * 4);
     assert_true(s->set.model[0].run_s > s->kernels_s);
     oc_samples_free(s);
-    unlink(model);
-    unlink(profile);
-    rmdir(folder);
 }
 
 /* OpenVINO writes 0.000 for what took less than half a microsecond. */
 static void kernels_without_a_time_are_rejected(void **state)
 {
-    (void)state;
-    char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(model, sizeof(model), "%s/net.onnx", folder);
-    snprintf(profile, sizeof(profile), "%s/net.profile.json", folder);
-    write_model(model);
+    struct recording *rec = *state;
     static const char *const name[] = {"mm1", "mm2", "mm3", "small", "wild"};
     static const char *const type[] = {"MatMul", "MatMul", "MatMul", "Relu", "Tanh"};
-    FILE *f = fopen(profile, "w");
+    FILE *f = fopen(rec->profile, "w");
     assert_non_null(f);
     fputs("layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n", f);
     for (size_t i = 0; i < OC_COUNT(name); i++) /* 0, 1, 2, 3, 0 us */
         fprintf(f, "%s;EXECUTED;%s;jit_f32;%.3f;%.3f\n", name[i], type[i], 0.001 * (double)(i % 4),
                 0.001 * (double)(i % 4));
     fclose(f);
-    const char *const path[] = {profile};
+    const char *const path[] = {rec->profile};
     const struct oc_samples_opts opts = {.threads = 1};
     struct oc_samples *s;
     struct oc_err err = {0};
@@ -141,34 +154,23 @@ static void kernels_without_a_time_are_rejected(void **state)
     assert_int_equal(s->reject[OC_REJECT_TIMER].n, 0);
     assert_int_equal(s->set.n, 2); /* products, Relu */
     oc_samples_free(s);
-    unlink(model);
-    unlink(profile);
-    rmdir(folder);
 }
 
 /* A table of functions next to a model. */
 static void function_profile_gives_no_samples(void **state)
 {
-    (void)state;
-    char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(model, sizeof(model), "%s/net.onnx", folder);
-    snprintf(profile, sizeof(profile), "%s/net.profile.json", folder);
-    write_model(model);
-    FILE *f = fopen(profile, "w");
+    struct recording *rec = *state;
+    FILE *f = fopen(rec->profile, "w");
     assert_non_null(f);
     fputs("Function,CPU Time,Module\nsgemm,1.5s,libonnxruntime.so\n", f);
     fclose(f);
-    const char *const path[] = {profile};
+    const char *const path[] = {rec->profile};
     const struct oc_samples_opts opts = {.threads = 1};
     struct oc_samples *s;
     struct oc_err err = {0};
     assert_int_equal(oc_samples_read(path, 1, &opts, &s, &err), -1);
     if (!strstr(err.msg, "is a profile of functions, not of a model's operators"))
         fail_msg("%s", err.msg);
-    unlink(model);
-    unlink(profile);
-    rmdir(folder);
 }
 
 static void missing_files_are_an_error(void **state)
@@ -187,9 +189,9 @@ static void missing_files_are_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_from_a_recording),
-        cmocka_unit_test(kernels_without_a_time_are_rejected),
-        cmocka_unit_test(function_profile_gives_no_samples),
+        cmocka_unit_test_setup_teardown(samples_from_a_recording, open_recording, close_recording),
+        cmocka_unit_test_setup_teardown(kernels_without_a_time_are_rejected, open_recording, close_recording),
+        cmocka_unit_test_setup_teardown(function_profile_gives_no_samples, open_recording, close_recording),
         cmocka_unit_test(missing_files_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
