@@ -172,7 +172,8 @@ static bool on_integers(const struct companion *c, const struct oc_node *n, cons
     uint32_t from = plain->n_in && plain->in[0] != OC_NONE ? c->x->m->value[plain->in[0]].producer : OC_NONE;
     const struct oc_node *reads = from == OC_NONE ? NULL : &c->x->m->node[from];
     return !oc_equal(n->op_type, plain->op_type) ||
-           (in != OC_NONE && reads && oc_equal(reads->op_type, "DequantizeLinear") && reads->in[0] == in);
+           (in != OC_NONE && reads && reads->n_in && oc_equal(reads->op_type, "DequantizeLinear") &&
+            reads->in[0] == in);
 }
 
 /* The integers that the runtime computes from the node are after its activation and QuantizeLinear. */
