@@ -19,13 +19,17 @@ struct search {
         bool leave;
     } * stack;
     uint32_t n, cap;
-    uint32_t *source, n_source, cap_source; /* of one step */
+    struct source {
+        uint32_t node, step;
+    } * source; /* of one step */
+    uint32_t n_source, cap_source;
 };
 
-static int liveness_order_by_place(const void *a, const void *b)
+/* The runtime's index of a node is its place in the file; nodes that it adds come behind. */
+static int by_index(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    const struct source *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
 }
 
 static void liveness_order_push(struct search *s, uint32_t step, bool leave)
@@ -40,7 +44,7 @@ static void add_source(struct search *s, uint32_t value)
     if (step == OC_NONE)
         return;
     OC_GROW(s->source, s->n_source, s->cap_source);
-    s->source[s->n_source++] = step;
+    s->source[s->n_source++] = (struct source){s->w->step[step], step};
 }
 
 static void liveness_order_find_sources(struct search *s, uint32_t node)
@@ -63,10 +67,10 @@ static void liveness_order_enter(struct search *s, uint32_t step)
     liveness_order_push(s, step, true);
     liveness_order_find_sources(s, s->w->step[step]);
     if (s->n_source)
-        qsort(s->source, s->n_source, sizeof(*s->source), liveness_order_by_place);
+        qsort(s->source, s->n_source, sizeof(*s->source), by_index);
     for (uint32_t i = 0; i < s->n_source; i++)
-        if (!s->visited[s->source[i]])
-            liveness_order_push(s, s->source[i], false);
+        if (!s->visited[s->source[i].step])
+            liveness_order_push(s, s->source[i].step, false);
 }
 
 static void set_makers(struct search *s, bool forget)
@@ -87,7 +91,7 @@ static void push_leaves(struct search *s)
     for (uint32_t i = 0; i < s->w->n; i++) {
         liveness_order_find_sources(s, s->w->step[i]);
         for (uint32_t k = 0; k < s->n_source; k++)
-            read[s->source[k]] = true;
+            read[s->source[k].step] = true;
     }
     for (uint32_t i = 0; i < s->w->n; i++)
         if (!read[i])
@@ -113,7 +117,7 @@ static bool is_executable(struct search *s)
     for (uint32_t i = 0; i < s->w->n && ok; i++) {
         liveness_order_find_sources(s, s->w->step[i]);
         for (uint32_t k = 0; k < s->n_source; k++)
-            ok &= s->source[k] < i;
+            ok &= s->source[k].step < i;
     }
     set_makers(s, true);
     return ok;

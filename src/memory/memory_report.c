@@ -108,10 +108,31 @@ struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound)
 
 static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_liveness *l)
 {
-    struct oc_analysis *open = oc_memory_open_shapes(m->a);
+    struct oc_analysis *open = oc_memory_open_shapes(m->ort);
     struct oc_ort_run run = oc_ort_first_run(l, open);
     oc_analysis_free(open);
+    if (!run.estimate && m->graph && !m->own)
+        run.estimate = "the runtime copies DequantizeLinear nodes with several readers";
     return run;
+}
+
+/* The graph that ONNX Runtime runs, analyzed with the options of the model's analysis; without them, the model. */
+static int analyze_runtime(struct oc_memory *m, struct oc_err *err)
+{
+    const struct oc_profile *p = m->o.profile;
+    m->ort = m->a;
+    if (!m->o.as_onnxruntime && !(p && p->memory.known))
+        return 0;
+    struct oc_liveness_opts o = oc_memory_runtime_opts(m->a);
+    struct oc_liveness *l = oc_liveness_make(m->a, 0, &o);
+    m->graph = oc_ort_graph_make(m->a->model, l->step, l->n_step);
+    oc_liveness_free(l);
+    if (!m->graph || !m->o.analyze)
+        return 0;
+    if (oc_analyze(&m->graph->model, m->o.analyze, &m->own, err))
+        return -1;
+    m->ort = m->own;
+    return 0;
 }
 
 /* Models without node names give no information. */
@@ -183,15 +204,15 @@ static void memory_report_compare(struct oc_memory *m)
     const struct oc_profile *p = m->o.profile;
     if (!p || !p->memory.known)
         return;
-    struct oc_liveness_opts o = oc_memory_runtime_opts(m->a);
-    uint32_t *place = recorded_places(m->a->model, &p->memory);
+    struct oc_liveness_opts o = oc_memory_runtime_opts(m->ort);
+    uint32_t *place = recorded_places(m->ort->model, &p->memory);
     o.place = place;
-    struct oc_liveness *l = oc_liveness_make(m->a, 0, &o);
+    struct oc_liveness *l = oc_liveness_make(m->ort, 0, &o);
     struct oc_memory_measured *c = &m->measured;
     *c = (struct oc_memory_measured){.seen = &p->memory,
                                      .ours = first_run(m, l),
                                      .quality = l->quality,
-                                     .other_graph = is_other_graph(m->a->model, &p->memory)};
+                                     .other_graph = is_other_graph(m->ort->model, &p->memory)};
     if (c->other_graph)
         c->ours.estimate = "the runtime optimized the graph";
     else if (!c->ours.estimate)
@@ -330,9 +351,14 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
     full.analyze = full.analyze ? &analyze : NULL;
     struct oc_memory *m = oc_xmalloc(sizeof(*m));
     *m = (struct oc_memory){.a = analysis, .o = full};
+    if (analyze_runtime(m, err)) {
+        oc_memory_free(m);
+        return -1;
+    }
+    m->a = opts->as_onnxruntime ? m->ort : analysis;
     struct oc_liveness_opts o =
-        opts->as_onnxruntime ? oc_memory_runtime_opts(analysis) : oc_liveness_opts_of(analysis);
-    m->liveness = oc_liveness_make(analysis, 0, &o);
+        opts->as_onnxruntime ? oc_memory_runtime_opts(m->a) : oc_liveness_opts_of(m->a);
+    m->liveness = oc_liveness_make(m->a, 0, &o);
     m->quality = m->liveness->quality;
     if (!oc_add_u64(analysis->total->const_bytes, m->liveness->peak, &m->footprint))
         m->quality = OC_UNKNOWN;
@@ -360,6 +386,8 @@ void oc_memory_free(struct oc_memory *m)
     for (uint32_t i = 0; i < m->n_body; i++)
         oc_liveness_free(m->body[i]);
     free(m->body);
+    oc_analysis_free(m->own);
+    oc_ort_graph_free(m->graph);
     oc_arena_free(&m->arena);
     free(m);
 }

@@ -72,6 +72,9 @@ struct oc_memory_fit {
 struct oc_memory {
     struct oc_arena arena;
     const struct oc_analysis *a;
+    const struct oc_analysis *ort; /* of the graph that ONNX Runtime runs */
+    struct oc_ort_graph *graph;    /* that graph, if it is not the model's; NULL: it is */
+    struct oc_analysis *own;       /* its analysis */
     struct oc_memory_opts o;
     struct oc_memory_info info;
     struct oc_liveness *liveness; /* live ranges of the main graph */

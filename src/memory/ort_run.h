@@ -29,6 +29,18 @@ bool oc_ort_same_size(const struct oc_ort_shapes *s, uint32_t x, uint32_t y);
 /* The runtime stores it as an initializer. */
 bool oc_ort_is_initializer(const struct oc_model *m, uint32_t value);
 
+/* ---- graph --------------------------------------------------------------------------------------------- */
+
+/* The model with the nodes that ONNX Runtime adds to any graph: a DequantizeLinear for each reader of one. Its nodes
+ * and values keep their ids; those of copies come behind. */
+struct oc_ort_graph {
+    struct oc_arena arena;
+    struct oc_model model; /* uses the memory of the model it was made from, which must outlive it */
+};
+/* step: the nodes of the main graph in the runtime's order, which numbers the copies. NULL: it adds none. */
+struct oc_ort_graph *oc_ort_graph_make(const struct oc_model *m, const uint32_t *step, uint32_t n_step);
+void oc_ort_graph_free(struct oc_ort_graph *g);
+
 /* ---- ort run ------------------------------------------------------------------------------------------- */
 
 /* The first run of a model: every buffer is allocated when it is produced and freed after its last use,
