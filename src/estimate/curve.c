@@ -351,13 +351,14 @@ static double copies(const struct oc_device *d, const struct oc_hw_level *l)
 
 /* The cache before the last level. That of a GPU is empty between kernels. */
 static void set_near(const struct oc_device *d, const struct oc_hw_level *llc, double act,
-                     struct oc_cal_point *p)
+                     uint64_t const_bytes, struct oc_cal_point *p)
 {
     const struct oc_hw_level *near = llc > d->level ? llc - 1 : NULL;
     if (!near || !curve_is_known(near->size) || oc_cal_device_kind(d) != OC_CAL_CPU)
         return;
     double rate = copies(d, near), next = copies(d, llc);
     p->near_fill = act / near->size->value;
+    p->near_wt_fill = const_bytes == UINT64_MAX ? INFINITY : (double)const_bytes / near->size->value;
     p->near_gain = rate > 0 && next > 0 ? fmax(1, rate / next) : 1;
 }
 
@@ -402,7 +403,7 @@ static void curve_set_memory(const struct oc_device *d, const struct oc_kernel *
     p->bytes = wt + act;
     p->act_s = act / p->dram_bytes_per_s;
     p->wt_s = wt / p->dram_bytes_per_s;
-    p->act_fill = p->wt_fill = p->near_fill = INFINITY;
+    p->act_fill = p->wt_fill = p->near_fill = p->near_wt_fill = INFINITY;
     p->near_gain = 1;
     set_recurrence(k, llc ? llc->size->value : 0, p);
     if (llc) {
@@ -411,7 +412,7 @@ static void curve_set_memory(const struct oc_device *d, const struct oc_kernel *
         p->llc_gain = curve_is_known(llc->bandwidth) && !p->tm_assumed
                           ? llc->bandwidth->value / p->dram_bytes_per_s
                           : 0;
-        set_near(d, llc, act, p);
+        set_near(d, llc, act, const_bytes, p);
     }
 }
 
@@ -451,10 +452,13 @@ static void set_compute(const struct oc_device *d, const struct oc_kernel *k, st
     p->roof_s = u.assumed ? 0 : winograd(k) ? max / WINOGRAD_CAP : max;
 }
 
+#define NEXT_IMAGE 0.2 /* of a launch: 75 images of 15 channels take 227 us, a launch 10 */
+
 /* Processors unfold and multiply one image after the other. */
 static double launches_of(const struct oc_device *d, const struct oc_kernel *k)
 {
-    return k->cls == OC_KC_CONV_PLAIN && oc_cal_device_kind(d) == OC_CAL_CPU ? fmax(1, k->steps) : 1;
+    bool images = k->cls == OC_KC_CONV_PLAIN && oc_cal_device_kind(d) == OC_CAL_CPU;
+    return images && k->steps > 1 ? 1 + NEXT_IMAGE * (k->steps - 1) : 1;
 }
 
 void oc_cal_point_make(const struct oc_device *device, const struct oc_kernel *kernel, uint64_t const_bytes,
@@ -547,12 +551,19 @@ static inline double cached_s(const struct oc_cal_curve *c, double dram_s, doubl
     return dram_s * (part / c->wc + (1 - part));
 }
 
-/* Activations were just written by the previous kernel and may still be in the cores' caches. Their share is
- * not fitted: few kernels are near the transition. */
-static inline double activations_s(const struct oc_cal_curve *c, const struct oc_cal_point *p)
+/* Activations were just written by the previous kernel and may still be in the cores' caches; weights stay there from run
+ * to run if all of the model's fit. These shares are not fitted: few kernels are near the transition. */
+static inline double nearest_share(const struct oc_cal_point *p, double fill)
 {
-    double near = p->near_gain > 1 ? served_share(OC_PRIOR_ALPHA, p->near_fill) : 0;
-    return cached_s(c, p->act_s, p->act_fill) * (near / p->near_gain + (1 - near));
+    double near = p->near_gain > 1 ? served_share(OC_PRIOR_ALPHA, fill) : 0;
+    return near / p->near_gain + (1 - near);
+}
+
+static inline double memory_s(const struct oc_cal_curve *c, const struct oc_cal_point *p)
+{
+    return cached_s(c, p->act_s, p->act_fill) * nearest_share(p, p->near_fill) +
+           cached_s(c, p->wt_s, p->wt_fill) * nearest_share(p, p->near_wt_fill) +
+           cached_s(c, p->again_s, p->again_fill);
 }
 
 double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point *p, double q,
@@ -562,9 +573,7 @@ double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point 
     double ec = smaller(c->ec * saturation(p->flop, c->w_half_flop) * q, p->ec_cap);
     double em = smaller(c->em * saturation(p->bytes, c->b_half_bytes), p->em_cap);
     double tc = p->tc_s > 0 ? p->tc_s / ec : 0;
-    double tm =
-        (activations_s(c, p) + cached_s(c, p->wt_s, p->wt_fill) + cached_s(c, p->again_s, p->again_fill)) /
-        em;
+    double tm = memory_s(c, p) / em;
     if (parts)
         *parts = (struct oc_curve_parts){c->t0_s * p->launches, tc, tm, cached};
     return curve_larger(c->t0_s * p->launches + curve_power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);

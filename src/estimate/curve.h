@@ -23,9 +23,10 @@ struct oc_cal_point {
     double act_fill, wt_fill; /* its activations, and the weights of the model, relative to the last cache */
     double again_s, again_fill; /* bytes read repeatedly: recurrent weights */
     double llc_gain;            /* bandwidth of the last cache over DRAM; 0: not in the file */
-    double near_fill;           /* its activations relative to the cache before the last one, */
-    double near_gain;           /* and that cache's bandwidth over the last one's; 1: it retains nothing */
-    double roof_s; /* physical lower bound, with data in the nearest possible level; 0: unknown */
+    double near_fill,
+        near_wt_fill; /* its activations and the weights of the model, relative to the cache before the last, */
+    double near_gain; /* and that cache's bandwidth over the last one's; 1: it retains nothing */
+    double roof_s;    /* physical lower bound, with data in the nearest possible level; 0: unknown */
     double ec_cap, em_cap;
     double m, n, k, batch;
     double launches; /* of parallel parts: images of a convolution without blocks, in sequence */

@@ -33,6 +33,8 @@ struct oc_kernel {
     double steps;          /* in sequence: of a recurrent layer, images of a convolution; else 0 */
     uint64_t reload_bytes; /* weights read again in every step but the first; not in rd_wt */
     uint32_t members;      /* nodes in it */
+    double assisted;       /* share of its vectors of weights with a subnormal number (subnormal.h) */
+    bool rectified;        /* then: its input comes from Relu */
     uint64_t
         signature;     /* hash of class, type, all sizes and attributes that determine the work; 0: unknown */
     uint32_t node;     /* node that determines its class; OC_NONE */

@@ -274,7 +274,10 @@ static bool predict_by_signature(const struct asking *a, struct oc_prediction *p
 {
     if (!a->cal || !a->own || (a->opts && a->opts->no_exact))
         return false;
-    const struct oc_cal_signature *s = oc_cal_find_signature(a->cal, a->kernel->signature);
+    /* A product with a vector takes the time of its weights, which is another one in each model: they may be in a cache. */
+    bool of_weights = a->kernel->cls == OC_KC_GEMV;
+    const struct oc_cal_signature *s =
+        of_weights ? NULL : oc_cal_find_signature(a->cal, a->kernel->signature);
     if (!s)
         return false;
     if (!predict_by_key(a, p))
@@ -321,6 +324,22 @@ static bool by_band(const struct asking *a, struct oc_prediction *p)
     return true;
 }
 
+#define ASSISTS_LN_SD 1.0 /* of the time of subnormal weights: the share of zeros in the input is not known */
+
+/* The lower ends of the intervals stay: they are for inputs of zeros. */
+static void predict_add_assists(const struct asking *a, struct oc_prediction *p)
+{
+    struct oc_assists more = oc_subnormal_assists(a->kernel, a->device);
+    if (!(more.usual_s > 0))
+        return;
+    if (p->t_s > 0)
+        p->sd = hypot(p->sd * p->t_s, ASSISTS_LN_SD * more.usual_s) / (p->t_s + more.usual_s);
+    p->t_s += more.usual_s;
+    p->hi80_s += more.most_s;
+    p->hi95_s += more.most_s;
+    p->assists_s = more.usual_s;
+}
+
 void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device *device,
                        const struct oc_kernel *kernel, const struct oc_predict_opts *opts,
                        struct oc_prediction *out)
@@ -344,6 +363,7 @@ void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device 
     bool band_only = opts && opts->band_only;
     if (band_only || (!predict_by_signature(&a, out) && !predict_by_key(&a, out) && !by_prior(&a, out)))
         (void)by_band(&a, out);
+    predict_add_assists(&a, out);
 }
 
 /* ---- predict model ---------------------------------------------------------------------------------- */
@@ -576,6 +596,8 @@ static void predict_all(struct oc_estimate *e)
         struct oc_prediction *p = &e->prediction[i];
         predict_one(e, u, &opts, p);
         part[i] = (struct oc_model_part){p, runs_of(u)};
+        e->n_subnormal += p->assists_s > 0;
+        e->subnormal_s += p->assists_s * runs_of(u);
         if (p->lo80_s >= 0 && p->hi80_s >= 0) {
             e->band_lo_s += p->lo80_s * runs_of(u);
             e->band_hi_s += p->hi80_s * runs_of(u);
@@ -586,7 +608,6 @@ static void predict_all(struct oc_estimate *e)
     oc_predict_model(e->cal, part, e->list.n, &replay, &e->total);
     if (!e->cal && oc_pooled_covers(e->device))
         oc_pooled_predict(e);
-    oc_subnormal_widen(e);
 }
 
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
@@ -653,6 +674,7 @@ static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o,
     if (!e->list.n)
         return oc_fail(err, OC_EARG, "the model has no operators that run");
     recast_kernels(e);
+    oc_subnormal_mark(e->analysis->model, e->device, &e->list);
     predict_all(e);
     e->info = OC_NEW(&e->arena, struct oc_estimate_info);
     *e->info = estimate_info_of(e);

@@ -34,6 +34,7 @@ struct oc_prediction {
     double widening;                 /* added to half-widths in ln for that */
     int32_t key;                     /* of the calibration; -1: none */
     double roof_s, t0_s, tc_s, tm_s; /* roofline time: 0 if unknown */
+    double assists_s;                /* of t_s: what subnormal weights add (subnormal.h) */
     uint64_t signature;
 };
 
@@ -117,7 +118,7 @@ struct oc_estimate {
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
     uint32_t n_subnormal;                      /* kernels with subnormal weights (subnormal.h) */
-    double subnormal_s;                        /* their time in a run, with weights that are not */
+    double subnormal_s;                        /* time of a run that these add */
     unsigned width_chars;                      /* of the text for people; 0: no limit */
     const char *made;                          /* of HTML, as in the options */
     const char *asynchronous;                  /* NULL: kernels run sequentially; else the execution mode */

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "estimate/predict.h"
 #include "estimate/recordings.h"
+#include "estimate/subnormal.h"
 #include "profile/csv_rows.h"
 #include "profile/profile.h"
 #include "onnxcost.h"
@@ -259,7 +260,8 @@ void oc_recordings_free(struct oc_recordings *r)
     *r = (struct oc_recordings){0};
 }
 
-#define MIN_TICKS  5
+#define MIN_TICKS                                                                                            \
+    2 /* ONNX Runtime's profiler takes three itself; without them short kernels would seem slow */
 #define MAX_SPREAD 0.5
 
 const char *oc_reject_reason_name(unsigned reason)
@@ -269,9 +271,10 @@ const char *oc_reject_reason_name(unsigned reason)
         [OC_REJECT_UNKNOWN] = "counts unknown",
         [OC_REJECT_PART] = "part of a kernel",
         [OC_REJECT_CONTROL] = "contains other kernels",
-        [OC_REJECT_TIMER] = "shorter than 5 ticks of the timer",
+        [OC_REJECT_TIMER] = "shorter than 2 ticks of the timer",
         [OC_REJECT_SPREAD] = "times spread over half of the median",
         [OC_REJECT_TIMELESS] = "no time",
+        [OC_REJECT_SUBNORMAL] = "subnormal weights",
     };
     return reason < OC_REJECT_COUNT ? name[reason] : "?";
 }
@@ -378,11 +381,13 @@ static enum oc_reject_reason samples_judge(const struct reading *r, const struct
         return OC_REJECT_CONTROL;
     if (!u->known || !u->kernel.signature)
         return OC_REJECT_UNKNOWN;
+    if (u->kernel.assisted > 0)
+        return OC_REJECT_SUBNORMAL;
     if (s->t_s < MIN_TICKS * tick_s)
         return OC_REJECT_TIMER;
     if (s->t_s <= 0)
         return OC_REJECT_TIMELESS;
-    return (s->p90_s - s->p10_s) / s->t_s > MAX_SPREAD ? OC_REJECT_SPREAD : OC_REJECT_COUNT;
+    return s->p90_s - s->p10_s > MAX_SPREAD * s->t_s + tick_s ? OC_REJECT_SPREAD : OC_REJECT_COUNT;
 }
 
 /* Percentiles are those of the whole record: they do not describe a record's own time when others nest in it,
@@ -494,6 +499,7 @@ static void samples_plan(struct reading *r)
         r->model, r->analysis,
         oc_fusion_rules_of(r->opts->runtime ? r->opts->runtime : r->profile->format, r->out->device),
         &r->join->arena, &list);
+    oc_subnormal_mark(r->model, r->out->device, &list);
     struct oc_planned *plan = OC_NEW_ARRAY(&r->out->arena, list.n + 1, struct oc_planned);
     for (size_t i = 0; i < list.n; i++) {
         plan[i] = (struct oc_planned){list.item[i].kernel, list.item[i].calls, list.item[i].known};
@@ -513,6 +519,8 @@ static int samples_take_all(struct reading *r, struct oc_err *err)
                        r->files->profile);
     samples_add_model(r);
     oc_kernels_of_join(r->join, &r->join->arena, &list);
+    if (r->out->device)
+        oc_subnormal_mark(r->model, r->out->device, &list);
     for (size_t i = 0; i < list.n; i++)
         samples_take(r, &list.item[i]);
     samples_merge(r);

@@ -60,9 +60,10 @@ enum oc_reject_reason {
     OC_REJECT_UNKNOWN,   /* its counts are unknown, or contradict the profile */
     OC_REJECT_PART,      /* one of several kernels of the same nodes */
     OC_REJECT_CONTROL,   /* contains other kernels */
-    OC_REJECT_TIMER,     /* shorter than five ticks of the timer */
-    OC_REJECT_SPREAD,    /* (p90 - p10) / median over one half */
+    OC_REJECT_TIMER,     /* shorter than two ticks of the timer */
+    OC_REJECT_SPREAD,    /* (p90 - p10) / median over one half, but for a tick */
     OC_REJECT_TIMELESS,  /* no time, or no time of its own */
+    OC_REJECT_SUBNORMAL, /* it multiplies with subnormal weights (subnormal.h) */
     OC_REJECT_COUNT
 };
 const char *oc_reject_reason_name(unsigned reason);

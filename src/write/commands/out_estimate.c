@@ -185,11 +185,11 @@ static void write_subnormal(struct estimate_out *o, FILE *f)
         return;
     estimate_put_line(
         o, f, "subnormal",
-        oc_printf(&o->arena,
-                  "weights of %u kernel%s (%s): up to %ux as long on x86, in the upper ends only; flush them "
-                  "(ONNX Runtime: session.set_denormal_as_zero=1)",
-                  e->n_subnormal, e->n_subnormal == 1 ? "" : "s",
-                  oc_seconds_text(&o->arena, e->subnormal_s, "-"), (unsigned)OC_SUBNORMAL_MOST));
+        oc_printf(
+            &o->arena,
+            "weights of %u kernel%s add about %s on Intel processors, less where inputs are zero; flush them "
+            "(ONNX Runtime: session.set_denormal_as_zero=1)",
+            e->n_subnormal, e->n_subnormal == 1 ? "" : "s", oc_seconds_text(&o->arena, e->subnormal_s, "-")));
 }
 
 static void write_measured(struct estimate_out *o, FILE *f)
