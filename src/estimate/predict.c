@@ -597,7 +597,8 @@ static void predict_all(struct oc_estimate *e)
         predict_one(e, u, &opts, p);
         part[i] = (struct oc_model_part){p, runs_of(u)};
         e->n_subnormal += p->assists_s > 0;
-        e->subnormal_s += p->assists_s * runs_of(u);
+        e->subnormal_s += p->assists_s > 0 && p->t_s > 0 ? (p->t_s - p->assists_s) * runs_of(u) : 0;
+        e->subnormal_added_s += p->assists_s * runs_of(u);
         if (p->lo80_s >= 0 && p->hi80_s >= 0) {
             e->band_lo_s += p->lo80_s * runs_of(u);
             e->band_hi_s += p->hi80_s * runs_of(u);

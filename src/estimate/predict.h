@@ -118,11 +118,11 @@ struct oc_estimate {
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
     uint32_t n_subnormal;                      /* kernels with subnormal weights (subnormal.h) */
-    double subnormal_s;                        /* time of a run that these add */
-    unsigned width_chars;                      /* of the text for people; 0: no limit */
-    const char *made;                          /* of HTML, as in the options */
-    const char *asynchronous;                  /* NULL: kernels run sequentially; else the execution mode */
-    struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
+    double subnormal_s, subnormal_added_s; /* their time in a run with other weights, and what these add */
+    unsigned width_chars;                  /* of the text for people; 0: no limit */
+    const char *made;                      /* of HTML, as in the options */
+    const char *asynchronous;              /* NULL: kernels run sequentially; else the execution mode */
+    struct oc_fusion_match match;          /* of the plan with what was recorded; recorded 0: nothing was */
 };
 
 /* oc_estimate_make, oc_estimate_free: see onnxcost/estimate.h. */
