@@ -9,17 +9,39 @@
 #include "join/type_sets.h"
 
 enum {
-    FEW_RECORDS = 4,  /* a profile with fewer operators may be one compiled subgraph: no verdict */
-    MAX_PADDING = 16, /* blocked layouts pad 1 channel to at most 16 */
+    FEW_RECORDS = 4, /* a profile with fewer operators may be one compiled subgraph: no verdict */
+    BLOCK = 16,      /* channels; blocked layouts pad to whole blocks */
     PER_CENT = 100
 };
 #define ALMOST_NONE 0.01 /* of the operator time: names that models share, such as /Flatten */
 #define HALF        0.5
+#define ROUNDING    1e-9
 
 static bool is_blocked(const char *name)
 {
     size_t n = strlen(name);
     return n > 6 && strcmp(name + n - 6, "_nchwc") == 0;
+}
+
+static double padded(const struct oc_dim *d)
+{
+    return d->v > 0 ? ceil((double)d->v / BLOCK) * BLOCK / (double)d->v : 1;
+}
+
+/* The most that padding of the output and input channels adds to a convolution in blocks. */
+static double most_padding(const struct oc_join *j, uint32_t rec)
+{
+    const struct oc_join_rec *r = &j->rec[rec];
+    if (!is_blocked(j->profile->rec[rec].name))
+        return 1;
+    for (uint32_t i = 0; i < r->n_node; i++) {
+        const struct oc_node *n = &j->model->node[r->node[i]];
+        bool weights = strcmp(n->op_type, "Conv") == 0 && n->n_in > 1 && n->in[1] != OC_NONE && j->analysis;
+        const struct oc_shape *w = weights ? &j->analysis->type[n->in[1]].shape : NULL;
+        if (w && oc_shape_known(w) && w->rank > 1)
+            return padded(&w->dim[0]) * (w->dim[1].v > 1 ? padded(&w->dim[1]) : 1);
+    }
+    return BLOCK;
 }
 
 /* The recorded shapes give other MACs than the nodes have. Padding adds some; trips of a loop do not
@@ -34,8 +56,7 @@ static bool contradicts(const struct oc_join *j, uint32_t rec)
         return r->quality != OC_UPPER; /* sizes that depend on data have an upper bound */
     if (r->quality == OC_LOWER)
         return false;
-    uint64_t padding = is_blocked(j->profile->rec[rec].name) ? MAX_PADDING : 1;
-    return r->executed_macs / padding > r->macs;
+    return (double)r->executed_macs > most_padding(j, rec) * (double)r->macs * (1 + ROUNDING);
 }
 
 void oc_join_set_other_shapes(struct oc_join_rec *r)
