@@ -275,7 +275,8 @@ static uint32_t region_of_inputs(struct regions *r, uint32_t node)
             join_regions(r, region, at);
         region = at == OC_NONE ? region : at;
     }
-    if (region != OC_NONE && !stays)
+    if (region != OC_NONE && !stays &&
+        !oc_fuse_is(r->f, node, " Shape ")) /* whose sizes the runtime reorders */
         r->open[root_of(r, region)] = true;
     return stays ? region : OC_NONE;
 }

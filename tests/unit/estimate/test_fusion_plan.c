@@ -409,6 +409,45 @@ static void a_transpose_moves_after_split_sizes(void **state)
     }
 }
 
+/* Views around a Gemm: its input has one dimension, or three whose sizes only the graph's declarations give. */
+static void products_of_vectors_and_rows_become_gemms(void **state)
+{
+    (void)state;
+    for (int rows = 0; rows < 2; rows++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", rows ? "float[n,1,54]" : "float[54]");
+        oc_b_init(b, "w", "float[54,32]{*0.5}");
+        oc_b_init(b, "bias", "float[32]{*0.5}");
+        oc_b_init(b, "to", "int64[3]{1,1,54}");
+        oc_b_node(b, rows ? "Reshape" : "Exp", "first", rows ? "x,to" : "x", "a", "");
+        oc_b_node(b, "Exp", "exp", "a", "b", "");
+        oc_b_node(b, "MatMul", "product", "b,w", "c", "");
+        oc_b_node(b, "Add", "sum", "bias,c", "d", "");
+        oc_b_node(b, "Elu", "elu", "d", "y", "");
+        oc_b_output(b, "y", NULL);
+        if (rows)
+            oc_b_value(b, "b", "float[1,1,54]");
+        assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU),
+                            "first | exp | product+sum | elu | reorder 0 | reorder 0");
+    }
+}
+
+/* Stacked recurrent layers of Keras: the runtime reorders the sizes that Shape reads. */
+static void transposes_cancel_although_their_sizes_are_read(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[n,16,8]");
+    oc_b_node(b, "Exp", "exp", "x", "a", "");
+    oc_b_node(b, "Transpose", "there", "a", "b", "perm=1,0,2");
+    oc_b_node(b, "Shape", "shape", "b", "s", "");
+    oc_b_node(b, "Transpose", "back", "b", "c", "perm=1,0,2");
+    oc_b_node(b, "Softmax", "softmax", "c", "y", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "s", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "exp | shape | softmax");
+}
+
 /* A recording names the moved Transpose with the operator that reads its input. */
 static void a_moved_node_is_ignored_in_recorded_kernels(void **state)
 {
@@ -516,6 +555,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_transpose_moves_toward_another),
         cmocka_unit_test(a_transpose_moves_after_split_sizes),
+        cmocka_unit_test(products_of_vectors_and_rows_become_gemms),
+        cmocka_unit_test(transposes_cancel_although_their_sizes_are_read),
         cmocka_unit_test(a_moved_node_is_ignored_in_recorded_kernels),
         cmocka_unit_test(zero_padding_is_part_of_the_convolution),
         cmocka_unit_test(silu_keeps_the_blocked_layout),
