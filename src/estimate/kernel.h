@@ -13,6 +13,8 @@ unsigned oc_kernel_class_by_name(const char *name); /* OC_KC_COUNT if unknown */
 enum oc_kernel_group oc_kernel_class_group(unsigned cls);
 const char *oc_kernel_group_name(unsigned group); /* "compute" */
 
+enum { OC_VARIANT_UNSIGNED = 1, OC_VARIANT_SIGNED = 2 }; /* of a kernel of integers: its weights */
+
 struct oc_kernel {
     uint8_t cls;   /* enum oc_kernel_class */
     uint8_t dtype; /* enum oc_class of the arithmetic; of the data where there is none; I32 for products of I8

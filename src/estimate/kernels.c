@@ -175,14 +175,13 @@ static uint8_t conv_variant(const struct oc_kernel_view *v)
     return x && x->rank > 2 ? (uint8_t)(x->rank - 2) : 0;
 }
 
-/* 1: unsigned weights, 2: signed ones, which ONNX Runtime's ConvInteger multiplies three to eight times more
- * slowly; 0: not integers. */
+/* 0: not integers. */
 static uint8_t weight_sign(const struct oc_kernel_view *v)
 {
     uint32_t slot = oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
     uint32_t w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
     unsigned dtype = w == OC_NONE ? 0 : v->a->type[w].dtype;
-    return dtype == OC_DT_UINT8 ? 1 : dtype == OC_DT_INT8 ? 2 : 0;
+    return dtype == OC_DT_UINT8 ? OC_VARIANT_UNSIGNED : dtype == OC_DT_INT8 ? OC_VARIANT_SIGNED : 0;
 }
 
 static const struct {

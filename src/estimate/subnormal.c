@@ -1,5 +1,6 @@
 #include "estimate/subnormal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +19,11 @@
 /* A tensor of outer x width x inner elements; kernels load `lanes` neighbours along its width at once. */
 struct vectors {
     uint64_t outer, width, inner, lanes;
+    float below;         /* what counts as subnormal */
     const float *factor; /* of each element of the width, by which the runtime multiplies them; NULL: 1 */
 };
 
 enum { WHOLE = 16384, RUNS = 16 };
-
-static bool is_subnormal(const uint8_t *p)
-{
-    uint32_t bits = (uint32_t)oc_load_le(p, 4) & 0x7fffffffu;
-    return bits && bits < 0x800000u;
-}
 
 static float element(const uint8_t *data, uint64_t at)
 {
@@ -37,17 +33,21 @@ static float element(const uint8_t *data, uint64_t at)
     return x;
 }
 
+static bool is_below(float x, float below)
+{
+    return x != 0 && fabsf(x) < below;
+}
+
 static bool has_subnormal(const uint8_t *data, const struct vectors *v, uint64_t vector)
 {
     if (v->lanes == 1 && !v->factor)
-        return is_subnormal(data + 4 * vector);
+        return is_below(element(data, vector), v->below);
     uint64_t rows = (v->width + v->lanes - 1) / v->lanes, row = vector / v->inner % rows;
     uint64_t end = (row + 1) * v->lanes < v->width ? (row + 1) * v->lanes : v->width;
     bool found = false;
     for (uint64_t lane = row * v->lanes; lane < end && !found; lane++) {
         uint64_t at = (vector / v->inner / rows * v->width + lane) * v->inner + vector % v->inner;
-        found = v->factor ? fpclassify(element(data, at) * v->factor[lane]) == FP_SUBNORMAL
-                          : is_subnormal(data + 4 * at);
+        found = is_below(element(data, at) * (v->factor ? v->factor[lane] : 1), v->below);
     }
     return found;
 }
@@ -90,7 +90,7 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
             double before = all;
             if (!t)
                 continue;
-            double share = vectors_share(m, t, &(struct vectors){1, t->elements, 1, 1, NULL}, &all);
+            double share = vectors_share(m, t, &(struct vectors){1, t->elements, 1, 1, FLT_MIN, NULL}, &all);
             subnormal += share * (all - before);
         }
     return all > 0 ? subnormal / all : 0;
@@ -103,7 +103,10 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
 #define NONZERO     0.4 /* share of inputs after Relu that are not zero */
 #define FEW_NONZERO                                                                                          \
     0.2 /* where most vectors have subnormal weights: those of channels that are always zero decay */
-#define MOSTLY     0.5
+#define MOSTLY 0.5
+/* Weights of a channel that training has switched off decay in the layer before, too: a depthwise convolution multiplies
+ * its weights by values of that size. */
+#define SQUARED    0x1p-63f
 #define ASSUMED_HZ 3e9
 #define MOST_MOVES 8
 
@@ -154,7 +157,8 @@ static bool vectors_of(unsigned cls, const struct oc_node *n, const struct oc_te
     unsigned axis = product ? t->rank - 1 : cls == OC_KC_RNN ? 1 : 0;
     if (axis >= t->rank || !t->elements)
         return false;
-    *out = (struct vectors){1, (uint64_t)t->dim[axis], 1, lanes, NULL};
+    *out = (struct vectors){
+        1, (uint64_t)t->dim[axis], 1, lanes, cls == OC_KC_CONV_DEPTHWISE ? SQUARED : FLT_MIN, NULL};
     for (unsigned i = 0; i < axis; i++)
         out->outer *= (uint64_t)t->dim[i];
     for (unsigned i = axis + 1; i < t->rank; i++)

@@ -101,6 +101,15 @@ static void per_core_caches_speed_up_small_kernels(void **state)
     assert_near(oc_curve_time(&c, &p, NULL), 9.5e-6);
     p = point_of(&d, &big);
     assert_near(oc_curve_time(&c, &p, NULL), 40e-6 * (0.3 / 2 + 0.7));
+    /* weights of a model that fits into them: 5 us at the rate of the last cache */
+    struct oc_kernel w = oc_made_kernel(OC_KC_GEMV, 0, 0);
+    w.rd_wt = 500000;
+    oc_cal_point_make(&d.device, &w, 1000000, &p);
+    p.roof_s = 0;
+    assert_near(oc_curve_time(&c, &p, NULL), 2.5e-6);
+    oc_cal_point_make(&d.device, &w, 2400000, &p);
+    p.roof_s = 0;
+    assert_near(oc_curve_time(&c, &p, NULL), 5e-6 * (0.5 / 2 + 0.5));
     d.device.n_figure = 0;
     p = point_of(&d, &big);
     assert_near(oc_curve_time(&c, &p, NULL), 40e-6);
@@ -108,6 +117,39 @@ static void per_core_caches_speed_up_small_kernels(void **state)
     d.device.info->kind = "gpu";
     p = point_of(&d, &big);
     assert_near(oc_curve_time(&c, &p, NULL), 40e-6);
+}
+
+static void signed_weights_of_integer_convolutions_are_slow(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel k = oc_made_kernel(OC_KC_CONV_1X1, 0, 1e6);
+    k.dtype = OC_CLASS_I32;
+    k.work.macs[OC_CLASS_I8] = 400000000;
+    k.variant = OC_VARIANT_UNSIGNED;
+    struct oc_cal_point fast = point_of(&d, &k);
+    k.variant = OC_VARIANT_SIGNED;
+    struct oc_cal_point slow = point_of(&d, &k);
+    assert_near(slow.tc_s, 4 * fast.tc_s);
+    assert_near(slow.roof_s, fast.roof_s); /* the processor could */
+    k.dtype = OC_CLASS_I8;                 /* of QLinearConv */
+    assert_near(point_of(&d, &k).tc_s, fast.tc_s);
+}
+
+/* Processors unfold one image after the other; a further one takes a fifth of a launch. */
+static void images_of_plain_convolutions_are_launched(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel k = oc_made_kernel(OC_KC_CONV_PLAIN, 1e6, 1e6);
+    k.steps = 1;
+    assert_near(point_of(&d, &k).launches, 1);
+    k.steps = 76;
+    assert_near(point_of(&d, &k).launches, 16);
+    k.cls = OC_KC_CONV_KXK;
+    assert_near(point_of(&d, &k).launches, 1);
 }
 
 /* No prediction is more than 5 % faster than physics; 3x3 convolutions of stride 1 may take half the
@@ -251,6 +293,8 @@ int main(void)
         cmocka_unit_test(curve_formula_is_exact),
         cmocka_unit_test(last_level_cache_speeds_up_activations),
         cmocka_unit_test(per_core_caches_speed_up_small_kernels),
+        cmocka_unit_test(signed_weights_of_integer_convolutions_are_slow),
+        cmocka_unit_test(images_of_plain_convolutions_are_launched),
         cmocka_unit_test(predictions_respect_physical_bounds),
         cmocka_unit_test(alignment_and_waves_lower_the_efficiency),
         cmocka_unit_test(unknown_peaks_and_counts_are_marked),

@@ -179,6 +179,22 @@ static void products_have_vectors_of_columns(void **state)
     marked_free(&k);
 }
 
+/* Products of 1e-25 and inputs of that size are subnormal: those of a depthwise convolution, but not sums over channels. */
+static void depthwise_convolutions_multiply_small_numbers(void **state)
+{
+    (void)state;
+    for (int depthwise = 0; depthwise < 2; depthwise++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,32,8,8]");
+        oc_b_init(b, "w", depthwise ? "float[32,1,3,3]{*1e-25}" : "float[32,32,1,1]{*1e-25}");
+        oc_b_node(b, "Conv", "conv", "x,w", "y", depthwise ? "pads=1,1,1,1 group=32" : "");
+        oc_b_output(b, "y", NULL);
+        struct marked k = mark(b, processor("Intel"));
+        assert_true(k.kernel->assisted == depthwise);
+        marked_free(&k);
+    }
+}
+
 static void other_processors_are_not_slow(void **state)
 {
     (void)state;
@@ -199,6 +215,7 @@ int main(void)
                                        cmocka_unit_test(zeros_after_relu_are_exact),
                                        cmocka_unit_test(folded_weights_count),
                                        cmocka_unit_test(products_have_vectors_of_columns),
+                                       cmocka_unit_test(depthwise_convolutions_multiply_small_numbers),
                                        cmocka_unit_test(other_processors_are_not_slow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
