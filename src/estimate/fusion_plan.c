@@ -81,6 +81,15 @@ uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot)
     return slot < n->n_in && n->in[slot] != OC_NONE ? oc_fuse_source(f, n->in[slot]) : OC_NONE;
 }
 
+bool oc_fuse_has_numbers(const struct oc_fuse *f, uint32_t value)
+{
+    const struct oc_shape *s = value == OC_NONE ? NULL : &f->m->value[value].declared->shape;
+    bool all = s && s->ranked;
+    for (unsigned i = 0; all && i < s->rank; i++)
+        all = s->dim[i].v >= 0 && !s->dim[i].expr;
+    return f->static_shapes || all;
+}
+
 /* Reads of a value, including those through dropped nodes and of its duplicates; reads by one group count
  * once. */
 struct users {

@@ -131,6 +131,8 @@ void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer r
  * one, n 0: of another value; Transposes go after such operators */
 void oc_fuse_moved(const struct oc_fuse *f, uint32_t value, int64_t *perm, unsigned *n);
 void oc_fuse_move(struct oc_fuse *f);
+/* Whether the runtime has numbers for all sizes of the value when it loads the model. */
+bool oc_fuse_has_numbers(const struct oc_fuse *f, uint32_t value);
 bool oc_fuse_takes_zeros(const struct oc_fuse *f, uint32_t reshape); /* 0 is a size: allowzero */
 /* The Reshapes around a Gemm, unless there is another one that they become a part of. */
 void oc_fuse_insert_views(struct oc_fuse *f, const struct oc_fuse_group *g);

@@ -398,16 +398,6 @@ static bool in_attention(const struct link *l)
     return false;
 }
 
-/* Whether the runtime has numbers for all of its sizes when it loads the model. */
-static bool has_numbers(const struct oc_fuse *f, uint32_t value)
-{
-    const struct oc_shape *s = value == OC_NONE ? NULL : &f->m->value[value].declared->shape;
-    bool all = s && s->ranked;
-    for (unsigned i = 0; all && i < s->rank; i++)
-        all = s->dim[i].v >= 0 && !s->dim[i].expr;
-    return f->static_shapes || all;
-}
-
 /* With A of one dimension or more than two, all declared: a Gemm between two Reshapes. */
 static bool rows_bias(const struct link *l)
 {
@@ -415,8 +405,8 @@ static bool rows_bias(const struct link *l)
     uint32_t x = oc_fuse_input(f, l->g->core, 0);
     const struct oc_shape *a = oc_fuse_shape(f, x), *b = oc_fuse_shape(f, oc_fuse_input(f, l->g->core, 1));
     const struct oc_shape *c = oc_fuse_shape(f, l->other);
-    return has_numbers(f, x) && a && b && c && a->rank >= 1 && a->rank != 2 && b->rank == 2 && c->rank == 1 &&
-           c->dim[0].v == b->dim[1].v && fusion_rules_is_float(l) &&
+    return oc_fuse_has_numbers(f, x) && a && b && c && a->rank >= 1 && a->rank != 2 && b->rank == 2 &&
+           c->rank == 1 && c->dim[0].v == b->dim[1].v && fusion_rules_is_float(l) &&
            !(f->rules == OC_FUSE_ORT_BASIC && in_attention(l));
 }
 

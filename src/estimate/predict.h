@@ -85,16 +85,6 @@ enum oc_fusion_rules oc_fusion_rules_of(const char *runtime, const struct oc_dev
 int oc_fusion_choose(const char *runtime, const struct oc_device *device, const char *name, const char *simd,
                      enum oc_fusion_rules *out, struct oc_err *err);
 
-/* ---- work ------------------------------------------------------------------------------------------- */
-
-/* Work of a roofline from the costs of nodes. The unit of operations, in counts, rates and peaks of float and
- * integer types: 2 for a MAC, 0 for a type conversion, 1 for the rest. FLOP names operations of
- * float types, OP those of integer types. */
-
-/* Adds one node. Nodes of a fused group add up to the group's operations; the caller then sets its bytes and
- * launches. An overflow makes the work unknown. */
-void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost);
-
 /* ---- estimate --------------------------------------------------------------------------------------- */
 
 /* Latency estimate of a model on a device: its kernels, from a profile or from a fusion plan, each with its

@@ -1,9 +1,12 @@
 #include "estimate/roofline.h"
-#include "onnxcost/hardware.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include "analyze/analysis.h"
+#include "base/ck.h"
+#include "onnxcost/hardware.h"
 
 #define BALANCED_WITHIN 0.9 /* two limits count as equal if the second reaches this share of the first */
 
@@ -381,4 +384,82 @@ void oc_roofline(const struct oc_device *device, const struct oc_work *work, enu
 {
     struct oc_roof_opts opts = {.overlap = overlap};
     oc_roofline_of(device, work, &opts, measured_s, out);
+}
+
+/* ---- work of a node ----------------------------------------------------------------------------------- */
+
+/* Primitives of the special unit (cost-semantics section 2). */
+static bool is_special(unsigned prim)
+{
+    switch (prim) {
+    case OC_DIV:
+    case OC_SQRT:
+    case OC_EXP:
+    case OC_LOG:
+    case OC_SIN:
+    case OC_TAN:
+    case OC_TANH:
+    case OC_SIG:
+    case OC_ERF:
+    case OC_POW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_free_primitive(unsigned prim)
+{
+    return prim == OC_CVT || prim == OC_DEQ;
+}
+
+/* The class of work on one side of the histogram. A node has one class for all but its MACs; the other side
+ * contains the address and zero-point arithmetic of quantized operators, or their requantization. */
+static unsigned class_of_side(const struct oc_node_cost *k, bool is_int)
+{
+    if (oc_class_is_int(k->rest_class) == is_int)
+        return k->rest_class;
+    return is_int ? OC_CLASS_I32 : OC_CLASS_F32;
+}
+
+static void add_count(struct oc_work *w, uint64_t *sum, uint64_t n)
+{
+    if (!oc_add_u64(*sum, n, sum))
+        w->unknown = true;
+}
+
+static void add_prim(struct oc_work *w, const struct oc_node_cost *k, const struct oc_prim_count *p)
+{
+    unsigned cls = class_of_side(k, p->is_int);
+    if (p->prim == OC_MAC) {
+        add_count(w, &w->macs[k->mac_class], p->n);
+    } else if (is_special(p->prim) && !p->is_int) {
+        add_count(w, &w->special[cls], p->n);
+        add_count(w, &w->special_flops[cls], p->n);
+    } else if (!is_free_primitive(p->prim)) {
+        add_count(w, &w->flops[cls], p->n);
+    }
+}
+
+static bool is_launched(const struct oc_node_cost *k)
+{
+    return !k->alias &&
+           (k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE);
+}
+
+void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost)
+{
+    if (is_launched(cost))
+        add_count(work, &work->launches, cost->trips);
+    if (cost->quality == OC_UNKNOWN) {
+        work->unknown = true;
+        return;
+    }
+    for (unsigned i = 0; i < cost->n_hist; i++)
+        add_prim(work, cost, &cost->hist[i]);
+    add_count(work, &work->bytes, cost->rd_act);
+    add_count(work, &work->bytes, cost->rd_wt);
+    add_count(work, &work->bytes, cost->wr);
+    add_count(work, &work->weight_bytes, cost->rd_wt);
+    add_count(work, &work->written, cost->wr);
 }

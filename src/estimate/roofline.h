@@ -23,6 +23,13 @@ struct oc_work {
     bool vector_macs;      /* the MACs are known to run on the vector unit */
 };
 
+struct oc_node_cost;
+/* Adds one node. Nodes of a fused group add up to the group's operations; the caller then sets its bytes and
+ * launches. The unit of operations, in counts, rates and peaks of float and integer types: 2 for a MAC, 0 for a type
+ * conversion, 1 for the rest. FLOP names operations of float types, OP those of integer types. An overflow makes the work
+ * unknown. */
+void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost);
+
 enum oc_overlap {
     OC_OVERLAP_UNITS /* the slowest unit determines the time */,
     OC_OVERLAP_NONE /* their sum */
