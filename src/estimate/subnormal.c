@@ -27,8 +27,9 @@ enum { WHOLE = 16384, RUNS = 16 };
 
 static float element(const uint8_t *data, uint64_t at)
 {
-    uint32_t bits = (uint32_t)oc_load_le(data + 4 * at, 4);
     float x;
+    oc_os_need(data + 4 * at, sizeof(x));
+    uint32_t bits = (uint32_t)oc_load_le(data + 4 * at, sizeof(x));
     memcpy(&x, &bits, sizeof(x));
     return x;
 }
@@ -61,8 +62,8 @@ static double vectors_share(const struct oc_model *m, const struct oc_tensor *t,
     if (t->dtype != OC_DT_FLOAT || copied || !t->elements || !oc_tensor_bytes_open(m, t, &b))
         return 0;
     uint64_t n = v->outer * ((v->width + v->lanes - 1) / v->lanes) * v->inner, most = WHOLE / v->lanes;
-    oc_os_need(b.data, (size_t)(4 * t->elements));
-    uint64_t runs = n > most ? RUNS : 1, run = n > most ? most / RUNS : n, found = 0;
+    uint64_t places = v->inner > 1 ? RUNS / 2 : RUNS; /* rows apart are on pages apart */
+    uint64_t runs = n > most ? places : 1, run = n > most ? most / places : n, found = 0;
     for (uint64_t r = 0; r < runs; r++) {
         uint64_t from = runs > 1 ? (n - run) / (runs - 1) * r : 0;
         for (uint64_t i = from; i < from + run; i++)
@@ -100,10 +101,9 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
 
 #define CYCLES      150 /* of a vector multiply-add with a subnormal operand */
 #define MOST_CYCLES 200
-#define NONZERO     0.4 /* share of inputs after Relu that are not zero */
-#define FEW_NONZERO                                                                                          \
-    0.2 /* where most vectors have subnormal weights: those of channels that are always zero decay */
-#define MOSTLY 0.5
+#define NONZERO     0.4 /* share of inputs after Relu that are not zero, */
+#define FEW_NONZERO 0.2 /* where most vectors have subnormal weights: those of channels that are zero decay */
+#define MOSTLY      0.5
 /* Weights of a channel that training has switched off decay in the layer before, too: a depthwise convolution multiplies
  * its weights by values of that size. */
 #define SQUARED    0x1p-63f
@@ -200,8 +200,6 @@ static float *folded_factors(const struct oc_model *m, const struct oc_kernel_us
         return NULL;
     if (oc_tensor_bytes_open(m, variance, &b)) {
         factor = oc_xmalloc((size_t)(width + 1) * sizeof(*factor));
-        oc_os_need(a.data, (size_t)(4 * width));
-        oc_os_need(b.data, (size_t)(4 * width));
         for (uint64_t i = 0; i < width; i++)
             factor[i] = element(a.data, i) / sqrtf(element(b.data, i) + (epsilon ? epsilon->f : 1e-5f));
         oc_tensor_bytes_close(&b);
