@@ -100,6 +100,7 @@ static void missing_figure_does_not_void_the_bound(void **state)
     assert_near(r.roof_s, 60.3979776e-6);
     assert_string_equal(r.missing, "DRAM bandwidth");
     assert_string_equal(oc_bound_name(r.bound), "unknown");
+    assert_string_equal(oc_bound_name(OC_BOUND_COUNT), "unknown");
 }
 
 /* Nothing known: unknown, never 0; with a part of the operations known, that part. */

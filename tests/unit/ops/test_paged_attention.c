@@ -24,6 +24,8 @@ static const struct op_shape_row shapes[] = {
      "error: query width 60 is not divisible by 8 heads"},
     {MS "PagedAttention", 1, "num_heads=4 kv_num_heads=1 kv_cache_layout=LATENT v_head_size=6",
      "float16[T,32] float16[T,8] - float16[10,4,1,8]", "yy", "float16[T,24] float16[10,4,1,8]"},
+    {MS "PagedAttention", 1, "num_heads=4 kv_num_heads=1 kv_cache_layout=LATENT",
+     "float16[T,32] float16[T,8] - float16[10,4,1,8]", "yy", "float16[T,32] float16[10,4,1,8]"},
     {MS "PagedAttention", 1, "num_heads=4", "float16[T,32]", "y",
      "error: invalid num_heads 4, kv_num_heads 0"},
     {MS "QOrderedAttention", 1, "num_heads=2",
