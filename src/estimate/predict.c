@@ -254,7 +254,7 @@ static bool by_band(const struct asking *a, struct oc_prediction *p)
 static void predict_add_assists(const struct asking *a, struct oc_prediction *p)
 {
     struct oc_assists more = oc_subnormal_assists(a->kernel, a->device);
-    if (!(more.usual_s > 0))
+    if (!(more.most_s > 0))
         return;
     if (p->t_s > 0)
         p->sd = hypot(p->sd * p->t_s, ASSISTS_LN_SD * more.usual_s) / (p->t_s + more.usual_s);
@@ -262,6 +262,7 @@ static void predict_add_assists(const struct asking *a, struct oc_prediction *p)
     p->hi80_s += more.most_s;
     p->hi95_s += more.most_s;
     p->assists_s = more.usual_s;
+    p->most_assists_s = more.most_s;
 }
 
 void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device *device,
@@ -508,6 +509,17 @@ static double runs_of(const struct oc_kernel_use *u)
     return u->calls > 0 ? u->calls : 1;
 }
 
+static void count_subnormal(struct oc_estimate *e, const struct oc_prediction *p, double runs)
+{
+    if (!(p->most_assists_s > 0))
+        return;
+    e->n_subnormal++;
+    e->subnormal_s +=
+        (p->t_s > 0 ? p->t_s - p->assists_s : (p->lo80_s + p->hi80_s - p->most_assists_s) / 2) * runs;
+    e->subnormal_added_s += p->assists_s * runs;
+    e->subnormal_most_s += p->most_assists_s * runs;
+}
+
 static void predict_all(struct oc_estimate *e)
 {
     struct oc_totals total;
@@ -520,9 +532,7 @@ static void predict_all(struct oc_estimate *e)
         struct oc_prediction *p = &e->prediction[i];
         predict_one(e, u, &opts, p);
         part[i] = (struct oc_model_part){p, runs_of(u)};
-        e->n_subnormal += p->assists_s > 0;
-        e->subnormal_s += p->assists_s > 0 && p->t_s > 0 ? (p->t_s - p->assists_s) * runs_of(u) : 0;
-        e->subnormal_added_s += p->assists_s * runs_of(u);
+        count_subnormal(e, p, runs_of(u));
         if (p->lo80_s >= 0 && p->hi80_s >= 0) {
             e->band_lo_s += p->lo80_s * runs_of(u);
             e->band_hi_s += p->hi80_s * runs_of(u);
@@ -533,6 +543,10 @@ static void predict_all(struct oc_estimate *e)
     oc_predict_model(e->cal, part, e->list.n, &replay, &e->total);
     if (!e->cal && oc_pooled_covers(e->device))
         oc_pooled_predict(e);
+    if (e->subnormal_added_s <= 0) { /* not in the prediction: in the upper ends only */
+        e->total.hi80_s += e->subnormal_most_s;
+        e->total.hi95_s += e->subnormal_most_s;
+    }
 }
 
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)

@@ -34,7 +34,8 @@ struct oc_prediction {
     double widening;                 /* added to half-widths in ln for that */
     int32_t key;                     /* of the calibration; -1: none */
     double roof_s, t0_s, tc_s, tm_s; /* roofline time: 0 if unknown */
-    double assists_s;                /* of t_s: what subnormal weights add (subnormal.h) */
+    double assists_s,
+        most_assists_s; /* what subnormal weights add: to t_s, to the upper ends (subnormal.h) */
     uint64_t signature;
 };
 
@@ -108,11 +109,12 @@ struct oc_estimate {
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
     uint32_t n_subnormal;                      /* kernels with subnormal weights (subnormal.h) */
-    double subnormal_s, subnormal_added_s; /* their time in a run with other weights, and what these add */
-    unsigned width_chars;                  /* of the text for people; 0: no limit */
-    const char *made;                      /* of HTML, as in the options */
-    const char *asynchronous;              /* NULL: kernels run sequentially; else the execution mode */
-    struct oc_fusion_match match;          /* of the plan with what was recorded; recorded 0: nothing was */
+    /* their time in a run with other weights, and what these add: as predicted, at most */
+    double subnormal_s, subnormal_added_s, subnormal_most_s;
+    unsigned width_chars;         /* of the text for people; 0: no limit */
+    const char *made;             /* of HTML, as in the options */
+    const char *asynchronous;     /* NULL: kernels run sequentially; else the execution mode */
+    struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
 };
 
 /* oc_estimate_make, oc_estimate_free: see onnxcost/estimate.h. */

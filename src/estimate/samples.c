@@ -260,8 +260,8 @@ void oc_recordings_free(struct oc_recordings *r)
     *r = (struct oc_recordings){0};
 }
 
-#define MIN_TICKS                                                                                            \
-    2 /* ONNX Runtime's profiler takes three itself; without them short kernels would seem slow */
+/* ONNX Runtime's profiler takes three ticks itself; with a higher limit only the slow ones of short kernels would be left. */
+#define MIN_TICKS  2
 #define MAX_SPREAD 0.5
 
 const char *oc_reject_reason_name(unsigned reason)

@@ -146,8 +146,8 @@ static bool comes_from_relu(const struct oc_model *m, uint32_t value)
     return false;
 }
 
-/* How a kernel of the class loads the weights in `slot` of the node: neighbours in a vector are output channels, but for
- * unblocked and transposed convolutions one weight, which is multiplied with a vector of positions. */
+/* How a kernel of the class loads the weights t of the node: neighbours in a vector are output channels. Unblocked and
+ * transposed convolutions multiply one weight with a vector of positions. */
 static bool vectors_of(unsigned cls, const struct oc_node *n, const struct oc_tensor *t, uint64_t lanes,
                        struct vectors *out)
 {
@@ -168,11 +168,16 @@ static bool vectors_of(unsigned cls, const struct oc_node *n, const struct oc_te
     return true;
 }
 
-/* The lanes of a vector of f32; 0: not such a processor. AMD's are not known to be slow. */
+static bool is_made_by(const struct oc_device *d, const char *vendor)
+{
+    const char *maker = oc_cal_device_kind(d) == OC_CAL_CPU ? oc_device_info(d)->vendor : NULL;
+    return maker && strcmp(maker, vendor) == 0;
+}
+
+/* The lanes of a vector of f32; 0: not x86, where subnormal numbers are as fast as others, as far as known. */
 static uint64_t lanes_of(const struct oc_device *d)
 {
-    const char *vendor = oc_cal_device_kind(d) == OC_CAL_CPU ? oc_device_info(d)->vendor : NULL;
-    if (!vendor || strcmp(vendor, "Intel") != 0)
+    if (!is_made_by(d, "Intel") && !is_made_by(d, "AMD"))
         return 0;
     return oc_fusion_rules_of("onnxruntime", d) == OC_FUSE_ORT_AVX2 ? 8 : 16;
 }
@@ -251,9 +256,8 @@ struct oc_assists oc_subnormal_assists(const struct oc_kernel *k, const struct o
     double each = 1 / ((clock && clock->value > 0 ? clock->value : ASSUMED_HZ) *
                        (threads && threads->value > 0 ? threads->value : 1));
     double n = k->assisted * (double)k->work.macs[OC_CLASS_F32] / (double)lanes;
-    return (struct oc_assists){n * CYCLES * each *
-                                   (!k->rectified          ? 1
-                                    : k->assisted < MOSTLY ? NONZERO
-                                                           : FEW_NONZERO),
-                               n * MOST_CYCLES * each};
+    double nonzero = !k->rectified ? 1 : k->assisted < MOSTLY ? NONZERO : FEW_NONZERO;
+    /* AMD's processors were not measured */
+    double usual_s = is_made_by(d, "Intel") ? n * CYCLES * each * nonzero : 0;
+    return (struct oc_assists){usual_s, n * MOST_CYCLES * each};
 }

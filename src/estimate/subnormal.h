@@ -20,7 +20,8 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
 /* Sets `assisted` and `rectified` of kernels that multiply such weights on such a processor. */
 void oc_subnormal_mark(const struct oc_model *m, const struct oc_device *d, struct oc_kernel_list *list);
 
-/* Seconds that they add to one execution of a marked kernel: as expected, and if no input is zero. */
+/* Seconds that they add to one execution of a marked kernel: as expected, 0 on processors of AMD, which were not
+ * measured; and if no input is zero. */
 struct oc_assists {
     double usual_s, most_s;
 };

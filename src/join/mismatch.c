@@ -56,7 +56,9 @@ static bool contradicts(const struct oc_join *j, uint32_t rec)
         return r->quality != OC_UPPER; /* sizes that depend on data have an upper bound */
     if (r->quality == OC_LOWER)
         return false;
-    return (double)r->executed_macs > most_padding(j, rec) * (double)r->macs * (1 + ROUNDING);
+    double padding = most_padding(j, rec);
+    return padding > 1 ? (double)r->executed_macs > padding * (double)r->macs * (1 + ROUNDING)
+                       : r->executed_macs > r->macs;
 }
 
 void oc_join_set_other_shapes(struct oc_join_rec *r)

@@ -181,15 +181,17 @@ static void write_prediction(struct estimate_out *o, FILE *f)
 static void write_subnormal(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
+    bool known = e->subnormal_added_s > 0;
+    double added_s = known ? e->subnormal_added_s : e->subnormal_most_s;
     if (!e->n_subnormal)
         return;
-    estimate_put_line(
-        o, f, "subnormal",
-        oc_printf(
-            &o->arena,
-            "weights of %u kernel%s add about %s on Intel processors, less where inputs are zero; flush them "
-            "(ONNX Runtime: session.set_denormal_as_zero=1)",
-            e->n_subnormal, e->n_subnormal == 1 ? "" : "s", oc_seconds_text(&o->arena, e->subnormal_added_s, "-")));
+    estimate_put_line(o, f, "subnormal",
+                      oc_printf(&o->arena,
+                                "weights of %u kernel%s add %s %s, less where inputs are zero; flush them "
+                                "(ONNX Runtime: session.set_denormal_as_zero=1)",
+                                e->n_subnormal, e->n_subnormal == 1 ? "" : "s",
+                                known ? "about" : "an unknown time, in the upper ends only: at most",
+                                oc_seconds_text(&o->arena, added_s, "-")));
 }
 
 static void write_measured(struct estimate_out *o, FILE *f)
@@ -313,7 +315,8 @@ static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate 
     oc_key_u64(w, "unknown_kernels", e->n_unknown);
     oc_key_u64(w, "subnormal_kernels", e->n_subnormal);
     oc_key_double(w, "subnormal_s", e->subnormal_s);
-    oc_key_double(w, "subnormal_added_s", e->subnormal_added_s);
+    oc_key_double(w, "subnormal_added_s",
+                  e->n_subnormal && !(e->subnormal_added_s > 0) ? none : e->subnormal_added_s);
     oc_key_double(w, "outside_fraction", point ? t->extrapolated : none);
     oc_key_object(w, "evidence");
     for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
