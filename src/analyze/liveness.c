@@ -25,7 +25,7 @@ struct search {
     uint32_t n_source, cap_source;
 };
 
-/* The runtime's index of a node is its place in the file; nodes that it adds come behind. */
+/* The runtime's index of a node is its place in the file; nodes that it adds follow those of the file. */
 static int by_index(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;

@@ -231,9 +231,11 @@ static double assisted_share(const struct oc_model *m, uint64_t lanes, const str
 static void mark_kernel(const struct oc_model *m, uint64_t lanes, struct oc_kernel_use *u)
 {
     struct oc_kernel *k = &u->kernel;
-    const struct oc_node *n = k->node == OC_NONE ? NULL : &m->node[k->node];
+    if (k->node == OC_NONE)
+        return;
+    const struct oc_node *n = &m->node[k->node];
     uint32_t last = k->cls == OC_KC_RNN ? 2 : 1;
-    for (uint32_t slot = 1; n && n->n_out && slot <= last && k->work.macs[OC_CLASS_F32]; slot++)
+    for (uint32_t slot = 1; n->n_out && slot <= last && k->work.macs[OC_CLASS_F32]; slot++)
         k->assisted = fmax(k->assisted, assisted_share(m, lanes, u, n, weights_of(m, n, slot)));
     k->assisted = k->assisted < OC_SUBNORMAL_LEAST ? 0 : k->assisted;
     k->rectified = k->assisted > 0 && comes_from_relu(m, n->in[0]);

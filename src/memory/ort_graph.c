@@ -83,7 +83,7 @@ static const char *name_of_copy(struct copying *c, uint32_t i, const char *name)
                                : oc_printf(a, "%s/duplicated_token_%u", name, 2 * c->n_token++ + 1);
 }
 
-/* The node and the value have ids behind those of the model. */
+/* The node and the value have ids after those of the model. */
 static void copy_node(struct copying *c, uint32_t i)
 {
     struct oc_model *to = &c->out->model;
@@ -157,7 +157,7 @@ static void copy_model(struct copying *c, uint32_t n_copy)
     free(count);
 }
 
-/* Places in the runtime's order; nodes of bodies are not in it and come behind, in the order of the file. */
+/* Places in the runtime's order; nodes of bodies are not in it and follow, in the order of the file. */
 static void set_places(struct copying *c, const uint32_t *step, uint32_t n_step)
 {
     for (uint32_t i = 0; i < c->m->n_node; i++)

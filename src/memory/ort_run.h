@@ -32,7 +32,7 @@ bool oc_ort_is_initializer(const struct oc_model *m, uint32_t value);
 /* ---- graph --------------------------------------------------------------------------------------------- */
 
 /* The model with the nodes that ONNX Runtime adds to any graph: a DequantizeLinear for each reader of one. Its nodes
- * and values keep their ids; those of copies come behind. */
+ * and values keep their ids; those of copies follow. */
 struct oc_ort_graph {
     struct oc_arena arena;
     struct oc_model model; /* uses the memory of the model it was made from, which must outlive it */

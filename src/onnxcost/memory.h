@@ -19,8 +19,8 @@ struct oc_memory_opts {
     bool as_onnxruntime;
     const struct oc_profile *profile; /* a profile with memory statistics, for comparison; NULL: none */
     const struct oc_device *device;   /* device whose memory it should fit; NULL: not requested */
-    /* Options of the analysis, to search for the largest batch that fits and to analyze the graph that the runtime makes
-     * of a model with quantization; NULL: no search, and that graph is an estimate. */
+    /* Options of the analysis, to search for the largest batch that fits and to analyze the graph that the runtime
+     * runs for a model with quantization; NULL: no search, and that graph is an estimate. */
     const struct oc_analyze_opts *analyze;
     size_t top;           /* rows of each table for people; 0: all */
     unsigned width_chars; /* of these tables; 0: no limit */

@@ -110,8 +110,8 @@ static void single_readers_are_not_copied(void **state)
     made_free(&c);
 }
 
-/* Tensors of 1024 bytes. The runtime goes from the last input of `last` on: without copies d lives while Mul runs, with a, e
- * and m; with copies Add has d twice, and its result. */
+/* Tensors of 1024 bytes. The runtime goes from the last input of `last` on: without copies d is live while Mul runs, with a,
+ * e and m; with copies Add has d twice, and its result. */
 static void copies_live_shorter(void **state)
 {
     (void)state;
