@@ -2,7 +2,6 @@
  * unknown fields, and needs 40 bytes for each field, so a message is first copied without what the schema
  * does not have: lengths, wire types, nesting and limits are checked on the way. `bytes` fields are left out
  * of the copy and become views of the file. */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "model/loader.h"
@@ -64,23 +63,51 @@ void oc_headers_free(struct oc_loader *l)
 {
     oc_header_release(l, (struct oc_header_mark){NULL, 0});
     oc_buf_free(&l->copy);
+    oc_buf_free(&l->views);
 }
 
 /* ---- the copy --------------------------------------------------------------------------------------- */
 
+struct view {
+    uint32_t field; /* index in the descriptor */
+    ProtobufCBinaryData bytes;
+};
+
 struct copy {
     struct oc_loader *l;
-    struct oc_buf *out;
+    struct oc_buf *out, *views;       /* views: of the message itself, in the order of the file */
+    const uint8_t *from, *to;         /* fields that follow each other in the file, copied at once */
     uint32_t run;                     /* number of the list of numbers that is being written, 0: none */
     size_t run_at;                    /* position of its length */
     uint64_t elements, most_elements; /* of lists of numbers, and `bytes` */
-    uint64_t need_bytes;
+    uint64_t need_bytes, most_string_bytes;
 };
+
+static void copy_flush(struct copy *c)
+{
+    if (c->from) {
+        oc_os_need(c->from, (size_t)(c->to - c->from));
+        oc_buf_add(c->out, c->from, (size_t)(c->to - c->from));
+    }
+    c->from = NULL;
+}
+
+static void copy_verbatim(struct copy *c, const uint8_t *at, const uint8_t *end)
+{
+    if (c->from && c->to == at) {
+        c->to = end;
+        return;
+    }
+    copy_flush(c);
+    c->from = at;
+    c->to = end;
+}
 
 /* Begins a length-delimited field; returns the position of its length. */
 static size_t copy_begin(struct copy *c, uint32_t num)
 {
     uint64_t key = (uint64_t)num << 3 | OC_WIRE_LEN;
+    copy_flush(c);
     for (; key > 127; key >>= 7)
         oc_buf_char(c->out, (char)(key | 128));
     oc_buf_char(c->out, (char)key);
@@ -90,6 +117,7 @@ static size_t copy_begin(struct copy *c, uint32_t num)
 
 static void copy_end(struct copy *c, size_t at)
 {
+    copy_flush(c);
     size_t n = c->out->n - at - LENGTH_BYTES;
     for (int i = 0; i < LENGTH_BYTES; i++, n >>= 7)
         c->out->data[at + (size_t)i] = (char)((n & 127) | (i < LENGTH_BYTES - 1 ? 128 : 0));
@@ -100,6 +128,18 @@ static void copy_end_run(struct copy *c)
     if (c->run)
         copy_end(c, c->run_at);
     c->run = 0;
+}
+
+/* As protobuf_c_message_descriptor_get_field, which is a call and a binary search. */
+static const ProtobufCFieldDescriptor *field_of(const ProtobufCMessageDescriptor *d, uint32_t num)
+{
+    const ProtobufCIntRange *r = d->field_ranges; /* the last one is their end */
+    for (unsigned i = 0; i < d->n_field_ranges && num >= (uint32_t)r[i].start_value; i++) {
+        size_t index = num - (uint32_t)r[i].start_value + r[i].orig_index;
+        if (index < r[i + 1].orig_index)
+            return &d->fields[index];
+    }
+    return NULL;
 }
 
 static unsigned wire_type_of(const ProtobufCFieldDescriptor *d)
@@ -138,28 +178,28 @@ static int copy_numbers(struct copy *c, const ProtobufCFieldDescriptor *d, const
         while (*at++ & 128) /* the key */
             ;
     }
-    oc_os_need(at, (size_t)(end - at));
-    oc_buf_add(c->out, at, (size_t)(end - at));
+    copy_verbatim(c, at, end);
     return 0;
 }
 
 static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v,
-                       unsigned depth, uint32_t *n_views)
+                       unsigned depth)
 {
     if (depth > MAX_DEPTH)
         return oc_load_fail(c->l, OC_ELIMIT, v.data, "type: nested deeper than %d", MAX_TYPE_DEPTH);
     struct oc_wire w = oc_wire_of(v.data, v.len);
     struct oc_field f;
     for (const uint8_t *at = w.p; oc_wire_next(&w, &f); at = w.p) {
-        const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(d, f.num);
+        const ProtobufCFieldDescriptor *field = field_of(d, f.num);
         if (!field)
             continue;
         unsigned type = wire_type_of(field);
         if (field->type == PROTOBUF_C_TYPE_BYTES && f.type == OC_WIRE_LEN) {
             c->need_bytes += sizeof(ProtobufCBinaryData);
             c->elements++;
-            if (n_views)
-                n_views[field - d->fields]++;
+            struct view view = {(uint32_t)(field - d->fields), {f.n, (uint8_t *)(uintptr_t)f.data}};
+            if (depth == 0)
+                oc_buf_add(c->views, &view, sizeof(view));
         } else if (field->label == PROTOBUF_C_LABEL_REPEATED && type != OC_WIRE_LEN) {
             if ((f.type == type || f.type == OC_WIRE_LEN) && copy_numbers(c, field, &f, at, w.p))
                 return -1;
@@ -169,42 +209,40 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
             if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
                 size_t length = copy_begin(c, f.num);
                 if (copy_fields(c, field->descriptor,
-                                (ProtobufCBinaryData){f.n, (uint8_t *)(uintptr_t)f.data}, depth + 1, NULL))
+                                (ProtobufCBinaryData){f.n, (uint8_t *)(uintptr_t)f.data}, depth + 1))
                     return -1;
                 copy_end(c, length);
             } else {
-                if (type == OC_WIRE_LEN && f.n > oc_input_limit(c->l->limits, OC_LIMIT_STRING_BYTES))
+                if (type == OC_WIRE_LEN && f.n > c->most_string_bytes)
                     return oc_load_over(c->l, OC_LIMIT_STRING_BYTES, f.n, f.data);
-                oc_os_need(at, (size_t)(w.p - at));
-                oc_buf_add(c->out, at, (size_t)(w.p - at));
+                copy_verbatim(c, at, w.p);
             }
         }
     }
     copy_end_run(c);
+    copy_flush(c);
     return w.bad ? oc_load_fail(c->l, OC_EFORMAT, w.bad, "%s", w.why) : 0;
 }
 
 /* ---- messages --------------------------------------------------------------------------------------- */
 
-static void set_views(struct oc_loader *l, ProtobufCMessage *m, ProtobufCBinaryData v,
-                      const uint32_t *n_views)
+static void set_views(struct oc_loader *l, ProtobufCMessage *m)
 {
-    struct oc_wire w = oc_wire_of(v.data, v.len);
-    struct oc_field f;
-    while (oc_wire_next(&w, &f)) {
-        const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field(m->descriptor, f.num);
-        if (!d || d->type != PROTOBUF_C_TYPE_BYTES || f.type != OC_WIRE_LEN)
-            continue;
-        ProtobufCBinaryData view = {f.n, (uint8_t *)(uintptr_t)f.data};
+    const struct view *view = (const struct view *)(const void *)l->views.data;
+    size_t n_view = l->views.n / sizeof(*view);
+    for (size_t i = 0; i < n_view; i++) {
+        const ProtobufCFieldDescriptor *d = &m->descriptor->fields[view[i].field];
         void *member = (char *)m + d->offset, *quantifier = (char *)m + d->quantifier_offset;
         if (d->label == PROTOBUF_C_LABEL_REPEATED) {
             ProtobufCBinaryData **list = member;
-            size_t *n = quantifier;
+            size_t *n = quantifier, count = 0;
+            for (size_t k = i; !*list && k < n_view; k++)
+                count += view[k].field == view[i].field;
             if (!*list)
-                *list = stack_alloc(&l->headers, n_views[d - m->descriptor->fields] * sizeof(**list));
-            (*list)[(*n)++] = view;
+                *list = stack_alloc(&l->headers, count * sizeof(**list));
+            (*list)[(*n)++] = view[i].bytes;
         } else {
-            *(ProtobufCBinaryData *)member = view;
+            *(ProtobufCBinaryData *)member = view[i].bytes;
             *(protobuf_c_boolean *)quantifier = true;
         }
     }
@@ -234,17 +272,18 @@ static void name_message(struct oc_loader *l, const ProtobufCMessageDescriptor *
 
 void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v)
 {
-    uint32_t n_views[24] = {0};
-    assert(d->n_fields <= OC_COUNT(n_views));
     bool attribute = d == &oc__attribute__descriptor;
     struct copy c = {.l = l,
                      .out = &l->copy,
+                     .views = &l->views,
+                     .most_string_bytes = oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES),
                      .most_elements =
                          attribute ? oc_input_limit(l->limits, OC_LIMIT_LIST_ELEMENTS) : UINT64_MAX};
     ProtobufCAllocator stack = {stack_alloc, stack_free, &l->headers};
     ProtobufCMessage *m = NULL;
     oc_buf_clear(c.out);
-    int rc = copy_fields(&c, d, v, 0, n_views);
+    oc_buf_clear(c.views);
+    int rc = copy_fields(&c, d, v, 0);
     if (rc == 0 && c.elements > c.most_elements)
         rc = oc_load_over(l, OC_LIMIT_LIST_ELEMENTS, c.elements, v.data);
     if (rc == 0 && l->m->arena.used_bytes + c.need_bytes > oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY))
@@ -255,11 +294,13 @@ void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, P
             oc_load_fail(l, OC_EFORMAT, v.data, "a field is damaged");
     }
     if (m)
-        set_views(l, m, v, n_views);
+        set_views(l, m);
     else
         name_message(l, d, v);
     if (c.out->cap > KEPT_COPY_BYTES)
         oc_buf_free(c.out);
+    if (c.views->cap > KEPT_COPY_BYTES)
+        oc_buf_free(c.views);
     return m;
 }
 

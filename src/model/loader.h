@@ -65,7 +65,7 @@ struct oc_loader {
     const struct oc_input_limits *limits;
     const uint8_t *base;
     struct oc_header_block *headers; /* stack of unpacked messages */
-    struct oc_buf copy;              /* of the message that is being unpacked */
+    struct oc_buf copy, views;       /* of the message that is being unpacked: without, and its `bytes` */
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
     struct oc_map symbols, functions;

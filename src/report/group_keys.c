@@ -161,8 +161,10 @@ static const char *by_source(struct keying *k, const struct oc_row *row)
 
 static void group_keys_add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        oc_buf_printf(b, "%s%s", i ? "," : "", s[i].text ? s[i].text : "?");
+    for (uint32_t i = 0; i < n; i++) {
+        oc_buf_str(b, i ? "," : "");
+        oc_buf_str(b, s[i].text ? s[i].text : "?");
+    }
 }
 
 static const char *group_keys_by_signature(struct keying *k, const struct oc_row *row)
@@ -171,7 +173,8 @@ static const char *group_keys_by_signature(struct keying *k, const struct oc_row
     if (copy.in_state != OC_SHAPES_KNOWN && copy.node != OC_NONE && k->r && k->r->in->analysis)
         oc_report_node_shapes(k->r, &copy, &k->r->in->model->node[copy.node]);
     struct oc_buf b = {0};
-    oc_buf_printf(&b, "%s ", copy.type ? copy.type : "");
+    oc_buf_str(&b, copy.type ? copy.type : "");
+    oc_buf_char(&b, ' ');
     if (copy.in_state == OC_SHAPES_KNOWN)
         group_keys_add_shapes(&b, copy.in, copy.n_in);
     else
