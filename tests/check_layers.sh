@@ -108,6 +108,9 @@ result 'packages name every library' "$problems"
 problems=$(find src models tests \( -name '*.c' -o -name '*.h' \) ! -path 'src/onnxcost/*' 2>/dev/null | sed 's|.*/||' | sort | uniq -d)
 result 'file names are unique' "$problems"
 
+problems=$(grep -hoE '^(struct|enum|union) (oc|cli)_[a-z0-9_]+ \{' src/*.h src/*/*.[ch] src/*/*/*.[ch] | cut -d ' ' -f 2 | sort | uniq -d)
+result 'names of structs and enums are unique' "$problems"
+
 problems=$(grep -nE '\b(atoi|atol|strcpy|strcat|sprintf|vsprintf|gets|strtok|setlocale|strtod|atof)[[:space:]]*\(' \
     src/*/*.[ch] src/*/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*|newlocale|strtod_l'
     grep -nE '\b(str(n?)casecmp|tolower|toupper|isal(pha|num)|isspace|isupper|islower|ispunct|isprint)\b' src/*/*.[ch] src/*/*/*.[ch] |

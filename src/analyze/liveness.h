@@ -12,7 +12,7 @@
 #include "analyze/analysis.h"
 #include "onnxcost_types.h"
 
-enum oc_order {
+enum oc_node_order {
     OC_ORDER_FILE,
     OC_ORDER_ORT /* of ONNX Runtime's sequential executor */
 };
@@ -24,7 +24,7 @@ struct oc_liveness_opts {
     bool inplace;        /* element-wise and scatter operators reuse an input buffer that dies there */
     bool all;            /* without constant folding: folded nodes, scalars and shapes have buffers too */
     uint8_t kv_share;    /* enum oc_kv_share: past and present of attention operators share one buffer */
-    enum oc_order order;
+    enum oc_node_order order;
     /* By node: place in a recorded run, which replaces `order` in the main graph if it has every step, each
      * after its inputs; OC_NONE: not recorded. NULL: none. Must outlive the result. */
     const uint32_t *place;

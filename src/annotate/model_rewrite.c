@@ -86,10 +86,10 @@ void oc_rewrite_node_entry(struct oc_buf *out, const char *key, const char *valu
 }
 
 /* Whether a StringStringEntryProto has a key with the prefix. */
-static bool is_ours(const struct walk *w, const struct oc_field *props)
+static bool is_ours(const struct walk *w, const struct oc_wire_field *props)
 {
     struct oc_wire in = oc_wire_of(props->data, props->n);
-    struct oc_field f;
+    struct oc_wire_field f;
     size_t n = strlen(w->how->prefix);
     while (oc_wire_next(&in, &f))
         if (f.num == 1 && f.type == OC_WIRE_LEN)
@@ -139,7 +139,7 @@ static int model_rewrite_damaged(const struct walk *w, const uint8_t *at, const 
     return oc_fail(w->err, OC_EFORMAT, "%s (offset %" PRIu64 ")", why, (uint64_t)(at - w->file->data));
 }
 
-static enum kind child_of(enum kind kind, const struct oc_field *f)
+static enum kind child_of(enum kind kind, const struct oc_wire_field *f)
 {
     for (size_t i = 0; i < 2 && f->type == OC_WIRE_LEN; i++)
         if (layout[kind].child[i].field == f->num)
@@ -150,7 +150,8 @@ static enum kind child_of(enum kind kind, const struct oc_field *f)
 static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n, unsigned depth,
                    uint64_t *size);
 
-static int child(struct walk *w, enum kind kind, const struct oc_field *f, unsigned depth, uint64_t *size)
+static int child(struct walk *w, enum kind kind, const struct oc_wire_field *f, unsigned depth,
+                 uint64_t *size)
 {
     uint8_t head[20];
     uint64_t inner;
@@ -183,7 +184,7 @@ static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n
 {
     size_t place = place_of_size(w);
     struct oc_wire in = oc_wire_of(data, n);
-    struct oc_field f;
+    struct oc_wire_field f;
     const uint8_t *kept = data; /* start of the bytes not yet copied */
     *size = 0;
     if (depth > MAX_DEPTH)

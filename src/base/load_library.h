@@ -7,7 +7,7 @@
  *       void *handle;
  *       FUNCTIONS(OC_LIBRARY_MEMBER)
  *   };
- *   static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)}; */
+ *   static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)}; */
 #ifndef OC_LOAD_LIBRARY_H
 #define OC_LOAD_LIBRARY_H
 
@@ -26,7 +26,7 @@
 #define OC_LIBRARY_SYMBOL(member, function)                                                                  \
     {OC_LIBRARY_TEXT(function), offsetof(struct library, member) OC_LIBRARY_ADDRESS(function)},
 
-struct oc_symbol {
+struct oc_library_symbol {
     const char *name;
     size_t offset_bytes; /* offset of its pointer in the table */
 #ifdef OC_LINKED_LIBRARIES
@@ -38,7 +38,7 @@ struct oc_library_table {
     const char *name, *use; /* for messages: "libxml2", "XML files" */
     const char *package;    /* Debian's; tests/check_layers.sh looks for it in src/deb/control */
     const char *soname[2];  /* the first that is found */
-    const struct oc_symbol *symbol;
+    const struct oc_library_symbol *symbol;
     size_t n_symbol;
 };
 

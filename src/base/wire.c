@@ -30,7 +30,7 @@ static const uint8_t *varint(const uint8_t *p, const uint8_t *end, uint64_t *out
     return NULL;
 }
 
-static bool wire_fixed(struct oc_wire *w, struct oc_field *f, const uint8_t *at, size_t width)
+static bool wire_fixed(struct oc_wire *w, struct oc_wire_field *f, const uint8_t *at, size_t width)
 {
     if ((size_t)(w->end - w->p) < width)
         return wire_damaged(w, at, "the message ends inside a field");
@@ -39,7 +39,7 @@ static bool wire_fixed(struct oc_wire *w, struct oc_field *f, const uint8_t *at,
     return true;
 }
 
-static bool wire_length(struct oc_wire *w, struct oc_field *f, const uint8_t *at)
+static bool wire_length(struct oc_wire *w, struct oc_wire_field *f, const uint8_t *at)
 {
     uint64_t n;
     const uint8_t *p = varint(w->p, w->end, &n);
@@ -53,7 +53,7 @@ static bool wire_length(struct oc_wire *w, struct oc_field *f, const uint8_t *at
     return true;
 }
 
-bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f)
+bool oc_wire_next_any(struct oc_wire *w, struct oc_wire_field *f)
 {
     if (w->p >= w->end)
         return false;
@@ -63,7 +63,7 @@ bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f)
     if (!p || key >> 3 == 0 || key >> 3 > 0x1fffffff)
         return wire_damaged(w, at, "not a protobuf field");
     w->p = p;
-    *f = (struct oc_field){.num = (uint32_t)(key >> 3), .type = (uint8_t)(key & 7)};
+    *f = (struct oc_wire_field){.num = (uint32_t)(key >> 3), .type = (uint8_t)(key & 7)};
     switch (f->type) {
     case OC_WIRE_VARINT:
         w->p = varint(p, w->end, &f->v);
@@ -81,7 +81,7 @@ bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f)
     }
 }
 
-size_t oc_wire_count(const struct oc_field *f, unsigned width)
+size_t oc_wire_count(const struct oc_wire_field *f, unsigned width)
 {
     if (f->type != OC_WIRE_LEN)
         return 1;
@@ -94,7 +94,7 @@ size_t oc_wire_count(const struct oc_field *f, unsigned width)
     return f->n && (f->data[f->n - 1] & 0x80) ? SIZE_MAX : n;
 }
 
-void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out)
+void oc_wire_numbers(const struct oc_wire_field *f, unsigned width, uint64_t *out)
 {
     if (f->type != OC_WIRE_LEN) {
         out[0] = f->v;

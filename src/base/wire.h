@@ -17,7 +17,7 @@ struct oc_wire {
 
 enum oc_wire_type { OC_WIRE_VARINT = 0, OC_WIRE_I64 = 1, OC_WIRE_LEN = 2, OC_WIRE_I32 = 5 };
 
-struct oc_field {
+struct oc_wire_field {
     uint32_t num;
     uint8_t type;        /* enum oc_wire_type */
     uint64_t v;          /* VARINT, I64, I32: the bits */
@@ -33,9 +33,9 @@ struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
 
 /* Reads the next field. False at the end or on damage (then w->bad is set). Inlined for the common case: key
  * below 128 and value or length of one byte. */
-bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f);
+bool oc_wire_next_any(struct oc_wire *w, struct oc_wire_field *f);
 
-static inline bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
+static inline bool oc_wire_next(struct oc_wire *w, struct oc_wire_field *f)
 {
     const uint8_t *p = w->p;
     if (p >= w->end)
@@ -48,21 +48,21 @@ static inline bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
     bool bytes = type == OC_WIRE_LEN;
     if (bytes ? p[1] > left - 2 : type != OC_WIRE_VARINT)
         return oc_wire_next_any(w, f);
-    *f = (struct oc_field){.num = p[0] >> 3,
-                           .type = type,
-                           .v = bytes ? 0 : p[1],
-                           .data = bytes ? p + 2 : NULL,
-                           .n = bytes ? p[1] : 0};
+    *f = (struct oc_wire_field){.num = p[0] >> 3,
+                                .type = type,
+                                .v = bytes ? 0 : p[1],
+                                .data = bytes ? p + 2 : NULL,
+                                .n = bytes ? p[1] : 0};
     w->p = p + 2 + f->n;
     return true;
 }
 
 /* Counts the elements of a repeated number, packed or not: call for each field of that number. SIZE_MAX if
  * the length is not a whole number of elements. width: bytes (4, 8), 0: varints. */
-size_t oc_wire_count(const struct oc_field *f, unsigned width);
+size_t oc_wire_count(const struct oc_wire_field *f, unsigned width);
 
 /* Decodes the elements into out (room for oc_wire_count). Varints and fixed-width values are stored as 64
  * bits. */
-void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out);
+void oc_wire_numbers(const struct oc_wire_field *f, unsigned width, uint64_t *out);
 
 #endif

@@ -29,7 +29,7 @@ struct library {
     void *handle;
     FUNCTIONS(OC_LIBRARY_MEMBER)
 };
-static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
 static const struct oc_library_table libxml2 = {
     .name = "libxml2",

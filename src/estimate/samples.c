@@ -500,9 +500,9 @@ static void samples_plan(struct reading *r)
         oc_fusion_rules_of(r->opts->runtime ? r->opts->runtime : r->profile->format, r->out->device),
         &r->join->arena, &list);
     oc_subnormal_mark(r->model, r->out->device, &list);
-    struct oc_planned *plan = OC_NEW_ARRAY(&r->out->arena, list.n + 1, struct oc_planned);
+    struct oc_planned_kernels *plan = OC_NEW_ARRAY(&r->out->arena, list.n + 1, struct oc_planned_kernels);
     for (size_t i = 0; i < list.n; i++) {
-        plan[i] = (struct oc_planned){list.item[i].kernel, list.item[i].calls, list.item[i].known};
+        plan[i] = (struct oc_planned_kernels){list.item[i].kernel, list.item[i].calls, list.item[i].known};
         plan[i].kernel.label = NULL;
     }
     m->plan = plan;

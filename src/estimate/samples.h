@@ -26,11 +26,11 @@ struct oc_sample_model {
     uint32_t kernels; /* number of these in a run; 0: unknown */
     double gap_sum;   /* of oc_cal_gap_part over these */
     uint64_t const_bytes;
-    const struct oc_planned *plan; /* kernels predicted by the fusion plan; NULL: none */
+    const struct oc_planned_kernels *plan; /* kernels predicted by the fusion plan; NULL: none */
     size_t n_plan;
 };
 
-struct oc_planned {
+struct oc_planned_kernels {
     struct oc_kernel kernel;
     double calls;
     bool known;

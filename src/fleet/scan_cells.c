@@ -212,7 +212,7 @@ static void set_model(struct row_cells *c, const struct oc_report_in *in)
 
 static void set_roofline(struct row_cells *c, struct oc_report *r)
 {
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     if (!r->in->device)
         return;
     oc_bounds_of(r, &b);

@@ -45,7 +45,7 @@ void oc_ascending(const uint32_t *value, uint32_t n, uint8_t *keep)
 
 /* ---- one range of both sequences -------------------------------------------------------------------- */
 
-struct range {
+struct step_range {
     uint32_t a, a_end, b, b_end;
     unsigned depth;
 };
@@ -55,17 +55,17 @@ struct lcs {
     oc_lcs_fn report;
     void *user;
     size_t cells; /* budget for exact tables */
-    struct range *todo;
+    struct step_range *todo;
     size_t n, cap;
 };
 
-static void lcs_push(struct lcs *x, struct range r)
+static void lcs_push(struct lcs *x, struct step_range r)
 {
     OC_GROW(x->todo, x->n, x->cap);
     x->todo[x->n++] = r;
 }
 
-static void trim(struct lcs *x, struct range *r)
+static void trim(struct lcs *x, struct step_range *r)
 {
     while (r->a < r->a_end && r->b < r->b_end && x->a[r->a] == x->b[r->b])
         x->report(x->user, r->a++, r->b++);
@@ -74,7 +74,7 @@ static void trim(struct lcs *x, struct range *r)
 }
 
 /* Dynamic programming from the ends with two rows of lengths and a byte of direction per cell. */
-static void lcs_exact(struct lcs *x, const struct range *r)
+static void lcs_exact(struct lcs *x, const struct step_range *r)
 {
     uint32_t n = r->a_end - r->a, m = r->b_end - r->b, i = 0, j = 0;
     uint32_t *below = oc_xmalloc(((size_t)m + 1) * sizeof(*below)),
@@ -123,7 +123,7 @@ static int lcs_by_key(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct place *sorted_places(const struct lcs *x, const struct range *r, uint32_t *n)
+static struct place *sorted_places(const struct lcs *x, const struct step_range *r, uint32_t *n)
 {
     struct place *p = oc_xmalloc(((size_t)(r->a_end - r->a) + (r->b_end - r->b)) * sizeof(*p));
     *n = 0;
@@ -155,7 +155,7 @@ static uint32_t find_partners(const struct place *p, uint32_t n, uint32_t from, 
 }
 
 /* Splits the range at the order-preserving pairs. False: there are none. */
-static bool lcs_split(struct lcs *x, const struct range *r, const uint32_t *partner, uint32_t found)
+static bool lcs_split(struct lcs *x, const struct step_range *r, const uint32_t *partner, uint32_t found)
 {
     uint32_t n = r->a_end - r->a, k = 0;
     uint32_t *at = oc_xmalloc(((size_t)found + 1) * sizeof(*at)),
@@ -167,7 +167,7 @@ static bool lcs_split(struct lcs *x, const struct range *r, const uint32_t *part
             value[k++] = partner[i];
         }
     oc_ascending(value, k, keep);
-    struct range next = {r->a, r->a, r->b, r->b, r->depth + 1};
+    struct step_range next = {r->a, r->a, r->b, r->b, r->depth + 1};
     for (uint32_t i = 0; i < k; i++) {
         if (!keep[i])
             continue;
@@ -188,7 +188,7 @@ static bool lcs_split(struct lcs *x, const struct range *r, const uint32_t *part
     return k > 0;
 }
 
-static bool lcs_divide(struct lcs *x, const struct range *r, bool unique)
+static bool lcs_divide(struct lcs *x, const struct step_range *r, bool unique)
 {
     uint32_t n_place, n = r->a_end - r->a;
     uint32_t *partner = oc_xmalloc((size_t)n * sizeof(*partner));
@@ -201,7 +201,7 @@ static bool lcs_divide(struct lcs *x, const struct range *r, bool unique)
     return any;
 }
 
-static void lcs_solve(struct lcs *x, struct range r)
+static void lcs_solve(struct lcs *x, struct step_range r)
 {
     trim(x, &r);
     size_t cells = (size_t)(r.a_end - r.a) * (r.b_end - r.b);
@@ -222,7 +222,7 @@ static void lcs_solve(struct lcs *x, struct range r)
 void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn report, void *user)
 {
     struct lcs x = {.a = a, .b = b, .report = report, .user = user, .cells = ALL_CELLS};
-    lcs_push(&x, (struct range){0, n, 0, m, 0});
+    lcs_push(&x, (struct step_range){0, n, 0, m, 0});
     while (x.n)
         lcs_solve(&x, x.todo[--x.n]);
     free(x.todo);

@@ -23,7 +23,7 @@ static struct oc_gate_number check_distance(struct oc_gate_number a, struct oc_g
 }
 
 /* A bound on one side of the limit decides; an interval that holds the limit is inconclusive. */
-static void check_judge(struct oc_verdict *v)
+static void check_judge(struct oc_limit_verdict *v)
 {
     enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
     const struct oc_figure_span *s = &v->span;
@@ -83,7 +83,7 @@ static const char *check_limit_text(struct oc_arena *a, const struct oc_limit *l
 }
 
 /* The first few of them, with how many there are. */
-static const char *names_of(struct oc_check *c, const struct oc_verdict *v)
+static const char *names_of(struct oc_check *c, const struct oc_limit_verdict *v)
 {
     enum { SHOWN = 5 };
     const struct oc_model *m = c->in->model;
@@ -96,7 +96,7 @@ static const char *names_of(struct oc_check *c, const struct oc_verdict *v)
                                     : text;
 }
 
-static bool lists_nodes(const struct oc_verdict *v)
+static bool lists_nodes(const struct oc_limit_verdict *v)
 {
     return v->limit->metric == OC_GATE_UNKNOWN || v->limit->metric == OC_GATE_PRESENT;
 }
@@ -117,7 +117,7 @@ static const char *pointer_of(enum oc_gate_metric m)
     }
 }
 
-static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
+static const char *failed_text(struct oc_check *c, const struct oc_limit_verdict *v)
 {
     struct oc_arena *a = &c->arena;
     enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
@@ -133,7 +133,7 @@ static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
     return v->span.name ? oc_printf(a, "%s (%s %s)", text, pointer_of(m), v->span.name) : text;
 }
 
-static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)
+static const char *reason_of(struct oc_check *c, const struct oc_limit_verdict *v)
 {
     struct oc_arena *a = &c->arena;
     if (v->result == OC_CHECK_FAILED)
@@ -145,7 +145,7 @@ static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)
                      check_limit_text(a, v->limit), v->span.why ? v->span.why : "only a bound is known");
 }
 
-static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_verdict *v)
+static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_limit_verdict *v)
 {
     enum oc_gate_metric m = (enum oc_gate_metric)l->metric;
     v->limit = l;
@@ -183,7 +183,7 @@ int oc_check_make_over(const struct oc_report_in *in, const struct oc_estimate *
     *copy = *in;
     c->in = copy;
     c->n = budget->n;
-    c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_verdict);
+    c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_limit_verdict);
     oc_figures_make(&c->figures, c->in, estimate, false);
     c->figures.bounds = bounds;
     for (size_t i = 0; i < c->n; i++)

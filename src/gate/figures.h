@@ -54,7 +54,7 @@ bool oc_node_has_work(const struct oc_node_cost *k);
 
 /* The check of a report: the value and verdict of every limit, with a one-line reason. */
 
-struct oc_verdict {
+struct oc_limit_verdict {
     const struct oc_limit *limit;
     struct oc_figure_span span;
     enum oc_check_result result;
@@ -68,7 +68,7 @@ struct oc_check {
     struct oc_arena arena;
     struct oc_figures figures;
     const struct oc_report_in *in; /* copy of the caller's */
-    struct oc_verdict *verdict;
+    struct oc_limit_verdict *verdict;
     size_t n;
     struct oc_check_counts counts;
 };

@@ -102,7 +102,7 @@ uint32_t oc_cpu_features(void)
 
 /* ---- cpu kernels ------------------------------------------------------------------------------------ */
 
-static const struct oc_kernel_list *const lists[] = {&oc_kernels_x86, &oc_kernels_arm, &oc_kernels_plain};
+static const struct oc_cpu_kernel_list *const lists[] = {&oc_kernels_x86, &oc_kernels_arm, &oc_kernels_plain};
 
 const struct oc_peak_kernel *oc_peak_kernel(size_t index)
 {

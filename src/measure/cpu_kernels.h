@@ -74,13 +74,13 @@ uint64_t oc_chain_run(uint64_t rounds, uint64_t a, uint64_t b);
 
 /* ---- for the files that hold kernels ---------------------------------------------------------------- */
 
-struct oc_kernel_list {
+struct oc_cpu_kernel_list {
     const struct oc_peak_kernel *peak;
     size_t n_peak;
     const struct oc_stream_kernel *stream;
     size_t n_stream;
 };
-extern const struct oc_kernel_list oc_kernels_x86, oc_kernels_arm,
+extern const struct oc_cpu_kernel_list oc_kernels_x86, oc_kernels_arm,
     oc_kernels_plain; /* empty on other architectures */
 
 #endif

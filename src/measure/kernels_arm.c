@@ -51,8 +51,8 @@ static const struct oc_peak_kernel peaks[] = {
     VEC("dotprod", "sdot", I8, I32, OC_CPU_DOTPROD, 2 * 24 * 16, dot_i8),
 };
 
-const struct oc_kernel_list oc_kernels_arm = {peaks, sizeof(peaks) / sizeof(peaks[0]), NULL, 0};
+const struct oc_cpu_kernel_list oc_kernels_arm = {peaks, sizeof(peaks) / sizeof(peaks[0]), NULL, 0};
 
 #else
-const struct oc_kernel_list oc_kernels_arm = {0};
+const struct oc_cpu_kernel_list oc_kernels_arm = {0};
 #endif

@@ -43,8 +43,8 @@ static const struct oc_peak_kernel peaks[] = {
 /* NOLINTEND(bugprone-implicit-widening-of-multiplication-result) */
 static const struct oc_stream_kernel streams[] = {STREAM_ROWS(plain, ISA, 0)};
 
-const struct oc_kernel_list oc_kernels_plain = {peaks, sizeof(peaks) / sizeof(peaks[0]), streams,
-                                                sizeof(streams) / sizeof(streams[0])};
+const struct oc_cpu_kernel_list oc_kernels_plain = {peaks, sizeof(peaks) / sizeof(peaks[0]), streams,
+                                                    sizeof(streams) / sizeof(streams[0])};
 
 uint64_t oc_chain_run(uint64_t rounds, uint64_t a, uint64_t b)
 {

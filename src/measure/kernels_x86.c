@@ -263,9 +263,9 @@ static const struct oc_stream_kernel streams[] = {
     PAST_ROWS(sse2, "sse2", 0),
 };
 
-const struct oc_kernel_list oc_kernels_x86 = {peaks, sizeof(peaks) / sizeof(peaks[0]), streams,
-                                              sizeof(streams) / sizeof(streams[0])};
+const struct oc_cpu_kernel_list oc_kernels_x86 = {peaks, sizeof(peaks) / sizeof(peaks[0]), streams,
+                                                  sizeof(streams) / sizeof(streams[0])};
 
 #else
-const struct oc_kernel_list oc_kernels_x86 = {0};
+const struct oc_cpu_kernel_list oc_kernels_x86 = {0};
 #endif

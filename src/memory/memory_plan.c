@@ -22,7 +22,7 @@ struct event { /* events of a box: its end (a step later) sorts before a beginni
 };
 
 struct treap {
-    const struct oc_box *box;
+    const struct oc_plan_box *box;
     const uint64_t *offset;
     uint32_t *left, *right, *priority;
     uint32_t root;
@@ -126,8 +126,8 @@ static int plan_check_begin(struct treap *t, uint32_t i, struct oc_err *err)
     return 0;
 }
 
-static int plan_check_place(const struct oc_box *b, uint64_t at, uint32_t i, uint64_t align, uint64_t size,
-                            struct oc_err *err)
+static int plan_check_place(const struct oc_plan_box *b, uint64_t at, uint32_t i, uint64_t align,
+                            uint64_t size, struct oc_err *err)
 {
     if (b->last < b->first)
         return oc_fail(err, OC_EFORMAT, "buffer %u ends before it begins", i);
@@ -150,8 +150,8 @@ static int plan_check_sweep(struct treap *t, const struct event *e, size_t n, st
     return 0;
 }
 
-int oc_plan_check(const struct oc_box *box, const uint64_t *offset, uint32_t n, uint64_t align, uint64_t size,
-                  struct oc_err *err)
+int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_t n, uint64_t align,
+                  uint64_t size, struct oc_err *err)
 {
     struct event *event = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*event));
     uint32_t *links = oc_xmalloc((3 * (size_t)n + 1) * sizeof(*links));
@@ -296,7 +296,7 @@ static void order_liveness(const struct oc_order_graph *g, const uint32_t *order
 struct builder {
     const struct oc_analysis *a;
     struct oc_liveness_opts opts;
-    struct oc_planned *v;
+    struct oc_planned_buffer *v;
     uint32_t n, cap;
     uint64_t body_work;
     uint8_t quality;
@@ -310,7 +310,7 @@ struct level { /* one graph while its boxes are collected */
     const struct oc_order_graph *g; /* order of its steps */
     const uint32_t *order;          /* NULL: file order */
     uint32_t from; /* index of its first buffer in the list; blocks of bodies follow the values */
-    struct oc_box *box;
+    struct oc_plan_box *box;
     uint32_t *inside; /* by block of bodies: index of its first buffer in the list, and the end */
     uint32_t n_box, cap_box, n_block, cap_inside;
     struct oc_offset_plan placed;
@@ -341,7 +341,7 @@ static uint32_t node_at(const struct level *v, uint32_t position)
     return v->l->step[v->order ? v->order[position] : position];
 }
 
-static void memory_plan_add(struct level *v, const struct oc_planned *p)
+static void memory_plan_add(struct level *v, const struct oc_planned_buffer *p)
 {
     struct builder *b = v->b;
     OC_GROW(b->v, b->n, b->cap);
@@ -351,7 +351,7 @@ static void memory_plan_add(struct level *v, const struct oc_planned *p)
     b->v[b->n].last_node = node_at(v, p->last);
     b->n++;
     OC_GROW(v->box, v->n_box, v->cap_box);
-    v->box[v->n_box++] = (struct oc_box){p->bytes, p->first, p->last};
+    v->box[v->n_box++] = (struct oc_plan_box){p->bytes, p->first, p->last};
 }
 
 static int memory_plan_add_values(struct level *v)
@@ -371,13 +371,13 @@ static int memory_plan_add_values(struct level *v)
         if (x->quality != OC_EXACT)
             v->b->quality = x->quality;
         if (x->bytes && !rc)
-            memory_plan_add(v, &(struct oc_planned){.value = x->value,
-                                                    .first = first[i],
-                                                    .last = last[i],
-                                                    .bytes = x->bytes,
-                                                    .quality = x->quality,
-                                                    .input = x->input,
-                                                    .output = x->output});
+            memory_plan_add(v, &(struct oc_planned_buffer){.value = x->value,
+                                                           .first = first[i],
+                                                           .last = last[i],
+                                                           .bytes = x->bytes,
+                                                           .quality = x->quality,
+                                                           .input = x->input,
+                                                           .output = x->output});
     }
     free(first);
     return rc;
@@ -421,7 +421,7 @@ static int add_blocks(struct level *v)
         if (v->l->inner[v->order ? v->order[i] : i]) {
             OC_GROW(at, n_at, cap_at);
             at[n_at++] = i;
-            memory_plan_add(v, &(struct oc_planned){.value = OC_NONE, .first = i, .last = i});
+            memory_plan_add(v, &(struct oc_planned_buffer){.value = OC_NONE, .first = i, .last = i});
         }
     int rc = 0;
     v->n_block = n_at;

@@ -26,7 +26,7 @@ struct scratch {
     uint64_t *tree, *assigned; /* skyline: by node of a segment tree */
 };
 
-static uint32_t first_after(const struct oc_box *box, uint32_t n, uint32_t step)
+static uint32_t first_after(const struct oc_plan_box *box, uint32_t n, uint32_t step)
 {
     uint32_t lo = 0, hi = n;
     while (lo < hi) {
@@ -39,7 +39,7 @@ static uint32_t first_after(const struct oc_box *box, uint32_t n, uint32_t step)
     return lo;
 }
 
-static uint64_t count_pairs(struct oc_fit *f)
+static uint64_t count_pairs(struct oc_plan_fit *f)
 {
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < f->n; i++) {
@@ -49,7 +49,7 @@ static uint64_t count_pairs(struct oc_fit *f)
     return pairs;
 }
 
-static void store_pairs(struct oc_fit *f, uint64_t pairs)
+static void store_pairs(struct oc_plan_fit *f, uint64_t pairs)
 {
     f->start = oc_xmalloc(((size_t)f->n + 2) * sizeof(*f->start));
     f->earlier = oc_xmalloc(((size_t)pairs + 1) * sizeof(*f->earlier));
@@ -64,7 +64,7 @@ static void store_pairs(struct oc_fit *f, uint64_t pairs)
             f->earlier[f->start[k + 1]++] = i;
 }
 
-static void sum_live_bytes(struct oc_fit *f)
+static void sum_live_bytes(struct oc_plan_fit *f)
 {
     memset(f->weight, 0, ((size_t)f->n_step + 1) * sizeof(*f->weight));
     for (uint32_t i = 0; i < f->n; i++) {
@@ -75,9 +75,9 @@ static void sum_live_bytes(struct oc_fit *f)
         f->weight[i] += f->weight[i - 1];
 }
 
-static void fit_open(struct oc_fit *f, const struct oc_box *box, uint32_t n, uint64_t work)
+static void fit_open(struct oc_plan_fit *f, const struct oc_plan_box *box, uint32_t n, uint64_t work)
 {
-    *f = (struct oc_fit){.box = box, .n = n, .work = work, .best = UINT64_MAX};
+    *f = (struct oc_plan_fit){.box = box, .n = n, .work = work, .best = UINT64_MAX};
     for (uint32_t i = 0; i < n; i++)
         f->n_step = box[i].last >= f->n_step ? box[i].last + 1 : f->n_step;
     f->later = oc_xmalloc((size_t)n * sizeof(*f->later));
@@ -96,7 +96,7 @@ static void fit_open(struct oc_fit *f, const struct oc_box *box, uint32_t n, uin
 }
 
 /* The arrays of boxes stay owned by the caller. */
-static void fit_close(struct oc_fit *f)
+static void fit_close(struct oc_plan_fit *f)
 {
     struct scratch *s = f->scratch;
     free(s->span);
@@ -115,7 +115,7 @@ static void fit_close(struct oc_fit *f)
     free(f->best_order);
 }
 
-void oc_fit_spend(struct oc_fit *f, uint64_t work)
+void oc_fit_spend(struct oc_plan_fit *f, uint64_t work)
 {
     f->work -= work < f->work ? work : f->work;
 }
@@ -142,7 +142,7 @@ static void sort_spans(struct span *s, uint32_t n)
 }
 
 /* Collects the placed boxes that share steps with box i, by offset. */
-static uint32_t gather(struct oc_fit *f, struct scratch *s, uint32_t i)
+static uint32_t gather(struct oc_plan_fit *f, struct scratch *s, uint32_t i)
 {
     uint32_t n = 0;
     for (uint64_t k = f->start[i]; k < f->start[i + 1]; k++) {
@@ -159,7 +159,7 @@ static uint32_t gather(struct oc_fit *f, struct scratch *s, uint32_t i)
 }
 
 /* The same by a walk over all placed boxes, which are already sorted: better for many neighbours. */
-static uint32_t gather_sorted(struct oc_fit *f, struct scratch *s, uint32_t i)
+static uint32_t gather_sorted(struct oc_plan_fit *f, struct scratch *s, uint32_t i)
 {
     s->now++;
     for (uint64_t k = f->start[i]; k < f->start[i + 1]; k++)
@@ -174,7 +174,7 @@ static uint32_t gather_sorted(struct oc_fit *f, struct scratch *s, uint32_t i)
     return n;
 }
 
-static void insert_sorted(struct oc_fit *f, struct scratch *s, uint32_t i)
+static void insert_sorted(struct oc_plan_fit *f, struct scratch *s, uint32_t i)
 {
     uint32_t lo = 0, hi = s->n_sorted;
     while (lo < hi) {
@@ -205,7 +205,7 @@ static uint64_t find_gap(const struct span *s, uint32_t n, uint64_t bytes, bool 
     return found == UNPLACED ? end : found;
 }
 
-void oc_fit_keep(struct oc_fit *f, uint64_t size, const char *method)
+void oc_fit_keep(struct oc_plan_fit *f, uint64_t size, const char *method)
 {
     if (size >= f->best)
         return;
@@ -215,7 +215,7 @@ void oc_fit_keep(struct oc_fit *f, uint64_t size, const char *method)
     memcpy(f->best_order, f->order, (size_t)f->n * sizeof(*f->order));
 }
 
-uint64_t oc_fit_order(struct oc_fit *f, bool smallest_gap, uint64_t limit, const char *method)
+uint64_t oc_fit_order(struct oc_plan_fit *f, bool smallest_gap, uint64_t limit, const char *method)
 {
     struct scratch *s = f->scratch;
     uint64_t size = 0;
@@ -239,7 +239,7 @@ uint64_t oc_fit_order(struct oc_fit *f, bool smallest_gap, uint64_t limit, const
 }
 
 /* In order of time: needs no pairs. */
-static void fit_time(struct oc_fit *f, bool smallest_gap, const char *method)
+static void fit_time(struct oc_plan_fit *f, bool smallest_gap, const char *method)
 {
     uint32_t *ended = oc_xmalloc(((size_t)f->n_step + f->n) * sizeof(*ended)), *next = ended + f->n_step,
              step = 0;
@@ -304,7 +304,7 @@ static void sky_set(struct sky *s, size_t node, uint32_t lo, uint32_t hi)
 }
 
 /* Places each box above everything placed in its steps: fast, leaves gaps. */
-static uint64_t fit_skyline(struct oc_fit *f, const char *method)
+static uint64_t fit_skyline(struct oc_plan_fit *f, const char *method)
 {
     struct scratch *s = f->scratch;
     size_t nodes = 4 * (size_t)f->n_step;
@@ -340,7 +340,7 @@ struct sortable {
 };
 
 struct keyed { /* a box and its index in the caller's list */
-    struct oc_box box;
+    struct oc_plan_box box;
     uint32_t i;
 };
 
@@ -350,8 +350,8 @@ struct part { /* boxes [from, to) of the sorted list */
 };
 
 struct planner {
-    struct oc_box *box; /* by first step, rounded; steps renumbered */
-    uint32_t *input;    /* index in the caller's list */
+    struct oc_plan_box *box; /* by first step, rounded; steps renumbered */
+    uint32_t *input;         /* index in the caller's list */
     uint32_t n;
     struct part *part;
     uint32_t n_part;
@@ -371,7 +371,7 @@ static int offset_plan_by_key(const void *a, const void *b)
 /* ---- orders: largest key first, then the larger box ------------------------------------------------- */
 
 struct keys {
-    const struct oc_fit *f;
+    const struct oc_plan_fit *f;
     const uint64_t *busiest; /* by box: peak live bytes during its life */
 };
 
@@ -424,7 +424,8 @@ static const struct {
     {"conflicts, first fit", "conflicts, best fit", "conflicts, skyline", key_conflicts},
 };
 
-static void set_order(struct oc_fit *f, const struct keys *k, double (*key)(const struct keys *, uint32_t))
+static void set_order(struct oc_plan_fit *f, const struct keys *k,
+                      double (*key)(const struct keys *, uint32_t))
 {
     struct sortable *s = oc_xmalloc(f->n * sizeof(*s));
     for (uint32_t i = 0; i < f->n; i++)
@@ -437,7 +438,7 @@ static void set_order(struct oc_fit *f, const struct keys *k, double (*key)(cons
 }
 
 /* Peak live bytes over the life of each box: sparse table of range maxima over 2^level steps. */
-static uint64_t *find_busiest(const struct oc_fit *f)
+static uint64_t *find_busiest(const struct oc_plan_fit *f)
 {
     uint64_t *most = oc_xmalloc(f->n_step * sizeof(*most)), *out = oc_xmalloc(f->n * sizeof(*out));
     memcpy(most, f->weight, f->n_step * sizeof(*most));
@@ -456,7 +457,7 @@ static uint64_t *find_busiest(const struct oc_fit *f)
     return out;
 }
 
-static void try_orders(struct oc_fit *f)
+static void try_orders(struct oc_plan_fit *f)
 {
     uint64_t pairs = count_pairs(f);
     if (pairs > MANY_PAIRS)
@@ -480,7 +481,7 @@ static void try_orders(struct oc_fit *f)
     free(busiest);
 }
 
-static void offset_plan_solve(struct oc_fit *f)
+static void offset_plan_solve(struct oc_plan_fit *f)
 {
     try_orders(f);
     uint64_t later = f->work - f->work / EXACT_PART;
@@ -496,7 +497,7 @@ static void offset_plan_solve(struct oc_fit *f)
 
 static int by_first(const void *a, const void *b)
 {
-    const struct oc_box *x = a, *y = b;
+    const struct oc_plan_box *x = a, *y = b;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
@@ -513,7 +514,7 @@ static uint64_t offset_plan_round_up(uint64_t bytes, uint64_t align)
     return over ? bytes + (align - over) : bytes;
 }
 
-static int offset_plan_check(const struct oc_box *box, uint32_t n, uint64_t align, struct oc_err *err)
+static int offset_plan_check(const struct oc_plan_box *box, uint32_t n, uint64_t align, struct oc_err *err)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -529,7 +530,7 @@ static int offset_plan_check(const struct oc_box *box, uint32_t n, uint64_t alig
 }
 
 /* Only steps in which a box begins matter: every set of overlapping boxes shares such a step. */
-static void number_steps(struct oc_box *box, uint32_t n)
+static void number_steps(struct oc_plan_box *box, uint32_t n)
 {
     uint32_t *first = oc_xmalloc(((size_t)n + 1) * sizeof(*first)), kept = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -551,7 +552,7 @@ static void number_steps(struct oc_box *box, uint32_t n)
     free(first);
 }
 
-static void take_boxes(struct planner *p, const struct oc_box *box, uint32_t n, uint64_t align)
+static void take_boxes(struct planner *p, const struct oc_plan_box *box, uint32_t n, uint64_t align)
 {
     struct keyed *sorted = oc_xmalloc(((size_t)n + 1) * sizeof(*sorted));
     for (uint32_t i = 0; i < n; i++)
@@ -598,10 +599,10 @@ static void offset_plan_cut(struct planner *p)
     qsort(p->part, p->n_part, sizeof(*p->part), by_live);
 }
 
-uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align)
+uint64_t oc_boxes_live(const struct oc_plan_box *box, uint32_t n, uint64_t align)
 {
-    struct oc_box *first = oc_xmalloc(((size_t)n + 1) * sizeof(*first)),
-                  *last = oc_xmalloc(((size_t)n + 1) * sizeof(*last));
+    struct oc_plan_box *first = oc_xmalloc(((size_t)n + 1) * sizeof(*first)),
+                       *last = oc_xmalloc(((size_t)n + 1) * sizeof(*last));
     for (uint32_t i = 0; i < n; i++) {
         first[i] = last[i] = box[i];
         last[i].first = box[i].last;
@@ -623,7 +624,7 @@ uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align)
 static void plan_part(struct planner *p, const struct part *part, uint64_t *offset,
                       struct oc_offset_plan *out)
 {
-    struct oc_fit f;
+    struct oc_plan_fit f;
     fit_open(&f, p->box + part->from, part->to - part->from, p->work);
     f.target = out->size > out->lower ? out->size : out->lower;
     offset_plan_solve(&f);
@@ -638,7 +639,7 @@ static void plan_part(struct planner *p, const struct part *part, uint64_t *offs
     fit_close(&f);
 }
 
-int oc_offset_plan_make(const struct oc_box *box, uint32_t n, const struct oc_offset_opts *opts,
+int oc_offset_plan_make(const struct oc_plan_box *box, uint32_t n, const struct oc_offset_opts *opts,
                         uint64_t *offset, struct oc_offset_plan *out, struct oc_err *err)
 {
     uint64_t align = opts ? opts->align : 0;

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "onnxcost_types.h"
 
-struct oc_box {
+struct oc_plan_box {
     uint64_t bytes; /* 0: takes no space, gets offset 0 */
     uint32_t first, last;
 };
@@ -30,19 +30,19 @@ struct oc_offset_plan {
 
 /* offset[n] is owned by the caller. Fails when sizes add up to more than 2^63 bytes or a box ends before it
  * begins; boxes beyond the limits of the search still get a valid plan. */
-int oc_offset_plan_make(const struct oc_box *box, uint32_t n, const struct oc_offset_opts *opts,
+int oc_offset_plan_make(const struct oc_plan_box *box, uint32_t n, const struct oc_offset_opts *opts,
                         uint64_t *offset, struct oc_offset_plan *out, struct oc_err *err);
 
 /* Maximum of the bytes in one step, sizes rounded up to align. The sum of the sizes must be below 2^63. */
-uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align);
+uint64_t oc_boxes_live(const struct oc_plan_box *box, uint32_t n, uint64_t align);
 
 /* ---- arena fit -------------------------------------------------------------------------------------- */
 
 /* Parts of the arena planner: boxes of one connected interval of steps, placement in a given order, and
  * searches for a better order. Boxes are sorted by their first step; sizes are rounded and not 0. */
 
-struct oc_fit {
-    const struct oc_box *box;
+struct oc_plan_fit {
+    const struct oc_plan_box *box;
     uint32_t n, n_step; /* steps count from 0 */
     uint32_t *earlier;  /* boxes before i in the list that share a step with it: [start[i], start[i + 1]) */
     uint64_t *start;    /* NULL: too many pairs, only fit_skyline is possible */
@@ -60,15 +60,15 @@ struct oc_fit {
 /* Places the boxes in f->order: first fit (lowest offset) or best fit (smallest gap) among the placed boxes
  * that share steps. Keeps the result if it is the best so far. Returns the size, UINT64_MAX when aborted
  * because it exceeded `limit`. */
-uint64_t oc_fit_order(struct oc_fit *f, bool smallest_gap, uint64_t limit, const char *method);
+uint64_t oc_fit_order(struct oc_plan_fit *f, bool smallest_gap, uint64_t limit, const char *method);
 
 /* Stores f->offset as the best placement if `size` is smaller than the best so far. */
-void oc_fit_keep(struct oc_fit *f, uint64_t size, const char *method);
+void oc_fit_keep(struct oc_plan_fit *f, uint64_t size, const char *method);
 
-void oc_fit_spend(struct oc_fit *f, uint64_t work);
+void oc_fit_spend(struct oc_plan_fit *f, uint64_t work);
 
-void oc_fit_search(struct oc_fit *f); /* local search over orders, until the work is used up */
-void oc_fit_exact(struct oc_fit *f);  /* branch and bound, for few boxes */
+void oc_fit_search(struct oc_plan_fit *f); /* local search over orders, until the work is used up */
+void oc_fit_exact(struct oc_plan_fit *f);  /* branch and bound, for few boxes */
 
 /* ---- plan check ---------------------------------------------------------------------------------------- */
 
@@ -77,8 +77,8 @@ void oc_fit_exact(struct oc_fit *f);  /* branch and bound, for few boxes */
 
 /* 0: every box is inside [0, size), at a multiple of align (0 and 1: any), and no two that share a step share
  * a byte. Otherwise -1 and *err names the boxes by index. */
-int oc_plan_check(const struct oc_box *box, const uint64_t *offset, uint32_t n, uint64_t align, uint64_t size,
-                  struct oc_err *err);
+int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_t n, uint64_t align,
+                  uint64_t size, struct oc_err *err);
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@ struct choice {
 };
 
 struct tree {
-    struct oc_fit *f;
+    struct oc_plan_fit *f;
     uint64_t *height, *rest; /* by step: bytes placed; bytes remaining */
     uint64_t *saved;         /* heights by depth */
     struct choice *choice;   /* by depth */
@@ -72,7 +72,7 @@ static uint32_t choices(struct tree *t, struct choice last, struct choice *out)
 
 static void offset_search_put(struct tree *t, uint32_t i, uint64_t at, bool on)
 {
-    const struct oc_box *b = &t->f->box[i];
+    const struct oc_plan_box *b = &t->f->box[i];
     t->placed[i] = on;
     t->f->offset[i] = at;
     for (uint32_t k = b->first; k <= b->last; k++) {
@@ -87,7 +87,7 @@ static void offset_search_put(struct tree *t, uint32_t i, uint64_t at, bool on)
 
 static void descend(struct tree *t, uint32_t depth, struct choice last)
 {
-    struct oc_fit *f = t->f;
+    struct oc_plan_fit *f = t->f;
     if (depth == f->n) {
         uint64_t size = 0;
         for (uint32_t k = 0; k < f->n_step; k++)
@@ -109,7 +109,7 @@ static void descend(struct tree *t, uint32_t depth, struct choice last)
     }
 }
 
-void oc_fit_exact(struct oc_fit *f)
+void oc_fit_exact(struct oc_plan_fit *f)
 {
     if (f->n > MAX_BOXES || f->best <= f->target)
         return;
@@ -147,7 +147,7 @@ void oc_fit_exact(struct oc_fit *f)
 #define PATIENCE 200 /* moves without improvement before a perturbation */
 
 struct search {
-    struct oc_fit *f;
+    struct oc_plan_fit *f;
     uint32_t *order; /* the current order and its placement */
     uint64_t *offset;
     uint64_t size;
@@ -183,7 +183,7 @@ static void move_earlier(uint32_t *order, uint32_t from, uint32_t to)
 
 static void perturb_order(struct search *s)
 {
-    struct oc_fit *f = s->f;
+    struct oc_plan_fit *f = s->f;
     memcpy(s->order, f->best_order, f->n * sizeof(*s->order));
     for (uint32_t k = 0; k < 3; k++) {
         uint32_t a = random_below(s, f->n), b = random_below(s, f->n);
@@ -197,7 +197,7 @@ static void perturb_order(struct search *s)
 /* One move; true if the size decreased. */
 static bool offset_search_change(struct search *s)
 {
-    struct oc_fit *f = s->f;
+    struct oc_plan_fit *f = s->f;
     uint32_t from = pick_top(s), to = from ? random_below(s, from) : 0;
     memcpy(f->order, s->order, f->n * sizeof(*s->order));
     move_earlier(f->order, from, to);
@@ -211,7 +211,7 @@ static bool offset_search_change(struct search *s)
     return less;
 }
 
-void oc_fit_search(struct oc_fit *f)
+void oc_fit_search(struct oc_plan_fit *f)
 {
     if (!f->start || f->n < 2)
         return;

@@ -117,7 +117,7 @@ static int not_a_model(struct oc_loader *l, ProtobufCBinaryData v, const void *a
 /* Whether the bytes begin like a model: one of its fields comes before any damage. */
 static bool begins_like_model(struct oc_wire *w)
 {
-    struct oc_field f;
+    struct oc_wire_field f;
     while (oc_wire_next(w, &f))
         if (protobuf_c_message_descriptor_get_field(&oc__model__descriptor, f.num))
             return true;

@@ -157,7 +157,7 @@ static unsigned wire_type_of(const ProtobufCFieldDescriptor *d)
 }
 
 /* Consecutive fields of a list of numbers, packed or not, become one packed field. */
-static int copy_numbers(struct copy *c, const ProtobufCFieldDescriptor *d, const struct oc_field *f,
+static int copy_numbers(struct copy *c, const ProtobufCFieldDescriptor *d, const struct oc_wire_field *f,
                         const uint8_t *at, const uint8_t *end)
 {
     size_t n = oc_wire_count(f, d->type == PROTOBUF_C_TYPE_FLOAT ? 4 : 0);
@@ -188,7 +188,7 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
     if (depth > MAX_DEPTH)
         return oc_load_fail(c->l, OC_ELIMIT, v.data, "type: nested deeper than %d", MAX_TYPE_DEPTH);
     struct oc_wire w = oc_wire_of(v.data, v.len);
-    struct oc_field f;
+    struct oc_wire_field f;
     for (const uint8_t *at = w.p; oc_wire_next(&w, &f); at = w.p) {
         const ProtobufCFieldDescriptor *field = field_of(d, f.num);
         if (!field)
@@ -253,7 +253,7 @@ static void name_message(struct oc_loader *l, const ProtobufCMessageDescriptor *
 {
     const ProtobufCFieldDescriptor *name = protobuf_c_message_descriptor_get_field_by_name(d, "name");
     struct oc_wire w = oc_wire_of(v.data, v.len);
-    struct oc_field f;
+    struct oc_wire_field f;
     char what[32];
     size_t n = 0;
     for (const char *s = d->short_name; *s && n + 2 < sizeof(what); s++) { /* "ValueInfo": "value info" */

@@ -159,7 +159,7 @@ static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *o
     unsigned per = bits && bits < 8 ? 8 / bits : 1;
     uint32_t num = tensor_field_of(t->dtype, &width), done = 0;
     struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
-    struct oc_field f;
+    struct oc_wire_field f;
     while (done < n && oc_wire_next(&w, &f)) {
         if (f.num != num)
             continue;
@@ -252,7 +252,7 @@ static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
     unsigned width, bits = oc_dtype_info(t->dtype)->bits, step = bits < 8 ? 1 : bits / 8;
     uint32_t num = tensor_field_of(t->dtype, &width);
     struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
-    struct oc_field f;
+    struct oc_wire_field f;
     uint64_t done = 0;
     uint8_t *to = out->heap = oc_xmalloc(out->size_bytes);
     while (oc_wire_next(&w, &f)) {

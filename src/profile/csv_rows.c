@@ -58,14 +58,14 @@ size_t oc_text_cells(struct oc_str line, struct oc_str *out)
     return n;
 }
 
-bool oc_recording_begins(struct oc_recordings *r, const struct oc_csv *c)
+bool oc_recording_begins(struct oc_recording_count *r, const struct oc_csv *c)
 {
     if (r->n < OC_COUNT(r->line))
         r->line[r->n] = oc_csv_line_number(c);
     return r->n++ == 0;
 }
 
-void oc_recordings_warn(const struct oc_recordings *r, const char *what, struct oc_profile *p)
+void oc_recordings_warn(const struct oc_recording_count *r, const char *what, struct oc_profile *p)
 {
     if (r->n > 1)
         oc_diag_add(&p->diags, OC_WARNING, "W-several-profiles", "",

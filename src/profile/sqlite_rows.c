@@ -42,7 +42,7 @@ struct library {
     FUNCTIONS(OC_LIBRARY_MEMBER)
     __typeof__(sqlite3_hard_heap_limit64) *heap_limit; /* NULL before SQLite 3.31 */
 };
-static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
 static const struct oc_library_table sqlite = {
     .name = "libsqlite3",
@@ -370,7 +370,7 @@ int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *
 }
 
 /* Column values of the current row (unprotected sqlite3_value objects: single-threaded). */
-static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, struct oc_cell *out)
+static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, struct oc_sqlite_cell *out)
 {
     sqlite3_value *v = lib->value(query, i);
     switch (lib->type(v)) {
@@ -409,7 +409,7 @@ int oc_sqlite_tables(struct oc_sqlite *db, const char *prefix, struct oc_arena *
     if (rc == SQLITE_OK)
         db->lib.bind_text(query, 1, prefix, -1, NULL);
     while (rc == SQLITE_OK && *n < MAX_TABLES && (rc = db->lib.step(query)) == SQLITE_ROW) {
-        struct oc_cell cell = {.kind = OC_CELL_NULL};
+        struct oc_sqlite_cell cell = {.kind = OC_CELL_NULL};
         get_cell(&db->lib, query, 0, &cell);
         if (cell.kind == OC_CELL_TEXT)
             found[(*n)++] = oc_strndup(a, cell.s, strnlen(cell.s, cell.n));
@@ -419,8 +419,8 @@ int oc_sqlite_tables(struct oc_sqlite *db, const char *prefix, struct oc_arena *
     return rc == SQLITE_OK || rc == SQLITE_DONE ? 0 : fail_broken(db, err);
 }
 
-static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
-                      struct oc_buf *sql, struct oc_err *err)
+static int make_query(struct oc_sqlite *db, const char *table, const struct oc_sqlite_column *column,
+                      size_t n, struct oc_buf *sql, struct oc_err *err)
 {
     oc_buf_str(sql, "SELECT ");
     for (size_t i = 0; i < n; i++) {
@@ -449,10 +449,10 @@ static void try_again(struct oc_sqlite *db, const char *sql, uint64_t rows)
 }
 
 static int sqlite_rows_scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *sql, const char *table,
-                            size_t n_column, int (*row)(void *user, const struct oc_cell *cell), void *user,
-                            struct oc_err *err)
+                            size_t n_column, int (*row)(void *user, const struct oc_sqlite_cell *cell),
+                            void *user, struct oc_err *err)
 {
-    struct oc_cell cell[OC_SQLITE_MAX_COLUMNS];
+    struct oc_sqlite_cell cell[OC_SQLITE_MAX_COLUMNS];
     for (uint64_t done = 0;; done++) {
         int rc = db->lib.step(query);
         if (rc == SQLITE_DONE || sqlite_rows_is_stopped(db))
@@ -478,8 +478,9 @@ static int sqlite_rows_scan(struct oc_sqlite *db, sqlite3_stmt *query, const cha
     }
 }
 
-int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n_column,
-                   int (*row)(void *user, const struct oc_cell *cell), void *user, struct oc_err *err)
+int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_sqlite_column *column,
+                   size_t n_column, int (*row)(void *user, const struct oc_sqlite_cell *cell), void *user,
+                   struct oc_err *err)
 {
     struct oc_buf sql = {0};
     sqlite3_stmt *query = NULL;

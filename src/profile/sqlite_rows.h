@@ -44,28 +44,28 @@ int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *
 int oc_sqlite_tables(struct oc_sqlite *db, const char *prefix, struct oc_arena *a, const char *const **name,
                      size_t *n, struct oc_err *err);
 
-enum oc_cell_kind { OC_CELL_NULL, OC_CELL_INT, OC_CELL_REAL, OC_CELL_TEXT /* or length in bytes */ };
+enum oc_sqlite_cell_kind { OC_CELL_NULL, OC_CELL_INT, OC_CELL_REAL, OC_CELL_TEXT /* or length in bytes */ };
 
-struct oc_cell {
-    enum oc_cell_kind kind;
+struct oc_sqlite_cell {
+    enum oc_sqlite_cell_kind kind;
     int64_t i;
     double d;
     const char *s; /* n bytes, valid until the next row */
     size_t n;
 };
 
-static inline int64_t oc_cell_int(const struct oc_cell *c, int64_t otherwise)
+static inline int64_t oc_cell_int(const struct oc_sqlite_cell *c, int64_t otherwise)
 {
     return c->kind == OC_CELL_INT ? c->i : otherwise;
 }
 
 /* The text, "" if it is none. */
-static inline const char *oc_cell_text(const struct oc_cell *c, struct oc_map *names)
+static inline const char *oc_cell_text(const struct oc_sqlite_cell *c, struct oc_map *names)
 {
     return c->kind == OC_CELL_TEXT ? oc_intern(names, c->s, strnlen(c->s, c->n)) : "";
 }
 
-struct oc_column {
+struct oc_sqlite_column {
     const char *name;
     bool required; /* its absence is an error; otherwise the cells are NULL */
 };
@@ -77,7 +77,8 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
 
 /* Calls `row` for each row in file order with one cell per column; a non-zero return value ends the scan.
  * A table that does not exist has no rows. Returns 0, -1 with *err, or the value that `row` returned. */
-int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n_column,
-                   int (*row)(void *user, const struct oc_cell *cell), void *user, struct oc_err *err);
+int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_sqlite_column *column,
+                   size_t n_column, int (*row)(void *user, const struct oc_sqlite_cell *cell), void *user,
+                   struct oc_err *err);
 
 #endif

@@ -23,14 +23,14 @@ void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n
 size_t oc_text_cells(struct oc_str line, struct oc_str *out);
 
 /* Several recordings in one log or README: their times must not be added up. */
-struct oc_recordings {
+struct oc_recording_count {
     unsigned n;
     uint32_t line[2]; /* of the first two */
 };
 
 /* Counts a recording that begins at the row read last. True: it is the first, which readers read. */
-bool oc_recording_begins(struct oc_recordings *r, const struct oc_csv *c);
+bool oc_recording_begins(struct oc_recording_count *r, const struct oc_csv *c);
 /* Warns of the others; what: "tables". */
-void oc_recordings_warn(const struct oc_recordings *r, const char *what, struct oc_profile *p);
+void oc_recordings_warn(const struct oc_recording_count *r, const char *what, struct oc_profile *p);
 
 #endif

@@ -14,10 +14,10 @@
 struct assigning {
     struct oc_assignment *x;
     const struct oc_model *m;
-    struct oc_verdict *verdict;         /* of the current provider, by node */
-    uint8_t *at;                        /* by node: the provider in this case */
-    const struct oc_provider_row **row; /* by node: its row in the list of that provider */
-    bool *on_host;                      /* by value: in host memory */
+    struct oc_provider_verdict *verdict; /* of the current provider, by node */
+    uint8_t *at;                         /* by node: the provider in this case */
+    const struct oc_provider_row **row;  /* by node: its row in the list of that provider */
+    bool *on_host;                       /* by value: in host memory */
     bool optimistic;
     uint32_t *use_first; /* uses of value v: use[use_first[v] .. use_first[v + 1]] */
     struct use *use;
@@ -140,7 +140,7 @@ static void check_bodies(struct assigning *s)
 {
     for (uint32_t g = s->m->n_graph; g-- > 1;) {
         uint32_t parent = s->m->graph[g].parent_node;
-        struct oc_verdict *v = parent == OC_NONE ? NULL : &s->verdict[parent];
+        struct oc_provider_verdict *v = parent == OC_NONE ? NULL : &s->verdict[parent];
         for (uint32_t k = 0; v && k < s->m->graph[g].n_node; k++) {
             uint32_t i = s->m->graph[g].node[k];
             if (!s->x->node[i].runs || s->verdict[i].takes >= v->takes)
@@ -159,7 +159,7 @@ static void take(struct assigning *s, unsigned p)
     for (uint32_t i = 0; i < s->m->n_node; i++)
         s->verdict[i] = s->x->node[i].runs && s->at[i] == OC_NO_PROVIDER
                             ? oc_provider_takes(provider, s->x->analysis, s->x->file, i, &s->x->arena)
-                            : (struct oc_verdict){0};
+                            : (struct oc_provider_verdict){0};
     if (provider->groups)
         check_bodies(s);
     for (uint32_t g = 0; g < s->m->n_graph; g++)
@@ -432,7 +432,7 @@ void oc_assign(const struct oc_providers *providers, const struct oc_analysis *a
     }
     struct assigning s = {.x = out,
                           .m = m,
-                          .verdict = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_verdict)),
+                          .verdict = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_provider_verdict)),
                           .at = oc_xcalloc((size_t)m->n_node + 1, 1),
                           .row = oc_xcalloc((size_t)m->n_node + 1, sizeof(struct oc_provider_row *)),
                           .on_host = oc_xcalloc((size_t)m->n_value + 1, sizeof(bool))};

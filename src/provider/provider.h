@@ -77,7 +77,7 @@ int oc_providers_open_all(struct oc_providers **out, struct oc_err *err);
 
 enum oc_takes { OC_TAKES_NO, OC_TAKES_MAYBE, OC_TAKES_YES };
 
-struct oc_verdict {
+struct oc_provider_verdict {
     uint8_t takes;      /* enum oc_takes */
     bool casts;         /* the node runs in another type, between casts */
     const char *reason; /* why not, or what is not decided; arena or static. NULL: it is taken */
@@ -85,8 +85,9 @@ struct oc_verdict {
 };
 
 /* Whether the provider takes the node by its list. file: the model with the sizes that the file has. */
-struct oc_verdict oc_provider_takes(const struct oc_provider *p, const struct oc_analysis *a,
-                                    const struct oc_analysis *file, uint32_t node, struct oc_arena *arena);
+struct oc_provider_verdict oc_provider_takes(const struct oc_provider *p, const struct oc_analysis *a,
+                                             const struct oc_analysis *file, uint32_t node,
+                                             struct oc_arena *arena);
 
 /* ---- assignment ------------------------------------------------------------------------------------- */
 

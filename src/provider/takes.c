@@ -13,19 +13,19 @@ struct asking {
     bool casting; /* types as after ONNX Runtime's casts */
 };
 
-static struct oc_verdict yes(void)
+static struct oc_provider_verdict yes(void)
 {
-    return (struct oc_verdict){.takes = OC_TAKES_YES};
+    return (struct oc_provider_verdict){.takes = OC_TAKES_YES};
 }
 
-static struct oc_verdict no(const char *reason)
+static struct oc_provider_verdict no(const char *reason)
 {
-    return (struct oc_verdict){.takes = OC_TAKES_NO, .reason = reason};
+    return (struct oc_provider_verdict){.takes = OC_TAKES_NO, .reason = reason};
 }
 
-static struct oc_verdict maybe(const char *reason)
+static struct oc_provider_verdict maybe(const char *reason)
 {
-    return (struct oc_verdict){.takes = OC_TAKES_MAYBE, .reason = reason};
+    return (struct oc_provider_verdict){.takes = OC_TAKES_MAYBE, .reason = reason};
 }
 
 /* ---- types ------------------------------------------------------------------------------------------ */
@@ -57,8 +57,8 @@ static const char *set_text(const struct asking *q, oc_type_set set)
     return *text ? text : "other types";
 }
 
-static struct oc_verdict take_slot(const struct asking *q, bool input, uint32_t slot, uint32_t value,
-                                   oc_type_set listed)
+static struct oc_provider_verdict take_slot(const struct asking *q, bool input, uint32_t slot, uint32_t value,
+                                            oc_type_set listed)
 {
     const struct oc_type *t = &q->a->type[value];
     const char *side = input ? "input" : "output";
@@ -73,24 +73,24 @@ static struct oc_verdict take_slot(const struct asking *q, bool input, uint32_t 
     return no(oc_printf(q->arena, "%s %u is %s; the list has %s", side, slot, name, set_text(q, listed)));
 }
 
-static struct oc_verdict worse(struct oc_verdict a, struct oc_verdict b)
+static struct oc_provider_verdict worse(struct oc_provider_verdict a, struct oc_provider_verdict b)
 {
     return b.takes < a.takes ? b : a;
 }
 
-static struct oc_verdict take_side(const struct asking *q, bool input, const uint32_t *value, uint32_t n,
-                                   const oc_type_set *listed, uint32_t n_listed)
+static struct oc_provider_verdict take_side(const struct asking *q, bool input, const uint32_t *value,
+                                            uint32_t n, const oc_type_set *listed, uint32_t n_listed)
 {
-    struct oc_verdict v = yes();
+    struct oc_provider_verdict v = yes();
     for (uint32_t i = 0; i < n && n_listed && v.takes; i++)
         if (value[i] != OC_NONE)
             v = worse(v, take_slot(q, input, i, value[i], listed[i < n_listed ? i : n_listed - 1]));
     return v;
 }
 
-static struct oc_verdict take_types(const struct asking *q, const struct oc_provider_row *row)
+static struct oc_provider_verdict take_types(const struct asking *q, const struct oc_provider_row *row)
 {
-    struct oc_verdict v = take_side(q, true, q->node->in, q->node->n_in, row->in, row->n_in);
+    struct oc_provider_verdict v = take_side(q, true, q->node->in, q->node->n_in, row->in, row->n_in);
     return v.takes ? worse(v, take_side(q, false, q->node->out, q->node->n_out, row->out, row->n_out)) : v;
 }
 
@@ -144,7 +144,7 @@ static bool has_two_equal_halves(const struct oc_attr *at)
 }
 
 /* Texts of a file in a sentence: not longer than a line. */
-static struct oc_verdict need_attr(const struct asking *q, const struct oc_provider_need *n)
+static struct oc_provider_verdict need_attr(const struct asking *q, const struct oc_provider_need *n)
 {
     const struct oc_attr *at = oc_node_attr(q->node, n->attr);
     if (n->absent)
@@ -162,8 +162,8 @@ static struct oc_verdict need_attr(const struct asking *q, const struct oc_provi
 }
 
 /* Elements of a constant input within the limits of the condition. */
-static struct oc_verdict need_elements(const struct asking *q, const struct oc_provider_need *n,
-                                       uint32_t value)
+static struct oc_provider_verdict need_elements(const struct asking *q, const struct oc_provider_need *n,
+                                                uint32_t value)
 {
     const struct oc_data *d = q->a->data[value];
     if (!n->has_min && !n->has_max && !n->has_without && !n->has_only)
@@ -180,7 +180,7 @@ static struct oc_verdict need_elements(const struct asking *q, const struct oc_p
     return d ? yes() : maybe(oc_printf(q->arena, "the value of input %d is unknown", n->input));
 }
 
-static struct oc_verdict need_input(const struct asking *q, const struct oc_provider_need *n)
+static struct oc_provider_verdict need_input(const struct asking *q, const struct oc_provider_need *n)
 {
     uint32_t slot = (uint32_t)n->input;
     uint32_t value = slot < q->node->n_in ? q->node->in[slot] : OC_NONE;
@@ -196,16 +196,16 @@ static struct oc_verdict need_input(const struct asking *q, const struct oc_prov
     if (n->rank && !list_has(n->rank, integer_text(q->arena, t->shape.rank)))
         return no(oc_printf(q->arena, "input %u has rank %u; the list has %s", slot, t->shape.rank, n->rank));
     if (n->types) {
-        struct oc_verdict v = take_slot(q, true, slot, value, n->types);
+        struct oc_provider_verdict v = take_slot(q, true, slot, value, n->types);
         if (v.takes != OC_TAKES_YES)
             return v;
     }
     return need_elements(q, n, value);
 }
 
-static struct oc_verdict need_one(const struct asking *q, const struct oc_provider_need *n)
+static struct oc_provider_verdict need_one(const struct asking *q, const struct oc_provider_need *n)
 {
-    struct oc_verdict v = yes();
+    struct oc_provider_verdict v = yes();
     if (n->attr)
         v = need_attr(q, n);
     if (n->input >= 0)
@@ -266,9 +266,9 @@ static bool covers(int32_t since, int32_t until, int32_t opset)
     return opset >= since && (!until || opset <= until);
 }
 
-static struct oc_verdict take_row(const struct asking *q, const struct oc_provider_row *row)
+static struct oc_provider_verdict take_row(const struct asking *q, const struct oc_provider_row *row)
 {
-    struct oc_verdict v = take_types(q, row);
+    struct oc_provider_verdict v = take_types(q, row);
     for (uint32_t i = 0; i < row->n_need && v.takes; i++)
         v = worse(v, need_one(q, &row->need[i]));
     if (v.takes && q->p->fixed_shapes && has_open_shape(q))
@@ -279,15 +279,15 @@ static struct oc_verdict take_row(const struct asking *q, const struct oc_provid
     return v;
 }
 
-static struct oc_verdict take_rows(const struct asking *q, uint32_t first)
+static struct oc_provider_verdict take_rows(const struct asking *q, uint32_t first)
 {
-    struct oc_verdict best = no(NULL);
+    struct oc_provider_verdict best = no(NULL);
     int32_t opset = q->node->opset;
     for (uint32_t i = first; i != OC_NONE && best.takes != OC_TAKES_YES; i = q->p->row[i].next) {
         const struct oc_provider_row *row = &q->p->row[i];
         if (opset && !covers(row->since, row->until, opset))
             continue;
-        struct oc_verdict v = take_row(q, row);
+        struct oc_provider_verdict v = take_row(q, row);
         if (!best.row || v.takes > best.takes)
             best = v;
     }
@@ -296,8 +296,9 @@ static struct oc_verdict take_rows(const struct asking *q, uint32_t first)
     return best;
 }
 
-struct oc_verdict oc_provider_takes(const struct oc_provider *p, const struct oc_analysis *a,
-                                    const struct oc_analysis *file, uint32_t node, struct oc_arena *arena)
+struct oc_provider_verdict oc_provider_takes(const struct oc_provider *p, const struct oc_analysis *a,
+                                             const struct oc_analysis *file, uint32_t node,
+                                             struct oc_arena *arena)
 {
     const struct oc_node *n = &a->model->node[node];
     struct asking q = {.p = p, .a = a, .file = file, .node = n, .arena = arena};
@@ -311,11 +312,11 @@ struct oc_verdict oc_provider_takes(const struct oc_provider *p, const struct oc
                    : maybe(oc_printf(arena, "not decided: the list does not cover opset %d", n->opset));
     if (first == OC_NONE)
         return no("not in the list");
-    struct oc_verdict v = take_rows(&q, first);
+    struct oc_provider_verdict v = take_rows(&q, first);
     if (v.takes || !p->cast_from)
         return v;
     q.casting = true;
-    struct oc_verdict cast = take_rows(&q, first);
+    struct oc_provider_verdict cast = take_rows(&q, first);
     if (cast.takes != OC_TAKES_YES)
         return v;
     cast.casts = true;

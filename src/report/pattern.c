@@ -27,7 +27,7 @@ struct library {
     void *handle;
     FUNCTIONS(OC_LIBRARY_MEMBER)
 };
-static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
 static const struct oc_library_table pcre2 = {
     .name = "PCRE2",
@@ -38,7 +38,7 @@ static const struct oc_library_table pcre2 = {
     .n_symbol = OC_COUNT(symbols),
 };
 
-struct oc_pattern {
+struct oc_name_pattern {
     struct library lib;
     pcre2_code *code;
     pcre2_match_data *match;
@@ -121,7 +121,7 @@ static int fail_compile(const struct library *lib, const char *expression, int c
         expression, (const char *)text, offset);
 }
 
-static int compile(struct oc_pattern *p, const char *expression, struct oc_err *err)
+static int compile(struct oc_name_pattern *p, const char *expression, struct oc_err *err)
 {
     struct oc_buf b = {0};
     pcre2_compile_context *context = p->lib.context_create(NULL);
@@ -146,9 +146,9 @@ static int compile(struct oc_pattern *p, const char *expression, struct oc_err *
     return 0;
 }
 
-int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err)
+int oc_pattern_compile(const char *expression, struct oc_name_pattern **out, struct oc_err *err)
 {
-    struct oc_pattern *p = oc_xcalloc(1, sizeof(*p));
+    struct oc_name_pattern *p = oc_xcalloc(1, sizeof(*p));
     if (oc_library_open(&pcre2, &p->lib, err) || compile(p, expression, err)) {
         oc_pattern_free(p);
         return -1;
@@ -157,7 +157,7 @@ int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct o
     return 0;
 }
 
-void oc_pattern_free(struct oc_pattern *p)
+void oc_pattern_free(struct oc_name_pattern *p)
 {
     if (!p)
         return;
@@ -169,7 +169,7 @@ void oc_pattern_free(struct oc_pattern *p)
     free(p);
 }
 
-int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err)
+int oc_pattern_match(const struct oc_name_pattern *p, const char *text, struct oc_err *err)
 {
     int rc = p->lib.match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0, p->match, NULL);
     if (rc >= 0)
@@ -188,7 +188,7 @@ int oc_pattern_count(const char *expression, bool anywhere, bool any_case, const
                      size_t *count, struct oc_err *err)
 {
     struct oc_buf b = {0};
-    struct oc_pattern *p = NULL;
+    struct oc_name_pattern *p = NULL;
     int hit = 0;
     *count = 0;
     if (anywhere || any_case) /* a group of its own: the expression may contain '|' */

@@ -5,15 +5,15 @@
 
 #include "onnxcost_types.h"
 
-struct oc_pattern;
+struct oc_name_pattern;
 
 /* Freed by oc_pattern_free. Errors: OC_EARG with the position in the expression, OC_ELIBRARY without PCRE2.
  */
-int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err);
-void oc_pattern_free(struct oc_pattern *p);
+int oc_pattern_compile(const char *expression, struct oc_name_pattern **out, struct oc_err *err);
+void oc_pattern_free(struct oc_name_pattern *p);
 
 /* 1: matches, 0: does not, -1: failed (OC_ELIMIT: the expression backtracks too much). */
-int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err);
+int oc_pattern_match(const struct oc_name_pattern *p, const char *text, struct oc_err *err);
 
 /* oc_pattern_count: see onnxcost/report.h. */
 

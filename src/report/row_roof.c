@@ -17,7 +17,7 @@
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
 
-static struct oc_bound_share *share_of(struct oc_report *r, struct oc_bounds *b, const char *name)
+static struct oc_bound_share *share_of(struct oc_report *r, struct oc_row_bounds *b, const char *name)
 {
     for (uint32_t i = 0; i < b->n_share; i++)
         if (!strcmp(b->share[i].name, name))
@@ -45,10 +45,10 @@ static int row_roof_by_time(const void *a, const void *b)
     return dx != dy ? (dx < dy) - (dx > dy) : strcmp(x->name, y->name);
 }
 
-void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
+void oc_bounds_of(struct oc_report *r, struct oc_row_bounds *out)
 {
-    *out = (struct oc_bounds){.time_s = r->has_time ? 0 : NAN,
-                              .share = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_bound_share)};
+    *out = (struct oc_row_bounds){.time_s = r->has_time ? 0 : NAN,
+                                  .share = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_bound_share)};
     for (uint32_t i = 0; i < r->all.n; i++) {
         const struct oc_row *row = &r->all.row[i];
         bool timed = !r->has_time || !isnan(row->time_s);
@@ -75,7 +75,7 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
         out->n_share--; /* rows that take no time */
 }
 
-double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s)
+double oc_bound_fraction(const struct oc_row_bounds *b, const struct oc_bound_share *s)
 {
     return isnan(b->time_s) ? s->roof_s / b->roof_s : s->time_s / b->time_s;
 }

@@ -14,7 +14,7 @@ struct oc_bound_share {
     uint32_t rows;
 };
 
-struct oc_bounds {
+struct oc_row_bounds {
     double roof_s;                /* sum of the rows' roofline times; NAN: unknown */
     double time_s;                /* measured time of the same rows; NAN without times */
     double wasted_s;              /* time minus roofline time */
@@ -25,10 +25,10 @@ struct oc_bounds {
     uint32_t n_share;
 };
 
-void oc_bounds_of(struct oc_report *r, struct oc_bounds *out);
+void oc_bounds_of(struct oc_report *r, struct oc_row_bounds *out);
 
 /* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
-double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s);
+double oc_bound_fraction(const struct oc_row_bounds *b, const struct oc_bound_share *s);
 
 /* Sets the roofline time of a row and what follows from it: a lower bound of it (`partial`) has no
  * efficiency. */

@@ -187,7 +187,7 @@ static bool select_same_name(const char *name, const char *text, size_t n)
     return strlen(name) == n && oc_ncasecmp(name, text, n) == 0;
 }
 
-static bool select_find_order(const struct oc_select *s, const char *name, size_t n, struct oc_order *out)
+static bool select_find_order(const struct oc_select *s, const char *name, size_t n, struct oc_row_order *out)
 {
     for (size_t i = 0; i < OC_COUNT(order_columns); i++)
         if (select_same_name(order_columns[i].name, name, n))
@@ -205,10 +205,10 @@ static bool select_find_order(const struct oc_select *s, const char *name, size_
 static int read_order(struct oc_select *s, const char *text, struct oc_err *err)
 {
     for (const char *at = text; at; at = *at ? at + 1 : NULL) {
-        struct oc_order *o = &s->order[s->n_order];
+        struct oc_row_order *o = &s->order[s->n_order];
         if (s->n_order == OC_MAX_ORDER)
             return oc_fail(err, OC_EARG, "more than %d columns for --order-by", OC_MAX_ORDER);
-        *o = (struct oc_order){.ascending = *at == '+'};
+        *o = (struct oc_row_order){.ascending = *at == '+'};
         at += o->ascending;
         size_t n = strcspn(at, ",");
         if (!select_find_order(s, at, n, o))
@@ -244,7 +244,7 @@ static int read_aggregate(struct oc_select *s, const struct oc_report_opts *o, s
 
 static int read_patterns(struct oc_select *s, const struct oc_report_opts *o, struct oc_err *err)
 {
-    s->pattern = oc_xmalloc((o->n_name_pattern + 1) * sizeof(struct oc_pattern *));
+    s->pattern = oc_xmalloc((o->n_name_pattern + 1) * sizeof(struct oc_name_pattern *));
     for (size_t i = 0; i < o->n_name_pattern; i++) {
         if (!o->name_pattern[i][0]) /* an empty expression matches every row */
             continue;
@@ -494,7 +494,7 @@ static struct cells cells_of(const struct oc_select *s, const struct oc_column *
 }
 
 /* Collects the rows that have a key into `at`, and their keys. */
-static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
+static uint32_t find_keys(const struct oc_select *s, const struct oc_row_order *o, struct oc_arena *arena,
                           const struct chosen *rows, uint32_t *at, double *key)
 {
     uint32_t n = 0;
@@ -526,7 +526,7 @@ static int compare_numbers(const void *x, const void *y, void *keys)
 }
 
 /* Rows with a key first, sorted, those whose key is not a number after them; then the others. Stable. */
-static void select_sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
+static void select_sort_rows(const struct oc_select *s, const struct oc_row_order *o, struct oc_arena *arena,
                              const struct chosen *rows)
 {
     uint32_t tail = 0, cap = rows->n;

@@ -16,7 +16,7 @@ enum oc_time_of {
 };
 
 /* One key of --order-by: a quantity of MegEngine's tool, or any column. */
-struct oc_order {
+struct oc_row_order {
     const struct oc_order_column *own; /* NULL: `column` */
     const struct oc_column *column;
     bool ascending;
@@ -25,17 +25,17 @@ enum { OC_MAX_ORDER = 8 };
 
 /* The parsed selection options. Texts are borrowed from the options. */
 struct oc_select {
-    struct oc_pattern **pattern; /* heap */
+    struct oc_name_pattern **pattern; /* heap */
     size_t n_pattern;
     const char *const *type, *const *input_dtype;
     size_t n_type, n_input_dtype;
     struct oc_report *report; /* source of columns and groups; NULL: rows without a report */
     struct oc_reduction aggregate;
     struct oc_group_by by[OC_MAX_GROUP_KEYS];
-    size_t n_by;                         /* 0: one group */
-    struct oc_order order[OC_MAX_ORDER]; /* the first is the primary key, later ones break ties */
-    size_t n_order;                      /* 0: keep the order of the rows */
-    bool order_given;                    /* by --order-by */
+    size_t n_by;                             /* 0: one group */
+    struct oc_row_order order[OC_MAX_ORDER]; /* the first is the primary key, later ones break ties */
+    size_t n_order;                          /* 0: keep the order of the rows */
+    bool order_given;                        /* by --order-by */
     bool kern;
     double min_time_s, max_time_s;
     int64_t top;

@@ -218,7 +218,7 @@ static const char *measured_text(struct oc_report *r, const struct oc_headline *
 
 static const char *bound_text(struct oc_report *r)
 {
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     oc_bounds_of(r, &b);
     if (isnan(r->bound_s) && isnan(b.roof_s))
         return NULL;

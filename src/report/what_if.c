@@ -227,7 +227,7 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
 struct key { /* selector of rows */
     const char *text;
     enum { BY_ALL, BY_TYPE, BY_CLASS, BY_NAME } by;
-    struct oc_pattern *pattern;
+    struct oc_name_pattern *pattern;
 };
 
 /* Class of the node with the most multiply-adds among the row's nodes. */

@@ -231,7 +231,7 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
 /* ---- the hardware ----------------------------------------------------------------------------------- */
 
 /* ", efficiency 40.1 %" of the recorded kernels; of a model alone, what it takes without fusion. */
-static const char *roofline_text(struct lines *l, const struct oc_bounds *b)
+static const char *roofline_text(struct lines *l, const struct oc_row_bounds *b)
 {
     const char *but = b->missing ? oc_printf(l->arena, " (%u rows without a limit)", b->missing) : "",
                *time = oc_time_text(l->arena, b->roof_s * 1e9, "unknown"),
@@ -247,7 +247,7 @@ static void add_hardware(struct lines *l)
 {
     const struct oc_device_info *d = oc_device_info(l->r->in->device);
     const char *set = d->n_set ? ", changed by --hw-set" : "";
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     oc_bounds_of(l->r, &b);
     const char *rows = isnan(b.roof_s) ? "no operator has a limit in its figures" : roofline_text(l, &b);
     const char *least =

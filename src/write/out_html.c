@@ -158,7 +158,7 @@ static void html_levels(struct oc_json_out *w, const struct oc_device *d)
 
 static void bounds(struct oc_json_out *w, struct oc_report *r)
 {
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     oc_bounds_of(r, &b);
     oc_key_u64(w, "rows", b.rows);
     oc_key_u64(w, "rows_without_limit", b.missing);

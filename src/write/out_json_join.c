@@ -51,7 +51,7 @@ void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const stru
     oc_jw_end_object(w);
 }
 
-static void json_join_shares(struct oc_json_out *w, const struct oc_bounds *b)
+static void json_join_shares(struct oc_json_out *w, const struct oc_row_bounds *b)
 {
     oc_key_array(w, "bounds");
     for (uint32_t i = 0; i < b->n_share; i++) {
@@ -68,7 +68,7 @@ static void json_join_shares(struct oc_json_out *w, const struct oc_bounds *b)
 
 void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
 {
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     oc_bounds_of(r, &b);
     oc_key_object(w, "roofline");
     oc_key_bool(w, "cache", r->o->cache);

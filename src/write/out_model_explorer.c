@@ -242,7 +242,7 @@ static void write_graph(struct oc_json_out *w, const struct results *g, const ch
 void oc_out_model_explorer(struct oc_report *r, FILE *f)
 {
     const struct oc_model *m = r->in->model;
-    const struct oc_quantity *q = oc_quantity_of(r->o->order_by, r->has_time);
+    const struct oc_shown_quantity *q = oc_quantity_of(r->o->order_by, r->has_time);
     struct explorer x = {.r = r,
                          .m = m,
                          .drawn = OC_NEW_ARRAY(&r->arena, (size_t)m->n_graph + 1, struct drawn),

@@ -37,7 +37,7 @@ struct library {
     void *handle;
     FUNCTIONS(OC_LIBRARY_MEMBER)
 };
-static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
 static const struct oc_library_table xlsxwriter = {
     .name = "libxlsxwriter",

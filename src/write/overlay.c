@@ -10,7 +10,7 @@
 #include "onnxcost/report.h"
 #include "onnxcost.h"
 
-const struct oc_quantity oc_quantities[OC_QUANTITIES] = {
+const struct oc_shown_quantity oc_quantities[OC_QUANTITIES] = {
     {"time", "time_ns", "Latency (us)", true, true, false},
     {"computation", "flo", "FLOPs", true, false, false},
     {"memory", "bytes", "Bytes", true, false, false},
@@ -24,14 +24,14 @@ const struct oc_quantity oc_quantities[OC_QUANTITIES] = {
     {"efficiency", "roofline_efficiency", "Roofline efficiency (0 to 1)", false, true, true},
 };
 
-const struct oc_quantity *oc_quantity_of(const char *order_by, bool has_time)
+const struct oc_shown_quantity *oc_quantity_of(const char *order_by, bool has_time)
 {
     if (!order_by)
         return &oc_quantities[has_time ? 0 : 1];
     const char *at = order_by + (*order_by == '+');
     size_t n = strcspn(at, ",");
     for (size_t i = 0; i < OC_QUANTITIES; i++) {
-        const struct oc_quantity *q = &oc_quantities[i];
+        const struct oc_shown_quantity *q = &oc_quantities[i];
         if ((strlen(q->name) == n && !strncmp(q->name, at, n)) ||
             (strlen(q->key) == n && !strncmp(q->key, at, n)))
             return q;
@@ -48,7 +48,7 @@ int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts 
 {
     if (!in->analysis)
         return oc_fail(err, OC_EARG, "%s needs a model", o->format);
-    const struct oc_quantity *q = oc_quantity_of(o->order_by, false);
+    const struct oc_shown_quantity *q = oc_quantity_of(o->order_by, false);
     if (q && ((q->profile && !in->profile) || (q->hardware && !in->device)))
         return oc_fail(err, OC_EARG, "%s needs a %s", q->name,
                        q->profile && !in->profile ? "profile" : "device: name it with --hw");
@@ -100,7 +100,7 @@ static void values_of_rows(const struct oc_report *r, const struct oc_column *c,
     }
 }
 
-double *oc_quantity_values(struct oc_report *r, const struct oc_quantity *q, double time_unit)
+double *oc_quantity_values(struct oc_report *r, const struct oc_shown_quantity *q, double time_unit)
 {
     const struct oc_model *m = r->in->model;
     const struct oc_column *c = overlay_column_of(r, q->key);

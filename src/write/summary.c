@@ -444,7 +444,7 @@ static void too_fast_rows(struct sum *s)
 }
 
 /* "time by bound: DRAM 63.1 % (31 rows), compute:vector 36.9 % (24)" */
-static void bound_part(struct sum *s, const struct oc_bounds *b)
+static void bound_part(struct sum *s, const struct oc_row_bounds *b)
 {
     const char *text = "";
     for (uint32_t i = 0; i < b->n_share; i++)
@@ -457,7 +457,7 @@ static void bound_part(struct sum *s, const struct oc_bounds *b)
 
 static void hardware_part(struct sum *s)
 {
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     oc_bounds_of(s->r, &b);
     if (b.time_s > 0)
         summary_add(s, "gap to roofline",

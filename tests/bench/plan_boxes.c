@@ -27,7 +27,7 @@ enum kind { SHORT, SKIPS, TRAINING, STACKED };
 static const char *const names[] = {"short live ranges", "one in ten long live ranges",
                                     "saved for the backward pass", "most live at once"};
 
-static struct oc_box box_of(enum kind kind, uint32_t i, uint32_t n, uint64_t *random)
+static struct oc_plan_box box_of(enum kind kind, uint32_t i, uint32_t n, uint64_t *random)
 {
     uint32_t life = 1 + below(random, 4), first = i;
     if (kind == SKIPS && below(random, 10) == 0)
@@ -38,12 +38,13 @@ static struct oc_box box_of(enum kind kind, uint32_t i, uint32_t n, uint64_t *ra
         first = below(random, n / 8 + 1);
         life = below(random, n / 8 + 1);
     }
-    return (struct oc_box){(1 + below(random, 64)) * ((uint64_t)1 << below(random, 12)), first, first + life};
+    return (struct oc_plan_box){(1 + below(random, 64)) * ((uint64_t)1 << below(random, 12)), first,
+                                first + life};
 }
 
 static void plan(enum kind kind, uint32_t n)
 {
-    struct oc_box *box = oc_xmalloc(n * sizeof(*box));
+    struct oc_plan_box *box = oc_xmalloc(n * sizeof(*box));
     uint64_t *offset = oc_xmalloc(n * sizeof(*offset)), random = 88172645463325252u;
     struct oc_offset_plan p;
     struct oc_err err;

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET
 
-static uint64_t numbers(const struct oc_field *f, unsigned width)
+static uint64_t numbers(const struct oc_wire_field *f, unsigned width)
 {
     size_t n = oc_wire_count(f, width);
     uint64_t sum = 0, *v = n == SIZE_MAX ? NULL : malloc((n + 1) * sizeof(*v));
@@ -27,7 +27,7 @@ static uint64_t numbers(const struct oc_field *f, unsigned width)
 static uint64_t walk(const uint8_t *data, size_t n, unsigned level)
 {
     struct oc_wire w = oc_wire_of(data, n);
-    struct oc_field f;
+    struct oc_wire_field f;
     uint64_t sum = 0;
     for (const uint8_t *last = data; oc_wire_next(&w, &f); last = w.p) {
         if (w.p <= last || w.p > data + n || (f.type == OC_WIRE_LEN && f.n > n))

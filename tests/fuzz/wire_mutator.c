@@ -16,7 +16,7 @@ struct piece { /* a field with its tag, or the payload of one */
 
 struct place { /* a field in its message */
     struct piece whole;
-    struct oc_field f;
+    struct oc_wire_field f;
 };
 
 struct mutation {
@@ -42,7 +42,7 @@ static size_t below(struct mutation *m, size_t n)
 static size_t fields(struct piece message, size_t index, struct place *out)
 {
     struct oc_wire w = oc_wire_of(message.p, message.n);
-    struct oc_field f;
+    struct oc_wire_field f;
     size_t n = 0;
     for (const uint8_t *start = w.p; oc_wire_next(&w, &f); start = w.p, n++) {
         if (f.num == 0 || f.num > 512)
@@ -66,7 +66,7 @@ static void put_varint(struct oc_buf *b, uint64_t v)
     oc_buf_char(b, (char)v);
 }
 
-static void put_tag(struct oc_buf *b, const struct oc_field *f)
+static void put_tag(struct oc_buf *b, const struct oc_wire_field *f)
 {
     put_varint(b, (uint64_t)f->num << 3 | f->type);
 }
@@ -78,7 +78,7 @@ static uint64_t wrong_length(struct mutation *m, size_t n)
     return below(m, 64) ? n : lies[below(m, OC_COUNT(lies))];
 }
 
-static void put_len(struct mutation *m, struct oc_buf *b, const struct oc_field *f, const void *data,
+static void put_len(struct mutation *m, struct oc_buf *b, const struct oc_wire_field *f, const void *data,
                     size_t n)
 {
     put_tag(b, f);
@@ -130,7 +130,7 @@ static uint64_t number(struct mutation *m, uint64_t v)
 }
 
 /* One number of a packed field, if it can be one. */
-static void put_packed(struct mutation *m, struct oc_buf *b, const struct oc_field *f)
+static void put_packed(struct mutation *m, struct oc_buf *b, const struct oc_wire_field *f)
 {
     struct oc_buf inner = {0};
     size_t n = oc_wire_count(f, 0);
@@ -147,7 +147,7 @@ static void put_packed(struct mutation *m, struct oc_buf *b, const struct oc_fie
     oc_buf_free(&inner);
 }
 
-static void put_bytes(struct mutation *m, struct oc_buf *b, const struct oc_field *f)
+static void put_bytes(struct mutation *m, struct oc_buf *b, const struct oc_wire_field *f)
 {
     size_t cap = f->n + 16;
     uint8_t *copy = calloc(1, cap);
@@ -159,7 +159,7 @@ static void put_bytes(struct mutation *m, struct oc_buf *b, const struct oc_fiel
     free(copy);
 }
 
-static void put_changed(struct mutation *m, struct oc_buf *b, const struct oc_field *f)
+static void put_changed(struct mutation *m, struct oc_buf *b, const struct oc_wire_field *f)
 {
     uint64_t v = number(m, f->v);
     if (f->type == OC_WIRE_LEN) {
@@ -191,7 +191,8 @@ static struct piece random_field(struct mutation *m, struct piece message)
 static void put_new(struct mutation *m, struct oc_buf *b)
 {
     static const uint8_t type[] = {OC_WIRE_VARINT, OC_WIRE_LEN, OC_WIRE_I64, OC_WIRE_I32};
-    const struct oc_field f = {.num = 1 + (uint32_t)below(m, 30), .type = type[below(m, OC_COUNT(type))]};
+    const struct oc_wire_field f = {.num = 1 + (uint32_t)below(m, 30),
+                                    .type = type[below(m, OC_COUNT(type))]};
     put_changed(m, b, &f);
 }
 

@@ -73,12 +73,12 @@ static double now_ms(void)
  * other, and with their arena by check_bodies. */
 static bool check_graph(const struct oc_memory_plan *p, uint32_t graph, const char *path)
 {
-    struct oc_box *box = oc_xmalloc(((size_t)p->n_buffer + 1) * sizeof(*box));
+    struct oc_plan_box *box = oc_xmalloc(((size_t)p->n_buffer + 1) * sizeof(*box));
     uint64_t *offset = oc_xmalloc(((size_t)p->n_buffer + 1) * sizeof(*offset));
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n_buffer; i++)
         if (p->buffer[i].graph == graph) {
-            box[n] = (struct oc_box){p->buffer[i].bytes, p->buffer[i].first, p->buffer[i].last};
+            box[n] = (struct oc_plan_box){p->buffer[i].bytes, p->buffer[i].first, p->buffer[i].last};
             offset[n++] = p->buffer[i].offset;
         }
     struct oc_err err;
@@ -95,11 +95,11 @@ static bool check_bodies(const struct oc_memory_plan *p, const char *path)
 {
     const struct oc_model *m = p->a->model;
     for (uint32_t i = 0; i < p->n_buffer; i++) {
-        const struct oc_planned *b = &p->buffer[i];
+        const struct oc_planned_buffer *b = &p->buffer[i];
         uint32_t owner = b->graph ? m->graph[b->graph].parent_node : OC_NONE;
         bool inside = owner == OC_NONE;
         for (uint32_t k = 0; k < p->n_buffer && !inside; k++) {
-            const struct oc_planned *o = &p->buffer[k];
+            const struct oc_planned_buffer *o = &p->buffer[k];
             inside = o->value == OC_NONE && o->first_node == owner && o->offset <= b->offset &&
                      b->offset + b->bytes <= o->offset + o->bytes;
         }

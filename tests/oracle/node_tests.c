@@ -319,7 +319,7 @@ static bool fits_tensor(const struct oc_type *type, const uint8_t *data, size_t 
 static bool fits(const struct oc_type *type, const uint8_t *data, size_t n)
 {
     struct oc_wire w = oc_wire_of(data, n);
-    struct oc_field f;
+    struct oc_wire_field f;
     bool good = true;
     if (type->kind == OC_T_TENSOR)
         return fits_tensor(type, data, n);

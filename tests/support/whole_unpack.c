@@ -285,7 +285,7 @@ static bool is_plain(const ProtobufCMessageDescriptor *d, const uint8_t *data, s
 {
     uint32_t seen = 0;
     struct oc_wire w = oc_wire_of(data, n);
-    struct oc_field f;
+    struct oc_wire_field f;
     while (oc_wire_next(&w, &f)) {
         const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(d, f.num);
         if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE || f.type != OC_WIRE_LEN)

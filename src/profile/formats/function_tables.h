@@ -25,7 +25,7 @@ struct oc_function_facts {
     double listed, all; /* parts of all time: sum of those read, and 1; NAN: every function is listed */
     double all_ns;      /* time of all functions; NAN: unknown */
     char event[64];     /* perf: event that is not time ("cycles"), "": time */
-    struct oc_recordings tables;
+    struct oc_recording_count tables;
     double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
 };
 

@@ -52,7 +52,7 @@ struct reading {
     /* text form */
     struct oc_buf section, domain;
     bool in_nvtx;
-    struct oc_recordings recordings;
+    struct oc_recording_count recordings;
     bool next; /* the next launch is of another recording */
 };
 

@@ -51,7 +51,7 @@ struct reading {
     size_t n_range[OC_NSYS_TABLES], range_cap[OC_NSYS_TABLES];
     size_t rows[OC_NSYS_TABLES], max_rows, bad;
     bool console;
-    struct oc_recordings recordings;
+    struct oc_recording_count recordings;
     bool seen[OC_NSYS_TABLES], next; /* tables of this recording; the next table is of another one */
     char *input;                     /* file of "Processing [file] with [report]" */
 };

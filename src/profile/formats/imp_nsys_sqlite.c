@@ -77,7 +77,7 @@ struct reading {
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
 /* Reads start and duration. False: not valid times. */
-static bool nsys_sqlite_read_times(struct reading *r, const struct oc_cell *c, double *start_ns,
+static bool nsys_sqlite_read_times(struct reading *r, const struct oc_sqlite_cell *c, double *start_ns,
                                    double *dur_ns)
 {
     if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[1].i > MAX_NS ||
@@ -90,7 +90,7 @@ static bool nsys_sqlite_read_times(struct reading *r, const struct oc_cell *c, d
     return true;
 }
 
-static const char *string_of(const struct reading *r, const struct oc_cell *id)
+static const char *string_of(const struct reading *r, const struct oc_sqlite_cell *id)
 {
     if (id->kind != OC_CELL_INT)
         return NULL;
@@ -102,7 +102,7 @@ static const char *string_of(const struct reading *r, const struct oc_cell *id)
 
 /* ---- strings and metadata --------------------------------------------------------------------------- */
 
-static int nsys_sqlite_take_string(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_string(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_TEXT)
@@ -124,7 +124,7 @@ static int nsys_sqlite_take_string(void *user, const struct oc_cell *c)
     return 0;
 }
 
-static int take_version(void *user, const struct oc_cell *c)
+static int take_version(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind == OC_CELL_TEXT && c[1].kind == OC_CELL_TEXT && c[0].n == strlen("EXPORT_SCHEMA_VERSION") &&
@@ -146,7 +146,7 @@ static bool has_worked(const struct oc_profile *p, int64_t device)
     return !known || device == OC_NO_ID;
 }
 
-static int take_gpu(void *user, const struct oc_cell *c)
+static int take_gpu(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     struct oc_profile *p = r->out;
@@ -163,8 +163,8 @@ static int take_gpu(void *user, const struct oc_cell *c)
 
 static int nsys_sqlite_read_facts(struct reading *r, struct oc_err *err)
 {
-    static const struct oc_column strings[] = {{"id", true}, {"value", true}};
-    static const struct oc_column versions[] = {{"name", true}, {"value", true}};
+    static const struct oc_sqlite_column strings[] = {{"id", true}, {"value", true}};
+    static const struct oc_sqlite_column versions[] = {{"name", true}, {"value", true}};
     r->out->producer = "Nsight Systems";
     return oc_sqlite_scan(r->db, "StringIds", strings, OC_COUNT(strings), nsys_sqlite_take_string, r, err) ||
                    oc_sqlite_scan(r->db, "META_DATA_EXPORT", versions, OC_COUNT(versions), take_version, r,
@@ -176,11 +176,11 @@ static int nsys_sqlite_read_facts(struct reading *r, struct oc_err *err)
 /* After the device work: of several devices, those that worked. */
 static int read_gpus(struct reading *r, struct oc_err *err)
 {
-    static const struct oc_column gpus[] = {{"name", false},
-                                            {"smCount", false},
-                                            {"clockRate", false},
-                                            {"memoryBandwidth", false},
-                                            {"cuDevice", false}};
+    static const struct oc_sqlite_column gpus[] = {{"name", false},
+                                                   {"smCount", false},
+                                                   {"clockRate", false},
+                                                   {"memoryBandwidth", false},
+                                                   {"cuDevice", false}};
     return oc_sqlite_scan(r->db, "TARGET_INFO_GPU", gpus, OC_COUNT(gpus), take_gpu, r, err);
 }
 
@@ -191,7 +191,7 @@ static int64_t process_of(int64_t global_id)
     return global_id & ~(int64_t)0xffffff;
 }
 
-static int nsys_sqlite_take_range(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_range(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     int64_t type = oc_cell_int(&c[2], NVTX_RANGE), thread = oc_cell_int(&c[5], 0),
@@ -209,9 +209,9 @@ static int nsys_sqlite_take_range(void *user, const struct oc_cell *c)
 
 static int read_ranges(struct reading *r, struct oc_err *err)
 {
-    static const struct oc_column column[] = {{"start", true},    {"end", false},    {"eventType", false},
-                                              {"text", false},    {"textId", false}, {"globalTid", false},
-                                              {"domainId", false}};
+    static const struct oc_sqlite_column column[] = {
+        {"start", true},   {"end", false},       {"eventType", false}, {"text", false},
+        {"textId", false}, {"globalTid", false}, {"domainId", false}};
     return oc_sqlite_scan(r->db, "NVTX_EVENTS", column, OC_COUNT(column), nsys_sqlite_take_range, r, err);
 }
 
@@ -256,7 +256,7 @@ static uint16_t nsys_sqlite_add_lane(struct reading *r, const struct oc_lane *la
     return r->timeline ? oc_timeline_lane(r->timeline, lane) : id;
 }
 
-static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
+static void nsys_sqlite_add_call(struct reading *r, const struct oc_sqlite_cell *c)
 {
     struct oc_timeline *t = r->timeline;
     const char *name = string_of(r, &c[4]);
@@ -276,7 +276,7 @@ static void nsys_sqlite_add_call(struct reading *r, const struct oc_cell *c)
                     launch_id(r, c[2].i, c[3].i), 0);
 }
 
-static int nsys_sqlite_take_call(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_call(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[2].kind != OC_CELL_INT || c[3].kind != OC_CELL_INT)
@@ -301,7 +301,7 @@ static int nsys_sqlite_take_call(void *user, const struct oc_cell *c)
 
 static int read_calls(struct reading *r, struct oc_err *err)
 {
-    static const struct oc_column column[] = {
+    static const struct oc_sqlite_column column[] = {
         {"start", true}, {"end", true}, {"globalTid", false}, {"correlationId", false}, {"nameId", false}};
     if (!oc_ranges_count(r->ranges) && !r->timeline) /* no work can be linked through them */
         return 0;
@@ -340,7 +340,7 @@ static const struct call *find_call(struct reading *r, int64_t global_id, int64_
 
 enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON, SHAPE_COLUMNS = 6 };
 
-static uint16_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
+static uint16_t nsys_sqlite_lane_of(struct reading *r, const struct oc_sqlite_cell *c)
 {
     int64_t id[3] = {oc_cell_int(&c[PROCESS], OC_NO_ID), oc_cell_int(&c[DEVICE], OC_NO_ID),
                      oc_cell_int(&c[STREAM], OC_NO_ID)};
@@ -355,7 +355,7 @@ static uint16_t nsys_sqlite_lane_of(struct reading *r, const struct oc_cell *c)
     return r->last_lane_id;
 }
 
-static void add_launch_event(struct reading *r, const struct oc_cell *c, const struct oc_launch *x)
+static void add_launch_event(struct reading *r, const struct oc_sqlite_cell *c, const struct oc_launch *x)
 {
     struct oc_timeline *t = r->timeline;
     uint32_t detail = OC_NONE;
@@ -414,7 +414,7 @@ static void finish_timeline(struct reading *r, const struct oc_profile_opts *opt
     r->timeline = NULL;
 }
 
-static int nsys_sqlite_take_launch(struct reading *r, const struct oc_cell *c, const char *name,
+static int nsys_sqlite_take_launch(struct reading *r, const struct oc_sqlite_cell *c, const char *name,
                                    uint32_t shape, double bytes)
 {
     struct oc_launch x = {.name = name,
@@ -445,7 +445,7 @@ static int nsys_sqlite_take_launch(struct reading *r, const struct oc_cell *c, c
 }
 
 /* A hash of grid and block, never 0 (FNV-1a). */
-static uint32_t shape_of(const struct oc_cell *c)
+static uint32_t shape_of(const struct oc_sqlite_cell *c)
 {
     uint32_t hash = 2166136261u;
     for (unsigned i = 0; i < SHAPE_COLUMNS; i++)
@@ -453,7 +453,7 @@ static uint32_t shape_of(const struct oc_cell *c)
     return hash ? hash : 1;
 }
 
-static int nsys_sqlite_take_kernel(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_kernel(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     const char *name = string_of(r, &c[COMMON]);
@@ -462,7 +462,7 @@ static int nsys_sqlite_take_kernel(void *user, const struct oc_cell *c)
     return nsys_sqlite_take_launch(r, c, name ? name : r->no_name, shape_of(c + COMMON + 3), (double)NAN);
 }
 
-static int nsys_sqlite_take_copy(void *user, const struct oc_cell *c)
+static int nsys_sqlite_take_copy(void *user, const struct oc_sqlite_cell *c)
 {
     /* CUpti_ActivityMemcpyKind */
     static const char *const name[] = {NULL,
@@ -483,7 +483,7 @@ static int nsys_sqlite_take_copy(void *user, const struct oc_cell *c)
                                    bytes >= 0 ? (double)bytes : (double)NAN);
 }
 
-static int take_memset(void *user, const struct oc_cell *c)
+static int take_memset(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     int64_t bytes = oc_cell_int(&c[COMMON], -1);
@@ -491,7 +491,7 @@ static int take_memset(void *user, const struct oc_cell *c)
                                    bytes >= 0 ? (double)bytes : (double)NAN);
 }
 
-static int take_graph(void *user, const struct oc_cell *c)
+static int take_graph(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     char text[40];
@@ -507,18 +507,18 @@ static int read_work(struct reading *r, struct oc_err *err)
     {                                                                                                        \
         "globalPid", false                                                                                   \
     }
-    static const struct oc_column kernel[] = {
+    static const struct oc_sqlite_column kernel[] = {
         COMMON_COLUMNS,    {"demangledName", false}, {"shortName", false}, {"graphNodeId", false},
         {"gridX", false},  {"gridY", false},         {"gridZ", false},     {"blockX", false},
         {"blockY", false}, {"blockZ", false}};
-    static const struct oc_column copy[] = {COMMON_COLUMNS, {"bytes", false}, {"copyKind", false}};
-    static const struct oc_column fill[] = {COMMON_COLUMNS, {"bytes", false}};
-    static const struct oc_column graph[] = {COMMON_COLUMNS, {"graphId", false}};
+    static const struct oc_sqlite_column copy[] = {COMMON_COLUMNS, {"bytes", false}, {"copyKind", false}};
+    static const struct oc_sqlite_column fill[] = {COMMON_COLUMNS, {"bytes", false}};
+    static const struct oc_sqlite_column graph[] = {COMMON_COLUMNS, {"graphId", false}};
     static const struct {
         const char *table;
-        const struct oc_column *column;
+        const struct oc_sqlite_column *column;
         size_t n_column;
-        int (*take)(void *user, const struct oc_cell *c);
+        int (*take)(void *user, const struct oc_sqlite_cell *c);
         uint8_t kind;
     } tables[] = {
         {"CUPTI_ACTIVITY_KIND_KERNEL", kernel, OC_COUNT(kernel), nsys_sqlite_take_kernel, OC_EV_KERNEL},

@@ -25,7 +25,7 @@ struct reading {
     struct oc_rec_list list;
     struct oc_paddle_row *row;
     size_t n_row, cap_row;
-    struct oc_recordings reports; /* with rows */
+    struct oc_recording_count reports; /* with rows */
     const char *place;
     struct oc_map lanes;
     double unit_ns;

@@ -71,43 +71,43 @@ static bool rocpd_reserve(void **at, size_t *n, size_t size, int64_t id)
     return true;
 }
 
-static void rocpd_set_text(struct reading *r, struct texts *t, const struct oc_cell *id,
-                           const struct oc_cell *text)
+static void rocpd_set_text(struct reading *r, struct texts *t, const struct oc_sqlite_cell *id,
+                           const struct oc_sqlite_cell *text)
 {
     if (id->kind == OC_CELL_INT && text->kind == OC_CELL_TEXT &&
         rocpd_reserve((void **)&t->at, &t->n, sizeof(*t->at), id->i))
         t->at[id->i] = oc_cell_text(text, &r->out->names);
 }
 
-static const char *rocpd_text_of(const struct texts *t, const struct oc_cell *id)
+static const char *rocpd_text_of(const struct texts *t, const struct oc_sqlite_cell *id)
 {
     return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < t->n ? t->at[id->i] : NULL;
 }
 
-static int rocpd_take_string(void *user, const struct oc_cell *c)
+static int rocpd_take_string(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     rocpd_set_text(r, &r->strings, &c[0], &c[1]);
     return 0;
 }
 
-static int rocpd_take_symbol(void *user, const struct oc_cell *c)
+static int rocpd_take_symbol(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     rocpd_set_text(r, &r->kernels, &c[0], c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2]);
     return 0;
 }
 
-static int rocpd_take_agent(void *user, const struct oc_cell *c)
+static int rocpd_take_agent(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
-    const struct oc_cell *name = c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2];
+    const struct oc_sqlite_cell *name = c[1].kind == OC_CELL_TEXT && c[1].n ? &c[1] : &c[2];
     if (c[0].kind == OC_CELL_TEXT && oc_str_eq(oc_str(c[0].s, c[0].n), "GPU"))
         oc_prof_add_device(r->out, oc_cell_text(name, &r->out->names));
     return 0;
 }
 
-static int take_stamp(void *user, const struct oc_cell *c)
+static int take_stamp(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind == OC_CELL_INT && c[1].kind == OC_CELL_INT &&
@@ -117,7 +117,7 @@ static int take_stamp(void *user, const struct oc_cell *c)
 }
 
 /* The text of the member "message"; "": it is compressed or absent. */
-static const char *message_of(struct reading *r, const struct oc_cell *c)
+static const char *message_of(struct reading *r, const struct oc_sqlite_cell *c)
 {
     struct oc_str key, text;
     const char *message = "";
@@ -138,7 +138,7 @@ static const char *message_of(struct reading *r, const struct oc_cell *c)
     return message;
 }
 
-static int rocpd_take_event(void *user, const struct oc_cell *c)
+static int rocpd_take_event(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     const char *category = rocpd_text_of(&r->strings, &c[1]);
@@ -160,8 +160,8 @@ enum { START, END, START_ID, END_ID, PROCESS, EVENT, TIMES };
         "event_id", false                                                                                    \
     }
 
-static bool rocpd_time_at(const struct reading *r, const struct oc_cell *value, const struct oc_cell *id,
-                          int64_t *ns)
+static bool rocpd_time_at(const struct reading *r, const struct oc_sqlite_cell *value,
+                          const struct oc_sqlite_cell *id, int64_t *ns)
 {
     if (value->kind == OC_CELL_INT)
         *ns = value->i;
@@ -172,13 +172,13 @@ static bool rocpd_time_at(const struct reading *r, const struct oc_cell *value, 
     return *ns >= -MAX_AT_NS && *ns <= MAX_AT_NS;
 }
 
-static const struct event *event_of(const struct reading *r, const struct oc_cell *id)
+static const struct event *event_of(const struct reading *r, const struct oc_sqlite_cell *id)
 {
     static const struct event none = {0};
     return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < r->n_event ? &r->event[id->i] : &none;
 }
 
-static void rocpd_add(struct reading *r, const struct oc_cell *c, unsigned kind, const char *name,
+static void rocpd_add(struct reading *r, const struct oc_sqlite_cell *c, unsigned kind, const char *name,
                       const struct oc_lane *lane, int64_t bytes)
 {
     int64_t start_ns, end_ns;
@@ -200,7 +200,7 @@ static void rocpd_add(struct reading *r, const struct oc_cell *c, unsigned kind,
     r->work += oc_event_on_device(kind);
 }
 
-static int take_region(void *user, const struct oc_cell *c)
+static int take_region(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     const char *name = rocpd_text_of(&r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
@@ -214,9 +214,10 @@ static int take_region(void *user, const struct oc_cell *c)
     return 0;
 }
 
-static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_cell *c,
-                                        const struct oc_cell *device, const struct oc_cell *stream,
-                                        const struct oc_cell *other)
+static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_sqlite_cell *c,
+                                        const struct oc_sqlite_cell *device,
+                                        const struct oc_sqlite_cell *stream,
+                                        const struct oc_sqlite_cell *other)
 {
     return (struct oc_lane){.name = "",
                             .device = true,
@@ -225,7 +226,7 @@ static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_cell 
                             .id = oc_cell_int(stream, oc_cell_int(other, OC_NO_ID))};
 }
 
-static int rocpd_take_kernel(void *user, const struct oc_cell *c)
+static int rocpd_take_kernel(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     const char *name = rocpd_text_of(&r->kernels, &c[TIMES]);
@@ -234,7 +235,7 @@ static int rocpd_take_kernel(void *user, const struct oc_cell *c)
     return 0;
 }
 
-static int rocpd_take_copy(void *user, const struct oc_cell *c)
+static int rocpd_take_copy(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     const char *name = rocpd_text_of(&r->strings, &c[TIMES]);
@@ -244,7 +245,7 @@ static int rocpd_take_copy(void *user, const struct oc_cell *c)
 }
 
 /* rocmProfileData: the name of a kernel is its description, a copy has only its kind. */
-static int take_op(void *user, const struct oc_cell *c)
+static int take_op(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
     const char *name = rocpd_text_of(&r->strings, &c[TIMES]),
@@ -264,21 +265,22 @@ static int take_op(void *user, const struct oc_cell *c)
 
 /* ---- file ------------------------------------------------------------------------------------------- */
 
-static const struct oc_column string_columns[] = {{"id", true}, {"string", true}};
-static const struct oc_column symbol_columns[] = {
+static const struct oc_sqlite_column string_columns[] = {{"id", true}, {"string", true}};
+static const struct oc_sqlite_column symbol_columns[] = {
     {"id", true}, {"display_name", false}, {"kernel_name", false}};
-static const struct oc_column agent_columns[] = {{"type", false}, {"product_name", false}, {"name", false}};
-static const struct oc_column stamp_columns[] = {{"id", true}, {"value", true}};
-static const struct oc_column event_columns[] = {
+static const struct oc_sqlite_column agent_columns[] = {
+    {"type", false}, {"product_name", false}, {"name", false}};
+static const struct oc_sqlite_column stamp_columns[] = {{"id", true}, {"value", true}};
+static const struct oc_sqlite_column event_columns[] = {
     {"id", true}, {"category_id", false}, {"stack_id", false}, {"extdata", false}};
-static const struct oc_column region_columns[] = {
+static const struct oc_sqlite_column region_columns[] = {
     TIME_COLUMNS, {"name_id", true}, {"tid", false}, {"track_id", false}};
-static const struct oc_column kernel_columns[] = {
+static const struct oc_sqlite_column kernel_columns[] = {
     TIME_COLUMNS, {"kernel_id", true}, {"agent_id", false}, {"stream_id", false}, {"queue_id", false}};
-static const struct oc_column copy_columns[] = {
+static const struct oc_sqlite_column copy_columns[] = {
     TIME_COLUMNS,         {"name_id", true},   {"dst_agent_id", false},
     {"stream_id", false}, {"queue_id", false}, {"size", false}};
-static const struct oc_column op_columns[] = {
+static const struct oc_sqlite_column op_columns[] = {
     TIME_COLUMNS, {"description_id", true}, {"opType_id", false}, {"gpuId", false}, {"queueId", false}};
 
 #define TABLE(name, columns, take)                                                                           \
@@ -288,9 +290,9 @@ static const struct oc_column op_columns[] = {
 /* In the order of reading: events refer to strings, work to events. */
 static const struct {
     const char *name;
-    const struct oc_column *column;
+    const struct oc_sqlite_column *column;
     size_t n_column;
-    int (*take)(void *user, const struct oc_cell *c);
+    int (*take)(void *user, const struct oc_sqlite_cell *c);
 } tables[] = {
     TABLE("rocpd_string", string_columns, rocpd_take_string),
     TABLE("rocpd_info_kernel_symbol", symbol_columns, rocpd_take_symbol),

@@ -45,7 +45,7 @@ struct reading {
     enum section section;
     struct oc_text_column span[OC_TEXT_COLUMNS];
     size_t n_span;
-    struct oc_recordings recordings;
+    struct oc_recording_count recordings;
     bool cpu, gpu; /* columns of the table */
     double unit_ns, steps_ns;
     uint64_t steps;

@@ -46,7 +46,7 @@ struct tvm_reading {
     size_t end[OC_TEXT_COLUMNS]; /* printed table: where the columns end */
     bool nodes;                  /* a table of debug_executor.run() */
     double total_ns, sum_ns;     /* of the run, the longest of all devices; of the rows */
-    struct oc_recordings recordings;
+    struct oc_recording_count recordings;
 };
 
 /* ---- rows ------------------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ struct reading {
 
 /* ---- probe ------------------------------------------------------------------------------------------ */
 
-static struct oc_str xplane_text_of(const struct oc_field *f)
+static struct oc_str xplane_text_of(const struct oc_wire_field *f)
 {
     return f->type == OC_WIRE_LEN ? oc_str((const char *)f->data, f->n) : oc_str(NULL, 0);
 }
@@ -107,7 +107,7 @@ static void xplane_probe(const struct oc_peek *p, struct oc_bid *bid)
     for (data++; data < end && *data & 0x80; data++)
         ;
     struct oc_wire w = oc_wire_of(data + 1, data < end ? (size_t)(end - data) - 1 : 0);
-    struct oc_field f;
+    struct oc_wire_field f;
     while (oc_wire_next(&w, &f) && f.num <= 2)
         for (size_t i = 0; i < OC_COUNT(name) && f.num == 2 && f.type == OC_WIRE_LEN; i++)
             if (oc_str_starts(xplane_text_of(&f), name[i]))
@@ -124,10 +124,10 @@ static double real_of(uint64_t bits)
 }
 
 /* The fields 1 (key) and 2 (value) of an entry of a map. */
-static bool map_entry(const struct oc_field *f, uint64_t *key, struct oc_str *value)
+static bool map_entry(const struct oc_wire_field *f, uint64_t *key, struct oc_str *value)
 {
     struct oc_wire w = oc_wire_of(f->data, f->type == OC_WIRE_LEN ? f->n : 0);
-    struct oc_field x;
+    struct oc_wire_field x;
     *key = 0;
     *value = (struct oc_str){NULL, 0};
     while (oc_wire_next(&w, &x))
@@ -138,11 +138,11 @@ static bool map_entry(const struct oc_field *f, uint64_t *key, struct oc_str *va
     return !w.bad && value->s;
 }
 
-static void add_stat_name(struct reading *r, const struct oc_field *f)
+static void add_stat_name(struct reading *r, const struct oc_wire_field *f)
 {
     uint64_t key;
     struct oc_str value;
-    struct oc_field x;
+    struct oc_wire_field x;
     uint32_t id = (uint32_t)r->n_stat;
     if (!map_entry(f, &key, &value) || !oc_map_add(&r->stat_of, (const char *)&key, sizeof(key), &id, NULL))
         return;
@@ -170,7 +170,7 @@ static void read_stat(const struct reading *r, struct oc_str data, struct facts 
     struct oc_str text = {NULL, 0};
     double number = (double)NAN;
     struct oc_wire w = wire_of(data);
-    struct oc_field f;
+    struct oc_wire_field f;
     while (oc_wire_next(&w, &f)) {
         if (f.num == 1)
             s = stat_named(r, f.v);
@@ -198,11 +198,11 @@ static void read_stat(const struct reading *r, struct oc_str data, struct facts 
 
 static const struct facts no_facts = {.flops = (double)NAN, .bytes = (double)NAN};
 
-static void add_kind(struct reading *r, const struct oc_field *f)
+static void add_kind(struct reading *r, const struct oc_wire_field *f)
 {
     uint64_t key;
     struct oc_str value, display = {NULL, 0};
-    struct oc_field x;
+    struct oc_wire_field x;
     uint32_t id = (uint32_t)r->n_kind;
     if (!map_entry(f, &key, &value) || !oc_map_add(&r->kind_of, (const char *)&key, sizeof(key), &id, NULL))
         return;
@@ -271,7 +271,7 @@ struct times {
 static bool xplane_read_event(struct reading *r, struct oc_str data, struct times *out, struct facts *facts)
 {
     struct oc_wire w = wire_of(data);
-    struct oc_field f;
+    struct oc_wire_field f;
     *out = (struct times){0};
     while (oc_wire_next(&w, &f))
         if (f.num == 1)
@@ -337,7 +337,7 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
 static bool xplane_read_line(struct oc_str data, struct line *out)
 {
     struct oc_wire w = wire_of(data);
-    struct oc_field f;
+    struct oc_wire_field f;
     struct oc_str display = {NULL, 0};
     *out = (struct line){.data = data};
     while (oc_wire_next(&w, &f))
@@ -368,7 +368,7 @@ static uint16_t xplane_lane_of(struct reading *r, const struct line *l, enum rol
 static void xplane_read_events(struct reading *r, const struct line *l, enum role role)
 {
     struct oc_wire w = wire_of(l->data);
-    struct oc_field f;
+    struct oc_wire_field f;
     uint16_t lane = xplane_lane_of(r, l, role);
     while (oc_wire_next(&w, &f) && !r->t->full)
         if (f.num == 4 && f.type == OC_WIRE_LEN)
@@ -379,7 +379,7 @@ static void xplane_read_events(struct reading *r, const struct line *l, enum rol
 static bool is_one_module(const struct line *l)
 {
     struct oc_wire w = wire_of(l->data);
-    struct oc_field f, x;
+    struct oc_wire_field f, x;
     uint64_t first = 0, n = 0;
     while (oc_wire_next(&w, &f)) {
         if (f.num != 4 || f.type != OC_WIRE_LEN)
@@ -417,7 +417,7 @@ static void xplane_find_lines(struct plane *p)
 static bool read_plane(struct reading *r, struct oc_str data, struct plane *p)
 {
     struct oc_wire w = wire_of(data);
-    struct oc_field f;
+    struct oc_wire_field f;
     struct facts facts = no_facts;
     *p = (struct plane){.n_line = 0};
     for (unsigned pass = 0; pass < 2; pass++) { /* names of stats first: other fields refer to them */
@@ -519,7 +519,7 @@ static void take_plane(struct reading *r, struct oc_str data, bool host)
 static void take_planes(struct reading *r, struct oc_str data, bool host)
 {
     struct oc_wire w = wire_of(data);
-    struct oc_field f;
+    struct oc_wire_field f;
     while (oc_wire_next(&w, &f))
         if (f.num == 1 && f.type == OC_WIRE_LEN)
             take_plane(r, xplane_text_of(&f), host);

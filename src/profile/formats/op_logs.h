@@ -18,7 +18,7 @@ struct oc_op_log {
     bool in_table, had_table, wanted, csv;
     int section;
     size_t at[8], width, name_at;
-    struct oc_recordings recordings;
+    struct oc_recording_count recordings;
     uint64_t process, counted;      /* of nvprof: that of the lines, that of the last rows */
     struct oc_map kernels;          /* of ONNX Runtime Web: hash of the name, indexed by id */
     struct oc_module_tree *modules; /* of DeepSpeed */

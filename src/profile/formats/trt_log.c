@@ -514,7 +514,7 @@ int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *
     struct oc_str line;
     struct table t = {0};
     struct layer_list layers = {0};
-    struct oc_recordings engines = {0}, tables = {0};
+    struct oc_recording_count engines = {0}, tables = {0};
     while (oc_csv_line(c, &line)) {
         struct oc_str text = content(line);
         bool title = oc_str_starts(text, "=== Profile (");

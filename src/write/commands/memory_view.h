@@ -11,7 +11,8 @@ void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, con
 /* A member of "steps"; a step beyond the last one has no value. */
 void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step);
 /* A member of "buffers" of a plan. */
-void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a, const struct oc_planned *b);
+void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
+                           const struct oc_planned_buffer *b);
 
 /* "fits: needs 107 MiB, NVIDIA A100 has 40 GiB (0.26 %), 39.9 GiB free" */
 const char *oc_memory_fit_text(const struct oc_memory *m, struct oc_arena *arena);

@@ -66,7 +66,7 @@ static void fill_sheet(const struct oc_check *c, struct oc_arena *a, bool brief,
     static const char *const head[] = {"result", "what", "figure", "limit", "from"};
     *s = (struct oc_sheet){.kinds = "ttttc", .head = head};
     for (size_t i = 0; i < c->n; i++) {
-        const struct oc_verdict *v = &c->verdict[i];
+        const struct oc_limit_verdict *v = &c->verdict[i];
         const char *cell[] = {oc_check_result_name(v->result), v->title, check_cell_text(a, v->value, brief),
                               check_cell_text(a, v->bound, brief), check_origin(a, v->limit)};
         oc_sheet_row(s, cell);
@@ -133,7 +133,7 @@ static void field_number(struct oc_fields *o, const char *name, const struct oc_
         oc_field_double(o, name, n.v);
 }
 
-static void check_fill(struct oc_fields *o, const struct oc_verdict *v)
+static void check_fill(struct oc_fields *o, const struct oc_limit_verdict *v)
 {
     static const char *const unit[] = {
         [OC_GATE_COUNT] = "1", [OC_GATE_SIZE] = "B", [OC_GATE_TIME] = "ns", [OC_GATE_SHARE] = "fraction"};

@@ -46,7 +46,7 @@ void oc_check_github(const struct oc_check *c, FILE *f)
 {
     struct oc_arena a = {0};
     for (size_t i = 0; i < c->n; i++) {
-        const struct oc_verdict *v = &c->verdict[i];
+        const struct oc_limit_verdict *v = &c->verdict[i];
         const struct oc_limit *l = v->limit;
         if (v->result != OC_CHECK_PASSED)
             write_annotation(

@@ -14,7 +14,7 @@ static void junit_seconds(struct oc_buf *b, double ns)
     oc_xml_attribute(b, "time", strchr(text, 'e') || strchr(text, 'n') ? "0" : text);
 }
 
-static double junit_time_of(const struct oc_verdict *v)
+static double junit_time_of(const struct oc_limit_verdict *v)
 {
     bool known = v->limit->metric == OC_GATE_LATENCY && v->span.bounded && v->span.exact;
     return known ? v->span.hi.v : 0;
@@ -53,7 +53,7 @@ static void properties(struct oc_buf *b, const struct oc_check *c, struct oc_are
     oc_buf_str(b, "    </properties>\n");
 }
 
-static void test_case(struct oc_buf *b, const struct oc_verdict *v, struct oc_arena *a)
+static void test_case(struct oc_buf *b, const struct oc_limit_verdict *v, struct oc_arena *a)
 {
     oc_buf_str(b, "    <testcase classname=\"onnxcost.check\"");
     oc_xml_attribute(b, "name", oc_printf(a, "%s %s", v->title, v->bound));

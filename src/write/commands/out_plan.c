@@ -35,7 +35,8 @@ static void label_field(struct oc_fields *o, const char *name, const struct oc_m
                                   : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf))));
 }
 
-void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a, const struct oc_planned *b)
+void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
+                           const struct oc_planned_buffer *b)
 {
     const struct oc_model *m = a->model;
     bool bodies = b->value == OC_NONE;
@@ -62,7 +63,7 @@ void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a, con
 
 static void plan_csv(const struct oc_memory_plan *p, FILE *f)
 {
-    const struct oc_planned none = {.value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
+    const struct oc_planned_buffer none = {.value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
     struct oc_fields o = {.head_only = !p->n_buffer};
     for (uint32_t i = 0; i < p->n_buffer; i++)
         oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);

@@ -106,7 +106,7 @@ static void location(struct sarif *s, const char *uri, const struct oc_node *nod
     oc_jw_end_object(&s->w);
 }
 
-static void locations(struct sarif *s, const struct oc_verdict *v, const char *uri)
+static void locations(struct sarif *s, const struct oc_limit_verdict *v, const char *uri)
 {
     const struct oc_model *m = s->c->in->model;
     char label[512];
@@ -122,7 +122,7 @@ static void locations(struct sarif *s, const struct oc_verdict *v, const char *u
 
 static void result(struct sarif *s, size_t i, const char *uri)
 {
-    const struct oc_verdict *v = &s->c->verdict[i];
+    const struct oc_limit_verdict *v = &s->c->verdict[i];
     oc_jw_begin_object(&s->w);
     oc_key_text(&s->w, "ruleId", s->rule[i]);
     oc_key_u64(&s->w, "ruleIndex", rule_index(s, s->rule[i]));

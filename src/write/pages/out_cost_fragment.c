@@ -50,7 +50,7 @@ static void count_facts(struct oc_html *h, const struct oc_analysis *a)
 static void time_facts(struct oc_html *h, struct oc_report *r, const struct oc_verdict *v)
 {
     struct oc_headline line;
-    struct oc_bounds b;
+    struct oc_row_bounds b;
     oc_headline_of(r, &line);
     if (v->text && !isnan(v->run_ns))
         oc_html_fact_double(h, isnan(line.run_ns) ? "Total time" : "Latency", "verdict.run_ns", OC_HTML_NS,

@@ -123,12 +123,12 @@ static double at_bytes(const struct memory_page *p, double bytes)
     return HEIGHT * (1 - bytes / p->top);
 }
 
-static bool at_peak(const struct memory_page *p, const struct oc_planned *b)
+static bool at_peak(const struct memory_page *p, const struct oc_planned_buffer *b)
 {
     return b->graph == 0 && b->first <= p->peak_step && b->last >= p->peak_step;
 }
 
-static const char *buffer_name(struct memory_page *p, const struct oc_planned *b)
+static const char *buffer_name(struct memory_page *p, const struct oc_planned_buffer *b)
 {
     const struct oc_analysis *a = p->plan->a;
     return b->value == OC_NONE ? "bodies of a control-flow node"
@@ -138,7 +138,7 @@ static const char *buffer_name(struct memory_page *p, const struct oc_planned *b
 
 static void block(struct memory_page *p, uint32_t index)
 {
-    const struct oc_planned *b = &p->plan->buffer[index];
+    const struct oc_planned_buffer *b = &p->plan->buffer[index];
     double x = at_step(p, b->first), y = at_bytes(p, (double)(b->offset + b->bytes));
     const char *class = at_peak(p, b) ? "peak" : b->input || b->output ? "held" : NULL;
     oc_buf_printf(&p->h.b, "<rect data-at=\"%" PRIu32 "\"", index);

@@ -15,7 +15,7 @@ struct library {
     void *handle;
     FUNCTIONS(OC_LIBRARY_MEMBER)
 };
-static const struct oc_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
 static void loads_functions(void **state)
 {
@@ -36,7 +36,7 @@ static void loads_functions(void **state)
 static void missing_library_or_function_is_named(void **state)
 {
     (void)state;
-    const struct oc_symbol none[] = {{"no_such_function", offsetof(struct library, bound)}};
+    const struct oc_library_symbol none[] = {{"no_such_function", offsetof(struct library, bound)}};
     struct oc_library_table t = {
         .name = "libz", .use = "gzip files", .package = "zlib1g", .symbol = none, .n_symbol = 1};
     struct library lib;

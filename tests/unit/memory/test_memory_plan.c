@@ -34,7 +34,7 @@ static void made_free(struct made *m)
     oc_run_free(&m->r);
 }
 
-static const struct oc_planned *find_buffer(const struct made *m, const char *value)
+static const struct oc_planned_buffer *find_buffer(const struct made *m, const char *value)
 {
     for (uint32_t i = 0; m->p && i < m->p->n_buffer; i++)
         if (m->p->buffer[i].value != OC_NONE && !strcmp(m->r.m->value[m->p->buffer[i].value].name, value))
@@ -75,7 +75,7 @@ static void reordering_lowers_the_peak(void **state)
     assert_int_equal(i.size, 6 * 1024);
     assert_int_equal(i.buffers, 6);
     /* the steps of the plan are those of the new order */
-    const struct oc_planned *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
+    const struct oc_planned_buffer *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
     assert_true(a->last < c->first || c->last < a->first);
     assert_string_equal(m.r.m->node[a->first_node].name, "to_a");
     assert_string_equal(m.r.m->node[a->last_node].name, "to_b");
@@ -139,7 +139,7 @@ static void bodies_have_an_arena_of_their_own(void **state)
     (void)state;
     struct made m = make_plan(branches(), NULL, &(struct oc_plan_opts){.reorder = true});
     assert_int_equal(m.p->size, 3 * 1024); /* t, y, and the arena of the If */
-    const struct oc_planned *block = NULL, *u = find_buffer(&m, "u");
+    const struct oc_planned_buffer *block = NULL, *u = find_buffer(&m, "u");
     for (uint32_t i = 0; i < m.p->n_buffer; i++)
         if (m.p->buffer[i].value == OC_NONE)
             block = &m.p->buffer[i];
@@ -174,7 +174,7 @@ static void loop_state_is_live_during_the_body(void **state)
     oc_b_output(b, "all", NULL);
     struct made m = make_plan(b, NULL, NULL);
     assert_int_equal(m.p->size, 9 * 1024);
-    const struct oc_planned *s = find_buffer(&m, "s"), *z = find_buffer(&m, "z");
+    const struct oc_planned_buffer *s = find_buffer(&m, "s"), *z = find_buffer(&m, "z");
     assert_true(s->first == 0 && s->last == 2 && s->offset != z->offset);
     made_free(&m);
 }
@@ -197,7 +197,7 @@ static void sequence_elements_are_live_with_the_sequence(void **state)
     if (!m.p)
         fail_msg("%s", m.err.msg);
     assert_int_equal(m.p->liveness->peak, m.p->reorder.before);
-    const struct oc_planned *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
+    const struct oc_planned_buffer *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
     assert_int_equal(a->last, c->last);
     made_free(&m);
 }

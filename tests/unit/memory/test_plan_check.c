@@ -12,9 +12,9 @@
  * box 0    [-------]
  * box 1        [-------]
  * box 2                [---]      */
-static const struct oc_box three[] = {{100, 0, 1}, {50, 1, 2}, {100, 3, 3}};
+static const struct oc_plan_box three[] = {{100, 0, 1}, {50, 1, 2}, {100, 3, 3}};
 
-static const char *verdict(const struct oc_box *box, const uint64_t *offset, uint32_t n, uint64_t align,
+static const char *verdict(const struct oc_plan_box *box, const uint64_t *offset, uint32_t n, uint64_t align,
                            uint64_t size)
 {
     static struct oc_err err;
@@ -48,7 +48,7 @@ static void overlaps_and_misalignment_are_found(void **state)
     for (size_t i = 0; i < OC_COUNT(broken); i++)
         assert_string_equal(verdict(three, broken[i].offset, 3, broken[i].align, broken[i].size),
                             broken[i].says);
-    const struct oc_box backwards[] = {{4, 2, 1}};
+    const struct oc_plan_box backwards[] = {{4, 2, 1}};
     assert_string_equal(verdict(backwards, (const uint64_t[]){0}, 1, 0, 8), "buffer 0 ends before it begins");
 }
 
@@ -56,8 +56,8 @@ static void overlaps_and_misalignment_are_found(void **state)
 static void steps_are_inclusive(void **state)
 {
     (void)state;
-    const struct oc_box touching[] = {{8, 0, 2}, {8, 2, 3}}, apart[] = {{8, 0, 2}, {8, 3, 3}},
-                        last[] = {{8, 0, UINT32_MAX}, {8, UINT32_MAX, UINT32_MAX}};
+    const struct oc_plan_box touching[] = {{8, 0, 2}, {8, 2, 3}}, apart[] = {{8, 0, 2}, {8, 3, 3}},
+                             last[] = {{8, 0, UINT32_MAX}, {8, UINT32_MAX, UINT32_MAX}};
     const uint64_t offset[] = {0, 4};
     assert_string_equal(verdict(touching, offset, 2, 0, 16), "buffers 0 and 1 overlap in step 2");
     assert_string_equal(verdict(apart, offset, 2, 0, 16), "sound");
@@ -67,7 +67,7 @@ static void steps_are_inclusive(void **state)
 static void empty_buffers_conflict_with_nothing(void **state)
 {
     (void)state;
-    const struct oc_box box[] = {{8, 0, 2}, {0, 1, 1}};
+    const struct oc_plan_box box[] = {{8, 0, 2}, {0, 1, 1}};
     assert_string_equal(verdict(box, (const uint64_t[]){0, 4}, 2, 0, 8), "sound");
     assert_string_equal(verdict(box, (const uint64_t[]){0, 9}, 2, 0, 8), "buffer 1 is outside the block");
 }
@@ -79,13 +79,13 @@ static void verdict_equals_comparison_of_all_pairs(void **state)
     uint64_t r = 12345;
     unsigned sound = 0, broken = 0;
     for (int round = 0; round < 3000; round++) {
-        struct oc_box box[12];
+        struct oc_plan_box box[12];
         uint64_t offset[12];
         uint32_t n = 2 + (uint32_t)round % 11;
         for (uint32_t i = 0; i < n; i++) {
             r = r * 6364136223846793005u + 1442695040888963407u;
             uint32_t first = (uint32_t)(r >> 33) % 30;
-            box[i] = (struct oc_box){(r >> 40) % 9, first, first + (uint32_t)(r >> 50) % 9};
+            box[i] = (struct oc_plan_box){(r >> 40) % 9, first, first + (uint32_t)(r >> 50) % 9};
             offset[i] = (r >> 20) % 40;
         }
         bool clash = false;

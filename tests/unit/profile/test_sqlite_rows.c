@@ -12,10 +12,10 @@
 #include "base/buf.h"
 #include "support/sqlite_file.h"
 
-static const struct oc_column three[] = {{"a", true}, {"b", false}, {"c", false}};
+static const struct oc_sqlite_column three[] = {{"a", true}, {"b", false}, {"c", false}};
 
 /* Cells as text, "1|x|-;" per row. */
-static int write_row(void *user, const struct oc_cell *c)
+static int write_row(void *user, const struct oc_sqlite_cell *c)
 {
     struct oc_buf *b = user;
     for (size_t i = 0; i < 3; i++) {
@@ -129,7 +129,7 @@ static void data_in_a_write_ahead_log_is_read(void **state)
     oc_buf_free(&text);
 }
 
-static int count_row(void *user, const struct oc_cell *c);
+static int count_row(void *user, const struct oc_sqlite_cell *c);
 
 static void store(unsigned char *at, unsigned n_byte, unsigned v)
 {
@@ -192,7 +192,7 @@ static void sqlite_out_of_memory_is_an_error(void **state)
     free(data);
 }
 
-static int fill_heap(void *user, const struct oc_cell *cell)
+static int fill_heap(void *user, const struct oc_sqlite_cell *cell)
 {
     sqlite_fill_heap(true);
     return count_row(user, cell);
@@ -285,7 +285,7 @@ static void paths_with_uri_characters_are_opened(void **state)
 
 static volatile int stop;
 
-static int third_is_enough(void *user, const struct oc_cell *c)
+static int third_is_enough(void *user, const struct oc_sqlite_cell *c)
 {
     size_t *rows = user;
     (void)c;
@@ -319,7 +319,7 @@ static void reading_stops_between_rows(void **state)
     unlink(sqlite_file(""));
 }
 
-static int count_row(void *user, const struct oc_cell *c)
+static int count_row(void *user, const struct oc_sqlite_cell *c)
 {
     (void)c;
     size_t *n = user;
@@ -327,7 +327,7 @@ static int count_row(void *user, const struct oc_cell *c)
     return 0;
 }
 
-static int sleep_once(void *user, const struct oc_cell *c)
+static int sleep_once(void *user, const struct oc_sqlite_cell *c)
 {
     size_t *n = user;
     if (!*n)
@@ -340,14 +340,14 @@ static void steps_and_time_are_limited(void **state)
 {
     (void)state;
     struct oc_buf sql = {0};
-    struct oc_column column[OC_SQLITE_MAX_COLUMNS];
+    struct oc_sqlite_column column[OC_SQLITE_MAX_COLUMNS];
     char name[OC_SQLITE_MAX_COLUMNS][8];
     oc_buf_str(&sql,
                "CREATE TABLE t(c0); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
                "120000) INSERT INTO t SELECT i % 100 FROM n;");
     for (unsigned i = 0; i < OC_SQLITE_MAX_COLUMNS; i++) {
         snprintf(name[i], sizeof(name[i]), "c%u", i);
-        column[i] = (struct oc_column){name[i], true};
+        column[i] = (struct oc_sqlite_column){name[i], true};
         if (i)
             oc_buf_printf(&sql, "ALTER TABLE t ADD COLUMN c%u;", i);
     }
@@ -355,7 +355,7 @@ static void steps_and_time_are_limited(void **state)
     oc_buf_free(&sql);
     const struct {
         struct oc_input_limits limits;
-        int (*row)(void *user, const struct oc_cell *cell);
+        int (*row)(void *user, const struct oc_sqlite_cell *cell);
         const char *why;
     } all[] = {
         {{.most = {[OC_LIMIT_SQLITE_STEPS] = 64}}, count_row, NULL},

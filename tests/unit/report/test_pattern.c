@@ -23,7 +23,7 @@ static void patterns_match_like_python(void **state)
         {".", "\xff", 0},         {"a.c", "a\nc", 0},           {"b|a", "ab", 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct oc_pattern *p;
+        struct oc_name_pattern *p;
         struct oc_err err = {0};
         assert_int_equal(oc_pattern_compile(cases[i].pattern, &p, &err), 0);
         if (oc_pattern_match(p, cases[i].text, &err) != cases[i].match)
@@ -35,7 +35,7 @@ static void patterns_match_like_python(void **state)
 static void invalid_patterns_are_named(void **state)
 {
     (void)state;
-    struct oc_pattern *p;
+    struct oc_name_pattern *p;
     struct oc_err err = {0};
     assert_int_equal(oc_pattern_compile("[a", &p, &err), -1);
     assert_int_equal(err.code, OC_EARG);
@@ -46,7 +46,7 @@ static void invalid_patterns_are_named(void **state)
 static void catastrophic_backtracking_is_stopped(void **state)
 {
     (void)state;
-    struct oc_pattern *p;
+    struct oc_name_pattern *p;
     struct oc_err err = {0};
     char text[64];
     memset(text, 'a', sizeof(text));
