@@ -1,7 +1,7 @@
 /* BERT-base (uncased vocabulary) with pooler: Devlin et al. 2018, as in the transformers library. */
 #include "zoo.h"
 
-#include "base/little_endian.h"
+#include "base/wire.h"
 
 enum { WIDTH = 768, HEADS = 12, HEAD = 64, MLP = 3072, LAYERS = 12, VOCABULARY = 30522, POSITIONS = 512 };
 

@@ -2,7 +2,7 @@
  * BERT's size, no token types, no pooler. */
 #include "zoo.h"
 
-#include "base/little_endian.h"
+#include "base/wire.h"
 
 enum { WIDTH = 768, HEADS = 12, HEAD = 64, MLP = 3072, LAYERS = 6, VOCABULARY = 30522, POSITIONS = 512 };
 

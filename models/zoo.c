@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "shape/dtype.h"
+#include "shape/type.h"
 
 void zoo_init(struct zoo *z, int opset)
 {

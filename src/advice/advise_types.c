@@ -4,7 +4,6 @@
 #include "advice/advisor.h"
 #include "estimate/recast.h"
 #include "estimate/predict.h"
-#include "estimate/subnormal.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

@@ -1,4 +1,4 @@
-#include "analyze/batch_dim.h"
+#include "analyze/closed_form.h"
 #include "onnxcost/memory.h"
 
 #include <string.h>

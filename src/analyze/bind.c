@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "analyze/control.h"
+#include "analyze/engine.h"
 #include "onnxcost.h"
 
 static bool bind_contains(const char *text, const char *word)

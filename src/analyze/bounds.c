@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/closed_form.h"
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "onnxcost.h"

@@ -3,7 +3,7 @@
  * from. */
 #include <string.h>
 
-#include "analyze/control.h"
+#include "analyze/engine.h"
 
 #define NOT_LOOKED  OC_NONE
 #define MAX_FORMALS 256 /* number of body inputs examined */

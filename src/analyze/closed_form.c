@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "onnxcost.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "analyze/control.h"
+#include "analyze/engine.h"
 #include "onnxcost.h"
 
 struct control {

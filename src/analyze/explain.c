@@ -1,9 +1,8 @@
-#include "analyze/explain.h"
+#include "analyze/receipt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/receipt.h"
 #include "base/ck.h"
 #include "onnxcost.h"
 

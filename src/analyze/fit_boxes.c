@@ -1,4 +1,4 @@
-#include "analyze/fit_boxes.h"
+#include "analyze/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

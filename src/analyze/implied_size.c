@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "base/str.h"
 #include "ops/op.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/liveness_walk.h"
 #include "onnxcost.h"
 
 /* Execution order of ONNX Runtime's sequential executor: reverse depth-first search from the nodes whose

@@ -1,5 +1,5 @@
 /* Bytes of a buffer. */
-#include "analyze/liveness_walk.h"
+#include "analyze/liveness.h"
 #include "base/ck.h"
 
 static uint64_t unknown_bytes(uint8_t *quality)

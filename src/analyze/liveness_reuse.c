@@ -1,6 +1,6 @@
 /* Buffer reuse: outputs that take over an input buffer that dies (caches, element-wise operators in place).
  */
-#include "analyze/liveness_walk.h"
+#include "analyze/liveness.h"
 #include "onnxcost.h"
 
 /* ---- caches ----------------------------------------------------------------------------------------- */

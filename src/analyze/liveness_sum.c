@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/liveness_walk.h"
+#include "analyze/liveness.h"
 #include "base/ck.h"
 
 /* Loop-carried inputs of a body, live from the first one. */

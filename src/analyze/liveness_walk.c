@@ -1,10 +1,8 @@
 /* Walks a graph: creates buffers and records their uses. */
-#include "analyze/liveness_walk.h"
+#include "analyze/liveness.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "analyze/liveness.h"
 
 /* The lists of oc_liveness_links: what each step touches, and which steps must precede it. */
 

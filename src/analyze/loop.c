@@ -4,7 +4,7 @@
  * one by one, each with the values known in it. */
 #include <string.h>
 
-#include "analyze/control.h"
+#include "analyze/engine.h"
 #include "base/str.h"
 #include "onnxcost.h"
 

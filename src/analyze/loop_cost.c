@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyze/convention.h"
-#include "analyze/control.h"
+#include "analyze/engine.h"
 #include "base/ck.h"
 #include "onnxcost.h"
 

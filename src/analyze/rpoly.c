@@ -1,7 +1,7 @@
 /* Newton's form: f = sum c_i * product of binomial((x - start) / step, i). On equidistant points the c_i are
  * forward differences, integers when the values are; fractions appear only when the binomials are expanded.
  */
-#include "analyze/rpoly.h"
+#include "analyze/fit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/c_locale.h"
 #include "base/ck.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "base/os.h"
 #include "onnxcost.h"
 

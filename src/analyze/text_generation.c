@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/control.h"
+#include "analyze/engine.h"
 #include "base/ck.h"
 
 struct generation {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/control.h"
+#include "analyze/engine.h"
 #include "base/ck.h"
 #include "base/str.h"
 #include "onnxcost.h"

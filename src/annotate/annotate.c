@@ -11,7 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "annotate/model_rewrite.h"
-#include "base/api_options.h"
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/units.h"
 #include "hw/hwdb.h"

@@ -3,7 +3,7 @@
  * tests/unit/base; what differs between platforms is in os.h alone.
  * Private to the folder: os_wasm.h os_win.h os_win_text.h. */
 
-#include "base/api_options.h"
+#include "base/c_locale.h"
 
 #include <string.h>
 

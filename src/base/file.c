@@ -12,7 +12,6 @@
 
 #include "base/input_limits.h"
 #include "base/diag.h"
-#include "base/gz.h"
 #include "base/os.h"
 #include "base/http.h"
 #include "base/text_filter.h"

@@ -3,6 +3,10 @@
 #ifndef OC_FILE_H
 #define OC_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 
 struct oc_file {
@@ -94,5 +98,59 @@ int oc_look_inside(const char *folder, const char *path);
  * in a checkout, share/onnxcost/NAME in an installation that may have been moved as a whole), the folder set
  * at build time. NULL: none exists. The path is in the arena. */
 const char *oc_data_dir(struct oc_arena *a, const char *name);
+
+/* ---- gz ----------------------------------------------------------------------------------------------- */
+
+/* Inflates gzip data in memory, in windows. Readers share no state. */
+
+struct oc_buf;
+
+struct oc_gz;
+bool oc_is_gz(const void *src, size_t n);
+struct oc_gz *oc_gz_open(const void *src, size_t n); /* src must outlive the reader */
+void oc_gz_close(struct oc_gz *g);                   /* NULL is accepted */
+
+/* Drops the first `used` bytes of the window and, if requested, appends inflated bytes. False: nothing
+ * appended, at the end or after an error. The window is valid until the next call. */
+bool oc_gz_more(struct oc_gz *g, size_t used, bool add, const char **data, size_t *n);
+size_t oc_gz_taken(const struct oc_gz *g);      /* source bytes consumed for the windows so far */
+const char *oc_gz_error(const struct oc_gz *g); /* NULL: none */
+
+/* Appends the data as one gzip member, the same for the same data. False: too large, or no memory. */
+bool oc_gz_pack(const void *src, size_t n, struct oc_buf *out);
+
+const char *oc_zlib_version(void);
+
+/* ---- file type ---------------------------------------------------------------------------------------- */
+
+/* Files that are neither an ONNX model nor a profile, recognized by their first bytes or the end of their
+ * name. */
+
+struct oc_signature {
+    const char *what; /* "a GGUF model" */
+    const char *todo; /* what the user does about it, in the imperative */
+};
+
+/* NULL: not recognized. `data`: the first `n` bytes, not inflated for a model, inflated for a profile. */
+const struct oc_signature *oc_recognize(const char *path, const void *data, size_t n);
+
+/* Models without an ONNX file. `data`: the first bytes; OC_DESCRIBED_BYTES are enough. */
+#define OC_DESCRIBED_BYTES ((size_t)1 << 16)
+enum oc_described {
+    OC_DESCRIBED_NOT,         /* ONNX, or anything else */
+    OC_DESCRIBED_CONFIG,      /* config.json of a language model: a JSON object with "model_type" */
+    OC_DESCRIBED_INDEX,       /* index of safetensors files: a JSON object with "weight_map" */
+    OC_DESCRIBED_SAFETENSORS, /* weights */
+    OC_DESCRIBED_GGUF         /* weights and metadata */
+};
+enum oc_described oc_described_by(const void *data, size_t n);
+
+/* The file that describes the model of a folder, in the arena: an index of safetensors files, a safetensors
+ * file, or config.json. NULL: not a folder, or it has none. */
+struct oc_arena;
+const char *oc_model_of_folder(const char *path, struct oc_arena *arena);
+
+/* At most one byte in a hundred is a control character. */
+bool oc_is_text(const void *data, size_t n);
 
 #endif

@@ -1,10 +1,9 @@
-#include "base/file_type.h"
+#include "base/file.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/file.h"
 #include "base/str.h"
 
 enum { LOOK_BYTES = 4096, WITH_BYTES = 65536 }; /* text or not; for `with` */

@@ -1,4 +1,4 @@
-#include "base/gz.h"
+#include "base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

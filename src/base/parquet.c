@@ -1,6 +1,6 @@
 /* The format: github.com/apache/parquet-format, README.md, Encodings.md and parquet.thrift. Structures of
  * metadata are in Thrift's compact protocol. */
-#include "base/parquet.h"
+#include "base/row_cells.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/gz.h"
+#include "base/file.h"
 #include "base/json_write.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "base/map.h"
 #include "base/unicode.h"
 #include "onnxcost.h"

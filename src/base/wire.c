@@ -1,7 +1,5 @@
 #include "base/wire.h"
 
-#include "base/little_endian.h"
-
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n)
 {
     return (struct oc_wire){.p = data, .end = data ? data + n : data};

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/os.h"
 
@@ -64,5 +65,31 @@ size_t oc_wire_count(const struct oc_wire_field *f, unsigned width);
 /* Decodes the elements into out (room for oc_wire_count). Varints and fixed-width values are stored as 64
  * bits. */
 void oc_wire_numbers(const struct oc_wire_field *f, unsigned width, uint64_t *out);
+
+/* ---- little endian ------------------------------------------------------------------------------------ */
+
+/* Little-endian integers of 1 to 8 bytes in files (protobuf, tensors), on any host. */
+
+#if (SIZE_MAX < UINT64_MAX && !defined(__EMSCRIPTEN__)) || !defined(__SIZEOF_INT128__)
+#error "onnxcost needs a 64-bit platform: sizes of 64 bits and __int128"
+#endif
+
+static inline uint64_t oc_load_le(const uint8_t *p, size_t bytes)
+{
+    uint64_t v = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(&v, p, bytes);
+#else
+    for (size_t i = 0; i < bytes; i++)
+        v |= (uint64_t)p[i] << (8 * i);
+#endif
+    return v;
+}
+
+static inline void oc_store_le(uint8_t *p, uint64_t v, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(v >> (8 * i));
+}
 
 #endif

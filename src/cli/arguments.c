@@ -1,7 +1,7 @@
 /* cli/: The program: the table of options (options.c), a file per command (cmd_*.c), messages, help. It
  * uses only the public headers; whatever a library user would need too belongs in another folder. Nothing
  * else prints.
- * Private to the folder: arguments.h cli.h devices.h mcp_tools.h message.h options.h output.h side.h. */
+ * Private to the folder: arguments.h cli.h devices.h options.h output.h. */
 
 #include "cli/arguments.h"
 
@@ -12,7 +12,6 @@
 
 #include "cli/cli.h"
 #include "cli/devices.h"
-#include "cli/message.h"
 #include "cli/output.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/report.h"

@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "onnxcost.h"
+#include "onnxcost/mcp.h"
 
 enum cli_exit {
     CLI_OK = 0,
@@ -98,5 +99,21 @@ int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_op
 /* Topics of `onnxcost help TOPIC`: the page onnxcost-TOPIC. */
 extern const char *const cli_topics[];
 extern const size_t cli_n_topics;
+
+/* ---- mcp tools ---------------------------------------------------------------------------------------- */
+
+/* The tools of `onnxcost mcp`: commands of the program with some of their options. */
+
+struct cli_mcp_tools {
+    struct oc_mcp_tool *tool; /* heap, with what it points to */
+    size_t n;
+};
+void cli_mcp_tools_make(struct cli_mcp_tools *out);
+void cli_mcp_tools_free(struct cli_mcp_tools *t);
+
+/* The arguments of main for a call: heap, NULL at the end. `more`: options for every call. */
+char **cli_mcp_argv(const struct cli_mcp_tools *t, size_t tool, const struct oc_mcp_value *value, size_t n,
+                    const char *const *more, size_t n_more, int *argc);
+void cli_mcp_argv_free(char **argv);
 
 #endif

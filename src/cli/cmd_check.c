@@ -2,7 +2,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/side.h"
+#include "cli/devices.h"
 #include "cli/arguments.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"

@@ -5,7 +5,6 @@
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
-#include "cli/message.h"
 #include "onnxcost/estimate.h"
 
 struct comparison {

@@ -4,10 +4,8 @@
 
 #include "cli/cli.h"
 #include "cli/devices.h"
-#include "cli/message.h"
-#include "cli/arguments.h"
 #include "cli/output.h"
-#include "cli/side.h"
+#include "cli/arguments.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
 

@@ -3,8 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/side.h"
-#include "cli/message.h"
+#include "cli/devices.h"
 #include "onnxcost/gate.h"
 #include "onnxcost/profile.h"
 

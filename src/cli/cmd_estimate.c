@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/side.h"
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "onnxcost/estimate.h"

@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/arguments.h"
-#include "cli/message.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/energy.h"
 #include "onnxcost/sparsity.h"

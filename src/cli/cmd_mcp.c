@@ -16,8 +16,7 @@
 #endif
 
 #include "cli/cli.h"
-#include "cli/mcp_tools.h"
-#include "cli/message.h"
+#include "cli/output.h"
 
 enum {
     MAX_JOBS = 4,             /* calls that run at the same time; further requests are read later */

@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/side.h"
 #include "onnxcost/memory.h"
 
 enum { TOP = 10 };

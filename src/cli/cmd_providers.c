@@ -5,8 +5,6 @@
 #include "cli/arguments.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/message.h"
-#include "cli/side.h"
 #include "onnxcost/providers.h"
 
 struct providers_job {

@@ -10,7 +10,6 @@
 #include "cli/output.h"
 #include "cli/arguments.h"
 #include "cli/devices.h"
-#include "cli/message.h"
 #include "onnxcost/scan.h"
 
 enum { MAX_LIST_BYTES = 256 << 20 };

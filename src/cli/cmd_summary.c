@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/message.h"
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"

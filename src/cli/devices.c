@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/message.h"
+#include "cli/output.h"
 #include "onnxcost/hardware.h"
 
 static int devices_change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)

@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
-#include "cli/message.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/scan.h"
 

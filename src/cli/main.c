@@ -7,7 +7,7 @@
 #endif
 
 #include "cli/cli.h"
-#include "cli/message.h"
+#include "cli/output.h"
 
 /* Opens /dev/null for closed standard streams: otherwise an output file could get the descriptor of a
  * standard stream and receive messages. */

@@ -1,12 +1,11 @@
-#include "cli/mcp_tools.h"
+#include "cli/cli.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/message.h"
+#include "cli/output.h"
 #include "onnxcost/report.h"
 
 #define SHAPES  " dim shape value default-dim no-defaults"

@@ -1,4 +1,4 @@
-#include "cli/message.h"
+#include "cli/output.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "cli/options.h"
 #include "cli/cli.h"
-#include "cli/message.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/message.h"
 
 /* What LC_ALL, LC_CTYPE or LANG, the first that is set, says. */
 static bool locale_is_utf8(void)

@@ -3,8 +3,8 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/message.h"
-#include "cli/side.h"
+#include "cli/output.h"
+#include "cli/devices.h"
 
 static const struct cli_command *find_command(const char *name)
 {

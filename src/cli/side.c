@@ -1,4 +1,4 @@
-#include "cli/side.h"
+#include "cli/devices.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/devices.h"
 #include "onnxcost/profile.h"
 
 static size_t count_dashes(const struct cli_opts *o)

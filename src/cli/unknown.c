@@ -1,4 +1,4 @@
-#include "cli/message.h"
+#include "cli/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "estimate/kernel_class.h"
+#include "estimate/kernels.h"
 #include "estimate/predict.h"
 #include "onnxcost.h"
 

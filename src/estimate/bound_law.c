@@ -1,4 +1,4 @@
-#include "estimate/bound_law.h"
+#include "estimate/bound.h"
 
 #include <stdlib.h>
 #include <string.h>

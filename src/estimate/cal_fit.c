@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate/conformal.h"
+#include "estimate/calibrate.h"
 #include "estimate/regression.h"
 
 #define P10_TO_P90_SD 2.5631031310892007 /* of a normal distribution */

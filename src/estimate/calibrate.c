@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "estimate/cal_file.h"
 #include "estimate/cal_fit.h"
-#include "estimate/conformal.h"
 #include "estimate/samples.h"
 #include "estimate/validate.h"
 #include "onnxcost.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate/conformal.h"
+#include "estimate/calibrate.h"
 
 #define MIN_GROUPS 10
 

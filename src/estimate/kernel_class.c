@@ -1,4 +1,4 @@
-#include "estimate/kernel_class.h"
+#include "estimate/kernels.h"
 
 #include <math.h>
 #include <string.h>

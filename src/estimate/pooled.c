@@ -7,7 +7,7 @@
 
 #include "base/ck.h"
 #include "estimate/bound.h"
-#include "estimate/conformal.h"
+#include "estimate/calibrate.h"
 #include "estimate/curve.h"
 #include "estimate/predict.h"
 #include "onnxcost.h"

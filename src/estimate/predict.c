@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
-#include "estimate/conformal.h"
 #include "estimate/curve.h"
 #include "estimate/regression.h"
 #include "estimate/pooled.h"
-#include "estimate/subnormal.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 

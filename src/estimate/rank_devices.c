@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
 #include "estimate/bound.h"
-#include "estimate/rank_span.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 

@@ -1,4 +1,4 @@
-#include "estimate/rank_load.h"
+#include "estimate/rank_devices.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,10 +1,9 @@
-#include "estimate/rank_span.h"
+#include "estimate/rank_devices.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "estimate/predict.h"
-#include "estimate/rank_devices.h"
 #include "onnxcost/estimate.h"
 
 struct search {

@@ -6,13 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "estimate/predict.h"
-#include "estimate/recordings.h"
-#include "estimate/subnormal.h"
 #include "profile/csv_rows.h"
 #include "profile/profile.h"
 #include "onnxcost.h"

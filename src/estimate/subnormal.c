@@ -1,4 +1,4 @@
-#include "estimate/subnormal.h"
+#include "estimate/predict.h"
 
 #include <float.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "base/os.h"
 #include "estimate/curve.h"
 #include "model/model.h"

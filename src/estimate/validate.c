@@ -8,7 +8,6 @@
 #include "base/diag.h"
 #include "estimate/cal_fit.h"
 #include "estimate/calibrate.h"
-#include "estimate/conformal.h"
 #include "onnxcost/estimate.h"
 
 struct ranked {

@@ -1,6 +1,6 @@
 /* fleet/: Scans of many models or profiles in parallel processes, results in order. A job that crashes or
  * takes too long is a row of its own. Columns are in scan_tables.c alone.
- * Private to the folder: model_files.h scan_row.h worker_pool.h. */
+ * Private to the folder: model_files.h worker_pool.h. */
 
 /* Finds files to scan: every named file, and in folders, at any depth, those with a fitting name: of models,
  * files that end in ".onnx" and those that describe a model without an ONNX file. */

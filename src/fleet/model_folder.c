@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/file_type.h"
 #include "base/str.h"
 #include "fleet/model_files.h"
 

@@ -2,12 +2,96 @@
 #ifndef OC_FLEET_SCAN_H
 #define OC_FLEET_SCAN_H
 
+#include "base/buf.h"
+#include "base/diag.h"
 #include "base/file.h"
+#include "base/row_cells.h"
 #include "fleet/model_files.h"
-#include "fleet/scan_row.h"
-#include "fleet/scan_tables.h"
 #include "onnxcost.h"
 #include "onnxcost/scan.h"
+
+/* ---- scan row ----------------------------------------------------------------------------------------- */
+
+/* One row of a scan: loads and analyses a model file; and the reader of earlier rows. */
+
+void oc_scan_row_clear(struct oc_scan_row *row); /* everything unknown */
+
+/* Plain data that can be passed between processes. The texts of `row` are invalid until oc_scan_result_texts.
+ */
+struct oc_scan_result {
+    struct oc_scan_row row;
+    char hash[17], producer[200], domains[300], error[800], error_file[256];
+    uint8_t error_code, quality,
+        peak_quality; /* enum oc_code, OC_OK: no error; enum oc_quality + 1, 0: none */
+    bool crashed, no_memory;
+};
+void oc_scan_result_texts(struct oc_scan_result *r);
+
+struct oc_scan;
+
+/* Loads and analyses a file of the scan; sets numbers and errors, and appends packed cells. with_hash: also
+ * the hash of the whole file. */
+void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct oc_scan_result *out,
+                 struct oc_buf *cells);
+
+/* Of a profile (scan_profile.c). 0: done; -1: an error, and no cells. */
+int oc_scan_read_profile(const struct oc_scan *s, size_t index, struct oc_scan_result *out,
+                         struct oc_buf *cells, struct oc_err *err);
+
+/* Whether an error may be temporary: a file that could not be opened, a crash. */
+bool oc_scan_may_be_gone(const char *code);
+
+/* Replaces the result by an error. */
+void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);
+
+/* ---- scan cells ---------------------------------------------------------------------------------------- */
+
+/* The packed cells of the rows "nodes" and "profiles", from the rows of a report. */
+
+/* Cells that are known without the report's rows. */
+struct oc_scan_source {
+    const char *model; /* path; NULL: none */
+    struct oc_report_in in;
+};
+
+/* One row for each row of the report, in the order of the nodes or records. */
+void oc_scan_pack_nodes(const struct oc_scan_source *source, struct oc_buf *out);
+/* One row. */
+void oc_scan_pack_profile(const struct oc_scan_source *source, struct oc_buf *out);
+
+/* ---- scan tables -------------------------------------------------------------------------------------- */
+
+/* The tables of a scan: names, types, units and meaning of their columns, for every format. A cell is a
+ * member of struct oc_scan_row, or follows from the bytes that a worker process made. */
+
+#define OC_SCAN_PACKED SIZE_MAX
+enum { OC_SCAN_COLUMNS = 64 }; /* no table has more */
+
+struct oc_scan_table {
+    struct oc_cell_table cells;
+    const size_t *offset; /* in struct oc_scan_row; OC_SCAN_PACKED: among the packed cells */
+    /* The cells that are packed, in order; n 0: none. A row of the scan then has 0 or more rows of the table.
+     */
+    struct oc_cell_table packed;
+};
+
+extern const struct oc_scan_table oc_scan_models, oc_scan_nodes, oc_scan_profiles;
+
+/* The table of the rows of a scan; NULL: the scan has none of this name ("profiles" of models). */
+const struct oc_scan_table *oc_scan_table_of(const char *rows, bool profiles);
+
+/* Sets the cells of `row` that are members of it. */
+void oc_scan_row_cells(const struct oc_scan_table *t, const struct oc_scan_row *row, struct oc_datum *cell);
+
+/* The next table row in the bytes of `row`. An error is one table row. False: there is none. */
+struct oc_scan_cursor {
+    const char *at;
+    bool begun;
+};
+bool oc_scan_next_cells(const struct oc_scan_table *t, const struct oc_scan_row *row,
+                        struct oc_scan_cursor *cursor, struct oc_datum *cell);
+
+/* ---- scan --------------------------------------------------------------------------------------------- */
 
 struct oc_scan {
     struct oc_scan_opts opts;

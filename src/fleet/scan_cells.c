@@ -1,4 +1,4 @@
-#include "fleet/scan_row.h"
+#include "fleet/scan.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "analyze/analysis.h"
 #include "base/map.h"
 #include "base/units.h"
-#include "fleet/scan_tables.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "profile/profile.h"

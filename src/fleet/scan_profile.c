@@ -5,7 +5,6 @@
 
 #include "base/str.h"
 #include "fleet/scan.h"
-#include "fleet/scan_row.h"
 #include "profile/profile.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"

@@ -1,4 +1,4 @@
-#include "fleet/scan_row.h"
+#include "fleet/scan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,8 +11,6 @@
 #include "base/json_read.h"
 #include "base/units.h"
 #include "fleet/model_files.h"
-#include "fleet/scan.h"
-#include "fleet/scan_tables.h"
 #include "profile/csv_rows.h"
 
 /* Texts are NULL when zeroed. */

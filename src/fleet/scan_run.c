@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
-#include "base/little_endian.h"
-#include "base/parquet.h"
+#include "base/wire.h"
+#include "base/row_cells.h"
 #include "base/str.h"
 #include "fleet/worker_pool.h"
 #include "fleet/model_files.h"

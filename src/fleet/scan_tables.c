@@ -1,4 +1,4 @@
-#include "fleet/scan_tables.h"
+#include "fleet/scan.h"
 
 #include <math.h>
 #include <string.h>

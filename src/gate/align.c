@@ -1,9 +1,8 @@
 /* gate/: Verdicts: a report against limits and baselines (check), two reports against each other (diff).
  * Alignment and verdicts read the figures of a report and compute none. A metric is a row of limits.c and a
- * value of figures.c.
- * Private to the folder: align.h. */
+ * value of figures.c. */
 
-#include "gate/align.h"
+#include "gate/diff.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -12,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "gate/figures.h"
+#include "gate/limits.h"
 #include "join/join.h"
 
 enum { MAX_CELLS = 1 << 18, ALL_CELLS = 1 << 22, MAX_DEPTH = 48 };

@@ -1,4 +1,4 @@
-#include "gate/figures.h"
+#include "gate/limits.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * unknown figure stays unknown.
  * Private to the folder: hw_reader.h. */
 
-#include "hw/device.h"
+#include "hw/hwdb.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "base/unicode.h"
-#include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 

@@ -11,7 +11,6 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "hw/device.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

@@ -1,7 +1,7 @@
 /* User-defined figures that replace those of a file (--hw-set). */
 #include "base/diag.h"
 #include "base/units.h"
-#include "hw/device.h"
+#include "hw/hwdb.h"
 #include "hw/hw_reader.h"
 #include "onnxcost.h"
 

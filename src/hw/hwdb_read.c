@@ -4,7 +4,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
-#include "hw/device.h"
+#include "hw/hwdb.h"
 #include "hw/hw_reader.h"
 #include "onnxcost.h"
 

@@ -1,9 +1,9 @@
 /* join/: Which records of a profile are which nodes of the model: match.c applies the rules in order, the
  * surest first. An uncertain match is left out, and time is conserved: tests/unit/join and tests/data
  * have the cases. Costs of groups are sums of those of analyze/.
- * Private to the folder: aten_cost.h engine_layers.h expansion.h type_sets.h. */
+ * Private to the folder: expansion.h. */
 
-#include "join/aten_cost.h"
+#include "join/record_cost.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * the channels of its group, and causal attention counts only the scores that are not masked. */
 #include <string.h>
 
-#include "join/aten_cost.h"
+#include "join/record_cost.h"
 
 enum { MAX_SPATIAL = 3 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "join/group_cost.h"
+#include "join/join.h"
 #include "onnxcost/report.h"
 
 /* ---- sets of nodes: union-find ---------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Cost of TensorRT's layers: those of the engine, which may have another batch, other element types and other
  * fusions than the model. */
-#include "join/engine_layers.h"
+#include "join/expansion.h"
 
 #include <math.h>
 #include <stdlib.h>

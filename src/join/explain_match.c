@@ -1,10 +1,10 @@
-#include "join/explain_match.h"
+#include "join/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "join/type_sets.h"
+#include "join/expansion.h"
 
 #define MAX_NAMED 3
 

@@ -1,4 +1,4 @@
-#include "join/group_cost.h"
+#include "join/join.h"
 
 #include "base/ck.h"
 

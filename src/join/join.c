@@ -7,8 +7,7 @@
 
 #include "base/c_locale.h"
 #include "base/ck.h"
-#include "join/engine_layers.h"
-#include "join/group_cost.h"
+#include "join/expansion.h"
 #include "join/record_cost.h"
 #include "onnxcost.h"
 

@@ -91,7 +91,7 @@ struct oc_match {
     uint32_t core; /* the node that determined the name or the type, OC_NONE */
     const char *rule, *bucket;
     double confidence;
-    const char *as, *member; /* type and members for growing the group (type_sets.h); NULL: the record's
+    const char *as, *member; /* type and members for growing the group (expansion.h); NULL: the record's
                               * own */
     uint32_t repeats;        /* executions of the nodes per run if more than in the model; 0: one */
     bool whole;              /* the nodes are known: the group does not grow */
@@ -213,5 +213,50 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized);
 
 /* Sets executed_macs of every record on nodes, and join->executed. */
 void oc_join_executed(struct oc_join *j);
+
+/* ---- explain match ------------------------------------------------------------------------------------ */
+
+/* Explains the match of a record: the rule that matched it, or the rejected candidates. Text for people,
+ * allocated in the given arena. */
+
+/* Explains the records of one join: nodes by name and by type, so that many records take linear time. */
+struct oc_explainer {
+    const struct oc_join *j;
+    struct oc_arena *a;
+    struct oc_map names, types;      /* to the first node ... */
+    uint32_t *next_name, *next_type; /* ... and to the next node of the same name or type */
+    struct oc_map lists;             /* what was listed: index in `list` */
+    const char **list;
+    uint32_t n_list, cap_list;
+};
+void oc_explainer_init(struct oc_explainer *x, const struct oc_join *j, struct oc_arena *a);
+void oc_explainer_free(struct oc_explainer *x); /* not the arena */
+
+/* For a record on nodes: the criterion of its rule. For a record in a bucket: the kind of time and, if no
+ * rule found a node, the nodes with its name or type and the reason for their rejection. */
+const char *oc_join_explain(struct oc_explainer *x, uint32_t rec);
+
+/* ---- group cost --------------------------------------------------------------------------------------- */
+
+/* Cost of a set of nodes as one operator: the operations of its members and the bytes that cross its
+ * border. */
+
+struct oc_group_costs {
+    const struct oc_model *m;
+    const struct oc_analysis *a;
+    const struct oc_graph_index *x;
+    uint32_t *seen, mark; /* by value: the last group that counted it */
+};
+void oc_group_costs_init(struct oc_group_costs *c, const struct oc_model *m, const struct oc_analysis *a,
+                         const struct oc_graph_index *x, struct oc_arena *arena);
+
+/* Adds the cost of r->node to r, whose counts must be 0. */
+void oc_group_cost(struct oc_group_costs *c, struct oc_join_rec *r);
+/* Counts the 32-bit floating-point tensors of r with 16 bits, for one execution; r has the cost of its nodes. */
+void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r);
+
+/* Whether the node is counted by itself: false for containers, whose bodies are counted, and for branches
+ * that are not taken. */
+bool oc_carries_cost(const struct oc_node_cost *c);
 
 #endif

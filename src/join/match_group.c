@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "join/join.h"
-#include "join/type_sets.h"
+#include "join/expansion.h"
 
 #define MAX_GROUP   512
 #define MAX_BACK    12

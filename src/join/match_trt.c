@@ -1,5 +1,5 @@
 /* Layers of TensorRT engines (profile-formats 3.4), and names in timelines that list nodes likewise. In
- * order: the nodes that the layer information lists, the whole name, the grammar of fused names (trt_name.h),
+ * order: the nodes that the layer information lists, the whole name, the grammar of fused names (trt_name.c),
  * ranges of opaque regions. Nodes that the builder fused without reporting it (BatchNormalization into
  * weights, quantizers, reshapes) then go to the adjacent layer. Layers with other names are matched by type
  * and shape (match_engine.c). */
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "join/join.h"
-#include "join/engine_layers.h"
-#include "profile/core/trt_name.h"
+#include "join/expansion.h"
+#include "profile/core/kernel_names.h"
 
 #define MAX_LAYER_PARTS 1024
 #define MAX_NAME        16384 /* of a name in a timeline */

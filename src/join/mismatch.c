@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "join/engine_layers.h"
+#include "join/expansion.h"
 #include "join/join.h"
-#include "join/type_sets.h"
 
 enum {
     FEW_RECORDS = 4, /* a profile with fewer operators may be one compiled subgraph: no verdict */

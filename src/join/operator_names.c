@@ -1,5 +1,5 @@
-/* Names of the nodes of a model for the readers of profiles (profile/operator_names.h). */
-#include "profile/operator_names.h"
+/* Names of the nodes of a model for the readers of profiles (profile/recorded_types.h). */
+#include "profile/recorded_types.h"
 
 #include <stdlib.h>
 #include <string.h>

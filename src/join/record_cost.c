@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "join/aten_cost.h"
 #include "join/join.h"
-#include "join/type_sets.h"
+#include "join/expansion.h"
 
 /* A BatchNormalization that runs as a convolution has MACs. */
 static bool is_blocked(const struct oc_prof_rec *r)

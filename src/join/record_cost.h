@@ -4,6 +4,7 @@
 #ifndef OC_RECORD_COST_H
 #define OC_RECORD_COST_H
 
+#include "base/json_read.h"
 #include "ops/op.h"
 #include "profile/profile.h"
 
@@ -22,5 +23,86 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
 /* Adds the counts of the operator's rule, with default attributes, for the types in the record; an unknown
  * count sets the quality. */
 void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_record_cost *out);
+
+/* ---- aten cost ---------------------------------------------------------------------------------------- */
+
+/* Cost of PyTorch's operators (records "aten::mm") from the shapes, types and values that its profiler
+ * records with record_shapes=True, without a model. */
+
+/* Whether the record is an operator of PyTorch or of an extension: its type has a namespace ("aten::"). */
+bool oc_aten_is(const struct oc_prof_rec *r);
+
+/* As oc_record_cost. Work is counted at the record; operators that run inside it have no records. */
+void oc_aten_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_record_cost *out);
+
+/* ---- aten parts ---------------------------------------------------------------------------------------- */
+
+/* Private to the cost of PyTorch's operators: aten_cost.c has the table of operators and those that move or
+ * map elements, aten_products.c matrix products, convolutions and attention. */
+
+enum { ATEN_VALUES = 32, ATEN_POSITIONS = 7 };
+
+struct aten_work;
+
+/* Arguments are counted as in the operator's schema (native_functions.yaml), as in "Input Dims". */
+struct aten_row {
+    const char *name; /* without "aten::" and without the "_" of in-place variants */
+    void (*count)(struct aten_work *w);
+    int8_t at[ATEN_POSITIONS]; /* positions of arguments, by meaning (see the functions); -1: none */
+    uint8_t flags;
+    const char *onnx; /* operator whose rule counts one element-wise execution */
+};
+
+enum aten_flag {
+    ATEN_TRANSPOSED = 1, /* B is N x K; a transposed convolution */
+    ATEN_BACKWARD = 2,
+    ATEN_HEADS_LAST =
+        4, /* attention on [batch, sequence, heads, size] instead of [.., heads, sequence, size] */
+    ATEN_ENDS_ALIGN = 8,  /* causal: the last query sees the last key; otherwise the first sees the first */
+    ATEN_BOOL = 16,       /* the output is boolean */
+    ATEN_OTHER_TYPE = 64, /* the type of the output is not that of the operands, and not recorded */
+    ATEN_OPTIONAL = 32,   /* operands after the first may be absent; otherwise they are scalars */
+};
+
+struct aten_work {
+    const struct oc_prof_rec *r;
+    const struct aten_row *row;
+    struct oc_arena *a;
+    struct oc_record_cost *out;
+    struct oc_str value[ATEN_VALUES]; /* recorded values; n == 0: a tensor or None */
+    unsigned n_value;                 /* 0: not recorded */
+    bool overflow;
+};
+
+/* The tensor at a position, NULL: it is none, or its shape is not recorded. */
+const struct oc_type *aten_tensor(const struct aten_work *w, int at);
+/* A size counted from the front, or with a negative index from the back. */
+uint64_t aten_size(const struct oc_type *t, int dim);
+/* Product of the sizes from..to. */
+uint64_t aten_span(struct aten_work *w, const struct oc_type *t, unsigned from, unsigned to);
+uint64_t aten_elements(struct aten_work *w, const struct oc_type *t);
+uint64_t aten_mul(struct aten_work *w, uint64_t a, uint64_t b);
+
+/* A recorded list of integers ("[2, 2]", "1"), at most `max`. False: not recorded, or something else. */
+bool aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsigned *n);
+/* A recorded "True" or "False": 1 or 0; -1: not recorded. `item`: index in a list of them. */
+int aten_bool(const struct aten_work *w, int at, unsigned item);
+
+void aten_unknown(struct aten_work *w, const char *why);
+/* Less than exact. */
+void aten_qualify(struct aten_work *w, enum oc_quality quality, const char *why);
+void aten_read(struct aten_work *w, const struct oc_type *t); /* NULL: nothing */
+void aten_write(struct aten_work *w, const struct oc_type *like,
+                uint64_t elements); /* of the type of `like` */
+/* `type`: of the operands. */
+void aten_products(struct aten_work *w, const struct oc_type *type, uint64_t macs, uint64_t adds);
+
+/* aten_products.c */
+void aten_matmul(struct aten_work *w);        /* at: A, B, bias */
+void aten_conv(struct aten_work *w);          /* at: X, W, bias, stride, padding, dilation, transposed */
+void aten_conv_backward(struct aten_work *w); /* at: grad of Y, X, W, output mask, transposed */
+void aten_pool(struct aten_work *w);      /* at: X, window, its rank, stride, padding, dilation, ceil_mode */
+void aten_attention(struct aten_work *w); /* at: Q, K, V, is_causal, cumulative lengths, longest key,
+                                           * grad of the output */
 
 #endif

@@ -6,9 +6,8 @@
 
 #include "analyze/engine.h"
 #include "analyze/analysis.h"
-#include "base/api_options.h"
-#include "base/buf.h"
 #include "base/c_locale.h"
+#include "base/buf.h"
 #include "base/ck.h"
 #include "base/units.h"
 #include "onnxcost/profile.h"

@@ -1,4 +1,4 @@
-#include "join/type_sets.h"
+#include "join/expansion.h"
 
 #include <stdio.h>
 #include <string.h>

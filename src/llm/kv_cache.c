@@ -1,8 +1,7 @@
 /* llm/: Decoders with a KV cache: prefill, decode step, memory, serving on devices. Counts come from the
- * analysis of the real graph; a naming scheme of caches is a row of kv_cache.c.
- * Private to the folder: kv_cache.h. */
+ * analysis of the real graph; a naming scheme of caches is a row of kv_cache.c. */
 
-#include "llm/kv_cache.h"
+#include "llm/llm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "analyze/liveness.h"
 #include "base/arena.h"
 #include "base/map.h"
-#include "llm/llm.h"
 
 #define OPTIMUM "optimum, transformers.js, onnxruntime-genai"
 #define ORT     "onnxruntime.transformers"

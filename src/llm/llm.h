@@ -5,12 +5,40 @@
 #ifndef OC_LLM_H
 #define OC_LLM_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analyze/analysis.h"
-#include "analyze/rpoly.h"
+#include "analyze/fit.h"
 #include "estimate/bound.h"
 #include "estimate/roofline.h"
-#include "llm/kv_cache.h"
 #include "onnxcost/llm.h"
+
+/* ---- kv cache ----------------------------------------------------------------------------------------- */
+
+/* Names of KV cache inputs and outputs by exporter: a table of patterns, "%d" is the layer. */
+
+enum oc_kv_part {
+    OC_KV_KEY,
+    OC_KV_VALUE,
+    OC_KV_BOTH,  /* keys and values in one tensor */
+    OC_KV_LATENT /* a tensor from which both are computed */
+};
+
+struct oc_kv_pattern {
+    const char *past, *present; /* both contain one "%d" */
+    uint8_t part;               /* enum oc_kv_part */
+    bool cross;                 /* of the encoder's output: constant length */
+    const char *writer;         /* exporter that uses these names */
+};
+
+#define OC_KV_MAX_LAYERS 65536
+
+/* Whether `name` matches the pattern with a layer below OC_KV_MAX_LAYERS for "%d". */
+bool oc_kv_match(const char *pattern, const char *name, uint32_t *layer);
+
+/* ---- llm ---------------------------------------------------------------------------------------------- */
 
 /* ---- the cache (kv_cache.c) ------------------------------------------------------------------------- */
 
@@ -253,4 +281,5 @@ void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc
 int oc_llm_serve(struct oc_llm *l, struct oc_err *err);
 /* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
+
 #endif

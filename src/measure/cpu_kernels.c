@@ -1,7 +1,7 @@
 /* measure/: Measures peak rates and bandwidths of this machine (hw measure). An instruction set is a kernel
  * in kernels_*.c and a bit in cpu_kernels.c. Rates that the instruction set cannot reach are measured
  * again, never reported.
- * Private to the folder: cpu_kernels.h kernel_forms.h measure.h. */
+ * Private to the folder: cpu_kernels.h measure.h. */
 
 #include "measure/cpu_kernels.h"
 

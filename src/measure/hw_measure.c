@@ -2,7 +2,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/os.h"
 #include "hw/hwdb.h"

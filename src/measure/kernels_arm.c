@@ -1,6 +1,6 @@
 /* AArch64: fused multiply-adds (the compiler's vectors would copy the addend first), half precision, dot
  * products and small matrix products of NEON. */
-#include "measure/kernel_forms.h"
+#include "measure/cpu_kernels.h"
 
 #if defined(__aarch64__)
 

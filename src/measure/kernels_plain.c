@@ -1,5 +1,5 @@
 /* Portable kernels with 16-byte vectors of the compiler. */
-#include "measure/kernel_forms.h"
+#include "measure/cpu_kernels.h"
 
 #define PLAIN __attribute__((noinline))
 

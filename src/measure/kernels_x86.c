@@ -1,5 +1,5 @@
 /* x86-64: AVX to AVX-512 with its dot products, and AMX. */
-#include "measure/kernel_forms.h"
+#include "measure/cpu_kernels.h"
 
 #if defined(__x86_64__)
 

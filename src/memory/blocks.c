@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 enum { NIL = 0 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"

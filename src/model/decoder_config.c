@@ -5,7 +5,7 @@
 
 #include "base/json_read.h"
 #include "model/decoder.h"
-#include "shape/dtype.h"
+#include "shape/type.h"
 
 enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
 #define MAX_WIDTH INT64_C(16777216)

@@ -4,7 +4,7 @@
 
 #include "base/os.h"
 #include "base/ck.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "model/decoder.h"
 #include "shape/type.h"
 

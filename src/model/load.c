@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
-#include "base/file_type.h"
+#include "base/file.h"
 #include "base/http.h"
 #include "base/os.h"
 #include "base/str.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "shape/type.h"
 
 enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 }; /* the limit of the format's own library */

@@ -2,7 +2,7 @@
  * built. */
 #include <string.h>
 
-#include "base/file_type.h"
+#include "base/file.h"
 #include "base/os.h"
 #include "base/http.h"
 #include "model/decoder.h"

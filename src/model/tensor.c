@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/little_endian.h"
 #include "base/wire.h"
 #include "model/model.h"
 

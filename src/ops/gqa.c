@@ -2,7 +2,6 @@
  * present. cost-semantics 4.12, 5.6. */
 #include <string.h>
 
-#include "ops/attention.h"
 #include "ops/shared_rules.h"
 
 /* Slots. GroupQueryAttention: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos,

@@ -1,6 +1,6 @@
 /* Features, categories and maps, linear models and support vector machines of ai.onnx.ml.
  * cost-semantics 4.16, shape-inference 4.12. Decision trees: ml_trees.c. */
-#include "ops/ml.h"
+#include "ops/shared_rules.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * mean depth of the tree's leaves. Both forms of the attributes are converted to one: interior nodes with two
  * children, each child an interior node or a leaf. In the old form children are node ids inside a tree, in
  * the new one indices. */
-#include "ops/ml.h"
+#include "ops/shared_rules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * operands (MultiHeadAttention and related operators). cost-semantics 4.12, 5.6. Grouped queries: gqa.c. */
 #include <string.h>
 
-#include "ops/attention.h"
 #include "ops/shared_rules.h"
 
 #define NO_SLOT 1000

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/map.h"
 #include "ops/formula.h"
 #include "ops/op.h"
 #include "ops/user_rules.h"

@@ -2,7 +2,6 @@
  * cost-semantics 4.1, 4.12. */
 #include <string.h>
 
-#include "ops/attention.h"
 #include "ops/shared_rules.h"
 
 /* ---- LinearAttention ---------------------------------------------------------------------------------- */

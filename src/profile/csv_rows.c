@@ -14,7 +14,6 @@
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "profile/text_table.h"
 
 size_t oc_text_rule(struct oc_str line, struct oc_text_column *out)
 {

@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/file_type.h"
 #include "base/http.h"
 #include "profile/profile.h"
 #include "onnxcost/profile.h"

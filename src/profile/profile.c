@@ -5,11 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/input_limits.h"
 #include "profile/core/kernel_names.h"
-#include "profile/core/quantiles.h"
+#include "profile/core/run_spread.h"
 #include "profile/core/timeline.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"

@@ -3,6 +3,7 @@
 #define OC_RECORDED_TYPES_H
 
 #include "base/json_read.h"
+#include "base/map.h"
 #include "shape/type.h"
 
 /* "1,3,224,224" or "1x3x224x224": dims with any separator but a digit. False: not a shape. */
@@ -20,5 +21,27 @@ const struct oc_type *oc_recorded_sizes(struct oc_arena *a, struct oc_str text, 
  * empty. One type per argument, in the arena; arguments that are not tensors are OC_T_NONE. */
 const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types,
                                       uint32_t *n);
+
+/* ---- operator names ----------------------------------------------------------------------------------- */
+
+/* Names of the nodes of a model, for importers: an annotation with such a name is the operator, and what runs inside
+ * it are its parts. The number of its products shows how many runs a recording has. join/operator_names.c makes them: importers never see a model. */
+
+#define OC_PRODUCT_TYPES " Conv ConvTranspose Gemm MatMul "
+
+struct oc_operator_names {
+    struct oc_arena arena;
+    struct oc_map of;   /* name to the index in type; the keys are texts of the model */
+    const char **type;  /* operator types, likewise; NULL: several nodes have the name */
+    uint32_t n_product; /* nodes of OC_PRODUCT_TYPES */
+};
+
+/* The operator type of the only node with that name, NULL. */
+static inline const char *oc_operator_type_named(const struct oc_operator_names *names, const char *name,
+                                                 size_t n)
+{
+    uint32_t i = oc_map_get(&names->of, name, n);
+    return i == OC_NONE ? NULL : names->type[i];
+}
 
 #endif

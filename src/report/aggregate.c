@@ -2,7 +2,7 @@
  * rows and totals are computed; every output reads them. A column is a row of columns.c, a key of
  * --group-by one of group_keys.c. */
 
-#include "report/group_keys.h"
+#include "report/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

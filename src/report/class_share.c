@@ -1,5 +1,5 @@
 /* The dominant arithmetic class of a report: selects the peak shown in the summary. */
-#include "report/class_share.h"
+#include "report/headline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/rows_build.h"
+#include "report/report.h"
 #include "report/what_if.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"

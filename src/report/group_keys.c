@@ -1,9 +1,9 @@
-#include "report/group_keys.h"
+#include "report/columns.h"
 
 #include <string.h>
 
 #include "join/join.h"
-#include "report/rows_build.h"
+#include "report/report.h"
 #include "onnxcost.h"
 
 static uint32_t group_keys_main_node(const struct oc_analysis *a, const struct oc_join_rec *j)

@@ -7,7 +7,7 @@
 #include "hw/hwdb.h"
 #include "join/run_sizes.h"
 #include "profile/profile.h"
-#include "report/rows_build.h"
+#include "report/report.h"
 #include "onnxcost.h"
 
 static bool begins(const char *s, const char *prefix)

@@ -2,6 +2,7 @@
 #ifndef OC_HEADLINE_H
 #define OC_HEADLINE_H
 
+#include "base/json_write.h"
 #include "join/run_sizes.h"
 #include "onnxcost_types.h"
 #include "report/report.h"
@@ -54,5 +55,85 @@ const char *oc_severity_name(const struct oc_diag *d); /* "warning" */
 /* Runs with the same sizes: their time, and an amount of work per second of it. NAN: not known. */
 double oc_size_total_ns(const struct oc_size_set *s);
 double oc_size_rate(const struct oc_size_set *s, double work);
+
+/* ---- verdict ------------------------------------------------------------------------------------------ */
+
+/* What a report says first: where the time of a run goes, in parts that sum to it, the largest gaps to the
+ * roofline, and one sentence. Its figures are those above and of row_roof.h. */
+
+enum oc_time_part_id {
+    OC_PART_ROOFLINE,  /* of the rows with a bound: their roofline time; all of their time where they are
+                        * faster
+                        */
+    OC_PART_ABOVE,     /* the rest of their time */
+    OC_PART_UNBOUND,   /* other operators; without a device: all operators */
+    OC_PART_ADDED,     /* runtime-inserted rows without a bound: layout, copies ... */
+    OC_PART_UNMATCHED, /* records without a node of the model */
+    OC_PART_OUTSIDE,   /* of the latency, in no row: framework, gaps between operators */
+    OC_PART_COUNT
+};
+extern const char *const oc_time_part_id_text[OC_PART_COUNT]; /* "roofline_ns", as in JSON */
+
+struct oc_time_part {
+    const char *name; /* "above the roofline" */
+    double ns;        /* 0: there is none */
+    uint32_t rows;
+};
+
+enum { OC_LARGEST = 3 };
+struct oc_largest { /* a row */
+    const struct oc_row *row;
+    const char *label;
+    double time_ns, gap_ns; /* of a run; gap NAN: no bound is known */
+};
+
+struct oc_verdict {
+    const char *text;                        /* "3.73 ms per run: ..."; NULL: nothing is known of a run */
+    struct oc_time_part part[OC_PART_COUNT]; /* of measured times */
+    double whole_ns;                         /* sum of the parts; NAN: no times */
+    double run_ns;                           /* latency, less than whole_ns where operators overlap */
+    struct oc_largest largest[OC_LARGEST];   /* by gap, where no row has one by time */
+    uint32_t n_largest;
+};
+
+/* Texts are in the report's arena. */
+void oc_verdict_of(struct oc_report *r, struct oc_verdict *out);
+
+/* ---- class share -------------------------------------------------------------------------------------- */
+
+/* A CPU profile of functions together with a model: the share of CPU time per class of functions (by name,
+ * profile/core/kernel_names.h), and the share of the model's FLOPs per class of operators. Functions are not
+ * attributed to nodes, so there are no rates. */
+
+struct oc_class_share {
+    const char *name;  /* "conv"; "": the name has no known class */
+    double time_share; /* of all functions, 0..1 */
+    double flop_share; /* of the model; NAN without a model */
+    uint32_t functions, nodes;
+};
+
+/* Longest time first; in the arena. Returns their number; 0 when the profile is not one of functions. */
+uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a,
+                         const struct oc_class_share **out);
+
+/* ---- cost breakdowns ---------------------------------------------------------------------------------- */
+
+/* How the counts of single nodes are computed. */
+
+/* The nodes named by opts->why. Returns 0, or -1 with *err filled. */
+int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_arena *arena,
+                     uint32_t **node, struct oc_err *err);
+
+void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
+                      FILE *f);
+/* The same as text, one per node, in the arena. */
+const char **oc_receipt_texts(const struct oc_report_in *in, const uint32_t *node, size_t n,
+                              struct oc_arena *arena);
+/* The value of the member "receipts". */
+void oc_receipts_json(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
+                      struct oc_json_out *w);
+
+/* Attributes as text: "3,3", "'SAME_UPPER'", "float[2,2]". */
+const char *oc_attr_text(struct oc_arena *arena, const struct oc_attr *a);
 
 #endif

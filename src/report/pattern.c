@@ -1,4 +1,4 @@
-#include "report/pattern.h"
+#include "report/select.h"
 
 #include <ctype.h>
 #define PCRE2_CODE_UNIT_WIDTH 8

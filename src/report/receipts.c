@@ -1,4 +1,4 @@
-#include "report/receipts.h"
+#include "report/headline.h"
 
 #include <string.h>
 

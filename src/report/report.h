@@ -6,9 +6,9 @@
 #include "analyze/analysis.h"
 #include "base/buf.h"
 #include "estimate/roofline.h"
+#include "onnxcost_types.h"
 #include "profile/profile.h"
 #include "report/rows.h"
-#include "onnxcost_types.h"
 
 struct oc_column;
 struct oc_what_if;
@@ -83,5 +83,39 @@ void oc_out_model_explorer(struct oc_report *r, FILE *f);
 void oc_out_netron(struct oc_report *r, FILE *f);
 void oc_out_html(struct oc_report *r, FILE *f);
 void oc_out_fragment(struct oc_report *r, FILE *f);
+
+/* ---- rows build --------------------------------------------------------------------------------------- */
+
+/* Private to rows_build.c and the files that read its rows. */
+
+void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n);
+
+/* Nodes that do work when the model runs: not folded, absorbed or in a branch not taken. */
+bool oc_report_node_executes(const struct oc_node_cost *k);
+double oc_report_node_flo(const struct oc_node_cost *k);
+
+/* Sets the figures of a node in a blank row or in one for another node, and its name if it has one. */
+void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row *row);
+/* Further inputs of row selection: a label for a node without a name, types and shapes. Once per row. */
+void oc_report_node_texts(struct oc_report *r, struct oc_row *row);
+
+void oc_report_no_rows(struct oc_report *r); /* r->all, empty */
+
+/* ---- buckets ---------------------------------------------------------------------------------------- */
+
+/* Unattributed time of a profile, summed by kind: the profile's own buckets (framework, load, ...) and, with
+ * a model, the rest of the join (layout, copies, unmatched, ...). Together with the rows outside of buckets
+ * they add up to all the time read. */
+
+struct oc_bucket_sum {
+    const char *name;
+    double time_ns, kernel_ns;        /* own time on the host, time on the device; NAN: no record has it */
+    double total_ns, total_kernel_ns; /* the same, of all calls read */
+    uint32_t records;
+    bool of_profile; /* defined by the profile; else by the join */
+};
+
+/* In order of appearance, in the report's arena. Returns their number. */
+uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/rows_build.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>

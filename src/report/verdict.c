@@ -1,4 +1,4 @@
-#include "report/verdict.h"
+#include "report/headline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "report/group_keys.h"
-#include "report/headline.h"
+#include "report/columns.h"
 #include "report/row_roof.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "estimate/bound.h"
 #include "join/join.h"
-#include "report/pattern.h"
+#include "report/select.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 

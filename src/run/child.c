@@ -1,8 +1,8 @@
 /* run/: Records a profile: loads ONNX Runtime, makes inputs, runs in a child process. No library is loaded
  * from the working directory or from folders that others can write; security.md promises that.
- * Private to the folder: child.h ort_lib.h record_files.h. */
+ * Private to the folder: ort_lib.h record_files.h. */
 
-#include "run/child.h"
+#include "run/record_files.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +16,6 @@
 #include "base/arena.h"
 #include "base/os.h"
 #include "profile/core/run_spread.h"
-#include "run/record_files.h"
 
 /* Whether more runs would hardly move the median. Small errors cost the first run that has them a sort. */
 static bool is_steady(struct oc_stop_state *s)

@@ -6,7 +6,7 @@
 #include "base/input_limits.h"
 #include "base/ck.h"
 #include "base/diag.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost.h"

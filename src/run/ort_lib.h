@@ -5,7 +5,7 @@
  * table of function pointers that only ever grows at its end, so a function is known by its index; enum
  * ort_index has those that are used, all present since API version 5. Functions that can fail return an
  * OrtStatus, NULL: fine. Nothing of a library is trusted before oc_ort_open has tried it; still it is foreign
- * code, so it should run in a process of its own (run/child.h). */
+ * code, so it should run in a process of its own (run/record_files.h). */
 #ifndef OC_ORT_LIB_H
 #define OC_ORT_LIB_H
 

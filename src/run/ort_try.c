@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "run/child.h"
+#include "run/record_files.h"
 #include "run/ort_lib.h"
 #include "onnxcost/record.h"
 

@@ -3,17 +3,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "base/unicode.h"
-#include "run/child.h"
 #include "run/record_files.h"
 #include "run/ort_lib.h"
 #include "profile/core/run_spread.h"
-#include "shape/dtype.h"
+#include "shape/type.h"
 #include "onnxcost.h"
 #include "onnxcost/record.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/ck.h"
-#include "shape/dtype.h"
 
 /* clang-format off */
 /* Quantization types of ggml: X(type, name, elements of a block, its bytes with scales). */

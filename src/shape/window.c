@@ -1,4 +1,4 @@
-#include "shape/window.h"
+#include "shape/type.h"
 
 #include "base/ck.h"
 

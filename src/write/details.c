@@ -1,9 +1,9 @@
 /* write/: The report in every format: out_NAME.c, a row in report_write.c. Nothing is computed here but
  * widths and texts: a figure that an output lacks belongs in report/. JSON and CSV are versioned; a changed
  * member needs the schema and the test of both.
- * Private to the folder: details.h mge_report.h overlay.h trace_doc.h. */
+ * Private to the folder: trace_doc.h. */
 
-#include "write/details.h"
+#include "write/report_write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +13,9 @@
 #include "base/units.h"
 #include "report/columns.h"
 #include "report/pyfmt.h"
-#include "report/group_keys.h"
 #include "report/what_if.h"
 #include "write/tables/grid.h"
-#include "write/report_write.h"
 #include "write/tables/plain_table.h"
-#include "write/tables/term_table.h"
 #include "onnxcost/report.h"
 #include "onnxcost.h"
 

@@ -1,4 +1,4 @@
-#include "write/tables/markup.h"
+#include "write/tables/grid.h"
 
 #include <stdlib.h>
 #include <string.h>

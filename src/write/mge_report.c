@@ -1,4 +1,4 @@
-#include "write/mge_report.h"
+#include "write/report_write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "write/details.h"
 #include "write/tables/grid.h"
 #include "report/pyfmt.h"
 #include "report/select.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gz.h"
+#include "base/file.h"
 #include "hw/hwdb.h"
 #include "report/row_roof.h"
 #include "report/headline.h"

@@ -5,7 +5,7 @@
 #define OC_OUT_HTML_H
 
 #include "report/report.h"
-#include "report/verdict.h"
+#include "report/headline.h"
 #include "write/tables/json_keys.h"
 
 /* An integer, as a string if JavaScript would round it. */
@@ -28,7 +28,7 @@ void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n)
 
 /* Text of an element or an attribute. */
 void oc_html_text(const char *s, FILE *f);
-/* The first section of the page: report/verdict.h. */
+/* The first section of the page: report/headline.h. */
 void oc_html_verdict(struct oc_report *r, FILE *f);
 /* Its parts alone. */
 void oc_html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, FILE *f);

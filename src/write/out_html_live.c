@@ -8,7 +8,7 @@
 
 #include "analyze/closed_form.h"
 #include "base/map.h"
-#include "estimate/bound_law.h"
+#include "estimate/bound.h"
 #include "hw/hwdb.h"
 #include "llm/llm.h"
 #include "onnxcost/hardware.h"

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "join/join.h"
 #include "report/columns.h"
-#include "report/receipts.h"
+#include "report/headline.h"
 #include "write/out_html.h"
 #include "onnxcost.h"
 

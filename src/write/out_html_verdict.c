@@ -6,7 +6,7 @@
 
 #include "base/unicode.h"
 #include "base/units.h"
-#include "report/group_keys.h"
+#include "report/columns.h"
 #include "report/headline.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"

@@ -2,10 +2,8 @@
 
 #include "write/tables/json_keys.h"
 #include "write/report_write.h"
-#include "report/receipts.h"
-#include "report/group_keys.h"
 #include "report/headline.h"
-#include "report/verdict.h"
+#include "report/columns.h"
 #include "report/what_if.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "hw/hwdb.h"
-#include "join/explain_match.h"
+#include "join/join.h"
 #include "join/record_cost.h"
 #include "report/row_roof.h"
-#include "report/rows_build.h"
+#include "report/report.h"
 #include "write/tables/json_keys.h"
 #include "onnxcost/report.h"
 #include "onnxcost.h"

@@ -15,7 +15,7 @@
 
 #include "onnxcost.h"
 #include "onnxcost/report.h"
-#include "write/overlay.h"
+#include "write/report_write.h"
 #include "write/tables/json_keys.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "onnxcost.h"
-#include "write/overlay.h"
+#include "write/report_write.h"
 #include "write/tables/json_keys.h"
 
 /* Bodies are part of the node that runs them. Graphs follow the graph that contains them. */

@@ -5,7 +5,6 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/columns.h"
-#include "write/overlay.h"
 #include "write/report_write.h"
 #include "onnxcost/report.h"
 #include "onnxcost.h"

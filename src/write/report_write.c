@@ -2,15 +2,13 @@
 #include <string.h>
 
 #include "advice/advice.h"
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "report/columns.h"
 #include "report/select.h"
 #include "report/row_roof.h"
-#include "report/receipts.h"
+#include "report/headline.h"
 #include "report/report.h"
 #include "report/what_if.h"
-#include "write/mge_report.h"
 #include "write/report_write.h"
 #include "onnxcost/report.h"
 #include "onnxcost.h"

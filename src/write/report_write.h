@@ -7,7 +7,9 @@
 #include "base/json_write.h"
 #include "join/run_sizes.h"
 #include "onnxcost_types.h"
+#include "profile/formats/megengine.h"
 #include "report/report.h"
+#include "report/rows.h"
 #include "write/tables/json_keys.h"
 
 /* Adds the summary lines that are printed without -v, except warnings. */
@@ -76,5 +78,69 @@ int oc_out_xlsx(struct oc_report *r, FILE *f, struct oc_err *err);
 /* OC_EARG: there is no model, or --order-by is not a numeric quantity of nodes. */
 int oc_attachment_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err);
 int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err);
+
+/* ---- details ------------------------------------------------------------------------------------------ */
+
+/* The table of operators in the layout of MegEngine's profile_analyze, for any rows: a grid with several
+ * lines per record, or one line per record for wikis. Columns that the original does not have are appended
+ * at the right. */
+
+/* An additional column: its header and the function for the text of its cell (lines joined by newlines;
+ * arena or static text). */
+struct oc_details_column {
+    const char *header;
+    const char *(*cell)(struct oc_arena *a, const struct oc_row *row);
+};
+
+struct oc_details {
+    const char *time_title; /* "device self time"; NULL: the rows have no times, no columns about them */
+    double total_s;         /* the value of 100 % */
+    const struct oc_details_column *extra;
+    uint32_t n_extra;
+    uint32_t max_shapes; /* maximum per cell, then "... (N shapes)"; 0: all. The width of a column is that
+                          * of its widest cell */
+    bool ascii;          /* draws borders with ASCII characters */
+};
+
+/* Both end with a newline and allocate in the rows' arena. */
+void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, struct oc_buf *out);
+void oc_details_wiki(const struct oc_rows *rows, const struct oc_details *d, struct oc_buf *out);
+
+/* One line per record: the values of its info cell, separated by blanks. */
+void oc_details_names(const struct oc_rows *rows, struct oc_buf *out);
+
+/* ---- overlay ------------------------------------------------------------------------------------------ */
+
+/* Private to the writers for viewers of graphs: one number per node. */
+
+struct oc_shown_quantity {
+    const char *name, *key; /* names in --order-by, in the column */
+    const char *label;      /* with the unit */
+    bool sum;               /* the value of a body is the sum over its nodes */
+    bool profile, hardware; /* what the quantity requires */
+};
+
+enum { OC_QUANTITIES = 11 };
+extern const struct oc_shown_quantity oc_quantities[OC_QUANTITIES];
+
+/* The first name in --order-by; without that option latency if has_time, else FLOPs. NULL: no quantity has the name. */
+const struct oc_shown_quantity *oc_quantity_of(const char *order_by, bool has_time);
+
+/* By node, without those of its bodies; NAN: unknown. Latencies in 1 / time_unit seconds. A row of several nodes
+ * counts for its first one, so that the sum is that of all rows. Arena memory. */
+double *oc_quantity_values(struct oc_report *r, const struct oc_shown_quantity *q, double time_unit);
+
+/* NAN is left out. */
+double oc_overlay_sum(double a, double b);
+
+/* ---- mge report --------------------------------------------------------------------------------------- */
+
+/* The report of MegEngine's profile_analyze: summary, device table, host table; byte for byte equal to the
+ * original's output. Where the original fails (an unknown sort key, an empty selection, no Copy operator)
+ * this one continues: unknown values are printed as N/A and sorted last, empty tables are printed empty. */
+
+/* Writes the report. Errors: OC_EARG (options), OC_ELIMIT, OC_EOUTPUT. Nothing is written if the options
+ * are invalid. */
+int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *f, struct oc_err *err);
 
 #endif

@@ -6,10 +6,9 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "join/join.h"
-#include "report/group_keys.h"
+#include "report/columns.h"
 #include "report/what_if.h"
 #include "write/tables/plain_table.h"
-#include "write/tables/term_table.h"
 #include "onnxcost/report.h"
 #include "onnxcost.h"
 

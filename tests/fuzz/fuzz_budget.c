@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/figures.h"
+#include "gate/limits.h"
 #include "support/build.h"
 #include "onnxcost.h"
 

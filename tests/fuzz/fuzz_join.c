@@ -4,7 +4,6 @@
 
 #include "fuzz/advice_checks.h"
 #include "join/compare.h"
-#include "join/explain_match.h"
 #include "join/join.h"
 #include "join/record_cost.h"
 #include "join/run_sizes.h"

@@ -1,7 +1,7 @@
 /* The MegEngine importer and every format of its report. */
 #include <stdlib.h>
 
-#include "write/mge_report.h"
+#include "write/report_write.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/explain.h"
 #include "analyze/receipt.h"
 #include "memory/memory_report.h"
 #include "support/whole_unpack.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_type.h"
+#include "base/file.h"
 #include "model/stored.h"
 #include "onnxcost.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "join/join.h"
-#include "profile/core/trt_name.h"
+#include "profile/core/kernel_names.h"
 #include "profile/formats/trt_reading.h"
 #include "support/build.h"
 #include "onnxcost.h"

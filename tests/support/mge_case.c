@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "write/mge_report.h"
+#include "write/report_write.h"
 #include "onnxcost/profile.h"
 
 extern const struct oc_importer oc_importer_megengine;

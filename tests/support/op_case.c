@@ -1,6 +1,6 @@
 #include "ops/formula.h"
 #include "support/op_case.h"
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "base/units.h"
 
 #include <setjmp.h>

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/xml_read.h"
-#include "profile/core/layer_type.h"
 #include "onnxcost/profile.h"
 
 /* ---- patterns --------------------------------------------------------------------------------------- */

@@ -10,6 +10,10 @@
 #ifndef OC_KERNEL_NAMES_H
 #define OC_KERNEL_NAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/json_read.h"
 #include "onnxcost_types.h"
 #include "profile/profile.h"
 
@@ -48,5 +52,65 @@ const char *oc_kernel_class(size_t index);
 int oc_kernel_names_read_mem(const char *name, const void *data, size_t n, struct oc_kernel_names **out,
                              struct oc_err *err);
 const struct oc_kernel_row *oc_kernel_names_rows(const struct oc_kernel_names *own, size_t *n);
+
+/* ---- layer type --------------------------------------------------------------------------------------- */
+
+/* Operator types from the names of layers and nodes, for sources that do not record types, or types of their
+ * own (TensorRT: CaskConvolution). Exporters put the type into the name: Conv_12, /layer1/conv1/Conv,
+ * node_conv2d_3, resnet50/conv1/Conv2D__6. */
+
+/* ONNX type in the name of one node. False: none. */
+bool oc_type_in_name(const char *name, size_t n, struct oc_str *type);
+
+/* The type of a layer of TensorRT: the ONNX type of its main node (a convolution or product, then pools,
+ * norms and reductions, then elementwise operators, then data movement; of equals the first), otherwise
+ * TensorRT's own (kgen, Shuffle, NoOp). Empty: unknown. The text is a constant, or part of `l`. */
+struct trt_typed {
+    const char *name;
+    const char *type, *param_type, *pooling; /* of the layer information, "" when unknown */
+    const char *const *marker;               /* names of the nodes that it lists */
+    uint32_t n_marker;
+};
+struct oc_str trt_layer_type(const struct trt_typed *l);
+
+/* ---- trt name ----------------------------------------------------------------------------------------- */
+
+/* The grammar of TensorRT's layer names (profile-formats 3.4): which layers the builder inserted, and the
+ * parts of a fused layer. Independent of the model: the caller passes `known` to decide which texts are
+ * names, because names may contain the separators " + ", " || ", ", ". Views point into the given text. */
+
+enum trt_kind {
+    TRT_NODE,      /* a node, tensor or initializer */
+    TRT_TENSOR,    /* "node_of_X": the unnamed node that produces X */
+    TRT_ADDED,     /* "reshape_after_X" ...: inserted by the parser for node X */
+    TRT_UNNAMED,   /* "(Unnamed Layer* 360) [Shuffle]": inserted by the parser */
+    TRT_RANGE,     /* "{ForeignNode[X...last]}" */
+    TRT_GENERATED, /* "__myl_MulSum": a kernel of a fused region */
+    TRT_KIND_COUNT
+};
+
+struct trt_part {
+    enum trt_kind kind;
+    const char *s; /* X */
+    size_t n;
+    const char *last; /* last name of a range */
+    size_t n_last;
+};
+
+struct trt_known {
+    bool (*is_name)(const void *ctx, const char *s, size_t n);
+    const void *ctx;
+};
+
+/* Bucket of a layer that the builder inserted: "reformat", "copies", "DLA transfers", "inserted",
+ * "framework"; NULL: none. */
+const char *trt_overhead(const char *s, size_t n);
+
+/* Length without a trailing " [profile N]" and "_myl<region>_<k>". */
+size_t trt_stem(const char *s, size_t n);
+
+/* Splits into parts, stores at most `max`; `known` may be NULL. Returns the number of parts, which may
+ * exceed max. */
+size_t trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max);
 
 #endif

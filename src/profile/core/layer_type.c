@@ -1,9 +1,8 @@
-#include "profile/core/layer_type.h"
+#include "profile/core/kernel_names.h"
 
 #include <string.h>
 
 #include "base/str.h"
-#include "profile/core/trt_name.h"
 
 /* ---- types ------------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
 #ifndef OC_NVTX_H
 #define OC_NVTX_H
 
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 
 struct oc_ranges;
 

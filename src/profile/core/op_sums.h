@@ -5,7 +5,7 @@
 #define OC_OP_SUMS_H
 
 #include "base/buf.h"
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 #include "profile/core/rec_list.h"
 #include "onnxcost_types.h"
 

@@ -1,10 +1,9 @@
-#include "profile/core/quantiles.h"
+#include "profile/core/run_spread.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/run_spread.h"
 #include "profile/core/run_sums.h"
 #include "profile/profile.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "profile/core/quantiles.h"
+#include "profile/core/run_spread.h"
 
 enum {
     MAX_LEVELS = 8,

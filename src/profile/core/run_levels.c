@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "profile/core/run_fold.h"
-#include "profile/core/quantiles.h"
+#include "profile/core/run_spread.h"
 
 enum {
     WIDTHS = 6,   /* n-grams of 1, 2, 4 ... 32 launches */

@@ -1,4 +1,4 @@
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>

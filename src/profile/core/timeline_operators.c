@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "profile/core/layer_type.h"
+#include "profile/core/kernel_names.h"
 #include "profile/core/timeline.h"
 
 #define NEARLY_ALL 0.95

@@ -3,7 +3,7 @@
 #define OC_TIMELINE_PARTS_H
 
 #include "profile/core/run_sums.h"
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 #include "onnxcost_types.h"
 
 /* Events that are summed together. */

@@ -1,10 +1,10 @@
 /* profile/formats/: One reader per format (imp_NAME.c: probe and read), with helpers for formats of one
  * tool. A reader may be changed without touching another one; it keeps the limits of input_limits.h, fails
  * if it finds no time, and has a fuzz target.
- * Private to the folder: chrome_layout.h chrome_reader.h column_map.h function_tables.h ncu_metrics.h
- * nsys_tables.h op_logs.h ort_event.h ort_memory.h ort_trace.h trt_layers.h trt_reading.h. */
+ * Private to the folder: chrome_reader.h column_map.h function_tables.h ncu_metrics.h nsys_tables.h
+ * ort_trace.h trt_reading.h. */
 
-#include "profile/formats/chrome_layout.h"
+#include "profile/formats/chrome_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/json_read.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "profile/formats/chrome_layout.h"
 
 enum { MAX_NUMBER = 64, MAX_DIGITS = 18, AT_HAND = 1 << 14 };
 

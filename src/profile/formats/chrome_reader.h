@@ -7,15 +7,15 @@
  *
  * Values are views of the text as written, quotes and escapes included, valid until the next call. A
  * producer uses few event layouts: the reader memoises them and parses a matching event in one
- * pass (chrome_layout.h). */
+ * pass (chrome_layout.c). */
 #ifndef OC_CHROME_READER_H
 #define OC_CHROME_READER_H
 
 #include "base/buf.h"
 #include "base/json_read.h"
 #include "onnxcost_types.h"
-#include "profile/profile.h"
 #include "profile/core/timeline.h"
+#include "profile/profile.h"
 
 enum oc_chrome_field {
     OC_CH_PH,
@@ -166,5 +166,26 @@ void oc_chrome_describe(struct oc_chrome *r, const struct oc_stream *s, const st
  * the timeline passes to the profile, or it is freed. Returns rc. */
 int oc_chrome_finish(struct oc_chrome *r, struct oc_chrome_lanes *l, struct oc_timeline *t, int rc,
                      const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules);
+
+/* ---- chrome layout ------------------------------------------------------------------------------------ */
+
+/* Private to the Chrome reader. Parses one event and memoises its layout: producers repeat their layouts, so
+ * the reader stores which parts of the text vary and parses only those. */
+
+struct oc_chrome_layouts *oc_chrome_layouts_new(void);
+void oc_chrome_layouts_free(struct oc_chrome_layouts *all);
+
+/* memoisation pays off in this file so far */
+bool oc_chrome_layouts_pay(const struct oc_chrome_layouts *all);
+
+/* Parses the event at the start of `ahead` into r->f and r->note if it has a memoised layout. Returns its
+ * length, or 0 if no layout matches. */
+size_t oc_chrome_take_alike(struct oc_chrome *r, struct oc_str ahead);
+
+/* Number of events parsed by a memoised layout. */
+size_t oc_chrome_alike(const struct oc_chrome *r);
+
+/* Parses a whole event, member by member, into r->f and memoises its layout. False: it is not valid JSON. */
+bool oc_chrome_take_apart(struct oc_chrome *r, struct oc_str event);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/text_table.h"
+#include "profile/csv_rows.h"
 
 struct table {
     struct oc_csv *c;

@@ -3,8 +3,9 @@
 #ifndef OC_FUNCTION_TABLES_H
 #define OC_FUNCTION_TABLES_H
 
+#include "profile/core/op_sums.h"
 #include "profile/core/rec_list.h"
-#include "profile/text_table.h"
+#include "profile/csv_rows.h"
 
 enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS, OC_TABLE_VTUNE };
 
@@ -32,5 +33,33 @@ struct oc_function_facts {
 /* Reads the table and passes each row to `sink`, which returns 0, or -1 with *err set. */
 int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err);
+
+/* ---- op logs ------------------------------------------------------------------------------------------ */
+
+/* Private to imp_op_logs.c, imp_summary_tables.c, onednn_lines.c and deepspeed_lines.c: sources that print a
+ * line per operator.
+ */
+
+#define OC_LOG_FIELDS 24
+
+struct oc_op_log {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    struct oc_op_rows rows;
+    struct oc_buf text;
+    /* state of tables */
+    bool in_table, had_table, wanted, csv;
+    int section;
+    size_t at[8], width, name_at;
+    struct oc_recording_count recordings;
+    uint64_t process, counted;      /* of nvprof: that of the lines, that of the last rows */
+    struct oc_map kernels;          /* of ONNX Runtime Web: hash of the name, indexed by id */
+    struct oc_module_tree *modules; /* of DeepSpeed */
+};
+
+bool oc_onednn_is_line(struct oc_str line);
+int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
+bool oc_deepspeed_is_line(struct oc_str line);
+int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line);
 
 #endif

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 #include "profile/core/op_sums.h"
 #include "profile/recorded_types.h"
-#include "profile/core/timeline.h"
 
 enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
 

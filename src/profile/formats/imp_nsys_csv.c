@@ -19,12 +19,11 @@
 
 #include "base/input_limits.h"
 #include "base/buf.h"
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 #include "profile/formats/nsys_tables.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/op_sums.h"
-#include "profile/text_table.h"
-#include "profile/core/timeline.h"
+#include "profile/csv_rows.h"
 
 #define MAX_NS 4503599627370496.0 /* 2^52 */
 

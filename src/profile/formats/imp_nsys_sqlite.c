@@ -16,10 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/timeline_launches.h"
+#include "profile/core/timeline.h"
 #include "profile/core/nvtx.h"
 #include "profile/sqlite_rows.h"
-#include "profile/core/timeline.h"
 #include "onnxcost/profile.h"
 
 #define MAX_STRINGS ((int64_t)1 << 26)

@@ -3,7 +3,7 @@
 
 #include "base/input_limits.h"
 #include "base/units.h"
-#include "profile/formats/ort_event.h"
+#include "profile/formats/ort_trace.h"
 #include "onnxcost/profile.h"
 
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */

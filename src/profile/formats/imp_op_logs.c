@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/op_logs.h"
+#include "profile/formats/function_tables.h"
 #include "profile/recorded_types.h"
 #include "profile/core/timeline.h"
 

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "profile/core/rec_list.h"
 #include "profile/csv_rows.h"
-#include "profile/formats/ort_memory.h"
+#include "profile/formats/ort_trace.h"
 #include "profile/profile.h"
 
 /* ONNX Runtime's memory statistics of nodes (session.collect_node_memory_stats_to_file): bytes, no times,

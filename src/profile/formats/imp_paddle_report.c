@@ -15,7 +15,7 @@
 
 #include "profile/formats/paddle_report.h"
 #include "profile/core/rec_list.h"
-#include "profile/text_table.h"
+#include "profile/csv_rows.h"
 
 #define MAX_DEPTH 64
 

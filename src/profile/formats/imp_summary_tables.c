@@ -27,9 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/op_logs.h"
+#include "profile/formats/function_tables.h"
 #include "profile/recorded_types.h"
-#include "profile/text_table.h"
+#include "profile/csv_rows.h"
 #include "profile/core/timeline.h"
 #include "onnxcost/profile.h"
 

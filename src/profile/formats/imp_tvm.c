@@ -29,7 +29,7 @@
 #include "base/input_limits.h"
 #include "profile/core/op_sums.h"
 #include "profile/recorded_types.h"
-#include "profile/text_table.h"
+#include "profile/csv_rows.h"
 #include "profile/core/timeline.h"
 #include "onnxcost/profile.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 #include "profile/core/timeline.h"
-#include "profile/formats/op_logs.h"
+#include "profile/formats/function_tables.h"
 #include "profile/recorded_types.h"
 
 /* The module tree of DeepSpeed's flops profiler (detailed=True), where every class has its figures before its

@@ -1,4 +1,4 @@
-#include "profile/formats/ort_event.h"
+#include "profile/formats/ort_trace.h"
 
 #include <stdlib.h>
 #include <string.h>

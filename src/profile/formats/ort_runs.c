@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/json_read.h"
-#include "profile/formats/ort_event.h"
 #include "profile/formats/ort_trace.h"
 #include "profile/recorded_types.h"
 #include "onnxcost/profile.h"

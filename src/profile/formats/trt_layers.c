@@ -1,4 +1,4 @@
-#include "profile/formats/trt_layers.h"
+#include "profile/formats/trt_reading.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "profile/formats/trt_reading.h"
 #include "profile/recorded_types.h"
-#include "profile/text_table.h"
+#include "profile/csv_rows.h"
 
 /* The text form of layer information (trtexec --dumpLayerInfo, verbose logs of the builder): one layer a
  * line,

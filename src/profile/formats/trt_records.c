@@ -4,8 +4,6 @@
 
 #include "base/str.h"
 #include "profile/core/kernel_names.h"
-#include "profile/core/layer_type.h"
-#include "profile/core/trt_name.h"
 #include "profile/formats/trt_reading.h"
 #include "onnxcost/profile.h"
 

@@ -1,5 +1,9 @@
+/* write/commands/: Output of the other commands, a file each: texts, and one list of fields for JSON and
+ * CSV. Figures come from the folder of the command.
+ * Private to the folder: out_check.h. */
+
 /* Which operators the runtime fused on each side of a diff: two optimization levels of one model. */
-#include "write/commands/diff_view.h"
+#include "write/commands/page_views.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/gz.h"
+#include "base/file.h"
 #include "base/xml_read.h"
 #include "model/model.h"
 #include "profile/sqlite_rows.h"
-#include "report/pattern.h"
+#include "report/select.h"
 #include "onnxcost/record.h"
 
 static bool find_protobuf_c(struct oc_library_info *out)

@@ -1,4 +1,4 @@
-#include "write/commands/llm_view.h"
+#include "write/commands/page_views.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "base/unicode.h"
 #include "base/units.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/markup.h"
+#include "write/tables/grid.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/report.h"
 

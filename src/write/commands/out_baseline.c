@@ -7,9 +7,8 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "gate/figures.h"
 #include "gate/limits.h"
-#include "write/tables/markup.h"
+#include "write/tables/grid.h"
 #include "onnxcost.h"
 #include "onnxcost/gate.h"
 

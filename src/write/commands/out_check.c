@@ -4,7 +4,7 @@
 
 #include "base/diag.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/markup.h"
+#include "write/tables/grid.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost.h"
 

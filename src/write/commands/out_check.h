@@ -2,7 +2,7 @@
 #ifndef OC_OUT_CHECK_H
 #define OC_OUT_CHECK_H
 
-#include "gate/figures.h"
+#include "gate/limits.h"
 
 const char *oc_check_result_name(enum oc_check_result r); /* "passed", "failed", "inconclusive" */
 /* Machine-readable name of the limit: "max-macs", "min-efficiency", "forbid". Arena text. */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "estimate/predict.h"
@@ -11,7 +10,7 @@
 #include "report/row_roof.h"
 #include "report/select.h"
 #include "report/what_if.h"
-#include "write/commands/compare_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"

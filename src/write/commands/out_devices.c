@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "write/commands/devices_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/hardware.h"
 

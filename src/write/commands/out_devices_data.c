@@ -2,9 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
-#include "write/commands/devices_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
 #include "onnxcost/hardware.h"

@@ -3,12 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/unicode.h"
 #include "base/units.h"
-#include "write/commands/diff_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/plain_table.h"
 
 /* ---- texts of numbers ------------------------------------------------------------------------------- */

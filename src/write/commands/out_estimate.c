@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/predict.h"
-#include "estimate/subnormal.h"
 #include "join/run_sizes.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/explain.h"
+#include "analyze/receipt.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "base/unicode.h"
-#include "join/explain_match.h"
+#include "join/join.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/report.h"

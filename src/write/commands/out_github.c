@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "write/commands/out_check.h"
-#include "write/commands/diff_view.h"
+#include "write/commands/page_views.h"
 
 static void add_escaped(struct oc_buf *b, const char *text, const char *special)
 {

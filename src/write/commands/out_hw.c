@@ -6,7 +6,6 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
-#include "hw/device.h"
 #include "hw/hwdb.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"

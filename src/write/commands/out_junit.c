@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "write/commands/out_check.h"
-#include "write/tables/markup.h"
+#include "write/tables/grid.h"
 #include "onnxcost.h"
 
 static void junit_seconds(struct oc_buf *b, double ns)

@@ -3,7 +3,7 @@
 
 #include "base/units.h"
 #include "write/tables/json_keys.h"
-#include "write/commands/llm_view.h"
+#include "write/commands/page_views.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost.h"
 

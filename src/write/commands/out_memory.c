@@ -4,7 +4,7 @@
 
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "write/commands/memory_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost.h"

@@ -5,7 +5,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "write/commands/memory_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/plain_table.h"
 #include "onnxcost/memory.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/row_cells.h"
-#include "fleet/scan_tables.h"
+#include "fleet/scan.h"
 #include "write/commands/out_summary.h"
 
 /* The order of oc_summary_item_fields. */

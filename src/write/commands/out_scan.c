@@ -1,4 +1,4 @@
-/* Rows of a scan. The columns of the machine-readable formats are those of fleet/scan_tables.h; an unknown
+/* Rows of a scan. The columns of the machine-readable formats are those of fleet/scan_tables.c; an unknown
  * value is null or an empty cell. */
 #include <inttypes.h>
 #include <stdlib.h>

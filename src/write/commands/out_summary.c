@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/api_options.h"
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "write/tables/plain_table.h"

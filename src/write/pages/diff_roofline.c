@@ -12,7 +12,7 @@
 #include "estimate/roofline.h"
 #include "hw/hwdb.h"
 #include "onnxcost/hardware.h"
-#include "write/commands/diff_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 
 enum { WIDTH = 900, HEIGHT = 420, LEFT = 62, RIGHT = 12, TOP = 16, BOTTOM = 36, ARROWS = 60, SIDES = 2 };

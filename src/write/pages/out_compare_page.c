@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "report/row_roof.h"
-#include "write/commands/compare_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 
 enum { MOST = 6 + 6 * OC_COMPARE_PAGE_SOURCES };

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/units.h"
-#include "write/commands/devices_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "onnxcost/hardware.h"
 

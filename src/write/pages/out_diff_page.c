@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "write/commands/diff_view.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 
 enum { MOST = 40 };

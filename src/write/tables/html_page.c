@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "write/tables/markup.h"
+#include "write/tables/grid.h"
 #include "onnxcost.h"
 
 const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f)

@@ -6,7 +6,7 @@
 #include "analyze/receipt.h"
 #include "base/ck.h"
 #include "base/units.h"
-#include "report/receipts.h"
+#include "report/headline.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/json_write.h"
-#include "base/parquet.h"
-#include "estimate/kernel.h"
+#include "base/row_cells.h"
+#include "estimate/kernels.h"
 #include "join/join.h"
 #include "onnxcost_types.h"
 #include "report/report.h"

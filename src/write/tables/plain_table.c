@@ -6,8 +6,7 @@
 #include "base/arena.h"
 #include "base/unicode.h"
 #include "report/columns.h"
-#include "write/tables/markup.h"
-#include "write/tables/term_table.h"
+#include "write/tables/grid.h"
 
 static size_t plain_table_columns(const struct oc_sheet *s)
 {

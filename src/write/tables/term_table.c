@@ -1,4 +1,4 @@
-#include "write/tables/term_table.h"
+#include "write/tables/plain_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/unicode.h"
-#include "write/tables/plain_table.h"
 
 /* A chunk that is not broken unless it is longer than a line: characters [from, to). */
 struct chunk {

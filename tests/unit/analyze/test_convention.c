@@ -11,7 +11,6 @@
 #include "onnxcost.h"
 #include "support/build.h"
 #include "zoo.h"
-#include "onnxcost.h"
 
 static uint64_t count_model(const uint8_t *bytes, size_t n, const char *convention)
 {

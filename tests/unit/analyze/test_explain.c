@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/convention.h"
-#include "analyze/explain.h"
+#include "analyze/receipt.h"
 #include "support/build.h"
 #include "zoo.h"
 #include "onnxcost.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/fit_boxes.h"
+#include "analyze/fit.h"
 
 /* Writes all outputs at x; false: no value. */
 typedef bool function(const int64_t *x, uint64_t *value);

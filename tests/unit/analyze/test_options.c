@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/explain.h"
+#include "analyze/receipt.h"
 #include "support/run_model.h"
 #include "onnxcost.h"
 

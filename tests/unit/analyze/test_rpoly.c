@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/rpoly.h"
+#include "analyze/fit.h"
 #include "base/arena.h"
 
 typedef uint64_t function(const int64_t *x);

@@ -1,5 +1,5 @@
 /* Options of callers whose struct is shorter, equal or longer than the one of the library. */
-#include "base/api_options.h"
+#include "base/c_locale.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

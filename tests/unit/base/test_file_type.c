@@ -1,4 +1,4 @@
-#include "base/file_type.h"
+#include "base/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Members of gzip data with their trailer: CRC and length (RFC 1952). The reader inflates
  * 192 KiB at a time. */
-#include "base/gz.h"
+#include "base/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

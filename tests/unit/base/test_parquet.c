@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/diag.h"
-#include "base/parquet.h"
+#include "base/row_cells.h"
 
 static const struct oc_cell_column columns[] = {{"text", OC_DATUM_TEXT, true, "", "a text"},
                                                 {"count", OC_DATUM_U64, false, "B", "a count"},

@@ -1,4 +1,4 @@
-#include "estimate/conformal.h"
+#include "estimate/calibrate.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -11,7 +11,6 @@
 
 #include "estimate/predict.h"
 #include "estimate/rank_devices.h"
-#include "estimate/rank_span.h"
 #include "zoo.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"

@@ -1,4 +1,4 @@
-#include "estimate/recordings.h"
+#include "estimate/samples.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "estimate/samples.h"
 #include "support/many.h"
 #include "onnxcost.h"
 

@@ -1,4 +1,4 @@
-#include "estimate/subnormal.h"
+#include "estimate/predict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "gate/align.h"
+#include "gate/diff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

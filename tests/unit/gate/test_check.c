@@ -1,4 +1,4 @@
-#include "gate/figures.h"
+#include "gate/limits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

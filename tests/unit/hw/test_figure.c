@@ -1,4 +1,4 @@
-#include "hw/device.h"
+#include "hw/hwdb.h"
 
 #include <math.h>
 #include <setjmp.h>

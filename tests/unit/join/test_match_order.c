@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "join/join.h"
-#include "join/type_sets.h"
+#include "join/expansion.h"
 #include "support/build.h"
 #include "support/profiles.h"
 #include "zoo.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/little_endian.h"
+#include "base/wire.h"
 #include "zoo.h"
 #include "onnxcost.h"
 

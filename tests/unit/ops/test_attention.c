@@ -1,4 +1,4 @@
-#include "ops/attention.h"
+#include "ops/shared_rules.h"
 #include "support/op_rows.h"
 
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "profile/formats/chrome_layout.h"
+#include "profile/formats/chrome_reader.h"
 
 enum { F_SIZE = OC_CH_ARG, F_SHAPE };
 static const struct oc_chrome_key arg[] = {{"size", F_SIZE}, {"shape", F_SHAPE}};

@@ -1,4 +1,4 @@
-#include "profile/formats/ort_memory.h"
+#include "profile/formats/ort_trace.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "profile/core/layer_type.h"
+#include "profile/core/kernel_names.h"
 
 struct named {
     const char *name, *type;

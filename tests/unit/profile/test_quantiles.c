@@ -1,4 +1,4 @@
-#include "profile/core/quantiles.h"
+#include "profile/core/run_spread.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "profile/core/trt_name.h"
+#include "profile/core/kernel_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

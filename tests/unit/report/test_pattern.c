@@ -1,4 +1,4 @@
-#include "report/pattern.h"
+#include "report/select.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

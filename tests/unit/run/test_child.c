@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/diag.h"
-#include "run/child.h"
+#include "run/record_files.h"
 
 struct heard {
     char stages[256], texts[256];

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "shape/window.h"
+#include "shape/type.h"
 
 static struct oc_arena arena;
 static struct oc_exprs *x;

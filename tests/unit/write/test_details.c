@@ -1,4 +1,4 @@
-#include "write/details.h"
+#include "write/report_write.h"
 
 #include <setjmp.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "write/mge_report.h"
+#include "write/report_write.h"
 #include "support/mge_case.h"
 
 #define OWN         "tests/data/megengine"

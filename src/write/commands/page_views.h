@@ -1,0 +1,171 @@
+/* What the commands write in several formats: their rows as lists of fields, their texts, their pages. */
+#ifndef OC_PAGE_VIEWS_H
+#define OC_PAGE_VIEWS_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "estimate/rank_devices.h"
+#include "gate/diff.h"
+#include "join/compare.h"
+#include "llm/llm.h"
+#include "memory/memory_report.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/llm.h"
+#include "onnxcost/report.h"
+#include "report/report.h"
+#include "write/tables/json_keys.h"
+
+/* ---- compare view ------------------------------------------------------------------------------------- */
+
+/* Private to out_compare*.c: several profiles of one model, joined. */
+
+/* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
+struct oc_comparing {
+    struct oc_compare c;
+    const struct oc_model *model;
+    const struct oc_device *device;
+    const struct oc_report_opts *o;
+    struct oc_arena arena;
+    struct oc_rows rows;
+    bool combine; /* adds the shortest time of each row to the times of the sources */
+};
+
+/* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */
+const char *oc_compare_letter(struct oc_arena *a, uint32_t source);
+/* "median": of one run. */
+const char *oc_compare_stat(const struct oc_profile *p);
+/* The row with the time of one source, for its rates. */
+struct oc_row oc_compare_timed(const struct oc_comparing *x, const struct oc_row *row,
+                               const struct oc_compare_cell *cell, uint32_t source);
+
+enum { OC_COMPARE_PAGE_SOURCES = 10 };
+void oc_compare_page(struct oc_comparing *x, FILE *f); /* at most so many sources */
+
+/* ---- devices view ------------------------------------------------------------------------------------- */
+
+/* Private to the writers of the comparison of devices. */
+
+/* A row of CSV and of the page: device i in total (op_class OC_OP_CLASS_COUNT) or for one class of operators.
+ */
+void oc_devices_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t, size_t i,
+                       unsigned op_class);
+/* Part of the device's memory that is needed; NAN: unknown. */
+double oc_devices_memory_share(const struct oc_rank_row *row);
+void oc_devices_page(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
+void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
+
+/* ---- llm view ----------------------------------------------------------------------------------------- */
+
+/* Private to the writers of the report of a language model. */
+
+struct oc_llm_line { /* a run of the graph, or all decode steps */
+    const char *name, *key;
+    enum oc_llm_part part;
+    int64_t fresh, past; /* -1: does not apply */
+    double tokens;       /* tokens produced or read, over all sequences */
+};
+enum { OC_LLM_LINES = 5 };
+/* Returns the number of lines: without decode steps after the first token the others are omitted. */
+size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES]);
+const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part);
+
+/* The reason if a part has no counts. */
+const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part);
+
+/* The counts with closed forms, in order; false after the last. */
+struct oc_llm_form {
+    const char *title, *key;
+    enum oc_llm_num num;
+};
+bool oc_llm_form(size_t i, struct oc_llm_form *out);
+/* "batch*(524288*past + 6607077376)"; NULL: no closed form was found. */
+const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
+                             struct oc_arena *a);
+
+/* Members of "runs", "roofs" and "batches". */
+void oc_llm_run_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line);
+void oc_llm_roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r);
+void oc_llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_row *r);
+
+/* Lines of the text format that have no table: the model; closed forms and notes on devices. */
+void oc_llm_write_head(const struct oc_llm *l, FILE *f);
+void oc_llm_write_notes(const struct oc_llm *l, FILE *f);
+
+void oc_llm_page(const struct oc_llm *l, bool fragment, FILE *f);
+void oc_llm_write_csv(const struct oc_llm *l, FILE *f);
+void oc_llm_write_json(const struct oc_llm *l, FILE *f);
+
+/* ---- memory view -------------------------------------------------------------------------------------- */
+
+/* Rows and texts of the memory report and of plans, shared by JSON, CSV, text and HTML. */
+
+/* A member of "buffers" and "live_at_peak". */
+void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
+                             const struct oc_life *x);
+/* A member of "steps"; a step beyond the last one has no value. */
+void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step);
+/* A member of "buffers" of a plan. */
+void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
+                           const struct oc_planned_buffer *b);
+
+/* "fits: needs 107 MiB, NVIDIA A100 has 40 GiB (0.26 %), 39.9 GiB free" */
+const char *oc_memory_fit_text(const struct oc_memory *m, struct oc_arena *arena);
+
+/* The page: -f html. */
+void oc_memory_page(const struct oc_memory *m, bool fragment, FILE *f);
+
+/* ---- diff view ---------------------------------------------------------------------------------------- */
+
+/* Selection and texts of a diff, shared by all text formats. */
+
+struct oc_diff_view {
+    const struct oc_diff *d;
+    const struct oc_diff_write_opts *o;
+    struct oc_arena arena;
+    bool has[OC_DIFF_METRICS];    /* the metric is non-zero or unknown on some side */
+    bool column[OC_DIFF_METRICS]; /* the metric has a column: it differs in some row */
+    uint32_t *row;                /* indices in output order */
+    uint32_t n_row;               /* number of rows printed */
+    uint32_t n_wanted;            /* number before --top */
+};
+
+/* whole: also unchanged rows, all of them and in model order, unless the options say otherwise. */
+int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const struct oc_diff_write_opts *o,
+                      bool whole, struct oc_err *err);
+void oc_diff_view_free(struct oc_diff_view *v);
+
+struct oc_metric_name {
+    const char *key, *title;
+    bool bytes, time;
+};
+extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
+
+/* The sheets, each freed by oc_sheet_free; heads and cells are allocated in the view. */
+
+void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s);  /* description of A and B */
+void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s); /* time outside the runs */
+void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s); /* exact totals with differences */
+void oc_diff_fusions(struct oc_diff_view *v,
+                     struct oc_sheet *s); /* whose counts differ between two profiles */
+/* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
+const char *oc_diff_sentence(struct oc_diff_view *v);
+
+/* Rows whose metrics are unknown, as text; NULL: none. */
+const char *oc_diff_gaps(struct oc_diff_view *v);
+bool oc_diff_type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t);
+double oc_diff_type_delta(const struct oc_diff_type *t, unsigned metric); /* NAN: unknown */
+
+/* Members of "rows" and "types". */
+void oc_diff_row_fields(struct oc_fields *o, const struct oc_diff_row *r);
+void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t);
+
+/* Formats. */
+void oc_diff_page(struct oc_diff_view *v, FILE *f);
+struct oc_html;
+void oc_diff_roofline(struct oc_html *h, const struct oc_diff *d); /* a section of it; none without times */
+void oc_diff_csv(struct oc_diff_view *v, FILE *f);
+void oc_diff_json(struct oc_diff_view *v, FILE *f);
+void oc_diff_github(struct oc_diff_view *v, FILE *f); /* annotations of GitHub Actions */
+
+#endif
