@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "advice/advisor.h"
-#include "estimate/recast.h"
 #include "estimate/predict.h"
+#include "estimate/recast.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

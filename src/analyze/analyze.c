@@ -2,15 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/c_locale.h"
-#include "base/input_limits.h"
-#include "base/http.h"
-#include "base/units.h"
 #include "analyze/convention.h"
 #include "analyze/engine.h"
-#include "ops/user_rules.h"
+#include "base/c_locale.h"
+#include "base/http.h"
+#include "base/input_limits.h"
+#include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "ops/user_rules.h"
 
 #define SPATIAL_DEFAULT    224
 #define SPATIAL_SECOND_TRY 640

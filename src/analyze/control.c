@@ -1,8 +1,8 @@
 /* Control-flow operators: type inference through their bodies, and how the bodies' cost counts. */
 #include <string.h>
 
-#include "base/str.h"
 #include "analyze/engine.h"
+#include "base/str.h"
 #include "onnxcost.h"
 
 struct control {

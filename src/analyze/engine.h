@@ -124,7 +124,7 @@ struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
 /* Called when a declared plain symbol was matched with a computed number. */
 void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed);
 
-/* value.c: --value. Needs the types of the inputs; a file replaces the type by its own. */
+/* --value. Needs the types of the inputs; a file replaces the type by its own. */
 int oc_bind_values(struct oc_engine *e);
 
 /* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over bound names

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "base/wire.h"
 #include "base/str.h"
+#include "base/wire.h"
 #include "ops/op.h"
 
 /* Dimension `axis` (from the end if negative) of the input equals that of the weight. */

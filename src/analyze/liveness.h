@@ -122,7 +122,7 @@ struct oc_live_walk { /* of one graph */
     uint8_t quality;
 };
 
-/* liveness_bytes.c: rounded up; 0 with quality OC_UNKNOWN if unknown */
+/* Rounded up; 0 with quality OC_UNKNOWN if unknown */
 uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t *quality);
 
 /* liveness_walk.c: the liveness of one graph; freed by oc_live_walk_end, which also releases the buffers of a
@@ -135,7 +135,7 @@ uint32_t oc_live_tie_root(struct oc_live_builder *b, uint32_t slot);
 uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value);
 void oc_live_used(struct oc_live_walk *w, uint32_t value, uint32_t step);
 
-/* liveness_reuse.c: outputs take over buffers that die */
+/* Outputs take over buffers that die */
 void oc_live_reuse(struct oc_live_walk *w);
 /* Whether the step's first output could reuse the buffer of the input value, if that dies. */
 bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in);

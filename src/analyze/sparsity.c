@@ -5,8 +5,8 @@
 
 #include "base/c_locale.h"
 #include "base/ck.h"
-#include "base/wire.h"
 #include "base/os.h"
+#include "base/wire.h"
 #include "onnxcost.h"
 
 enum {

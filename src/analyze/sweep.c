@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/c_locale.h"
 #include "analyze/closed_form.h"
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "onnxcost.h"
 

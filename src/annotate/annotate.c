@@ -13,14 +13,14 @@
 #include "annotate/model_rewrite.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
+#include "base/unicode.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/headline.h"
 #include "report/report.h"
-#include "base/unicode.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 #define PREFIX "onnxcost."
 

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/input_limits.h"
 #include "base/diag.h"
-#include "base/os.h"
 #include "base/http.h"
+#include "base/input_limits.h"
+#include "base/os.h"
 #include "base/text_filter.h"
 
 #define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */

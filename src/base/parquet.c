@@ -11,9 +11,9 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/json_write.h"
-#include "base/wire.h"
 #include "base/map.h"
 #include "base/unicode.h"
+#include "base/wire.h"
 #include "onnxcost.h"
 
 enum {

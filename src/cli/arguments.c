@@ -14,8 +14,8 @@
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "onnxcost/estimate.h"
-#include "onnxcost/report.h"
 #include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 enum { MAX_SIZES = 10000 };
 

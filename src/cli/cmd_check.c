@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/devices.h"
 #include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/devices.h"
+#include "cli/output.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/gate.h"

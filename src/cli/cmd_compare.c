@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/arguments.h"
 #include "onnxcost/estimate.h"
 
 struct comparison {

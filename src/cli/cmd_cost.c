@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/devices.h"
 #include "cli/output.h"
-#include "cli/arguments.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/devices.h"
+#include "cli/output.h"
 #include "onnxcost/gate.h"
 #include "onnxcost/profile.h"
 

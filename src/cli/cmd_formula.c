@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/arguments.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/energy.h"
 #include "onnxcost/sparsity.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/arguments.h"
+#include "cli/cli.h"
 #include "cli/devices.h"
 #include "cli/output.h"
 #include "onnxcost/providers.h"

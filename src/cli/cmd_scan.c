@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/arguments.h"
+#include "cli/cli.h"
 #include "cli/devices.h"
+#include "cli/output.h"
 #include "onnxcost/scan.h"
 
 enum { MAX_LIST_BYTES = 256 << 20 };

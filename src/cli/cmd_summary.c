@@ -1,11 +1,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
-#include "cli/arguments.h"
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
  * tables these are count. */

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/arguments.h"
+#include "cli/cli.h"
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/scan.h"

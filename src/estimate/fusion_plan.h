@@ -119,7 +119,7 @@ uint32_t oc_fuse_size_root(const struct oc_fuse *f, uint32_t value, unsigned axi
 bool oc_fuse_same_size(const struct oc_fuse *f, uint32_t a, uint32_t b, unsigned axis);
 bool oc_fuse_any_order(const struct oc_fuse *f,
                        uint32_t node);                /* computes the same in any order of dimensions */
-void oc_fuse_split(struct oc_fuse *f, uint32_t node); /* fusion_slices.c: Gathers and Slices of one axis */
+void oc_fuse_split(struct oc_fuse *f, uint32_t node); /* fusion_moves.c: Gathers and Slices of one axis */
 void oc_fuse_qdq(struct oc_fuse *f);                  /* fusion_qdq.c: integer kernels of quantized models */
 /* and the Transposes around those with channels last; appended to the list */
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out);
@@ -136,10 +136,10 @@ bool oc_fuse_has_numbers(const struct oc_fuse *f, uint32_t value);
 bool oc_fuse_takes_zeros(const struct oc_fuse *f, uint32_t reshape); /* 0 is a size: allowzero */
 /* The Reshapes around a Gemm, unless there is another one that they become a part of. */
 void oc_fuse_insert_views(struct oc_fuse *f, const struct oc_fuse_group *g);
-/* fusion_functions.c: number of kernels of the group; appends them if they are several */
+/* fusion_no_kernel.c: number of kernels of the group; appends them if they are several */
 size_t oc_fuse_function_size(const struct oc_fuse *f, const struct oc_fuse_group *g);
 bool oc_fuse_function(struct oc_fuse *f, const struct oc_fuse_group *g, struct oc_kernel_list *out);
-/* fusion_half.c: of float, or of half precision that is computed in float; kernels that do so; the Casts */
+/* fusion_no_kernel.c: of float, or of half precision that is computed in float; kernels that do so; the Casts */
 bool oc_fuse_is_float(const struct oc_fuse *f, uint32_t value);
 bool oc_fuse_in_float(const struct oc_fuse *f, uint32_t group);
 void oc_fuse_casts(const struct oc_fuse *f, struct oc_kernel_list *out);

@@ -10,8 +10,8 @@
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"
-#include "estimate/regression.h"
 #include "estimate/pooled.h"
+#include "estimate/regression.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 

@@ -10,11 +10,11 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "estimate/predict.h"
-#include "profile/csv_rows.h"
-#include "profile/profile.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/profile.h"
+#include "profile/csv_rows.h"
+#include "profile/profile.h"
 
 static bool recordings_ends_with(const char *s, const char *end)
 {

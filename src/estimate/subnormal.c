@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "base/wire.h"
 #include "base/os.h"
+#include "base/wire.h"
 #include "estimate/curve.h"
 #include "model/model.h"
 #include "model/tensor.h"

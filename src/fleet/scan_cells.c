@@ -8,12 +8,12 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
 #include "profile/profile.h"
 #include "report/columns.h"
 #include "report/headline.h"
 #include "report/row_roof.h"
-#include "onnxcost/hardware.h"
-#include "onnxcost/report.h"
 
 static void make_report(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_report *r)
 {

@@ -5,9 +5,9 @@
 
 #include "base/str.h"
 #include "fleet/scan.h"
-#include "profile/profile.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
+#include "profile/profile.h"
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 

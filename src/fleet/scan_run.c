@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/c_locale.h"
-#include "base/wire.h"
 #include "base/row_cells.h"
 #include "base/str.h"
-#include "fleet/worker_pool.h"
+#include "base/wire.h"
 #include "fleet/model_files.h"
 #include "fleet/scan.h"
+#include "fleet/worker_pool.h"
 
 /* The algorithm is that of the xxHash specification, version 0.1.1, section "XXH64". */
 

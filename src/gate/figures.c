@@ -6,10 +6,10 @@
 
 #include "estimate/predict.h"
 #include "join/join.h"
-#include "report/headline.h"
+#include "onnxcost.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
-#include "onnxcost.h"
+#include "report/headline.h"
 
 void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
                      bool cache)

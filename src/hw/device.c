@@ -12,8 +12,8 @@
 #include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
-#include "base/units.h"
 #include "base/unicode.h"
+#include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/diag.h"
 #include "base/file.h"
-#include "hw/hwdb.h"
 #include "hw/hw_reader.h"
+#include "hw/hwdb.h"
 #include "onnxcost.h"
 
 #define FIGURE_ATTR "source section formula note"

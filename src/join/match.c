@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "join/join.h"
 #include "join/expansion.h"
+#include "join/join.h"
 
 /* Tools change names: a kernel's suffix (_myl109_2), an event's suffix (_kernel_time), the index of a
  * shape profile, a domain prefix, and '.' or '/' replaced by '_'. */

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "join/join.h"
 #include "join/expansion.h"
+#include "join/join.h"
 
 #define MAX_GROUP   512
 #define MAX_BACK    12

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "join/join.h"
 #include "join/expansion.h"
+#include "join/join.h"
 
 /* Names of ONNX Runtime's events and the nodes they refer to (profile-formats 2.4): the node's own name, or
  * one that a graph transformer generates (table `generated`), a name in an inlined branch or function

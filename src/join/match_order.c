@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/expansion.h"
 #include "join/join.h"
 #include "join/record_cost.h"
-#include "join/expansion.h"
 
 /* Matching by type and order, for runtimes that do not record node names. Records and nodes are sequences
  * in execution order; a weighted longest-common-subsequence alignment pairs equivalent types, maximises

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/join.h"
 #include "join/expansion.h"
+#include "join/join.h"
 #include "profile/core/kernel_names.h"
 
 #define MAX_LAYER_PARTS 1024

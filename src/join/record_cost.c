@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "join/join.h"
 #include "join/expansion.h"
+#include "join/join.h"
 
 /* A BatchNormalization that runs as a convolution has MACs. */
 static bool is_blocked(const struct oc_prof_rec *r)

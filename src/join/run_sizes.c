@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/engine.h"
 #include "analyze/analysis.h"
-#include "base/c_locale.h"
+#include "analyze/engine.h"
 #include "base/buf.h"
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/units.h"
-#include "onnxcost/profile.h"
 #include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 /* ---- the runs with one set of shapes as a profile --------------------------------------------------- */
 

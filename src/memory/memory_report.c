@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/closed_form.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
-#include "analyze/closed_form.h"
 #include "onnxcost/hardware.h"
 
 struct oc_liveness_opts oc_memory_runtime_opts(const struct oc_analysis *a)

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/os.h"
 #include "base/ck.h"
+#include "base/os.h"
 #include "base/wire.h"
 #include "model/decoder.h"
 #include "shape/type.h"

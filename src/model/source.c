@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/os.h"
 #include "base/http.h"
+#include "base/os.h"
 #include "model/decoder.h"
-#include "model/stored.h"
 #include "model/graph_writer.h"
 #include "model/loader.h"
+#include "model/stored.h"
 #include "onnxcost.h"
 
 #define CONFIG "config.json"

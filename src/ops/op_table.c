@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "onnxcost/report.h"
 #include "ops/formula.h"
 #include "ops/op.h"
 #include "ops/user_rules.h"
-#include "onnxcost/report.h"
 
 /* Number of tests per name, generated from tests/data/op_tests.tsv. */
 static const struct op_tests {

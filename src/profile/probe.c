@@ -1,13 +1,13 @@
 /* Selects the importer for a file: the list of importers and their scores for the first bytes. */
 #include <string.h>
 
-#include "base/c_locale.h"
-#include "base/str.h"
 #include "base/buf.h"
+#include "base/c_locale.h"
 #include "base/file.h"
 #include "base/http.h"
-#include "profile/profile.h"
+#include "base/str.h"
 #include "onnxcost/profile.h"
+#include "profile/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
 #define LATE_BYTES  ((size_t)64 << 20)

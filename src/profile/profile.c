@@ -7,11 +7,11 @@
 
 #include "base/c_locale.h"
 #include "base/input_limits.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/run_spread.h"
 #include "profile/core/timeline.h"
-#include "onnxcost.h"
-#include "onnxcost/profile.h"
 
 bool oc_record_is_integer(const struct oc_prof_rec *rec)
 {

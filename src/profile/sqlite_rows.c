@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/buf.h"
-#include "base/input_limits.h"
 #include "base/diag.h"
+#include "base/file.h"
+#include "base/input_limits.h"
 #include "base/load_library.h"
 
 /* ---- the library ------------------------------------------------------------------------------------ */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/file.h"
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/xml_read.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
-#include "report/what_if.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "report/report.h"
+#include "report/what_if.h"
 
 /* The rows so far. The first `n_first` are known to precede all others seen. */
 struct best {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "join/join.h"
-#include "report/report.h"
 #include "onnxcost.h"
+#include "report/report.h"
 
 static uint32_t group_keys_main_node(const struct oc_analysis *a, const struct oc_join_rec *j)
 {

@@ -11,11 +11,11 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "join/run_sizes.h"
-#include "profile/core/kernel_names.h"
-#include "report/report.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
+#include "profile/core/kernel_names.h"
+#include "report/report.h"
 
 static struct oc_bound_share *share_of(struct oc_report *r, struct oc_row_bounds *b, const char *name)
 {

@@ -8,8 +8,8 @@
 #include "join/join.h"
 #include "join/record_cost.h"
 #include "join/run_sizes.h"
-#include "onnxcost/report.h"
 #include "onnxcost.h"
+#include "onnxcost/report.h"
 
 const struct oc_row_limits oc_no_limits = {
     NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}};

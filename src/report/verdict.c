@@ -7,10 +7,10 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "report/columns.h"
-#include "report/row_roof.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+#include "report/columns.h"
+#include "report/row_roof.h"
 
 const char *const oc_time_part_id_text[OC_PART_COUNT] = {"roofline_ns", "above_roofline_ns", "no_bound_ns",
                                                          "added_ns",    "unmatched_ns",      "outside_ns"};

@@ -62,7 +62,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *arena, FILE *f
 struct oc_json_out;
 void oc_what_if_json(const struct oc_what_if *x, struct oc_json_out *w); /* the value of "what_if" */
 
-/* ---- private: fuse_rows.c --------------------------------------------------------------------------- */
+/* ---- private: fused rows ---------------------------------------------------------------------------- */
 
 /* Fuses element-wise rows into the rows that produce their input. Returns the number fused. */
 uint32_t oc_fuse_rows(struct oc_what_if *x);

@@ -3,17 +3,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/c_locale.h"
 #include "base/buf.h"
+#include "base/c_locale.h"
 #include "base/diag.h"
-#include "base/units.h"
 #include "base/unicode.h"
-#include "run/record_files.h"
-#include "run/ort_lib.h"
-#include "profile/core/run_spread.h"
-#include "shape/type.h"
+#include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/record.h"
+#include "profile/core/run_spread.h"
+#include "run/ort_lib.h"
+#include "run/record_files.h"
+#include "shape/type.h"
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
  * further. */

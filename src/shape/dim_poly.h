@@ -1,4 +1,4 @@
-/* Internals of the table of expressions, included only by dim.c, dim_poly.c and dim_text.c.
+/* Internals of the table of expressions, included only by dim.c and dim_poly.c.
  *
  * An expression is a polynomial with integer coefficients over atoms: named or fresh unknowns, quotients,
  * minima, maxima, remainders, and frozen results that would have grown past the limits below. Terms are in

@@ -11,13 +11,13 @@
 
 #include "base/unicode.h"
 #include "base/units.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/pyfmt.h"
 #include "report/what_if.h"
 #include "write/tables/grid.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 #define INFO_WIDTH 30
 #define BAR_LENGTH 15

@@ -7,10 +7,10 @@
 
 #include "base/units.h"
 #include "hw/hwdb.h"
-#include "report/row_roof.h"
-#include "report/headline.h"
-#include "onnxcost/report.h"
 #include "onnxcost.h"
+#include "onnxcost/report.h"
+#include "report/headline.h"
+#include "report/row_roof.h"
 
 struct lines {
     struct oc_report *r;

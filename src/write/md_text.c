@@ -7,13 +7,13 @@
 #include "base/unicode.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
-#include "onnxcost/hardware.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 enum { MAX_COLUMNS = 160, HEAD = MAX_COLUMNS / 3 };
 

@@ -6,10 +6,10 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "write/tables/grid.h"
+#include "onnxcost/report.h"
 #include "report/pyfmt.h"
 #include "report/select.h"
-#include "onnxcost/report.h"
+#include "write/tables/grid.h"
 
 #define MAX_OUTPUT_BYTES ((size_t)256 << 20)
 #define DEFAULT_TOP      3

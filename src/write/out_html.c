@@ -7,14 +7,14 @@
 
 #include "base/file.h"
 #include "hw/hwdb.h"
-#include "report/row_roof.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/report.h"
 #include "report/headline.h"
+#include "report/row_roof.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
 #include "write/tables/html_page.h"
-#include "onnxcost/hardware.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
 {

@@ -4,8 +4,8 @@
 #ifndef OC_OUT_HTML_H
 #define OC_OUT_HTML_H
 
-#include "report/report.h"
 #include "report/headline.h"
+#include "report/report.h"
 #include "write/tables/json_keys.h"
 
 /* An integer, as a string if JavaScript would round it. */

@@ -11,10 +11,10 @@
 #include "estimate/bound.h"
 #include "hw/hwdb.h"
 #include "llm/llm.h"
+#include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/llm.h"
 #include "onnxcost/report.h"
-#include "onnxcost.h"
 
 enum {
     LIVE_MAX_NODES = 5000, /* larger models: the present sizes and types only (1.6 s for 4,350 nodes) */

@@ -6,10 +6,10 @@
 #include "analyze/receipt.h"
 #include "base/map.h"
 #include "join/join.h"
+#include "onnxcost.h"
 #include "report/columns.h"
 #include "report/headline.h"
 #include "write/out_html.h"
-#include "onnxcost.h"
 
 #define EXACT_IN_SCRIPTS ((uint64_t)1 << 53)
 

@@ -6,10 +6,10 @@
 
 #include "base/unicode.h"
 #include "base/units.h"
-#include "report/columns.h"
-#include "report/headline.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "report/columns.h"
+#include "report/headline.h"
 
 void oc_html_text(const char *s, FILE *f)
 {

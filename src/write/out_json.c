@@ -1,13 +1,13 @@
 #include <math.h>
 
-#include "write/tables/json_keys.h"
-#include "write/report_write.h"
-#include "report/headline.h"
-#include "report/columns.h"
-#include "report/what_if.h"
+#include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
-#include "onnxcost.h"
+#include "report/columns.h"
+#include "report/headline.h"
+#include "report/what_if.h"
+#include "write/report_write.h"
+#include "write/tables/json_keys.h"
 
 /* report.schema.json describes the layout. Unknown is null. */
 enum { JSON_VERSION = 1 };

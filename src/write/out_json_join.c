@@ -6,11 +6,11 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "join/record_cost.h"
-#include "report/row_roof.h"
-#include "report/report.h"
-#include "write/tables/json_keys.h"
-#include "onnxcost/report.h"
 #include "onnxcost.h"
+#include "onnxcost/report.h"
+#include "report/report.h"
+#include "report/row_roof.h"
+#include "write/tables/json_keys.h"
 
 static void units(struct oc_json_out *w, const struct oc_row_limits *l)
 {

@@ -10,11 +10,11 @@
 #include "base/diag.h"
 #include "base/load_library.h"
 #include "base/units.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/report.h"
 #include "write/report_write.h"
-#include "onnxcost.h"
-#include "onnxcost/report.h"
 
 #if __has_include(<xlsxwriter.h>) && !defined(OC_LINKED_LIBRARIES)
 #include <xlsxwriter.h>

@@ -4,10 +4,10 @@
 
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 #include "write/report_write.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 const struct oc_shown_quantity oc_quantities[OC_QUANTITIES] = {
     {"time", "time_ns", "Latency (us)", true, true, false},

@@ -1,17 +1,19 @@
+#include "write/report_write.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "advice/advice.h"
 #include "base/c_locale.h"
+#include "base/diag.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
-#include "report/select.h"
-#include "report/row_roof.h"
 #include "report/headline.h"
 #include "report/report.h"
+#include "report/row_roof.h"
+#include "report/select.h"
 #include "report/what_if.h"
-#include "write/report_write.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 /* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
  * raised when the meaning of a column changes. */
@@ -234,4 +236,32 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     }
     oc_arena_free(&r.arena);
     return rc;
+}
+
+/* ---- schema ------------------------------------------------------------------------------------------- */
+
+/* Published schemas of the documents that the program writes: one file in src/write each. */
+static const struct {
+    const char *name, *text;
+} schemas[] = {
+    {
+        "report",
+#include "report_schema.h"
+    },
+    {
+        "compare",
+#include "compare_schema.h"
+    },
+};
+
+int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+        if (name && strcmp(name, schemas[i].name) != 0)
+            continue;
+        fputs(schemas[i].text, f);
+        return 0;
+    }
+    return oc_fail(err, OC_ENOTFOUND, "unknown schema '%s'; valid: report, compare", name);
 }

@@ -6,11 +6,11 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/what_if.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
 

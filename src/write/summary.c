@@ -7,13 +7,13 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "report/row_roof.h"
-#include "report/headline.h"
-#include "report/report.h"
-#include "write/report_write.h"
+#include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
-#include "onnxcost.h"
+#include "report/headline.h"
+#include "report/report.h"
+#include "report/row_roof.h"
+#include "write/report_write.h"
 
 struct sum { /* the context of every part below */
     struct oc_report *r;

@@ -5,9 +5,9 @@
 #define OC_OP_SUMS_H
 
 #include "base/buf.h"
-#include "profile/core/timeline.h"
-#include "profile/core/rec_list.h"
 #include "onnxcost_types.h"
+#include "profile/core/rec_list.h"
+#include "profile/core/timeline.h"
 
 struct oc_op_row {
     struct oc_str name, type, provider;

@@ -15,8 +15,8 @@
 #define OC_TIMELINE_H
 
 #include "onnxcost_types.h"
-#include "profile/recorded_types.h"
 #include "profile/profile.h"
+#include "profile/recorded_types.h"
 
 enum oc_event_kind {
     /* host */

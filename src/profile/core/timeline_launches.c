@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnxcost/profile.h"
 #include "profile/core/rec_list.h"
 #include "profile/core/timeline_parts.h"
-#include "onnxcost/profile.h"
 
 static struct oc_launches *launches_of(struct oc_timeline *t)
 {

@@ -2,9 +2,9 @@
 #ifndef OC_TIMELINE_PARTS_H
 #define OC_TIMELINE_PARTS_H
 
+#include "onnxcost_types.h"
 #include "profile/core/run_sums.h"
 #include "profile/core/timeline.h"
-#include "onnxcost_types.h"
 
 /* Events that are summed together. */
 struct calls {

@@ -20,11 +20,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/core/timeline.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/rec_list.h"
-#include "profile/formats/ncu_metrics.h"
+#include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
+#include "profile/formats/ncu_metrics.h"
 
 #define MAX_RAW_COLUMNS 4096
 #define MAX_INVOCATIONS 1000000

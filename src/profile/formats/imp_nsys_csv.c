@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input_limits.h"
 #include "base/buf.h"
-#include "profile/core/timeline.h"
-#include "profile/formats/nsys_tables.h"
+#include "base/input_limits.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/op_sums.h"
+#include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
+#include "profile/formats/nsys_tables.h"
 
 #define MAX_NS 4503599627370496.0 /* 2^52 */
 

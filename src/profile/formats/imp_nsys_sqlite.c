@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/timeline.h"
-#include "profile/core/nvtx.h"
-#include "profile/sqlite_rows.h"
 #include "onnxcost/profile.h"
+#include "profile/core/nvtx.h"
+#include "profile/core/timeline.h"
+#include "profile/sqlite_rows.h"
 
 #define MAX_STRINGS ((int64_t)1 << 26)
 #define MAX_NS      ((int64_t)1 << 52) /* sums of doubles stay exact */

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/paddle_report.h"
 #include "profile/core/rec_list.h"
 #include "profile/csv_rows.h"
+#include "profile/formats/paddle_report.h"
 
 #define MAX_DEPTH 64
 

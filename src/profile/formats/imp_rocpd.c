@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/json_read.h"
-#include "profile/sqlite_rows.h"
-#include "profile/core/timeline.h"
 #include "onnxcost/profile.h"
+#include "profile/core/timeline.h"
+#include "profile/sqlite_rows.h"
 
 #define MAX_NS    ((int64_t)1 << 52) /* sums of doubles stay exact */
 #define MAX_AT_NS ((int64_t)1 << 61)

@@ -27,11 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnxcost/profile.h"
+#include "profile/core/timeline.h"
+#include "profile/csv_rows.h"
 #include "profile/formats/function_tables.h"
 #include "profile/recorded_types.h"
-#include "profile/csv_rows.h"
-#include "profile/core/timeline.h"
-#include "onnxcost/profile.h"
 
 enum section { OTHER, OPERATORS, KERNELS };
 

@@ -27,11 +27,11 @@
 #include <string.h>
 
 #include "base/input_limits.h"
-#include "profile/core/op_sums.h"
-#include "profile/recorded_types.h"
-#include "profile/csv_rows.h"
-#include "profile/core/timeline.h"
 #include "onnxcost/profile.h"
+#include "profile/core/op_sums.h"
+#include "profile/core/timeline.h"
+#include "profile/csv_rows.h"
+#include "profile/recorded_types.h"
 
 enum { MAX_CALLS = 1 << 16 }; /* with a record each; further ones are summed */
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "onnxcost/profile.h"
 #include "profile/formats/ort_trace.h"
 #include "profile/recorded_types.h"
-#include "onnxcost/profile.h"
 
 #define MAX_TYPES 4096
 

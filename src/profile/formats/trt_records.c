@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/formats/trt_reading.h"
-#include "onnxcost/profile.h"
 
 #define NS_PER_MS 1e6
 #define MAX_LANES 64

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/xml_read.h"
 #include "model/model.h"
+#include "onnxcost/record.h"
 #include "profile/sqlite_rows.h"
 #include "report/select.h"
-#include "onnxcost/record.h"
 
 static bool find_protobuf_c(struct oc_library_info *out)
 {

@@ -5,10 +5,10 @@
 
 #include "base/units.h"
 #include "hw/hwdb.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/hardware.h"
-#include "onnxcost.h"
 
 size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES])
 {

@@ -5,10 +5,10 @@
 
 #include "base/unicode.h"
 #include "base/units.h"
-#include "write/tables/json_keys.h"
-#include "write/tables/grid.h"
-#include "write/tables/plain_table.h"
 #include "onnxcost/report.h"
+#include "write/tables/grid.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
 
 enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /* columns of the others */ };
 

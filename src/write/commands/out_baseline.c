@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "gate/limits.h"
-#include "write/tables/grid.h"
 #include "onnxcost.h"
 #include "onnxcost/gate.h"
+#include "write/tables/grid.h"
 
 #define MAX_BYTES (1u << 20)
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "write/tables/json_keys.h"
-#include "write/tables/grid.h"
-#include "write/tables/plain_table.h"
 #include "onnxcost.h"
+#include "write/tables/grid.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
 
 const char *oc_check_result_name(enum oc_check_result r)
 {

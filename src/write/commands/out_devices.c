@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/hardware.h"
 
 struct view {
     const struct oc_rank *r;

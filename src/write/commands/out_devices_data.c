@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
-#include "onnxcost/hardware.h"
 
 enum { VERSION = 1 };
 

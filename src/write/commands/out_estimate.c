@@ -8,10 +8,10 @@
 #include "base/units.h"
 #include "estimate/predict.h"
 #include "join/run_sizes.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/estimate.h"
-#include "onnxcost.h"
 
 enum { VERSION = 1, LABEL = 12 };
 

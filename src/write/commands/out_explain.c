@@ -5,12 +5,12 @@
 
 #include "analyze/receipt.h"
 #include "base/c_locale.h"
-#include "base/units.h"
 #include "base/unicode.h"
+#include "base/units.h"
 #include "join/join.h"
+#include "onnxcost/report.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/report.h"
 
 enum { MAX_NODES = 12 };
 

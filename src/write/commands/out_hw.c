@@ -7,10 +7,10 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "hw/hwdb.h"
-#include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
 
 enum { VERSION = 1, MAX_COLUMNS = 20 };
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "onnxcost.h"
 #include "write/commands/out_check.h"
 #include "write/tables/grid.h"
-#include "onnxcost.h"
 
 static void junit_seconds(struct oc_buf *b, double ns)
 {

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "base/units.h"
-#include "write/tables/json_keys.h"
-#include "write/commands/page_views.h"
-#include "onnxcost/hardware.h"
 #include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "write/commands/page_views.h"
+#include "write/tables/json_keys.h"
 
 enum { VERSION = 1 };
 

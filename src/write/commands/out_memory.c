@@ -4,11 +4,11 @@
 
 #include "base/c_locale.h"
 #include "base/units.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost.h"
-#include "onnxcost/hardware.h"
 
 #define VERSION 1 /* keys may be added to a version */
 

@@ -5,9 +5,9 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
+#include "onnxcost/memory.h"
 #include "write/commands/page_views.h"
 #include "write/tables/plain_table.h"
-#include "onnxcost/memory.h"
 
 enum { VERSION = 1 };
 

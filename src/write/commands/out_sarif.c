@@ -2,9 +2,9 @@
  * located in the model file and at the nodes involved. */
 #include <string.h>
 
-#include "write/tables/json_keys.h"
-#include "write/commands/out_check.h"
 #include "onnxcost.h"
+#include "write/commands/out_check.h"
+#include "write/tables/json_keys.h"
 
 struct sarif {
     struct oc_json_out w;

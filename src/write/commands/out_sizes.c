@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "base/units.h"
-#include "report/headline.h"
-#include "write/tables/json_keys.h"
-#include "write/tables/grid.h"
-#include "write/tables/plain_table.h"
-#include "onnxcost/report.h"
 #include "onnxcost.h"
+#include "onnxcost/report.h"
+#include "report/headline.h"
+#include "write/tables/grid.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
 
 enum { SHOWN = 8, COLUMNS = 7 };
 

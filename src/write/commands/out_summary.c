@@ -8,9 +8,9 @@
 #include <strings.h>
 
 #include "base/c_locale.h"
+#include "base/unicode.h"
 #include "base/units.h"
 #include "write/tables/plain_table.h"
-#include "base/unicode.h"
 
 const struct oc_view_info oc_views[OC_VIEW_COUNT] = {
     [OC_VIEW_DEVICE] = {"device", "Devices: utilization"},

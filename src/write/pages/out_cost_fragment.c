@@ -7,13 +7,13 @@
 #include "analyze/analysis.h"
 #include "base/map.h"
 #include "base/units.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
 #include "report/row_roof.h"
 #include "write/out_html.h"
 #include "write/tables/html_page.h"
-#include "onnxcost/report.h"
-#include "onnxcost.h"
 
 /* ---- figures ---------------------------------------------------------------------------------------- */
 

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "base/units.h"
+#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
-#include "onnxcost/hardware.h"
 
 struct devices_page {
     struct oc_html h;

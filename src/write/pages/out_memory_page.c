@@ -5,10 +5,10 @@
 
 #include "base/c_locale.h"
 #include "base/units.h"
-#include "write/commands/page_views.h"
-#include "write/tables/html_page.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+#include "write/commands/page_views.h"
+#include "write/tables/html_page.h"
 
 enum { WIDTH = 1000, HEIGHT = 320, BLOCKS = 2000, POINTS = 1000 };
 

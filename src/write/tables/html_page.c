@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "write/tables/grid.h"
 #include "onnxcost.h"
+#include "write/tables/grid.h"
 
 const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f)
 {

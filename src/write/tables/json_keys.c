@@ -6,10 +6,10 @@
 #include "analyze/receipt.h"
 #include "base/ck.h"
 #include "base/units.h"
-#include "report/headline.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
+#include "report/headline.h"
 
 void oc_fields_begin(struct oc_fields *f)
 {
