@@ -13,6 +13,7 @@
 #include "model/tensor.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+#include "ops/op.h"
 
 /* ---- weights ---------------------------------------------------------------------------------------- */
 
@@ -118,28 +119,16 @@ static const struct oc_hw_figure *figure_of(const struct oc_device *d, const cha
     return NULL;
 }
 
-static bool is_one_of(const char *const *names, size_t n, const struct oc_node *node)
-{
-    bool found = false;
-    for (size_t i = 0; i < n; i++)
-        found |= strcmp(names[i], node->op_type) == 0;
-    return found;
-}
-
 /* Whether many elements of the value are zero: it comes from Relu, through operators that move elements. */
 static bool comes_from_relu(const struct oc_model *m, uint32_t value)
 {
-    static const char *const relu[] = {"Relu", "Clip", "PRelu", "LeakyRelu", "ThresholdedRelu"};
-    static const char *const moves[] = {
-        "MaxPool", "AveragePool", "GlobalAveragePool", "Concat",    "Reshape",
-        "Flatten", "Transpose",   "Squeeze",           "Unsqueeze", "Slice",
-        "Split",   "Identity",    "Dropout",           "Pad",       "DepthToSpace"};
     for (unsigned i = 0; i < MOST_MOVES && value != OC_NONE; i++) {
         const struct oc_node *n =
             m->value[value].producer == OC_NONE ? NULL : &m->node[m->value[value].producer];
-        if (!n || is_one_of(relu, OC_COUNT(relu), n))
-            return n != NULL;
-        if (!n->n_in || !is_one_of(moves, OC_COUNT(moves), n))
+        const struct oc_op *op = n ? oc_op_find(n->domain, n->op_type, 0) : NULL;
+        if (!op || !n->n_in || oc_op_is(op, OC_F_RECTIFIES))
+            return op && n->n_in;
+        if (!oc_op_selects(op) && !oc_op_is(op, OC_F_NO_EFFECT) && op->op_class != OC_OP_POOL)
             return false;
         value = n->in[0];
     }

@@ -115,7 +115,8 @@ enum oc_op_flag {
     OC_F_FUNCTION = 1 << 10, /* the standard, or ONNX Runtime, defines it by a body of operators */
     OC_F_COUNT_BY_TYPES = 1 << 11,    /* attributes that the cost rule reads do not change the count */
     OC_F_COUNT_BY_DEFAULTS = 1 << 12, /* they seldom change it */
-    OC_F_BROADCASTS = 1 << 13         /* operands broadcast (also without it: oc_op_broadcasts) */
+    OC_F_BROADCASTS = 1 << 13,        /* operands broadcast (also without it: oc_op_broadcasts) */
+    OC_F_RECTIFIES = 1 << 14 /* zero, or of another scale, where x is negative or outside of bounds */
 };
 
 /* Bodies of an operator with OC_F_CONTROL. */
