@@ -221,7 +221,8 @@ const struct oc_convention oc_conventions[] = {
 };
 const size_t oc_convention_total = OC_COUNT(oc_conventions);
 
-const struct oc_convention *oc_convention_find(const char *name)
+/* By name ("fvcore"), or NULL. */
+static const struct oc_convention *oc_convention_find(const char *name)
 {
     for (size_t i = 0; i < oc_convention_total; i++)
         if (strcmp(oc_conventions[i].name, name) == 0)

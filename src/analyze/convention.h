@@ -7,8 +7,6 @@
 
 struct oc_convention;
 
-/* By name ("fvcore"), or NULL. */
-const struct oc_convention *oc_convention_find(const char *name);
 /* The same; for NULL and "onnxcost" (the default counting) *out is NULL. -1: no such convention. */
 int oc_convention_set(const char *name, const struct oc_convention **out);
 

@@ -10,7 +10,8 @@ const int64_t oc_fit_steps[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 
                                 24, 25, 28, 30, 32, 36, 40, 48, 56, 60, 64, 96, 112, 128, 224, 256};
 const size_t oc_fit_n_steps = OC_COUNT(oc_fit_steps);
 
-bool oc_fit_at(struct oc_fit *f, const uint64_t **value)
+/* Evaluates at f->x; memoised. */
+static bool oc_fit_at(struct oc_fit *f, const uint64_t **value)
 {
     const char *key = (const char *)f->x;
     size_t n = f->in.n_var * sizeof(*f->x);

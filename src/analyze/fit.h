@@ -158,9 +158,6 @@ struct oc_fit {
 extern const int64_t oc_fit_steps[];
 extern const size_t oc_fit_n_steps;
 
-/* Evaluates at f->x; memoised. */
-bool oc_fit_at(struct oc_fit *f, const uint64_t **value);
-
 /* ---- fit boxes ---------------------------------------------------------------------------------------- */
 
 /* Fits many outputs at once: polynomials on boxes, products of ranges of the variables, found exactly and

@@ -438,7 +438,10 @@ static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, 
     return kv->shared == OC_KV_SHARED_ALWAYS || (kv->shared == OC_KV_SHARED_IF_ASKED && asks_to_share(kv, n));
 }
 
-uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output, unsigned share)
+/* The input slot that shares its buffer with the output by definition of the operator (KV caches,
+ * TensorScatter), or OC_NONE. */
+static uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output,
+                              unsigned share)
 {
     const struct oc_op_kv *kv = op ? op->kv : NULL;
     for (unsigned k = 0; kv && k < 2; k++)

@@ -81,10 +81,6 @@ struct oc_liveness_links {
 /* Memory of l's arena. */
 struct oc_liveness_links oc_liveness_links(struct oc_liveness *l);
 
-/* The input slot that shares its buffer with the output by definition of the operator (KV caches,
- * TensorScatter), or OC_NONE. */
-uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output, unsigned share);
-
 /* Slots of the keys (k 0) and the values (k 1) of a KV cache of the operator; false: none, or both in one. */
 bool oc_cache_slots(const struct oc_node *n, unsigned k, uint32_t *in, uint32_t *out);
 

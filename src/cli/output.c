@@ -458,7 +458,9 @@ static void put_word(const char *word, FILE *f)
     fputs(quote ? "'" : "", f);
 }
 
-char *cli_made_text(const struct cli_opts *o)
+/* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
+ * a shell reads it. The time is SOURCE_DATE_EPOCH where it is set. Heap. */
+static char *cli_made_text(const struct cli_opts *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);

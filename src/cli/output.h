@@ -37,9 +37,6 @@ int cli_output_close(struct cli_output *out, bool keep);
 /* Both, after a writer of the library: `failed` is what it returned. Returns 0 or the exit code. */
 int cli_output_finish(struct cli_output *out, int failed, const struct oc_err *err);
 
-/* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
- * a shell reads it. The time is SOURCE_DATE_EPOCH where it is set. Heap. */
-char *cli_made_text(const struct cli_opts *o);
 /* The same with --format html; otherwise NULL. */
 char *cli_page_made(const struct cli_opts *o);
 

@@ -33,11 +33,6 @@ unsigned oc_conformal_bin(const struct oc_cal_errors *e, double t_s)
     return bin;
 }
 
-double oc_conformal_sd(const struct oc_cal_errors *e, double t_s)
-{
-    return e->d80[oc_conformal_bin(e, t_s)] / OC_Z80;
-}
-
 static void set_moments(const double *r, size_t n, struct oc_cal_errors *out)
 {
     double sum = 0, squares = 0;

@@ -166,7 +166,6 @@ struct oc_llm_steps {
 int oc_llm_find_steps(struct oc_llm_meter *m, int64_t batch, int64_t from, int64_t to,
                       struct oc_llm_steps *out);
 void oc_llm_steps_free(struct oc_llm_steps *s);
-bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out);
 bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t *out); /* false: overflow */
 
 /* ---- devices (llm_device.c) ------------------------------------------------------------------------- */

@@ -192,7 +192,7 @@ void oc_llm_steps_free(struct oc_llm_steps *s)
     *s = (struct oc_llm_steps){0};
 }
 
-bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out)
+static bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out)
 {
     for (uint32_t i = 0; i < s->n_piece; i++)
         if (past >= s->piece[i].from && past <= s->piece[i].to)

@@ -165,8 +165,9 @@ static void stream_work(const struct oc_task *task, unsigned index, uint64_t rou
     use_result((double)sum);
 }
 
-struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active, const struct oc_stream_kernel *kernel,
-                                 const struct oc_stream_place *place, const struct oc_effort *effort)
+static struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active,
+                                        const struct oc_stream_kernel *kernel,
+                                        const struct oc_stream_place *place, const struct oc_effort *effort)
 {
     const struct stream s = {kernel, place};
     const struct oc_task task = {stream_work, &s, (double)place->bytes * oc_stream_arrays(kernel->mode)};

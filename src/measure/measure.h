@@ -91,8 +91,6 @@ struct oc_stream_place {
     size_t stride, bytes;
 };
 /* Bytes per second. */
-struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active, const struct oc_stream_kernel *kernel,
-                                 const struct oc_stream_place *place, const struct oc_effort *effort);
 
 /* Seconds of an empty parallel region, median of `n`. idle_s: pause between two regions. */
 double oc_region_time(struct oc_team *team, unsigned n, double idle_s);

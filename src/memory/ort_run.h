@@ -26,9 +26,6 @@ void oc_ort_shapes_free(struct oc_ort_shapes *s);
 bool oc_ort_has_sizes(const struct oc_ort_shapes *s, uint32_t value);
 bool oc_ort_same_size(const struct oc_ort_shapes *s, uint32_t x, uint32_t y);
 
-/* The runtime stores it as an initializer. */
-bool oc_ort_is_initializer(const struct oc_model *m, uint32_t value);
-
 /* ---- graph --------------------------------------------------------------------------------------------- */
 
 /* The model with the nodes that ONNX Runtime adds to any graph: a DequantizeLinear for each reader of one. Its nodes

@@ -52,7 +52,8 @@ static bool are_numbers(const struct oc_data *d)
     return all;
 }
 
-bool oc_ort_is_initializer(const struct oc_model *m, uint32_t value)
+/* The runtime stores it as an initializer. */
+static bool oc_ort_is_initializer(const struct oc_model *m, uint32_t value)
 {
     const struct oc_value *v = &m->value[value];
     return v->constant || (v->producer != OC_NONE && oc_node_is_constant(&m->node[v->producer]));

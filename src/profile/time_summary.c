@@ -18,7 +18,7 @@ void oc_summary_times(struct oc_times *t, double ns)
     t->calls++;
 }
 
-void oc_cover_add(struct oc_cover *c, double start_ns, double end_ns)
+static void oc_cover_add(struct oc_cover *c, double start_ns, double end_ns)
 {
     if (!c->n) {
         c->end_ns = start_ns;

@@ -117,7 +117,6 @@ struct oc_cover { /* length of the union of intervals sorted by start */
     double end_ns, sum_ns, longest_gap_ns;
     uint64_t n;
 };
-void oc_cover_add(struct oc_cover *c, double start_ns, double end_ns);
 /* Items of operators, kernels, copies and annotations (time_items.c). `device_ns`: indexed by event. */
 void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
                             const double *device_ns);

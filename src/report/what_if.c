@@ -18,7 +18,7 @@ bool oc_what_if_asked(const struct oc_report_opts *o)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n)
+static const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n)
 {
     const struct oc_row *x = &r->all.row[row];
     if (r->in->join && x->record != OC_NONE) {
@@ -30,14 +30,15 @@ const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32
     return one;
 }
 
-uint32_t oc_what_if_root(const struct oc_what_if *x, uint32_t row)
+/* Root of a row: itself, or the row that it was fused into. */
+static uint32_t oc_what_if_root(const struct oc_what_if *x, uint32_t row)
 {
     while (x->row[row].into != row)
         row = x->row[row].into;
     return row;
 }
 
-void oc_what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
+static void oc_what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
 {
     struct oc_roof roof;
     row->roof_s = row->overhead_s = NAN;
@@ -72,7 +73,8 @@ static void start_row(struct oc_what_if *x, uint32_t i)
     *(row->counted ? &x->rows : &x->left_out) += 1;
 }
 
-double oc_what_if_moved(double time_s, const struct oc_what_if_row *was, const struct oc_what_if_row *row)
+static double oc_what_if_moved(double time_s, const struct oc_what_if_row *was,
+                               const struct oc_what_if_row *row)
 {
     double kernel_s = time_s - overhead_of(was);
     return (was->roof_s > 0 ? kernel_s * (row->roof_s / was->roof_s) : row->roof_s) + overhead_of(row);

@@ -67,14 +67,9 @@ void oc_what_if_json(const struct oc_what_if *x, struct oc_json_out *w); /* the 
 /* Fuses element-wise rows into the rows that produce their input. Returns the number fused. */
 uint32_t oc_fuse_rows(struct oc_what_if *x);
 
-/* Root of a row: itself, or the row that it was fused into. */
-uint32_t oc_what_if_root(const struct oc_what_if *x, uint32_t row);
 /* Nodes of a row of the report; the list belongs to the join, or is *one. */
-const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n);
 /* Scales an estimated time, of a row whose limits were `was`: except for its overhead, it scales with the
  * roofline. */
-double oc_what_if_moved(double time_s, const struct oc_what_if_row *was, const struct oc_what_if_row *row);
 /* Sets roof_s, overhead_s and missing from the work on the device. */
-void oc_what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row);
 
 #endif

@@ -91,12 +91,6 @@ struct oc_run_input {
 int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, size_t n_given, uint64_t seed,
                    struct oc_run_input *in, size_t n, struct oc_arena *a, struct oc_err *err);
 
-/* Rows of the smallest table in which elements of the value are looked up; 0: none is known. */
-uint64_t oc_table_rows(const struct oc_model *m, uint32_t value, struct oc_arena *a);
-
-/* The first constant in the file that an Equal of the model compares the value with. False: none does. */
-bool oc_compared_value(const struct oc_model *m, uint32_t value, int64_t *out);
-
 /* ---- child -------------------------------------------------------------------------------------------- */
 
 /* Work in a process of its own: code that is not ours may crash there, print, or end the process, and the

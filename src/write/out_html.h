@@ -12,10 +12,8 @@
 void oc_page_u64(struct oc_json_out *w, uint64_t v);
 void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_t v);
 /* With at most `digits` significant digits, integers without a decimal point; not finite: null. */
-void oc_page_number(struct oc_json_out *w, double v, int digits);
 /* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values"; "same" for one
  * value. */
-void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena);
 /* These members as an object. */
 void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n,
                        struct oc_arena *arena);

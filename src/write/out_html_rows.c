@@ -33,7 +33,7 @@ void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_
         oc_jw_null(w);
 }
 
-void oc_page_number(struct oc_json_out *w, double v, int digits)
+static void oc_page_number(struct oc_json_out *w, double v, int digits)
 {
     if (isfinite(v) && v == floor(v) && v >= 0 && v <= (double)EXACT_IN_SCRIPTS) {
         oc_jw_u64(w, (uint64_t)v);
@@ -129,7 +129,7 @@ static void page_column_list(struct oc_json_out *w, const char *key, const char 
     oc_jw_end_array(w);
 }
 
-void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena)
+static void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena)
 {
     if (all_the_same(text, n)) {
         oc_key_text(w, "same", text[0]);

@@ -75,9 +75,6 @@ double oc_fold_difference(const struct oc_fold_in *in, size_t a, size_t a_end, s
                           int32_t *count);
 int32_t *oc_fold_counts(const struct oc_fold_in *in); /* heap, zeros */
 
-/* The value that most of n values have, and how many have it (Boyer-Moore majority vote). */
-size_t oc_fold_mode(const size_t *v, size_t n, size_t *value);
-
 struct oc_folding {
     const struct oc_fold_in *in; /* at most MAX_LOOK launches */
     const struct oc_fold_in *all;

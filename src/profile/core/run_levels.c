@@ -163,7 +163,8 @@ static bool has_alike_segments(const struct search *s, const struct oc_fold_leve
     return pairs && (double)alike >= MIN_REGULAR * (double)pairs;
 }
 
-size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
+/* The value that most of n values have, and how many have it (Boyer-Moore majority vote). */
+static size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
 {
     size_t best = 0;
     size_t candidate = 0, votes = 0; /* Boyer-Moore */

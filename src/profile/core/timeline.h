@@ -247,16 +247,10 @@ struct oc_work_sequence {
 };
 
 struct oc_fold;
-void oc_sequence_init(struct oc_work_sequence *s, size_t most);
-void oc_sequence_free(struct oc_work_sequence *s);
 /* Appends work; equal `name` and `shape`: equal work. The text of the name distinguishes copies and graphs.
  */
-void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
-                     const char *text, double start_ns, double dur_ns);
 /* Finds the runs and reports them. evidence: what shows that there are that many iterations, NULL: the user says so.
  * False: none. The caller frees out->start. */
-bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *evidence,
-                      const char *what, struct oc_profile *p, struct oc_fold *out);
 
 /* ---- timeline launches -------------------------------------------------------------------------------- */
 

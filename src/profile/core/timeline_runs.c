@@ -43,7 +43,7 @@ static void choose_lane(struct sequence *s)
 
 /* ---- input of the search ---------------------------------------------------------------------------- */
 
-void oc_sequence_init(struct oc_work_sequence *s, size_t most)
+static void oc_sequence_init(struct oc_work_sequence *s, size_t most)
 {
     *s = (struct oc_work_sequence){.index = oc_xmalloc(most * sizeof(uint32_t)),
                                    .symbol = oc_xmalloc(most * sizeof(uint32_t)),
@@ -53,7 +53,7 @@ void oc_sequence_init(struct oc_work_sequence *s, size_t most)
                                    .end_ns = oc_xmalloc(most * sizeof(double))};
 }
 
-void oc_sequence_free(struct oc_work_sequence *s)
+static void oc_sequence_free(struct oc_work_sequence *s)
 {
     free(s->index);
     free(s->symbol);
@@ -73,8 +73,8 @@ static uint8_t flag_of_copy(const char *name)
     return strstr(name, "DtoH") || strstr(name, "Device-to-Host") ? OC_FOLD_TO_HOST : 0;
 }
 
-void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape, unsigned kind,
-                     const char *text, double start_ns, double dur_ns)
+static void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape,
+                            unsigned kind, const char *text, double start_ns, double dur_ns)
 {
     uint32_t key[2] = {name, shape}, symbol = s->n_symbol;
     s->symbols.arena = &s->scratch;
@@ -104,8 +104,8 @@ static void report_fold(const struct oc_fold *f, bool given, const char *what, s
                 given ? "--iterations gives their number" : f->evidence, uneven);
 }
 
-bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *evidence,
-                      const char *what, struct oc_profile *p, struct oc_fold *out)
+static bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *evidence,
+                             const char *what, struct oc_profile *p, struct oc_fold *out)
 {
     struct oc_fold_in in = {s->symbol, s->name, s->flags, s->start_ns, s->end_ns, s->n, iterations};
     bool found = oc_fold_find(&in, out);

@@ -129,7 +129,8 @@ static const char *number_text(struct oc_arena *a, enum oc_html_kind kind, doubl
     }
 }
 
-const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell)
+/* The number of a kind as text; "" (unknown): "-". Arena or static. */
+static const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell)
 {
     double v = 0;
     uint64_t u = 0;

@@ -69,9 +69,6 @@ struct oc_html_part {
 void oc_html_strip(struct oc_html *h, const char *label, enum oc_html_kind kind,
                    const struct oc_html_part *part, size_t n, double whole);
 
-/* The number of a kind as text; "" (unknown): "-". Arena or static. */
-const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell);
-
 /* A table of the rows that JSON and CSV have (oc_fields without json). Columns without a known value are left
  * out. */
 struct oc_html_column {
