@@ -196,7 +196,7 @@ help:
 	@echo 'make cross ARCH=arm64|s390x|ppc64el|musl  unit tests on another platform, in a clean chroot under qemu-user (needs root, network)'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
-	@echo 'make golden-update  rewrite the expected output of tests/golden (read the diff)'
+	@echo 'make golden-update  rewrite tests/golden and the digests of tests/outputs (read the diff)'
 	@echo 'make clean        remove build/'
 	@echo 'MODE=release|debug|asan|tsan|coverage|fuzz|msan (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
 
@@ -517,6 +517,7 @@ check-golden: $(BIN) $(ZOO)
 
 golden-update: $(BIN) $(ZOO)
 	@BUILD=$(BUILD) tests/golden/run.sh --update
+	@BUILD=$(BUILD) tests/check_outputs.sh --update
 
 check-layers:
 	@tests/check_layers.sh

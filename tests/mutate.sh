@@ -103,6 +103,7 @@ failures() { # scripts
     rc=$?
     sed -n 's/^not ok [0-9]* - /golden /p' "$work/log" | grep . && return
     [ $rc = 0 ] || { echo "golden: exit code $rc"; return; }
+    run_script outputs | grep . && return
     for t in $1; do run_script "$t" | grep . && return; done
     for t in $(folders_of "$file"); do run_units "$t" "$release" | grep . && return; done
     [ "$source" != "$file" ] || return # the builds themselves
