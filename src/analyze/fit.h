@@ -56,9 +56,6 @@ int oc_rpoly_degree(const uint64_t *value, size_t n, unsigned checks);
 /* False: not an integer from 0 to UINT64_MAX, or overflow. */
 bool oc_rpoly_eval(const struct oc_rpoly *p, const int64_t *x, uint64_t *out);
 
-/* Highest exponent of a variable. */
-unsigned oc_rpoly_degree_in(const struct oc_rpoly *p, unsigned var);
-
 /* Format: "batch*(12*sequence^2 + 5*sequence)", with "(...)/2" around fractions. */
 void oc_rpoly_text(const struct oc_rpoly *p, const char *const *name, struct oc_buf *out);
 

@@ -372,11 +372,3 @@ bool oc_rpoly_eval(const struct oc_rpoly *p, const int64_t *x, uint64_t *out)
     *out = (uint64_t)(sum / p->den);
     return true;
 }
-
-unsigned oc_rpoly_degree_in(const struct oc_rpoly *p, unsigned var)
-{
-    unsigned degree = 0;
-    for (uint32_t i = 0; i < p->n_term; i++)
-        degree = p->term[i].pow.of[var] > degree ? p->term[i].pow.of[var] : degree;
-    return degree;
-}

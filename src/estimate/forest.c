@@ -215,42 +215,6 @@ void oc_conformal_models(const struct oc_model_error *e, size_t n, uint32_t skip
 #define TRY       9 /* features tried per split */
 #define SEED      0x9e3779b97f4a7c15u
 
-static const char *const feature_names[OC_FOREST_FEATURES] = {
-    "m",
-    "n",
-    "k",
-    "batch",
-    "flop",
-    "bytes",
-    "intensity",
-    "m_fullness",
-    "n_fullness",
-    "k_fullness",
-    "window",
-    "stride",
-    "groups",
-    "channels_in",
-    "weight_part",
-    "written_part",
-    "class",
-    "dtype",
-    "weights",
-    "read_per_written",
-    "special_part",
-    "flop_per_written",
-    "run",
-    "function",
-    "steps",
-    "op",
-    "variant",
-    "micro",
-};
-
-const char *oc_forest_feature_name(unsigned feature)
-{
-    return feature < OC_FOREST_FEATURES ? feature_names[feature] : NULL;
-}
-
 static double log2_of(double v)
 {
     return v > 0 ? log2(v) : -1;

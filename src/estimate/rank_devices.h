@@ -192,7 +192,4 @@ size_t oc_rank_best_for(const struct oc_rank *r, const struct oc_rank_table *t, 
 /* Inferences per run. */
 double oc_rank_samples(const struct oc_rank *r, int64_t batch);
 
-/* The phase that applies at a batch; NULL: there are none. */
-const struct oc_rank_phase *oc_rank_phase_at(const struct oc_rank_phases *p, int64_t batch);
-
 #endif

@@ -60,14 +60,6 @@ void oc_find_phases(oc_phase_fn what, void *ctx, int64_t most, struct oc_arena *
     *out = (struct oc_rank_phases){kept, s.n};
 }
 
-const struct oc_rank_phase *oc_rank_phase_at(const struct oc_rank_phases *p, int64_t batch)
-{
-    const struct oc_rank_phase *found = NULL;
-    for (size_t i = 0; i < p->n && p->item[i].from <= batch; i++)
-        found = &p->item[i];
-    return found;
-}
-
 /* ---- rank calibrated -------------------------------------------------------------------------------- */
 
 /* The time of a model on a calibrated device: its kernels after fusion, each with its prediction, and the

@@ -77,6 +77,5 @@ double oc_forest_answer(const struct oc_forest *f, const double *x);
 
 /* Of a kernel: logarithms of its sizes, its intensity relative to the ridge, remainders, window, class. */
 void oc_forest_features(const struct oc_kernel *kernel, const struct oc_cal_point *point, double *x);
-const char *oc_forest_feature_name(unsigned feature);
 
 #endif

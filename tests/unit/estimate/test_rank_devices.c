@@ -663,9 +663,6 @@ static void every_phase_change_is_found(void **state)
     oc_find_phases(steps, &calls, 1000, &arena, &p);
     assert_phases(p.item, p.n, want, OC_COUNT(want));
     assert_true(calls < 60);
-    assert_int_equal(oc_rank_phase_at(&p, 4)->what, 0);
-    assert_int_equal(oc_rank_phase_at(&p, 309)->what, 2);
-    assert_int_equal(oc_rank_phase_at(&p, 5000)->what, 1);
     oc_find_phases(steps, &calls, 1, &arena, &p);
     assert_int_equal(p.n, 1);
     oc_arena_free(&arena);
