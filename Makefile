@@ -285,7 +285,7 @@ SCHEMAS := $(wildcard src/write/*.schema.json)
 $(GEN)/%_schema.h: src/write/%.schema.json
 	@mkdir -p $(GEN)
 	$(call say,GEN)sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $< >$@
-$(BUILD)/obj/src/write/schema.o: $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
+$(BUILD)/obj/src/write/report_write.o: $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
 
 # the page of the HTML report, with Debian's Chart.js (libjs-chart.js) and dagre (node-dagre-layout), compressed, and their
 # licences, as an array of bytes
