@@ -6,7 +6,6 @@
 
 #include "analyze/closed_form.h"
 #include "base/c_locale.h"
-#include "base/ck.h"
 #include "onnxcost.h"
 
 enum { MAX_RANGES = 8, MAX_BOXES = 20000, MAX_NODES = 4000000 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/ck.h"
 #include "base/os.h"
 #include "base/wire.h"
 #include "onnxcost.h"

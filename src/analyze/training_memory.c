@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "analyze/training.h"
-#include "base/ck.h"
-#include "onnxcost.h"
 
 enum { CUTTINGS = 64 };
 

@@ -19,7 +19,6 @@
 #include "join/join.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
-#include "report/headline.h"
 #include "report/report.h"
 
 #define PREFIX "onnxcost."

@@ -5,7 +5,6 @@
 
 #include "base/ck.h"
 #include "estimate/kernels.h"
-#include "estimate/predict.h"
 #include "onnxcost.h"
 
 #define TILE 8 /* of Winograd's algorithm; larger ones are not accurate */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "estimate/fusion_plan.h"
 #include "estimate/kernels.h"
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "estimate/predict.h"
 #include "ops/op.h"
 
 /* Elements of the dimensions from `from` on. */

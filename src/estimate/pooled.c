@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"

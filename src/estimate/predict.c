@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/ck.h"
 #include "base/diag.h"
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "base/map.h"
 
 #define MOST_PARTS    20000000u /* total number of counts stored */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "estimate/predict.h"
 
 #define SIXTEEN_STAYS                                                                                        \
     "tensors take 16 bits; normalisations, softmax, reductions and transcendental functions compute as "     \

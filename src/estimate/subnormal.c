@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "base/os.h"
 #include "base/wire.h"
 #include "estimate/curve.h"

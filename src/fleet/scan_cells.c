@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
 #include "profile/profile.h"
 #include "report/columns.h"

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate/predict.h"
 #include "join/join.h"
 #include "onnxcost.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
-#include "report/headline.h"
 
 void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
                      bool cache)

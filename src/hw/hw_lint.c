@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/map.h"

@@ -1,6 +1,5 @@
 /* User-defined figures that replace those of a file (--hw-set). */
 #include "base/diag.h"
-#include "base/units.h"
 #include "hw/hw_reader.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"

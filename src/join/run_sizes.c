@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "analyze/engine.h"
 #include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/ck.h"

@@ -8,7 +8,6 @@
 #include "base/map.h"
 #include "estimate/calibrate.h"
 #include "onnxcost.h"
-#include "onnxcost/hardware.h"
 
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
 #define MAX_BATCH INT64_C(1000000000)

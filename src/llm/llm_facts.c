@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/receipt.h"
 #include "base/ck.h"
 #include "base/map.h"
 #include "llm/llm.h"

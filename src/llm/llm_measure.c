@@ -5,7 +5,6 @@
 
 #include "analyze/receipt.h"
 #include "base/ck.h"
-#include "estimate/predict.h"
 #include "llm/llm.h"
 #include "onnxcost.h"
 

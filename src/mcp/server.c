@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/diag.h"
 #include "mcp/mcp.h"
 
 /* Codes of JSON-RPC 2.0. */

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "memory/ort_run.h"
-#include "onnxcost.h"
 
 struct read {              /* an input of a node, connected to a DequantizeLinear of its graph */
     uint32_t place, value; /* of that node in the runtime's order; its output */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "onnxcost.h"
 
 /* What it remembers of the contents of a value: only numbers, and those of constants just where an operator

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 
 #define DEFAULT_WORK 300000000u
 #define SEARCH_SHARE                                                                                         \

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/ck.h"
 #include "base/os.h"
 #include "base/wire.h"
 #include "model/decoder.h"

@@ -9,7 +9,6 @@
 #include "model/graph_writer.h"
 #include "model/loader.h"
 #include "model/stored.h"
-#include "onnxcost.h"
 
 #define CONFIG "config.json"
 

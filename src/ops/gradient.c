@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "ops/shared_rules.h"
 
 enum { MAX_SLOTS = 32 };
 

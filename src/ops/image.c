@@ -1,5 +1,4 @@
 /* Resampling of images. cost-semantics 4.6, 5.4. */
-#include "ops/elem.h"
 #include "ops/shared_rules.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* Operators that only change the shape of data, and those that read shapes. cost-semantics 4.9 and 5.3: no
  * arithmetic, no bytes. */
-#include "ops/elem.h"
 #include "ops/shared_rules.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Slice in all its forms, Split, Pad, Crop. cost-semantics 4.9, 5.3, 5.4. */
 #include "base/ck.h"
-#include "ops/elem.h"
 #include "ops/shared_rules.h"
 
 /* ---- one axis of a Slice ------------------------------------------------------------------------------ */

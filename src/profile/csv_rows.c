@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/input_limits.h"
 #include "base/str.h"
 #include "base/units.h"
 

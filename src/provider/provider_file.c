@@ -15,7 +15,6 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "base/xml_read.h"
 #include "provider/provider.h"
 

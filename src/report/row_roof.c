@@ -7,7 +7,6 @@
 #include "base/ck.h"
 #include "base/str.h"
 #include "estimate/bound.h"
-#include "estimate/predict.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "join/run_sizes.h"

@@ -8,7 +8,6 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "onnxcost.h"
-#include "onnxcost/hardware.h"
 #include "report/columns.h"
 #include "report/row_roof.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnxcost/profile.h"
 #include "profile/core/rec_list.h"
 #include "profile/core/timeline_parts.h"
 

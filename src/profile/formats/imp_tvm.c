@@ -27,7 +27,6 @@
 #include <string.h>
 
 #include "base/input_limits.h"
-#include "onnxcost/profile.h"
 #include "profile/core/op_sums.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"

@@ -3,7 +3,6 @@
 
 #include "base/row_cells.h"
 #include "fleet/scan.h"
-#include "write/commands/out_summary.h"
 
 /* The order of oc_summary_item_fields. */
 /* clang-format off */

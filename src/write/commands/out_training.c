@@ -7,7 +7,6 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "base/unicode.h"
-#include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
 

@@ -5,7 +5,6 @@
 #include "write/tables/plain_table.h"
 #include "report/what_if.h"
 #include "onnxcost.h"
-#include "onnxcost/hardware.h"
 
 /* ---- for people ------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "report/row_roof.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/units.h"
-#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 

@@ -1,7 +1,6 @@
 /* The report of a language model as a page: phases, lower bounds by device, serving. */
 #include "base/c_locale.h"
 #include "onnxcost.h"
-#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 

@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "write/commands/out_summary.h"
 #include "write/tables/html_page.h"
-#include "onnxcost.h"
 
 struct summary_page {
     struct oc_html h;
