@@ -164,12 +164,17 @@ static bool runs_on_device(const struct oc_profile *p, const struct oc_event *e)
     return oc_event_on_device(e->kind) || (lane && (e->kind == OC_EV_OPERATOR || e->kind == OC_EV_STEP));
 }
 
-static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t)
+/* Returns the kinds of all events, as bits. */
+static uint64_t find_overview(struct oc_time_summary *s, const struct oc_timeline *t)
 {
     struct oc_cover kind[2][OC_EV_COUNT] = {{{0}}};
+    uint64_t kinds = 0;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        if (oc_summary_used(t, e) && e->kind < OC_EV_COUNT)
+        if (e->kind >= OC_EV_COUNT)
+            continue;
+        kinds |= UINT64_C(1) << e->kind;
+        if (oc_summary_used(t, e))
             oc_cover_add(&kind[runs_on_device(s->profile, e)][e->kind], e->start_ns, time_summary_end_of(e));
     }
     for (unsigned k = 0; k < OC_EV_COUNT; k++) {
@@ -182,6 +187,7 @@ static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t
     qsort(s->host, s->n_host, sizeof(*s->host), by_union);
     qsort(s->device, s->n_device, sizeof(*s->device), by_union);
     s->has_device = s->n_device > 0;
+    return kinds;
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------------ */
@@ -297,11 +303,11 @@ static bool names_collective(const char *name)
 }
 
 /* By name of the timeline: of a collective. free() */
-static bool *collective_names(const struct oc_timeline *t)
+static bool *collective_names(const struct oc_timeline *t, bool *any)
 {
     bool *of_collective = oc_xmalloc((size_t)t->n_name + 1);
     for (uint32_t i = 0; i < t->n_name; i++)
-        of_collective[i] = names_collective(t->name[i]);
+        *any |= of_collective[i] = names_collective(t->name[i]);
     return of_collective;
 }
 
@@ -349,17 +355,17 @@ static double common_length(const struct ranges *a, const struct ranges *b)
     return sum;
 }
 
-static void find_distribution(struct oc_time_summary *s, const struct oc_timeline *t)
+static void find_distribution(struct oc_time_summary *s, const struct oc_timeline *t, uint64_t kinds)
 {
+    bool any = kinds >> OC_EV_COMMUNICATION & 1, *of_collective = collective_names(t, &any);
     bool *inside = oc_xmalloc(t->n_event + 1); /* it or its enclosing event communicates */
-    bool *of_collective = collective_names(t);
     struct ranges talk = {0}, work = {0};
-    for (size_t i = 0; i < t->n_event; i++) {
+    for (size_t i = 0; i < t->n_event && any; i++) {
         const struct oc_event *e = &t->event[i];
         inside[i] =
             communicates(e, of_collective) || (e->parent != OC_NONE && e->parent < i && inside[e->parent]);
     }
-    for (size_t i = 0; i < t->n_event; i++) {
+    for (size_t i = 0; i < t->n_event && any; i++) {
         const struct oc_event *e = &t->event[i];
         if (!oc_summary_used(t, e))
             continue;
@@ -381,10 +387,13 @@ static void find_distribution(struct oc_time_summary *s, const struct oc_timelin
 
 /* ---- model ------------------------------------------------------------------------------------------ */
 
+#define PHASES                                                                                               \
+    (UINT64_C(1) << OC_EV_DATALOADER | UINT64_C(1) << OC_EV_FORWARD | UINT64_C(1) << OC_EV_BACKWARD |        \
+     UINT64_C(1) << OC_EV_OPTIMIZATION)
+
 static bool is_phase(unsigned kind)
 {
-    return kind == OC_EV_DATALOADER || kind == OC_EV_FORWARD || kind == OC_EV_BACKWARD ||
-           kind == OC_EV_OPTIMIZATION;
+    return PHASES >> kind & 1;
 }
 
 static void time_summary_add_others(struct oc_time_summary *s)
@@ -468,13 +477,14 @@ static double *device_time(const struct oc_timeline *t)
 static void summarise_events(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
 {
     const struct oc_timeline *t = s->profile->timeline;
-    find_overview(s, t);
+    uint64_t kinds = find_overview(s, t);
     find_total(s, t);
     time_summary_find_runs(s, t, opts);
     find_lanes(s, t);
-    find_distribution(s, t);
+    find_distribution(s, t, kinds);
     double *device_ns = device_time(t);
-    time_summary_find_model(s, t, device_ns);
+    if (kinds & PHASES)
+        time_summary_find_model(s, t, device_ns);
     oc_summary_event_items(s, opts, device_ns);
     free(device_ns);
 }
