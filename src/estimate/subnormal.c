@@ -192,7 +192,7 @@ static float *folded_factors(const struct oc_model *m, const struct oc_kernel_us
     if (!oc_tensor_bytes_open(m, scale, &a))
         return NULL;
     if (oc_tensor_bytes_open(m, variance, &b)) {
-        factor = oc_xmalloc((size_t)(width + 1) * sizeof(*factor));
+        factor = oc_xmalloc((size_t)width * sizeof(*factor));
         for (uint64_t i = 0; i < width; i++)
             factor[i] = element(a.data, i) / sqrtf(element(b.data, i) + (epsilon ? epsilon->f : 1e-5f));
         oc_tensor_bytes_close(&b);
