@@ -500,7 +500,6 @@ int oc_loop_begin(struct oc_engine *e, uint32_t node, struct oc_loop *l)
     *l = (struct oc_loop){.node = node,
                           .body = oc_body_of(n, "body"),
                           .trips = {.v = 0},
-                          .most = -1,
                           .diags = e->a->diags.n,
                           .failed = e->n_failed};
     e->a->cost[node].state = OC_NODE_CONTAINER;
