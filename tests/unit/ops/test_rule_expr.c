@@ -16,7 +16,7 @@
 static const char node_in[] = "float[2,3,N,7] - int64[3]{4,N,?} float int64[]{6} float[5,1] float[N,2]";
 static const char node_attrs[] =
     "k=3 minus=-2 whole=2.0 half=0.5 mode=linear pads=[1,2,3] scales=[1.0,2.0,0.5] "
-    "to=10 names=[\"a\",\"b\"]";
+    "to=10 names=[\"a\",\"b\"] zero=0 last=26 after=27 larger=9007199254740992.0";
 
 static int copy_input(struct oc_op_ctx *c)
 {
@@ -217,6 +217,10 @@ static void failures_at_the_node_name_the_operand(void **state)
         {"in0[-5]", "error: in0 has no axis -5: its rank is 4"},
         {"in0[3:2]", "error: in0 has no axes 3 to 2: its rank is 4"},
         {"in0[:5]", "error: in0 has no axes 0 to 5: its rank is 4"},
+        {"value(in2, -1)", "error: in2: element -1 is out of range, it has 3"},
+        {"attr.pads[-4]", "error: attribute 'pads' has 3 elements"},
+        {"attr.larger", "error: attribute 'larger' is 9.0072e+15, not a whole number"},
+        {"1/(0-1)", "error: division by -1"},
         {"in1[0]", "error: in1 is absent"},
         {"rank(in9)", "error: in9 is absent"},
         {"value(in1)", "error: in1 is absent"},
@@ -310,6 +314,9 @@ static void evaluates_shapes(void **state)
         {"value(in3)", "unranked"},
         {"in1", "error: in1 is absent"},
         {"in0[5:]", "error: in0 has no axes 5 to 4: its rank is 4"},
+        {"in0[4:]", "scalar"},
+        {"in0[-4:1]", "2"},
+        {"in0[-5:]", "error: in0 has no axes -5 to 4: its rank is 4"},
         {"value(in0)", "error: in0 is not one-dimensional"},
         {"value(out0)", "wrong: value() takes an input"},
         {"in0[1]", "wrong: write a size inside a shape in brackets: [in0[...]]"},
@@ -339,6 +346,9 @@ static void evaluates_types(void **state)
         {"attr.none", "error: the node has no attribute 'none'"},
         {"attr.k", "int8"}, /* code 3 */
         {"attr.minus", "error: -2 is not an element type"},
+        {"attr.zero", "error: 0 is not an element type"},
+        {"attr.last", "int2"},
+        {"attr.after", "error: 27 is not an element type"},
         {"attr.mode", "error: attribute 'mode' is not an integer"},
         {"in1", "error: in1 is absent"},
         {"floaty", "wrong: unknown element type 'floaty'"},
@@ -380,6 +390,8 @@ static void nesting_depth_is_limited(void **state)
     char list[4200];
     snprintf(list, sizeof(list), "[%s", text);
     assert_string_equal(shape(&b, list), "error: a shape of more than 64 axes");
+    snprintf(list, sizeof(list), "[%s", text + 2);
+    assert_int_equal(strlen(shape(&b, list)), 64 + 63);
 }
 
 /* n0 = N; n1 = n0*n0 - n0*n0 + n0; ...: 2^32 evaluations if names were substituted as text. */
