@@ -16,7 +16,9 @@ struct oc_run oc_run_model(struct oc_builder *b, const struct oc_analyze_opts *o
     oc_b_free(b);
     if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &r.err))
         fail_msg("%s", r.err.msg);
-    oc_analyze(r.m, opts, &r.a, &r.err);
+    int rc = oc_analyze(r.m, opts, &r.a, &r.err);
+    if (rc != (r.a ? 0 : -1))
+        fail_msg("%d: %s", rc, r.a ? "the analysis exists" : r.err.msg);
     return r;
 }
 

@@ -3,11 +3,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analyze/engine.h"
 #include "support/run_model.h"
 #include "onnxcost.h"
 
@@ -93,6 +95,22 @@ static void dim_and_shape_options_bind_symbols(void **state)
     o.n_bind = 1;
     r = oc_run_model(relu_of("float[M,3]"), &o);
     assert_string_equal(oc_run_type(&r, "y"), "float[7,3]");
+    oc_run_free(&r);
+    o.shape = &shape; /* of the user: neither gives way */
+    r = oc_run_model(relu_of("float[M,3]"), &o);
+    assert_null(r.a);
+    assert_non_null(strstr(r.err.msg, "dimension 'M' cannot be 2 (--shape): it is already 7"));
+    oc_run_free(&r);
+    struct oc_shape_bind other = shape;
+    other.input = "z";
+    o = (struct oc_analyze_opts){.shape = &other, .n_shape = 1};
+    r = oc_run_model(relu_of("float[M,3]"), &o);
+    assert_null(r.a);
+    assert_non_null(strstr(r.err.msg, "no graph input is named 'z'; inputs: 'x'"));
+    oc_run_free(&r);
+    o.skip_unused = true;
+    r = oc_run_model(relu_of("float[M,3]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[1,3]");
     oc_run_free(&r);
 }
 
@@ -367,6 +385,206 @@ static void overflow_is_an_error_that_names_the_node(void **state)
     oc_run_free(&r);
 }
 
+struct with_bodies {
+    const char *type, *inputs, *attributes, *body[3];
+};
+
+/* A function or an operator with bodies. The body `at` has the node "large", the others have Relu(small). */
+static struct oc_builder *large_in_a_body(const struct with_bodies *k, int at, const char *type,
+                                          const char *big)
+{
+    const char *attributes = strcmp(type, "Flatten") ? "" : "axis=0";
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_opset(b, "my", 1);
+    if (!k->body[0]) {
+        oc_b_function(b, "my", "Square", "a", "r", "");
+        oc_b_opset(b, "", 17);
+        oc_b_node(b, type, "large", *attributes ? "a" : "a,a", "r", attributes);
+        oc_b_close(b);
+    }
+    oc_b_input(b, "big", big);
+    oc_b_input(b, "small", "float[2,3]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_input(b, "ids", "int32[1,4]");
+    oc_b_init(b, "three", "int64[]{3}");
+    oc_b_init(b, "longest", "int32[1]{9}");
+    oc_b_node(b, "SequenceConstruct", NULL, "small", "s", "");
+    oc_b_node(b, k->type, "outer", k->inputs, "y", k->attributes);
+    for (int i = 0; i < 3 && k->body[i]; i++) {
+        const char *out = oc_printf(oc_b_arena(b), "out%d", i);
+        oc_b_open(b, k->body[i]);
+        if (!strcmp(k->type, "Loop")) {
+            oc_b_input(b, "i", "int64[]");
+            oc_b_input(b, "go", "bool[]");
+            oc_b_output(b, "go", "bool[]");
+        }
+        if (i == at)
+            oc_b_node(b, type, "large", *attributes ? "big" : "big,big", out, attributes);
+        else
+            oc_b_node(b, "Relu", NULL, "small", out, "");
+        oc_b_output(b, out, NULL);
+        oc_b_close(b);
+    }
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* 2^80 elements in an axis, and 2^66 MACs: no body hides the error. */
+static void overflow_in_a_body_is_an_error(void **state)
+{
+    (void)state;
+    static const struct with_bodies row[] = {
+        {"my::Square", "big", "", {NULL}},
+        {"If", "c", "", {"then_branch", "else_branch"}},
+        {"Loop", "three,,", "", {"body"}},
+        {"Loop", ",c,", "", {"body"}},
+        {"Scan", "small", "num_scan_inputs=1", {"body"}},
+        {"SequenceMap", "s", "", {"body"}},
+        {"com.microsoft::BeamSearch", "ids,longest", "", {"encoder", "init_decoder", "decoder"}},
+    };
+    static const struct {
+        const char *type, *big, *error;
+    } large[] = {
+        {"Flatten", "float[1099511627776,1099511627776]",
+         "node '%slarge' (Flatten): its shape overflows 64 bits"},
+        {"MatMul", "float[4194304,4194304]", "node '%slarge' (MatMul): its counts overflow 64 bits"},
+        {"MatMul", "float[3,3]", NULL},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        for (int at = 0; at < 3 && (at == 0 || row[i].body[at]); at++)
+            for (size_t k = 0; k < OC_COUNT(large); k++) {
+                struct oc_run r =
+                    oc_run_model(large_in_a_body(&row[i], at, large[k].type, large[k].big), NULL);
+                char text[80];
+                snprintf(text, sizeof(text), large[k].error ? large[k].error : "",
+                         row[i].body[0] ? "" : "outer/");
+                if (!r.a == !large[k].error ||
+                    (!r.a && (r.err.code != OC_ELIMIT || !strstr(r.err.msg, text))))
+                    fail_msg("%s, body %d, %s: %s", row[i].type, at, large[k].big, r.a ? "" : r.err.msg);
+                oc_run_free(&r);
+            }
+}
+
+static void malformed_bodies_are_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *inputs, *attributes, *body, *error;
+    } row[] = {
+        {"Loop", "three,,small", "", NULL, "node 'n' (Loop): the body is missing"},
+        {"Scan", "small", "num_scan_inputs=1", NULL, "node 'n' (Scan): the body is missing"},
+        {"SequenceMap", "s", "", NULL, "node 'n' (SequenceMap): the body is missing"},
+        {"If", "c", "", NULL, "node 'n' (If): a branch is missing"},
+        {"If", "c", "", "then_branch", "node 'n' (If): a branch is missing"},
+        {"If", "c", "", "else_branch", "node 'n' (If): a branch is missing"},
+        {"Scan", "small", "", "body", "node 'n' (Scan): num_scan_inputs does not match the inputs"},
+        {"Scan", "small", "num_scan_inputs=-1", "body", "num_scan_inputs does not match the inputs"},
+        {"Scan", "small", "num_scan_inputs=2", "body", "num_scan_inputs does not match the inputs"},
+        {"Scan", "small", "num_scan_inputs=1", "body", NULL},
+        {"Scan", "small", "num_scan_inputs=0", "body", NULL},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "c", "bool[]");
+        oc_b_input(b, "small", "float[2,3]");
+        oc_b_init(b, "three", "int64[]{3}");
+        oc_b_node(b, "SequenceConstruct", NULL, "small", "s", "");
+        oc_b_node(b, row[i].type, "n", row[i].inputs, "y", row[i].attributes);
+        if (row[i].body) {
+            oc_b_open(b, row[i].body);
+            oc_b_node(b, "Relu", NULL, "small", "r", "");
+            oc_b_output(b, "r", NULL);
+            oc_b_close(b);
+        }
+        oc_b_output(b, "y", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        if (!r.a != !!row[i].error ||
+            (!r.a && (r.err.code != OC_EFORMAT || !strstr(r.err.msg, row[i].error))))
+            fail_msg("%zu: %s", i, r.a ? "no error" : r.err.msg);
+        oc_run_free(&r);
+    }
+}
+
+/* 64 carried values are the most. */
+static void too_many_carried_values_are_an_error(void **state)
+{
+    (void)state;
+    for (unsigned n = OC_MAX_STATES; n <= OC_MAX_STATES + 1; n++) {
+        char inputs[8 * OC_MAX_STATES] = "three,";
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[2]");
+        oc_b_init(b, "three", "int64[]{3}");
+        for (unsigned i = 0; i < n; i++)
+            strcat(inputs, ",x");
+        oc_b_node(b, "Loop", "n", inputs, "y", "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", "int64[]");
+        oc_b_input(b, "go", "bool[]");
+        oc_b_output(b, "go", "bool[]");
+        oc_b_close(b);
+        oc_b_output(b, "y", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        assert_int_equal(!r.a, n > OC_MAX_STATES);
+        if (!r.a)
+            assert_non_null(strstr(r.err.msg, "node 'n' (Loop): more than "));
+        oc_run_free(&r);
+    }
+}
+
+/* A Loop over [1], [1,1] ... whose body is inferred for every trip, and a constant that is folded. */
+static void limits_end_the_analysis(void **state)
+{
+    (void)state;
+    static const struct {
+        enum oc_input_limit which;
+        uint64_t most;
+        const char *name; /* NULL: enough */
+    } row[] = {
+        {OC_LIMIT_REPEATS, 1, "repeats"},
+        {OC_LIMIT_REPEATS, 1000, NULL},
+        {OC_LIMIT_FOLDED_BYTES, 16, "folded-bytes"},
+        {OC_LIMIT_FOLDED_BYTES, 100000, NULL},
+        {OC_LIMIT_ANALYSIS_MEMORY, 1000, "analysis-memory"},
+        {OC_LIMIT_ANALYSIS_MEMORY, 10000000, NULL},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_input_limits limits = {0};
+        struct oc_model *m;
+        struct oc_analysis *a;
+        struct oc_err err = {0};
+        size_t n;
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_init(b, "trips", "int64[]{9}");
+        oc_b_init(b, "one", "int64[1]{1}");
+        oc_b_input(b, "s", "float[1]");
+        oc_b_node(b, "Add", "two", "one,one", "k", "");
+        oc_b_node(b, "Expand", "wide", "s,k", "w", "");
+        oc_b_node(b, "Loop", "loop", "trips,,w", "t", "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", "int64[]");
+        oc_b_input(b, "go", "bool[]");
+        oc_b_input(b, "v", "float[x]");
+        oc_b_node(b, "Abs", NULL, "v", "v1", "");
+        oc_b_node(b, "Neg", NULL, "v1", "v2", "");
+        oc_b_node(b, "Concat", "grow", "v,v2", "u", "axis=0");
+        oc_b_output(b, "go", "bool[]");
+        oc_b_output(b, "u", NULL);
+        oc_b_close(b);
+        oc_b_output(b, "t", NULL);
+        uint8_t *bytes = oc_b_pack(b, &n);
+        oc_b_free(b);
+        limits.most[row[i].which] = row[i].most;
+        assert_int_equal(oc_model_load_mem(bytes, n, &limits, &m, &err), 0);
+        int rc = oc_analyze(m, NULL, &a, &err);
+        if (rc != (row[i].name ? -1 : 0) || (rc && (err.code != OC_ELIMIT || !strstr(err.msg, row[i].name))))
+            fail_msg("%zu: %d %s", i, rc, err.msg);
+        oc_analysis_free(a);
+        oc_model_free(m);
+        free(bytes);
+    }
+}
+
 /* NonZero has at most 64 rows: the product with them is an upper bound, the one with x is unknown. */
 static void upper_bounds_are_not_summed_into_a_lower_bound(void **state)
 {
@@ -431,6 +649,10 @@ int main(void)
         cmocka_unit_test(peak_of_an_if_counts_the_larger_branch),
         cmocka_unit_test(upper_bounds_are_not_summed_into_a_lower_bound),
         cmocka_unit_test(overflow_is_an_error_that_names_the_node),
+        cmocka_unit_test(overflow_in_a_body_is_an_error),
+        cmocka_unit_test(malformed_bodies_are_an_error),
+        cmocka_unit_test(too_many_carried_values_are_an_error),
+        cmocka_unit_test(limits_end_the_analysis),
     };
     return cmocka_run_group_tests_name("analyze/analyze", tests, NULL, NULL);
 }

@@ -179,6 +179,14 @@ static void closed_form_omits_bound_dimensions(void **state)
     struct oc_err err;
     assert_int_equal(oc_closed_form_make(l.model, &unknown, &f, &err), -1);
     assert_null(f);
+    const struct oc_analyze_opts wrong = {.size = 1};
+    assert_int_equal(oc_closed_form_open(l.model, &wrong, &f, &err), -1);
+    assert_null(f);
+    const struct oc_bind missing = {"width", 8};
+    const struct oc_analyze_opts unused = {.bind = &missing, .n_bind = 1};
+    assert_int_equal(oc_closed_form_open(l.model, &unused, &f, &err), -1);
+    assert_null(f);
+    assert_non_null(strstr(err.msg, "no dimension is named 'width'"));
     unload(&l);
 }
 

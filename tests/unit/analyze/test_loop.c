@@ -266,6 +266,41 @@ static void bound_beyond_64_bits_counts_one_trip(void **state)
     oc_run_free(&r);
 }
 
+/* At most 2^41 trips of 2^19 FLOPs leave no room for the sum of several loops: one trip is counted. Of 2^39, all are. */
+static void bound_near_64_bits_counts_one_trip(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *most;
+        uint64_t macs;
+        enum oc_quality quality;
+    } row[] = {{"int64[]{549755813888}", (uint64_t)262144 << 39, OC_UPPER},
+               {"int64[]{2199023255552}", 262144, OC_LOWER}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[64,64]");
+        oc_b_init(b, "m", row[i].most);
+        oc_b_init(b, "w", "float[64,64]");
+        oc_b_init(b, "limit", "float[]{1}");
+        oc_b_node(b, "Loop", "loop", "m,,x", "y", "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", "int64[]");
+        oc_b_input(b, "go", "bool[]");
+        oc_b_input(b, "s", "float[64,64]");
+        oc_b_node(b, "MatMul", "mm", "s,w", "t", "");
+        oc_b_node(b, "ReduceSum", "sum", "t", "r", "keepdims=0");
+        oc_b_node(b, "Less", "test", "r,limit", "go_on", "");
+        oc_b_output(b, "go_on", NULL);
+        oc_b_output(b, "t", NULL);
+        oc_b_close(b);
+        oc_b_output(b, "y", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        assert_int_equal(r.a->total->macs, row[i].macs);
+        assert_int_equal(r.a->total->quality, row[i].quality);
+        oc_run_free(&r);
+    }
+}
+
 /* Concatenation in a loop: unrolled where the trip count is known, otherwise of unknown length. */
 static struct oc_builder *growing(const char *trips)
 {
@@ -449,6 +484,7 @@ int main(void)
         cmocka_unit_test(while_loop_of_unknown_length_is_a_lower_bound),
         cmocka_unit_test(given_trips_win_over_the_models),
         cmocka_unit_test(bound_beyond_64_bits_counts_one_trip),
+        cmocka_unit_test(bound_near_64_bits_counts_one_trip),
         cmocka_unit_test(growing_state_is_unrolled_for_known_trips),
         cmocka_unit_test(scan_runs_once_per_slice),
         cmocka_unit_test(long_unknown_lists_in_a_body_take_little_memory),

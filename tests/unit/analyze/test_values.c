@@ -73,6 +73,8 @@ static void nodes_name_their_values_and_values_their_producer(void **state)
     assert_string_equal(v.name, "most");
     assert_true(v.ranked && v.rank == 0);
     assert_int_equal(oc_analysis_value(r.a, oc_analysis_values(r.a), &v), -1);
+    assert_int_equal(oc_analysis_node(r.a, oc_analysis_nodes(r.a) - 1, &n), 0);
+    assert_int_equal(oc_analysis_node(r.a, oc_analysis_nodes(r.a), &n), -1);
     assert_int_equal(oc_analysis_value(r.a, OC_NO_INDEX, &v), -1);
     oc_run_free(&r);
 }

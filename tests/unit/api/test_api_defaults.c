@@ -11,6 +11,7 @@
 #include "support/profiles.h"
 #include "support/run_model.h"
 #include "onnxcost.h"
+#include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/gate.h"
 #include "onnxcost/hardware.h"
@@ -72,6 +73,15 @@ static int training(struct world *w, const void *o, struct oc_err *err)
     MADE(struct oc_training, oc_training_make(w->run.a, o, &made, err));
     rc = rc ? rc : oc_training_write(made, "json", w->f, err);
     oc_training_free(made);
+    return rc;
+}
+
+static int bounds(struct world *w, const void *o, struct oc_err *err)
+{
+    const struct oc_range_bind range = {.symbol = "N", .from = 1, .to = 2};
+    MADE(struct oc_bounds, oc_bounds_make(w->run.m, o, &range, 1, &made, err));
+    rc = rc ? rc : oc_bounds_write(made, "csv", 0, w->f, err);
+    oc_bounds_free(made);
     return rc;
 }
 
@@ -237,6 +247,7 @@ static const struct function {
     {"model_load_mem", sizeof(struct oc_input_limits), load_mem, OC_OK, false},
     {"analyze", sizeof(struct oc_analyze_opts), analyze, OC_OK, false},
     {"closed_form", sizeof(struct oc_analyze_opts), closed_form, OC_OK, false},
+    {"bounds", sizeof(struct oc_analyze_opts), bounds, OC_OK, false},
     {"sweep", sizeof(struct oc_analyze_opts), sweep, OC_OK, false},
     {"training", sizeof(struct oc_training_opts), training, OC_OK, false},
     {"llm", sizeof(struct oc_llm_opts), llm, OC_EUNSUPPORTED, false},
