@@ -283,6 +283,97 @@ static void blocked_convolutions_match_by_their_output_name(void **state)
     joined_free(&x);
 }
 
+static void notes_say_why_a_record_has_no_cost(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"foo|Foo|0", "after|Relu|1", "then_relu|Relu|2", "plain|Neg|3"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_init(b, "no", "bool[]{0}");
+    oc_b_node(b, "my::Foo", "foo", "x", "a", "");
+    oc_b_node(b, "Relu", "after", "a", "c", "");
+    oc_b_node(b, "Neg", "plain", "x", "d", "");
+    oc_b_node(b, "If", "if", "no", "e", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "then_relu", "x", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Abs", "else_abs", "x", "f", "");
+    oc_b_output(b, "f", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "c", NULL);
+    oc_b_output(b, "d", NULL);
+    oc_b_output(b, "e", NULL);
+    x.m = load(b, &x.bytes);
+    join(&x);
+    assert_int_equal(find_record(&x, "foo")->quality, OC_UNKNOWN);
+    assert_string_equal(find_record(&x, "foo")->note, "no rule for this operator");
+    assert_int_equal(find_record(&x, "after")->quality, OC_UNKNOWN);
+    assert_non_null(find_record(&x, "after")->note);
+    assert_int_equal(find_record(&x, "then_relu")->quality, OC_UNKNOWN);
+    assert_string_equal(find_record(&x, "then_relu")->note, "the analysis took the other branch");
+    assert_int_equal(find_record(&x, "plain")->quality, OC_EXACT);
+    assert_int_equal(find_record(&x, "plain")->flops, 6);
+    assert_null(find_record(&x, "plain")->note);
+    joined_free(&x);
+}
+
+/* The residual is the first operand of the sum: it has several readers; the second is that of the convolution. */
+static void output_names_lead_back_through_either_operand(void **state)
+{
+    (void)state;
+    static const char *const operands[] = {"c,r", "r,c"};
+    for (size_t i = 0; i < OC_COUNT(operands); i++) {
+        static const char *const event[] = {"before|Relu|0", "y_nchwc|FusedConv|1"};
+        struct joined x = {.p = trace(event, OC_COUNT(event))};
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,4,8,8]");
+        oc_b_init(b, "w", "float[4,4,1,1]");
+        oc_b_node(b, "Relu", "before", "x", "r", "");
+        oc_b_node(b, "Conv", "conv", "r,w", "c", "");
+        oc_b_node(b, "Add", "add", operands[i], "s", "");
+        oc_b_node(b, "Relu", "after", "s", "y", "");
+        oc_b_output(b, "y", NULL);
+        x.m = load(b, &x.bytes);
+        join(&x);
+        assert_nodes(&x, "before", "before", "name");
+        assert_nodes(&x, "y_nchwc", "conv add after", "output tensor");
+        joined_free(&x);
+    }
+}
+
+/* A runtime's own operator may have another output than the node whose name it has. */
+static void shapes_of_replaced_operators_are_not_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *event;
+        bool differs;
+    } row[] = {
+        {"n|Relu|0|" F("2,3") "|" F("2,3"), false},
+        {"n|Relu|0|" F("2,3") "|" F("5,3"), true},
+        {"n|FusedRelu|0|" F("2,3") "|" F("5,3"), false},
+        {"n|Relu|0|" F("5,3"), false}, /* no output is recorded */
+        {"n|FusedRelu|0|" F("5,3"), false},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct joined x = {.p = trace(&row[i].event, 1)};
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[2,3]");
+        oc_b_node(b, "Relu", "n", "x", "y", "");
+        oc_b_output(b, "y", NULL);
+        x.m = load(b, &x.bytes);
+        join(&x);
+        const struct oc_join_rec *r = find_record(&x, "n");
+        assert_int_equal(r->quality, row[i].differs ? OC_UNKNOWN : OC_EXACT);
+        assert_int_equal(r->note != NULL, row[i].differs);
+        joined_free(&x);
+    }
+}
+
 /* Unnamed nodes are counted without Constants; nodes created later have indices past the end. */
 static void unnamed_nodes_match_by_index(void **state)
 {
@@ -1096,6 +1187,9 @@ int main(void)
         cmocka_unit_test(public_interface_returns_the_same_records),
         cmocka_unit_test(fused_records_match_their_group),
         cmocka_unit_test(blocked_convolutions_match_by_their_output_name),
+        cmocka_unit_test(notes_say_why_a_record_has_no_cost),
+        cmocka_unit_test(output_names_lead_back_through_either_operand),
+        cmocka_unit_test(shapes_of_replaced_operators_are_not_compared),
         cmocka_unit_test(unnamed_nodes_match_by_index),
         cmocka_unit_test(records_match_through_the_optimized_model),
         cmocka_unit_test(saved_nodes_are_in_the_order_of_indexes_or_of_execution),

@@ -301,6 +301,33 @@ static void join_layers(struct joined *x, const char *const *name, size_t n)
     oc_buf_free(&b);
 }
 
+/* Parts of a name without a node, and a range with an unknown end, lower the confidence. */
+static void unknown_parts_lower_the_confidence(void **state)
+{
+    (void)state;
+#define ALL "/m.0/conv /m.0/bn Relu_2 a + b sum" /* the only region: what no other layer names too */
+    static const struct {
+        const char *name, *nodes;
+        double confidence;
+    } row[] = {
+        {"{ForeignNode[/m.0/conv...sum]}", ALL, 0.9},
+        {"{ForeignNode[/m.0/conv.../m.0/bn]}", ALL, 0.9},
+        {"{ForeignNode[/m.0/conv.../m.0/bn]} + {ForeignNode[a + b...absent]}", ALL, 0.9 / 2},
+        {"{ForeignNode[/m.0/conv.../m.0/bn]} + {ForeignNode[absent...sum]}", ALL, 0.9 / 2},
+        {"sum + absent", "sum", 0.95 / 2},
+        {"sum + absent + nothing", "sum", 0.95 / 3},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct joined x;
+        join_layers(&x, &row[i].name, 1);
+        const struct oc_join_rec *r = find_record(&x, row[i].name);
+        assert_nodes(&x, row[i].name, row[i].nodes, row[i].name[0] == '{' ? "range" : "name parts");
+        if (fabs(r->confidence - row[i].confidence) > 1e-9)
+            fail_msg("%s: confidence %g", row[i].name, r->confidence);
+        joined_free(&x);
+    }
+}
+
 static void names_match_nodes(void **state)
 {
     (void)state;
@@ -599,6 +626,7 @@ int main(void)
         cmocka_unit_test(folded_normalization_belongs_to_its_convolution),
         cmocka_unit_test(regions_contain_the_unnamed_nodes),
         cmocka_unit_test(names_match_nodes),
+        cmocka_unit_test(unknown_parts_lower_the_confidence),
         cmocka_unit_test(changed_names_match_nodes),
         cmocka_unit_test(markers_take_precedence),
         cmocka_unit_test(counts_are_those_of_the_engine),

@@ -241,6 +241,50 @@ static void batch_of_the_engine_is_compared_with_the_analysis(void **state)
     joined_free(&x);
 }
 
+/* Operations of a layer that its information does not give are those of the nodes, for the engine's batch. */
+static void counts_of_nodes_are_those_of_the_engines_batch(void **state)
+{
+    (void)state;
+    static const struct {
+        int batch;
+        enum oc_quality quality;
+        const char *note;
+    } row[] = {{1, OC_EXACT, "bytes of float16, as recorded"},
+               {32, OC_EST, "the model's count for the engine's batch"}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct joined x = {0};
+        struct oc_buf text = {0};
+        struct oc_builder *b = oc_b_new(17);
+        struct oc_err e;
+        size_t n;
+        oc_b_input(b, "x", "float[N,4,8]");
+        oc_b_node(b, "Softmax", "soft", "x", "y", "axis=-1");
+        oc_b_output(b, "y", NULL);
+        x.bytes = oc_b_pack(b, &n);
+        oc_b_free(b);
+        oc_buf_printf(
+            &text,
+            "{\"Layers\": [{\"Name\": \"soft\", \"LayerType\": \"kgen\", \"Inputs\": [{\"Name\": \"x\", "
+            "\"Dimensions\": [%d,4,8], \"Format/Datatype\": \"Half\"}], \"Outputs\": [{\"Name\": \"y\", "
+            "\"Dimensions\": [%d,4,8], \"Format/Datatype\": \"Half\"}]}], \"Bindings\": [\"x\"]}",
+            row[i].batch, row[i].batch);
+        x.p = t_profile_text(text.data, NULL, &e);
+        assert_non_null(x.p);
+        x.p->rec[0].self_ns = x.p->rec[0].kernel_ns = 10;
+        if (oc_model_load_mem(x.bytes, n, NULL, &x.m, &e) || oc_analyze(x.m, NULL, &x.a, &e) ||
+            oc_join_make(x.m, x.a, x.p, NULL, &x.j, &e))
+            fail_msg("%s", e.msg);
+        const struct oc_join_rec *r = &x.j->rec[0];
+        assert_int_equal(r->n_node, 1);
+        assert_int_equal(r->quality, row[i].quality);
+        assert_int_equal(r->flops,
+                         row[i].batch * 32 * 5); /* softmax: 5 operations for each of 4 x 8 elements */
+        assert_string_equal(r->note, row[i].note);
+        oc_buf_free(&text);
+        joined_free(&x);
+    }
+}
+
 static const char *coverage_of(const struct joined *x)
 {
     for (size_t i = 0; i < x->j->diags.n; i++)
@@ -382,6 +426,7 @@ int main(void)
         cmocka_unit_test(padding_to_blocks_is_not_another_model),
         cmocka_unit_test(sizes_within_an_upper_bound_fit_the_model),
         cmocka_unit_test(batch_of_the_engine_is_compared_with_the_analysis),
+        cmocka_unit_test(counts_of_nodes_are_those_of_the_engines_batch),
         cmocka_unit_test(engine_without_any_node_is_a_mismatch),
         cmocka_unit_test(recorded_inputs_set_dynamic_dimensions),
         cmocka_unit_test(recorded_output_of_a_group_is_compared_with_its_nodes),
