@@ -259,6 +259,50 @@ static void attention_never_writes_scores(void **unused)
     assert_true(s >= 33.554432e-6 && s < 60e-6);
 }
 
+/* Products of dequantized operands may run as integers; views between change nothing, other operators do. */
+static void dequantized_products_are_of_integers(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *between, *more;
+        bool weight, integers;
+    } row[] = {
+        {NULL, NULL, true, true},     {NULL, NULL, false, false}, {"Reshape", ",shape", true, true},
+        {"Identity", "", true, true}, {"Relu", "", true, false},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        struct oc_bound_load load;
+        struct oc_arena arena = {0};
+        struct built r;
+        struct oc_err err;
+        size_t n;
+        oc_b_input(b, "x", "int8[2,2,8]");
+        oc_b_init(b, "s", "float[]{0.5}");
+        oc_b_init(b, "shape", "int64[3]{1,4,8}");
+        oc_b_init(b, "w8", "int8[8,6]");
+        oc_b_init(b, "w", "float[8,6]");
+        oc_b_node(b, "DequantizeLinear", NULL, "x,s", "a", "");
+        if (row[i].between)
+            oc_b_node(b, row[i].between, NULL, oc_printf(oc_b_arena(b), "a%s", row[i].more), "c", "");
+        oc_b_node(b, "DequantizeLinear", NULL, "w8,s", "v", "");
+        oc_b_node(b, "MatMul", NULL,
+                  oc_printf(oc_b_arena(b), "%s,%s", row[i].between ? "c" : "a", row[i].weight ? "v" : "w"),
+                  "y", "");
+        oc_b_output(b, "y", NULL);
+        r.bytes = oc_b_pack(b, &n);
+        oc_b_free(b);
+        if (oc_model_load_mem(r.bytes, n, NULL, &r.model, &err) ||
+            oc_analyze(r.model, NULL, &r.analysis, &err))
+            fail_msg("%s", err.msg);
+        oc_bound_load_make(r.analysis, NULL, &arena, &load);
+        assert_int_equal(load.n_part, 1);
+        assert_int_equal(load.part[0].integers, row[i].integers);
+        oc_arena_free(&arena);
+        release(&r);
+    }
+}
+
 /* F(6 x 6, 3 x 3) needs 8 x 8 multiplications for 36 x 9 of the direct method. */
 static void convolutions_may_use_winograd(void **unused)
 {
@@ -424,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_run_in_sequence),
+        cmocka_unit_test(dequantized_products_are_of_integers),
         cmocka_unit_test(attention_never_writes_scores),
         cmocka_unit_test(convolutions_may_use_winograd),
         cmocka_unit_test(faster_or_larger_devices_never_raise_the_bound),

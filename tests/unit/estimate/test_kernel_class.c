@@ -1,4 +1,10 @@
 #include "estimate/kernels.h"
+#include "estimate/fusion_plan.h"
+#include "estimate/predict.h"
+#include "estimate/rank_devices.h"
+#include "estimate/recast.h"
+#include "estimate/samples.h"
+#include "estimate/validate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,12 +96,40 @@ static void class_names_are_unique(void **state)
     assert_string_equal(oc_kernel_group_name(oc_kernel_class_group(OC_KC_SORT)), "irregular");
 }
 
+static void check_names(const char *name(unsigned), unsigned n, const char *after)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < i; k++)
+            assert_string_not_equal(name(i), name(k));
+    assert_string_equal(name(n), after);
+}
+
+static void names_are_unique_and_end(void **state)
+{
+    (void)state;
+    check_names(oc_kernel_class_name, OC_KC_COUNT, "none");
+    check_names(oc_kernel_group_name, OC_KG_COUNT, "none");
+    assert_int_equal(oc_kernel_class_group(OC_KC_COUNT), OC_KG_IRREGULAR);
+    assert_string_equal(oc_fusion_rules_name(OC_FUSE_COUNT), "?");
+    assert_null(oc_fusion_simd(OC_FUSE_COUNT));
+    assert_int_equal(oc_fusion_block(OC_FUSE_COUNT), 1);
+    check_names(oc_evidence_name, OC_EVIDENCE_COUNT, oc_evidence_name(OC_EVIDENCE_NONE));
+    check_names(oc_span_part_name, OC_SPAN_PARTS, "unknown");
+    check_names(oc_reject_reason_name, OC_REJECT_COUNT, "?");
+    check_names(oc_predictor_name, OC_PREDICTOR_COUNT, "");
+    size_t n = 0;
+    while (oc_recast_name(n))
+        n++;
+    assert_true(n > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator_has_a_class),
         cmocka_unit_test(runtime_operators_have_a_class),
         cmocka_unit_test(class_names_are_unique),
+        cmocka_unit_test(names_are_unique_and_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,16 @@ static void contiguous_runs_of_broadcast_operands(void **state)
 }
 
 /* Variants that differ in speed, and a code for each operator type. */
+static unsigned resized(const char *attributes)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[1,4,9,9]");
+    oc_b_init(b, "scales", "float[4]{1,1,2,2}");
+    oc_b_node(b, "Resize", "n", "x,,scales", "z", attributes);
+    oc_b_output(b, "z", NULL);
+    return kernel_of(b).variant;
+}
+
 static void variants_of_operators_are_identified(void **state)
 {
     (void)state;
@@ -101,6 +111,15 @@ static void variants_of_operators_are_identified(void **state)
     assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[-1]").variant, 1);
     assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[0,1]").variant, 2);
     assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[1]").variant, 3);
+    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[0,2]").variant, 3);
+    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[1,2]").variant, 1);
+    assert_int_equal(kernel_of_op("Conv", "float[1,4,9]", "float[2,4,3]", "").variant, 1);
+    assert_int_equal(kernel_of_op("Conv", "float[1,4,9,9]", "float[2,4,3,3]", "").variant, 2);
+    assert_int_equal(kernel_of_op("Conv", "float[1,4,9,9,9]", "float[2,4,3,3,3]", "").variant, 3);
+    assert_int_equal(resized(""), 0);
+    assert_int_equal(resized("mode='nearest'"), 0);
+    assert_int_equal(resized("mode='linear'"), 1);
+    assert_int_equal(resized("mode='cubic'"), 2);
     struct oc_kernel relu = kernel_of_op("Relu", "float[10]", NULL, ""),
                      neg = kernel_of_op("Neg", "float[10]", NULL, "");
     assert_true(relu.op && neg.op && relu.op != neg.op);

@@ -336,6 +336,13 @@ static void asynchronous_device_overlaps_issue_and_kernels(void **state)
     struct oc_model_part part[] = {{&huge, 1}, {&small, 20}};
     oc_predict_model(NULL, part, 2, &how, &m);
     assert_near(m.t_s, 1050e-6 + 5e-6);
+    /* unknown: those of the calibration, 20 us and 7 us, or 5 us and 10 us without one */
+    const struct oc_calibration cal = {.gap_s = 20e-6, .t_fix_s = 7e-6};
+    how.issue_s = how.sync_s = NAN;
+    oc_predict_model(&cal, &(struct oc_model_part){&small, 100}, 1, &how, &m);
+    assert_near(m.t_s, 2002e-6 + 7e-6);
+    oc_predict_model(NULL, &(struct oc_model_part){&small, 100}, 1, &how, &m);
+    assert_near(m.t_s, 502e-6 + 10e-6);
 }
 
 /* 50 calibrations of 40 networks each, with a common error of 10 % and 20 % in every kernel; 20 new networks

@@ -388,6 +388,47 @@ static void calibrated_device_has_an_estimate(void **state)
     unload(&l);
 }
 
+/* A kernel without a prediction leaves out its own time only; the parts add up to the time. */
+static void kernels_after_an_unknown_one_are_counted(void **state)
+{
+    (void)state;
+    const struct oc_calibration cal = {.device = "narrow", .runtime = "onnxruntime"};
+    const struct oc_device d = narrow();
+    struct oc_span span[2];
+    double of_class[2];
+    for (int with = 0; with < 2; with++) {
+        struct loaded l;
+        struct oc_analysis *a;
+        struct oc_err err;
+        struct oc_span by_class[OC_OP_CLASS_COUNT];
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_opset(b, "my", 1);
+        oc_b_input(b, "x", "float[8,64]");
+        oc_b_init(b, "w", "float[64,64]");
+        if (with) {
+            oc_b_node(b, "my::Unknown", "unknown", "x", "z", "");
+            oc_b_output(b, "z", NULL);
+        }
+        oc_b_node(b, "MatMul", "product", "x,w", "y", "");
+        oc_b_output(b, "y", NULL);
+        load(&l, b);
+        oc_b_free(b);
+        assert_int_equal(oc_analyze(l.model, NULL, &a, &err), 0);
+        oc_span_of(&(struct oc_span_in){.analysis = a, .device = &d, .cal = &cal}, &span[with], by_class);
+        of_class[with] = by_class[OC_OP_GEMM].mid_s;
+        double parts = 0;
+        for (unsigned i = 0; i < OC_SPAN_PARTS; i++)
+            parts += span[with].part_s[i];
+        assert_near(parts, span[with].mid_s);
+        assert_int_equal(span[with].unknown_kernels, with);
+        assert_true(of_class[with] > 0);
+        oc_analysis_free(a);
+        unload(&l);
+    }
+    assert_near(of_class[1], of_class[0]);
+    assert_near(span[1].mid_s, span[0].mid_s);
+}
+
 /* A GPU has the estimate from published latencies: one product of 8,192 N FLOPs and 512 N + 16,384 bytes, and
  * between analyzed batches the interpolated one. `estimate` prints the same. */
 static void gpu_without_a_calibration_has_the_estimate_from_published_latencies(void **state)
@@ -679,6 +720,7 @@ int main(void)
         cmocka_unit_test(caches_are_an_option),
         cmocka_unit_test(recast_changes_bytes_and_peaks),
         cmocka_unit_test(calibrated_device_has_an_estimate),
+        cmocka_unit_test(kernels_after_an_unknown_one_are_counted),
         cmocka_unit_test(gpu_without_a_calibration_has_the_estimate_from_published_latencies),
         cmocka_unit_test(device_without_peak_or_bandwidth_has_no_time),
         cmocka_unit_test(at_most_one_percent_of_operations_without_a_peak_is_ignored),
