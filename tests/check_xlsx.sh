@@ -40,6 +40,13 @@ for k in 1 2 3 4; do compare "formula $k in a name" "$work/formula$k.onnx"; done
 "$onnxcost" "$work/model.onnx" -f xlsx -o "$work/a.xlsx" 2>/dev/null
 "$onnxcost" "$work/model.onnx" -f xlsx -o "$work/b.xlsx" 2>/dev/null
 cmp "$work/a.xlsx" "$work/b.xlsx" >"$work/cmp" 2>&1; passed $? 'the same report gives the same file' "$(cat "$work/cmp")"
+"$python" -c 'import json
+t = {"timeMs": 2.0, "averageMs": 1.0, "medianMs": 1.0, "percentage": 50.0}
+print(json.dumps([{"count": 2}, {"name": "\u00e9" * 3 + "x" * 40000 + "z", **t}, {"name": "short", **t}]))' >"$work/long.profile.json"
+"$onnxcost" "$work/long.profile.json" -f xlsx -o "$work/long.xlsx" 2>"$work/err"
+result 'a text has at most 32,767 characters' "$("$python" -c 'import openpyxl, sys
+texts = {c.value for s in openpyxl.load_workbook(sys.argv[1]) for r in s.iter_rows() for c in r}
+if not {"\u00e9" * 3 + "x" * 32764, "short"} <= texts: print([len(t) for t in texts if isinstance(t, str)])' "$work/long.xlsx" 2>&1)"
 "$onnxcost" "$work/model.onnx" -f xlsx >"$work/out" 2>"$work/err"
 [ $? -eq 2 ] && [ ! -s "$work/out" ]; passed $? 'a workbook needs a file' "$(cat "$work/err")"
 finish

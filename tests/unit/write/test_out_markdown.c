@@ -137,6 +137,33 @@ static void parts_and_rows_can_be_selected(void **state)
     fixture_free(&x);
 }
 
+/* Older files list their weights as inputs too. */
+static void constants_are_not_listed_as_inputs(void **state)
+{
+    (void)state;
+    struct fixture x;
+    size_t n;
+    struct oc_err err;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "first", "float[2,3]");
+    oc_b_input(b, "w", "float[3,4]");
+    oc_b_input(b, "second", "float[2,4]");
+    oc_b_init(b, "w", "float[3,4]");
+    oc_b_node(b, "MatMul", "a", "first,w", "y", "");
+    oc_b_node(b, "Add", "b", "y,second", "z", "");
+    oc_b_output(b, "z", "float");
+    x.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(x.bytes, n, NULL, &x.model, &err) || oc_analyze(x.model, NULL, &x.analysis, &err))
+        fail_msg("%s", err.msg);
+    char *text = report(&x, (struct oc_report_opts){.format = "markdown"});
+    assert_non_null(strstr(text, "| all inputs | `first  float[2,3]` |"));
+    assert_non_null(strstr(text, "| all inputs | `second  float[2,4]` |"));
+    assert_null(strstr(text, "`w  float"));
+    free(text);
+    fixture_free(&x);
+}
+
 static void breakdowns_are_rejected(void **state)
 {
     (void)state;
@@ -157,6 +184,7 @@ int main(void)
         cmocka_unit_test(tables_keep_their_columns),
         cmocka_unit_test(numbers_equal_the_report),
         cmocka_unit_test(parts_and_rows_can_be_selected),
+        cmocka_unit_test(constants_are_not_listed_as_inputs),
         cmocka_unit_test(breakdowns_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
