@@ -20,11 +20,11 @@ trapping="-O0 -g0 -fsanitize=undefined -fsanitize-undefined-trap-on-error"
 # other folders with unit programs of the code; scripts, those with a word of the file's name among them
 folders_of() { # file
     case $1 in
-    src/analyze/*) echo memory report ops llm ;;
-    src/ops/*) echo analyze shape join ;;
-    src/join/*) echo report ;;
-    src/estimate/*) echo memory advice ;;
-    src/write/*) echo report gate llm ;;
+    src/analyze/*) echo api memory report ops llm models ;;
+    src/ops/*) echo analyze shape join models ;;
+    src/join/*) echo api report advice provider ;;
+    src/estimate/*) echo api memory advice llm report ;;
+    src/write/*) echo api report gate llm fleet ;;
     esac
 }
 scripts_of() { # file
