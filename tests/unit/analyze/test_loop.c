@@ -297,6 +297,9 @@ static void bound_near_64_bits_counts_one_trip(void **state)
         struct oc_run r = oc_run_model(b, NULL);
         assert_int_equal(r.a->total->macs, row[i].macs);
         assert_int_equal(r.a->total->quality, row[i].quality);
+        assert_string_equal(r.a->cost[oc_run_node(&r, "mm")].note,
+                            row[i].quality == OC_UPPER ? "counted at the maximum number of trips"
+                                                       : "one trip is counted; the number is unknown");
         oc_run_free(&r);
     }
 }
