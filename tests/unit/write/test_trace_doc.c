@@ -134,7 +134,9 @@ static void lanes_are_limited_and_invalid_times_skipped(void **state)
     oc_trace_add(&t, lane, 0.0 / 0.0, 1, "s", "c", 0, 0);
     oc_trace_add(&t, lane, 1e300, 1, "s", "c", 0, 0);
     oc_trace_add(&t, lane, 1, -1, "s", "c", 0, 0);
-    free(write(&t));
+    char *text = write(&t);
+    assert_int_equal(count_lines(text, "{\"ph\":\"X\""), 64);
+    free(text);
     assert_int_equal(t.n_lane, 64);
     assert_int_equal(t.left_out, 1000 - 64);
     oc_trace_free(&t);
