@@ -140,6 +140,11 @@ static const char *training_si(struct training_out *o, uint64_t v)
     return oc_si_text(&o->arena, (double)v, "");
 }
 
+static const char *training_flop(struct training_out *o, uint64_t v)
+{
+    return oc_si_text(&o->arena, (double)v, "FLOP");
+}
+
 #define say(o, label, ...)                                                                                   \
     oc_plain_say_format((label), LABEL, (o)->t->width_chars ? (o)->t->width_chars : WIDTH, (o)->f,           \
                         __VA_ARGS__)
@@ -151,10 +156,9 @@ static void print_work(struct training_out *o)
     uint64_t all = i->forward_flops + i->backward_flops + i->optimizer_flops;
     if (o->t->a->model->path[0])
         say(o, "model", "%s", o->t->a->model->path);
-    say(o, "step",
-        "%s%sFLOP: forward %sFLOP, backward %sFLOP, optimizer (%s) %sFLOP; the loss is not included", mark,
-        training_si(o, all), training_si(o, i->forward_flops), training_si(o, i->backward_flops),
-        i->optimizer, training_si(o, i->optimizer_flops));
+    say(o, "step", "%s%s: forward %s, backward %s, optimizer (%s) %s; the loss is not included", mark,
+        training_flop(o, all), training_flop(o, i->forward_flops), training_flop(o, i->backward_flops),
+        i->optimizer, training_flop(o, i->optimizer_flops));
     say(o, "", "MACs: forward %s, backward %s", oc_count_text(&o->arena, i->forward_macs),
         oc_count_text(&o->arena, i->backward_macs));
     say(o, "moved", "%s%s: forward %s, backward %s, optimizer %s", mark,
@@ -187,12 +191,11 @@ static void print_memory(struct training_out *o)
     if (i->recompute.segments > 1)
         say(o, "recompute",
             "memory %s%s, activations %s: %" PRIu64
-            " segments, %s stored between them, %s saved by the largest; %sFLOP "
-            "more",
+            " segments, %s stored between them, %s saved by the largest; %s more",
             mark, training_bytes_text(o, i->recompute.total_bytes),
             training_bytes_text(o, i->recompute.peak_bytes), i->recompute.segments,
             training_bytes_text(o, i->recompute.checkpoint_bytes),
-            training_bytes_text(o, i->recompute.segment_bytes), training_si(o, i->recompute.flops));
+            training_bytes_text(o, i->recompute.segment_bytes), training_flop(o, i->recompute.flops));
 }
 
 /* Unknown ones first, then by work. */
