@@ -84,6 +84,8 @@ static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, c
     prove_gaps(x, f, l->device_id);
     f->low_ns = 0;
     f->high_ns = l->idle_ns / runs;
+    if (x->out->run_ns > 0) /* the recording may be longer than its runs: work continues after them */
+        f->high_ns = fmin(f->high_ns, l->idle_ns / span * x->out->run_ns);
     f->basis = "at most the idle time of the device";
     f->found = oc_printf(x->arena, "the device is idle for %.1f %% of the time", l->idle_ns / span * 100);
     f->todo = "give it more work at once (a larger batch, several requests), launch less often (CUDA graphs, "

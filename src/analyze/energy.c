@@ -109,8 +109,7 @@ static void add_operator(struct oc_energy *e, const struct process *p, uint32_t 
     e->info.uncounted_operators += !counted;
     e->info.compute_pj += row.known ? row.compute_pj : 0;
     e->info.moved_bytes += row.moved_bytes;
-    if (counted)
-        e->info.quality = oc_quality_add((enum oc_quality)e->info.quality, (enum oc_quality)k->quality);
+    e->info.quality = oc_quality_add((enum oc_quality)e->info.quality, (enum oc_quality)k->quality);
     OC_GROW(e->row, e->n_row, e->cap_row);
     e->row[e->n_row++] = row;
 }

@@ -525,8 +525,8 @@ const char *oc_quality_mark(unsigned quality)
 
 unsigned oc_quality_add(unsigned sum, unsigned part)
 {
-    if (part == OC_UNKNOWN)
-        part = OC_LOWER;
+    part = part == OC_UNKNOWN ? OC_LOWER : part;
+    sum = sum == OC_UNKNOWN ? OC_LOWER : sum;
     return sum == OC_EXACT ? part : part == OC_EXACT || part == sum ? sum : OC_EST;
 }
 

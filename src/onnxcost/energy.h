@@ -28,7 +28,8 @@ struct oc_energy_info {
     uint64_t
         graph_bytes; /* constants, inputs and outputs of the graph once: what a runtime must move; unknown sizes
                              are left out */
-    enum oc_quality quality, graph_quality; /* of the counts that there are; of graph_bytes */
+    enum oc_quality quality,
+        graph_quality; /* of moved_bytes and of the counts behind compute_pj; of graph_bytes */
 };
 
 struct oc_energy_row {

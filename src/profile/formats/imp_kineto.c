@@ -254,8 +254,8 @@ static uint32_t launch_of(struct reading *r)
     oc_buf_add(&r->key, block.s, block.n);
     uint32_t id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
     if (new &&id != OC_NONE)
-        r->t->detail[id].text =
-            oc_printf(&r->out->arena, "grid %.*s, block %.*s", (int)grid.n, grid.s, (int)block.n, block.s);
+        r->t->detail[id].text = oc_printf(&r->out->arena, "grid %.*s%s%.*s", (int)grid.n, grid.s,
+                                          block.n ? ", block " : "", (int)block.n, block.s);
     return id;
 }
 

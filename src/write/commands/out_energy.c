@@ -96,7 +96,6 @@ static void print_totals(struct energy_out *o)
     const struct oc_energy_info *i = &o->e->info;
     /* published energies leave things out: an upper bound or an estimate of a count is neither bound of the energy */
     bool bound = i->quality == OC_EXACT || i->quality == OC_LOWER;
-    unsigned moved = oc_quality_add(i->quality, i->uncounted_operators ? OC_UNKNOWN : OC_EXACT);
     if (o->e->a->model->path[0])
         line(o, "model", "%s", o->e->a->model->path);
     line(o, "arithmetic", "%s %s, in %s (%s)", bound ? "at least" : "about",
@@ -105,7 +104,7 @@ static void print_totals(struct energy_out *o)
          "%s%s in %s if every operator reads from and writes to it (%s); %s%s for the constants, inputs and "
          "outputs "
          "of the graph (%s)",
-         oc_quality_word(moved), range_text(o, i->moved_bytes), i->memory,
+         oc_quality_word(i->quality), range_text(o, i->moved_bytes), i->memory,
          oc_bytes_text(&o->arena, (double)i->moved_bytes), oc_quality_word(i->graph_quality),
          range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
     line(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");

@@ -7,6 +7,7 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "base/unicode.h"
+#include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
 
@@ -165,6 +166,10 @@ static void print_work(struct training_out *o)
         training_bytes_text(o, i->forward_bytes + i->backward_bytes + i->optimizer_bytes),
         training_bytes_text(o, i->forward_bytes), training_bytes_text(o, i->backward_bytes),
         training_bytes_text(o, i->optimizer_bytes));
+    if (o->t->a->total->unknown_nodes)
+        say(o, "unknown",
+            "the forward pass of %" PRIu64 " of %" PRIu64 " operators is unknown and not included",
+            o->t->a->total->unknown_nodes, o->t->a->total->nodes);
     if (i->unknown_nodes)
         say(o, "unknown",
             "the gradients of %" PRIu64 " of %" PRIu64 " operators are unknown and not included",
