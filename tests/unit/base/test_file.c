@@ -210,6 +210,71 @@ static void unreadable_descriptors_report_the_system_error(void **state)
     close(fd);
 }
 
+/* It is read more than once. */
+static void standard_input_must_be_a_regular_file(void **state)
+{
+    (void)state;
+    struct oc_file f;
+    struct oc_err err = {0};
+    int saved = dup(STDIN_FILENO), ends[2];
+    assert_true(saved >= 0);
+    assert_int_equal(pipe(ends), 0);
+    assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
+    int rc = oc_file_map("-", 0, &f, &err);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(rc, -1);
+    assert_int_equal(err.code, OC_EIO);
+    assert_string_equal(err.msg, "cannot read '-': standard input is not a regular file");
+}
+
+/* Zeros compress to a thousandth: above 64 MiB the ratio is checked, below it only the absolute limits. */
+static void limits_of_gzip_data(void **state)
+{
+    (void)state;
+    const size_t cap = 2 * MIB;
+    char *zeros = calloc(80, MIB), *packed = malloc(cap);
+    const struct {
+        size_t n;
+        enum oc_input_limit which;
+        uint64_t most;
+        const char *msg; /* NULL: accepted */
+    } all[] = {
+        {MIB, OC_LIMIT_GZ_BYTES, MIB, NULL},
+        {MIB, OC_LIMIT_GZ_BYTES, MIB - 1, "more than 1048575 "},
+        {MIB, OC_LIMIT_GZ_VALUE_BYTES, MIB, NULL},
+        {MIB, OC_LIMIT_GZ_VALUE_BYTES, 1000, "more than 1000 "},
+        {60 * MIB, OC_LIMIT_GZ_RATIO, 1, NULL},
+        {80 * MIB, OC_LIMIT_GZ_RATIO, 1032, NULL},
+        {80 * MIB, OC_LIMIT_GZ_RATIO, 500, "more than 500 bytes out of each byte of gzip data"},
+    };
+    for (size_t i = 0; i < OC_COUNT(all); i++) {
+        struct oc_input_limits limits = {.most = {[OC_LIMIT_GZ_VALUE_BYTES] = 100 * MIB}};
+        struct oc_stream *s = oc_stream_mem(packed, pack(zeros, all[i].n, packed, cap));
+        struct oc_err err = {0};
+        const char *p;
+        size_t n;
+        uint64_t offset;
+        limits.most[all[i].which] = all[i].most;
+        oc_stream_set_limits(s, &limits);
+        while (oc_stream_fill(s, 0, &p, &n, &offset))
+            continue;
+        assert_int_equal(oc_stream_check(s, &err), all[i].msg ? -1 : 0);
+        if (all[i].msg) {
+            assert_int_equal(err.code, OC_ELIMIT);
+            if (!strstr(err.msg, all[i].msg))
+                fail_msg("'%s' without '%s'", err.msg, all[i].msg);
+        } else {
+            assert_int_equal(n, all[i].n);
+        }
+        oc_stream_close(s);
+    }
+    free(packed);
+    free(zeros);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +284,8 @@ int main(void)
         cmocka_unit_test(gzip_gives_the_same_bytes),
         cmocka_unit_test(peek_decompresses_gzip),
         cmocka_unit_test(unreadable_descriptors_report_the_system_error),
+        cmocka_unit_test(standard_input_must_be_a_regular_file),
+        cmocka_unit_test(limits_of_gzip_data),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

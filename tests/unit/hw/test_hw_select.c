@@ -78,6 +78,11 @@ static void rejects_malformed_filters(void **state)
         err.msg,
         "unknown vendor 'unknown' of devices; valid: AMD, AWS, Apple, Cambricon, Google, Huawei, Intel, "
         "NVIDIA, Qualcomm, Raspberry Pi, Rockchip");
+    /* both exist, but not in one device */
+    assert_int_equal(oc_hwdb_select(db, "kind=npu+vendor=raspberry-pi", &list, &n, &err), -1);
+    assert_int_equal(err.code, OC_ENOTFOUND);
+    assert_string_equal(err.msg, "no device in the hardware files matches 'kind=npu+vendor=raspberry-pi'; "
+                                 "onnxcost hw list shows their kinds and vendors");
     assert_true(oc_hwdb_is_filter("all") && oc_hwdb_is_filter("kind=gpu") && oc_hwdb_is_filter("vendor=x"));
     assert_false(oc_hwdb_is_filter("a100") || oc_hwdb_is_filter("allx") ||
                  oc_hwdb_is_filter("my/kind=gpu.xml"));

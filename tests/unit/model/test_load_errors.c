@@ -147,6 +147,58 @@ static void rejects_models_beyond_the_memory_limit(void **state)
     oc_buf_free(&text);
 }
 
+/* Every limit below the memory of a model rejects it, wherever the loader is then. */
+static void expect_memory_limits(struct oc_builder *b)
+{
+    const unsigned most = 1 << 16;
+    struct oc_model *m = NULL;
+    size_t n;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    unsigned limit = 1;
+    for (; limit < most; limit++) {
+        const struct oc_input_limits limits = {.most = {[OC_LIMIT_MODEL_MEMORY] = limit}};
+        struct oc_err err = {0};
+        if (oc_model_load_mem(bytes, n, &limits, &m, &err) == 0)
+            break;
+        assert_int_equal(err.code, OC_ELIMIT);
+        assert_non_null(strstr(err.msg, "bytes of memory for a model (--limit model-memory=N)"));
+    }
+    assert_true(limit > 500 && limit < most);
+    oc_model_free(m);
+    free(bytes);
+}
+
+static void every_lower_memory_limit_rejects_a_model(void **state)
+{
+    (void)state;
+    expect_memory_limits(relus(40));
+    struct oc_builder *calls = oc_b_new(17);
+    oc_b_opset(calls, "my", 1);
+    oc_b_function(calls, "my", "F", "a", "a", ""); /* its calls are expanded after all nodes are read */
+    oc_b_opset(calls, "", 17);
+    oc_b_close(calls);
+    oc_b_input(calls, "x", "float[1]");
+    for (unsigned i = 0; i < 16; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "y%u", i);
+        oc_b_node(calls, "my::F", name, "x", name, "");
+    }
+    expect_memory_limits(calls);
+    struct oc_builder *b = relus(3);
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "If", "branch", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    for (unsigned i = 0; i < 40; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "y%u", i);
+        oc_b_node(b, "Relu", name, "x0", name, "");
+    }
+    oc_b_output(b, "y0", NULL);
+    oc_b_close(b);
+    expect_memory_limits(b);
+}
+
 /* "float[1,1,1...]" of n axes */
 static const char *type_of_rank(struct oc_buf *text, unsigned n, const char *end)
 {
@@ -231,6 +283,7 @@ int main(void)
         cmocka_unit_test(rejects_node_counts_beyond_the_limit),
         cmocka_unit_test(rejects_strings_beyond_the_limit),
         cmocka_unit_test(rejects_models_beyond_the_memory_limit),
+        cmocka_unit_test(every_lower_memory_limit_rejects_a_model),
         cmocka_unit_test(rejects_too_many_dimensions),
         cmocka_unit_test(rejects_deeply_nested_types),
         cmocka_unit_test(rejects_deeply_nested_functions),

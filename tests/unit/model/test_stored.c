@@ -52,6 +52,18 @@ static void pair_number(struct gguf *g, const char *key, uint64_t v)
     g->n_pair++;
 }
 
+/* An array of two numbers. */
+static void pair_numbers(struct gguf *g, const char *key, uint64_t first, uint64_t second)
+{
+    add_text(&g->pairs, key);
+    add_number(&g->pairs, 9, 4);
+    add_number(&g->pairs, 4, 4);
+    add_number(&g->pairs, 2, 8);
+    add_number(&g->pairs, first, 4);
+    add_number(&g->pairs, second, 4);
+    g->n_pair++;
+}
+
 static void pair_text(struct gguf *g, const char *key, const char *v)
 {
     add_text(&g->pairs, key);
@@ -352,14 +364,17 @@ static void gguf_without_tensors_is_built_from_its_metadata(void **state)
     unload(&l);
 }
 
-/* An architecture that is not in the table, and one whose metadata are not there. */
+/* An architecture that is not in the table, one whose metadata are not there, and one with layers of different
+ * sizes. */
 static void what_is_not_built_is_weights_without_a_graph(void **state)
 {
     (void)state;
-    static const char *const unbuilt[] = {"rwkv7", "llama"};
+    static const char *const unbuilt[] = {"rwkv7", "llama", "openelm"};
     for (size_t i = 0; i < OC_COUNT(unbuilt); i++) {
         struct gguf g = {.n_pair = 0};
         pair_text(&g, "general.architecture", unbuilt[i]);
+        if (!strcmp(unbuilt[i], "openelm"))
+            pair_numbers(&g, "openelm.feed_forward_length", 768, 1024);
         tensor(&g, "a.weight", 512, 3, Q6_K);
         tensor(&g, "b.weight", 7, 0, F32);
         struct loaded l = load(gguf_file(&g));
@@ -378,6 +393,17 @@ static void expect_refused(const void *data, size_t n, const char *says)
     assert_null(m);
     if (!strstr(err.msg, says))
         fail_msg("'%s' does not contain '%s'", err.msg, says);
+}
+
+static void missing_part_of_a_gguf_is_an_error(void **state)
+{
+    (void)state;
+    struct gguf g = {.n_pair = 0};
+    pair_text(&g, "general.architecture", "llama");
+    pair_number(&g, "split.count", 3);
+    struct oc_buf b = gguf_file(&g);
+    expect_refused(b.data, b.n, "part 2 of 3 is not here: give the first part");
+    oc_buf_free(&b);
 }
 
 static void damaged_gguf_is_refused(void **state)
@@ -619,6 +645,10 @@ static void index_is_compared_with_its_files(void **state)
     struct loaded l = load_path(in_folder(&f, "model.safetensors.index.json"));
     assert_int_equal(warnings(l.m, "W-weights-differ"), 1);
     unload(&l);
+    write_text(&f, "model.safetensors.index.json", "{\"weight_map\":{\"other.weight\":\"a.safetensors\"}}");
+    assert_int_equal(oc_model_load(f.path, NULL, &m, &err), -1);
+    assert_non_null(strstr(err.msg, "tensor 'other.weight' of the index is in none of its files"));
+    write_text(&f, "model.safetensors.index.json", INDEX(1641));
     unlink(in_folder(&f, "b.safetensors"));
     assert_int_equal(oc_model_load(f.path, NULL, &m, &err), -1);
     assert_non_null(strstr(err.msg, "'b.safetensors' is not here"));
@@ -681,6 +711,7 @@ int main(void)
         cmocka_unit_test(graph_has_the_types_of_the_file),
         cmocka_unit_test(gguf_without_tensors_is_built_from_its_metadata),
         cmocka_unit_test(what_is_not_built_is_weights_without_a_graph),
+        cmocka_unit_test(missing_part_of_a_gguf_is_an_error),
         cmocka_unit_test(damaged_gguf_is_refused),
         cmocka_unit_test(weights_alone_are_counted),
         cmocka_unit_test(damaged_safetensors_are_refused),
