@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "provider/fallback.h"
 #include "support/build.h"
 #include "onnxcost.h"
@@ -368,6 +370,70 @@ static void errors_name_the_place(void **state)
     }
 }
 
+/* One more than fits of slots, conditions and rows. */
+static void lists_are_limited(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *item, *after, *text;
+        unsigned most;
+    } cases[] = {
+        {"<op name=\"A\" in=\"", "f ", "\"/>", "more than 32 slots", 32},
+        {"<op name=\"A\">", "<needs input=\"0\"/>", "</op>", "more than 32 conditions", 32},
+        {"", "<op name=\"A\"/>", "", "more than 4000 rows", 4000},
+    };
+    for (size_t i = 0; i < OC_COUNT(cases); i++)
+        for (unsigned n = cases[i].most; n <= cases[i].most + 1; n++) {
+            struct oc_arena a = {0};
+            struct oc_buf text = {0};
+            struct oc_err err = {0};
+            struct oc_provider *p;
+            oc_buf_printf(&text, "%s%s", HEAD(""), cases[i].before);
+            for (unsigned k = 0; k < n; k++)
+                oc_buf_str(&text, cases[i].item);
+            oc_buf_printf(&text, "%s%s", cases[i].after, TAIL);
+            int rc = oc_provider_read_mem("list.xml", text.data, text.n, &a, &p, &err);
+            if (n == cases[i].most) {
+                assert_int_equal(rc, 0);
+                oc_provider_free(p);
+            } else {
+                assert_int_equal(rc, -1);
+                assert_non_null(strstr(err.msg, cases[i].text));
+            }
+            oc_buf_free(&text);
+            oc_arena_free(&a);
+        }
+}
+
+static void providers_open_at_once_are_limited(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", path[OC_PROVIDER_MAX + 1][64];
+    const char *name[OC_PROVIDER_MAX + 1];
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < OC_COUNT(name); i++) {
+        snprintf(path[i], sizeof(path[i]), "%s/%zu.xml", folder, i);
+        name[i] = path[i];
+        FILE *f = fopen(path[i], "w");
+        assert_non_null(f);
+        fprintf(f,
+                "<provider version=\"1\" id=\"p%zu\" name=\"AExecutionProvider\" release=\"1\" "
+                "opset=\"1-20\" source=\"s\" url=\"https://example.com\"/>",
+                i);
+        fclose(f);
+    }
+    struct oc_providers *x;
+    struct oc_err err = {0};
+    if (oc_providers_open(name, OC_PROVIDER_MAX, &x, &err))
+        fail_msg("%s", err.msg);
+    oc_providers_free(x);
+    assert_int_equal(oc_providers_open(name, OC_COUNT(name), &x, &err), -1);
+    assert_string_equal(err.msg, "more than 32 providers");
+    for (size_t i = 0; i < OC_COUNT(name); i++)
+        unlink(path[i]);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +447,8 @@ int main(void)
         cmocka_unit_test(computations_on_host_memory_go_to_the_cpu),
         cmocka_unit_test(bodies_decide_about_their_node),
         cmocka_unit_test(errors_name_the_place),
+        cmocka_unit_test(lists_are_limited),
+        cmocka_unit_test(providers_open_at_once_are_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
