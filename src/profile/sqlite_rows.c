@@ -355,11 +355,12 @@ static int query_exists(struct oc_sqlite *db, const char *sql, const char *first
     return there;
 }
 
+/* SQLite writes "CREATE TABLE " for a table; other spellings may be those of virtual tables. */
 static int find_table(struct oc_sqlite *db, const char *table)
 {
     return query_exists(db,
                         "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?1 AND "
-                        "sql NOT LIKE 'create virtual%' LIMIT 1",
+                        "sql LIKE 'create table%' LIMIT 1",
                         table, NULL);
 }
 
@@ -399,7 +400,7 @@ int oc_sqlite_tables(struct oc_sqlite *db, const char *prefix, struct oc_arena *
                      size_t *n, struct oc_err *err)
 {
     static const char sql[] =
-        "SELECT name FROM main.sqlite_master WHERE type = 'table' AND sql NOT LIKE 'create virtual%' AND "
+        "SELECT name FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'create table%' AND "
         "(name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '_') ORDER BY name";
     const char **found = OC_NEW_ARRAY(a, MAX_TABLES, const char *);
     sqlite3_stmt *query = NULL;
@@ -432,7 +433,13 @@ static int make_query(struct oc_sqlite *db, const char *table, const struct oc_s
             return oc_fail(err, OC_EFORMAT, "table '%s' has no column '%s'", table, column[i].name);
         oc_buf_printf(sql, there ? "%s\"%s\"" : "%sNULL", i ? ", " : "", column[i].name);
     }
-    oc_buf_printf(sql, " FROM main.\"%s\"", table);
+    oc_buf_str(sql, " FROM main.\"");
+    for (const char *s = table; *s; s++) {
+        if (*s == '"')
+            oc_buf_char(sql, '"');
+        oc_buf_char(sql, *s);
+    }
+    oc_buf_char(sql, '"');
     return 0;
 }
 

@@ -43,5 +43,6 @@ unsigned char *sqlite_bytes(const char *sql, size_t *n)
 
 void sqlite_fill_heap(bool full)
 {
-    sqlite3_hard_heap_limit64(full ? sqlite3_memory_used() : 0);
+    sqlite3_int64 used = sqlite3_memory_used();
+    sqlite3_hard_heap_limit64(!full ? 0 : used ? used : 1); /* 0: no limit */
 }

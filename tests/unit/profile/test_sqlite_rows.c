@@ -94,6 +94,10 @@ static void hostile_schemas_are_not_executed(void **state)
         "CREATE VIEW t AS WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT a FROM n",
         "");
     check_rows("CREATE VIRTUAL TABLE t USING fts5(a)", "");
+    check_rows("CREATE VIRTUAL TABLE t USING fts5(a, b, c); INSERT INTO t VALUES('x', 'y', 'z'); PRAGMA "
+               "writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE /**/ VIRTUAL TABLE t USING "
+               "fts5(a, b, c)' WHERE name = 't'",
+               "");
     check_rows("CREATE TABLE t(a); INSERT INTO t VALUES(1); CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE "
                "FROM t; END",
                "1|-|-;");
@@ -217,6 +221,55 @@ static void sqlite_out_of_memory_while_reading_is_an_error(void **state)
     assert_int_equal(rows, 3);
     oc_sqlite_close(db);
     free(data);
+}
+
+/* Of a file and of memory. */
+static void opening_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    size_t n;
+    static const char sql[] = "CREATE TABLE t(a); INSERT INTO t VALUES(8)";
+    unsigned char *data = sqlite_bytes(sql, &n);
+    const char *path = sqlite_file(sql);
+    for (int file = 0; file < 2; file++) {
+        struct oc_sqlite *db;
+        struct oc_err err = {0};
+        sqlite_fill_heap(true);
+        int rc = file ? oc_sqlite_open(path, NULL, &db, &err) : oc_sqlite_open_mem(data, n, NULL, &db, &err);
+        sqlite_fill_heap(false);
+        assert_int_equal(rc, -1);
+        assert_null(db);
+        assert_int_equal(err.code, OC_ELIBRARY);
+        assert_string_equal(err.msg, "SQLite: out of memory, or the file is damaged");
+    }
+    free(data);
+    unlink(path);
+}
+
+/* Each quote in the name is written twice: the statement is longer than SQLite accepts. */
+static void table_names_are_quoted(void **state)
+{
+    (void)state;
+    enum { QUOTES = 600000 };
+    char *name = malloc(QUOTES + 1);
+    assert_non_null(name);
+    memset(name, '"', QUOTES);
+    name[QUOTES] = '\0';
+    struct oc_buf sql = {0}, text = {0};
+    struct oc_err err = {0};
+    oc_buf_printf(&sql, "CREATE TABLE [%s](a); CREATE TABLE t(a); INSERT INTO t VALUES(7); ", name);
+    oc_buf_str(&sql, "CREATE TABLE [t\" --](a); INSERT INTO [t\" --] VALUES(8);");
+    const char *path = sqlite_file(sql.data);
+    if (scan_table(path, "t\" --", &text, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(text.data, "8|-|-;"); /* not the row of t */
+    assert_int_equal(scan_table(path, name, &text, &err), -1);
+    assert_int_equal(err.code, OC_EFORMAT);
+    assert_string_equal(err.msg, "SQLite: string or blob too big");
+    unlink(path);
+    oc_buf_free(&sql);
+    oc_buf_free(&text);
+    free(name);
 }
 
 /* SQLite reports that it lacks memory for this file, however much there is. */
@@ -447,6 +500,8 @@ int main(void)
         cmocka_unit_test(sqlite_out_of_memory_is_an_error),
         cmocka_unit_test(sqlite_out_of_memory_while_reading_is_an_error),
         cmocka_unit_test(file_that_exhausts_memory_is_an_error),
+        cmocka_unit_test(opening_without_memory_is_an_error),
+        cmocka_unit_test(table_names_are_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
