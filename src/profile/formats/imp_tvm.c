@@ -341,6 +341,10 @@ static void tvm_read_calls(struct tvm_reading *r, struct oc_json *j)
     if (!oc_json_enter_type(j, OC_JSON_ARRAY))
         return;
     while (oc_json_item(j)) {
+        if (call >= most) {
+            oc_prof_over(r->p, OC_LIMIT_TABLE_ROWS);
+            return;
+        }
         struct oc_arena a = {0};
         struct oc_str cell[N_COLUMN];
         uint64_t calls = 1, where = oc_json_offset(j);
@@ -351,10 +355,6 @@ static void tvm_read_calls(struct tvm_reading *r, struct oc_json *j)
         if (timed && cell[NAME].n)
             tvm_take(r, cell, cell[NAME], ns, calls, ++call, where);
         oc_arena_free(&a);
-        if (call >= most) {
-            oc_prof_over(r->p, OC_LIMIT_TABLE_ROWS);
-            return;
-        }
     }
 }
 

@@ -52,6 +52,15 @@ static const struct {
     {SEED "nsys_csv/trace0", "nsys_csv", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
     {SEED "ncu/raw.csv", "ncu", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
     {DATA "kineto/small_cuda.json", NULL, OC_LIMIT_STRING_BYTES, 8, "more than 8"},
+
+    {SEED "op_logs/tvm.json", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
+    {SEED "ncu/summary.txt", NULL, OC_LIMIT_TABLE_ROWS, 10, "more than 10 rows"},
+    {SEED "op_logs/onednn.txt", NULL, OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "op_logs/pytorch_table.txt", "pytorch_table", OC_LIMIT_CSV_ROW_BYTES, 8,
+     "more than 8 bytes in a row"},
+    {SEED "op_logs/tvm.txt", "tvm", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "op_tables/ort_columns.csv", "onnxruntime_csv", OC_LIMIT_CSV_ROW_BYTES, 8,
+     "more than 8 bytes in a row"},
 };
 
 static void input_beyond_a_limit_is_rejected(void **state)
@@ -75,7 +84,7 @@ static void input_beyond_a_limit_is_rejected(void **state)
     }
 }
 
-/* The second row is wider than allowed: the limit is met after the header. */
+/* A row is wider than allowed: the limit is met after the header. */
 static void row_after_the_header_beyond_a_limit_is_rejected(void **state)
 {
     (void)state;
@@ -85,6 +94,10 @@ static void row_after_the_header_beyond_a_limit_is_rejected(void **state)
         {"generic_csv", "Function,CPU Time\na,1\n,,,,,,,\n"},
         {"mindspore", "full_kernel_name,execution_time,execution_frequency\na,1,2\n,,,,,,,\n"},
         {"openvino", "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n;;;;;;;\n"},
+        {"rocprof",
+         "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\na,1,2,2,100\n,,,,,,,\n"},
+        {"onnxruntime_csv", "cat,pid,tid,dur,ts,ph,name\nNode,1,1,60.0,10,X,c_kernel_time\n,,,,,,,\n"},
+        {"tvm", "Hash,Argument Shapes,Device,Percent,Name,Count,Duration (us)\n,,cpu0,50,a,1,2\n,,,,,,,\n"},
         {"onnxruntime_memory",
          "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n,,,,,,,\n"},
     };
@@ -96,6 +109,45 @@ static void row_after_the_header_beyond_a_limit_is_rejected(void **state)
         if (!strstr(err.msg, "more than 7 columns") || err.line < 2)
             fail_msg("%s: line %u: %s", row[i].format, err.line, err.msg);
     }
+}
+
+/* The table is printed, and a line in it is longer than allowed. */
+static void line_inside_a_printed_table_beyond_a_limit_is_rejected(void **state)
+{
+    (void)state;
+    struct oc_input_limits limits = {.most = {[OC_LIMIT_CSV_ROW_BYTES] = 70}};
+    struct oc_profile_opts opts = {.format = "tvm", .limits = &limits};
+    struct oc_err err = {0};
+    static const char head[] = "Name   Duration (us)  Percent  Device  Count  Argument Shapes\n"
+                               "add            12.50     1.00    cpu0      1   float32[1]    \n";
+    struct oc_profile *p = t_profile_text(head, &opts, &err);
+    assert_non_null(p);
+    oc_profile_close(p);
+    char text[400];
+    snprintf(text, sizeof(text), "%s%80s\n", head, "x");
+    assert_null(t_profile_text(text, &opts, &err));
+    assert_non_null(strstr(err.msg, "more than 70 bytes in a row"));
+}
+
+/* A limit is the number of rows that are still read. */
+static void rows_at_the_limit_are_read(void **state)
+{
+    (void)state;
+    struct oc_input_limits limits = {.most = {[OC_LIMIT_TABLE_ROWS] = 1}};
+    struct oc_profile_opts opts = {.limits = &limits};
+    struct oc_err err = {0};
+#define CALL                                                                                                 \
+    "{\"Name\":{\"string\":\"add\"},\"Duration "                                                             \
+    "(us)\":{\"microseconds\":2},\"Device\":{\"string\":\"cpu0\"},"                                          \
+    "\"Count\":{\"count\":1},\"Percent\":{\"percent\":100},\"Argument Shapes\":{\"string\":\"float32[1]\"}}"
+    struct oc_profile *p = t_profile_text("{\"calls\":[" CALL "]}", &opts, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_true(t_rec(p, "add")->total_ns == 2e3);
+    oc_profile_close(p);
+    assert_null(t_profile_text("{\"calls\":[" CALL "," CALL "]}", &opts, &err));
+    assert_non_null(strstr(err.msg, "more than 1 rows (--limit table-rows=N)"));
+#undef CALL
 }
 
 /* Without the first line of a format, and with rows or units that the format does not have. */
@@ -112,6 +164,8 @@ static void rejects_tables_of_another_format(void **state)
         {"openvino", "layerName;execStatus;layerType;execType;realTime (parsec);cpuTime (ms)\n",
          "column 'realTime': unknown unit"},
         {"onnxruntime_memory", "a,b\n1,2\n", "no header line with #name and total_dynamic_sizes"},
+        {"nvprof_csv", "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n",
+         "the row of units is missing"},
         {"paddle_report", "a,b\n1,2\n", "no line 'Profiling Report' and no table of events"},
         {"paddle_trace", "{\"traceEvents\":[]}", "has no events of Paddle's profiler"},
     };
@@ -130,6 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(input_beyond_a_limit_is_rejected),
         cmocka_unit_test(row_after_the_header_beyond_a_limit_is_rejected),
+        cmocka_unit_test(line_inside_a_printed_table_beyond_a_limit_is_rejected),
+        cmocka_unit_test(rows_at_the_limit_are_read),
         cmocka_unit_test(rejects_tables_of_another_format),
     };
     return cmocka_run_group_tests_name("profile/tables", tests, NULL, NULL);
