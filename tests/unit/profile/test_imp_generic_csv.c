@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "profile/formats/column_map.h"
+#include "profile/formats/function_tables.h"
 #include "support/profiles.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
@@ -317,6 +318,20 @@ static void errors_name_the_column_or_line(void **state)
     }
 }
 
+static void only_tables_of_functions_are_read_as_such(void **state)
+{
+    (void)state;
+    struct oc_stream *s = oc_stream_mem("a,b\n", 4);
+    struct oc_csv *c = oc_csv_open(s);
+    struct oc_function_facts facts;
+    struct oc_err err = {0};
+    assert_int_equal(oc_function_table_kind("a,b\n", 4), OC_TABLE_NONE);
+    assert_int_equal(oc_function_table_read(OC_TABLE_NONE, c, NULL, NULL, &facts, &err), -1);
+    assert_string_equal(err.msg, "no table of functions");
+    oc_csv_close(c);
+    oc_stream_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +349,7 @@ int main(void)
         cmocka_unit_test(energies_are_those_of_the_times),
         cmocka_unit_test(iterations_divide),
         cmocka_unit_test(errors_name_the_column_or_line),
+        cmocka_unit_test(only_tables_of_functions_are_read_as_such),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

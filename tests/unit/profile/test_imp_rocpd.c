@@ -129,6 +129,17 @@ static void a_database_without_device_work_is_an_error(void **state)
     unlink(sqlite_file(""));
 }
 
+static void a_database_of_another_program_is_an_error(void **state)
+{
+    (void)state;
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    struct oc_profile_opts opts = {.format = "rocpd"};
+    assert_int_equal(oc_profile_open(sqlite_file("CREATE TABLE other(a)"), &opts, &p, &err), -1);
+    assert_non_null(strstr(err.msg, "SQLite file without the tables of rocpd (rocpd_string)"));
+    unlink(sqlite_file(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +149,7 @@ int main(void)
         cmocka_unit_test(each_process_has_its_own_names),
         cmocka_unit_test(rows_without_valid_times_are_counted),
         cmocka_unit_test(a_database_without_device_work_is_an_error),
+        cmocka_unit_test(a_database_of_another_program_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

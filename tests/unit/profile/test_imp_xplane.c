@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "onnxcost.h"
@@ -115,6 +116,43 @@ static void files_without_operators_and_truncated_files(void **state)
     assert_true(read > 0); /* the first plane is whole */
 }
 
+static void put(struct oc_buf *b, unsigned field, const void *data, size_t n)
+{
+    assert_true(n < 128);
+    oc_buf_char(b, (char)(field << 3 | 2));
+    oc_buf_char(b, (char)n);
+    oc_buf_add(b, data, n);
+}
+
+/* A plane of a TPU with an event of 2 us, and one that sums 3 occurrences. */
+static void events_that_are_sums_are_skipped(void **state)
+{
+    (void)state;
+    static const char once[] = "\x08\x01\x18\x80\x89\x7a", sum[] = "\x08\x01\x18\x80\x89\x7a\x28\x03";
+    static const char kind[] = "\x08\x01\x12\x07\x08\x01\x12\x03"
+                               "dot";
+    struct oc_buf line = {0}, plane = {0}, space = {0};
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    const struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE};
+    put(&line, 2, "XLA Ops", 7);
+    put(&line, 4, once, sizeof(once) - 1);
+    put(&line, 4, sum, sizeof(sum) - 1);
+    put(&plane, 2, "/device:TPU:0", 13);
+    put(&plane, 3, line.data, line.n);
+    put(&plane, 4, kind, sizeof(kind) - 1);
+    put(&space, 1, plane.data, plane.n);
+    if (oc_profile_from_mem(&oc_importer_xplane, space.data, space.n, &opts, &p, &err))
+        fail_msg("%s", err.msg);
+    assert_true(fabs(t_rec(p, "dot")->total_ns - 2e3) < 1e-3);
+    assert_non_null(strstr(t_finding(p, "W-aggregated"), "1 events are sums of several occurrences"));
+    assert_conserved(p);
+    oc_profile_close(p);
+    oc_buf_free(&line);
+    oc_buf_free(&plane);
+    oc_buf_free(&space);
+}
+
 static void a_device_trace_is_recognized_by_its_first_plane(void **state)
 {
     (void)state;
@@ -134,6 +172,7 @@ int main(void)
         cmocka_unit_test(kernels_of_a_gpu_have_the_name_of_their_operator),
         cmocka_unit_test(operators_of_a_cpu_are_events_with_hlo_op),
         cmocka_unit_test(files_without_operators_and_truncated_files),
+        cmocka_unit_test(events_that_are_sums_are_skipped),
         cmocka_unit_test(a_device_trace_is_recognized_by_its_first_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

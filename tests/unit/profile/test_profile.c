@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -151,6 +152,35 @@ static void folder_of_one_measurement_is_one_profile(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* More files than a measurement has; and no descriptor is left to list them. */
+static void folders_that_cannot_be_listed_are_errors(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", name[16], command[200];
+    struct oc_profile *p;
+    struct oc_err e = {0};
+    struct rlimit all, none;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = all.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int rc = oc_profile_open(folder, NULL, &p, &e);
+    setrlimit(RLIMIT_NOFILE, &all);
+    assert_int_equal(rc, -1);
+    assert_int_equal(e.code, OC_EIO);
+    assert_non_null(strstr(e.msg, "cannot read the folder '/tmp/onnxcost-test-"));
+    assert_non_null(strstr(e.msg, "Too many open files"));
+    for (int i = 0; i <= 4096; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        write_file(folder, name, "");
+    }
+    assert_int_equal(oc_profile_open(folder, NULL, &p, &e), -1);
+    assert_int_equal(e.code, OC_ELIMIT);
+    assert_non_null(strstr(e.msg, "has more than 4096 files: name the files of one profile"));
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void log_prefixes_and_other_text_are_removed(void **state)
 {
     (void)state;
@@ -222,6 +252,7 @@ int main(void)
         cmocka_unit_test(importers_are_listed_once),
         cmocka_unit_test(invalid_input_is_rejected_by_every_probe),
         cmocka_unit_test(folder_of_one_measurement_is_one_profile),
+        cmocka_unit_test(folders_that_cannot_be_listed_are_errors),
         cmocka_unit_test(log_prefixes_and_other_text_are_removed),
         cmocka_unit_test(errors_name_the_path),
         cmocka_unit_test(detects_the_kind_of_a_file),
