@@ -42,6 +42,17 @@ slots are numbers|s/host-in="1"/host-in="one"/
 limits are integers|s/min="0"/min="a"/
 EDITS
 
+# an installation without the lists: the program finds hwdb next to it
+mkdir -p "$work/installed/hwdb" && cp "$onnxcost" "$work/installed/" && cp hwdb/hwdb.rng "$work/installed/hwdb/"
+for arguments in "providers" "providers $work/resnet18.onnx --providers cuda"; do
+    # shellcheck disable=SC2086 # several words
+    "$work/installed/onnxcost" $arguments >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc -gt 1 ] && [ ! -s "$work/out" ] && grep -q 'the folder hwdb/providers is missing: install' "$work/err"
+    passed $? "missing lists are reported: ${arguments%% *} ${arguments##* }" "exit code $rc: $(cat "$work/err")"
+done
+rm -r "$work/installed"
+
 # every list can be read and assigned, and every node of the model is somewhere
 model=tests/data/torch_export/encoder.onnx
 for file in "$lists"/*.xml; do

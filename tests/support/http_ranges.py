@@ -91,6 +91,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             total -= 1
         if how == "endless_head":
             headers.update({f"X-{i}": "x" * 1000 for i in range(200)})
+        if how == "short" and later:
+            part = part[:len(part) // 2]
         length = len(part) + (1000 if how == "longer" and later else 0)
         self.head(206, Content_Range="nonsense" if how == "no_range" else f"bytes {first}-{last}/{total}",
                   Content_Length=length, ETag=tag, **headers)
@@ -226,12 +228,15 @@ def main():
         ("redirect to a file", "rotocol", [url("to_file", "x")]), ("redirect to FTP", "rotocol", [url("to_ftp", "x")]),
         ("compressed answer", "the server compresses it", [url("gzip", "r18.onnx")]),
         ("hostile size", "4611686018427387904 bytes: more than", [url("hostile", "r18.onnx")]),
+        ("size beyond the address space", "4611686018427387904 bytes: Cannot allocate memory",
+         [url("hostile", "r18.onnx"), "--limit", "file-bytes=4611686018427387904"]),
         ("size beyond 64 bits", "does not say which part", [url("huge_range", "r18.onnx")]),
         ("answer without a range", "does not say which part", [url("no_range", "r18.onnx")]),
         ("other range than requested", "the server sends bytes", [url("lie", "r18.onnx")]),
         ("file that changes", "changed on the server", [url("changed", "r18.onnx")]),
         ("file that shrinks", "changed on the server", [url("shrunk", "r18.onnx")]),
         ("truncated answer", "cannot read", [url("cut", "r18.onnx")]),
+        ("shorter answer than its range", "the connection ended after", [url("short", "r18.onnx")]),
         ("longer answer", "cannot read", [url("longer", "r18.onnx")]),
         ("endless head", "cannot read", [url("endless_head", "r18.onnx")]),
         ("empty file", "the file is empty", [url("ok", "empty.onnx")]),
