@@ -33,8 +33,11 @@ if command -v xmllint >/dev/null 2>&1; then
 else
     result 'written file is valid against the schema' 'xmllint is missing (package libxml2-utils)'
 fi
-# on a busy machine a quick measurement finds too low a clock: peaks are then above the limits of their instruction sets
-result 'hw lint has no warnings, but for the clock of a busy machine' "$(onnxcost hw lint here.xml 2>&1 | grep -vE ' operations per cycle and core; |: [0-9]+ problems$')"
+# on a busy machine a quick measurement finds too low a clock: peaks are then above the limits of their instruction sets;
+# with the counters of coverage on a busy machine a bandwidth is a thousandth
+low=' operations per cycle and core; |: [0-9]+ problems$'
+case $BUILD in *coverage) low="$low| is not between " ;; esac
+result 'hw lint has no warnings, but for the clock of a busy machine' "$(onnxcost hw lint here.xml 2>&1 | grep -vE "$low")"
 onnxcost hw show ./here.xml --format csv >figures.csv 2>err
 result 'hw show reads the file' "$(cat err)"
 # values of the whole device: no cores, no mode (columns by name)
