@@ -218,14 +218,14 @@ check-deep: all $(BUILD)/oracle/many_threads $(BUILD)/unit/profile/test_run_fold
 	    BUILD=$(BUILD) tests/deep/memcheck.sh $(FUZZ_LIBRARIES) || rc=1; \
 	    JOBS='$(JOBS)' MAKE='$(MAKE)' tests/deep/msan.sh $(filter-out $(FUZZ_LIBRARIES),$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)) || rc=1; exit $$rc
 
-# Coverage of src/ by folder, and of the error branches of readers, by a full run of the suites. Fails below 90 % of the
+# Coverage of src/ by folder, and of the error branches of readers, by a full run of the suites. Fails below 95 % of the
 # lines, and if an error branch of a reader is not covered.
 coverage:
 	@find build/coverage -name '*.gcda' -delete 2>/dev/null || :
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh coverage; rc=$$?; \
 	    find build/coverage/obj/src -name '*.gcda' -print0 | sort -z | \
 	        xargs -0 $${GCOV:-gcov} -b -c --stdout 2>/dev/null >build/coverage/gcov.txt; \
-	    tests/coverage/lines.sh build/coverage/gcov.txt 90 || rc=1; \
+	    tests/coverage/lines.sh build/coverage/gcov.txt 95 || rc=1; \
 	    tests/coverage/errors.sh build/coverage/gcov.txt || rc=1; exit $$rc
 
 check-fast:

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 [ -s "${1:-}" ] || { echo "usage: tests/coverage/errors.sh GCOV.TXT [--all]" >&2; exit 2; }
 exec awk -v all="${2:-}" '
 function reader(file) {
-    return file ~ /^src\/(base\/(file|json_read|json_escape|units|xml_lib|xml_read|unicode)|model\/(load|load_[a-z]+|wire|function|order|tensor)|hw\/[a-z_]+|estimate\/(cal_read|cal_attrs|recordings|samples_read|sample_dims)|gate\/(budget|budget_read)|fleet\/scan_rows_read|ops\/(rule_parse|user_rule_file|user_rules|einsum)|profile\/[a-z_0-9]+|shape\/[a-z_]+|report\/(pattern|json_filter|trim_path))\.c$/
+    return file ~ /^src\/(base\/(file|http|json_read|remote|text_filter|unicode|units|wire|xml_read)|model\/(decoder_config|external|function|gguf|load|load_[a-z]+|order|safetensors|source|stored|tensor)|hw\/[a-z_]+|estimate\/(cal_read|samples)|gate\/budget|ops\/(rule_parse|user_rules|einsum)|profile\/([a-z]+\/)?[a-z_0-9]+|provider\/provider_file|shape\/[a-z_]+|report\/pattern)\.c$/
 }
 function trim(s) { sub(/^[ \t]+/, "", s); sub(/[ \t]+$/, "", s); return s }
 function settle() { # the previous line is complete: its calls are known
