@@ -216,15 +216,14 @@ static void standard_input_must_be_a_regular_file(void **state)
     (void)state;
     struct oc_file f;
     struct oc_err err = {0};
-    int saved = dup(STDIN_FILENO), ends[2];
-    assert_true(saved >= 0);
-    assert_int_equal(pipe(ends), 0);
-    assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
+    int saved = dup(STDIN_FILENO), device = open("/dev/null", O_RDONLY);
+    if (saved < 0 || device < 0)
+        skip();
+    assert_true(dup2(device, STDIN_FILENO) >= 0);
     int rc = oc_file_map("-", 0, &f, &err);
     dup2(saved, STDIN_FILENO);
     close(saved);
-    close(ends[0]);
-    close(ends[1]);
+    close(device);
     assert_int_equal(rc, -1);
     assert_int_equal(err.code, OC_EIO);
     assert_string_equal(err.msg, "cannot read '-': standard input is not a regular file");
