@@ -258,8 +258,10 @@ static void sums_have_the_quality_of_their_parts(void **state)
                                         {OC_EST, OC_EST, OC_EST, OC_EST, OC_EST},
                                         {OC_LOWER, OC_EST, OC_LOWER, OC_EST, OC_LOWER}};
     for (unsigned a = OC_EXACT; a <= OC_UNKNOWN; a++)
-        for (unsigned b = OC_EXACT; b <= OC_UNKNOWN; b++)
+        for (unsigned b = OC_EXACT; b <= OC_UNKNOWN; b++) {
             assert_int_equal(oc_quality_add(oc_quality_add(OC_EXACT, a), b), want[a][b]);
+            assert_int_equal(oc_quality_add(a, b), want[a][b]);
+        }
     assert_string_equal(oc_quality_mark(OC_UPPER), "<=");
     assert_string_equal(oc_quality_mark(OC_UNKNOWN), "");
     assert_string_equal(oc_sum_mark(OC_UNKNOWN), ">=");
