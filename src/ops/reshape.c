@@ -9,7 +9,7 @@
 /* The free size of a target shape: an explicit -1, or the only unknown element. */
 static int find_free(const struct oc_list *l)
 {
-    int free_at = -1, unknown = -1, n_unknown = 0;
+    int free_at = -1, unknown = 0, n_unknown = 0;
     for (uint32_t i = 0; i < l->n; i++) {
         if (l->e[i].kind != OC_E_INT) {
             unknown = (int)i;

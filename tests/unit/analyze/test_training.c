@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/training.h"
 #include "onnxcost.h"
 #include "onnxcost/training.h"
 #include "support/build.h"
@@ -434,6 +435,17 @@ static void rejects_unknown_optimizer_and_conventions(void **state)
     end(&s);
 }
 
+static void sums_beyond_64_bits_are_noticed(void **state)
+{
+    (void)state;
+    struct oc_training t = {0};
+    uint64_t sum = UINT64_MAX - 1;
+    oc_training_sum(&t, &sum, 1);
+    assert_true(sum == UINT64_MAX && !t.overflow);
+    oc_training_sum(&t, &sum, 1);
+    assert_true(t.overflow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +459,7 @@ int main(void)
         cmocka_unit_test(transformer_layers_save_the_published_activations),
         cmocka_unit_test(activations_that_no_gradient_reads_are_freed),
         cmocka_unit_test(rejects_unknown_optimizer_and_conventions),
+        cmocka_unit_test(sums_beyond_64_bits_are_noticed),
     };
     return cmocka_run_group_tests_name("analyze/training", tests, NULL, NULL);
 }

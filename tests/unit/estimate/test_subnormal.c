@@ -151,6 +151,40 @@ static void zeros_after_relu_are_exact(void **state)
 }
 
 /* The runtime multiplies the weights by the scale before the run. */
+/* x of the convolution comes from Relu through operators that move elements; other arithmetic ends the search. */
+static void zeros_pass_what_moves_elements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second, *more_inputs, *attributes;
+        bool rectified;
+    } c[] = {{"Relu", "Reshape", ",shape", "", true},
+             {"Clip", "Transpose", "", "perm=[0,1,3,2]", true},
+             {"LeakyRelu", "MaxPool", "", "kernel_shape=[1,1]", true},
+             {"PRelu", "Identity", "", "", true},
+             {"Sigmoid", "Reshape", ",shape", "", false},
+             {"Relu", "Exp", "", "", false},
+             {"Relu", "Add", ",one", "", false}};
+    const struct oc_device *d = processor("Intel");
+    for (size_t i = 0; i < OC_COUNT(c); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,16,8,8]");
+        oc_b_init(b, "w", "float[32,16,1,1]{*1e-40}");
+        oc_b_init(b, "shape", "int64[4]{1,16,8,8}");
+        oc_b_init(b, "one", "float[1]{1}");
+        char inputs[16];
+        snprintf(inputs, sizeof(inputs), "a%s", c[i].more_inputs);
+        oc_b_node(b, c[i].first, "first", strcmp(c[i].first, "PRelu") == 0 ? "x,one" : "x", "a", "");
+        oc_b_node(b, c[i].second, "second", inputs, "b", c[i].attributes);
+        oc_b_node(b, "Conv", "conv", "b,w", "y", "");
+        oc_b_output(b, "y", NULL);
+        struct marked k = mark(b, d);
+        assert_true(k.kernel->assisted > 0.9);
+        assert_int_equal(k.kernel->rectified, c[i].rectified);
+        marked_free(&k);
+    }
+}
+
 static void folded_weights_count(void **state)
 {
     (void)state;
@@ -218,6 +252,7 @@ int main(void)
                                        cmocka_unit_test(large_weights_are_sampled),
                                        cmocka_unit_test(vectors_with_subnormal_weights_take_150_cycles),
                                        cmocka_unit_test(zeros_after_relu_are_exact),
+                                       cmocka_unit_test(zeros_pass_what_moves_elements),
                                        cmocka_unit_test(folded_weights_count),
                                        cmocka_unit_test(products_have_vectors_of_columns),
                                        cmocka_unit_test(depthwise_convolutions_multiply_small_numbers),

@@ -49,7 +49,7 @@ static void make_profile(struct oc_profile *p, const struct seen *seen, uint32_t
                                          .self_ns = 1000};
 }
 
-static struct oc_builder *if_model(void)
+static struct oc_builder *if_model(const char *otherwise)
 {
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[2,3]");
@@ -60,19 +60,19 @@ static struct oc_builder *if_model(void)
     oc_b_output(b, "t", NULL);
     oc_b_close(b);
     oc_b_open(b, "else_branch");
-    oc_b_node(b, "Neg", "no", "x", "e", "");
+    oc_b_node(b, otherwise, "no", "x", "e", strcmp(otherwise, "Cast") == 0 ? "to=1" : "");
     oc_b_output(b, "e", NULL);
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
     return b;
 }
 
-static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1: unknown */
+static void check_branches(const char *otherwise, const struct seen *seen, uint32_t n, int64_t wanted)
 {
     uint8_t *bytes;
     struct oc_profile p;
     struct oc_control_bind *bind;
-    struct oc_model *m = load(if_model(), &bytes);
+    struct oc_model *m = load(if_model(otherwise), &bytes);
     make_profile(&p, seen, n);
     size_t k = oc_profile_control(m, &p, &bind);
     assert_int_equal(k, wanted >= 0);
@@ -84,6 +84,21 @@ static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1:
     oc_arena_free(&p.arena);
     oc_model_free(m);
     free(bytes);
+}
+
+static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1: unknown */
+{
+    check_branches("Neg", seen, n, wanted);
+}
+
+/* Without a record the branch ran that has none: nodes that optimizations remove. */
+static void branch_without_work_was_executed(void **state)
+{
+    (void)state;
+    static const struct seen alone[] = {{"if", "If", 1, OC_NONE}};
+    check_branches("Identity", alone, 1, 0);
+    check_branches("Cast", alone, 1, 0);
+    check_branches("Identity", (const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}}, 2, 1);
 }
 
 static void branch_with_records_was_executed(void **state)
@@ -134,6 +149,7 @@ static void trip_count_follows_from_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(branch_with_records_was_executed),
+                                       cmocka_unit_test(branch_without_work_was_executed),
                                        cmocka_unit_test(trip_count_follows_from_calls)};
     return cmocka_run_group_tests_name("join/control_flow", tests, NULL, NULL);
 }
