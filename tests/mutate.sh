@@ -100,11 +100,13 @@ failures() { # scripts
     run_units "$folder" "$release" | grep . && return
     # shellcheck disable=SC2046
     link "$work/onnxcost" "$release" $(for t in src/cli/*.c; do ls "$release/obj/${t%.c}.o" 2>/dev/null; done) || { echo "link: $(head -n 1 "$work/log")"; return; }
-    (BUILD=$work limited 120 tests/golden/run.sh)
-    rc=$?
-    sed -n 's/^not ok [0-9]* - /golden /p' "$work/log" | grep . && return
-    [ $rc = 0 ] || { echo "golden: exit code $rc"; return; }
-    run_script outputs | grep . && return
+    if [ -z "$output_is_right" ]; then
+        (BUILD=$work limited 120 tests/golden/run.sh)
+        rc=$?
+        sed -n 's/^not ok [0-9]* - /golden /p' "$work/log" | grep . && return
+        [ $rc = 0 ] || { echo "golden: exit code $rc"; return; }
+        run_script outputs | grep . && return
+    fi
     for t in $1; do run_script "$t" | grep . && return; done
     for t in $(folders_of "$file"); do run_units "$t" "$release" | grep . && return; done
     [ "$source" != "$file" ] || return # the builds themselves
@@ -118,7 +120,7 @@ prepare() { # folder
     for t in onnxzoo fake_ort.so oracle; do ln -sfn "$PWD/$release/$t" "$work/$t"; done
 }
 run_mutant() { # id file line kind before after
-    local result
+    local result output_is_right=
     prepare "$1"
     file=$2 source=$work/$(basename "$2")
     if ! compile "$source" "$work/mutant.o" "$flags $trapping"; then
@@ -145,12 +147,13 @@ mkdir -p "$top"
 perl tests/mutate.pl "$N" "$SEED" "$top" "$@" >"$top/list" || exit 2
 # without a mutation every test must pass
 prepare 0
+output_is_right=
 scripts=$(cut -f 2 "$top/list" | while read -r f; do scripts_of "$f"; done | tr ' ' '\n' | sort -u)
 for file in $(cut -f 2 "$top/list" | sort -t / -k 2,2 -u); do
     source=$file
     compile "$file" "$work/mutant.o" "$flags $trapping" || { cat "$work/log"; exit 2; }
     result=$(failures "$scripts")
-    scripts=
+    scripts='' output_is_right=yes
     [ -z "$result" ] || { echo "Bail out! $file without a mutation: $result"; exit 2; }
 done
 xargs -d '\n' -n 1 -P "$JOBS" "$0" --one <"$top/list" | tee "$top/all"
