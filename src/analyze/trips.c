@@ -369,8 +369,6 @@ int64_t oc_loop_evaluate(struct oc_engine *e, struct oc_loop *l, int64_t trips)
     struct slice s = {.e = e, .l = l};
     size_t diags = e->a->diags.n;
     uint32_t failed = e->n_failed, assumed = e->n_assumption;
-    if (l->n_state > OC_MAX_STATES)
-        return -1;
     find_slice(&s);
     int64_t end = trips_walk(&s, l, trips);
     e->in_values = l->body;

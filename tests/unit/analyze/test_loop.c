@@ -341,6 +341,69 @@ static void growing_state_is_unrolled_for_known_trips(void **state)
     oc_run_free(&r);
 }
 
+/* Trips of different sizes: nodes of a branch that no trip takes are not taken. */
+static void nodes_of_unrolled_trips_have_their_state(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,4]");
+    oc_b_input(b, "one", "float[1,4]");
+    oc_b_init(b, "m", "int64[]{3}");
+    oc_b_init(b, "never", "bool[]{0}");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[?,4]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, "Concat", "grow", "s,one", "g", "axis=0");
+    oc_b_node(b, "If", "if", "never", "t", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Neg", "neg", "g", "p", "");
+    oc_b_output(b, "p", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Abs", "abs", "g", "q", "");
+    oc_b_output(b, "q", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[4,4]");
+    assert_int_equal(r.a->cost[oc_run_node(&r, "neg")].state, OC_NODE_NOT_TAKEN);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "abs")].state, OC_NODE_NORMAL);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "if")].state, OC_NODE_CONTAINER);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "abs")].flops, 4 * (2 + 3 + 4));
+    oc_run_free(&r);
+}
+
+/* Without the axis that the slices are taken from, nothing is known of their shape. */
+static void slices_of_an_axis_that_is_not_there_have_no_shape(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "h", "float[2,3]");
+    oc_b_input(b, "x", "float[2,7,3]");
+    oc_b_node(b, "Scan", "scan", "h,x", "last,all",
+              "num_scan_inputs=1 scan_input_axes=[5] scan_output_axes=[9]");
+    oc_b_open(b, "body");
+    oc_b_input(b, "s", "float[2,3]");
+    oc_b_input(b, "slice", "float");
+    oc_b_node(b, "Add", "add", "s,slice", "t", "");
+    oc_b_node(b, "Neg", "neg", "s", "u", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "last", NULL);
+    oc_b_output(b, "all", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "slice"), "float[...]");
+    assert_string_equal(oc_run_type(&r, "all"), "float[...]");
+    oc_run_free(&r);
+}
+
 /* Scan runs once per slice; axes are removed from the inputs and inserted into the outputs. */
 static void scan_runs_once_per_slice(void **state)
 {
@@ -489,6 +552,8 @@ int main(void)
         cmocka_unit_test(bound_beyond_64_bits_counts_one_trip),
         cmocka_unit_test(bound_near_64_bits_counts_one_trip),
         cmocka_unit_test(growing_state_is_unrolled_for_known_trips),
+        cmocka_unit_test(nodes_of_unrolled_trips_have_their_state),
+        cmocka_unit_test(slices_of_an_axis_that_is_not_there_have_no_shape),
         cmocka_unit_test(scan_runs_once_per_slice),
         cmocka_unit_test(long_unknown_lists_in_a_body_take_little_memory),
         cmocka_unit_test(scan_of_opset_8_has_a_batch),
