@@ -183,6 +183,7 @@ static void crossing_batch_equals_hand_calculation(void **state)
     size_t n = oc_rank_faster(r, 0, 1, &p);
     assert_phases(p, n, want, OC_COUNT(want));
     assert_int_equal(oc_rank_faster(r, 1, 0, &p), 0);
+    assert_int_equal(oc_rank_faster(r, 0, 2, &p), 0);
     assert_int_equal(oc_rank_max_batch(r), 1024);
     /* wide has 100,000 bytes: 512 N + 16,384 up to N = 163. Above it only narrow is left. */
     static const struct oc_rank_phase fastest[] = {{1, 1}, {70, 0}, {164, 1}};
