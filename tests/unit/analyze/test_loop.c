@@ -432,6 +432,28 @@ static void scan_runs_once_per_slice(void **state)
     oc_run_free(&r);
 }
 
+/* A result that nothing reads has no name; those after it have their types. */
+static void scan_without_its_first_result(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "h", "float[3]");
+    oc_b_input(b, "x", "float[7,3]");
+    oc_b_node(b, "Scan", "scan", "h,x", ",all", "num_scan_inputs=1");
+    oc_b_open(b, "body");
+    oc_b_input(b, "s", "float[3]");
+    oc_b_input(b, "slice", "float[3]");
+    oc_b_node(b, "Add", "add", "s,slice", "t", "");
+    oc_b_node(b, "Identity", "copy", "t", "u", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "all", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "all"), "float[7,3]");
+    oc_run_free(&r);
+}
+
 /* Operators that read lists of thousands of unknown numbers in every trip share one list of them. */
 static void long_unknown_lists_in_a_body_take_little_memory(void **state)
 {
@@ -555,6 +577,7 @@ int main(void)
         cmocka_unit_test(nodes_of_unrolled_trips_have_their_state),
         cmocka_unit_test(slices_of_an_axis_that_is_not_there_have_no_shape),
         cmocka_unit_test(scan_runs_once_per_slice),
+        cmocka_unit_test(scan_without_its_first_result),
         cmocka_unit_test(long_unknown_lists_in_a_body_take_little_memory),
         cmocka_unit_test(scan_of_opset_8_has_a_batch),
         cmocka_unit_test(value_from_a_file_determines_shapes),

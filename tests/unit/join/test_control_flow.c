@@ -135,6 +135,15 @@ static void trip_count_follows_from_calls(void **state)
     make_profile(&p, (const struct seen[]){{"loop", "Loop", 2, OC_NONE}, {"work", "Relu", 14, 0}}, 2);
     assert_int_equal(oc_profile_control(m, &p, &bind), 1);
     assert_int_equal(bind[0].value, 7); /* 14 calls of the body in 2 runs of the loop */
+    assert_int_equal(bind[0].calls, 2);
+    assert_int_equal(bind[0].body[0], 14);
+    struct oc_control_bind *each;
+    p.runs_used = 2;
+    assert_int_equal(oc_profile_control(m, &p, &each), 1);
+    assert_int_equal(each[0].calls, 1); /* of one run of the model */
+    assert_int_equal(each[0].body[0], 7);
+    assert_int_equal(each[0].value, 7);
+    free(each);
     const struct oc_analyze_opts o = {.control = bind, .n_control = 1};
     struct oc_analysis *a = NULL;
     assert_int_equal(oc_analyze(m, &o, &a, NULL), 0);

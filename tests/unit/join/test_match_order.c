@@ -184,6 +184,13 @@ static void types_of_frameworks_map_to_onnx(void **state)
         bool product = found && (oc_type_set_has(t.core, "MatMul") || oc_type_set_has(t.core, "Conv"));
         assert_false(product && strncmp(row[i].name, "triton", 6) == 0);
     }
+    /* after a convolution, multiply and add can be what is left of a normalization */
+    struct oc_source_type t;
+    assert_true(oc_source_type("", "tvmgen_default_fused_nn_conv2d_multiply_add_nn_relu_3", &a, &t) &&
+                t.member);
+    assert_true(oc_type_set_has(t.member, "BatchNormalization") && oc_type_set_has(t.member, "Relu"));
+    assert_true(oc_source_type("", "tvmgen_default_fused_nn_dense_add_nn_relu_3", &a, &t) && t.member);
+    assert_false(oc_type_set_has(t.member, "BatchNormalization"));
     oc_arena_free(&a);
 }
 
