@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define DEFAULT_WORK 300000000u
 #define SEARCH_SHARE                                                                                         \
     3 /* share of the remaining work for the exact search of a part; the rest is for beams and windows */

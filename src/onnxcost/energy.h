@@ -29,7 +29,7 @@ struct oc_energy_info {
         graph_bytes; /* constants, inputs and outputs of the graph once: what a runtime must move; unknown sizes
                              are left out */
     enum oc_quality quality,
-        graph_quality; /* of moved_bytes and of the counts behind compute_pj; of graph_bytes */
+        graph_quality; /* of moved_bytes and of the counts in compute_pj; of graph_bytes */
 };
 
 struct oc_energy_row {

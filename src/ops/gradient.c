@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 enum { MAX_SLOTS = 32 };
 
 struct grad {
