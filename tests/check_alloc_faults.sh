@@ -47,4 +47,15 @@ rc=$?
 result 'a file larger than the address space reports out of memory with the size' "$([ $rc -eq 4 ] && grep -qE '^onnxcost: out of memory \([0-9]{9} bytes\)$' err ||
     echo "exit code $rc: $(cat err)")"
 rm -f big.onnx
+
+# 20 million empty initializers of two bytes: nothing is kept of what exceeds the limit
+perl -e 'my $graph = "\x2a\x00" x 20_000_000; my ($n, $length) = (length $graph, "");
+    for (; $n > 127; $n >>= 7) { $length .= chr($n & 127 | 128) }
+    print "\x08\x08\x42\x02\x10\x11\x3a", $length, chr $n, $graph' >views.onnx
+# shellcheck disable=SC3045
+(ulimit -v 250000 && "$build/onnxcost" views.onnx --limit model-memory=16MiB) >out 2>err
+rc=$?
+result 'a message of many fields takes no more memory than its limit' "$([ $rc -eq 3 ] &&
+    grep -q 'graph: more than 16777216 bytes of memory for a model (--limit model-memory=N) (offset ' err || echo "exit code $rc: $(cat err)")"
+rm -f views.onnx
 finish

@@ -80,7 +80,8 @@ struct copy {
     uint32_t run;                     /* number of the list of numbers that is being written, 0: none */
     size_t run_at;                    /* position of its length */
     uint64_t elements, most_elements; /* of lists of numbers, and `bytes` */
-    uint64_t need_bytes, most_string_bytes;
+    uint64_t need_bytes, most_bytes;  /* of memory for the message; above most_bytes nothing is kept */
+    uint64_t most_string_bytes;
 };
 
 static void copy_flush(struct copy *c)
@@ -195,10 +196,10 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
             continue;
         unsigned type = wire_type_of(field);
         if (field->type == PROTOBUF_C_TYPE_BYTES && f.type == OC_WIRE_LEN) {
-            c->need_bytes += sizeof(ProtobufCBinaryData);
-            c->elements++;
             struct view view = {(uint32_t)(field - d->fields), {f.n, (uint8_t *)(uintptr_t)f.data}};
-            if (depth == 0)
+            c->need_bytes += sizeof(view) + sizeof(view.bytes);
+            c->elements++;
+            if (depth == 0 && c->need_bytes <= c->most_bytes && c->elements <= c->most_elements)
                 oc_buf_add(c->views, &view, sizeof(view));
         } else if (field->label == PROTOBUF_C_LABEL_REPEATED && type != OC_WIRE_LEN) {
             if ((f.type == type || f.type == OC_WIRE_LEN) && copy_numbers(c, field, &f, at, w.p))
@@ -273,9 +274,11 @@ static void name_message(struct oc_loader *l, const ProtobufCMessageDescriptor *
 void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v)
 {
     bool attribute = d == &oc__attribute__descriptor;
+    uint64_t most = oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY), used = l->m->arena.used_bytes;
     struct copy c = {.l = l,
                      .out = &l->copy,
                      .views = &l->views,
+                     .most_bytes = most > used ? most - used : 0,
                      .most_string_bytes = oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES),
                      .most_elements =
                          attribute ? oc_input_limit(l->limits, OC_LIMIT_LIST_ELEMENTS) : UINT64_MAX};
@@ -286,7 +289,7 @@ void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, P
     int rc = copy_fields(&c, d, v, 0);
     if (rc == 0 && c.elements > c.most_elements)
         rc = oc_load_over(l, OC_LIMIT_LIST_ELEMENTS, c.elements, v.data);
-    if (rc == 0 && l->m->arena.used_bytes + c.need_bytes > oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY))
+    if (rc == 0 && (used > most || c.need_bytes > c.most_bytes))
         rc = oc_load_over(l, OC_LIMIT_MODEL_MEMORY, 0, v.data);
     if (rc == 0) {
         m = protobuf_c_message_unpack(d, &stack, c.out->n, (const uint8_t *)c.out->data);
