@@ -273,3 +273,9 @@ int oc_device_change(struct oc_arena *a, const struct oc_device *device, const c
     *out = d->dev;
     return 0;
 }
+
+const char *oc_hw_set_text(struct oc_arena *a, const char *what, const struct oc_hw_set *set)
+{
+    return oc_printf(a, "%s %s = %s: set by --hw-set (hardware file: %s)", what, set->key, set->value,
+                     set->before ? set->before : "nothing");
+}

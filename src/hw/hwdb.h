@@ -10,6 +10,7 @@
 #include "shape/type.h"
 
 struct oc_device_info;
+struct oc_hw_set;
 struct oc_hw_figure;
 
 /* Compute units of a device, each with peaks by arithmetic class. */
@@ -101,6 +102,8 @@ const char *oc_hwdb_file(const struct oc_hwdb *db,
 /* oc_device_override, in caller-owned memory. */
 int oc_device_change(struct oc_arena *a, const struct oc_device *device, const char *const *set, size_t n,
                      const struct oc_device **out, struct oc_err *err);
+/* "hw dram.bandwidth = 400 GB/s: set by --hw-set (hardware file: 1555 GB/s)"; what: "hw", or the device */
+const char *oc_hw_set_text(struct oc_arena *a, const char *what, const struct oc_hw_set *set);
 
 /* The one spelling of a name (oc_fold_char). */
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name);

@@ -117,8 +117,7 @@ static void json_assumptions(struct oc_json_out *w, struct oc_report *r)
     for (uint32_t i = 0; a && i < a->n_assumption; i++) {
         oc_json_assumption(w, &a->assumption[i]);
     }
-    for (size_t i = 0; r->in->device && i < oc_device_info(r->in->device)->n_set; i++)
-        oc_hw_set_json(w, &oc_device_info(r->in->device)->set[i]);
+    oc_hw_set_json(w, r->in->device ? oc_device_info(r->in->device) : NULL);
     oc_jw_end_array(w);
 }
 

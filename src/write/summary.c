@@ -468,14 +468,11 @@ static void hardware_part(struct sum *s)
     peak_part(s);
 }
 
-/* "hw dram.bandwidth = 400 GB/s: set by --hw-set (hardware file: 1555 GB/s)" */
 static void set_part(struct sum *s)
 {
     const struct oc_device_info *d = oc_device_info(s->r->in->device);
     for (size_t i = 0; i < d->n_set; i++)
-        summary_add(s, "assumptions",
-                    oc_printf(s->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", d->set[i].key,
-                              d->set[i].value, d->set[i].before ? d->set[i].before : "nothing"));
+        summary_add(s, "assumptions", oc_hw_set_text(s->arena, "hw", &d->set[i]));
 }
 
 /* ---- warnings --------------------------------------------------------------------------------------- */

@@ -218,8 +218,7 @@ static void put_sizes(struct view *v)
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_device_info *d = oc_device_info(v->l->device[i].device);
         for (size_t k = 0; k < d->n_set; k++)
-            say(v, "assumed", "%s %s = %s: set by --hw-set (hardware file: %s)", d->id, d->set[k].key,
-                d->set[k].value, d->set[k].before ? d->set[k].before : "nothing");
+            say(v, "assumed", "%s", oc_hw_set_text(&v->arena, d->id, &d->set[k]));
     }
     if (s->n_branch)
         say(v, "assumed", "prefill takes the branch without the cache, decode steps the branch with it");

@@ -121,8 +121,7 @@ static void put_assumed(struct view *v)
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device_info *d = r->device[i]->info;
         for (size_t k = 0; k < d->n_set; k++)
-            say(v, "", "%s %s = %s: set by --hw-set (hardware file: %s)", d->id, d->set[k].key,
-                d->set[k].value, d->set[k].before ? d->set[k].before : "nothing");
+            say(v, "", "%s", oc_hw_set_text(&v->arena, d->id, &d->set[k]));
     }
 }
 

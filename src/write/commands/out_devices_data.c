@@ -213,8 +213,7 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
         oc_key_double(w, "overhead_s", d->overhead ? d->overhead->value : NAN);
         oc_key_double(w, "design_power_w", d->power ? d->power->value : NAN);
         oc_key_array(w, "set");
-        for (size_t k = 0; k < d->info->n_set; k++)
-            oc_hw_set_json(w, &d->info->set[k]);
+        oc_hw_set_json(w, d->info);
         oc_jw_end_array(w);
         oc_jw_end_object(w);
     }

@@ -238,9 +238,9 @@ static void estimate_write_head(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     struct oc_arena *a = &o->arena;
     estimate_put_line(o, f, "model", e->analysis->model->path);
-    estimate_put_line(o, f, "device",
-                      e->device->info->n_set ? oc_printf(a, "%s, changed by --hw-set", e->device->info->id)
-                                             : e->device->info->id);
+    estimate_put_line(o, f, "device", e->device->info->id);
+    for (size_t i = 0; i < e->device->info->n_set; i++)
+        estimate_put_line(o, f, "assumed", oc_hw_set_text(a, "hw", &e->device->info->set[i]));
     if (e->cal)
         estimate_put_line(o, f, "calibration",
                           oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
@@ -352,8 +352,7 @@ static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e
     oc_json_begin(&w, out, "onnxcost.estimate", VERSION, e->analysis->model->path);
     oc_key_text(&w, "device", e->device->info->id);
     oc_key_array(&w, "assumptions");
-    for (size_t i = 0; i < e->device->info->n_set; i++)
-        oc_hw_set_json(&w, &e->device->info->set[i]);
+    oc_hw_set_json(&w, e->device->info);
     oc_jw_end_array(&w);
     oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
     oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);

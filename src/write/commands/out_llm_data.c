@@ -43,11 +43,8 @@ static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
     for (uint32_t i = 0; i < l->n_assumption; i++) {
         oc_json_assumption(w, &l->assumption[i]);
     }
-    for (size_t i = 0; i < l->n_device; i++) {
-        const struct oc_device_info *d = oc_device_info(l->device[i].device);
-        for (size_t k = 0; k < d->n_set; k++)
-            oc_hw_set_json(w, &d->set[k]);
-    }
+    for (size_t i = 0; i < l->n_device; i++)
+        oc_hw_set_json(w, oc_device_info(l->device[i].device));
     oc_jw_end_array(w);
 }
 

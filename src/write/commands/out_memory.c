@@ -213,8 +213,7 @@ static void memory_fit(struct mem_json *j)
     oc_key_text(&j->w, "fits", says[f->fits]);
     oc_key_text(&j->w, "device", f->device->info->id);
     oc_key_array(&j->w, "assumptions");
-    for (size_t i = 0; i < f->device->info->n_set; i++)
-        oc_hw_set_json(&j->w, &f->device->info->set[i]);
+    oc_hw_set_json(&j->w, f->device->info);
     oc_jw_end_array(&j->w);
     oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
     oc_key_u64(&j->w, "capacity_bytes", f->capacity);
@@ -412,12 +411,8 @@ static void print_fit(struct mem_out *o)
     if (!f->device)
         return;
     memory_line(o, "fit", oc_memory_fit_text(o->m, &o->arena));
-    for (size_t i = 0; i < f->device->info->n_set; i++) {
-        const struct oc_hw_set *set = &f->device->info->set[i];
-        memory_line(o, "assumed",
-                    oc_printf(&o->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", set->key,
-                              set->value, set->before ? set->before : "nothing"));
-    }
+    for (size_t i = 0; i < f->device->info->n_set; i++)
+        memory_line(o, "assumed", oc_hw_set_text(&o->arena, "hw", &f->device->info->set[i]));
     fit_batch(o);
 }
 

@@ -367,15 +367,17 @@ void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s)
     oc_jw_end_object(w);
 }
 
-void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
+void oc_hw_set_json(struct oc_json_out *w, const struct oc_device_info *device)
 {
-    oc_jw_begin_object(w);
-    oc_key_text(w, "what", "hw");
-    oc_key_text(w, "name", set->key);
-    oc_key_text(w, "value", set->value);
-    oc_key_text(w, "reason", "set by --hw-set");
-    oc_key_text(w, "before", set->before);
-    oc_jw_end_object(w);
+    for (size_t i = 0; device && i < device->n_set; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "what", "hw");
+        oc_key_text(w, "name", device->set[i].key);
+        oc_key_text(w, "value", device->set[i].value);
+        oc_key_text(w, "reason", "set by --hw-set");
+        oc_key_text(w, "before", device->set[i].before);
+        oc_jw_end_object(w);
+    }
 }
 
 /* ---- cost breakdown --------------------------------------------------------------------------------- */

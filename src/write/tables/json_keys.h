@@ -75,8 +75,8 @@ void oc_json_groups(struct oc_json_out *w, const struct oc_report *r);
 /* The member "run_times": spread of the run times of a profile; null if unknown. */
 void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s);
 
-/* A figure changed by the user, as an object in a list of assumptions. */
-void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set);
+/* The figures that the user changed, as objects in a list of assumptions. NULL: none. */
+void oc_hw_set_json(struct oc_json_out *w, const struct oc_device_info *device);
 
 /* ---- fields ----------------------------------------------------------------------------------------- */
 
