@@ -55,7 +55,10 @@ void oc_buf_str(struct oc_buf *b, const char *s)
 
 void oc_buf_char(struct oc_buf *b, char c)
 {
-    oc_buf_add(b, &c, 1);
+    if (!buf_reserve(b, 1))
+        return;
+    b->data[b->n++] = c;
+    b->data[b->n] = '\0';
 }
 
 void oc_buf_pad(struct oc_buf *b, char c, size_t n)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "join/join.h"
 #include "join/record_cost.h"
 #include "join/run_sizes.h"
@@ -229,32 +228,13 @@ static void set_info(struct oc_report *r, struct oc_row *row)
     row->n_info = 3;
 }
 
-/* "{1,48,80}", written from its end. */
-static const char *known_shape_text(struct oc_arena *arena, const struct oc_shape *s)
-{
-    char text[UINT8_MAX * 21 + 2], *end = text + sizeof(text), *p = end;
-    *--p = '}';
-    for (unsigned i = s->rank; i-- > 0;) {
-        p = oc_put_digits(p, (uint64_t)s->dim[i].v);
-        if (i)
-            *--p = ',';
-    }
-    *--p = '{';
-    return oc_strndup(arena, p, (size_t)(end - p));
-}
-
 static const char *rows_build_shape_text(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
 {
     if (!t || t->kind == OC_T_NONE)
         return "?";
     if (t->kind != OC_T_TENSOR)
         return oc_type_text(&r->arena, x, t);
-    if (!t->shape.ranked)
-        return "?";
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (!oc_is_known(t->shape.dim[i]) || t->shape.dim[i].v < 0)
-            return oc_printf(&r->arena, "{%s}", oc_shape_text(&r->arena, x, &t->shape, ","));
-    return known_shape_text(&r->arena, &t->shape);
+    return oc_shape_braced_text(&r->arena, x, &t->shape);
 }
 
 static struct oc_row_shape row_shape(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)

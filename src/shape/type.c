@@ -235,6 +235,17 @@ const char *oc_shape_text(struct oc_arena *a, struct oc_exprs *x, const struct o
     return type_finish_text(a, &b);
 }
 
+const char *oc_shape_braced_text(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *s)
+{
+    struct oc_buf b = {0};
+    if (!s->ranked)
+        return "?";
+    oc_buf_char(&b, '{');
+    type_add_dims(&b, x, s, ",");
+    oc_buf_char(&b, '}');
+    return type_finish_text(a, &b);
+}
+
 static void type_add_tensor(struct oc_buf *b, struct oc_exprs *x, const struct oc_type *t)
 {
     oc_buf_str(b, oc_dtype_info(t->dtype)->name);

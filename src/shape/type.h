@@ -167,6 +167,8 @@ struct oc_dim oc_shape_count_range(struct oc_exprs *x, const struct oc_shape *s,
 
 /* "float[1,3,224,224]", "1x3x224x224", "float[N,3,?]" ... in the arena */
 const char *oc_shape_text(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *s, const char *sep);
+/* "{1,3,224,224}", "{}", "?" */
+const char *oc_shape_braced_text(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *s);
 const char *oc_type_text(struct oc_arena *a, struct oc_exprs *x, const struct oc_type *t);
 
 /* Converts an axis in [-rank, rank) to [0, rank); false if out of range. */
