@@ -64,7 +64,10 @@ sub each_group {
         }
         exit 0;
     }
-    waitpid $_, 0 for @pid;
+    for (@pid) {
+        waitpid $_, 0;
+        die "a process of run.pl failed\n" if $?;
+    }
     my @lines;
     for my $job (0 .. $jobs - 1) {
         open my $from, '<', "job.$job" or die "job.$job: $!\n";
@@ -118,8 +121,12 @@ if ($mode eq 'update') {
             last if @bad && $ENV{STOP};
         }
         return sprintf("%sok %d - %s\n", @bad ? 'not ' : '', $i + 1, $title =~ s/#/\\#/gr) .
-            join '', map { "# another output: onnxcost $_\n" } @bad > 8 ? (@bad[0 .. 7], 'and ' . (@bad - 8) . ' others') : @bad;
+            join('', map { "# another output: onnxcost $_\n" } @bad[0 .. ($#bad > 7 ? 7 : $#bad)]) .
+            (@bad > 8 ? '# and ' . (@bad - 8) . " others\n" : '');
     });
-    print "1..", scalar @group, "\n", map { s/\n?$/\n/r } @line;
-    exit(grep({ /^not ok/ } @line) ? 1 : 0);
+    my %known = map { $_ => 1 } map { @$_[1 .. $#$_] } @group;
+    my @old = sort grep { !$known{$_} } keys %digest;
+    print "1..", @group + 1, "\n", map({ s/\n?$/\n/r } @line), @old ? 'not ' : '', 'ok ', @group + 1, " - every digest has a command\n",
+        map { "# no command: onnxcost $_\n" } @old;
+    exit(@old || grep({ /^not ok/ } @line) ? 1 : 0);
 }

@@ -379,26 +379,34 @@ static void nodes_of_unrolled_trips_have_their_state(void **state)
     oc_run_free(&r);
 }
 
+/* Scan: the body adds a slice of x to the state h; `last` is the last state, `all` are all states. */
+static struct oc_run run_scan(int opset, const char *h, const char *x, const char *state, const char *slice,
+                              const char *inputs, const char *outputs, const char *attributes)
+{
+    struct oc_builder *b = oc_b_new(opset);
+    oc_b_input(b, "h", h);
+    oc_b_input(b, "x", x);
+    oc_b_node(b, "Scan", "scan", inputs, outputs, attributes);
+    oc_b_open(b, "body");
+    oc_b_input(b, "s", state);
+    oc_b_input(b, "slice", slice);
+    oc_b_node(b, "Add", "add", "s,slice", "t", "");
+    oc_b_node(b, "Identity", "copy", "t", "u", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    if (*outputs != ',')
+        oc_b_output(b, "last", NULL);
+    oc_b_output(b, "all", NULL);
+    return oc_run_model(b, NULL);
+}
+
 /* Without the axis that the slices are taken from, nothing is known of their shape. */
 static void slices_of_an_axis_that_is_not_there_have_no_shape(void **state)
 {
     (void)state;
-    struct oc_builder *b = oc_b_new(17);
-    oc_b_input(b, "h", "float[2,3]");
-    oc_b_input(b, "x", "float[2,7,3]");
-    oc_b_node(b, "Scan", "scan", "h,x", "last,all",
-              "num_scan_inputs=1 scan_input_axes=[5] scan_output_axes=[9]");
-    oc_b_open(b, "body");
-    oc_b_input(b, "s", "float[2,3]");
-    oc_b_input(b, "slice", "float");
-    oc_b_node(b, "Add", "add", "s,slice", "t", "");
-    oc_b_node(b, "Neg", "neg", "s", "u", "");
-    oc_b_output(b, "t", NULL);
-    oc_b_output(b, "u", NULL);
-    oc_b_close(b);
-    oc_b_output(b, "last", NULL);
-    oc_b_output(b, "all", NULL);
-    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_run r = run_scan(17, "float[2,3]", "float[2,7,3]", "float[2,3]", "float", "h,x", "last,all",
+                               "num_scan_inputs=1 scan_input_axes=[5] scan_output_axes=[9]");
     assert_string_equal(oc_run_type(&r, "slice"), "float[...]");
     assert_string_equal(oc_run_type(&r, "all"), "float[...]");
     oc_run_free(&r);
@@ -408,22 +416,8 @@ static void slices_of_an_axis_that_is_not_there_have_no_shape(void **state)
 static void scan_runs_once_per_slice(void **state)
 {
     (void)state;
-    struct oc_builder *b = oc_b_new(17);
-    oc_b_input(b, "h", "float[2,3]");
-    oc_b_input(b, "x", "float[2,7,3]");
-    oc_b_node(b, "Scan", "scan", "h,x", "last,all",
-              "num_scan_inputs=1 scan_input_axes=[1] scan_output_axes=[-1]");
-    oc_b_open(b, "body");
-    oc_b_input(b, "s", "float[2,3]");
-    oc_b_input(b, "slice", "float[2,3]");
-    oc_b_node(b, "Add", "add", "s,slice", "t", "");
-    oc_b_node(b, "Identity", "copy", "t", "u", "");
-    oc_b_output(b, "t", NULL);
-    oc_b_output(b, "u", NULL);
-    oc_b_close(b);
-    oc_b_output(b, "last", NULL);
-    oc_b_output(b, "all", NULL);
-    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_run r = run_scan(17, "float[2,3]", "float[2,7,3]", "float[2,3]", "float[2,3]", "h,x",
+                               "last,all", "num_scan_inputs=1 scan_input_axes=[1] scan_output_axes=[-1]");
     assert_string_equal(oc_run_type(&r, "slice"), "float[2,3]");
     assert_string_equal(oc_run_type(&r, "last"), "float[2,3]");
     assert_string_equal(oc_run_type(&r, "all"), "float[2,3,7]");
@@ -436,20 +430,8 @@ static void scan_runs_once_per_slice(void **state)
 static void scan_without_its_first_result(void **state)
 {
     (void)state;
-    struct oc_builder *b = oc_b_new(17);
-    oc_b_input(b, "h", "float[3]");
-    oc_b_input(b, "x", "float[7,3]");
-    oc_b_node(b, "Scan", "scan", "h,x", ",all", "num_scan_inputs=1");
-    oc_b_open(b, "body");
-    oc_b_input(b, "s", "float[3]");
-    oc_b_input(b, "slice", "float[3]");
-    oc_b_node(b, "Add", "add", "s,slice", "t", "");
-    oc_b_node(b, "Identity", "copy", "t", "u", "");
-    oc_b_output(b, "t", NULL);
-    oc_b_output(b, "u", NULL);
-    oc_b_close(b);
-    oc_b_output(b, "all", NULL);
-    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_run r =
+        run_scan(17, "float[3]", "float[7,3]", "float[3]", "float[3]", "h,x", ",all", "num_scan_inputs=1");
     assert_string_equal(oc_run_type(&r, "all"), "float[7,3]");
     oc_run_free(&r);
 }
@@ -486,21 +468,8 @@ static void long_unknown_lists_in_a_body_take_little_memory(void **state)
 static void scan_of_opset_8_has_a_batch(void **state)
 {
     (void)state;
-    struct oc_builder *b = oc_b_new(8);
-    oc_b_input(b, "h", "float[2,3]");
-    oc_b_input(b, "x", "float[2,7,3]");
-    oc_b_node(b, "Scan", "scan", ",h,x", "last,all", "num_scan_inputs=1");
-    oc_b_open(b, "body");
-    oc_b_input(b, "s", "float[3]");
-    oc_b_input(b, "slice", "float[3]");
-    oc_b_node(b, "Add", "add", "s,slice", "t", "");
-    oc_b_node(b, "Identity", "copy", "t", "u", "");
-    oc_b_output(b, "t", NULL);
-    oc_b_output(b, "u", NULL);
-    oc_b_close(b);
-    oc_b_output(b, "last", NULL);
-    oc_b_output(b, "all", NULL);
-    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_run r = run_scan(8, "float[2,3]", "float[2,7,3]", "float[3]", "float[3]", ",h,x", "last,all",
+                               "num_scan_inputs=1");
     assert_string_equal(oc_run_type(&r, "slice"), "float[3]");
     assert_string_equal(oc_run_type(&r, "last"), "float[2,3]");
     assert_string_equal(oc_run_type(&r, "all"), "float[2,7,3]");
