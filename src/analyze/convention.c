@@ -222,7 +222,7 @@ const struct oc_convention oc_conventions[] = {
 const size_t oc_convention_total = OC_COUNT(oc_conventions);
 
 /* By name ("fvcore"), or NULL. */
-static const struct oc_convention *oc_convention_find(const char *name)
+static const struct oc_convention *convention_find(const char *name)
 {
     for (size_t i = 0; i < oc_convention_total; i++)
         if (strcmp(oc_conventions[i].name, name) == 0)
@@ -233,7 +233,7 @@ static const struct oc_convention *oc_convention_find(const char *name)
 int oc_convention_set(const char *name, const struct oc_convention **out)
 {
     bool ours = !name || strcmp(name, "onnxcost") == 0;
-    *out = ours ? NULL : oc_convention_find(name);
+    *out = ours ? NULL : convention_find(name);
     return ours || *out ? 0 : -1;
 }
 

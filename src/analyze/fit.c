@@ -11,7 +11,7 @@ const int64_t oc_fit_steps[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 
 const size_t oc_fit_n_steps = OC_COUNT(oc_fit_steps);
 
 /* Evaluates at f->x; memoised. */
-static bool oc_fit_at(struct oc_fit *f, const uint64_t **value)
+static bool fit_at(struct oc_fit *f, const uint64_t **value)
 {
     const char *key = (const char *)f->x;
     size_t n = f->in.n_var * sizeof(*f->x);
@@ -37,7 +37,7 @@ static bool fit_vars_group_at(struct oc_fit *f, const bool *group, int64_t v)
     const uint64_t *unused;
     for (unsigned k = 0; k < f->in.n_var; k++)
         f->x[k] = group[k] ? v : f->var[k].centre;
-    return oc_fit_at(f, &unused);
+    return fit_at(f, &unused);
 }
 
 static bool moves_from(struct oc_fit *f, const bool *group, int64_t centre)
@@ -144,7 +144,7 @@ struct oc_fit *oc_fit_new(const struct oc_fit_in *in)
         f->var[k] = (struct oc_fit_var){.role = OC_FIT_FIXED, .centre = in->base[k]};
         f->x[k] = in->base[k];
     }
-    if (!oc_fit_at(f, &unused)) {
+    if (!fit_at(f, &unused)) {
         oc_fit_free(f);
         return NULL;
     }
@@ -194,7 +194,7 @@ static const uint64_t *row_at(struct oc_fit *f, const int64_t *slot)
         f->x[k] =
             v->role == OC_FIT_FIXED ? v->centre : slot[f->var[v->role == OC_FIT_TIED ? v->tied_to : k].slot];
     }
-    oc_fit_at(f, &row);
+    fit_at(f, &row);
     return row;
 }
 

@@ -440,8 +440,7 @@ static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, 
 
 /* The input slot that shares its buffer with the output by definition of the operator (KV caches,
  * TensorScatter), or OC_NONE. */
-static uint32_t oc_cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output,
-                              unsigned share)
+static uint32_t cache_slot(const struct oc_op *op, const struct oc_node *n, uint32_t output, unsigned share)
 {
     const struct oc_op_kv *kv = op ? op->kv : NULL;
     for (unsigned k = 0; kv && k < 2; k++)
@@ -495,7 +494,7 @@ static void move_into(struct oc_live_builder *b, uint32_t from, uint32_t to)
 /* An output that updates its input in place, unless the input is still needed. */
 static void keep_cache(struct oc_live_walk *w, const struct oc_node *n, uint32_t k, uint32_t step)
 {
-    uint32_t slot = oc_cache_slot(w->b->a->op[w->step[step]], n, k, w->b->o.kv_share);
+    uint32_t slot = cache_slot(w->b->a->op[w->step[step]], n, k, w->b->o.kv_share);
     uint32_t out = oc_live_own(w, n->out[k]),
              in = slot == OC_NONE ? OC_LIFE_NONE : oc_live_own(w, n->in[slot]);
     if (out >= OC_LIFE_CALLER || in == OC_LIFE_NONE || in == out)

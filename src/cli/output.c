@@ -460,7 +460,7 @@ static void put_word(const char *word, FILE *f)
 
 /* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
  * a shell reads it. The time is SOURCE_DATE_EPOCH where it is set. Heap. */
-static char *cli_made_text(const struct cli_opts *o)
+static char *made_text(const struct cli_opts *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
@@ -483,5 +483,5 @@ static char *cli_made_text(const struct cli_opts *o)
 
 char *cli_page_made(const struct cli_opts *o)
 {
-    return o->embed || (o->format && strcmp(o->format, "html") == 0) ? cli_made_text(o) : NULL;
+    return o->embed || (o->format && strcmp(o->format, "html") == 0) ? made_text(o) : NULL;
 }

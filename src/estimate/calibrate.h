@@ -128,7 +128,6 @@ double oc_conformal_quantile(double *v, size_t n, double level);
 void oc_conformal_make(const double *r, const double *t_s, size_t n, const struct oc_cal_errors *parent,
                        struct oc_cal_errors *out);
 unsigned oc_conformal_bin(const struct oc_cal_errors *e, double t_s);
-/* The sd that corresponds to the 80 % interval of a prediction: robust against outliers. */
 /* Default without measurements: a normal distribution of this sd. */
 void oc_conformal_assume(double sd, struct oc_cal_errors *out);
 

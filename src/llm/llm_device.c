@@ -192,7 +192,7 @@ void oc_llm_steps_free(struct oc_llm_steps *s)
     *s = (struct oc_llm_steps){0};
 }
 
-static bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out)
+static bool llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out)
 {
     for (uint32_t i = 0; i < s->n_piece; i++)
         if (past >= s->piece[i].from && past <= s->piece[i].to)
@@ -355,8 +355,7 @@ static struct oc_llm_roof roof_of_steps(struct held *h)
         struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
         uint64_t v[OC_LN_COUNT] = {0};
         for (unsigned k = 0; k < OC_LN_COUNT; k++)
-            if (k != OC_LN_PEAK && l->sum[k] &&
-                !oc_llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
+            if (k != OC_LN_PEAK && l->sum[k] && !llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
                 return no_roof(l->sum_failure);
         struct oc_llm_roof one = roof_of(h, v, at);
         sum.s += one.s;

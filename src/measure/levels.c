@@ -165,9 +165,10 @@ static void stream_work(const struct oc_task *task, unsigned index, uint64_t rou
     use_result((double)sum);
 }
 
-static struct oc_rate oc_rate_of_stream(struct oc_team *team, unsigned active,
-                                        const struct oc_stream_kernel *kernel,
-                                        const struct oc_stream_place *place, const struct oc_effort *effort)
+/* Bytes per second. */
+static struct oc_rate rate_of_stream(struct oc_team *team, unsigned active,
+                                     const struct oc_stream_kernel *kernel,
+                                     const struct oc_stream_place *place, const struct oc_effort *effort)
 {
     const struct stream s = {kernel, place};
     const struct oc_task task = {stream_work, &s, (double)place->bytes * oc_stream_arrays(kernel->mode)};
@@ -304,7 +305,7 @@ static void levels_sweep(struct probe *p)
     double bytes = 8192;
     while (p->n_point + 1 < MAX_POINTS && bytes <= (double)p->one) {
         struct oc_stream_place place = {p->block, 0, whole_steps(bytes)};
-        double rate = oc_rate_of_stream(p->team, 1, read, &place, &p->effort->sweep).best;
+        double rate = rate_of_stream(p->team, 1, read, &place, &p->effort->sweep).best;
         p->point[p->n_point++] = (struct point){(double)place.bytes, rate};
         bytes *= 1.4;
     }
@@ -406,7 +407,7 @@ static void measure_mode(struct probe *p, struct oc_level_rates *l, unsigned mod
         if (all && p->threads == 1)
             continue;
         place.bytes = whole_steps((double)place.bytes / oc_stream_arrays(k->mode));
-        l->rate[all][mode] = oc_rate_of_stream(p->team, all ? p->threads : 1, k, &place, effort);
+        l->rate[all][mode] = rate_of_stream(p->team, all ? p->threads : 1, k, &place, effort);
     }
 }
 

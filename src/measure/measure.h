@@ -90,7 +90,6 @@ struct oc_stream_place {
     char *block;
     size_t stride, bytes;
 };
-/* Bytes per second. */
 
 /* Seconds of an empty parallel region, median of `n`. idle_s: pause between two regions. */
 double oc_region_time(struct oc_team *team, unsigned n, double idle_s);

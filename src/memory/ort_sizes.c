@@ -52,7 +52,7 @@ static bool are_numbers(const struct oc_data *d)
 }
 
 /* The runtime stores it as an initializer. */
-static bool oc_ort_is_initializer(const struct oc_model *m, uint32_t value)
+static bool ort_is_initializer(const struct oc_model *m, uint32_t value)
 {
     const struct oc_value *v = &m->value[value];
     return v->constant || (v->producer != OC_NONE && oc_node_is_constant(&m->node[v->producer]));
@@ -81,7 +81,7 @@ static uint8_t seen_after(const struct view *w, const struct oc_node *n, const s
         return SEEN_LIST;
     if (strcmp(n->op_type, "Gather") == 0)
         return x == SEEN_LIST && result->n == 1 && n->n_in > 1 && n->in[1] != OC_NONE &&
-                       oc_ort_is_initializer(w->m, n->in[1])
+                       ort_is_initializer(w->m, n->in[1])
                    ? SEEN_SCALAR
                    : SEEN_NOTHING;
     if (strcmp(n->op_type, "Unsqueeze") == 0)

@@ -18,7 +18,7 @@ void oc_summary_times(struct oc_times *t, double ns)
     t->calls++;
 }
 
-static void oc_cover_add(struct oc_cover *c, double start_ns, double end_ns)
+static void cover_add(struct oc_cover *c, double start_ns, double end_ns)
 {
     if (!c->n) {
         c->end_ns = start_ns;
@@ -84,7 +84,7 @@ static double union_of_runs(const struct oc_timeline *t)
         run[i].start_ns = reached;
     }
     for (uint32_t i = t->first_used_run; i < t->n_run; i++)
-        oc_cover_add(&cover, run[i].start_ns, run[i].end_ns);
+        cover_add(&cover, run[i].start_ns, run[i].end_ns);
     free(run);
     return cover.sum_ns;
 }
@@ -175,7 +175,7 @@ static uint64_t find_overview(struct oc_time_summary *s, const struct oc_timelin
             continue;
         kinds |= UINT64_C(1) << e->kind;
         if (oc_summary_used(t, e))
-            oc_cover_add(&kind[runs_on_device(s->profile, e)][e->kind], e->start_ns, time_summary_end_of(e));
+            cover_add(&kind[runs_on_device(s->profile, e)][e->kind], e->start_ns, time_summary_end_of(e));
     }
     for (unsigned k = 0; k < OC_EV_COUNT; k++) {
         const struct oc_cover *host = &kind[0][k], *device = &kind[1][k];
@@ -218,9 +218,9 @@ static void cover_event(struct lane_cover *c, const struct oc_event *e, bool on_
 {
     if (!c->all.n)
         c->first_ns = e->start_ns;
-    oc_cover_add(&c->all, e->start_ns, time_summary_end_of(e));
+    cover_add(&c->all, e->start_ns, time_summary_end_of(e));
     if (e->kind == OC_EV_KERNEL || (on_device && e->kind == OC_EV_OPERATOR))
-        oc_cover_add(&c->kernels, e->start_ns, time_summary_end_of(e));
+        cover_add(&c->kernels, e->start_ns, time_summary_end_of(e));
 }
 
 static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, int64_t device_id,

@@ -18,7 +18,8 @@ bool oc_what_if_asked(const struct oc_report_opts *o)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n)
+/* Nodes of a row of the report; the list belongs to the join, or is *one. */
+static const uint32_t *what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n)
 {
     const struct oc_row *x = &r->all.row[row];
     if (r->in->join && x->record != OC_NONE) {
@@ -31,14 +32,15 @@ static const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row,
 }
 
 /* Root of a row: itself, or the row that it was fused into. */
-static uint32_t oc_what_if_root(const struct oc_what_if *x, uint32_t row)
+static uint32_t what_if_root(const struct oc_what_if *x, uint32_t row)
 {
     while (x->row[row].into != row)
         row = x->row[row].into;
     return row;
 }
 
-static void oc_what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
+/* Sets roof_s, overhead_s and missing from the work on the device. */
+static void what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
 {
     struct oc_roof roof;
     row->roof_s = row->overhead_s = NAN;
@@ -65,7 +67,7 @@ static void start_row(struct oc_what_if *x, uint32_t i)
     if (from->work)
         row->work = *from->work;
     row->overhead = from->bound_by && !strcmp(from->bound_by, oc_bound_name(OC_BOUND_OVERHEAD));
-    oc_what_if_limit(x, row);
+    what_if_limit(x, row);
     if (!x->r->has_time)
         row->time_s = row->roof_s + overhead_of(row);
     row->counted = !isnan(row->time_s);
@@ -73,8 +75,9 @@ static void start_row(struct oc_what_if *x, uint32_t i)
     *(row->counted ? &x->rows : &x->left_out) += 1;
 }
 
-static double oc_what_if_moved(double time_s, const struct oc_what_if_row *was,
-                               const struct oc_what_if_row *row)
+/* Scales an estimated time, of a row whose limits were `was`: except for its overhead, it scales with the
+ * roofline. */
+static double what_if_moved(double time_s, const struct oc_what_if_row *was, const struct oc_what_if_row *row)
 {
     double kernel_s = time_s - overhead_of(was);
     return (was->roof_s > 0 ? kernel_s * (row->roof_s / was->roof_s) : row->roof_s) + overhead_of(row);
@@ -86,6 +89,168 @@ static double time_outside_rows(const struct oc_report *r, double rows_s)
     const struct oc_profile *p = r->in->profile;
     double run_s = p && !p->functions ? p->run_ns * 1e-9 : NAN;
     return run_s >= rows_s ? run_s - rows_s : NAN;
+}
+
+/* ---- fuse rows ---------------------------------------------------------------------------------------- */
+
+/* The row of a node; OC_NONE. */
+static uint32_t *rows_of_nodes(struct oc_report *r)
+{
+    uint32_t *of = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, uint32_t);
+    for (uint32_t i = 0; i < r->in->model->n_node; i++)
+        of[i] = OC_NONE;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        uint32_t n, one;
+        const uint32_t *node = what_if_nodes(r, i, &one, &n);
+        for (uint32_t k = 0; k < n; k++)
+            if (of[node[k]] == OC_NONE)
+                of[node[k]] = i;
+    }
+    return of;
+}
+
+static bool is_elementwise(const struct oc_analysis *a, const uint32_t *node, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_node_cost *k = &a->cost[node[i]];
+        if (k->op_class != OC_OP_ELEMENTWISE || k->state != OC_NODE_NORMAL || k->quality == OC_UNKNOWN ||
+            k->alias)
+            return false;
+    }
+    return n > 0;
+}
+
+/* Nodes that another one can be fused to: those that compute or copy, executed as often as that one. */
+static bool can_take(const struct oc_analysis *a, uint32_t node, uint64_t trips)
+{
+    const struct oc_node_cost *k = &a->cost[node];
+    return k->state == OC_NODE_NORMAL && k->quality != OC_UNKNOWN && !k->alias && k->trips == trips &&
+           k->op_class != OC_OP_CONTROL && k->op_class != OC_OP_OTHER;
+}
+
+struct link {      /* a tensor between two rows */
+    uint32_t from; /* row that produces it */
+    uint64_t bytes;
+};
+
+/* Number of reads of a value by these nodes. */
+static uint32_t count_reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t value)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < m->node[node[i]].n_in; k++)
+            count += m->node[node[i]].in[k] == value;
+    return count;
+}
+
+/* Follows views to the value that owns the memory. Stops where another node reads it. */
+static uint32_t memory_of(const struct oc_analysis *a, uint32_t value)
+{
+    const struct oc_model *m = a->model;
+    for (;;) {
+        const struct oc_value *v = &m->value[value];
+        if (v->producer == OC_NONE || !a->cost[v->producer].alias || m->node[v->producer].n_in == 0)
+            return value;
+        uint32_t before = m->node[v->producer].in[0];
+        if (before == OC_NONE || m->value[before].n_use != 1 || m->value[before].graph_output)
+            return value;
+        value = before;
+    }
+}
+
+/* The latest row that produces a value which these nodes only read, in the size that they write. */
+static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, uint32_t row,
+                           const uint32_t *node, uint32_t n)
+{
+    const struct oc_analysis *a = x->r->in->analysis;
+    const struct oc_model *m = a->model;
+    struct link best = {.from = OC_NONE};
+    uint64_t written, bytes;
+    const struct oc_node *last = &m->node[node[n - 1]];
+    if (last->n_out != 1 || last->out[0] == OC_NONE || !oc_type_bytes(&a->type[last->out[0]], &written))
+        return best;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < m->node[node[i]].n_in; k++) {
+            uint32_t v = m->node[node[i]].in[k];
+            if (v == OC_NONE || m->value[v].graph_output || count_reads(m, node, n, v) != m->value[v].n_use)
+                continue;
+            uint32_t producer = m->value[memory_of(a, v)].producer;
+            if (producer == OC_NONE || row_of[producer] == OC_NONE ||
+                !can_take(a, producer, a->cost[node[0]].trips))
+                continue;
+            uint32_t from = what_if_root(x, row_of[producer]);
+            if (from == row || !x->row[from].limited || !oc_type_bytes(&a->type[v], &bytes) ||
+                bytes != written)
+                continue;
+            if (best.from == OC_NONE || from > best.from)
+                best = (struct link){from, bytes};
+        }
+    return best;
+}
+
+static bool fuse_rows_add_work(struct oc_work *to, const struct oc_work *w)
+{
+    bool ok = oc_add_u64(to->bytes, w->bytes, &to->bytes) &&
+              oc_add_u64(to->weight_bytes, w->weight_bytes, &to->weight_bytes) &&
+              oc_add_u64(to->written, w->written, &to->written);
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        ok = ok && oc_add_u64(to->macs[c], w->macs[c], &to->macs[c]) &&
+             oc_add_u64(to->flops[c], w->flops[c], &to->flops[c]) &&
+             oc_add_u64(to->special[c], w->special[c], &to->special[c]) &&
+             oc_add_u64(to->special_flops[c], w->special_flops[c], &to->special_flops[c]);
+    return ok;
+}
+
+/* Both rows as one launch, without writing and reading the intermediate. */
+static bool join_work(const struct oc_work *a, const struct oc_work *b, uint64_t between, struct oc_work *out)
+{
+    *out = *a;
+    if (a->unknown || b->unknown || a->written < between ||
+        b->bytes - b->weight_bytes - b->written < between || !fuse_rows_add_work(out, b))
+        return false;
+    out->written -= between;
+    out->bytes -= 2 * between;
+    return true;
+}
+
+/* The producer's time scales with its roofline, and does not exceed the sum of both. */
+static void join_time(struct oc_what_if *x, struct oc_what_if_row *to, struct oc_what_if_row *from,
+                      const struct oc_work *work)
+{
+    struct oc_what_if_row was = *to;
+    double both = to->time_s + from->time_s;
+    to->work = *work;
+    what_if_limit(x, to);
+    double t = !x->r->has_time                   ? what_if_moved(to->time_s, &was, to)
+               : was.roof_s > 0 && !to->overhead ? to->time_s * (to->roof_s / was.roof_s)
+                                                 : to->time_s;
+    to->time_s = isnan(to->roof_s) || isnan(both) ? NAN : fmin(t, both);
+    from->time_s = 0;
+}
+
+/* Fuses element-wise rows into the rows that produce their input. Returns the number fused. */
+static uint32_t fuse_rows(struct oc_what_if *x)
+{
+    struct oc_report *r = x->r;
+    uint32_t *row_of = rows_of_nodes(r), fused = 0;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        uint32_t n, one;
+        struct oc_work work;
+        const uint32_t *node = what_if_nodes(r, i, &one, &n);
+        if (!x->row[i].counted || !x->row[i].limited || x->row[i].into != i ||
+            !is_elementwise(r->in->analysis, node, n))
+            continue;
+        struct link l = link_of(x, row_of, i, node, n);
+        uint64_t between;
+        if (l.from == OC_NONE || !x->row[l.from].counted ||
+            !oc_mul_u64(l.bytes, r->in->analysis->cost[node[0]].trips, &between) ||
+            !join_work(&x->row[l.from].work, &x->row[i].work, between, &work))
+            continue;
+        join_time(x, &x->row[l.from], &x->row[i], &work);
+        x->row[i].into = l.from;
+        fused++;
+    }
+    return fused;
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
@@ -135,7 +300,7 @@ static void scale_row_time(struct oc_what_if *x, struct oc_what_if_step *s, stru
     if (isnan(was->roof_s) || isnan(row->roof_s))
         time_s = NAN;
     else if (!x->r->has_time)
-        time_s = oc_what_if_moved(time_s, was, row);
+        time_s = what_if_moved(time_s, was, row);
     else if (row->overhead)
         time_s *= was->overhead_s > 0 && row->overhead_s >= 0 ? row->overhead_s / was->overhead_s : 1;
     else if (was->roof_s > 0)
@@ -151,7 +316,7 @@ static int fuse(struct oc_what_if *x, struct oc_err *err)
         what_if_begin(x, "element-wise operators fused",
                       "fused into the producer of their input if it has no other reader: the "
                       "intermediate moves no bytes, and there is one launch");
-    s->rows = oc_fuse_rows(x);
+    s->rows = fuse_rows(x);
     what_if_end(x, s);
     return 0;
 }
@@ -171,8 +336,8 @@ static void recast_rows(struct oc_what_if *x, const struct oc_recast *to)
     double before = 0, after = 0;
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         uint32_t n, one;
-        const uint32_t *node = oc_what_if_nodes(x->r, i, &one, &n);
-        oc_recast_add(to, x->r->in->analysis, node, n, &sum[oc_what_if_root(x, i)]);
+        const uint32_t *node = what_if_nodes(x->r, i, &one, &n);
+        oc_recast_add(to, x->r->in->analysis, node, n, &sum[what_if_root(x, i)]);
     }
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row *row = &x->row[i];
@@ -202,7 +367,7 @@ static int recast(struct oc_what_if *x, struct oc_err *err)
         /* A copy is bit-identical. */
         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
-        oc_what_if_limit(x, &x->row[i]);
+        what_if_limit(x, &x->row[i]);
         if (what_if_takes_part(x, i) && !(same && isnan(was[i].roof_s)))
             scale_row_time(x, s, &x->row[i], &was[i]);
     }
@@ -218,7 +383,7 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
                       "each row keeps its ratio to the roofline");
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row was = x->row[i];
-        oc_what_if_limit(x, &x->row[i]);
+        what_if_limit(x, &x->row[i]);
         if (what_if_takes_part(x, i))
             scale_row_time(x, s, &x->row[i], &was);
     }
@@ -237,7 +402,7 @@ struct key { /* selector of rows */
 static const char *what_if_class_of(const struct oc_report *r, uint32_t row)
 {
     uint32_t n, one, best = 0;
-    const uint32_t *node = oc_what_if_nodes(r, row, &one, &n);
+    const uint32_t *node = what_if_nodes(r, row, &one, &n);
     if (!n)
         return "";
     for (uint32_t i = 1; i < n; i++)
@@ -412,165 +577,4 @@ int oc_what_if_make(struct oc_report *r, struct oc_err *err)
                                  r->o->cache);
     r->what_if = x;
     return 0;
-}
-
-/* ---- fuse rows ---------------------------------------------------------------------------------------- */
-
-/* The row of a node; OC_NONE. */
-static uint32_t *rows_of_nodes(struct oc_report *r)
-{
-    uint32_t *of = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, uint32_t);
-    for (uint32_t i = 0; i < r->in->model->n_node; i++)
-        of[i] = OC_NONE;
-    for (uint32_t i = 0; i < r->all.n; i++) {
-        uint32_t n, one;
-        const uint32_t *node = oc_what_if_nodes(r, i, &one, &n);
-        for (uint32_t k = 0; k < n; k++)
-            if (of[node[k]] == OC_NONE)
-                of[node[k]] = i;
-    }
-    return of;
-}
-
-static bool is_elementwise(const struct oc_analysis *a, const uint32_t *node, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const struct oc_node_cost *k = &a->cost[node[i]];
-        if (k->op_class != OC_OP_ELEMENTWISE || k->state != OC_NODE_NORMAL || k->quality == OC_UNKNOWN ||
-            k->alias)
-            return false;
-    }
-    return n > 0;
-}
-
-/* Nodes that another one can be fused to: those that compute or copy, executed as often as that one. */
-static bool can_take(const struct oc_analysis *a, uint32_t node, uint64_t trips)
-{
-    const struct oc_node_cost *k = &a->cost[node];
-    return k->state == OC_NODE_NORMAL && k->quality != OC_UNKNOWN && !k->alias && k->trips == trips &&
-           k->op_class != OC_OP_CONTROL && k->op_class != OC_OP_OTHER;
-}
-
-struct link {      /* a tensor between two rows */
-    uint32_t from; /* row that produces it */
-    uint64_t bytes;
-};
-
-/* Number of reads of a value by these nodes. */
-static uint32_t count_reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t value)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < m->node[node[i]].n_in; k++)
-            count += m->node[node[i]].in[k] == value;
-    return count;
-}
-
-/* Follows views to the value that owns the memory. Stops where another node reads it. */
-static uint32_t memory_of(const struct oc_analysis *a, uint32_t value)
-{
-    const struct oc_model *m = a->model;
-    for (;;) {
-        const struct oc_value *v = &m->value[value];
-        if (v->producer == OC_NONE || !a->cost[v->producer].alias || m->node[v->producer].n_in == 0)
-            return value;
-        uint32_t before = m->node[v->producer].in[0];
-        if (before == OC_NONE || m->value[before].n_use != 1 || m->value[before].graph_output)
-            return value;
-        value = before;
-    }
-}
-
-/* The latest row that produces a value which these nodes only read, in the size that they write. */
-static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, uint32_t row,
-                           const uint32_t *node, uint32_t n)
-{
-    const struct oc_analysis *a = x->r->in->analysis;
-    const struct oc_model *m = a->model;
-    struct link best = {.from = OC_NONE};
-    uint64_t written, bytes;
-    const struct oc_node *last = &m->node[node[n - 1]];
-    if (last->n_out != 1 || last->out[0] == OC_NONE || !oc_type_bytes(&a->type[last->out[0]], &written))
-        return best;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < m->node[node[i]].n_in; k++) {
-            uint32_t v = m->node[node[i]].in[k];
-            if (v == OC_NONE || m->value[v].graph_output || count_reads(m, node, n, v) != m->value[v].n_use)
-                continue;
-            uint32_t producer = m->value[memory_of(a, v)].producer;
-            if (producer == OC_NONE || row_of[producer] == OC_NONE ||
-                !can_take(a, producer, a->cost[node[0]].trips))
-                continue;
-            uint32_t from = oc_what_if_root(x, row_of[producer]);
-            if (from == row || !x->row[from].limited || !oc_type_bytes(&a->type[v], &bytes) ||
-                bytes != written)
-                continue;
-            if (best.from == OC_NONE || from > best.from)
-                best = (struct link){from, bytes};
-        }
-    return best;
-}
-
-static bool fuse_rows_add_work(struct oc_work *to, const struct oc_work *w)
-{
-    bool ok = oc_add_u64(to->bytes, w->bytes, &to->bytes) &&
-              oc_add_u64(to->weight_bytes, w->weight_bytes, &to->weight_bytes) &&
-              oc_add_u64(to->written, w->written, &to->written);
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        ok = ok && oc_add_u64(to->macs[c], w->macs[c], &to->macs[c]) &&
-             oc_add_u64(to->flops[c], w->flops[c], &to->flops[c]) &&
-             oc_add_u64(to->special[c], w->special[c], &to->special[c]) &&
-             oc_add_u64(to->special_flops[c], w->special_flops[c], &to->special_flops[c]);
-    return ok;
-}
-
-/* Both rows as one launch, without writing and reading the intermediate. */
-static bool join_work(const struct oc_work *a, const struct oc_work *b, uint64_t between, struct oc_work *out)
-{
-    *out = *a;
-    if (a->unknown || b->unknown || a->written < between ||
-        b->bytes - b->weight_bytes - b->written < between || !fuse_rows_add_work(out, b))
-        return false;
-    out->written -= between;
-    out->bytes -= 2 * between;
-    return true;
-}
-
-/* The producer's time scales with its roofline, and does not exceed the sum of both. */
-static void join_time(struct oc_what_if *x, struct oc_what_if_row *to, struct oc_what_if_row *from,
-                      const struct oc_work *work)
-{
-    struct oc_what_if_row was = *to;
-    double both = to->time_s + from->time_s;
-    to->work = *work;
-    oc_what_if_limit(x, to);
-    double t = !x->r->has_time                   ? oc_what_if_moved(to->time_s, &was, to)
-               : was.roof_s > 0 && !to->overhead ? to->time_s * (to->roof_s / was.roof_s)
-                                                 : to->time_s;
-    to->time_s = isnan(to->roof_s) || isnan(both) ? NAN : fmin(t, both);
-    from->time_s = 0;
-}
-
-uint32_t oc_fuse_rows(struct oc_what_if *x)
-{
-    struct oc_report *r = x->r;
-    uint32_t *row_of = rows_of_nodes(r), fused = 0;
-    for (uint32_t i = 0; i < r->all.n; i++) {
-        uint32_t n, one;
-        struct oc_work work;
-        const uint32_t *node = oc_what_if_nodes(r, i, &one, &n);
-        if (!x->row[i].counted || !x->row[i].limited || x->row[i].into != i ||
-            !is_elementwise(r->in->analysis, node, n))
-            continue;
-        struct link l = link_of(x, row_of, i, node, n);
-        uint64_t between;
-        if (l.from == OC_NONE || !x->row[l.from].counted ||
-            !oc_mul_u64(l.bytes, r->in->analysis->cost[node[0]].trips, &between) ||
-            !join_work(&x->row[l.from].work, &x->row[i].work, between, &work))
-            continue;
-        join_time(x, &x->row[l.from], &x->row[i], &work);
-        x->row[i].into = l.from;
-        fused++;
-    }
-    return fused;
 }

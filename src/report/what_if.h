@@ -2,7 +2,7 @@
  * are estimates: a measured time scales with the roofline of its row. Times that are not measured are
  * roofline times plus launch overhead.
  *
- *   --fuse elementwise   first: see oc_fuse_rows
+ *   --fuse elementwise   first: element-wise rows go into the rows that produce their input
  *   --as TYPE            then: see estimate/recast.h
  *   KEY=80%              rows take their roofline time / 0.8; those that are faster, and overhead-bound ones,
  *                        keep their measured time
@@ -61,15 +61,5 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *arena, FILE *f
 
 struct oc_json_out;
 void oc_what_if_json(const struct oc_what_if *x, struct oc_json_out *w); /* the value of "what_if" */
-
-/* ---- private: fused rows ---------------------------------------------------------------------------- */
-
-/* Fuses element-wise rows into the rows that produce their input. Returns the number fused. */
-uint32_t oc_fuse_rows(struct oc_what_if *x);
-
-/* Nodes of a row of the report; the list belongs to the join, or is *one. */
-/* Scales an estimated time, of a row whose limits were `was`: except for its overhead, it scales with the
- * roofline. */
-/* Sets roof_s, overhead_s and missing from the work on the device. */
 
 #endif

@@ -31,7 +31,7 @@ static bool constant_int(const struct oc_model *m, uint32_t value, int64_t *out)
 }
 
 /* The first constant in the file that an Equal of the model compares the value with. False: none does. */
-static bool oc_compared_value(const struct oc_model *m, uint32_t value, int64_t *out)
+static bool compared_value(const struct oc_model *m, uint32_t value, int64_t *out)
 {
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &m->node[i];
@@ -331,7 +331,7 @@ static void pass_on(struct follow *f, const struct oc_node *n)
 }
 
 /* Rows of the smallest table in which elements of the value are looked up; 0: none is known. */
-static uint64_t oc_table_rows(const struct oc_model *m, uint32_t value, struct oc_arena *a)
+static uint64_t table_rows(const struct oc_model *m, uint32_t value, struct oc_arena *a)
 {
     struct follow f = {.m = m, .carries = OC_NEW_ARRAY(a, m->n_value, bool)};
     f.carries[value] = true;
@@ -349,7 +349,7 @@ static uint64_t oc_table_rows(const struct oc_model *m, uint32_t value, struct o
 static void fill_ints(struct maker *k, struct oc_run_input *in)
 {
     const char *name = make_inputs_name_of(k, in);
-    uint64_t rows = oc_table_rows(k->m, in->value, k->a);
+    uint64_t rows = table_rows(k->m, in->value, k->a);
     int64_t compared;
     if (make_inputs_has(name, "position"))
         fill_positions(k, in, rows);
@@ -360,7 +360,7 @@ static void fill_ints(struct maker *k, struct oc_run_input *in)
     else if (in->dtype == OC_DT_INT8 || in->dtype == OC_DT_UINT8)
         fill_between(k, in, in->dtype == OC_DT_INT8 ? -128 : 0, 256);
     else if (in->elements == 1)
-        fill_const(k, in, oc_compared_value(k->m, in->value, &compared) ? compared : 1);
+        fill_const(k, in, compared_value(k->m, in->value, &compared) ? compared : 1);
     else
         fill_between(k, in, 0, 2);
 }

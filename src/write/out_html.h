@@ -11,13 +11,10 @@
 /* An integer, as a string if JavaScript would round it. */
 void oc_page_u64(struct oc_json_out *w, uint64_t v);
 void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_t v);
-/* With at most `digits` significant digits, integers without a decimal point; not finite: null. */
-/* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values"; "same" for one
- * value. */
-/* These members as an object. */
+/* A column of n texts as an object: "dict" and "index" if texts repeat, otherwise "values"; "same" for one value. */
 void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n,
                        struct oc_arena *arena);
-/* The same for numbers, with 10 significant digits. */
+/* The same for numbers, with 10 significant digits; not finite: null. */
 void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
 /* Integers: one text with a character for each if all are from -1 to 59, otherwise a list. */
 void oc_page_integers(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);

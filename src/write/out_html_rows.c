@@ -33,7 +33,8 @@ void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_
         oc_jw_null(w);
 }
 
-static void oc_page_number(struct oc_json_out *w, double v, int digits)
+/* With at most `digits` significant digits, integers without a decimal point; not finite: null. */
+static void page_number(struct oc_json_out *w, double v, int digits)
 {
     if (isfinite(v) && v == floor(v) && v >= 0 && v <= (double)EXACT_IN_SCRIPTS) {
         oc_jw_u64(w, (uint64_t)v);
@@ -48,7 +49,7 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n)
 {
     oc_jw_begin_array(w);
     for (size_t i = 0; i < n; i++)
-        oc_page_number(w, v[i], 10);
+        page_number(w, v[i], 10);
     oc_jw_end_array(w);
 }
 
@@ -129,7 +130,9 @@ static void page_column_list(struct oc_json_out *w, const char *key, const char 
     oc_jw_end_array(w);
 }
 
-static void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena)
+/* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values"; "same" for one
+ * value. */
+static void page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena)
 {
     if (all_the_same(text, n)) {
         oc_key_text(w, "same", text[0]);
@@ -151,7 +154,7 @@ void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const
                        struct oc_arena *arena)
 {
     oc_key_object(w, key);
-    oc_page_texts(w, text, n, arena);
+    page_texts(w, text, n, arena);
     oc_jw_end_object(w);
 }
 
@@ -179,9 +182,9 @@ static void number_cell(struct oc_json_out *w, const struct oc_column *c, const 
     if (field->whole)
         oc_page_u64(w, field->whole);
     else if (c->kind == OC_FIELD_TIME)
-        oc_page_number(w, oc_ns_of(field->number), 10);
+        page_number(w, oc_ns_of(field->number), 10);
     else
-        oc_page_number(w, field->number, c->kind == OC_FIELD_COUNT ? 17 : 7);
+        page_number(w, field->number, c->kind == OC_FIELD_COUNT ? 17 : 7);
 }
 
 static bool html_rows_same_numbers(const struct oc_field *v, uint32_t n)
@@ -243,7 +246,7 @@ static void texts(struct oc_json_out *w, const struct oc_field *v, uint32_t n, s
     const char **text = OC_NEW_ARRAY(arena, n, const char *);
     for (uint32_t i = 0; i < n; i++)
         text[i] = v[i].text;
-    oc_page_texts(w, text, n, arena);
+    page_texts(w, text, n, arena);
 }
 
 /* Tables with times have no space for parameters; the page shows their shares. */

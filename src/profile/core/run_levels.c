@@ -164,7 +164,7 @@ static bool has_alike_segments(const struct search *s, const struct oc_fold_leve
 }
 
 /* The value that most of n values have, and how many have it (Boyer-Moore majority vote). */
-static size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
+static size_t fold_mode(const size_t *v, size_t n, size_t *value)
 {
     size_t best = 0;
     size_t candidate = 0, votes = 0; /* Boyer-Moore */
@@ -182,7 +182,7 @@ static size_t oc_fold_mode(const size_t *v, size_t n, size_t *value)
 /* Whether most values are equal, or about so; of a few, all or all but one. */
 static bool run_levels_agree(const size_t *v, size_t n, bool about)
 {
-    size_t value, same = oc_fold_mode(v, n, &value);
+    size_t value, same = fold_mode(v, n, &value);
     for (size_t i = 0; i < n && about; i++)
         same += v[i] != value && oc_fold_regular(v[i], value) && value >= MANY_INSIDE;
     return n &&

@@ -233,25 +233,6 @@ void oc_timeline_runs_of_nodes(struct oc_timeline *t);
 /* How many times PyTorch executed the products of the model; 0: not a whole number of times, or no names. */
 uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names);
 
-/* ---- the sequence of work in which run_fold.h searches for runs ---------------------------------------- */
-
-struct oc_work_sequence {
-    uint32_t *index; /* of the events */
-    uint32_t *symbol, *name;
-    uint8_t *flags;
-    double *start_ns, *end_ns;
-    size_t n;
-    uint32_t n_symbol;
-    struct oc_map symbols;
-    struct oc_arena scratch;
-};
-
-struct oc_fold;
-/* Appends work; equal `name` and `shape`: equal work. The text of the name distinguishes copies and graphs.
- */
-/* Finds the runs and reports them. evidence: what shows that there are that many iterations, NULL: the user says so.
- * False: none. The caller frees out->start. */
-
 /* ---- timeline launches -------------------------------------------------------------------------------- */
 
 /* Launches: device work whose source says itself what it is for, by a label (layer, node, NVTX range), instead of host

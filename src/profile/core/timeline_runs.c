@@ -43,17 +43,29 @@ static void choose_lane(struct sequence *s)
 
 /* ---- input of the search ---------------------------------------------------------------------------- */
 
-static void oc_sequence_init(struct oc_work_sequence *s, size_t most)
+/* The sequence of work in which run_fold.h searches for runs. */
+struct work_sequence {
+    uint32_t *index; /* of the events */
+    uint32_t *symbol, *name;
+    uint8_t *flags;
+    double *start_ns, *end_ns;
+    size_t n;
+    uint32_t n_symbol;
+    struct oc_map symbols;
+    struct oc_arena scratch;
+};
+
+static void sequence_init(struct work_sequence *s, size_t most)
 {
-    *s = (struct oc_work_sequence){.index = oc_xmalloc(most * sizeof(uint32_t)),
-                                   .symbol = oc_xmalloc(most * sizeof(uint32_t)),
-                                   .name = oc_xmalloc(most * sizeof(uint32_t)),
-                                   .flags = oc_xmalloc(most),
-                                   .start_ns = oc_xmalloc(most * sizeof(double)),
-                                   .end_ns = oc_xmalloc(most * sizeof(double))};
+    *s = (struct work_sequence){.index = oc_xmalloc(most * sizeof(uint32_t)),
+                                .symbol = oc_xmalloc(most * sizeof(uint32_t)),
+                                .name = oc_xmalloc(most * sizeof(uint32_t)),
+                                .flags = oc_xmalloc(most),
+                                .start_ns = oc_xmalloc(most * sizeof(double)),
+                                .end_ns = oc_xmalloc(most * sizeof(double))};
 }
 
-static void oc_sequence_free(struct oc_work_sequence *s)
+static void sequence_free(struct work_sequence *s)
 {
     free(s->index);
     free(s->symbol);
@@ -73,8 +85,10 @@ static uint8_t flag_of_copy(const char *name)
     return strstr(name, "DtoH") || strstr(name, "Device-to-Host") ? OC_FOLD_TO_HOST : 0;
 }
 
-static void oc_sequence_add(struct oc_work_sequence *s, uint32_t index, uint32_t name, uint32_t shape,
-                            unsigned kind, const char *text, double start_ns, double dur_ns)
+/* Appends work; equal `name` and `shape`: equal work. The text of the name distinguishes copies and graphs.
+ */
+static void sequence_add(struct work_sequence *s, uint32_t index, uint32_t name, uint32_t shape,
+                         unsigned kind, const char *text, double start_ns, double dur_ns)
 {
     uint32_t key[2] = {name, shape}, symbol = s->n_symbol;
     s->symbols.arena = &s->scratch;
@@ -104,8 +118,10 @@ static void report_fold(const struct oc_fold *f, bool given, const char *what, s
                 given ? "--iterations gives their number" : f->evidence, uneven);
 }
 
-static bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iterations, const char *evidence,
-                             const char *what, struct oc_profile *p, struct oc_fold *out)
+/* Finds the runs and reports them. evidence: what shows that there are that many iterations, NULL: the user says so.
+ * False: none. The caller frees out->start. */
+static bool sequence_fold(const struct work_sequence *s, uint32_t iterations, const char *evidence,
+                          const char *what, struct oc_profile *p, struct oc_fold *out)
 {
     struct oc_fold_in in = {s->symbol, s->name, s->flags, s->start_ns, s->end_ns, s->n, iterations};
     bool found = oc_fold_find(&in, out);
@@ -118,21 +134,20 @@ static bool oc_sequence_fold(const struct oc_work_sequence *s, uint32_t iteratio
     return found;
 }
 
-static void timeline_runs_add_events(const struct sequence *s, struct oc_work_sequence *x)
+static void timeline_runs_add_events(const struct sequence *s, struct work_sequence *x)
 {
     const struct oc_timeline *t = s->t;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         uint32_t shape = s->device && e->kind != OC_EV_KERNEL ? OC_NONE : e->detail;
         if (timeline_runs_in_sequence(s, e))
-            oc_sequence_add(x, (uint32_t)i, e->name, shape, e->kind, t->name[e->name], e->start_ns,
-                            e->dur_ns);
+            sequence_add(x, (uint32_t)i, e->name, shape, e->kind, t->name[e->name], e->start_ns, e->dur_ns);
     }
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------- */
 
-static void mark_runs(struct oc_timeline *t, const struct oc_work_sequence *x, const struct oc_fold *f)
+static void mark_runs(struct oc_timeline *t, const struct work_sequence *x, const struct oc_fold *f)
 {
     for (uint32_t k = 0; k < f->n_run; k++) {
         struct oc_interval run = {x->start_ns[f->start[k]], 0};
@@ -207,7 +222,7 @@ static void mark_host(struct oc_timeline *t)
 void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts)
 {
     struct sequence s = {.t = t, .device = true};
-    struct oc_work_sequence x;
+    struct work_sequence x;
     struct oc_fold f;
     choose_lane(&s);
     if (!s.n) {
@@ -216,15 +231,15 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
     }
     if (!s.n)
         return;
-    oc_sequence_init(&x, s.n);
+    sequence_init(&x, s.n);
     timeline_runs_add_events(&s, &x);
     const char *what = t->launches ? "launches" : s.device ? "kernels and copies" : "operators";
-    bool found = oc_sequence_fold(&x, opts->iterations, NULL, what, t->profile, &f);
+    bool found = sequence_fold(&x, opts->iterations, NULL, what, t->profile, &f);
     uint32_t runs = found || opts->iterations ? 0 : oc_timeline_runs_of_model(t, opts->operators);
     if (runs > 1) {
         free(f.start);
-        found = oc_sequence_fold(&x, runs, "as many products as in that number of runs of the model", what,
-                                 t->profile, &f);
+        found = sequence_fold(&x, runs, "as many products as in that number of runs of the model", what,
+                              t->profile, &f);
     }
     if (found) {
         mark_runs(t, &x, &f);
@@ -233,5 +248,5 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
         t->runs_found = true;
     }
     free(f.start);
-    oc_sequence_free(&x);
+    sequence_free(&x);
 }

@@ -130,7 +130,7 @@ static const char *number_text(struct oc_arena *a, enum oc_html_kind kind, doubl
 }
 
 /* The number of a kind as text; "" (unknown): "-". Arena or static. */
-static const char *oc_html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell)
+static const char *html_shown(struct oc_arena *a, enum oc_html_kind kind, const char *cell)
 {
     double v = 0;
     uint64_t u = 0;
@@ -171,7 +171,7 @@ void oc_html_fact(struct oc_html *h, const char *title, const char *key, enum oc
     exact_attribute(h, kind, cell);
     oc_buf_char(&h->b, '>');
     oc_html_escaped(h, *cell && mark ? mark : "");
-    oc_html_escaped(h, *cell ? oc_html_shown(&h->arena, kind, cell) : "unknown");
+    oc_html_escaped(h, *cell ? html_shown(&h->arena, kind, cell) : "unknown");
     oc_buf_str(&h->b, "</dd>");
     if (note)
         element(h, "dd", "sub", note);
@@ -390,7 +390,7 @@ static void table_cell(struct table *t, const struct shown_column *c, size_t row
     } else {
         if (*cell)
             oc_html_escaped(t->h, mark_of_quality(cell_of(t, row, c->quality)));
-        oc_html_escaped(t->h, oc_html_shown(&t->h->arena, c->spec->kind, cell));
+        oc_html_escaped(t->h, html_shown(&t->h->arena, c->spec->kind, cell));
     }
     oc_buf_str(&t->h->b, "</td>");
 }
