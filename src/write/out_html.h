@@ -25,8 +25,6 @@ void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n)
 void oc_html_text(const char *s, FILE *f);
 /* The first section of the page: report/headline.h. */
 void oc_html_verdict(struct oc_report *r, FILE *f);
-/* Its parts alone. */
-void oc_html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, FILE *f);
 
 /* Members of the document. */
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */

@@ -6,7 +6,7 @@
 #include "analyze/liveness.h"
 #include "profile/core/timeline.h"
 #include "write/out_html.h"
-#include "write/commands/out_summary.h"
+#include "write/commands/page_views.h"
 #include "onnxcost.h"
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */

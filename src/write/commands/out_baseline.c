@@ -1,3 +1,8 @@
+/* write/commands/: Output of the other commands: out_NAME.c has the texts and the choice of the format,
+ * out_NAME_data.c where it is large the JSON, CSV and page, from one list of fields. Pages work without a
+ * network, and without scripts where there are no controls; html_page.h has the parts. Figures come from
+ * the folder of the command. */
+
 /* Writes the current values of a model as a baseline. Updating preserves hand-set tolerances and limits,
  * comments and order. A value that is now unknown keeps its old entry. */
 #include <inttypes.h>

@@ -1,11 +1,16 @@
-/* Formulas as CSV and JSON, and the texts that all formats share. */
-
+/* The cost of a model as a function of its open dimensions: closed forms (--formula), values over lists
+ * of sizes (--sweep), intervals over ranges of sizes (--dim NAME=A..B); as text, CSV and JSON. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/closed_form.h"
+#include "analyze/handles.h"
+#include "base/c_locale.h"
+#include "base/unicode.h"
+#include "base/units.h"
+#include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
-#include "analyze/closed_form.h"
 
 struct closed_form_out {
     const struct oc_closed_form *f;
@@ -13,7 +18,10 @@ struct closed_form_out {
     struct oc_buf b; /* scratch */
 };
 
-enum { VERSION = 1 };
+enum { FORMULA_VERSION = 1, SWEEP_VERSION = 1, BOUNDS_VERSION = 1 }; /* of the layouts */
+enum { LABEL = 12 };                                                 /* columns of the labels of lines */
+
+/* ---- formulas: CSV and JSON ------------------------------------------------------------------------- */
 
 /* "=", "<=", ">=", "~" */
 static const char *closed_form_sign(const struct oc_closed_form *f, enum oc_metric m)
@@ -23,6 +31,7 @@ static const char *closed_form_sign(const struct oc_closed_form *f, enum oc_metr
     return sign[oc_trust_quality(&f->trust, m)];
 }
 
+/* "batch 1 to 4096, height 32, 64 ... 4096" */
 static void closed_form_sizes(struct oc_buf *b, const struct oc_closed_form *f, const struct oc_fit_result *r)
 {
     for (unsigned k = 0; k < f->n_slot; k++) {
@@ -37,8 +46,7 @@ static void closed_form_sizes(struct oc_buf *b, const struct oc_closed_form *f, 
     }
 }
 
-/* "batch 1 to 4096, height 32, 64 ... 4096" */
-/* reason if there is none */
+/* The reason if there is none. */
 static const char *closed_form_missing(const struct oc_closed_form *f, enum oc_metric m)
 {
     static const char *const text[] = {[OC_FIT_NO_LAW] = "not a polynomial",
@@ -149,7 +157,7 @@ static void json_formula(struct oc_json_out *w, const struct oc_closed_form *f, 
 static void closed_form_json(struct closed_form_out *o, FILE *f)
 {
     struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.formula", VERSION, o->f->model->path);
+    oc_json_begin(&w, f, "onnxcost.formula", FORMULA_VERSION, o->f->model->path);
     json_symbols(&w, o->f);
     oc_key_u64(&w, "unknown_nodes", o->f->trust.unknown_nodes);
     oc_key_array(&w, "formulas");
@@ -159,9 +167,7 @@ static void closed_form_json(struct closed_form_out *o, FILE *f)
     oc_json_end(&w);
 }
 
-/* ---- out closed form -------------------------------------------------------------------------------- */
-
-/* Formulas as text, grouped by the sizes that they are valid for. */
+/* ---- formulas: text, grouped by the sizes that they are valid for ----------------------------------- */
 
 static bool same_sizes(const struct oc_fit_result *a, const struct oc_fit_result *b, unsigned n_slot)
 {
@@ -171,8 +177,6 @@ static bool same_sizes(const struct oc_fit_result *a, const struct oc_fit_result
             return false;
     return true;
 }
-
-enum { LABEL = 12 };
 
 /* Lines that start with a label of `indent` columns are continued below their text. */
 static void end_line_at(struct closed_form_out *o, size_t indent, FILE *f)
@@ -189,7 +193,7 @@ static void closed_form_end_line(struct closed_form_out *o, FILE *f)
     end_line_at(o, 0, f);
 }
 
-/* ---- variables -------------------------------------------------------------------------------------- */
+/* ---- formulas: variables ---------------------------------------------------------------------------- */
 
 static void put_open(struct closed_form_out *o, FILE *f)
 {
@@ -217,7 +221,7 @@ static void put_open(struct closed_form_out *o, FILE *f)
     }
 }
 
-/* ---- formulas by range ------------------------------------------------------------------------------ */
+/* ---- formulas: groups ------------------------------------------------------------------------------- */
 
 static int title_width(void)
 {
@@ -260,7 +264,7 @@ static void put_missing(struct closed_form_out *o, FILE *f)
     }
 }
 
-/* ---- limits of the formulas ------------------------------------------------------------------------- */
+/* ---- formulas: limits ------------------------------------------------------------------------------- */
 
 /* Prints "not polynomial in SYMBOL: MACs, FLOPs (reason)" for the metrics that pass the test. */
 typedef bool (*axis_test)(const struct oc_fit_axis *a);
@@ -395,5 +399,257 @@ int oc_closed_form_write(const struct oc_closed_form *formula, const char *forma
         return -1;
     write[form](&o, f);
     oc_buf_free(&o.b);
+    return 0;
+}
+
+/* ---- sweep ------------------------------------------------------------------------------------------ */
+
+/* A sweep as a table, CSV or JSON. CSV and JSON have exact numbers; unknown values are empty or null. */
+
+enum { MIN_NOTE = 33 }; /* "510 of 1097 nodes of unknown cost" */
+
+struct sweep_out {
+    const struct oc_sweep *s;
+    struct oc_arena arena;
+    struct oc_plain_table table;
+    const char **cell; /* one row */
+};
+
+static bool all_zero(const struct oc_sweep *s, enum oc_metric m)
+{
+    for (size_t i = 0; i < s->n_row; i++)
+        if (!s->row[i].failure && s->row[i].value[m])
+            return false;
+    return true;
+}
+
+static bool sweep_is_known(const struct oc_sweep_row *row, enum oc_metric m)
+{
+    return !row->failure && (m != OC_METRIC_PEAK || row->peak_quality != OC_UNKNOWN);
+}
+
+static const char *sweep_human(struct sweep_out *o, const struct oc_sweep_row *row, enum oc_metric m)
+{
+    char buf[48];
+    if (!sweep_is_known(row, m))
+        return "-";
+    double v = (double)row->value[m];
+    bool bytes = !strcmp(oc_metric_info(m)->unit, "B");
+    const char *text = bytes ? oc_format_bytes(v, buf, sizeof(buf)) : oc_format_si(v, "", buf, sizeof(buf));
+    const char *mark = oc_sum_mark(m == OC_METRIC_PARAMS ? OC_EXACT
+                                   : m == OC_METRIC_PEAK ? row->peak_quality
+                                                         : row->quality);
+    if (v == 0 && *mark == '>') /* at least 0 */
+        return "-";
+    return oc_printf(&o->arena, "%s%.*s", mark, (int)strcspn(text, "\n"), text);
+}
+
+static const char *note_of(struct sweep_out *o, const struct oc_sweep_row *row)
+{
+    if (row->failure)
+        return row->failure;
+    if (!row->unknown_nodes)
+        return "";
+    return oc_printf(&o->arena, "%" PRIu64 " of %" PRIu64 " nodes of unknown cost", row->unknown_nodes,
+                     row->nodes);
+}
+
+static size_t put_axes(struct sweep_out *o, const struct oc_sweep_row *row)
+{
+    for (size_t i = 0; i < o->s->n_axis; i++)
+        o->cell[i] = row ? oc_printf(&o->arena, "%" PRId64, row->at[i]) : o->s->axis[i].symbol;
+    return o->s->n_axis;
+}
+
+/* ---- sweep: text ------------------------------------------------------------------------------------ */
+
+static void human_row(struct sweep_out *o, const struct oc_sweep_row *row, const bool *shown)
+{
+    size_t n = put_axes(o, row);
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        if (shown[m])
+            o->cell[n++] =
+                row ? sweep_human(o, row, (enum oc_metric)m) : oc_metric_info((enum oc_metric)m)->title;
+    o->cell[n++] = row ? note_of(o, row) : "";
+    o->table.n_col = n;
+    oc_plain_row(&o->table, o->cell);
+}
+
+static void sweep_write_table(struct sweep_out *o, FILE *f)
+{
+    bool shown[OC_METRIC_COUNT];
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        shown[m] = m != OC_METRIC_OPS || !all_zero(o->s, (enum oc_metric)m);
+    human_row(o, NULL, shown);
+    for (size_t i = 0; i < o->s->n_row; i++)
+        human_row(o, &o->s->row[i], shown);
+    uint8_t *drop = OC_NEW_ARRAY(&o->arena, o->table.n_col, uint8_t); /* not the sizes and the note */
+    for (size_t i = o->s->n_axis; i + 1 < o->table.n_col; i++)
+        drop[i] = (uint8_t)(i + 1);
+    o->table.drop = drop;
+    oc_plain_print(&o->table, 1, f);
+}
+
+/* ---- sweep: CSV and JSON ---------------------------------------------------------------------------- */
+
+static void sweep_fields(struct oc_fields *o, const struct oc_sweep *s, const struct oc_sweep_row *row)
+{
+    const char *unknown = o->json ? oc_quality_name(OC_UNKNOWN) : NULL;
+    oc_fields_begin(o);
+    if (o->json)
+        oc_key_object(o->json, "dims");
+    for (size_t i = 0; i < s->n_axis; i++)
+        oc_field_i64(o, s->axis[i].symbol, row->at[i]);
+    if (o->json)
+        oc_jw_end_object(o->json);
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        oc_field_u64_if(o, oc_metric_info((enum oc_metric)m)->key, sweep_is_known(row, (enum oc_metric)m),
+                        row->value[m]);
+    oc_field_text(o, "quality", row->failure ? unknown : oc_quality_name(row->quality));
+    oc_field_u64_if(o, "unknown_nodes", !row->failure, row->unknown_nodes);
+    oc_field_text(o, "failure", row->failure);
+    oc_fields_end(o);
+}
+
+static void sweep_write_csv(struct sweep_out *o, FILE *f)
+{
+    struct oc_fields fields = {0};
+    for (size_t i = 0; i < o->s->n_row; i++)
+        sweep_fields(&fields, o->s, &o->s->row[i]);
+    oc_fields_csv(&fields, "1", f);
+    oc_fields_free(&fields);
+}
+
+static void sweep_write_json(struct sweep_out *o, FILE *f)
+{
+    struct oc_json_out w;
+    struct oc_fields fields = {.json = &w};
+    oc_json_begin(&w, f, "onnxcost.sweep", SWEEP_VERSION, o->s->model->path);
+    oc_key_array(&w, "rows");
+    for (size_t i = 0; i < o->s->n_row; i++)
+        sweep_fields(&fields, o->s, &o->s->row[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+}
+
+int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_chars, FILE *f,
+                   struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static void (*const write[])(struct sweep_out *, FILE *) = {sweep_write_table, sweep_write_csv,
+                                                                sweep_write_json};
+    struct sweep_out o = {.s = s, .table.width_chars = width_chars, .table.min_text = MIN_NOTE};
+    int form = oc_format_of("--sweep", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    o.cell = OC_NEW_ARRAY(&o.arena, s->n_axis + OC_METRIC_COUNT + 3, const char *);
+    write[form](&o, f);
+    oc_arena_free(&o.arena);
+    return 0;
+}
+
+/* ---- bounds ----------------------------------------------------------------------------------------- */
+
+/* Proven intervals as a table, CSV and JSON. */
+
+enum { WIDTH = 118 };
+
+struct bounds_out {
+    const struct oc_bounds *b;
+    unsigned width_chars;
+    struct oc_arena arena;
+    FILE *f;
+};
+
+static void bounds_fields(struct oc_fields *o, const struct oc_bounds *b, const struct oc_range_bound *x)
+{
+    oc_fields_begin(o);
+    oc_field_text(o, "figure", x->key);
+    oc_field_bool(o, "proven", x->proven);
+    oc_field_u64_if(o, "low", x->proven && x->has_low, x->low);
+    oc_field_u64_if(o, "high", x->proven, x->high);
+    oc_field_u64(o, "least", x->least);
+    oc_field_text(o, "least_at", oc_bounds_sizes(b, x->at_least));
+    oc_field_u64(o, "most", x->most);
+    oc_field_text(o, "most_at", oc_bounds_sizes(b, x->at_most));
+    oc_field_text(o, "why", x->why);
+    oc_fields_end(o);
+}
+
+static void bounds_csv(struct bounds_out *o)
+{
+    struct oc_fields fields = {0};
+    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
+        bounds_fields(&fields, o->b, &o->b->bound[f]);
+    oc_fields_csv(&fields, "1", o->f);
+    oc_fields_free(&fields);
+}
+
+static void bounds_json(struct bounds_out *o)
+{
+    struct oc_json_out w;
+    struct oc_fields fields = {.json = &w};
+    oc_json_begin(&w, o->f, "onnxcost.bounds", BOUNDS_VERSION, o->b->model->path);
+    oc_key_array(&w, "ranges");
+    for (size_t i = 0; i < o->b->n_range; i++) {
+        oc_jw_begin_object(&w);
+        oc_key_text(&w, "symbol", o->b->range[i].symbol);
+        oc_key_i64(&w, "from", o->b->range[i].from);
+        oc_key_i64(&w, "to", o->b->range[i].to);
+        oc_jw_end_object(&w);
+    }
+    oc_jw_end_array(&w);
+    oc_key_u64(&w, "boxes", o->b->boxes);
+    oc_key_u64(&w, "analyses", o->b->analyses);
+    oc_key_u64(&w, "sizes_without_figures", o->b->without_figures);
+    oc_key_text(&w, "assumption", oc_bounds_assumption());
+    oc_key_array(&w, "figures");
+    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
+        bounds_fields(&fields, o->b, &o->b->bound[f]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_fields_free(&fields);
+}
+
+static void bounds_table(struct bounds_out *o)
+{
+    const struct oc_bounds *b = o->b;
+    static const uint8_t drop[] = {0, 0, 0, 2, 1};
+    struct oc_plain_table table = {.width_chars = o->width_chars, .drop = drop, .min_text = 40};
+    const char *why = NULL;
+    for (size_t i = 0; i < b->n_range; i++)
+        fprintf(o->f, "%-*s%s = %" PRId64 " to %" PRId64 "\n", LABEL, i ? "" : "for all", b->range[i].symbol,
+                b->range[i].from, b->range[i].to);
+    OC_ROW(&table, "figure", "at least", "at most", "largest found", "at");
+    for (unsigned f = 0; f < OC_RANGE_COUNT; f++) {
+        const struct oc_range_bound *x = &b->bound[f];
+        why = x->proven ? why : x->why;
+        OC_ROW(&table, x->key, x->proven && x->has_low ? oc_count_text(&o->arena, x->low) : "?",
+               x->proven ? oc_count_text(&o->arena, x->high) : "?", oc_count_text(&o->arena, x->most),
+               oc_bounds_sizes(b, x->at_most));
+    }
+    oc_plain_left(&table, 1, &o->arena);
+    oc_plain_print(&table, 1, o->f);
+    oc_plain_say_format(why ? "not proven" : "proven", LABEL, o->width_chars ? o->width_chars : WIDTH, o->f,
+                        "%s%sassumed: %s; boxes: %" PRIu32 ", analyses: %" PRIu32 "%s", why ? why : "",
+                        why ? "; " : "", oc_bounds_assumption(), b->boxes, b->analyses,
+                        b->without_figures
+                            ? oc_printf(&o->arena,
+                                        "; %" PRIu32 " of the sizes that were evaluated have no figures",
+                                        b->without_figures)
+                            : "");
+}
+
+int oc_bounds_write(const struct oc_bounds *b, const char *format, unsigned width_chars, FILE *f,
+                    struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static void (*const write[])(struct bounds_out *) = {bounds_table, bounds_csv, bounds_json};
+    struct bounds_out o = {.b = b, .width_chars = width_chars, .f = f};
+    int form = oc_format_of("the bounds", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](&o);
+    oc_arena_free(&o.arena);
     return 0;
 }

@@ -1,6 +1,6 @@
-
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
@@ -104,94 +104,6 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
     compare_set_roof(x, a, row, &r->cost);
 }
 
-/* ---- the report ------------------------------------------------------------------------------------- */
-
-static bool is_format(const struct oc_report_opts *o, const char *name)
-{
-    return o->format && strcmp(o->format, name) == 0;
-}
-
-static bool is_page(const struct oc_report_opts *o)
-{
-    return is_format(o, "html") || oc_is_fragment(o->format);
-}
-
-static int compare_check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
-                         struct oc_err *err)
-{
-    static const char *const formats[] = {"table", "csv", "json", "markdown", "md", "html", "fragment"};
-    size_t i = 0;
-    if (n < 1 || n > 256)
-        return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
-    for (size_t k = 0; k < n; k++)
-        if (!source[k].profile || !source[k].join)
-            return oc_fail(err, OC_EARG, "a comparison of profiles needs their model");
-    while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
-        i++;
-    if (i == OC_COUNT(formats))
-        return oc_fail(err, OC_EARG,
-                       "several profiles have no format '%s'; valid: table, csv, json, markdown, html",
-                       o->format);
-    if (is_page(o) && n > OC_COMPARE_PAGE_SOURCES)
-        return oc_fail(err, OC_EARG, "a page has at most %d profiles", OC_COMPARE_PAGE_SOURCES);
-    if (o->aggregate || o->group_by || o->aggregate_by)
-        return oc_fail(err, OC_EARG, "grouping needs a single profile");
-    if (oc_what_if_asked(o))
-        return oc_fail(err, OC_EARG, "--what-if, --as and --fuse need a single profile");
-    if (o->n_why || o->n_explain_match)
-        return oc_fail(err, OC_EARG, "--why and --explain-match need a single profile");
-    return 0;
-}
-
-static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
-{
-    struct oc_select s;
-    bool whole = is_format(x->o, "csv") || is_format(x->o, "json") || is_page(x->o);
-    int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
-    if (rc == 0)
-        rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
-    oc_select_free(&s);
-    return rc;
-}
-
-static void compare_table(struct oc_comparing *x, FILE *f, bool csv);
-
-static void compare_markdown(struct oc_comparing *x, FILE *f);
-
-static void compare_json(struct oc_comparing *x, FILE *f);
-
-int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
-                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
-                     bool combine, const struct oc_report_opts *given, FILE *f, struct oc_err *err)
-{
-    OC_C_LOCALE;
-    struct oc_report_opts full, *const o = &full;
-    if (OC_OPTIONS(&full, given, err))
-        return -1;
-    if (compare_check(source, n, o, err) != 0)
-        return -1;
-    struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
-    oc_compare_make(model, a, source, (uint32_t)n, &x.c);
-    struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
-    for (; all.n < x.c.n; all.n++)
-        make_row(&x, a, all.n, &all.row[all.n]);
-    x.rows.arena = &x.arena;
-    int rc = compare_choose_rows(&x, &all, err);
-    if (rc == 0 && is_format(o, "json"))
-        compare_json(&x, f);
-    else if (rc == 0 && is_page(o))
-        oc_compare_page(&x, f);
-    else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
-        compare_markdown(&x, f);
-    else if (rc == 0)
-        compare_table(&x, f, is_format(o, "csv"));
-    oc_compare_free(&x.c);
-    oc_arena_free(&x.arena);
-    return rc;
-}
-
-/* ---- out compare ------------------------------------------------------------------------------------ */
-
 const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
 {
     return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
@@ -291,11 +203,6 @@ static const char *as_count(double v, char *buf, size_t n)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static double roof_ns(const struct oc_row *row)
-{
-    return row->roofline_s * 1e9;
-}
-
 /* "A_time_ns", "A time" */
 static const char *of_source(struct line *l, uint32_t s, const char *name)
 {
@@ -335,8 +242,7 @@ static const char *compare_node_names(struct oc_comparing *x, const struct oc_jo
     return s;
 }
 
-/* Value counted by Nsight Compute, from any source. */
-static double compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
+double oc_compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
 {
     double v = NAN;
     for (uint32_t s = 0; s < x->c.n_source && isnan(v); s++)
@@ -359,8 +265,8 @@ static void compare_row_cells(struct line *l, const struct oc_row *row, const st
         compare_text(l, "time_from", "from",
                      r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
         compare_counted(l, "flop_per_s", "FLOP/s", row, oc_row_flops(row), as_si);
-        compare_number(l, "measured_flo", "measured FLOPs", compare_measured(x, r, false), as_si);
-        compare_number(l, "measured_bytes", "measured moved", compare_measured(x, r, true), as_bytes);
+        compare_number(l, "measured_flo", "measured FLOPs", oc_compare_measured(x, r, false), as_si);
+        compare_number(l, "measured_bytes", "measured moved", oc_compare_measured(x, r, true), as_bytes);
     }
     for (uint32_t s = 0; s < x->c.n_source; s++)
         source_cells(l, row, r, s);
@@ -472,90 +378,82 @@ static void compare_markdown(struct oc_comparing *x, FILE *f)
     oc_plain_free(&t);
 }
 
-/* ---- json ------------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------------- */
 
-static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
+static bool is_format(const struct oc_report_opts *o, const char *name)
 {
-    oc_key_array(w, "sources");
-    for (uint32_t s = 0; s < x->c.n_source; s++) {
-        const struct oc_profile *p = x->c.source[s].profile;
-        oc_jw_begin_object(w);
-        oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
-        oc_key_text(w, "path", p->path);
-        oc_key_text(w, "format", p->format);
-        oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
-        oc_key_text(w, "device", *p->device ? p->device : NULL);
-        oc_key_text(w, "statistic", oc_compare_stat(p));
-        oc_key_u64(w, "runs_total", p->runs_total);
-        oc_key_u64(w, "runs_used", p->runs_used);
-        oc_key_time(w, "run_time_ns", p->run_ns / oc_profile_summed_runs(p));
-        oc_key_time(w, "time_on_nodes_ns", x->c.total_ns[s]);
-        oc_key_time(w, "time_beside_nodes_ns", x->c.beside_ns[s]);
-        oc_key_double(w, "time_matched_fraction", x->c.source[s].join->time_matched_fraction);
-        oc_jw_end_object(w);
-    }
-    oc_jw_end_array(w);
+    return o->format && strcmp(o->format, name) == 0;
 }
 
-static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row, uint32_t s)
+static bool is_page(const struct oc_report_opts *o)
 {
-    const struct oc_compare_row *r = &x->c.row[row->record];
-    const struct oc_compare_cell *c = &r->cell[s];
-    struct oc_row timed = oc_compare_timed(x, row, c, s);
-    oc_jw_begin_object(w);
-    oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
-    oc_key_time(w, "time_ns", c->time_ns);
-    oc_key_text(w, "clock", isnan(c->time_ns) ? NULL : c->device ? "device" : "host");
-    oc_key_time(w, "host_time_ns", c->host_ns);
-    oc_key_double(w, "time_fraction", c->time_ns / x->c.total_ns[s]);
-    oc_key_double(w, "ratio", c->time_ns / r->cell[0].time_ns);
-    oc_key_u64(w, "records", c->records);
-    oc_key_text(w, "record", c->first == OC_NONE ? NULL : x->c.source[s].profile->rec[c->first].name);
-    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(&timed));
-    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(&timed));
-    oc_key_double(w, "roofline_efficiency", timed.efficiency);
-    oc_key_count(w, "measured_flops", c->flop);
-    oc_key_count(w, "measured_bytes", c->bytes);
-    oc_jw_end_object(w);
+    return is_format(o, "html") || oc_is_fragment(o->format);
 }
 
-static void compare_json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
+static int compare_check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
+                         struct oc_err *err)
 {
-    const struct oc_compare_row *r = &x->c.row[row->record];
-    oc_jw_begin_object(w);
-    oc_key_text(w, "name", row->name);
-    oc_key_text(w, "op_type", row->type);
-    oc_key_array(w, "nodes");
-    for (uint32_t i = 0; i < r->cost.n_node; i++)
-        oc_jw_u64(w, r->cost.node[i]);
-    oc_jw_end_array(w);
-    oc_key_u64_if(w, "macs", r->cost.quality != OC_UNKNOWN, r->cost.macs);
-    oc_key_u64_if(w, "flops", r->cost.quality != OC_UNKNOWN, r->cost.flops);
-    oc_key_u64_if(w, "ops", r->cost.quality != OC_UNKNOWN, r->cost.ops);
-    oc_key_count(w, "bytes", row->memory);
-    oc_key_quality(w, row->quality);
-    oc_key_time(w, "roofline_time_ns", roof_ns(row));
-    if (x->combine) {
-        oc_key_time(w, "time_ns", row->time_s * 1e9);
-        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
-        oc_key_count(w, "measured_flops", compare_measured(x, r, false));
-        oc_key_count(w, "measured_bytes", compare_measured(x, r, true));
-    }
-    oc_key_array(w, "sources");
-    for (uint32_t s = 0; s < x->c.n_source; s++)
-        json_cell(w, x, row, s);
-    oc_jw_end_array(w);
-    oc_jw_end_object(w);
+    static const char *const formats[] = {"table", "csv", "json", "markdown", "md", "html", "fragment"};
+    size_t i = 0;
+    if (n < 1 || n > 256)
+        return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
+    for (size_t k = 0; k < n; k++)
+        if (!source[k].profile || !source[k].join)
+            return oc_fail(err, OC_EARG, "a comparison of profiles needs their model");
+    while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
+        i++;
+    if (i == OC_COUNT(formats))
+        return oc_fail(err, OC_EARG,
+                       "several profiles have no format '%s'; valid: table, csv, json, markdown, html",
+                       o->format);
+    if (is_page(o) && n > OC_COMPARE_PAGE_SOURCES)
+        return oc_fail(err, OC_EARG, "a page has at most %d profiles", OC_COMPARE_PAGE_SOURCES);
+    if (o->aggregate || o->group_by || o->aggregate_by)
+        return oc_fail(err, OC_EARG, "grouping needs a single profile");
+    if (oc_what_if_asked(o))
+        return oc_fail(err, OC_EARG, "--what-if, --as and --fuse need a single profile");
+    if (o->n_why || o->n_explain_match)
+        return oc_fail(err, OC_EARG, "--why and --explain-match need a single profile");
+    return 0;
 }
 
-static void compare_json(struct oc_comparing *x, FILE *f)
+static int compare_choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
 {
-    struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.compare", 1, x->model->path);
-    json_sources(&w, x);
-    oc_key_array(&w, "rows");
-    for (uint32_t i = 0; i < x->rows.n; i++)
-        compare_json_row(&w, x, &x->rows.row[i]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
+    struct oc_select s;
+    bool whole = is_format(x->o, "csv") || is_format(x->o, "json") || is_page(x->o);
+    int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
+    if (rc == 0)
+        rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
+    oc_select_free(&s);
+    return rc;
+}
+
+int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
+                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
+                     bool combine, const struct oc_report_opts *given, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    struct oc_report_opts full, *const o = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
+    if (compare_check(source, n, o, err) != 0)
+        return -1;
+    struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
+    oc_compare_make(model, a, source, (uint32_t)n, &x.c);
+    struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
+    for (; all.n < x.c.n; all.n++)
+        make_row(&x, a, all.n, &all.row[all.n]);
+    x.rows.arena = &x.arena;
+    int rc = compare_choose_rows(&x, &all, err);
+    if (rc == 0 && is_format(o, "json"))
+        oc_compare_json(&x, f);
+    else if (rc == 0 && is_page(o))
+        oc_compare_page(&x, f);
+    else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
+        compare_markdown(&x, f);
+    else if (rc == 0)
+        compare_table(&x, f, is_format(o, "csv"));
+    oc_compare_free(&x.c);
+    oc_arena_free(&x.arena);
+    return rc;
 }

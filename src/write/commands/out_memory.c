@@ -1,251 +1,18 @@
-/* The memory report: JSON with exact numbers, text, and its steps as CSV. */
+/* The memory report for people: lines and tables of text, and a page with figures, a chart of the buffers
+ * over the steps and tables. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/diag.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+#include "onnxcost/memory.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
-
-#define VERSION 1 /* keys may be added to a version */
-
-struct mem_json {
-    struct oc_json_out w;
-    struct oc_arena arena;
-    const struct oc_memory *m;
-};
-
-static void options(struct mem_json *j)
-{
-    const struct oc_liveness_opts *l = &j->m->liveness->opts;
-    oc_key_text(&j->w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
-    oc_key_object(&j->w, "options");
-    oc_key_u64(&j->w, "align_bytes", l->align > 1 ? l->align : 1);
-    oc_key_bool(&j->w, "graph_inputs", !l->without_inputs);
-    oc_key_bool(&j->w, "keep_inputs", l->keep_inputs);
-    oc_key_bool(&j->w, "inplace", l->inplace);
-    oc_key_bool(&j->w, "folded_and_scalars", l->all);
-    oc_jw_end_object(&j->w);
-}
-
-static void constants(struct mem_json *j)
-{
-    const struct oc_analysis *a = j->m->a;
-    oc_key_object(&j->w, "constants");
-    oc_key_u64(&j->w, "bytes", a->total->const_bytes);
-    oc_key_array(&j->w, "classes");
-    for (unsigned c = 0; c < OC_PC_COUNT; c++) {
-        if (!a->class_elems[c] && !a->class_bytes[c])
-            continue;
-        oc_jw_begin_object(&j->w);
-        oc_key_text(&j->w, "class", oc_param_class_name(c));
-        oc_key_u64(&j->w, "elements", a->class_elems[c]);
-        oc_key_u64(&j->w, "bytes", a->class_bytes[c]);
-        oc_jw_end_object(&j->w);
-    }
-    oc_jw_end_array(&j->w);
-    oc_jw_end_object(&j->w);
-}
-
-static void activations(struct mem_json *j)
-{
-    const struct oc_liveness *l = j->m->liveness;
-    bool known = l->quality != OC_UNKNOWN;
-    oc_key_object(&j->w, "activations");
-    oc_key_u64_if(&j->w, "peak_bytes", known, l->peak);
-    oc_key_u64_if(&j->w, "peak_step", known && l->n_step, l->peak_step);
-    oc_key_u64_if(&j->w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
-    oc_key_u64_if(&j->w, "lower_bytes", known, l->lower);
-    oc_key_u64(&j->w, "known_bytes", l->peak); /* sum over the tensors of known size */
-    oc_key_quality(&j->w, l->quality);
-    oc_jw_end_object(&j->w);
-    oc_key_object(&j->w, "footprint");
-    oc_key_u64_if(&j->w, "bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
-    oc_key_null(&j->w, "workspace_bytes"); /* not modelled */
-    oc_key_quality(&j->w, j->m->quality);
-    oc_jw_end_object(&j->w);
-}
-
-static void memory_shape(struct oc_json_out *w, const struct oc_analysis *a, const struct oc_type *t)
-{
-    if (!oc_key_array_if(w, "shape", t->kind == OC_T_TENSOR && t->shape.ranked))
-        return;
-    for (unsigned i = 0; i < t->shape.rank; i++) {
-        struct oc_dim d = t->shape.dim[i];
-        int64_t max = oc_dim_max_value(a->exprs, d);
-        if (oc_is_known(d)) {
-            oc_jw_i64(w, d.v);
-            continue;
-        }
-        oc_jw_begin_object(w);
-        oc_key_text(w, "origin", oc_dim_text(a->exprs, d));
-        oc_key_u64_if(w, "max", max >= 0, (uint64_t)max);
-        oc_jw_end_object(w);
-    }
-    oc_jw_end_array(w);
-}
-
-static void step_field(struct oc_fields *o, const char *name, const struct oc_liveness *l, bool none,
-                       uint32_t step)
-{
-    oc_field_u64_if(o, name, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
-}
-
-void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
-                             const struct oc_life *x)
-{
-    const struct oc_value *v = &m->a->model->value[x->value];
-    const struct oc_type *t = &m->a->type[x->value];
-    oc_fields_begin(o);
-    oc_field_text(o, "name", v->name);
-    oc_field_text(o, "scope", m->a->model->graph[v->graph].scope);
-    oc_field_text(o, "dtype",
-                  t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
-                                         : oc_type_text(&o->arena, m->a->exprs, t));
-    if (o->json)
-        memory_shape(o->json, m->a, t);
-    else
-        oc_field_text(o, "type", oc_type_text(&o->arena, m->a->exprs, t));
-    oc_field_u64_if(o, "bytes", x->quality != OC_UNKNOWN, x->bytes);
-    oc_field_u64(o, "first_step", x->first);
-    oc_field_u64(o, "last_step", x->last);
-    step_field(o, "made_by", l, x->input, x->first);
-    step_field(o, "last_used_by", l, x->output, x->last);
-    oc_field_bool(o, "input", x->input);
-    oc_field_bool(o, "output", x->output);
-    oc_field_text(o, "quality", oc_quality_name(x->quality));
-    oc_fields_end(o);
-}
-
-static void buffers(struct mem_json *j)
-{
-    const struct oc_liveness *l = j->m->liveness;
-    struct oc_fields o = {.json = &j->w};
-    oc_key_array(&j->w, "live_at_peak");
-    for (uint32_t i = 0; i < j->m->n_row; i++)
-        oc_memory_buffer_fields(&o, j->m, j->m->row[i].liveness, j->m->row[i].life);
-    oc_jw_end_array(&j->w);
-    oc_key_array(&j->w, "buffers");
-    for (uint32_t i = 0; i < l->n_life; i++)
-        oc_memory_buffer_fields(&o, j->m, l, &l->life[i]);
-    oc_jw_end_array(&j->w);
-    oc_fields_free(&o);
-}
-
-void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
-{
-    const struct oc_liveness *l = m->liveness;
-    bool known = step < l->n_step;
-    const struct oc_node *n = known ? &m->a->model->node[l->step[step]] : NULL;
-    oc_fields_begin(o);
-    if (!o->json)
-        oc_field_u64(o, "step", step);
-    oc_field_u64_if(o, "node", known, known ? l->step[step] : 0);
-    oc_field_text(o, "name", n && *n->name ? n->name : NULL);
-    oc_field_text(o, "op_type", n ? n->op_type : NULL);
-    oc_field_u64_if(o, "live_bytes", known, known ? l->live[step] : 0);
-    oc_field_u64_if(o, "inner_bytes", known, known ? l->inner[step] : 0);
-    oc_fields_end(o);
-}
-
-static void memory_steps(struct mem_json *j)
-{
-    struct oc_fields o = {.json = &j->w};
-    oc_key_array(&j->w, "steps");
-    for (uint32_t i = 0; i < j->m->liveness->n_step; i++)
-        oc_memory_step_fields(&o, j->m, i);
-    oc_jw_end_array(&j->w);
-}
-
-static unsigned run_quality(const struct oc_ort_run *r, unsigned sizes)
-{
-    return oc_worse_quality((uint8_t)sizes, r->estimate ? OC_EST : OC_EXACT);
-}
-
-static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r, unsigned sizes)
-{
-    oc_key_u64(w, "requested_bytes", r->max_requested);
-    oc_key_u64(w, "in_use_bytes", r->max_in_use);
-    oc_key_u64(w, "held_bytes", r->held);
-    oc_key_u64_if(w, "requested_node", r->requested_at != OC_NONE, r->requested_at);
-    oc_key_u64_if(w, "in_use_node", r->in_use_at != OC_NONE, r->in_use_at);
-    oc_key_quality(w, run_quality(r, sizes));
-    oc_key_quality_of(w, "in_use_quality", oc_worse_quality((uint8_t)sizes, OC_EST));
-    oc_key_text(w, "estimate_reason", r->estimate);
-}
-
-static void runtime(struct mem_json *j)
-{
-    if (!oc_key_object_if(&j->w, "arena", j->m->o.as_onnxruntime))
-        return;
-    memory_run(&j->w, &j->m->run, j->m->liveness->quality);
-    oc_jw_end_object(&j->w);
-}
-
-static void memory_measured(struct mem_json *j)
-{
-    const struct oc_memory_measured *c = &j->m->measured;
-    if (!oc_key_object_if(&j->w, "measured", c->seen != NULL))
-        return;
-    oc_key_u64(&j->w, "requested_before_bytes", c->seen->before_requested);
-    oc_key_u64(&j->w, "in_use_before_bytes", c->seen->before_in_use);
-    oc_key_u64(&j->w, "requested_bytes", c->seen->max_requested);
-    oc_key_u64(&j->w, "in_use_bytes", c->seen->max_in_use);
-    oc_key_text(&j->w, "requested_at", c->seen->requested_at);
-    oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
-    oc_key_bool(&j->w, "other_graph", c->other_graph);
-    oc_key_object(&j->w, "predicted");
-    memory_run(&j->w, &c->ours, c->quality);
-    oc_jw_end_object(&j->w);
-    oc_jw_end_object(&j->w);
-}
-
-static void memory_fit(struct mem_json *j)
-{
-    static const char *const says[] = {
-        [OC_FITS_YES] = "yes", [OC_FITS_NO] = "no", [OC_FITS_UNKNOWN] = "unknown"};
-    const struct oc_memory_fit *f = &j->m->fit;
-    if (!oc_key_object_if(&j->w, "fit", f->device != NULL))
-        return;
-    oc_key_text(&j->w, "fits", says[f->fits]);
-    oc_key_text(&j->w, "device", f->device->info->id);
-    oc_key_array(&j->w, "assumptions");
-    oc_hw_set_json(&j->w, f->device->info);
-    oc_jw_end_array(&j->w);
-    oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
-    oc_key_u64(&j->w, "capacity_bytes", f->capacity);
-    oc_key_double(&j->w, "share", (double)j->m->footprint / (double)f->capacity);
-    oc_key_i64(&j->w, "left_bytes", (int64_t)(f->capacity - j->m->footprint));
-    if (oc_key_object_if(&j->w, "largest_batch", f->batch != NULL)) {
-        oc_key_text(&j->w, "dimension", f->batch);
-        oc_key_u64(&j->w, "size", (uint64_t)f->largest);
-        oc_key_u64_if(&j->w, "needs_bytes", f->largest > 0, f->largest_needs);
-        oc_key_bool(&j->w, "larger_ones_not_tried", f->bounded);
-        oc_jw_end_object(&j->w);
-    }
-    oc_jw_end_object(&j->w);
-}
-
-static void out_memory_json(const struct oc_memory *m, FILE *f)
-{
-    struct mem_json j = {.m = m};
-    oc_json_begin(&j.w, f, "onnxcost.memory", VERSION, m->a->model->path);
-    options(&j);
-    constants(&j);
-    activations(&j);
-    runtime(&j);
-    memory_measured(&j);
-    memory_fit(&j);
-    buffers(&j);
-    memory_steps(&j);
-    oc_json_end(&j.w);
-    oc_arena_free(&j.arena);
-}
-
-/* ---- text ------------------------------------------------------------------------------------------- */
 
 struct mem_out {
     const struct oc_memory *m;
@@ -332,7 +99,7 @@ static void print_arena(struct mem_out *o)
                 oc_printf(&o->arena,
                           "peak %s%s requested, at %s; about %s in use with rounding and free gaps, %s "
                           "allocated from the system",
-                          oc_quality_word(run_quality(r, o->m->liveness->quality)),
+                          oc_quality_word(oc_memory_run_quality(r, o->m->liveness->quality)),
                           oc_bytes_text(&o->arena, (double)r->max_requested), node_label(o, r->requested_at),
                           oc_bytes_text(&o->arena, (double)r->max_in_use),
                           oc_bytes_text(&o->arena, (double)r->held)));
@@ -391,7 +158,8 @@ static void fit_batch(struct mem_out *o)
                               f->largest, oc_bytes_text(&o->arena, (double)f->largest_needs)));
 }
 
-const char *oc_memory_fit_text(const struct oc_memory *m, struct oc_arena *arena)
+/* "fits: needs 107 MiB, NVIDIA A100 has 40 GiB (0.26 %), 39.9 GiB free" */
+static const char *memory_fit_text(const struct oc_memory *m, struct oc_arena *arena)
 {
     static const char *const says[] = {
         [OC_FITS_YES] = "fits", [OC_FITS_NO] = "does not fit", [OC_FITS_UNKNOWN] = "inconclusive"};
@@ -410,7 +178,7 @@ static void print_fit(struct mem_out *o)
     const struct oc_memory_fit *f = &o->m->fit;
     if (!f->device)
         return;
-    memory_line(o, "fit", oc_memory_fit_text(o->m, &o->arena));
+    memory_line(o, "fit", memory_fit_text(o->m, &o->arena));
     for (size_t i = 0; i < f->device->info->n_set; i++)
         memory_line(o, "assumed", oc_hw_set_text(&o->arena, "hw", &f->device->info->set[i]));
     fit_batch(o);
@@ -493,27 +261,393 @@ static void memory_write_table(const struct oc_memory *m, FILE *f)
     oc_arena_free(&o.arena);
 }
 
-/* ---- csv -------------------------------------------------------------------------------------------- */
+/* ---- page ------------------------------------------------------------------------------------------- */
 
-static void memory_write_csv(const struct oc_memory *m, FILE *f)
+enum { WIDTH = 1000, HEIGHT = 320, BLOCKS = 2000, POINTS = 1000 };
+
+struct memory_page {
+    struct oc_html h;
+    const struct oc_memory *m;
+    const struct oc_memory_plan *plan; /* NULL: no offsets */
+    uint32_t n_step, peak_step;
+    double top;    /* bytes at the upper edge of the chart */
+    uint64_t room; /* of the device, without constants; 0: not known or no device */
+};
+
+/* ---- page: figures ---------------------------------------------------------------------------------- */
+
+static const char *step_name(struct memory_page *p, uint32_t node)
 {
-    struct oc_fields o = {.head_only = !m->liveness->n_step};
-    for (uint32_t i = 0; i < m->liveness->n_step || (o.head_only && !i); i++)
-        oc_memory_step_fields(&o, m, i);
-    oc_fields_csv(&o, "1", f);
+    char buf[256];
+    const struct oc_model *m = p->m->a->model;
+    return oc_strdup(&p->h.arena, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+}
+
+static void page_sentence(struct memory_page *p)
+{
+    const struct oc_liveness *l = p->m->liveness;
+    struct oc_arena *a = &p->h.arena;
+    const char *text =
+        !l->n_step ? "No node is executed"
+                   : oc_printf(a, "Peak activation memory %s%s at step %" PRIu32 " of %" PRIu32 ", %s",
+                               oc_quality_word(l->quality), oc_bytes_text(a, (double)l->peak),
+                               l->peak_step + 1, l->n_step, step_name(p, l->step[l->peak_step]));
+    if (p->m->fit.device)
+        text = oc_printf(a, "%s; %s", text, memory_fit_text(p->m, a));
+    oc_html_sentence(&p->h, oc_printf(a, "%s.", text));
+}
+
+static void known_bytes(struct memory_page *p, const char *title, const char *key, bool known, uint64_t v,
+                        const char *note)
+{
+    oc_html_fact(&p->h, title, key, OC_HTML_BYTES, known ? oc_u64_text(&p->h.arena, v) : "",
+                 oc_quality_word(p->m->liveness->quality), note);
+}
+
+static void page_facts(struct memory_page *p)
+{
+    const struct oc_memory *m = p->m;
+    const struct oc_memory_fit *f = &m->fit;
+    bool known = m->liveness->quality != OC_UNKNOWN;
+    oc_html_facts_begin(&p->h);
+    known_bytes(p, "Peak activation memory", "activations.peak_bytes", known, m->liveness->peak, NULL);
+    known_bytes(p, "Lower bound", "activations.lower_bytes", known, m->liveness->lower,
+                "for any order of the nodes");
+    oc_html_fact_u64(&p->h, "Constants", "constants.bytes", OC_HTML_BYTES, m->a->total->const_bytes, NULL,
+                     NULL);
+    known_bytes(p, "Footprint", "footprint.bytes", m->quality != OC_UNKNOWN, m->footprint,
+                "constants and activations, without kernel workspace");
+    if (m->o.as_onnxruntime)
+        oc_html_fact_u64(&p->h, "Arena of ONNX Runtime", "arena.requested_bytes", OC_HTML_BYTES,
+                         m->run.max_requested, oc_quality_word(m->liveness->quality), m->run.estimate);
+    if (p->plan)
+        oc_html_fact_u64(&p->h, "Planned arena", "plan:size_bytes", OC_HTML_BYTES, p->plan->size,
+                         oc_quality_word(p->plan->quality),
+                         p->plan->optimal ? "optimal for this order" : "heuristic, may not be optimal");
+    if (f->device)
+        oc_html_fact_u64(&p->h, "Device memory", "fit.capacity_bytes", OC_HTML_BYTES, f->capacity, NULL,
+                         f->device->info->name);
+    if (f->device && f->batch)
+        oc_html_fact_u64(&p->h, oc_printf(&p->h.arena, "Largest %s", f->batch), "fit.largest_batch.size",
+                         OC_HTML_COUNT, (uint64_t)f->largest, f->bounded ? ">= " : NULL,
+                         f->largest ? oc_bytes_text(&p->h.arena, (double)f->largest_needs)
+                                    : "1 does not fit");
+    oc_html_facts_end(&p->h);
+}
+
+/* The last one is for what is free. */
+static unsigned part_color(size_t i)
+{
+    static const unsigned color[] = {1, 0, 3, 4, 2};
+    return color[i % OC_COUNT(color)];
+}
+
+/* Constants by class, activations and what is free, of the device or of the footprint. */
+static void page_parts(struct memory_page *p)
+{
+    const struct oc_memory *m = p->m;
+    struct oc_html_part part[OC_PC_COUNT + 2];
+    size_t n = 0;
+    uint64_t capacity = m->fit.device ? m->fit.capacity : 0;
+    double whole = (double)(capacity > m->footprint ? capacity : m->footprint);
+    part[n++] = (struct oc_html_part){"activations", (double)m->liveness->peak, 1};
+    for (unsigned c = OC_PC_COUNT; c-- > 0;)
+        if (m->a->class_bytes[c]) {
+            part[n] =
+                (struct oc_html_part){oc_param_class_name(c), (double)m->a->class_bytes[c], part_color(n)};
+            n++;
+        }
+    if (capacity > m->footprint)
+        part[n++] = (struct oc_html_part){"free", (double)(capacity - m->footprint), 5};
+    oc_html_begin(&p->h, "parts", capacity ? "Device memory" : "Footprint");
+    oc_html_strip(&p->h, "Constants by class and peak activation memory", OC_HTML_BYTES, part, n, whole);
+    oc_html_end(&p->h);
+}
+
+/* ---- page: chart ------------------------------------------------------------------------------------ */
+
+static double at_step(const struct memory_page *p, double step)
+{
+    return WIDTH * step / p->n_step;
+}
+
+static double at_bytes(const struct memory_page *p, double bytes)
+{
+    return HEIGHT * (1 - bytes / p->top);
+}
+
+static bool at_peak(const struct memory_page *p, const struct oc_planned_buffer *b)
+{
+    return b->graph == 0 && b->first <= p->peak_step && b->last >= p->peak_step;
+}
+
+static const char *buffer_name(struct memory_page *p, const struct oc_planned_buffer *b)
+{
+    const struct oc_analysis *a = p->plan->a;
+    return b->value == OC_NONE ? "bodies of a control-flow node"
+                               : oc_printf(&p->h.arena, "%s, %s", a->model->value[b->value].name,
+                                           oc_type_text(&p->h.arena, a->exprs, &a->type[b->value]));
+}
+
+static void block(struct memory_page *p, uint32_t index)
+{
+    const struct oc_planned_buffer *b = &p->plan->buffer[index];
+    double x = at_step(p, b->first), y = at_bytes(p, (double)(b->offset + b->bytes));
+    const char *class = at_peak(p, b) ? "peak" : b->input || b->output ? "held" : NULL;
+    oc_buf_printf(&p->h.b, "<rect data-at=\"%" PRIu32 "\"", index);
+    if (class)
+        oc_buf_printf(&p->h.b, " class=\"%s\"", class);
+    oc_buf_printf(&p->h.b, " x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>", x, y,
+                  at_step(p, (double)b->last + 1) - x, at_bytes(p, (double)b->offset) - y);
+    oc_html_escaped(
+        &p->h, oc_printf(&p->h.arena, "%s: %s%s at offset %s, steps %" PRIu32 " to %" PRIu32 "%s%s",
+                         buffer_name(p, b), oc_quality_word(b->quality),
+                         oc_bytes_text(&p->h.arena, (double)b->bytes), oc_count_text(&p->h.arena, b->offset),
+                         b->first + 1, b->last + 1, b->input ? ", input" : "", b->output ? ", output" : ""));
+    oc_buf_str(&p->h.b, "</title></rect>\n");
+}
+
+static int by_bytes(const void *a, const void *b, void *user)
+{
+    const struct oc_memory_plan *plan = user;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    uint64_t x = plan->buffer[i].bytes, y = plan->buffer[k].bytes;
+    return x != y ? (x < y ? 1 : -1) : i > k ? 1 : -1;
+}
+
+/* Indices of the planned buffers, the largest first. */
+static uint32_t *largest_first(struct memory_page *p)
+{
+    uint32_t *order = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, uint32_t);
+    for (uint32_t i = 0; i < p->plan->n_buffer; i++)
+        order[i] = i;
+    qsort_r(order, p->plan->n_buffer, sizeof(*order), by_bytes, (void *)(uintptr_t)p->plan);
+    return order;
+}
+
+static void page_blocks(struct memory_page *p, const uint32_t *order)
+{
+    for (uint32_t i = 0; order && i < p->plan->n_buffer && i < BLOCKS; i++)
+        if (!p->plan->buffer[order[i]].graph && p->plan->buffer[order[i]].bytes)
+            block(p, order[i]);
+}
+
+/* Live bytes by step, the largest of each group of steps. */
+static void page_area(struct memory_page *p)
+{
+    const struct oc_liveness *l = p->m->liveness;
+    uint32_t group = (p->n_step + POINTS - 1) / POINTS;
+    oc_buf_printf(&p->h.b, "<path class=\"area\" d=\"M0 %d", HEIGHT);
+    for (uint32_t s = 0; s < p->n_step; s += group) {
+        uint64_t most = 0;
+        uint32_t end = p->n_step - s < group ? p->n_step : s + group;
+        for (uint32_t i = s; i < end; i++)
+            most = l->live[i] > most ? l->live[i] : most;
+        oc_buf_printf(&p->h.b, "L%.2f %.2fL%.2f %.2f", at_step(p, s), at_bytes(p, (double)most),
+                      at_step(p, end), at_bytes(p, (double)most));
+    }
+    oc_buf_printf(&p->h.b, "L%d %dZ\"/>\n", WIDTH, HEIGHT);
+}
+
+static void page_legend(struct memory_page *p)
+{
+    static const char *const entry[][2] = {
+        {" peak", "live at the peak"}, {" held", "inputs and outputs"}, {"", "other tensors"}};
+    oc_buf_str(&p->h.b, "<div class=\"legend\">");
+    for (size_t i = 0; i < OC_COUNT(entry) && p->plan; i++)
+        oc_buf_printf(&p->h.b, "<span><i class=\"block%s\"></i>%s</span>", entry[i][0], entry[i][1]);
+    if (p->room && (double)p->room <= p->top)
+        oc_buf_str(&p->h.b,
+                   "<span><i class=\"block limit\"></i>limit: device memory without constants</span>");
+    oc_buf_str(&p->h.b, "<span>dashed: step of the peak</span></div>\n");
+}
+
+static void page_lines(struct memory_page *p)
+{
+    double x = at_step(p, p->peak_step + 0.5), y = at_bytes(p, (double)p->room);
+    oc_buf_printf(&p->h.b, "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%d\"/>\n", x, x, HEIGHT);
+    if (p->room && (double)p->room <= p->top)
+        oc_buf_printf(&p->h.b, "<line class=\"limit\" x1=\"0\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>\n", WIDTH,
+                      y, y);
+}
+
+/* The device's limit is in the chart where it is within four times the peak. */
+static void set_scale(struct memory_page *p)
+{
+    const struct oc_memory *m = p->m;
+    const struct oc_memory_fit *f = &m->fit;
+    uint64_t size = p->plan && p->plan->size > m->liveness->peak ? p->plan->size : m->liveness->peak;
+    if (f->device && f->capacity > m->a->total->const_bytes)
+        p->room = f->capacity - m->a->total->const_bytes;
+    p->top = (double)(p->room > size && p->room / 4 <= size ? p->room : size) * 1.02;
+    p->n_step = m->liveness->n_step;
+    p->peak_step = m->liveness->peak_step;
+    for (uint32_t s = 0; p->plan && s < p->n_step; s++)
+        if (!s || p->plan->live[s] > p->plan->live[p->peak_step])
+            p->peak_step = s;
+}
+
+static void page_chart(struct memory_page *p, const uint32_t *order)
+{
+    struct oc_arena *a = &p->h.arena;
+    oc_html_begin(&p->h, "chart", p->plan ? "Buffers by step and offset" : "Live bytes by step");
+    if (p->plan)
+        oc_html_note(&p->h,
+                     oc_printf(a, "Offsets of %s%s: width is the lifetime, height the size.",
+                               "the arena plan", p->plan->reordered ? " for the order of --reorder" : ""));
+    oc_buf_str(&p->h.b, "<div class=\"chart\" data-table=\"buffers\">\n<div class=\"axis\"><span>");
+    oc_html_escaped(&p->h, oc_bytes_text(a, p->top));
+    oc_buf_printf(&p->h.b,
+                  "</span></div>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" tabindex=\"0\" "
+                  "role=\"img\" aria-label=\"%s\">\n",
+                  WIDTH, HEIGHT,
+                  p->plan ? "Buffers over the steps; arrow keys choose one, Enter finds its row in the table"
+                          : "Live bytes over the steps");
+    if (p->plan)
+        page_blocks(p, order);
+    else
+        page_area(p);
+    page_lines(p);
+    oc_buf_printf(&p->h.b,
+                  "</svg>\n<div class=\"axis\"><span>step 1</span><span>step %" PRIu32 "</span></div>\n",
+                  p->n_step);
+    page_legend(p);
+    oc_buf_str(&p->h.b, "<p class=\"pick\" aria-live=\"polite\"></p>\n</div>\n");
+    if (p->plan && p->plan->n_buffer > BLOCKS)
+        oc_html_note(&p->h, oc_printf(a, "The %d largest of %" PRIu32 " buffers are drawn.", BLOCKS,
+                                      p->plan->n_buffer));
+    if (p->room && (double)p->room > p->top)
+        oc_html_note(&p->h, oc_printf(a, "The device has %s for activations, beyond the chart.",
+                                      oc_bytes_text(a, (double)p->room)));
+    oc_html_end(&p->h);
+}
+
+/* ---- page: tables ----------------------------------------------------------------------------------- */
+
+static const struct oc_html_column buffer_columns[] = {
+    {.field = "bytes", .title = "Bytes", .kind = OC_HTML_BYTES, .bar = true, .quality = "quality"},
+    {.field = "name", .title = "Tensor", .kind = OC_HTML_CODE},
+    {.field = "value", .title = "Tensor", .kind = OC_HTML_CODE},
+    {.field = "kind", .title = "Kind"},
+    {.field = "type", .title = "Type", .kind = OC_HTML_CODE},
+    {.field = "scope", .title = "Subgraph", .kind = OC_HTML_CODE},
+    {.field = "graph", .title = "Subgraph", .kind = OC_HTML_CODE},
+    {.field = "offset", .title = "Offset", .kind = OC_HTML_COUNT},
+    {.field = "first_step", .title = "First step", .kind = OC_HTML_STEP},
+    {.field = "last_step", .title = "Last step", .kind = OC_HTML_STEP},
+    {.field = "input", .title = "Input", .kind = OC_HTML_YES},
+    {.field = "output", .title = "Output", .kind = OC_HTML_YES},
+    {.field = "first_name", .title = "Producer", .kind = OC_HTML_CODE},
+    {.field = "last_name", .title = "Last use", .kind = OC_HTML_CODE},
+};
+
+static void live_rows(struct memory_page *p)
+{
+    struct oc_fields o = {0};
+    for (uint32_t i = 0; i < p->m->n_row; i++)
+        oc_memory_buffer_fields(&o, p->m, p->m->row[i].liveness, p->m->row[i].life);
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "live",
+                                          .title = "Live at the peak",
+                                          .json = "live_at_peak",
+                                          .column = buffer_columns,
+                                          .n_column = OC_COUNT(buffer_columns)},
+                  &o);
     oc_fields_free(&o);
 }
 
+static void step_rows(struct memory_page *p)
+{
+    static const struct oc_html_column columns[] = {
+        {.field = "live_bytes", .title = "Live bytes", .kind = OC_HTML_BYTES, .bar = true},
+        {.field = "inner_bytes", .title = "In bodies", .kind = OC_HTML_BYTES},
+        {.field = "step", .title = "Step", .kind = OC_HTML_STEP},
+        {.field = "name", .title = "Node", .kind = OC_HTML_CODE},
+        {.field = "op_type", .title = "Operator", .kind = OC_HTML_CODE},
+    };
+    struct oc_fields o = {0};
+    for (uint32_t i = 0; i < p->m->liveness->n_step; i++)
+        oc_memory_step_fields(&o, p->m, p->m->step[i]);
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "steps",
+                                          .title = "Steps with the most live memory",
+                                          .json = "steps",
+                                          .at = p->m->step,
+                                          .column = columns,
+                                          .n_column = OC_COUNT(columns),
+                                          .most = 200},
+                  &o);
+    oc_fields_free(&o);
+}
+
+static void plan_rows(struct memory_page *p, const uint32_t *order)
+{
+    struct oc_fields o = {0};
+    bool *marked = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, bool);
+    for (uint32_t i = 0; order && i < p->plan->n_buffer; i++) {
+        oc_plan_buffer_fields(&o, p->plan->a, &p->plan->buffer[order[i]]);
+        marked[i] = at_peak(p, &p->plan->buffer[order[i]]);
+    }
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "buffers",
+                                          .title = "Buffers",
+                                          .json = "plan:buffers",
+                                          .at = order,
+                                          .marked = marked,
+                                          .column = buffer_columns,
+                                          .n_column = OC_COUNT(buffer_columns)},
+                  &o);
+    oc_fields_free(&o);
+}
+
+static void life_rows(struct memory_page *p)
+{
+    struct oc_fields o = {0};
+    for (uint32_t i = 0; i < p->m->liveness->n_life; i++)
+        oc_memory_buffer_fields(&o, p->m, p->m->liveness, &p->m->liveness->life[i]);
+    oc_html_table(&p->h,
+                  &(struct oc_html_table){.id = "buffers",
+                                          .title = "Buffers",
+                                          .json = "buffers",
+                                          .column = buffer_columns,
+                                          .n_column = OC_COUNT(buffer_columns)},
+                  &o);
+    oc_fields_free(&o);
+}
+
+/* The page: -f html. */
+static void memory_write_page(const struct oc_memory *m, bool fragment, FILE *f)
+{
+    OC_C_LOCALE;
+    struct memory_page p = {.m = m, .plan = m->o.plan, .h.fragment = fragment};
+    const uint32_t *order = p.plan ? largest_first(&p) : NULL;
+    set_scale(&p);
+    page_sentence(&p);
+    page_facts(&p);
+    page_parts(&p);
+    if (p.n_step && p.top > 0)
+        page_chart(&p, order);
+    live_rows(&p);
+    if (p.plan)
+        plan_rows(&p, order);
+    else
+        life_rows(&p);
+    step_rows(&p);
+    oc_html_write(&p.h, m->a->model->path, "memory", m->o.made, f);
+}
+
+/* ---- formats ---------------------------------------------------------------------------------------- */
+
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, struct oc_err *err)
 {
-    static void (*const write[])(const struct oc_memory *, FILE *) = {memory_write_table, memory_write_csv,
-                                                                      out_memory_json};
+    static void (*const write[])(const struct oc_memory *, FILE *) = {memory_write_table, oc_memory_csv,
+                                                                      oc_memory_json};
     int form = oc_format_of("memory", format, "table, csv, json, html, fragment", err);
     if (form < 0)
         return -1;
     if ((size_t)form < OC_COUNT(write))
         write[form](m, f);
     else
-        oc_memory_page(m, oc_is_fragment(format), f);
+        memory_write_page(m, oc_is_fragment(format), f);
     return 0;
 }

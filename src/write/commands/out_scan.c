@@ -1,12 +1,15 @@
-/* Rows of a scan. The columns of the machine-readable formats are those of fleet/scan_tables.c; an unknown
- * value is null or an empty cell. */
+/* Rows of a scan, and the columns of all tables with one row for each file, node or item of a profile.
+ * The columns of the machine-readable formats are those of fleet/scan_tables.c; an unknown value is null
+ * or an empty cell. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/row_cells.h"
 #include "base/units.h"
 #include "fleet/scan.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 
 #define CSV_VERSION "1"
@@ -257,7 +260,7 @@ static void page_end(struct oc_scan_writer *w)
     oc_html_write(&h, NULL, "scan of models", w->made, w->f);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------ */
+/* ---- formats ---------------------------------------------------------------------------------------- */
 
 static const struct form forms[] = {
     {"table", table_begin, table_row, table_end, true},
@@ -325,4 +328,24 @@ void oc_scan_writer_close(struct oc_scan_writer *w)
     oc_fields_free(&w->page);
     oc_arena_free(&w->arena);
     free(w);
+}
+
+/* ---- columns of rows -------------------------------------------------------------------------------- */
+
+bool oc_row_column(const char *rows, size_t index, struct oc_row_column *out)
+{
+    static const char *const type[] = {[OC_DATUM_TEXT] = "text",
+                                       [OC_DATUM_U64] = "u64",
+                                       [OC_DATUM_I64] = "i64",
+                                       [OC_DATUM_DOUBLE] = "double"};
+    const struct oc_cell_table *const tables[] = {&oc_scan_models.cells, &oc_scan_nodes.cells,
+                                                  &oc_scan_profiles.cells, &oc_summary_table};
+    for (size_t i = 0; i < OC_COUNT(tables); i++) {
+        if (strcmp(tables[i]->name, rows) != 0 || index >= tables[i]->n)
+            continue;
+        const struct oc_cell_column *c = &tables[i]->column[index];
+        *out = (struct oc_row_column){c->name, type[c->kind], c->unit, c->what, c->required};
+        return true;
+    }
+    return false;
 }

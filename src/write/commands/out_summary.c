@@ -1,5 +1,5 @@
 /* Summaries of profiles: the available tables, and their text format. */
-#include "write/commands/out_summary.h"
+#include "write/commands/page_views.h"
 
 #include <inttypes.h>
 #include <math.h>

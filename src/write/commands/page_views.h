@@ -13,12 +13,13 @@
 #include "onnxcost/estimate.h"
 #include "onnxcost/llm.h"
 #include "onnxcost/report.h"
+#include "profile/time_summary.h"
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 
 /* ---- compare view ------------------------------------------------------------------------------------- */
 
-/* Private to out_compare*.c: several profiles of one model, joined. */
+/* Private to out_compare.c and out_compare_data.c: several profiles of one model, joined. */
 
 /* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
 struct oc_comparing {
@@ -39,6 +40,10 @@ const char *oc_compare_stat(const struct oc_profile *p);
 struct oc_row oc_compare_timed(const struct oc_comparing *x, const struct oc_row *row,
                                const struct oc_compare_cell *cell, uint32_t source);
 
+/* Value counted by Nsight Compute, from any source. */
+double oc_compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes);
+
+void oc_compare_json(struct oc_comparing *x, FILE *f);
 enum { OC_COMPARE_PAGE_SOURCES = 10 };
 void oc_compare_page(struct oc_comparing *x, FILE *f); /* at most so many sources */
 
@@ -46,13 +51,8 @@ void oc_compare_page(struct oc_comparing *x, FILE *f); /* at most so many source
 
 /* Private to the writers of the comparison of devices. */
 
-/* A row of CSV and of the page: device i in total (op_class OC_OP_CLASS_COUNT) or for one class of operators.
- */
-void oc_devices_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t, size_t i,
-                       unsigned op_class);
 /* Part of the device's memory that is needed; NAN: unknown. */
 double oc_devices_memory_share(const struct oc_rank_row *row);
-void oc_devices_page(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
 void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
 
 /* ---- llm view ----------------------------------------------------------------------------------------- */
@@ -83,11 +83,6 @@ bool oc_llm_form(size_t i, struct oc_llm_form *out);
 const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
                              struct oc_arena *a);
 
-/* Members of "runs", "roofs" and "batches". */
-void oc_llm_run_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line);
-void oc_llm_roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r);
-void oc_llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_row *r);
-
 /* Lines of the text format that have no table: the model; closed forms and notes on devices. */
 void oc_llm_write_head(const struct oc_llm *l, FILE *f);
 void oc_llm_write_notes(const struct oc_llm *l, FILE *f);
@@ -109,11 +104,11 @@ void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint3
 void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
                            const struct oc_planned_buffer *b);
 
-/* "fits: needs 107 MiB, NVIDIA A100 has 40 GiB (0.26 %), 39.9 GiB free" */
-const char *oc_memory_fit_text(const struct oc_memory *m, struct oc_arena *arena);
+/* Of what ONNX Runtime's allocator holds, over sizes of quality `sizes`. */
+unsigned oc_memory_run_quality(const struct oc_ort_run *r, unsigned sizes);
 
-/* The page: -f html. */
-void oc_memory_page(const struct oc_memory *m, bool fragment, FILE *f);
+void oc_memory_json(const struct oc_memory *m, FILE *f);
+void oc_memory_csv(const struct oc_memory *m, FILE *f); /* the steps */
 
 /* ---- diff view ---------------------------------------------------------------------------------------- */
 
@@ -162,10 +157,65 @@ void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t);
 
 /* Formats. */
 void oc_diff_page(struct oc_diff_view *v, FILE *f);
-struct oc_html;
-void oc_diff_roofline(struct oc_html *h, const struct oc_diff *d); /* a section of it; none without times */
 void oc_diff_csv(struct oc_diff_view *v, FILE *f);
 void oc_diff_json(struct oc_diff_view *v, FILE *f);
 void oc_diff_github(struct oc_diff_view *v, FILE *f); /* annotations of GitHub Actions */
+
+/* ---- summary view ------------------------------------------------------------------------------------ */
+
+/* Private to the writers of summaries. */
+
+enum oc_view {
+    OC_VIEW_DEVICE,
+    OC_VIEW_OVERVIEW,
+    OC_VIEW_RUNS,
+    OC_VIEW_MODEL,
+    OC_VIEW_DISTRIBUTION,
+    OC_VIEW_TYPE,
+    OC_VIEW_OPERATOR,
+    OC_VIEW_EVENT,
+    OC_VIEW_KERNEL,
+    OC_VIEW_MEMORY,
+    OC_VIEW_COPIES,
+    OC_VIEW_USER,
+    OC_VIEW_LANES,
+    OC_VIEW_BENCHMARK,
+    OC_VIEW_COUNT
+};
+
+struct oc_view_info {
+    const char *name, *title;
+};
+extern const struct oc_view_info oc_views[OC_VIEW_COUNT];
+
+/* The rows of a view that is a list, NULL: it is none. */
+const struct oc_sum_list *oc_view_list(const struct oc_time_summary *s, enum oc_view v);
+bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v);
+/* Rows to write of the list: a part and a kernel never without their operator. */
+uint32_t oc_view_cut(const struct oc_summary_opts *o, enum oc_view v, const struct oc_sum_list *list);
+/* What the shares of a view refer to. Operators, types and kernels: the sum of the view's rows; a part of an
+ * operator: the row that contains it (as in Paddle's tables); other views: the total time. */
+#define OC_VIEW_DEPTH 8
+struct oc_view_base {
+    bool own;                           /* parts refer to the row that contains them */
+    double whole[2][OC_VIEW_DEPTH + 1]; /* [host, device][depth] */
+};
+void oc_view_base_init(struct oc_view_base *b, const struct oc_time_summary *s, enum oc_view v,
+                       const struct oc_sum_list *list);
+/* For the rows in order: the whole that the shares of this row refer to. */
+double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item, bool device);
+/* "thread 4242", "stream 7 of device 0" */
+const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_arena *a);
+
+void oc_summary_page(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                     FILE *f);
+void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                     FILE *f);
+void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                    FILE *f);
+/* The rows of CSV. */
+extern const struct oc_cell_table oc_summary_table;
+void oc_summary_parquet(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                        FILE *f);
 
 #endif

@@ -1,5 +1,4 @@
-#include "write/commands/page_views.h"
-
+/* The report of a language model as text, and the lines that all its formats have. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -7,8 +6,11 @@
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/plain_table.h"
+
+/* ---- lines and closed forms of all formats ---------------------------------------------------------- */
 
 size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES])
 {
@@ -86,9 +88,7 @@ const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, en
     return text;
 }
 
-/* ---- out llm ---------------------------------------------------------------------------------------- */
-
-/* The report of a language model as text. */
+/* ---- text ------------------------------------------------------------------------------------------- */
 
 struct view {
     const struct oc_llm *l;
@@ -114,13 +114,13 @@ static void put_note(struct view *v, const char *text)
 }
 
 /* "32", or "unknown" */
-static const char *llm_view_number(struct view *v, int64_t n)
+static const char *llm_number(struct view *v, int64_t n)
 {
     return n < 0 ? "unknown" : oc_count_text(&v->arena, (uint64_t)n);
 }
 
 /* Text columns come first and are left-aligned. */
-static void llm_view_print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
+static void llm_print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
 {
     oc_plain_left(t, n_first, &v->arena);
     t->width_chars = v->l->opts.width_chars;
@@ -129,7 +129,7 @@ static void llm_view_print_table(struct view *v, struct oc_plain_table *t, size_
 
 /* ---- the model -------------------------------------------------------------------------------------- */
 
-static const char *llm_view_value_name(const struct oc_llm *l, uint32_t value)
+static const char *llm_value_name(const struct oc_llm *l, uint32_t value)
 {
     return value == OC_NONE ? "nothing" : l->model->value[value].name;
 }
@@ -140,7 +140,7 @@ static void put_cache(struct view *v)
     const struct oc_llm_facts *f = &v->l->facts;
     const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
     say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (%s%s)", f->layers, f->kv_pairs,
-        llm_view_value_name(v->l, p->past), llm_view_value_name(v->l, p->present), by,
+        llm_value_name(v->l, p->past), llm_value_name(v->l, p->present), by,
         *p->name->past ? "names of " : "", f->naming);
     if (f->cross_pairs)
         say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
@@ -149,10 +149,9 @@ static void put_cache(struct view *v)
         say(v, "per token", "KV cache bytes unknown: a dimension is unknown");
         return;
     }
-    const char *made =
-        oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
-                  oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
-                  llm_view_number(v, f->kv_heads), llm_view_number(v, f->head_size), f->kv_dtype);
+    const char *made = oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
+                                 oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
+                                 llm_number(v, f->kv_heads), llm_number(v, f->head_size), f->kv_dtype);
     const char *part = p->name->part == OC_KV_BOTH     ? ", keys and values in one tensor"
                        : p->name->part == OC_KV_LATENT ? ", from which keys and values are computed"
                                                        : "";
@@ -173,12 +172,11 @@ static void put_heads(struct view *v)
                              ? "no attention window"
                              : oc_printf(&v->arena, "window of %" PRId64 " in %u attention operators",
                                          f->window, f->windowed_layers);
-    say(v, "heads", "%s for queries, %s for keys and values%s; %s elements each; %s",
-        llm_view_number(v, f->heads), llm_view_number(v, f->kv_heads), ratio,
-        llm_view_number(v, f->head_size), window);
+    say(v, "heads", "%s for queries, %s for keys and values%s; %s elements each; %s", llm_number(v, f->heads),
+        llm_number(v, f->kv_heads), ratio, llm_number(v, f->head_size), window);
 }
 
-static void llm_view_put_weights(struct view *v)
+static void llm_put_weights(struct view *v)
 {
     const struct oc_llm *l = v->l;
     struct oc_buf b = {0};
@@ -191,7 +189,7 @@ static void llm_view_put_weights(struct view *v)
     say(v, "weights", "%s parameters in %s: %s", oc_count_text(&v->arena, l->facts.params),
         oc_bytes_text(&v->arena, (double)l->facts.const_bytes), b.data ? b.data : "none");
     oc_buf_free(&b);
-    say(v, "vocabulary", "%s", llm_view_number(v, l->facts.vocabulary));
+    say(v, "vocabulary", "%s", llm_number(v, l->facts.vocabulary));
 }
 
 static void put_sizes(struct view *v)
@@ -268,7 +266,7 @@ static void put_cache_end(struct view *v)
                 oc_count_text(&v->arena, (uint64_t)length), length == 1 ? "" : "s");
 }
 
-static void llm_view_put_runs(struct view *v)
+static void llm_put_runs(struct view *v)
 {
     struct oc_plain_table t = {0};
     struct oc_llm_line line[OC_LLM_LINES];
@@ -278,7 +276,7 @@ static void llm_view_put_runs(struct view *v)
            "cache written", "other moved", "peak", "");
     for (size_t i = 0; i < n; i++)
         put_run(v, &t, &line[i]);
-    llm_view_print_table(v, &t, 1, 1);
+    llm_print_table(v, &t, 1, 1);
     put_cache_end(v);
 }
 
@@ -311,7 +309,7 @@ static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *ti
     fputs(between && !any ? "\n" : "", v->f);
 }
 
-static void llm_view_put_forms(struct view *v)
+static void llm_put_forms(struct view *v)
 {
     put_forms_of(v, OC_LLM_PREFILL, "prefill, prompt");
     put_forms_of(v, OC_LLM_DECODE, "decode step, past");
@@ -352,7 +350,7 @@ static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t
         }
     if (any) {
         fputc('\n', v->f);
-        llm_view_print_table(v, &t, 2, 1);
+        llm_print_table(v, &t, 2, 1);
     }
     oc_plain_free(&t);
 }
@@ -372,11 +370,11 @@ static void put_roofs(struct view *v)
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
             put_roof(v, &t, &v->l->device[i], &line[k], k == 0);
-    llm_view_print_table(v, &t, 2, 1);
+    llm_print_table(v, &t, 2, 1);
     put_estimates(v, line, n);
 }
 
-static const char *llm_view_limit_text(struct view *v, const struct oc_llm_limit *l)
+static const char *llm_limit_text(struct view *v, const struct oc_llm_limit *l)
 {
     if (l->known && !l->never && !l->v)
         return "does not fit";
@@ -387,7 +385,7 @@ static const char *llm_view_limit_text(struct view *v, const struct oc_llm_limit
     return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", oc_count_text(&v->arena, (uint64_t)l->v));
 }
 
-static void llm_view_put_limits(struct view *v)
+static void llm_put_limits(struct view *v)
 {
     struct oc_plain_table t = {0};
     fputc('\n', v->f);
@@ -397,10 +395,10 @@ static void llm_view_put_limits(struct view *v)
         const struct oc_llm_device *d = &v->l->device[i];
         OC_ROW(&t, oc_device_info(d->device)->name, oc_bytes_text(&v->arena, d->memory_bytes),
                v->l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
-               llm_view_limit_text(v, &d->batch), llm_view_limit_text(v, &d->context),
-               llm_view_limit_text(v, &d->prompt), llm_view_limit_text(v, &d->compute_bound));
+               llm_limit_text(v, &d->batch), llm_limit_text(v, &d->context), llm_limit_text(v, &d->prompt),
+               llm_limit_text(v, &d->compute_bound));
     }
-    llm_view_print_table(v, &t, 1, 1);
+    llm_print_table(v, &t, 1, 1);
 }
 
 static void put_serving_rows(struct view *v, struct oc_plain_table *t, const struct oc_llm_serving *s)
@@ -443,7 +441,7 @@ static void put_serving(struct view *v, const struct oc_llm_device *d)
            v->l->draft ? "drafted/s <=" : "", "memory", "bound by");
     for (size_t i = 0; i < d->n_serving; i++)
         put_serving_rows(v, &t, &d->serving[i]);
-    llm_view_print_table(v, &t, 0, 1);
+    llm_print_table(v, &t, 0, 1);
     for (size_t i = 0; i < d->n_serving; i++) {
         const struct oc_llm_serving *s = &d->serving[i];
         if (s->largest == 0)
@@ -484,7 +482,7 @@ static void put_notes(struct view *v)
     }
 }
 
-/* ---- all -------------------------------------------------------------------------------------------- */
+/* ---- formats ---------------------------------------------------------------------------------------- */
 
 static void put_model(struct view *v)
 {
@@ -492,7 +490,7 @@ static void put_model(struct view *v)
         say(v, "model", "%s", v->l->model->path);
     put_cache(v);
     put_heads(v);
-    llm_view_put_weights(v);
+    llm_put_weights(v);
     put_sizes(v);
 }
 
@@ -506,23 +504,23 @@ void oc_llm_write_head(const struct oc_llm *l, FILE *f)
 void oc_llm_write_notes(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
-    llm_view_put_forms(&v);
+    llm_put_forms(&v);
     if (l->n_device) {
-        llm_view_put_limits(&v);
+        llm_put_limits(&v);
         put_notes(&v);
     }
     oc_arena_free(&v.arena);
 }
 
-static void llm_view_write_table(const struct oc_llm *l, FILE *f)
+static void llm_write_table(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
     put_model(&v);
-    llm_view_put_runs(&v);
-    llm_view_put_forms(&v);
+    llm_put_runs(&v);
+    llm_put_forms(&v);
     if (l->n_device) {
         put_roofs(&v);
-        llm_view_put_limits(&v);
+        llm_put_limits(&v);
         put_notes(&v);
         for (size_t i = 0; i < l->n_device; i++)
             if (l->device[i].n_serving)
@@ -533,7 +531,7 @@ static void llm_view_write_table(const struct oc_llm *l, FILE *f)
 
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
 {
-    static void (*const write[])(const struct oc_llm *, FILE *) = {llm_view_write_table, oc_llm_write_csv,
+    static void (*const write[])(const struct oc_llm *, FILE *) = {llm_write_table, oc_llm_write_csv,
                                                                    oc_llm_write_json};
     int form = oc_format_of("llm", format, "table, csv, json, html, fragment", err);
     if (form < 0)

@@ -1,4 +1,5 @@
-/* Several profiles of one model as a page: a figure for each, rows with a bar for each that sort. */
+/* Several profiles of one model as JSON and as a page. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,99 @@
 #include "base/units.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
+#include "write/tables/json_keys.h"
+
+/* ---- json ------------------------------------------------------------------------------------------- */
+
+static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
+{
+    oc_key_array(w, "sources");
+    for (uint32_t s = 0; s < x->c.n_source; s++) {
+        const struct oc_profile *p = x->c.source[s].profile;
+        oc_jw_begin_object(w);
+        oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
+        oc_key_text(w, "path", p->path);
+        oc_key_text(w, "format", p->format);
+        oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
+        oc_key_text(w, "device", *p->device ? p->device : NULL);
+        oc_key_text(w, "statistic", oc_compare_stat(p));
+        oc_key_u64(w, "runs_total", p->runs_total);
+        oc_key_u64(w, "runs_used", p->runs_used);
+        oc_key_time(w, "run_time_ns", p->run_ns / oc_profile_summed_runs(p));
+        oc_key_time(w, "time_on_nodes_ns", x->c.total_ns[s]);
+        oc_key_time(w, "time_beside_nodes_ns", x->c.beside_ns[s]);
+        oc_key_double(w, "time_matched_fraction", x->c.source[s].join->time_matched_fraction);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row, uint32_t s)
+{
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    const struct oc_compare_cell *c = &r->cell[s];
+    struct oc_row timed = oc_compare_timed(x, row, c, s);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
+    oc_key_time(w, "time_ns", c->time_ns);
+    oc_key_text(w, "clock", isnan(c->time_ns) ? NULL : c->device ? "device" : "host");
+    oc_key_time(w, "host_time_ns", c->host_ns);
+    oc_key_double(w, "time_fraction", c->time_ns / x->c.total_ns[s]);
+    oc_key_double(w, "ratio", c->time_ns / r->cell[0].time_ns);
+    oc_key_u64(w, "records", c->records);
+    oc_key_text(w, "record", c->first == OC_NONE ? NULL : x->c.source[s].profile->rec[c->first].name);
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(&timed));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(&timed));
+    oc_key_double(w, "roofline_efficiency", timed.efficiency);
+    oc_key_count(w, "measured_flops", c->flop);
+    oc_key_count(w, "measured_bytes", c->bytes);
+    oc_jw_end_object(w);
+}
+
+static void compare_json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
+{
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", row->name);
+    oc_key_text(w, "op_type", row->type);
+    oc_key_array(w, "nodes");
+    for (uint32_t i = 0; i < r->cost.n_node; i++)
+        oc_jw_u64(w, r->cost.node[i]);
+    oc_jw_end_array(w);
+    oc_key_u64_if(w, "macs", r->cost.quality != OC_UNKNOWN, r->cost.macs);
+    oc_key_u64_if(w, "flops", r->cost.quality != OC_UNKNOWN, r->cost.flops);
+    oc_key_u64_if(w, "ops", r->cost.quality != OC_UNKNOWN, r->cost.ops);
+    oc_key_count(w, "bytes", row->memory);
+    oc_key_quality(w, row->quality);
+    oc_key_time(w, "roofline_time_ns", row->roofline_s * 1e9);
+    if (x->combine) {
+        oc_key_time(w, "time_ns", row->time_s * 1e9);
+        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
+        oc_key_count(w, "measured_flops", oc_compare_measured(x, r, false));
+        oc_key_count(w, "measured_bytes", oc_compare_measured(x, r, true));
+    }
+    oc_key_array(w, "sources");
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        json_cell(w, x, row, s);
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+void oc_compare_json(struct oc_comparing *x, FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.compare", 1, x->model->path);
+    json_sources(&w, x);
+    oc_key_array(&w, "rows");
+    for (uint32_t i = 0; i < x->rows.n; i++)
+        compare_json_row(&w, x, &x->rows.row[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+}
+
+/* ---- page ------------------------------------------------------------------------------------------- */
+
+/* Several profiles of one model as a page: a figure for each, rows with a bar for each that sort. */
 
 enum { MOST = 6 + 6 * OC_COMPARE_PAGE_SOURCES };
 
@@ -14,7 +108,7 @@ struct compare_columns {
     size_t n;
 };
 
-/* ---- fields ----------------------------------------------------------------------------------------- */
+/* ---- page: fields ----------------------------------------------------------------------------------- */
 
 /* "sources_A_time_ns": the member "time_ns" of the source "A". */
 static const char *source_field(struct oc_comparing *x, uint32_t s, const char *member)
@@ -67,7 +161,7 @@ static void source_columns(struct oc_comparing *x, struct compare_columns *c, ui
     }
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------ */
+/* ---- page: parts ------------------------------------------------------------------------------------ */
 
 static void compare_facts(struct oc_html *h, struct oc_comparing *x)
 {

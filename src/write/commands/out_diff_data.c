@@ -1,10 +1,5 @@
-/* write/commands/: Output of the other commands, a file each: texts, and one list of fields for JSON and
- * CSV. Figures come from the folder of the command.
- * Private to the folder: out_check.h. */
-
-/* Which operators the runtime fused on each side of a diff: two optimization levels of one model. */
-#include "write/commands/page_views.h"
-
+/* A diff: the selection of its rows, the fused operators, rows as CSV and JSON with both sides and the exact
+ * difference. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +8,13 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "join/join.h"
+#include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
+
+/* ---- fused operators -------------------------------------------------------------------------------- */
+
+/* Which operators the runtime fused on each side of a diff: two optimization levels of one model. */
 
 struct fusion {
     const char *name; /* "Conv+BatchNormalization+Relu" */
@@ -56,15 +56,15 @@ static void add_side(struct fusions *f, unsigned side)
     }
 }
 
-static uint32_t diff_view_distance(const struct fusion *f)
+static uint32_t diff_data_distance(const struct fusion *f)
 {
     return f->n[0] > f->n[1] ? f->n[0] - f->n[1] : f->n[1] - f->n[0];
 }
 
 /* The largest difference first. */
-static int diff_view_by_difference(const void *a, const void *b)
+static int diff_data_by_difference(const void *a, const void *b)
 {
-    uint32_t x = diff_view_distance(a), y = diff_view_distance(b);
+    uint32_t x = diff_data_distance(a), y = diff_data_distance(b);
     return x != y ? (x < y) - (x > y)
                   : strcmp(((const struct fusion *)a)->name, ((const struct fusion *)b)->name);
 }
@@ -77,8 +77,8 @@ void oc_diff_fusions(struct oc_diff_view *v, struct oc_sheet *s)
     add_side(&f, 0);
     add_side(&f, 1);
     if (f.n)
-        qsort(f.list, f.n, sizeof(*f.list), diff_view_by_difference);
-    for (uint32_t i = 0; i < f.n && diff_view_distance(&f.list[i]); i++) {
+        qsort(f.list, f.n, sizeof(*f.list), diff_data_by_difference);
+    for (uint32_t i = 0; i < f.n && diff_data_distance(&f.list[i]); i++) {
         const struct fusion *one = &f.list[i];
         const char *const row[] = {
             oc_printf(&v->arena, "%u", one->n[0]), oc_printf(&v->arena, "%u", one->n[1]),
@@ -89,9 +89,7 @@ void oc_diff_fusions(struct oc_diff_view *v, struct oc_sheet *s)
     free(f.list);
 }
 
-/* ---- out diff data ---------------------------------------------------------------------------------- */
-
-/* A diff as CSV and JSON: every row with both sides and the exact difference. */
+/* ---- fields ----------------------------------------------------------------------------------------- */
 
 static const char *suffixed(struct oc_fields *o, const char *key, const char *end)
 {
@@ -120,9 +118,9 @@ static void field_time(struct oc_fields *o, const char *name, double ns)
     oc_field_double(o, name, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- fields: rows ----------------------------------------------------------------------------------- */
 
-static void diff_view_count_fields(struct oc_fields *o, const struct oc_diff_row *r, unsigned m)
+static void diff_data_count_fields(struct oc_fields *o, const struct oc_diff_row *r, unsigned m)
 {
     const char *key = oc_diff_metric_names[m].key;
     const uint64_t n[] = {r->side[0].count[m], r->side[1].count[m]};
@@ -159,7 +157,7 @@ void oc_diff_row_fields(struct oc_fields *o, const struct oc_diff_row *r)
     oc_field_u64(o, "nodes_a", r->side[0].n_node);
     oc_field_u64(o, "nodes_b", r->side[1].n_node);
     for (unsigned m = 0; m < OC_DIFF_COUNTS; m++)
-        diff_view_count_fields(o, r, m);
+        diff_data_count_fields(o, r, m);
     for (unsigned m = OC_DIFF_TIME; m <= OC_DIFF_ROOFLINE; m++) {
         bool time = m == OC_DIFF_TIME;
         field_time(o, time ? "time_a_ns" : "roofline_a_ns", time ? r->side[0].time_ns : r->side[0].roof_ns);
@@ -197,7 +195,7 @@ static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s
     oc_jw_end_object(w);
 }
 
-static void diff_view_total_json(struct oc_fields *o, const struct oc_diff_total *t, unsigned m)
+static void diff_data_total_json(struct oc_fields *o, const struct oc_diff_total *t, unsigned m)
 {
     bool both = t->known[0] && t->known[1], sum = m <= OC_DIFF_ROOFLINE;
     oc_jw_key(o->json, oc_diff_metric_names[m].key);
@@ -270,7 +268,7 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     oc_jw_end_object(&w);
     oc_key_object(&w, "totals");
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
-        diff_view_total_json(&o, &d->total[m], m);
+        diff_data_total_json(&o, &d->total[m], m);
     oc_jw_end_object(&w);
     oc_key_array(&w, "types");
     for (uint32_t i = 0; i < d->n_type; i++)
@@ -282,7 +280,7 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     oc_fields_free(&o);
 }
 
-/* ---- diff view -------------------------------------------------------------------------------------- */
+/* ---- selection -------------------------------------------------------------------------------------- */
 
 enum { TOP = 20 };
 
@@ -299,7 +297,7 @@ const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS] = {
     [OC_DIFF_LATENCY] = {"latency", "latency", false, true},
 };
 
-/* ---- selection of metrics --------------------------------------------------------------------------- */
+/* ---- selection: metrics ----------------------------------------------------------------------------- */
 
 static bool differs(const struct oc_diff *d, unsigned m)
 {
@@ -325,14 +323,14 @@ static bool has_rows(const struct oc_diff *d, unsigned m)
     return any;
 }
 
-/* ---- order ------------------------------------------------------------------------------------------ */
+/* ---- selection: order ------------------------------------------------------------------------------- */
 
 struct placed {
     double size;
     uint32_t i;
 };
 
-static int diff_view_largest_first(const void *a, const void *b)
+static int diff_data_largest_first(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
     if (x->size != y->size)
@@ -341,19 +339,19 @@ static int diff_view_largest_first(const void *a, const void *b)
 }
 
 /* Unknown differences sort before known ones. */
-static double diff_view_size_of(const struct oc_diff_row *r, unsigned metric)
+static double diff_data_size_of(const struct oc_diff_row *r, unsigned metric)
 {
     double delta = oc_diff_delta(r, metric);
     bool asked = metric < OC_DIFF_COUNTS || !isnan(r->side[0].time_ns) || !isnan(r->side[0].roof_ns);
     return isnan(delta) ? (asked ? INFINITY : 0) : fabs(delta);
 }
 
-static void diff_view_sort_rows(struct oc_diff_view *v, unsigned metric)
+static void diff_data_sort_rows(struct oc_diff_view *v, unsigned metric)
 {
     struct placed *p = oc_xmalloc(((size_t)v->n_row + 1) * sizeof(*p));
     for (uint32_t i = 0; i < v->n_row; i++)
-        p[i] = (struct placed){diff_view_size_of(&v->d->row[v->row[i]], metric), v->row[i]};
-    qsort(p, v->n_row, sizeof(*p), diff_view_largest_first);
+        p[i] = (struct placed){diff_data_size_of(&v->d->row[v->row[i]], metric), v->row[i]};
+    qsort(p, v->n_row, sizeof(*p), diff_data_largest_first);
     for (uint32_t i = 0; i < v->n_row; i++)
         v->row[i] = p[i].i;
     free(p);
@@ -371,7 +369,7 @@ static int unknown_order(const char *sort, struct oc_err *err)
             .what = "key", .where = "for --sort", .given = sort, .valid = names, .n = OC_COUNT(names)});
 }
 
-static int diff_view_find_order(const struct oc_diff_view *v, bool whole, unsigned *metric,
+static int diff_data_find_order(const struct oc_diff_view *v, bool whole, unsigned *metric,
                                 struct oc_err *err)
 {
     static const unsigned usual[] = {OC_DIFF_TIME,  OC_DIFF_ROOFLINE, OC_DIFF_MACS,
@@ -390,7 +388,7 @@ static int diff_view_find_order(const struct oc_diff_view *v, bool whole, unsign
     return 0;
 }
 
-/* ---- selection of rows ------------------------------------------------------------------------------ */
+/* ---- selection: rows -------------------------------------------------------------------------------- */
 
 static bool is_news(const struct oc_diff_row *r)
 {
@@ -419,7 +417,7 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
 {
     unsigned metric;
     *v = (struct oc_diff_view){.d = d, .o = o};
-    if (diff_view_find_order(v, whole, &metric, err))
+    if (diff_data_find_order(v, whole, &metric, err))
         return -1;
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         v->has[m] = somewhere(d, m);
@@ -431,7 +429,7 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
             v->row[v->n_row++] = i;
     v->n_wanted = v->n_row;
     if (metric < OC_DIFF_METRICS)
-        diff_view_sort_rows(v, metric);
+        diff_data_sort_rows(v, metric);
     v->n_row = top_of(v, whole);
     return 0;
 }

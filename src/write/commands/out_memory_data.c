@@ -1,0 +1,452 @@
+/* The memory report as JSON with exact numbers and as CSV of its steps; a memory plan and its node order as
+ * CSV, JSON or text. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/diag.h"
+#include "base/units.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/memory.h"
+#include "write/commands/page_views.h"
+#include "write/tables/plain_table.h"
+
+enum { MEMORY_VERSION = 1 }; /* of JSON and CSV: keys may be added to a version */
+
+struct mem_json {
+    struct oc_json_out w;
+    struct oc_arena arena;
+    const struct oc_memory *m;
+};
+
+static void options(struct mem_json *j)
+{
+    const struct oc_liveness_opts *l = &j->m->liveness->opts;
+    oc_key_text(&j->w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
+    oc_key_object(&j->w, "options");
+    oc_key_u64(&j->w, "align_bytes", l->align > 1 ? l->align : 1);
+    oc_key_bool(&j->w, "graph_inputs", !l->without_inputs);
+    oc_key_bool(&j->w, "keep_inputs", l->keep_inputs);
+    oc_key_bool(&j->w, "inplace", l->inplace);
+    oc_key_bool(&j->w, "folded_and_scalars", l->all);
+    oc_jw_end_object(&j->w);
+}
+
+static void constants(struct mem_json *j)
+{
+    const struct oc_analysis *a = j->m->a;
+    oc_key_object(&j->w, "constants");
+    oc_key_u64(&j->w, "bytes", a->total->const_bytes);
+    oc_key_array(&j->w, "classes");
+    for (unsigned c = 0; c < OC_PC_COUNT; c++) {
+        if (!a->class_elems[c] && !a->class_bytes[c])
+            continue;
+        oc_jw_begin_object(&j->w);
+        oc_key_text(&j->w, "class", oc_param_class_name(c));
+        oc_key_u64(&j->w, "elements", a->class_elems[c]);
+        oc_key_u64(&j->w, "bytes", a->class_bytes[c]);
+        oc_jw_end_object(&j->w);
+    }
+    oc_jw_end_array(&j->w);
+    oc_jw_end_object(&j->w);
+}
+
+static void activations(struct mem_json *j)
+{
+    const struct oc_liveness *l = j->m->liveness;
+    bool known = l->quality != OC_UNKNOWN;
+    oc_key_object(&j->w, "activations");
+    oc_key_u64_if(&j->w, "peak_bytes", known, l->peak);
+    oc_key_u64_if(&j->w, "peak_step", known && l->n_step, l->peak_step);
+    oc_key_u64_if(&j->w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
+    oc_key_u64_if(&j->w, "lower_bytes", known, l->lower);
+    oc_key_u64(&j->w, "known_bytes", l->peak); /* sum over the tensors of known size */
+    oc_key_quality(&j->w, l->quality);
+    oc_jw_end_object(&j->w);
+    oc_key_object(&j->w, "footprint");
+    oc_key_u64_if(&j->w, "bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
+    oc_key_null(&j->w, "workspace_bytes"); /* not modelled */
+    oc_key_quality(&j->w, j->m->quality);
+    oc_jw_end_object(&j->w);
+}
+
+static void memory_shape(struct oc_json_out *w, const struct oc_analysis *a, const struct oc_type *t)
+{
+    if (!oc_key_array_if(w, "shape", t->kind == OC_T_TENSOR && t->shape.ranked))
+        return;
+    for (unsigned i = 0; i < t->shape.rank; i++) {
+        struct oc_dim d = t->shape.dim[i];
+        int64_t max = oc_dim_max_value(a->exprs, d);
+        if (oc_is_known(d)) {
+            oc_jw_i64(w, d.v);
+            continue;
+        }
+        oc_jw_begin_object(w);
+        oc_key_text(w, "origin", oc_dim_text(a->exprs, d));
+        oc_key_u64_if(w, "max", max >= 0, (uint64_t)max);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void step_field(struct oc_fields *o, const char *name, const struct oc_liveness *l, bool none,
+                       uint32_t step)
+{
+    oc_field_u64_if(o, name, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
+}
+
+void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
+                             const struct oc_life *x)
+{
+    const struct oc_value *v = &m->a->model->value[x->value];
+    const struct oc_type *t = &m->a->type[x->value];
+    oc_fields_begin(o);
+    oc_field_text(o, "name", v->name);
+    oc_field_text(o, "scope", m->a->model->graph[v->graph].scope);
+    oc_field_text(o, "dtype",
+                  t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
+                                         : oc_type_text(&o->arena, m->a->exprs, t));
+    if (o->json)
+        memory_shape(o->json, m->a, t);
+    else
+        oc_field_text(o, "type", oc_type_text(&o->arena, m->a->exprs, t));
+    oc_field_u64_if(o, "bytes", x->quality != OC_UNKNOWN, x->bytes);
+    oc_field_u64(o, "first_step", x->first);
+    oc_field_u64(o, "last_step", x->last);
+    step_field(o, "made_by", l, x->input, x->first);
+    step_field(o, "last_used_by", l, x->output, x->last);
+    oc_field_bool(o, "input", x->input);
+    oc_field_bool(o, "output", x->output);
+    oc_field_text(o, "quality", oc_quality_name(x->quality));
+    oc_fields_end(o);
+}
+
+static void buffers(struct mem_json *j)
+{
+    const struct oc_liveness *l = j->m->liveness;
+    struct oc_fields o = {.json = &j->w};
+    oc_key_array(&j->w, "live_at_peak");
+    for (uint32_t i = 0; i < j->m->n_row; i++)
+        oc_memory_buffer_fields(&o, j->m, j->m->row[i].liveness, j->m->row[i].life);
+    oc_jw_end_array(&j->w);
+    oc_key_array(&j->w, "buffers");
+    for (uint32_t i = 0; i < l->n_life; i++)
+        oc_memory_buffer_fields(&o, j->m, l, &l->life[i]);
+    oc_jw_end_array(&j->w);
+    oc_fields_free(&o);
+}
+
+void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
+{
+    const struct oc_liveness *l = m->liveness;
+    bool known = step < l->n_step;
+    const struct oc_node *n = known ? &m->a->model->node[l->step[step]] : NULL;
+    oc_fields_begin(o);
+    if (!o->json)
+        oc_field_u64(o, "step", step);
+    oc_field_u64_if(o, "node", known, known ? l->step[step] : 0);
+    oc_field_text(o, "name", n && *n->name ? n->name : NULL);
+    oc_field_text(o, "op_type", n ? n->op_type : NULL);
+    oc_field_u64_if(o, "live_bytes", known, known ? l->live[step] : 0);
+    oc_field_u64_if(o, "inner_bytes", known, known ? l->inner[step] : 0);
+    oc_fields_end(o);
+}
+
+static void memory_steps(struct mem_json *j)
+{
+    struct oc_fields o = {.json = &j->w};
+    oc_key_array(&j->w, "steps");
+    for (uint32_t i = 0; i < j->m->liveness->n_step; i++)
+        oc_memory_step_fields(&o, j->m, i);
+    oc_jw_end_array(&j->w);
+}
+
+unsigned oc_memory_run_quality(const struct oc_ort_run *r, unsigned sizes)
+{
+    return oc_worse_quality((uint8_t)sizes, r->estimate ? OC_EST : OC_EXACT);
+}
+
+static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r, unsigned sizes)
+{
+    oc_key_u64(w, "requested_bytes", r->max_requested);
+    oc_key_u64(w, "in_use_bytes", r->max_in_use);
+    oc_key_u64(w, "held_bytes", r->held);
+    oc_key_u64_if(w, "requested_node", r->requested_at != OC_NONE, r->requested_at);
+    oc_key_u64_if(w, "in_use_node", r->in_use_at != OC_NONE, r->in_use_at);
+    oc_key_quality(w, oc_memory_run_quality(r, sizes));
+    oc_key_quality_of(w, "in_use_quality", oc_worse_quality((uint8_t)sizes, OC_EST));
+    oc_key_text(w, "estimate_reason", r->estimate);
+}
+
+static void runtime(struct mem_json *j)
+{
+    if (!oc_key_object_if(&j->w, "arena", j->m->o.as_onnxruntime))
+        return;
+    memory_run(&j->w, &j->m->run, j->m->liveness->quality);
+    oc_jw_end_object(&j->w);
+}
+
+static void memory_measured(struct mem_json *j)
+{
+    const struct oc_memory_measured *c = &j->m->measured;
+    if (!oc_key_object_if(&j->w, "measured", c->seen != NULL))
+        return;
+    oc_key_u64(&j->w, "requested_before_bytes", c->seen->before_requested);
+    oc_key_u64(&j->w, "in_use_before_bytes", c->seen->before_in_use);
+    oc_key_u64(&j->w, "requested_bytes", c->seen->max_requested);
+    oc_key_u64(&j->w, "in_use_bytes", c->seen->max_in_use);
+    oc_key_text(&j->w, "requested_at", c->seen->requested_at);
+    oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
+    oc_key_bool(&j->w, "other_graph", c->other_graph);
+    oc_key_object(&j->w, "predicted");
+    memory_run(&j->w, &c->ours, c->quality);
+    oc_jw_end_object(&j->w);
+    oc_jw_end_object(&j->w);
+}
+
+static void memory_fit(struct mem_json *j)
+{
+    static const char *const says[] = {
+        [OC_FITS_YES] = "yes", [OC_FITS_NO] = "no", [OC_FITS_UNKNOWN] = "unknown"};
+    const struct oc_memory_fit *f = &j->m->fit;
+    if (!oc_key_object_if(&j->w, "fit", f->device != NULL))
+        return;
+    oc_key_text(&j->w, "fits", says[f->fits]);
+    oc_key_text(&j->w, "device", f->device->info->id);
+    oc_key_array(&j->w, "assumptions");
+    oc_hw_set_json(&j->w, f->device->info);
+    oc_jw_end_array(&j->w);
+    oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
+    oc_key_u64(&j->w, "capacity_bytes", f->capacity);
+    oc_key_double(&j->w, "share", (double)j->m->footprint / (double)f->capacity);
+    oc_key_i64(&j->w, "left_bytes", (int64_t)(f->capacity - j->m->footprint));
+    if (oc_key_object_if(&j->w, "largest_batch", f->batch != NULL)) {
+        oc_key_text(&j->w, "dimension", f->batch);
+        oc_key_u64(&j->w, "size", (uint64_t)f->largest);
+        oc_key_u64_if(&j->w, "needs_bytes", f->largest > 0, f->largest_needs);
+        oc_key_bool(&j->w, "larger_ones_not_tried", f->bounded);
+        oc_jw_end_object(&j->w);
+    }
+    oc_jw_end_object(&j->w);
+}
+
+void oc_memory_json(const struct oc_memory *m, FILE *f)
+{
+    struct mem_json j = {.m = m};
+    oc_json_begin(&j.w, f, "onnxcost.memory", MEMORY_VERSION, m->a->model->path);
+    options(&j);
+    constants(&j);
+    activations(&j);
+    runtime(&j);
+    memory_measured(&j);
+    memory_fit(&j);
+    buffers(&j);
+    memory_steps(&j);
+    oc_json_end(&j.w);
+    oc_arena_free(&j.arena);
+}
+
+void oc_memory_csv(const struct oc_memory *m, FILE *f)
+{
+    struct oc_fields o = {.head_only = !m->liveness->n_step};
+    for (uint32_t i = 0; i < m->liveness->n_step || (o.head_only && !i); i++)
+        oc_memory_step_fields(&o, m, i);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}
+
+/* ---- memory plan ------------------------------------------------------------------------------------ */
+
+/* Steps are positions in the order of the plan (in a subgraph: its own order); node numbers are the same in all
+ * reports. */
+
+enum { PLAN_VERSION = 1 };
+
+/* In JSON an object; in CSV the columns first_node and last_node. */
+static void node_field(struct oc_fields *o, const char *name, const struct oc_model *m, uint32_t node)
+{
+    char buf[256];
+    bool known = node != OC_NONE;
+    if (!o->json) {
+        oc_field_u64_if(o, name, known, node);
+    } else if (oc_key_object_if(o->json, name, known)) {
+        oc_key_u64(o->json, "index", node);
+        oc_key_text(o->json, "name", oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+        oc_jw_end_object(o->json);
+    }
+}
+
+static void label_field(struct oc_fields *o, const char *name, const struct oc_model *m, uint32_t node)
+{
+    char buf[256];
+    oc_field_text(o, name,
+                  node == OC_NONE ? NULL
+                                  : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf))));
+}
+
+void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
+                           const struct oc_planned_buffer *b)
+{
+    const struct oc_model *m = a->model;
+    bool bodies = b->value == OC_NONE;
+    oc_fields_begin(o);
+    oc_field_text(o, "value", bodies ? NULL : m->value[b->value].name);
+    oc_field_text(o, "kind", bodies ? "bodies" : "tensor");
+    oc_field_text(o, "graph", m->graph[b->graph].scope);
+    oc_field_u64(o, "bytes", b->bytes);
+    oc_field_u64(o, "offset", b->offset);
+    oc_field_u64(o, "first_step", b->first);
+    oc_field_u64(o, "last_step", b->last);
+    node_field(o, "first_node", m, b->first_node);
+    node_field(o, "last_node", m, b->last_node);
+    if (!o->json) {
+        label_field(o, "first_name", m, b->first_node);
+        label_field(o, "last_name", m, b->last_node);
+    }
+    oc_field_bool(o, "input", b->input);
+    oc_field_bool(o, "output", b->output);
+    oc_field_text(o, "quality", oc_quality_name(b->quality));
+    oc_field_text(o, "type", bodies ? NULL : oc_type_text(&o->arena, a->exprs, &a->type[b->value]));
+    oc_fields_end(o);
+}
+
+static void plan_csv(const struct oc_memory_plan *p, FILE *f)
+{
+    const struct oc_planned_buffer none = {.value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
+    struct oc_fields o = {.head_only = !p->n_buffer};
+    for (uint32_t i = 0; i < p->n_buffer; i++)
+        oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);
+    if (!p->n_buffer)
+        oc_plan_buffer_fields(&o, p->a, &none);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}
+
+static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
+{
+    oc_key_array(w, "order");
+    for (uint32_t i = 0; i < p->liveness->n_step; i++)
+        oc_jw_u64(w, p->liveness->step[p->order[i]]);
+    oc_jw_end_array(w);
+}
+
+static double plan_ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 1;
+}
+
+static void plan_json(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_json_out w;
+    struct oc_fields o = {.json = &w};
+    oc_json_begin(&w, f, "onnxcost.plan", PLAN_VERSION, p->a->model->path);
+    oc_key_u64(&w, "size_bytes", p->size);
+    oc_key_u64(&w, "live_bytes", p->lower);
+    oc_key_double(&w, "ratio", plan_ratio(p->size, p->lower));
+    oc_key_bool(&w, "optimal", p->optimal);
+    oc_key_text(&w, "method", p->method);
+    oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
+    oc_key_quality(&w, p->quality);
+    oc_key_bool(&w, "reordered", p->reorder.changed);
+    oc_key_array(&w, "buffers");
+    for (uint32_t i = 0; i < p->n_buffer; i++)
+        oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);
+    oc_jw_end_array(&w);
+    key_order(&w, p);
+    oc_json_end(&w);
+    oc_fields_free(&o);
+}
+
+/* ---- node order ------------------------------------------------------------------------------------- */
+
+static void order_fields(struct oc_fields *o, const struct oc_memory_plan *p, uint32_t position)
+{
+    bool known = position < p->liveness->n_step;
+    uint32_t at = known ? p->order[position] : 0, node = known ? p->liveness->step[at] : OC_NONE;
+    oc_fields_begin(o);
+    oc_field_u64(o, "position", position);
+    oc_field_u64(o, "file_position", at);
+    oc_field_u64(o, "node", node);
+    label_field(o, "name", p->a->model, node);
+    oc_field_text(o, "op_type", known ? p->a->model->node[node].op_type : NULL);
+    oc_field_u64(o, "live_bytes", known ? p->live[position] : 0);
+    oc_fields_end(o);
+}
+
+static void order_csv(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_fields o = {.head_only = !p->liveness->n_step};
+    for (uint32_t i = 0; i < p->liveness->n_step || (o.head_only && !i); i++)
+        order_fields(&o, p, i);
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}
+
+static void order_json(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, "onnxcost.order", PLAN_VERSION, p->a->model->path);
+    oc_key_u64(&w, "file_order_bytes", p->reorder.before);
+    oc_key_u64(&w, "bytes", p->reorder.after);
+    oc_key_u64(&w, "lower_bytes", p->reorder.lower);
+    oc_key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
+    oc_key_bool(&w, "changed", p->reorder.changed);
+    oc_key_quality(&w, p->quality);
+    key_order(&w, p);
+    oc_key_array(&w, "live_bytes");
+    for (uint32_t i = 0; i < p->liveness->n_step; i++)
+        oc_jw_u64(&w, p->live[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+}
+
+static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, const char *mark, FILE *f)
+{
+    const struct oc_reorder *r = &p->reorder;
+    if (r->changed)
+        fprintf(f, "order       peak activation memory %s%s instead of %s, %.1f %% less\n", mark,
+                oc_bytes_text(arena, (double)r->after), oc_bytes_text(arena, (double)r->before),
+                100 * (1 - (double)r->after / (double)r->before));
+    else
+        fprintf(f, "order       file order: peak activation memory %s%s\n", mark,
+                oc_bytes_text(arena, (double)r->before));
+    if (r->lower == r->after)
+        fprintf(f, "            optimal: equal to the lower bound\n");
+    else
+        fprintf(f, "            heuristic; lower bound %s\n", oc_bytes_text(arena, (double)r->lower));
+}
+
+static void order_table(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_arena arena = {0};
+    const char *mark = oc_quality_word(p->quality);
+    if (p->reordered)
+        order_lines(&arena, p, mark, f);
+    fprintf(f, "plan        arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory\n",
+            mark, oc_bytes_text(&arena, (double)p->size), p->n_buffer, plan_ratio(p->size, p->lower));
+    fprintf(f, "            %s (%s)\n",
+            p->optimal ? "optimal for this order" : "heuristic, may not be optimal", p->method);
+    oc_arena_free(&arena);
+}
+
+int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
+{
+    int form = oc_format_of("the plan", format, "json, csv", err);
+    if (form < 0)
+        return -1;
+    (form ? plan_csv : plan_json)(p, f);
+    return 0;
+}
+
+int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static void (*const write[])(const struct oc_memory_plan *, FILE *) = {order_table, order_csv,
+                                                                           order_json};
+    int form = oc_format_of("the order", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](p, f);
+    return 0;
+}

@@ -1,0 +1,576 @@
+/* Figures of single nodes beyond those of the report: a training step, energy of arithmetic and DRAM
+ * traffic, measured zeros of weights; as text, CSV (one row per node) and JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/handles.h"
+#include "analyze/training.h"
+#include "base/c_locale.h"
+#include "base/unicode.h"
+#include "base/units.h"
+#include "onnxcost.h"
+#include "write/tables/json_keys.h"
+#include "write/tables/plain_table.h"
+
+enum { TRAINING_VERSION = 1, ENERGY_VERSION = 1, SPARSITY_VERSION = 1 }; /* of the layouts */
+enum { LABEL = 12, WIDTH = 118 };
+
+#define line(o, label, ...)                                                                                  \
+    oc_plain_say_format((label), LABEL, (o)->width_chars ? (o)->width_chars : WIDTH, (o)->f, __VA_ARGS__)
+
+/* ---- training --------------------------------------------------------------------------------------- */
+
+struct training_out {
+    const struct oc_training *t;
+    struct oc_arena arena;
+    FILE *f;
+};
+
+/* ---- training: rows --------------------------------------------------------------------------------- */
+
+static void training_fields(struct oc_fields *o, const struct oc_training *t,
+                            const struct oc_training_node *x)
+{
+    bool known = x->quality != OC_UNKNOWN;
+    oc_fields_begin(o);
+    oc_field_node(o, t->a->model, x->node);
+    oc_field_bool(o, "gradient", x->gradient);
+    oc_field_u64_if(o, "forward_flops", t->a->cost[x->node].quality != OC_UNKNOWN, x->forward_flops);
+    oc_field_u64_if(o, "backward_macs", known, x->backward_macs);
+    oc_field_u64_if(o, "backward_flops", known, x->backward_flops);
+    oc_field_u64_if(o, "backward_bytes_read", known, x->bytes_read);
+    oc_field_u64_if(o, "backward_bytes_written", known, x->bytes_written);
+    oc_field_u64(o, "saved_bytes", x->saved_bytes);
+    oc_field_text(o, "quality", oc_quality_name(x->quality));
+    oc_field_text(o, "note", x->note);
+    oc_fields_end(o);
+}
+
+static void training_rows(struct oc_fields *o, const struct oc_training *t)
+{
+    static const struct oc_training_node none;
+    for (uint32_t s = 0; s < t->liveness->n_step; s++)
+        training_fields(o, t, &t->node[s]);
+    if (o->head_only)
+        training_fields(o, t, &none);
+}
+
+static void training_csv(struct training_out *o)
+{
+    struct oc_fields fields = {.head_only = !o->t->liveness->n_step && o->t->a->model->n_node};
+    training_rows(&fields, o->t);
+    oc_fields_csv(&fields, "1", o->f);
+    oc_fields_free(&fields);
+}
+
+/* ---- training: JSON --------------------------------------------------------------------------------- */
+
+struct training_figure {
+    const char *key;
+    size_t offset; /* in struct oc_training_info */
+};
+#define FIGURE(key, field)                                                                                   \
+    {                                                                                                        \
+        (key), offsetof(struct oc_training_info, field)                                                      \
+    }
+
+static void training_keys(struct oc_json_out *w, const struct oc_training_info *i,
+                          const struct training_figure *list, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        uint64_t v;
+        memcpy(&v, (const char *)i + list[k].offset, sizeof(v));
+        oc_key_u64(w, list[k].key, v);
+    }
+}
+
+static void training_json(struct training_out *o)
+{
+    static const struct training_figure work[] = {
+        FIGURE("nodes", nodes),
+        FIGURE("gradient_nodes", gradient_nodes),
+        FIGURE("unknown_nodes", unknown_nodes),
+        FIGURE("forward_macs", forward_macs),
+        FIGURE("backward_macs", backward_macs),
+        FIGURE("forward_flops", forward_flops),
+        FIGURE("backward_flops", backward_flops),
+        FIGURE("optimizer_flops", optimizer_flops),
+        FIGURE("forward_bytes", forward_bytes),
+        FIGURE("backward_bytes", backward_bytes),
+        FIGURE("optimizer_bytes", optimizer_bytes),
+    };
+    static const struct training_figure memory[] = {
+        FIGURE("trainable_params", params),     FIGURE("trainable_bytes", param_bytes),
+        FIGURE("frozen_bytes", frozen_bytes),   FIGURE("gradient_bytes", gradient_bytes),
+        FIGURE("optimizer_bytes", state_bytes), FIGURE("master_bytes", master_bytes),
+        FIGURE("saved_bytes", saved_bytes),     FIGURE("peak_activation_bytes", peak_bytes),
+        FIGURE("total_bytes", total_bytes),
+    };
+    static const struct training_figure again[] = {
+        FIGURE("segments", recompute.segments),
+        FIGURE("checkpoint_bytes", recompute.checkpoint_bytes),
+        FIGURE("segment_bytes", recompute.segment_bytes),
+        FIGURE("saved_bytes", recompute.saved_bytes),
+        FIGURE("flops", recompute.flops),
+        FIGURE("peak_activation_bytes", recompute.peak_bytes),
+        FIGURE("total_bytes", recompute.total_bytes),
+    };
+    const struct oc_training_info *i = &o->t->info;
+    struct oc_json_out w;
+    struct oc_fields rows = {.json = &w};
+    oc_json_begin(&w, o->f, "onnxcost.training", TRAINING_VERSION, o->t->a->model->path);
+    oc_key_text(&w, "optimizer", i->optimizer);
+    training_keys(&w, i, work, OC_COUNT(work));
+    oc_key_quality(&w, i->quality);
+    oc_key_object(&w, "memory");
+    training_keys(&w, i, memory, OC_COUNT(memory));
+    oc_key_quality(&w, i->memory_quality);
+    oc_jw_end_object(&w);
+    oc_key_object(&w, "recompute");
+    training_keys(&w, i, again, OC_COUNT(again));
+    oc_jw_end_object(&w);
+    oc_key_array(&w, "rows");
+    training_rows(&rows, o->t);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_fields_free(&rows);
+}
+
+/* ---- training: text --------------------------------------------------------------------------------- */
+
+static const char *training_bytes_text(struct training_out *o, uint64_t v)
+{
+    return oc_bytes_text(&o->arena, (double)v);
+}
+
+static const char *training_si(struct training_out *o, uint64_t v)
+{
+    return oc_si_text(&o->arena, (double)v, "");
+}
+
+static const char *training_flop(struct training_out *o, uint64_t v)
+{
+    return oc_si_text(&o->arena, (double)v, "FLOP");
+}
+
+#define say(o, label, ...)                                                                                   \
+    oc_plain_say_format((label), LABEL, (o)->t->width_chars ? (o)->t->width_chars : WIDTH, (o)->f,           \
+                        __VA_ARGS__)
+
+static void print_work(struct training_out *o)
+{
+    const struct oc_training_info *i = &o->t->info;
+    const char *mark = oc_sum_mark(i->quality);
+    uint64_t all = i->forward_flops + i->backward_flops + i->optimizer_flops;
+    if (o->t->a->model->path[0])
+        say(o, "model", "%s", o->t->a->model->path);
+    say(o, "step", "%s%s: forward %s, backward %s, optimizer (%s) %s; the loss is not included", mark,
+        training_flop(o, all), training_flop(o, i->forward_flops), training_flop(o, i->backward_flops),
+        i->optimizer, training_flop(o, i->optimizer_flops));
+    say(o, "", "MACs: forward %s, backward %s", oc_count_text(&o->arena, i->forward_macs),
+        oc_count_text(&o->arena, i->backward_macs));
+    say(o, "moved", "%s%s: forward %s, backward %s, optimizer %s", mark,
+        training_bytes_text(o, i->forward_bytes + i->backward_bytes + i->optimizer_bytes),
+        training_bytes_text(o, i->forward_bytes), training_bytes_text(o, i->backward_bytes),
+        training_bytes_text(o, i->optimizer_bytes));
+    if (o->t->a->total->unknown_nodes)
+        say(o, "unknown",
+            "the forward pass of %" PRIu64 " of %" PRIu64 " operators is unknown and not included",
+            o->t->a->total->unknown_nodes, o->t->a->total->nodes);
+    if (i->unknown_nodes)
+        say(o, "unknown",
+            "the gradients of %" PRIu64 " of %" PRIu64 " operators are unknown and not included",
+            i->unknown_nodes, i->gradient_nodes);
+}
+
+static void print_memory(struct training_out *o)
+{
+    const struct oc_training_info *i = &o->t->info;
+    const char *mark = oc_sum_mark(i->memory_quality);
+    say(o, "parameters", "%s trainable, %s%s", oc_count_text(&o->arena, i->params),
+        training_bytes_text(o, i->param_bytes),
+        i->frozen_bytes
+            ? oc_printf(&o->arena, "; other constants %s", training_bytes_text(o, i->frozen_bytes))
+            : "");
+    say(o, "memory", "%s%s: constants %s, gradients %s, optimizer state %s%s, activations %s", mark,
+        training_bytes_text(o, i->total_bytes), training_bytes_text(o, i->param_bytes + i->frozen_bytes),
+        training_bytes_text(o, i->gradient_bytes), training_bytes_text(o, i->state_bytes),
+        i->master_bytes
+            ? oc_printf(&o->arena, ", f32 copies of parameters %s", training_bytes_text(o, i->master_bytes))
+            : "",
+        training_bytes_text(o, i->peak_bytes));
+    say(o, "", "saved for the backward pass: %s%s", mark, training_bytes_text(o, i->saved_bytes));
+    if (i->recompute.segments > 1)
+        say(o, "recompute",
+            "memory %s%s, activations %s: %" PRIu64
+            " segments, %s stored between them, %s saved by the largest; %s more",
+            mark, training_bytes_text(o, i->recompute.total_bytes),
+            training_bytes_text(o, i->recompute.peak_bytes), i->recompute.segments,
+            training_bytes_text(o, i->recompute.checkpoint_bytes),
+            training_bytes_text(o, i->recompute.segment_bytes), training_flop(o, i->recompute.flops));
+}
+
+/* Unknown ones first, then by work. */
+static int by_work(const void *a, const void *b)
+{
+    const struct oc_training_node *x = *(const struct oc_training_node *const *)a,
+                                  *y = *(const struct oc_training_node *const *)b;
+    bool p = x->quality == OC_UNKNOWN, q = y->quality == OC_UNKNOWN;
+    uint64_t m = x->forward_flops + x->backward_flops, n = y->forward_flops + y->backward_flops;
+    if (p != q)
+        return p ? -1 : 1;
+    return m != n ? (m < n ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
+}
+
+static void training_table(struct training_out *o)
+{
+    const struct oc_training *t = o->t;
+    const struct oc_model *m = t->a->model;
+    const struct oc_training_node **row =
+        OC_NEW_ARRAY(&o->arena, t->liveness->n_step, const struct oc_training_node *);
+    struct oc_plain_table table = {.width_chars = t->width_chars};
+    size_t n = 0;
+    char label[256];
+    print_work(o);
+    print_memory(o);
+    for (uint32_t s = 0; s < t->liveness->n_step; s++)
+        row[n++] = &t->node[s];
+    if (n)
+        qsort(row, n, sizeof(struct oc_training_node *), by_work);
+    OC_ROW(&table, "operator", "type", "forward", "backward", "saved", "note");
+    for (size_t i = 0; i < n && (!t->top || i < t->top); i++) {
+        const struct oc_training_node *x = row[i];
+        const struct oc_node *node = &m->node[x->node];
+        bool known = x->quality != OC_UNKNOWN;
+        OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, node, label, sizeof(label))), node->op_type,
+               t->a->cost[x->node].quality == OC_UNKNOWN ? "-" : training_si(o, x->forward_flops),
+               !known        ? "-"
+               : x->gradient ? training_si(o, x->backward_flops)
+                             : "none",
+               training_bytes_text(o, x->saved_bytes), x->note ? x->note : "");
+    }
+    fputc('\n', o->f);
+    oc_plain_left(&table, 2, &o->arena);
+    oc_plain_print(&table, 1, o->f);
+    if (t->top && n > t->top)
+        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", n - t->top);
+}
+
+int oc_training_write(const struct oc_training *t, const char *format, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static void (*const write[])(struct training_out *) = {training_table, training_csv, training_json};
+    struct training_out o = {.t = t, .f = f};
+    int form = oc_format_of("--training", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](&o);
+    oc_arena_free(&o.arena);
+    return 0;
+}
+
+/* ---- energy ----------------------------------------------------------------------------------------- */
+
+struct energy_out {
+    const struct oc_energy *e;
+    size_t top;
+    unsigned width_chars;
+    struct oc_arena arena;
+    FILE *f;
+};
+
+/* Picojoules of DRAM traffic; energies are those of 8 bytes. */
+static double moved_pj(uint64_t bytes, double pj)
+{
+    return (double)bytes / 8 * pj;
+}
+
+/* ---- energy: rows ----------------------------------------------------------------------------------- */
+
+static void energy_fields(struct oc_fields *o, const struct oc_energy *e, const struct oc_energy_row *r)
+{
+    oc_fields_begin(o);
+    oc_field_node(o, e->a->model, r->node);
+    oc_field_double(o, "compute_pj", r->known ? r->compute_pj : NAN);
+    oc_field_u64_if(o, "moved_bytes", r->counted, r->moved_bytes);
+    oc_field_double(o, "memory_lo_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_lo_pj) : NAN);
+    oc_field_double(o, "memory_hi_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_hi_pj) : NAN);
+    oc_field_text(o, "note", r->note);
+    oc_fields_end(o);
+}
+
+static void energy_csv(struct energy_out *o)
+{
+    const struct oc_energy_row none = {.node = SIZE_MAX};
+    struct oc_fields fields = {.head_only = !o->e->n_row};
+    for (uint32_t i = 0; i < o->e->n_row; i++)
+        energy_fields(&fields, o->e, &o->e->row[i]);
+    if (!o->e->n_row)
+        energy_fields(&fields, o->e, &none);
+    oc_fields_csv(&fields, "1", o->f);
+    oc_fields_free(&fields);
+}
+
+static void energy_json(struct energy_out *o)
+{
+    const struct oc_energy_info *i = &o->e->info;
+    struct oc_json_out w;
+    struct oc_fields rows = {.json = &w};
+    oc_json_begin(&w, o->f, "onnxcost.energy", ENERGY_VERSION, o->e->a->model->path);
+    oc_key_text(&w, "process", i->process);
+    oc_key_text(&w, "source", i->source);
+    oc_key_text(&w, "memory", i->memory);
+    oc_key_double(&w, "memory_lo_pj_per_byte", i->memory_lo_pj / 8);
+    oc_key_double(&w, "memory_hi_pj_per_byte", i->memory_hi_pj / 8);
+    oc_key_u64(&w, "operators", i->operators);
+    oc_key_u64(&w, "unknown_operators", i->unknown_operators);
+    oc_key_u64(&w, "uncounted_operators", i->uncounted_operators);
+    oc_key_quality(&w, i->quality);
+    oc_key_double(&w, "compute_pj", i->compute_pj);
+    oc_key_u64(&w, "moved_bytes", i->moved_bytes);
+    oc_key_u64(&w, "graph_bytes", i->graph_bytes);
+    oc_key_quality_of(&w, "graph_bytes_quality", i->graph_quality);
+    oc_key_array(&w, "rows");
+    for (uint32_t k = 0; k < o->e->n_row; k++)
+        energy_fields(&rows, o->e, &o->e->row[k]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_fields_free(&rows);
+}
+
+/* ---- energy: text ----------------------------------------------------------------------------------- */
+
+static const char *range_text(struct energy_out *o, uint64_t bytes)
+{
+    double lo = moved_pj(bytes, o->e->info.memory_lo_pj), hi = moved_pj(bytes, o->e->info.memory_hi_pj);
+    const char *from = oc_joule_text(&o->arena, lo * 1e-12);
+    return lo < hi ? oc_printf(&o->arena, "%s to %s", from, oc_joule_text(&o->arena, hi * 1e-12)) : from;
+}
+
+static void print_energy_totals(struct energy_out *o)
+{
+    const struct oc_energy_info *i = &o->e->info;
+    /* published energies leave things out: an upper bound or an estimate of a count is neither bound of the energy */
+    bool bound = i->quality == OC_EXACT || i->quality == OC_LOWER;
+    if (o->e->a->model->path[0])
+        line(o, "model", "%s", o->e->a->model->path);
+    line(o, "arithmetic", "%s %s, in %s (%s)", bound ? "at least" : "about",
+         oc_joule_text(&o->arena, i->compute_pj * 1e-12), i->process, i->source);
+    line(o, "DRAM",
+         "%s%s in %s if every operator reads from and writes to it (%s); %s%s for the constants, inputs and "
+         "outputs "
+         "of the graph (%s)",
+         oc_quality_word(i->quality), range_text(o, i->moved_bytes), i->memory,
+         oc_bytes_text(&o->arena, (double)i->moved_bytes), oc_quality_word(i->graph_quality),
+         range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
+    line(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");
+    if (i->unknown_operators)
+        line(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators, DRAM of %" PRIu64,
+             i->unknown_operators, i->operators, i->uncounted_operators);
+}
+
+static double row_pj(const struct oc_energy *e, const struct oc_energy_row *r)
+{
+    return r->compute_pj + moved_pj(r->moved_bytes, e->info.memory_lo_pj);
+}
+
+struct sorted {
+    const struct oc_energy_row *row;
+    double pj;
+};
+
+static int by_energy(const void *a, const void *b)
+{
+    const struct sorted *x = a, *y = b;
+    if (x->pj != y->pj)
+        return x->pj < y->pj ? 1 : -1;
+    return (x->row->node > y->row->node) - (x->row->node < y->row->node);
+}
+
+static void energy_table(struct energy_out *o)
+{
+    const struct oc_energy *e = o->e;
+    const struct oc_model *m = e->a->model;
+    struct sorted *s = OC_NEW_ARRAY(&o->arena, e->n_row, struct sorted);
+    struct oc_plain_table table = {.width_chars = o->width_chars};
+    char label[256];
+    print_energy_totals(o);
+    for (uint32_t i = 0; i < e->n_row; i++)
+        s[i] = (struct sorted){&e->row[i], row_pj(e, &e->row[i])};
+    if (e->n_row)
+        qsort(s, e->n_row, sizeof(*s), by_energy);
+    OC_ROW(&table, "operator", "type", "arithmetic", "moved", "DRAM", "note");
+    for (size_t i = 0; i < e->n_row && (!o->top || i < o->top); i++) {
+        const struct oc_energy_row *r = s[i].row;
+        OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label))),
+               m->node[r->node].op_type, r->known ? oc_joule_text(&o->arena, r->compute_pj * 1e-12) : "?",
+               r->counted ? oc_bytes_text(&o->arena, (double)r->moved_bytes) : "?",
+               r->counted ? range_text(o, r->moved_bytes) : "?", r->note ? r->note : "");
+    }
+    fputc('\n', o->f);
+    oc_plain_left(&table, 2, &o->arena);
+    oc_plain_print(&table, 1, o->f);
+    if (o->top && e->n_row > o->top)
+        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", e->n_row - o->top);
+}
+
+int oc_energy_write(const struct oc_energy *e, const char *format, size_t top, unsigned width_chars, FILE *f,
+                    struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static void (*const write[])(struct energy_out *) = {energy_table, energy_csv, energy_json};
+    struct energy_out o = {.e = e, .top = top, .width_chars = width_chars, .f = f};
+    int form = oc_format_of("--energy", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](&o);
+    oc_arena_free(&o.arena);
+    return 0;
+}
+
+/* ---- sparsity --------------------------------------------------------------------------------------- */
+
+struct sparsity_out {
+    const struct oc_sparsity *s;
+    size_t top;
+    unsigned width_chars;
+    struct oc_arena arena;
+    FILE *f;
+};
+
+static double zero_part(uint64_t zeros, uint64_t elements)
+{
+    return elements ? (double)zeros / (double)elements : 0;
+}
+
+/* ---- sparsity: rows --------------------------------------------------------------------------------- */
+
+static void sparsity_fields(struct oc_fields *o, const struct oc_sparsity *s, const struct oc_sparsity_row *r)
+{
+    static const char *const pattern[] = {NULL, "none", "2:4"};
+    oc_fields_begin(o);
+    oc_field_node(o, s->a->model, r->node);
+    oc_field_text(o, "weight", r->weight);
+    oc_field_u64(o, "elements", r->elements);
+    oc_field_u64_if(o, "zeros", r->known, r->zeros);
+    oc_field_bool(o, "stored_sparse", r->sparse);
+    oc_field_u64(o, "stored_bytes", r->stored_bytes);
+    oc_field_text(o, "pattern", pattern[r->pattern]);
+    oc_field_u64(o, "macs", r->macs);
+    oc_field_u64_if(o, "nonzero_macs", r->counted, r->nonzero_macs);
+    oc_field_text(o, "note", r->note);
+    oc_fields_end(o);
+}
+
+static void sparsity_csv(struct sparsity_out *o)
+{
+    const struct oc_sparsity_row none = {.node = SIZE_MAX};
+    struct oc_fields fields = {.head_only = !o->s->n_row};
+    for (uint32_t i = 0; i < o->s->n_row; i++)
+        sparsity_fields(&fields, o->s, &o->s->row[i]);
+    if (!o->s->n_row)
+        sparsity_fields(&fields, o->s, &none);
+    oc_fields_csv(&fields, "1", o->f);
+    oc_fields_free(&fields);
+}
+
+static void sparsity_json(struct sparsity_out *o)
+{
+    const struct oc_sparsity_info *i = &o->s->info;
+    struct oc_json_out w;
+    struct oc_fields rows = {.json = &w};
+    oc_json_begin(&w, o->f, "onnxcost.sparsity", SPARSITY_VERSION, o->s->a->model->path);
+    oc_key_u64(&w, "weights", i->weights);
+    oc_key_u64(&w, "unread_weights", i->unread);
+    oc_key_u64(&w, "elements", i->elements);
+    oc_key_u64(&w, "zeros", i->zeros);
+    oc_key_u64(&w, "stored_bytes", i->stored_bytes);
+    oc_key_u64(&w, "stored_sparse", i->sparse_stored);
+    oc_key_u64(&w, "pattern_2_4", i->pattern);
+    oc_key_u64(&w, "operators", i->operators);
+    oc_key_u64(&w, "unknown_operators", i->unknown_operators);
+    oc_key_u64(&w, "macs", i->macs);
+    oc_key_u64(&w, "nonzero_macs", i->nonzero_macs);
+    oc_key_array(&w, "rows");
+    for (uint32_t k = 0; k < o->s->n_row; k++)
+        sparsity_fields(&rows, o->s, &o->s->row[k]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_fields_free(&rows);
+}
+
+/* ---- sparsity: text --------------------------------------------------------------------------------- */
+
+static void print_sparsity_totals(struct sparsity_out *o)
+{
+    const struct oc_sparsity_info *i = &o->s->info;
+    const char *mark = i->unread ? "of what could be read, " : "";
+    if (o->s->a->model->path[0])
+        line(o, "model", "%s", o->s->a->model->path);
+    line(o, "weights", "%s%s of %s elements are zero (%.1f %%), in %" PRIu64 " tensors, %s stored", mark,
+         oc_count_text(&o->arena, i->zeros), oc_count_text(&o->arena, i->elements),
+         100 * zero_part(i->zeros, i->elements), i->weights - i->unread,
+         oc_bytes_text(&o->arena, (double)i->stored_bytes));
+    line(o, "", "2:4 pattern in %" PRIu64 " tensors; stored sparse: %" PRIu64 "; not read: %" PRIu64,
+         i->pattern, i->sparse_stored, i->unread);
+    line(o, "MACs", "%s, of these %s with a weight that is not zero", oc_count_text(&o->arena, i->macs),
+         oc_count_text(&o->arena, i->nonzero_macs));
+    if (i->unknown_operators)
+        line(o, "unknown", "MACs without zeros of %" PRIu64 " of %" PRIu64 " operators", i->unknown_operators,
+             i->operators);
+}
+
+/* Unknown ones first, then the largest number of MACs with zeros. */
+static int by_zero_macs(const void *a, const void *b)
+{
+    const struct oc_sparsity_row *x = *(const struct oc_sparsity_row *const *)a,
+                                 *y = *(const struct oc_sparsity_row *const *)b;
+    uint64_t m = x->macs - x->nonzero_macs, n = y->macs - y->nonzero_macs;
+    if (x->counted != y->counted)
+        return x->counted ? 1 : -1;
+    return m != n ? (m < n ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
+}
+
+static void sparsity_table(struct sparsity_out *o)
+{
+    static const char *const pattern[] = {"?", "-", "2:4"};
+    const struct oc_sparsity *s = o->s;
+    const struct oc_model *m = s->a->model;
+    const struct oc_sparsity_row **row = OC_NEW_ARRAY(&o->arena, s->n_row, const struct oc_sparsity_row *);
+    struct oc_plain_table table = {.width_chars = o->width_chars};
+    char label[256];
+    print_sparsity_totals(o);
+    for (uint32_t i = 0; i < s->n_row; i++)
+        row[i] = &s->row[i];
+    if (s->n_row)
+        qsort(row, s->n_row, sizeof(struct oc_sparsity_row *), by_zero_macs);
+    OC_ROW(&table, "operator", "type", "elements", "zeros %", "pattern", "MACs", "without zeros", "note");
+    for (size_t i = 0; i < s->n_row && (!o->top || i < o->top); i++) {
+        const struct oc_sparsity_row *r = row[i];
+        OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label))),
+               m->node[r->node].op_type, oc_si_text(&o->arena, (double)r->elements, ""),
+               r->known ? oc_printf(&o->arena, "%.1f", 100 * zero_part(r->zeros, r->elements)) : "-",
+               pattern[r->pattern], oc_si_text(&o->arena, (double)r->macs, ""),
+               r->counted ? oc_si_text(&o->arena, (double)r->nonzero_macs, "") : "-", r->note ? r->note : "");
+    }
+    fputc('\n', o->f);
+    oc_plain_left(&table, 2, &o->arena);
+    oc_plain_print(&table, 1, o->f);
+    if (o->top && s->n_row > o->top)
+        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", s->n_row - o->top);
+}
+
+int oc_sparsity_write(const struct oc_sparsity *s, const char *format, size_t top, unsigned width_chars,
+                      FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    static void (*const write[])(struct sparsity_out *) = {sparsity_table, sparsity_csv, sparsity_json};
+    struct sparsity_out o = {.s = s, .top = top, .width_chars = width_chars, .f = f};
+    int form = oc_format_of("--sparsity", format, "table, csv, json", err);
+    if (form < 0)
+        return -1;
+    write[form](&o);
+    oc_arena_free(&o.arena);
+    return 0;
+}
