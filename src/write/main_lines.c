@@ -1,3 +1,8 @@
+/* write/: The report in every format: out_NAME.c, a row in report_write.c. Nothing is computed here but
+ * widths and texts: a figure that an output lacks belongs in report/. JSON and CSV are versioned; a changed
+ * member needs the schema and the test of both.
+ * Private to the folder: trace_doc.h. */
+
 /* The first lines of a report: at most eight, each fits 80 columns with names of usual length. */
 #include "write/report_write.h"
 

@@ -1,6 +1,9 @@
+/* The report of MegEngine's profile_analyze, and its table of operators, which other reports have too
+ * (--style grid). */
 #include "write/report_write.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,272 @@
 #include "onnxcost/report.h"
 #include "report/pyfmt.h"
 #include "report/select.h"
-#include "write/tables/grid.h"
+#include "write/tables/plain_table.h"
+
+#define INFO_WIDTH 30
+#define BAR_LENGTH 15
+#define MAX_BAR    65536 /* ratio for negative times: unbounded */
+
+/* ---- table: cells ----------------------------------------------------------------------------------- */
+
+/* Moves the buffer's contents into an arena text and empties the buffer. */
+static const char *details_take(struct oc_arena *a, struct oc_buf *b)
+{
+    const char *s = oc_strndup(a, b->data ? b->data : "", b->n);
+    oc_buf_clear(b);
+    return s;
+}
+
+static const char *na_or_fixed(double v, unsigned decimals, char *buf)
+{
+    return oc_num_known(v) ? oc_py_fixed(v, decimals, buf) : "N/A";
+}
+
+/* "3.13\nMiB" */
+static const char *scaled_cell(struct oc_arena *a, double v, double base, const char *plain_unit,
+                               const char *unit)
+{
+    char buf[OC_PY_NUM];
+    const char *prefix;
+    v = oc_py_scaled(v, base, &prefix);
+    return oc_printf(a, "%s\n%s%s", na_or_fixed(v, 2, buf), prefix, prefix[0] ? unit : plain_unit);
+}
+
+static const char *details_percent(double part, double whole, char *buf)
+{
+    return oc_py_fixed(part / whole * 100, 1, buf);
+}
+
+static const char *first_cell(struct oc_arena *a, const struct oc_details *d, uint32_t index, double time_s)
+{
+    char t[OC_PY_NUM], p[OC_PY_NUM];
+    if (!d->time_title)
+        return oc_printf(a, "#%u", index);
+    return oc_printf(a, "#%u\n%s\n%s%%", index, oc_py_general3(time_s, t),
+                     details_percent(time_s, d->total_s, p));
+}
+
+static const char *cumulative_cell(struct oc_arena *a, const struct oc_details *d, double time_s)
+{
+    char t[OC_PY_NUM], p[OC_PY_NUM];
+    return oc_printf(a, "%s\n%s%%", oc_py_general3(time_s, t), details_percent(time_s, d->total_s, p));
+}
+
+static const char *info_cell(struct oc_arena *a, const struct oc_row *row, struct oc_buf *b)
+{
+    for (uint32_t i = 0; i < row->n_info; i++) {
+        if (i)
+            oc_buf_char(b, '\n');
+        oc_wrap(row->info[i], INFO_WIDTH, "\n-  ", b);
+    }
+    return details_take(a, b);
+}
+
+static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, const struct oc_row_shape *s,
+                               uint32_t n, uint8_t state, const char *joint, struct oc_buf *b)
+{
+    uint32_t shown = d->max_shapes && n > d->max_shapes ? d->max_shapes : n;
+    if (state != OC_SHAPES_KNOWN)
+        return state == OC_SHAPES_NONE ? "None" : "N/A";
+    for (uint32_t i = 0; i < shown; i++) {
+        oc_buf_str(b, i ? joint : "");
+        oc_buf_str(b, s[i].text);
+        if (s[i].strides) {
+            oc_buf_str(b, "\n ");
+            oc_buf_str(b, s[i].strides);
+        }
+    }
+    if (shown < n)
+        oc_buf_printf(b, "%s... (%u shapes)", joint, n);
+    return details_take(a, b);
+}
+
+/* ---- table: grid ------------------------------------------------------------------------------------ */
+
+#define MAX_COLUMNS 64
+
+static uint32_t grid_header(const struct oc_details *d, const char **h)
+{
+    static const char *const fixed[] = {"operator info", "computation", "FLOPS",     "memory",
+                                        "bandwidth",     "in_shapes",   "out_shapes"};
+    uint32_t n = 0;
+    h[n++] = d->time_title ? d->time_title : "#";
+    if (d->time_title)
+        h[n++] = "cumulative";
+    for (uint32_t i = 0; i < OC_COUNT(fixed); i++)
+        h[n++] = fixed[i];
+    for (uint32_t i = 0; i < d->n_extra && n < MAX_COLUMNS; i++)
+        h[n++] = d->extra[i].header;
+    return n;
+}
+
+void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, struct oc_buf *out)
+{
+    struct oc_arena *a = rows->arena;
+    struct oc_buf b = {0};
+    struct oc_grid g;
+    const char *cell[MAX_COLUMNS], *header[MAX_COLUMNS];
+    oc_grid_init(&g, a, grid_header(d, header), header);
+    double cumulative_s = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct oc_row *r = &rows->row[i];
+        uint32_t n = 0;
+        cumulative_s += r->time_s;
+        cell[n++] = first_cell(a, d, i, r->time_s);
+        if (d->time_title)
+            cell[n++] = cumulative_cell(a, d, cumulative_s);
+        cell[n++] = info_cell(a, r, &b);
+        cell[n++] = scaled_cell(a, r->computation, 1000, "FLO", "FLO");
+        cell[n++] = scaled_cell(a, oc_row_flops(r), 1000, "FLOPS", "FLOPS");
+        cell[n++] = scaled_cell(a, r->memory, 1024, "byte", "iB");
+        cell[n++] = scaled_cell(a, oc_row_bandwidth(r), 1024, "byte/s", "iB/s");
+        cell[n++] = shapes_cell(a, d, r->in, r->n_in, r->in_state, "\n", &b);
+        cell[n++] = shapes_cell(a, d, r->out, r->n_out, r->out_state, "\n", &b);
+        for (uint32_t k = 0; k < d->n_extra && n < MAX_COLUMNS; k++)
+            cell[n++] = d->extra[k].cell(a, r);
+        oc_grid_record(&g, cell);
+    }
+    oc_buf_free(&b);
+    oc_grid_print(&g, d->ascii ? OC_GRID_ASCII : OC_GRID_FANCY, out);
+}
+
+/* ---- table: wiki ------------------------------------------------------------------------------------ */
+
+struct wiki {
+    const struct oc_details *d;
+    struct oc_arena *a;
+    struct oc_buf b;                             /* scratch */
+    double max_time_s, max_flops, max_bandwidth; /* NAN: unknown */
+    uint32_t n;                                  /* number of cells */
+    struct oc_cell cell[MAX_COLUMNS];
+    const char *header[MAX_COLUMNS];
+};
+
+/* Python's max(): a later value replaces the maximum only if it is larger. */
+static double details_larger(double best, double v, bool first)
+{
+    return first || v > best ? v : best;
+}
+
+static void find_maxima(struct wiki *w, const struct oc_rows *rows)
+{
+    bool any[3] = {false};
+    w->max_time_s = w->max_flops = w->max_bandwidth = NAN;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const double v[] = {rows->row[i].time_s, oc_row_flops(&rows->row[i]),
+                            oc_row_bandwidth(&rows->row[i])};
+        double *const max[] = {&w->max_time_s, &w->max_flops, &w->max_bandwidth};
+        for (size_t k = 0; k < OC_COUNT(v); k++)
+            if (oc_num_known(v[k])) {
+                *max[k] = details_larger(*max[k], v[k], !any[k]);
+                any[k] = true;
+            }
+    }
+}
+
+static void details_put_text(struct wiki *w, const char *header, const char *text)
+{
+    if (w->n == MAX_COLUMNS)
+        return;
+    w->header[w->n] = header;
+    w->cell[w->n++] = (struct oc_cell){.text = text};
+}
+
+static void put_float(struct wiki *w, const char *header, double v)
+{
+    char buf[OC_PY_NUM];
+    details_put_text(w, header, oc_strdup(w->a, oc_py_repr(v, buf)));
+    w->cell[w->n - 1].kind = OC_GRID_FLOAT;
+    w->cell[w->n - 1].number = v;
+}
+
+static void put_fixed1(struct wiki *w, const char *header, double v)
+{
+    char buf[OC_PY_NUM];
+    details_put_text(w, header, oc_strdup(w->a, na_or_fixed(v, 1, buf)));
+}
+
+static void details_put_bar(struct wiki *w, const char *header, double v, double max)
+{
+    double length = oc_num_known(v) ? v / max * BAR_LENGTH : 0;
+    if (isfinite(length) && length >= 1)
+        oc_buf_pad(&w->b, '#', (size_t)fmin(length, MAX_BAR));
+    details_put_text(w, header, details_take(w->a, &w->b));
+}
+
+static void put_times(struct wiki *w, const struct oc_row *r, double cumulative_s)
+{
+    char buf[OC_PY_NUM];
+    if (!w->d->time_title)
+        return;
+    details_put_text(w, "time", oc_strdup(w->a, oc_py_general3(r->time_s, buf)));
+    details_put_text(w, "ratio", oc_printf(w->a, "%s%%", details_percent(r->time_s, w->d->total_s, buf)));
+    details_put_bar(w, "time bar", r->time_s, w->max_time_s);
+    put_float(w, "cum-time", cumulative_s);
+    put_float(w, "cum-time ratio", cumulative_s / w->d->total_s);
+}
+
+static void put_costs(struct wiki *w, const struct oc_row *r)
+{
+    double flops = oc_row_flops(r), bandwidth = oc_row_bandwidth(r);
+    put_fixed1(w, "computation (MFLO)", r->computation / 1e6);
+    put_fixed1(w, "MFLOPS", flops / 1e6);
+    details_put_bar(w, "MFLOPS-bar", flops, w->max_flops);
+    put_fixed1(w, "memory (MB)", r->memory / 1048576);
+    put_fixed1(w, "bandwidth (MiB/s)", bandwidth / 1048576);
+    details_put_bar(w, "bandwidth bar", bandwidth, w->max_bandwidth);
+}
+
+static void put_record(struct wiki *w, const struct oc_rows *rows, uint32_t i, double cumulative_s)
+{
+    const struct oc_row *r = &rows->row[i];
+    w->n = 0;
+    details_put_text(w, "#", oc_printf(w->a, "%u", i));
+    put_times(w, r, cumulative_s);
+    for (uint32_t k = 0; k < r->n_info; k++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): rows with info come with its keys */
+        details_put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
+    put_costs(w, r);
+    details_put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));
+    details_put_text(w, "out_shapes", shapes_cell(w->a, w->d, r->out, r->n_out, r->out_state, ", ", &w->b));
+    for (uint32_t k = 0; k < w->d->n_extra; k++)
+        details_put_text(w, w->d->extra[k].header, w->d->extra[k].cell(w->a, r));
+}
+
+void oc_details_wiki(const struct oc_rows *rows, const struct oc_details *d, struct oc_buf *out)
+{
+    struct wiki w = {.d = d, .a = rows->arena};
+    struct oc_row none = oc_row_blank();
+    const struct oc_rows empty = {.arena = rows->arena, .row = &none, .n = 1, .info_key = rows->info_key};
+    const char *blank[] = {"", "", ""};
+    none.info = blank;
+    none.n_info = rows->info_key ? OC_COUNT(blank) : 0;
+    struct oc_grid g;
+    find_maxima(&w, rows);
+    put_record(&w, rows->n ? rows : &empty, 0, 0); /* for the headers, which are equal for all rows */
+    oc_grid_init(&g, w.a, w.n, w.header);
+    double cumulative_s = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        cumulative_s += rows->row[i].time_s;
+        put_record(&w, rows, i, cumulative_s);
+        oc_grid_row(&g, w.cell);
+    }
+    oc_grid_print(&g, OC_GRID_ORG, out);
+    oc_buf_free(&w.b);
+}
+
+void oc_details_names(const struct oc_rows *rows, struct oc_buf *out)
+{
+    for (uint32_t i = 0; i < rows->n; i++) {
+        for (uint32_t k = 0; k < rows->row[i].n_info; k++) {
+            oc_buf_str(out, k ? " " : "");
+            oc_buf_str(out, rows->row[i].info[k]);
+        }
+        oc_buf_char(out, '\n');
+    }
+    if (!rows->n)
+        oc_buf_char(out, '\n');
+}
 
 #define MAX_OUTPUT_BYTES ((size_t)256 << 20)
 #define DEFAULT_TOP      3
@@ -29,7 +297,7 @@ struct report {
     struct oc_buf out;
 };
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- report: rows ----------------------------------------------------------------------------------- */
 
 static const char *list_text(struct oc_arena *a, const char *open, const int64_t *v, uint32_t n,
                              const char *close)
@@ -115,7 +383,7 @@ static void mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows 
         out->row[i] = mge_report_row_of(a, &m->opr[i]);
 }
 
-/* ---- summary ---------------------------------------------------------------------------------------- */
+/* ---- report: summary -------------------------------------------------------------------------------- */
 
 /* Over all operators, independent of the selection. */
 static struct total mge_report_total_of(const struct oc_mge *m, enum oc_mge_side side)
@@ -143,7 +411,7 @@ static void add_total(struct report *r, struct oc_grid *g, const char *title, en
     struct oc_cell cell[2] = {{.text = title}, {.text = "N/A"}};
     if (t->known)
         cell[1] = (struct oc_cell){
-            .kind = OC_CELL_FLOAT,
+            .kind = OC_GRID_FLOAT,
             .number = t->s,
             .text = oc_strdup(&r->arena, t->integer ? oc_py_fixed(t->s, 0, buf) : oc_py_repr(t->s, buf))};
     oc_grid_row(g, cell);
@@ -187,7 +455,7 @@ static int put_summary(struct report *r, struct oc_err *err)
     return rc;
 }
 
-/* ---- details ---------------------------------------------------------------------------------------- */
+/* ---- report: details -------------------------------------------------------------------------------- */
 
 static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *err)
 {

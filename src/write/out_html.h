@@ -16,9 +16,7 @@ void oc_page_key_texts(struct oc_json_out *w, const char *key, const char *const
                        struct oc_arena *arena);
 /* The same for numbers, with 10 significant digits; not finite: null. */
 void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
-/* Integers: one text with a character for each if all are from -1 to 59, otherwise a list. */
-void oc_page_integers(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);
-/* Their differences, for slowly increasing numbers; v is overwritten. */
+/* Differences of integers, for slowly increasing numbers; v is overwritten. */
 void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n);
 
 /* Text of an element or an attribute. */

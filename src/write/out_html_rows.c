@@ -1,15 +1,17 @@
-/* Rows, columns and nodes of the page's data. */
+/* Rows, columns, nodes and edges of the page's data. */
+#include "write/out_html.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/analysis.h"
 #include "analyze/receipt.h"
 #include "base/map.h"
 #include "join/join.h"
 #include "onnxcost.h"
 #include "report/columns.h"
 #include "report/headline.h"
-#include "write/out_html.h"
 
 #define EXACT_IN_SCRIPTS ((uint64_t)1 << 53)
 
@@ -64,7 +66,8 @@ static char character_of(int64_t v)
     return digit[v + 1];
 }
 
-void oc_page_integers(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
+/* Integers: one text with a character for each if all are from -1 to 59, otherwise a list. */
+static void page_integers(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
 {
     char *text = oc_xmalloc(n + 1);
     size_t i = 0;
@@ -86,7 +89,7 @@ void oc_page_steps(struct oc_json_out *w, const char *key, int64_t *v, size_t n)
 {
     for (size_t i = n; i > 1; i--)
         v[i - 1] -= v[i - 2];
-    oc_page_integers(w, key, v, n);
+    page_integers(w, key, v, n);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------ */
@@ -145,7 +148,7 @@ static void page_texts(struct oc_json_out *w, const char *const *text, uint32_t 
         page_column_list(w, "values", text, n);
     } else {
         page_column_list(w, "dict", distinct, count);
-        oc_page_integers(w, "index", place, n);
+        page_integers(w, "index", place, n);
     }
     free(distinct);
 }
@@ -221,7 +224,7 @@ static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const 
     for (uint32_t i = 0; i < count; i++)
         number_cell(w, c, &v[first[i]]);
     oc_jw_end_array(w);
-    oc_page_integers(w, "index", place, n);
+    page_integers(w, "index", place, n);
     return true;
 }
 
@@ -489,4 +492,121 @@ void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
     node_types(w, r);
     formulas(w, r, nodes_with_rows(r));
     oc_jw_end_object(w);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------ */
+
+/* The edges of the page's graphs: which node reads the result of which other, with type and bytes. */
+
+struct edges {
+    struct oc_report *r;
+    struct oc_map types; /* text of a type to its index */
+    const char **text;   /* of the types */
+    uint64_t *bytes;     /* of a value of the type, OC_NO_BYTES: unknown */
+    int64_t *to, *back;  /* by edge; back: how many nodes before the reader; beyond the first: an input */
+    int64_t *type;
+    uint32_t *of_value; /* by value: the index of its type + 1 */
+    uint32_t n_type, cap_text, cap_bytes, n, cap_to, cap_back, cap_type;
+};
+
+#define OC_NO_BYTES UINT64_MAX
+
+static uint32_t type_of(struct edges *e, uint32_t value)
+{
+    const struct oc_analysis *a = e->r->in->analysis;
+    const struct oc_type *t = &a->type[value];
+    if (e->of_value[value])
+        return e->of_value[value] - 1;
+    const char *text = oc_type_text(&e->r->arena, a->exprs, t);
+    uint32_t at = e->n_type, n = at;
+    bool added = oc_map_add(&e->types, text, strlen(text), &at, NULL);
+    e->of_value[value] = at + 1;
+    if (!added)
+        return at;
+    OC_GROW(e->text, n, e->cap_text);
+    OC_GROW(e->bytes, n, e->cap_bytes);
+    e->text[n] = text;
+    if (!oc_type_bytes(t, &e->bytes[n]))
+        e->bytes[n] = OC_NO_BYTES;
+    e->n_type++;
+    return at;
+}
+
+static void add_edge(struct edges *e, uint32_t reader, uint32_t value, const uint32_t *input_no)
+{
+    const struct oc_value *v = &e->r->in->model->value[value];
+    bool input = v->producer == OC_NONE && v->graph == 0 && v->graph_input;
+    uint32_t n = e->n;
+    if (v->constant || (v->producer == OC_NONE && !input))
+        return;
+    OC_GROW(e->to, n, e->cap_to);
+    OC_GROW(e->back, n, e->cap_back);
+    OC_GROW(e->type, n, e->cap_type);
+    e->to[n] = reader;
+    e->back[n] = input ? (int64_t)reader + 1 + input_no[value] : (int64_t)reader - v->producer;
+    e->type[n] = type_of(e, value);
+    e->n++;
+}
+
+/* The values that a node reads, each once; of a node with bodies also what these read. */
+static void edges_of_node(struct edges *e, uint32_t node, const uint32_t *input_no)
+{
+    const struct oc_model *m = e->r->in->model;
+    const struct oc_node *n = &m->node[node];
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        bool again = n->in[i] == OC_NONE;
+        for (uint32_t k = 0; k < i && k < 16 && !again; k++)
+            again = n->in[k] == n->in[i];
+        if (!again)
+            add_edge(e, node, n->in[i], input_no);
+    }
+    for (uint32_t c = oc_first_capture(m->capture, m->n_capture, node);
+         c < m->n_capture && m->capture[c].node == node; c++)
+        add_edge(e, node, m->capture[c].value, input_no);
+}
+
+static void write_edges(struct oc_json_out *w, struct edges *e)
+{
+    const struct oc_model *m = e->r->in->model;
+    oc_key_array(w, "inputs");
+    for (uint32_t i = 0; i < m->graph[0].n_input; i++)
+        oc_jw_string(w, m->value[m->graph[0].input[i]].name);
+    oc_jw_end_array(w);
+    oc_key_array(w, "types");
+    for (uint32_t i = 0; i < e->n_type; i++)
+        oc_jw_string(w, e->text[i]);
+    oc_jw_end_array(w);
+    oc_key_array(w, "bytes");
+    for (uint32_t i = 0; i < e->n_type; i++)
+        if (e->bytes[i] == OC_NO_BYTES)
+            oc_jw_null(w);
+        else
+            oc_page_u64(w, e->bytes[i]);
+    oc_jw_end_array(w);
+    oc_page_steps(w, "to_steps", e->to, e->n);
+    page_integers(w, "back", e->back, e->n);
+    page_integers(w, "type", e->type, e->n);
+}
+
+void oc_page_edges(struct oc_json_out *w, struct oc_report *r)
+{
+    struct edges e = {.r = r, .types.arena = &r->arena};
+    if (!r->in->analysis || oc_report_grouped(r->o))
+        return;
+    const struct oc_model *m = r->in->model;
+    e.of_value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_value + 1, uint32_t);
+    uint32_t *input_no = OC_NEW_ARRAY(&r->arena, (size_t)m->n_value + 1, uint32_t);
+    for (uint32_t i = 0; i < m->graph[0].n_input; i++)
+        input_no[m->graph[0].input[i]] = i;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        edges_of_node(&e, i, input_no);
+    oc_key_object(w, "edges");
+    write_edges(w, &e);
+    oc_jw_end_object(w);
+    oc_map_free(&e.types);
+    free(e.text);
+    free(e.bytes);
+    free(e.to);
+    free(e.back);
+    free(e.type);
 }

@@ -11,9 +11,8 @@
 #include "report/headline.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
-#include "write/tables/grid.h"
-#include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "write/tables/json_keys.h"
 
 /* ---- suggestions ------------------------------------------------------------------------------------ */
 

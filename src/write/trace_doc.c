@@ -193,7 +193,7 @@ static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace
     oc_jw_end_object(&w);
 }
 
-/* ---- arrows ----------------------------------------------------------------------------------------------- */
+/* ---- arrows ----------------------------------------------------------------------------------------- */
 
 struct arrows {             /* by slice, OC_NONE: none; on the heap */
     uint32_t *from;         /* where its arrow begins */

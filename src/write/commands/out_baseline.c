@@ -15,7 +15,7 @@
 #include "gate/limits.h"
 #include "onnxcost.h"
 #include "onnxcost/gate.h"
-#include "write/tables/grid.h"
+#include "write/tables/plain_table.h"
 
 #define MAX_BYTES (1u << 20)
 

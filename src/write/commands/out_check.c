@@ -7,9 +7,8 @@
 #include "gate/limits.h"
 #include "onnxcost.h"
 #include "write/commands/page_views.h"
-#include "write/tables/grid.h"
-#include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "write/tables/json_keys.h"
 
 /* "passed", "failed", "inconclusive" */
 static const char *check_result_name(enum oc_check_result r)

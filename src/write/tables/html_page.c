@@ -1,3 +1,6 @@
+/* write/tables/: Tables for a terminal, in plain text and as grids, parts of HTML pages, members of JSON. A
+ * table is described once; its writers do not depend on its contents. */
+
 #include "write/tables/html_page.h"
 
 #include <inttypes.h>
@@ -7,7 +10,7 @@
 
 #include "base/units.h"
 #include "onnxcost.h"
-#include "write/tables/grid.h"
+#include "write/tables/plain_table.h"
 
 const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f)
 {

@@ -1,5 +1,5 @@
 /* Expected tables are the output of tabulate 0.8.9. */
-#include "write/tables/grid.h"
+#include "write/tables/plain_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,11 +96,11 @@ static void floats_in_text_columns_are_unchanged(void **state)
     struct oc_grid g;
     oc_grid_init(&g, &a, 2, NULL);
     oc_grid_row(
-        &g, (struct oc_cell[]){{.text = "x"}, {OC_CELL_FLOAT, "0.01959297011404281", 0.01959297011404281}});
-    oc_grid_row(&g, (struct oc_cell[]){{.text = "yy"}, {OC_CELL_FLOAT, "1.0", 1}});
+        &g, (struct oc_cell[]){{.text = "x"}, {OC_GRID_FLOAT, "0.01959297011404281", 0.01959297011404281}});
+    oc_grid_row(&g, (struct oc_cell[]){{.text = "yy"}, {OC_GRID_FLOAT, "1.0", 1}});
     oc_grid_print(&g, OC_GRID_SIMPLE, &out);
     oc_grid_row(
-        &g, (struct oc_cell[]){{.text = "x"}, {OC_CELL_FLOAT, "0.01959297011404281", 0.01959297011404281}});
+        &g, (struct oc_cell[]){{.text = "x"}, {OC_GRID_FLOAT, "0.01959297011404281", 0.01959297011404281}});
     oc_grid_row(&g, (struct oc_cell[]){{.text = "yy"}, {.text = "N/A"}});
     oc_grid_print(&g, OC_GRID_SIMPLE, &out);
     assert_string_equal(out.data, "--  --------\n"

@@ -1,4 +1,4 @@
-#include "write/tables/grid.h"
+#include "write/tables/plain_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,203 @@
+/* What viewers of graphs show at nodes: files for Netron and for Model Explorer. */
+#include "write/report_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/hwdb.h"
+#include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
+#include "report/columns.h"
+#include "write/tables/json_keys.h"
+
+/* ---- quantities ------------------------------------------------------------------------------------- */
+
+/* One number per node. */
+struct shown_quantity {
+    const char *name, *key; /* names in --order-by, in the column */
+    const char *label;      /* with the unit */
+    bool sum;               /* the value of a body is the sum over its nodes */
+    bool profile, hardware; /* what the quantity requires */
+};
+
+static const struct shown_quantity shown_quantities[] = {
+    {"time", "time_ns", "Latency (us)", true, true, false},
+    {"computation", "flo", "FLOPs", true, false, false},
+    {"memory", "bytes", "Bytes", true, false, false},
+    {"macs", "macs", "MACs", true, false, false},
+    {"params", "params", "Parameters", true, false, false},
+    {"roofline", "roofline_ns", "Roofline latency (us)", true, false, true},
+    {"wasted", "wasted_ns", "Latency above the roofline (us)", true, true, true},
+    {"flops", "flop_per_s", "Throughput (FLOP/s)", false, true, false},
+    {"bandwidth", "bytes_per_s", "Bandwidth (bytes/s)", false, true, false},
+    {"intensity", "flop_per_byte", "Arithmetic intensity (FLOP/byte)", false, false, false},
+    {"efficiency", "roofline_efficiency", "Roofline efficiency (0 to 1)", false, true, true},
+};
+
+/* The first name in --order-by; without that option latency if has_time, else FLOPs. NULL: no quantity has the name. */
+static const struct shown_quantity *quantity_of(const char *order_by, bool has_time)
+{
+    if (!order_by)
+        return &shown_quantities[has_time ? 0 : 1];
+    const char *at = order_by + (*order_by == '+');
+    size_t n = strcspn(at, ",");
+    for (size_t i = 0; i < OC_COUNT(shown_quantities); i++) {
+        const struct shown_quantity *q = &shown_quantities[i];
+        if ((strlen(q->name) == n && !strncmp(q->name, at, n)) ||
+            (strlen(q->key) == n && !strncmp(q->key, at, n)))
+            return q;
+    }
+    return NULL;
+}
+
+int oc_attachment_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err)
+{
+    return in->analysis ? 0 : oc_fail(err, OC_EARG, "%s needs a model", o->format);
+}
+
+int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err)
+{
+    if (!in->analysis)
+        return oc_fail(err, OC_EARG, "%s needs a model", o->format);
+    const struct shown_quantity *q = quantity_of(o->order_by, false);
+    if (q && ((q->profile && !in->profile) || (q->hardware && !in->device)))
+        return oc_fail(err, OC_EARG, "%s needs a %s", q->name,
+                       q->profile && !in->profile ? "profile" : "device: name it with --hw");
+    if (q)
+        return 0;
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < OC_COUNT(shown_quantities); i++)
+        oc_buf_printf(&b, "%s%s", i ? ", " : "", shown_quantities[i].name);
+    oc_fail(err, OC_EARG, "%s has one of these for each node, by --order-by: %s", o->format, b.data);
+    oc_buf_free(&b);
+    return -1;
+}
+
+static const struct oc_column *overlay_column_of(const struct oc_report *r, const char *key)
+{
+    const struct oc_column *column[OC_MAX_COLUMNS];
+    size_t n = oc_columns_for(r, OC_COL_CSV | OC_COL_COMPACT, column);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(column[i]->key, key))
+            return column[i];
+    return NULL;
+}
+
+/* NAN is left out. */
+static double overlay_sum(double a, double b)
+{
+    return isnan(b) ? a : isnan(a) ? b : a + b;
+}
+
+/* ---- quantities: values ----------------------------------------------------------------------------- */
+
+/* The value of the node, or of the first node of a row: the sum over all nodes is preserved. Times in
+ * 1 / time_unit seconds. */
+static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double time_unit,
+                           double *value)
+{
+    struct oc_line l = {.r = r, .arena = r->shown.arena};
+    const struct oc_join *j = r->in->join;
+    while (oc_line_next(&l)) {
+        struct oc_field f = {.number = NAN};
+        bool many = j && l.row->record != OC_NONE && j->rec[l.row->record].n_node;
+        uint32_t node = many ? j->rec[l.row->record].node[0] : l.row->node;
+        if (node == OC_NONE)
+            continue;
+        l.column = c;
+        c->get(&l, &f);
+        double v = c->kind == OC_FIELD_TIME ? f.number * time_unit : f.number;
+        if (isfinite(v))
+            value[node] = overlay_sum(value[node], v);
+    }
+}
+
+/* By node, without those of its bodies; NAN: unknown. Latencies in 1 / time_unit seconds. A row of several nodes
+ * counts for its first one, so that the sum is that of all rows. Arena memory. */
+static double *quantity_values(struct oc_report *r, const struct shown_quantity *q, double time_unit)
+{
+    const struct oc_model *m = r->in->model;
+    const struct oc_column *c = overlay_column_of(r, q->key);
+    double *value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, double);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        value[i] = NAN;
+    if (c)
+        values_of_rows(r, c, time_unit, value);
+    return value;
+}
+
+/* ---- Netron ----------------------------------------------------------------------------------------- */
+
+/* An attachment for Netron 9, which shows the numbers of a node next to its attributes:
+ *     {"signature": "netron:attachment",
+ *      "metrics": [{"kind": "node", "target": NODE, "name": KEY, "value": number}]}
+ * All quantities, in the units of the CSV file, of each node with a name that no other node has. */
+
+/* Bodies are part of the node that runs them. Graphs follow the graph that contains them. */
+static void values_of_bodies(const struct oc_model *m, double *value)
+{
+    for (uint32_t g = m->n_graph; g-- > 1;) {
+        double sum = NAN;
+        for (uint32_t i = 0; i < m->graph[g].n_node; i++)
+            sum = overlay_sum(sum, value[m->graph[g].node[i]]);
+        uint32_t owner = m->graph[g].parent_node;
+        if (owner != OC_NONE)
+            value[owner] = overlay_sum(value[owner], sum);
+    }
+}
+
+static void count_all_names(const struct oc_model *m, struct oc_map *names)
+{
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        uint32_t times = 1;
+        const char *name = m->node[i].name;
+        if (!oc_map_add(names, name, strlen(name), &times, NULL))
+            oc_map_set(names, name, strlen(name), times + 1);
+    }
+}
+
+/* Netron reads a name up to its first line break. */
+static bool is_target(const struct oc_map *names, const char *name)
+{
+    return *name && !strchr(name, '\n') && oc_map_get(names, name, strlen(name)) == 1;
+}
+
+static void metric(struct oc_json_out *w, const char *target, const char *name, double value)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "kind", "node");
+    oc_key_text(w, "target", target);
+    oc_key_text(w, "name", name);
+    oc_key_count(w, "value", value);
+    oc_jw_end_object(w);
+}
+
+void oc_out_netron(struct oc_report *r, FILE *f)
+{
+    const struct oc_model *m = r->in->model;
+    struct oc_map names = {.arena = &r->arena};
+    struct oc_json_out w = {.f = f, .pretty = true};
+    count_all_names(m, &names);
+    oc_jw_begin_object(&w);
+    oc_key_text(&w, "signature", "netron:attachment");
+    oc_key_array(&w, "metrics");
+    for (size_t q = 0; q < OC_COUNT(shown_quantities); q++) {
+        double *value = quantity_values(r, &shown_quantities[q], 1e9);
+        if (shown_quantities[q].sum)
+            values_of_bodies(m, value);
+        for (uint32_t i = 0; i < m->n_node; i++)
+            if (!isnan(value[i]) && is_target(&names, m->node[i].name))
+                metric(&w, m->node[i].name, shown_quantities[q].key, value[i]);
+    }
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
+    oc_map_free(&names);
+}
+
+/* ---- Model Explorer --------------------------------------------------------------------------------- */
+
 /* Node data for Google's Model Explorer, which colours the nodes of a graph by a number, in the format of
  * its node_data_builder, one object per graph:
  *     {GRAPH: {"name": text, "results": {NODE: {"value": number}}, "gradient": [{"stop": 0..1, "bgColor": "#rrggbb"}]}}
@@ -9,14 +209,6 @@
  * - a function is a graph "[function]DOMAIN::NAME", with "::OVERLOAD" if it has one; its bodies are not drawn.
  * A value of a body that is not in the graph of its node is part of the node's value too. The values of a function
  * are sums over its calls. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "onnxcost.h"
-#include "onnxcost/report.h"
-#include "write/report_write.h"
-#include "write/tables/json_keys.h"
 
 enum {
     MAX_PREFIX_BYTES = 1024
@@ -37,7 +229,7 @@ struct explorer {
     double *value;       /* by node */
 };
 
-/* ---- ids -------------------------------------------------------------------------------------------- */
+/* ---- Model Explorer: ids ---------------------------------------------------------------------------- */
 
 struct naming {
     struct explorer *x;
@@ -144,7 +336,7 @@ static void name_all(struct explorer *x)
     }
 }
 
-/* ---- values ----------------------------------------------------------------------------------------- */
+/* ---- Model Explorer: values ------------------------------------------------------------------------- */
 
 /* A graph whose nodes are in the graph of its owner, with its own values. */
 static bool beside_owner(const struct explorer *x, uint32_t g)
@@ -164,16 +356,16 @@ static void add_bodies(struct explorer *x)
         uint32_t owner = m->graph[g].parent_node;
         double sum = beside[g];
         for (uint32_t i = 0; i < m->graph[g].n_node; i++)
-            sum = oc_overlay_sum(sum, x->value[m->graph[g].node[i]]);
+            sum = overlay_sum(sum, x->value[m->graph[g].node[i]]);
         if (owner == OC_NONE)
             continue;
         double *to = beside_owner(x, g) ? &beside[m->node[owner].graph] : &x->value[owner];
-        *to = oc_overlay_sum(*to, sum);
+        *to = overlay_sum(*to, sum);
     }
     free(beside);
 }
 
-/* ---- the document ----------------------------------------------------------------------------------- */
+/* ---- Model Explorer: document ----------------------------------------------------------------------- */
 
 struct result {
     const char *key;
@@ -242,12 +434,12 @@ static void write_graph(struct oc_json_out *w, const struct results *g, const ch
 void oc_out_model_explorer(struct oc_report *r, FILE *f)
 {
     const struct oc_model *m = r->in->model;
-    const struct oc_shown_quantity *q = oc_quantity_of(r->o->order_by, r->has_time);
+    const struct shown_quantity *q = quantity_of(r->o->order_by, r->has_time);
     struct explorer x = {.r = r,
                          .m = m,
                          .drawn = OC_NEW_ARRAY(&r->arena, (size_t)m->n_graph + 1, struct drawn),
                          .key = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, const char *),
-                         .value = oc_quantity_values(r, q, 1e6)};
+                         .value = quantity_values(r, q, 1e6)};
     struct oc_map index = {.arena = &r->arena};
     struct results *graph = oc_xmalloc(((size_t)m->n_graph + 1) * sizeof(*graph));
     struct oc_json_out w = {.f = f, .pretty = true};
