@@ -273,7 +273,7 @@ COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 $(GEN)/build_info.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define ONNXCOST_COMMIT "$(COMMIT)"' | cmp -s - $@ || echo '#define ONNXCOST_COMMIT "$(COMMIT)"' >$@
-$(BUILD)/obj/src/cli/version.o: $(GEN)/build_info.h
+$(BUILD)/obj/src/cli/help.o: $(GEN)/build_info.h
 
 $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	@mkdir -p $(GEN)

@@ -1,21 +1,22 @@
-/* cli/: The program: the table of options (options.c), a file per command (cmd_*.c), messages, help. It
+/* cli/: The program: the table of options (options.c), commands (cmd_*.c; run.c has their table), messages, help. It
  * uses only the public headers; whatever a library user would need too belongs in another folder. Nothing
  * else prints.
- * Private to the folder: arguments.h cli.h devices.h options.h output.h. */
+ * Private to the folder: arguments.h cli.h options.h output.h. */
 
+/* What options name: sizes, rows, shapes, devices, models, the inputs of a report. */
 #include "cli/arguments.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/devices.h"
 #include "cli/output.h"
-#include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
 
 enum { MAX_SIZES = 10000 };
 
@@ -81,44 +82,11 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out)
     return ok && !*text;
 }
 
-int cli_check_numbers(const struct cli_opts *o)
-{
-    const struct {
-        const char *name, *range;
-        const struct cli_int *given;
-        int64_t least, most;
-    } number[] = {
-        {"default-dim", "a number of at least 1", &o->default_dim, 1, INT64_MAX},
-        {"align", "a number of bytes of at least 1", &o->align, 1, INT64_MAX},
-        {"warmup", "a number of runs", &o->warmup, 0, INT32_MAX},
-        {"prompt", "a number of tokens of at least 1", &o->prompt, 1, INT64_MAX},
-        {"generate", "a number of tokens of at least 1", &o->generate, 1, INT64_MAX},
-        {"iterations", "a number of runs of at least 1", &o->iterations, 1, INT32_MAX},
-        {"samples-per-step", "a number of at least 1", &o->samples_per_step, 1, INT64_MAX},
-        {"jobs", "a number from 1 to 1024", &o->jobs, 1, 1024},
-    };
-    for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
-        const struct cli_int *n = number[i].given;
-        if (n->set && (n->v < number[i].least || n->v > number[i].most))
-            return cli_fail(CLI_USAGE, "--%s needs %s, not %lld", number[i].name, number[i].range,
-                            (long long)n->v);
-    }
-    return 0;
-}
+/* ---- single options --------------------------------------------------------------------------------- */
 
 int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise)
 {
     return !o->warmup.set ? otherwise : o->warmup.v ? (int32_t)o->warmup.v : OC_WARMUP_NONE;
-}
-
-int cli_take_embed(struct cli_opts *o)
-{
-    if (!o->embed)
-        return 0;
-    if (!o->format || strcmp(o->format, "html") != 0)
-        return cli_fail(CLI_USAGE, "--embed writes a part of an HTML page: add --format html");
-    o->format = "fragment";
-    return 0;
 }
 
 const char *cli_format(const struct cli_opts *o)
@@ -126,91 +94,22 @@ const char *cli_format(const struct cli_opts *o)
     return o->format && !strcmp(o->format, "compact") ? "table" : o->format;
 }
 
-/* ---- limit arg -------------------------------------------------------------------------------------- */
-
-int cli_take_limits(struct cli_opts *o)
+enum oc_stat cli_stat(const char *name)
 {
-    struct oc_err err;
-    for (size_t i = 0; i < o->limit.n; i++)
-        if (oc_input_limits_set(&o->limits, o->limit.item[i], &err))
-            return cli_fail_err(&err);
-    o->limits.external_anywhere = o->external_data && !strcmp(o->external_data, "anywhere");
-    return 0;
+    static const char *const names[] = {[OC_STAT_MEDIAN] = "median",
+                                        [OC_STAT_MEAN] = "mean",
+                                        [OC_STAT_MIN] = "min",
+                                        [OC_STAT_MAX] = "max",
+                                        [OC_STAT_SUM] = "sum"};
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(name, names[i]))
+            return (enum oc_stat)i;
+    return OC_STAT_AUTO;
 }
 
-const char *cli_limit_amount(const struct oc_input_limit_info *c, char *buf, size_t cap)
+const char *cli_hw(const struct cli_opts *o)
 {
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    uint64_t v = c->otherwise;
-    size_t i = 0;
-    if (strcmp(c->unit, "B") != 0) {
-        snprintf(buf, cap, "%" PRIu64 "%s%s", v, c->unit[0] ? " " : "", c->unit);
-        return buf;
-    }
-    for (; v % 1024 == 0 && i + 1 < sizeof(unit) / sizeof(unit[0]); i++)
-        v /= 1024;
-    snprintf(buf, cap, "%" PRIu64 " %s", v, unit[i]);
-    return buf;
-}
-
-/* ---- recordings arg --------------------------------------------------------------------------------- */
-
-static void on_recording(void *arg, const char *name)
-{
-    cli_progress_say(arg, "reading", name);
-}
-
-static int read_samples(const struct cli_opts *o, struct cli_measured *m)
-{
-    struct oc_err err;
-    struct cli_progress *p = cli_progress_start();
-    const struct oc_samples_opts opts = {.device = m->device,
-                                         .profile_format = o->profile_format,
-                                         .runtime_version = o->runtime_version,
-                                         .threads = o->threads.set ? (uint32_t)o->threads.v : 0,
-                                         .warmup = cli_warmup(o, 0),
-                                         .progress = on_recording,
-                                         .progress_arg = p,
-                                         .limits = &o->limits};
-    int rc = oc_samples_read(o->word.item, o->word.n, &opts, &m->samples, &err);
-    cli_progress_stop(p);
-    return rc ? cli_fail_err(&err) : 0;
-}
-
-static void arguments_print_warnings(const struct oc_samples *samples)
-{
-    const struct oc_diag *d;
-    size_t n = oc_samples_diags(samples, &d);
-    for (size_t i = 0; i < n; i++)
-        cli_warn("%s: %s", d[i].where, d[i].text);
-}
-
-int cli_measured_read(const struct cli_opts *o, const char *command, struct cli_measured *out)
-{
-    const int64_t most = 1000000;
-    *out = (struct cli_measured){0};
-    if (!o->word.n)
-        return cli_fail(CLI_USAGE, "%s needs recordings: profiles next to their models, or lists of them",
-                        command);
-    if (o->threads.set && (o->threads.v < 1 || o->threads.v > most))
-        return cli_fail(CLI_USAGE, "--threads needs a number of at least 1, not %lld",
-                        (long long)o->threads.v);
-    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > most))
-        return cli_fail(CLI_USAGE, "--warmup needs a number from 0 to %lld, not %lld", (long long)most,
-                        (long long)o->warmup.v);
-    if (o->hw_set.n && !o->hw.n)
-        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
-    int rc = o->hw.n ? cli_find_device(o, cli_hw(o), &out->hwdb, &out->device) : 0;
-    rc = rc ? rc : read_samples(o, out);
-    if (!rc)
-        arguments_print_warnings(out->samples);
-    return rc;
-}
-
-void cli_measured_free(struct cli_measured *m)
-{
-    oc_samples_free(m->samples);
-    oc_hwdb_free(m->hwdb);
+    return o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
 }
 
 /* ---- filters ---------------------------------------------------------------------------------------- */
@@ -572,4 +471,184 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .weights = o->weights,
         .rules = s->rules,
     };
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------- */
+
+int cli_change_device(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
+{
+    static const char *const no_tf32 = "matrix.tf32=none";
+    struct oc_err err;
+    if ((o->hw_set.n && oc_device_override(db, *device, o->hw_set.item, o->hw_set.n, device, &err)) ||
+        (o->no_tf32 && oc_device_override(db, *device, &no_tf32, 1, device, &err)))
+        return cli_fail_err(&err);
+    return 0;
+}
+
+int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,
+                    const struct oc_device **device)
+{
+    struct oc_err err;
+    if (!strcmp(name, "auto"))
+        return cli_fail(CLI_USAGE,
+                        "--hw auto is the device that a profile names: give a profile, or the device's name");
+    if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_get(*db, name, device, &err))
+        return cli_fail_err(&err);
+    return cli_change_device(o, *db, device);
+}
+
+int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
+                             struct oc_hwdb **db, const struct oc_device **device)
+{
+    struct oc_err err;
+    if (strcmp(name, "auto") != 0 || !p)
+        return cli_find_device(o, name, db, device);
+    if (!oc_profile_device(p))
+        return cli_fail(CLI_USAGE,
+                        "--hw auto: the profile does not name its device; give the name (onnxcost hw list)");
+    if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_find(*db, oc_profile_device(p), device, &err))
+        return cli_fail_err(&err);
+    return cli_change_device(o, *db, device);
+}
+
+const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct oc_hwdb **db)
+{
+    const struct oc_device *device = NULL;
+    struct oc_err err;
+    if (p && oc_profile_device(p) && (*db || !oc_hwdb_open(NULL, db, &err)) &&
+        oc_hwdb_find(*db, oc_profile_device(p), &device, &err))
+        device = NULL;
+    return device;
+}
+
+int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device)
+{
+    struct oc_err err;
+    *device = cli_xcalloc(o->what_if.n + 1, sizeof(**device));
+    for (size_t i = 0; i < o->what_if.n; i++)
+        if (!strncmp(o->what_if.item[i], "hw=", 3) &&
+            ((!*db && oc_hwdb_open(NULL, db, &err)) ||
+             oc_hwdb_get(*db, o->what_if.item[i] + 3, &(*device)[i], &err)))
+            return cli_fail_err(&err);
+    return 0;
+}
+
+/* ---- models ----------------------------------------------------------------------------------------- */
+
+int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model)
+{
+    struct oc_err err;
+    if (!oc_model_load(path, &o->limits, model, &err))
+        return 0;
+    const char *format = err.code == OC_EFORMAT ? oc_profile_recognize(path) : NULL;
+    if (format)
+        return cli_fail(
+            CLI_INPUT,
+            "cannot read '%s': this is a profile (format %s), not an ONNX model: give the model, and the "
+            "profile with --profile where the command takes one",
+            path, format);
+    return cli_fail_err(&err);
+}
+
+bool cli_is_headline(const struct oc_diag *d)
+{
+    return !strcmp(d->code, OC_DIAG_WRONG_MODEL) || !strcmp(d->code, OC_DIAG_OTHER_MODEL) ||
+           !strcmp(d->code, OC_DIAG_OTHER_DEVICE);
+}
+
+int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in)
+{
+    struct oc_diag d[4];
+    size_t n = oc_headlines(in, d, sizeof(d) / sizeof(d[0]));
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(d[i].code, OC_DIAG_WRONG_MODEL) && !o->force)
+            return cli_fail(CLI_INPUT, "%s --force reports it all the same [%s]", d[i].text, d[i].code);
+        cli_warn("%s%s%s [%s]", d[i].where, *d[i].where ? ": " : "", d[i].text, d[i].code);
+    }
+    return 0;
+}
+
+/* ---- inputs of a report ----------------------------------------------------------------------------- */
+
+static int side_check_options(const struct cli_opts *o, const struct cli_side *s)
+{
+    if (s->optimized_path && !s->profile_path)
+        return cli_fail(CLI_USAGE,
+                        "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
+    if (o->hw_set.n && !o->hw.n)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
+    return 0;
+}
+
+static int side_read_files(const struct cli_opts *o, struct cli_side *s)
+{
+    struct oc_err err;
+    struct oc_profile_opts opts = {.format = o->profile_format,
+                                   .warmup = cli_warmup(o, 0),
+                                   .iterations = (uint32_t)o->iterations.v,
+                                   .stat = cli_stat(o->stat),
+                                   .by_node = true,
+                                   .limits = &o->limits};
+    int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);
+    if (rc)
+        return rc;
+    s->in.model = s->same_model ? s->same_model : s->model;
+    if (s->profile_path) {
+        struct oc_operator_names *operators = oc_operator_names_make(s->in.model);
+        opts.operators = operators;
+        rc = oc_profile_open(s->profile_path, &opts, &s->profile, &err);
+        oc_operator_names_free(operators);
+        if (rc)
+            return cli_fail_err(&err);
+    }
+    if (s->optimized_path && (rc = cli_load_model(s->optimized_path, o, &s->optimized)) != 0)
+        return rc;
+    s->in.profile = s->profile;
+    return s->hw ? cli_find_recorded_device(o, s->hw, s->profile, &s->hwdb, &s->in.device) : 0;
+}
+
+static int side_analyze(const struct cli_opts *o, struct cli_side *s)
+{
+    struct oc_err err;
+    if (s->profile)
+        s->n_profile_shape = oc_profile_input_shapes(s->in.model, s->profile, &s->profile_shape);
+    int rc = cli_shapes_parse(o, s->profile_shape, s->n_profile_shape, &s->shapes);
+    if (rc)
+        return rc;
+    s->opts = cli_analyze_opts(o, &s->shapes);
+    if (s->profile)
+        s->opts.n_control = oc_profile_control(s->in.model, s->profile, &s->control);
+    s->opts.control = s->control;
+    if (oc_analyze(s->in.model, &s->opts, &s->analysis, &err))
+        return cli_fail_err(&err);
+    s->in.analysis = s->analysis;
+    if (s->profile && oc_join_make(s->in.model, s->analysis, s->profile, s->optimized, &s->join, &err))
+        return cli_fail_err(&err);
+    s->in.join = s->join;
+    if (s->join && oc_join_sizes(s->analysis, &s->opts, s->optimized, s->join, &err))
+        return cli_fail_err(&err);
+    struct oc_report_in pair = s->in;
+    pair.device = s->any_device ? NULL : pair.device;
+    return cli_check_pair(o, &pair);
+}
+
+int cli_side_open(const struct cli_opts *o, struct cli_side *s)
+{
+    int rc = side_check_options(o, s);
+    if (!rc)
+        rc = side_read_files(o, s);
+    return rc ? rc : side_analyze(o, s);
+}
+
+void cli_side_close(struct cli_side *s)
+{
+    oc_join_free(s->join);
+    cli_shapes_free(&s->shapes);
+    oc_profile_input_shapes_free(s->profile_shape, s->n_profile_shape);
+    free(s->control);
+    oc_analysis_free(s->analysis);
+    oc_profile_close(s->profile);
+    oc_model_free(s->optimized);
+    oc_model_free(s->model);
+    oc_hwdb_free(s->hwdb);
 }

@@ -5,7 +5,6 @@
 
 #include "cli/options.h"
 #include "onnxcost.h"
-#include "onnxcost/mcp.h"
 
 enum cli_exit {
     CLI_OK = 0,
@@ -22,22 +21,6 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the library's error with its place and returns the exit code that fits it. */
 int cli_fail_err(const struct oc_err *err);
-
-/* Warns, before the report, that profile, model and device do not belong together. Returns 0, or CLI_INPUT
- * after a message: no operator of the profile is in the model, and there is no --force. */
-int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in);
-bool cli_is_headline(const struct oc_diag *d); /* printed by cli_check_pair */
-
-/* oc_model_load. Says when the file is a profile. Returns 0, or the exit code after a message. */
-int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model);
-
-/* The device of --hw with what --hw-set changes. Opens *db if it is not open yet. Returns 0, or the exit code
- * after a message. */
-int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,
-                    const struct oc_device **device);
-
-/* The devices of --what-if hw=NAME, one for each --what-if, NULL for the others; freed with free(). */
-int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device);
 
 struct cli_command {
     const char *name, *usage, *title;
@@ -100,20 +83,21 @@ int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_op
 extern const char *const cli_topics[];
 extern const size_t cli_n_topics;
 
-/* ---- mcp tools ---------------------------------------------------------------------------------------- */
+/* ---- unknown names ---------------------------------------------------------------------------------- */
 
-/* The tools of `onnxcost mcp`: commands of the program with some of their options. */
+/* Messages about options and commands that do not exist, or not here. */
 
-struct cli_mcp_tools {
-    struct oc_mcp_tool *tool; /* heap, with what it points to */
-    size_t n;
-};
-void cli_mcp_tools_make(struct cli_mcp_tools *out);
-void cli_mcp_tools_free(struct cli_mcp_tools *t);
+/* "unknown option '--profle'; did you mean '--profile'?", with what to use where other tools have the option.
+ * `mask`: of the command that is called. */
+void cli_say_unknown_option(const char *argument, unsigned mask, char *why, size_t cap);
 
-/* The arguments of main for a call: heap, NULL at the end. `more`: options for every call. */
-char **cli_mcp_argv(const struct cli_mcp_tools *t, size_t tool, const struct oc_mcp_value *value, size_t n,
-                    const char *const *more, size_t n_more, int *argc);
-void cli_mcp_argv_free(char **argv);
+/* The argument of help: "unknown command or topic 'metrcs'; did you mean 'metrics'?" Returns CLI_USAGE. */
+int cli_fail_topic(const char *word);
+
+/* What is wrong with the value of an option that has choices (separated by '|'). */
+void cli_say_choice(const char *name, const char *choices, const char *value, char *why, size_t cap);
+
+/* The formats of the command of this mask, separated by '|'. */
+const char *cli_formats(unsigned mask);
 
 #endif

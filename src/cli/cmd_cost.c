@@ -4,7 +4,6 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/devices.h"
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
@@ -484,7 +483,7 @@ static void show_host_times(const struct job *j)
     }
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------------------------------------ */
 
 static int cost_run(struct job *j)
 {

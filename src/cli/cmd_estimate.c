@@ -1,14 +1,191 @@
+/* Commands for times on devices: calibrate and validate, which read recordings; estimate, compare and
+ * llm, which take models. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/devices.h"
 #include "cli/output.h"
 #include "onnxcost/estimate.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost/llm.h"
+
+/* ---- recordings ------------------------------------------------------------------------------------- */
+
+/* RECORDINGS... on the command line, with --hw and related options. */
+struct measured {
+    struct oc_hwdb *hwdb;
+    const struct oc_device *device; /* NULL: without --hw */
+    struct oc_samples *samples;
+};
+
+static void on_recording(void *arg, const char *name)
+{
+    cli_progress_say(arg, "reading", name);
+}
+
+static int read_samples(const struct cli_opts *o, struct measured *m)
+{
+    struct oc_err err;
+    struct cli_progress *p = cli_progress_start();
+    const struct oc_samples_opts opts = {.device = m->device,
+                                         .profile_format = o->profile_format,
+                                         .runtime_version = o->runtime_version,
+                                         .threads = o->threads.set ? (uint32_t)o->threads.v : 0,
+                                         .warmup = cli_warmup(o, 0),
+                                         .progress = on_recording,
+                                         .progress_arg = p,
+                                         .limits = &o->limits};
+    int rc = oc_samples_read(o->word.item, o->word.n, &opts, &m->samples, &err);
+    cli_progress_stop(p);
+    return rc ? cli_fail_err(&err) : 0;
+}
+
+static void print_sample_warnings(const struct oc_samples *samples)
+{
+    const struct oc_diag *d;
+    size_t n = oc_samples_diags(samples, &d);
+    for (size_t i = 0; i < n; i++)
+        cli_warn("%s: %s", d[i].where, d[i].text);
+}
+
+/* Reads the measured kernels. What is wrong with single recordings goes to stderr. */
+static int measured_read(const struct cli_opts *o, const char *command, struct measured *out)
+{
+    const int64_t most = 1000000;
+    *out = (struct measured){0};
+    if (!o->word.n)
+        return cli_fail(CLI_USAGE, "%s needs recordings: profiles next to their models, or lists of them",
+                        command);
+    if (o->threads.set && (o->threads.v < 1 || o->threads.v > most))
+        return cli_fail(CLI_USAGE, "--threads needs a number of at least 1, not %lld",
+                        (long long)o->threads.v);
+    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > most))
+        return cli_fail(CLI_USAGE, "--warmup needs a number from 0 to %lld, not %lld", (long long)most,
+                        (long long)o->warmup.v);
+    if (o->hw_set.n && !o->hw.n)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
+    int rc = o->hw.n ? cli_find_device(o, cli_hw(o), &out->hwdb, &out->device) : 0;
+    rc = rc ? rc : read_samples(o, out);
+    if (!rc)
+        print_sample_warnings(out->samples);
+    return rc;
+}
+
+static void measured_free(struct measured *m)
+{
+    oc_samples_free(m->samples);
+    oc_hwdb_free(m->hwdb);
+}
+
+/* ---- calibrate -------------------------------------------------------------------------------------- */
+
+static int write_samples(const struct cli_opts *o, const struct oc_samples *samples)
+{
+    const char *format = o->format && !strcmp(o->format, "json") ? "json" : "csv";
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    return cli_output_finish(&out, oc_samples_write(samples, format, out.f, &err), &err);
+}
+
+static int save_calibration(const struct cli_opts *o, const struct oc_calibration *cal)
+{
+    struct cli_output out;
+    int rc = o->output ? cli_output_open(o->output, &out) : 0;
+    if (rc || !o->output)
+        return rc;
+    oc_calibration_write(cal, out.f);
+    return cli_output_close(&out, true);
+}
+
+/* The table goes to standard output, unless the file does. */
+static int print_calibration(const struct cli_opts *o, const struct oc_calibration *cal,
+                             const struct oc_samples *samples)
+{
+    struct cli_output out;
+    struct oc_err err;
+    if (o->output && !strcmp(o->output, "-"))
+        return 0;
+    int rc = cli_output_open(NULL, &out);
+    if (rc)
+        return rc;
+    return cli_output_finish(&out, oc_calibration_report(cal, samples, cli_format(o), out.f, &err), &err);
+}
+
+static void today_text(char *buf, size_t cap)
+{
+    time_t now = time(NULL);
+    struct tm t;
+    if (!gmtime_r(&now, &t) || !strftime(buf, cap, "%Y-%m-%d", &t))
+        buf[0] = '\0';
+}
+
+static int make_calibration(const struct cli_opts *o, const struct oc_samples *samples)
+{
+    char date[16];
+    struct oc_calibration *cal;
+    struct oc_err err;
+    today_text(date, sizeof(date));
+    const struct oc_calibration_opts opts = {.no_forest = o->curves_only, .created = date};
+    if (oc_calibration_make(samples, &opts, &cal, &err))
+        return cli_fail_err(&err);
+    int rc = save_calibration(o, cal);
+    rc = rc ? rc : print_calibration(o, cal, samples);
+    oc_calibration_free(cal);
+    return rc;
+}
+
+int cmd_calibrate(const struct cli_opts *o)
+{
+    struct measured m = {0};
+    int rc = !o->hw.n && !o->dump_samples
+                 ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
+                 : measured_read(o, "calibrate", &m);
+    if (!rc)
+        rc = o->dump_samples ? write_samples(o, m.samples) : make_calibration(o, m.samples);
+    measured_free(&m);
+    return rc;
+}
+
+/* ---- validate --------------------------------------------------------------------------------------- */
+
+static int write_validation(const struct cli_opts *o, const struct oc_validation_result *v)
+{
+    const char *format = cli_format(o);
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    return cli_output_finish(&out, oc_validation_write(v, format, out.f, &err), &err);
+}
+
+int cmd_validate(const struct cli_opts *o)
+{
+    struct measured m = {0};
+    struct oc_validation_result *v = NULL;
+    struct oc_err err;
+    const struct oc_validation_opts opts = {.no_forest = o->curves_only};
+    int rc = !o->hw.n ? cli_fail(CLI_USAGE, "validate needs the device that was measured: --hw NAME")
+                      : measured_read(o, "validate", &m);
+    if (!rc && oc_validation_make(m.samples, &opts, &v, &err))
+        rc = cli_fail_err(&err);
+    rc = rc ? rc : write_validation(o, v);
+    oc_validation_result_free(v);
+    measured_free(&m);
+    return rc;
+}
+
+/* ---- estimate --------------------------------------------------------------------------------------- */
 
 enum { TOP = 20 };
 
-struct job {
+struct estimate_job {
     const struct cli_opts *o;
     struct cli_side side;
     struct oc_calibration *cal;
@@ -22,7 +199,7 @@ static bool has_own_kernels(const struct cli_opts *o)
     return o->optimized_model && !o->profile.n;
 }
 
-static int check_options(struct job *j)
+static int check_estimate_options(struct estimate_job *j)
 {
     const struct cli_opts *o = j->o;
     if (o->word.n != 1)
@@ -54,7 +231,7 @@ static const char *fusion_of(const struct cli_opts *o)
     return o->fusion;
 }
 
-static int open_side(struct job *j)
+static int open_estimate_side(struct estimate_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
@@ -68,7 +245,7 @@ static int open_side(struct job *j)
     return cli_side_open(o, &j->side);
 }
 
-static int make(struct job *j)
+static int make_estimate(struct estimate_job *j)
 {
     struct oc_err err;
     const struct oc_estimate_opts opts = {.calibration = j->cal,
@@ -83,7 +260,7 @@ static int make(struct job *j)
                : 0;
 }
 
-static int write_estimate(struct job *j)
+static int write_estimate(struct estimate_job *j)
 {
     const struct cli_opts *o = j->o;
     const char *format = cli_format(o);
@@ -98,8 +275,9 @@ static int write_estimate(struct job *j)
 
 int cmd_estimate(const struct cli_opts *o)
 {
-    static int (*const steps[])(struct job *) = {check_options, open_side, make, write_estimate};
-    struct job j = {.o = o, .made = cli_page_made(o)};
+    static int (*const steps[])(struct estimate_job *) = {check_estimate_options, open_estimate_side,
+                                                          make_estimate, write_estimate};
+    struct estimate_job j = {.o = o, .made = cli_page_made(o)};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
@@ -107,5 +285,310 @@ int cmd_estimate(const struct cli_opts *o)
     free(j.made);
     cli_side_close(&j.side);
     oc_calibration_free(j.cal);
+    return rc;
+}
+
+/* ---- several devices -------------------------------------------------------------------------------- */
+
+struct device_list {
+    struct oc_hwdb *db; /* NULL until one is requested */
+    const struct oc_device **item;
+    size_t n, cap;
+};
+
+static void devices_add(struct device_list *d, const struct oc_device *device)
+{
+    if (d->n == d->cap) {
+        d->cap = d->cap ? d->cap * 2 : 16;
+        d->item = cli_xrealloc(d->item, d->cap * sizeof(*d->item));
+    }
+    d->item[d->n++] = device;
+}
+
+/* The same device, maybe with other figures. */
+static bool devices_has(const struct device_list *d, const struct oc_device *device)
+{
+    const struct oc_device_info *a = oc_device_info(device);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct oc_device_info *b = oc_device_info(d->item[i]);
+        if (!strcmp(a->id, b->id) && !strcmp(a->file, b->file))
+            return true;
+    }
+    return false;
+}
+
+static int add_filtered(const struct cli_opts *o, const char *filter, struct device_list *d)
+{
+    const struct oc_device *const *list;
+    size_t n;
+    struct oc_err err;
+    if (!d->db && oc_hwdb_open(NULL, &d->db, &err))
+        return cli_fail_err(&err);
+    if (oc_hwdb_select(d->db, filter, &list, &n, &err))
+        return cli_fail_err(&err);
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_device *device = list[i];
+        if (devices_has(d, device))
+            continue;
+        int rc = cli_change_device(o, d->db, &device);
+        if (rc)
+            return rc;
+        devices_add(d, device);
+    }
+    return 0;
+}
+
+static int add_name(const struct cli_opts *o, bool filters, const char *name, struct device_list *d)
+{
+    const struct oc_device *device = NULL;
+    if (filters && oc_hwdb_is_filter(name))
+        return add_filtered(o, name, d);
+    int rc = cli_find_device(o, name, &d->db, &device);
+    if (!rc)
+        devices_add(d, device);
+    return rc;
+}
+
+/* One --hw may have several, separated by commas. */
+static int add_names(const struct cli_opts *o, bool filters, const char *names, struct device_list *d)
+{
+    for (const char *p = names; p;) {
+        size_t n = strcspn(p, ",");
+        char *name = cli_xstrndup(p, n);
+        int rc = add_name(o, filters, name, d);
+        free(name);
+        if (rc)
+            return rc;
+        p = p[n] ? p + n + 1 : NULL;
+    }
+    return 0;
+}
+
+/* The devices of --hw, in the order given, with what --hw-set changes. `filters`: "all" and "kind=gpu" stand
+ * for many, each of which is taken once. Returns 0, or the exit code after a message. */
+static int collect_devices(const struct cli_opts *o, bool filters, struct device_list *out)
+{
+    *out = (struct device_list){0};
+    if (!o->hw.n && o->hw_set.n)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
+    for (size_t i = 0; i < o->hw.n; i++) {
+        int rc = add_names(o, filters, o->hw.item[i], out);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static void devices_free(struct device_list *d)
+{
+    free(d->item);
+    oc_hwdb_free(d->db);
+}
+
+/* ---- compare ---------------------------------------------------------------------------------------- */
+
+struct comparison {
+    const struct cli_opts *o;
+    struct cli_shapes shapes;
+    struct device_list devices;
+    struct cli_sizes batches;
+    char *dimension; /* of the batch, NULL: not named */
+    struct oc_calibration *calibration;
+    struct oc_model *model;
+    struct oc_rank *rank;
+};
+
+/* --batch [NAME=]LIST */
+static int take_batches(struct comparison *c)
+{
+    const char *text = c->o->batch, *eq = text ? strrchr(text, '=') : NULL;
+    if (!text)
+        return 0;
+    if (eq == text || !cli_sizes_parse(eq ? eq + 1 : text, &c->batches))
+        return cli_fail(CLI_USAGE, "--batch needs 1,8,64 or 1..64*2 or NAME=1,8,64, not '%s'", text);
+    if (eq)
+        c->dimension = cli_xstrndup(text, (size_t)(eq - text));
+    return 0;
+}
+
+static int compare_make(struct comparison *c)
+{
+    const struct cli_opts *o = c->o;
+    struct oc_err err;
+    if (o->word.n != 1)
+        return cli_fail(CLI_USAGE, "'compare' needs one model: onnxcost compare MODEL --hw NAME --hw NAME");
+    if (!o->hw.n)
+        return cli_fail(CLI_USAGE,
+                        "'compare' needs devices: --hw NAME --hw NAME (onnxcost hw list shows them)");
+    int rc = cli_shapes_parse(o, NULL, 0, &c->shapes);
+    if (!rc)
+        rc = collect_devices(o, true, &c->devices);
+    if (!rc)
+        rc = take_batches(c);
+    if (rc)
+        return rc;
+    if (o->calibration && oc_calibration_load(o->calibration, &c->calibration, &err))
+        return cli_fail_err(&err);
+    if ((rc = cli_load_model(o->word.item[0], o, &c->model)) != 0)
+        return rc;
+    struct oc_analyze_opts analyze = cli_analyze_opts(o, &c->shapes);
+    struct oc_rank_opts opts = {.analyze = &analyze,
+                                .device = c->devices.item,
+                                .n_device = c->devices.n,
+                                .batch_dim = c->dimension,
+                                .batch = c->batches.v,
+                                .n_batch = c->batches.n,
+                                .sort = o->sort,
+                                .as = o->as,
+                                .calibration = c->calibration,
+                                .cache = !o->cache || strcmp(o->cache, "off")};
+    return oc_rank_make(c->model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int write_rank(const struct comparison *c)
+{
+    const struct cli_opts *o = c->o;
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    char *made = cli_page_made(o);
+    struct oc_rank_write_opts opts = {.format = cli_format(o),
+                                      .width_chars = cli_width(&out, &o->width),
+                                      .color = cli_color(&out, o->color),
+                                      .has_top = o->top.set,
+                                      .top = o->top.v,
+                                      .made = made};
+    int failed = oc_rank_write(c->rank, &opts, out.f, &err);
+    free(made);
+    return cli_output_finish(&out, failed, &err);
+}
+
+int cmd_compare(const struct cli_opts *o)
+{
+    struct comparison c = {.o = o};
+    int rc = compare_make(&c);
+    if (!rc)
+        rc = write_rank(&c);
+    oc_rank_free(c.rank);
+    oc_calibration_free(c.calibration);
+    cli_shapes_free(&c.shapes);
+    devices_free(&c.devices);
+    free(c.batches.v);
+    free(c.dimension);
+    oc_model_free(c.model);
+    return rc;
+}
+
+/* ---- llm -------------------------------------------------------------------------------------------- */
+
+enum { MAX_DEVICES = 64 };
+
+struct llm_job {
+    const struct cli_opts *o;
+    struct cli_shapes shapes;
+    struct oc_model *model, *draft;
+    struct device_list devices;
+    struct oc_calibration *calibration;
+    struct oc_llm *llm;
+    char *made; /* NULL: no page */
+};
+
+static int find_llm_devices(struct llm_job *v)
+{
+    int rc = collect_devices(v->o, false, &v->devices);
+    if (!rc && v->devices.n > MAX_DEVICES)
+        rc = cli_fail(CLI_USAGE, "--hw: more than %d devices", MAX_DEVICES);
+    return rc;
+}
+
+/* Of --batch, which has other forms elsewhere. */
+static int take_llm_batch(const struct llm_job *v, int64_t *batch)
+{
+    const char *text = v->o->batch;
+    char *end;
+    *batch = 1;
+    if (!text)
+        return 0;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    *batch = n;
+    if (end == text || *end || errno)
+        return cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", text);
+    return n < 1 ? cli_fail(CLI_USAGE, "--batch needs a number of at least 1, not %lld", n) : 0;
+}
+
+static int llm_make(struct llm_job *v)
+{
+    struct oc_err err;
+    int64_t batch;
+    if (v->o->word.n != 1)
+        return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
+    if ((v->o->link || v->o->draft) && !v->o->parallel)
+        return cli_fail(CLI_USAGE, "--link and --draft need --parallel N");
+    if (v->o->parallel && !v->o->hw.n)
+        return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
+    if ((v->o->draft != NULL) != (v->o->acceptance != NULL))
+        return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
+    int rc = cli_shapes_parse(v->o, NULL, 0, &v->shapes);
+    if (!rc)
+        rc = find_llm_devices(v);
+    if (!rc)
+        rc = take_llm_batch(v, &batch);
+    if (rc)
+        return rc;
+    if ((rc = cli_load_model(v->o->word.item[0], v->o, &v->model)) != 0)
+        return rc;
+    if (v->o->draft && (rc = cli_load_model(v->o->draft, v->o, &v->draft)) != 0)
+        return rc;
+    if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache))
+        return cli_fail(CLI_USAGE, "--as, --cache and --calibration need a device: name it with --hw");
+    if (v->o->calibration && oc_calibration_load(v->o->calibration, &v->calibration, &err))
+        return cli_fail_err(&err);
+    struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
+    struct oc_llm_opts opts = {.analyze = &analyze,
+                               .batch = batch,
+                               .prompt = v->o->prompt.v,
+                               .generate = v->o->generate.v,
+                               .device = v->devices.item,
+                               .n_device = v->devices.n,
+                               .width_chars = cli_width_of(v->o),
+                               .parallel = v->o->parallel,
+                               .link = v->o->link,
+                               .draft = v->draft,
+                               .acceptance = v->o->acceptance,
+                               .draft_tokens = v->o->draft_tokens.v,
+                               .as = v->o->as,
+                               .cache = !v->o->cache || strcmp(v->o->cache, "off") != 0,
+                               .calibration = v->calibration,
+                               .made = v->made};
+    return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int write_llm(const struct llm_job *v)
+{
+    const char *format = cli_format(v->o);
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(v->o->output, &out);
+    if (rc)
+        return rc;
+    return cli_output_finish(&out, oc_llm_write(v->llm, format, out.f, &err), &err);
+}
+
+int cmd_llm(const struct cli_opts *o)
+{
+    struct llm_job v = {.o = o, .made = cli_page_made(o)};
+    int rc = llm_make(&v);
+    if (!rc)
+        rc = write_llm(&v);
+    oc_llm_free(v.llm);
+    free(v.made);
+    cli_shapes_free(&v.shapes);
+    oc_model_free(v.model);
+    oc_model_free(v.draft);
+    oc_calibration_free(v.calibration);
+    devices_free(&v.devices);
     return rc;
 }

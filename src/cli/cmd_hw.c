@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "onnxcost/hardware.h"

@@ -8,7 +8,6 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/devices.h"
 #include "cli/output.h"
 #include "onnxcost/scan.h"
 

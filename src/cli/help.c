@@ -1,5 +1,7 @@
+/* What the program says about itself: help, lists for its manual pages, --version, ops, schema. */
 #include <ctype.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,10 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/arguments.h"
+#include "build_info.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/hardware.h"
 #include "onnxcost/profile.h"
+#include "onnxcost/record.h"
+#include "onnxcost/report.h"
 #include "onnxcost/scan.h"
 
 /* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
@@ -258,7 +263,7 @@ int cmd_help(const struct cli_opts *o)
     return rc ? rc : closed;
 }
 
-/* ---- help man --------------------------------------------------------------------------------------- */
+/* ---- lists for manual pages ------------------------------------------------------------------------- */
 
 /* Lists of the manual pages in macros of man(7), from the tables that parsing and help use.
  * src/man/make_pages.sh puts them into the pages: `onnxcost help man LIST`. */
@@ -383,6 +388,23 @@ static void put_profile_table(FILE *f)
         fprintf(f, "| `%s` | %s | %s | %s |\n", name, title, seen, lost);
 }
 
+/* The default of a limit: "64 MiB", "600 s", "4000000"; bytes in the largest unit that they are a multiple
+ * of. Returns `buf`. */
+static const char *limit_amount(const struct oc_input_limit_info *c, char *buf, size_t cap)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    uint64_t v = c->otherwise;
+    size_t i = 0;
+    if (strcmp(c->unit, "B") != 0) {
+        snprintf(buf, cap, "%" PRIu64 "%s%s", v, c->unit[0] ? " " : "", c->unit);
+        return buf;
+    }
+    for (; v % 1024 == 0 && i + 1 < sizeof(unit) / sizeof(unit[0]); i++)
+        v /= 1024;
+    snprintf(buf, cap, "%" PRIu64 " %s", v, unit[i]);
+    return buf;
+}
+
 static void help_put_limits(FILE *f)
 {
     struct oc_input_limit_info c;
@@ -392,7 +414,7 @@ static void help_put_limits(FILE *f)
             fputs(".SS Fixed limits\n", f);
         fputs(".TP\n\\fB", f);
         help_put(f, c.name);
-        fprintf(f, "\\fR (%s)\n", cli_limit_amount(&c, text, sizeof(text)));
+        fprintf(f, "\\fR (%s)\n", limit_amount(&c, text, sizeof(text)));
         put_sentence(f, c.text);
     }
 }
@@ -436,7 +458,7 @@ static int help_man(const struct cli_opts *o, FILE *f)
     return CLI_OK;
 }
 
-/* ---- help pages ------------------------------------------------------------------------------------- */
+/* ---- manual pages ----------------------------------------------------------------------------------- */
 
 const char *const cli_topics[] = {"metrics", "profiles", "hwdb", "rules", "budget", "limits", "json", "rows"};
 const size_t cli_n_topics = sizeof(cli_topics) / sizeof(cli_topics[0]);
@@ -546,4 +568,90 @@ static int help_page(const struct cli_opts *o, const char *word)
     if (!o->output && isatty(STDOUT_FILENO) && show_with_man(&p))
         return CLI_OK;
     return help_print_text(&p, o->output);
+}
+
+/* ---- version ---------------------------------------------------------------------------------------- */
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+static void write_libraries(FILE *f)
+{
+    struct oc_library_info l;
+    for (size_t i = 0; oc_library(i, &l); i++) {
+        fprintf(f, "%-12s %s", l.name, l.found ? l.version : "not found");
+        if (l.file[0])
+            fprintf(f, "  (%s)", l.file);
+        fprintf(f, "  for %s\n", l.use);
+    }
+}
+
+static void version_write_data(FILE *f)
+{
+    struct oc_hwdb *db;
+    struct oc_err err;
+    const char *dir, *name, *title;
+    if (oc_hwdb_open(NULL, &db, &err)) {
+        fprintf(f, "devices      %s\n", err.msg);
+    } else {
+        const struct oc_device *const *device;
+        size_t n;
+        if (oc_hwdb_list(db, &device, &n, &err))
+            fprintf(f, "devices      %s\n", err.msg);
+        else
+            fprintf(f, "devices      %zu\n", n);
+        for (size_t i = 0; (dir = oc_hwdb_folder(db, i)); i++)
+            fprintf(f, "data         %s\n", dir);
+        oc_hwdb_free(db);
+    }
+    size_t formats = 0, conventions = 0;
+    while (oc_profile_format(formats, &name, &title))
+        formats++;
+    while (oc_convention_name(conventions))
+        conventions++;
+    fprintf(f, "operators    %zu rules\nprofiles     %zu formats\nconventions  %zu\n", oc_op_count(), formats,
+            conventions);
+}
+
+int cli_version(const struct cli_opts *o)
+{
+    struct cli_output out;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    fprintf(out.f, "onnxcost %s\n", ONNXCOST_VERSION);
+    if (o->verbose) {
+        fprintf(out.f, "commit       %s\n", *ONNXCOST_COMMIT ? ONNXCOST_COMMIT : "unknown");
+        fprintf(out.f, "compiler     %s, %zu bits\n", COMPILER, 8 * sizeof(void *));
+        write_libraries(out.f);
+        version_write_data(out.f);
+    }
+    return cli_output_close(&out, true);
+}
+
+/* ---- ops and schema --------------------------------------------------------------------------------- */
+
+int cmd_ops(const struct cli_opts *o)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = o->word.n ? cli_fail(CLI_USAGE, "'ops' takes no argument, not '%s'", o->word.item[0]) : 0;
+    if (rc || (rc = cli_output_open(o->output, &out)))
+        return rc;
+    return cli_output_finish(&out, oc_ops_write(o->format, cli_width(&out, &o->width), out.f, &err), &err);
+}
+
+int cmd_schema(const struct cli_opts *o)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = o->word.n > 1 ? cli_fail(CLI_USAGE, "one schema at a time, not '%s' too", o->word.item[1]) : 0;
+    if (rc || (rc = cli_output_open(o->output, &out)))
+        return rc;
+    return cli_output_finish(&out, oc_schema_write(o->word.n ? o->word.item[0] : NULL, out.f, &err), &err);
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "onnxcost/profile.h"
 
 static void fault_clean_up(void);
 
@@ -104,39 +103,6 @@ int cli_fail_err(const struct oc_err *err)
     return cli_fail(code, "%s%s", err->msg, place);
 }
 
-int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model)
-{
-    struct oc_err err;
-    if (!oc_model_load(path, &o->limits, model, &err))
-        return 0;
-    const char *format = err.code == OC_EFORMAT ? oc_profile_recognize(path) : NULL;
-    if (format)
-        return cli_fail(
-            CLI_INPUT,
-            "cannot read '%s': this is a profile (format %s), not an ONNX model: give the model, and the "
-            "profile with --profile where the command takes one",
-            path, format);
-    return cli_fail_err(&err);
-}
-
-bool cli_is_headline(const struct oc_diag *d)
-{
-    return !strcmp(d->code, OC_DIAG_WRONG_MODEL) || !strcmp(d->code, OC_DIAG_OTHER_MODEL) ||
-           !strcmp(d->code, OC_DIAG_OTHER_DEVICE);
-}
-
-int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in)
-{
-    struct oc_diag d[4];
-    size_t n = oc_headlines(in, d, sizeof(d) / sizeof(d[0]));
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(d[i].code, OC_DIAG_WRONG_MODEL) && !o->force)
-            return cli_fail(CLI_INPUT, "%s --force reports it all the same [%s]", d[i].text, d[i].code);
-        cli_warn("%s%s%s [%s]", d[i].where, *d[i].where ? ": " : "", d[i].text, d[i].code);
-    }
-    return 0;
-}
-
 /* ---- fault ------------------------------------------------------------------------------------------ */
 
 enum { MAX_MAPS = 32, MAX_PATHS = 8 };
@@ -174,7 +140,7 @@ static void message_watch(const char *path, const void *data, size_t size_bytes)
     pthread_mutex_unlock(&maps_lock);
 }
 
-/* ---- in handlers: nothing but what signal-safety(7) allows ------------------------------------------------ */
+/* ---- in handlers: nothing but what signal-safety(7) allows ------------------------------------------ */
 
 /* Removes them, for those who end the program at once. Safe in handlers of signals. */
 static void fault_clean_up(void)

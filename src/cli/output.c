@@ -122,7 +122,7 @@ static int output_fail_write(const char *path, int error)
                     strerror(error));
 }
 
-/* ---- the stream: records the first failed write ----------------------------------------------------------- */
+/* ---- the stream: records the first failed write ----------------------------------------------------- */
 
 struct cli_sink {
     int fd, error; /* errno of the first write that failed; stdio does not keep it */
@@ -197,7 +197,7 @@ static int close_stream(struct cli_output *out, bool keep)
     return error ? error : bad ? EIO : 0;
 }
 
-/* ---- the file --------------------------------------------------------------------------------------------- */
+/* ---- the file --------------------------------------------------------------------------------------- */
 
 /* A new file gets the permissions that the umask gives, an old one keeps its own. */
 static void set_mode(int fd, const struct stat *old)

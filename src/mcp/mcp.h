@@ -1,5 +1,5 @@
 /* mcp/: Server of the Model Context Protocol: messages and pages of documents. Commands are not named here:
- * the tools are rows of cli/mcp_tools.c.
+ * the tools are rows of cli/cmd_mcp.c.
  * Private to the folder: mcp.h. */
 
 /* Private to the files of this folder. */
@@ -51,10 +51,6 @@ void oc_mcp_key_text(struct oc_json_out *w, const char *key, const char *s);
 /* ---- page ---------------------------------------------------------------------------------------------- */
 
 /* Pages of a JSON document: its rows in parts, the rest of it on every page. */
-
-/* Appends the text without blanks between its parts. False: strings or brackets are not complete, or a line
- * ends in a string. */
-bool oc_json_compact(const char *s, size_t n, struct oc_buf *out);
 
 /* Rows are the items of arrays that are not in other arrays and have more than OC_PAGE_KEPT_BYTES. They are
  * numbered through the document. */

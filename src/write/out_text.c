@@ -195,7 +195,7 @@ static bool md_is_listed(const char *label)
     return !strcmp(label, "assumptions") || !strcmp(label, "warnings") || !strcmp(label, "mismatch");
 }
 
-static void md_line(struct oc_buf *b, const char *label, const char *text)
+static void md_pair(struct oc_buf *b, const char *label, const char *text)
 {
     oc_buf_printf(b, "| %s | ", label);
     oc_md_text(b, text);
@@ -216,11 +216,11 @@ static void quality_line(const struct oc_report *r, struct oc_buf *b)
     oc_buf_str(b, " |\n");
 }
 
-static void summary_rows(const struct oc_summary *s, bool detail, struct oc_buf *b)
+static void md_summary_rows(const struct oc_summary *s, bool detail, struct oc_buf *b)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (s->line[i].detail == detail && !md_is_listed(s->line[i].label))
-            md_line(b, s->line[i].label, s->line[i].text);
+            md_pair(b, s->line[i].label, s->line[i].text);
 }
 
 static void md_mismatches(const struct oc_report *r, struct oc_buf *b)
@@ -375,7 +375,7 @@ static void md_folded(const struct oc_report *r, const struct oc_summary *s, str
     oc_buf_printf(b, "\n<details>\n<summary>Assumptions: %zu, warnings: %zu, details</summary>\n\n",
                   n_assumptions(r->in), n_findings(r->in));
     oc_buf_str(b, "| | |\n| --- | --- |\n");
-    summary_rows(s, true, b);
+    md_summary_rows(s, true, b);
     md_assumptions(r->in, b);
     md_findings(r->in, b);
     oc_buf_str(b, "\nby onnxcost " ONNXCOST_VERSION "\n\n</details>\n");
@@ -391,7 +391,7 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
     if (wants_part(r, "summary")) {
         title(r, &b);
         oc_buf_str(&b, "| | |\n| --- | --- |\n");
-        summary_rows(&s, false, &b);
+        md_summary_rows(&s, false, &b);
         quality_line(r, &b);
         write_out(&b, f);
     }

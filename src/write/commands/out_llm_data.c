@@ -5,7 +5,6 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "onnxcost.h"
-#include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"

@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "onnxcost.h"
-#include "onnxcost/hardware.h"
 #include "onnxcost/memory.h"
 #include "write/commands/page_views.h"
 #include "write/tables/plain_table.h"

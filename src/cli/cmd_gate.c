@@ -1,0 +1,374 @@
+/* check: a model against limits; diff: two models, or one with two profiles, devices or shapes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "onnxcost/bounds.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/gate.h"
+#include "onnxcost/profile.h"
+
+/* ---- check ------------------------------------------------------------------------------------------ */
+
+struct check_job {
+    const struct cli_opts *o;
+    struct oc_budget *budget;
+    struct cli_side side;
+    struct oc_calibration *calibration;
+    struct oc_estimate *estimate;
+    struct oc_bounds *bounds; /* with ranges of --dim; NULL */
+    struct oc_check *check;
+};
+
+/* ---- check: limits ---------------------------------------------------------------------------------- */
+
+static int add_limit(struct check_job *j, const char *metric, const char *limit, const char *type)
+{
+    struct oc_err err;
+    return limit && oc_budget_limit(j->budget, metric, limit, type, NULL, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int take_check_limits(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    const struct {
+        const char *metric, *limit;
+    } limits[] = {{"macs", o->max_macs},
+                  {"flops", o->max_flops},
+                  {"params", o->max_params},
+                  {"weight-bytes", o->max_weight_bytes},
+                  {"peak-memory", o->max_peak_memory},
+                  {"latency", o->max_latency},
+                  {"efficiency", o->min_efficiency},
+                  {"opset", o->max_opset},
+                  {"unknown", o->no_unknown ? "0" : NULL}};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !rc; i++)
+        rc = add_limit(j, limits[i].metric, limits[i].limit, NULL);
+    for (size_t i = 0; i < o->forbid_op.n && !rc; i++)
+        rc = add_limit(j, "forbid", "0", o->forbid_op.item[i]);
+    return rc;
+}
+
+static int read_check_limits(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    for (size_t i = 0; i < o->budget.n; i++)
+        if (oc_budget_read(j->budget, o->budget.item[i], &err))
+            return cli_fail_err(&err);
+    if (o->tolerance.n && !o->baseline)
+        return cli_fail(
+            CLI_USAGE,
+            "--tolerance needs --baseline FILE; onnxcost check MODEL --save-baseline FILE writes one");
+    if (o->baseline && oc_baseline_read(j->budget, o->baseline, o->tolerance.item, o->tolerance.n, &err))
+        return cli_fail_err(&err);
+    return 0;
+}
+
+static int make_budget(struct check_job *j)
+{
+    struct oc_err err;
+    if (j->o->word.n != 1)
+        return cli_fail(CLI_USAGE, "'check' needs one model: onnxcost check MODEL --max-macs 4G");
+    if (j->o->profile.n > 1)
+        return cli_fail(CLI_USAGE, "'check' takes one profile");
+    if (oc_budget_make(&j->budget, &err))
+        return cli_fail_err(&err);
+    if (cli_has_range(j->o) && (j->o->save_baseline || j->o->profile.n || j->o->hw.n))
+        return cli_fail(CLI_USAGE, "--dim with a range does not go with --profile, --hw and --save-baseline");
+    int rc = take_check_limits(j);
+    if (!rc)
+        rc = read_check_limits(j);
+    if (!rc && !oc_budget_limits(j->budget) && !j->o->save_baseline)
+        return cli_fail(
+            CLI_USAGE,
+            "there is no limit to check: give --baseline, --budget, --max-macs, --max-latency, ...");
+    return rc;
+}
+
+/* ---- check: figures --------------------------------------------------------------------------------- */
+
+static int open_check_side(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    j->side.model_path = o->word.item[0];
+    j->side.profile_path = o->profile.n ? o->profile.item[0] : NULL;
+    j->side.optimized_path = o->optimized_model;
+    j->side.hw = o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
+    return cli_side_open(o, &j->side);
+}
+
+static int find_bounds(struct check_job *j)
+{
+    const struct oc_analyze_opts *o = &j->side.opts;
+    struct oc_err err;
+    if (!o->n_range)
+        return 0;
+    return oc_bounds_make(j->side.in.model, o, o->range, o->n_range, &j->bounds, &err) ? cli_fail_err(&err)
+                                                                                       : 0;
+}
+
+/* Without a profile the time is estimated. */
+static int estimate_latency(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    if (j->side.profile || !j->side.in.device || (!oc_budget_has(j->budget, "latency") && !o->save_baseline))
+        return 0;
+    if (o->calibration && oc_calibration_load(o->calibration, &j->calibration, &err))
+        return cli_fail_err(&err);
+    const struct oc_estimate_opts opts = {.calibration = j->calibration, .fusion = o->fusion};
+    return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
+               ? cli_fail_err(&err)
+               : 0;
+}
+
+static int save_baseline(struct check_job *j)
+{
+    struct cli_output out;
+    struct oc_err err;
+    if (!j->o->save_baseline)
+        return 0;
+    int rc = cli_output_open(j->o->save_baseline, &out);
+    if (rc)
+        return rc;
+    const char *path = j->o->save_baseline;
+    struct oc_baseline_kept kept;
+    int failed =
+        oc_baseline_write(&j->side.in, j->estimate, path, &kept, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    if (!failed && !rc && kept.n)
+        cli_warn("'%s' keeps the old value of %s: unknown without a profile and a device", path, kept.names);
+    return failed ? failed : rc;
+}
+
+static int make_check(struct check_job *j)
+{
+    struct oc_err err;
+    if (!oc_budget_limits(j->budget))
+        return 0; /* only --save-baseline */
+    return oc_check_make_over(&j->side.in, j->estimate, j->budget, j->bounds, &j->check, &err)
+               ? cli_fail_err(&err)
+               : 0;
+}
+
+/* ---- check: output ---------------------------------------------------------------------------------- */
+
+/* A report for programs, or one in a file, has the reasons on standard error. */
+static void print_reasons(const struct check_job *j)
+{
+    enum oc_check_result result;
+    const char *reason;
+    for (size_t i = 0; (reason = oc_check_reason(j->check, i, &result)); i++)
+        if (result != OC_CHECK_PASSED)
+            cli_fail(CLI_FINDINGS, "%s", reason);
+}
+
+static int write_check_markdown(const void *check, FILE *f, struct oc_err *err)
+{
+    return oc_check_write(check, "markdown", 0, f, err);
+}
+
+static int write_check(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    const char *format = cli_format(o);
+    struct cli_output out;
+    struct oc_err err;
+    if (!j->check)
+        return 0;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    rc = cli_output_finish(&out, oc_check_write(j->check, format, cli_width(&out, &o->width), out.f, &err),
+                           &err);
+    rc = rc ? rc : cli_step_summary(o, write_check_markdown, j->check);
+    if (rc)
+        return rc;
+    struct oc_check_counts n = *oc_check_counts(j->check);
+    if (o->output || (format && strcmp(format, "table") != 0 && strcmp(format, "github") != 0))
+        print_reasons(j);
+    return n.failed || n.unclear ? CLI_FINDINGS : CLI_OK;
+}
+
+int cmd_check(const struct cli_opts *o)
+{
+    static int (*const steps[])(struct check_job *) = {
+        make_budget, open_check_side, find_bounds, estimate_latency, make_check, save_baseline, write_check};
+    struct check_job j = {.o = o};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](&j);
+    oc_check_free(j.check);
+    oc_bounds_free(j.bounds);
+    oc_estimate_free(j.estimate);
+    oc_calibration_free(j.calibration);
+    cli_side_close(&j.side);
+    oc_budget_free(j.budget);
+    return rc;
+}
+
+/* ---- diff ------------------------------------------------------------------------------------------- */
+
+struct diff_job {
+    const struct cli_opts *o;
+    struct cli_opts of_b; /* the options with those of --b-dim and so on */
+    struct cli_list model, profile;
+    struct cli_side side[2];
+    struct oc_diff *diff;
+};
+
+static void add_file(struct cli_list *l, const char *text)
+{
+    l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
+    l->item[l->n++] = text;
+}
+
+/* ---- diff: who is A, who is B ----------------------------------------------------------------------- */
+
+static int sort_files(struct diff_job *j)
+{
+    const struct cli_opts *o = j->o;
+    for (size_t i = 0; i < o->profile.n; i++)
+        add_file(&j->profile, o->profile.item[i]);
+    for (size_t i = 0; i < o->word.n; i++) {
+        enum oc_file_kind kind;
+        struct oc_err err;
+        if (oc_file_kind(o->word.item[i], &kind, &err))
+            return cli_fail_err(&err);
+        add_file(kind == OC_FILE_PROFILE ? &j->profile : &j->model, o->word.item[i]);
+    }
+    if (!j->model.n || j->model.n > 2)
+        return cli_fail(CLI_USAGE, "'diff' needs one or two models: onnxcost diff A.onnx B.onnx");
+    if (j->profile.n > 2)
+        return cli_fail(CLI_USAGE, "'diff' takes a profile for each side, not %zu", j->profile.n);
+    if (j->model.n == 2 && j->profile.n == 1)
+        return cli_fail(CLI_USAGE, "'diff' of two models takes a profile for each of them, or none");
+    return 0;
+}
+
+/* The first of a list for A, the second for B; one for both. */
+static const char *side_value(const struct cli_list *l, unsigned side)
+{
+    return !l->n ? NULL : l->item[side < l->n ? side : l->n - 1];
+}
+
+static int choose_sides(struct diff_job *j)
+{
+    const struct cli_opts *o = j->o;
+    if (o->hw.n > 2)
+        return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
+    for (unsigned s = 0; s < 2; s++) {
+        j->side[s].model_path = side_value(&j->model, s);
+        j->side[s].profile_path = side_value(&j->profile, s);
+        j->side[s].hw = side_value(&o->hw, s);
+    }
+    j->side[0].optimized_path = o->optimized_model;
+    j->side[1].optimized_path = o->b_optimized_model;
+    bool sizes = o->b_dim.n || o->b_shape.n || o->b_value.n;
+    if (j->model.n < 2 && j->profile.n < 2 && o->hw.n < 2 && !sizes)
+        return cli_fail(CLI_USAGE,
+                        "'diff' of one model needs two profiles, two devices, or other sizes for B "
+                        "(--b-dim, --b-shape)");
+    return 0;
+}
+
+/* ---- diff: sizes of B ------------------------------------------------------------------------------- */
+
+static bool names_same(const char *a, const char *b)
+{
+    const char *eq_a = strrchr(a, '='), *eq_b = strrchr(b, '=');
+    return eq_a && eq_b && eq_a - a == eq_b - b && strncmp(a, b, (size_t)(eq_a - a)) == 0;
+}
+
+/* What holds for both, but for what B has of its own. */
+static struct cli_list of_b(const struct cli_list *both, const struct cli_list *own)
+{
+    struct cli_list l = {0};
+    for (size_t i = 0; i < both->n; i++) {
+        bool again = false;
+        for (size_t k = 0; k < own->n; k++)
+            again |= names_same(both->item[i], own->item[k]);
+        if (!again)
+            add_file(&l, both->item[i]);
+    }
+    for (size_t k = 0; k < own->n; k++)
+        add_file(&l, own->item[k]);
+    return l;
+}
+
+static int open_sides(struct diff_job *j)
+{
+    const struct cli_opts *o = j->o;
+    j->of_b = *o;
+    j->of_b.dim = of_b(&o->dim, &o->b_dim);
+    j->of_b.shape = of_b(&o->shape, &o->b_shape);
+    j->of_b.value = of_b(&o->value, &o->b_value);
+    int rc = cli_side_open(o, &j->side[0]);
+    if (rc)
+        return rc;
+    if (j->model.n == 1)
+        j->side[1].same_model = j->side[0].in.model;
+    return cli_side_open(&j->of_b, &j->side[1]);
+}
+
+/* ---- diff: result ----------------------------------------------------------------------------------- */
+
+static int make_diff(struct diff_job *j)
+{
+    struct oc_err err;
+    const struct oc_diff_opts opts = {.cache = !j->o->cache || strcmp(j->o->cache, "off")};
+    return oc_diff_make(&j->side[0].in, &j->side[1].in, &opts, &j->diff, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int write_diff_markdown(const void *diff, FILE *f, struct oc_err *err)
+{
+    return oc_diff_write(diff, &(struct oc_diff_write_opts){.format = "markdown"}, f, err);
+}
+
+static int write_diff(struct diff_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    char *made = cli_page_made(o);
+    const struct oc_diff_write_opts opts = {.format = cli_format(o),
+                                            .sort = o->sort,
+                                            .has_top = o->top.set,
+                                            .top = o->top.v,
+                                            .width_chars = cli_width(&out, &o->width),
+                                            .color = cli_color(&out, o->color),
+                                            .made = made};
+    int failed = oc_diff_write(j->diff, &opts, out.f, &err);
+    free(made);
+    rc = cli_output_finish(&out, failed, &err);
+    rc = rc ? rc : cli_step_summary(o, write_diff_markdown, j->diff);
+    if (rc)
+        return rc;
+    return o->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
+}
+
+int cmd_diff(const struct cli_opts *o)
+{
+    static int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
+                                                      write_diff};
+    struct diff_job j = {.o = o};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](&j);
+    oc_diff_free(j.diff);
+    cli_side_close(&j.side[1]);
+    cli_side_close(&j.side[0]);
+    free(j.of_b.dim.item);
+    free(j.of_b.shape.item);
+    free(j.of_b.value.item);
+    free(j.model.item);
+    free(j.profile.item);
+    return rc;
+}
