@@ -1,5 +1,5 @@
-/* What is asked of a model beside its report: explain, memory (and --fit), providers; its cost as a
- * function (--formula, --sweep, --training, --sparsity, --energy, ranges of --dim). */
+/* Commands about one model other than its report: explain, memory (and --fit), providers; its cost as a
+ * function of sizes and options (--formula, --sweep, --training, --sparsity, --energy, ranges of --dim). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
