@@ -1,5 +1,5 @@
 #include "estimate/fusion_plan.h"
-#include "model/tensor.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "estimate/fusion_plan.h"
-#include "model/tensor.h"
+#include "model/model.h"
 
 static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
 {

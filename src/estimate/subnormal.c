@@ -9,7 +9,6 @@
 #include "base/wire.h"
 #include "estimate/curve.h"
 #include "model/model.h"
-#include "model/tensor.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "ops/op.h"

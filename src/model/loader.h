@@ -1,4 +1,4 @@
-/* Private to the loader's files (load*.c, function.c, order.c): the state of one load. */
+/* Private to the loader's files (load*.c) and the readers of single messages: the state of one load. */
 #ifndef OC_LOADER_H
 #define OC_LOADER_H
 
@@ -107,7 +107,7 @@ uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph
  * safetensors, GGUF), which m->built owns. */
 int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err);
 
-/* load_header.c: unpacks a message of proto/onnx_header.proto; NULL on error. Valid until the stack of
+/* load_message.c: unpacks a message of proto/onnx_header.proto; NULL on error. Valid until the stack of
  * messages is released to a mark that was set before. */
 void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v);
 struct oc_header_mark {
@@ -118,27 +118,17 @@ struct oc_header_mark oc_header_mark(const struct oc_loader *l);
 void oc_header_release(struct oc_loader *l, struct oc_header_mark mark);
 void oc_headers_free(struct oc_loader *l);
 
-/* load_tensor.c */
 int oc_load_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 
-/* load_attr.c: scope and owner are needed for graph attributes and for ref_attr_name */
+/* scope and owner are needed for graph attributes and for ref_attr_name */
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,
                  struct oc_attr *out, bool *dropped);
 
 /* load_graph.c */
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData v);
-/* Unpacks n nodes into sc->graph, in any order. */
-int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, size_t n,
-                  const uint8_t *at);
 
-/* function.c */
 int oc_load_functions(struct oc_loader *l, const Oc__Model *model);
 struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t n, const uint8_t *at);
-const struct oc_function *oc_function_of(const struct oc_loader *l, const struct oc_node *n);
-int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node);
-
-/* order.c: sorts the node lists of all graphs topologically; a cycle is an error. */
-int oc_order_graphs(struct oc_loader *l);
 
 #endif
