@@ -1,6 +1,6 @@
 /* The largest contributors of time against the rates that the same device reached elsewhere in the run, or
  * that its device file allows. Rates count 2 operations for a multiply-add in every data type
- * (report/rows.h), so that GOP/s of integer kernels and GFLOP/s of float kernels compare directly. */
+ * (report/report.h), so that GOP/s of integer kernels and GFLOP/s of float kernels compare directly. */
 #include <stdlib.h>
 #include <string.h>
 

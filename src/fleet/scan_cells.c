@@ -12,7 +12,7 @@
 #include "profile/profile.h"
 #include "report/columns.h"
 #include "report/headline.h"
-#include "report/row_roof.h"
+#include "report/report.h"
 
 static void make_report(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_report *r)
 {

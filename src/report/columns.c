@@ -1,3 +1,7 @@
+/* report/: Rows of a report: selection, grouping, sorting, columns, verdict. The one place where figures of
+ * rows and totals are computed; every output reads them. A column is a row of columns.c, a key of
+ * --group-by one of groups.c. */
+
 #include "report/columns.h"
 
 #include <inttypes.h>

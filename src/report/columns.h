@@ -4,7 +4,6 @@
 #define OC_COLUMNS_H
 
 #include "report/report.h"
-#include "report/rows.h"
 
 enum oc_field_kind {
     OC_FIELD_TEXT,

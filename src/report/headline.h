@@ -59,7 +59,7 @@ double oc_size_rate(const struct oc_size_set *s, double work);
 /* ---- verdict ------------------------------------------------------------------------------------------ */
 
 /* What a report says first: where the time of a run goes, in parts that sum to it, the largest gaps to the
- * roofline, and one sentence. Its figures are those above and of row_roof.h. */
+ * roofline, and one sentence. Its figures are those above and of report.h. */
 
 enum oc_time_part_id {
     OC_PART_ROOFLINE,  /* of the rows with a bound: their roofline time; all of their time where they are

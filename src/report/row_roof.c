@@ -1,4 +1,4 @@
-#include "report/row_roof.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
 #include "profile/core/kernel_names.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 static struct oc_bound_share *share_of(struct oc_report *r, struct oc_row_bounds *b, const char *name)
 {

@@ -1,3 +1,5 @@
+/* Makes the rows of a report: of an analysis, of a join, of a profile alone; all, or only the few that a
+ * report shows. */
 #include "report/report.h"
 
 #include <math.h>
@@ -9,6 +11,8 @@
 #include "join/run_sizes.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "report/select.h"
+#include "report/what_if.h"
 
 const struct oc_row_limits oc_no_limits = {
     NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}};
@@ -93,7 +97,7 @@ uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out
     return n;
 }
 
-/* ---- rows join -------------------------------------------------------------------------------------- */
+/* ---- rows of a join -------------------------------------------------------------------------------------- */
 
 /* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
  * outside of operators (the profile's own buckets) has no row; it is in the summary. */
@@ -199,7 +203,7 @@ static void report_rows_of_join(struct oc_report *r)
         rows_build_add_parts(r, row_of);
 }
 
-/* ---- rows build ------------------------------------------------------------------------------------- */
+/* ---- rows of an analysis ------------------------------------------------------------------------------------- */
 
 static struct oc_row *rows_build_new_row(struct oc_report *r)
 {
@@ -328,12 +332,14 @@ static void set_node_cost(struct oc_row *row, const struct oc_node_cost *k)
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
 }
 
-bool oc_report_node_executes(const struct oc_node_cost *k)
+/* Nodes that do work when the model runs: not folded, absorbed or in a branch not taken. */
+static bool report_node_executes(const struct oc_node_cost *k)
 {
     return k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE;
 }
 
-void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row *row)
+/* Sets the figures of a node in a blank row or in one for another node, and its name if it has one. */
+static void report_node_row(const struct oc_report *r, uint32_t node, struct oc_row *row)
 {
     const struct oc_model *m = r->in->model;
     const struct oc_node *n = &m->node[node];
@@ -345,7 +351,8 @@ void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row 
     set_node_cost(row, &r->in->analysis->cost[node]);
 }
 
-void oc_report_node_texts(struct oc_report *r, struct oc_row *row)
+/* Further inputs of row selection: a label for a node without a name, types and shapes. Once per row. */
+static void report_node_texts(struct oc_report *r, struct oc_row *row)
 {
     const struct oc_node *n = &r->in->model->node[row->node];
     if (!row->name) {
@@ -363,12 +370,12 @@ static void rows_of_analysis(struct oc_report *r)
     const struct oc_model *m = r->in->model;
     r->all.row = OC_NEW_ARRAY(&r->arena, m->n_node, struct oc_row);
     for (uint32_t i = 0; i < m->n_node; i++) {
-        if (!oc_report_node_executes(&r->in->analysis->cost[i]))
+        if (!report_node_executes(&r->in->analysis->cost[i]))
             continue;
         struct oc_row *row = &r->all.row[r->all.n++];
         *row = oc_row_blank();
-        oc_report_node_row(r, i, row);
-        oc_report_node_texts(r, row);
+        report_node_row(r, i, row);
+        report_node_texts(r, row);
     }
 }
 
@@ -479,7 +486,7 @@ static void rows_of_profile(struct oc_report *r)
             set_recorded_cost(r, report_record_row(r, i), &p->rec[i]);
 }
 
-/* ---- after choosing --------------------------------------------------------------------------------- */
+/* ---- after selecting --------------------------------------------------------------------------------- */
 
 void oc_report_finish(struct oc_report *r)
 {
@@ -519,7 +526,8 @@ static void rows_build_set_totals(struct oc_report *r)
             r->all.row[i].rates = OC_RATES_UNKNOWN;
 }
 
-void oc_report_no_rows(struct oc_report *r)
+/* r->all, empty */
+static void report_no_rows(struct oc_report *r)
 {
     static const char *const info_key[] = {"name", "type", "id"};
     r->all = (struct oc_rows){.arena = &r->arena, .info_key = info_key};
@@ -527,7 +535,7 @@ void oc_report_no_rows(struct oc_report *r)
 
 void oc_report_rows(struct oc_report *r)
 {
-    oc_report_no_rows(r);
+    report_no_rows(r);
     if (r->in->join)
         report_rows_of_join(r);
     else if (r->in->profile)
@@ -549,4 +557,101 @@ void oc_report_count_runs(struct oc_report *r)
         row->macs *= r->runs;
     }
     r->total_flo *= r->runs;
+}
+
+/* ---- few rows ----------------------------------------------------------------------------------------- */
+
+/* The rows so far. The first `n_first` are known to precede all others seen. */
+struct best {
+    const struct oc_select *s;
+    struct oc_row *row, *spare; /* allocated for `cap`, for `top` */
+    const struct oc_row **order;
+    uint32_t top, cap, n, n_first, n_unordered;
+};
+
+enum { MOST_ROWS = 4096, MORE_ROWS = 64 };
+
+bool oc_few_rows_do(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise && !o->top_end_key &&
+           !oc_report_grouped(o) && !oc_what_if_asked(o) &&
+           (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
+}
+
+/* Sorts the kept rows and drops those after the last requested one. */
+static void select_best(struct best *b)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        b->order[i] = &b->row[i];
+    uint32_t n = oc_select_first(b->s, b->order, b->n);
+    for (uint32_t i = 0; i < n; i++)
+        b->spare[i] = *b->order[i];
+    if (n)
+        memcpy(b->row, b->spare, n * sizeof(*b->row));
+    b->n = b->n_first = n;
+}
+
+/* Whether a row comes after all requested ones: the last of them precedes it, or is equal and came earlier.
+ */
+static bool too_late(const struct best *b, const struct oc_row *row)
+{
+    return b->n_first == b->top && oc_select_before(b->s, &b->row[b->top - 1], row);
+}
+
+static void sum_rows(struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        if (!report_node_executes(&a->cost[i]))
+            continue;
+        r->all.n++;
+        if (a->cost[i].quality != OC_UNKNOWN)
+            r->total_flo += oc_report_node_flo(&a->cost[i]);
+    }
+    r->total_s = NAN;
+}
+
+static int few_rows_choose(struct oc_report *r, struct best *b, struct oc_err *err)
+{
+    b->row[0] = oc_row_blank();
+    for (uint32_t i = 0; i < r->in->model->n_node; i++) {
+        struct oc_row *row = &b->row[b->n];
+        if (!report_node_executes(&r->in->analysis->cost[i]))
+            continue;
+        report_node_row(r, i, row);
+        if (too_late(b, row))
+            continue;
+        report_node_texts(r, row);
+        int passes = oc_select_passes(b->s, row, err);
+        if (passes < 0)
+            return -1;
+        b->n_unordered += passes && b->s->order_given && !oc_select_has_key(b->s, row);
+        b->n += (uint32_t)passes;
+        if (b->n == b->cap)
+            select_best(b);
+        b->row[b->n] = oc_row_blank();
+    }
+    select_best(b);
+    return 0;
+}
+
+int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc_err *err)
+{
+    struct best b = {.s = s, .top = (uint32_t)s->top};
+    b.cap = 2 * b.top + MORE_ROWS;
+    b.row = oc_xmalloc(b.cap * sizeof(*b.row));
+    b.spare = OC_NEW_ARRAY(&r->arena, b.top, struct oc_row);
+    b.order = oc_xmalloc(b.cap * sizeof(struct oc_row *));
+    report_no_rows(r);
+    sum_rows(r);
+    int rc = few_rows_choose(r, &b, err);
+    r->shown = (struct oc_rows){.arena = &r->arena,
+                                .row = b.spare,
+                                .n = rc ? 0 : b.n,
+                                .info_key = r->all.info_key,
+                                .n_unordered = b.n_unordered};
+    free(b.row);
+    free(b.order);
+    return rc;
 }

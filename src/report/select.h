@@ -6,7 +6,6 @@
 #include "onnxcost_types.h"
 #include "report/columns.h"
 #include "report/report.h"
-#include "report/rows.h"
 
 /* ---- pattern ------------------------------------------------------------------------------------------ */
 

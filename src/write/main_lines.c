@@ -15,7 +15,7 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/headline.h"
-#include "report/row_roof.h"
+#include "report/report.h"
 
 struct lines {
     struct oc_report *r;

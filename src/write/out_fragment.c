@@ -15,7 +15,7 @@
 #include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
-#include "report/row_roof.h"
+#include "report/report.h"
 #include "write/tables/html_page.h"
 
 /* ---- verdict ---------------------------------------------------------------------------------------- */

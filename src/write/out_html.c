@@ -11,7 +11,7 @@
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"
 #include "report/headline.h"
-#include "report/row_roof.h"
+#include "report/report.h"
 #include "report/what_if.h"
 #include "write/report_write.h"
 #include "write/tables/html_page.h"

@@ -9,7 +9,6 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/report.h"
-#include "report/row_roof.h"
 #include "write/tables/json_keys.h"
 
 static void units(struct oc_json_out *w, const struct oc_row_limits *l)

@@ -11,7 +11,6 @@
 #include "report/columns.h"
 #include "report/headline.h"
 #include "report/report.h"
-#include "report/row_roof.h"
 #include "report/select.h"
 #include "report/what_if.h"
 
@@ -60,7 +59,7 @@ static const struct oc_format {
     bool explains; /* supports --why and --explain-match */
     bool advises;  /* supports --advise */
     bool single;   /* rows must be single operators: no groups, no --what-if */
-    bool few;      /* needs only the rows that are printed: see few_rows.h */
+    bool few;      /* needs only the rows that are printed: see oc_few_rows_do */
     int (*check)(const struct oc_report_in *in, const struct oc_report_opts *o,
                  struct oc_err *err); /* NULL */
 } formats[] = {

@@ -9,7 +9,6 @@
 #include "onnxcost_types.h"
 #include "profile/formats/megengine.h"
 #include "report/report.h"
-#include "report/rows.h"
 #include "write/tables/json_keys.h"
 
 /* Adds the summary lines that are printed without -v, except warnings. */
@@ -24,7 +23,7 @@ bool oc_screen_is_default(const struct oc_report_opts *o);
 /* Whether there are no times but a device: the tables show roofline times. */
 bool oc_screen_by_roofline(const struct oc_report *r);
 
-/* r->shown: the largest operators. If r->all has no rows (few_rows.h), the groups come from the totals of
+/* r->shown: the largest operators. If r->all has no rows (oc_few_rows_do), the groups come from the totals of
  * the analysis by operator type. */
 void oc_screen_print(struct oc_report *r, FILE *f);
 

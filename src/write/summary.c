@@ -12,7 +12,6 @@
 #include "onnxcost/report.h"
 #include "report/headline.h"
 #include "report/report.h"
-#include "report/row_roof.h"
 #include "write/report_write.h"
 
 struct sum { /* the context of every part below */

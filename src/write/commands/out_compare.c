@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "estimate/predict.h"
 #include "report/columns.h"
-#include "report/row_roof.h"
+#include "report/report.h"
 #include "report/select.h"
 #include "report/what_if.h"
 #include "write/commands/page_views.h"
