@@ -1,4 +1,4 @@
-/* What a loaded model tells: attributes, constants, labels and origins of its nodes. */
+/* A loaded model: attributes, constants, labels and origins of its nodes. */
 #include "model/model.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Groups of rows: the keys of --group-by, what a row is called, and the row that --aggregate makes of a group. */
+/* Groups of rows: the keys of --group-by, what a row is called, the row of a group under --aggregate. */
 #include "report/columns.h"
 
 #include <stdlib.h>
