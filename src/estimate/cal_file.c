@@ -1,5 +1,5 @@
 /* The plain numbers of calibration files: one table for reading and writing. */
-#include "estimate/cal_file.h"
+#include "estimate/calibrate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "estimate/curve.h"
 #include "onnxcost/estimate.h"
 
 #define BIG 1e30
@@ -94,7 +95,7 @@ const char *const oc_cal_kind_names[OC_CAL_KIND_COUNT] = {
 
 /* ---- writing ---------------------------------------------------------------------------------------- */
 
-/* Writer of calibration files (cal_file.h). */
+/* Writer of calibration files (calibrate.h). */
 
 static void cal_file_attr_text(FILE *f, const char *name, const char *s)
 {

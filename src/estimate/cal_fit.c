@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "estimate/calibrate.h"
-#include "estimate/regression.h"
+#include "estimate/curve.h"
 
 #define P10_TO_P90_SD 2.5631031310892007 /* of a normal distribution */
 #define TOO_FAST      0.5

@@ -4,7 +4,6 @@
 #define OC_CAL_FIT_H
 
 #include "estimate/curve.h"
-#include "estimate/regression.h"
 
 /* ---- cal data ------------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* Reader of calibration files (cal_file.h). */
+/* Reader of calibration files (calibrate.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "base/xml_read.h"
-#include "estimate/cal_file.h"
+#include "estimate/calibrate.h"
+#include "estimate/curve.h"
 #include "onnxcost/estimate.h"
 
 enum {

@@ -6,7 +6,6 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
-#include "estimate/cal_file.h"
 #include "estimate/cal_fit.h"
 #include "estimate/samples.h"
 #include "estimate/validate.h"

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "estimate/regression.h"
-
 #define ITERATIONS 50
 #define STEP       1e-4 /* step of the numeric derivative; parameters are logarithms, of the order of 1 */
 #define ENOUGH     1e-6 /* relative gain at which a fit ends */

@@ -1,4 +1,4 @@
-#include "estimate/regression.h"
+#include "estimate/curve.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 #include "estimate/fusion_plan.h"
-#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/model.h"
 
 static const char *const rule_names[OC_FUSE_COUNT] = {[OC_FUSE_ORT_CPU] = "onnxruntime",
                                                       [OC_FUSE_GENERIC] = "generic",
@@ -556,4 +557,98 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
         f.same_node[i] = f.dropped[i] ? OC_NONE : f.same_node[i];
     out->same = f.same_node;
     oc_kernel_maker_close(&f.maker);
+}
+
+/* ---- agreement with recorded kernels ---------------------------------------------------------------- */
+
+/* Identifies a kernel by its launched nodes: folded nodes, those without effect and those that the plan removes
+ * or moves are ignored, equal nodes are one. */
+struct set {
+    uint64_t id;
+    size_t item;
+};
+
+struct comparison {
+    const struct oc_model *m;
+    const struct oc_analysis *a;
+    const uint32_t *same; /* by node */
+    uint64_t *seen;       /* by node: the last kernel that has it */
+    uint64_t kernel;
+};
+
+static bool fusion_compare_counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
+{
+    const struct oc_node_cost *c = &a->cost[node];
+    const struct oc_node *n = &m->node[node];
+    return c->state != OC_NODE_FOLDED && c->state != OC_NODE_ABSORBED &&
+           !oc_op_is(a->op[node], OC_F_NO_EFFECT) && !oc_node_is_constant(n) &&
+           strcmp(n->op_type, "Cast") != 0;
+}
+
+static uint64_t fusion_compare_mix(uint64_t v)
+{
+    v = (v ^ (v >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    v = (v ^ (v >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return v ^ (v >> 31);
+}
+
+static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
+{
+    uint64_t id = 0;
+    c->kernel++;
+    if (!u->n_node)
+        return fusion_compare_mix(fusion_compare_mix(u->kernel.work.bytes) + u->kernel.op);
+    for (uint32_t i = 0; i < u->n_node; i++) {
+        bool gone = c->same[u->node[i]] == OC_NONE;
+        uint32_t node = gone ? u->node[i] : c->same[u->node[i]];
+        if (c->seen[node] != c->kernel &&
+            ((!gone && fusion_compare_counts(c->m, c->a, node)) || u->n_node == 1))
+            id += fusion_compare_mix((uint64_t)node + 1);
+        c->seen[node] = c->kernel;
+    }
+    return id;
+}
+
+static int fusion_compare_by_id(const void *a, const void *b)
+{
+    const struct set *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+static struct set *sets_of(struct comparison *c, const struct oc_kernel_list *list)
+{
+    struct set *s = oc_xmalloc((list->n + 1) * sizeof(*s));
+    for (size_t i = 0; i < list->n; i++)
+        s[i] = (struct set){.id = id_of(c, &list->item[i]), .item = i};
+    if (list->n)
+        qsort(s, list->n, sizeof(*s), fusion_compare_by_id);
+    return s;
+}
+
+void oc_fusion_compare(const struct oc_model *m, const struct oc_analysis *a,
+                       const struct oc_kernel_list *plan, struct oc_kernel_list *recorded,
+                       const double *time_s, struct oc_fusion_match *out)
+{
+    struct comparison c = {m, a, plan->same, oc_xcalloc(m->n_node + 1, sizeof(*c.seen)), 0};
+    struct set *p = sets_of(&c, plan), *r = sets_of(&c, recorded);
+    double all = 0, equal = 0;
+    *out = (struct oc_fusion_match){.recorded = (uint32_t)recorded->n, .planned = (uint32_t)plan->n};
+    for (size_t i = 0, k = 0; i < recorded->n; i++) {
+        double t = time_s[r[i].item];
+        all += t > 0 ? t : 0;
+        while (k < plan->n && p[k].id < r[i].id)
+            k++;
+        if (k == plan->n || p[k].id != r[i].id)
+            continue;
+        k++; /* each planned kernel matches once */
+        recorded->item[r[i].item].planned = true;
+        out->equal++;
+        equal += t > 0 ? t : 0;
+    }
+    out->equal_time = all > 0 ? equal / all : (double)NAN;
+    free(c.seen);
+    free(p);
+    free(r);
 }

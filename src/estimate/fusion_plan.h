@@ -113,21 +113,17 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
 
 bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node); /* neither folded nor in a branch not taken */
 void oc_fuse_simplify(struct oc_fuse *f); /* fusion_simplify.c: runs before groups are made */
-/* The tensor from which the value has its size of dimension `axis`, by operators that keep it. */
-uint32_t oc_fuse_size_root(const struct oc_fuse *f, uint32_t value, unsigned axis);
 /* Sizes that are equal for the runtime: declared ones, also of the tensors that they come from. */
 bool oc_fuse_same_size(const struct oc_fuse *f, uint32_t a, uint32_t b, unsigned axis);
-bool oc_fuse_any_order(const struct oc_fuse *f,
-                       uint32_t node);                /* computes the same in any order of dimensions */
-void oc_fuse_split(struct oc_fuse *f, uint32_t node); /* fusion_moves.c: Gathers and Slices of one axis */
-void oc_fuse_qdq(struct oc_fuse *f);                  /* fusion_qdq.c: integer kernels of quantized models */
+void oc_fuse_split(struct oc_fuse *f, uint32_t node); /* Gathers and Slices of one axis */
+void oc_fuse_qdq(struct oc_fuse *f); /* fusion_types.c: integer kernels of quantized models */
 /* and the Transposes around those with channels last; appended to the list */
 void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out);
 /* Of a Transpose after the permutation `perm` of n dimensions; n 0: after none. */
 bool oc_fuse_permute(const struct oc_fuse *f, uint32_t node, int64_t *perm, unsigned *n);
 void oc_fuse_patterns(struct oc_fuse *f); /* fusion_rules.c: norms, GELUs */
 void oc_fuse_chains(struct oc_fuse *f);   /* fusion_rules.c: producer-consumer rules */
-/* fusion_moves.c: the permutation of a value that an operator with fewer dimensions makes from a transposed
+/* The permutation of a value that an operator with fewer dimensions makes from a transposed
  * one, n 0: of another value; Transposes go after such operators */
 void oc_fuse_moved(const struct oc_fuse *f, uint32_t value, int64_t *perm, unsigned *n);
 void oc_fuse_move(struct oc_fuse *f);
@@ -136,10 +132,10 @@ bool oc_fuse_has_numbers(const struct oc_fuse *f, uint32_t value);
 bool oc_fuse_takes_zeros(const struct oc_fuse *f, uint32_t reshape); /* 0 is a size: allowzero */
 /* The Reshapes around a Gemm, unless there is another one that they become a part of. */
 void oc_fuse_insert_views(struct oc_fuse *f, const struct oc_fuse_group *g);
-/* fusion_no_kernel.c: number of kernels of the group; appends them if they are several */
+/* fusion_types.c: number of kernels of the group; appends them if they are several */
 size_t oc_fuse_function_size(const struct oc_fuse *f, const struct oc_fuse_group *g);
 bool oc_fuse_function(struct oc_fuse *f, const struct oc_fuse_group *g, struct oc_kernel_list *out);
-/* fusion_no_kernel.c: of float, or of half precision that is computed in float; kernels that do so; the Casts */
+/* Of float, or of half precision that is computed in float; kernels that do so; the Casts */
 bool oc_fuse_is_float(const struct oc_fuse *f, uint32_t value);
 bool oc_fuse_in_float(const struct oc_fuse *f, uint32_t group);
 void oc_fuse_casts(const struct oc_fuse *f, struct oc_kernel_list *out);

@@ -1,3 +1,5 @@
+/* Class and sizes of a kernel, from its main node: the class that the operator tables name, refined by the
+ * sizes; the contraction, the window, contiguous runs of memory, variants. */
 #include "estimate/kernels.h"
 
 #include <math.h>
@@ -91,7 +93,42 @@ unsigned oc_kernel_class_of_op(const struct oc_op *op)
     return op->kernel ? op->kernel : of_op_class[op->op_class];
 }
 
-/* ---- kernel dims ------------------------------------------------------------------------------------ */
+/* ---- sizes of a node -------------------------------------------------------------------------------- */
+
+/* A node with its known tensor sizes. */
+struct kernel_view {
+    const struct oc_node *node;
+    const struct oc_analysis *a;
+    double macs; /* of one execution; 0: none, or unknown */
+};
+
+/* NULL: no tensor, or some size is unknown. */
+static const struct oc_shape *view_shape(const struct kernel_view *v, uint32_t value)
+{
+    const struct oc_type *t = value == OC_NONE ? NULL : &v->a->type[value];
+    return t && t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? &t->shape : NULL;
+}
+
+static const struct oc_shape *view_input(const struct kernel_view *v, uint32_t slot)
+{
+    return slot < v->node->n_in ? view_shape(v, v->node->in[slot]) : NULL;
+}
+
+static const struct oc_shape *view_output(const struct kernel_view *v)
+{
+    return v->node->n_out ? view_shape(v, v->node->out[0]) : NULL;
+}
+
+/* Elements of the dimensions from `from` to before `to`. */
+static double view_product(const struct oc_shape *s, unsigned from, unsigned to)
+{
+    double n = 1;
+    for (unsigned i = from; i < to && i < s->rank; i++)
+        n *= (double)s->dim[i].v;
+    return n;
+}
+
+/* ---- sizes of a kernel ------------------------------------------------------------------------------------ */
 
 #define GEMV_MAX 4 /* rows or columns */
 
@@ -100,14 +137,14 @@ static double dim_from_end(const struct oc_shape *s, unsigned back)
     return s->rank > back ? (double)s->dim[s->rank - 1 - back].v : 1;
 }
 
-static double kernel_class_attr_int(const struct oc_kernel_view *v, const char *name, double otherwise)
+static double kernel_class_attr_int(const struct kernel_view *v, const char *name, double otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, name);
     return at && at->type == OC_ATTR_INT ? (double)at->i : otherwise;
 }
 
 /* The i-th number of a list; i = 1: the product of all after the first. */
-static double attr_ints(const struct oc_kernel_view *v, const char *name, unsigned i, double otherwise)
+static double attr_ints(const struct kernel_view *v, const char *name, unsigned i, double otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, name);
     if (!at || at->type != OC_ATTR_INTS || !at->n)
@@ -118,18 +155,18 @@ static double attr_ints(const struct oc_kernel_view *v, const char *name, unsign
     return n;
 }
 
-static uint32_t weight_slot(const struct oc_kernel_view *v)
+static uint32_t weight_slot(const struct kernel_view *v)
 {
     return oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------- */
 
-static void kernel_class_window(const struct oc_kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
+static void kernel_class_window(const struct kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
 {
     bool shaped = w && w->rank > 2;
     k->kernel_h = attr_ints(v, "kernel_shape", 0, shaped ? (double)w->dim[2].v : 0);
-    k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? oc_view_product(w, 3, w->rank) : 0);
+    k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? view_product(w, 3, w->rank) : 0);
     k->stride = attr_ints(v, "strides", 0, 1);
     k->dilation = attr_ints(v, "dilations", 0, 1);
     k->groups = kernel_class_attr_int(v, "group", 1);
@@ -165,7 +202,7 @@ static uint8_t conv_class(const struct oc_kernel *k, const struct oc_shape *w, b
 
 /* Weights that a caller may replace, or that are computed in the run, also from integers, are not rearranged: no blocks.
  * Up to IR version 3 every initializer is also an input, and none is replaced. */
-static bool has_variable_weight(const struct oc_kernel_view *v)
+static bool has_variable_weight(const struct kernel_view *v)
 {
     uint32_t slot = weight_slot(v), w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
     if (w == OC_NONE)
@@ -178,15 +215,15 @@ static bool has_variable_weight(const struct oc_kernel_view *v)
     return value->graph_input && (!value->constant || v->a->model->ir_version > 3);
 }
 
-static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void kernel_class_conv(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *w = oc_view_input(v, weight_slot(v)), *o = oc_view_output(v);
+    const struct oc_shape *w = view_input(v, weight_slot(v)), *o = view_output(v);
     if (!w || !o || w->rank < 3 || o->rank < 3)
         return;
     kernel_class_window(v, w, k);
     if (!(k->groups >= 1))
         return;
-    double taps = k->kernel_h * k->kernel_w, outputs = oc_view_product(o, 0, o->rank);
+    double taps = k->kernel_h * k->kernel_w, outputs = view_product(o, 0, o->rank);
     k->m = (double)w->dim[0].v / k->groups;
     k->k = (double)w->dim[1].v * taps;
     k->batch = k->groups;
@@ -197,9 +234,9 @@ static void kernel_class_conv(const struct oc_kernel_view *v, struct oc_kernel *
 }
 
 /* C[M/g * taps, inputs] = W[.., C/g] X: summed into the output afterwards. */
-static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void conv_transposed(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *w = oc_view_input(v, weight_slot(v)), *x = oc_view_input(v, 0);
+    const struct oc_shape *w = view_input(v, weight_slot(v)), *x = view_input(v, 0);
     if (!w || !x || w->rank < 3 || x->rank < 3 || !w->dim[0].v)
         return;
     kernel_class_window(v, w, k);
@@ -208,18 +245,17 @@ static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->m = (double)w->dim[1].v * k->kernel_h * k->kernel_w;
     k->k = (double)w->dim[0].v / k->groups;
     k->batch = k->groups;
-    k->n = oc_view_product(x, 0, x->rank) / (double)w->dim[0].v;
+    k->n = view_product(x, 0, x->rank) / (double)w->dim[0].v;
     k->channels_in = (double)w->dim[0].v;
 }
 
-static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void pool(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
+    const struct oc_shape *x = view_input(v, 0), *o = view_output(v);
     kernel_class_window(v, NULL, k);
-    if (x && x->rank > 2 && k->kernel_h == 0 && o && o->rank == x->rank &&
-        oc_view_product(o, 2, o->rank) == 1) {
+    if (x && x->rank > 2 && k->kernel_h == 0 && o && o->rank == x->rank && view_product(o, 2, o->rank) == 1) {
         k->kernel_h = (double)x->dim[2].v; /* global */
-        k->kernel_w = oc_view_product(x, 3, x->rank);
+        k->kernel_w = view_product(x, 3, x->rank);
     }
     k->channels_in = x && x->rank > 1 ? (double)x->dim[1].v : 0;
 }
@@ -231,10 +267,10 @@ static bool kernel_class_is_plain(double x)
     return x >= 1 && x == floor(x);
 }
 
-static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void gemm(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *o = oc_view_output(v), *b = oc_view_input(v, weight_slot(v));
-    double outputs = o ? oc_view_product(o, 0, o->rank) : 0;
+    const struct oc_shape *o = view_output(v), *b = view_input(v, weight_slot(v));
+    double outputs = o ? view_product(o, 0, o->rank) : 0;
     if (!o || !kernel_class_is_plain(v->macs / outputs))
         return;
     bool batched = o->rank > 2 && (!b || b->rank > 2) && strcmp(v->node->op_type, "MatMulNBits") != 0;
@@ -246,9 +282,9 @@ static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
 }
 
 /* Queries M and keys N with K elements, for each head of each sequence. */
-static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void attention(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *q = oc_view_input(v, 0), *o = oc_view_output(v);
+    const struct oc_shape *q = view_input(v, 0), *o = view_output(v);
     if (!q || !o || q->rank < 3 || q->rank > 4)
         return;
     double heads = kernel_class_attr_int(v, "num_heads", kernel_class_attr_int(v, "q_num_heads", 0));
@@ -267,9 +303,9 @@ static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
 }
 
 /* Sequential steps: each M sequences by N gates with K inputs and states. */
-static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
+static void rnn(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *x = oc_view_input(v, 0), *w = oc_view_input(v, 1), *r = oc_view_input(v, 2);
+    const struct oc_shape *x = view_input(v, 0), *w = view_input(v, 1), *r = view_input(v, 2);
     if (!x || !w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return;
     bool batch_first = kernel_class_attr_int(v, "layout", 0) != 0;
@@ -283,7 +319,7 @@ static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
     k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : dim_from_end(r, 0));
     k->batch = (double)x->dim[batch_first ? 1 : 0].v * (double)w->dim[0].v;
     k->steps = k->batch;
-    double states = oc_view_product(r, 0, r->rank); /* of all directions, read in every step */
+    double states = view_product(r, 0, r->rank); /* of all directions, read in every step */
     uint32_t slot = v->node->in[2];
     double bytes = states * oc_dtype_info(v->a->type[slot].dtype)->bits / 8;
     double steps = (double)x->dim[batch_first ? 1 : 0].v;
@@ -292,7 +328,7 @@ static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
 
 static const struct {
     uint8_t cls;
-    void (*read)(const struct oc_kernel_view *v, struct oc_kernel *k);
+    void (*read)(const struct kernel_view *v, struct oc_kernel *k);
 } readers[] = {
     {OC_KC_GEMM, gemm},
     {OC_KC_CONV_KXK, kernel_class_conv},
@@ -303,15 +339,246 @@ static const struct {
     {OC_KC_POOL, pool},
 };
 
+/* ---- contiguous runs -------------------------------------------------------------------------------- */
+
+/* Elements of the dimensions from `from` on. */
+static double elements_from(const struct oc_shape *s, unsigned from)
+{
+    return view_product(s, from, s->rank);
+}
+
+static unsigned run_axis_of(const struct kernel_view *v, const struct oc_shape *s, int64_t otherwise)
+{
+    const struct oc_attr *at = oc_node_attr(v->node, "axis");
+    int64_t axis = at && at->type == OC_ATTR_INT ? at->i : otherwise;
+    axis += axis < 0 ? s->rank : 0;
+    return axis < 0 ? 0 : axis > s->rank ? s->rank : (unsigned)axis;
+}
+
+/* Trailing dimensions that keep their position are contiguous. */
+static double transpose(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0);
+    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
+    if (!x || !x->rank)
+        return 0;
+    if (!perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
+        return 1;
+    unsigned kept = x->rank;
+    while (kept > 0 && perm->ints[kept - 1] == kept - 1)
+        kept--;
+    return elements_from(x, kept);
+}
+
+/* Concat, Split, Slice, Pad, Tile: the last dimensions that stay whole, and what is copied of the next one.
+ */
+static double copied_run(const struct kernel_view *v)
+{
+    const struct oc_shape *in = view_input(v, 0), *out = view_output(v);
+    double n = 1;
+    if (!in || !out || in->rank != out->rank || !in->rank)
+        return 0;
+    for (unsigned i = in->rank; i-- > 0;) {
+        int64_t a = in->dim[i].v, b = out->dim[i].v;
+        n *= (double)(a < b ? a : b);
+        if (a != b)
+            break;
+    }
+    return n;
+}
+
+/* Gather: the dimensions after the axis. */
+static double gathered_run(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0);
+    unsigned axis = x ? run_axis_of(v, x, 0) : 0;
+    return x && axis < x->rank ? elements_from(x, axis + 1) : 0;
+}
+
+/* A row of the last axis is contiguous; other axes are not. */
+static double last_axis_run(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0);
+    if (!x || !x->rank)
+        return 0;
+    unsigned axis = run_axis_of(v, x, -1);
+    return axis + 1 >= x->rank ? (double)x->dim[x->rank - 1].v : 1;
+}
+
+/* Reductions: rows of the last axes; of other axes, the elements after them are processed together. */
+static double reduced(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0), *o = view_output(v);
+    if (!x || !o || !x->rank)
+        return 0;
+    double out = elements_from(o, 0);
+    return out > 0 ? elements_from(x, 0) / out : 0;
+}
+
+/* The longest tail over which each operand has either all elements or one. */
+static double broadcast_run(const struct kernel_view *v)
+{
+    const struct oc_shape *o = view_output(v);
+    double least = 0;
+    if (!o)
+        return 0;
+    for (uint32_t i = 0; i < v->node->n_in; i++) {
+        const struct oc_shape *x = view_input(v, i);
+        if (!x || x->rank > o->rank || elements_from(x, 0) == 1 || elements_from(x, 0) == elements_from(o, 0))
+            continue;
+        unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all elements, 2: one element */
+        double n = 1;
+        for (; at > 0; at--) {
+            int64_t whole = o->dim[at - 1].v, has = at > pad ? x->dim[at - 1 - pad].v : 1;
+            unsigned is = whole == 1 ? kind : has == whole ? 1 : 2;
+            if (kind && is != kind)
+                break;
+            kind = is;
+            n *= (double)whole;
+        }
+        least = least > 0 ? fmin(least, n) : n;
+    }
+    return least;
+}
+
+/* ---- variants --------------------------------------------------------------------------------------- */
+
+/* Whether the axes without the i-th are in ascending order. */
+static bool sorted_without(const int64_t *axis, unsigned n, unsigned i)
+{
+    for (unsigned k = 0, last = n; k < n; k++) {
+        if (k == i)
+            continue;
+        if (last < n && axis[k] < axis[last])
+            return false;
+        last = k;
+    }
+    return true;
+}
+
+/* 1: one axis moves inwards, 2: outwards, 3: any other order, 0: none moves; axes of size 1 do not count. */
+static uint8_t transpose_variant(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0);
+    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
+    int64_t axis[OC_MAX_RANK];
+    unsigned n = 0;
+    if (!x || !perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
+        return 0;
+    for (unsigned i = 0; i < x->rank; i++)
+        if (perm->ints[i] >= 0 && perm->ints[i] < x->rank && x->dim[perm->ints[i]].v != 1)
+            axis[n++] = perm->ints[i];
+    if (sorted_without(axis, n, n))
+        return 0;
+    for (unsigned i = 0; i < n; i++)
+        if (sorted_without(axis, n, i))
+            return i && axis[i] < axis[i - 1] ? 1 : 2;
+    return 3;
+}
+
+static uint8_t resize_variant(const struct kernel_view *v)
+{
+    const struct oc_attr *mode = oc_node_attr(v->node, "mode");
+    if (!mode || mode->type != OC_ATTR_STRING || !strcmp(mode->s.s, "nearest"))
+        return 0;
+    return !strcmp(mode->s.s, "cubic") ? 2 : 1;
+}
+
+/* 1: the last axes, 2: the first axes, 3: others; 0: unknown. */
+static uint8_t reduce_variant(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0);
+    const struct oc_attr *axes = oc_node_attr(v->node, "axes");
+    uint64_t mask = 0;
+    if (!x || !x->rank || !axes || axes->type != OC_ATTR_INTS)
+        return 0;
+    for (uint32_t i = 0; i < axes->n; i++) {
+        int64_t axis = axes->ints[i] + (axes->ints[i] < 0 ? x->rank : 0);
+        mask |= axis >= 0 && axis < x->rank ? UINT64_C(1) << axis : 0;
+    }
+    unsigned changes = 0;
+    for (unsigned i = 1; i < x->rank; i++)
+        changes += (mask >> i & 1) != (mask >> (i - 1) & 1);
+    return changes > 1 ? 3 : mask & 1 ? 2 : 1;
+}
+
+/* Spatial dimensions. */
+static uint8_t conv_variant(const struct kernel_view *v)
+{
+    const struct oc_shape *x = view_input(v, 0);
+    return x && x->rank > 2 ? (uint8_t)(x->rank - 2) : 0;
+}
+
+/* 0: not integers. */
+static uint8_t weight_sign(const struct kernel_view *v)
+{
+    uint32_t slot = oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
+    uint32_t w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
+    unsigned dtype = w == OC_NONE ? 0 : v->a->type[w].dtype;
+    return dtype == OC_DT_UINT8 ? OC_VARIANT_UNSIGNED : dtype == OC_DT_INT8 ? OC_VARIANT_SIGNED : 0;
+}
+
+static const struct {
+    uint8_t cls;
+    double (*run)(const struct kernel_view *v);
+    uint8_t (*variant)(const struct kernel_view *v);
+} walks[] = {
+    {OC_KC_TRANSPOSE, transpose, transpose_variant},
+    {OC_KC_COPY, copied_run, NULL},
+    {OC_KC_GATHER, gathered_run, NULL},
+    {OC_KC_SOFTMAX, last_axis_run, NULL},
+    {OC_KC_REDUCE, reduced, reduce_variant},
+    {OC_KC_ELEMENTWISE, broadcast_run, NULL},
+    {OC_KC_ACTIVATION, broadcast_run, NULL},
+    {OC_KC_SORT, last_axis_run, NULL},
+    {OC_KC_RESIZE, NULL, resize_variant},
+    {OC_KC_CONV_PLAIN, NULL, conv_variant},
+    {OC_KC_CONV_GROUPED, NULL, conv_variant},
+};
+
+static uint8_t main_function(const struct oc_node_cost *c)
+{
+    uint64_t most = 0;
+    uint8_t found = 0;
+    if (c->quality == OC_UNKNOWN)
+        return 0;
+    for (unsigned i = 0; i < c->n_hist; i++) {
+        unsigned p = c->hist[i].prim;
+        bool counts = p == OC_DIV || (p >= OC_SQRT && p <= OC_POW);
+        if (counts && !c->hist[i].is_int && c->hist[i].n > most) {
+            most = c->hist[i].n;
+            found = (uint8_t)p;
+        }
+    }
+    return found;
+}
+
+/* Sets run, variant and function of the kernel from its main node. */
+static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
+                        struct oc_kernel *k)
+{
+    struct kernel_view v = {.node = &m->node[node], .a = a};
+    k->function = main_function(&a->cost[node]);
+    for (size_t i = 0; i < OC_COUNT(walks); i++)
+        if (walks[i].cls == k->cls) {
+            k->run = walks[i].run ? walks[i].run(&v) : 0;
+            k->variant = walks[i].variant ? walks[i].variant(&v) : 0;
+            break;
+        }
+    if (!k->variant && oc_class_is_int(k->dtype))
+        k->variant = weight_sign(&v);
+}
+
 void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint32_t node, struct oc_kernel *k)
 {
     const struct oc_node_cost *c = &a->cost[node];
     double trips = c->trips ? (double)c->trips : 1;
-    struct oc_kernel_view v = {
+    struct kernel_view v = {
         .node = &m->node[node], .a = a, .macs = c->quality == OC_UNKNOWN ? 0 : (double)c->macs / trips};
     for (size_t i = 0; i < OC_COUNT(readers); i++)
         if (readers[i].cls == k->cls) {
             readers[i].read(&v, k);
             break;
         }
+    kernel_walk(m, a, node, k);
 }

@@ -1,237 +1,19 @@
+/* Kernels of nodes and of a recording: work, bytes, signature, subnormal weights. */
 #include "estimate/kernels.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
+#include "base/wire.h"
+#include "estimate/curve.h"
+#include "estimate/predict.h"
+#include "model/model.h"
+#include "onnxcost.h"
+#include "onnxcost/hardware.h"
 #include "ops/op.h"
-
-/* Elements of the dimensions from `from` on. */
-static double from_axis(const struct oc_shape *s, unsigned from)
-{
-    return oc_view_product(s, from, s->rank);
-}
-
-static unsigned kernels_axis_of(const struct oc_kernel_view *v, const struct oc_shape *s, int64_t otherwise)
-{
-    const struct oc_attr *at = oc_node_attr(v->node, "axis");
-    int64_t axis = at && at->type == OC_ATTR_INT ? at->i : otherwise;
-    axis += axis < 0 ? s->rank : 0;
-    return axis < 0 ? 0 : axis > s->rank ? s->rank : (unsigned)axis;
-}
-
-/* Trailing dimensions that keep their position are contiguous. */
-static double transpose(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0);
-    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
-    if (!x || !x->rank)
-        return 0;
-    if (!perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
-        return 1;
-    unsigned kept = x->rank;
-    while (kept > 0 && perm->ints[kept - 1] == kept - 1)
-        kept--;
-    return from_axis(x, kept);
-}
-
-/* Concat, Split, Slice, Pad, Tile: the last dimensions that stay whole, and what is copied of the next one.
- */
-static double copied_run(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *in = oc_view_input(v, 0), *out = oc_view_output(v);
-    double n = 1;
-    if (!in || !out || in->rank != out->rank || !in->rank)
-        return 0;
-    for (unsigned i = in->rank; i-- > 0;) {
-        int64_t a = in->dim[i].v, b = out->dim[i].v;
-        n *= (double)(a < b ? a : b);
-        if (a != b)
-            break;
-    }
-    return n;
-}
-
-/* Gather: the dimensions after the axis. */
-static double gathered_run(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0);
-    unsigned axis = x ? kernels_axis_of(v, x, 0) : 0;
-    return x && axis < x->rank ? from_axis(x, axis + 1) : 0;
-}
-
-/* A row of the last axis is contiguous; other axes are not. */
-static double kernels_row(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0);
-    if (!x || !x->rank)
-        return 0;
-    unsigned axis = kernels_axis_of(v, x, -1);
-    return axis + 1 >= x->rank ? (double)x->dim[x->rank - 1].v : 1;
-}
-
-/* Reductions: rows of the last axes; of other axes, the elements after them are processed together. */
-static double reduced(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
-    if (!x || !o || !x->rank)
-        return 0;
-    double out = from_axis(o, 0);
-    return out > 0 ? from_axis(x, 0) / out : 0;
-}
-
-/* The longest tail over which each operand has either all elements or one. */
-static double kernels_broadcast(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *o = oc_view_output(v);
-    double least = 0;
-    if (!o)
-        return 0;
-    for (uint32_t i = 0; i < v->node->n_in; i++) {
-        const struct oc_shape *x = oc_view_input(v, i);
-        if (!x || x->rank > o->rank || from_axis(x, 0) == 1 || from_axis(x, 0) == from_axis(o, 0))
-            continue;
-        unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all elements, 2: one element */
-        double n = 1;
-        for (; at > 0; at--) {
-            int64_t whole = o->dim[at - 1].v, has = at > pad ? x->dim[at - 1 - pad].v : 1;
-            unsigned is = whole == 1 ? kind : has == whole ? 1 : 2;
-            if (kind && is != kind)
-                break;
-            kind = is;
-            n *= (double)whole;
-        }
-        least = least > 0 ? fmin(least, n) : n;
-    }
-    return least;
-}
-
-/* ---- variants --------------------------------------------------------------------------------------- */
-
-/* Whether the axes without the i-th are in ascending order. */
-static bool sorted_without(const int64_t *axis, unsigned n, unsigned i)
-{
-    for (unsigned k = 0, last = n; k < n; k++) {
-        if (k == i)
-            continue;
-        if (last < n && axis[k] < axis[last])
-            return false;
-        last = k;
-    }
-    return true;
-}
-
-/* 1: one axis moves inwards, 2: outwards, 3: any other order, 0: none moves; axes of size 1 do not count. */
-static uint8_t transpose_variant(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0);
-    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
-    int64_t axis[OC_MAX_RANK];
-    unsigned n = 0;
-    if (!x || !perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
-        return 0;
-    for (unsigned i = 0; i < x->rank; i++)
-        if (perm->ints[i] >= 0 && perm->ints[i] < x->rank && x->dim[perm->ints[i]].v != 1)
-            axis[n++] = perm->ints[i];
-    if (sorted_without(axis, n, n))
-        return 0;
-    for (unsigned i = 0; i < n; i++)
-        if (sorted_without(axis, n, i))
-            return i && axis[i] < axis[i - 1] ? 1 : 2;
-    return 3;
-}
-
-static uint8_t resize_variant(const struct oc_kernel_view *v)
-{
-    const struct oc_attr *mode = oc_node_attr(v->node, "mode");
-    if (!mode || mode->type != OC_ATTR_STRING || !strcmp(mode->s.s, "nearest"))
-        return 0;
-    return !strcmp(mode->s.s, "cubic") ? 2 : 1;
-}
-
-/* 1: the last axes, 2: the first axes, 3: others; 0: unknown. */
-static uint8_t reduce_variant(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0);
-    const struct oc_attr *axes = oc_node_attr(v->node, "axes");
-    uint64_t mask = 0;
-    if (!x || !x->rank || !axes || axes->type != OC_ATTR_INTS)
-        return 0;
-    for (uint32_t i = 0; i < axes->n; i++) {
-        int64_t axis = axes->ints[i] + (axes->ints[i] < 0 ? x->rank : 0);
-        mask |= axis >= 0 && axis < x->rank ? UINT64_C(1) << axis : 0;
-    }
-    unsigned changes = 0;
-    for (unsigned i = 1; i < x->rank; i++)
-        changes += (mask >> i & 1) != (mask >> (i - 1) & 1);
-    return changes > 1 ? 3 : mask & 1 ? 2 : 1;
-}
-
-/* Spatial dimensions. */
-static uint8_t conv_variant(const struct oc_kernel_view *v)
-{
-    const struct oc_shape *x = oc_view_input(v, 0);
-    return x && x->rank > 2 ? (uint8_t)(x->rank - 2) : 0;
-}
-
-/* 0: not integers. */
-static uint8_t weight_sign(const struct oc_kernel_view *v)
-{
-    uint32_t slot = oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
-    uint32_t w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
-    unsigned dtype = w == OC_NONE ? 0 : v->a->type[w].dtype;
-    return dtype == OC_DT_UINT8 ? OC_VARIANT_UNSIGNED : dtype == OC_DT_INT8 ? OC_VARIANT_SIGNED : 0;
-}
-
-static const struct {
-    uint8_t cls;
-    double (*run)(const struct oc_kernel_view *v);
-    uint8_t (*variant)(const struct oc_kernel_view *v);
-} walks[] = {
-    {OC_KC_TRANSPOSE, transpose, transpose_variant},
-    {OC_KC_COPY, copied_run, NULL},
-    {OC_KC_GATHER, gathered_run, NULL},
-    {OC_KC_SOFTMAX, kernels_row, NULL},
-    {OC_KC_REDUCE, reduced, reduce_variant},
-    {OC_KC_ELEMENTWISE, kernels_broadcast, NULL},
-    {OC_KC_ACTIVATION, kernels_broadcast, NULL},
-    {OC_KC_SORT, kernels_row, NULL},
-    {OC_KC_RESIZE, NULL, resize_variant},
-    {OC_KC_CONV_PLAIN, NULL, conv_variant},
-    {OC_KC_CONV_GROUPED, NULL, conv_variant},
-};
-
-static uint8_t main_function(const struct oc_node_cost *c)
-{
-    uint64_t most = 0;
-    uint8_t found = 0;
-    if (c->quality == OC_UNKNOWN)
-        return 0;
-    for (unsigned i = 0; i < c->n_hist; i++) {
-        unsigned p = c->hist[i].prim;
-        bool counts = p == OC_DIV || (p >= OC_SQRT && p <= OC_POW);
-        if (counts && !c->hist[i].is_int && c->hist[i].n > most) {
-            most = c->hist[i].n;
-            found = (uint8_t)p;
-        }
-    }
-    return found;
-}
-
-/* Sets run, variant and function of the kernel from its main node. */
-static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
-                        struct oc_kernel *k)
-{
-    struct oc_kernel_view v = {.node = &m->node[node], .a = a};
-    k->function = main_function(&a->cost[node]);
-    for (size_t i = 0; i < OC_COUNT(walks); i++)
-        if (walks[i].cls == k->cls) {
-            k->run = walks[i].run ? walks[i].run(&v) : 0;
-            k->variant = walks[i].variant ? walks[i].variant(&v) : 0;
-            break;
-        }
-    if (!k->variant && oc_class_is_int(k->dtype))
-        k->variant = weight_sign(&v);
-}
 
 /* ---- signature -------------------------------------------------------------------------------------- */
 
@@ -577,7 +359,6 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     if (k->dtype == OC_CLASS_I8 && leaves_sums(type ? type : m->m->node[core].op_type))
         k->dtype = OC_CLASS_I32;
     oc_kernel_dims(m->m, m->a, core, k);
-    kernel_walk(m->m, m->a, core, k);
     k->op = op_code(type && is_integer_type(type) ? type : m->m->node[core].op_type);
     k->signature = kernel_signature(m->m, m->a, k, node, n_node, type);
 }
@@ -667,4 +448,242 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
         out->n++;
     }
     oc_kernel_maker_close(&m);
+}
+
+/* ---- subnormal weights ---------------------------------------------------------------------------------------- */
+
+/* A tensor of outer x width x inner elements; kernels load `lanes` neighbours along its width at once. */
+struct vectors {
+    uint64_t outer, width, inner, lanes;
+    float below;         /* what counts as subnormal */
+    const float *factor; /* of each element of the width, by which the runtime multiplies them; NULL: 1 */
+};
+
+enum { WHOLE = 16384, RUNS = 16 };
+
+static float element(const uint8_t *data, uint64_t at)
+{
+    float x;
+    oc_os_need(data + 4 * at, sizeof(x));
+    uint32_t bits = (uint32_t)oc_load_le(data + 4 * at, sizeof(x));
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+static bool is_below(float x, float below)
+{
+    return x != 0 && fabsf(x) < below;
+}
+
+static bool has_subnormal(const uint8_t *data, const struct vectors *v, uint64_t vector)
+{
+    if (v->lanes == 1 && !v->factor)
+        return is_below(element(data, vector), v->below);
+    uint64_t rows = (v->width + v->lanes - 1) / v->lanes, row = vector / v->inner % rows;
+    uint64_t end = (row + 1) * v->lanes < v->width ? (row + 1) * v->lanes : v->width;
+    bool found = false;
+    for (uint64_t lane = row * v->lanes; lane < end && !found; lane++) {
+        uint64_t at = (vector / v->inner / rows * v->width + lane) * v->inner + vector % v->inner;
+        found = is_below(element(data, at) * (v->factor ? v->factor[lane] : 1), v->below);
+    }
+    return found;
+}
+
+/* Share of the vectors with a subnormal number, of a sample; adds the elements of the tensor to *all. */
+static double vectors_share(const struct oc_model *m, const struct oc_tensor *t, const struct vectors *v,
+                            double *all)
+{
+    struct oc_tensor_bytes b;
+    bool copied = t->storage == OC_STORE_FIELDS && t->elements > 1 << 22;
+    if (t->dtype != OC_DT_FLOAT || copied || !t->elements || !oc_tensor_bytes_open(m, t, &b))
+        return 0;
+    uint64_t n = v->outer * ((v->width + v->lanes - 1) / v->lanes) * v->inner, most = WHOLE / v->lanes;
+    uint64_t places = v->inner > 1 ? RUNS / 2 : RUNS; /* rows apart are on pages apart */
+    uint64_t runs = n > most ? places : 1, run = n > most ? most / places : n, found = 0;
+    for (uint64_t r = 0; r < runs; r++) {
+        uint64_t from = runs > 1 ? (n - run) / (runs - 1) * r : 0;
+        for (uint64_t i = from; i < from + run; i++)
+            found += has_subnormal(b.data, v, i);
+    }
+    oc_tensor_bytes_close(&b);
+    *all += (double)t->elements;
+    return (double)found / (double)(runs * run);
+}
+
+static const struct oc_tensor *weights_of(const struct oc_model *m, const struct oc_node *n, uint32_t slot)
+{
+    const struct oc_value *v = slot < n->n_in && n->in[slot] != OC_NONE ? &m->value[n->in[slot]] : NULL;
+    if (!v || v->constant)
+        return v ? v->constant : NULL;
+    return v->producer != OC_NONE ? oc_node_constant(&m->node[v->producer]) : NULL;
+}
+
+double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32_t n_node)
+{
+    double all = 0, subnormal = 0;
+    for (uint32_t k = 0; k < n_node; k++)
+        for (uint32_t i = 0; i < m->node[node[k]].n_in; i++) {
+            const struct oc_tensor *t = weights_of(m, &m->node[node[k]], i);
+            double before = all;
+            if (!t)
+                continue;
+            double share = vectors_share(m, t, &(struct vectors){1, t->elements, 1, 1, FLT_MIN, NULL}, &all);
+            subnormal += share * (all - before);
+        }
+    return all > 0 ? subnormal / all : 0;
+}
+
+/* ---- kernels with subnormal weights ----------------------------------------------------------------- */
+
+#define CYCLES      150 /* of a vector multiply-add with a subnormal operand */
+#define MOST_CYCLES 200
+#define NONZERO     0.4 /* share of inputs after Relu that are not zero, */
+#define FEW_NONZERO 0.2 /* where most vectors have subnormal weights: those of channels that are zero decay */
+#define MOSTLY      0.5
+/* Weights of a channel that training has switched off decay in the layer before, too: a depthwise convolution multiplies
+ * its weights by values of that size. */
+#define SQUARED    0x1p-63f
+#define ASSUMED_HZ 3e9
+#define MOST_MOVES 8
+
+static const struct oc_hw_figure *figure_of(const struct oc_device *d, const char *group, const char *what)
+{
+    for (size_t i = 0; i < d->n_figure; i++)
+        if (strcmp(d->figure[i].group, group) == 0 && (!what || strcmp(d->figure[i].what, what) == 0))
+            return &d->figure[i];
+    return NULL;
+}
+
+/* Whether many elements of the value are zero: it comes from Relu, through operators that move elements. */
+static bool comes_from_relu(const struct oc_model *m, uint32_t value)
+{
+    for (unsigned i = 0; i < MOST_MOVES && value != OC_NONE; i++) {
+        const struct oc_node *n =
+            m->value[value].producer == OC_NONE ? NULL : &m->node[m->value[value].producer];
+        const struct oc_op *op = n ? oc_op_find(n->domain, n->op_type, 0) : NULL;
+        if (!op || !n->n_in || oc_op_is(op, OC_F_RECTIFIES))
+            return op && n->n_in;
+        if (!oc_op_selects(op) && !oc_op_is(op, OC_F_NO_EFFECT) && op->op_class != OC_OP_POOL)
+            return false;
+        value = n->in[0];
+    }
+    return false;
+}
+
+/* How a kernel of the class loads the weights t of the node: neighbours in a vector are output channels. Unblocked and
+ * transposed convolutions multiply one weight with a vector of positions. */
+static bool vectors_of(unsigned cls, const struct oc_node *n, const struct oc_tensor *t, uint64_t lanes,
+                       struct vectors *out)
+{
+    const struct oc_attr *transposed = oc_node_attr(n, "transB");
+    bool product = strcmp(n->op_type, "MatMul") == 0 ||
+                   (strcmp(n->op_type, "Gemm") == 0 && !(transposed && transposed->i));
+    unsigned axis = product ? t->rank - 1 : cls == OC_KC_RNN ? 1 : 0;
+    if (axis >= t->rank || !t->elements)
+        return false;
+    *out = (struct vectors){
+        1, (uint64_t)t->dim[axis], 1, lanes, cls == OC_KC_CONV_DEPTHWISE ? SQUARED : FLT_MIN, NULL};
+    for (unsigned i = 0; i < axis; i++)
+        out->outer *= (uint64_t)t->dim[i];
+    for (unsigned i = axis + 1; i < t->rank; i++)
+        out->inner *= (uint64_t)t->dim[i];
+    if (cls == OC_KC_CONV_PLAIN || cls == OC_KC_CONV_TRANSPOSED)
+        out->lanes = 1;
+    return true;
+}
+
+static bool is_made_by(const struct oc_device *d, const char *vendor)
+{
+    const char *maker = oc_cal_device_kind(d) == OC_CAL_CPU ? oc_device_info(d)->vendor : NULL;
+    return maker && strcmp(maker, vendor) == 0;
+}
+
+/* The lanes of a vector of f32; 0: not x86, where subnormal numbers are as fast as others, as far as known. */
+static uint64_t lanes_of(const struct oc_device *d)
+{
+    if (!is_made_by(d, "Intel") && !is_made_by(d, "AMD"))
+        return 0;
+    return oc_fusion_rules_of("onnxruntime", d) == OC_FUSE_ORT_AVX2 ? 8 : 16;
+}
+
+/* scale / sqrt(variance + epsilon) of the BatchNormalization that the runtime folds into the weights of `n`; heap. NULL:
+ * none. */
+static float *folded_factors(const struct oc_model *m, const struct oc_kernel_use *u, const struct oc_node *n,
+                             uint64_t width)
+{
+    const struct oc_node *norm = NULL;
+    for (uint32_t i = 0; i < u->n_node; i++) {
+        const struct oc_node *x = &m->node[u->node[i]];
+        norm =
+            strcmp(x->op_type, "BatchNormalization") == 0 && x->n_in > 4 && x->in[0] == n->out[0] ? x : norm;
+    }
+    const struct oc_tensor *scale = norm ? weights_of(m, norm, 1) : NULL,
+                           *variance = norm ? weights_of(m, norm, 4) : NULL;
+    if (!scale || !variance || scale->elements != width || variance->elements != width ||
+        scale->dtype != OC_DT_FLOAT || variance->dtype != OC_DT_FLOAT)
+        return NULL;
+    const struct oc_attr *epsilon = oc_node_attr(norm, "epsilon");
+    struct oc_tensor_bytes a, b;
+    float *factor = NULL;
+    if (!oc_tensor_bytes_open(m, scale, &a))
+        return NULL;
+    if (oc_tensor_bytes_open(m, variance, &b)) {
+        factor = oc_xmalloc((size_t)width * sizeof(*factor));
+        for (uint64_t i = 0; i < width; i++)
+            factor[i] = element(a.data, i) / sqrtf(element(b.data, i) + (epsilon ? epsilon->f : 1e-5f));
+        oc_tensor_bytes_close(&b);
+    }
+    oc_tensor_bytes_close(&a);
+    return factor;
+}
+
+static double assisted_share(const struct oc_model *m, uint64_t lanes, const struct oc_kernel_use *u,
+                             const struct oc_node *n, const struct oc_tensor *t)
+{
+    struct vectors v;
+    double all = 0;
+    if (!t || !vectors_of(u->kernel.cls, n, t, lanes, &v))
+        return 0;
+    bool convolution = strcmp(n->op_type, "Conv") == 0;
+    float *factor = convolution ? folded_factors(m, u, n, v.width) : NULL;
+    v.factor = factor;
+    double share = vectors_share(m, t, &v, &all);
+    free(factor);
+    return share;
+}
+
+static void mark_kernel(const struct oc_model *m, uint64_t lanes, struct oc_kernel_use *u)
+{
+    struct oc_kernel *k = &u->kernel;
+    if (k->node == OC_NONE)
+        return;
+    const struct oc_node *n = &m->node[k->node];
+    uint32_t last = k->cls == OC_KC_RNN ? 2 : 1;
+    for (uint32_t slot = 1; n->n_out && slot <= last && k->work.macs[OC_CLASS_F32]; slot++)
+        k->assisted = fmax(k->assisted, assisted_share(m, lanes, u, n, weights_of(m, n, slot)));
+    k->assisted = k->assisted < OC_SUBNORMAL_LEAST ? 0 : k->assisted;
+    k->rectified = k->assisted > 0 && comes_from_relu(m, n->in[0]);
+}
+
+void oc_subnormal_mark(const struct oc_model *m, const struct oc_device *d, struct oc_kernel_list *list)
+{
+    uint64_t lanes = lanes_of(d);
+    for (size_t i = 0; i < list->n && lanes; i++)
+        mark_kernel(m, lanes, &list->item[i]);
+}
+
+struct oc_assists oc_subnormal_assists(const struct oc_kernel *k, const struct oc_device *d)
+{
+    const struct oc_hw_figure *clock = figure_of(d, "clock", NULL), *threads = figure_of(d, "count", "core");
+    threads = threads ? threads : figure_of(d, "count", "thread");
+    uint64_t lanes = lanes_of(d);
+    if (!(k->assisted > 0) || !lanes)
+        return (struct oc_assists){0, 0};
+    double each = 1 / ((clock && clock->value > 0 ? clock->value : ASSUMED_HZ) *
+                       (threads && threads->value > 0 ? threads->value : 1));
+    double n = k->assisted * (double)k->work.macs[OC_CLASS_F32] / (double)lanes;
+    double nonzero = !k->rectified ? 1 : k->assisted < MOSTLY ? NONZERO : FEW_NONZERO;
+    /* AMD's processors were not measured */
+    double usual_s = is_made_by(d, "Intel") ? n * CYCLES * each * nonzero : 0;
+    return (struct oc_assists){usual_s, n * MOST_CYCLES * each};
 }

@@ -36,15 +36,15 @@ struct oc_kernel {
     double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
     double channels_in;
     /* Memory access pattern: length of contiguous runs of elements. 1: every element of a row is elsewhere;
-     * 0: fully contiguous, or unknown (kernels.h). */
+     * 0: fully contiguous, or unknown. */
     double run;
-    uint8_t function;      /* its most frequent transcendental primitive (enum oc_prim), 0: none */
-    uint8_t variant;       /* of the operator: order of axes, interpolation (kernels.c); 0: the usual one */
-    uint16_t op;           /* hash of its operator type, 0: unknown */
-    double steps;          /* in sequence: of a recurrent layer, images of a convolution; else 0 */
+    uint8_t function; /* its most frequent transcendental primitive (enum oc_prim), 0: none */
+    uint8_t variant;  /* of the operator: order of axes, interpolation (kernel_class.c); 0: the usual one */
+    uint16_t op;      /* hash of its operator type, 0: unknown */
+    double steps;     /* in sequence: of a recurrent layer, images of a convolution; else 0 */
     uint64_t reload_bytes; /* weights read again in every step but the first; not in rd_wt */
     uint32_t members;      /* nodes in it */
-    double assisted;       /* share of its vectors of weights with a subnormal number (subnormal.c) */
+    double assisted;       /* share of its vectors of weights with a subnormal number */
     bool rectified;        /* then: its input comes from Relu */
     uint64_t
         signature;     /* hash of class, type, all sizes and attributes that determine the work; 0: unknown */
@@ -109,46 +109,6 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
  * kernel without a node in the model. */
 void oc_kernel_sign_inserted(struct oc_kernel *k, const char *type);
 
-/* ---- kernel class ------------------------------------------------------------------------------------- */
-
-/* Class of kernels of an operator, by its row in the operator tables. */
-
-/* ---- kernel view --------------------------------------------------------------------------------------- */
-
-/* A node with its known tensor sizes, input of kernel_class.c and kernels.c, which share it. */
-
-struct oc_kernel_view {
-    const struct oc_node *node;
-    const struct oc_analysis *a;
-    double macs; /* of one execution; 0: none, or unknown */
-};
-
-/* NULL: no tensor, or some size is unknown. */
-static inline const struct oc_shape *oc_view_shape(const struct oc_kernel_view *v, uint32_t value)
-{
-    const struct oc_type *t = value == OC_NONE ? NULL : &v->a->type[value];
-    return t && t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? &t->shape : NULL;
-}
-
-static inline const struct oc_shape *oc_view_input(const struct oc_kernel_view *v, uint32_t slot)
-{
-    return slot < v->node->n_in ? oc_view_shape(v, v->node->in[slot]) : NULL;
-}
-
-static inline const struct oc_shape *oc_view_output(const struct oc_kernel_view *v)
-{
-    return v->node->n_out ? oc_view_shape(v, v->node->out[0]) : NULL;
-}
-
-/* Elements of the dimensions from `from` to before `to`. */
-static inline double oc_view_product(const struct oc_shape *s, unsigned from, unsigned to)
-{
-    double n = 1;
-    for (unsigned i = from; i < to && i < s->rank; i++)
-        n *= (double)s->dim[i].v;
-    return n;
-}
-
 /* ---- kernel class -------------------------------------------------------------------------------------- */
 
 /* Contractions get their class without special sizes: OC_KC_GEMM, OC_KC_CONV_KXK, OC_KC_ATTENTION_PREFILL;
@@ -157,11 +117,37 @@ unsigned oc_kernel_class_of_op(const struct oc_op *op);
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-/* Sizes of a kernel from its main node: the contraction, the window, and the class refined by them. */
-
-/* k->cls is that of the operator (kernel_class.c) and is refined; m, n, k, batch, the window and channels_in
- * are set, 0 for unknown sizes. For one execution of the node. */
+/* Sizes of a kernel from its main node: the contraction, the window, and the class refined by them. k->cls is
+ * that of the operator and is refined; m, n, k, batch, the window and channels_in are set, 0 for unknown sizes;
+ * then run, variant and function. For one execution of the node. */
 void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
                     struct oc_kernel *k);
+
+/* ---- subnormal weights ------------------------------------------------------------------------------ */
+
+/* Weights that are subnormal floats (below 2^-126). Intel processors multiply with them in microcode: a vector
+ * multiply-add with one in it takes 150 cycles. In kernels of 14 public networks, ONNX Runtime 1.30 on AVX-512, the time
+ * above that of the same kernel with other weights was 134 to 187 cycles per such instruction where the input has both
+ * signs, and less after Relu, since products with zero are exact. */
+
+/* Share of subnormal numbers in the f32 constants that the nodes read, 0 to 1: of a sample of at most 16384
+ * elements of each constant, at 16 places. */
+double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32_t n_node);
+
+/* A convolution with 0.3 % of such weights took nine times as long. */
+#define OC_SUBNORMAL_LEAST 0.001
+/* A kernel with such weights takes at most so many times its time: the largest measured ratio, 32, rounded
+ * up. */
+#define OC_SUBNORMAL_MOST 40
+
+/* Sets `assisted` and `rectified` of kernels that multiply such weights on such a processor. */
+void oc_subnormal_mark(const struct oc_model *m, const struct oc_device *d, struct oc_kernel_list *list);
+
+/* Seconds that they add to one execution of a marked kernel: as expected, 0 on processors of AMD, which were not
+ * measured; and if no input is zero. */
+struct oc_assists {
+    double usual_s, most_s;
+};
+struct oc_assists oc_subnormal_assists(const struct oc_kernel *k, const struct oc_device *d);
 
 #endif

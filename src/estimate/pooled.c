@@ -1,4 +1,4 @@
-#include "estimate/pooled.h"
+#include "estimate/predict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"
-#include "estimate/predict.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 

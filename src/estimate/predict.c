@@ -9,8 +9,6 @@
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"
-#include "estimate/pooled.h"
-#include "estimate/regression.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 

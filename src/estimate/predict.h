@@ -9,6 +9,56 @@
 #include "estimate/recast.h"
 #include "estimate/roofline.h"
 
+/* ---- GPUs without a calibration ------------------------------------------------------------------- */
+
+/* Time of a model on a GPU without a calibration: its kernels by the fusion plan, each with the efficiency
+ * that published latencies of other devices have (hwdb/published.tsv), and the interval by their held-out
+ * errors. `estimate` and `compare` use it. Times are in seconds. */
+
+struct oc_pooled_kernel {
+    struct oc_work work; /* of one execution, in the requested type */
+    uint8_t cls;         /* enum oc_kernel_class */
+    uint8_t op_class;    /* enum oc_op_class of its main node */
+    bool joined;         /* part of the kernel of an attention: no launch */
+    double calls;
+};
+
+struct oc_pooled_load {
+    const struct oc_pooled_kernel *kernel;
+    size_t n;
+    uint64_t const_bytes; /* constants read by a run */
+};
+
+/* Kernels of the list. as: the type that the work is assumed to be done in; NULL: the model's types. */
+void oc_pooled_load_make(const struct oc_analysis *a, const struct oc_kernel_list *list,
+                         const struct oc_recast *as, struct oc_arena *arena, struct oc_pooled_load *out);
+
+struct oc_pooled_time { /* of one execution of a kernel; or of a run: sums */
+    double t_s;
+    double launch_s, memory_s, unit_s[OC_HW_UNIT_COUNT]; /* t_s is their sum */
+    char missing[32];                                    /* why t_s is NAN: "matrix f8 peak"; "": it is not */
+};
+
+/* Whether published latencies apply to the device: GPUs. */
+bool oc_pooled_covers(const struct oc_device *device);
+
+void oc_pooled_kernel_time(const struct oc_pooled_load *load, size_t kernel, const struct oc_device *device,
+                           struct oc_pooled_time *out);
+void oc_pooled_add(struct oc_pooled_time *sum, const struct oc_pooled_time *t, double times);
+
+/* The interval of t: of 80 % of measurements, or of 95 %; never below the bound (bound.h; NAN: unknown). */
+struct oc_pooled_interval {
+    double lo_s, mid_s, hi_s;
+};
+struct oc_pooled_interval oc_pooled_interval(const struct oc_pooled_time *t, double bound_s, bool of_95);
+
+/* Sets the kernels and the total of an estimate without a calibration: the run is the sum of the kernels,
+ * with the interval of models. The kernels are already in the requested type. */
+struct oc_estimate;
+void oc_pooled_predict(struct oc_estimate *e);
+
+/* ---- predictions -------------------------------------------------------------------------------------- */
+
 /* Basis of a prediction, best first. */
 enum oc_evidence {
     OC_EVIDENCE_EXACT,      /* this kernel was measured on this device and runtime */
@@ -30,12 +80,11 @@ struct oc_prediction {
     uint8_t bound;    /* enum oc_bound */
     bool in_cache;    /* its activations are served by the last cache */
     bool extrapolated;
-    double decades;                  /* distance from the measured sizes */
-    double widening;                 /* added to half-widths in ln for that */
-    int32_t key;                     /* of the calibration; -1: none */
-    double roof_s, t0_s, tc_s, tm_s; /* roofline time: 0 if unknown */
-    double assists_s,
-        most_assists_s; /* what subnormal weights add: to t_s, to the upper ends (subnormal.c) */
+    double decades;                   /* distance from the measured sizes */
+    double widening;                  /* added to half-widths in ln for that */
+    int32_t key;                      /* of the calibration; -1: none */
+    double roof_s, t0_s, tc_s, tm_s;  /* roofline time: 0 if unknown */
+    double assists_s, most_assists_s; /* what subnormal weights add: to t_s, to the upper ends */
     uint64_t signature;
 };
 
@@ -103,12 +152,12 @@ struct oc_estimate {
     struct oc_kernel_list list;
     struct oc_prediction *prediction; /* of one execution, by kernel */
     double *measured_s;               /* of one execution; NULL: not measured */
-    bool pooled;                      /* without a calibration: from published latencies (pooled.h) */
+    bool pooled;                      /* without a calibration: from published latencies (pooled.c) */
     struct oc_model_prediction total;
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
-    uint32_t n_subnormal;                      /* kernels with subnormal weights (subnormal.c) */
+    uint32_t n_subnormal;                      /* kernels with subnormal weights */
     /* their time in a run with other weights, and what these add: as predicted, at most */
     double subnormal_s, subnormal_added_s, subnormal_most_s;
     unsigned width_chars;         /* of the text for people; 0: no limit */
@@ -121,32 +170,5 @@ struct oc_estimate {
 
 /* Seconds of a run for the kernel: the centre of the interval if there is no point estimate; NAN. */
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i);
-
-/* ---- subnormal ---------------------------------------------------------------------------------------- */
-
-/* Weights that are subnormal floats (below 2^-126). Intel processors multiply with them in microcode: a vector
- * multiply-add with one in it takes 150 cycles. In kernels of 14 public networks, ONNX Runtime 1.30 on AVX-512, the time
- * above that of the same kernel with other weights was 134 to 187 cycles per such instruction where the input has both
- * signs, and less after Relu, since products with zero are exact. */
-
-/* Share of subnormal numbers in the f32 constants that the nodes read, 0 to 1: of a sample of at most 16384
- * elements of each constant, at 16 places. */
-double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32_t n_node);
-
-/* A convolution with 0.3 % of such weights took nine times as long. */
-#define OC_SUBNORMAL_LEAST 0.001
-/* A kernel with such weights takes at most so many times its time: the largest measured ratio, 32, rounded
- * up. */
-#define OC_SUBNORMAL_MOST 40
-
-/* Sets `assisted` and `rectified` of kernels that multiply such weights on such a processor. */
-void oc_subnormal_mark(const struct oc_model *m, const struct oc_device *d, struct oc_kernel_list *list);
-
-/* Seconds that they add to one execution of a marked kernel: as expected, 0 on processors of AMD, which were not
- * measured; and if no input is zero. */
-struct oc_assists {
-    double usual_s, most_s;
-};
-struct oc_assists oc_subnormal_assists(const struct oc_kernel *k, const struct oc_device *d);
 
 #endif

@@ -6,7 +6,6 @@
 #include "analyze/closed_form.h"
 #include "base/arena.h"
 #include "estimate/calibrate.h"
-#include "estimate/pooled.h"
 #include "estimate/predict.h"
 #include "estimate/recast.h"
 
@@ -65,7 +64,7 @@ unsigned oc_rank_loads_analyses(const struct oc_rank_loads *l); /* made so far *
 /* ---- rank span ---------------------------------------------------------------------------------------- */
 
 /* Time of a device for a load, for the comparison of devices: with a calibration its estimate; of a GPU the
- * estimate from published latencies (pooled.h); of other devices an interval: kernels reach between 30 % and
+ * estimate from published latencies (pooled.c); of other devices an interval: kernels reach between 30 % and
  * 90 % of their roofline speed (an assumption, not a figure of a vendor), plus the launch overhead in the
  * device's file for every operator. Times are in seconds, NAN is "unknown". */
 

@@ -95,7 +95,7 @@ enum oc_reject_reason {
     OC_REJECT_TIMER,     /* shorter than two ticks of the timer */
     OC_REJECT_SPREAD,    /* (p90 - p10) / median over one half, but for a tick */
     OC_REJECT_TIMELESS,  /* no time, or no time of its own */
-    OC_REJECT_SUBNORMAL, /* it multiplies with subnormal weights (subnormal.c) */
+    OC_REJECT_SUBNORMAL, /* it multiplies with subnormal weights (kernels.h) */
     OC_REJECT_COUNT
 };
 const char *oc_reject_reason_name(unsigned reason);

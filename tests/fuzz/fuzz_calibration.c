@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate/cal_file.h"
 #include "estimate/calibrate.h"
 #include "estimate/predict.h"
 #include "onnxcost.h"

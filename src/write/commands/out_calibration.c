@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
-#include "estimate/cal_file.h"
+#include "estimate/calibrate.h"
 #include "estimate/samples.h"
 #include "estimate/validate.h"
 #include "onnxcost/estimate.h"

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/xml_read.h"
-#include "estimate/cal_file.h"
+#include "estimate/calibrate.h"
 #include "hw/hwdb.h"
 #include "mcp/mcp.h"
 #include "ops/user_rules.h"

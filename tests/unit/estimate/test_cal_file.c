@@ -1,4 +1,5 @@
-#include "estimate/cal_file.h"
+#include "estimate/calibrate.h"
+#include "estimate/curve.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -8,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "estimate/calibrate.h"
 #include "support/many.h"
 #include "onnxcost/estimate.h"
 

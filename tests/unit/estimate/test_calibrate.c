@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "estimate/regression.h"
+#include "estimate/curve.h"
 #include "estimate/cal_fit.h"
 #include "support/made_samples.h"
 #include "onnxcost/estimate.h"
