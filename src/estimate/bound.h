@@ -62,7 +62,7 @@ double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *d
 double oc_bound_of(const struct oc_analysis *a, const struct oc_recast *as, const struct oc_device *device,
                    bool cache);
 
-/* ---- bound law ---------------------------------------------------------------------------------------- */
+/* ---- bound law ----------------------------------------------------------------------------------- */
 
 /* The work of a model's lower bound (bound.h), with its totals, as closed forms of its open sizes: what
  * oc_bound_time needs at any size, without another analysis. */

@@ -55,7 +55,7 @@ static int by_datum(const void *a, const void *b)
     return c;
 }
 
-/* ---- groups of related networks ---------------------------------------------------------------------- */
+/* ---- groups of related networks ------------------------------------------------------------------ */
 
 #define RELATED 0.3 /* part of the time of one of two networks that is spent in shared kernels */
 

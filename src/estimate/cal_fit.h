@@ -5,7 +5,7 @@
 
 #include "estimate/curve.h"
 
-/* ---- cal data ------------------------------------------------------------------------------------------ */
+/* ---- cal data ------------------------------------------------------------------------------------ */
 
 /* Training data: samples evaluated for a device, merged by signature, in an order independent of the input
  * order, weighted, and assigned to folds (cross-validation). */
@@ -54,7 +54,7 @@ bool oc_cal_too_fast(const struct oc_sample *s, const struct oc_cal_point *point
  * [n_model], numbered by the first name in it. Returns the number of groups. */
 uint32_t oc_cal_groups(const struct oc_sample_set *set, uint32_t *group);
 
-/* ---- cal fit ------------------------------------------------------------------------------------------- */
+/* ---- cal fit ------------------------------------------------------------------------------------- */
 
 /* Logarithms, so that all have a similar scale: t0, Ec, w_half / P, Em, b_half / W (times in s), Wc. */
 enum oc_cfit_param { OC_CFIT_T0, OC_CFIT_EC, OC_CFIT_TW, OC_CFIT_EM, OC_CFIT_TB, OC_CFIT_WC, OC_CFIT_PARAMS };
@@ -118,7 +118,7 @@ void oc_cal_fit_wall(const struct oc_cal_data *data, struct oc_calibration *out)
 void oc_cal_fit_signatures(const struct oc_cal_data *data,
                            struct oc_calibration *out); /* of measured signatures */
 
-/* ---- cal keys ------------------------------------------------------------------------------------------ */
+/* ---- cal keys ------------------------------------------------------------------------------------ */
 
 /* The tree of keys (group, class, class and type) and their fits: one on all data, and one per fold without
  * the fold's data. */

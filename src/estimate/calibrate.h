@@ -112,7 +112,7 @@ const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsig
 double oc_cal_gap(const struct oc_calibration *cal, double kernel_s); /* after a kernel that took that long */
 const struct oc_cal_signature *oc_cal_find_signature(const struct oc_calibration *cal, uint64_t signature);
 
-/* ---- conformal ---------------------------------------------------------------------------------------- */
+/* ---- conformal ----------------------------------------------------------------------------------- */
 
 /* Conformal prediction: error bars from held-out predictions as split-conformal quantiles, valid for any
  * distribution, and the error common to whole models. */
@@ -152,7 +152,7 @@ double oc_conformal_model_sd(double tau, double exact, double variance);
 #define OC_CONFORMAL_ALL UINT32_MAX
 void oc_conformal_models(const struct oc_model_error *e, size_t n, uint32_t skip, struct oc_calibration *out);
 
-/* ---- calibration files -------------------------------------------------------------------------------------------- */
+/* ---- calibration files --------------------------------------------------------------------------- */
 
 /* Layout (hwdb/calibration.rng is the schema):
  *

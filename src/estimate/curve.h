@@ -1,6 +1,6 @@
 /* The time of a kernel as a curve of its work (formula in calibrate.h): the point (properties of a kernel
- * on a device) is computed once, and the curve is evaluated on it. Then what fits curves to measurements: least
- * squares for a few parameters, a forest for the residuals. Times are seconds. */
+ * on a device) is computed once, and the curve is evaluated on it. Then what fits curves to measurements:
+ * Levenberg-Marquardt for a few parameters, a forest for the residuals. Times are seconds. */
 #ifndef OC_CURVE_H
 #define OC_CURVE_H
 
@@ -86,7 +86,7 @@ struct oc_cal_curve oc_curve_rebase(const struct oc_cal_curve *curve, enum oc_ca
 struct oc_cal_curve oc_curve_transfer(const struct oc_cal_curve *curve, double from_peak, double to_peak,
                                       double from_dram, double to_dram);
 
-/* ---- least squares ------------------------------------------------------------------------------------- */
+/* ---- least squares ------------------------------------------------------------------------------- */
 
 /* Least squares for a few parameters: Levenberg-Marquardt with a numeric Jacobian, a robust loss and Gaussian
  * priors. Deterministic; allocates no persistent memory. */
@@ -118,7 +118,7 @@ double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work);
 double oc_lm_fit_multi(const struct oc_lm_problem *p, const double *start, unsigned starts, double *x,
                        double *work);
 
-/* ---- forest -------------------------------------------------------------------------------------------- */
+/* ---- forest -------------------------------------------------------------------------------------- */
 
 /* A bagged regression forest for the residuals of the curves: the logarithm of measured over predicted time.
  * Deterministic to the bit. Trees are flat arrays for storage in a file. */

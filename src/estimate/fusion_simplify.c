@@ -353,7 +353,7 @@ void oc_fuse_simplify(struct oc_fuse *f)
         }
 }
 
-/* ---- Transposes that move ----------------------------------------------------------------------------- */
+/* ---- Transposes that move ------------------------------------------------------------------------ */
 
 /* A Transpose goes after operators whose result has fewer dimensions, Gathers of one index and reductions: there
  * it has less work, or none; and toward another Transpose. */
@@ -528,7 +528,7 @@ void oc_fuse_move(struct oc_fuse *f)
     }
 }
 
-/* ---- Reshapes -------------------------------------------------------------------------------------------- */
+/* ---- Reshapes ------------------------------------------------------------------------------------ */
 
 bool oc_fuse_takes_zeros(const struct oc_fuse *f, uint32_t node)
 {

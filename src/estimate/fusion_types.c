@@ -5,7 +5,7 @@
 
 #include "estimate/fusion_plan.h"
 
-/* ---- operators without a kernel --------------------------------------------------------------------------------- */
+/* ---- operators without a kernel ------------------------------------------------------------------ */
 
 /* Operators for which ONNX Runtime's CPU provider has no kernel: it runs the nodes of their definition in
  * ONNX. Which nodes: tests/data/fusions.tsv. */
@@ -66,7 +66,7 @@ bool oc_fuse_function(struct oc_fuse *f, const struct oc_fuse_group *g, struct o
     return oc_fuse_function_size(f, g) > 1;
 }
 
-/* ---- half precision -------------------------------------------------------------------------------------- */
+/* ---- half precision ------------------------------------------------------------------------------ */
 
 /* Half precision on x86: ONNX Runtime's CPU provider has no kernels that compute in it. They compute in
  * float, with a Cast where a tensor comes from, or goes to, an operator that only moves data. */
@@ -152,7 +152,7 @@ void oc_fuse_casts(const struct oc_fuse *f, struct oc_kernel_list *out)
     }
 }
 
-/* ---- quantized operators ------------------------------------------------------------------------------ */
+/* ---- quantized operators ------------------------------------------------------------------------- */
 
 /* Quantized models in QDQ form: ONNX Runtime turns an operator between DequantizeLinear and QuantizeLinear
  * into one integer kernel (its QDQ selectors and actions, level "extended"). A DequantizeLinear with several
@@ -482,7 +482,7 @@ void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)
     }
 }
 
-/* ---- dynamic quantization ----------------------------------------------------------------------------- */
+/* ---- dynamic quantization ------------------------------------------------------------------------ */
 
 static uint32_t only_user(const struct oc_fuse *f, uint32_t node, const char *types)
 {

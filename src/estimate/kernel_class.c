@@ -128,7 +128,7 @@ static double view_product(const struct oc_shape *s, unsigned from, unsigned to)
     return n;
 }
 
-/* ---- sizes of a kernel ------------------------------------------------------------------------------------ */
+/* ---- sizes of a kernel --------------------------------------------------------------------------- */
 
 #define GEMV_MAX 4 /* rows or columns */
 

@@ -450,7 +450,7 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
     oc_kernel_maker_close(&m);
 }
 
-/* ---- subnormal weights ---------------------------------------------------------------------------------------- */
+/* ---- subnormal weights --------------------------------------------------------------------------- */
 
 /* A tensor of outer x width x inner elements; kernels load `lanes` neighbours along its width at once. */
 struct vectors {

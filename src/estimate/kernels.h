@@ -9,7 +9,7 @@
 #include "join/join.h"
 #include "ops/op.h"
 
-/* ---- kernel ------------------------------------------------------------------------------------------- */
+/* ---- kernel -------------------------------------------------------------------------------------- */
 
 /* One kernel launched by a runtime, possibly of several fused nodes, with its class, its work and its sizes.
  * The same type is used for measured kernels (a join) and planned ones (a fusion plan). Sizes are counts of
@@ -52,7 +52,7 @@ struct oc_kernel {
     const char *label; /* display name; may be NULL */
 };
 
-/* ---- kernels ------------------------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------------------- */
 
 /* A kernel with its nodes and its record. */
 struct oc_kernel_use {
@@ -109,7 +109,7 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
  * kernel without a node in the model. */
 void oc_kernel_sign_inserted(struct oc_kernel *k, const char *type);
 
-/* ---- kernel class -------------------------------------------------------------------------------------- */
+/* ---- kernel class -------------------------------------------------------------------------------- */
 
 /* Contractions get their class without special sizes: OC_KC_GEMM, OC_KC_CONV_KXK, OC_KC_ATTENTION_PREFILL;
  * kernel_class.c refines these. NULL, an operator without a row: OC_KC_OTHER. */

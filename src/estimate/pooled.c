@@ -11,7 +11,7 @@
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 
-/* ---- fitted figures ---------------------------------------------------------------------------------- */
+/* ---- fitted figures ------------------------------------------------------------------------------ */
 
 /* Fitted to the rows "fit" of hwdb/published.tsv by tests/support/fit_published.py (median |ln error| 0.20,
  * with the device or the family left out 10 % and 90 % of the errors at -0.35 and 0.58). Efficiency
@@ -37,7 +37,7 @@ static const double gemm_efficiency[RATE_COUNT] = {0.73, 0.49, 0.66, 0.54};
 #define LAUNCH_SHARE 0.25
 #define WIDER_95     1.53 /* z of 95 % / z of 80 % */
 
-/* ---- attention --------------------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------------------------------- */
 
 /* Runtimes compute attention in one kernel that never writes the scores: the values between a product of two
  * activations and the next such product that depends on it. */
@@ -142,7 +142,7 @@ static void fuse_attention(const struct scores *s, const struct oc_kernel_use *u
     k->joined = wrote >= 1;
 }
 
-/* ---- work -------------------------------------------------------------------------------------------- */
+/* ---- work ---------------------------------------------------------------------------------------- */
 
 /* A view, for example: nothing is launched. */
 static bool pooled_is_empty(const struct oc_work *w)
@@ -183,7 +183,7 @@ bool oc_pooled_covers(const struct oc_device *device)
     return oc_cal_device_kind(device) == OC_CAL_GPU;
 }
 
-/* ---- one kernel -------------------------------------------------------------------------------------- */
+/* ---- one kernel ---------------------------------------------------------------------------------- */
 
 struct pooled_rate {
     const struct oc_device *device;
@@ -341,7 +341,7 @@ struct oc_pooled_interval oc_pooled_interval(const struct oc_pooled_time *t, dou
                                        isnan(t->t_s) ? NAN : fmax(t->t_s * exp(upper * wider), bound_s)};
 }
 
-/* ---- estimate ---------------------------------------------------------------------------------------- */
+/* ---- estimate ------------------------------------------------------------------------------------ */
 
 static enum oc_bound pooled_bound(const struct oc_pooled_time *t)
 {

@@ -57,7 +57,7 @@ struct oc_pooled_interval oc_pooled_interval(const struct oc_pooled_time *t, dou
 struct oc_estimate;
 void oc_pooled_predict(struct oc_estimate *e);
 
-/* ---- predictions -------------------------------------------------------------------------------------- */
+/* ---- predictions --------------------------------------------------------------------------------- */
 
 /* Basis of a prediction, best first. */
 enum oc_evidence {

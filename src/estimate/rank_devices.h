@@ -9,7 +9,7 @@
 #include "estimate/predict.h"
 #include "estimate/recast.h"
 
-/* ---- rank load ---------------------------------------------------------------------------------------- */
+/* ---- rank load ----------------------------------------------------------------------------------- */
 
 /* The load of a model at one batch: the work of its operators, with equal ones merged. Counts of most models
  * are linear in the batch: if that holds at both ends and at the midpoint of a range of batches, those in
@@ -61,7 +61,7 @@ const struct oc_analysis *oc_rank_analysis_at(struct oc_rank_loads *l, int64_t b
 
 unsigned oc_rank_loads_analyses(const struct oc_rank_loads *l); /* made so far */
 
-/* ---- rank span ---------------------------------------------------------------------------------------- */
+/* ---- rank span ----------------------------------------------------------------------------------- */
 
 /* Time of a device for a load, for the comparison of devices: with a calibration its estimate; of a GPU the
  * estimate from published latencies (pooled.c); of other devices an interval: kernels reach between 30 % and
@@ -139,7 +139,7 @@ typedef int (*oc_phase_fn)(void *ctx, int64_t batch);
 void oc_find_phases(oc_phase_fn what, void *ctx, int64_t most, struct oc_arena *arena,
                     struct oc_rank_phases *out);
 
-/* ---- rank devices ------------------------------------------------------------------------------------- */
+/* ---- rank devices -------------------------------------------------------------------------------- */
 
 #define OC_RANK_PAIR_DEVICES 16
 #define OC_RANK_BATCHES      1024 /* upper end of the search for changes: this, or the largest requested batch */

@@ -131,7 +131,7 @@ static void span_calibrated(const struct oc_span_in *in, struct oc_span *whole, 
     oc_estimate_free(e);
 }
 
-/* ---- published latencies ----------------------------------------------------------------------------- */
+/* ---- published latencies ------------------------------------------------------------------------- */
 
 static void add_published(struct oc_span *s, const struct oc_pooled_time *t, double bound_s)
 {

@@ -386,7 +386,7 @@ void oc_roofline(const struct oc_device *device, const struct oc_work *work, enu
     oc_roofline_of(device, work, &opts, measured_s, out);
 }
 
-/* ---- work of a node ----------------------------------------------------------------------------------- */
+/* ---- work of a node ------------------------------------------------------------------------------ */
 
 /* Primitives of the special unit (cost-semantics section 2). */
 static bool is_special(unsigned prim)

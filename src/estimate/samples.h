@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "estimate/kernels.h"
 
-/* ---- recordings --------------------------------------------------------------------------------------- */
+/* ---- recordings ---------------------------------------------------------------------------------- */
 
 /* Finds the files of a recording: those written by `onnxcost record` (X.profile.json, X.optimized.onnx, next
  * to the model X.onnx), or those in a list. Only file names are examined.
@@ -38,7 +38,7 @@ struct oc_recordings {
 int oc_recordings_find(const char *const *path, size_t n, struct oc_recordings *out, struct oc_err *err);
 void oc_recordings_free(struct oc_recordings *r);
 
-/* ---- samples ------------------------------------------------------------------------------------------ */
+/* ---- samples ------------------------------------------------------------------------------------- */
 
 struct oc_sample {
     struct oc_kernel kernel;

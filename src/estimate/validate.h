@@ -109,7 +109,7 @@ struct oc_validation_result {
     struct oc_validation *v;
 };
 
-/* ---- baselines ----------------------------------------------------------------------------------------- */
+/* ---- baselines ----------------------------------------------------------------------------------- */
 
 /* The simple predictors that a calibration must beat. */
 

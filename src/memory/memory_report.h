@@ -6,12 +6,12 @@
 
 #include "analyze/liveness.h"
 #include "hw/hwdb.h"
-#include "memory/order_graph.h"
+#include "memory/reorder.h"
 #include "memory/ort_run.h"
 #include "onnxcost/memory.h"
 #include "profile/profile.h"
 
-/* ---- memory plan --------------------------------------------------------------------------------------- */
+/* ---- memory plan --------------------------------------------------------------------------------- */
 
 /* Arena plan of an analysed model, and an order of its nodes with a lower peak. The bodies of control-flow
  * nodes get a block of their own inside that of the graph around them, for the step of the node; bodies that
@@ -43,7 +43,7 @@ struct oc_memory_plan {
     uint8_t quality; /* enum oc_quality of the sizes */
 };
 
-/* ---- memory report ------------------------------------------------------------------------------------- */
+/* ---- memory report ------------------------------------------------------------------------------- */
 
 struct oc_memory_row {                  /* a buffer that is live at the peak */
     const struct oc_liveness *liveness; /* of the main graph, or of a subgraph that runs at that time */
@@ -89,11 +89,6 @@ struct oc_memory {
     uint64_t footprint;
     uint8_t quality;
 };
-
-/* Liveness as ONNX Runtime's CPU provider runs the model without optimizations. */
-struct oc_liveness_opts oc_memory_runtime_opts(const struct oc_analysis *a);
-/* The same model before sizes are bound: shapes that the runtime's planner has. NULL: unknown. */
-struct oc_analysis *oc_memory_open_shapes(const struct oc_analysis *bound);
 
 /* Producer and last consumer of the buffer: "37 Erf" (steps count from 1), "start", "end". Arena or static
  * text. */

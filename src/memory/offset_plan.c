@@ -1,5 +1,4 @@
-/* Places boxes in a given order. Pairs of boxes that share steps are computed once: later ones are contiguous
- * in the list, earlier ones are stored. */
+/* Arena planner: orders of the boxes by several rules, then branch and bound or local search for a better one. */
 #include "memory/offset_plan.h"
 
 #include <stdlib.h>
@@ -11,322 +10,246 @@
 
 #define MANY_PAIRS 1000000u /* more: the orders that need no pairs are tried first */
 #define MAX_PAIRS  16000000u
-#define SORTED_MAX 20000u /* boxes: up to here the list of all placed ones is kept sorted */
-#define UNPLACED   UINT64_MAX
 
-struct span {
-    uint64_t from, to;
+/* ---- branch and bound ------------------------------------------------------------------------------- */
+
+/* Branch and bound over the boxes by rising offset. In an optimal plan with the smallest sum of offsets,
+ * every box is at offset 0 or directly above another one; in order of (offset, index), each box lies on the
+ * skyline of the previous ones. Pruned are states in which a step cannot hold the remaining bytes, and
+ * choices that leave a gap in which another box would fit. The pruning rules are those of M. D. Moffitt,
+ * "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023. */
+
+#define MAX_BOXES 400
+
+struct choice {
+    uint64_t at;
+    uint32_t box;
 };
 
-struct scratch {
-    struct span *span;
-    uint32_t *sorted; /* placed boxes sorted by offset */
-    uint32_t *stamp, now;
-    uint32_t n_sorted;
-    uint64_t *tree, *assigned; /* skyline: by node of a segment tree */
+struct tree {
+    struct oc_plan_fit *f;
+    uint64_t *height, *rest; /* by step: bytes placed; bytes remaining */
+    uint64_t *saved;         /* heights by depth */
+    struct choice *choice;   /* by depth */
+    bool *placed;
+    uint32_t *path; /* placed boxes, by depth */
 };
 
-static uint32_t first_after(const struct oc_plan_box *box, uint32_t n, uint32_t step)
+static uint64_t height_at(const struct tree *t, uint32_t i)
 {
-    uint32_t lo = 0, hi = n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (box[mid].first <= step)
-            lo = mid + 1;
-        else
-            hi = mid;
+    uint64_t h = 0;
+    for (uint32_t k = t->f->box[i].first; k <= t->f->box[i].last; k++)
+        h = t->height[k] > h ? t->height[k] : h;
+    return h;
+}
+
+static bool is_pruned(const struct tree *t, uint64_t floor)
+{
+    for (uint32_t k = 0; k < t->f->n_step; k++) {
+        uint64_t h = t->rest[k] && floor > t->height[k] ? floor : t->height[k];
+        if (h + t->rest[k] >= t->f->best)
+            return true;
     }
-    return lo;
+    return false;
 }
 
-static uint64_t count_pairs(struct oc_plan_fit *f)
+static int offset_plan_by_place(const void *a, const void *b)
 {
-    uint64_t pairs = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        f->later[i] = first_after(f->box, f->n, f->box[i].last);
-        pairs += f->later[i] - i - 1;
+    const struct choice *x = a, *y = b;
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->box < y->box ? -1 : x->box > y->box);
+}
+
+/* Candidates for the next box. */
+static uint32_t choices(struct tree *t, struct choice last, struct choice *out)
+{
+    uint64_t lowest_end = UINT64_MAX, work = 0;
+    uint32_t n = 0, kept = 0;
+    for (uint32_t i = 0; i < t->f->n; i++) {
+        if (t->placed[i])
+            continue;
+        uint64_t at = height_at(t, i), end = at + t->f->box[i].bytes;
+        work += t->f->box[i].last - t->f->box[i].first + 1;
+        lowest_end = end < lowest_end ? end : lowest_end;
+        out[n++] = (struct choice){at, i};
     }
-    return pairs;
+    for (uint32_t k = 0; k < n; k++)
+        if (out[k].at < lowest_end &&
+            (out[k].at > last.at || (out[k].at == last.at && out[k].box > last.box)))
+            out[kept++] = out[k];
+    oc_fit_spend(t->f, work + t->f->n_step);
+    qsort(out, kept, sizeof(*out), offset_plan_by_place);
+    return kept;
 }
 
-static void store_pairs(struct oc_plan_fit *f, uint64_t pairs)
+static void offset_plan_put(struct tree *t, uint32_t i, uint64_t at, bool on)
 {
-    f->start = oc_xmalloc(((size_t)f->n + 2) * sizeof(*f->start));
-    f->earlier = oc_xmalloc(((size_t)pairs + 1) * sizeof(*f->earlier));
-    memset(f->start, 0, ((size_t)f->n + 2) * sizeof(*f->start));
-    for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t k = i + 1; k < f->later[i]; k++)
-            f->start[k + 2]++;
-    for (uint32_t i = 2; i < f->n + 2; i++)
-        f->start[i] += f->start[i - 1];
-    for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t k = i + 1; k < f->later[i]; k++)
-            f->earlier[f->start[k + 1]++] = i;
-}
-
-static void sum_live_bytes(struct oc_plan_fit *f)
-{
-    memset(f->weight, 0, ((size_t)f->n_step + 1) * sizeof(*f->weight));
-    for (uint32_t i = 0; i < f->n; i++) {
-        f->weight[f->box[i].first] += f->box[i].bytes;
-        f->weight[f->box[i].last + 1] -= f->box[i].bytes; /* modulo 2^64 */
-    }
-    for (uint32_t i = 1; i < f->n_step; i++)
-        f->weight[i] += f->weight[i - 1];
-}
-
-static void fit_open(struct oc_plan_fit *f, const struct oc_plan_box *box, uint32_t n, uint64_t work)
-{
-    *f = (struct oc_plan_fit){.box = box, .n = n, .work = work, .best = UINT64_MAX};
-    for (uint32_t i = 0; i < n; i++)
-        f->n_step = box[i].last >= f->n_step ? box[i].last + 1 : f->n_step;
-    f->later = oc_xmalloc((size_t)n * sizeof(*f->later));
-    f->weight = oc_xmalloc(((size_t)f->n_step + 1) * sizeof(*f->weight));
-    f->offset = oc_xmalloc((size_t)n * sizeof(*f->offset));
-    f->best_offset = oc_xmalloc((size_t)n * sizeof(*f->best_offset));
-    f->order = oc_xmalloc((size_t)n * sizeof(*f->order));
-    f->best_order = oc_xmalloc((size_t)n * sizeof(*f->best_order));
-    struct scratch *s = oc_xmalloc(sizeof(*s));
-    *s = (struct scratch){.span = oc_xmalloc((size_t)n * sizeof(*s->span)),
-                          .sorted = oc_xmalloc((size_t)n * sizeof(*s->sorted)),
-                          .stamp = oc_xmalloc((size_t)n * sizeof(*s->stamp))};
-    memset(s->stamp, 0, (size_t)n * sizeof(*s->stamp));
-    f->scratch = s;
-    sum_live_bytes(f);
-}
-
-/* The arrays of boxes stay owned by the caller. */
-static void fit_close(struct oc_plan_fit *f)
-{
-    struct scratch *s = f->scratch;
-    free(s->span);
-    free(s->sorted);
-    free(s->stamp);
-    free(s->tree);
-    free(s->assigned);
-    free(s);
-    free(f->later);
-    free(f->start);
-    free(f->earlier);
-    free(f->weight);
-    free(f->offset);
-    free(f->best_offset);
-    free(f->order);
-    free(f->best_order);
-}
-
-void oc_fit_spend(struct oc_plan_fit *f, uint64_t work)
-{
-    f->work -= work < f->work ? work : f->work;
-}
-
-static int by_from(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
-static void sort_spans(struct span *s, uint32_t n)
-{
-    if (n > 48) {
-        qsort(s, n, sizeof(*s), by_from);
-        return;
-    }
-    for (uint32_t i = 1; i < n; i++) {
-        struct span key = s[i];
-        uint32_t k = i;
-        for (; k && s[k - 1].from > key.from; k--)
-            s[k] = s[k - 1];
-        s[k] = key;
-    }
-}
-
-/* Collects the placed boxes that share steps with box i, by offset. */
-static uint32_t gather(struct oc_plan_fit *f, struct scratch *s, uint32_t i)
-{
-    uint32_t n = 0;
-    for (uint64_t k = f->start[i]; k < f->start[i + 1]; k++) {
-        uint32_t o = f->earlier[k];
-        if (f->offset[o] != UNPLACED)
-            s->span[n++] = (struct span){f->offset[o], f->offset[o] + f->box[o].bytes};
-    }
-    for (uint32_t o = i + 1; o < f->later[i]; o++)
-        if (f->offset[o] != UNPLACED)
-            s->span[n++] = (struct span){f->offset[o], f->offset[o] + f->box[o].bytes};
-    sort_spans(s->span, n);
-    oc_fit_spend(f, f->start[i + 1] - f->start[i] + (f->later[i] - i) + (uint64_t)n * 3);
-    return n;
-}
-
-/* The same by a walk over all placed boxes, which are already sorted: better for many neighbours. */
-static uint32_t gather_sorted(struct oc_plan_fit *f, struct scratch *s, uint32_t i)
-{
-    s->now++;
-    for (uint64_t k = f->start[i]; k < f->start[i + 1]; k++)
-        s->stamp[f->earlier[k]] = s->now;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < s->n_sorted; k++) {
-        uint32_t o = s->sorted[k];
-        if (s->stamp[o] == s->now || (o > i && o < f->later[i]))
-            s->span[n++] = (struct span){f->offset[o], f->offset[o] + f->box[o].bytes};
-    }
-    oc_fit_spend(f, f->start[i + 1] - f->start[i] + s->n_sorted);
-    return n;
-}
-
-static void insert_sorted(struct oc_plan_fit *f, struct scratch *s, uint32_t i)
-{
-    uint32_t lo = 0, hi = s->n_sorted;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (f->offset[s->sorted[mid]] <= f->offset[i])
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    memmove(s->sorted + lo + 1, s->sorted + lo, (s->n_sorted - lo) * sizeof(*s->sorted));
-    s->sorted[lo] = i;
-    s->n_sorted++;
-}
-
-static uint64_t find_gap(const struct span *s, uint32_t n, uint64_t bytes, bool smallest)
-{
-    uint64_t end = 0, found = UNPLACED, found_gap = UINT64_MAX;
-    for (uint32_t k = 0; k < n; k++) {
-        uint64_t gap = s[k].from > end ? s[k].from - end : 0;
-        if (gap >= bytes && gap < found_gap) {
-            found = end;
-            found_gap = gap;
-            if (!smallest)
-                return found;
+    const struct oc_plan_box *b = &t->f->box[i];
+    t->placed[i] = on;
+    t->f->offset[i] = at;
+    for (uint32_t k = b->first; k <= b->last; k++) {
+        if (on) {
+            t->height[k] = at + b->bytes;
+            t->rest[k] -= b->bytes;
+        } else {
+            t->rest[k] += b->bytes;
         }
-        end = s[k].to > end ? s[k].to : end;
     }
-    return found == UNPLACED ? end : found;
 }
 
-void oc_fit_keep(struct oc_plan_fit *f, uint64_t size, const char *method)
+static void descend(struct tree *t, uint32_t depth, struct choice last)
 {
-    if (size >= f->best)
+    struct oc_plan_fit *f = t->f;
+    if (depth == f->n) {
+        uint64_t size = 0;
+        for (uint32_t k = 0; k < f->n_step; k++)
+            size = t->height[k] > size ? t->height[k] : size;
+        memcpy(f->order, t->path, f->n * sizeof(*f->order));
+        oc_fit_keep(f, size, "exact");
         return;
-    f->best = size;
-    f->method = method;
-    memcpy(f->best_offset, f->offset, (size_t)f->n * sizeof(*f->offset));
-    memcpy(f->best_order, f->order, (size_t)f->n * sizeof(*f->order));
-}
-
-uint64_t oc_fit_order(struct oc_plan_fit *f, bool smallest_gap, uint64_t limit, const char *method)
-{
-    struct scratch *s = f->scratch;
-    uint64_t size = 0;
-    bool keep_sorted = f->n <= SORTED_MAX && f->start[f->n] / f->n > 64;
-    s->n_sorted = 0;
-    memset(f->offset, 0xff, (size_t)f->n * sizeof(*f->offset));
-    for (uint32_t k = 0; k < f->n; k++) {
-        uint32_t i = f->order[k];
-        uint64_t beside = f->start[i + 1] - f->start[i] + f->later[i] - i;
-        uint32_t n = keep_sorted && beside * 8 > s->n_sorted ? gather_sorted(f, s, i) : gather(f, s, i);
-        f->offset[i] = find_gap(s->span, n, f->box[i].bytes, smallest_gap);
-        uint64_t end = f->offset[i] + f->box[i].bytes;
-        size = end > size ? end : size;
-        if (size > limit)
-            return UINT64_MAX;
-        if (keep_sorted)
-            insert_sorted(f, s, i);
     }
-    oc_fit_keep(f, size, method);
-    return size;
-}
-
-/* In order of time: needs no pairs. */
-static void fit_time(struct oc_plan_fit *f, bool smallest_gap, const char *method)
-{
-    uint32_t *ended = oc_xmalloc(((size_t)f->n_step + f->n) * sizeof(*ended)), *next = ended + f->n_step,
-             step = 0;
-    struct oc_blocks *blocks = oc_blocks_open(f->n, smallest_gap);
-    memset(ended, 0xff, f->n_step * sizeof(*ended));
-    uint64_t size = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        f->order[i] = i;
-        for (; step < f->box[i].first; step++)
-            for (uint32_t o = ended[step]; o != OC_NONE; o = next[o])
-                oc_blocks_give(blocks, o);
-        next[i] = ended[f->box[i].last];
-        ended[f->box[i].last] = i;
-        f->offset[i] = oc_blocks_take(blocks, i, f->box[i].bytes);
-        size = f->offset[i] + f->box[i].bytes > size ? f->offset[i] + f->box[i].bytes : size;
+    struct choice *c = t->choice + (size_t)depth * f->n;
+    uint64_t *saved = t->saved + (size_t)depth * f->n_step;
+    uint32_t n = is_pruned(t, last.at) ? 0 : choices(t, last, c);
+    memcpy(saved, t->height, f->n_step * sizeof(*saved));
+    for (uint32_t k = 0; k < n && f->work && f->best > f->target; k++) {
+        offset_plan_put(t, c[k].box, c[k].at, true);
+        t->path[depth] = c[k].box;
+        descend(t, depth + 1, c[k]);
+        offset_plan_put(t, c[k].box, c[k].at, false);
+        memcpy(t->height, saved, f->n_step * sizeof(*saved));
     }
-    oc_blocks_close(blocks);
-    free(ended);
-    oc_fit_spend(f, (uint64_t)f->n * 8);
-    oc_fit_keep(f, size, method);
 }
 
-/* ---- skyline: heights by step in a segment tree ----------------------------------------------------- */
+/* For few boxes. */
+static void fit_exact(struct oc_plan_fit *f)
+{
+    if (f->n > MAX_BOXES || f->best <= f->target)
+        return;
+    struct tree t = {.f = f,
+                     .height = oc_xmalloc(f->n_step * sizeof(*t.height)),
+                     .rest = oc_xmalloc(f->n_step * sizeof(*t.rest)),
+                     .saved = oc_xmalloc((size_t)f->n * f->n_step * sizeof(*t.saved)),
+                     .choice = oc_xmalloc((size_t)f->n * f->n * sizeof(*t.choice)),
+                     .placed = oc_xmalloc(f->n),
+                     .path = oc_xmalloc(f->n * sizeof(*t.path))};
+    memset(t.height, 0, f->n_step * sizeof(*t.height));
+    memcpy(t.rest, f->weight, f->n_step * sizeof(*t.rest));
+    memset(t.placed, 0, f->n);
+    /* start: offset 0, below any index */
+    for (uint32_t i = 0; i < f->n && f->work && f->best > f->target; i++) {
+        offset_plan_put(&t, i, 0, true);
+        t.path[0] = i;
+        descend(&t, 1, (struct choice){0, i});
+        offset_plan_put(&t, i, 0, false);
+        memset(t.height, 0, f->n_step * sizeof(*t.height));
+    }
+    f->exhaustive = f->work && f->best > f->target;
+    free(t.height);
+    free(t.rest);
+    free(t.saved);
+    free(t.choice);
+    free(t.placed);
+    free(t.path);
+}
 
-struct sky {
-    uint64_t *top, *all; /* maximum below the node; pending assignment to the whole node (lazy propagation) */
-    uint32_t from, to;
-    uint64_t set;
+/* ---- local search ----------------------------------------------------------------------------------- */
+
+/* Local search for better orders: boxes that reach the top are placed earlier. */
+
+#define PATIENCE 200 /* moves without improvement before a perturbation */
+
+struct search {
+    struct oc_plan_fit *f;
+    uint32_t *order; /* the current order and its placement */
+    uint64_t *offset;
+    uint64_t size;
+    uint64_t random;
 };
 
-static uint64_t sky_max(const struct sky *s, size_t node, uint32_t lo, uint32_t hi)
+static uint32_t random_below(struct search *s, uint32_t n)
 {
-    if (s->to < lo || hi < s->from)
-        return 0;
-    if (s->from <= lo && hi <= s->to)
-        return s->top[node];
-    if (s->all[node] != UNPLACED)
-        return s->all[node];
-    uint32_t mid = lo + (hi - lo) / 2;
-    uint64_t a = sky_max(s, 2 * node, lo, mid), b = sky_max(s, 2 * node + 1, mid + 1, hi);
-    return a > b ? a : b;
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return (uint32_t)(s->random >> 33) % n;
 }
 
-static void sky_set(struct sky *s, size_t node, uint32_t lo, uint32_t hi)
+/* Position in the order of a random box that reaches the top. */
+static uint32_t pick_top(struct search *s)
 {
-    if (s->to < lo || hi < s->from)
+    uint32_t seen = 0, found = 0;
+    for (uint32_t k = 0; k < s->f->n; k++) {
+        uint32_t i = s->order[k];
+        if (s->offset[i] + s->f->box[i].bytes == s->size && random_below(s, ++seen) == 0)
+            found = k;
+    }
+    return found;
+}
+
+static void move_earlier(uint32_t *order, uint32_t from, uint32_t to)
+{
+    uint32_t i = order[from];
+    memmove(order + to + 1, order + to, (from - to) * sizeof(*order));
+    order[to] = i;
+}
+
+static void perturb_order(struct search *s)
+{
+    struct oc_plan_fit *f = s->f;
+    memcpy(s->order, f->best_order, f->n * sizeof(*s->order));
+    for (uint32_t k = 0; k < 3; k++) {
+        uint32_t a = random_below(s, f->n), b = random_below(s, f->n);
+        move_earlier(s->order, a > b ? a : b, a > b ? b : a);
+    }
+    memcpy(f->order, s->order, f->n * sizeof(*s->order));
+    s->size = oc_fit_order(f, false, UINT64_MAX, "search");
+    memcpy(s->offset, f->offset, f->n * sizeof(*s->offset));
+}
+
+/* One move; true if the size decreased. */
+static bool offset_plan_change(struct search *s)
+{
+    struct oc_plan_fit *f = s->f;
+    uint32_t from = pick_top(s), to = from ? random_below(s, from) : 0;
+    memcpy(f->order, s->order, f->n * sizeof(*s->order));
+    move_earlier(f->order, from, to);
+    uint64_t size = oc_fit_order(f, false, s->size, "search");
+    if (size > s->size)
+        return false;
+    bool less = size < s->size;
+    s->size = size;
+    memcpy(s->order, f->order, f->n * sizeof(*s->order));
+    memcpy(s->offset, f->offset, f->n * sizeof(*s->offset));
+    return less;
+}
+
+/* Until the work is used up. */
+static void fit_search(struct oc_plan_fit *f)
+{
+    if (!f->start || f->n < 2)
         return;
-    if (s->from <= lo && hi <= s->to) {
-        s->top[node] = s->all[node] = s->set;
-        return;
+    struct search s = {.f = f,
+                       .order = oc_xmalloc(f->n * sizeof(*s.order)),
+                       .offset = oc_xmalloc(f->n * sizeof(*s.offset)),
+                       .random = 88172645463325252u};
+    memcpy(f->order, f->best_order, f->n * sizeof(*f->order));
+    memcpy(s.order, f->best_order, f->n * sizeof(*f->order));
+    s.size = oc_fit_order(f, false, UINT64_MAX, "search");
+    memcpy(s.offset, f->offset, f->n * sizeof(*f->offset));
+    for (uint32_t idle = 0; f->work && f->best > f->target; idle++) {
+        if (offset_plan_change(&s))
+            idle = 0;
+        if (idle == PATIENCE) {
+            perturb_order(&s);
+            idle = 0;
+        }
+        oc_fit_spend(f, f->n);
     }
-    if (s->all[node] != UNPLACED) {
-        for (size_t k = 2 * node; k < 2 * node + 2; k++)
-            s->top[k] = s->all[k] = s->all[node];
-        s->all[node] = UNPLACED;
-    }
-    uint32_t mid = lo + (hi - lo) / 2;
-    sky_set(s, 2 * node, lo, mid);
-    sky_set(s, 2 * node + 1, mid + 1, hi);
-    uint64_t a = s->top[2 * node], b = s->top[2 * node + 1];
-    s->top[node] = a > b ? a : b;
+    free(s.order);
+    free(s.offset);
 }
 
-/* Places each box above everything placed in its steps: fast, leaves gaps. */
-static uint64_t fit_skyline(struct oc_plan_fit *f, const char *method)
-{
-    struct scratch *s = f->scratch;
-    size_t nodes = 4 * (size_t)f->n_step;
-    s->tree = s->tree ? s->tree : oc_xmalloc(nodes * sizeof(*s->tree));
-    s->assigned = s->assigned ? s->assigned : oc_xmalloc(nodes * sizeof(*s->assigned));
-    memset(s->tree, 0, nodes * sizeof(*s->tree));
-    memset(s->assigned, 0xff, nodes * sizeof(*s->assigned));
-    uint64_t size = 0;
-    for (uint32_t k = 0; k < f->n; k++) {
-        uint32_t i = f->order[k];
-        struct sky sky = {s->tree, s->assigned, f->box[i].first, f->box[i].last, 0};
-        f->offset[i] = sky_max(&sky, 1, 0, f->n_step - 1);
-        sky.set = f->offset[i] + f->box[i].bytes;
-        sky_set(&sky, 1, 0, f->n_step - 1);
-        size = sky.set > size ? sky.set : size;
-    }
-    oc_fit_spend(f, (uint64_t)f->n * 8);
-    oc_fit_keep(f, size, method);
-    return size;
-}
-
-/* ---- arena plan ------------------------------------------------------------------------------------- */
+/* ---- the plan ------------------------------------------------------------------------------------- */
 
 /* Splits the boxes where no box spans from one step to the next, and tries orders on each part, the one with
  * the highest peak first: a part that stays below the size of another one needs no better plan. */
@@ -459,19 +382,19 @@ static uint64_t *find_busiest(const struct oc_plan_fit *f)
 
 static void try_orders(struct oc_plan_fit *f)
 {
-    uint64_t pairs = count_pairs(f);
+    uint64_t pairs = oc_fit_count_pairs(f);
     if (pairs > MANY_PAIRS)
-        fit_time(f, true, "time, best fit");
+        oc_fit_time(f, true, "time, best fit");
     if (pairs > MANY_PAIRS && f->best > f->target)
-        fit_time(f, false, "time, first fit");
+        oc_fit_time(f, false, "time, first fit");
     if (pairs <= MAX_PAIRS && f->best > f->target)
-        store_pairs(f, pairs);
+        oc_fit_store_pairs(f, pairs);
     uint64_t *busiest = find_busiest(f);
     struct keys k = {f, busiest};
     for (size_t o = 0; o < OC_COUNT(orders) && f->best > f->target && (f->work || !o); o++) {
         set_order(f, &k, orders[o].key);
         if (!f->start) {
-            fit_skyline(f, orders[o].skyline);
+            oc_fit_skyline(f, orders[o].skyline);
             continue;
         }
         oc_fit_order(f, false, f->best, orders[o].first_fit);
@@ -487,10 +410,10 @@ static void offset_plan_solve(struct oc_plan_fit *f)
     uint64_t later = f->work - f->work / EXACT_PART;
     f->work /= EXACT_PART;
     if (f->best > f->target)
-        oc_fit_exact(f);
+        fit_exact(f);
     f->work += later;
     if (f->best > f->target && !f->exhaustive)
-        oc_fit_search(f);
+        fit_search(f);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------ */
@@ -625,7 +548,7 @@ static void plan_part(struct planner *p, const struct part *part, uint64_t *offs
                       struct oc_offset_plan *out)
 {
     struct oc_plan_fit f;
-    fit_open(&f, p->box + part->from, part->to - part->from, p->work);
+    oc_fit_open(&f, p->box + part->from, part->to - part->from, p->work);
     f.target = out->size > out->lower ? out->size : out->lower;
     offset_plan_solve(&f);
     p->work = f.work;
@@ -636,7 +559,7 @@ static void plan_part(struct planner *p, const struct part *part, uint64_t *offs
         out->method = f.method;
         out->optimal = f.best == out->lower || f.exhaustive;
     }
-    fit_close(&f);
+    oc_fit_close(&f);
 }
 
 int oc_offset_plan_make(const struct oc_plan_box *box, uint32_t n, const struct oc_offset_opts *opts,

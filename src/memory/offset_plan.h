@@ -36,16 +36,16 @@ int oc_offset_plan_make(const struct oc_plan_box *box, uint32_t n, const struct 
 /* Maximum of the bytes in one step, sizes rounded up to align. The sum of the sizes must be below 2^63. */
 uint64_t oc_boxes_live(const struct oc_plan_box *box, uint32_t n, uint64_t align);
 
-/* ---- arena fit -------------------------------------------------------------------------------------- */
+/* ---- placements ---------------------------------------------------------------------------------- */
 
-/* Parts of the arena planner: boxes of one connected interval of steps, placement in a given order, and
- * searches for a better order. Boxes are sorted by their first step; sizes are rounded and not 0. */
+/* Boxes of one connected interval of steps, and their placement in a given order. Boxes are sorted by their
+ * first step; sizes are rounded and not 0. */
 
 struct oc_plan_fit {
     const struct oc_plan_box *box;
     uint32_t n, n_step; /* steps count from 0 */
     uint32_t *earlier;  /* boxes before i in the list that share a step with it: [start[i], start[i + 1]) */
-    uint64_t *start;    /* NULL: too many pairs, only fit_skyline is possible */
+    uint64_t *start;    /* NULL: too many pairs, only oc_fit_skyline is possible */
     uint32_t *later;    /* boxes i + 1 ... later[i] - 1 share a step with i */
     uint64_t *weight;   /* live bytes by step */
     uint64_t best, target; /* smallest size so far; lower bound */
@@ -67,10 +67,20 @@ void oc_fit_keep(struct oc_plan_fit *f, uint64_t size, const char *method);
 
 void oc_fit_spend(struct oc_plan_fit *f, uint64_t work);
 
-void oc_fit_search(struct oc_plan_fit *f); /* local search over orders, until the work is used up */
-void oc_fit_exact(struct oc_plan_fit *f);  /* branch and bound, for few boxes */
+/* The boxes stay owned by the caller. */
+void oc_fit_open(struct oc_plan_fit *f, const struct oc_plan_box *box, uint32_t n, uint64_t work);
+void oc_fit_close(struct oc_plan_fit *f);
 
-/* ---- plan check ---------------------------------------------------------------------------------------- */
+/* Pairs of boxes that share steps. oc_fit_order needs them stored. */
+uint64_t oc_fit_count_pairs(struct oc_plan_fit *f);
+void oc_fit_store_pairs(struct oc_plan_fit *f, uint64_t pairs);
+
+/* In order of time, without pairs. */
+void oc_fit_time(struct oc_plan_fit *f, bool smallest_gap, const char *method);
+/* Places each box above everything placed in its steps: fast, leaves gaps. */
+uint64_t oc_fit_skyline(struct oc_plan_fit *f, const char *method);
+
+/* ---- plan check ---------------------------------------------------------------------------------- */
 
 /* Verifies a memory plan, independently of the planner: a sweep over the steps keeps the live boxes sorted by
  * offset. */
@@ -80,7 +90,7 @@ void oc_fit_exact(struct oc_plan_fit *f);  /* branch and bound, for few boxes */
 int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_t n, uint64_t align,
                   uint64_t size, struct oc_err *err);
 
-/* ---- blocks -------------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------------- */
 
 /* A block of memory that grows at its end: takes and gives back pieces like an allocator, in O(log n) each.
  */

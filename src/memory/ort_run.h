@@ -7,7 +7,7 @@
 #include "analyze/liveness.h"
 #include "base/map.h"
 
-/* ---- sizes --------------------------------------------------------------------------------------------- */
+/* ---- sizes --------------------------------------------------------------------------------------- */
 
 /* Sizes of tensors that ONNX Runtime has when it loads a model: numbers and names. It reuses memory only
  * between tensors of equal ones. */
@@ -26,7 +26,7 @@ void oc_ort_shapes_free(struct oc_ort_shapes *s);
 bool oc_ort_has_sizes(const struct oc_ort_shapes *s, uint32_t value);
 bool oc_ort_same_size(const struct oc_ort_shapes *s, uint32_t x, uint32_t y);
 
-/* ---- graph --------------------------------------------------------------------------------------------- */
+/* ---- graph --------------------------------------------------------------------------------------- */
 
 /* The model with the nodes that ONNX Runtime adds to any graph: a DequantizeLinear for each reader of one. Its nodes
  * and values keep their ids; those of copies follow. */
@@ -38,7 +38,7 @@ struct oc_ort_graph {
 struct oc_ort_graph *oc_ort_graph_make(const struct oc_model *m, const uint32_t *step, uint32_t n_step);
 void oc_ort_graph_free(struct oc_ort_graph *g);
 
-/* ---- ort run ------------------------------------------------------------------------------------------- */
+/* ---- ort run ------------------------------------------------------------------------------------- */
 
 /* The first run of a model: every buffer is allocated when it is produced and freed after its last use,
  * bodies once. Weights are outside of the arena, except those repacked by kernels of ConvTranspose, which are

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "memory/offset_plan.h"
-#include "memory/order_graph.h"
+#include "memory/reorder.h"
 
 static uint32_t below(uint64_t *random, uint32_t n)
 {

@@ -1,4 +1,4 @@
-#include "memory/order_graph.h"
+#include "memory/reorder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Input of the order search: steps, the buffers they touch, and precedence constraints. A buffer is live from
  * the first step that touches it (`input`: from the start) to the last one (`output`: to the end). */
-#ifndef OC_ORDER_GRAPH_H
-#define OC_ORDER_GRAPH_H
+#ifndef OC_REORDER_H
+#define OC_REORDER_H
 
 #include "base/arena.h"
 
@@ -23,13 +23,6 @@ struct oc_order_graph {
 /* Computes the derived members, in memory of the arena. */
 void oc_order_link(struct oc_arena *arena, struct oc_order_graph *g);
 
-/* Subproblem: the steps order[from] ... order[to - 1] in that order, after those before and before those
- * after; g is linked, so is the result. place: scratch, by buffer of g, OC_NONE everywhere and restored
- * afterwards. where: position in `order` by step. */
-struct oc_order_graph oc_order_part(struct oc_arena *arena, const struct oc_order_graph *g,
-                                    const uint32_t *order, const uint32_t *where, uint32_t from, uint32_t to,
-                                    uint32_t *place);
-
 /* The reversed problem: the reverse of a good order is a good order of the original. */
 struct oc_order_graph oc_order_reverse(struct oc_arena *arena, const struct oc_order_graph *g);
 
@@ -40,7 +33,7 @@ bool oc_order_valid(const struct oc_order_graph *g,
 uint64_t
 oc_order_lower(const struct oc_order_graph *g); /* lower bound for any order: single steps, start and end */
 
-/* ---- a run: steps executed so far and live buffers -------------------------------------------------------- */
+/* ---- a run: steps executed so far and live buffers ----------------------------------------------- */
 
 struct oc_order_run {
     const struct oc_order_graph *g;
@@ -65,7 +58,7 @@ void oc_order_run_undo(struct oc_order_run *r, uint32_t s); /* undoes the last s
  * first is never worse. Appends them to list[*n]. */
 void oc_order_run_free_steps(struct oc_order_run *r, uint64_t bound, uint32_t *list, uint32_t *n);
 
-/* ---- reorder ------------------------------------------------------------------------------------------- */
+/* ---- reorder ------------------------------------------------------------------------------------- */
 
 /* Finds an order of the steps with a lower peak. The graph is split at steps that have the same position in
  * every order; each part gets greedy rules, a search that is exact if it completes, else searches in windows
@@ -82,7 +75,7 @@ struct oc_reorder {
  * second. order[n_step] is owned by the caller. */
 void oc_reorder_make(const struct oc_order_graph *g, uint64_t work, uint32_t *order, struct oc_reorder *out);
 
-/* ---- order search -------------------------------------------------------------------------------------- */
+/* ---- order search -------------------------------------------------------------------------------- */
 
 /* Two ways to find an order with a low peak: greedy priority rules for any size, and a best-first search over
  * sets of executed steps (downsets), which is exact if it completes. */
