@@ -1,16 +1,69 @@
+/* fleet/: Scans of many models or profiles in parallel processes, results in order. A job that crashes or
+ * takes too long is a row of its own. Columns are in scan_tables.c alone.
+ * Private to the folder: worker_pool.h. */
+
 /* State of a scan: its files, the rows reused from an earlier one, and duplicates. */
 #ifndef OC_FLEET_SCAN_H
 #define OC_FLEET_SCAN_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/row_cells.h"
-#include "fleet/model_files.h"
 #include "onnxcost.h"
 #include "onnxcost/scan.h"
 
-/* ---- scan row ----------------------------------------------------------------------------------------- */
+/* ---- model files --------------------------------------------------------------------------------- */
+
+/* Finds files to scan: every named file, and in folders, at any depth, those with a fitting name: of models,
+ * files that end in ".onnx" and those that describe a model without an ONNX file. */
+
+struct oc_model_file {
+    const char *path; /* as named, or below the named folder */
+    uint64_t size_bytes;
+    int64_t mtime_ns;
+    int error; /* errno of stat; 0: the other two are valid */
+};
+
+struct oc_model_files {
+    struct oc_arena arena;
+    struct oc_map seen; /* paths */
+    bool (*has_name)(
+        const char *name); /* whether a file in a folder counts; NULL: those that end in ".onnx" */
+    struct oc_model_file *item;
+    size_t n, cap;
+};
+
+/* Named items are in the order given, items of a folder in byte order of their path, without duplicates.
+ * Links are followed; a folder reachable in several ways is read once, through a link only if there is no
+ * other way. A file or folder that cannot be examined is an item with an error. Named files need not be
+ * models: loading them reports it. */
+void oc_model_files_add(struct oc_model_files *files, const char *const *path, size_t n);
+void oc_model_files_free(struct oc_model_files *files);
+
+/* ---- models without an ONNX file -------------------------------------------------------------------- */
+
+/* By its name alone. */
+bool oc_may_describe(const char *name);
+
+/* Of the names in a folder that may describe a model, the ones that do come first; returns their number. An
+ * index of weight files stands for its files, the first part of a GGUF file for all; config.json is the model
+ * only where no weights are, nor ONNX files (has_onnx). */
+size_t oc_choose_described(const char *folder, const char **name, size_t n, bool has_onnx,
+                           struct oc_arena *arena);
+
+/* ---- file hash -------------------------------------------------------------------------------------- */
+
+/* XXH64, in the format of xxhsum: fast enough for files of gigabytes. Not collision-resistant: it finds
+ * candidates, callers that need certainty compare the files. */
+
+uint64_t oc_xxh64(const void *data, size_t n, uint64_t seed);
+
+/* ---- scan row ------------------------------------------------------------------------------------ */
 
 /* One row of a scan: loads and analyses a model file; and the reader of earlier rows. */
 
@@ -34,17 +87,13 @@ struct oc_scan;
 void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct oc_scan_result *out,
                  struct oc_buf *cells);
 
-/* Of a profile (scan_profile.c). 0: done; -1: an error, and no cells. */
-int oc_scan_read_profile(const struct oc_scan *s, size_t index, struct oc_scan_result *out,
-                         struct oc_buf *cells, struct oc_err *err);
-
 /* Whether an error may be temporary: a file that could not be opened, a crash. */
 bool oc_scan_may_be_gone(const char *code);
 
 /* Replaces the result by an error. */
 void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);
 
-/* ---- scan cells ---------------------------------------------------------------------------------------- */
+/* ---- scan cells ---------------------------------------------------------------------------------- */
 
 /* The packed cells of the rows "nodes" and "profiles", from the rows of a report. */
 
@@ -59,7 +108,7 @@ void oc_scan_pack_nodes(const struct oc_scan_source *source, struct oc_buf *out)
 /* One row. */
 void oc_scan_pack_profile(const struct oc_scan_source *source, struct oc_buf *out);
 
-/* ---- scan tables -------------------------------------------------------------------------------------- */
+/* ---- scan tables --------------------------------------------------------------------------------- */
 
 /* The tables of a scan: names, types, units and meaning of their columns, for every format. A cell is a
  * member of struct oc_scan_row, or follows from the bytes that a worker process made. */
@@ -91,7 +140,7 @@ struct oc_scan_cursor {
 bool oc_scan_next_cells(const struct oc_scan_table *t, const struct oc_scan_row *row,
                         struct oc_scan_cursor *cursor, struct oc_datum *cell);
 
-/* ---- scan --------------------------------------------------------------------------------------------- */
+/* ---- scan ---------------------------------------------------------------------------------------- */
 
 struct oc_scan {
     struct oc_scan_opts opts;

@@ -1,6 +1,6 @@
 /* gate/: Verdicts: a report against limits and baselines (check), two reports against each other (diff).
  * Alignment and verdicts read the figures of a report and compute none. A metric is a row of limits.c and a
- * value of figures.c. */
+ * value of check.c. */
 
 #include "gate/diff.h"
 

@@ -13,7 +13,7 @@
 #include "onnxcost.h"
 #include "onnxcost/gate.h"
 
-/* ---- align -------------------------------------------------------------------------------------------- */
+/* ---- align --------------------------------------------------------------------------------------- */
 
 /* Alignment of two models: matches nodes by name where names were given by people, else by structure. */
 
@@ -51,7 +51,7 @@ bool oc_name_is_made_up(const char *name, const char *op_type);
 /* Whether two attributes are equal, except for the contents of tensors. */
 bool oc_attr_same(const struct oc_attr *a, const struct oc_attr *b);
 
-/* ---- lcs ----------------------------------------------------------------------------------------------- */
+/* ---- lcs ----------------------------------------------------------------------------------------- */
 
 /* Longest common subsequence of two sequences: near-linear time for similar sequences, never quadratic for
  * long ones. Exact for short sequences; for long ones the result is a common subsequence that may be
@@ -66,7 +66,7 @@ void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs
 /* Longest ascending subsequence: marks its members in `keep` (n bytes of 0 or 1). The values are distinct. */
 void oc_ascending(const uint32_t *value, uint32_t n, uint8_t *keep);
 
-/* ---- diff --------------------------------------------------------------------------------------------- */
+/* ---- diff ---------------------------------------------------------------------------------------- */
 
 enum oc_diff_status {
     OC_DIFF_SAME,

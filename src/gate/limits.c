@@ -1,11 +1,16 @@
+/* Limits: metrics, numbers, tolerances, scopes; budgets and their files, baselines. */
 #include "gate/limits.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/units.h"
+#include "base/xml_read.h"
+#include "onnxcost/gate.h"
 
 const struct oc_gate_info oc_gate_info[OC_GATE_METRICS] = {
     [OC_GATE_MACS] = {.name = "macs", .unit = "MACs", .parts = true, .baseline = true, .tolerance = "0"},
@@ -49,7 +54,8 @@ enum oc_gate_metric oc_gate_metric_of(const char *name, size_t n)
     return OC_GATE_METRICS;
 }
 
-int oc_gate_metric_fail(struct oc_err *err, const char *name, size_t n, bool of_baselines)
+/* Fails with the valid names of baselines or of limits. Returns -1. */
+static int fail_metric_name(struct oc_err *err, const char *name, size_t n, bool of_baselines)
 {
     const char *names[OC_GATE_METRICS];
     size_t count = 0;
@@ -106,7 +112,8 @@ bool oc_gate_parse(enum oc_gate_metric m, const char *text, struct oc_gate_numbe
     }
 }
 
-const char *oc_gate_example(enum oc_gate_metric m)
+/* "4.1G" */
+static const char *example_value(enum oc_gate_metric m)
 {
     static const char *const example[] = {
         [OC_GATE_COUNT] = "4.1G", [OC_GATE_SIZE] = "80MiB", [OC_GATE_TIME] = "12ms", [OC_GATE_SHARE] = "30%"};
@@ -229,8 +236,347 @@ const char *oc_limit_title(struct oc_arena *a, const struct oc_limit *l)
                      l->type ? l->type : "", l->module ? " in " : "", l->module ? l->module : "");
 }
 
-void oc_budget_add(struct oc_budget *b, const struct oc_limit *limit)
+/* Adds a limit; texts must be allocated in the budget's arena. */
+static void append_limit(struct oc_budget *b, const struct oc_limit *limit)
 {
     OC_GROW(b->limit, b->n, b->cap);
     b->limit[b->n++] = *limit;
+}
+
+/* ---- values of --tolerance ----------------------------------------------------------------------- */
+
+/* "2%", "macs=1%,latency=10%". */
+
+struct oc_tolerances {
+    const char *all;                 /* share for every metric, NULL */
+    const char *of[OC_GATE_METRICS]; /* for one metric, NULL */
+};
+
+static int budget_bad_value(struct oc_err *err, const char *value, enum oc_gate_metric m)
+{
+    return oc_fail(err, OC_EARG,
+                   "'%.40s' is not a tolerance of %s: give a share such as 5%% or an amount such as %s",
+                   value, oc_gate_info[m].name, example_value(m));
+}
+
+static int budget_add_named(struct oc_tolerances *t, const char *name, size_t n, const char *value,
+                            struct oc_err *err)
+{
+    struct oc_tolerance parsed;
+    enum oc_gate_metric m = oc_gate_metric_of(name, n);
+    if (m == OC_GATE_METRICS || !oc_gate_info[m].baseline)
+        return fail_metric_name(err, name, n, true);
+    if (!oc_tolerance_parse(m, value, &parsed))
+        return budget_bad_value(err, value, m);
+    t->of[m] = value;
+    return 0;
+}
+
+/* A share, for every metric. */
+static int budget_add_all(struct oc_tolerances *t, const char *value, struct oc_err *err)
+{
+    struct oc_tolerance parsed;
+    size_t letters = strspn(value, "abcdefghijklmnopqrstuvwxyz-");
+    if (letters && !value[letters])
+        return oc_gate_metric_of(value, letters) == OC_GATE_METRICS
+                   ? fail_metric_name(err, value, letters, true)
+                   : oc_fail(err, OC_EARG, "'%.40s' has no tolerance: write %.40s=5%%", value, value);
+    if (!oc_tolerance_parse(OC_GATE_MACS, value, &parsed) || (!parsed.share && strcmp(value, "0") != 0))
+        return oc_fail(
+            err, OC_EARG,
+            "'%.40s' is not a tolerance for all metrics: give a share such as 2%%, or METRIC=VALUE "
+            "such as macs=1000,latency=5%%",
+            value);
+    t->all = value;
+    return 0;
+}
+
+/* Each text is a comma-separated list of "SHARE" (all metrics) and "METRIC=SHARE|AMOUNT". The last entry
+ * of a metric wins. Texts are allocated in the arena. */
+static int tolerances_parse(struct oc_arena *arena, const char *const *text, size_t n,
+                            struct oc_tolerances *out, struct oc_err *err)
+{
+    *out = (struct oc_tolerances){0};
+    for (size_t i = 0; i < n; i++) {
+        char *rest = oc_strdup(arena, text[i]);
+        for (char *one; (one = strsep(&rest, ",")) != NULL;) {
+            const char *eq = strchr(one, '=');
+            if (eq ? budget_add_named(out, one, (size_t)(eq - one), eq + 1, err)
+                   : budget_add_all(out, one, err))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* The tolerance in force: that of the metric, that of all metrics, that of the file (NULL: none), the
+ * default. */
+static const char *tolerance_of(const struct oc_tolerances *t, enum oc_gate_metric m, const char *in_file)
+{
+    return t->of[m] ? t->of[m] : t->all ? t->all : in_file ? in_file : oc_gate_info[m].tolerance;
+}
+
+/* ---- budget ----------------------------------------------------------------------------------------- */
+
+/* Limits of the command line, and the handle of all limits. */
+
+int oc_budget_make(struct oc_budget **out, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    (void)err;
+    *out = oc_xmalloc(sizeof(**out));
+    **out = (struct oc_budget){0};
+    return 0;
+}
+
+void oc_budget_free(struct oc_budget *b)
+{
+    if (!b)
+        return;
+    free(b->limit);
+    oc_arena_free(&b->arena);
+    free(b);
+}
+
+size_t oc_budget_limits(const struct oc_budget *b)
+{
+    return b->n;
+}
+
+bool oc_budget_has(const struct oc_budget *b, const char *metric)
+{
+    enum oc_gate_metric m = oc_gate_metric_of(metric, strlen(metric));
+    for (size_t i = 0; i < b->n; i++)
+        if (b->limit[i].metric == m)
+            return true;
+    return false;
+}
+
+int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, const char *type,
+                    const char *module, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    enum oc_gate_metric m = oc_gate_metric_of(metric, strlen(metric));
+    struct oc_limit l = {.metric = (uint8_t)m};
+    if (m == OC_GATE_METRICS)
+        return fail_metric_name(err, metric, strlen(metric), false);
+    if ((type || module) && !oc_gate_info[m].parts)
+        return oc_fail(err, OC_EARG, "%s is a figure of the whole model, not of a type or module", metric);
+    if (m == OC_GATE_PRESENT && (!type || !*type))
+        return oc_fail(err, OC_EARG, "forbid needs an operator type");
+    if (!oc_gate_parse(m, limit, &l.at))
+        return oc_fail(err, OC_EARG, "'%s' is not a limit for %s (such as %s)", limit, metric,
+                       example_value(m));
+    l.text = oc_strdup(&b->arena, limit);
+    l.type = type ? oc_strdup(&b->arena, type) : NULL;
+    l.module = module ? oc_strdup(&b->arena, module) : NULL;
+    append_limit(b, &l);
+    return 0;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+/* Reader of budget files and baselines. The layouts are in hwdb/budget/budget.rng; everything else is an
+ * error. */
+
+#define MAX_BYTES  (1u << 20)
+#define MAX_LIMITS 10000
+
+enum { E_BUDGET, E_LIMIT, E_FORBID, E_BUDGET_KINDS };
+enum { E_BASELINE, E_VALUE, E_BASELINE_LIMIT, E_BASELINE_FORBID, E_BASELINE_KINDS };
+
+struct reader {
+    const struct oc_xml *xml;
+    struct oc_budget *b;
+    const char *path;
+    struct oc_tolerances tolerance; /* of the command line */
+    bool seen[OC_GATE_METRICS];
+};
+
+static int budget_add(struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
+{
+    l->file = r->path;
+    l->line = e->line;
+    if (r->b->n >= MAX_LIMITS)
+        return oc_xml_fail(r->xml, "more than %d limits", MAX_LIMITS);
+    append_limit(r->b, l);
+    return 0;
+}
+
+static int find_metric(const struct reader *r, const struct oc_xml_elem *e, enum oc_gate_metric *out)
+{
+    const char *name = oc_xml_get(e, "metric");
+    *out = oc_gate_metric_of(name, strlen(name));
+    if (*out != OC_GATE_METRICS && *out != OC_GATE_PRESENT)
+        return 0;
+    struct oc_err unknown;
+    fail_metric_name(&unknown, name, strlen(name), false);
+    return oc_xml_fail(r->xml, "%s", unknown.msg);
+}
+
+/* ---- files of budgets ---------------------------------------------------------------------------- */
+
+static int get_part(const struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
+{
+    l->type = oc_xml_get(e, "type");
+    l->module = oc_xml_get(e, "module");
+    if ((l->type || l->module) && !oc_gate_info[l->metric].parts)
+        return oc_xml_fail(r->xml, "%s is a figure of the whole model, not of a type or module",
+                           oc_gate_info[l->metric].name);
+    return 0;
+}
+
+static int start_limit(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    const char *max = oc_xml_get(e, "max"), *min = oc_xml_get(e, "min");
+    enum oc_gate_metric m;
+    if (find_metric(r, e, &m))
+        return -1;
+    struct oc_limit l = {.metric = (uint8_t)m};
+    bool least = oc_gate_info[m].least;
+    l.text = least ? min : max;
+    if (!l.text || (least ? max : min))
+        return oc_xml_fail(r->xml, "the limit of %s is given by %s=\"%s\"", oc_gate_info[m].name,
+                           least ? "min" : "max", example_value(m));
+    if (!oc_gate_parse(m, l.text, &l.at))
+        return oc_xml_fail(r->xml, "'%.40s' is not a limit for %s (such as %s)", l.text, oc_gate_info[m].name,
+                           example_value(m));
+    return get_part(r, e, &l) ? -1 : budget_add(r, e, &l);
+}
+
+static int start_forbid(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_limit l = {.metric = OC_GATE_PRESENT, .text = "0"};
+    return get_part(r, e, &l) ? -1 : budget_add(r, e, &l);
+}
+
+static const struct oc_xml_spec budget_specs[E_BUDGET_KINDS] = {
+    [E_BUDGET] = {.name = "budget", .parent = OC_XML_ROOT, .required = "version", .optional = ""},
+    [E_LIMIT] = {.name = "limit",
+                 .parent = E_BUDGET,
+                 .label = "metric",
+                 .required = "metric",
+                 .optional = "max min type module",
+                 .start = start_limit},
+    [E_FORBID] = {.name = "forbid",
+                  .parent = E_BUDGET,
+                  .label = "type",
+                  .required = "type",
+                  .optional = "module",
+                  .start = start_forbid},
+};
+static const struct oc_xml_format budget_format = {
+    .spec = budget_specs, .n_spec = E_BUDGET_KINDS, .version = "1", .max_bytes = MAX_BYTES};
+
+/* ---- files of baselines -------------------------------------------------------------------------- */
+
+static int start_value(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    const char *is = oc_xml_get(e, "is");
+    enum oc_gate_metric m;
+    if (find_metric(r, e, &m))
+        return -1;
+    if (!oc_gate_info[m].baseline)
+        return oc_xml_fail(r->xml, "a baseline has no value for %s; write a limit", oc_gate_info[m].name);
+    if (r->seen[m])
+        return oc_xml_fail(r->xml, "a second value for %s", oc_gate_info[m].name);
+    r->seen[m] = true;
+    struct oc_limit l = {.metric = (uint8_t)m, .text = is};
+    struct oc_tolerance *t = OC_NEW(&r->b->arena, struct oc_tolerance);
+    const char *tolerance = tolerance_of(&r->tolerance, m, oc_xml_get(e, "tolerance"));
+    if (!oc_gate_parse(m, is, &l.base))
+        return oc_xml_fail(r->xml, "'%.40s' is not a figure of %s (such as %s)", is, oc_gate_info[m].name,
+                           example_value(m));
+    if (!oc_tolerance_parse(m, tolerance, t))
+        return oc_xml_fail(r->xml, "'%.40s' is not a tolerance (such as 5%%, or %s)", tolerance,
+                           example_value(m));
+    t->text = oc_strdup(&r->b->arena, tolerance);
+    l.tolerance = t;
+    l.at = oc_tolerance_limit(m, l.base, t);
+    return budget_add(r, e, &l);
+}
+
+static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
+    [E_BASELINE] = {.name = "baseline",
+                    .parent = OC_XML_ROOT,
+                    .required = "version",
+                    .optional = "model tool"},
+    [E_VALUE] = {.name = "value",
+                 .parent = E_BASELINE,
+                 .label = "metric",
+                 .required = "metric is",
+                 .optional = "tolerance from",
+                 .start = start_value},
+    [E_BASELINE_LIMIT] = {.name = "limit",
+                          .parent = E_BASELINE,
+                          .label = "metric",
+                          .required = "metric",
+                          .optional = "max min type module",
+                          .start = start_limit},
+    [E_BASELINE_FORBID] = {.name = "forbid",
+                           .parent = E_BASELINE,
+                           .label = "type",
+                           .required = "type",
+                           .optional = "module",
+                           .start = start_forbid},
+};
+static const struct oc_xml_format baseline_format = {
+    .spec = baseline_specs, .n_spec = E_BASELINE_KINDS, .version = "1", .max_bytes = MAX_BYTES};
+
+/* ---- public ----------------------------------------------------------------------------------------- */
+
+static int budget_read_mem(struct oc_budget *b, const struct oc_xml_format *format, const char *name,
+                           const void *data, size_t n, const struct oc_tolerances *tolerance,
+                           struct oc_err *err)
+{
+    struct reader r = {.b = b, .path = oc_strdup(&b->arena, name), .tolerance = *tolerance};
+    size_t before = b->n;
+    int rc = oc_xml_read(format, name, data, n, &b->arena, &r, &r.xml, err);
+    if (rc)
+        b->n = before;
+    return rc;
+}
+
+int oc_budget_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n, struct oc_err *err)
+{
+    static const struct oc_tolerances none = {0};
+    return budget_read_mem(b, &budget_format, name, data, n, &none, err);
+}
+
+int oc_baseline_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n,
+                         const char *const *tolerance, size_t n_tolerance, struct oc_err *err)
+{
+    struct oc_tolerances given;
+    if (tolerances_parse(&b->arena, tolerance, n_tolerance, &given, err))
+        return -1;
+    return budget_read_mem(b, &baseline_format, name, data, n, &given, err);
+}
+
+static int budget_from_file(struct oc_budget *b, const char *path, bool baseline,
+                            const char *const *tolerance, size_t n_tolerance, struct oc_err *err)
+{
+    struct oc_file file;
+    if (oc_file_map(path, MAX_BYTES, &file, err))
+        return -1;
+    const void *data = file.data;
+    size_t n = (size_t)file.size_bytes;
+    int rc = baseline ? oc_baseline_read_mem(b, path, data, n, tolerance, n_tolerance, err)
+                      : oc_budget_read_mem(b, path, data, n, err);
+    oc_file_unmap(&file);
+    return rc;
+}
+
+int oc_budget_read(struct oc_budget *b, const char *path, struct oc_err *err)
+{
+    return budget_from_file(b, path, false, NULL, 0, err);
+}
+
+int oc_baseline_read(struct oc_budget *b, const char *path, const char *const *tolerance, size_t n_tolerance,
+                     struct oc_err *err)
+{
+    OC_C_LOCALE;
+    return budget_from_file(b, path, true, tolerance, n_tolerance, err);
 }

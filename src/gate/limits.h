@@ -46,8 +46,6 @@ extern const struct oc_gate_info oc_gate_info[OC_GATE_METRICS];
 
 /* OC_GATE_METRICS: unknown name. */
 enum oc_gate_metric oc_gate_metric_of(const char *name, size_t n);
-/* Fails with the valid names of baselines or of limits. Returns -1. */
-int oc_gate_metric_fail(struct oc_err *err, const char *name, size_t n, bool of_baselines);
 
 /* Integers are stored exactly in n, times (ns) and shares in v. */
 struct oc_gate_number {
@@ -60,7 +58,6 @@ static inline bool oc_gate_is_whole(enum oc_gate_metric m)
 }
 /* "4.1G", "80 MiB", "12 ms", "30%". False: no valid number. */
 bool oc_gate_parse(enum oc_gate_metric m, const char *text, struct oc_gate_number *out);
-const char *oc_gate_example(enum oc_gate_metric m); /* "4.1G" */
 /* "4,100,000,000", "83,886,080 B (80.00 MiB)", "12.0 ms", "30 %" */
 const char *oc_gate_text(struct oc_arena *a, enum oc_gate_metric m, struct oc_gate_number n);
 
@@ -95,9 +92,6 @@ struct oc_budget {
     size_t n, cap;
 };
 
-/* Adds a limit; texts must be allocated in the budget's arena. */
-void oc_budget_add(struct oc_budget *b, const struct oc_limit *limit);
-
 /* Files of limits and baselines; hwdb/budget/ has the schema. The name is used in messages. On failure
  * nothing is added. See oc_budget_read and oc_baseline_read in onnxcost/gate.h. */
 int oc_budget_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n, struct oc_err *err);
@@ -112,7 +106,7 @@ bool oc_type_matches(const char *pattern, const char *domain, const char *op_typ
 /* "layer1" and "/layer1/" contain "/layer1/conv" and "layer1.conv", but not "layer10". */
 bool oc_module_has(const char *module, const char *name);
 
-/* ---- figures ------------------------------------------------------------------------------------------ */
+/* ---- figures ------------------------------------------------------------------------------------- */
 
 /* The values of a report that limits are compared with. A value is an interval: a lower bound, and an
  * upper bound if known. Both are equal for exact values. */
@@ -159,7 +153,7 @@ bool oc_node_counts(const struct oc_analysis *a, uint32_t node);
 /* Whether the node is executed, has a cost, may have a cost; undefined for folded nodes. */
 bool oc_node_has_work(const struct oc_node_cost *k);
 
-/* ---- check --------------------------------------------------------------------------------------------- */
+/* ---- check --------------------------------------------------------------------------------------- */
 
 /* The check of a report: the value and verdict of every limit, with a one-line reason. */
 

@@ -1,16 +1,21 @@
+/* A decoder from its options to its report: runs of the graph, closed forms, devices, serving. */
 #include "llm/llm.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
+#include "base/units.h"
 #include "estimate/calibrate.h"
 #include "onnxcost.h"
 
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
 #define MAX_BATCH INT64_C(1000000000)
+
+/* ---- options ------------------------------------------------------------------------------------- */
 
 /* A calibration is of one of the devices, and of the model's types. */
 static int take_type(struct oc_llm *l, struct oc_err *err)
@@ -70,6 +75,8 @@ static int check_fixed(struct oc_llm *l, struct oc_err *err)
                                       (long long)fixed[OC_LLM_NEW]);
     return 0;
 }
+
+/* ---- runs and closed forms ----------------------------------------------------------------------- */
 
 static const struct oc_llm_cost *llm_run(struct oc_llm *l, struct oc_llm_at at, const char **failure)
 {
@@ -135,6 +142,252 @@ static void find_laws(struct oc_llm *l)
         find_law(l, OC_LLM_DECODE, last, last > 32768 ? last : 32768);
 }
 
+/* ---- serving ------------------------------------------------------------------------------------- */
+
+/* A server with devices in tensor parallel and many sequences. All times are lower bounds, all rates
+ * upper bounds: work and weights are divided evenly, everything overlaps, intermediates stay on chip.
+ *
+ * Of one run of the graph on n devices, with h key heads:
+ *   arithmetic   that of one device / n
+ *   memory       (weights / n + cache / min(n, h)) / bandwidth     each device keeps whole key heads
+ *   link         2 all-reduces a layer of tokens * width elements; a device receives at least (n - 1) / n of
+ *                each, also where the switch adds (Patarasuk and Yuan 2009 without: twice that)
+ * The time is the largest of the three.
+ *
+ * Continuous batching (Yu et al. 2022, chunked prefill: Agrawal et al. 2024): each step decodes a token of
+ * every sequence; of `batch` sequences with `generate` - 1 steps each, batch / (generate - 1) end in a step,
+ * and as many prompts are read in their place, in the same run, so that weights are read once. */
+
+enum { MOST_ROWS = 16, MOST_DEVICES = 1024, MOST_LIST = 16, MOST_DRAFT = 64 };
+
+/* Work of one run against one device. */
+struct run_work {
+    double comp_s, bandwidth, weights, cache; /* bandwidth in bytes per second */
+    double tokens;
+};
+
+struct server {
+    struct oc_llm *l;
+    const struct oc_device *device;
+    int64_t n; /* devices */
+};
+
+static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
+                    struct run_work *out)
+{
+    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    struct oc_llm_roof r;
+    double bytes;
+    if (!c || c->quality == OC_UNKNOWN)
+        return false;
+    oc_llm_roof_at(l, device, c, at, &r, &bytes);
+    bool known = isfinite(r.chip_mem_s) && r.chip_mem_s > 0;
+    double weights = (double)c->v[OC_LN_READ_WEIGHT];
+    *out = (struct run_work){.comp_s = isfinite(r.comp_s) ? r.comp_s : 0, /* a missing peak: still a bound */
+                             .bandwidth = known ? bytes / r.chip_mem_s : NAN,
+                             .weights = fmin(weights, bytes),
+                             .cache = fmax(bytes - weights, 0),
+                             .tokens = (double)at.batch * (double)at.fresh};
+    return known;
+}
+
+static double cache_parts(const struct server *s)
+{
+    int64_t heads = s->l->facts.kv_heads;
+    return (double)(heads > 0 && heads < s->n ? heads : s->n);
+}
+
+static double link_s(const struct server *s, double tokens)
+{
+    const struct oc_llm_facts *f = &s->l->facts;
+    if (s->n == 1)
+        return 0;
+    if (!(s->l->link_bytes_per_s > 0) || f->width < 0)
+        return 0; /* unknown: still a lower bound */
+    return 2.0 * f->layers * tokens * (double)f->width * s->l->element_bytes * (double)(s->n - 1) /
+           (double)s->n / s->l->link_bytes_per_s;
+}
+
+static double time_of(const struct server *s, const struct run_work *w, const char **bound)
+{
+    double n = (double)s->n;
+    double comp = w->comp_s / n, mem = (w->weights / n + w->cache / cache_parts(s)) / w->bandwidth,
+           link = link_s(s, w->tokens), most = fmax(comp, fmax(mem, link));
+    if (bound)
+        *bound = most > mem && most > comp ? "link" : mem >= comp ? "DRAM" : "compute";
+    return most;
+}
+
+/* Weights and cache of the draft model on one device. */
+static double needed_by_draft(const struct server *s, double tokens)
+{
+    struct server small = *s;
+    small.l = s->l->draft;
+    return small.l ? (double)small.l->facts.const_bytes / (double)s->n +
+                         (double)small.l->facts.kv_bytes_per_token * tokens / cache_parts(&small)
+                   : 0;
+}
+
+/* Bytes of one device when the last step of `batch` sequences runs. */
+static double needed(const struct server *s, int64_t batch)
+{
+    struct oc_llm *l = s->l;
+    struct oc_llm_at at = {batch, 1, l->opts.prompt + (l->steps_n > 0 ? l->steps_n - 1 : 0)};
+    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    if (!c || c->peak_quality == OC_UNKNOWN || !l->facts.kv_bytes_known)
+        return NAN;
+    double tokens = (double)batch * (double)(at.past + 1);
+    double cache = (double)l->facts.kv_bytes_per_token * tokens;
+    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) + (double)l->facts.const_bytes;
+    return rest / (double)s->n + cache / cache_parts(s) + needed_by_draft(s, tokens);
+}
+
+/* With the tokens of a draft model: it runs `draft_tokens` steps, then the model checks them in one run. Of
+ * k tokens that are each accepted with probability a, (1 - a^(k + 1)) / (1 - a) are kept on average
+ * (Leviathan et al. 2023, equation 1). */
+static double with_draft(const struct server *s, int64_t batch, int64_t past)
+{
+    const struct oc_llm_opts *o = &s->l->opts;
+    struct run_work draft, check;
+    struct server small = *s;
+    small.l = s->l->draft;
+    if (!small.l || !work_at(small.l, s->device, (struct oc_llm_at){batch, 1, past}, &draft) ||
+        !work_at(s->l, s->device, (struct oc_llm_at){batch, o->draft_tokens + 1, past}, &check))
+        return NAN;
+    double k = (double)o->draft_tokens, a = s->l->acceptance;
+    double kept = a < 1 ? (1 - pow(a, k + 1)) / (1 - a) : k + 1;
+    return (double)batch * kept / (k * time_of(&small, &draft, NULL) + time_of(s, &check, NULL));
+}
+
+static bool row_at(const struct server *s, int64_t batch, struct oc_llm_serving_row *row)
+{
+    struct oc_llm *l = s->l;
+    int64_t steps = l->steps_n, past = l->opts.prompt + (steps > 0 ? (steps - 1) / 2 : 0);
+    struct run_work decode, prompt, mixed;
+    if (!work_at(l, s->device, (struct oc_llm_at){batch, 1, past}, &decode) ||
+        !work_at(l, s->device, (struct oc_llm_at){1, l->opts.prompt, 0}, &prompt))
+        return false;
+    *row = (struct oc_llm_serving_row){.batch = batch, .need_bytes = needed(s, batch)};
+    row->step_s = time_of(s, &decode, &row->bound);
+    row->tokens_per_s = (double)batch / row->step_s;
+    double ended = steps > 0 ? (double)batch / (double)steps : (double)batch;
+    mixed = decode;
+    mixed.comp_s += ended * prompt.comp_s;
+    mixed.cache += ended * prompt.cache;
+    mixed.tokens += ended * prompt.tokens;
+    row->mixed_s = time_of(s, &mixed, NULL);
+    row->requests_per_s = ended / row->mixed_s;
+    row->draft_tokens_per_s = with_draft(s, batch, past);
+    return true;
+}
+
+/* The largest batch that fits: the bytes grow linearly. 0: none; -1: the memory is unknown. */
+static int64_t largest_batch(const struct server *s, double memory)
+{
+    double one = needed(s, 1), two = needed(s, 2);
+    if (isnan(memory) || isnan(one) || isnan(two))
+        return -1;
+    if (one > memory)
+        return 0;
+    double more = two > one ? (memory - one) / (two - one) : 0;
+    int64_t batch = 1 + (int64_t)fmin(more, (double)(1 << 16));
+    while (batch > 1 && !(needed(s, batch) <= memory)) /* not quite linear: alignment, windows */
+        batch -= 1 + batch / 64;
+    return batch;
+}
+
+static void serve(struct oc_llm *l, struct oc_llm_device *d, int64_t n, struct oc_llm_serving *out)
+{
+    struct server s = {l, d->device, n};
+    struct run_work prompt;
+    *out = (struct oc_llm_serving){
+        .devices = n, .prefill_s = NAN, .largest = largest_batch(&s, d->memory_bytes)};
+    out->row = OC_NEW_ARRAY(&l->arena, MOST_ROWS, struct oc_llm_serving_row);
+    if (work_at(l, d->device, (struct oc_llm_at){1, l->opts.prompt, 0}, &prompt))
+        out->prefill_s = time_of(&s, &prompt, NULL);
+    int64_t most = out->largest < 0 ? 256 : out->largest, batch = 1;
+    while (batch <= most && out->n_row < MOST_ROWS && row_at(&s, batch, &out->row[out->n_row])) {
+        out->n_row++;
+        if (batch == most)
+            break;
+        batch = out->n_row == MOST_ROWS - 1 || batch > most / 2 ? most : batch * 2;
+    }
+    if (!out->n_row)
+        return;
+    const struct oc_llm_serving_row *last = &out->row[out->n_row - 1];
+    if (l->steps_n > 0)
+        out->prefill_per_decode = (double)last->batch / (last->step_s * (double)l->steps_n) * out->prefill_s;
+    out->moved_bytes = (double)l->facts.kv_bytes_per_token * (double)l->opts.prompt;
+}
+
+/* "1,2,8": appends to list; returns their number, or 0 and an error. */
+static size_t read_parallel(const char *text, int64_t list[MOST_LIST], struct oc_err *err)
+{
+    size_t n = 0;
+    for (const char *p = text;;) {
+        size_t length = strcspn(p, ",");
+        if (n == MOST_LIST || !oc_parse_i64(p, length, &list[n]) || list[n] < 1 || list[n] > MOST_DEVICES) {
+            oc_fail(err, OC_EARG,
+                    "devices in tensor parallel must be up to %d numbers from 1 to %d, not '%.40s'",
+                    MOST_LIST, MOST_DEVICES, text);
+            return 0;
+        }
+        n++;
+        if (!p[length])
+            return n;
+        p += length + 1;
+    }
+}
+
+static int load_draft(struct oc_llm *l, struct oc_err *err)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    struct oc_llm_opts small = {.size = sizeof(small),
+                                .analyze = o->analyze,
+                                .batch = o->batch,
+                                .prompt = o->prompt,
+                                .generate = o->generate};
+    if (!o->draft)
+        return 0;
+    if (!o->acceptance || !oc_parse_double(o->acceptance, strlen(o->acceptance), &l->acceptance) ||
+        !(l->acceptance > 0) || l->acceptance > 1)
+        return oc_fail(err, OC_EARG, "the acceptance of a draft must be above 0 and at most 1, not '%.40s'",
+                       o->acceptance ? o->acceptance : "");
+    if (o->draft_tokens < 1 || o->draft_tokens > MOST_DRAFT)
+        return oc_fail(err, OC_EARG, "a draft has from 1 to %d tokens, not %lld", MOST_DRAFT,
+                       (long long)o->draft_tokens);
+    if (oc_llm_make(o->draft, &small, &l->draft, err))
+        return oc_err_prefix(err, "draft model");
+    return 0;
+}
+
+/* Fills the tables of serving of the devices; does nothing without opts.parallel. */
+static int find_serving(struct oc_llm *l, struct oc_err *err)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    int64_t list[MOST_LIST];
+    l->link_bytes_per_s = NAN;
+    if (!o->parallel)
+        return 0;
+    size_t n = read_parallel(o->parallel, list, err);
+    if (!n)
+        return -1;
+    if (o->link && (!oc_parse_scaled(o->link, "B/s", &l->link_bytes_per_s) || !(l->link_bytes_per_s > 0)))
+        return oc_fail(err, OC_EARG, "the bandwidth of the link must be like 450GB/s, not '%.40s'", o->link);
+    if (load_draft(l, err))
+        return -1;
+    for (size_t i = 0; i < l->n_device; i++) {
+        struct oc_llm_device *d = &l->device[i];
+        d->serving = OC_NEW_ARRAY(&l->arena, n, struct oc_llm_serving);
+        d->n_serving = n;
+        for (size_t k = 0; k < n; k++)
+            serve(l, d, list[k], &d->serving[k]);
+    }
+    return 0;
+}
+
+/* ---- all together -------------------------------------------------------------------------------- */
+
 static int llm_make(struct oc_llm *l, struct oc_err *err)
 {
     if (oc_kv_find(l->model, &l->arena, &l->diags, &l->kv, err) ||
@@ -154,7 +407,7 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
         l->device[i].device = l->opts.device[i];
         oc_llm_hold_against(l, &l->device[i]);
     }
-    return oc_llm_serve(l, err);
+    return find_serving(l, err);
 }
 
 int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *given, struct oc_llm **out,

@@ -15,7 +15,7 @@
 #include "estimate/roofline.h"
 #include "onnxcost/llm.h"
 
-/* ---- kv cache ----------------------------------------------------------------------------------------- */
+/* ---- kv cache ------------------------------------------------------------------------------------ */
 
 /* Names of KV cache inputs and outputs by exporter: a table of patterns, "%d" is the layer. */
 
@@ -38,7 +38,7 @@ struct oc_kv_pattern {
 /* Whether `name` matches the pattern with a layer below OC_KV_MAX_LAYERS for "%d". */
 bool oc_kv_match(const char *pattern, const char *name, uint32_t *layer);
 
-/* ---- llm ---------------------------------------------------------------------------------------------- */
+/* ---- llm ----------------------------------------------------------------------------------------- */
 
 /* ---- the cache (kv_cache.c) ------------------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ struct oc_kv_cache_info {
 int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags *diags,
                struct oc_kv_cache_info *out, struct oc_err *err);
 
-/* ---- sizes (llm_sizes.c) ---------------------------------------------------------------------------- */
+/* ---- sizes (llm_facts.c) ---------------------------------------------------------------------------- */
 
 enum oc_llm_role { OC_LLM_BATCH, OC_LLM_NEW, OC_LLM_PAST, OC_LLM_TOTAL, OC_LLM_ROLES };
 extern const char *const oc_llm_role_name[OC_LLM_ROLES];
@@ -96,7 +96,7 @@ struct oc_llm;
 /* The analysis at these sizes. */
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err);
 
-/* ---- cost of a run (llm_measure.c) ------------------------------------------------------------------ */
+/* ---- cost of a run (llm_cost.c) --------------------------------------------------------------------- */
 
 enum oc_llm_num {
     OC_LN_MACS,
@@ -136,7 +136,7 @@ struct oc_llm_meter {
 const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm_meter *m, struct oc_llm_at at);
 void oc_llm_meter_free(struct oc_llm_meter *m);
 
-/* ---- laws (llm_device.c) ---------------------------------------------------------------------------- */
+/* ---- laws (llm_cost.c) ------------------------------------------------------------------------------ */
 
 /* Costs as polynomials in two sizes: sequences and tokens. */
 struct oc_llm_law {
@@ -166,6 +166,8 @@ struct oc_llm_steps {
 int oc_llm_find_steps(struct oc_llm_meter *m, int64_t batch, int64_t from, int64_t to,
                       struct oc_llm_steps *out);
 void oc_llm_steps_free(struct oc_llm_steps *s);
+bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past,
+                     uint64_t *out);                                                   /* a step */
 bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t *out); /* false: overflow */
 
 /* ---- devices (llm_device.c) ------------------------------------------------------------------------- */
@@ -187,7 +189,7 @@ struct oc_llm_roof {                  /* of one run, or of all decode steps */
     const char *missing; /* reason why it is unknown, NULL */
 };
 
-/* A number of sequences that are decoded together (llm_serving.c). NAN: unknown */
+/* A number of sequences that are decoded together (llm.c). NAN: unknown */
 struct oc_llm_serving_row {
     int64_t batch;
     double step_s, tokens_per_s;    /* a decode step; tokens of all sequences */
@@ -276,8 +278,6 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
 /* The roofline of one run; *bytes: traffic if activations stay on chip. */
 void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,
                     struct oc_llm_at at, struct oc_llm_roof *out, double *bytes);
-/* llm_serving.c: fills the devices' tables of serving; does nothing without opts.parallel. */
-int oc_llm_serve(struct oc_llm *l, struct oc_err *err);
 /* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
 

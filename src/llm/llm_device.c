@@ -6,244 +6,12 @@
 
 #include "base/ck.h"
 #include "base/units.h"
-#include "hw/hwdb.h"
 #include "estimate/calibrate.h"
+#include "hw/hwdb.h"
 #include "llm/llm.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
-
-/* Counts as polynomials of the sizes, and exact sums over decode steps. Unless a window or another bound
- * applies, the counts of a graph are polynomials of low degree: they are fitted to a few runs and verified at
- * further ones. */
-
-enum {
-    TOKEN_DEGREE = 2,
-    MAX_STEP_RUNS = 600 /* analyses per search for the pieces */
-};
-
-/* ---- in two sizes ----------------------------------------------------------------------------------- */
-
-static struct oc_llm_at llm_law_run_of(enum oc_llm_phase phase, int64_t batch, int64_t tokens)
-{
-    return phase == OC_LLM_PREFILL ? (struct oc_llm_at){batch, tokens, 0}
-                                   : (struct oc_llm_at){batch, 1, tokens};
-}
-
-static void check_law(struct oc_llm_meter *m, enum oc_llm_phase phase, struct oc_llm_law *law)
-{
-    int64_t n = law->to - law->from;
-    const int64_t point[][2] = {{1, law->to}, {3, law->from + n / 3}, {7, law->from + 1}, {16, law->to - 1}};
-    for (size_t i = 0; i < OC_COUNT(point); i++) {
-        const struct oc_llm_cost *c = oc_llm_cost_at(m, llm_law_run_of(phase, point[i][0], point[i][1]));
-        law->checked += c != NULL;
-        for (unsigned k = 0; k < OC_LN_COUNT; k++) {
-            uint64_t v;
-            law->found[k] = law->found[k] && c && oc_rpoly_eval(&law->poly[k], point[i], &v) && v == c->v[k];
-        }
-    }
-}
-
-void oc_llm_find_law(struct oc_llm_meter *m, enum oc_llm_phase phase, int64_t from, int64_t to,
-                     struct oc_llm_law *out)
-{
-    *out = (struct oc_llm_law){.from = from, .to = to};
-    int64_t step = (to - from) / (TOKEN_DEGREE + 2);
-    if (m->llm->sizes.fixed[OC_LLM_BATCH] >= 0 || step < 1)
-        return;
-    const struct oc_rpoly_axis axis[2] = {{1, 1, 1}, {from, step, TOKEN_DEGREE}};
-    struct oc_pow point[OC_RPOLY_TERMS];
-    const struct oc_llm_cost *cost[2 * (TOKEN_DEGREE + 1)];
-    size_t n = oc_rpoly_points(axis, 2, 1 + TOKEN_DEGREE, point);
-    for (size_t i = 0; i < n; i++) {
-        cost[i] = oc_llm_cost_at(m, llm_law_run_of(phase, 1 + point[i].of[0], from + step * point[i].of[1]));
-        if (!cost[i])
-            return;
-    }
-    for (unsigned k = 0; k < OC_LN_COUNT; k++) {
-        uint64_t value[2 * (TOKEN_DEGREE + 1)];
-        for (size_t i = 0; i < n; i++)
-            value[i] = cost[i]->v[k];
-        out->found[k] = oc_rpoly_fit(axis, 2, point, value, n, &out->poly[k]);
-    }
-    check_law(m, phase, out);
-}
-
-void oc_llm_law_free(struct oc_llm_law *law)
-{
-    for (unsigned k = 0; k < OC_LN_COUNT; k++)
-        oc_rpoly_free(&law->poly[k]);
-}
-
-bool oc_llm_law_at(const struct oc_llm_law *law, enum oc_llm_num n, int64_t batch, int64_t tokens,
-                   uint64_t *out)
-{
-    const int64_t at[2] = {batch, tokens};
-    return law->found[n] && oc_rpoly_eval(&law->poly[n], at, out);
-}
-
-/* ---- along the steps of an answer ------------------------------------------------------------------- */
-
-struct search {
-    struct oc_llm_meter *meter;
-    int64_t batch;
-    struct oc_llm_steps *out;
-    uint32_t most; /* maximum number of runs stored in the meter */
-};
-
-static const struct oc_llm_cost *step_cost(const struct search *s, int64_t past)
-{
-    return oc_llm_cost_at(s->meter, (struct oc_llm_at){s->batch, 1, past});
-}
-
-static void free_piece(struct oc_llm_piece *p)
-{
-    for (unsigned k = 0; k < OC_LN_COUNT; k++)
-        oc_rpoly_free(&p->poly[k]);
-}
-
-/* The polynomials through `degree` + 1 steps of the piece. */
-static bool fit_piece(const struct search *s, struct oc_llm_piece *p, unsigned degree)
-{
-    int64_t step = degree ? (p->to - p->from) / (int64_t)degree : 1;
-    const struct oc_rpoly_axis axis = {p->from, step, degree};
-    struct oc_pow point[OC_RPOLY_TERMS];
-    const struct oc_llm_cost *cost[TOKEN_DEGREE + 1];
-    size_t n = oc_rpoly_points(&axis, 1, degree, point);
-    for (size_t i = 0; i < n; i++) {
-        cost[i] = step_cost(s, p->from + step * point[i].of[0]);
-        if (!cost[i])
-            return false;
-    }
-    for (unsigned k = 0; k < OC_LN_COUNT; k++) {
-        uint64_t value[TOKEN_DEGREE + 1];
-        for (size_t i = 0; i < n; i++)
-            value[i] = cost[i]->v[k];
-        if (!oc_rpoly_fit(&axis, 1, point, value, n, &p->poly[k]))
-            return false;
-    }
-    return true;
-}
-
-/* The peak is not additive and may follow other polynomials: it is not fitted. */
-static bool holds_at(const struct search *s, const struct oc_llm_piece *p, int64_t past)
-{
-    const struct oc_llm_cost *c = step_cost(s, past);
-    for (unsigned k = 0; c && k < OC_LN_COUNT; k++) {
-        uint64_t v;
-        if (k != OC_LN_PEAK && (!oc_rpoly_eval(&p->poly[k], &past, &v) || v != c->v[k]))
-            return false;
-    }
-    return c != NULL;
-}
-
-static bool llm_law_piece_holds(const struct search *s, const struct oc_llm_piece *p)
-{
-    int64_t n = p->to - p->from;
-    if (n < 8) {
-        for (int64_t x = p->from; x <= p->to; x++)
-            if (!holds_at(s, p, x))
-                return false;
-        return true;
-    }
-    return holds_at(s, p, p->to) && holds_at(s, p, p->from + 1) && holds_at(s, p, p->to - 1) &&
-           holds_at(s, p, p->from + n / 4) && holds_at(s, p, p->from + n / 4 * 3 + 1);
-}
-
-static void append_piece(struct search *s, const struct oc_llm_piece *p)
-{
-    OC_GROW(s->out->piece, s->out->n_piece, s->out->cap_piece);
-    s->out->piece[s->out->n_piece++] = *p;
-}
-
-/* Bisects ranges without a polynomial. depth: recursion depth. */
-static int cover(struct search *s, int64_t from, int64_t to)
-{
-    struct oc_llm_piece *p = oc_xmalloc(sizeof(*p));
-    *p = (struct oc_llm_piece){.from = from, .to = to};
-    unsigned degree = to - from < TOKEN_DEGREE ? (unsigned)(to - from) : TOKEN_DEGREE;
-    int rc = 0;
-    if (fit_piece(s, p, degree) && llm_law_piece_holds(s, p)) {
-        append_piece(s, p);
-    } else {
-        free_piece(p);
-        int64_t middle = from + (to - from) / 2;
-        rc = from == to || s->meter->n_known > s->most || cover(s, from, middle) || cover(s, middle + 1, to)
-                 ? -1
-                 : 0;
-    }
-    free(p);
-    return rc;
-}
-
-int oc_llm_find_steps(struct oc_llm_meter *m, int64_t batch, int64_t from, int64_t to,
-                      struct oc_llm_steps *out)
-{
-    struct search s = {m, batch, out, m->n_known + MAX_STEP_RUNS};
-    *out = (struct oc_llm_steps){0};
-    return from > to ? 0 : cover(&s, from, to);
-}
-
-void oc_llm_steps_free(struct oc_llm_steps *s)
-{
-    for (uint32_t i = 0; i < s->n_piece; i++)
-        free_piece(&s->piece[i]);
-    free(s->piece);
-    *s = (struct oc_llm_steps){0};
-}
-
-static bool llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past, uint64_t *out)
-{
-    for (uint32_t i = 0; i < s->n_piece; i++)
-        if (past >= s->piece[i].from && past <= s->piece[i].to)
-            return oc_rpoly_eval(&s->piece[i].poly[n], &past, out);
-    return false;
-}
-
-/* ---- sums ------------------------------------------------------------------------------------------- */
-
-typedef __int128 wide;
-
-/* 0^k + 1^k + ... + n^k for k <= 2; n >= -1 */
-static bool llm_law_power_sum(int64_t n, unsigned k, wide *out)
-{
-    wide a = n, b = (wide)n + 1, c = 2 * (wide)n + 1;
-    if (k == 0)
-        *out = b;
-    else if (k == 1)
-        *out = a * b / 2;
-    else
-        return !__builtin_mul_overflow(a * b, c, out) && (*out /= 6, true);
-    return true;
-}
-
-/* The sum of num * x^k over the piece, times the common denominator. */
-static bool term_sum(const struct oc_llm_piece *p, int64_t num, unsigned k, wide *out)
-{
-    wide high, low, product;
-    if (k > TOKEN_DEGREE || !llm_law_power_sum(p->to, k, &high) || !llm_law_power_sum(p->from - 1, k, &low))
-        return false;
-    if (__builtin_mul_overflow(high - low, (wide)num, &product))
-        return false;
-    return !__builtin_add_overflow(*out, product, out);
-}
-
-bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t *out)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < s->n_piece; i++) {
-        const struct oc_rpoly *poly = &s->piece[i].poly[n];
-        wide sum = 0;
-        for (uint32_t t = 0; t < poly->n_term; t++)
-            if (!term_sum(&s->piece[i], poly->term[t].num, poly->term[t].pow.of[0], &sum))
-                return false;
-        sum /= poly->den;
-        if (sum < 0 || sum > (wide)UINT64_MAX || !oc_add_u64(total, (uint64_t)sum, &total))
-            return false;
-    }
-    *out = total;
-    return true;
-}
 
 #define MOST        (INT64_C(1) << 31) /* search limit for sequences or tokens in memory */
 #define MOST_BATCH  (INT64_C(1) << 20) /* search limit for a compute-bound batch */
@@ -355,7 +123,8 @@ static struct oc_llm_roof roof_of_steps(struct held *h)
         struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
         uint64_t v[OC_LN_COUNT] = {0};
         for (unsigned k = 0; k < OC_LN_COUNT; k++)
-            if (k != OC_LN_PEAK && l->sum[k] && !llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
+            if (k != OC_LN_PEAK && l->sum[k] &&
+                !oc_llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
                 return no_roof(l->sum_failure);
         struct oc_llm_roof one = roof_of(h, v, at);
         sum.s += one.s;
@@ -569,8 +338,6 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
         return (struct oc_llm_limit){.why = "the analysis and the closed form differ at the boundary"};
     return (struct oc_llm_limit){.known = true, .v = hi};
 }
-
-/* ---- public functions ------------------------------------------------------------------------------- */
 
 /* ---- lower bounds and estimates --------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "annotate/model_rewrite.h"
+#include "annotate/annotate.h"
 
 static void model_entry(void *ctx, struct oc_buf *out)
 {

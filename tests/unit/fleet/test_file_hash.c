@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "fleet/model_files.h"
+#include "fleet/scan.h"
 
 static void hashes_equal_xxhsum(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fleet/model_files.h"
+#include "fleet/scan.h"
 
 static char top[] = "/tmp/onnxcost-files-XXXXXX";
 

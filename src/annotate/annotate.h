@@ -4,8 +4,8 @@
  *
  * Nodes of bodies and of local functions are rewritten too. The IR version is unchanged: readers of IR
  * versions before 10, which have no metadata_props in nodes, skip them as an unknown field. */
-#ifndef OC_MODEL_REWRITE_H
-#define OC_MODEL_REWRITE_H
+#ifndef OC_ANNOTATE_H
+#define OC_ANNOTATE_H
 
 #include "base/buf.h"
 #include "base/file.h"
