@@ -1,9 +1,9 @@
 /* memory/: Memory over time: report and peak, offsets of buffers, node orders with a lower peak, ONNX
  * Runtime's planner and allocator. Every plan is checked by code in memory_plan.c that shares none with the
  * planners; leave it so.
- * Private to the folder: offset_plan.h ort_run.h reorder.h. */
+ * Private to the folder: memory_plan.h ort_run.h. */
 
-#include "memory/memory_report.h"
+#include "memory/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "memory/offset_plan.h"
 #include "onnxcost/memory.h"
 
 /* Live boxes are kept in a treap by offset. A new box can only overlap its predecessor or successor by

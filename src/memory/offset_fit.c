@@ -1,6 +1,6 @@
 /* Placements of boxes in one block: in a given order by first fit or best fit, in order of time, above a
  * skyline. */
-#include "memory/offset_plan.h"
+#include "memory/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

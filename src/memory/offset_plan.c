@@ -1,5 +1,5 @@
 /* Arena planner: orders of the boxes by several rules, then branch and bound or local search for a better one. */
-#include "memory/offset_plan.h"
+#include "memory/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * among equals. The first full set has the minimum peak of all orders (the peak of a path never decreases).
  * Steps that free at least what they allocate run at once (see oc_order_run_free_steps), so that sets are few
  * where branches are. */
-#include "memory/reorder.h"
+#include "memory/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Orders of nodes with a lower peak: the graph of steps and buffers, its parts, windows around the peak.
  * order_search.c searches a part. */
-#include "memory/reorder.h"
+#include "memory/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

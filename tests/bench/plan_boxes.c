@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "memory/offset_plan.h"
-#include "memory/reorder.h"
+#include "memory/memory_plan.h"
 
 static uint32_t below(uint64_t *random, uint32_t n)
 {

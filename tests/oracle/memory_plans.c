@@ -14,7 +14,7 @@
 
 #include "base/map.h"
 #include "memory/memory_report.h"
-#include "memory/offset_plan.h"
+#include "memory/memory_plan.h"
 #include "onnxcost.h"
 #include "onnxcost/memory.h"
 

@@ -1,5 +1,5 @@
 /* Pieces of a block against a search over every piece in use, with random sizes and lifetimes. */
-#include "memory/offset_plan.h"
+#include "memory/memory_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "memory/offset_plan.h"
+#include "memory/memory_plan.h"
 #include "support/run_model.h"
 #include "onnxcost.h"
 #include "onnxcost/memory.h"

@@ -1,4 +1,4 @@
-#include "memory/reorder.h"
+#include "memory/memory_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
