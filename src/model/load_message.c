@@ -619,17 +619,37 @@ static int load_members(struct oc_loader *l, const struct oc_scope *sc, uint32_t
     }
 }
 
+/* Where the cache has the message, if at all; NULL: it is too long. */
+static struct oc_recent_attr *recent_attribute(struct oc_loader *l, ProtobufCBinaryData v)
+{
+    static const struct oc_hash_secret none = {{0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u}};
+    if (!v.len || v.len > sizeof(l->recent_attr->message))
+        return NULL;
+    oc_os_need(v.data, v.len);
+    return &l->recent_attr[oc_hash(&none, (const char *)v.data, v.len) % OC_COUNT(l->recent_attr)];
+}
+
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,
                  struct oc_attr *out, bool *dropped)
 {
+    struct oc_recent_attr *recent = recent_attribute(l, v);
+    *dropped = false;
+    if (recent && recent->n == v.len && memcmp(recent->message, v.data, v.len) == 0) {
+        *out = recent->attr;
+        return 0;
+    }
     struct oc_header_mark mark = oc_header_mark(l);
     const Oc__Attribute *h = oc_header_read(l, &oc__attribute__descriptor, v);
     if (!h)
         return -1;
     *out = (struct oc_attr){.name = oc_load_text(l, h->name)};
-    *dropped = false;
     int rc = h->ref_attr_name[0] && sc->call ? resolve_reference(l, sc, owner, h->ref_attr_name, out, dropped)
                                              : load_members(l, sc, owner, h, out);
+    if (rc == 0 && recent && !h->ref_attr_name[0] && !out->tensors_or_null && !out->graph) {
+        memcpy(recent->message, v.data, v.len);
+        recent->n = v.len;
+        recent->attr = *out;
+    }
     oc_header_release(l, mark);
     return rc;
 }

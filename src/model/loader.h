@@ -59,6 +59,12 @@ struct oc_recent_text { /* an interned text */
     size_t n; /* 0: none */
 };
 
+struct oc_recent_attr { /* an attribute that depends on nothing but its message */
+    uint8_t message[48];
+    size_t n; /* bytes of the message, 0: none */
+    struct oc_attr attr;
+};
+
 struct oc_loader {
     struct oc_model *m;
     struct oc_err *err;
@@ -71,9 +77,10 @@ struct oc_loader {
     struct oc_map symbols, functions;
     char *names_room; /* contiguous storage of names */
     size_t names_left;
-    struct oc_recent_text recent[64]; /* cache: names of operators and attributes repeat */
-    struct oc_map externals;          /* cache: path to its resolution */
-    const char *last_path;            /* the last path and its result */
+    struct oc_recent_text recent[64];      /* cache: names of operators and attributes repeat */
+    struct oc_recent_attr recent_attr[64]; /* cache: so do strides, kernel shapes, axes */
+    struct oc_map externals;               /* cache: path to its resolution */
+    const char *last_path;                 /* the last path and its result */
     uint32_t last_state;
     struct oc_function *fn;
     uint32_t n_fn;

@@ -274,6 +274,32 @@ static void sort_respects_values_captured_by_bodies(void **state)
     free(bytes);
 }
 
+/* Messages of attributes repeat; the graph in one belongs to its node. */
+static void equal_bodies_are_graphs_of_their_own(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_input(b, "c", "bool[]");
+    for (int i = 0; i < 2; i++) {
+        oc_b_node(b, "If", "", "c", i ? "z" : "y", "");
+        oc_b_open(b, "then_branch");
+        oc_b_output(b, "x", NULL);
+        oc_b_close(b);
+        oc_b_open(b, "else_branch");
+        oc_b_output(b, "x", NULL);
+        oc_b_close(b);
+    }
+    oc_b_output(b, "z", NULL);
+    struct oc_model *m = load_ok(b, &bytes);
+    assert_int_equal(m->n_graph, 5);
+    for (uint32_t g = 1; g < 5; g++)
+        assert_int_equal(m->graph[g].parent_node, (g - 1) / 2);
+    oc_model_free(m);
+    free(bytes);
+}
+
 /* A name that a body defines itself, even in a later node, is not the outer value. */
 static void body_names_shadow_outer_names(void **state)
 {
@@ -523,6 +549,7 @@ int main(void)
         cmocka_unit_test(reads_elements_of_every_type),
         cmocka_unit_test(sorts_nodes_topologically),
         cmocka_unit_test(sort_respects_values_captured_by_bodies),
+        cmocka_unit_test(equal_bodies_are_graphs_of_their_own),
         cmocka_unit_test(body_names_shadow_outer_names),
         cmocka_unit_test(inlines_functions),
         cmocka_unit_test(rejects_broken_graphs),
