@@ -1,5 +1,5 @@
 /* Layers of TensorRT engines (profile-formats 3.4), and names in timelines that list nodes likewise. In
- * order: the nodes that the layer information lists, the whole name, the grammar of fused names (trt_name.c),
+ * order: the nodes that the layer information lists, the whole name, the grammar of fused names (layer_names.c),
  * ranges of opaque regions. Nodes that the builder fused without reporting it (BatchNormalization into
  * weights, quantizers, reshapes) then go to the adjacent layer. Layers with other names are matched by type
  * and shape (match_engine.c). */

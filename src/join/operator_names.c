@@ -1,5 +1,5 @@
-/* Names of the nodes of a model for the readers of profiles (profile/recorded_types.h). */
-#include "profile/recorded_types.h"
+/* Names of the nodes of a model for the readers of profiles (profile/core/timeline.h). */
+#include "profile/core/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

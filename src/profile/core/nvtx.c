@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "profile/recorded_types.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 
 #define MAX_RANGES ((size_t)1 << 30)

@@ -14,9 +14,9 @@
 #ifndef OC_TIMELINE_H
 #define OC_TIMELINE_H
 
+#include "base/map.h"
 #include "onnxcost_types.h"
 #include "profile/profile.h"
-#include "profile/recorded_types.h"
 
 enum oc_event_kind {
     /* host */
@@ -107,7 +107,7 @@ struct oc_timeline {
     double end_ns;                              /* end of the last event */
     double cpu_process_share, cpu_system_share; /* utilisation reported by the source, NAN */
 
-    struct oc_launches *launches; /* not NULL: all events are launches (timeline_launches.c) */
+    struct oc_launches *launches; /* not NULL: all events are launches (timeline_groups.c) */
     /* runs_found: device work from the first to the second is an incomplete run, and later work is in no run */
     double runs_end_ns, cut_ns;
 
@@ -220,20 +220,37 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
 
 void oc_launches_free(struct oc_launches *l); /* NULL is accepted */
 
-/* Annotations with the names of nodes (timeline_operators.c). */
-void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names);
+/* ---- operator names --------------------------------------------------------------------------------- */
+
+/* Names of the nodes of a model, for importers: an annotation with such a name is the operator, and what runs inside
+ * it are its parts. The number of its products shows how many runs a recording has. join/analysis_inputs.c makes them:
+ * importers never see a model. */
+
+#define OC_PRODUCT_TYPES " Conv ConvTranspose Gemm MatMul "
+
+struct oc_operator_names {
+    struct oc_arena arena;
+    struct oc_map of;   /* name to the index in type; the keys are texts of the model */
+    const char **type;  /* operator types, likewise; NULL: several nodes have the name */
+    uint32_t n_product; /* nodes of OC_PRODUCT_TYPES */
+};
+
+/* The operator type of the only node with that name, NULL. */
+static inline const char *oc_operator_type_named(const struct oc_operator_names *names, const char *name,
+                                                 size_t n)
+{
+    uint32_t i = oc_map_get(&names->of, name, n);
+    return i == OC_NONE ? NULL : names->type[i];
+}
+
 static inline bool oc_timeline_is_node(const struct oc_timeline *t, const struct oc_event *e)
 {
     return e->kind == OC_EV_USER && t->operator_type && t->operator_type[e->name];
 }
-/* Gives an annotation the recorded shapes of the only operator inside it. */
-void oc_timeline_shapes_of_nodes(struct oc_timeline *t);
-/* A node runs once per run: adds the runs if the annotations show them. */
-void oc_timeline_runs_of_nodes(struct oc_timeline *t);
 /* How many times PyTorch executed the products of the model; 0: not a whole number of times, or no names. */
 uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names);
 
-/* ---- timeline launches -------------------------------------------------------------------------------- */
+/* ---- timeline launches ------------------------------------------------------------------------------ */
 
 /* Launches: device work whose source says itself what it is for, by a label (layer, node, NVTX range), instead of host
  * events that launched it. They are the only events of their timeline, 48 bytes each. Independent of formats.

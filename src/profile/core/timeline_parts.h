@@ -1,9 +1,9 @@
-/* Records of a timeline under construction: shared by timeline_records.c, timeline_groups.c and timeline_launches.c. */
+/* Records of a timeline under construction: shared by timeline_records.c and timeline_groups.c. */
 #ifndef OC_TIMELINE_PARTS_H
 #define OC_TIMELINE_PARTS_H
 
 #include "onnxcost_types.h"
-#include "profile/core/run_sums.h"
+#include "profile/core/run_spread.h"
 #include "profile/core/timeline.h"
 
 /* Events that are summed together. */

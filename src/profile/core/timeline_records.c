@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/rec_list.h"
-#include "profile/core/timeline_parts.h"
 #include "onnxcost/profile.h"
+#include "profile/core/records.h"
+#include "profile/core/timeline_parts.h"
 
 enum { AHEAD = 16, HOST_KINDS = (1 << OC_EV_KERNEL) - 1 };
 

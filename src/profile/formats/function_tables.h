@@ -3,8 +3,7 @@
 #ifndef OC_FUNCTION_TABLES_H
 #define OC_FUNCTION_TABLES_H
 
-#include "profile/core/op_sums.h"
-#include "profile/core/rec_list.h"
+#include "profile/core/records.h"
 #include "profile/csv_rows.h"
 
 enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS, OC_TABLE_VTUNE };
@@ -34,7 +33,7 @@ struct oc_function_facts {
 int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err);
 
-/* ---- op logs ------------------------------------------------------------------------------------------ */
+/* ---- op logs ---------------------------------------------------------------------------------------- */
 
 /* Private to imp_op_logs.c, imp_summary_tables.c, onednn_lines.c and deepspeed_lines.c: sources that print a
  * line per operator.

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/op_sums.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
-#include "profile/recorded_types.h"
 
 enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
 

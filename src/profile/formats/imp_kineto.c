@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "profile/core/records.h"
 #include "profile/formats/chrome_reader.h"
-#include "profile/recorded_types.h"
 
 enum {
     F_NAME = OC_CH_ARG,
@@ -143,6 +143,88 @@ static void kineto_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 60, .reason = "schemaVersion number and deviceProperties"};
 }
 
+/* ---- types of arguments ----------------------------------------------------------------------------- */
+
+enum { MAX_ARGS = 256 };
+
+/* C++ type names that are not ONNX type names. */
+static const struct {
+    const char *name;
+    uint8_t dtype;
+} dtype_of[] = {
+    {"float", OC_DT_FLOAT},
+    {"double", OC_DT_DOUBLE},
+    {"c10::Half", OC_DT_FLOAT16},
+    {"c10::BFloat16", OC_DT_BFLOAT16},
+    {"long int", OC_DT_INT64},
+    {"long", OC_DT_INT64},
+    {"long long", OC_DT_INT64},
+    {"int", OC_DT_INT32},
+    {"short", OC_DT_INT16},
+    {"short int", OC_DT_INT16},
+    {"signed char", OC_DT_INT8},
+    {"unsigned char", OC_DT_UINT8},
+    {"bool", OC_DT_BOOL},
+    {"c10::complex<float>", OC_DT_COMPLEX64},
+    {"c10::complex<double>", OC_DT_COMPLEX128},
+    {"c10::Float8_e4m3fn", OC_DT_FLOAT8E4M3FN},
+    {"c10::Float8_e5m2", OC_DT_FLOAT8E5M2},
+    {"__int64", OC_DT_INT64},
+    {"unsigned short", OC_DT_UINT16},
+    {"unsigned int", OC_DT_UINT32},
+    {"unsigned long", OC_DT_UINT64},
+    {"c10::qint8", OC_DT_INT8},
+    {"c10::quint8", OC_DT_UINT8},
+};
+
+struct arg_types {
+    uint8_t dtype[MAX_ARGS]; /* OC_DT_UNDEFINED: not a tensor */
+    uint32_t n;
+};
+
+static void read_kineto_types(struct oc_str text, struct arg_types *out)
+{
+    struct oc_stream *s = oc_stream_mem(text.s, text.n);
+    struct oc_json *j = oc_json_open(s);
+    struct oc_str name;
+    if (oc_json_enter(j))
+        while (oc_json_item(j) && out->n < MAX_ARGS) {
+            uint8_t dtype = OC_DT_UNDEFINED;
+            if (oc_json_string(j, &name))
+                for (size_t i = 0; i < OC_COUNT(dtype_of); i++)
+                    if (oc_str_eq(name, dtype_of[i].name))
+                        dtype = dtype_of[i].dtype;
+            out->dtype[out->n++] = dtype;
+        }
+    oc_json_close(j);
+    oc_stream_close(s);
+}
+
+/* PyTorch's profiler: "Input Dims" [[8,3,224,224],[],[]] and "Input type" ["float","Scalar",""], which may be
+ * empty. One type per argument, in the arena; arguments that are not tensors are OC_T_NONE. */
+static const struct oc_type *kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types,
+                                          uint32_t *n)
+{
+    struct arg_types names = {.n = 0};
+    struct oc_type type[MAX_ARGS] = {{0}};
+    struct oc_stream *s = oc_stream_mem(dims.s, dims.n);
+    struct oc_json *j = oc_json_open(s);
+    *n = 0;
+    if (types.n)
+        read_kineto_types(types, &names);
+    if (oc_json_enter(j))
+        while (oc_json_item(j) && *n < MAX_ARGS) {
+            struct oc_shape shape;
+            unsigned dtype = *n < names.n ? names.dtype[*n] : OC_DT_UNDEFINED;
+            bool tensor =
+                oc_recorded_dims(j, a, &shape) && shape.ranked && (dtype != OC_DT_UNDEFINED || shape.rank);
+            type[(*n)++] = tensor ? oc_tensor_type(dtype, shape) : (struct oc_type){.kind = OC_T_NONE};
+        }
+    oc_json_close(j);
+    oc_stream_close(s);
+    return OC_COPY_ARRAY(a, type, *n);
+}
+
 /* ---- events ----------------------------------------------------------------------------------------- */
 
 /* Annotations of the profiler and of torch's own classes; the 2020 layout writes them as operators. */
@@ -231,7 +313,7 @@ static uint32_t kineto_shapes_of(struct reading *r, bool with_values)
     uint32_t id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
     if (new) {
         struct oc_event_detail *d = &r->t->detail[id];
-        d->in = oc_kineto_types(&r->out->arena, dims, types, &d->n_in);
+        d->in = kineto_types(&r->out->arena, dims, types, &d->n_in);
         d->has_in = d->n_in > 0;
         if (with_values && values.n)
             d->values = oc_strndup(&r->out->arena, values.s, values.n);

@@ -15,8 +15,8 @@
 
 #include "base/json_read.h"
 #include "base/units.h"
+#include "profile/core/records.h"
 #include "profile/formats/megengine.h"
-#include "profile/core/rec_list.h"
 
 struct var {
     const char *dtype; /* NULL: no memory plan */

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/timeline.h"
-#include "profile/core/rec_list.h"
 #include "base/units.h"
-#include "profile/recorded_types.h"
 #include "onnxcost/profile.h"
+#include "profile/core/records.h"
+#include "profile/core/timeline.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */
 

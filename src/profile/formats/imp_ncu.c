@@ -21,7 +21,7 @@
 
 #include "base/buf.h"
 #include "profile/core/nvtx.h"
-#include "profile/core/rec_list.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/ncu_metrics.h"

@@ -20,7 +20,7 @@
 #include "base/buf.h"
 #include "base/input_limits.h"
 #include "profile/core/nvtx.h"
-#include "profile/core/op_sums.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/nsys_tables.h"

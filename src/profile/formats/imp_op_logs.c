@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/formats/function_tables.h"
-#include "profile/recorded_types.h"
 
 /* The text without blanks around it. */
 static struct oc_str op_logs_between(const char *from, const char *to)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/core/kernel_names.h"
-#include "profile/core/rec_list.h"
 #include "onnxcost/profile.h"
+#include "profile/core/kernel_names.h"
+#include "profile/core/records.h"
 
 enum { NAME, STATUS, TYPE, EXEC, REAL, CPU, N_COLUMN };
 static const char *const column_name[N_COLUMN] = {"layerName", "execStatus", "layerType",

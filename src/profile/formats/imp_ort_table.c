@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/core/rec_list.h"
+#include "profile/core/records.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/ort_trace.h"
 #include "profile/profile.h"

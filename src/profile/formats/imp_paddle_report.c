@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/rec_list.h"
+#include "profile/core/records.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/paddle_report.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/core/records.h"
 #include "profile/formats/chrome_reader.h"
-#include "profile/recorded_types.h"
 
 enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_START, F_END, F_BYTES, F_SHAPES, F_DTYPES, MAX_INPUTS = 256 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
-#include "profile/core/rec_list.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 
 #define MAX_NS    ((int64_t)1 << 52) /* sums of doubles stay exact */

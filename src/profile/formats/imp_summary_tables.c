@@ -28,10 +28,10 @@
 #include <string.h>
 
 #include "onnxcost/profile.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/function_tables.h"
-#include "profile/recorded_types.h"
 
 enum section { OTHER, OPERATORS, KERNELS };
 

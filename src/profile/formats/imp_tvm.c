@@ -27,10 +27,9 @@
 #include <string.h>
 
 #include "base/input_limits.h"
-#include "profile/core/op_sums.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
-#include "profile/recorded_types.h"
 
 enum { MAX_CALLS = 1 << 16 }; /* with a record each; further ones are summed */
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/formats/function_tables.h"
-#include "profile/recorded_types.h"
 
 /* The module tree of DeepSpeed's flops profiler (detailed=True), where every class has its figures before its
  * own text:

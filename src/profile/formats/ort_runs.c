@@ -4,8 +4,8 @@
 
 #include "base/json_read.h"
 #include "onnxcost/profile.h"
+#include "profile/core/records.h"
 #include "profile/formats/ort_trace.h"
-#include "profile/recorded_types.h"
 
 #define MAX_TYPES 4096
 

@@ -15,8 +15,8 @@
 #include "base/buf.h"
 #include "base/json_read.h"
 #include "onnxcost_types.h"
-#include "profile/core/rec_list.h"
-#include "profile/core/run_sums.h"
+#include "profile/core/records.h"
+#include "profile/core/run_spread.h"
 #include "profile/formats/chrome_reader.h"
 #include "profile/profile.h"
 
@@ -156,7 +156,7 @@ static inline bool ort_before(const struct ort_event *a, const struct ort_event 
     return key[a->key].has_body && !key[b->key].has_body;
 }
 
-/* ---- ort event ---------------------------------------------------------------------------------------- */
+/* ---- ort event -------------------------------------------------------------------------------------- */
 
 /* Parses one event of an ONNX Runtime trace. Private to the importer. */
 
@@ -276,7 +276,7 @@ bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct o
  * the trace has events of a device. */
 bool ort_node_is_launch(const char *provider, bool has_device_work);
 
-/* ---- ort memory --------------------------------------------------------------------------------------- */
+/* ---- ort memory ------------------------------------------------------------------------------------- */
 
 /* Data of the importer "onnxruntime_memory" in addition to its records (param_bytes: initializers,
  * act_bytes: inputs, out_bytes: allocated for outputs whose sizes are known only at run time):

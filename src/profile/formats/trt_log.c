@@ -11,9 +11,9 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "profile/core/records.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/trt_reading.h"
-#include "profile/recorded_types.h"
 
 /* The text form of layer information (trtexec --dumpLayerInfo, verbose logs of the builder): one layer a
  * line,

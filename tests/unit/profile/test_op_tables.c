@@ -1,6 +1,6 @@
 /* Tables and logs of operators: each file of tests/data/op_tables is written by hand in the format of its
  * tool. */
-#include "profile/core/op_sums.h"
+#include "profile/core/records.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "support/profiles.h"
 #include "onnxcost.h"
+#include "support/profiles.h"
 
 static struct oc_profile *open_table(const char *name)
 {

@@ -1,13 +1,59 @@
+/* Records under construction, for importers of tables, whose rows are already sums or averages, and of events:
+ * a growing list, sums of rows, types as profilers write them. */
+#ifndef OC_RECORDS_H
+#define OC_RECORDS_H
+
+#include "base/buf.h"
+#include "base/json_read.h"
+#include "base/map.h"
+#include "onnxcost_types.h"
+#include "profile/core/timeline.h"
+#include "profile/csv_rows.h"
+#include "profile/profile.h"
+#include "shape/type.h"
+
+struct oc_rec_list {
+    struct oc_prof_rec *rec; /* heap */
+    size_t n, cap;
+};
+
+/* Appends a record with all members unknown: texts "", numbers NAN or their "absent" value, no time, no
+ * call. The pointer is valid until the next append. */
+struct oc_prof_rec *oc_rec_add(struct oc_rec_list *l);
+
+/* Appends a record with that name; bucket NULL: an operator. */
+struct oc_prof_rec *oc_rec_add_named(struct oc_rec_list *l, const char *bucket, const char *name);
+
+/* For sources with one figure per record: sets time_ns = self_ns = min = max = median. */
+void oc_rec_time(struct oc_prof_rec *rec, double ns);
+
+/* Calls with one record: records of events are in the order of their first calls. */
+struct oc_first_call {
+    uint32_t group, run; /* run: of the first call */
+    double start;        /* of that call in its run */
+};
+/* by_run: those of the first run before all others. */
+void oc_sort_first_calls(struct oc_first_call *c, size_t n, bool by_run);
+
+/* Moves the records to the profile and frees the list. */
+void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p);
+
+/* Interns the text in the profile. */
+const char *oc_prof_text(struct oc_profile *p, struct oc_str s);
+
+/* Adds the warning that the table is truncated, and marks the profile. */
+void oc_prof_cut(struct oc_profile *p, const struct oc_csv *c);
+/* The same of JSON, if its reading met an error or the end of the file. */
+void oc_prof_cut_json(struct oc_profile *p, const struct oc_json *j);
+
+/* Adds a lane; returns its index. */
+uint32_t oc_prof_lane(struct oc_profile *p, struct oc_lane lane);
+
+/* ---- rows of operators ------------------------------------------------------------------------------ */
+
 /* Rows of tables and logs of operators, summed into records: rows with equal name, type and shapes are one
  * record. Such sources have no run events: times are sums of the whole recording unless the file says how
  * many runs it has. */
-#ifndef OC_OP_SUMS_H
-#define OC_OP_SUMS_H
-
-#include "base/buf.h"
-#include "onnxcost_types.h"
-#include "profile/core/rec_list.h"
-#include "profile/core/timeline.h"
 
 struct oc_op_row {
     struct oc_str name, type, provider;
@@ -81,5 +127,18 @@ struct oc_sum_rows {
 
 void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
                         const struct oc_profile_opts *opts);
+
+/* ---- types as profilers write them ------------------------------------------------------------------ */
+
+/* "1,3,224,224" or "1x3x224x224": dims with any separator but a digit. False: not a shape. */
+bool oc_recorded_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out);
+/* Names of types of oneDNN, Ascend and ONNX Runtime Web: "f32", "DT_FLOAT16", "float32", "s8" ... */
+unsigned oc_recorded_dtype(struct oc_str name);
+
+/* A list of dimensions; *out is unranked if one of them is unknown. False: not a list. */
+bool oc_recorded_dims(struct oc_json *j, struct oc_arena *a, struct oc_shape *out);
+
+/* PyTorch: "[[1, 3, 224, 224], [64], []]", one tensor of unknown type per list. NULL: not such a text. */
+const struct oc_type *oc_recorded_sizes(struct oc_arena *a, struct oc_str text, uint32_t *n);
 
 #endif

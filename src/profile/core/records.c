@@ -1,13 +1,101 @@
-#include "profile/core/op_sums.h"
+#include "profile/core/records.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "base/units.h"
+#include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/timeline.h"
-#include "onnxcost/profile.h"
+#include "profile/csv_rows.h"
+
+struct oc_prof_rec *oc_rec_add(struct oc_rec_list *l)
+{
+    OC_GROW(l->rec, l->n, l->cap);
+    struct oc_prof_rec *rec = &l->rec[l->n++];
+    *rec = oc_prof_rec_new("");
+    return rec;
+}
+
+struct oc_prof_rec *oc_rec_add_named(struct oc_rec_list *l, const char *bucket, const char *name)
+{
+    struct oc_prof_rec *rec = oc_rec_add(l);
+    rec->bucket = bucket;
+    rec->name = name;
+    return rec;
+}
+
+void oc_rec_time(struct oc_prof_rec *rec, double ns)
+{
+    rec->time_ns = rec->self_ns = rec->min_ns = rec->max_ns = rec->median_ns = ns;
+}
+
+static int rec_list_by_start(const void *a, const void *b)
+{
+    const struct oc_first_call *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static int rec_list_by_run(const void *a, const void *b)
+{
+    const struct oc_first_call *x = a, *y = b;
+    return x->run != y->run ? (x->run < y->run ? -1 : 1) : rec_list_by_start(a, b);
+}
+
+void oc_sort_first_calls(struct oc_first_call *c, size_t n, bool by_run)
+{
+    if (n)
+        qsort(c, n, sizeof(*c), by_run ? rec_list_by_run : rec_list_by_start);
+}
+
+void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p)
+{
+    p->rec = OC_COPY_ARRAY(&p->arena, l->rec, l->n);
+    p->n_rec = (uint32_t)l->n;
+    free(l->rec);
+    *l = (struct oc_rec_list){0};
+}
+
+const char *oc_prof_text(struct oc_profile *p, struct oc_str s)
+{
+    return oc_intern(&p->names, s.n ? s.s : "", s.n);
+}
+
+void oc_prof_cut(struct oc_profile *p, const struct oc_csv *c)
+{
+    p->truncated = true;
+    oc_diag_add(&p->diags, OC_WARNING, "W-truncated", "",
+                "the file is truncated in line %u (offset %llu): the lines before it are used",
+                oc_csv_line_number(c), (unsigned long long)oc_csv_offset(c));
+}
+
+void oc_prof_cut_json(struct oc_profile *p, const struct oc_json *j)
+{
+    uint64_t offset = oc_json_offset(j);
+    const char *why = oc_json_error(j, &offset);
+    if (!why && !oc_json_truncated(j))
+        return;
+    p->truncated = true;
+    oc_diag_add(&p->diags, OC_WARNING, "W-truncated", "",
+                "the file is truncated or damaged: %s (offset %llu)", why ? why : "it ends early",
+                (unsigned long long)offset);
+}
+
+uint32_t oc_prof_lane(struct oc_profile *p, struct oc_lane lane)
+{
+    struct oc_lane *all = OC_NEW_ARRAY(&p->arena, (size_t)p->n_lane + 1, struct oc_lane);
+    if (p->n_lane)
+        memcpy(all, p->lane, p->n_lane * sizeof(*all));
+    all[p->n_lane] = lane;
+    p->lane = all;
+    return p->n_lane++;
+}
+
+/* ---- rows of operators ------------------------------------------------------------------------------ */
 
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts)
 {
@@ -331,4 +419,88 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
     *(rows->host ? &out->imported_ns : &out->imported_kernel_ns) = sum_ns;
     oc_map_free(&m.of);
     oc_arena_free(&m.scratch);
+}
+
+/* ---- types as profilers write them ------------------------------------------------------------------ */
+
+bool oc_recorded_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned rank = 0;
+    for (size_t i = 0; i < text.n;) {
+        size_t from = i;
+        int64_t v;
+        while (i < text.n && text.s[i] >= '0' && text.s[i] <= '9')
+            i++;
+        if (i == from || rank == OC_MAX_RANK || !oc_parse_i64(text.s + from, i - from, &v))
+            return false;
+        dim[rank++] = oc_known(v);
+        if (i < text.n)
+            i++; /* a separator, and a blank after it */
+        while (i < text.n && text.s[i] == ' ')
+            i++;
+    }
+    *out = oc_tensor_type(dtype, oc_shape_of(a, rank, dim));
+    return true;
+}
+
+unsigned oc_recorded_dtype(struct oc_str name)
+{
+    static const struct {
+        const char *name;
+        uint8_t dtype;
+    } known[] = {{"f32", OC_DT_FLOAT},         {"float32", OC_DT_FLOAT},
+                 {"f16", OC_DT_FLOAT16},       {"bf16", OC_DT_BFLOAT16},
+                 {"f64", OC_DT_DOUBLE},        {"s8", OC_DT_INT8},
+                 {"u8", OC_DT_UINT8},          {"s32", OC_DT_INT32},
+                 {"DT_BF16", OC_DT_BFLOAT16},  {"f8_e4m3", OC_DT_FLOAT8E4M3FN},
+                 {"f8_e5m2", OC_DT_FLOAT8E5M2}};
+    for (size_t i = 0; i < OC_COUNT(known); i++)
+        if (oc_csv_same(name, known[i].name))
+            return known[i].dtype;
+    if (name.n > 3 && oc_ncasecmp(name.s, "DT_", 3) == 0)
+        return oc_dtype_by_name(name.s + 3, name.n - 3);
+    return oc_dtype_by_name(name.s, name.n);
+}
+
+bool oc_recorded_dims(struct oc_json *j, struct oc_arena *a, struct oc_shape *out)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned rank = 0;
+    bool known = true;
+    *out = oc_shape_unranked();
+    if (!oc_json_enter(j))
+        return false;
+    while (oc_json_item(j)) {
+        int64_t v;
+        if (!oc_json_i64(j, &v) || v < 0 || rank == OC_MAX_RANK)
+            known = false;
+        else
+            dim[rank++] = oc_known(v);
+    }
+    if (known)
+        *out = oc_shape_of(a, rank, dim);
+    return true;
+}
+
+const struct oc_type *oc_recorded_sizes(struct oc_arena *a, struct oc_str text, uint32_t *n)
+{
+    enum { MAX_TYPES = 64 };
+    struct oc_type type[MAX_TYPES];
+    *n = 0;
+    if (!oc_str_starts(text, "["))
+        return NULL;
+    for (text = oc_str_skip(text, 1); oc_str_starts(text, "[");) {
+        const char *close = oc_str_chr(text, ']');
+        if (!close || *n == MAX_TYPES ||
+            !oc_recorded_shape(a, oc_str_skip(oc_str_before(text, close), 1), OC_DT_UNDEFINED, &type[*n]))
+            break;
+        ++*n;
+        text = oc_str_from(text, close + 1);
+        while (text.n && (text.s[0] == ',' || text.s[0] == ' '))
+            text = oc_str_skip(text, 1);
+    }
+    bool whole = oc_str_starts(text, "]");
+    *n = whole ? *n : 0;
+    return whole ? OC_COPY_ARRAY(a, type, *n) : NULL;
 }

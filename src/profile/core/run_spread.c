@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/run_sums.h"
 #include "profile/profile.h"
 
 static const double FENCE = 3;        /* interquartile ranges, Tukey's outer fence */
