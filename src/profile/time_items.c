@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "profile/core/kernel_names.h"
-#include "profile/formats/paddle_report.h"
+#include "profile/formats/native_reports.h"
 #include "profile/time_summary.h"
 
 /* ---- sorting ---------------------------------------------------------------------------------------- */

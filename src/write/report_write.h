@@ -7,7 +7,7 @@
 #include "base/json_write.h"
 #include "join/run_sizes.h"
 #include "onnxcost_types.h"
-#include "profile/formats/megengine.h"
+#include "profile/formats/native_reports.h"
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 

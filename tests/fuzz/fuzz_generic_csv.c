@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "fuzz/profile_checks.h"
-#include "profile/formats/column_map.h"
 #include "onnxcost/profile.h"
+#include "profile/formats/function_tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

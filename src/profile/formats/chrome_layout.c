@@ -1,8 +1,7 @@
 /* profile/formats/: One reader per format (imp_NAME.c: probe and read), with helpers for formats of one
  * tool. A reader may be changed without touching another one; it keeps the limits of input_limits.h, fails
  * if it finds no time, and has a fuzz target.
- * Private to the folder: chrome_reader.h column_map.h function_tables.h ncu_metrics.h nsys_tables.h
- * ort_trace.h trt_reading.h. */
+ * Private to the folder: chrome_reader.h function_tables.h nsight_tables.h ort_trace.h trt_reading.h. */
 
 #include "profile/formats/chrome_reader.h"
 

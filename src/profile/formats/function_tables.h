@@ -35,9 +35,7 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
 
 /* ---- op logs ---------------------------------------------------------------------------------------- */
 
-/* Private to imp_op_logs.c, imp_summary_tables.c, onednn_lines.c and deepspeed_lines.c: sources that print a
- * line per operator.
- */
+/* Private to imp_op_logs.c and onednn_lines.c: sources that print a line per operator. */
 
 #define OC_LOG_FIELDS 24
 
@@ -60,5 +58,38 @@ bool oc_onednn_is_line(struct oc_str line);
 int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
 bool oc_deepspeed_is_line(struct oc_str line);
 int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line);
+
+/* ---- column map ------------------------------------------------------------------------------------- */
+
+/* Maps the columns of a table to quantities: --map name=Function,time='CPU Time'. Keys: name (required),
+ * type, provider, time (total of the row), mean (of one call), calls, min, max, median (of calls), kernel
+ * (device time), energy (measured, of what time stands for; without it, of one call). A column is named by its
+ * header without the unit in brackets; quotes protect commas. A unit of time or energy may follow the last ':'
+ * (time=Total:ms); without it the unit comes from the field ("1.2s") or the header ("Total (ms)"). */
+
+enum oc_map_key {
+    OC_MAP_NAME,
+    OC_MAP_TYPE,
+    OC_MAP_PROVIDER,
+    OC_MAP_TIME,
+    OC_MAP_MEAN,
+    OC_MAP_CALLS,
+    OC_MAP_MIN,
+    OC_MAP_MAX,
+    OC_MAP_MEDIAN,
+    OC_MAP_KERNEL,
+    OC_MAP_ENERGY,
+    OC_MAP_KEYS
+};
+
+struct oc_column_map {
+    const char *column[OC_MAP_KEYS]; /* as given; NULL: not mapped */
+    double unit[OC_MAP_KEYS]; /* ns or J, from the map, the header or the table itself; NAN: each field has
+                                  * its own unit */
+    size_t at[OC_MAP_KEYS];   /* set by oc_column_map_find */
+};
+
+/* Parses the map. Texts are allocated in the arena. Errors name the invalid part. */
+int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_map *out, struct oc_err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/json_read.h"
 #include "base/units.h"
 #include "profile/core/records.h"
-#include "profile/formats/megengine.h"
+#include "profile/formats/native_reports.h"
 
 struct var {
     const char *dtype; /* NULL: no memory plan */

@@ -1,5 +1,5 @@
 /* MindSpore's CSV files of one device: GPU and CPU operators, operator types, CUDA activities, Ascend AI
- * core and AI CPU operators, and their shapes (mindspore_shapes.c). One row of `layouts` per kind of file.
+ * core and AI CPU operators, and their shapes (section shapes). One row of `layouts` per kind of file.
  * Units are in the headers; Ascend files without a unit are in milliseconds. Times are sums of the whole
  * recording, and the files do not say how many steps it has; only AI core tables without a column
  * execution_frequency are averages per step. */

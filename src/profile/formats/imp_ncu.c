@@ -24,7 +24,7 @@
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
-#include "profile/formats/ncu_metrics.h"
+#include "profile/formats/nsight_tables.h"
 
 #define MAX_RAW_COLUMNS 4096
 #define MAX_INVOCATIONS 1000000

@@ -23,7 +23,7 @@
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
-#include "profile/formats/nsys_tables.h"
+#include "profile/formats/nsight_tables.h"
 
 #define MAX_NS 4503599627370496.0 /* 2^52 */
 

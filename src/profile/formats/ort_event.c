@@ -346,6 +346,34 @@ void ort_memo_free(struct ort_memo *m)
     free(m->item);
 }
 
+/* ---- recorded types --------------------------------------------------------------------------------- */
+
+#define MAX_TYPES 4096
+
+struct ort_types ort_parse_types(struct oc_arena *a, const char *text)
+{
+    struct oc_stream *s = oc_stream_mem(text, strlen(text));
+    struct oc_json *j = oc_json_open(s);
+    struct oc_type *all = NULL;
+    size_t n = 0, cap = 0;
+    struct oc_shape shape;
+    struct oc_str key;
+    if (oc_json_enter(j))
+        while (oc_json_item(j) && oc_json_enter(j))
+            while (oc_json_member(j, &key)) {
+                unsigned dtype = oc_dtype_by_name(key.s, key.n);
+                if (n == MAX_TYPES || !oc_recorded_dims(j, a, &shape))
+                    continue;
+                OC_GROW(all, n, cap);
+                all[n++] = oc_tensor_type(dtype, shape);
+            }
+    oc_json_close(j);
+    oc_stream_close(s);
+    struct ort_types out = {OC_COPY_ARRAY(a, all, n), (uint32_t)n};
+    free(all);
+    return out;
+}
+
 /* ---- ort providers ---------------------------------------------------------------------------------- */
 
 /* What execution providers write as device work:

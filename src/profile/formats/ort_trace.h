@@ -1,5 +1,5 @@
-/* The two stages of the ONNX Runtime importer: imp_onnxruntime.c reads the events, ort_runs.c computes
- * runs, nesting and statistics (ort_kernels.c: device kernels). Times here are microseconds as in the file.
+/* The two stages of the ONNX Runtime importer: imp_onnxruntime.c reads the events (ort_event.c:
+ * one event), ort_runs.c computes runs and statistics (ort_groups.c: nesting, device kernels). Times here are microseconds as in the file.
  *
  * The file is an array with one object per line, in any order:
  *
@@ -121,25 +121,6 @@ struct ort_left {
 };
 
 int64_t ort_last_end(const struct ort_trace *t); /* of the runs, INT64_MIN: none */
-/* Index of the last run that starts at or before ts (runs sorted by start), OC_NONE: none. */
-uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us);
-
-/* Which groups are one node, and the sets of shapes of the runs (ort_shapes.c). */
-struct ort_shapes {
-    uint32_t *head, *next;    /* by group: the first one of its node; the next one of its node, OC_NONE */
-    uint32_t *set;            /* by run, OC_NONE: unused */
-    uint32_t n_set, left_out; /* left_out: runs that are not used because there are too many sets ... */
-    uint32_t without_shapes;  /* ... because their shapes are not kept */
-    uint32_t main;            /* the set with the most runs, of several the one with the longest run */
-};
-/* Marks runs as unused, unless keep_all, where there are too many sets. */
-void ort_shapes_find(struct ort_trace *t, const struct ort_groups *g, bool keep_all, struct ort_shapes *out);
-void ort_shapes_free(struct ort_shapes *s);
-/* Fills out->shapes: what each record did in the runs of each set; types are numbered by group. rec: the first group
- * of each record. */
-void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
-                     const struct oc_first_call *rec, uint32_t n_rec);
-
 /* Device time: sets kernel_ns of the records and adds buckets for kernels without a node. */
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
                            struct oc_run_sums *sums);
@@ -254,6 +235,13 @@ bool ort_read_alike(struct ort_reading *r);
 void ort_load_args(struct ort_reading *r);
 void ort_memo_init(struct ort_memo *m);
 void ort_memo_free(struct ort_memo *m);
+
+/* Recorded types, [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member per tensor. */
+struct ort_types {
+    const struct oc_type *type;
+    uint32_t n;
+};
+struct ort_types ort_parse_types(struct oc_arena *a, const char *text);
 
 /* ---- ort providers ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "profile/formats/megengine.h"
+#include "profile/formats/native_reports.h"
 
 #include <math.h>
 #include <setjmp.h>

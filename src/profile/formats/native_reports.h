@@ -1,8 +1,10 @@
-/* The contents of a dump of MegEngine's `load_and_run --profile` per operator, in file order (MegEngine's
+/* What some importers leave in oc_profile.native for reports with the columns of the tool.
+ *
+ * The contents of a dump of MegEngine's `load_and_run --profile` per operator, in file order (MegEngine's
  * own report uses that order for ties and groups). Times are seconds as written. Allocated in the
  * profile's arena; available through oc_profile.native when oc_profile.format is "megengine". */
-#ifndef OC_MEGENGINE_H
-#define OC_MEGENGINE_H
+#ifndef OC_NATIVE_REPORTS_H
+#define OC_NATIVE_REPORTS_H
 
 #include "profile/profile.h"
 
@@ -53,6 +55,24 @@ struct oc_mge {
     uint32_t n_device, n_host; /* number of operators with such times */
     uint32_t n_stray;          /* ids with times but without an operator */
     double stray_ns, stray_kernel_ns;
+};
+
+/* ---- Paddle Inference ------------------------------------------------------------------------------- */
+
+/* The text report of Paddle Inference (config.EnableProfile()), unmodified, for a summary with the same
+ * columns. It is oc_profile.native of the importer "paddle_report"; times in nanoseconds, NAN: not in the
+ * report. */
+
+struct oc_paddle_row { /* row i belongs to record i of the profile */
+    uint32_t depth;    /* nesting depth: rows of depth 0 add up, deeper rows are part of the row above */
+    double calls, total_ns, cpu_ns, gpu_ns;
+    double min_ns, max_ns, ave_ns; /* per call */
+    double ratio;                  /* fraction, as printed */
+};
+
+struct oc_paddle_report {
+    const struct oc_paddle_row *row;
+    uint32_t n_row;
 };
 
 #endif
