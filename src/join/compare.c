@@ -1,9 +1,8 @@
-#include "join/compare.h"
+#include "join/join.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "join/join.h"
 #include "onnxcost/report.h"
 
 /* ---- sets of nodes: union-find ---------------------------------------------------------------------- */

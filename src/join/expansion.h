@@ -55,9 +55,6 @@ bool oc_type_set_has_product(const char *set); /* a convolution or matrix produc
 
 /* Layers of TensorRT engines: their nodes, and their cost from the information that the engine gives. */
 
-/* Matches the unmatched layers of a TensorRT engine by type, shapes and neighbours. */
-void oc_match_engine(struct oc_matcher *x);
-
 /* Whether the record is a layer of TensorRT with recorded tensors. */
 bool oc_engine_has_layers(const struct oc_profile *p, const struct oc_prof_rec *rec);
 

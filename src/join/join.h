@@ -62,7 +62,7 @@ struct oc_sizes;
 
 struct oc_join {
     struct oc_arena arena;
-    const struct oc_sizes *sizes; /* of runs with different sizes (run_sizes.h); NULL: all have the same */
+    const struct oc_sizes *sizes; /* of runs with different sizes (below); NULL: all have the same */
     const struct oc_model *model;
     const struct oc_analysis *analysis; /* may be NULL: then costs are unknown */
     const struct oc_profile *profile;
@@ -100,10 +100,10 @@ struct oc_match {
 
 /* What the profile recorded of input v of the model: by name, or the only input of both. NULL: nothing. */
 const struct oc_prof_input *oc_join_input(const struct oc_model *m, const struct oc_profile *p,
-                                          uint32_t v); /* input_shapes.c */
+                                          uint32_t v); /* recorded_inputs.c */
 /* Adds the warning that profile and model do not belong together, and takes the counts from records whose
  * shapes contradict the model. After oc_join_executed. */
-void oc_join_check_model(struct oc_join *j); /* mismatch.c */
+void oc_join_check_model(struct oc_join *j); /* match_evidence.c */
 /* Replaces the counts of a record by those that follow from its recorded shapes. */
 void oc_join_recorded_cost(struct oc_join *j, uint32_t rec);
 /* The record has other shapes than the nodes: takes its counts. */
@@ -113,7 +113,7 @@ void oc_join_set_other_shapes(struct oc_join_rec *r);
 struct oc_graph_index {
     const struct oc_model *m;
     struct oc_arena *arena;
-    struct oc_map inlined_nodes, inlined_values; /* names that ONNX Runtime gives in bodies (inlined.c) */
+    struct oc_map inlined_nodes, inlined_values; /* names that ONNX Runtime gives in bodies (graph_index.c) */
     struct oc_map nodes, values;                 /* name to the first node ... */
     uint32_t *next_node, *next_value;            /* ... and to the next node with the same name */
     uint32_t *use_first, *use;         /* consumers of value v: use[use_first[v] .. use_first[v + 1]] */
@@ -139,7 +139,7 @@ struct oc_matcher {
     struct oc_graph_index x;
     struct oc_match *match;         /* indexed by record */
     uint32_t *owner;                /* by node: record, OC_NONE */
-    struct oc_expansion *expansion; /* by graph (inlined.c), NULL: not ONNX Runtime */
+    struct oc_expansion *expansion; /* by graph (graph_index.c), NULL: not ONNX Runtime */
     struct oc_map bodies;           /* prefixes of names in bodies of function operators to the operator */
     struct oc_map plain;            /* plain names to nodes, built on first use */
     bool has_plain;
@@ -171,11 +171,11 @@ const char *oc_match_as_product(const char *name, size_t *n);
 bool oc_match_says_nothing(const char *name);
 /* Whether the optimizer gives this name to nodes that it inserts. */
 bool oc_match_inserted(const char *name, const char *op_type);
-void oc_match_expand(struct oc_matcher *x); /* inlined.c */
+void oc_match_expand(struct oc_matcher *x); /* graph_index.c */
 void oc_match_expand_free(struct oc_matcher *x);
-bool oc_match_by_index(struct oc_matcher *x, uint32_t rec); /* inlined.c: "<OpType>_<index>" */
+bool oc_match_by_index(struct oc_matcher *x, uint32_t rec); /* graph_index.c: "<OpType>_<index>" */
 uint32_t oc_match_node_at_index(const struct oc_matcher *x, uint32_t rec, bool *part);
-bool oc_match_by_body(struct oc_matcher *x, uint32_t rec); /* inlined.c: "_inlfunc_<OpType>_..." */
+bool oc_match_by_body(struct oc_matcher *x, uint32_t rec); /* graph_index.c: "_inlfunc_<OpType>_..." */
 /* Whether both may be the same tensor, in any layout: permuted axes, or channels padded to blocks. True if
  * one of them is not known. */
 bool oc_match_same_shape(const struct oc_shape *recorded, const struct oc_shape *model);
@@ -206,7 +206,7 @@ uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */
 
-/* ---- executed ------------------------------------------------------------------------------------------ */
+/* ---- executed --------------------------------------------------------------------------------------- */
 
 /* Executed MACs: multiply-adds computed from the shapes that the profile recorded. They check the model's
  * counts, and are larger where the runtime pads channels. */
@@ -214,7 +214,7 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized);
 /* Sets executed_macs of every record on nodes, and join->executed. */
 void oc_join_executed(struct oc_join *j);
 
-/* ---- explain match ------------------------------------------------------------------------------------ */
+/* ---- explain match ---------------------------------------------------------------------------------- */
 
 /* Explains the match of a record: the rule that matched it, or the rejected candidates. Text for people,
  * allocated in the given arena. */
@@ -236,7 +236,7 @@ void oc_explainer_free(struct oc_explainer *x); /* not the arena */
  * rule found a node, the nodes with its name or type and the reason for their rejection. */
 const char *oc_join_explain(struct oc_explainer *x, uint32_t rec);
 
-/* ---- group cost --------------------------------------------------------------------------------------- */
+/* ---- group cost ------------------------------------------------------------------------------------- */
 
 /* Cost of a set of nodes as one operator: the operations of its members and the bytes that cross its
  * border. */
@@ -258,5 +258,86 @@ void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r);
 /* Whether the node is counted by itself: false for containers, whose bodies are counted, and for branches
  * that are not taken. */
 bool oc_carries_cost(const struct oc_node_cost *c);
+
+/* ---- comparison of profiles ------------------------------------------------------------------------- */
+
+/* Compares several profiles of one model. Runtimes fuse differently, so the rows are the smallest sets of
+ * nodes that no source splits: two nodes are in one set if some source has both in one record
+ * (union-find). Every record on nodes belongs to exactly one set, and no time is split. */
+
+struct oc_compare_cell {     /* time of one source on one set of nodes, per run */
+    double time_ns;          /* device time if any record of the set has it, otherwise host time; NAN: none */
+    double host_ns;          /* self time on the host; NAN: none */
+    bool device;             /* time_ns is device time */
+    bool is_launch;          /* time_ns is host time, and that of launches: not comparable with the work */
+    uint32_t records, first; /* number of records; the first one, OC_NONE */
+    double flop, bytes;      /* measured by counters, NAN: not measured */
+};
+
+struct oc_compare_row {
+    struct oc_join_rec cost;      /* nodes and their cost as one operator */
+    struct oc_compare_cell *cell; /* indexed by source */
+    uint32_t chosen;              /* source with the shortest time, device counters before host clocks;
+                                   * OC_NONE */
+};
+
+struct oc_compare {
+    struct oc_arena arena;
+    const struct oc_compare_source *source;
+    uint32_t n_source;
+    struct oc_compare_row *row; /* sorted by their first nodes */
+    uint32_t n;
+    double *total_ns;  /* by source: time attributed to nodes */
+    double *beside_ns; /* runtime-inserted, or unattributed */
+};
+
+/* The sources' joins must be of this model and analysis. */
+void oc_compare_make(const struct oc_model *m, const struct oc_analysis *a,
+                     const struct oc_compare_source *source, uint32_t n, struct oc_compare *out);
+void oc_compare_free(struct oc_compare *c);
+
+/* Rank of a source's times: kernels of Nsight Systems, TensorRT's own times, device times of a runtime,
+ * host times; 0: replayed kernels (Nsight Compute) or no times. */
+unsigned oc_compare_rank(const struct oc_profile *p, bool device);
+
+/* ---- sizes of runs ---------------------------------------------------------------------------------- */
+
+/* Sizes of a profile whose runs differ in them: image widths, lengths of sequences. Each run has the work of
+ * the model at its own sizes. */
+
+/* Runs with the same values of all open dimensions of the inputs. */
+struct oc_size_set {
+    const int64_t *value; /* by oc_sizes.name; -1: not known */
+    uint32_t runs;
+    double min_ns, median_ns, max_ns, mean_ns; /* of the durations of the runs */
+    const struct oc_totals *total;             /* of the model, one run */
+    /* Of the operators that have a time, as in the headline. NAN: not known. */
+    double flops, ops, bytes;             /* sums over the runs */
+    uint8_t flops_quality, bytes_quality; /* enum oc_quality */
+};
+
+/* Work of a record in all used runs: at each run the cost at its sizes. Valid as in struct oc_join_rec. */
+struct oc_size_rec {
+    uint64_t macs, flops, ops, rd_act, rd_wt, wr, executed_macs;
+    struct oc_prof_types low, high; /* smallest and largest recorded sizes; not ranked: ranks differ */
+    double work_min, work_median, work_max; /* FLOPs and integer operations of a run in which it ran */
+};
+
+struct oc_sizes {
+    const char **name; /* open dimensions: "sequence", "x.3" */
+    bool *varies;      /* by name */
+    uint32_t n_name;
+    struct oc_open_dim { /* of inputs of the main graph */
+        uint32_t input, axis, name;
+    } * dim;
+    uint32_t n_dim;
+    struct oc_size_set *set; /* sorted by values */
+    uint32_t n_set, runs;
+    uint32_t n_shapes;       /* sets of recorded shapes */
+    struct oc_size_rec *rec; /* by record of the profile */
+};
+
+/* "sequence = 16", the values that vary. */
+const char *oc_size_text(const struct oc_sizes *s, const struct oc_size_set *set, struct oc_arena *a);
 
 #endif

@@ -1,10 +1,280 @@
-/* Shared by all rules of the join: assigns nodes to a record. */
+/* Shared by all rules of the join: which types of operators are the same, and the assignment of nodes to a record. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "join/expansion.h"
 #include "join/join.h"
+
+/* ---- types of other frameworks ---------------------------------------------------------------------- */
+
+/* Names: Paddle (phi/ops/yaml and the fused operators of its inference passes), MindSpore (mindspore.ops),
+ * PyTorch (aten/native_functions.yaml), TVM (relay operators with dots replaced), OpenVINO (opset names).
+ * In-place variants of PyTorch ("relu_") are looked up without the underscore. */
+struct row {
+    const char *source, *core, *as;
+    bool heavy; /* of several fused operators, the one that determines the name */
+};
+
+static const struct row rows[] = {
+    {" conv2d depthwise_conv2d conv3d fused_conv2d conv2d_fusion fused_conv2d_add_act Conv2D Conv3D "
+     "DepthwiseConv2dNative Conv2DFusion aten::convolution aten::conv1d aten::conv2d aten::conv3d "
+     "aten::_convolution aten::cudnn_convolution aten::mkldnn_convolution aten::miopen_convolution "
+     "aten::thnn_conv2d aten::_conv_depthwise2d aten::cudnn_convolution_relu "
+     "aten::cudnn_convolution_add_relu nn_conv2d nn_conv3d nn_conv1d nn_contrib_conv2d_NCHWc "
+     "nn_contrib_depthwise_conv2d_NCHWc nn_contrib_conv2d_winograd_without_weight_transform Convolution "
+     "GroupConvolution ",
+     " Conv QLinearConv ConvInteger ", "FusedConv", true},
+    {" conv2d_transpose depthwise_conv2d_transpose conv3d_transpose Conv2DTranspose Conv2DBackpropInput "
+     "aten::conv_transpose1d aten::conv_transpose2d aten::conv_transpose3d nn_conv2d_transpose "
+     "ConvolutionBackpropData ",
+     " ConvTranspose ", "ConvTranspose", true},
+    {" fc mul fused_fc fused_gemm_epilogue gemm_epilogue linear Dense MatMulBiasAdd aten::linear aten::addmm "
+     "aten::_addmm_activation nn_dense nn_contrib_dense_pack FullyConnected ",
+     " Gemm MatMul ", "FusedGemm", true},
+    {" matmul matmul_v2 bmm fused_matmul matmul_with_flatten MatMul MatMulV2 BatchMatMul aten::mm aten::bmm "
+     "aten::matmul aten::baddbmm nn_batch_matmul nn_matmul ",
+     " MatMul Gemm ", NULL, true},
+    {" multihead_matmul fused_multihead_attention flash_attn self_dp_attention FlashAttentionScore "
+     "aten::scaled_dot_product_attention aten::_scaled_dot_product_flash_attention "
+     "aten::_scaled_dot_product_efficient_attention aten::_scaled_dot_product_attention_math "
+     "ScaledDotProductAttention ",
+     " Attention MultiHeadAttention Softmax ", "Attention", true},
+    {" aten::_native_multi_head_attention ", " Attention MultiHeadAttention Softmax ",
+     "AttentionWithProjections", true},
+    {" skip_layernorm fused_fc_elementwise_layernorm fused_skip_layernorm ", " LayerNormalization Sqrt ",
+     "SkipLayerNormalization", true},
+    {" fused_embedding_eltwise_layernorm ", " LayerNormalization Sqrt ", "EmbedLayerNormalization", true},
+    {" layer_norm LayerNorm aten::layer_norm aten::native_layer_norm nn_layer_norm MVN ",
+     " LayerNormalization Sqrt ", "LayerNormalization", true},
+    {" rms_norm RmsNorm aten::rms_norm aten::_fused_rms_norm ",
+     " RMSNormalization SimplifiedLayerNormalization Sqrt ", "SimplifiedLayerNormalization", true},
+    {" batch_norm batch_norm_ sync_batch_norm fused_batch_norm_act BatchNorm BatchNormWithActivation "
+     "FusedBatchNorm "
+     "FusedBatchNormEx BatchNormInfer BNInfer aten::batch_norm aten::cudnn_batch_norm "
+     "aten::native_batch_norm aten::_native_batch_norm_legit aten::_native_batch_norm_legit_no_training "
+     "aten::miopen_batch_norm nn_batch_norm BatchNormInference ",
+     " BatchNormalization ", NULL, true},
+    {" instance_norm InstanceNorm aten::instance_norm nn_instance_norm ", " InstanceNormalization ", NULL,
+     true},
+    {" group_norm GroupNorm aten::group_norm aten::native_group_norm nn_group_norm ",
+     " GroupNormalization InstanceNormalization ", NULL, true},
+    {" pool2d max_pool2d max_pool2d_with_index MaxPool MaxPoolWithArgmax aten::max_pool2d "
+     "aten::max_pool2d_with_indices "
+     "aten::max_pool1d aten::max_pool3d nn_max_pool2d nn_max_pool3d ",
+     " MaxPool GlobalAveragePool AveragePool GlobalMaxPool ", NULL, true},
+    {" avg_pool2d adaptive_avg_pool2d AvgPool AvgPool3D AdaptiveAvgPool2D aten::avg_pool2d "
+     "aten::adaptive_avg_pool2d aten::avg_pool1d "
+     "aten::_adaptive_avg_pool2d nn_avg_pool2d nn_global_avg_pool2d nn_adaptive_avg_pool2d ",
+     " AveragePool GlobalAveragePool ReduceMean ", NULL, true},
+    {" lstm cudnn_lstm LSTM CudnnLSTM aten::lstm aten::_cudnn_rnn aten::mkldnn_rnn_layer LSTMSequence ",
+     " LSTM ", NULL, true},
+    {" gru fusion_gru GRU CudnnGRU aten::gru GRUSequence ", " GRU ", NULL, true},
+    {" gelu GeLU Gelu aten::gelu ", " Gelu Erf Tanh ", "Gelu", false},
+    {" swish silu SiLU SiLu aten::silu Swish ", " Swish Sigmoid ", "QuickGelu", false},
+    {" hard_swish HSwish aten::hardswish ", " HardSwish HardSigmoid ", "QuickGelu", false},
+    {" hard_sigmoid HSigmoid aten::hardsigmoid ", " HardSigmoid ", NULL, false},
+    {" elementwise_add add add_n sum_op fused_elemwise_add_activation fused_elementwise_add Add AddN "
+     "TensorAdd "
+     "BiasAdd aten::add add nn_bias_add ",
+     " Add Sum ", NULL, false},
+    {" elementwise_sub subtract Sub aten::sub aten::rsub subtract Subtract ", " Sub ", NULL, false},
+    {" elementwise_mul multiply fused_elementwise_mul Mul scale aten::mul Multiply ", " Mul ", NULL, false},
+    {" elementwise_div divide Div RealDiv aten::div Divide ", " Div ", NULL, false},
+    {" elementwise_pow pow Pow aten::pow power Power ", " Pow ", NULL, false},
+    {" elementwise_max maximum Maximum aten::maximum ", " Max ", NULL, false},
+    {" elementwise_min minimum Minimum aten::minimum ", " Min ", NULL, false},
+    {" relu relu6 ReLU Relu ReLU6 ReLUV2 aten::relu aten::relu6 aten::clamp_min nn_relu ", " Relu Clip ",
+     NULL, false},
+    {" leaky_relu LeakyRelu aten::leaky_relu nn_leaky_relu ", " LeakyRelu ", NULL, false},
+    {" prelu PReLU aten::prelu nn_prelu PRelu ", " PRelu ", NULL, false},
+    {" clip Clip ClipByValue aten::clamp aten::hardtanh clip Clamp ", " Clip ", NULL, false},
+    {" sigmoid Sigmoid aten::sigmoid ", " Sigmoid ", NULL, false},
+    {" tanh Tanh aten::tanh ", " Tanh ", NULL, false},
+    {" exp Exp aten::exp ", " Exp ", NULL, false},
+    {" log Log aten::log ", " Log ", NULL, false},
+    {" sqrt Sqrt aten::sqrt ", " Sqrt ", NULL, false},
+    {" erf Erf aten::erf ", " Erf ", NULL, false},
+    {" softmax softmax_with_cross_entropy Softmax SoftMax aten::softmax aten::_softmax aten::_safe_softmax "
+     "nn_softmax nn_fast_softmax ",
+     " Softmax ", NULL, true},
+    {" log_softmax LogSoftmax aten::log_softmax aten::_log_softmax nn_log_softmax ", " LogSoftmax ", NULL,
+     true},
+    {" reduce_mean mean ReduceMean aten::mean ", " ReduceMean GlobalAveragePool ", NULL, true},
+    {" reduce_sum sum ReduceSum aten::sum ", " ReduceSum ", NULL, true},
+    {" reduce_max max ReduceMax aten::amax ", " ReduceMax ", NULL, true},
+    {" concat Concat aten::cat concatenate ", " Concat ", NULL, true},
+    {" split Split SplitV aten::split aten::chunk aten::split_with_sizes VariadicSplit ", " Split ", NULL,
+     true},
+    {" slice strided_slice Slice StridedSlice aten::slice strided_slice ", " Slice ", NULL, false},
+    {" transpose transpose2 Transpose aten::permute aten::transpose ", " Transpose ", NULL, false},
+    {" reshape reshape2 Reshape aten::reshape aten::view aten::_unsafe_view ", " Reshape Flatten ", NULL,
+     false},
+    {" flatten flatten2 flatten_contiguous_range Flatten aten::flatten nn_batch_flatten ",
+     " Flatten Reshape ", NULL, false},
+    {" squeeze squeeze2 Squeeze aten::squeeze ", " Squeeze ", NULL, false},
+    {" unsqueeze unsqueeze2 ExpandDims aten::unsqueeze expand_dims Unsqueeze ", " Unsqueeze ", NULL, false},
+    {" cast Cast aten::_to_copy cast Convert ", " Cast ", NULL, false},
+    {" gather gather_nd Gather GatherV2 aten::index_select aten::index take ", " Gather GatherND ", NULL,
+     true},
+    {" lookup_table lookup_table_v2 embedding EmbeddingLookup aten::embedding ", " Gather ", NULL, true},
+    {" pad pad2d pad3d Pad PadV3 aten::constant_pad_nd aten::pad nn_pad ", " Pad ", NULL, false},
+    {" nearest_interp nearest_interp_v2 bilinear_interp bilinear_interp_v2 ResizeBilinear "
+     "ResizeNearestNeighbor "
+     "aten::upsample_nearest2d aten::upsample_bilinear2d nn_upsampling image_resize2d Interpolate ",
+     " Resize Upsample ", NULL, true},
+    {" arg_max ArgMax ArgMaxWithValue aten::argmax argmax ", " ArgMax ", NULL, true},
+    {" top_k top_k_v2 TopK aten::topk topk ", " TopK ", NULL, true},
+    {" where Select aten::where ", " Where ", NULL, false},
+    {" expand expand_v2 BroadcastTo aten::expand broadcast_to Broadcast ", " Expand ", NULL, false},
+};
+
+/* Extracts "conv2d" from "conv2d dygraph", "Default/network-Net/Conv2D-op12" and "Conv2D-op12". */
+struct text {
+    const char *s;
+    size_t n;
+};
+
+static struct text strip_decoration(const char *s)
+{
+    const char *slash = strrchr(s, '/');
+    if (slash && slash[1])
+        s = slash + 1;
+    size_t n = strcspn(s, " ");
+    const char *op = memmem(s, n, "-op", 3);
+    if (op)
+        n = (size_t)(op - s);
+    return (struct text){s, n};
+}
+
+bool oc_type_set_has(const char *set, const char *type)
+{
+    return oc_set_has(set, type, strlen(type));
+}
+
+bool oc_type_set_has_product(const char *set)
+{
+    return oc_type_set_has(set, "Conv") || oc_type_set_has(set, "ConvTranspose") ||
+           oc_type_set_has(set, "MatMul");
+}
+
+static const struct row *find(const char *s, size_t n)
+{
+    for (size_t i = 0; i < OC_COUNT(rows); i++)
+        if (oc_set_has(rows[i].source, s, n))
+            return &rows[i];
+    if (n > 7 && memcmp(s, "aten::", 6) == 0 && s[n - 1] == '_')
+        return find(s, n - 1);
+    return NULL;
+}
+
+/* ---- fused functions of TVM and TorchInductor ------------------------------------------------------- */
+
+/* Pointwise kernels and reductions of TorchInductor, which names operators as PyTorch without "aten::". A
+ * product in such a name is that of its bias or layout: products have kernels of their own. */
+static bool is_inductor(const char *name)
+{
+    static const char *const kinds[] = {"triton_poi_", "triton_red_", "triton_per_"};
+    for (size_t i = 0; i < OC_COUNT(kinds); i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
+static const struct row *find_aten(const char *s, size_t n)
+{
+    char name[128];
+    int len = n < sizeof(name) ? snprintf(name, sizeof(name), "aten::%.*s", (int)n, s) : 0;
+    const struct row *r = len > 0 && (size_t)len < sizeof(name) ? find(name, (size_t)len) : NULL;
+    return r && oc_type_set_has_product(r->core) ? NULL : r;
+}
+
+/* Longest operator name that is a prefix of the text, followed by an underscore or the end. */
+static const struct row *longest_prefix(const char *s, bool inductor, size_t *used)
+{
+    for (size_t n = strlen(s); n > 0; n--) {
+        if (s[n] != '\0' && s[n] != '_')
+            continue;
+        const struct row *r = inductor ? find_aten(s, n) : find(s, n);
+        if (r) {
+            *used = n;
+            return r;
+        }
+    }
+    return NULL;
+}
+
+/* The exporter folds a normalization into the convolution before it: a kernel that also adds or applies Relu
+ * is that node. NULL: it does more, or nothing else. */
+static const char *after_normalization(const char *members)
+{
+    static const char *const types[] = {" BatchNormalization ", " Add Sum ", " Relu Clip "};
+    bool has[OC_COUNT(types)] = {false};
+    while (*members) {
+        size_t i = 0;
+        while (i < OC_COUNT(types) && strncmp(members, types[i], strlen(types[i])) != 0)
+            i++;
+        if (i == OC_COUNT(types))
+            return NULL;
+        has[i] = true;
+        members += strlen(types[i]);
+    }
+    return !has[0] ? NULL : has[1] ? types[1] : has[2] ? types[2] : NULL;
+}
+
+static bool fused_functions(const char *name, struct oc_arena *a, struct oc_source_type *out)
+{
+    const char *at = strstr(name, "fused_");
+    const struct row *core = NULL;
+    struct oc_buf member = {0};
+    const bool inductor = is_inductor(name);
+    unsigned n = 0;
+    if (!at || (at != name && at[-1] != '_'))
+        return false;
+    for (at += 6; *at; at += *at == '_') {
+        size_t used;
+        const struct row *r = longest_prefix(at, inductor, &used);
+        if (!r) {
+            at += strcspn(at, "_");
+            continue;
+        }
+        at += used;
+        n++;
+        if (!core || (r->heavy && !core->heavy))
+            core = r;
+        oc_buf_str(&member, r->core);
+    }
+    if (oc_type_set_has(member.n ? member.data : "", "Conv")) /* a normalization becomes multiply and add */
+        oc_buf_str(&member, " BatchNormalization ");
+    if (core)
+        *out = (struct oc_source_type){.core = core->core,
+                                       .member = n > 1 ? oc_strndup(a, member.data, member.n) : NULL};
+    const char *after = core && inductor && out->member ? after_normalization(out->member) : NULL;
+    out->core = after ? after : out->core;
+    oc_buf_free(&member);
+    return core != NULL;
+}
+
+bool oc_source_type(const char *op_type, const char *name, struct oc_arena *a, struct oc_source_type *out)
+{
+    const char *text[] = {op_type, name};
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct text s = strip_decoration(text[i]);
+        const struct row *r = s.n && s.n < 200 ? find(s.s, s.n) : NULL;
+        if (!r)
+            continue;
+        *out = (struct oc_source_type){.core = r->core, .as = r->as};
+        return true;
+    }
+    for (size_t i = 0; i < OC_COUNT(text); i++)
+        if (strlen(text[i]) < 1000 && fused_functions(text[i], a, out))
+            return true;
+    return false;
+}
+
+/* ---- assignment ------------------------------------------------------------------------------------- */
 
 /* Tools change names: a kernel's suffix (_myl109_2), an event's suffix (_kernel_time), the index of a
  * shape profile, a domain prefix, and '.' or '/' replaced by '_'. */

@@ -6,7 +6,7 @@
 
 /* Names of ONNX Runtime's events and the nodes they refer to (profile-formats 2.4): the node's own name, or
  * one that a graph transformer generates (table `generated`), a name in an inlined branch or function
- * (inlined.c), or <OpType>_<index>. */
+ * (graph_index.c), or <OpType>_<index>. */
 
 #define MAX_SAME_NAME 1024
 
@@ -193,7 +193,7 @@ enum of {
     PRODUCT,   /* that of a node that became a convolution */
     NOTHING,
     BRANCH, /* the operator type of a node in a branch */
-    BODY,   /* inlined.c */
+    BODY,   /* graph_index.c */
     INSERTED,
     INSERTED_NODE,
     INSERTED_TENSOR,

@@ -1,4 +1,4 @@
-#include "join/run_sizes.h"
+#include "join/join.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "join/run_sizes.h"
 #include "model/model.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"

@@ -9,7 +9,6 @@
 #include "estimate/bound.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "join/run_sizes.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/report.h"

@@ -5,7 +5,7 @@
 #include "advice/advice.h"
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "join/run_sizes.h"
+#include "join/join.h"
 #include "onnxcost_types.h"
 #include "profile/formats/native_reports.h"
 #include "report/report.h"

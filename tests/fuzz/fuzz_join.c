@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "fuzz/advice_checks.h"
-#include "join/compare.h"
 #include "join/join.h"
 #include "join/record_cost.h"
-#include "join/run_sizes.h"
-#include "support/build.h"
 #include "onnxcost/profile.h"
+#include "support/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

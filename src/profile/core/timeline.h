@@ -223,7 +223,7 @@ void oc_launches_free(struct oc_launches *l); /* NULL is accepted */
 /* ---- operator names --------------------------------------------------------------------------------- */
 
 /* Names of the nodes of a model, for importers: an annotation with such a name is the operator, and what runs inside
- * it are its parts. The number of its products shows how many runs a recording has. join/analysis_inputs.c makes them:
+ * it are its parts. The number of its products shows how many runs a recording has. join/recorded_inputs.c makes them:
  * importers never see a model. */
 
 #define OC_PRODUCT_TYPES " Conv ConvTranspose Gemm MatMul "

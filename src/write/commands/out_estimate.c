@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/predict.h"
-#include "join/run_sizes.h"
+#include "join/join.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "join/compare.h"
-#include "support/build.h"
+#include "join/join.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "support/build.h"
 
 /* conv -> bn -> relu -> mm -> add */
 static struct oc_model *model(uint8_t **bytes)
