@@ -90,9 +90,6 @@ int oc_hw_soften(struct oc_hw_reader *r);
 /* Resolves inheritance and completes every device. */
 int oc_hw_finish(struct oc_hw_reader *r);
 
-/* Fills the device of a merged draft. NULL, or the error (arena memory). */
-const char *oc_hw_build(struct oc_arena *arena, struct oc_hw_draft *d);
-
 /* Allowed children and callback of each element; in hwdb_read.c. */
 extern const struct oc_xml_spec oc_hw_specs[E_KINDS];
 

@@ -332,7 +332,7 @@ static void store_event(struct ort_reading *r)
     struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
     bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
          kernel = oc_str_eq(cat, "Kernel") || oc_str_eq(cat, "Api");
-    if (oc_str_eq(cat, "onnxcost")) /* written by run/record_files.c */
+    if (oc_str_eq(cat, "onnxcost")) /* written by run/child.c */
         oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
                     (int)name.n, name.s);
     if (!session && !node && !kernel)
@@ -470,7 +470,7 @@ const struct oc_importer oc_importer_onnxruntime = {
     .read = onnxruntime_read_trace,
 };
 
-/* ---- ort timeline ------------------------------------------------------------------------------------- */
+/* ---- ort timeline ----------------------------------------------------------------------------------- */
 
 /* The last lane is shared where there are more than a timeline has. */
 static void ort_timeline_add(struct oc_timeline *t, unsigned kind, uint32_t lane, const char *name,

@@ -1,4 +1,4 @@
-#include "measure/cpu_kernels.h"
+#include "measure/measure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
