@@ -1,278 +1,11 @@
+/* Layer information of a TensorRT engine, as JSON and as text, and the inputs of the engine that follow from it. */
 #include "profile/formats/trt_reading.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "base/str.h"
-
-static bool trt_cost_elements(const struct oc_type *t, uint64_t *n)
-{
-    *n = 1;
-    if (!oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (!oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
-            return false;
-    return true;
-}
-
-/* ---- bytes ------------------------------------------------------------------------------------------ */
-
-static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
-{
-    static const struct {
-        const char *type;
-        unsigned dtype;
-    } row[] = {
-        {"Float", OC_DT_FLOAT},      {"Half", OC_DT_FLOAT16},      {"Int8", OC_DT_INT8},
-        {"Int32", OC_DT_INT32},      {"BFloat16", OC_DT_BFLOAT16}, {"BF16", OC_DT_BFLOAT16},
-        {"FP8", OC_DT_FLOAT8E4M3FN}, {"Int4", OC_DT_INT4},         {"FP4", OC_DT_FLOAT4E2M1},
-    };
-    uint64_t bytes;
-    if (count <= 0)
-        return true;
-    for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (oc_equal(type, row[i].type))
-            return oc_bytes_of(row[i].dtype, (uint64_t)count, &bytes) && oc_add_u64(*sum, bytes, sum);
-    return false;
-}
-
-static bool trt_cost_tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t count, bytes;
-        if (!t[i].dtype || !trt_cost_elements(&t[i], &count) || !oc_bytes_of(t[i].dtype, count, &bytes) ||
-            !oc_add_u64(*sum, bytes, sum))
-            return false;
-    }
-    return true;
-}
-
-/* A slice reads less than its input; an elided layer moves nothing; weights of a region are not listed. */
-static double trt_cost_bytes_of(const struct trt_layer *l, uint64_t params)
-{
-    uint64_t sum = params;
-    if (oc_equal(l->type, "NoOp"))
-        return 0;
-    if (params == UINT64_MAX || oc_equal(l->type, "Myelin") || strncmp(l->name, "{ForeignNode[", 13) == 0 ||
-        oc_equal(l->param_type, "Slice") || !l->n_out || !trt_cost_tensor_bytes(l->in, l->n_in, &sum) ||
-        !trt_cost_tensor_bytes(l->out, l->n_out, &sum))
-        return NAN;
-    return (double)sum;
-}
-
-/* ---- windows ---------------------------------------------------------------------------------------- */
-
-static bool trt_cost_product(const struct trt_ints *v, uint64_t *out)
-{
-    *out = 1;
-    if (v->n == 0 || v->n > TRT_MAX_AXES)
-        return false;
-    for (unsigned i = 0; i < v->n; i++)
-        if (v->v[i] < 0 || !oc_mul_u64(*out, (uint64_t)v->v[i], out))
-            return false;
-    return true;
-}
-
-static bool planes(const struct oc_shape *s, uint64_t *out)
-{
-    *out = 1;
-    for (unsigned i = 2; i < s->rank; i++)
-        if (!oc_mul_u64(*out, (uint64_t)s->dim[i].v, out))
-            return false;
-    return true;
-}
-
-/* Output positions of a convolution that the layer does not report, because a pool follows in the same
- * layer. */
-static bool inner_planes(const struct trt_layer *l, const struct oc_shape *in, uint64_t *out)
-{
-    *out = 1;
-    if (l->stride.n != l->kernel.n || l->pre_pad.n != l->kernel.n || l->post_pad.n != l->kernel.n ||
-        l->dilation.n != l->kernel.n)
-        return false;
-    for (unsigned i = 0; i < l->kernel.n; i++) {
-        int64_t reach, size;
-        if (l->kernel.v[i] < 1 || l->stride.v[i] < 1 || l->dilation.v[i] < 1 ||
-            !oc_mul_i64(l->kernel.v[i] - 1, l->dilation.v[i], &reach) ||
-            !oc_add_i64(in->dim[i + 2].v, l->pre_pad.v[i], &size) ||
-            !oc_add_i64(size, l->post_pad.v[i], &size) || !oc_sub_i64(size, reach, &size) || size < 1 ||
-            !oc_mul_u64(*out, (uint64_t)((size - 1) / l->stride.v[i] + 1), out))
-            return false;
-    }
-    return true;
-}
-
-/* Weights per output position: as reported, otherwise from kernel, channels and groups. If they contradict
- * each other, the result is not exact. */
-static bool weights_of(const struct trt_layer *l, const struct oc_shape *in, uint64_t *out, uint8_t *quality)
-{
-    uint64_t taps, n = 0;
-    bool counted = trt_cost_product(&l->kernel, &taps) && l->out_maps > 0 && l->groups > 0 &&
-                   oc_mul_u64(taps, (uint64_t)in->dim[1].v / (uint64_t)l->groups, &n) &&
-                   oc_mul_u64(n, (uint64_t)l->out_maps, &n);
-    if (counted && l->weights > 0 && n != (uint64_t)l->weights)
-        *quality = OC_EST;
-    *out = counted ? n : (uint64_t)l->weights;
-    return counted || l->weights > 0;
-}
-
-/* ---- counts ----------------------------------------------------------------------------------------- */
-
-/* Bias, residual sum and activation of n results. */
-static void trt_cost_add_rest(const struct trt_layer *l, uint64_t n, struct trt_cost *out)
-{
-    static const struct {
-        const char *name;
-        double per; /* basic operations per result; Clip compares twice */
-    } row[] = {{"", 0}, {"NONE", 0}, {"RELU", 1}, {"CLIPPED_RELU", 2}, {"CLIP", 2}};
-    size_t i = 0;
-    while (i < OC_COUNT(row) && !oc_equal(l->activation, row[i].name))
-        i++;
-    if (i < OC_COUNT(row))
-        out->flop += row[i].per * (double)n;
-    else
-        out->quality = OC_LOWER;
-    out->flop += l->bias > 0 ? (double)n : 0;
-    for (uint32_t k = 1; k < l->n_in && l->n_out; k++)
-        out->flop += oc_shape_equal(&l->in[k].shape, &l->out[0].shape) ? (double)n : 0;
-    bool requantized = l->n_out && l->out[0].dtype == OC_DT_INT8;
-    if (requantized && out->quality == OC_EXACT)
-        out->quality = OC_LOWER; /* scales are not in the layer information */
-}
-
-static void take_macs(struct trt_cost *out, uint64_t macs)
-{
-    out->known = true;
-    out->macs = macs;
-    out->flop = 2 * (double)macs;
-}
-
-static void trt_cost_count_conv(const struct trt_layer *l, bool pooled, struct trt_cost *out)
-{
-    uint64_t n, batch, weights, macs, results;
-    if (!l->n_in || !l->n_out || !oc_shape_known(&l->in[0].shape) || !oc_shape_known(&l->out[0].shape))
-        return;
-    const struct oc_shape *in = &l->in[0].shape, *o = &l->out[0].shape;
-    if (in->rank != 2U + l->kernel.n || o->rank != in->rank || !weights_of(l, in, &weights, &out->quality))
-        return;
-    batch = (uint64_t)o->dim[0].v;
-    if (!(pooled ? inner_planes(l, in, &n) : planes(o, &n)) || !oc_mul_u64(n, batch, &n) ||
-        !oc_mul_u64(n, weights, &macs))
-        return;
-    take_macs(out, macs);
-    if (oc_mul_u64(n, (uint64_t)(l->out_maps > 0 ? l->out_maps : o->dim[1].v), &results))
-        trt_cost_add_rest(l, results, out);
-}
-
-/* Every input position is multiplied with every weight of its group. */
-static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
-{
-    uint64_t n, macs, results, weights, taps;
-    if (!l->n_in || !l->n_out || !oc_shape_known(&l->in[0].shape) || !trt_cost_elements(&l->out[0], &results))
-        return;
-    const struct oc_shape *in = &l->in[0].shape;
-    if (in->rank < 3 || !planes(in, &n) || !oc_mul_u64(n, (uint64_t)in->dim[0].v, &n))
-        return;
-    bool counted = trt_cost_product(&l->kernel, &taps) && l->out_maps > 0 && l->groups > 0 &&
-                   oc_mul_u64(taps, (uint64_t)in->dim[1].v, &weights) &&
-                   oc_mul_u64(weights, (uint64_t)l->out_maps / (uint64_t)l->groups, &weights);
-    if (!counted)
-        weights = l->weights > 0 ? (uint64_t)l->weights : 0;
-    if (!weights || !oc_mul_u64(n, weights, &macs))
-        return;
-    take_macs(out, macs);
-    trt_cost_add_rest(l, results, out);
-}
-
-/* Results / channels rows, each multiplied with all weights. */
-static void count_dense(const struct trt_layer *l, struct trt_cost *out)
-{
-    uint64_t n, macs;
-    if (!l->n_out || !trt_cost_elements(&l->out[0], &n) || l->out_maps < 1 || l->weights < 1 ||
-        n % (uint64_t)l->out_maps || !oc_mul_u64(n / (uint64_t)l->out_maps, (uint64_t)l->weights, &macs))
-        return;
-    take_macs(out, macs);
-    trt_cost_add_rest(l, n, out);
-}
-
-/* A is M x K or K x M, B is K x N or N x K: both must give the same K. */
-static void trt_cost_count_matmul(const struct trt_layer *l, struct trt_cost *out)
-{
-    uint64_t n, macs;
-    if (l->n_in < 2 || !l->n_out || !trt_cost_elements(&l->out[0], &n) || !oc_shape_known(&l->in[0].shape) ||
-        !oc_shape_known(&l->in[1].shape))
-        return;
-    const struct oc_shape *a = &l->in[0].shape, *b = &l->in[1].shape, *o = &l->out[0].shape;
-    if (a->rank < 2 || b->rank < 2 || o->rank < 2)
-        return;
-    const struct oc_dim *x = a->dim + a->rank - 2, *y = b->dim + b->rank - 2, *z = o->dim + o->rank - 2;
-    int64_t m = z[0].v, width = z[1].v, k = x[0].v == m ? x[1].v : x[0].v;
-    bool a_fits = (x[0].v == m && x[1].v == k) || (x[1].v == m && x[0].v == k);
-    bool b_fits = (y[0].v == k && y[1].v == width) || (y[1].v == k && y[0].v == width);
-    if (a_fits && b_fits && k >= 0 && oc_mul_u64(n, (uint64_t)k, &macs))
-        take_macs(out, macs);
-}
-
-/* One operation per tap, padding included, as for models; an average also divides. False: the window is
- * unknown. */
-static bool trt_cost_add_pool(const struct trt_layer *l, struct trt_cost *out)
-{
-    uint64_t n, taps;
-    if (!l->n_out || !trt_cost_elements(&l->out[0], &n) || !trt_cost_product(&l->window, &taps) ||
-        !oc_mul_u64(n, taps, &taps))
-        return false;
-    out->flop += (double)taps + (oc_equal(l->pooling, "AVERAGE") ? (double)n : 0);
-    return true;
-}
-
-static void count_pool(const struct trt_layer *l, struct trt_cost *out)
-{
-    out->flop = 0;
-    out->known = trt_cost_add_pool(l, out);
-}
-
-static void count_conv_pool(const struct trt_layer *l, struct trt_cost *out)
-{
-    trt_cost_count_conv(l, true, out);
-    if (out->known && !trt_cost_add_pool(l, out))
-        out->quality = OC_LOWER;
-}
-
-void trt_cost_of(const struct trt_layer *l, struct trt_cost *out)
-{
-    uint64_t params = 0;
-    *out = (struct trt_cost){.flop = NAN, .bytes = NAN, .param_bytes = UINT64_MAX, .quality = OC_EXACT};
-    if (!l->detailed) {
-        out->quality = OC_UNKNOWN;
-        return;
-    }
-    if (weight_bytes(l->weights_type, l->weights, &params) && weight_bytes(l->bias_type, l->bias, &params))
-        out->param_bytes = params;
-    out->bytes = trt_cost_bytes_of(l, out->param_bytes);
-    if (oc_equal(l->param_type, "Convolution"))
-        trt_cost_count_conv(l, false, out);
-    else if (oc_equal(l->param_type, "ConvActPool"))
-        count_conv_pool(l, out);
-    else if (oc_equal(l->param_type, "Deconvolution"))
-        count_deconv(l, out);
-    else if (oc_equal(l->param_type, "FullyConnected"))
-        count_dense(l, out);
-    else if (oc_equal(l->param_type, "MatrixMultiply") || oc_equal(l->type, "MatrixMultiply") ||
-             oc_equal(l->type, "gemm"))
-        trt_cost_count_matmul(l, out);
-    else if (oc_equal(l->param_type, "Pooling"))
-        count_pool(l, out);
-    else if ((oc_equal(l->param_type, "Reformat") && !oc_equal(l->origin, "QDQ")) ||
-             oc_equal(l->param_type, "Shuffle") || oc_equal(l->type, "NoOp")) {
-        out->known = true; /* moves data */
-        out->flop = 0;
-    }
-    if (!out->known)
-        out->quality = OC_UNKNOWN;
-}
+#include "profile/core/records.h"
 
 struct reader {
     struct oc_json *j;
@@ -562,4 +295,302 @@ bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p,
         while (oc_json_item(j))
             trt_layers_read_layer(&r);
     return true;
+}
+
+/* ---- inputs ----------------------------------------------------------------------------------------- */
+
+void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims)
+{
+    struct oc_str none = {"", 0};
+    struct oc_prof_input input;
+    bool scalar = oc_str_eq(dims, "scalar");
+    if (!name.n || !dims.n ||
+        !oc_recorded_shape(&p->arena, scalar ? none : dims, OC_DT_UNDEFINED, &input.type))
+        return;
+    input.name = oc_intern(&p->names, name.s, name.n);
+    OC_GROW(r->input, r->n_input, r->cap_input);
+    r->input[r->n_input++] = input;
+}
+
+void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)
+{
+    while (list.n) {
+        const char *end = memchr(list.s, '+', list.n);
+        struct oc_str one = oc_csv_trim((struct oc_str){list.s, end ? (size_t)(end - list.s) : list.n});
+        const char *equal = one.n ? memrchr(one.s, '=', one.n) : NULL;
+        size_t used = end ? (size_t)(end + 1 - list.s) : list.n;
+        if (equal)
+            trt_add_input(r, p, oc_str_before(one, equal), oc_str_from(one, equal + 1));
+        list = oc_str_skip(list, used);
+    }
+}
+
+static void trt_add_known_input(struct oc_profile *p, struct oc_map *seen, struct oc_prof_input *out,
+                                const struct oc_prof_input *input)
+{
+    uint32_t at = p->n_input;
+    if (oc_shape_known(&input->type.shape) && oc_map_add(seen, input->name, strlen(input->name), &at, NULL))
+        out[p->n_input++] = *input;
+}
+
+/* Inputs and outputs of the engine, by name: index; OC_NONE for those that a layer writes. */
+static void index_io(const struct trt_engine *e, struct oc_map *io)
+{
+    for (size_t i = 0; i < e->n_io; i++)
+        oc_map_set(io, e->io[i].name, strlen(e->io[i].name), (uint32_t)i);
+    for (size_t i = 0; i < e->n; i++)
+        for (uint32_t k = 0; k < e->layer[i].n_out; k++) {
+            const char *name = e->layer[i].out_name[k];
+            if (oc_map_get(io, name, strlen(name)) != OC_NONE)
+                oc_map_set(io, name, strlen(name), OC_NONE);
+        }
+}
+
+void trt_set_inputs(const struct trt_reading *r, struct oc_profile *p)
+{
+    const struct trt_engine *e = &r->engine;
+    struct oc_map seen = {.arena = &p->arena}, io = {.arena = &p->arena};
+    struct oc_prof_input *out = OC_NEW_ARRAY(&p->arena, r->n_input + e->n_io, struct oc_prof_input);
+    p->input = out;
+    for (size_t i = 0; i < r->n_input; i++)
+        trt_add_known_input(p, &seen, out, &r->input[i]);
+    index_io(e, &io);
+    for (size_t i = 0; i < e->n; i++)
+        for (uint32_t k = 0; k < e->layer[i].n_in; k++) {
+            const char *name = e->layer[i].in_name[k];
+            if (oc_map_get(&io, name, strlen(name)) != OC_NONE)
+                trt_add_known_input(p, &seen, out, &(struct oc_prof_input){name, e->layer[i].in[k]});
+        }
+    oc_map_free(&seen);
+    oc_map_free(&io);
+}
+
+/* ---- layers as text --------------------------------------------------------------------------------- */
+
+/* The text form of layer information (trtexec --dumpLayerInfo, verbose logs of the builder): one layer a
+ * line,
+ *
+ *   Name: a + b, LayerType: CaskConvolution, Inputs: [ { Name: x, Location: Device, Dimensions: [1,3,8,8],
+ *   Format/Datatype: Half }], ..., Weights: {"Type": "Half", "Count": 23232}, Metadata: [ONNX Layer: a]
+ *
+ * is rewritten as the JSON of --exportLayerInfo, which has the same keys. TensorRT 8.0 to 8.2 prints
+ *
+ *   Layer(CaskConvolution): a + b, Tactic: 0x4727434768e46395, x[Half(1,3,8,8)], y[Half(1,8)] ->
+ * z[Int8(1,-1)]
+ */
+
+enum { MAX_DEPTH = 6 };
+
+struct text {
+    const char *s, *end;
+    struct oc_buf *out;
+    unsigned depth;
+};
+
+static struct oc_str trt_layer_text_rest_of(const struct text *t)
+{
+    return oc_str(t->s, (size_t)(t->end - t->s));
+}
+
+static void trt_layer_text_skip_blanks(struct text *t)
+{
+    while (t->s < t->end && *t->s == ' ')
+        t->s++;
+}
+
+static bool trt_layer_text_take(struct text *t, char c)
+{
+    trt_layer_text_skip_blanks(t);
+    bool found = t->s < t->end && *t->s == c;
+    t->s += found;
+    return found;
+}
+
+/* Length of "Key: " at s, without the separator; 0: none. */
+static size_t key_length(const char *s, const char *end)
+{
+    size_t n = 0, left = (size_t)(end - s);
+    if (!left || ((*s < 'A' || *s > 'Z') && *s != '"'))
+        return 0;
+    while (n < left && (oc_is_alpha((unsigned char)s[n]) || s[n] == '/' || s[n] == '"'))
+        n++;
+    return n < left && s[n] == ':' && (n + 1 == left || s[n + 1] == ' ') ? n : 0;
+}
+
+/* End of a text: before the next key, or the end of the object. */
+static const char *text_end(const struct text *t, bool nested)
+{
+    const char *s = t->s;
+    for (; s < t->end; s++) {
+        struct oc_str rest = oc_str(s, (size_t)(t->end - s));
+        if ((nested && oc_str_starts(rest, " }")) || (oc_str_starts(rest, ", ") && key_length(s + 2, t->end)))
+            break;
+    }
+    return s;
+}
+
+static void trt_layer_text_put_text(struct oc_buf *out, const char *s, size_t n)
+{
+    oc_buf_char(out, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '"' || s[i] == '\\')
+            oc_buf_char(out, '\\');
+        oc_buf_char(out, s[i]);
+    }
+    oc_buf_char(out, '"');
+}
+
+/* A number, if that is the value. */
+static bool put_number(struct text *t)
+{
+    const char *s = t->s;
+    s += s < t->end && *s == '-';
+    while (s < t->end && ((*s >= '0' && *s <= '9') || *s == '.'))
+        s++;
+    if (s == t->s || s[-1] == '-' || s[-1] == '.' ||
+        (s < t->end && *s != ',' && *s != ']' && *s != '}' && *s != ' '))
+        return false;
+    oc_buf_add(t->out, t->s, (size_t)(s - t->s));
+    t->s = s;
+    return true;
+}
+
+static bool put_value(struct text *t, bool is_text, bool nested);
+
+/* Key: value, Key: value */
+static bool put_members(struct text *t, bool nested)
+{
+    oc_buf_char(t->out, '{');
+    for (bool first = true; first || trt_layer_text_take(t, ','); first = false) {
+        trt_layer_text_skip_blanks(t);
+        size_t n = key_length(t->s, t->end), quote = n && *t->s == '"';
+        struct oc_str key = oc_str(t->s + quote, n > 2 * quote ? n - 2 * quote : 0);
+        bool is_text = oc_str_eq(key, "Name") || oc_str_eq(key, "TacticName") || oc_str_eq(key, "Metadata");
+        if (!key.n)
+            return false;
+        if (!first)
+            oc_buf_char(t->out, ',');
+        trt_layer_text_put_text(t->out, key.s, key.n);
+        oc_buf_char(t->out, ':');
+        t->s += n + 1;
+        trt_layer_text_skip_blanks(t);
+        if (!put_value(t, is_text, nested))
+            return false;
+    }
+    oc_buf_char(t->out, '}');
+    return true;
+}
+
+static bool put_list(struct text *t)
+{
+    oc_buf_char(t->out, '[');
+    for (bool first = true; !trt_layer_text_take(t, ']'); first = false) {
+        if (!first && !trt_layer_text_take(t, ','))
+            return false;
+        if (!first)
+            oc_buf_char(t->out, ',');
+        trt_layer_text_skip_blanks(t);
+        if (t->s == t->end || !put_value(t, false, true))
+            return false;
+    }
+    oc_buf_char(t->out, ']');
+    return true;
+}
+
+static bool put_value(struct text *t, bool is_text, bool nested)
+{
+    char open = '\0';
+    if (t->s < t->end)
+        open = *t->s;
+    if (!is_text && put_number(t))
+        return true;
+    if (is_text || (open != '[' && open != '{')) {
+        bool quoted = !is_text && open == '"';
+        t->s += quoted;
+        const char *end = quoted ? memchr(t->s, '"', (size_t)(t->end - t->s)) : text_end(t, nested);
+        if (!end)
+            return false;
+        trt_layer_text_put_text(t->out, t->s, (size_t)(end - t->s));
+        t->s = end + quoted;
+        return true;
+    }
+    if (t->depth == MAX_DEPTH)
+        return false;
+    t->depth++;
+    t->s++;
+    bool ok = open == '[' ? put_list(t) : put_members(t, true) && trt_layer_text_take(t, '}');
+    t->depth--;
+    return ok;
+}
+
+/* ---- TensorRT 8.0 to 8.2 ---------------------------------------------------------------------------- */
+
+/* "x[Half(1,3,8,8)], y[Half(1,8)]": names may contain brackets and commas. */
+static bool put_tensors(struct oc_str s, struct oc_buf *out)
+{
+    oc_buf_char(out, '[');
+    for (bool first = true; s.n; first = false) {
+        const char *close = oc_str_find(s, ")], "), *dims, *bracket;
+        bool last = !close;
+        if (last && (s.n < 4 || !oc_str_ends(s, ")]")))
+            return false;
+        close = last ? s.s + s.n - 2 : close;
+        dims = memrchr(s.s, '(', (size_t)(close - s.s));
+        bracket = dims ? memrchr(s.s, '[', (size_t)(dims - s.s)) : NULL;
+        if (!bracket || strspn(dims + 1, "0123456789,-") < (size_t)(close - dims - 1))
+            return false;
+        oc_buf_str(out, first ? "{\"Name\":" : ",{\"Name\":");
+        trt_layer_text_put_text(out, s.s, (size_t)(bracket - s.s));
+        oc_buf_printf(out, ",\"Dimensions\":[%.*s],\"Format/Datatype\":", (int)(close - dims - 1), dims + 1);
+        trt_layer_text_put_text(out, bracket + 1, (size_t)(dims - bracket - 1));
+        oc_buf_char(out, '}');
+        s = last ? oc_str_skip(s, s.n) : oc_str_from(s, close + 4);
+    }
+    oc_buf_char(out, ']');
+    return true;
+}
+
+static bool put_layer_of_8_0(struct oc_str line, struct oc_buf *out)
+{
+    const char *type_end = oc_str_find(line, "): "), *tactic = oc_str_find(line, ", Tactic: ");
+    if (!type_end || !tactic || type_end > tactic)
+        return false;
+    struct oc_str type = oc_str_skip(oc_str_before(line, type_end), strlen("Layer(")),
+                  name = oc_str_before(oc_str_from(line, type_end + 3), tactic),
+                  rest = oc_str_from(line, tactic + strlen(", Tactic: "));
+    const char *tensors = oc_str_find(rest, ", "), *arrow = oc_str_find(rest, " -> ");
+    if (!tensors || !arrow)
+        return false;
+    struct oc_str in = arrow > tensors ? oc_str_before(oc_str_from(rest, tensors + 2), arrow) : oc_str("", 0);
+    oc_buf_str(out, "{\"Name\":");
+    trt_layer_text_put_text(out, name.s, name.n);
+    oc_buf_str(out, ",\"LayerType\":");
+    trt_layer_text_put_text(out, type.s, type.n);
+    oc_buf_str(out, ",\"Inputs\":");
+    bool ok = put_tensors(in, out);
+    oc_buf_str(out, ",\"Outputs\":");
+    ok = ok && put_tensors(oc_str_from(rest, arrow + 4), out);
+    oc_buf_char(out, '}');
+    return ok;
+}
+
+bool trt_layer_line(struct oc_str line, struct oc_buf *json)
+{
+    struct text t = {line.s, line.s + line.n, json, 0};
+    size_t before = json->n;
+    if (oc_str_starts(line, "Layer(")) {
+        if (before)
+            oc_buf_char(json, ',');
+        bool ok = put_layer_of_8_0(line, json);
+        json->n = ok ? json->n : before;
+        return ok;
+    }
+    if (!oc_str_starts(trt_layer_text_rest_of(&t), "Name: ") || !oc_str_has(line, ", LayerType: "))
+        return false;
+    if (before)
+        oc_buf_char(json, ',');
+    if (put_members(&t, false))
+        return true;
+    json->n = before;
+    return false;
 }

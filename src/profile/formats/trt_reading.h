@@ -1,5 +1,5 @@
 /* Contents of the files of one TensorRT measurement before conversion to records: imp_tensorrt.c reads
- * them, trt_records.c creates the records. Times are milliseconds as written, NAN if absent. */
+ * them (trt_layers.c: layer information), trt_records.c creates the records. Times are milliseconds as written, NAN if absent. */
 #ifndef OC_TRT_READING_H
 #define OC_TRT_READING_H
 
@@ -59,7 +59,6 @@ struct trt_cost {
     uint64_t param_bytes; /* of weights and bias, UINT64_MAX if unknown */
     uint8_t quality;      /* enum oc_quality of flop */
 };
-void trt_cost_of(const struct trt_layer *l, struct trt_cost *out);
 
 /* ---- trt reading -------------------------------------------------------------------------------------- */
 
@@ -106,6 +105,9 @@ void trt_free_reading(struct trt_reading *r);
 void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims);
 /* The same for all of "images=1x3x640x640+mask=1x77". */
 void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list);
+/* The inputs of the profile: those that the log or the summary reports, and tensors of the engine that layers read but
+ * do not write. */
+void trt_set_inputs(const struct trt_reading *r, struct oc_profile *p);
 
 /* Appends a line of --dumpLayerInfo, or of a verbose builder, to a list of layers in the JSON of
  * --exportLayerInfo. False: the line is not a layer; the list is unchanged. */
