@@ -1,5 +1,5 @@
 /* What the analysis of a model takes from a profile: shapes of the graph inputs, and how often branches and loops
- * ran. The other way round, names of nodes for the readers of profiles. */
+ * ran. In the other direction, names of nodes for the readers of profiles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

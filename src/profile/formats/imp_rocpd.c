@@ -45,7 +45,6 @@ struct reading {
     size_t n_stamp;
     uint64_t process; /* number of the suffix, from 1 */
     uint64_t work, bad;
-    bool old; /* rocmProfileData */
 };
 
 static void rocpd_probe(const struct oc_peek *p, struct oc_bid *bid)

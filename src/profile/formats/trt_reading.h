@@ -1,5 +1,6 @@
 /* Contents of the files of one TensorRT measurement before conversion to records: imp_tensorrt.c reads
- * them (trt_layers.c: layer information), trt_records.c creates the records. Times are milliseconds as written, NAN if absent. */
+ * them (trt_layers.c: layer information), trt_records.c creates the records. Times are milliseconds as written, NAN if
+ * absent. */
 #ifndef OC_TRT_READING_H
 #define OC_TRT_READING_H
 
