@@ -1,3 +1,4 @@
+/* Compares several profiles of one model: the smallest sets of nodes that no profile splits, and their times. */
 #include "join/join.h"
 
 #include <math.h>

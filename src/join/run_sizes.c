@@ -1,3 +1,4 @@
+/* Runs of different sizes: analysis and join for each set of sizes, and sums over the runs. */
 #include "join/join.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Tables of functions, and any table with a column map: VTune's hotspots detected by their
- * header, gprof, perf and pstats by their text (function_tables.c). Functions are not operators: they are
- * assigned to classes by name and never matched to nodes. */
+/* Tables of functions, and any table with a column map: VTune's hotspots detected by their header, gprof, perf and
+ * pstats by their text (function_tables.c). Functions are not operators: they are assigned to classes by name and
+ * never matched to nodes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* The two stages of the ONNX Runtime importer: imp_onnxruntime.c reads the events (ort_event.c:
- * one event), ort_runs.c computes runs and statistics (ort_groups.c: nesting, device kernels). Times here are microseconds as in the file.
+/* The two stages of the ONNX Runtime importer: imp_onnxruntime.c reads the events (ort_event.c: one event),
+ * ort_runs.c computes runs and statistics (ort_groups.c: nesting, device kernels). Times here are microseconds as
+ * in the file.
  *
  * The file is an array with one object per line, in any order:
  *
