@@ -56,7 +56,7 @@ const char *oc_severity_name(const struct oc_diag *d); /* "warning" */
 double oc_size_total_ns(const struct oc_size_set *s);
 double oc_size_rate(const struct oc_size_set *s, double work);
 
-/* ---- verdict ---------------------------------------------------------------------------------------- */
+/* ---- verdict ------------------------------------------------------------------------------------------ */
 
 /* What a report says first: where the time of a run goes, in parts that sum to it, the largest gaps to the
  * roofline, and one sentence. Its figures are those above and of report.h. */
@@ -99,7 +99,7 @@ struct oc_verdict {
 /* Texts are in the report's arena. */
 void oc_verdict_of(struct oc_report *r, struct oc_verdict *out);
 
-/* ---- class share ------------------------------------------------------------------------------------ */
+/* ---- class share -------------------------------------------------------------------------------------- */
 
 /* A CPU profile of functions together with a model: the share of CPU time per class of functions (by name,
  * profile/core/kernel_names.h), and the share of the model's FLOPs per class of operators. Functions are not
@@ -116,7 +116,7 @@ struct oc_class_share {
 uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a,
                          const struct oc_class_share **out);
 
-/* ---- cost breakdowns -------------------------------------------------------------------------------- */
+/* ---- cost breakdowns ---------------------------------------------------------------------------------- */
 
 /* How the counts of single nodes are computed. */
 

@@ -47,7 +47,7 @@ struct oc_row oc_row_blank(void)
     };
 }
 
-/* ---- time outside operators ------------------------------------------------------------------------- */
+/* ---- time outside operators -------------------------------------------------------------------------- */
 
 static const char *rows_build_bucket_of(const struct oc_report_in *in, uint32_t record)
 {

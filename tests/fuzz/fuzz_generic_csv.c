@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "fuzz/profile_checks.h"
-#include "onnxcost/profile.h"
 #include "profile/formats/function_tables.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,8 +5,8 @@
 #include "fuzz/advice_checks.h"
 #include "join/join.h"
 #include "join/record_cost.h"
-#include "onnxcost/profile.h"
 #include "support/build.h"
+#include "onnxcost/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnxcost.h"
 #include "provider/provider.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

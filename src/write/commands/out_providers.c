@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/unicode.h"
 #include "base/units.h"
-#include "onnxcost.h"
-#include "onnxcost/providers.h"
-#include "onnxcost/report.h"
+#include "base/unicode.h"
 #include "provider/provider.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"
+#include "onnxcost.h"
+#include "onnxcost/providers.h"
+#include "onnxcost/report.h"
 
 enum { VERSION = 1, LABEL = 12 };
 

@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 
-/* ---- compare view ----------------------------------------------------------------------------------- */
+/* ---- compare view ------------------------------------------------------------------------------------- */
 
 /* Private to out_compare.c and out_compare_data.c: several profiles of one model, joined. */
 
@@ -47,7 +47,7 @@ void oc_compare_json(struct oc_comparing *x, FILE *f);
 enum { OC_COMPARE_PAGE_SOURCES = 10 };
 void oc_compare_page(struct oc_comparing *x, FILE *f); /* at most so many sources */
 
-/* ---- devices view ----------------------------------------------------------------------------------- */
+/* ---- devices view ------------------------------------------------------------------------------------- */
 
 /* Private to the writers of the comparison of devices. */
 
@@ -55,7 +55,7 @@ void oc_compare_page(struct oc_comparing *x, FILE *f); /* at most so many source
 double oc_devices_memory_share(const struct oc_rank_row *row);
 void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
 
-/* ---- llm view --------------------------------------------------------------------------------------- */
+/* ---- llm view ----------------------------------------------------------------------------------------- */
 
 /* Private to the writers of the report of a language model. */
 
@@ -91,7 +91,7 @@ void oc_llm_page(const struct oc_llm *l, bool fragment, FILE *f);
 void oc_llm_write_csv(const struct oc_llm *l, FILE *f);
 void oc_llm_write_json(const struct oc_llm *l, FILE *f);
 
-/* ---- memory view ------------------------------------------------------------------------------------ */
+/* ---- memory view -------------------------------------------------------------------------------------- */
 
 /* Rows and texts of the memory report and of plans, shared by JSON, CSV, text and HTML. */
 
@@ -110,7 +110,7 @@ unsigned oc_memory_run_quality(const struct oc_ort_run *r, unsigned sizes);
 void oc_memory_json(const struct oc_memory *m, FILE *f);
 void oc_memory_csv(const struct oc_memory *m, FILE *f); /* the steps */
 
-/* ---- diff view -------------------------------------------------------------------------------------- */
+/* ---- diff view ---------------------------------------------------------------------------------------- */
 
 /* Selection and texts of a diff, shared by all text formats. */
 

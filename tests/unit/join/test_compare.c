@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "join/join.h"
+#include "support/build.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
-#include "support/build.h"
 
 /* conv -> bn -> relu -> mm -> add */
 static struct oc_model *model(uint8_t **bytes)

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "onnxcost.h"
-#include "onnxcost/profile.h"
 #include "profile/formats/function_tables.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
+#include "onnxcost/profile.h"
 
 static struct oc_profile *open_mapped(const char *path, const char *map)
 {

@@ -1,5 +1,5 @@
-#include "base/file.h"
 #include "profile/formats/native_reports.h"
+#include "base/file.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "onnxcost.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 static struct oc_profile *open_file(const char *path)
 {

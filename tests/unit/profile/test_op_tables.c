@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "onnxcost.h"
 #include "support/profiles.h"
+#include "onnxcost.h"
 
 static struct oc_profile *open_table(const char *name)
 {

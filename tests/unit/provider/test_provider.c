@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "onnxcost.h"
 #include "provider/provider.h"
 #include "support/build.h"
+#include "onnxcost.h"
 
 #define HEAD(attributes)                                                                                     \
     "<provider version=\"1\" id=\"a\" name=\"AExecutionProvider\" release=\"1\" opset=\"1-20\" "             \
