@@ -32,16 +32,19 @@ static bool add_size(struct cli_sizes *s, int64_t v)
     return true;
 }
 
-static bool take_size(const char **p, int64_t *out)
+/* Parses a number >= 0 at *s and advances *s. */
+static bool take_number(const char **s, int64_t *out)
 {
     char *end;
-    errno = 0;
-    if (**p < '0' || **p > '9')
+    if (**s < '0' || **s > '9')
         return false;
-    long long v = strtoll(*p, &end, 10);
+    errno = 0;
+    long long v = strtoll(*s, &end, 10);
+    if (errno)
+        return false;
     *out = v;
-    *p = end;
-    return !errno;
+    *s = end;
+    return true;
 }
 
 /* One entry: a size, or a range with its last size and what leads from one to the next. */
@@ -49,16 +52,16 @@ static bool take_entry(const char **p, struct cli_sizes *s)
 {
     int64_t first, last, by = 1;
     char how = '+';
-    if (!take_size(p, &first))
+    if (!take_number(p, &first))
         return false;
     if (strncmp(*p, "..", 2))
         return add_size(s, first);
     *p += 2;
-    if (!take_size(p, &last) || last < first)
+    if (!take_number(p, &last) || last < first)
         return false;
     if (**p == '+' || **p == '*') {
         how = *(*p)++;
-        if (!take_size(p, &by))
+        if (!take_number(p, &by))
             return false;
     }
     if (by < (how == '*' ? 2 : 1) || (how == '*' && first < 1))
@@ -249,21 +252,6 @@ int cli_check_order(const char *order_by, bool profile, bool device)
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */
-
-/* Parses a number >= 0 at *s and advances *s. */
-static bool take_number(const char **s, int64_t *out)
-{
-    char *end;
-    if (**s < '0' || **s > '9')
-        return false;
-    errno = 0;
-    long long v = strtoll(*s, &end, 10);
-    if (errno)
-        return false;
-    *out = v;
-    *s = end;
-    return true;
-}
 
 /* Names may hold '=': the last one counts. */
 static const char *arguments_split(const char *text)

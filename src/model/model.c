@@ -81,11 +81,11 @@ uint32_t oc_first_capture(const struct oc_capture *list, uint32_t n, uint32_t no
 /* Metadata of PyTorch's exporter (torch.onnx, 2.5 and later; the default since 2.9) in
  * NodeProto.metadata_props:
  *
- *   pkg.torch.onnx.name_scopes      Python list: ['', 'encoder', 'encoder.fc1', 'linear']; the last is the
- * call pkg.torch.onnx.class_hierarchy  likewise: ['my.Model', ..., 'torch.nn.modules.linear.Linear',
- * 'aten.linear...'] namespace                       both: ": my.Model/encoder: my.Encoder/.../linear:
- * aten.linear.default" pkg.torch.onnx.stack_trace      Python's format, innermost call last: '  File
- * "model.py", line 96, in forward' */
+ *   pkg.torch.onnx.name_scopes      Python list: ['', 'encoder', 'encoder.fc1', 'linear']; the last is the call
+ *   pkg.torch.onnx.class_hierarchy  likewise: ['my.Model', ..., 'torch.nn.modules.linear.Linear', 'aten.linear...']
+ *   namespace                       both: ": my.Model/encoder: my.Encoder/.../linear: aten.linear.default"
+ *   pkg.torch.onnx.stack_trace      Python's format, innermost call last: '  File "model.py", line 96, in forward'
+ */
 
 enum key { SCOPES, CLASSES, NAMESPACE, TRACE, KEYS };
 

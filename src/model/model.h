@@ -190,8 +190,8 @@ const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
 /* Tensor `i` of an attribute. NULL: no attribute, another type, or fewer tensors (a file may declare a tensor
  * attribute without a tensor). */
 const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i);
-/* The dense tensor of a Constant node; NULL: another node, or another kind of value. */
 bool oc_node_is_constant(const struct oc_node *n); /* of the operator Constant */
+/* The dense tensor of a Constant node; NULL: another node, or another kind of value. */
 const struct oc_tensor *oc_node_constant(const struct oc_node *n);
 
 /* Where a node of PyTorch's exporter comes from: module and call of the program. NULL: not recorded. */

@@ -61,9 +61,9 @@ bool oc_line_next(struct oc_line *l);
 struct oc_field oc_field_of(const struct oc_column *col, const struct oc_line *l);
 /* Formatted: "103.16 M", "12.3 us", "29.6 %"; "-" when unknown. Arena text. */
 const char *oc_field_human(const struct oc_column *col, const struct oc_line *l);
-/* Full precision, "" when unknown; times in nanoseconds. */
 /* Appends a cell of CSV (RFC 4180): quoted when necessary, quotes doubled. */
 void oc_csv_text(struct oc_buf *out, const char *s);
+/* Full precision, "" when unknown; times in nanoseconds. */
 void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct oc_buf *out);
 
 /* ---- group keys --------------------------------------------------------------------------------------- */

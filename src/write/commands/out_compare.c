@@ -168,19 +168,9 @@ static void compare_counted(struct line *l, const char *key, const char *title, 
         *cell = oc_printf(&l->x->arena, "%s%s", oc_quality_mark(row->quality), *cell);
 }
 
-static const char *as_time(double ns, char *buf, size_t n)
-{
-    return oc_format_time_ns(ns, buf, n);
-}
-
 static const char *as_si(double v, char *buf, size_t n)
 {
     return oc_format_si(v, "", buf, n);
-}
-
-static const char *as_bytes(double v, char *buf, size_t n)
-{
-    return oc_format_bytes(v, buf, n);
 }
 
 static const char *as_percent(double v, char *buf, size_t n)
@@ -214,13 +204,13 @@ static void source_cells(struct line *l, const struct oc_row *row, const struct 
 {
     const struct oc_compare_cell *c = &r->cell[s];
     struct oc_row timed = oc_compare_timed(l->x, row, c, s);
-    compare_number(l, of_source(l, s, "_time_ns"), of_source(l, s, " time"), c->time_ns, as_time);
+    compare_number(l, of_source(l, s, "_time_ns"), of_source(l, s, " time"), c->time_ns, oc_format_time_ns);
     compare_number(l, of_source(l, s, "_time_fraction"), of_source(l, s, " %"),
                    c->time_ns / l->x->c.total_ns[s], as_percent);
     compare_counted(l, of_source(l, s, "_flop_per_s"), of_source(l, s, " FLOP/s"), row, oc_row_flops(&timed),
                     as_si);
-    compare_number(l, of_source(l, s, "_bytes_per_s"), NULL, oc_row_bandwidth(&timed), as_bytes);
-    compare_number(l, of_source(l, s, "_host_time_ns"), NULL, c->host_ns, as_time);
+    compare_number(l, of_source(l, s, "_bytes_per_s"), NULL, oc_row_bandwidth(&timed), oc_format_bytes);
+    compare_number(l, of_source(l, s, "_host_time_ns"), NULL, c->host_ns, oc_format_time_ns);
     compare_number(l, of_source(l, s, "_records"), NULL, c->records, as_count);
     if (l->x->device)
         compare_number(l, of_source(l, s, "_roofline_efficiency"), of_source(l, s, " eff %"),
@@ -259,14 +249,15 @@ static void compare_row_cells(struct line *l, const struct oc_row *row, const st
     compare_text(l, "type", NULL, row->type);
     compare_number(l, "count", "nodes", (double)row->count, as_count);
     compare_counted(l, "flo", "FLOPs", row, row->computation, as_si);
-    compare_counted(l, "bytes", "moved", row, row->memory, as_bytes);
+    compare_counted(l, "bytes", "moved", row, row->memory, oc_format_bytes);
     if (x->combine) {
-        compare_number(l, "time_ns", "time", row->time_s * 1e9, as_time);
+        compare_number(l, "time_ns", "time", row->time_s * 1e9, oc_format_time_ns);
         compare_text(l, "time_from", "from",
                      r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
         compare_counted(l, "flop_per_s", "FLOP/s", row, oc_row_flops(row), as_si);
         compare_number(l, "measured_flo", "measured FLOPs", oc_compare_measured(x, r, false), as_si);
-        compare_number(l, "measured_bytes", "measured moved", oc_compare_measured(x, r, true), as_bytes);
+        compare_number(l, "measured_bytes", "measured moved", oc_compare_measured(x, r, true),
+                       oc_format_bytes);
     }
     for (uint32_t s = 0; s < x->c.n_source; s++)
         source_cells(l, row, r, s);
@@ -288,8 +279,8 @@ static void legend(struct oc_comparing *x, FILE *f)
                       p->path, *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
                       p->time_kind ? p->time_kind : "time", oc_compare_stat(p), p->runs_used, p->runs_total);
         fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
-                as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
-                as_time(x->c.beside_ns[s], b, sizeof(b)));
+                oc_format_time_ns(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
+                oc_format_time_ns(x->c.beside_ns[s], b, sizeof(b)));
         if (s && x->c.total_ns[0] > 0)
             fprintf(f, "; %.2f times A",
                     (x->c.total_ns[s] + x->c.beside_ns[s]) / (x->c.total_ns[0] + x->c.beside_ns[0]));
@@ -352,8 +343,8 @@ static void source_sheet(struct oc_comparing *x, FILE *f)
             p->path,
             *p->producer ? p->producer : p->format,
             oc_printf(&x->arena, "%s of %u of %u", oc_compare_stat(p), p->runs_used, p->runs_total),
-            oc_strdup(&x->arena, as_time(x->c.total_ns[i], a, sizeof(a))),
-            oc_strdup(&x->arena, as_time(x->c.beside_ns[i], b, sizeof(b))),
+            oc_strdup(&x->arena, oc_format_time_ns(x->c.total_ns[i], a, sizeof(a))),
+            oc_strdup(&x->arena, oc_format_time_ns(x->c.beside_ns[i], b, sizeof(b))),
             isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-",
         };
         oc_sheet_row(&s, cell);
