@@ -113,16 +113,31 @@ const char *oc_xml_get(const struct oc_xml_elem *e, const char *name)
 
 struct words {
     const char *list; /* separated by blanks */
-    char word[32];
+    const char *word; /* the current one */
+    size_t n;
 };
 
 static bool xml_read_next_word(struct words *w)
 {
-    w->list += strspn(w->list, " ");
-    size_t n = strcspn(w->list, " ");
-    snprintf(w->word, sizeof(w->word), "%.*s", (int)n, w->list);
-    w->list += n;
-    return n > 0;
+    for (w->word = w->list; *w->word == ' '; w->word++)
+        ;
+    for (w->list = w->word; *w->list && *w->list != ' '; w->list++)
+        ;
+    w->n = (size_t)(w->list - w->word);
+    return w->n > 0;
+}
+
+static bool is_word(const struct words *w, const char *s)
+{
+    return strncmp(s, w->word, w->n) == 0 && !s[w->n];
+}
+
+static const char *value_of_word(const struct oc_xml_elem *e, const struct words *w)
+{
+    for (size_t i = 0; i < e->n_attr; i++)
+        if (is_word(w, e->attr[i].name))
+            return e->attr[i].value;
+    return NULL;
 }
 
 struct text {
@@ -144,7 +159,7 @@ static void add_element(const struct oc_xml *x, const struct oc_xml_elem *e, str
     const char *before = " '";
     xml_read_append(t, "%s", s->name);
     while (xml_read_next_word(&w)) {
-        const char *value = oc_xml_get(e, w.word);
+        const char *value = value_of_word(e, &w);
         if (!value)
             continue;
         xml_read_append(t, "%s", before);
@@ -197,7 +212,7 @@ static bool in_list(const char *list, const char *word)
 {
     struct words w = {.list = list};
     while (xml_read_next_word(&w))
-        if (strcmp(w.word, word) == 0)
+        if (is_word(&w, word))
             return true;
     return false;
 }
@@ -206,8 +221,8 @@ static int check_required(const struct oc_xml *x, const struct oc_xml_elem *e, c
 {
     struct words w = {.list = list};
     while (xml_read_next_word(&w))
-        if (!oc_xml_get(e, w.word))
-            return oc_xml_fail(x, "missing %s", w.word);
+        if (!value_of_word(e, &w))
+            return oc_xml_fail(x, "missing %.*s", (int)w.n, w.word);
     return 0;
 }
 

@@ -504,7 +504,7 @@ const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct o
     const struct oc_device *device = NULL;
     struct oc_err err;
     if (p && oc_profile_device(p) && (*db || !oc_hwdb_open(NULL, db, &err)) &&
-        oc_hwdb_find(*db, oc_profile_device(p), &device, &err))
+        oc_hwdb_find(*db, oc_profile_device(p), &device, NULL))
         device = NULL;
     return device;
 }

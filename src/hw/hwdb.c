@@ -239,7 +239,7 @@ static int hwdb_read_all(struct oc_hwdb *db, struct oc_err *err)
     return 0;
 }
 
-/* Whether the text of a name occurs in the file. Most lookups then parse only one file. */
+/* Whether the text of a name occurs in the file. */
 static bool file_contains(const char *path, const char *folded)
 {
     struct oc_file file;
@@ -284,23 +284,34 @@ static int hwdb_not_found(struct oc_hwdb *db, const char *name, struct oc_err *e
     return hw_unknown(err, name, NULL, db->devices.item, db->devices.n);
 }
 
+/* Parses only the files in which a text occurs, most often one. */
+static int search_files(struct oc_hwdb *db, const char *folded, const char *text,
+                        const struct oc_device **out, struct oc_err *err)
+{
+    for (size_t i = 0; i < db->n_file && !*out; i++) {
+        struct hw_file *f = &db->file[i];
+        if (!f->read && !file_contains(f->path, text))
+            continue;
+        if (hwdb_read_one(db, f, err))
+            return -1;
+        *out = hwdb_search(db->devices.item + f->first, f->n, folded);
+    }
+    return 0;
+}
+
 int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **out, struct oc_err *err)
 {
     const char *folded = oc_hw_name_fold(&db->arena, name);
     *out = NULL;
-    for (int pass = 0; pass < 2;
-         pass++) /* the second pass parses all files: a name may be written with character references */
-        for (size_t i = 0; i < db->n_file; i++) {
-            struct hw_file *f = &db->file[i];
-            if (!f->read && pass == 0 && !file_contains(f->path, folded))
-                continue;
-            if (hwdb_read_one(db, f, err))
-                return -1;
-            *out = hwdb_search(db->devices.item + f->first, f->n, folded);
-            if (*out)
-                return 0;
-        }
-    return hwdb_not_found(db, name, err);
+    /* a name may be written with character references */
+    if (search_files(db, folded, folded, out, err) || (!*out && search_files(db, folded, "&", out, err)))
+        return -1;
+    if (!*out && err) { /* or with other white space; and suggestions need all names */
+        if (hwdb_read_all(db, err))
+            return -1;
+        *out = hwdb_search(db->devices.item, db->devices.n, folded);
+    }
+    return *out ? 0 : hwdb_not_found(db, name, err);
 }
 
 /* A user's device may have a base in the hardware files. */
