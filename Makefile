@@ -72,9 +72,9 @@ LINK_msan := $(addprefix -Wl$(comma)--wrap=,malloc realloc free inflate deflate)
 # atomic: concurrent updates would otherwise mark lines as executed that are not
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
-FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/base/os_wasm.h
+FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/base/os_libc.h
 # stack as on Linux
-FLAGS_mingw := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/mingw/lib/include -include src/base/os_win.h
+FLAGS_mingw := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/mingw/lib/include -include src/base/os_libc.h
 LINK_mingw := -static -Wl,--stack,8388608
 ifeq ($(FLAGS_$(MODE)),)
 $(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz, msan, wasm or mingw)
@@ -106,7 +106,7 @@ endif
 # one platform: src/base/os.h. Where the system has no fork: one process for scan, no record, no hw measure, no mcp.
 PLATFORM := $(or $(filter wasm,$(MODE)),$(patsubst mingw,win,$(filter mingw,$(MODE))),posix)
 ALONE := src/fleet/worker_pool_none.c src/run/record_none.c src/measure/measure_none.c
-OS_SRC := $(wildcard src/base/os_$(PLATFORM).c src/base/os_$(PLATFORM)_*.c) $(if $(filter wasm win,$(PLATFORM)),src/base/os_sort.c src/base/os_linked.c $(ALONE))
+OS_SRC := $(wildcard src/base/os_$(PLATFORM).c src/base/os_$(PLATFORM)_*.c) $(if $(filter wasm win,$(PLATFORM)),src/base/os_sort.c $(ALONE))
 OTHER_OS := $(wildcard src/base/os_*.c) $(ALONE) $(if $(filter wasm win,$(PLATFORM)),src/fleet/worker_pool.c $(wildcard src/run/*.c src/measure/*.c))
 # $(sort): the order of $(wildcard) is that of the locale, and that of the objects in the library is here
 LIB_SRC := $(sort $(filter-out src/cli/% $(OTHER_OS),$(wildcard src/*/*.c src/*/*/*.c)) $(OS_SRC))
@@ -264,8 +264,8 @@ data := $(datadir)/onnxcost
 $(BUILD)/data_place: FORCE
 	@mkdir -p $(@D)
 	@echo '$(data)' | cmp -s - $@ || echo '$(data)' >$@
-$(BUILD)/obj/src/base/data_dir.o: $(BUILD)/data_place
-$(BUILD)/obj/src/base/data_dir.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
+$(BUILD)/obj/src/base/file.o: $(BUILD)/data_place
+$(BUILD)/obj/src/base/file.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
 
 # the commit, for `onnxcost --version --verbose`: read at each build, written when it changed. Uncommitted changes are not
 # marked: tests that write files would cause the program to be linked again while others use it.
@@ -615,7 +615,7 @@ web-check: all python web browser
 
 # ---- Windows: cross-compiled with mingw-w64 (src/doc/windows.md) --------------------------------------------------
 MINGW_LIB := build/mingw/lib
-# headers that Windows lacks, empty: src/base/os_win.h has what is used of them
+# headers that Windows lacks, empty: src/base/os_libc.h has what is used of them
 MINGW_HEADERS := $(addprefix $(MINGW_LIB)/include/,dirent.h glob.h langinfo.h poll.h sys/ioctl.h sys/mman.h sys/wait.h)
 .PHONY: windows windows-files windows-check
 WINDOWS_UNIT := base shape model ops analyze

@@ -55,7 +55,7 @@ if [ "$mode" = release ]; then
     }
     # shellcheck disable=SC2046 # no blanks
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -DOC_DATADIR="\"$work/installed\"" -o "$work/tree/build/release/onnxcost" \
-        src/base/data_dir.c $(sources_objects) "$BUILD/libonnxcost.a" -lprotobuf-c -lz -lm -ldl -pthread >"$work/log" 2>&1
+        src/base/file.c $(sources_objects) "$BUILD/libonnxcost.a" -lprotobuf-c -lz -lm -ldl -pthread >"$work/log" 2>&1
     passed $? 'program with another data folder links' "$(tail -n 3 "$work/log")"
     folders() { env -u ONNXCOST_HWDB "$1" --version --verbose | grep -o "$work/[^ ]*hwdb" | sed "s|$work/||"; }
     text=$(folders "$work/tree/build/release/onnxcost")

@@ -33,13 +33,13 @@ onnxcost
 '
 # header pattern  the only places it may be included from
 confined='
-zlib.h            src/base/gz.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/|tests/deep/
+zlib.h            src/base/stream.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/|tests/deep/
 protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 onnx_header.pb-c.h  src/model/loader.h|src/model/graph_writer.h
 libxml/           src/base/xml_read.c
 pcre2.h           src/report/pattern.c
 xlsxwriter.h      src/write/out_xlsx.c
-curl/             src/base/remote.c
+curl/             src/base/http.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
 dlfcn.h           tests/unit/base/|src/base/os_posix.c|src/run/|tests/bench/
 '
@@ -123,7 +123,7 @@ problems=$(awk 'FNR == 1 && file { if (lines > 700) print file ": " lines " line
 result 'no file over 700 lines' "$problems"
 
 # What macOS or Windows lacks: in the code of one system, in what is compiled for Linux only, or with a substitute in
-# src/base/os_win.h, whose list a port to another system has to provide.
+# src/base/os_libc.h, whose list a port to another system has to provide.
 calls='fopencookie|open_memstream|memfd_create|mkostemp|memrchr|strchrnul|qsort_r|pthread_condattr_setclock|sched_[a-z]+|
 pthread_[a-z]+_np|socketpair|prctl|openat2?|mmap|munmap|madvise|posix_[a-z]+|mallopt|getauxval|syscall|pipe2|dup3|accept4|epoll_[a-z]+|
 eventfd|inotify_[a-z]+|mremap|gettid|sendfile|getrandom|getrlimit|setrlimit|getrusage|dlopen|dlsym|dladdr|fork|vfork|waitpid|ioctl|poll|
@@ -131,12 +131,12 @@ sigaction|nl_langinfo|newlocale|uselocale|strtod_l|realpath|lstat|fchmod|fsync|u
 stpcpy|strndup|gmtime_r|sysconf|readlink|symlink|mkfifo|setpgid|setsid|alarm|setitimer|getpwuid|globfree|uname|canonicalize_file_name|
 secure_getenv|strerror_r'
 names='st_mtim|O_PATH|MADV_[A-Z_]+|MAP_[A-Z]+|SOCK_[A-Z]+|MSG_NOSIGNAL|RTLD_[A-Z]+|SIG(HUP|BUS|PIPE|XFSZ|USR1|CHLD)|program_invocation_name'
-elsewhere='^src/(base/os_|base/remote\.c|run/|measure/)|^src/cli/(main.c:mallopt|cmd_mcp.c:(fork|pipe2|prctl|waitpid|poll))
+elsewhere='^src/(base/os_|base/http\.c|run/|measure/)|^src/cli/(main.c:mallopt|cmd_mcp.c:(fork|pipe2|prctl|waitpid|poll))
 ^src/fleet/[a-z_]+\.c:(fork|waitpid|poll|prctl|mmap|munmap|socketpair|sched_getaffinity|MAP_[A-Z]+|SOCK_[A-Z]+|MSG_NOSIGNAL|SIGBUS)'
 list() { printf '%s' "$1" | tr -d '\n'; }
 problems=$(grep -oHnE "\\b(($(list "$calls")) *\\(|($names)\\b)" src/*/*.c src/*/*/*.c | sed 's/ *($//' | awk -F: '{ print $1 ":" $3 }' |
     sort -u | grep -vE "$elsewhere" | while IFS=: read -r file name; do
-        grep -qE "\\b$name\\b" src/base/os_win.h || echo "$file: $name has no substitute in src/base/os_win.h"
+        grep -qE "\\b$name\\b" src/base/os_libc.h || echo "$file: $name has no substitute in src/base/os_libc.h"
     done
     grep -nE '"/proc/|"/sys/' src/*/*.c src/*/*/*.c | grep -vE '^src/(base/os_|run/|measure/|profile/sqlite_rows|cli/help|write/out_xlsx)')
 result 'calls that only Linux has are confined, or have a substitute for Windows' "$problems"

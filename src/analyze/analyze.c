@@ -5,7 +5,7 @@
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "base/c_locale.h"
-#include "base/http.h"
+#include "base/file.h"
 #include "base/input_limits.h"
 #include "base/units.h"
 #include "onnxcost.h"

@@ -1,3 +1,7 @@
+/* base/: What everything else is built on: arena, buffers, errors, files, maps, JSON, XML, numbers with
+ * units. Nothing here depends on models or profiles. A change here rebuilds most files and needs a test in
+ * tests/unit/base; what differs between platforms is in os.h alone.
+ * Private to the folder: os_libc.h. */
 #include "base/arena.h"
 
 #include <errno.h>

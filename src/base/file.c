@@ -1,3 +1,5 @@
+/* Files: mapped, opened only inside a folder, recognized by their first bytes; the folder of installed data.
+ * Byte streams: stream.c; files of web servers: http.c. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -10,37 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/diag.h"
-#include "base/http.h"
 #include "base/input_limits.h"
 #include "base/os.h"
-#include "base/text_filter.h"
+#include "base/str.h"
 
-#define PIECE_BYTES ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */
-/* each munmap or madvise interrupts the processors of other threads */
-#define FORGET_BYTES ((size_t)1 << 20)
-#define RATIO_FROM_BYTES                                                                                     \
-    ((uint64_t)64 << 20) /* smaller outputs are not treated as a decompression bomb, whatever the ratio */
-
-struct oc_stream {
-    const char *path;
-    struct oc_file file; /* the mapping; unused for memory */
-    const char *src;     /* stored bytes */
-    size_t src_n;
-    struct oc_gz *gz;            /* NULL: plain */
-    struct oc_text_filter *text; /* NULL: the bytes are passed on unchanged */
-    struct oc_input_limits limits;
-    bool looked; /* at the first inflated bytes */
-    bool over;   /* a limit was exceeded: which one, and the number found */
-    enum oc_input_limit which;
-    uint64_t found;
-    size_t n;              /* size of the inflated window */
-    uint64_t offset_bytes; /* used part of it */
-    size_t used, shown;    /* the plain window: from start to end */
-    size_t forgotten;      /* bytes of the mapping before this one have been released from memory */
-    const volatile int *stop;
-    bool stopped;
-};
+/* ---- mapping ------------------------------------------------------------------------------------------ */
 
 static void (*_Atomic map_watch)(const char *path, const void *data, size_t size_bytes);
 
@@ -194,238 +172,7 @@ void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n)
         oc_os_advise(f->data + from, (size_t)(end - from), OC_OS_FORGET);
 }
 
-static struct oc_stream *new_stream(const void *data, size_t n)
-{
-    oc_os_need(data, n < PIECE_BYTES ? n : PIECE_BYTES); /* its type is looked at */
-    struct oc_stream *s = oc_xmalloc(sizeof(*s));
-    *s = (struct oc_stream){.path = "", .src = data, .src_n = n};
-    if (oc_is_gz(data, n))
-        s->gz = oc_gz_open(data, n);
-    else if (oc_text_encoding(data, n) != OC_TEXT_BYTES)
-        s->text = oc_text_filter_open(data, n, oc_text_encoding(data, n), NULL);
-    return s;
-}
-
-void oc_stream_unwrap(struct oc_stream *s, const struct oc_log_prefix *prefix)
-{
-    if (s->gz)
-        return;
-    oc_text_filter_close(s->text);
-    s->text = oc_text_filter_open(s->src, s->src_n, oc_text_encoding(s->src, s->src_n), prefix);
-}
-
-void oc_stream_skip(struct oc_stream *s, size_t bytes)
-{
-    if (!s->gz && !s->text && bytes < s->src_n)
-        s->shown = s->used = bytes;
-}
-
-struct oc_stream *oc_stream_mem(const void *data, size_t n)
-{
-    return new_stream(data, n);
-}
-
-int oc_stream_open(const char *path, const struct oc_input_limits *limits, struct oc_stream **out,
-                   struct oc_err *err)
-{
-    struct oc_file f;
-    *out = NULL;
-    if (oc_file_map_capped(path, limits, &f, err) != 0)
-        return -1;
-    if (f.data)
-        oc_os_advise(f.data, (size_t)f.size_bytes, OC_OS_SEQUENTIAL);
-    struct oc_stream *s = new_stream(f.data, (size_t)f.size_bytes);
-    s->file = f;
-    oc_stream_set_limits(s, limits);
-    size_t n = strlen(path) + 1;
-    char *copy = oc_xmalloc(n);
-    memcpy(copy, path, n);
-    s->path = copy;
-    *out = s;
-    return 0;
-}
-
-void oc_stream_close(struct oc_stream *s)
-{
-    if (!s)
-        return;
-    oc_gz_close(s->gz);
-    oc_text_filter_close(s->text);
-    oc_file_unmap(&s->file);
-    if (s->path[0])
-        free((char *)(uintptr_t)s->path);
-    free(s);
-}
-
-const char *oc_stream_path(const struct oc_stream *s)
-{
-    return s->path;
-}
-
-const char *oc_stream_error(const struct oc_stream *s)
-{
-    return s->gz ? oc_gz_error(s->gz) : NULL;
-}
-
-void oc_stream_set_limits(struct oc_stream *s, const struct oc_input_limits *limits)
-{
-    s->limits = limits ? *limits : (struct oc_input_limits){.external_anywhere = false};
-}
-
-uint64_t oc_stream_limit(const struct oc_stream *s, enum oc_input_limit which)
-{
-    return oc_input_limit(&s->limits, which);
-}
-
-int oc_stream_limit_fail(const struct oc_stream *s, enum oc_input_limit which, uint64_t found,
-                         struct oc_err *err)
-{
-    return oc_input_limit_fail(&s->limits, which, found, err);
-}
-
-void oc_stream_over(struct oc_stream *s, enum oc_input_limit which, uint64_t found)
-{
-    if (s->over)
-        return;
-    s->over = true;
-    s->which = which;
-    s->found = found;
-}
-
-int oc_stream_check(const struct oc_stream *s, struct oc_err *err)
-{
-    return s->over ? oc_input_limit_fail(&s->limits, s->which, s->found, err) : 0;
-}
-
-void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
-{
-    s->stop = stop;
-}
-
-static size_t taken(const struct oc_stream *s)
-{
-    return s->gz ? oc_gz_taken(s->gz) : s->text ? oc_text_filter_taken(s->text) : s->shown;
-}
-
-bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes)
-{
-    *read_bytes = taken(s);
-    *all_bytes = s->src_n;
-    return s->stopped;
-}
-
-/* Called when there is more data to return. */
-static bool file_is_stopped(struct oc_stream *s)
-{
-    s->stopped |= s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
-    return s->stopped;
-}
-
-/* Releases the pages already read. */
-static void forget_before(struct oc_stream *s, size_t place)
-{
-    size_t passed = place / FORGET_BYTES * FORGET_BYTES;
-    if (s->file.mapped && passed > s->forgotten) {
-        oc_file_forget(&s->file, s->forgotten, passed - s->forgotten);
-        s->forgotten = passed;
-    }
-}
-
-static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
-{
-    s->used += used < s->shown - s->used ? used : s->shown - s->used;
-    size_t left = s->src_n - s->shown;
-    bool added = left > 0 && !s->over && !file_is_stopped(s);
-    if (added)
-        forget_before(s, s->used);
-    if (added)
-        s->shown += (s->stop || s->file.mapped) && left > PIECE_BYTES ? PIECE_BYTES : left;
-    *data = s->src_n ? s->src + s->used : "";
-    *n = s->shown - s->used;
-    oc_os_need(*data, *n);
-    *offset_bytes = s->used;
-    return added;
-}
-
-/* Checks the expansion ratio; counts the bytes of all gzip members. */
-static bool is_bomb(struct oc_stream *s)
-{
-    uint64_t out = s->offset_bytes + s->n, in = oc_gz_taken(s->gz);
-    if (out > oc_input_limit(&s->limits, OC_LIMIT_GZ_BYTES))
-        oc_stream_over(s, OC_LIMIT_GZ_BYTES, 0);
-    else if (out > RATIO_FROM_BYTES && out / oc_input_limit(&s->limits, OC_LIMIT_GZ_RATIO) > in)
-        oc_stream_over(s, OC_LIMIT_GZ_RATIO, 0);
-    return s->over;
-}
-
-static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
-{
-    used = used < s->n ? used : s->n;
-    s->offset_bytes += used;
-    if (s->n - used > oc_input_limit(&s->limits, OC_LIMIT_GZ_VALUE_BYTES))
-        oc_stream_over(s, OC_LIMIT_GZ_VALUE_BYTES, 0);
-    bool added = oc_gz_more(s->gz, used, !s->over && !file_is_stopped(s), data, n);
-    s->n = *n;
-    *offset_bytes = s->offset_bytes;
-    forget_before(s, oc_gz_taken(s->gz));
-    return added && !is_bomb(s);
-}
-
-static bool fill_text(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
-{
-    s->offset_bytes += used < s->n ? used : s->n;
-    bool added = oc_text_filter_more(s->text, used, !s->over && !file_is_stopped(s), data, n);
-    s->n = *n;
-    *offset_bytes = s->offset_bytes;
-    if (!s->gz)
-        forget_before(s, oc_text_filter_taken(s->text));
-    return added;
-}
-
-/* The first window of a .gz. UTF-16 in it is inflated whole, within OC_LIMIT_GZ_VALUE_BYTES, and converted. */
-static bool fill_first(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
-{
-    s->looked = true;
-    bool added = fill_gzip(s, used, data, n, offset_bytes);
-    enum oc_text_encoding encoding = added ? oc_text_encoding(*data, *n) : OC_TEXT_BYTES;
-    if (encoding == OC_TEXT_BYTES)
-        return added;
-    while (fill_gzip(s, 0, data, n, offset_bytes))
-        continue;
-    s->text = oc_text_filter_open(*data, *n, encoding, NULL);
-    s->n = 0;
-    return fill_text(s, 0, data, n, offset_bytes);
-}
-
-bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
-{
-    return (s->text               ? fill_text
-            : s->gz && !s->looked ? fill_first
-            : s->gz               ? fill_gzip
-                                  : fill_plain)(s, used, data, n, offset_bytes);
-}
-
-int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,
-                 struct oc_err *err)
-{
-    struct oc_stream *s;
-    *data = "";
-    *n = 0;
-    static const struct oc_input_limits any = {.most = {[OC_LIMIT_FILE_BYTES] = INT64_MAX}};
-    if (oc_stream_open(path, &any, &s, err) != 0)
-        return -1;
-    const char *p = "";
-    size_t got = 0;
-    uint64_t offset;
-    while (got < max && oc_stream_fill(s, 0, &p, &got, &offset))
-        continue;
-    *n = got < max ? got : max;
-    *data = oc_strndup(a, p, *n);
-    oc_stream_close(s);
-    return 0;
-}
-
-/* ---- inside ----------------------------------------------------------------------------------------- */
+/* ---- inside a folder --------------------------------------------------------------------------------- */
 
 struct place {
     char folder[PATH_MAX], path[PATH_MAX]; /* resolved: no links */
@@ -467,4 +214,282 @@ int oc_open_inside(const char *folder, const char *path)
     }
     /* a link that was placed on the path since the check is not followed */
     return oc_os_open_beneath(p.folder, p.rest, p.path);
+}
+
+/* ---- file type ---------------------------------------------------------------------------------------- */
+
+enum { LOOK_BYTES = 4096, WITH_BYTES = 65536 }; /* text or not; for `with` */
+
+struct row {
+    const char *magic; /* bytes at `at`, NULL: any; text that begins so, in any letter case, with `text` */
+    unsigned short n, at;
+    bool text;
+    const char *with;   /* is somewhere in the first WITH_BYTES, NULL: any */
+    const char *suffix; /* end of the name, NULL: any */
+    struct oc_signature is;
+};
+
+#define BYTES(bytes) .magic = (bytes), .n = sizeof(bytes) - 1
+#define TEXT(start)  .magic = (start), .n = sizeof(start) - 1, .text = true
+
+#define EXPORT_ENGINE                                                                                        \
+    "export its profile: trtexec --loadEngine=FILE --profilingVerbosity=detailed "                           \
+    "--exportProfile=x.profile.json --exportLayerInfo=x.graph.json"
+#define EXPORT_NSYS   "export it: nsys export --type sqlite --output x.sqlite FILE"
+#define EXPORT_QDSTRM "export it: QdstrmImporter -i FILE, then nsys export --type sqlite"
+#define EXPORT_NCU    "export it: ncu --import FILE --csv --page raw"
+#define EXPORT_TORCH                                                                                         \
+    "export the model in Python: torch.onnx.export(model, inputs, \"model.onnx\") (a checkpoint needs its "  \
+    "model class)"
+#define EXPORT_KERAS    "convert it: python -m tf2onnx.convert --keras FILE --output model.onnx"
+#define EXPORT_TF       "convert it: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
+
+#define MINDSPORE_FLOPS "a MindSpore file with FLOPs of operators without times"
+#define TABLE_OF_TIMES  "give aicore_intermediate_<n>_detail.csv of the same folder"
+
+/* The first row that fits. */
+static const struct row rows[] = {
+    /* downloads that went wrong */
+    {TEXT("version https://git-lfs.github.com/spec/"),
+     .is = {"a Git LFS pointer", "fetch the file: git lfs pull"}},
+    {TEXT("<!doctype html"), .is = {"an HTML page", "download the file itself, not the page about it"}},
+    {TEXT("<html"), .is = {"an HTML page", "download the file itself, not the page about it"}},
+    {TEXT("<?xml"), .with = "<Error>",
+     .is = {"an XML error reply of a server", "read it, and download the file again"}},
+    {TEXT("{\"error\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
+    {TEXT("{\"message\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
+    {TEXT("{\"detail\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
+    /* other forms of ONNX */
+    {TEXT("ir_version:"),
+     .is = {"an ONNX model in protobuf's text form",
+            "convert it: onnx.save(onnx.load(\"FILE\", format=\"textproto\"), \"model.onnx\")"}},
+    {TEXT("{"), .with = "\"irVersion\"",
+     .is = {"an ONNX model as JSON",
+            "convert it: onnx.save(onnx.load(\"FILE\", format=\"json\"), \"model.onnx\")"}},
+    {TEXT("<"), .with = "ir_version:",
+     .is = {"an ONNX model in ONNX's text syntax",
+            "convert it: onnx.save(onnx.parser.parse_model(open(\"FILE\").read()), \"model.onnx\")"}},
+    {BYTES("ORTM"), .at = 4,
+     .is = {"a model in ORT format", "give the ONNX model that it was made from: ORT format cannot be read"}},
+    /* other frameworks */
+    {BYTES("PK\3\4"), .with = "data.pkl", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .with = "constants.pkl", .is = {"a TorchScript file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .with = ".npy", .is = {"a NumPy archive (.npz)", "give an ONNX model or a profile"}},
+    {BYTES("PK\3\4"), .suffix = ".keras", .is = {"a Keras model", EXPORT_KERAS}},
+    {BYTES("PK\3\4"), .suffix = ".pt", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .suffix = ".pth", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .suffix = ".pt2", .is = {"a PyTorch file", EXPORT_TORCH}},
+    {BYTES("PK\3\4"), .is = {"a zip archive", "unpack it: unzip FILE"}},
+    {BYTES("PK\5\6"), .is = {"an empty zip archive", "give an ONNX model or a profile"}},
+    {BYTES("\x80\2"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("\x80\3"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("\x80\4"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("\x80\5"), .is = {"a Python pickle (maybe a PyTorch checkpoint)", EXPORT_TORCH}},
+    {BYTES("TFL3"), .at = 4,
+     .is = {"a TensorFlow Lite model",
+            "convert it: python -m tf2onnx.convert --tflite FILE --output model.onnx"}},
+    {BYTES("\x89HDF\r\n\x1a\n"), .is = {"an HDF5 file (maybe a Keras model)", EXPORT_KERAS}},
+    {BYTES("GGUF"), .is = {"a GGUF model of llama.cpp", "give it as the model: onnxcost FILE"}},
+    {BYTES("\0\0\0\0{"), .at = 4, .is = {"a safetensors file", "give it as the model: onnxcost FILE"}},
+    {.suffix = "saved_model.pb", .is = {"a TensorFlow SavedModel", EXPORT_TF}},
+    {.suffix = ".mlmodel", .is = {"a Core ML model", "give the ONNX model that it was made from"}},
+    {TEXT("<?xml"), .with = "<net ",
+     .is = {"an OpenVINO IR model", "give the ONNX model that it was made from"}},
+    {BYTES("ML\xefR"), .is = {"MLIR bytecode", "give the ONNX model that it was made from"}},
+    {BYTES("\x93NUMPY"), .is = {"a NumPy array", "give an ONNX model or a profile"}},
+    /* engines and reports that only their own tool can read */
+    {BYTES("QDSTRM"), .is = {"an Nsight Systems recording", EXPORT_QDSTRM}},
+    {.suffix = ".qdstrm", .is = {"an Nsight Systems recording", EXPORT_QDSTRM}},
+    {.suffix = ".nsys-rep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
+    {.suffix = ".qdrep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
+    {BYTES("NVR\0"), .is = {"an Nsight Compute report", EXPORT_NCU}},
+    {.suffix = ".ncu-rep", .is = {"an Nsight Compute report", EXPORT_NCU}},
+    {BYTES("ftrt"), .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {BYTES("ptrt"), .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {.suffix = ".trt", .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {.suffix = ".engine", .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {.suffix = ".plan", .is = {"a TensorRT engine", EXPORT_ENGINE}},
+    {BYTES("PERFILE2"), .is = {"a perf recording", "export it: perf report --stdio -n -t, -i FILE"}},
+    {.suffix = ".pstats",
+     .is = {"Python's profile data",
+            "print it: python3 -c 'import pstats; pstats.Stats(\"FILE\").print_stats()'"}},
+    /* files of profilers without times */
+    {TEXT("{"), .with = "[pytorch|profiler|execution_trace",
+     .is = {"a PyTorch execution trace (operators without times)",
+            "record times: torch.profiler.profile(...) as prof, then "
+            "prof.export_chrome_trace(\"trace.json\")"}},
+    {TEXT("full_kernel_name,"), .with = "FLOPS utilization", .is = {MINDSPORE_FLOPS, TABLE_OF_TIMES}},
+    {TEXT("{\"FLOPs\""), .with = "\"FLOPS_Utilization\"", .is = {MINDSPORE_FLOPS, TABLE_OF_TIMES}},
+    {TEXT("{\"data\": {\"nodes\""), .with = "(Default)\"", .is = {MINDSPORE_FLOPS, TABLE_OF_TIMES}},
+    {TEXT("{\"total_time\""), .with = "\"num_of_streams\"",
+     .is = {"the summary of a MindSpore timeline", "give the timeline: *_timeline_display_<n>.json"}},
+    {TEXT("{"), .with = "speedscope.app/file-format-schema",
+     .is = {"a speedscope profile (stacks of functions)",
+            "record operators: torch.profiler, or ONNX Runtime with enable_profiling"}},
+    {TEXT("[[1"), .suffix = ".json",
+     .is = {"a list of numbers (maybe PyTorch's memory timeline, which has no times of operators)",
+            "record times: prof.export_chrome_trace(\"trace.json\")"}},
+    {TEXT(""), .with = "Performance counter stats for ",
+     .is = {"a report of perf stat (counters without functions)",
+            "record functions: perf record PROGRAM, then perf report --stdio -n"}},
+    {TEXT(""), .with = "DeepSpeed Flops Profiler",
+     .is = {"a report of DeepSpeed's flops profiler without the tree of modules",
+            "print it with detailed=True (\"flops_profiler\": {\"detailed\": true} in the configuration)"}},
+    {TEXT(""), .with = "== Metric result:",
+     .is = {"a report of nvprof with metrics and no times", "run nvprof without --metrics and --events"}},
+    {TEXT("&&&& RUNNING TensorRT.trtexec"),
+     .is = {"a log of trtexec without times of layers",
+            "run trtexec with --dumpProfile, or with --exportProfile=x.profile.json"}},
+    {TEXT("Processing ["), .with = "/rules/",
+     .is = {"a report of Nsight Systems' analysis rules",
+            "print times: nsys stats --report cuda_gpu_kern_sum FILE"}},
+    /* containers */
+    {BYTES("\x1f\x8b"),
+     .is = {"a gzip file", "decompress it with gunzip (of .gz files only profiles are read)"}},
+    {BYTES("\xfd"
+           "7zXZ\0"),
+     .is = {"an xz file", "decompress it: unxz FILE"}},
+    {BYTES("\x28\xb5\x2f\xfd"), .is = {"a zstd file", "decompress it: unzstd FILE"}},
+    {BYTES("BZh"), .is = {"a bzip2 file", "decompress it: bunzip2 FILE"}},
+    {BYTES("7z\xbc\xaf\x27\x1c"), .is = {"a 7-Zip archive", "unpack it: 7z x FILE"}},
+    {BYTES("ustar"), .at = 257, .is = {"a tar archive", "unpack it: tar xf FILE"}},
+    {BYTES("\x7f"
+           "ELF"),
+     .is = {"a program or shared library (ELF)", "give an ONNX model or a profile"}},
+    {BYTES("\x89PNG"), .is = {"an image (PNG)", "give an ONNX model or a profile"}},
+    {BYTES("\xff\xd8\xff"), .is = {"an image (JPEG)", "give an ONNX model or a profile"}},
+    {BYTES("%PDF-"), .is = {"a PDF document", "give an ONNX model or a profile"}},
+};
+
+bool oc_is_text(const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    size_t odd = 0;
+    for (size_t i = 0; i < n; i++)
+        odd += p[i] < 32 && !oc_is_space((char)p[i]);
+    return odd * 100 <= n;
+}
+
+static bool file_type_ends_with(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), k = strlen(suffix);
+    return n >= k && oc_ncasecmp(s + n - k, suffix, k) == 0;
+}
+
+static bool file_type_fits(const struct row *r, const char *path, const char *data, size_t n, bool text)
+{
+    if (r->suffix && !file_type_ends_with(path, r->suffix))
+        return false;
+    if (r->with && !memmem(data, n < WITH_BYTES ? n : WITH_BYTES, r->with, strlen(r->with)))
+        return false;
+    if (!r->magic)
+        return !text;
+    if (r->text)
+        return n >= r->n && oc_ncasecmp(data, r->magic, r->n) == 0;
+    return n >= (size_t)r->at + r->n && memcmp(data + r->at, r->magic, r->n) == 0;
+}
+
+const struct oc_signature *oc_recognize(const char *path, const void *data, size_t n)
+{
+    const char *p = data;
+    size_t skip = n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (skip < n && oc_is_space(p[skip]))
+        skip++;
+    bool text = oc_is_text(data, n < LOOK_BYTES ? n : LOOK_BYTES);
+    for (size_t i = 0; i < OC_COUNT(rows); i++) {
+        size_t from = rows[i].text ? skip : 0;
+        if (file_type_fits(&rows[i], path, p + from, n - from, text))
+            return &rows[i].is;
+    }
+    return NULL;
+}
+
+enum oc_described oc_described_by(const void *data, size_t n)
+{
+    const char *p = data;
+    size_t i = 0, look = n < WITH_BYTES ? n : WITH_BYTES;
+    if (n >= 4 && !memcmp(p, "GGUF", 4))
+        return OC_DESCRIBED_GGUF;
+    if (n > 9 && !memcmp(p + 4, "\0\0\0\0{", 5))
+        return OC_DESCRIBED_SAFETENSORS;
+    while (i < n && i < 64 && strchr(" \t\r\n", p[i]) && p[i])
+        i++;
+    if (i == n || p[i] != '{')
+        return OC_DESCRIBED_NOT;
+    return memmem(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
+           : memmem(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
+                                                   : OC_DESCRIBED_NOT;
+}
+
+static bool describes_model(const char *path, struct oc_arena *arena)
+{
+    const char *data;
+    size_t n;
+    return access(path, F_OK) == 0 && oc_file_peek(path, WITH_BYTES, arena, &data, &n, NULL) == 0 &&
+           oc_described_by(data, n) != OC_DESCRIBED_NOT;
+}
+
+const char *oc_model_of_folder(const char *path, struct oc_arena *arena)
+{
+    static const char *const name[] = {"model.safetensors.index.json", "model.safetensors", "config.json"};
+    size_t n = strlen(path);
+    for (size_t i = 0; n && i < OC_COUNT(name); i++) {
+        const char *file = oc_printf(arena, "%s%s%s", path, path[n - 1] == '/' ? "" : "/", name[i]);
+        if (describes_model(file, arena))
+            return file;
+    }
+    return NULL;
+}
+
+/* ---- folder of installed data ------------------------------------------------------------------------- */
+
+#define LEVELS 6 /* build/<mode>/unit/<folder>/test is five levels below the checkout */
+
+/* The nearest folder `name` in a parent folder of `path`; modifies `path`. NULL: none exists. */
+static const char *above(struct oc_arena *a, char *path, const char *name)
+{
+    static const char *const below[] = {"", "share/onnxcost/"};
+    for (int level = 0; level < LEVELS; level++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+        for (size_t i = 0; i < OC_COUNT(below); i++) {
+            const char *dir = oc_printf(a, "%s/%s%s", path, below[i], name);
+            if (access(oc_printf(a, "%s/%s.rng", dir, name), R_OK) == 0)
+                return dir;
+        }
+    }
+    return NULL;
+}
+
+static char *program_path(struct oc_arena *a)
+{
+    char path[PATH_MAX];
+    return oc_os_program_path(path, sizeof(path)) ? oc_strdup(a, path) : NULL;
+}
+
+/* The file that this code was loaded from, without symbolic links. NULL: unknown, or the loader has only a
+ * relative name. */
+static char *library_path(struct oc_arena *a)
+{
+    static const char here = 0;
+    char file[PATH_MAX], path[PATH_MAX];
+    oc_os_library_file(&here, file, sizeof(file));
+    if (file[0] != '/' || !realpath(file, path))
+        return NULL;
+    return oc_strdup(a, path);
+}
+
+const char *oc_data_dir(struct oc_arena *a, const char *name)
+{
+    /* the library first: the program may be an interpreter next to another installation's data */
+    char *place[] = {library_path(a), program_path(a)};
+    for (size_t i = 0; i < OC_COUNT(place); i++) {
+        const char *dir = place[i] ? above(a, place[i], name) : NULL;
+        if (dir)
+            return dir;
+    }
+    const char *installed = oc_printf(a, OC_DATADIR "/%s", name);
+    return access(installed, R_OK) == 0 ? installed : NULL;
 }

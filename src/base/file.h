@@ -1,5 +1,5 @@
-/* Input files: mapped whole, or read as byte streams in windows (.gz files are inflated on the fly).
- * Independent of file formats. */
+/* Input files: mapped whole, or read as byte streams in windows (.gz files are inflated on the fly, UTF-16 is
+ * converted); files of web servers. Independent of file formats. */
 #ifndef OC_FILE_H
 #define OC_FILE_H
 
@@ -8,12 +8,14 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/input_limits.h"
+#include "onnxcost_types.h"
 
 struct oc_file {
     const uint8_t *data; /* NULL when empty */
     uint64_t size_bytes;
     bool mapped;
-    struct oc_remote *remote; /* of a web server (base/http.h), NULL: a file of this machine */
+    struct oc_remote *remote; /* of a web server (http.c), NULL: a file of this machine */
 };
 
 /* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory,
@@ -33,7 +35,7 @@ void oc_file_unmap(struct oc_file *f);
 void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);
 
 /* A stream returns windows of bytes. Plain files: windows into the mapping, whose pages are released after
- * use; memory is one window. UTF-16 becomes UTF-8 (base/text_filter.h). gzip (detected by magic, several
+ * use; memory is one window. UTF-16 becomes UTF-8 (text_filter.c). gzip (detected by magic, several
  * members allowed): inflated incrementally; memory is one window, never the whole file. */
 struct oc_stream;
 int oc_stream_open(const char *path, const struct oc_input_limits *limits, struct oc_stream **out,
@@ -106,14 +108,12 @@ const char *oc_data_dir(struct oc_arena *a, const char *name);
 struct oc_buf;
 
 struct oc_gz;
-bool oc_is_gz(const void *src, size_t n);
 struct oc_gz *oc_gz_open(const void *src, size_t n); /* src must outlive the reader */
 void oc_gz_close(struct oc_gz *g);                   /* NULL is accepted */
 
 /* Drops the first `used` bytes of the window and, if requested, appends inflated bytes. False: nothing
  * appended, at the end or after an error. The window is valid until the next call. */
 bool oc_gz_more(struct oc_gz *g, size_t used, bool add, const char **data, size_t *n);
-size_t oc_gz_taken(const struct oc_gz *g);      /* source bytes consumed for the windows so far */
 const char *oc_gz_error(const struct oc_gz *g); /* NULL: none */
 
 /* Appends the data as one gzip member, the same for the same data. False: too large, or no memory. */
@@ -152,5 +152,80 @@ const char *oc_model_of_folder(const char *path, struct oc_arena *arena);
 
 /* At most one byte in a hundred is a control character. */
 bool oc_is_text(const void *data, size_t n);
+
+/* ---- text filter -------------------------------------------------------------------------------------- */
+
+/* Text as programs read it, in windows: UTF-16 (PowerShell's `>`) becomes UTF-8, and the prefixes that
+ * logging tools put before every line (time stamps, levels, container and rank labels) are removed. */
+
+enum oc_text_encoding { OC_TEXT_BYTES, OC_TEXT_UTF16LE, OC_TEXT_UTF16BE };
+
+/* From the byte order mark, or from ASCII characters with zero bytes between them. */
+enum oc_text_encoding oc_text_encoding(const void *src, size_t n);
+
+/* Kinds of the parts of a prefix, in order; all lines of a log have the same. */
+#define OC_LOG_PARTS 8
+struct oc_log_prefix {
+    unsigned char part[OC_LOG_PARTS];
+    unsigned n; /* 0: none */
+};
+
+/* The prefix of most lines of the text; n 0: most lines have none. */
+void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out);
+
+struct oc_text_filter;
+/* src must outlive the filter. prefix: NULL or copied. */
+struct oc_text_filter *oc_text_filter_open(const void *src, size_t n, enum oc_text_encoding encoding,
+                                           const struct oc_log_prefix *prefix);
+void oc_text_filter_close(struct oc_text_filter *f); /* NULL is accepted */
+/* Drops the first `used` bytes of the window and, if requested, appends text. False: nothing appended. */
+bool oc_text_filter_more(struct oc_text_filter *f, size_t used, bool add, const char **data, size_t *n);
+size_t oc_text_filter_taken(const struct oc_text_filter *f); /* source bytes consumed so far */
+
+/* ---- answers of web servers --------------------------------------------------------------------------- */
+
+/* What a server says about a file: the lines of a response, and whether they fit the request. */
+
+struct oc_http_answer { /* zero before the first line */
+    unsigned status;
+    bool has_range, has_total, has_length, compressed;
+    uint64_t from, last, total; /* Content-Range: bytes FROM-LAST/TOTAL */
+    uint64_t length;            /* Content-Length */
+    char tag[80];               /* ETag */
+};
+
+/* One line of the head, with or without its line end. A status line begins a new answer (after a redirect).
+ */
+void oc_http_line(struct oc_http_answer *a, const char *line, size_t n);
+
+/* Checks the answer to a request for bytes [from, from + n): `*whole`: the body is the whole file instead.
+ * size, tag: those of earlier answers, UINT64_MAX and NULL: none. OC_EIO; 404 and the like are named. */
+int oc_http_check(const struct oc_http_answer *a, uint64_t from, uint64_t n, uint64_t size, const char *tag,
+                  bool *whole, struct oc_err *err);
+
+/* The URL of a file next to another one, as a path relative to its folder; false: it does not fit. */
+bool oc_http_beside(const char *url, const char *name, char *out, size_t cap);
+
+/* "hf:ORG/NAME[@REVISION][/FILE]" with a default file as a URL; endpoint: of the Hugging Face Hub. */
+bool oc_http_hub(const char *text, const char *endpoint, const char *file, char *out, size_t cap);
+
+/* Whether a path is the URL of a file, or of the hub. */
+bool oc_http_is_url(const char *path);
+
+/* ---- files of web servers ----------------------------------------------------------------------------- */
+
+/* Files of a web server, mapped like others: oc_os_need fetches what is accessed by HTTP range requests, with
+ * libcurl. */
+
+/* Maps the file of a URL ("https://...", "http://...") whose parts are fetched when they are needed. *missing
+ * (may be NULL): the server has no such file. Failures while parts are fetched are recorded
+ * (oc_remote_check). */
+int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
+                  struct oc_err *err);
+void oc_remote_unmap(const struct oc_file *f);
+
+/* 0: every part that was needed has been fetched, or the file is not remote. Else the first failure: what was
+ * read since then is zeros. */
+int oc_remote_check(const struct oc_file *f, struct oc_err *err);
 
 #endif

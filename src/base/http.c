@@ -1,10 +1,18 @@
-#include "base/http.h"
+/* Files of web servers: what a server says, URLs, and range requests with libcurl. */
+#include "base/file.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/buf.h"
 #include "base/diag.h"
+#include "base/os.h"
 #include "base/str.h"
+#include "onnxcost.h"
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
@@ -177,3 +185,370 @@ bool oc_http_hub(const char *text, const char *endpoint, const char *file, char 
            add_path(out, cap, at ? at + 1 : "main", at ? (size_t)(name + all - at - 1) : 4) &&
            add_path(out, cap, "/", 1) && add_path(out, cap, inner, strlen(inner));
 }
+
+/* ---- range requests ----------------------------------------------------------------------------------- */
+
+#if defined(__EMSCRIPTEN__) || !__has_include("curl/curl.h")
+int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
+                  struct oc_err *err)
+{
+    (void)url;
+    (void)limits;
+    (void)out;
+    (void)missing;
+    return oc_fail(err, OC_ELIBRARY,
+                   "URLs are not read in WebAssembly, nor by a program that was compiled without libcurl: "
+                   "download the file");
+}
+
+#ifndef __EMSCRIPTEN__
+unsigned oc_os_n_lazy;
+
+void oc_os_load(const void *data, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+}
+#endif
+
+void oc_remote_unmap(const struct oc_file *f)
+{
+    (void)f;
+}
+
+int oc_remote_check(const struct oc_file *f, struct oc_err *err)
+{
+    (void)f;
+    (void)err;
+    return 0;
+}
+#else
+
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+#define FUNCTIONS(X)                                                                                         \
+    X(global_init, curl_global_init)                                                                         \
+    X(open, curl_easy_init)                                                                                  \
+    X(close, curl_easy_cleanup)                                                                              \
+    X(set, curl_easy_setopt)                                                                                 \
+    X(perform, curl_easy_perform)                                                                            \
+    X(info, curl_easy_getinfo)                                                                               \
+    X(text, curl_easy_strerror)
+struct library {
+    void *handle;
+    FUNCTIONS(OC_LIBRARY_MEMBER)
+};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+
+static const struct oc_library_table curl = {
+    .name = "libcurl",
+    .use = "URLs",
+    .package = "libcurl4",
+    .soname = {"libcurl.so.4", "libcurl-gnutls.so.4"},
+    .symbol = symbols,
+    .n_symbol = OC_COUNT(symbols),
+};
+
+#define PIECE_BYTES ((uint64_t)1 << 16) /* of pages; the smallest request */
+#define AHEAD_BYTES ((uint64_t)2 << 20) /* the largest one, when a file is read from one end to the other */
+enum { HEAD_BYTES = 1 << 16, REDIRECTS = 10, CONNECT_S = 20, STALL_S = 30, TRIES = 2 };
+
+struct oc_remote {
+    struct oc_remote *next;
+    struct library lib;
+    CURL *handle;
+    struct oc_input_limits limits;
+    char *url;
+    uint8_t *data; /* the file in memory; parts that are not fetched are not accessible */
+    uint64_t size_bytes;
+    bool *loaded;                                 /* for each piece */
+    uint64_t fetched_bytes, next_at, ahead_bytes; /* where the last request ended, size of the next one */
+    char tag[80];
+    struct oc_err failure; /* the first one */
+    /* the request in progress */
+    struct oc_http_answer answer;
+    struct oc_buf body;
+    uint64_t head_bytes, room_bytes;
+    bool too_long;
+};
+
+unsigned oc_os_n_lazy;
+static struct oc_remote *remote_files;
+static pthread_mutex_t remote_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- requests --------------------------------------------------------------------------------------- */
+
+static size_t on_head(char *line, size_t one, size_t n, void *arg)
+{
+    struct oc_remote *r = arg;
+    r->head_bytes += n * one;
+    oc_http_line(&r->answer, line, n * one);
+    r->too_long |= r->answer.status == 200 && r->answer.has_length && r->answer.length > r->room_bytes;
+    return r->too_long || r->head_bytes > HEAD_BYTES ? 0 : n * one;
+}
+
+static size_t on_body(char *data, size_t one, size_t n, void *arg)
+{
+    struct oc_remote *r = arg;
+    n *= one;
+    if (r->answer.status != 200 && r->answer.status != 206)
+        return n; /* the page of an error, or of a redirect */
+    if (r->body.n + n > r->room_bytes) {
+        r->too_long = true;
+        return 0;
+    }
+    oc_buf_add(&r->body, data, n);
+    return n;
+}
+
+static bool set_up(struct oc_remote *r)
+{
+    bool secure = !strncmp(r->url, "https:", 6);
+    const char *protocols = secure ? "https" : "http,https";
+    const struct {
+        CURLoption option;
+        long value;
+    } numbers[] = {{CURLOPT_FOLLOWLOCATION, 1},
+                   {CURLOPT_MAXREDIRS, REDIRECTS},
+                   {CURLOPT_NOSIGNAL, 1},
+                   {CURLOPT_CONNECTTIMEOUT, CONNECT_S},
+                   {CURLOPT_LOW_SPEED_LIMIT, 1},
+                   {CURLOPT_LOW_SPEED_TIME, STALL_S},
+                   {CURLOPT_NETRC, CURL_NETRC_IGNORED}};
+    int rc = r->lib.set(r->handle, CURLOPT_PROTOCOLS_STR, protocols) ||
+             r->lib.set(r->handle, CURLOPT_REDIR_PROTOCOLS_STR, protocols) ||
+             r->lib.set(r->handle, CURLOPT_URL, r->url) ||
+             r->lib.set(r->handle, CURLOPT_USERAGENT, "onnxcost/" ONNXCOST_VERSION) ||
+             r->lib.set(r->handle, CURLOPT_HEADERFUNCTION, on_head) ||
+             r->lib.set(r->handle, CURLOPT_HEADERDATA, r) ||
+             r->lib.set(r->handle, CURLOPT_WRITEFUNCTION, on_body) ||
+             r->lib.set(r->handle, CURLOPT_WRITEDATA, r);
+    for (size_t i = 0; i < OC_COUNT(numbers); i++)
+        rc |= r->lib.set(r->handle, numbers[i].option, numbers[i].value) != CURLE_OK;
+    return rc == 0;
+}
+
+static int perform(struct oc_remote *r, uint64_t from, uint64_t n, struct oc_err *err)
+{
+    char range[64];
+    CURLcode rc = CURLE_OK;
+    uint64_t most = oc_input_limit(&r->limits, OC_LIMIT_REMOTE_BYTES);
+    uint64_t left = most > r->fetched_bytes ? most - r->fetched_bytes : 0;
+    if (n > left)
+        return oc_input_limit_fail(&r->limits, OC_LIMIT_REMOTE_BYTES, 0, err);
+    snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, from, from + n - 1);
+    r->lib.set(r->handle, CURLOPT_RANGE, range);
+    for (int i = 0; i < TRIES; i++) {
+        oc_buf_clear(&r->body);
+        r->answer = (struct oc_http_answer){0};
+        r->head_bytes = 0;
+        r->too_long = false;
+        r->room_bytes = r->data ? n : left; /* a server without ranges sends the whole file */
+        rc = r->lib.perform(r->handle);
+        if (rc == CURLE_OK || r->too_long || rc == CURLE_OUT_OF_MEMORY)
+            break;
+    }
+    if (rc == CURLE_OUT_OF_MEMORY)
+        oc_out_of_memory(0);
+    if (r->too_long && r->answer.status == 200 && !r->data)
+        return oc_fail(err, OC_ELIMIT,
+                       "the server sends whole files only (no ranges), and this one is larger than --limit "
+                       "remote-bytes (%" PRIu64 "): download it",
+                       most);
+    if (r->too_long)
+        return oc_fail(err, OC_EFORMAT, "the server sends more than the %" PRIu64 " bytes of the request", n);
+    if (r->head_bytes > HEAD_BYTES)
+        return oc_fail(err, OC_EFORMAT, "the head of the answer has more than %d bytes", HEAD_BYTES);
+    if (rc != CURLE_OK)
+        return oc_fail(err, OC_EIO, "%s: check the URL and the connection, or download it", r->lib.text(rc));
+    r->fetched_bytes += r->body.n;
+    return 0;
+}
+
+/* Fetches [from, from + n) into r->body. */
+static int request(struct oc_remote *r, uint64_t from, uint64_t n, bool *whole, struct oc_err *err)
+{
+    if (perform(r, from, n, err))
+        return -1;
+    uint64_t size = r->data ? r->size_bytes : UINT64_MAX;
+    if (oc_http_check(&r->answer, from, n, size, r->tag, whole, err))
+        return -1;
+    uint64_t wanted =
+        *whole ? (r->answer.has_length ? r->answer.length : r->body.n) : r->answer.last + 1 - from;
+    if (*whole && r->answer.status == 416)
+        return 0;
+    return r->body.n == wanted
+               ? 0
+               : oc_fail(err, OC_EIO, "the connection ended after %zu of %" PRIu64 " bytes: try again",
+                         r->body.n, wanted);
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------ */
+
+/* Makes whole pieces accessible, and copies what was received. */
+static void place(struct oc_remote *r, uint64_t from, uint64_t n, const void *data, size_t bytes)
+{
+    mprotect(r->data + from, (size_t)n, PROT_READ | PROT_WRITE);
+    if (bytes)
+        memcpy(r->data + from, data, bytes);
+    mprotect(r->data + from, (size_t)n, PROT_READ);
+    memset(r->loaded + from / PIECE_BYTES, 1, (size_t)((n + PIECE_BYTES - 1) / PIECE_BYTES));
+}
+
+/* Fetches the pieces from `first` on that are not loaded, at least up to `end`. Returns the end of the loaded
+ * part. */
+static uint64_t load_pieces(struct oc_remote *r, uint64_t first, uint64_t end)
+{
+    bool whole;
+    r->ahead_bytes = first == r->next_at && r->ahead_bytes < AHEAD_BYTES ? 2 * r->ahead_bytes : PIECE_BYTES;
+    uint64_t want = end - first > r->ahead_bytes ? end - first : r->ahead_bytes, n = 0;
+    want = want < AHEAD_BYTES ? want : AHEAD_BYTES;
+    while (n < want && first + n < r->size_bytes && !r->loaded[(first + n) / PIECE_BYTES])
+        n += PIECE_BYTES;
+    n = n < r->size_bytes - first ? n : r->size_bytes - first;
+    if (r->failure.code != OC_OK || request(r, first, n, &whole, &r->failure))
+        oc_buf_clear(&r->body);
+    place(r, first, n, r->body.data, r->body.n < n ? r->body.n : (size_t)n);
+    r->next_at = first + n;
+    return first + n;
+}
+
+void oc_os_load(const void *data, size_t bytes)
+{
+    pthread_mutex_lock(&remote_lock);
+    for (struct oc_remote *r = remote_files; r && bytes; r = r->next) {
+        uint64_t at = (uint64_t)((uintptr_t)data - (uintptr_t)r->data);
+        if ((uintptr_t)data < (uintptr_t)r->data || at >= r->size_bytes)
+            continue;
+        uint64_t end = bytes < r->size_bytes - at ? at + bytes : r->size_bytes;
+        for (at -= at % PIECE_BYTES; at < end;)
+            at = r->loaded[at / PIECE_BYTES] ? at + PIECE_BYTES : load_pieces(r, at, end);
+        break;
+    }
+    pthread_mutex_unlock(&remote_lock);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+static void free_remote(struct oc_remote *r)
+{
+    if (r->data)
+        munmap(r->data, (size_t)r->size_bytes);
+    if (r->handle)
+        r->lib.close(r->handle);
+    oc_library_close(&r->lib);
+    oc_buf_free(&r->body);
+    free(r->loaded);
+    free(r->url);
+    free(r);
+}
+
+static int check_url(const char *url, struct oc_err *err)
+{
+    const char *host = strstr(url, "://") + 3;
+    if (memchr(host, '@', strcspn(host, "/?#")))
+        return oc_fail(err, OC_EARG, "a URL with a user name or password is not accepted");
+    for (const char *p = url; *p; p++)
+        if ((unsigned char)*p <= ' ' || *p == 0x7f)
+            return oc_fail(err, OC_EARG, "the URL has a blank or control character: write it as %%%02X",
+                           (unsigned char)*p);
+    return 0;
+}
+
+static int map_size(struct oc_remote *r, uint64_t size, struct oc_err *err)
+{
+    if (size > oc_input_limit(&r->limits, OC_LIMIT_FILE_BYTES))
+        return oc_input_limit_fail(&r->limits, OC_LIMIT_FILE_BYTES, size, err);
+    void *p = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return oc_fail(err, OC_EIO, "%" PRIu64 " bytes: %s", size, strerror(errno));
+    r->data = p;
+    r->size_bytes = size;
+    r->loaded = oc_xmalloc((size_t)(size / PIECE_BYTES) + 1);
+    memset(r->loaded, 0, (size_t)(size / PIECE_BYTES) + 1);
+    return 0;
+}
+
+/* The first request: the size, and the beginning of the file. */
+static int open_remote(struct oc_remote *r, struct oc_err *err)
+{
+    char *last_url = NULL;
+    bool whole;
+    r->lib.global_init(CURL_GLOBAL_DEFAULT);
+    r->handle = r->lib.open();
+    if (!r->handle || !set_up(r))
+        return oc_fail(err, OC_ELIBRARY, "the installed libcurl cannot be used: 7.85 or newer is needed");
+    if (request(r, 0, PIECE_BYTES, &whole, err))
+        return -1;
+    uint64_t size = whole ? r->body.n : r->answer.total;
+    if (size && map_size(r, size, err))
+        return -1;
+    if (size)
+        place(r, 0, whole || size < PIECE_BYTES ? size : PIECE_BYTES, r->body.data, r->body.n);
+    r->next_at = r->ahead_bytes = PIECE_BYTES;
+    snprintf(r->tag, sizeof(r->tag), "%s", r->answer.tag);
+    /* further requests go where the redirects led */
+    if (r->lib.info(r->handle, CURLINFO_EFFECTIVE_URL, &last_url) == CURLE_OK && last_url) {
+        char *copy = strdup(last_url); /* of the handle, which frees it when it is set */
+        if (!copy)
+            oc_out_of_memory(strlen(last_url));
+        r->lib.set(r->handle, CURLOPT_URL, copy);
+        free(copy);
+    }
+    return 0;
+}
+
+int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
+                  struct oc_err *err)
+{
+    struct oc_remote *r = oc_xmalloc(sizeof(*r));
+    *r = (struct oc_remote){.limits = *limits, .url = strdup(url)};
+    *out = (struct oc_file){0};
+    if (!r->url)
+        oc_out_of_memory(strlen(url));
+    int rc = check_url(url, err);
+    rc = rc ? rc : oc_library_open(&curl, &r->lib, err);
+    rc = rc ? rc : open_remote(r, err);
+    if (missing)
+        *missing = r->answer.status == 404;
+    if (rc || !r->data) {
+        free_remote(r);
+        if (rc)
+            oc_err_prefix(err, "cannot read '%s'", url);
+        return rc ? oc_err_at(err, url, 0, 0) : 0;
+    }
+    *out = (struct oc_file){.data = r->data, .size_bytes = r->size_bytes, .remote = r};
+    pthread_mutex_lock(&remote_lock);
+    r->next = remote_files;
+    remote_files = r;
+    oc_os_n_lazy++;
+    pthread_mutex_unlock(&remote_lock);
+    return 0;
+}
+
+void oc_remote_unmap(const struct oc_file *f)
+{
+    pthread_mutex_lock(&remote_lock);
+    for (struct oc_remote **p = &remote_files; *p; p = &(*p)->next)
+        if (*p == f->remote) {
+            *p = f->remote->next;
+            oc_os_n_lazy--;
+            break;
+        }
+    pthread_mutex_unlock(&remote_lock);
+    free_remote(f->remote);
+}
+
+int oc_remote_check(const struct oc_file *f, struct oc_err *err)
+{
+    if (!f->remote || f->remote->failure.code == OC_OK)
+        return 0;
+    if (err)
+        *err = f->remote->failure;
+    oc_err_prefix(err, "cannot read '%s'", f->remote->url);
+    return oc_err_at(err, f->remote->url, 0, 0);
+}
+#endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/text_scan.h"
 #include "base/units.h"
 
 static int hex4(const char *p, size_t n)

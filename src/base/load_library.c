@@ -1,11 +1,38 @@
-#include "base/load_library.h"
+/* Shared libraries that are loaded on demand, or linked (OC_LINKED_LIBRARIES). */
+#include "base/os.h"
 
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/os.h"
 
 #ifdef OC_LINKED_LIBRARIES
+/* Platforms where libraries are linked into the program: none is loaded on demand. */
+
+void *oc_os_library_open(const char *soname)
+{
+    (void)soname;
+    return NULL;
+}
+
+void oc_os_library_close(void *handle)
+{
+    (void)handle;
+}
+
+void *oc_os_library_symbol(void *handle, const char *name)
+{
+    (void)handle;
+    (void)name;
+    return NULL;
+}
+
+void oc_os_library_file(const void *symbol, char *file, size_t cap)
+{
+    (void)symbol;
+    if (cap)
+        file[0] = '\0';
+}
+
 int oc_library_open(const struct oc_library_table *table, void *library, struct oc_err *err)
 {
     (void)err;

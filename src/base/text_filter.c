@@ -1,4 +1,4 @@
-#include "base/text_filter.h"
+#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>

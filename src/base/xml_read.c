@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/load_library.h"
+#include "base/os.h"
 
 /* ---- libxml2 ---------------------------------------------------------------------------------------- */
 

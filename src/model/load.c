@@ -6,7 +6,6 @@
 
 #include "base/c_locale.h"
 #include "base/file.h"
-#include "base/http.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "model/loader.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/http.h"
 #include "base/os.h"
 #include "model/decoder.h"
 #include "model/graph_writer.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/http.h"
 #include "base/wire.h"
 
 /* ---- external files ----------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/file.h"
-#include "base/http.h"
 #include "base/str.h"
 #include "onnxcost/profile.h"
 #include "profile/profile.h"

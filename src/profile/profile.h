@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "base/text_filter.h"
 #include "profile/core/run_spread.h"
 #include "shape/type.h"
 #include "onnxcost_types.h"

@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/input_limits.h"
-#include "base/load_library.h"
+#include "base/os.h"
 
 /* ---- the library ------------------------------------------------------------------------------------ */
 

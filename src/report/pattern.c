@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/load_library.h"
+#include "base/os.h"
 #include "onnxcost/report.h"
 
 #define FUNCTIONS(X)                                                                                         \

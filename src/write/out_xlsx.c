@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/load_library.h"
+#include "base/os.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_filter.h"
+#include "base/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

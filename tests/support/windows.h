@@ -5,7 +5,7 @@
 #include <direct.h>
 #include <string.h>
 
-#include "base/os_win.h"
+#include "base/os_libc.h"
 
 #define program_invocation_short_name "tests"
 

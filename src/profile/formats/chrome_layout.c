@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/text_scan.h"
 
 enum {
     MAX_LAYOUTS = 32,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
+#include "base/text_scan.h"
 #include "base/str.h"
 #include "base/units.h"
 

@@ -1,4 +1,4 @@
-#include "base/digits.h"
+#include "base/text_scan.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

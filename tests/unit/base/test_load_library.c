@@ -1,4 +1,4 @@
-#include "base/load_library.h"
+#include "base/os.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "base/text_filter.h"
+#include "base/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 
 /* All text of the filter. */
 static void read_all(struct oc_text_filter *f, struct oc_buf *out)

@@ -545,7 +545,7 @@ static void gzip_ratio_limit(void **state)
 {
     (void)state;
     if (sanitized())
-        skip(); /* slow: hundreds of MiB of blanks; tests of base/gz.c cover the reader */
+        skip(); /* slow: hundreds of MiB of blanks; tests of base/stream.c cover the reader */
     unsigned long long n = write_bomb("some.json.gz", ' ', 1, "", "");
     expect_rejected("some.json.gz", "more than 200 bytes out of each byte of gzip data (--limit gz-ratio=N)");
     expect_accepted("some.json.gz --limit gz-ratio=1032");

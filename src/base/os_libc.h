@@ -1,8 +1,16 @@
-/* Included first in every file of a build for Windows: functions of POSIX and glibc that its C library lacks,
- * or has with file names in the code page of the user instead of UTF-8. The Makefile makes empty headers for
- * those that are missing (poll.h, sys/mman.h ...). */
-#ifndef OC_OS_WIN_H
-#define OC_OS_WIN_H
+/* Included first in every file of a build for Windows or WebAssembly: functions of POSIX and glibc that its C
+ * library lacks. In Windows also those that have file names in the code page of the user instead of UTF-8; the
+ * Makefile makes empty headers for those that are missing (poll.h, sys/mman.h ...). */
+#ifndef OC_OS_LIBC_H
+#define OC_OS_LIBC_H
+
+#ifdef __EMSCRIPTEN__
+#include <stddef.h>
+
+void qsort_r(void *base, size_t n, size_t width, int (*compare)(const void *, const void *, void *),
+             void *arg);
+
+#else
 
 #define _FILE_OFFSET_BITS 64
 
@@ -51,18 +59,18 @@ struct oc_win_stat {
 };
 #undef stat
 #undef fstat
-#define stat   oc_win_stat
-#define fstat  oc_win_fstat
-#define lstat  oc_win_stat
-#define open   oc_win_open
-#define fopen  oc_win_fopen
-#define access oc_win_access
-#define rename oc_win_rename
-#define unlink oc_win_unlink
-#define isatty oc_win_isatty
-#define umask  oc_win_umask
-#define read   oc_win_read
-#define write  oc_win_write
+#define stat                                   oc_win_stat
+#define fstat                                  oc_win_fstat
+#define lstat                                  oc_win_stat
+#define open                                   oc_win_open
+#define fopen                                  oc_win_fopen
+#define access                                 oc_win_access
+#define rename                                 oc_win_rename
+#define unlink                                 oc_win_unlink
+#define isatty                                 oc_win_isatty
+#define umask                                  oc_win_umask
+#define read                                   oc_win_read
+#define write                                  oc_win_write
 static inline ssize_t read(int fd, void *to, size_t n)
 {
     return _read(fd, to, n > INT_MAX ? INT_MAX : (unsigned)n);
@@ -107,8 +115,8 @@ typedef struct {
 } cookie_io_functions_t;
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions);
 FILE *open_memstream(char **text, size_t *n);
-#define fclose oc_win_fclose
-#define fflush oc_win_fflush
+#define fclose                                 oc_win_fclose
+#define fflush                                 oc_win_fflush
 int fclose(FILE *f);
 int fflush(FILE *f);
 
@@ -117,22 +125,22 @@ int fflush(FILE *f);
 struct winsize {
     unsigned short ws_col;
 };
-#define TIOCGWINSZ 1
+#define TIOCGWINSZ                             1
 int ioctl(int fd, int request, struct winsize *size);
 
 struct pollfd {
     int fd;
     short events, revents;
 };
-#define POLLOUT 4
+#define POLLOUT                                4
 int poll(struct pollfd *p, unsigned n, int timeout_ms); /* fails: descriptors always block */
 
-#define SIGHUP       1
-#define SIGBUS       7
-#define SIGPIPE      13
-#define SIGXFSZ      25
-#define SA_SIGINFO   4
-#define SA_RESETHAND 0 /* always so */
+#define SIGHUP                                 1
+#define SIGBUS                                 7
+#define SIGPIPE                                13
+#define SIGXFSZ                                25
+#define SA_SIGINFO                             4
+#define SA_RESETHAND                           0 /* always so */
 typedef struct {
     void *si_addr;
 } siginfo_t;
@@ -146,11 +154,11 @@ const char *strsignal(int number);
 
 pid_t fork(void); /* fails */
 pid_t waitpid(pid_t pid, int *status, int options);
-#define WIFEXITED(status)    1
-#define WEXITSTATUS(status)  (status)
+#define WIFEXITED(status)                      1
+#define WEXITSTATUS(status)                    (status)
 
-#define _SC_PAGESIZE         1
-#define _SC_NPROCESSORS_ONLN 2
+#define _SC_PAGESIZE                           1
+#define _SC_NPROCESSORS_ONLN                   2
 long sysconf(int name);
 
 /* With deadlines of CLOCK_MONOTONIC. */
@@ -173,12 +181,13 @@ struct tm *gmtime_r(const time_t *t, struct tm *out);
 
 /* No part of the program changes the locale "C". */
 typedef void *locale_t;
-#define LC_ALL_MASK                     0
-#define RADIXCHAR                       0
-#define nl_langinfo(item)               localeconv()->decimal_point
-#define newlocale(mask, name, base)     ((void *)1)
-#define uselocale(locale)               (locale)
-#define freelocale(locale)              ((void)(locale))
-#define strtod_l(text, end, any_locale) strtod(text, end)
+#define LC_ALL_MASK                            0
+#define RADIXCHAR                              0
+#define nl_langinfo(item)                      localeconv()->decimal_point
+#define newlocale(mask, name, base)            ((void *)1)
+#define uselocale(locale)                      (locale)
+#define freelocale(locale)                     ((void)(locale))
+#define strtod_l(text, end, any_locale)        strtod(text, end)
 
+#endif
 #endif
