@@ -6,7 +6,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/convention.h"
-#include "ops/formula.h"
+#include "ops/op.h"
 
 struct oc_recount; /* for one analysis, any number of nodes */
 struct oc_recount *oc_recount_new(const struct oc_analysis *a);

@@ -8,7 +8,7 @@
 #include "base/ck.h"
 #include "base/units.h"
 #include "onnxcost.h"
-#include "ops/gradient.h"
+#include "ops/op.h"
 
 /* Reverse-mode differentiation over the steps of liveness analysis. A value depends on a parameter if it
  * changes with one; it has a gradient if it also decides a real output of the model. Inputs of the model have

@@ -1,7 +1,6 @@
-/* ops/: Operators, a family per file: shape rule, folding rule, cost rule and what runtimes do with it in a
- * row of the family's table (struct oc_op). A row may be added or changed without touching another file.
- * Rules are normative: the specification decides, and tests state the arithmetic.
- * Private to the folder: elem.h rule_expr.h. */
+/* ops/: Operators, related families in one file: shape rule, folding rule, cost rule and what runtimes do with
+ * it in a row of the family's table (struct oc_op). A row may be added or changed without touching another
+ * file. Rules are normative: the specification decides, and tests state the arithmetic. */
 
 /* Attention and RotaryEmbedding of the standard; sizes and costs that all attention operators share. */
 #include "ops/shared_rules.h"

@@ -1,5 +1,5 @@
 /* Arithmetic on small values, for fold rules. */
-#include "ops/elem.h"
+#include "ops/shared_rules.h"
 #include "base/ck.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Element-wise functions of one tensor. Weights: cost-semantics 4.5. */
 #include <string.h>
 
-#include "ops/elem.h"
+#include "ops/shared_rules.h"
 
 /* ---- small values ------------------------------------------------------------------------------------- */
 

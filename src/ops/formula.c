@@ -1,5 +1,5 @@
 /* Formulas of cost rules: parsing, printing with values. */
-#include "ops/formula.h"
+#include "ops/op.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* Tensors generated from attributes and small values. cost-semantics 4.5, 5.5. */
-#include "ops/elem.h"
 #include "ops/shared_rules.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Gradient rules, one row per group of operators: dX, dW ... from dY by the derivative. A reduction of n
  * elements counts n additions, as in the forward pass. */
-#include "ops/gradient.h"
+#include "ops/op.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Operators that rearrange whole tensors, and the helpers of all that move data (shared_rules.h). */
 #include <string.h>
 
-#include "ops/elem.h"
 #include "ops/shared_rules.h"
 
 static struct oc_list from_attr(struct oc_op_ctx *c, const int64_t *v, uint32_t n)

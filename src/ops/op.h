@@ -1,6 +1,6 @@
 /* An operator is one row with a shape rule, a fold rule and a cost rule. Rules are pure functions over a rule
- * context; they see types, small values and attributes, never the graph. Each family of rows is one file,
- * listed in op_table.c.
+ * context; they see types, small values and attributes, never the graph. A family of rows is one array,
+ * listed in op_table.c; related families share a file.
  *
  * Shape rule (required): sets type of every output that exists. Returns 0, or -1 through oc_op_fail.
  * Fold rule (optional): sets the small value of outputs when the needed small inputs are known; may leave
@@ -164,7 +164,7 @@ struct oc_op {
     int (*fold)(struct oc_op_ctx *);
     int (*cost)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
-    /* Formula of the cost rule, in the notation of ops/formula.h; NULL without a cost rule or for
+    /* Formula of the cost rule, in the notation of the section "formulas"; NULL without a cost rule or for
      * oc_cost_elementwise, whose formula is in the members above. See OC_COST. */
     const char *formula;
 };
@@ -381,7 +381,7 @@ void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr,
 /* True when a zero point may be non-zero: present, and not known to be all zero. */
 bool oc_zero_point_counts(const struct oc_op_ctx *c, unsigned slot);
 
-/* Rules shared between families (op_rules.c). */
+/* Rules shared between families (op_ctx.c). */
 int oc_shape_same(struct oc_op_ctx *c);      /* out 0 = type of in 0 */
 int oc_shape_same_bool(struct oc_op_ctx *c); /* shape of in 0, bool */
 int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opsets 1-6: shape of in 0 */
@@ -392,5 +392,91 @@ int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the activation wit
 extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[], oc_cost_named_formula[];
 int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
                                                struct oc_prims list, per output element */
+
+/* ---- formulas ----------------------------------------------------------------------------------------- */
+
+/* Formulas of cost rules: one line of text next to each rule (struct oc_op.formula), evaluated here to show
+ * its values; the tests compare it with the counts of the rule.
+ *
+ *   MAC = N*M*taps*Cg; ADD = [B]*N(o); N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]
+ *
+ * Statements are separated by ';'. PRIM = expr is an amount of a primitive; several for one primitive are
+ * added. NAME := expr defines a name; a value of that name reported by the rule (oc_add_formula_value) takes precedence.
+ * The left side may also be a histogram per element, for expr elements:
+ *   prim            the row's own primitive
+ *   this            the row's list, or the function of its name
+ *   activation      the function named by the attribute
+ *   Gelu, Silu ...  a function of the library
+ *   requantize, dequantize, dynamic_quantize
+ *   function        of a quantized row: the one that param names, or prim
+ *   functions       amounts reported by the rule itself (oc_add_functions), whatever expr is
+ *
+ * Expressions: + - * / ( ), whole numbers, names, and
+ *   N(x)            elements; x is input 0, w input 1, o output 0, in<k>, out<k>; absent: 0
+ *   x[1] x[-1]      a dimension;  x[2:] x[:-1] x[0:2]  a product of them
+ *   [B] [in2]       1 if the input is present, else 0; B is the slot of the bias
+ *   [alpha:1 != 1]  1 if the comparison holds for the attribute (default after the colon): == or !=,
+ *                   with a number or a word
+ *   [strict]        1 if reductions count n - 1
+ *   inputs          number of inputs
+ *   clog2(n) max(a, b) min(a, b) ceil(a, b)      ceil: of a / b */
+
+struct oc_formula_term {
+    uint8_t prim;        /* enum oc_prim */
+    const char *expr;    /* "N*M*taps*Cg" */
+    const char *numbers; /* "1*64*614656*3" */
+    uint64_t value;
+    bool known; /* false: a name has no value, or the result is none */
+};
+
+struct oc_formula_name { /* a name used in the terms */
+    const char *name;
+    const char *expr; /* NULL: reported by the rule */
+    uint64_t value;
+    bool known;
+};
+
+enum { OC_FORMULA_TERMS = 40, OC_FORMULA_NAMES = 16 };
+
+struct oc_formula {
+    struct oc_formula_term term[OC_FORMULA_TERMS];
+    struct oc_formula_name name[OC_FORMULA_NAMES];
+    uint32_t n_term, n_name;
+};
+
+/* The formula of a row; NULL: no cost rule. */
+const char *oc_formula_text(const struct oc_op *op);
+
+/* Evaluates the formula of c->op with the sizes of c and the values in `values`, after the cost rule ran.
+ * Texts are in c->arena. Returns 0, or -1 if the formula is malformed: a bug in the row. */
+int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out);
+
+/* ---- gradients ---------------------------------------------------------------------------------------- */
+
+/* Gradients of operators: the work of the backward pass and what of the forward pass it needs, from the
+ * derivative of each operator. Independent of graphs: the caller says for which inputs a gradient is wanted.
+ */
+
+struct oc_gradient {
+    uint64_t hist[OC_PRIM_COUNT];    /* of the backward pass; float work */
+    uint64_t forward[OC_PRIM_COUNT]; /* that training adds to the forward pass: statistics of the batch */
+    uint32_t save_in, save_out;      /* slots whose values the gradient reads, as bits */
+    uint64_t extra_bytes;            /* saved in addition: masks, indices, statistics, gates */
+    const char *assumption;          /* NULL: exact */
+};
+
+/* Whether a gradient can pass from the outputs of the node to the input: it has real numbers that decide the
+ * output. True for operators without a rule. */
+bool oc_gradient_passes(const struct oc_op *op, unsigned slot, const struct oc_type *in,
+                        const struct oc_type *out);
+
+/* The gradient with respect to the inputs with wants[slot]; `forward` is the cost of the node. False: the
+ * operator has no rule. Overflow and unknown sizes are marked in the context. */
+bool oc_gradient_of(struct oc_op_ctx *c, const struct oc_cost *forward, const bool *wants,
+                    struct oc_gradient *out);
+
+/* Work of one step of an optimizer ("sgd", "momentum", "adam") for one parameter, and the numbers that it
+ * keeps for each. NULL: unknown name. */
+const struct oc_prims *oc_optimizer_step(const char *name, unsigned *n_state);
 
 #endif

@@ -1,5 +1,5 @@
 /* Layout operators of ONNX Runtime's blocked graphs (com.microsoft.nchwc). Shapes are written as NCHW with
- * the channels rounded up to the block. Conv and pools of that domain: conv.c, pool.c. */
+ * the channels rounded up to the block. Conv and pools of that domain: conv.c, pool_resize.c. */
 #include <string.h>
 
 #include "ops/op.h"

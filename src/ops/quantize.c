@@ -2,9 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/elem.h"
-#include "ops/op.h"
 #include "ops/shared_rules.h"
+#include "ops/op.h"
 
 /* ---- Cast --------------------------------------------------------------------------------------------- */
 

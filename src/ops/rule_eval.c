@@ -2,7 +2,7 @@
  * expressions and bounds. */
 #include <string.h>
 
-#include "ops/rule_expr.h"
+#include "ops/user_rules.h"
 #include "ops/shared_rules.h"
 
 static int rule_eval_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out);

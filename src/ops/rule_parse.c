@@ -1,6 +1,6 @@
-/* Parser: texts of user rules to trees. The grammar is in rule_expr.h. */
+/* Parser: texts of user rules to trees. The grammar is in user_rules.h. */
 #include "base/str.h"
-#include "ops/rule_expr.h"
+#include "ops/user_rules.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * states, n of each; outputs are the new parameters and states. cost-semantics 4.15. */
 #include <string.h>
 
-#include "ops/gradient.h"
+#include "ops/op.h"
 #include "ops/shared_rules.h"
 
 struct optimizer {

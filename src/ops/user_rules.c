@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "base/xml_read.h"
-#include "ops/rule_expr.h"
 #include "onnxcost.h"
 
 #define MAX_RULES   10000

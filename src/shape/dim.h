@@ -67,7 +67,7 @@ void oc_exprs_set_least(struct oc_exprs *x, bool least);
 /* Decimal number, or the origin. The text is static or in the arena. */
 const char *oc_dim_text(struct oc_exprs *x, struct oc_dim d);
 
-/* dim_solve.c: numbers for the named unknowns of a table of expressions, from equations "expression =
+/* dim_poly.c: numbers for the named unknowns of a table of expressions, from equations "expression =
  * number". */
 struct oc_solver;
 struct oc_solver *oc_solver_new(const struct oc_exprs *x, struct oc_arena *a);

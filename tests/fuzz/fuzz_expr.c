@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/rule_expr.h"
+#include "ops/user_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "ops/formula.h"
+#include "ops/op.h"
 #include "ops/user_rules.h"
 #include "onnxcost.h"
 

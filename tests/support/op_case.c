@@ -1,4 +1,4 @@
-#include "ops/formula.h"
+#include "ops/op.h"
 #include "support/op_case.h"
 #include "base/wire.h"
 #include "base/units.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ops/formula.h"
+#include "ops/op.h"
 #include "support/op_case.h"
 
 static void for_each_row(void (*check)(const struct oc_op *op))

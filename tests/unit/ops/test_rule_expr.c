@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "ops/rule_expr.h"
+#include "ops/user_rules.h"
 
 /* in0 is float[2,3,N,7] with N of at most 9, in1 absent, in2 int64[3] with the value 4, N, ?, in3 of unknown
  * shape; out0 is half[N,5] */

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "ops/formula.h"
+#include "ops/op.h"
 #include "ops/user_rules.h"
 #include "onnxcost.h"
 
