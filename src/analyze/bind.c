@@ -1,5 +1,6 @@
 /* Numbers for the symbols of graph inputs before the pass starts: from --shape, from a profile, from --dim,
  * else a documented default (shape-inference section 2), each default noted as an assumption. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,135 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost.h"
+
+/* ---- arithmetic in names ------------------------------------------------------------------------------ */
+
+/* Exporters write arithmetic into dim_param ("past_sequence_length + sequence_length", "2*height",
+ * "floor(s0/2)"). It is evaluated only if every identifier is a bound symbol; anything else stays an opaque
+ * name. */
+
+struct parser {
+    struct oc_engine *e;
+    const char *p;
+    unsigned depth;
+    bool ok, compound; /* compound: contains more than one identifier */
+};
+
+static struct oc_dim dim_eval_sum(struct parser *s);
+
+static char peek(struct parser *s)
+{
+    while (*s->p == ' ')
+        s->p++;
+    return *s->p;
+}
+
+static struct oc_dim dim_eval_fail(struct parser *s)
+{
+    s->ok = false;
+    return oc_known(0);
+}
+
+static struct oc_dim dim_eval_group(struct parser *s)
+{
+    s->p++;
+    if (++s->depth > 32)
+        return dim_eval_fail(s);
+    struct oc_dim v = dim_eval_sum(s);
+    s->depth--;
+    if (!s->ok || peek(s) != ')')
+        return dim_eval_fail(s);
+    s->p++;
+    return v;
+}
+
+static struct oc_dim dim_eval_number(struct parser *s)
+{
+    int64_t v = 0;
+    s->compound = true;
+    for (; isdigit((unsigned char)*s->p); s->p++)
+        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *s->p - '0', &v))
+            return dim_eval_fail(s);
+    return oc_known(v);
+}
+
+static struct oc_dim name(struct parser *s)
+{
+    const char *start = s->p;
+    while (oc_is_alnum((unsigned char)*s->p) || *s->p == '_' || *s->p == '.')
+        s->p++;
+    size_t n = (size_t)(s->p - start);
+    if (n == 5 && memcmp(start, "floor", 5) == 0 && peek(s) == '(') {
+        s->compound = true;
+        return dim_eval_group(s);
+    }
+    uint32_t id = oc_map_get(&s->e->symbol_ids, start, n);
+    if (id == OC_NONE || !s->e->symbol[id].bound)
+        return dim_eval_fail(s);
+    return s->e->symbol[id].value;
+}
+
+static struct oc_dim atom(struct parser *s)
+{
+    char c = peek(s);
+    if (c == '(') {
+        s->compound = true;
+        return dim_eval_group(s);
+    }
+    if (isdigit((unsigned char)c))
+        return dim_eval_number(s);
+    if (oc_is_alpha((unsigned char)c) || c == '_')
+        return name(s);
+    return dim_eval_fail(s);
+}
+
+static struct oc_dim dim_eval_product(struct parser *s)
+{
+    struct oc_exprs *x = s->e->a->exprs;
+    struct oc_dim v = atom(s);
+    while (s->ok) {
+        char c = peek(s);
+        if (c != '*' && c != '/')
+            break;
+        s->p += 1 + (s->p[1] == c && c == '/');
+        s->compound = true;
+        struct oc_dim w = atom(s);
+        if (!s->ok || (c == '/' && (!oc_is_known(w) || w.v <= 0)))
+            return dim_eval_fail(s);
+        v = c == '*' ? oc_dim_mul(x, v, w) : oc_dim_floordiv(x, v, w);
+    }
+    return v;
+}
+
+static struct oc_dim dim_eval_sum(struct parser *s)
+{
+    struct oc_exprs *x = s->e->a->exprs;
+    struct oc_dim v = dim_eval_product(s);
+    while (s->ok) {
+        char c = peek(s);
+        if (c != '+' && c != '-')
+            break;
+        s->p++;
+        s->compound = true;
+        struct oc_dim w = dim_eval_product(s);
+        v = c == '+' ? oc_dim_add(x, v, w) : oc_dim_sub(x, v, w);
+    }
+    return v;
+}
+
+/* Value of "2*height + 1" when every identifier is bound; false: not arithmetic over bound
+ * names */
+static bool eval_dim_name(struct oc_engine *e, const char *text, struct oc_dim *out)
+{
+    struct parser s = {.e = e, .p = text, .ok = true};
+    struct oc_dim v = dim_eval_sum(&s);
+    if (!s.ok || peek(&s) != '\0' || !s.compound || (oc_is_known(v) && v.v < 0))
+        return false;
+    *out = v;
+    return true;
+}
+
+/* ---- symbols ------------------------------------------------------------------------------------------ */
 
 static bool bind_contains(const char *text, const char *word)
 {
@@ -158,7 +288,7 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
         struct oc_dim given;
         if (!d->dim[i].expr || b->dim[i] < 0)
             continue;
-        if (oc_dim_eval(e, e->m->symbol[d->dim[i].expr - 1], &given))
+        if (eval_dim_name(e, e->m->symbol[d->dim[i].expr - 1], &given))
             continue; /* arithmetic over bound symbols: checked when the type is built */
         if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], bind_from_text(b)))
             return -1;
@@ -265,7 +395,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
     }
     struct oc_symbol *s = &e->symbol[d.expr - 1];
     const char *name = e->m->symbol[d.expr - 1];
-    if (!s->bound && !oc_dim_eval(e, name, &s->value)) {
+    if (!s->bound && !eval_dim_name(e, name, &s->value)) {
         if (e->o->no_defaults) {
             s->value = oc_dim_symbol(e->a->exprs, name, -1);
         } else {
@@ -416,7 +546,7 @@ struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
         struct oc_dim v;
         if (s->bound)
             dim[i] = s->value;
-        else if (oc_dim_eval(e, e->m->symbol[dim[i].expr - 1], &v))
+        else if (eval_dim_name(e, e->m->symbol[dim[i].expr - 1], &v))
             dim[i] = v;
         else
             dim[i] = oc_known(-1);
@@ -441,7 +571,7 @@ void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const st
             learn(e, d->dim[i].expr - 1, c->dim[i]);
 }
 
-/* ---- value -------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------- */
 
 /* Values that the user gives for graph inputs (--value): numbers, or a file with a TensorProto. */
 

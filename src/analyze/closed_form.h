@@ -1,4 +1,4 @@
-/* Totals as functions of the open dimensions, for formula.c, sweep.c and the reports. */
+/* Totals as functions of the open dimensions, for sweeps and the reports. */
 #ifndef OC_CLOSED_FORM_H
 #define OC_CLOSED_FORM_H
 

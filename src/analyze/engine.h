@@ -67,7 +67,7 @@ struct oc_engine {
     uint64_t spare;     /* nodes that may be inferred again to evaluate trips */
     bool *trip_used;
     uint32_t *decider; /* by value: root cause of its unknown value, OC_NONE: not computed yet; NULL: for no
-                          value (cause.c) */
+                          value (infer.c) */
     bool *tried;       /* by value: its constant was read (or cannot be) */
     const struct oc_convention *convention; /* NULL: the default counting */
     uint64_t cached_trips; /* trips of the graph being counted; those that find constants in a cache */
@@ -100,15 +100,12 @@ struct oc_engine {
     uint32_t missed;                /* the first slot whose value a rule requested and did not get, OC_NONE */
 };
 
-/* analyze.c: allocates the arrays of *e in the arena of e->a. Needs m, o, a. */
+/* analysis.c: allocates the arrays of *e in the arena of e->a. Needs m, o, a. */
 void oc_engine_scratch(struct oc_engine *e);
 
-/* engine.c */
+/* infer.c: what all parts of a pass share */
 void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value,
                const char *reason);
-/* "; assumed: input.1 = 1 (--dim input.1=N)": dimensions that have a default, the batch last; "" if none has.
- */
-const char *oc_assumed_dims(struct oc_engine *e);
 /* Takes n nodes from those that may be inferred again; false: not enough are left. */
 bool oc_spend(struct oc_engine *e, uint64_t n);
 /* The known value, also of a constant that no rule has read yet; NULL: unknown or too large. */
@@ -127,19 +124,12 @@ void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const st
 /* --value. Needs the types of the inputs; a file replaces the type by its own. */
 int oc_bind_values(struct oc_engine *e);
 
-/* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over bound names
- */
-bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
-
 /* infer.c */
 int oc_infer_graph(struct oc_engine *e, uint32_t graph);
 int oc_infer_node(struct oc_engine *e, uint32_t node);
 
 bool oc_data_fully_known(const struct oc_data *d);
 
-/* cause.c: sets root_cause of the outputs, whose types are final; `asked`: the slot whose value the shape
- * rule could not get, OC_NONE */
-void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t asked);
 /* "a size depends on 'x'", for a value with a root cause */
 const char *oc_cause_text(const struct oc_engine *e, uint32_t value);
 
@@ -153,7 +143,7 @@ void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, st
                   struct oc_cost *k);
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 
-/* params.c */
+/* constants.c */
 void oc_count_params(struct oc_engine *e);
 
 /* liveness.c: sets the peak of a finished analysis */
@@ -161,19 +151,9 @@ void oc_find_peak(struct oc_analysis *a);
 
 /* totals.c */
 int oc_sum_totals(struct oc_engine *e);
-/* Sums the costs of the nodes again: total and by_type. False: beyond 64 bits. */
-bool oc_sum_nodes(struct oc_analysis *a);
 
 /* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */
 uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);
-
-/* ---- dedup --------------------------------------------------------------------------------------------- */
-
-/* Deduplication of constants by content (--dedup content). */
-
-/* By value: the constant that represents it; itself when unique or not a constant. Reads the bytes of
- * constants of the same type and shape; unreadable ones are not merged, with a warning. */
-void oc_find_same(struct oc_engine *e, uint32_t *same);
 
 /* ---- control ------------------------------------------------------------------------------------------ */
 
@@ -202,7 +182,6 @@ bool oc_body_executions(struct oc_engine *e, uint32_t node, unsigned which, uint
 void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips);
 void oc_set_model_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim trips);
 
-/* loop_cost.c */
 /* Lowers the quality of every node of a body, nested bodies included, to at most this one. */
 void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const char *note);
 int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips);
@@ -214,10 +193,6 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node);
 
 /* bind.c: the declared type of a value as that of a graph input; unbound symbols get defaults. */
 void oc_bind_input(struct oc_engine *e, uint32_t value);
-
-/* text_generation.c: BeamSearch, GreedySearch, Sampling, WhisperBeamSearch */
-int oc_infer_generation(struct oc_engine *e, uint32_t node);
-int oc_cost_generation(struct oc_engine *e, uint32_t node, uint64_t trips);
 
 /* ---- loop ---------------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,345 @@
-/* The forward pass: types and small values of every value, in node order (shape-inference.md). */
+/* The forward pass: types and small values of every value, in node order (shape-inference.md); root causes of
+ * what stays unknown. */
 #include <string.h>
 
 #include "analyze/engine.h"
 #include "base/input_limits.h"
 #include "base/str.h"
-#include "ops/user_rules.h"
 #include "onnxcost.h"
+#include "ops/user_rules.h"
+
+/* ---- state of a pass ---------------------------------------------------------------------------------- */
+
+/* Stores types, reads small constants on demand, fills the context of a rule, records assumptions. */
+
+void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason)
+{
+    enum { RECENT = 64 }; /* bodies are analysed repeatedly */
+    for (uint32_t i = e->n_assumption; i-- > 0 && e->n_assumption - i <= RECENT;) {
+        struct oc_assumption *q = &e->assumption[i];
+        if (strcmp(q->what, what) == 0 && strcmp(q->name, name) == 0) {
+            if (strcmp(q->value, value) != 0)
+                q->value = oc_strdup(&e->a->arena, value);
+            q->reason = reason;
+            return;
+        }
+    }
+    OC_GROW(e->assumption, e->n_assumption, e->cap_assumption);
+    e->assumption[e->n_assumption++] = (struct oc_assumption){.what = what,
+                                                              .name = oc_strdup(&e->a->arena, name),
+                                                              .value = oc_strdup(&e->a->arena, value),
+                                                              .reason = reason};
+}
+
+/* "; assumed: input.1 = 1 (--dim input.1=N)": dimensions that have a default, the batch last; "" if none has.
+ */
+static const char *assumed_dims_text(struct oc_engine *e)
+{
+    enum { MOST = 3 };
+    const char *text = "";
+    unsigned n = 0;
+    for (uint32_t i = e->n_assumption; i-- > 0 && n < MOST;) {
+        const struct oc_assumption *q = &e->assumption[i];
+        if (strcmp(q->what, "dim") != 0)
+            continue;
+        text = oc_printf(&e->a->arena, "%s%s%s is assumed to be %s (--dim %s=N)", text,
+                         n ? ", " : "; perhaps because ", q->name, q->value, q->name);
+        n++;
+    }
+    return text;
+}
+
+void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t)
+{
+    e->a->type[value] = *t;
+    uint8_t *state = &e->a->value_state[value];
+    if (t->kind == OC_T_NONE || (t->kind <= OC_T_SPARSE && !t->shape.ranked)) {
+        *state = OC_V_UNKNOWN;
+        return;
+    }
+    *state = OC_V_STATIC;
+    for (unsigned i = 0; t->shape.ranked && i < t->shape.rank; i++)
+        if (!oc_is_known(t->shape.dim[i]))
+            *state = oc_dim_max_value(e->a->exprs, t->shape.dim[i]) >= 0 && *state != OC_V_RANK_ONLY
+                         ? OC_V_BOUNDED
+                         : OC_V_RANK_ONLY;
+}
+
+bool oc_data_fully_known(const struct oc_data *d)
+{
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->e[i].kind == OC_E_UNKNOWN || d->e[i].kind == OC_E_RATIO ||
+            (d->e[i].kind == OC_E_INT && !oc_is_known(d->e[i].i)))
+            return false;
+    return true;
+}
+
+/* Reads a constant's elements; the result is cached. */
+static const struct oc_data *read_constant(struct oc_engine *e, uint32_t value)
+{
+    if (e->tried[value])
+        return e->a->data[value];
+    e->tried[value] = true;
+    const struct oc_tensor *t = oc_analysis_constant(e->a, value);
+    if (!t || !e->a->is_const[value] || t->elements > OC_MAX_DATA)
+        return NULL;
+    struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, t->elements, struct oc_elem);
+    if (!oc_tensor_elems(e->m, t, (uint32_t)t->elements, elem, &e->a->arena))
+        return NULL;
+    struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
+    *d = (struct oc_data){.n = (uint32_t)t->elements, .e = elem};
+    e->folded_bytes += t->elements * sizeof(*elem);
+    return e->a->data[value] = d;
+}
+
+const struct oc_data *oc_known_data(struct oc_engine *e, uint32_t value)
+{
+    return e->a->data[value] ? e->a->data[value] : read_constant(e, value);
+}
+
+bool oc_spend(struct oc_engine *e, uint64_t n)
+{
+    bool enough = n <= e->spare;
+    e->spare -= enough ? n : 0;
+    return enough;
+}
+
+/* Called when a rule requests a value that is not computed yet. */
+static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
+{
+    struct oc_engine *e = c->engine;
+    const struct oc_data *d = read_constant(e, c->node->in[slot]);
+    if (!d && e->missed == OC_NONE)
+        e->missed = slot;
+    return d;
+}
+
+static struct oc_counting counting_of(const struct oc_analyze_opts *o)
+{
+    return (struct oc_counting){.taps_valid = o->taps_valid,
+                                .strict_reduce = o->strict_reduce,
+                                .literal_ceil_mode = o->literal_ceil_mode,
+                                .attention_full = o->attention_full,
+                                .einsum_optimal = o->einsum_optimal,
+                                .trees_max = o->trees_max,
+                                .moe_expected = o->moe_expected,
+                                .lut = o->lut,
+                                .inplace = o->inplace,
+                                .rnn_reload = o->rnn_reload,
+                                .kv_share = (uint8_t)o->kv_share};
+}
+
+void oc_blank_ctx(struct oc_engine *e)
+{
+    e->blank = (struct oc_op_ctx){.arena = &e->a->arena,
+                                  .exprs = e->a->exprs,
+                                  .model = e->m,
+                                  .in = e->in,
+                                  .in_data = e->in_data,
+                                  .in_const = e->in_const,
+                                  .load_data = load_data,
+                                  .out = e->out,
+                                  .out_data = e->out_data,
+                                  .out_used = e->out_used,
+                                  .err = e->err,
+                                  .engine = e,
+                                  .unknown_elems = &e->unknown_elems,
+                                  .opt = counting_of(e->o),
+                                  .values = e->values};
+}
+
+void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
+{
+    *c = e->blank;
+    c->node = n;
+    c->op = op;
+    c->opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET;
+    c->n_in = n->n_in;
+    c->n_out = n->n_out;
+    e->missed = OC_NONE;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        e->in[i] = v == OC_NONE ? NULL : &e->a->type[v];
+        e->in_data[i] = v == OC_NONE ? NULL : e->a->data[v];
+        e->in_const[i] = v != OC_NONE && e->a->is_const[v];
+    }
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t v = n->out[i];
+        e->out[i] = (struct oc_type){.kind = OC_T_NONE};
+        e->out_data[i] = NULL;
+        e->out_used[i] = v != OC_NONE && (e->m->value[v].n_use || e->m->value[v].graph_output || i == 0);
+    }
+}
+
+/* ---- root causes -------------------------------------------------------------------------------------- */
+
+/* Root cause of unknown sizes: the value of the model whose information is missing. For a data-dependent size
+ * (the shape operand of a Reshape, the count of a NonZero), that is the graph input the value is computed
+ * from. */
+
+#define NOT_LOOKED  OC_NONE
+#define MAX_FORMALS 256 /* number of body inputs examined */
+
+static bool cause_is_open(const struct oc_engine *e, uint32_t v)
+{
+    return e->a->value_state[v] != OC_V_STATIC && e->a->value_state[v] != OC_V_DECLARED;
+}
+
+static bool cause_is_known(const struct oc_engine *e, uint32_t v)
+{
+    return e->a->is_const[v] || e->m->value[v].constant ||
+           (e->a->data[v] && oc_data_fully_known(e->a->data[v]));
+}
+
+/* The value that the owner of a body passes for its i-th input: a Loop passes the trip number first, others
+ * pass all inputs in order. */
+static uint32_t operand_of(const struct oc_engine *e, uint32_t v)
+{
+    const struct oc_graph *g = &e->m->graph[e->m->value[v].graph];
+    if (g->parent_node == OC_NONE)
+        return OC_NONE;
+    const struct oc_node *n = &e->m->node[g->parent_node];
+    uint32_t i = 0;
+    while (i < g->n_input && i < MAX_FORMALS && g->input[i] != v)
+        i++;
+    return i < g->n_input && i < MAX_FORMALS && i < n->n_in ? n->in[i] : OC_NONE;
+}
+
+/* Root cause of the unknown type of v, OC_NONE if it is known. */
+static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
+{
+    for (uint32_t outer; cause_is_open(e, v); v = outer) {
+        if (e->a->root_cause[v] != OC_NONE)
+            return e->a->root_cause[v];
+        outer = e->m->value[v].producer == OC_NONE ? operand_of(e, v) : OC_NONE;
+        if (outer == OC_NONE)
+            return v;
+    }
+    return OC_NONE;
+}
+
+static uint32_t first_unknown(const struct oc_engine *e, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE && !cause_is_known(e, n->in[i]))
+            return n->in[i];
+    return OC_NONE;
+}
+
+/* One step from a value towards its source; OC_NONE: there is none. */
+static uint32_t step_back(const struct oc_engine *e, uint32_t v)
+{
+    uint32_t producer = e->m->value[v].producer;
+    if (producer == OC_NONE)
+        return operand_of(e, v);
+    const struct oc_node *n = &e->m->node[producer];
+    if (n->n_in && n->in[0] != OC_NONE && oc_op_is(e->a->op[producer], OC_F_TYPE_ONLY)) {
+        uint32_t lost = lost_type(e, n->in[0]);
+        return lost == v ? OC_NONE : lost;
+    }
+    return first_unknown(e, n);
+}
+
+/* The graph input, or else the value, that determines the unknown value v. Results are memoised in every
+ * value on the path: operands precede their nodes, so each walk ends, and all walks together visit each value
+ * once. */
+static uint32_t find_root_cause(struct oc_engine *e, uint32_t v)
+{
+    uint32_t end = v, next;
+    if (!e->decider) {
+        e->decider = OC_NEW_ARRAY(&e->a->arena, e->m->n_value, uint32_t);
+        memset(e->decider, 0xff, e->m->n_value * sizeof(*e->decider));
+    }
+    for (uint32_t steps = 0; steps <= e->m->n_value && e->decider[end] == NOT_LOOKED; end = next, steps++)
+        if ((next = step_back(e, end)) == OC_NONE)
+            break;
+    if (e->decider[end] != NOT_LOOKED)
+        end = e->decider[end];
+    for (uint32_t at = v; at != OC_NONE && e->decider[at] == NOT_LOOKED; at = next) {
+        next = at == end ? OC_NONE : step_back(e, at);
+        e->decider[at] = end;
+    }
+    return end;
+}
+
+/* Slots of metadata, read on the host. */
+static bool cause_is_metadata(const struct oc_op *op, uint32_t slot)
+{
+    size_t n = op && op->slots ? strlen(op->slots) : 0;
+    return n && op->slots[slot < n ? slot : n - 1] == 'm';
+}
+
+static uint32_t unknown_operand(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE && cause_is_metadata(op, i) && !cause_is_known(e, n->in[i]))
+            return n->in[i];
+    return first_unknown(e, n);
+}
+
+/* Root cause common to all outputs of a node. */
+static uint32_t lost_by_inputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                               uint32_t asked)
+{
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t lost = n->in[i] == OC_NONE ? OC_NONE : lost_type(e, n->in[i]);
+        if (lost != OC_NONE)
+            return lost;
+    }
+    uint32_t operand = asked < n->n_in ? n->in[asked] : unknown_operand(e, n, op);
+    return operand == OC_NONE ? OC_NONE : find_root_cause(e, operand);
+}
+
+/* The output of an executed body may be the cause. */
+static uint32_t lost_in(const struct oc_engine *e, uint32_t body, uint32_t output)
+{
+    if (body == OC_NONE || e->skip[body] || output >= e->m->graph[body].n_output ||
+        e->m->graph[body].output[output] == OC_NONE)
+        return OC_NONE;
+    return lost_type(e, e->m->graph[body].output[output]);
+}
+
+static void mark_open_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                              uint32_t asked)
+{
+    const uint32_t body[] = {oc_body_of(n, "then_branch"), oc_body_of(n, "else_branch"),
+                             oc_body_of(n, "body")};
+    uint32_t common = lost_by_inputs(e, n, op, asked),
+             first = op && op->body == OC_BODY_LOOP; /* the condition of the If */
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t cause = common;
+        if (n->out[i] == OC_NONE || !cause_is_open(e, n->out[i]))
+            continue;
+        for (size_t k = 0; k < OC_COUNT(body) && cause == OC_NONE; k++)
+            cause = lost_in(e, body[k], first + i);
+        e->a->root_cause[n->out[i]] = cause == OC_NONE ? n->out[i] : cause;
+    }
+}
+
+/* Sets root_cause of the outputs, whose types are final; `asked`: the slot whose value the shape
+ * rule could not get, OC_NONE */
+static void mark_root_cause(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                            uint32_t asked)
+{
+    bool open = false;
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE) {
+            e->a->root_cause[n->out[i]] = OC_NONE;
+            open |= cause_is_open(e, n->out[i]);
+        }
+    if (open)
+        mark_open_outputs(e, n, op, asked);
+}
+
+const char *oc_cause_text(const struct oc_engine *e, uint32_t v)
+{
+    uint32_t cause = e->a->root_cause[v];
+    bool value = e->m->value[cause].producer == OC_NONE && !cause_is_open(e, cause);
+    return oc_printf(&e->a->arena, "a size depends on %s'%s'", value ? "the value of " : "",
+                     e->m->value[cause].name);
+}
+
+/* ---- nodes -------------------------------------------------------------------------------------------- */
 
 static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)
 {
@@ -170,7 +504,7 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
             e->tried[n->out[i]] = false; /* the constant of a body that is inferred again */
         }
     }
-    oc_mark_root_cause(e, n, op, asked);
+    mark_root_cause(e, n, op, asked);
 }
 
 static int unknown_op(struct oc_engine *e, uint32_t node)
@@ -229,7 +563,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         k->state = OC_NODE_NO_SHAPE;
         k->note = oc_strdup(&e->a->arena, why.msg);
         oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", infer_label(e, n), "%s: %s%s", n->op_type, why.msg,
-                    oc_assumed_dims(e));
+                    assumed_dims_text(e));
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
         finish_outputs(e, n, op, OC_NONE);
@@ -311,7 +645,7 @@ int oc_infer_node(struct oc_engine *e, uint32_t node)
         return infer_call(e, node);
     int rc = oc_infer_control(e, node);
     if (rc == 0)
-        oc_mark_root_cause(e, n, op, OC_NONE);
+        mark_root_cause(e, n, op, OC_NONE);
     if (rc <= 0)
         return rc;
     return op ? run_rules(e, node, op) : unknown_op(e, node);

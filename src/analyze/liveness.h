@@ -92,7 +92,7 @@ struct oc_live_slot {
     struct oc_life l; /* last: that of the root of its group */
     uint32_t into;    /* buffer that it was merged into, itself, or OC_LIFE_CALLER */
     uint32_t tie;     /* union-find parent among buffers that die together (elements of a sequence) */
-    uint32_t counted; /* liveness_sum.c: step + 1 that counted it last, 0: none */
+    uint32_t counted; /* step + 1 that counted it last, 0: none */
     bool tied;        /* shared with others */
     bool fixed;       /* input of a body: never overwritten */
 };
@@ -126,10 +126,8 @@ uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t 
 void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, struct oc_live_walk *w);
 void oc_live_walk_end(struct oc_live_walk *w, bool main_graph);
 uint32_t oc_live_resolve(struct oc_live_builder *b, uint32_t slot);
-uint32_t oc_live_tie_root(struct oc_live_builder *b, uint32_t slot);
 /* The value's buffer in this graph; OC_LIFE_NONE also for one of an outer graph. */
 uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value);
-void oc_live_used(struct oc_live_walk *w, uint32_t value, uint32_t step);
 
 /* Outputs take over buffers that die */
 void oc_live_reuse(struct oc_live_walk *w);
@@ -138,8 +136,5 @@ bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in)
 
 /* liveness.c: sorts the steps into the runtime's order */
 void oc_live_order(struct oc_live_walk *w, bool main_graph);
-
-/* liveness_sum.c */
-void oc_live_sum(struct oc_live_walk *w, bool main_graph);
 
 #endif

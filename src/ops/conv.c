@@ -101,7 +101,9 @@ int oc_windows_out(struct oc_op_ctx *c, const struct oc_windows *w, unsigned i, 
     return 0;
 }
 
-uint64_t oc_taps(struct oc_op_ctx *c, uint64_t n, uint64_t k, int64_t s, int64_t p, int64_t d, uint64_t limit)
+/* Pairs (i, t) with 0 <= i < n, 0 <= t < k and 0 <= i*s - p + t*d < limit: the taps inside the tensor. */
+static uint64_t window_taps(struct oc_op_ctx *c, uint64_t n, uint64_t k, int64_t s, int64_t p, int64_t d,
+                            uint64_t limit)
 {
     if (k > MAX_TAPS_AXIS || n > INT64_MAX / 4 || limit > INT64_MAX / 4) {
         c->upper = true;
@@ -127,7 +129,7 @@ uint64_t oc_windows_taps(struct oc_op_ctx *c, const struct oc_windows *w, const 
         uint64_t o = oc_c_dim(c, out[i]), k = oc_c_dim(c, a->kernel), n = oc_c_mul(c, o, k);
         if (c->opt.taps_valid && oc_is_known(in[i]) && oc_is_known(out[i])) {
             int64_t p = oc_window_pad_begin(in[i].v, out[i].v, a);
-            n = oc_taps(c, o, k, a->stride, p, a->dilation, (uint64_t)in[i].v);
+            n = window_taps(c, o, k, a->stride, p, a->dilation, (uint64_t)in[i].v);
         }
         all = oc_c_mul(c, all, n);
     }
@@ -413,7 +415,7 @@ static uint64_t transposed_taps(struct oc_op_ctx *c, const struct oc_shape *x, c
             int64_t p = a->auto_pad == OC_PAD_VALID ? 0 : a->pad_begin;
             if (sized)
                 p = begin_from_size(a, in.v, out.v, extra && n_extra == win->n ? extra[i] : 0);
-            taps = oc_taps(c, n, k, a->stride, p, a->dilation, (uint64_t)out.v);
+            taps = window_taps(c, n, k, a->stride, p, a->dilation, (uint64_t)out.v);
         }
         all = oc_c_mul(c, all, taps);
     }

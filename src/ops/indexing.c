@@ -1,4 +1,4 @@
-/* Reading, writing and selecting by index: Gather, Scatter, NonZero, Unique ... cost-semantics 4.7, 4.9, 5.4. */
+/* Reading, writing and selecting by index: Gather, Scatter, NonZero, Unique ... cost-semantics 4.7, 4.9, 5.4 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/handles.h"
-#include "analyze/training.h"
 #include "base/c_locale.h"
 #include "base/unicode.h"
 #include "base/units.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/training.h"
+#include "analyze/handles.h"
 #include "onnxcost.h"
 #include "onnxcost/training.h"
 #include "support/build.h"

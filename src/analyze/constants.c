@@ -1,10 +1,154 @@
-/* Classifies constants (cost-semantics section 6): each is counted once, in the class of its uses. */
+/* Constants of a model: equal ones by content, the class of each, and the sizes of inputs that they imply. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "analyze/engine.h"
+#include "base/ck.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "base/wire.h"
 #include "onnxcost.h"
+#include "ops/op.h"
+
+/* ---- equal constants ---------------------------------------------------------------------------------- */
+
+/* --dedup content */
+
+struct candidate {
+    const struct oc_tensor *t;
+    uint32_t value;
+    uint64_t hash; /* hash of the bytes, 0 until they are read */
+};
+
+static int by_kind(const struct candidate *x, const struct candidate *y)
+{
+    if (x->t->dtype != y->t->dtype)
+        return x->t->dtype < y->t->dtype ? -1 : 1;
+    if (x->t->rank != y->t->rank)
+        return x->t->rank < y->t->rank ? -1 : 1;
+    for (unsigned i = 0; i < x->t->rank; i++)
+        if (x->t->dim[i] != y->t->dim[i])
+            return x->t->dim[i] < y->t->dim[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_content(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    int order = by_kind(x, y);
+    if (order)
+        return order;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static uint64_t dedup_hash_bytes(const uint8_t *p, uint64_t n)
+{
+    uint64_t h = n, word;
+    for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
+        memcpy(&word, p, sizeof(word));
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    for (; n; p++, n--)
+        h = (h ^ *p) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ? h : 1;
+}
+
+/* Candidates for deduplication: initializers and the tensors of Constant nodes. */
+static struct candidate *dedup_collect(struct oc_engine *e, uint32_t *n)
+{
+    struct candidate *list = NULL;
+    uint32_t cap = 0;
+    *n = 0;
+    for (uint32_t v = 0; v < e->m->n_value; v++) {
+        const struct oc_tensor *t = oc_analysis_constant(e->a, v);
+        bool plain = t && e->a->is_const[v] && t->elements && t->storage != OC_STORE_SPARSE &&
+                     t->dtype != OC_DT_STRING;
+        if (!plain || e->graph_use[e->m->value[v].graph] == OC_G_NOT_RUN)
+            continue;
+        OC_GROW(list, *n, cap);
+        list[(*n)++] = (struct candidate){.t = t, .value = v};
+    }
+    return list;
+}
+
+/* Hashes the bytes of a run of same-kind constants; those that cannot be read keep hash 0. */
+static uint32_t hash_run(struct oc_engine *e, struct candidate *c, uint32_t n)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct oc_tensor_bytes b;
+        if (!oc_tensor_bytes_open(e->m, c[i].t, &b)) {
+            missing++;
+            continue;
+        }
+        oc_os_need(b.data, (size_t)b.size_bytes);
+        c[i].hash = dedup_hash_bytes(b.data, b.size_bytes);
+        oc_tensor_bytes_close(&b);
+    }
+    return missing;
+}
+
+static bool dedup_equal(struct oc_engine *e, const struct oc_tensor *x, const struct oc_tensor *y)
+{
+    struct oc_tensor_bytes a, b;
+    bool same = false;
+    if (x == y)
+        return true;
+    if (!oc_tensor_bytes_open(e->m, x, &a))
+        return false;
+    if (oc_tensor_bytes_open(e->m, y, &b)) {
+        oc_os_need(a.data, (size_t)a.size_bytes);
+        oc_os_need(b.data, (size_t)b.size_bytes);
+        same = a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
+        oc_tensor_bytes_close(&b);
+    }
+    oc_tensor_bytes_close(&a);
+    return same;
+}
+
+/* In a run sorted by hash: merges constants whose bits equal those of the first one with the hash. (Different
+ * bits with the same hash need a deliberate collision: they are not merged.) */
+static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n, uint32_t *same)
+{
+    for (uint32_t i = 1, first = 0; i < n; i++) {
+        if (c[i].hash != c[first].hash)
+            first = i;
+        else if (c[i].hash && dedup_equal(e, c[first].t, c[i].t))
+            same[c[i].value] = c[first].value;
+    }
+}
+
+/* By value: the constant that represents it; itself when unique or not a constant. Reads the bytes of
+ * constants of the same type and shape; unreadable ones are not merged, with a warning. */
+static void find_same_constants(struct oc_engine *e, uint32_t *same)
+{
+    uint32_t n, missing = 0;
+    struct candidate *list = dedup_collect(e, &n);
+    for (uint32_t v = 0; v < e->m->n_value; v++)
+        same[v] = v;
+    if (n)
+        qsort(list, n, sizeof(*list), by_content);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && by_kind(&list[i], &list[end]) == 0;)
+            end++;
+        if (end - i < 2)
+            continue;
+        missing += hash_run(e, list + i, end - i);
+        qsort(list + i, end - i, sizeof(*list), by_content);
+        merge_run(e, list + i, end - i, same);
+    }
+    if (missing)
+        oc_diag_add(&e->a->diags, OC_WARNING, "W-dedup-unread", "",
+                    "%u constants could not be compared: their data is missing or unreadable", missing);
+    free(list);
+}
+
+/* ---- classes ------------------------------------------------------------------------------------------ */
+
+/* Classifies constants (cost-semantics section 6): each is counted once, in the class of its uses. */
 
 const char *oc_param_class_name(unsigned c)
 {
@@ -258,7 +402,7 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
 static void merge_same(struct oc_engine *e, struct constants *k)
 {
     k->same = oc_xmalloc((size_t)e->m->n_value * sizeof(*k->same));
-    oc_find_same(e, k->same);
+    find_same_constants(e, k->same);
     for (uint32_t v = 0; v < e->m->n_value; v++) {
         uint32_t one = k->same[v];
         k->use[one] |= k->use[v];
@@ -338,4 +482,159 @@ void oc_count_params(struct oc_engine *e)
     free(k.user);
     free(k.same);
     free(k.counted);
+}
+
+/* ---- implied sizes ------------------------------------------------------------------------------------ */
+
+/* Dimension `axis` (from the end if negative) of the input equals that of the weight. */
+static const struct rule {
+    const char *op_type;
+    int8_t axis, weight_axis;
+} rules[] = {
+    {"ConvTranspose", 1, 0},
+    {"MatMul", -1, -2},
+    {"MatMulInteger", -1, -2},
+    {"QLinearMatMul", -1, -2},
+    {"LSTM", 2, 2},
+    {"GRU", 2, 2},
+    {"RNN", 2, 2},
+    {"BatchNormalization", 1, 0},
+    {"InstanceNormalization", 1, 0},
+    {"LayerNormalization", -1, -1},
+};
+
+static const struct oc_op *row_of(const struct oc_node *n)
+{
+    return oc_op_find(n->domain, n->op_type, n->opset);
+}
+
+static const struct oc_tensor *constant_of(const struct oc_model *m, uint32_t value)
+{
+    for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
+        const struct oc_value *v = &m->value[value];
+        const struct oc_node *n = v->producer != OC_NONE ? &m->node[v->producer] : NULL;
+        const struct oc_tensor *t = v->constant ? v->constant : n ? oc_node_constant(n) : NULL;
+        if (t)
+            return t;
+        bool keeps = n && n->n_in && (!strcmp(n->op_type, "DequantizeLinear") || !strcmp(n->op_type, "Cast"));
+        value = keeps ? n->in[0] : OC_NONE;
+    }
+    return NULL;
+}
+
+static int64_t implied_size_dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
+{
+    const struct oc_tensor *t = slot < n->n_in && n->in[slot] != OC_NONE ? constant_of(m, n->in[slot]) : NULL;
+    axis += t && axis < 0 ? (int)t->rank : 0;
+    return t && axis >= 0 && axis < (int)t->rank ? t->dim[axis] : 0;
+}
+
+static int64_t implied_size_attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
+{
+    const struct oc_attr *a = oc_node_attr(n, name);
+    return a ? a->i : otherwise;
+}
+
+static int64_t by_conv(const struct oc_model *m, const struct oc_node *n, unsigned axis)
+{
+    if (axis != 1 || !oc_set_has(" Conv ConvInteger QLinearConv ", n->op_type, strlen(n->op_type)))
+        return 0;
+    int64_t channels = implied_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), 1),
+            groups = implied_size_attr_int(n, "group", 1);
+    return groups > 0 && groups < 1 << 20 && channels < (int64_t)1 << 40 ? channels * groups : 0;
+}
+
+static int64_t by_gemm(const struct oc_model *m, const struct oc_node *n, unsigned axis)
+{
+    if (strcmp(n->op_type, "Gemm") != 0 || axis != (implied_size_attr_int(n, "transA", 0) ? 0 : 1))
+        return 0;
+    return implied_size_dim_of(m, n, 1, implied_size_attr_int(n, "transB", 0) ? 1 : 0);
+}
+
+/* The product of all but the first size of the shape, less the other known dimensions of the input: the first
+ * axis stays for the batch. */
+static int64_t by_reshape(const struct oc_model *m, const struct oc_node *n, const struct oc_shape *in,
+                          unsigned axis)
+{
+    if (strcmp(n->op_type, "Reshape") != 0 || n->n_in < 2 || n->in[1] == OC_NONE || axis == 0)
+        return 0;
+    const struct oc_tensor *t = constant_of(m, n->in[1]);
+    struct oc_tensor_bytes b;
+    uint64_t product = 1;
+    if (!t || t->dtype != OC_DT_INT64 || t->elements < 2 || t->elements > 16 ||
+        !oc_tensor_bytes_open(m, t, &b))
+        return 0;
+    bool known = b.size_bytes == t->elements * sizeof(int64_t);
+    for (uint64_t i = 1; known && i < t->elements; i++) {
+        int64_t v = (int64_t)oc_load_le(b.data + i * sizeof(v), sizeof(v));
+        known = v > 0 && oc_mul_u64(product, (uint64_t)v, &product);
+    }
+    oc_tensor_bytes_close(&b);
+    for (unsigned i = 1; known && i < in->rank; i++) {
+        if (i == axis)
+            continue;
+        known = in->dim[i].expr == 0 && in->dim[i].v > 0 && product % (uint64_t)in->dim[i].v == 0;
+        product /= known ? (uint64_t)in->dim[i].v : 1;
+    }
+    return known && product <= INT64_MAX ? (int64_t)product : 0;
+}
+
+static int64_t implied_size_by_rule(const struct oc_model *m, const struct oc_node *n, unsigned axis,
+                                    unsigned rank)
+{
+    for (size_t i = 0; i < OC_COUNT(rules); i++) {
+        unsigned at = rules[i].axis < 0 ? rank - 1 : (unsigned)rules[i].axis;
+        if (at == axis && !strcmp(rules[i].op_type, n->op_type))
+            return implied_size_dim_of(m, n, oc_op_weight_slot(row_of(n)), rules[i].weight_axis);
+    }
+    return 0;
+}
+
+static int64_t size_by(const struct oc_model *m, const struct oc_node *n, const struct oc_shape *in,
+                       unsigned axis)
+{
+    int64_t size = by_conv(m, n, axis);
+    size = size ? size : by_gemm(m, n, axis);
+    size = size ? size : implied_size_by_rule(m, n, axis, in->rank);
+    return size ? size : by_reshape(m, n, in, axis);
+}
+
+void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m, struct oc_arena *a)
+{
+    const struct oc_graph *g = &m->graph[0];
+    r->first = OC_NEW_ARRAY(a, m->n_value, uint32_t);
+    r->next = OC_NEW_ARRAY(a, (size_t)g->n_node + 1, uint32_t);
+    r->stack = OC_NEW_ARRAY(a, (size_t)g->n_node + 1, uint32_t);
+    memset(r->first, 0xff, m->n_value * sizeof(*r->first));
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &m->node[g->node[i]];
+        if (!n->n_in || n->in[0] == OC_NONE)
+            continue;
+        r->next[i] = r->first[n->in[0]];
+        r->first[n->in[0]] = i;
+    }
+}
+
+int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
+                        unsigned axis, const char **by)
+{
+    const struct oc_shape *in = &m->value[value].declared->shape;
+    const struct oc_graph *g = &m->graph[0];
+    uint32_t best = OC_NONE, depth = 0;
+    int64_t size = 0, s;
+    for (uint32_t v = value;;) {
+        for (uint32_t i = r->first[v]; i != OC_NONE; i = r->next[i]) {
+            const struct oc_node *n = &m->node[g->node[i]];
+            if (i < best && (s = size_by(m, n, in, axis)) > 0) {
+                best = i;
+                size = s;
+                *by = n->op_type;
+            } else if (oc_op_keeps_shape(row_of(n)) && n->n_out && n->out[0] != OC_NONE) {
+                r->stack[depth++] = n->out[0];
+            }
+        }
+        if (!depth)
+            return size;
+        v = r->stack[--depth];
+    }
 }
