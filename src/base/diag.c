@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/c_locale.h"
-#include "base/str.h"
 
 /* ---- errors and warnings ----------------------------------------------------------------------------- */
 

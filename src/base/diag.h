@@ -1,4 +1,4 @@
-/* Fills struct oc_err, and collects warnings (struct oc_diag). */
+/* Fills struct oc_err, collects warnings (struct oc_diag), and suggests names. */
 #ifndef OC_DIAG_H
 #define OC_DIAG_H
 
@@ -26,5 +26,17 @@ struct oc_diags {
 void oc_diag_add(struct oc_diags *d, enum oc_severity severity, const char *code, const char *where,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void oc_diags_free(struct oc_diags *d);
+
+/* ---- unknown names ---------------------------------------------------------------------------------- */
+
+/* Suggestions for misspelled names, and the one form of "unknown name" messages (oc_fail_unknown). */
+
+/* Normalises a character of a name: ignores case, and treats '-', '_' and blank as equal. */
+char oc_fold_char(char c);
+
+/* Indices of the names that `given` is probably a misspelling of, nearest first; returns how many, at most
+ * `max`. A name is near within an edit distance (optimal string alignment) of a third of the given name, at
+ * least 1, or when one is in the other from the start of a word on. O(n) in the names. */
+size_t oc_suggest(const char *given, const char *const *name, size_t n, size_t *near, size_t max);
 
 #endif

@@ -1,7 +1,7 @@
 /* Functions of POSIX and glibc that Windows' C library lacks. */
 #include <windows.h>
 
-#include "base/str.h"
+#include "base/diag.h"
 
 /* ---- streams with callbacks -------------------------------------------------------------------------- */
 

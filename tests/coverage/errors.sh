@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 [ -s "${1:-}" ] || { echo "usage: tests/coverage/errors.sh GCOV.TXT [--all]" >&2; exit 2; }
 exec awk -v all="${2:-}" '
 function reader(file) {
-    return file ~ /^src\/(base\/(file|http|json_read|remote|text_filter|unicode|units|wire|xml_read)|model\/(decoder_config|external|function|gguf|load|load_[a-z]+|order|safetensors|source|stored|tensor)|hw\/[a-z_]+|estimate\/(cal_read|samples)|gate\/budget|ops\/(rule_parse|user_rules|einsum)|profile\/([a-z]+\/)?[a-z_0-9]+|provider\/provider_file|shape\/[a-z_]+|report\/pattern)\.c$/
+    return file ~ /^src\/(base\/(file|http|json_read|stream|text_filter|unicode|units|wire|xml_read)|model\/(decoder_config|external|function|gguf|load|load_[a-z]+|order|safetensors|source|stored|tensor)|hw\/[a-z_]+|estimate\/(cal_read|samples)|gate\/budget|ops\/(rule_parse|user_rules|matmul)|profile\/([a-z]+\/)?[a-z_0-9]+|provider\/provider_file|shape\/[a-z_]+|report\/pattern)\.c$/
 }
 function trim(s) { sub(/^[ \t]+/, "", s); sub(/[ \t]+$/, "", s); return s }
 function settle() { # the previous line is complete: its calls are known

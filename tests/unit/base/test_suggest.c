@@ -1,4 +1,4 @@
-#include "base/str.h"
+#include "base/diag.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,6 +28,7 @@ static void matmul_infers_shapes(void **state)
         {"QLinearMatMul", 10, "", "uint8[2,3] float[] uint8[] int8[3,4] float[] int8[] float[] int8[]", "y",
          "int8[2,4]"},
         {"Det", 11, "", "float[5,3,3]", "y", "float[5]"},
+        {"Det", 11, "", "float[5]", "y", "error: needs matrices, got rank 1"},
         {"com.microsoft:FusedMatMul", 1, "transA=1", "float[2,4,3] float[2,4,5]", "y", "float[2,3,5]"},
         /* transBatchA: axis 0 becomes the row axis, the axes before it are the batch */
         {"com.microsoft:FusedMatMul", 1, "transBatchA=1 transBatchB=1", "float[2,7,3] float[3,7,5]", "y",
@@ -49,6 +50,8 @@ static void matmul_infers_shapes(void **state)
          "float16[2,4]"},
         {"com.microsoft:QGemm", 1, "transB=1", "uint8[2,3] float[] uint8[] int8[4,3] float[] int8[]", "y",
          "float[2,4]"},
+        {"com.microsoft:QGemm", 1, "", "uint8[2,2,3] float[] uint8[] int8[3,4] float[] int8[]", "y",
+         "error: operands must be matrices*"},
     };
     (void)state;
     op_check_shapes(rows, OC_COUNT(rows));
