@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "onnxcost.h"
 #include "model/model.h"
 #include "probe_fusions.h"

@@ -2,7 +2,7 @@
  * box decoding: softmax over 16 distances per side, anchors and strides as constants. */
 #include "zoo.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 enum { SIDE = 640, CLASSES = 80, DISTANCES = 16, PER_ANCHOR = 4 * DISTANCES + CLASSES, SCALES = 3 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "shape/type.h"
 
 void zoo_init(struct zoo *z, int opset)

@@ -2,7 +2,7 @@
  * recurrent layers. */
 #include "zoo.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 const char *zoo_linear_in(struct zoo *z, const char *module, const char *x, int in, int out)
 {

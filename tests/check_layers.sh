@@ -37,7 +37,7 @@ zlib.h            src/base/stream.c|tests/unit/base/|tests/unit/profile/test_csv
 protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 onnx_header.pb-c.h  src/model/loader.h|src/model/graph_writer.h
 libxml/           src/base/xml_read.c
-pcre2.h           src/report/pattern.c
+pcre2.h           src/report/python.c
 xlsxwriter.h      src/write/out_xlsx.c
 curl/             src/base/http.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/

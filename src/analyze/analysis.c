@@ -13,7 +13,7 @@
 #include "analyze/engine.h"
 #include "base/c_locale.h"
 #include "base/file.h"
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"

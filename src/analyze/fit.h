@@ -6,7 +6,6 @@
 #define OC_FIT_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/map.h"
 
 /* ---- rpoly -------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyze/engine.h"
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "base/str.h"
 #include "onnxcost.h"
 #include "ops/user_rules.h"

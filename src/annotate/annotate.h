@@ -7,7 +7,7 @@
 #ifndef OC_ANNOTATE_H
 #define OC_ANNOTATE_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/file.h"
 
 /* Adds the entries of a message to `out` with oc_rewrite_entry; must return the same entries in both walks.

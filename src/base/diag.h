@@ -1,8 +1,9 @@
-/* Fills struct oc_err, collects warnings (struct oc_diag), and suggests names. */
+/* Errors (struct oc_err), warnings (struct oc_diag), suggestions for names, limits on untrusted input. */
 #ifndef OC_DIAG_H
 #define OC_DIAG_H
 
 #include "base/arena.h"
+#include "onnxcost_types.h"
 
 /* Fills *err (which may be NULL) and returns -1, so that callers can write `return oc_fail(...)`. Messages:
  * lower case, what failed first, no full stop. Called once, where the error is detected. */
@@ -38,5 +39,24 @@ char oc_fold_char(char c);
  * `max`. A name is near within an edit distance (optimal string alignment) of a third of the given name, at
  * least 1, or when one is in the other from the start of a word on. O(n) in the names. */
 size_t oc_suggest(const char *given, const char *const *name, size_t n, size_t *near, size_t max);
+
+/* ---- input limits ------------------------------------------------------------------------------------- */
+
+/* Resource limits for untrusted input: one table of names, defaults and ranges. Readers decide where each
+ * limit applies; every failure has the same form, with the name of the limit and the option that raises it.
+ * (gate/limits.h has the limits of a budget: those apply to a report.) */
+
+/* The value in force; limits may be NULL. */
+uint64_t oc_input_limit(const struct oc_input_limits *limits, enum oc_input_limit which);
+
+/* Formats "1000001 nodes: more than 1000000 (--limit nodes=N)"; with found 0 (counting stopped early) "more
+ * than 1000000 nodes (--limit nodes=N)". Returns buf. */
+enum { OC_INPUT_LIMIT_TEXT = 192 };
+const char *oc_input_limit_text(const struct oc_input_limits *limits, enum oc_input_limit which,
+                                uint64_t found, char buf[OC_INPUT_LIMIT_TEXT]);
+
+/* Fails with OC_ELIMIT and that text. Returns -1. */
+int oc_input_limit_fail(const struct oc_input_limits *limits, enum oc_input_limit which, uint64_t found,
+                        struct oc_err *err);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/input_limits.h"
 #include "base/os.h"
 #include "base/str.h"
 

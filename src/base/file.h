@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "onnxcost_types.h"
 
 struct oc_file {
@@ -23,7 +23,7 @@ struct oc_file {
  * large files before they are accessed; streams and oc_wire_next do. If the file is truncated later, touching
  * the missing pages raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
-/* The same with the resource limit on input files (base/input_limits.h); the message names the limit. */
+/* The same with the resource limit on input files (base/diag.h); the message names the limit. */
 int oc_file_map_capped(const char *path, const struct oc_input_limits *limits, struct oc_file *out,
                        struct oc_err *err);
 /* Maps a part of an open file, less if the file ends before; the caller closes the file, which has this path.
@@ -63,7 +63,7 @@ const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
 void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop);
 /* Whether the flag ended the stream early, and after how many stored bytes (of a .gz: compressed bytes). */
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes);
-/* Resource limits of the text (base/input_limits.h). A reader that exceeds one records it here and the stream ends;
+/* Resource limits of the text (base/diag.h). A reader that exceeds one records it here and the stream ends;
  * the first one becomes the error of the file, however the reader treats the early end. found: the number, 0:
  * not counted. */
 uint64_t oc_stream_limit(const struct oc_stream *s, enum oc_input_limit which);

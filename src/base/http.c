@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/os.h"
 #include "base/str.h"

@@ -3,7 +3,7 @@
 #ifndef OC_ROW_CELLS_H
 #define OC_ROW_CELLS_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 enum oc_datum_kind { OC_DATUM_TEXT, OC_DATUM_U64, OC_DATUM_I64, OC_DATUM_DOUBLE };
 

@@ -7,8 +7,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "base/os.h"
 
 /* ---- gzip --------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/os.h"
 #include "base/unicode.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "onnxcost_types.h"
 
 #define OC_BAD_BYTE 0x110000u /* added to a byte of invalid UTF-8 */

@@ -4,7 +4,7 @@
 #ifndef OC_CALIBRATE_H
 #define OC_CALIBRATE_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "estimate/samples.h"
 
 /* T = t0 + (Tc^p + Tm^p)^(1/p); Tc = sum over units of F / (P ec), Tm = B / (W em);

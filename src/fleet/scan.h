@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"

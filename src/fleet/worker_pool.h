@@ -4,7 +4,7 @@
 #ifndef OC_WORKER_POOL_H
 #define OC_WORKER_POOL_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 
 enum oc_worker_pool_end {                           /* of a worker that did not finish its job */

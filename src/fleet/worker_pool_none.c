@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 
 int oc_worker_pool_run(const struct oc_worker_pool *pool, struct oc_err *err)
 {

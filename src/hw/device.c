@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/unicode.h"

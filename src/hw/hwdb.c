@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 /* ONNX Runtime replaces calls of local functions, and function operators for which no execution provider has
  * a kernel, by the nodes of their bodies. These are appended to the graph: the bodies in the order of the

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/units.h"

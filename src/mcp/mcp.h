@@ -7,7 +7,6 @@
 #define OC_MCP_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "onnxcost/mcp.h"
@@ -16,7 +15,7 @@
 
 enum {
     OC_MCP_ANSWER_BYTES = 20000,
-    OC_MCP_LINE_BYTES = 1 << 20, /* "mcp-request" in base/input_limits.c */
+    OC_MCP_LINE_BYTES = 1 << 20, /* "mcp-request" in base/diag.c */
     OC_MCP_ID_BYTES = 200
 };
 

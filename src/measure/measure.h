@@ -3,7 +3,6 @@
 #define OC_MEASURE_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/diag.h"
 #include "hw/hwdb.h"
 #include "onnxcost_types.h"

@@ -1,7 +1,7 @@
 /* memory/: Memory over time: report and peak, offsets of buffers, node orders with a lower peak, ONNX
  * Runtime's planner and allocator. Every plan is checked by code in memory_plan.c that shares none with the
  * planners; leave it so.
- * Private to the folder: memory_plan.h ort_run.h. */
+ * Private to the folder: memory_plan.h. */
 
 #include "memory/memory_plan.h"
 

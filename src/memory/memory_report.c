@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/closed_form.h"
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
@@ -428,7 +428,7 @@ struct node_stats {
     const struct oc_analysis *a;
     struct oc_liveness *liveness;
     struct oc_ort_shapes shapes;
-    uint32_t *into; /* by buffer: the one whose memory it reuses (ort_run.h) */
+    uint32_t *into; /* by buffer: the one whose memory it reuses (memory_report.h) */
     struct oc_map counted;
     struct oc_arena arena;
     struct oc_buf rows;

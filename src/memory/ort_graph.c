@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/ort_run.h"
+#include "memory/memory_report.h"
 #include "onnxcost.h"
 
 struct read {              /* an input of a node, connected to a DequantizeLinear of its graph */

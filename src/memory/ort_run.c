@@ -1,5 +1,5 @@
 /* microsoft/onnxruntime, core/framework/bfc_arena.cc and bfc_arena.h. */
-#include "memory/ort_run.h"
+#include "memory/memory_report.h"
 
 #include <stdlib.h>
 #include <string.h>

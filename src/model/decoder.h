@@ -10,7 +10,6 @@
 #define OC_DECODER_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/diag.h"
 #include "model/stored.h"
 

@@ -4,7 +4,6 @@
 #define OC_GRAPH_WRITER_H
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/map.h"
 #include "onnx_header.pb-c.h"
 

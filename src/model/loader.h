@@ -2,8 +2,8 @@
 #ifndef OC_LOADER_H
 #define OC_LOADER_H
 
-#include "base/buf.h"
-#include "base/input_limits.h"
+#include "base/arena.h"
+#include "base/diag.h"
 #include "base/wire.h"
 #include "model/model.h"
 #include "onnx_header.pb-c.h"

@@ -1,10 +1,18 @@
-/* A loaded model: attributes, constants, labels and origins of its nodes. */
+/* A loaded model: attributes, constants, labels and origins of its nodes; elements of its tensors, also from
+ * external files. Only small tensors are read. */
 #include "model/model.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/str.h"
+#include "base/wire.h"
 #include "model/loader.h"
 #include "onnxcost.h"
 
@@ -240,4 +248,425 @@ void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a,
     out->module_class = innermost(value[CLASSES], a);
     read_namespace(value[NAMESPACE], a, out);
     out->source = origin_read_trace(value[TRACE], a);
+}
+
+/* ---- external files ----------------------------------------------------------------------------------- */
+
+/* Finds the file and decides whether it may be opened. */
+
+static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(m->path, '/');
+    size_t n = slash ? (size_t)(slash - m->path) + 1 : 0;
+    if (!m->path[0] || n >= PATH_MAX)
+        return false;
+    memcpy(folder, m->path, n);
+    folder[n] = '\0';
+    return true;
+}
+
+/* The folder that links may not leave. In the cache of the Hugging Face Hub the files of a model are links,
+ * models--ORG--NAME/snapshots/REVISION/FILE to models--ORG--NAME/blobs: there it is the model's folder, and
+ * the location is relative to it. */
+static bool split_at_border(const char *folder, const char *location, char border[PATH_MAX],
+                            char rest[PATH_MAX])
+{
+    static const char hub[] = "models--", links[] = "/snapshots/";
+    const char *at = strstr(folder, links), *name = at;
+    while (name && name > folder && name[-1] != '/')
+        name--;
+    size_t n = name && !strncmp(name, hub, strlen(hub)) ? (size_t)(at - folder) + 1 : strlen(folder);
+    int len = snprintf(rest, PATH_MAX, "%s%s", folder + n, location);
+    snprintf(border, PATH_MAX, "%.*s", (int)n, folder);
+    return len > 0 && len < PATH_MAX;
+}
+
+/* Contains "..", or is absolute, whether or not it resolves to a path inside the folder. */
+static bool names_outside(const char *location)
+{
+    if (location[0] == '/')
+        return true;
+    for (const char *p = location; *p;) {
+        size_t n = strcspn(p, "/\\");
+        if (n == 2 && p[0] == '.' && p[1] == '.')
+            return true;
+        p += n + (p[n] != '\0');
+    }
+    return false;
+}
+
+static bool external_join(const char *folder, const char *location, char path[PATH_MAX])
+{
+    int n = snprintf(path, PATH_MAX, "%s%s", location[0] == '/' ? "" : folder, location);
+    return n > 0 && n < PATH_MAX;
+}
+
+enum oc_external_state oc_external_look(const struct oc_model *m, const char *location)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (m->built.n)
+        return OC_EXTERNAL_FOUND; /* its weights are nowhere */
+    if (!m->limits.external_anywhere && names_outside(location))
+        return OC_EXTERNAL_OUTSIDE;
+    if (m->file.remote)
+        return OC_EXTERNAL_MISSING; /* never fetched */
+    if (!external_folder_of(m, folder))
+        return m->path[0] ? OC_EXTERNAL_MISSING
+                          : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
+    if (m->limits.external_anywhere)
+        return external_join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
+                                                                                : OC_EXTERNAL_MISSING;
+    char border[PATH_MAX];
+    int error = split_at_border(folder, location, border, path) ? oc_look_inside(border, path) : ENAMETOOLONG;
+    return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;
+}
+
+static int open_inside(const char *folder, const char *location)
+{
+    char border[PATH_MAX], rest[PATH_MAX];
+    return names_outside(location) || !split_at_border(folder, location, border, rest)
+               ? -1
+               : oc_open_inside(border, rest);
+}
+
+static bool map_part(const struct oc_model *m, const char *location, uint64_t offset_bytes,
+                     uint64_t size_bytes, struct oc_file *out)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (!external_folder_of(m, folder) || !external_join(folder, location, path))
+        return false;
+    int fd = m->limits.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                                         : open_inside(folder, location);
+    if (fd < 0)
+        return false;
+    int rc = oc_file_map_part(fd, path, &m->limits, offset_bytes, size_bytes, out, NULL);
+    close(fd);
+    return rc == 0;
+}
+
+/* Maps the first bytes of a tensor. False: outside the folder, missing, not a regular file, or too short. */
+static bool map_external_tensor(const struct oc_model *m, const struct oc_tensor *t, uint64_t size_bytes,
+                                struct oc_file *out)
+{
+    if (m->built.n || m->file.remote || !t->external_path ||
+        !map_part(m, t->external_path, t->external_offset_bytes, size_bytes, out))
+        return false;
+    if (out->size_bytes == size_bytes)
+        return true;
+    oc_file_unmap(out);
+    return false;
+}
+
+bool oc_beside_map(const struct oc_model *m, const char *location, struct oc_file *out)
+{
+    char url[4096];
+    if (!oc_http_is_url(m->path))
+        return map_part(m, location, 0, UINT64_MAX, out);
+    return !names_outside(location) && oc_http_beside(m->path, location, url, sizeof(url)) &&
+           oc_remote_map(url, &m->limits, out, NULL, NULL) == 0;
+}
+
+/* ---- elements ----------------------------------------------------------------------------------------- */
+
+/* Decodes a small float: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
+static double small_float(uint64_t bits, unsigned e, unsigned m, int bias)
+{
+    uint64_t mant = bits & ((1u << m) - 1), ex = (bits >> m) & ((1u << e) - 1);
+    double v = ex ? ldexp((double)(mant | ((uint64_t)1 << m)), (int)ex - bias - (int)m)
+                  : ldexp((double)mant, 1 - bias - (int)m);
+    return bits >> (e + m) & 1 ? -v : v;
+}
+
+static double half_float(uint64_t bits)
+{
+    if ((bits & 0x7c00) == 0x7c00)
+        return bits & 0x3ff ? NAN : bits & 0x8000 ? -INFINITY : INFINITY;
+    return small_float(bits, 5, 10, 15);
+}
+
+static double float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
+
+static int64_t sign_extend(uint64_t v, unsigned bits)
+{
+    uint64_t top = (uint64_t)1 << (bits - 1);
+    return (int64_t)((v ^ top) - top);
+}
+
+static struct oc_elem tensor_real(double v)
+{
+    return (struct oc_elem){.kind = OC_E_REAL, .r = v};
+}
+
+static struct oc_elem tensor_integer(int64_t v)
+{
+    return (struct oc_elem){.kind = OC_E_INT, .i = {.v = v}};
+}
+
+/* Decodes one element from its bit pattern. */
+static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
+{
+    switch (dtype) {
+    case OC_DT_FLOAT:
+        return tensor_real(float_of((uint32_t)bits));
+    case OC_DT_DOUBLE: {
+        double d;
+        memcpy(&d, &bits, sizeof(d));
+        return tensor_real(d);
+    }
+    case OC_DT_FLOAT16:
+        return tensor_real(half_float(bits & 0xffff));
+    case OC_DT_BFLOAT16:
+        return tensor_real(float_of((uint32_t)(bits & 0xffff) << 16));
+    case OC_DT_FLOAT8E4M3FN:
+        return tensor_real(small_float(bits & 0xff, 4, 3, 7));
+    case OC_DT_FLOAT8E4M3FNUZ:
+        return tensor_real(small_float(bits & 0xff, 4, 3, 8));
+    case OC_DT_FLOAT8E5M2:
+        return tensor_real(small_float(bits & 0xff, 5, 2, 15));
+    case OC_DT_FLOAT8E5M2FNUZ:
+        return tensor_real(small_float(bits & 0xff, 5, 2, 16));
+    case OC_DT_FLOAT4E2M1:
+        return tensor_real(small_float(bits & 0xf, 2, 1, 1));
+    case OC_DT_FLOAT8E8M0:
+        return tensor_real(ldexp(1, (int)(bits & 0xff) - 127));
+    case OC_DT_INT64:
+        return tensor_integer((int64_t)bits);
+    case OC_DT_INT32:
+        return tensor_integer(sign_extend(bits & 0xffffffff, 32));
+    case OC_DT_INT16:
+        return tensor_integer(sign_extend(bits & 0xffff, 16));
+    case OC_DT_INT8:
+        return tensor_integer(sign_extend(bits & 0xff, 8));
+    case OC_DT_INT4:
+        return tensor_integer(sign_extend(bits & 0xf, 4));
+    case OC_DT_INT2:
+        return tensor_integer(sign_extend(bits & 3, 2));
+    case OC_DT_UINT64:
+        if (bits > INT64_MAX)
+            return (struct oc_elem){.kind = OC_E_UNKNOWN};
+        return tensor_integer((int64_t)bits);
+    case OC_DT_UINT32:
+        return tensor_integer((int64_t)(bits & 0xffffffff));
+    case OC_DT_UINT16:
+        return tensor_integer((int64_t)(bits & 0xffff));
+    case OC_DT_UINT8:
+        return tensor_integer((int64_t)(bits & 0xff));
+    case OC_DT_UINT4:
+        return tensor_integer((int64_t)(bits & 0xf));
+    case OC_DT_UINT2:
+        return tensor_integer((int64_t)(bits & 3));
+    case OC_DT_BOOL:
+        return tensor_integer((bits & 0xff) != 0);
+    default:
+        return (struct oc_elem){.kind = OC_E_UNKNOWN};
+    }
+}
+
+/* Elements packed little-endian, sub-byte ones from the low bits. */
+static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, uint32_t n,
+                     struct oc_elem *out)
+{
+    unsigned bits = oc_dtype_info(dtype)->bits;
+    uint64_t need;
+    if (!data || !bits || bits > 64 || !oc_bytes_of(dtype, n, &need) || need > size_bytes)
+        return n == 0;
+    oc_os_need(data, (size_t)need);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t v = 0;
+        if (bits >= 8)
+            v = oc_load_le(data + (uint64_t)i * (bits / 8), bits / 8);
+        else
+            v = (uint64_t)data[(uint64_t)i * bits / 8] >> ((uint64_t)i * bits % 8);
+        out[i] = elem_of(dtype, v);
+    }
+    return true;
+}
+
+/* The members of TensorProto with elements of a type; see proto/onnx_header.proto. */
+enum { FLOAT_DATA = 4, INT32_DATA, STRING_DATA, INT64_DATA, DOUBLE_DATA = 10, UINT64_DATA };
+
+static uint32_t tensor_field_of(unsigned dtype, unsigned *width)
+{
+    *width = dtype == OC_DT_FLOAT ? 4 : dtype == OC_DT_DOUBLE ? 8 : 0;
+    switch (dtype) {
+    case OC_DT_FLOAT:
+        return FLOAT_DATA;
+    case OC_DT_DOUBLE:
+        return DOUBLE_DATA;
+    case OC_DT_INT64:
+        return INT64_DATA;
+    case OC_DT_UINT32:
+    case OC_DT_UINT64:
+        return UINT64_DATA;
+    case OC_DT_STRING:
+        return STRING_DATA;
+    default:
+        return INT32_DATA;
+    }
+}
+
+/* Reads the typed fields of a TensorProto. Sub-byte types store several elements in one number, as raw data
+ * does. */
+static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *out, struct oc_arena *a)
+{
+    unsigned width, bits = oc_dtype_info(t->dtype)->bits;
+    unsigned per = bits && bits < 8 ? 8 / bits : 1;
+    uint32_t num = tensor_field_of(t->dtype, &width), done = 0;
+    struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
+    struct oc_wire_field f;
+    while (done < n && oc_wire_next(&w, &f)) {
+        if (f.num != num)
+            continue;
+        if (t->dtype == OC_DT_STRING) {
+            if (f.type != OC_WIRE_LEN)
+                continue;
+            oc_os_need(f.data, f.n);
+            out[done++] =
+                (struct oc_elem){.kind = OC_E_STRING, .str = oc_strndup(a, (const char *)f.data, f.n)};
+            continue;
+        }
+        size_t k = oc_wire_count(&f, width);
+        if (k == SIZE_MAX)
+            return false;
+        uint64_t *v = oc_xmalloc(k * sizeof(*v));
+        oc_wire_numbers(&f, width, v);
+        for (size_t i = 0; i < k * per && done < n; i++)
+            out[done++] = elem_of(t->dtype, per > 1 ? v[i / per] >> (bits * (i % per)) : v[i]);
+        free(v);
+    }
+    return done == n;
+}
+
+static bool from_external(const struct oc_model *m, const struct oc_tensor *t, uint32_t n,
+                          struct oc_elem *out)
+{
+    struct oc_file f;
+    uint64_t need;
+    if (!oc_bytes_of(t->dtype, n, &need) || !map_external_tensor(m, t, need, &f))
+        return false;
+    bool ok = from_raw(f.data, f.size_bytes, t->dtype, n, out);
+    oc_file_unmap(&f);
+    return ok;
+}
+
+static bool from_sparse(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
+                        struct oc_arena *a)
+{
+    const struct oc_tensor *v = t->values, *x = t->indices;
+    if (n > OC_MAX_DATA || v->elements > OC_MAX_DATA || t->elements != n)
+        return false;
+    uint32_t nnz = (uint32_t)v->elements, per = x->rank == 2 ? t->rank : 1;
+    if (x->elements != (uint64_t)nnz * per)
+        return false;
+    struct oc_elem *value = OC_NEW_ARRAY(a, nnz, struct oc_elem),
+                   *index = OC_NEW_ARRAY(a, (size_t)nnz * per, struct oc_elem);
+    if (!oc_tensor_elems(m, v, nnz, value, a) || !oc_tensor_elems(m, x, nnz * per, index, a))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = elem_of(t->dtype, 0);
+    for (uint32_t i = 0; i < nnz; i++) {
+        int64_t at = 0;
+        for (uint32_t k = 0; k < per; k++) {
+            int64_t c = index[i * per + k].i.v;
+            if (c < 0 || (per > 1 && c >= t->dim[k]))
+                return false;
+            at = per > 1 ? at * t->dim[k] + c : c;
+        }
+        if (at >= (int64_t)n)
+            return false;
+        out[at] = value[i];
+    }
+    return true;
+}
+
+bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
+                     struct oc_arena *a)
+{
+    if (n > t->elements)
+        return false;
+    if (n == 0)
+        return true;
+    switch (t->storage) {
+    case OC_STORE_RAW:
+        return from_raw(t->data, t->size_bytes, t->dtype, n, out);
+    case OC_STORE_FIELDS:
+        return from_fields(t, n, out, a);
+    case OC_STORE_EXTERNAL:
+        return from_external(m, t, n, out);
+    case OC_STORE_SPARSE:
+        return from_sparse(m, t, n, out, a);
+    default:
+        return false;
+    }
+}
+
+/* Converts typed fields to the raw_data format. Sub-byte types are already packed. */
+static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
+{
+    unsigned width, bits = oc_dtype_info(t->dtype)->bits, step = bits < 8 ? 1 : bits / 8;
+    uint32_t num = tensor_field_of(t->dtype, &width);
+    struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
+    struct oc_wire_field f;
+    uint64_t done = 0;
+    uint8_t *to = out->heap = oc_xmalloc(out->size_bytes);
+    while (oc_wire_next(&w, &f)) {
+        size_t k = f.num == num ? oc_wire_count(&f, width) : 0;
+        if (k == SIZE_MAX || k > (out->size_bytes - done) / step)
+            break;
+        uint64_t *v = oc_xmalloc((k ? k : 1) * sizeof(*v));
+        if (k)
+            oc_wire_numbers(&f, width, v);
+        for (size_t i = 0; i < k; i++, done += step)
+            oc_store_le(to + done, v[i], step);
+        free(v);
+    }
+    out->data = to;
+    if (done == out->size_bytes)
+        return true;
+    free(to);
+    return false;
+}
+
+static void need_first(const struct oc_tensor_bytes *b)
+{
+    oc_os_need(b->data, b->size_bytes < OC_WIRE_READY_BYTES ? (size_t)b->size_bytes : OC_WIRE_READY_BYTES);
+}
+
+bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out)
+{
+    *out = (struct oc_tensor_bytes){0};
+    unsigned bits = oc_dtype_info(t->dtype)->bits;
+    if (!bits || bits > 64 || !oc_bytes_of(t->dtype, t->elements, &out->size_bytes) || !out->size_bytes)
+        return false;
+    switch (t->storage) {
+    case OC_STORE_RAW:
+        out->data = t->data;
+        if (!t->data || out->size_bytes > t->size_bytes ||
+            (m->file.remote && out->size_bytes > OC_WIRE_READY_BYTES)) /* weights are not fetched */
+            return false;
+        need_first(out);
+        return true;
+    case OC_STORE_FIELDS:
+        return !(m->file.remote && t->message_bytes > OC_WIRE_READY_BYTES) &&
+               t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
+    case OC_STORE_EXTERNAL:
+        if (!map_external_tensor(m, t, out->size_bytes, &out->file))
+            return false;
+        out->data = out->file.data;
+        need_first(out);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void oc_tensor_bytes_close(struct oc_tensor_bytes *b)
+{
+    oc_file_unmap(&b->file);
+    free(b->heap);
 }

@@ -4,7 +4,7 @@
 #ifndef OC_MODEL_H
 #define OC_MODEL_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"

@@ -2,9 +2,8 @@
 #ifndef OC_STORED_H
 #define OC_STORED_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
-#include "base/input_limits.h"
 #include "base/map.h"
 #include "base/str.h"
 

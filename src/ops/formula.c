@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/ck.h"
 #include "ops/shared_rules.h"
 #include "ops/user_rules.h"

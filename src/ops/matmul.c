@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "base/str.h"
 #include "ops/op.h"
 #include "ops/shared_rules.h"

@@ -16,7 +16,7 @@
 #ifndef OC_USER_RULES_H
 #define OC_USER_RULES_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/map.h"
 #include "onnxcost_types.h"
 #include "ops/op.h"

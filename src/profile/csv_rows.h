@@ -7,7 +7,7 @@
  * quote is part of the field; a quote elsewhere is an ordinary character. Blanks around a field are
  * dropped unless quoted. CR LF and a UTF-8 byte order mark are understood. A row ends at the last field of
  * its line: a trailing delimiter gives one more, empty, field. Memory: one row; the stream limits its
- * length and its number of fields (base/input_limits.h).
+ * length and its number of fields (base/diag.h).
  *
  * Views (struct oc_str) stay valid until the next call that reads. Errors are sticky: reading calls return
  * false, oc_csv_failed distinguishes end of data from failure. */

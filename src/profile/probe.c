@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/c_locale.h"
 #include "base/file.h"
 #include "base/str.h"

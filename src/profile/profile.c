@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/c_locale.h"
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"

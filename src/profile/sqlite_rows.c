@@ -9,10 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/file.h"
-#include "base/input_limits.h"
 #include "base/os.h"
 
 /* ---- the library ------------------------------------------------------------------------------------ */

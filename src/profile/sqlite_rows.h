@@ -3,7 +3,7 @@
  *
  * Files are untrusted: they are opened read-only and no other file is read or written; only ordinary
  * tables are read (no views, triggers or virtual tables run); a scan ends with an error when it takes too
- * long or more steps than the file size explains (base/input_limits.h).
+ * long or more steps than the file size explains (base/diag.h).
  *
  * Some broken files make SQLite request an impossible amount of memory, which it reports as out of memory.
  * Those are OC_EFORMAT: the same request fails again while memory is available. OC_ELIBRARY is reserved

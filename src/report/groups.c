@@ -9,7 +9,7 @@
 #include "join/join.h"
 #include "onnxcost.h"
 #include "profile/profile.h"
-#include "report/pyfmt.h"
+#include "report/python.h"
 #include "report/report.h"
 
 /* ---- names of rows ------------------------------------------------------------------------------------ */

@@ -11,7 +11,6 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/select.h"
-#include "report/what_if.h"
 
 const struct oc_row_limits oc_no_limits = {
     NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}};

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost/report.h"
-#include "report/pyfmt.h"
+#include "report/python.h"
 
 /* ---- the columns of --order-by ---------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
-#include "report/what_if.h"
+#include "report/python.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>

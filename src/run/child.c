@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "base/os.h"

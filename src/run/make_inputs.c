@@ -5,7 +5,6 @@
 
 #include "base/ck.h"
 #include "base/diag.h"
-#include "base/input_limits.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/wire.h"

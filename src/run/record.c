@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/unicode.h"

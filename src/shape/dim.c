@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/ck.h"
 
 static const struct range anything = {INT64_MIN, INT64_MAX};

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "onnxcost/report.h"
-#include "report/pyfmt.h"
+#include "report/python.h"
 #include "report/select.h"
 #include "write/tables/plain_table.h"
 

@@ -12,7 +12,6 @@
 #include "onnxcost/report.h"
 #include "report/headline.h"
 #include "report/report.h"
-#include "report/what_if.h"
 #include "write/report_write.h"
 #include "write/tables/html_page.h"
 

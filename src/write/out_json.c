@@ -5,7 +5,7 @@
 #include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
-#include "report/what_if.h"
+#include "report/report.h"
 #include "write/report_write.h"
 #include "write/tables/json_keys.h"
 

@@ -9,7 +9,7 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/headline.h"
-#include "report/what_if.h"
+#include "report/report.h"
 #include "write/report_write.h"
 #include "write/tables/plain_table.h"
 #include "write/tables/json_keys.h"

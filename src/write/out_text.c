@@ -17,7 +17,7 @@
 #include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
-#include "report/what_if.h"
+#include "report/report.h"
 #include "write/tables/plain_table.h"
 
 static void write_out(struct oc_buf *b, FILE *f)

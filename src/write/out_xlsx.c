@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/os.h"
 #include "base/units.h"

@@ -12,7 +12,6 @@
 #include "report/headline.h"
 #include "report/report.h"
 #include "report/select.h"
-#include "report/what_if.h"
 
 /* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
  * raised when the meaning of a column changes. */

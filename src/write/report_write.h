@@ -3,7 +3,7 @@
 #define OC_REPORT_WRITE_H
 
 #include "advice/advice.h"
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/json_write.h"
 #include "join/join.h"
 #include "onnxcost_types.h"

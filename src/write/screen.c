@@ -9,7 +9,7 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/columns.h"
-#include "report/what_if.h"
+#include "report/report.h"
 #include "write/tables/plain_table.h"
 
 enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 enum { FUZZ_MAX_FILES = 12, FUZZ_MAX_ARGS = 48, FUZZ_MAX_NAMES = 256 };
 

@@ -1,6 +1,6 @@
 /* Hardware files: any bytes are read or rejected with a location; the result can be described. The bytes are
  * used as a file, and as choices that generate a well-formed file, which passes the XML parser. */
-#include "base/buf.h"
+#include "base/arena.h"
 #include "hw/hwdb.h"
 #include "onnxcost/hardware.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "ops/op.h"
 #include "ops/user_rules.h"
 #include "onnxcost.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 char *t_many(const char *before, const char *part, size_t n, const char *after)
 {

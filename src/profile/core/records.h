@@ -3,7 +3,7 @@
 #ifndef OC_RECORDS_H
 #define OC_RECORDS_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/json_read.h"
 #include "base/map.h"
 #include "onnxcost_types.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "base/str.h"
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"

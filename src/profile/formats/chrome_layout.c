@@ -1,5 +1,5 @@
 /* profile/formats/: One reader per format (imp_NAME.c: probe and read), with helpers for formats of one
- * tool. A reader may be changed without touching another one; it keeps the limits of input_limits.h, fails
+ * tool. A reader may be changed without touching another one; it keeps the limits of base/diag.h, fails
  * if it finds no time, and has a fuzz target.
  * Private to the folder: chrome_reader.h function_tables.h nsight_tables.h ort_trace.h trt_reading.h. */
 

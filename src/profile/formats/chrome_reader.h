@@ -11,7 +11,7 @@
 #ifndef OC_CHROME_READER_H
 #define OC_CHROME_READER_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/json_read.h"
 #include "onnxcost_types.h"
 #include "profile/core/timeline.h"

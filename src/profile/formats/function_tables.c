@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/csv_rows.h"
 
 struct table {

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/input_limits.h"
+#include "base/arena.h"
+#include "base/diag.h"
 #include "profile/core/nvtx.h"
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"

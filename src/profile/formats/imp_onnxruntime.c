@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "base/units.h"
 #include "onnxcost/profile.h"
 #include "profile/core/timeline.h"

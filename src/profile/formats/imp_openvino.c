@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/records.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/core/records.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/ort_trace.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/units.h"
 #include "profile/core/records.h"
 #include "profile/csv_rows.h"

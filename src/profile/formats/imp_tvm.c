@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input_limits.h"
+#include "base/diag.h"
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"

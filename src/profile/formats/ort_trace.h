@@ -13,7 +13,7 @@
 #ifndef OC_ORT_TRACE_H
 #define OC_ORT_TRACE_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/json_read.h"
 #include "onnxcost_types.h"
 #include "profile/core/records.h"

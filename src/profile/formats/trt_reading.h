@@ -4,7 +4,7 @@
 #ifndef OC_TRT_READING_H
 #define OC_TRT_READING_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/json_read.h"
 #include "onnxcost_types.h"
 #include "profile/profile.h"

@@ -10,6 +10,7 @@
 #include "onnxcost/record.h"
 #include "onnxcost/report.h"
 #include "profile/sqlite_rows.h"
+#include "report/python.h"
 #include "report/select.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/plain_table.h"

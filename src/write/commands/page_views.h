@@ -17,36 +17,6 @@
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 
-/* ---- compare view ------------------------------------------------------------------------------------- */
-
-/* Private to out_compare.c and out_compare_data.c: several profiles of one model, joined. */
-
-/* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
-struct oc_comparing {
-    struct oc_compare c;
-    const struct oc_model *model;
-    const struct oc_device *device;
-    const struct oc_report_opts *o;
-    struct oc_arena arena;
-    struct oc_rows rows;
-    bool combine; /* adds the shortest time of each row to the times of the sources */
-};
-
-/* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */
-const char *oc_compare_letter(struct oc_arena *a, uint32_t source);
-/* "median": of one run. */
-const char *oc_compare_stat(const struct oc_profile *p);
-/* The row with the time of one source, for its rates. */
-struct oc_row oc_compare_timed(const struct oc_comparing *x, const struct oc_row *row,
-                               const struct oc_compare_cell *cell, uint32_t source);
-
-/* Value counted by Nsight Compute, from any source. */
-double oc_compare_measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes);
-
-void oc_compare_json(struct oc_comparing *x, FILE *f);
-enum { OC_COMPARE_PAGE_SOURCES = 10 };
-void oc_compare_page(struct oc_comparing *x, FILE *f); /* at most so many sources */
-
 /* ---- devices view ------------------------------------------------------------------------------------- */
 
 /* Private to the writers of the comparison of devices. */

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/unicode.h"
 #include "report/columns.h"
-#include "report/pyfmt.h"
+#include "report/python.h"
 
 static size_t plain_table_columns(const struct oc_sheet *s)
 {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/diag.h"
 #include "base/unicode.h"
 

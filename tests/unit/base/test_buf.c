@@ -1,11 +1,9 @@
-#include "base/buf.h"
+#include "base/arena.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
-
-#include "base/arena.h"
 
 static void buffer_grows_and_stays_terminated(void **state)
 {

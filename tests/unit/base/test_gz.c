@@ -9,7 +9,7 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 #define KIB ((size_t)1024)
 

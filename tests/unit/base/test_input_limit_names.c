@@ -1,4 +1,4 @@
-#include "base/input_limits.h"
+#include "base/diag.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "base/diag.h"
 
 static void every_limit_has_a_name_a_default_and_a_range(void **state)
 {

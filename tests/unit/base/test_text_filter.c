@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 /* All text of the filter. */
 static void read_all(struct oc_text_filter *f, struct oc_buf *out)

@@ -1,4 +1,4 @@
-/* Input limits (base/input_limits.h), each from both sides: input at the limit is read, with the limit one lower it
+/* Input limits (base/diag.h), each from both sides: input at the limit is read, with the limit one lower it
  * is rejected with exit code 3 and the name of the limit, and the option raises it. Then files designed to
  * use much time or memory, within bounds of both. */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/xml_read.h"
 #include "estimate/calibrate.h"
 #include "hw/hwdb.h"

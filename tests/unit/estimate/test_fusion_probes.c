@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/map.h"
 #include "estimate/fusion_plan.h"
 #include "onnxcost.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "support/build.h"
 #include "onnxcost/estimate.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "fleet/scan.h"
 #include "profile/csv_rows.h"
 #include "support/build.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "support/many.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

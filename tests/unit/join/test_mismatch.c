@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "join/join.h"
 #include "support/build.h"
 #include "support/profiles.h"

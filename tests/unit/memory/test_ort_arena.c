@@ -1,5 +1,5 @@
 /* ONNX Runtime's arena computed by hand: sizes of its chunks and regions. K is 1024 bytes, M 1024 K. */
-#include "memory/ort_run.h"
+#include "memory/memory_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The copies of DequantizeLinear that ONNX Runtime adds to a graph. Names and numbers as in recordings of 1.30. */
-#include "memory/ort_run.h"
+#include "memory/memory_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Which dead tensors ONNX Runtime reuses. float[256] is 1024 bytes. */
-#include "memory/ort_run.h"
+#include "memory/memory_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Sizes that ONNX Runtime 1.30 infers when it loads a model, as its sessions report them for the outputs of
  * such graphs. */
-#include "memory/ort_run.h"
+#include "memory/memory_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "model/loader.h"
 #include "support/build.h"
 #include "onnxcost.h"

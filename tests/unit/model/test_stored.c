@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "base/buf.h"
+#include "base/arena.h"
 #include "model/model.h"
 #include "onnxcost.h"
 #include "onnxcost/llm.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "ops/user_rules.h"
 
 /* in0 is float[2,3,N,7] with N of at most 9, in1 absent, in2 int64[3] with the value 4, N, ?, in3 of unknown

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/file.h"
 #include "ops/op.h"
 #include "ops/user_rules.h"

@@ -120,7 +120,7 @@ static void finds_header_after_any_text(void **state)
     close_text(&t);
 }
 
-enum { MAX_ROW = 16 << 20, MAX_FIELDS = 8192 }; /* the defaults (base/input_limits.c) */
+enum { MAX_ROW = 16 << 20, MAX_FIELDS = 8192 }; /* the defaults (base/diag.c) */
 
 static void row_and_field_limits_are_enforced(void **state)
 {

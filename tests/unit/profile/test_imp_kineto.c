@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "onnxcost.h"

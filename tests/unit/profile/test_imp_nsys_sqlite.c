@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "support/sqlite_file.h"

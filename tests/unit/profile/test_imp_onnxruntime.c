@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/core/timeline.h"
 #include "support/profiles.h"
 #include "onnxcost.h"

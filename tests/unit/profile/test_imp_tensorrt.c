@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/formats/trt_reading.h"
 #include "support/profiles.h"
 #include "onnxcost.h"

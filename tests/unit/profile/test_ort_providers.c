@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "support/profiles.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"

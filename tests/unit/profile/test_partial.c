@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "profile/profile.h"
 #include "support/profiles.h"
 #include "onnxcost.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "base/diag.h"
 #include "support/profiles.h"
 #include "onnxcost.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "support/sqlite_file.h"
 
 static const struct oc_sqlite_column three[] = {{"a", true}, {"b", false}, {"c", false}};

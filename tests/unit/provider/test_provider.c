@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "provider/provider.h"
 #include "support/build.h"
 #include "onnxcost.h"

@@ -1,3 +1,4 @@
+#include "report/python.h"
 #include "report/select.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Expected texts are the output of CPython 3.11 and numpy 1.24. */
-#include "report/pyfmt.h"
+#include "report/python.h"
 
 #include <locale.h>
 #include <math.h>

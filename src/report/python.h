@@ -1,13 +1,15 @@
-/* Formats and parses numbers as Python does. MegEngine's tool is a Python program and its tables are compared
+/* Numbers, sums and regular expressions as Python has them. MegEngine's tool is a Python program and its tables are compared
  * byte for byte, so the details matter: when an exponent is used, which texts count as numbers, in which
  * order sums are rounded. Independent of the locale.
  *
  * The format functions write into buf (cap >= OC_PY_NUM) and return it. nan has no sign here. */
-#ifndef OC_PYFMT_H
-#define OC_PYFMT_H
+#ifndef OC_PYTHON_H
+#define OC_PYTHON_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "onnxcost_types.h"
 
 #define OC_PY_NUM 352 /* room for "{:.4f}" of the largest double */
 
@@ -31,5 +33,22 @@ double oc_np_sum(const double *v, size_t n);
 double oc_np_mean(const double *v, size_t n);
 double oc_np_max(const double *v, size_t n);
 double oc_np_min(const double *v, size_t n);
+
+/* ---- regular expressions ------------------------------------------------------------------------------ */
+
+/* Name filters: regular expressions in Python's syntax, matched from the start of a name as re.match does
+ * (the end is free). PCRE2 matches; syntax that differs is translated before. */
+
+struct oc_name_pattern;
+
+/* Freed by oc_pattern_free. Errors: OC_EARG with the position in the expression, OC_ELIBRARY without PCRE2. */
+int oc_pattern_compile(const char *expression, struct oc_name_pattern **out, struct oc_err *err);
+void oc_pattern_free(struct oc_name_pattern *p);
+
+/* 1: matches, 0: does not, -1: failed (OC_ELIMIT: the expression backtracks too much). */
+int oc_pattern_match(const struct oc_name_pattern *p, const char *text, struct oc_err *err);
+
+/* Version of PCRE2, "10.42", and the file it was loaded from. */
+int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);
 
 #endif
