@@ -114,7 +114,7 @@ result 'names of structs and enums are unique' "$problems"
 problems=$(grep -nE '\b(atoi|atol|strcpy|strcat|sprintf|vsprintf|gets|strtok|setlocale|strtod|atof)[[:space:]]*\(' \
     src/*/*.[ch] src/*/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*|newlocale|strtod_l'
     grep -nE '\b(str(n?)casecmp|tolower|toupper|isal(pha|num)|isspace|isupper|islower|ispunct|isprint)\b' src/*/*.[ch] src/*/*/*.[ch] |
-        grep -vE '^src/(cli/|base/str.h|base/unicode.h)' | sed 's/$/  (see base\/ascii.h)/')
+        grep -vE '^src/(cli/|base/str.h|base/unicode.h)' | sed 's/$/  (see base\/str.h)/')
 result 'no unsafe or locale-dependent functions' "$problems"
 
 problems=$(awk 'FNR == 1 && file { if (lines > 700) print file ": " lines " lines" }

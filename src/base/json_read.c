@@ -183,12 +183,12 @@ static bool unexpected(struct oc_json *j, int c, const char *wanted)
 static inline int json_read_skip_blanks(struct oc_json *j, bool commas)
 {
     int c = byte_at(j, 0);
-    if (!is(c, BLANK) && !(commas && c == ','))
+    if (!oc_byte_is(c, BLANK) && !(commas && c == ','))
         return c;
     j->pos++;
     if (j->pos + 16 <= j->n) /* writers usually put each event on its own line */
-        j->pos += blanks_at(j->win + j->pos, commas ? ',' : ' ');
-    while (is(c = byte_at(j, 0), BLANK) || (commas && c == ','))
+        j->pos += oc_blanks_at(j->win + j->pos, commas ? ',' : ' ');
+    while (oc_byte_is(c = byte_at(j, 0), BLANK) || (commas && c == ','))
         j->pos++;
     return c;
 }
@@ -243,9 +243,9 @@ static inline bool json_read_closes_string(struct oc_json *j, size_t quote)
 {
     size_t i = quote + 1;
     int c = byte_at(j, i);
-    while (is(c, BLANK))
+    while (oc_byte_is(c, BLANK))
         c = byte_at(j, ++i);
-    return c < 0 || is(c, ENDS_STRING);
+    return c < 0 || oc_byte_is(c, ENDS_STRING);
 }
 
 /* Finds the string that begins with a quote at the cursor: index of its closing quote, or 0 at the end of the
@@ -257,7 +257,7 @@ static inline size_t scan_string(struct oc_json *j, bool is_name, bool *escaped)
     *escaped = false;
     for (;;) {
         if (j->pos + i < j->n)
-            i += find_quote(j->win + j->pos + i, j->n - j->pos - i);
+            i += oc_find_quote(j->win + j->pos + i, j->n - j->pos - i);
         int c = byte_at(j, i);
         if (c < 0)
             return 0;
@@ -278,7 +278,7 @@ static inline size_t scan_scalar(struct oc_json *j)
 {
     size_t i = 0;
     int c;
-    while ((c = byte_at(j, i)) >= 0 && !is(c, ENDS_SCALAR))
+    while ((c = byte_at(j, i)) >= 0 && !oc_byte_is(c, ENDS_SCALAR))
         i++;
     return i;
 }
@@ -389,7 +389,7 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
     if (close - 1 > j->max_string)
         return too_long(j, close - 1);
     size_t i = close + 1;
-    while (is(c = byte_at(j, i), BLANK))
+    while (oc_byte_is(c = byte_at(j, i), BLANK))
         i++;
     *key = (struct oc_str){j->win + j->pos + 1, close - 1};
     if (c != ':') {
@@ -479,7 +479,7 @@ static inline size_t json_read_step(struct oc_json *j, struct nest *t, char c, s
  * error. */
 static size_t step_block(struct oc_json *j, struct nest *t, size_t i)
 {
-    struct block b = look_at(j->win + j->pos + i);
+    struct oc_scan_block b = oc_scan_64(j->win + j->pos + i);
     uint64_t live = ~(uint64_t)0, bits;
     size_t k, taken = 64;
     while ((bits = (b.quote | (t->in_string ? b.escape : b.structure)) & live) != 0) {
@@ -660,7 +660,7 @@ static bool object_follows(struct oc_json *j, size_t *blanks)
 {
     size_t i = 1;
     int c;
-    while (is(c = byte_at(j, i), BLANK) || c == ',')
+    while (oc_byte_is(c = byte_at(j, i), BLANK) || c == ',')
         i++;
     *blanks = i - 1;
     return c == '{';
@@ -683,7 +683,7 @@ bool oc_json_resync(struct oc_json *j, unsigned depth)
             return true;
         }
         j->pos += blanks; /* already examined */
-        if (!is(c, BLANK)) {
+        if (!oc_byte_is(c, BLANK)) {
             before = last;
             last = (char)c;
         }

@@ -11,11 +11,11 @@
 /* SIMD scans of JSON text for json_read.c. Uses compiler vectors, with a portable version for machines
  * without SSE2; reads no byte outside [p, p + n). */
 
-enum byte_class { BLANK = 1, ENDS_STRING = 2, ENDS_SCALAR = 4 };
+enum oc_byte_class { BLANK = 1, ENDS_STRING = 2, ENDS_SCALAR = 4 };
 
 /* Classes of bytes by what they end. A quote ends a string only when ENDS_STRING follows, possibly after
  * blanks. */
-static const uint8_t class_of[256] = {
+static const uint8_t oc_byte_class_of[256] = {
     [' '] = BLANK | ENDS_SCALAR,
     ['\n'] = BLANK | ENDS_SCALAR,
     ['\t'] = BLANK | ENDS_SCALAR,
@@ -29,13 +29,13 @@ static const uint8_t class_of[256] = {
     ['['] = ENDS_SCALAR,
 };
 
-static inline bool is(int c, unsigned what)
+static inline bool oc_byte_is(int c, unsigned what)
 {
-    return c >= 0 && class_of[c] & what;
+    return c >= 0 && oc_byte_class_of[c] & what;
 }
 
 /* Index of the first quote or backslash, or n. */
-static inline size_t find_quote(const char *p, size_t n)
+static inline size_t oc_find_quote(const char *p, size_t n)
 {
     size_t i = 0;
     for (; i + 32 <= n; i += 32) { /* most strings end in the first iteration: one well-predicted branch */
@@ -51,7 +51,7 @@ static inline size_t find_quote(const char *p, size_t n)
 }
 
 /* Counts the leading bytes among the 16 at p that are blanks or `also`. */
-static inline size_t blanks_at(const char *p, char also)
+static inline size_t oc_blanks_at(const char *p, char also)
 {
     oc_v16 v = oc_load16(p);
     uint64_t bits = oc_lanes((oc_v16)((v == ' ') | (v == '\n') | (v == '\t') | (v == '\r') | (v == also)));
@@ -59,14 +59,14 @@ static inline size_t blanks_at(const char *p, char also)
 }
 
 /* Bit mask of the structural bytes among 64. */
-struct block {
+struct oc_scan_block {
     uint64_t quote, escape, structure;
 };
 
 /* Setting bit 5 maps brackets to braces, and no other byte to them. */
-static inline struct block look_at(const char *p)
+static inline struct oc_scan_block oc_scan_64(const char *p)
 {
-    struct block b = {0, 0, 0};
+    struct oc_scan_block b = {0, 0, 0};
     for (unsigned i = 0; i < 64; i += 16) {
         oc_v16 v = oc_load16(p + i), w = v | 0x20;
         b.quote |= oc_lanes((oc_v16)(v == '"')) << i;
@@ -77,14 +77,14 @@ static inline struct block look_at(const char *p)
 }
 
 /* End of the number or word at p: the first byte that ends one, or end. */
-static inline const char *scalar_end(const char *p, const char *end)
+static inline const char *oc_scalar_end(const char *p, const char *end)
 {
     if (end - p >= 16) {
         oc_v16 v = oc_load16(p), w = v | 0x20;
         uint64_t bits = oc_lanes((oc_v16)((v <= '"') | (v == ',') | (v == ':') | (w == '{') | (w == '}')));
         p += bits ? (size_t)__builtin_ctzll(bits) : 16;
     }
-    while (p < end && !is((unsigned char)*p, ENDS_SCALAR)) /* control characters end no token */
+    while (p < end && !oc_byte_is((unsigned char)*p, ENDS_SCALAR)) /* control characters end no token */
         p++;
     return p;
 }
@@ -96,7 +96,7 @@ static inline const char *scalar_end(const char *p, const char *end)
 #define OC_ZEROS 0x3030303030303030u /* eight '0' bytes */
 
 /* Loads eight bytes of text, the first one lowest. */
-static inline uint64_t oc_load_text(const char *p)
+static inline uint64_t oc_load_digits(const char *p)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     return oc_load8(p);
@@ -148,11 +148,11 @@ static inline bool oc_digits(const char *p, size_t n, uint64_t *out)
         return false;
     if (n < 8)
         return oc_eight_digits(oc_few_digits(p, n), out);
-    if (!oc_eight_digits(oc_load_text(p), &high))
+    if (!oc_eight_digits(oc_load_digits(p), &high))
         return false;
     size_t rest = n - 8; /* the last eight, without those already converted */
     uint64_t seen = rest ? ~(~(uint64_t)0 << (8 * (8 - rest))) : ~(uint64_t)0;
-    if (!oc_eight_digits((oc_load_text(p + rest) & ~seen) | (OC_ZEROS & seen), &low))
+    if (!oc_eight_digits((oc_load_digits(p + rest) & ~seen) | (OC_ZEROS & seen), &low))
         return false;
     *out = high * power[rest] + low;
     return true;
@@ -161,7 +161,7 @@ static inline bool oc_digits(const char *p, size_t n, uint64_t *out)
 /* Counts the digits at p, 0 to 8, and converts them; eight bytes must be readable. */
 static inline unsigned oc_digits_at(const char *p, uint64_t *out)
 {
-    uint64_t v = oc_load_text(p), x = v ^ OC_ZEROS;
+    uint64_t v = oc_load_digits(p), x = v ^ OC_ZEROS;
     uint64_t other = ((x + 0x7676767676767676u) | x) &
                      0x8080808080808080u; /* all bytes below the first one that is not a digit */
     unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;

@@ -107,16 +107,16 @@ bool oc_chrome_layouts_pay(const struct oc_chrome_layouts *all)
 static inline bool chrome_layout_closes_string(const char *quote, const char *end)
 {
     const char *q = quote + 1;
-    while (q < end && is((unsigned char)*q, BLANK))
+    while (q < end && oc_byte_is((unsigned char)*q, BLANK))
         q++;
-    return q >= end || is((unsigned char)*q, ENDS_STRING);
+    return q >= end || oc_byte_is((unsigned char)*q, ENDS_STRING);
 }
 
 /* The position after the string that begins at p. NULL: it is not closed. */
 static const char *string_end(const char *p, const char *end)
 {
     for (p++; p < end; p++) {
-        p += find_quote(p, (size_t)(end - p));
+        p += oc_find_quote(p, (size_t)(end - p));
         if (p >= end)
             break;
         if (*p == '\\')
@@ -131,7 +131,7 @@ static const char *string_end(const char *p, const char *end)
  * is closed there. NULL: it is not closed. */
 static inline const char *container_block(const char *p, const char *end, unsigned *depth, bool *done)
 {
-    struct block b = look_at(p);
+    struct oc_scan_block b = oc_scan_64(p);
     uint64_t bits = b.quote | b.structure;
     while (bits) {
         unsigned k = (unsigned)__builtin_ctzll(bits);
@@ -183,7 +183,7 @@ static const char *value_end(const char *p, const char *end)
         return string_end(p, end);
     if (*p == '[' || *p == '{')
         return container_end(p, end);
-    const char *q = scalar_end(p, end);
+    const char *q = oc_scalar_end(p, end);
     return q > p ? q : NULL;
 }
 
@@ -195,7 +195,7 @@ struct cursor {
 
 static void chrome_layout_blanks(struct cursor *c)
 {
-    while (c->p < c->end && (is((unsigned char)*c->p, BLANK) || *c->p == ','))
+    while (c->p < c->end && (oc_byte_is((unsigned char)*c->p, BLANK) || *c->p == ','))
         c->p++;
 }
 
@@ -282,7 +282,7 @@ static bool take_members(struct oc_chrome *r, struct cursor *c, struct drawing *
             return false;
         struct oc_str key = {c->p + 1, (size_t)(key_end - c->p) - 2};
         c->p = key_end;
-        while (c->p < c->end && (is((unsigned char)*c->p, BLANK) || *c->p == ':'))
+        while (c->p < c->end && (oc_byte_is((unsigned char)*c->p, BLANK) || *c->p == ':'))
             c->p++;
         if (!args && c->p < c->end && *c->p == '{' && oc_str_eq(key, "args")) {
             if (!take_members(r, c, d, true))
@@ -378,11 +378,11 @@ bool oc_chrome_take_apart(struct oc_chrome *r, struct oc_str event)
 static inline const char *pass_value(const char *p, const char *end, char kind)
 {
     if (kind == '0')
-        return scalar_end(p, end);
+        return oc_scalar_end(p, end);
     if (kind == '[')
         return p < end && (*p == '[' || *p == '{') ? container_end(p, end) : NULL;
     while (p < end) {
-        p += find_quote(p, (size_t)(end - p));
+        p += oc_find_quote(p, (size_t)(end - p));
         if (p < end && *p == '"')
             return p;
         p += 2;
