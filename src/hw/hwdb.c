@@ -238,18 +238,29 @@ static int hwdb_read_all(struct oc_hwdb *db, struct oc_err *err)
     return 0;
 }
 
-/* Whether the text of a name occurs in the file. */
-static bool file_contains(const char *path, const char *folded)
+static bool is_quote(uint8_t c)
+{
+    return c == '"' || c == '\'';
+}
+
+/* Whether the folded text occurs in the file; as the value of an attribute: between quotes. */
+static bool file_contains(const char *path, const char *folded, bool attribute)
 {
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, NULL))
         return true; /* the reader reports what is wrong */
-    size_t n = strlen(folded), size = (size_t)file.size_bytes, i = 0, k = 0;
-    for (; k < n && i + n <= size; i++)
-        for (k = 0; k < n && oc_fold_char((char)file.data[i + k]) == folded[k];)
+    const uint8_t *text = file.data;
+    size_t n = strlen(folded), size = (size_t)file.size_bytes, k = 0;
+    bool found = false;
+    for (size_t i = 1; !found && i + n < size; i++) { /* an element is around it */
+        if (attribute && !is_quote(text[i - 1]))
+            continue;
+        for (k = 0; k < n && oc_fold_char((char)text[i + k]) == folded[k];)
             k++;
+        found = k == n && (!attribute || is_quote(text[i + n]));
+    }
     oc_file_unmap(&file);
-    return n > 0 && k == n;
+    return found && n > 0;
 }
 
 static bool has_name(const struct oc_device *d, struct oc_arena *scratch, const char *folded)
@@ -283,13 +294,13 @@ static int hwdb_not_found(struct oc_hwdb *db, const char *name, struct oc_err *e
     return hw_unknown(err, name, NULL, db->devices.item, db->devices.n);
 }
 
-/* Parses only the files in which a text occurs, most often one. */
-static int search_files(struct oc_hwdb *db, const char *folded, const char *text,
-                        const struct oc_device **out, struct oc_err *err)
+/* Parses only files in which the name occurs, most often one; or those with references to characters. */
+static int search_files(struct oc_hwdb *db, const char *folded, bool references, const struct oc_device **out,
+                        struct oc_err *err)
 {
     for (size_t i = 0; i < db->n_file && !*out; i++) {
         struct hw_file *f = &db->file[i];
-        if (!f->read && !file_contains(f->path, text))
+        if (!f->read && !file_contains(f->path, references ? "&" : folded, !references))
             continue;
         if (hwdb_read_one(db, f, err))
             return -1;
@@ -302,8 +313,7 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
 {
     const char *folded = oc_hw_name_fold(&db->arena, name);
     *out = NULL;
-    /* a name may be written with character references */
-    if (search_files(db, folded, folded, out, err) || (!*out && search_files(db, folded, "&", out, err)))
+    if (search_files(db, folded, false, out, err) || (!*out && search_files(db, folded, true, out, err)))
         return -1;
     if (!*out && err) { /* or with other white space; and suggestions need all names */
         if (hwdb_read_all(db, err))

@@ -36,7 +36,7 @@ static void write_file(const char *name, const char *text)
 static int make_folders(void **state)
 {
     (void)state;
-    static const char *const sub[] = {"one", "two", "bad", "twice", "none", "many", "empty"};
+    static const char *const sub[] = {"one", "two", "bad", "twice", "none", "many", "empty", "quoted"};
     assert_non_null(mkdtemp(root));
     for (size_t i = 0; i < sizeof(sub) / sizeof(sub[0]); i++) {
         char path[256], command[300];
@@ -52,6 +52,8 @@ static int make_folders(void **state)
     write_file("bad/b.xml", "<hwdb version=\"1\">");
     write_file("twice/a.xml", HWDB(DEVICE("same", "1", "")));
     write_file("empty/a.xml", HWDB(""));
+    write_file("quoted/a.xml", "<hwdb version=\"1\"> single, 1");
+    write_file("quoted/b.xml", HWDB(DEVICE("r-and-d", "R&amp;D &#49;", "<alias name='Single'/>")));
     for (int i = 0; i <= 1000; i++) {
         char name[40];
         snprintf(name, sizeof(name), "many/%d.xml", i);
@@ -156,6 +158,22 @@ static void broken_file_is_an_error_only_when_read(void **state)
     assert_string_equal(oc_device_info(find(db, "fine"))->id, "fine");
     expect_error(oc_hwdb_find(db, "else", &d, &err), &err, OC_EFORMAT, "not well-formed");
     expect_error(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "b.xml': line 1: not well-formed");
+    oc_hwdb_free(db);
+}
+
+/* The broken file has the text of the names, but not as an attribute. */
+static void only_files_with_the_name_are_read(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("quoted");
+    const struct oc_device *d;
+    assert_string_equal(oc_device_info(find(db, "single"))->id, "r-and-d");
+    assert_string_equal(oc_device_info(find(db, "R&D 1"))->id, "r-and-d");
+    assert_int_equal(oc_hwdb_find(db, "1", &d, NULL), -1);
+    assert_null(d);
+    oc_hwdb_free(db);
+    db = open_folder("quoted");
+    assert_string_equal(oc_device_info(find(db, "r&d-1"))->id, "r-and-d");
     oc_hwdb_free(db);
 }
 
@@ -286,6 +304,7 @@ int main(void)
         cmocka_unit_test(devices_are_found_by_name_and_alias),
         cmocka_unit_test(unknown_device_lists_near_names),
         cmocka_unit_test(broken_file_is_an_error_only_when_read),
+        cmocka_unit_test(only_files_with_the_name_are_read),
         cmocka_unit_test(duplicate_names_in_a_folder_are_an_error),
         cmocka_unit_test(earlier_folders_take_precedence),
         cmocka_unit_test(device_files_are_read_by_path),
