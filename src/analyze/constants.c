@@ -229,14 +229,21 @@ static uint32_t earlier_node(uint32_t a, uint32_t b)
     return a && (!b || a < b) ? a : b;
 }
 
+/* Of a tensor without elements, as for a batch of 0: its values are known, but not those of a weight. */
+static bool is_without_elements(const struct oc_engine *e, uint32_t value)
+{
+    uint64_t n;
+    return oc_type_elements(&e->a->type[value], &n) && n == 0;
+}
+
 /* Uses propagate backwards through folded nodes: a transposed weight is a weight. */
 static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use, uint32_t *user)
 {
     const struct oc_node *n = &e->m->node[node];
     const struct oc_node_cost *k = &e->a->cost[node];
     const struct oc_op *op = e->a->op[node];
-    bool through =
-        (k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED) && n->n_out && n->out[0] != OC_NONE;
+    bool through = (k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED) && n->n_out &&
+                   n->out[0] != OC_NONE && !is_without_elements(e, n->out[0]);
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         if (v == OC_NONE || !e->a->is_const[v] || k->state == OC_NODE_NOT_TAKEN)

@@ -109,6 +109,22 @@ static void doubling_the_batch_doubles_macs(void **state)
     }
 }
 
+/* Nothing is computed for a batch of 0, and the weights are the same. */
+static void an_empty_batch_has_all_parameters(void **state)
+{
+    (void)state;
+    const struct oc_bind none = {"batch", 0}, one = {"batch", 1};
+    for (size_t i = 0; nth_model(i); i++) {
+        const struct oc_analyze_opts o0 = {.bind = &none, .n_bind = 1}, o1 = {.bind = &one, .n_bind = 1};
+        struct oc_run a = run_zoo(nth_model(i), &o0), b = run_zoo(nth_model(i), &o1);
+        assert_int_equal(a.a->total->macs, 0);
+        assert_int_equal(a.a->total->params, b.a->total->params);
+        assert_int_equal(a.a->total->params_all, b.a->total->params_all);
+        oc_run_free(&a);
+        oc_run_free(&b);
+    }
+}
+
 /* Property 9: the classes contain every element of every constant, once. */
 static void parameter_classes_add_up(void **state)
 {
@@ -239,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(macs_equal_published_values),
         cmocka_unit_test(doubling_the_batch_doubles_macs),
+        cmocka_unit_test(an_empty_batch_has_all_parameters),
         cmocka_unit_test(parameter_classes_add_up),
         cmocka_unit_test(peak_covers_the_largest_node_and_sums_equal_totals),
         cmocka_unit_test(memory_options_change_the_peak_monotonically),
