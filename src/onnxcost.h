@@ -7,10 +7,9 @@
  *  - Handles are freed by the matching _free function (NULL is fine). Values returned by accessors are
  *    borrowed and valid as long as the handle. Inputs must outlive results (a model its analyses).
  *  - Options: NULL and zeros mean the defaults. `size` is sizeof the struct as the caller compiled it, so
- * that programs run with newer and older libraries; 0: the struct of version 1.0. Lists and texts in options
- * must stay valid for the call; for oc_llm_make, oc_rank_make and oc_scan_open as long as the result.
- *  - Writers write to a FILE; open_memstream (POSIX) makes one that writes to memory. Check ferror
- * afterwards.
+ *    that programs run with newer and older libraries; 0: the struct of version 1.0. Lists and texts in options
+ *    must stay valid for the call; for oc_llm_make, oc_rank_make and oc_scan_open as long as the result.
+ *  - Writers write to a FILE; open_memstream (POSIX) makes one that writes to memory. Check ferror afterwards.
  *  - Counts are exact uint64_t. Time is double nanoseconds. Sizes are bytes.
  *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort(). That handler and the
  *    one of oc_set_map_watch are the only global state: threads with separate handles need no locks, and may

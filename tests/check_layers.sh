@@ -73,6 +73,9 @@ problems=$(grep -n '#include "profile/formats' src/profile/core/*.[ch]
     grep -nE '#include "write/([a-z_]+\.h|commands/)' src/write/tables/*.[ch])
 result 'subfolders include only lower layers' "$problems"
 
+problems=$(awk 'FNR == 1 && !/^\/\*/ { print FILENAME }' src/*/*.[ch] src/*/*/*.[ch])
+result 'every file begins with what is in it' "$problems"
+
 # the first file of a folder says what is in it and what may change; a header that it calls private stays so
 problems=$(for folder in $(find src -mindepth 2 -name '*.c' | sed 's|/[^/]*$||' | sort -u); do
         name=${folder#src/} first=$(find "$folder" -maxdepth 1 -name '*.[ch]' | LC_ALL=C sort | head -n 1)

@@ -1,3 +1,4 @@
+/* Bounds of the figures of a model for all sizes of ranges (--dim NAME=A..B). */
 #include "analyze/handles.h"
 
 #include <math.h>

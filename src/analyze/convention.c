@@ -1,3 +1,4 @@
+/* Counting conventions of other tools, from their sources: the tables. */
 #include "analyze/convention.h"
 
 #include <string.h>

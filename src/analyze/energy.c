@@ -1,3 +1,4 @@
+/* Energy of a model (--energy): arithmetic and memory accesses times published energies. */
 #include "analyze/handles.h"
 
 #include <stdlib.h>

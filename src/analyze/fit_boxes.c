@@ -1,3 +1,4 @@
+/* Piecewise closed forms: boxes of sizes in each of which an output is one rational polynomial. */
 #include "analyze/fit.h"
 
 #include <math.h>

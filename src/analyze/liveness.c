@@ -1,3 +1,4 @@
+/* Live ranges of buffers and their peak. The walk over nodes and bodies is liveness_walk.c. */
 #include "analyze/liveness.h"
 
 #include <stdlib.h>

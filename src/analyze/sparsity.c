@@ -1,3 +1,4 @@
+/* Zeros in stored weights, their pattern, and the MACs without them (--sparsity). */
 #include "analyze/handles.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The JSON reader: a cursor over a stream, no tree. */
 #include "base/json_read.h"
 
 #include <math.h>

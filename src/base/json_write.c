@@ -1,3 +1,4 @@
+/* The JSON writer. */
 #include "base/json_write.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Hash map from strings to numbers, with open addressing; the interner of strings. */
 #include "base/map.h"
 
 #include <stdlib.h>

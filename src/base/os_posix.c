@@ -1,3 +1,4 @@
+/* What base/os.h declares, on POSIX systems. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* What base/os.h declares, as WebAssembly in a browser or in node. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Typed cells and rows of them as bytes. The header also declares the writer of Parquet (parquet.c). */
 #include "base/row_cells.h"
 
 #include <math.h>

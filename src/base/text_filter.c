@@ -1,3 +1,4 @@
+/* Text as programs write it into files: encodings to UTF-8, and without prefixes of log lines. */
 #include "base/file.h"
 
 #include <stdlib.h>

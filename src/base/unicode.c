@@ -1,3 +1,4 @@
+/* UTF-8 and classes of characters. */
 #include "base/unicode.h"
 
 #include <string.h>

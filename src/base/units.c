@@ -1,3 +1,4 @@
+/* Numbers with units, from text and to text. */
 #include "base/units.h"
 
 #include <langinfo.h>

@@ -1,3 +1,4 @@
+/* The protobuf wire format. */
 #include "base/wire.h"
 
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n)

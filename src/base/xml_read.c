@@ -1,3 +1,4 @@
+/* The reader of the project's own XML files, over libxml2, which is loaded on demand. */
 #include "base/xml_read.h"
 
 #include <errno.h>

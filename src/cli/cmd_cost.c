@@ -1,3 +1,4 @@
+/* The report, which needs no command: a model, profiles, a device, and how to show them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

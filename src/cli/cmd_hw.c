@@ -1,3 +1,4 @@
+/* hw: lists, shows, checks and measures devices. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* scan: many models or profiles, one row each. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The start of the program: standard streams, memory. All else is in run.c, which fuzz targets link too. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>

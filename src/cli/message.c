@@ -1,3 +1,4 @@
+/* Messages on standard error; signals, and faults of mapped files. */
 #include "cli/output.h"
 
 #include <pthread.h>

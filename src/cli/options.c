@@ -1,3 +1,4 @@
+/* The table of options. */
 #include "cli/options.h"
 #include "cli/cli.h"
 #include "cli/output.h"

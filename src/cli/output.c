@@ -1,3 +1,4 @@
+/* The file of a report. */
 #include "cli/output.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Lower bound of a run on a device: products in sequence, the rest at the rate of memory. */
 #include "estimate/bound.h"
 
 #include <math.h>

@@ -2,14 +2,14 @@
  * dense peaks. Every command that prints "at least" uses it.
  *
  *  - Products (convolutions but depthwise ones, matrix products, attention, recurrent layers) run in
- *    sequence. Each takes at least its roofline time: its arithmetic, its weights, and of its input and
- * output the smallest tensors from which all operators between two products could be computed on the fly.
+ *    sequence. Each takes at least its roofline time: its arithmetic, its weights, and of its input and output
+ *    the smallest tensors from which all operators between two products could be computed on the fly.
  *    Products of attention (of two activations, one computed from the other) are one kernel that never writes
  *    scores; products that read the same tensor are one kernel too.
  *  - All other operators are fused into products: they move nothing and their arithmetic overlaps. All
  *    arithmetic, all weights, the inputs and the outputs of the model together are a second bound.
  *  - Convolutions with stride 1 may use Winograd's algorithm in tiles of 8; products of dequantized tensors
- * may run on integers.
+ *    may run on integers.
  *
  * An operator without a cost, a tensor without a size and a figure that the device file lacks count as
  * nothing: what remains is a lower bound. */

@@ -1,3 +1,4 @@
+/* The work of the lower bound as closed forms of sizes, for the page and for ranks of devices. */
 #include "estimate/bound.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The fit of one calibration: rows, curves by key, networks held out. */
 #include "estimate/cal_fit.h"
 
 #include <math.h>

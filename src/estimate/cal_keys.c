@@ -1,3 +1,4 @@
+/* The tree of keys of a calibration: priors, folds, strength of the priors, models of the error. */
 #include "estimate/cal_fit.h"
 #include "onnxcost/hardware.h"
 

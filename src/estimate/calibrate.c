@@ -1,3 +1,4 @@
+/* Calibration: from samples to curves, overheads and signatures. */
 #include "estimate/calibrate.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The cost curve of a kernel and its fit by Levenberg-Marquardt. */
 #include "estimate/curve.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"

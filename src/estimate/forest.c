@@ -1,3 +1,4 @@
+/* Random forest for what the curves leave, and conformal intervals. */
 #include "estimate/curve.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The fusion plan: groups of nodes become kernels. The rules are in fusion_rules.c. */
 #include "estimate/fusion_plan.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Time on a GPU without a calibration, from efficiencies fitted to published latencies. */
 #include "estimate/predict.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Time of kernels and of models, with intervals. */
 #include "estimate/predict.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Ranks of devices: one row for each device, and the changes with the batch. */
 #include "estimate/rank_devices.h"
 
 #include <math.h>

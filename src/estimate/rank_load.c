@@ -1,3 +1,4 @@
+/* The load of a model as a function of the batch: few analyses, and straight lines between them. */
 #include "estimate/rank_devices.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Where along the batch something changes (bisection); times from calibrations and published latencies. */
 #include "estimate/rank_devices.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Work converted to another data type. */
 #include "estimate/recast.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The roofline of a piece of work. */
 #include "estimate/roofline.h"
 
 #include <math.h>

@@ -40,11 +40,12 @@ enum oc_overlap {
  *  - what one launch reads of activations, and what it writes, fills the levels from the nearest on, each up
  *    to its size (as if no cache held what another one holds);
  *  - constants are read once in every run, and between two runs all others are read: of `const_bytes` a level
- * can retain its size, so that share of every node's constants is read from it. The retained ones are
- * unknown: the share is the same for all nodes. So constants come from DRAM as const_bytes grows beyond the
- * largest cache, and activations whose working set does. A cache reads and writes at once, as
- * measured: Relu in place is 1.2 times as fast as the sum of both. A level without a size in the device's
- * file is skipped; the bytes of one with a size and without a bandwidth take no time. */
+ *    can retain its size, so that share of every node's constants is read from it. The retained ones are
+ *    unknown: the share is the same for all nodes.
+ * So constants come from DRAM as const_bytes grows beyond the largest cache, and activations whose working set
+ * does. A cache reads and writes at once, as measured: Relu in place is 1.2 times as fast as the sum of both. A
+ * level without a size in the device's file is skipped; the bytes of one with a size and without a bandwidth
+ * take no time. */
 struct oc_roof_opts {
     enum oc_overlap overlap;
     bool cache;

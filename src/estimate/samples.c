@@ -1,3 +1,4 @@
+/* Recordings as samples of kernels, for calibrate and validate. */
 #include "estimate/samples.h"
 
 #include <errno.h>

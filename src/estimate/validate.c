@@ -1,3 +1,4 @@
+/* Cross-validation of calibrations: networks are left out, their errors scored. */
 #include "estimate/validate.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Reads hardware files. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Matching through the model that the runtime saved after optimization: every event has a node there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

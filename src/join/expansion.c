@@ -1,3 +1,4 @@
+/* The nodes that ONNX Runtime creates when it expands calls of functions, and the records of them. */
 #include "join/expansion.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The join of a profile with a model. */
 #include "join/join.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Records of several nodes: groups that grow by the patterns of fusions. */
 #include <stdlib.h>
 #include <string.h>
 

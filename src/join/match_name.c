@@ -1,3 +1,4 @@
+/* Matching by names of nodes and of tensors. */
 #include <string.h>
 
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Matching by type and order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Cost of records without a model. */
 #include "join/record_cost.h"
 
 #include <math.h>

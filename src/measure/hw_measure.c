@@ -1,3 +1,4 @@
+/* hw measure: all measurements of this machine, and doubts about them. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

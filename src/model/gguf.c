@@ -1,3 +1,4 @@
+/* GGUF: metadata as members of a config.json, tensors with their types. */
 #include "model/stored.h"
 
 #include <string.h>

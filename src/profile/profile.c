@@ -1,3 +1,4 @@
+/* Opens profiles, and what all readers need. */
 #include "profile/profile.h"
 
 #include <math.h>

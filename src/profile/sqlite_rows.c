@@ -1,3 +1,4 @@
+/* Rows of SQLite files. */
 #include "profile/sqlite_rows.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The summary of the events of a profile. */
 #include "profile/time_summary.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Python's numbers and regular expressions, for the tables of MegEngine's tool. */
 #include "report/python.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Cost breakdowns: how the figures of one operator come about (--why). */
 #include "report/headline.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Rooflines of rows and of the report; rows above the roofline, and why. */
 #include "report/report.h"
 
 #include <math.h>

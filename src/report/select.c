@@ -1,3 +1,4 @@
+/* Selection of rows. */
 #include "report/select.h"
 
 #include <stdlib.h>

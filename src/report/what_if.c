@@ -1,3 +1,4 @@
+/* What-if analysis of a report's rows. */
 #include "report/python.h"
 #include "report/report.h"
 

@@ -1,3 +1,4 @@
+/* Inputs for a recording, generated from the model: types, shapes, values that it accepts. */
 #include "run/record_files.h"
 
 #include <math.h>

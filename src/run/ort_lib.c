@@ -1,3 +1,4 @@
+/* ONNX Runtime's library. */
 #include "run/ort_lib.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* The report as JSON: model, totals, nodes. */
 #include <math.h>
 
 #include "onnxcost.h"

@@ -1,3 +1,4 @@
+/* The report as JSON: records, their match, groups. */
 #include "write/report_write.h"
 
 #include <math.h>

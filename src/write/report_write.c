@@ -1,3 +1,4 @@
+/* The formats of the report: one row for each. */
 #include "write/report_write.h"
 
 #include <math.h>

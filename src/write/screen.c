@@ -1,3 +1,4 @@
+/* The report on a terminal: groups and the largest operators. */
 #include "write/report_write.h"
 
 #include <stdlib.h>

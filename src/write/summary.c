@@ -1,3 +1,4 @@
+/* The lines above the table. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

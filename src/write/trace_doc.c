@@ -1,3 +1,4 @@
+/* The writer of the Trace Event Format. */
 #include "write/trace_doc.h"
 
 #include <inttypes.h>

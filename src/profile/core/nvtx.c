@@ -1,3 +1,4 @@
+/* NVTX ranges. */
 #include "profile/core/nvtx.h"
 
 #include <math.h>

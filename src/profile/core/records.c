@@ -1,3 +1,4 @@
+/* Records under construction. */
 #include "profile/core/records.h"
 
 #include <math.h>

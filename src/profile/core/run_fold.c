@@ -1,3 +1,4 @@
+/* Runs in a sequence without markers: which level repeats as the run. */
 #include "profile/core/run_fold.h"
 
 #include <math.h>

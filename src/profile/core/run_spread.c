@@ -1,3 +1,4 @@
+/* Quantiles of runs and their spread. */
 #include "profile/core/run_spread.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The event engine: adds events, closes the list. */
 #include "profile/core/timeline.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The reader of the Trace Event Format. */
 #include "profile/formats/chrome_reader.h"
 
 #include <ctype.h>

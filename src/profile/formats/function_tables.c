@@ -1,3 +1,4 @@
+/* Tables of CPU functions. */
 #include "profile/formats/function_tables.h"
 
 #include <math.h>

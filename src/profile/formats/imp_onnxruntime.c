@@ -1,3 +1,4 @@
+/* ONNX Runtime's profile (enable_profiling): events to records. */
 #include <stdlib.h>
 #include <string.h>
 

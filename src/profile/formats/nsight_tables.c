@@ -1,3 +1,4 @@
+/* Columns and metrics of Nsight's tables. */
 #include "profile/formats/nsight_tables.h"
 
 #include <math.h>

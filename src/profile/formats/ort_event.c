@@ -1,3 +1,4 @@
+/* One event of ONNX Runtime's profile, and its arguments with a cache. */
 #include "profile/formats/ort_trace.h"
 
 #include <stdlib.h>

@@ -375,9 +375,7 @@ void trt_set_inputs(const struct trt_reading *r, struct oc_profile *p)
  *
  * is rewritten as the JSON of --exportLayerInfo, which has the same keys. TensorRT 8.0 to 8.2 prints
  *
- *   Layer(CaskConvolution): a + b, Tactic: 0x4727434768e46395, x[Half(1,3,8,8)], y[Half(1,8)] ->
- * z[Int8(1,-1)]
- */
+ *   Layer(CaskConvolution): a + b, Tactic: 0x4727434768e46395, x[Half(1,3,8,8)], y[Half(1,8)] -> z[Int8(1,-1)] */
 
 enum { MAX_DEPTH = 6 };
 

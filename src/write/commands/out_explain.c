@@ -1,3 +1,4 @@
+/* explain: the counts of two conventions side by side. */
 #include "write/report_write.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Members of JSON, and one list of fields for JSON, CSV and pages. */
 #include "write/tables/json_keys.h"
 
 #include <inttypes.h>

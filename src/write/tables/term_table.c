@@ -1,3 +1,4 @@
+/* Tables that fit the terminal: columns that wrap as Python's textwrap does. */
 #include "write/tables/plain_table.h"
 
 #include <stdlib.h>
