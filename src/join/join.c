@@ -368,6 +368,32 @@ static void take_dequantization(struct oc_join *j, uint32_t rec)
         *r = was;
 }
 
+static void cost_of_nodes(struct oc_matcher *x, uint32_t i, struct oc_join_rec *r,
+                          struct oc_group_costs *costs, uint8_t all)
+{
+    oc_group_cost(costs, r);
+    take_types(x, i, r, costs, all);
+}
+
+/* A sum of calls of one node each: a tensor that two of them read is read twice. Where the group has grown, it is not
+ * known which of its nodes ran together, and the bytes are those of one call. */
+static void cost_of_calls(struct oc_matcher *x, uint32_t i, struct oc_join_rec *r,
+                          struct oc_group_costs *costs, uint8_t all)
+{
+    uint64_t *const sum[] = {&r->rd_act, &r->rd_wt, &r->wr};
+    cost_of_nodes(x, i, r, costs, all);
+    if (r->n_node < 2 || r->n_node != x->match[i].calls || !r->bytes_known)
+        return;
+    r->rd_act = r->rd_wt = r->wr = 0;
+    for (uint32_t k = 0; k < r->n_node; k++) {
+        struct oc_join_rec one = {.node = &r->node[k], .n_node = 1};
+        cost_of_nodes(x, i, &one, costs, all);
+        const uint64_t part[] = {one.rd_act, one.rd_wt, one.wr};
+        for (size_t s = 0; s < OC_COUNT(sum); s++)
+            r->bytes_known &= one.bytes_known && oc_add_u64(*sum[s], part[s], sum[s]);
+    }
+}
+
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs,
                        uint8_t all)
 {
@@ -388,8 +414,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
     } else if (r->n_node && !j->analysis) {
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
-        oc_group_cost(costs, r);
-        take_types(x, i, r, costs, all);
+        cost_of_calls(x, i, r, costs, all);
         take_view(j, i);
         scale_by_executions(r, m->repeats);
         take_dequantization(j, i);

@@ -95,6 +95,7 @@ struct oc_match {
                               * own */
     uint32_t repeats;        /* executions of the nodes per run if more than in the model; 0: one */
     bool whole;              /* the nodes are known: the group does not grow */
+    uint32_t calls;          /* number of nodes, if the record sums calls of one node each; 0: one call */
     uint32_t inner_of;       /* record that contains this one, on the same nodes; OC_NONE */
 };
 

@@ -254,6 +254,7 @@ static void take_several(struct aligning *g, const struct item *r)
         if (!is_free(g, node) || !may_pair(g, r, node) || (by_shape && shapes_agree(r, node) <= 2))
             continue;
         assign_nodes(g, r, node->id, by_shape ? "by type and shape" : "by type", confidence);
+        g->x->match[r->id].calls++;
         want--;
     }
     if (n && calls > (double)n && calls < 1e9 && fmod(calls, (double)n) == 0)

@@ -443,6 +443,32 @@ static void one_record_matches_several_nodes(void **state)
     joined_free(&x);
 }
 
+/* The second product reads what the first one writes, the third what the first one reads. */
+static void calls_do_not_share_what_they_read(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4,8]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_node(b, "MatMul", "first", "x,w", "y", "");
+    oc_b_node(b, "MatMul", "second", "y,w", "z", "");
+    oc_b_node(b, "MatMul", "third", "x,w", "v", "");
+    oc_b_output(b, "z", NULL);
+    oc_b_output(b, "v", NULL);
+    load(&x, b);
+    oc_b_free(b);
+    begin_profile(&x, "pytorch", 1);
+    add_record(&x, "aten::matmul", "")->calls_per_run = 3;
+    join(&x);
+    assert_nodes(&x, 0, "first second third", "by type", 0.6);
+    assert_true(x.j->rec[0].bytes_known);
+    assert_int_equal(x.j->rec[0].rd_act, 3 * 4 * 8 * 4);
+    assert_int_equal(x.j->rec[0].rd_wt, 3 * 8 * 8 * 4);
+    assert_int_equal(x.j->rec[0].wr, 3 * 4 * 8 * 4);
+    joined_free(&x);
+}
+
 /* aten::conv2d works through aten::convolution: one row, its cost once. */
 static void parts_belong_to_the_row_of_the_whole(void **state)
 {
@@ -646,6 +672,7 @@ int main(void)
         cmocka_unit_test(products_of_another_batch_match_by_order),
         cmocka_unit_test(group_reads_the_gathered_rows_only),
         cmocka_unit_test(one_record_matches_several_nodes),
+        cmocka_unit_test(calls_do_not_share_what_they_read),
         cmocka_unit_test(parts_belong_to_the_row_of_the_whole),
         cmocka_unit_test(whole_models_match_by_order),
         cmocka_unit_test(recorded_forward_pass_is_found_in_a_training_step),
