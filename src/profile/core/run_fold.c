@@ -14,8 +14,8 @@ enum {
     MIN_LAUNCHES = 5, /* of a run, with ... */
     CONTEXT = 8,      /* launches that show where a run starts */
     EXPECTED = 5,     /* equal launches that outweigh the expected place */
+    MIN_END = 2,      /* launches that are the end of a run */
 };
-#define CLEAR_PAUSE   2.5 /* times the second longest pause of the run */
 #define MOST          0.8 /* of the runs */
 #define LONGER        3.0 /* times the median: a pause of a higher level */
 #define MIN_CONTAINED 0.8 /* of the typical run, for a run at either end */
@@ -26,113 +26,14 @@ enum {
 #define MAX_BEFORE    0.5  /* of a run */
 #define ENDS_SLACK    0.03 /* of a run */
 #define ENDS_DOUBT    0.8
+#define MOSTLY_PAUSES 0.9               /* of the time: such pauses may not be those of a loop */
 #define MAX_LOOK      ((size_t)1 << 20) /* launches */
-
-/* ---- pauses ----------------------------------------------------------------------------------------- */
-
-static void find_gaps(struct oc_folding *f)
-{
-    double reached = -(double)INFINITY;
-    for (size_t i = 0; i < f->in->n; i++) {
-        double gap = f->in->start_ns[i] - reached;
-        f->gap[i] = gap > 0 && isfinite(gap) ? gap : 0;
-        reached = fmax(reached, f->in->end_ns[i]);
-    }
-}
-
-/* The longest pause of each segment: before launch `at`, between two symbols. */
-struct pauses {
-    size_t *at;
-    double *ns, *ratio; /* to the second longest of the segment */
-    uint32_t before, after;
-    size_t n, same; /* number of segments, and of those with the pause between the most frequent symbols */
-};
-
-static void free_pauses(struct pauses *p)
-{
-    free(p->at);
-    free(p->ns);
-    free(p->ratio);
-}
-
-static void find_pauses(const struct oc_folding *f, const struct oc_fold_level *l, struct pauses *p)
-{
-    const uint32_t *v = f->in->symbol;
-    *p = (struct pauses){.at = oc_xmalloc(l->n * sizeof(*p->at)),
-                         .ns = oc_xmalloc(l->n * sizeof(*p->ns)),
-                         .ratio = oc_xmalloc(l->n * sizeof(*p->ratio))};
-    size_t votes = 0;
-    for (size_t j = 1; j < l->n; j++) {
-        size_t best = l->at[j];
-        double second = 0;
-        if (l->at[j] - l->at[j - 1] > 2 * l->spacing)
-            continue;
-        for (size_t i = l->at[j - 1] + 1; i <= l->at[j]; i++)
-            best = f->gap[i] > f->gap[best] ? i : best;
-        for (size_t i = l->at[j - 1] + 1; i <= l->at[j]; i++)
-            second = i != best && f->gap[i] > second ? f->gap[i] : second;
-        p->at[p->n] = best;
-        p->ns[p->n] = f->gap[best];
-        p->ratio[p->n++] = f->gap[best] / (second > 0 ? second : 1e-3);
-        if (!votes) {
-            p->before = v[best - 1];
-            p->after = v[best];
-        }
-        votes = votes == 0 || (p->before == v[best - 1] && p->after == v[best]) ? votes + 1 : votes - 1;
-    }
-    for (size_t i = 0; i < p->n; i++)
-        p->same += v[p->at[i] - 1] == p->before || v[p->at[i]] == p->after; /* one may be missing */
-}
-
-static double run_fold_median_of(const double *v, size_t n)
-{
-    double *copy = oc_xmalloc(2 * n * sizeof(*copy));
-    memcpy(copy, v, n * sizeof(*copy));
-    double median = oc_median_of(copy, n, copy + n);
-    free(copy);
-    return median;
-}
-
-/* A pause that is the longest in most segments, by far, and always at the same place. */
-static bool is_clear(const struct pauses *p)
-{
-    bool same_place = (double)p->same >= MOST * (double)p->n || (p->n >= 4 && p->same + 1 == p->n);
-    return p->n >= 2 && same_place && run_fold_median_of(p->ratio, p->n) >= CLEAR_PAUSE;
-}
-
-/* Pauses of a higher level: much longer than the others, after every `every`-th segment. */
-struct long_pauses {
-    size_t n, every; /* every 0: at no regular distance */
-    bool doubtful;   /* at a distance that is regular only in part */
-};
-
-static struct long_pauses find_long_pauses(const struct pauses *p, size_t spacing)
-{
-    struct long_pauses x = {0};
-    double median = p->n ? run_fold_median_of(p->ns, p->n) : 0;
-    size_t last = 0, same = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        if (!(p->ns[i] > LONGER * median && p->ns[i] > 0))
-            continue;
-        size_t segments = (p->at[i] - last + spacing / 2) / spacing;
-        if (x.n == 1)
-            x.every = segments;
-        same += x.n && segments == x.every;
-        last = p->at[i];
-        x.n++;
-    }
-    x.doubtful = x.n >= MIN_RUNS && x.every >= 2 && 2 * same >= x.n - 1;
-    bool regular = x.n >= MIN_RUNS && x.every >= 2 && (double)same >= MOST * (double)(x.n - 1) &&
-                   x.n * x.every * 10 >= p->n * 7;
-    x.every = regular ? x.every : 0;
-    return x;
-}
 
 /* ---- start of a run --------------------------------------------------------------------------------- */
 
 /* The median over the segments with the pause between the usual symbols. */
 static size_t pause_to_anchor(const struct oc_fold_in *in, const struct oc_fold_level *l,
-                              const struct pauses *p)
+                              const struct oc_fold_pauses *p)
 {
     double *distance = oc_xmalloc(l->n * sizeof(*distance));
     size_t n = 0;
@@ -143,7 +44,7 @@ static size_t pause_to_anchor(const struct oc_fold_in *in, const struct oc_fold_
             distance[n++] = (double)(l->at[j] - p->at[i]);
         i++;
     }
-    size_t usual = n ? (size_t)run_fold_median_of(distance, n) : SIZE_MAX;
+    size_t usual = n ? (size_t)oc_fold_median(distance, n) : SIZE_MAX;
     free(distance);
     return usual;
 }
@@ -151,7 +52,7 @@ static size_t pause_to_anchor(const struct oc_fold_in *in, const struct oc_fold_
 /* Distance from the start of a run to its anchor where a pause or copies show it: the run starts after the
  * pause, or at the copies to the device. SIZE_MAX: neither. */
 static size_t marked_start(const struct oc_folding *f, const struct oc_fold_level *l,
-                           const struct oc_fold_content *c, const struct pauses *p)
+                           const struct oc_fold_content *c, const struct oc_fold_pauses *p)
 {
     const struct oc_fold_in *in = f->in;
     size_t len = c->to - c->from, usual = p ? pause_to_anchor(in, l, p) : SIZE_MAX;
@@ -382,7 +283,7 @@ static size_t runs_in(const struct oc_folding *f, const struct oc_fold_content *
     }
     for (size_t i = from; i < to; i++)
         f->count[v[i]] = 0;
-    double median = run_fold_median_of(times, n);
+    double median = oc_fold_median(times, n);
     free(inside);
     free(times);
     return (size_t)median;
@@ -456,6 +357,33 @@ static bool check_ends(const struct oc_folding *f, const struct oc_fold_content 
     return before && parts >= 1 - slack && (!(f->pause_ns > 0) || parts <= 1 + slack);
 }
 
+static bool typical_has(const struct oc_folding *f, const struct oc_fold_content *c, uint32_t symbol)
+{
+    for (size_t i = c->from; i < c->to; i++)
+        if (f->in->symbol[i] == symbol)
+            return true;
+    return false;
+}
+
+/* Whether pauses separate layers of one run: before the first pause is other work (an embedding), then the end of a
+ * layer, and the last layer ends with other work (logits). A loop of runs starts its first one after a pause. */
+static bool are_inside_a_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t back,
+                             const struct oc_fold *out)
+{
+    bool whole;
+    size_t len = c->to - c->from, first = out->start[0], last = f->in->n - 1;
+    if (!first || f->all->n != f->in->n || out->start[out->n_run] + len <= last)
+        return false;
+    if (typical_has(f, c, f->in->symbol[0]) || typical_has(f, c, f->in->symbol[last]))
+        return false;
+    size_t part = oc_fold_reach(f->in, first, c, (len - back) % len, true, &whole);
+    double share = contained(f, c, 0, first);
+    if (!part || share * (double)len + 0.5 < MIN_END || share >= MIN_PART)
+        return false;
+    size_t from = part < first ? first - part : 0;
+    return f->gap[longest_pause(f, from, first - 1)] < f->pause_ns; /* joined to the other work */
+}
+
 /* Moves all starts to the front, and adds a run. */
 static void move_starts(struct oc_fold *out, size_t shift, size_t n)
 {
@@ -479,19 +407,21 @@ static bool only_whole_runs(const struct oc_folding *f, const struct oc_fold_con
 }
 
 static bool make_runs(struct oc_folding *f, const struct oc_fold_level *l, const struct oc_fold_content *c,
-                      const struct pauses *p, struct oc_fold *out)
+                      const struct oc_fold_pauses *p, struct oc_fold *out)
 {
     bool to_begin;
-    size_t len = c->to - c->from, early = oc_fold_reach(f->in, l->at[0], c, 0, true, &to_begin) % len, shift;
+    size_t len = c->to - c->from, early = oc_fold_reach(f->in, l->at[0], c, 0, true, &to_begin) % len,
+           shift = 0;
     bool whole = !p && only_whole_runs(f, c, len);
     size_t begin[] = {whole ? l->at[0] % len : marked_start(f, l, c, p), outside_layers(c, early),
                       !to_begin   ? SIZE_MAX
                       : c->layers ? at_layer(c, early)
                                   : l->at[0] % len};
-    f->pause_ns = p && begin[0] != SIZE_MAX ? run_fold_median_of(p->ns, p->n) / 2 : 0;
+    f->pause_ns = p && begin[0] != SIZE_MAX ? oc_fold_median(p->ns, p->n) / 2 : 0;
     *out = (struct oc_fold){.length = len};
     size_t back = choose_starts(f, l, c, begin, f->pause_ns > 0 ? 1 : OC_COUNT(begin), out);
-    if (!check_ends(f, c, back, out, &shift) && !f->in->iterations)
+    if (!f->in->iterations && (!check_ends(f, c, back, out, &shift) ||
+                               (f->pause_ns > 0 && out->n_run && are_inside_a_run(f, c, back, out))))
         return false;
     if (shift)
         move_starts(out, shift, f->in->n);
@@ -519,7 +449,7 @@ static bool make_runs(struct oc_folding *f, const struct oc_fold_level *l, const
 struct claim {
     struct oc_fold_level *level;
     struct oc_fold_content content;
-    struct pauses pauses;
+    struct oc_fold_pauses pauses;
     bool clear;
 };
 
@@ -527,8 +457,8 @@ static void examine(const struct oc_folding *f, struct oc_fold_level *l, size_t 
 {
     *c = (struct claim){.level = l};
     oc_fold_look_inside(f, l, lag, &c->content);
-    find_pauses(f, l, &c->pauses);
-    c->clear = is_clear(&c->pauses);
+    oc_fold_find_pauses(f, l, &c->pauses);
+    c->clear = oc_fold_is_clear(&c->pauses);
 }
 
 static bool is_substantial(const struct oc_fold_content *c)
@@ -537,11 +467,11 @@ static bool is_substantial(const struct oc_fold_content *c)
 }
 
 /* Equal segments with a longer pause after every few of them: those together are a run. */
-static void join_segments(struct claim *c, const struct long_pauses *x)
+static void join_segments(struct claim *c, const struct oc_fold_long_pauses *x)
 {
     struct oc_fold_level *l = c->level;
-    const struct pauses *p = &c->pauses;
-    double median = run_fold_median_of(p->ns, p->n);
+    const struct oc_fold_pauses *p = &c->pauses;
+    double median = oc_fold_median(p->ns, p->n);
     size_t n = 0, j = 0;
     for (size_t i = 0; i < p->n; i++) {
         while (j < l->n && l->at[j] < p->at[i])
@@ -563,17 +493,27 @@ static bool looks_like_run(const struct claim *part, const struct claim *whole)
             (part->clear || (!w->transfer && !w->graph && !w->training && (p->layers || p->blocks))));
 }
 
+/* Whether pauses take nearly all the time of most runs. */
+static bool are_mostly_pauses(const struct oc_folding *f, const struct oc_fold *out)
+{
+    const double *at = f->in->start_ns;
+    uint32_t n = 0;
+    for (uint32_t k = 1; k < out->n_run && out->start[k] < f->in->n; k++)
+        n += f->gap[out->start[k]] >= MOSTLY_PAUSES * (at[out->start[k]] - at[out->start[k - 1]]);
+    return 2 * n > out->n_run;
+}
+
 static bool accept(struct oc_folding *f, struct claim *top, const struct claim *low, struct oc_fold *out)
 {
     const struct oc_fold_content *c = &top->content;
-    struct long_pauses longer = find_long_pauses(&top->pauses, top->level->spacing);
+    struct oc_fold_long_pauses longer = oc_fold_find_long_pauses(&top->pauses, top->level->spacing);
     bool inside = c->layers || c->blocks || c->transfer || c->graph || c->training;
     if (longer.every) { /* two levels with pauses, or with other evidence: unknown */
         if (top->clear || inside)
             return false;
         join_segments(top, &longer);
         struct oc_fold_level *level = top->level;
-        free_pauses(&top->pauses);
+        oc_fold_free_pauses(&top->pauses);
         examine(f, level, level->spacing / longer.every, top);
     } else if ((longer.doubtful && !inside) || (low && looks_like_run(low, top))) {
         return false;
@@ -582,7 +522,7 @@ static bool accept(struct oc_folding *f, struct claim *top, const struct claim *
         return false;
     if (!make_runs(f, top->level, c, top->clear ? &top->pauses : NULL, out))
         return false;
-    out->confidence = top->clear ? "high" : "medium";
+    out->confidence = top->clear && !are_mostly_pauses(f, out) ? "high" : "medium";
     out->evidence = top->clear    ? "a pause before each"
                     : c->transfer ? "copies from or to the host in each"
                     : c->graph    ? "a graph replayed in each"
@@ -600,7 +540,7 @@ static bool accept_given(struct oc_folding *f, struct oc_fold_level *level, size
         examine(f, &level[i], i ? level[i - 1].spacing : 0, &c);
         bool found = make_runs(f, &level[i], &c.content, c.clear ? &c.pauses : NULL, out) &&
                      out->n_run == f->in->iterations;
-        free_pauses(&c.pauses);
+        oc_fold_free_pauses(&c.pauses);
         if (found)
             return true;
         free(out->start);
@@ -620,9 +560,9 @@ static bool run_fold_choose(struct oc_folding *f, struct oc_fold_level *level, s
     if (n > 1)
         examine(f, &level[n - 2], n > 2 ? level[n - 3].spacing : 0, &low);
     bool found = accept(f, &top, n > 1 ? &low : NULL, out);
-    free_pauses(&top.pauses);
+    oc_fold_free_pauses(&top.pauses);
     if (n > 1)
-        free_pauses(&low.pauses);
+        oc_fold_free_pauses(&low.pauses);
     return found;
 }
 
@@ -646,7 +586,7 @@ static bool run_fold_search(const struct oc_fold_in *in, struct oc_fold *out, si
     searched.n = in->n < MAX_LOOK ? in->n : MAX_LOOK;
     struct oc_folding f = {.in = &searched, .all = in, .count = oc_fold_counts(in)};
     f.gap = oc_xmalloc(searched.n * sizeof(*f.gap));
-    find_gaps(&f);
+    oc_fold_find_gaps(&f);
     size_t n = oc_fold_levels(&searched, f.gap, level, MAX_LEVELS);
     *longest = n ? level[n - 1].spacing : 0;
     bool found = run_fold_choose(&f, level, n, &made);

@@ -6,7 +6,7 @@
  * nest, and the run is the highest one (run_fold.c). It is accepted only with evidence: a pause before each
  * run that is longer than all others, copies to or from the host, replay of a graph, a forward and a backward
  * pass, or repeated layers together with other launches. Without evidence, with evidence for two levels, if levels contradict each
- * other, if the same additional work follows every few runs, or if launches outside would make more runs, the
+ * other, if the first and the last repetition are joined to other work (layers of one run), if the same additional work follows every few runs, or if launches outside would make more runs, the
  * runs are unknown. The search is made by names and shapes and by names alone, since shapes may grow from run
  * to run: the longer period counts. O(n log n) time for n launches. */
 #ifndef OC_RUN_FOLD_H
@@ -48,7 +48,7 @@ struct oc_fold {
 /* False: the runs are unknown. The caller frees out->start. */
 bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out);
 
-/* ---- private to run_fold.c and run_levels.c --------------------------------------------------------- */
+/* ---- private to run_fold.c, run_levels.c and run_pauses.c -------------------------------------------- */
 
 /* Occurrences of an n-gram that is an anchor. */
 struct oc_fold_level {
@@ -106,6 +106,31 @@ size_t oc_fold_reach(const struct oc_fold_in *in, size_t at, const struct oc_fol
 /* Whether additional work follows every few runs: then those are parts of a longer run. One kind shows it if
  * it recurs often at one place of the run, or is a copy; of a few recurrences, two kinds must agree. */
 bool oc_fold_is_part(const struct oc_folding *f, const struct oc_fold_content *c, const struct oc_fold *out);
+
+/* ---- pauses */
+
+/* The longest pause of each segment: before launch `at`, between two symbols. */
+struct oc_fold_pauses {
+    size_t *at;
+    double *ns, *ratio; /* to the second longest of the segment */
+    uint32_t before, after;
+    size_t n, same; /* number of segments, and of those with the pause between the most frequent symbols */
+};
+
+void oc_fold_find_gaps(struct oc_folding *f);
+void oc_fold_find_pauses(const struct oc_folding *f, const struct oc_fold_level *l, struct oc_fold_pauses *p);
+void oc_fold_free_pauses(struct oc_fold_pauses *p);
+double oc_fold_median(const double *v, size_t n);
+
+/* A pause that is the longest in most segments, by far, and always at the same place. */
+bool oc_fold_is_clear(const struct oc_fold_pauses *p);
+
+/* Pauses of a higher level: much longer than the others, after every `every`-th segment. */
+struct oc_fold_long_pauses {
+    size_t n, every; /* every 0: at no regular distance */
+    bool doubtful;   /* at a distance that is regular only in part */
+};
+struct oc_fold_long_pauses oc_fold_find_long_pauses(const struct oc_fold_pauses *p, size_t spacing);
 
 #define OC_FOLD_SKIP     8    /* launches that may differ */
 #define OC_FOLD_DISTINCT 3    /* kernels of a run at least: fewer are a benchmark of one kernel */

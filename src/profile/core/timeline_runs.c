@@ -512,19 +512,49 @@ static void report_fold(const struct oc_fold *f, bool given, const char *what, s
                 given ? "--iterations gives their number" : f->evidence, uneven);
 }
 
+/* Engines of language models annotate each step: several runs inside one are its layers. */
+static bool is_step_of_engine(const struct oc_timeline *t, const struct oc_event *e)
+{
+    const char *name = t->name[e->name];
+    return e->kind == OC_EV_USER &&
+           (strncmp(name, "execute_", 8) == 0 /* vLLM */ || strncmp(name, "step[", 5) == 0 /* SGLang */);
+}
+
+/* Whether one step of an engine launched the first work of two runs. O(n). */
+static bool split_a_step(const struct oc_timeline *t, const struct work_sequence *x, const struct oc_fold *f)
+{
+    uint32_t *step = oc_xmalloc((t->n_event + 1) * sizeof(*step)),
+             last = OC_NONE; /* outermost one of each event */
+    bool split = false;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        uint32_t up = oc_event_on_device(e->kind) || e->parent == OC_NONE ? OC_NONE : step[e->parent];
+        step[i] = up == OC_NONE && is_step_of_engine(t, e) ? (uint32_t)i : up;
+    }
+    for (uint32_t k = 0; k < f->n_run && !split; k++) {
+        const struct oc_event *e = &t->event[x->index[f->start[k]]];
+        uint32_t of = oc_event_on_device(e->kind) ? (e->link == OC_NONE ? OC_NONE : step[e->link])
+                                                  : step[x->index[f->start[k]]];
+        split = of != OC_NONE && of == last;
+        last = of;
+    }
+    free(step);
+    return split;
+}
+
 /* Finds the runs and reports them. evidence: what shows that there are that many iterations, NULL: the user says so.
  * False: none. The caller frees out->start. */
-static bool sequence_fold(const struct work_sequence *s, uint32_t iterations, const char *evidence,
-                          const char *what, struct oc_profile *p, struct oc_fold *out)
+static bool sequence_fold(const struct oc_timeline *t, const struct work_sequence *s, uint32_t iterations,
+                          const char *evidence, const char *what, struct oc_fold *out)
 {
     struct oc_fold_in in = {s->symbol, s->name, s->flags, s->start_ns, s->end_ns, s->n, iterations};
-    bool found = oc_fold_find(&in, out);
+    bool found = oc_fold_find(&in, out) && (iterations || !split_a_step(t, s, out));
     if (found && evidence) {
         out->confidence = "high";
         out->evidence = evidence;
     }
     if (found)
-        report_fold(out, iterations && !evidence, what, p);
+        report_fold(out, iterations && !evidence, what, t->profile);
     return found;
 }
 
@@ -628,12 +658,12 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
     sequence_init(&x, s.n);
     timeline_runs_add_events(&s, &x);
     const char *what = t->launches ? "launches" : s.device ? "kernels and copies" : "operators";
-    bool found = sequence_fold(&x, opts->iterations, NULL, what, t->profile, &f);
+    bool found = sequence_fold(t, &x, opts->iterations, NULL, what, &f);
     uint32_t runs = found || opts->iterations ? 0 : oc_timeline_runs_of_model(t, opts->operators);
     if (runs > 1) {
         free(f.start);
-        found = sequence_fold(&x, runs, "as many products as in that number of runs of the model", what,
-                              t->profile, &f);
+        found =
+            sequence_fold(t, &x, runs, "as many products as in that number of runs of the model", what, &f);
     }
     if (found) {
         mark_runs(t, &x, &f);

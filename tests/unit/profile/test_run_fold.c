@@ -188,6 +188,50 @@ static void evidence_for_two_levels_is_unknown(void **state)
     check_unknown("eqkvoqkvoqkvoqkvoheqkvoqkvoqkvoqkvohx", 10);
 }
 
+/* A pause in each layer of one run: other work before the first and after the last one, joined to parts of a layer. A
+ * recording that starts in a run, or other work with a pause of its own, is a loop of runs. */
+static void pauses_inside_one_run_do_not_separate_runs(void **state)
+{
+    (void)state;
+    static const char layers[] = "cdefghijklab|cdefghijklab|cdefghijklab|cdefghijklab|cdefghijklab|";
+    char text[256];
+    struct oc_fold f;
+    snprintf(text, sizeof(text), "xyab|%scdefghijklwz", layers);
+    check_unknown(text, 1);
+    static const char *const before[] = {"ab|", "xy|", "xy|cdefghijklab|", ""};
+    for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+        snprintf(text, sizeof(text), "%s%scdefghijklwz", before[i], layers);
+        if (!fold_text(text, 1, 0, &f))
+            fail_msg("%s: unknown", text);
+        assert_int_equal(f.n_run, 6 + (i == 2));
+        assert_string_equal(f.confidence, "high");
+        free(f.start);
+    }
+    snprintf(text, sizeof(text), "xyab|%scdefghijklab", layers);
+    assert_true(fold_text(text, 1, 0, &f));
+    assert_int_equal(f.n_run, 6);
+    free(f.start);
+}
+
+/* Pauses of 5000 ns between launches of 1000 to 2000 ns are those of a loop, ones of 10 ms may be anything. */
+static void long_pauses_are_weak_evidence(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        struct made m;
+        struct oc_fold f;
+        begin(&m, 1);
+        for (unsigned run = 0; run < 6; run++)
+            for (uint32_t i = 0; i < 6; i++)
+                launch(&m, i, 0, i ? 10 : k ? 1e7 : 5000);
+        assert_true(fold(&m, 0, &f));
+        assert_int_equal(f.n_run, 6);
+        assert_string_equal(f.confidence, k ? "medium" : "high");
+        free(f.start);
+        end(&m);
+    }
+}
+
 static void given_number_selects_the_level(void **state)
 {
     (void)state;
@@ -561,6 +605,8 @@ int main(void)
                                        cmocka_unit_test(forward_and_backward_passes_are_a_run),
                                        cmocka_unit_test(what_may_be_a_layer_is_unknown),
                                        cmocka_unit_test(evidence_for_two_levels_is_unknown),
+                                       cmocka_unit_test(pauses_inside_one_run_do_not_separate_runs),
+                                       cmocka_unit_test(long_pauses_are_weak_evidence),
                                        cmocka_unit_test(given_number_selects_the_level),
                                        cmocka_unit_test(short_sequences_are_accepted),
                                        cmocka_unit_test(generated_runs_of_layers_are_right_or_unknown),

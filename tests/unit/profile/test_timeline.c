@@ -236,6 +236,39 @@ static void finds_iterations(void **state)
     oc_profile_close(m.p);
 }
 
+/* Twelve passes of ten launches with pauses between them: in one annotation, or in one for each pass. */
+static void layers_of_a_step_of_an_engine_are_not_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool each, found;
+    } step[] = {{"execute_32_context_0(sq0)_generation_32(sq32)", false, false},
+                {"execute_32_context_0(sq0)_generation_32(sq32)", true, true},
+                {"step[DECODE bs=32]", false, false},
+                {"benchmark", false, true}};
+    for (size_t i = 0; i < OC_COUNT(step); i++) {
+        struct made m = make_profile();
+        uint64_t launch = 0;
+        if (!step[i].each)
+            add(&m, OC_EV_USER, m.host, step[i].name, 0, 12000);
+        for (unsigned k = 0; k < 12; k++) {
+            double at = 1000 * k;
+            if (step[i].each)
+                add(&m, OC_EV_USER, m.host, step[i].name, at, 900);
+            for (unsigned j = 0; j < 10; j++, at += 50) {
+                char name[2] = {(char)('a' + j), 0};
+                add_linked(&m, OC_EV_API, m.host, "launch", at + 10, 10, ++launch, 0);
+                add_linked(&m, OC_EV_KERNEL, m.stream, name, at + 20, 45, launch, 0);
+            }
+        }
+        finish_timeline(&m, -1);
+        assert_int_equal(m.t->runs_found, step[i].found);
+        assert_int_equal(m.p->runs_total, step[i].found ? 12 : 0);
+        oc_profile_close(m.p);
+    }
+}
+
 /* Three calls of a compiled function. The host begins each one long before its first launch, and takes longer
  * than its kernels; each event belongs to the run of the work that it launched, and what encloses all runs to
  * none of them. */
@@ -439,6 +472,7 @@ int main(void)
         cmocka_unit_test(events_are_sorted_from_any_order),
         cmocka_unit_test(statistics_over_steps),
         cmocka_unit_test(finds_iterations),
+        cmocka_unit_test(layers_of_a_step_of_an_engine_are_not_runs),
         cmocka_unit_test(host_of_a_run_encloses_its_launches),
         cmocka_unit_test(products_of_the_model_count_its_runs),
         cmocka_unit_test(equal_layers_are_not_runs),
