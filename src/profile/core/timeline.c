@@ -220,72 +220,6 @@ static void settle_runs(struct oc_timeline *t, double first_ns)
         qsort(t->run, t->n_run, sizeof(*t->run), by_interval);
 }
 
-/* Events that mark runs, by start like the runs. */
-struct steps {
-    uint32_t *event;
-    size_t n, cap;
-};
-
-static void find_steps(const struct oc_timeline *t, struct steps *s, size_t from, size_t to)
-{
-    for (size_t i = from; i < to && t->kinds >> OC_EV_STEP & 1; i++) {
-        if (t->event[i].kind != OC_EV_STEP)
-            continue;
-        OC_GROW(s->event, s->n, s->cap);
-        s->event[s->n++] = (uint32_t)i;
-    }
-}
-
-static void add_steps(struct oc_timeline *t, const struct steps *s)
-{
-    t->n_run = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        struct oc_event *e = &t->event[s->event[i]];
-        e->run = t->n_run;
-        timeline_add_run(t, e->start_ns, e->start_ns + e->dur_ns);
-    }
-}
-
-/* Whether an event with a record begins in the run, and in no run that begins later. */
-static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
-{
-    const struct oc_interval *r = &t->run[run];
-    double next_ns = run + 1 < t->n_run ? r[1].start_ns : (double)INFINITY;
-    while (next_ns > r->start_ns && step && t->event[step - 1].start_ns == r->start_ns)
-        step--;
-    for (size_t i = step; i < t->n_event && t->event[i].start_ns < next_ns; i++)
-        if (t->event[i].flags & OC_EVF_RECORD && t->event[i].start_ns < r->end_ns)
-            return true;
-    return false;
-}
-
-/* Drops a step without events: profilers open one more before they stop. */
-static void runs_from_steps(struct oc_timeline *t, struct steps *s)
-{
-    size_t full = 0;
-    if (s->n)
-        add_steps(t, s);
-    bool *holds = oc_xcalloc(s->n, sizeof(*holds));
-    for (size_t i = 0; i < s->n; i++)
-        full += holds[i] = holds_any(t, (uint32_t)i, s->event[i]);
-    if (full && full < s->n) {
-        full = 0;
-        for (size_t i = 0; i < s->n; i++) {
-            struct oc_event *e = &t->event[s->event[i]];
-            if (holds[i]) {
-                s->event[full++] = s->event[i];
-            } else {
-                e->kind = OC_EV_USER;
-                e->run = OC_NONE;
-            }
-        }
-        s->n = full;
-        add_steps(t, s);
-    }
-    free(holds);
-    free(s->event);
-}
-
 /* Host events: the run of the enclosing event, otherwise the one they start in. */
 static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
 {
@@ -346,11 +280,12 @@ static void timeline_extend_runs(struct oc_timeline *t)
         longer += more;
     }
     free(run);
+    bool host = (t->kinds & ((1u << OC_EV_KERNEL) - 1)) != 0;
     if (longer)
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-async", "",
-                    "in %u of %u runs the device works longer than the host waits: their time is that of the "
-                    "device",
-                    longer, t->n_run);
+                    "in %u of %u runs %s: their time is that of the device", longer, t->n_run,
+                    host ? "the device works longer than the host waits"
+                         : "other queues work longer than the one that shows the runs");
 }
 
 static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
@@ -358,159 +293,10 @@ static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
     struct oc_profile *p = t->profile;
     t->first_used_run = oc_prof_use_runs(p, t->n_run, warmup);
     p->runs_total = t->runs_implicit ? 0 : t->n_run;
-    p->training |= (t->kinds & (1u << OC_EV_BACKWARD | 1u << OC_EV_OPTIMIZATION)) != 0;
+    p->training |=
+        (t->kinds & (1u << OC_EV_BACKWARD | 1u << OC_EV_OPTIMIZATION)) != 0 || oc_timeline_trains(t);
     if (!t->runs_found)
         p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : OC_RUNS_MARKED;
-}
-
-/* ---- annotations with names of nodes ---------------------------------------------------------------- */
-
-/* Annotations that have the name of a node of the model: records of that node, its shapes, and the runs. */
-
-#define NEARLY_ALL 0.95
-
-static void timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names)
-{
-    bool any = false;
-    if (!names || !(t->kinds >> OC_EV_USER & 1) || !t->n_name)
-        return;
-    t->operator_type = oc_xcalloc(t->n_name, sizeof(*t->operator_type));
-    for (uint32_t i = 0; i < t->n_name; i++) {
-        t->operator_type[i] = oc_operator_type_named(names, t->name[i], strlen(t->name[i]));
-        any |= t->operator_type[i] != NULL;
-    }
-    if (any)
-        return;
-    free(t->operator_type);
-    t->operator_type = NULL;
-}
-
-static bool is_node_record(const struct oc_timeline *t, const struct oc_event *e)
-{
-    return e->flags & OC_EVF_RECORD && oc_timeline_is_node(t, e);
-}
-
-/* ---- shapes of nodes -------------------------------------------------------------------------------- */
-
-/* Gives an annotation the recorded shapes of the only operator inside it. */
-static void timeline_shapes_of_nodes(struct oc_timeline *t)
-{
-    const uint32_t several = OC_NONE - 1; /* operators inside, or one without shapes */
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        struct oc_event *range =
-            e->kind == OC_EV_OPERATOR && e->parent != OC_NONE ? &t->event[e->parent] : NULL;
-        if (range && is_node_record(t, range))
-            range->detail = range->detail != OC_NONE || e->detail == OC_NONE ? several : e->detail;
-    }
-    for (size_t i = 0; i < t->n_event; i++)
-        if (t->event[i].detail == several)
-            t->event[i].detail = OC_NONE;
-}
-
-/* ---- repetition of nodes ---------------------------------------------------------------------------- */
-
-/* The events of nodes in order of their start. */
-static uint32_t *list_nodes(const struct oc_timeline *t, size_t *n)
-{
-    uint32_t *list = NULL;
-    size_t cap = 0;
-    *n = 0;
-    for (size_t i = 0; i < t->n_event; i++)
-        if (is_node_record(t, &t->event[i])) {
-            OC_GROW(list, *n, cap);
-            list[(*n)++] = (uint32_t)i;
-        }
-    return list;
-}
-
-/* The number of nodes until the first one comes again. */
-static size_t length_of_run(const struct oc_timeline *t, const uint32_t *list, size_t n)
-{
-    size_t length = 1;
-    while (length < n && t->event[list[length]].name != t->event[list[0]].name)
-        length++;
-    return length;
-}
-
-/* Whether each run has the same nodes in the same order, none of them twice; the last run may be cut short. */
-static bool repeats(const struct oc_timeline *t, const uint32_t *list, size_t n, size_t length)
-{
-    bool *seen = oc_xcalloc(t->n_name, sizeof(*seen)), same = true;
-    for (size_t i = 0; i < n && same; i++) {
-        uint32_t name = t->event[list[i]].name;
-        same = i < length ? !seen[name] : name == t->event[list[i - length]].name;
-        seen[name] = true;
-    }
-    free(seen);
-    return same;
-}
-
-/* Whether nodes have nearly all the time of kernels, or without kernels of operators: otherwise the runs have more work
- * than the nodes, and begin and end elsewhere. */
-static bool nodes_have_the_time(const struct oc_timeline *t)
-{
-    bool device = t->kinds >> OC_EV_KERNEL & 1;
-    double all_ns = 0, nodes_ns = 0;
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        bool counts = device ? e->kind == OC_EV_KERNEL
-                             : e->flags & OC_EVF_RECORD &&
-                                   (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
-        uint32_t owner = counts ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
-        all_ns += counts ? e->dur_ns : 0;
-        nodes_ns += owner != OC_NONE && is_node_record(t, &t->event[owner]) ? e->dur_ns : 0;
-    }
-    return nodes_ns >= NEARLY_ALL * all_ns;
-}
-
-/* ---- products of a model ---------------------------------------------------------------------------- */
-
-/* A convolution or matrix product of PyTorch is one product of a model, attention two; others: 0. */
-static uint8_t products_of(const char *name)
-{
-    struct oc_str type;
-    if (strncmp(name, "aten::", 6) != 0 || !oc_type_in_name(name, strlen(name), &type))
-        return 0;
-    return oc_str_eq(type, "Attention") ? 2 : oc_set_has(OC_PRODUCT_TYPES, type.s, type.n);
-}
-
-uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names)
-{
-    uint64_t n = 0;
-    if (!names || !names->n_product)
-        return 0;
-    uint8_t *of = oc_xcalloc((size_t)t->n_name + 1, 1);
-    bool *product = oc_xcalloc(t->n_event + 1, sizeof(*product)); /* or inside one; parents come first */
-    for (uint32_t i = 0; i < t->n_name; i++)
-        of[i] = products_of(t->name[i]);
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        bool inner = e->parent != OC_NONE && product[e->parent];
-        product[i] = inner || (e->kind == OC_EV_OPERATOR && of[e->name]);
-        n += product[i] && !inner ? of[e->name] : 0;
-    }
-    free(product);
-    free(of);
-    uint64_t runs = n / names->n_product;
-    return runs * names->n_product == n && runs < UINT32_MAX ? (uint32_t)runs : 0;
-}
-
-/* ---- runs of nodes ---------------------------------------------------------------------------------- */
-
-/* A node runs once per run: adds the runs if the annotations show them. */
-static void timeline_runs_of_nodes(struct oc_timeline *t)
-{
-    size_t n;
-    uint32_t *list = list_nodes(t, &n);
-    size_t length = n ? length_of_run(t, list, n) : 0;
-    bool whole = n && repeats(t, list, n, length) && nodes_have_the_time(t);
-    for (size_t i = 0; whole && i + length <= n; i += length) {
-        const struct oc_event *last = &t->event[list[i + length - 1]];
-        double start_ns = t->event[list[i]].start_ns;
-        oc_timeline_add_run(t, start_ns, last->start_ns + last->dur_ns - start_ns);
-    }
-    free(list);
 }
 
 /* ---- finishing -------------------------------------------------------------------------------------- */
@@ -580,23 +366,23 @@ static void mark_kernels(struct oc_timeline *t)
 static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules *rules)
 {
     struct oc_nesting *nesting = oc_nesting_begin(t, (1u << OC_EV_KERNEL) - 1, 0, true);
-    struct steps steps = {.n = 0};
+    struct oc_steps steps = {.n = 0};
     uint32_t wanted = kinds_of_records(t, rules);
     for (size_t from = 0, to; from < t->n_event; from = to) {
         to = oc_timeline_turn(t, from);
         oc_timeline_settle(t, from, to);
         oc_nesting_go_on(nesting, from, to);
         mark_records(t, wanted, from, to);
-        find_steps(t, &steps, from, to);
+        oc_timeline_find_steps(t, &steps, from, to);
     }
     oc_nesting_end(nesting);
     if (rules->kernel_are_records && t->kinds >> OC_EV_KERNEL & 1)
         mark_kernels(t);
     if (t->operator_type)
-        timeline_shapes_of_nodes(t);
-    runs_from_steps(t, &steps);
+        oc_timeline_shapes_of_nodes(t);
+    oc_timeline_runs_from_steps(t, &steps);
     if (!t->n_run && t->operator_type)
-        timeline_runs_of_nodes(t);
+        oc_timeline_runs_of_nodes(t);
 }
 
 void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
@@ -611,7 +397,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
         t->n_run = t->launches->n_run;
     } else {
         oc_timeline_link(t);
-        timeline_name_operators(t, opts->operators);
+        oc_timeline_name_operators(t, opts->operators);
         nest_and_mark(t, rules);
     }
     if (!t->n_run && rules->find_runs)

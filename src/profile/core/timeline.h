@@ -218,6 +218,16 @@ void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
 void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts);
 
+/* Events that mark runs, by start like the runs (timeline_marks.c). */
+struct oc_steps {
+    uint32_t *event;
+    size_t n, cap;
+};
+void oc_timeline_find_steps(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to);
+void oc_timeline_runs_from_steps(struct oc_timeline *t, struct oc_steps *s); /* frees the steps */
+/* Whether work is that of a backward pass or of an optimizer, by its names. */
+bool oc_timeline_trains(const struct oc_timeline *t);
+
 void oc_launches_free(struct oc_launches *l); /* NULL is accepted */
 
 /* ---- operator names --------------------------------------------------------------------------------- */
@@ -247,6 +257,11 @@ static inline bool oc_timeline_is_node(const struct oc_timeline *t, const struct
 {
     return e->kind == OC_EV_USER && t->operator_type && t->operator_type[e->name];
 }
+/* Finds the annotations that are nodes; gives them the shapes of the only operator inside; adds the runs that they show
+ * (timeline_marks.c). */
+void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names);
+void oc_timeline_shapes_of_nodes(struct oc_timeline *t);
+void oc_timeline_runs_of_nodes(struct oc_timeline *t);
 /* How many times PyTorch executed the products of the model; 0: not a whole number of times, or no names. */
 uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names);
 

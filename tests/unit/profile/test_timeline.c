@@ -269,6 +269,55 @@ static void layers_of_a_step_of_an_engine_are_not_runs(void **state)
     }
 }
 
+/* Names of backward passes and updates, by what training means to each framework; gradients of inputs are transposed
+ * convolutions, and a function of Python may do nothing. */
+static void work_of_training_is_known_by_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned kind;
+        bool training;
+    } work[] = {{"gradient_tape/net/conv/Conv2D/Conv2DBackpropFilter", OC_EV_OPERATOR, true},
+                {"void ApplyAdamKernel<float>", OC_EV_KERNEL, true},
+                {"void layer_norm_grad_input_kernel<float>", OC_EV_KERNEL, true},
+                {"jit(step)/transpose(jvp(net))/dot", OC_EV_OPERATOR, true},
+                {"net/up/Conv2DBackpropInput", OC_EV_OPERATOR, false},
+                {"cudnn_dgrad_128x64", OC_EV_KERNEL, false},
+                {"multi_tensor_apply_kernel", OC_EV_KERNEL, false},
+                {"nn.py(12): threshold_backward", OC_EV_PYTHON, false}};
+    for (size_t i = 0; i < OC_COUNT(work); i++) {
+        struct made m = make_profile();
+        bool device = work[i].kind == OC_EV_KERNEL;
+        add(&m, OC_EV_OPERATOR, m.host, "mm", 0, 10);
+        add(&m, work[i].kind, device ? m.stream : m.host, work[i].name, 20, 10);
+        finish_timeline(&m, -1);
+        assert_int_equal(m.p->training, work[i].training);
+        oc_profile_close(m.p);
+    }
+}
+
+/* Work of a second queue in the pauses: no host waits in a file without host events. */
+static void device_without_a_host_has_queues(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    uint16_t second = oc_timeline_lane(
+        m.t, &(struct oc_lane){.name = "", .device = true, .process = OC_NO_ID, .device_id = 0, .id = 8});
+    double at = 0;
+    for (unsigned run = 0; run < 12; run++) {
+        add(&m, OC_EV_KERNEL, second, "reduce", at, 160);
+        add_pass(&m, "abcabd", &at, 1, 100);
+    }
+    finish_timeline(&m, -1);
+    assert_int_equal(m.p->runs_total, 12);
+    const char *text = t_finding(m.p, "W-async");
+    assert_non_null(text);
+    assert_null(strstr(text, "host"));
+    assert_non_null(strstr(text, "in 12 of 12 runs other queues work longer"));
+    oc_profile_close(m.p);
+}
+
 /* Three calls of a compiled function. The host begins each one long before its first launch, and takes longer
  * than its kernels; each event belongs to the run of the work that it launched, and what encloses all runs to
  * none of them. */
@@ -473,6 +522,8 @@ int main(void)
         cmocka_unit_test(statistics_over_steps),
         cmocka_unit_test(finds_iterations),
         cmocka_unit_test(layers_of_a_step_of_an_engine_are_not_runs),
+        cmocka_unit_test(work_of_training_is_known_by_its_name),
+        cmocka_unit_test(device_without_a_host_has_queues),
         cmocka_unit_test(host_of_a_run_encloses_its_launches),
         cmocka_unit_test(products_of_the_model_count_its_runs),
         cmocka_unit_test(equal_layers_are_not_runs),

@@ -1,0 +1,263 @@
+/* Runs that host events show: steps, annotations with the names of a model's nodes; and
+ * whether the events are those of training. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "profile/core/kernel_names.h"
+#include "profile/core/timeline.h"
+
+/* ---- steps ------------------------------------------------------------------------------------------ */
+
+void oc_timeline_find_steps(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to)
+{
+    for (size_t i = from; i < to && t->kinds >> OC_EV_STEP & 1; i++) {
+        if (t->event[i].kind != OC_EV_STEP)
+            continue;
+        OC_GROW(s->event, s->n, s->cap);
+        s->event[s->n++] = (uint32_t)i;
+    }
+}
+
+static void add_steps(struct oc_timeline *t, const struct oc_steps *s)
+{
+    t->n_run = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        struct oc_event *e = &t->event[s->event[i]];
+        e->run = t->n_run;
+        oc_timeline_add_run(t, e->start_ns, e->dur_ns);
+    }
+}
+
+/* Whether an event with a record begins in the run, and in no run that begins later. */
+static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
+{
+    const struct oc_interval *r = &t->run[run];
+    double next_ns = run + 1 < t->n_run ? r[1].start_ns : (double)INFINITY;
+    while (next_ns > r->start_ns && step && t->event[step - 1].start_ns == r->start_ns)
+        step--;
+    for (size_t i = step; i < t->n_event && t->event[i].start_ns < next_ns; i++)
+        if (t->event[i].flags & OC_EVF_RECORD && t->event[i].start_ns < r->end_ns)
+            return true;
+    return false;
+}
+
+/* Drops a step without events: profilers open one more before they stop. */
+void oc_timeline_runs_from_steps(struct oc_timeline *t, struct oc_steps *s)
+{
+    size_t full = 0;
+    if (s->n)
+        add_steps(t, s);
+    bool *holds = oc_xcalloc(s->n, sizeof(*holds));
+    for (size_t i = 0; i < s->n; i++)
+        full += holds[i] = holds_any(t, (uint32_t)i, s->event[i]);
+    if (full && full < s->n) {
+        full = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            struct oc_event *e = &t->event[s->event[i]];
+            if (holds[i]) {
+                s->event[full++] = s->event[i];
+            } else {
+                e->kind = OC_EV_USER;
+                e->run = OC_NONE;
+            }
+        }
+        s->n = full;
+        add_steps(t, s);
+    }
+    free(holds);
+    free(s->event);
+}
+
+/* ---- annotations with names of nodes ---------------------------------------------------------------- */
+
+/* Annotations that have the name of a node of the model: records of that node, its shapes, and the runs. */
+
+#define NEARLY_ALL 0.95
+
+void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names)
+{
+    bool any = false;
+    if (!names || !(t->kinds >> OC_EV_USER & 1) || !t->n_name)
+        return;
+    t->operator_type = oc_xcalloc(t->n_name, sizeof(*t->operator_type));
+    for (uint32_t i = 0; i < t->n_name; i++) {
+        t->operator_type[i] = oc_operator_type_named(names, t->name[i], strlen(t->name[i]));
+        any |= t->operator_type[i] != NULL;
+    }
+    if (any)
+        return;
+    free(t->operator_type);
+    t->operator_type = NULL;
+}
+
+static bool is_node_record(const struct oc_timeline *t, const struct oc_event *e)
+{
+    return e->flags & OC_EVF_RECORD && oc_timeline_is_node(t, e);
+}
+
+/* ---- shapes of nodes -------------------------------------------------------------------------------- */
+
+/* Gives an annotation the recorded shapes of the only operator inside it. */
+void oc_timeline_shapes_of_nodes(struct oc_timeline *t)
+{
+    const uint32_t several = OC_NONE - 1; /* operators inside, or one without shapes */
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        struct oc_event *range =
+            e->kind == OC_EV_OPERATOR && e->parent != OC_NONE ? &t->event[e->parent] : NULL;
+        if (range && is_node_record(t, range))
+            range->detail = range->detail != OC_NONE || e->detail == OC_NONE ? several : e->detail;
+    }
+    for (size_t i = 0; i < t->n_event; i++)
+        if (t->event[i].detail == several)
+            t->event[i].detail = OC_NONE;
+}
+
+/* ---- repetition of nodes ---------------------------------------------------------------------------- */
+
+/* The events of nodes in order of their start. */
+static uint32_t *list_nodes(const struct oc_timeline *t, size_t *n)
+{
+    uint32_t *list = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (size_t i = 0; i < t->n_event; i++)
+        if (is_node_record(t, &t->event[i])) {
+            OC_GROW(list, *n, cap);
+            list[(*n)++] = (uint32_t)i;
+        }
+    return list;
+}
+
+/* The number of nodes until the first one comes again. */
+static size_t length_of_run(const struct oc_timeline *t, const uint32_t *list, size_t n)
+{
+    size_t length = 1;
+    while (length < n && t->event[list[length]].name != t->event[list[0]].name)
+        length++;
+    return length;
+}
+
+/* Whether each run has the same nodes in the same order, none of them twice; the last run may be cut short. */
+static bool repeats(const struct oc_timeline *t, const uint32_t *list, size_t n, size_t length)
+{
+    bool *seen = oc_xcalloc(t->n_name, sizeof(*seen)), same = true;
+    for (size_t i = 0; i < n && same; i++) {
+        uint32_t name = t->event[list[i]].name;
+        same = i < length ? !seen[name] : name == t->event[list[i - length]].name;
+        seen[name] = true;
+    }
+    free(seen);
+    return same;
+}
+
+/* Whether nodes have nearly all the time of kernels, or without kernels of operators: otherwise the runs have more work
+ * than the nodes, and begin and end elsewhere. */
+static bool nodes_have_the_time(const struct oc_timeline *t)
+{
+    bool device = t->kinds >> OC_EV_KERNEL & 1;
+    double all_ns = 0, nodes_ns = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        bool counts = device ? e->kind == OC_EV_KERNEL
+                             : e->flags & OC_EVF_RECORD &&
+                                   (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
+        uint32_t owner = counts ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
+        all_ns += counts ? e->dur_ns : 0;
+        nodes_ns += owner != OC_NONE && is_node_record(t, &t->event[owner]) ? e->dur_ns : 0;
+    }
+    return nodes_ns >= NEARLY_ALL * all_ns;
+}
+
+/* ---- products of a model ---------------------------------------------------------------------------- */
+
+/* A convolution or matrix product of PyTorch is one product of a model, attention two; others: 0. */
+static uint8_t products_of(const char *name)
+{
+    struct oc_str type;
+    if (strncmp(name, "aten::", 6) != 0 || !oc_type_in_name(name, strlen(name), &type))
+        return 0;
+    return oc_str_eq(type, "Attention") ? 2 : oc_set_has(OC_PRODUCT_TYPES, type.s, type.n);
+}
+
+uint32_t oc_timeline_runs_of_model(const struct oc_timeline *t, const struct oc_operator_names *names)
+{
+    uint64_t n = 0;
+    if (!names || !names->n_product)
+        return 0;
+    uint8_t *of = oc_xcalloc((size_t)t->n_name + 1, 1);
+    bool *product = oc_xcalloc(t->n_event + 1, sizeof(*product)); /* or inside one; parents come first */
+    for (uint32_t i = 0; i < t->n_name; i++)
+        of[i] = products_of(t->name[i]);
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        bool inner = e->parent != OC_NONE && product[e->parent];
+        product[i] = inner || (e->kind == OC_EV_OPERATOR && of[e->name]);
+        n += product[i] && !inner ? of[e->name] : 0;
+    }
+    free(product);
+    free(of);
+    uint64_t runs = n / names->n_product;
+    return runs * names->n_product == n && runs < UINT32_MAX ? (uint32_t)runs : 0;
+}
+
+/* ---- runs of nodes ---------------------------------------------------------------------------------- */
+
+/* A node runs once per run: adds the runs if the annotations show them. */
+void oc_timeline_runs_of_nodes(struct oc_timeline *t)
+{
+    size_t n;
+    uint32_t *list = list_nodes(t, &n);
+    size_t length = n ? length_of_run(t, list, n) : 0;
+    bool whole = n && repeats(t, list, n, length) && nodes_have_the_time(t);
+    for (size_t i = 0; whole && i + length <= n; i += length) {
+        const struct oc_event *last = &t->event[list[i + length - 1]];
+        double start_ns = t->event[list[i]].start_ns;
+        oc_timeline_add_run(t, start_ns, last->start_ns + last->dur_ns - start_ns);
+    }
+    free(list);
+}
+
+/* ---- training --------------------------------------------------------------------------------------- */
+
+/* Names of work that only training has: gradients of weights, of normalizations and activations, updates. A
+ * transposed convolution computes the gradient of an input, too, so that this one does not count. */
+static bool is_of_training(const char *name)
+{
+    static const char *const part[] = {"autograd::engine::evaluate_function",
+                                       "BackpropFilter", /* TensorFlow */
+                                       "gradient_tape/",
+                                       "ResourceApply",
+                                       "ApplyAdam",
+                                       "ApplyMomentum",
+                                       "ApplyGradientDescent",
+                                       "transpose(jvp(",  /* JAX */
+                                       "layer_norm_grad", /* PyTorch */
+                                       "GradGammaBeta",
+                                       "SoftMaxBackward",
+                                       "threshold_backward",
+                                       "batch_norm_backward",
+                                       "embedding_backward",
+                                       "nll_loss_backward",
+                                       "::bn_bw_"}; /* cuDNN */
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        if (strstr(name, part[i]))
+            return true;
+    return false;
+}
+
+bool oc_timeline_trains(const struct oc_timeline *t)
+{
+    bool *of = NULL, any = false;
+    for (uint32_t i = 0; i < t->n_name; i++)
+        if (is_of_training(t->name[i])) {
+            of = of ? of : oc_xcalloc(t->n_name, sizeof(*of));
+            of[i] = true;
+        }
+    for (size_t i = 0; i < t->n_event && of && !any; i++)
+        any = of[t->event[i].name] &&
+              t->event[i].kind != OC_EV_PYTHON; /* a function of that name may do nothing */
+    free(of);
+    return any;
+}
