@@ -202,9 +202,9 @@ struct oc_profile {
     const struct oc_prof_shapes *shapes;
     const struct oc_prof_types *types;
     uint32_t n_shapes, main_shapes;
-    double run_ns;         /* chosen statistic of the run duration, NAN if unknown */
-    double runs_per_s;     /* throughput that the source measured; 0: none */
-    double busy_ns;        /* interval union of top-level operator time in a run, NAN if unknown */
+    double run_ns;     /* chosen statistic of the run duration, NAN if unknown */
+    double runs_per_s; /* throughput that the source measured, or of runs with time between them; 0: none */
+    double busy_ns;    /* interval union of top-level operator time in a run, NAN if unknown */
     const char *time_kind; /* "host time" or "device time": what time_ns measures */
     struct oc_prof_rec *rec;
     uint32_t n_rec;

@@ -192,6 +192,7 @@ static void add_latency(struct lines *l, const struct oc_headline *h)
 }
 
 #define LEAST_PART   1e-4 /* of the FLOP/s: a smaller rate of integer operations is left out */
+#define PAUSED       0.9  /* of the inverse of the latency: a smaller rate counts the time between the runs */
 #define WELL_COUNTED 0.75 /* below this share of the time, a lower bound may be far from the rate */
 
 /* FLOP/s, integer operations and bytes per second; what is not exact is marked by a word. */
@@ -216,9 +217,13 @@ static const char *rates(struct lines *l, const struct oc_headline *h)
 static void add_achieved(struct lines *l, const struct oc_headline *h)
 {
     const char *text = "", *work = rates(l, h);
+    const struct oc_profile *p = l->r->in->profile;
+    bool found = p->runs_from == OC_RUNS_REPEAT || p->runs_from == OC_RUNS_GIVEN;
+    bool paused = found && h->inferences_per_s * h->run_ns < PAUSED * 1e9;
     if (h->inferences_per_s > 0)
-        text = oc_printf(l->arena, "%s %s/s", oc_number_text(l->arena, h->inferences_per_s, 4),
-                         l->r->in->profile->training ? "steps" : "inferences");
+        text =
+            oc_printf(l->arena, "%s %s/s%s", oc_number_text(l->arena, h->inferences_per_s, 4),
+                      p->training ? "steps" : "inferences", paused ? " with the time between the runs" : "");
     if (*work)
         text = oc_printf(l->arena, "%s%s%s", text, *text ? ", " : "", work);
     if (!isnan(h->busy_ns) && h->run_ns > 0)

@@ -288,6 +288,21 @@ static void timeline_extend_runs(struct oc_timeline *t)
                          : "other queues work longer than the one that shows the runs");
 }
 
+/* Runs per second from start to start, 0: the inverse of their duration. What a loop of training does between the runs
+ * belongs to its steps; unmarked runs of inference are device work, and the rest of a run may be in the pauses, if those
+ * take most of the time. */
+static double timeline_rate(const struct oc_timeline *t, bool training)
+{
+    double used_ns = 0;
+    uint32_t first = t->first_used_run, n = t->n_run - first;
+    if (n < 2 || first >= t->n_run)
+        return 0;
+    for (uint32_t k = first; k + 1 < t->n_run; k++)
+        used_ns += t->run[k].end_ns - t->run[k].start_ns;
+    double all_ns = t->run[t->n_run - 1].start_ns - t->run[first].start_ns;
+    return all_ns > 0 && (training || 2 * used_ns < all_ns) ? 1e9 * (n - 1) / all_ns : 0;
+}
+
 static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
 {
     struct oc_profile *p = t->profile;
@@ -297,6 +312,8 @@ static void timeline_choose_runs(struct oc_timeline *t, int32_t warmup)
         (t->kinds & (1u << OC_EV_BACKWARD | 1u << OC_EV_OPTIMIZATION)) != 0 || oc_timeline_trains(t);
     if (!t->runs_found)
         p->runs_from = t->runs_implicit ? OC_RUNS_UNKNOWN : OC_RUNS_MARKED;
+    if (t->runs_found || t->runs_follow)
+        p->runs_per_s = timeline_rate(t, p->training);
 }
 
 /* ---- finishing -------------------------------------------------------------------------------------- */
@@ -400,6 +417,8 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
         oc_timeline_name_operators(t, opts->operators);
         nest_and_mark(t, rules);
     }
+    if (!t->n_run && rules->find_runs && !opts->iterations && !t->launches)
+        oc_timeline_runs_of_optimizer(t);
     if (!t->n_run && rules->find_runs)
         oc_timeline_find_runs(t, opts);
     if (!t->n_run) {

@@ -104,6 +104,7 @@ struct oc_timeline {
     bool runs_found;                            /* runs are repeated iterations; otherwise events
                                                  * OC_EV_STEP */
     bool runs_implicit;                         /* neither: the whole file is one run */
+    bool runs_follow;                           /* each run ends where the next one starts */
     double end_ns;                              /* end of the last event */
     double cpu_process_share, cpu_system_share; /* utilisation reported by the source, NAN */
 
@@ -225,6 +226,8 @@ struct oc_steps {
 };
 void oc_timeline_find_steps(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to);
 void oc_timeline_runs_from_steps(struct oc_timeline *t, struct oc_steps *s); /* frees the steps */
+/* Without steps: adds those of a loop of training that calls an optimizer. */
+void oc_timeline_runs_of_optimizer(struct oc_timeline *t);
 /* Whether work is that of a backward pass or of an optimizer, by its names. */
 bool oc_timeline_trains(const struct oc_timeline *t);
 

@@ -1,10 +1,13 @@
-/* Runs that host events show: steps, annotations with the names of a model's nodes; and
+/* Runs that host events show: steps, annotations with the names of a model's nodes, calls of an optimizer; and
  * whether the events are those of training. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/str.h"
 #include "profile/core/kernel_names.h"
+#include "profile/core/run_spread.h"
 #include "profile/core/timeline.h"
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
@@ -217,6 +220,79 @@ void oc_timeline_runs_of_nodes(struct oc_timeline *t)
         oc_timeline_add_run(t, start_ns, last->start_ns + last->dur_ns - start_ns);
     }
     free(list);
+}
+
+/* ---- runs of an optimizer --------------------------------------------------------------------------- */
+
+/* A loop of training updates the weights once per step: PyTorch annotates the update, and loading of data, a forward
+ * and a backward pass come before it. */
+
+enum { MIN_UPDATES = 3 };
+#define MOST_STEPS 0.8 /* of the steps ... */
+#define ALIKE                                                                                                \
+    0.15 /* ... differ less from the median number of operators: optimizers may take turns in a step */
+
+static bool is_update(const struct oc_timeline *t, const struct oc_event *e)
+{
+    return e->kind == OC_EV_OPTIMIZATION && strncmp(t->name[e->name], "Optimizer.step", 14) == 0;
+}
+
+static bool is_work(const struct oc_event *e)
+{
+    return !oc_event_on_device(e->kind) && (e->flags & OC_EVF_RECORD || e->kind == OC_EV_DATALOADER);
+}
+
+/* The ends of the updates, without updates inside others. */
+static struct oc_interval *list_steps(const struct oc_timeline *t, uint32_t *n)
+{
+    struct oc_interval *step = NULL;
+    double first_ns = (double)INFINITY;
+    uint32_t cap = 0;
+    *n = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        first_ns = is_work(e) ? fmin(first_ns, e->start_ns) : first_ns;
+        double from_ns = *n ? step[*n - 1].end_ns : first_ns;
+        if (!is_update(t, e) || !(e->start_ns >= from_ns))
+            continue;
+        OC_GROW(step, *n, cap);
+        step[(*n)++] = (struct oc_interval){from_ns, e->start_ns + e->dur_ns};
+    }
+    return step;
+}
+
+/* Whether most steps have about as many operators as the median one. */
+static bool are_alike(const struct oc_timeline *t, const struct oc_interval *step, uint32_t n)
+{
+    double *count = oc_xcalloc(2 * (size_t)n, sizeof(*count)), *copy = oc_xmalloc(n * sizeof(*copy));
+    uint32_t at = 0, alike = 0;
+    for (size_t i = 0; i < t->n_event && at < n; i++) {
+        while (at < n && t->event[i].start_ns >= step[at].end_ns)
+            at++;
+        if (at < n && is_work(&t->event[i]))
+            count[at]++;
+    }
+    memcpy(copy, count, n * sizeof(*copy));
+    double median = oc_median_of(copy, n, count + n);
+    for (uint32_t k = 0; k < n; k++)
+        alike += fabs(count[k] - median) <= ALIKE * median;
+    free(count);
+    free(copy);
+    return median > 0 && alike >= MOST_STEPS * n;
+}
+
+void oc_timeline_runs_of_optimizer(struct oc_timeline *t)
+{
+    uint32_t n = 0;
+    struct oc_interval *step = t->kinds >> OC_EV_OPTIMIZATION & 1 ? list_steps(t, &n) : NULL;
+    if (n >= MIN_UPDATES && are_alike(t, step, n)) {
+        for (uint32_t k = 0; k < n; k++)
+            oc_timeline_add_run(t, step[k].start_ns, step[k].end_ns - step[k].start_ns);
+        t->runs_follow = true;
+        oc_diag_add(&t->profile->diags, OC_INFO, "I-runs-by-optimizer", "",
+                    "the file marks no runs: each of %u calls of the optimizer ends a step of training", n);
+    }
+    free(step);
 }
 
 /* ---- training --------------------------------------------------------------------------------------- */

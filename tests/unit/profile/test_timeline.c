@@ -269,6 +269,60 @@ static void layers_of_a_step_of_an_engine_are_not_runs(void **state)
     }
 }
 
+/* Forty steps of 100 ns, the last twenty after 50 ns of loading, and one call of the optimizer at the end of each, or
+ * two in turns; in the first step there is less to do. */
+static void an_optimizer_ends_steps(void **state)
+{
+    (void)state;
+    for (unsigned twice = 0; twice < 2; twice++) {
+        struct made m = make_profile();
+        double at = 0;
+        for (unsigned k = 0; k < 40; k++, at += 100) {
+            if (k >= 20) {
+                add(&m, OC_EV_DATALOADER, m.host, "enumerate(DataLoader)", at, 50);
+                at += 50;
+            }
+            for (unsigned i = k ? 0 : 4; i < 8; i++)
+                add(&m, OC_EV_OPERATOR, m.host, "mm", at + 10 * i, 8);
+            if (twice)
+                add(&m, OC_EV_OPTIMIZATION, m.host, "Optimizer.step#Adam.step", at + 81, 1);
+            add(&m, OC_EV_OPTIMIZATION, m.host, "Optimizer.step#SGD.step", at + 85, 15);
+        }
+        finish_timeline(&m, -1);
+        assert_true(m.p->training);
+        if (twice) {
+            assert_false(m.t->runs_follow);
+        } else {
+            assert_int_equal(m.p->runs_total, 40);
+            assert_int_equal(m.p->runs_from, OC_RUNS_MARKED);
+            assert_true(m.t->run[20].end_ns - m.t->run[20].start_ns == 150);
+            /* 38 periods from the start of the second step to that of the last: 19 of 100, 19 of 150 ns */
+            assert_true(fabs(m.p->runs_per_s - 38 / 4750e-9) < 1);
+        }
+        oc_profile_close(m.p);
+    }
+}
+
+/* Runs of 65 ns with pauses: their rate is the inverse of the time unless pauses take more than half of it. */
+static void rate_of_unmarked_runs_counts_long_pauses(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) {
+        struct made m = make_profile();
+        double at = 0;
+        for (unsigned run = 0; run < 12; run++)
+            add_pass(&m, "abcabd", &at, 1, k == 1 ? 100 : 50);
+        if (k == 2)
+            add(&m, OC_EV_KERNEL, m.stream, "layer_norm_grad_input_kernel", at, 10);
+        finish_timeline(&m, -1);
+        assert_int_equal(m.p->training, k == 2);
+        assert_int_equal(m.p->runs_total, 12);
+        double period_ns = k == 1 ? 166 : 116;
+        assert_true(k ? fabs(m.p->runs_per_s - 1e9 / period_ns) < 1 : m.p->runs_per_s == 0);
+        oc_profile_close(m.p);
+    }
+}
+
 /* Names of backward passes and updates, by what training means to each framework; gradients of inputs are transposed
  * convolutions, and a function of Python may do nothing. */
 static void work_of_training_is_known_by_its_name(void **state)
@@ -522,6 +576,8 @@ int main(void)
         cmocka_unit_test(statistics_over_steps),
         cmocka_unit_test(finds_iterations),
         cmocka_unit_test(layers_of_a_step_of_an_engine_are_not_runs),
+        cmocka_unit_test(an_optimizer_ends_steps),
+        cmocka_unit_test(rate_of_unmarked_runs_counts_long_pauses),
         cmocka_unit_test(work_of_training_is_known_by_its_name),
         cmocka_unit_test(device_without_a_host_has_queues),
         cmocka_unit_test(host_of_a_run_encloses_its_launches),
