@@ -97,6 +97,24 @@ bool oc_peek_has_line(const struct oc_peek *p, bool (*is_line)(struct oc_str lin
     return false;
 }
 
+bool oc_peek_has_later(const struct oc_peek *p, const char *text)
+{
+    static const struct oc_input_limits any = {.most = {[OC_LIMIT_FILE_BYTES] = INT64_MAX}};
+    struct oc_stream *s;
+    const char *data;
+    size_t n, overlap = strlen(text) - 1, used = 0;
+    uint64_t offset;
+    bool found = oc_peek_has(p, text);
+    if (found || p->whole || oc_stream_open(p->path, &any, &s, NULL) != 0)
+        return found;
+    while (!found && oc_stream_fill(s, used, &data, &n, &offset)) {
+        found = oc_str_has(oc_str(data, n), text);
+        used = n > overlap ? n - overlap : 0;
+    }
+    oc_stream_close(s);
+    return found;
+}
+
 static int read_peek(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek,
                      struct oc_err *err)
 {

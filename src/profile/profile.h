@@ -251,6 +251,10 @@ static inline bool oc_peek_has(const struct oc_peek *p, const char *text)
     return oc_str_has(oc_str(p->data, p->n), text);
 }
 
+/* Also after the first bytes: reads the file up to the text, to its end if it is not there. Only for a file
+ * that its first bytes show to be of the importer's tool. */
+bool oc_peek_has_later(const struct oc_peek *p, const char *text);
+
 /* Whether is_line accepts a line that is not empty. */
 bool oc_peek_has_line(const struct oc_peek *p, bool (*is_line)(struct oc_str line));
 

@@ -46,6 +46,14 @@ struct reading {
 
 /* ---- probe ------------------------------------------------------------------------------------------ */
 
+/* torch_npu writes an array with all operators of PyTorch first, each with these arguments. PyTorch itself
+ * writes an object, and numbers the operators with "External id". */
+static bool begins_as_torch_npu(const struct oc_peek *p)
+{
+    return p->data[0] == '[' && oc_peek_has(p, "\"cpu_op\"") && oc_peek_has(p, "\"Sequence number\"") &&
+           oc_peek_has(p, "\"Fwd thread id\"") && !oc_peek_has(p, "\"External id\"");
+}
+
 static void ascend_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     bool tasks = oc_peek_has(p, "\"Task Type\"") && oc_peek_has(p, "\"Stream Id\"");
@@ -57,6 +65,8 @@ static void ascend_probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 96, .reason = "tasks of Ascend streams or HCCL planes"};
     else if (display && p->data[0] == '[')
         *bid = (struct oc_bid){.score = 85, .reason = "events with type and fullname"};
+    else if (begins_as_torch_npu(p) && oc_peek_has_later(p, "\"Task Type\""))
+        *bid = (struct oc_bid){.score = 96, .reason = "operators of torch_npu, then tasks of Ascend streams"};
 }
 
 /* ---- events ----------------------------------------------------------------------------------------- */
@@ -104,6 +114,7 @@ static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)
 {
     static const unsigned ids[2] = {OC_CH_PID, OC_CH_TID};
     bool step = name.n > 13 && memcmp(name.s, "ProfilerStep#", 13) == 0;
+    r->t->profile->training |= oc_str_starts(name, "autograd::") || oc_str_starts(name, "Optimizer.step");
     if (!step && !memchr(name.s, '@', name.n)) {
         r->overlays++;
         return;

@@ -209,6 +209,49 @@ static void ascend_timelines_without_work_are_rejected(void **state)
     assert_non_null(strstr(err.msg, "no work of an Ascend device"));
 }
 
+/* trace_view.json of torch_npu: 80 KiB of operators, then what the file ends with. */
+static struct oc_profile *open_torch_npu(const char *end)
+{
+    struct oc_buf b = {0};
+    struct oc_err err = {0};
+    oc_buf_str(&b, "[");
+    for (unsigned i = 0; i < 500; i++)
+        oc_buf_printf(&b,
+                      "{\"ph\": \"X\", \"name\": \"autograd::engine::evaluate_function: AddmmBackward0\", "
+                      "\"pid\": 7, \"tid\": 7, \"ts\": \"%u.25\", \"dur\": 13.08, \"cat\": \"cpu_op\", "
+                      "\"args\": {\"Sequence number\": -1, \"Fwd thread id\": 0}}, ",
+                      1000 + 20 * i);
+    oc_buf_printf(
+        &b,
+        "{\"ph\": \"X\", \"name\": \"Dequeue@aclnnMm\", \"pid\": 7, \"tid\": 8, \"ts\": \"1100.5\", "
+        "\"dur\": 900, \"cat\": \"dequeue\", \"args\": {\"correlation_id\": 1}}%s]",
+        end);
+    struct oc_profile *p = t_profile_text(b.data, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    oc_buf_free(&b);
+    return p;
+}
+
+static void torch_npu_has_tasks_behind_its_operators(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_torch_npu(
+        ", {\"ph\": \"X\", \"name\": \"ProfilerStep#1\", \"pid\": 7, \"tid\": 7, \"ts\": \"990.0\", \"dur\": "
+        "20000, \"cat\": \"cpu_op\", \"args\": {\"Sequence number\": -1, \"Fwd thread id\": 0}}, "
+        "{\"name\": \"aclnnMm_MatMulCommon_MatMulV2\", \"pid\": 800, \"tid\": 3, \"ts\": \"1500.5\", "
+        "\"dur\": "
+        "40.5, \"args\": {\"Task Type\": \"AI_CORE\", \"Stream Id\": 3}, \"ph\": \"X\"}");
+    assert_string_equal(oc_profile_importer(p), "ascend_timeline");
+    assert_true(p->imported_kernel_ns == 40500);
+    assert_string_equal(t_rec(p, "aclnnMm_MatMulCommon_MatMulV2")->op_type, "MatMulV2");
+    assert_true(p->training && p->runs_total == 1); /* a step of training, not an inference */
+    oc_profile_close(p);
+    p = open_torch_npu(""); /* only the host was recorded */
+    assert_string_equal(oc_profile_importer(p), "chrome");
+    oc_profile_close(p);
+}
+
 /* Files of producers with an importer of their own are left to that importer. */
 static void probe_ranks_below_specific_importers(void **state)
 {
@@ -261,6 +304,7 @@ int main(void)
         cmocka_unit_test(ascend_step_trace_has_stages_of_iterations),
         cmocka_unit_test(ascend_display_has_types_and_full_names),
         cmocka_unit_test(ascend_timelines_without_work_are_rejected),
+        cmocka_unit_test(torch_npu_has_tasks_behind_its_operators),
         cmocka_unit_test(probe_ranks_below_specific_importers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
