@@ -7,12 +7,14 @@
 #include "base/str.h"
 #include "join/expansion.h"
 #include "join/join.h"
+#include "profile/core/kernel_names.h"
 
 /* ---- types of other frameworks ---------------------------------------------------------------------- */
 
 /* Names: Paddle (phi/ops/yaml and the fused operators of its inference passes), MindSpore (mindspore.ops),
  * PyTorch (aten/native_functions.yaml), TVM (relay operators with dots replaced), OpenVINO (opset names).
- * In-place variants of PyTorch ("relu_") are looked up without the underscore. */
+ * In-place variants of PyTorch ("relu_") are looked up without the underscore, versions of CANN (MatMulV3)
+ * without their number. */
 struct row {
     const char *source, *core, *as;
     bool heavy; /* of several fused operators, the one that determines the name */
@@ -34,7 +36,7 @@ static const struct row rows[] = {
     {" fc mul fused_fc fused_gemm_epilogue gemm_epilogue linear Dense MatMulBiasAdd aten::linear aten::addmm "
      "aten::_addmm_activation nn_dense nn_contrib_dense_pack FullyConnected ",
      " Gemm MatMul ", "FusedGemm", true},
-    {" matmul matmul_v2 bmm fused_matmul matmul_with_flatten MatMul MatMulV2 BatchMatMul aten::mm aten::bmm "
+    {" matmul matmul_v2 bmm fused_matmul matmul_with_flatten MatMul BatchMatMul aten::mm aten::bmm "
      "aten::matmul aten::baddbmm nn_batch_matmul nn_matmul ",
      " MatMul Gemm ", NULL, true},
     {" multihead_matmul fused_multihead_attention flash_attn self_dp_attention FlashAttentionScore "
@@ -86,8 +88,8 @@ static const struct row rows[] = {
     {" elementwise_pow pow Pow aten::pow power Power ", " Pow ", NULL, false},
     {" elementwise_max maximum Maximum aten::maximum ", " Max ", NULL, false},
     {" elementwise_min minimum Minimum aten::minimum ", " Min ", NULL, false},
-    {" relu relu6 ReLU Relu ReLU6 ReLUV2 aten::relu aten::relu6 aten::clamp_min nn_relu ", " Relu Clip ",
-     NULL, false},
+    {" relu relu6 ReLU Relu ReLU6 aten::relu aten::relu6 aten::clamp_min nn_relu ", " Relu Clip ", NULL,
+     false},
     {" leaky_relu LeakyRelu aten::leaky_relu nn_leaky_relu ", " LeakyRelu ", NULL, false},
     {" prelu PReLU aten::prelu nn_prelu PRelu ", " PRelu ", NULL, false},
     {" clip Clip ClipByValue aten::clamp aten::hardtanh clip Clamp ", " Clip ", NULL, false},
@@ -117,10 +119,9 @@ static const struct row rows[] = {
     {" squeeze squeeze2 Squeeze aten::squeeze ", " Squeeze ", NULL, false},
     {" unsqueeze unsqueeze2 ExpandDims aten::unsqueeze expand_dims Unsqueeze ", " Unsqueeze ", NULL, false},
     {" cast Cast aten::_to_copy cast Convert ", " Cast ", NULL, false},
-    {" gather gather_nd Gather GatherV2 aten::index_select aten::index take ", " Gather GatherND ", NULL,
-     true},
+    {" gather gather_nd Gather aten::index_select aten::index take ", " Gather GatherND ", NULL, true},
     {" lookup_table lookup_table_v2 embedding EmbeddingLookup aten::embedding ", " Gather ", NULL, true},
-    {" pad pad2d pad3d Pad PadV3 aten::constant_pad_nd aten::pad nn_pad ", " Pad ", NULL, false},
+    {" pad pad2d pad3d Pad aten::constant_pad_nd aten::pad nn_pad ", " Pad ", NULL, false},
     {" nearest_interp nearest_interp_v2 bilinear_interp bilinear_interp_v2 ResizeBilinear "
      "ResizeNearestNeighbor "
      "aten::upsample_nearest2d aten::upsample_bilinear2d nn_upsampling image_resize2d Interpolate ",
@@ -167,7 +168,8 @@ static const struct row *find(const char *s, size_t n)
             return &rows[i];
     if (n > 7 && memcmp(s, "aten::", 6) == 0 && s[n - 1] == '_')
         return find(s, n - 1);
-    return NULL;
+    size_t first = oc_type_without_version(s, n);
+    return first < n ? find(s, first) : NULL;
 }
 
 /* ---- fused functions of TVM and TorchInductor ------------------------------------------------------- */

@@ -62,6 +62,9 @@ const struct oc_kernel_row *oc_kernel_names_rows(const struct oc_kernel_names *o
 /* ONNX type in the name of one node. False: none. */
 bool oc_type_in_name(const char *name, size_t n, struct oc_str *type);
 
+/* Length without the version of CANN's and TensorFlow's types: MatMulV3, GatherV2. n: none. */
+size_t oc_type_without_version(const char *s, size_t n);
+
 /* The type of a layer of TensorRT: the ONNX type of its main node (a convolution or product, then pools,
  * norms and reductions, then elementwise operators, then data movement; of equals the first), otherwise
  * TensorRT's own (kgen, Shuffle, NoOp). Empty: unknown. The text is a constant, or part of `l`. */

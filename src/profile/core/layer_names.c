@@ -235,7 +235,7 @@ static const struct {
     {" Conv1D Conv2D Conv3D DepthwiseConv2dNative depthwise convolution conv1d conv2d conv3d ", "Conv"},
     {" Conv2DBackpropInput conv_transpose1d conv_transpose2d conv_transpose3d ", "ConvTranspose"},
     {" linear addmm ", "Gemm"},
-    {" BatchMatMul BatchMatMulV2 matmul mm bmm baddbmm ", "MatMul"},
+    {" BatchMatMul matmul mm bmm baddbmm ", "MatMul"},
     {" einsum ", "Einsum"},
     {" scaled_dot_product_attention mha ", "Attention"},
     {" lstm ", "LSTM"},
@@ -245,7 +245,7 @@ static const struct {
     {" adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d ", "GlobalAveragePool"},
     {" SoftMax softmax _softmax ", "Softmax"},
     {" log_softmax _log_softmax ", "LogSoftmax"},
-    {" FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 batch_norm ", "BatchNormalization"},
+    {" FusedBatchNorm batch_norm ", "BatchNormalization"},
     {" layer_norm native_layer_norm ", "LayerNormalization"},
     {" group_norm ", "GroupNormalization"},
     {" instance_norm ", "InstanceNormalization"},
@@ -254,7 +254,7 @@ static const struct {
     {" argmax ", "ArgMax"},
     {" topk ", "TopK"},
     {" ResizeBilinear ResizeNearestNeighbor upsample_nearest2d upsample_bilinear2d ", "Resize"},
-    {" BiasAdd AddV2 add ", "Add"},
+    {" BiasAdd add ", "Add"},
     {" sub rsub ", "Sub"},
     {" mul ", "Mul"},
     {" RealDiv div ", "Div"},
@@ -272,7 +272,7 @@ static const struct {
     {" exp ", "Exp"},
     {" sqrt ", "Sqrt"},
     {" where ", "Where"},
-    {" ConcatV2 cat concat ", "Concat"},
+    {" cat concat ", "Concat"},
     {" StridedSlice slice ", "Slice"},
     {" split split_with_sizes chunk ", "Split"},
     {" embedding index_select ", "Gather"},
@@ -283,6 +283,12 @@ static const struct {
     {" unsqueeze ExpandDims ", "Unsqueeze"},
     {" expand ", "Expand"},
 };
+
+size_t oc_type_without_version(const char *s, size_t n)
+{
+    bool version = n > 2 && s[n - 2] == 'V' && s[n - 1] >= '1' && s[n - 1] <= '9';
+    return version ? n - 2 : n;
+}
 
 /* The word in a list that is enclosed in blanks; NULL: not in it. */
 static const char *layer_type_find_word(const char *list, const char *s, size_t n)
@@ -308,7 +314,8 @@ static struct typed type_of_word(const char *s, size_t n)
         if (word)
             return (struct typed){{word, n}, r};
     }
-    return (struct typed){{"", 0}, RANKS};
+    size_t first = oc_type_without_version(s, n);
+    return first < n ? type_of_word(s, first) : (struct typed){{"", 0}, RANKS};
 }
 
 /* ---- names ------------------------------------------------------------------------------------------ */

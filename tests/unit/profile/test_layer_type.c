@@ -42,6 +42,11 @@ static void names_of_exporters_contain_the_type(void **state)
         {"Relu6", "Clip"},
         {"Conv1D", "Conv"},
         {"ReduceL2_3", "ReduceL2"},
+        {"BatchMatMulV2_4", "MatMul"}, /* versions of TensorFlow's and CANN's operators */
+        {"bert/FusedBatchNormV3", "BatchNormalization"},
+        {"GatherV2", "Gather"},
+        {"GatherV", ""},
+        {"V2", ""},
     };
     struct oc_str type;
     (void)state;
