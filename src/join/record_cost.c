@@ -275,12 +275,31 @@ static bool matmul_depth(const struct oc_shape *a, const struct oc_shape *y, uin
     return true;
 }
 
-static void count_matmul(struct work *w, bool packed)
+/* Whether that depth K fits B, the second input: a matrix is K x N or N x K and A has K values for each row of
+ * Y; with batches or blocks B has K x N values or more. */
+static bool is_depth_of(const struct oc_prof_rec *r, uint64_t n_out, uint64_t depth)
+{
+    const struct oc_shape *b = &r->in[1].shape, *y = &r->out[0].shape;
+    uint64_t na, nb, kn, width = y->rank ? (uint64_t)y->dim[y->rank - 1].v : 0;
+    if (b->rank < 2 || y->rank < 2 || !width)
+        return true; /* a vector, or nothing is computed */
+    if (!elements(&r->in[0], &na) || !elements(&r->in[1], &nb) || !oc_mul_u64(depth, width, &kn))
+        return false;
+    return b->rank > 2 ? nb >= kn : nb == kn && na == n_out / width * depth;
+}
+
+/* `whole`: the second input is B, not a scale. */
+static void count_matmul(struct work *w, bool packed, bool whole)
 {
     uint64_t n, depth;
     if (!w->r->n_out || !elements(&w->r->out[0], &n) ||
         !matmul_depth(&w->r->in[0].shape, &w->r->out[0].shape, &depth)) {
         unknown(w->out, "the shape of A is not recorded");
+        return;
+    }
+    if (whole && w->r->n_in > 1 && !is_depth_of(w->r, n, depth)) {
+        unknown(w->out, "the recorded shapes are not those of a product");
+        w->out->bytes_known = false;
         return;
     }
     count_macs(w, n, depth, 0);
@@ -430,7 +449,7 @@ static void count(struct work *w, const struct oc_op *op, struct oc_arena *a, bo
     else if (how == BY_GEMM)
         count_gemm(w);
     else
-        count_matmul(w, how == BY_PACKED);
+        count_matmul(w, how == BY_PACKED, !op || how == BY_MATMUL);
 }
 
 /* False: no row and no flag describes the type; its rule counts unless it reads attributes. */

@@ -97,6 +97,22 @@ static const struct row rows[] = {
      true, 320, 96},
     {"MatMulV2", "[{\"float16\":[2,4,16,16]},{\"float16\":[3,2,16,16]}]", "[{\"float16\":[3,4,16,16]}]", 0, 0,
      0, OC_UNKNOWN, false, 0, 0}, /* blocks of 16 x 16 */
+    /* versions of CANN's operators; A, B or both are transposed: 4*6 * 8 */
+    {"MatMulV3", "[{\"float16\":[8,4]},{\"float16\":[6,8]}]", "[{\"float16\":[4,6]}]", 192, 384, 0, OC_LOWER,
+     true, 160, 48},
+    {"BatchMatMulV2", "[{\"float16\":[2,4,8]},{\"float16\":[2,8,6]}]", "[{\"float16\":[2,4,6]}]", 384, 768, 0,
+     OC_LOWER, true, 320, 96},
+    /* no reading of the shapes: the depth is 80 in A and 8 in B; B has another width; A has other rows */
+    {"MatMulV2", "[{\"float16\":[80,4]},{\"float16\":[8,6]}]", "[{\"float16\":[4,6]}]", 0, 0, 0, OC_UNKNOWN,
+     false, 0, 0},
+    {"MatMul", "[{\"float\":[4,8]},{\"float\":[8,7]}]", "[{\"float\":[4,6]}]", 0, 0, 0, OC_UNKNOWN, false, 0,
+     0},
+    {"MatMul", "[{\"float\":[5,8]},{\"float\":[8,6]}]", "[{\"float\":[4,6]}]", 0, 0, 0, OC_UNKNOWN, false, 0,
+     0},
+    {"MatMul", "[{\"float\":[2,4,8]},{\"float\":[7,6]}]", "[{\"float\":[2,4,6]}]", 0, 0, 0, OC_UNKNOWN, false,
+     0, 0},
+    {"ProdEnvV3", "[{\"float16\":[8,4]},{\"float16\":[6,8]}]", "[{\"float16\":[4,6]}]", 0, 0, 0, OC_UNKNOWN,
+     false, 0, 0},
     {"conv2d", "[{\"float\":[1,64,56,56]}]", "[{\"float\":[1,64,54,54]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
     /* transposed A: 2 * 4*6 * 8 */
     {"FusedMatMul", "[{\"float\":[2,8,4]},{\"float\":[2,8,6]}]", "[{\"float\":[2,4,6]}]", 384, 768, 0,
