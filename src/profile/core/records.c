@@ -285,7 +285,26 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     oc_rec_list_end(&t->list, p);
 }
 
-/* ---- names of CUDA's tools -------------------------------------------------------------------------- */
+/* ---- names of devices' tools ------------------------------------------------------------------------ */
+
+uint8_t oc_ascend_kind(struct oc_str task)
+{
+    static const struct {
+        const char *part;
+        uint8_t kind;
+    } kind[] = {
+        {"wait", OC_EV_COUNT},         {"record", OC_EV_COUNT},  {"reset", OC_EV_COUNT},
+        {"profiling", OC_EV_COUNT},    {"capture", OC_EV_COUNT}, {"model_execute", OC_EV_COUNT},
+        {"place_holder", OC_EV_COUNT}, {"memcpy", OC_EV_MEMCPY}, {"memset", OC_EV_MEMSET},
+        {"dma", OC_EV_MEMCPY},
+    };
+    char text[48];
+    snprintf(text, sizeof(text), "%.*s", (int)(task.n < sizeof(text) ? task.n : 0), task.n ? task.s : "");
+    for (size_t i = 0; i < OC_COUNT(kind); i++)
+        if (strcasestr(text, kind[i].part))
+            return kind[i].kind;
+    return OC_EV_KERNEL;
+}
 
 uint8_t oc_cuda_kind(struct oc_str name)
 {

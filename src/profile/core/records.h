@@ -94,6 +94,10 @@ struct oc_op_rows {
 uint8_t oc_cuda_kind(struct oc_str name);
 struct oc_str oc_cuda_name(struct oc_str name); /* without that number */
 
+/* The kind of a task of an Ascend device, by its type (AI_CORE, MEMCPY_ASYNC, EVENT_WAIT). OC_EV_COUNT: it does no
+ * work, as waits, records and envelopes of whole models. */
+uint8_t oc_ascend_kind(struct oc_str task);
+
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts);
 void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row);
 void oc_op_rows_clear(struct oc_op_rows *t); /* drops the rows added so far */

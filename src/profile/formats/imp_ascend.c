@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/core/records.h"
 #include "profile/formats/chrome_reader.h"
 
 enum { F_NAME = OC_CH_ARG, F_TASK, F_PLANE, F_TYPE, F_FULL, F_ITERATION, F_STAGE };
@@ -71,25 +72,6 @@ static void ascend_probe(const struct oc_peek *p, struct oc_bid *bid)
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
-/* The kind of a task, OC_EV_COUNT: it does no work. */
-static unsigned kind_of_task(struct oc_str task)
-{
-    static const struct {
-        const char *part;
-        uint8_t kind;
-    } kind[] = {
-        {"wait", OC_EV_COUNT},    {"record", OC_EV_COUNT},        {"reset", OC_EV_COUNT},
-        {"capture", OC_EV_COUNT}, {"model_execute", OC_EV_COUNT}, {"place_holder", OC_EV_COUNT},
-        {"memcpy", OC_EV_MEMCPY}, {"memset", OC_EV_MEMSET},       {"dma", OC_EV_MEMCPY},
-    };
-    char text[48];
-    snprintf(text, sizeof(text), "%.*s", (int)(task.n < sizeof(text) ? task.n : 0), task.n ? task.s : "");
-    for (size_t i = 0; i < OC_COUNT(kind); i++)
-        if (strcasestr(text, kind[i].part))
-            return kind[i].kind;
-    return OC_EV_KERNEL;
-}
-
 static void add_task(struct reading *r, struct oc_event *e, unsigned source, unsigned kind,
                      unsigned name_field)
 {
@@ -138,11 +120,11 @@ static const char *ascend_take_event(void *ctx)
         return "\"dur\" is missing or not a positive number";
     e.start_ns = oc_timeline_at(r->t, ts_ns);
     if (oc_chrome_has(&r->c, F_TASK))
-        add_task(r, &e, STREAMS, kind_of_task(oc_chrome_text(&r->c, F_TASK)), OC_CH_NAME);
+        add_task(r, &e, STREAMS, oc_ascend_kind(oc_chrome_text(&r->c, F_TASK)), OC_CH_NAME);
     else if (oc_chrome_has(&r->c, F_PLANE))
-        add_task(r, &e, PLANES, kind_of_task(oc_chrome_text(&r->c, F_PLANE)), OC_CH_NAME);
+        add_task(r, &e, PLANES, oc_ascend_kind(oc_chrome_text(&r->c, F_PLANE)), OC_CH_NAME);
     else if (oc_chrome_has(&r->c, F_TYPE) && oc_chrome_has(&r->c, F_FULL))
-        add_task(r, &e, STREAMS, kind_of_task(oc_chrome_text(&r->c, F_TYPE)), F_FULL);
+        add_task(r, &e, STREAMS, oc_ascend_kind(oc_chrome_text(&r->c, F_TYPE)), F_FULL);
     else if (oc_chrome_has(&r->c, F_STAGE))
         add_task(r, &e, STAGES, OC_EV_KERNEL, OC_CH_CAT);
     else if (oc_chrome_has(&r->c, F_ITERATION))

@@ -8,7 +8,7 @@
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 
-enum { NAME, TYPE, PLACE, CALLS, TOTAL, MEAN, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, N_COLUMN };
+enum { NAME, TYPE, PLACE, CALLS, TOTAL, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, STEP, N_COLUMN };
 
 enum source { ROCPROF, NVPROF, MSPROF, QNN, N_SOURCE };
 
@@ -17,10 +17,14 @@ static const char *const producer_name[N_SOURCE] = {
 static const char *const device_name[N_SOURCE] = {
     [ROCPROF] = "ROCm", [NVPROF] = "CUDA", [MSPROF] = "Ascend", [QNN] = "QNN"};
 
+struct step {
+    double start_ns, end_ns; /* of the first and the last work */
+};
+
 struct reading;
 struct layout {
     enum source source;
-    /* NULL: none. Time columns: TOTAL of all calls; MEAN of a call; or START and END */
+    /* NULL: none. Time columns: TOTAL of all calls; or START and END */
     const char *column[N_COLUMN];
     const char *also;      /* a column that only this table has */
     double unit_ns;        /* 0: the unit is in the header, or in the row below it */
@@ -39,7 +43,10 @@ struct reading {
     struct oc_op_rows rows;
     struct oc_timeline *launches;
     size_t n;
-    struct oc_map seen; /* launches of a table of counters */
+    struct oc_map seen; /* launches of a table of counters; steps, by their ids */
+    struct step *step;  /* on the heap */
+    size_t n_step, cap_step;
+    bool outside; /* rows are in no step */
     struct oc_buf key;
     double run_ns;           /* sum over the runs that the file marks */
     struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
@@ -126,6 +133,31 @@ static void msprof_types(struct oc_arena *a, const void *ctx, struct oc_op_row *
     row->out = device_tables_types_of(a, r->shapes[2], r->shapes[3], &row->n_out);
 }
 
+/* torch_npu numbers the steps of its schedule: these are the runs, if all rows are in one. */
+static void take_step_id(struct reading *r, struct oc_str id, double start_ns, double dur_ns)
+{
+    uint32_t i = (uint32_t)r->n_step;
+    if (r->at[STEP] == OC_CSV_NONE || is_none(id)) {
+        r->outside |= r->at[STEP] != OC_CSV_NONE;
+        return;
+    }
+    if (oc_map_add(&r->seen, id.s, id.n, &i, NULL)) {
+        OC_GROW(r->step, r->n_step, r->cap_step);
+        r->step[r->n_step++] = (struct step){start_ns, start_ns + dur_ns};
+    }
+    struct step *step = &r->step[i];
+    step->start_ns = fmin(step->start_ns, start_ns);
+    step->end_ns = fmax(step->end_ns, start_ns + dur_ns);
+}
+
+static void set_step_runs(struct reading *r)
+{
+    for (size_t i = 0; i < r->n_step && !r->outside; i++) {
+        r->rows.runs++;
+        r->run_ns += r->step[i].end_ns - r->step[i].start_ns;
+    }
+}
+
 static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     for (unsigned k = IN; k <= OUT_TYPE; k++)
@@ -135,9 +167,21 @@ static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n,
     row->ctx = r;
     if (is_none(row->type))
         row->type = (struct oc_str){"", 0};
+    r->p->training |= oc_str_has(row->type, "Grad") || oc_str_starts(row->type, "ApplyAdam");
     if (!row->calls)
         row->calls = 1;
     return true;
+}
+
+/* task_time: all tasks of the streams. Those without a name have that of their type. */
+static bool take_task(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    (void)r, (void)field, (void)n;
+    row->kind = oc_ascend_kind(row->provider);
+    row->calls = 1;
+    if (is_none(row->name))
+        row->name = row->provider;
+    return row->kind != OC_EV_COUNT;
 }
 
 /* A launch has a row for each counter. */
@@ -222,11 +266,14 @@ static const struct layout layouts[] = {
      [NAME] = "Op Name", [TYPE] = "OP Type", [PLACE] = "Task Type", [TOTAL] = "Task Duration",
      [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
     {.source = MSPROF, .also = "Accelerator Core", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
-     [NAME] = "Name", [TYPE] = "Type", [PLACE] = "Accelerator Core", [TOTAL] = "Duration",
+     [STEP] = "Step Id", [NAME] = "Name", [TYPE] = "Type", [PLACE] = "Accelerator Core",
+     [START] = "Start Time", [TOTAL] = "Duration",
      [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
     {.source = MSPROF, .also = "Core Type", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
      [NAME] = "OP Type", [TYPE] = "OP Type", [PLACE] = "Core Type", [CALLS] = "Count", [TOTAL] = "Total Time",
      [MIN] = "Min Time", [MAX] = "Max Time"}},
+    {.source = MSPROF, .also = "task_start", .kind = OC_EV_KERNEL, .take = take_task, .column = {
+     [NAME] = "kernel_name", [PLACE] = "kernel_type", [TOTAL] = "task_time"}},
     {.source = MSPROF, .also = "Iteration End", .kind = OC_EV_OPERATOR, .take = take_step, .column = {
      [NAME] = "Iteration ID", [TOTAL] = "Iteration Time"}},
     {.source = QNN, .also = "Timing Source", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_qnn, .column = {
@@ -357,6 +404,7 @@ static int device_tables_take_row(struct reading *r, const struct oc_str *f, siz
         return 0;
     if (++r->n > oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
+    take_step_id(r, device_tables_at(r, f, n, STEP), start, row.total_ns);
     if (l->trace && !isnan(start))
         return launch(r, &row, start, err);
     oc_op_rows_add(&r->rows, &row);
@@ -398,6 +446,7 @@ static int device_tables_read_source(enum source source, const struct oc_source 
         out->imported_ns = NAN;
         oc_timeline_launches_end(r.launches, opts, 0, true);
     } else if (rc == 0) {
+        set_step_runs(&r);
         r.rows.run_ns = r.run_ns > 0 ? r.run_ns / (double)r.rows.runs : (double)NAN;
         oc_op_rows_finish(&r.rows);
     }
@@ -406,6 +455,7 @@ static int device_tables_read_source(enum source source, const struct oc_source 
     oc_map_free(&r.seen);
     oc_buf_free(&r.key);
     oc_op_rows_free(&r.rows);
+    free(r.step);
     oc_csv_close(r.c);
     return rc;
 }
@@ -443,9 +493,12 @@ TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy 
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
              "none; CUDA 8 to 11 from quoted output",
              "calls of the runtime, where there are kernels; grid sizes");
-TABLE_SOURCE(msprof, MSPROF,
-             "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, step_trace (CSV)",
-             "none; from the writer", "pipe utilization; runs, which only step_trace has");
+TABLE_SOURCE(
+    msprof, MSPROF,
+    "Ascend msprof, torch_npu: op_summary, op_statistic, kernel_details, task_time, step_trace (CSV)",
+    "kernel_details of 2023 to 2025, op_summary, op_statistic and task_time of 2026; step_trace from the "
+    "writer",
+    "pipe utilization; runs, which only kernel_details and step_trace have");
 TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)",
              "HTP of 2025 (cycles); microseconds from the writer",
              "times of nodes where QNN counts cycles: shares");

@@ -57,7 +57,7 @@ static void every_table_has_its_times(void **state)
         /* a row per counter; a clock beyond 2^53 */
         {"op_tables/rocprofv3_counters.csv", "rocprof", 2, 0, 0, 10002999, 0, "fill(float*)", NULL, 1},
         {"op_tables/op_summary.csv", "msprof", 2, 0, 0, 40e3, 0, "MatMul_4", "MatMul", 2},
-        {"op_tables/kernel_details.csv", "msprof", 1, 0, 0, 40e3, 0, "aclnnAdd_Add", "Add", 2},
+        {"op_tables/kernel_details.csv", "msprof", 1, 2, 0, 40e3, 20e3, "aclnnAdd_Add", "Add", 2},
         {"op_tables/op_statistic.csv", "msprof", 2, 0, 0, 400e3, 0, "Cast", "Cast", 40},
         {"op_tables/step_trace.csv", "msprof", 1, 2, 0, 220e3, 0, "step", "", 2},
         {"op_tables/qnn.csv", "qnn", 2, 2, 0, 4e6, 3.05e6, "/fc/MatMul", "", 2},
@@ -212,6 +212,66 @@ static void ascend_shapes_are_read(void **state)
     check_dims(&matmul->in[1], OC_DT_FLOAT16, (const int64_t[]){64, 256}, 2);
     check_dims(&matmul->out[0], OC_DT_FLOAT16, (const int64_t[]){128, 256}, 2);
     assert_false(t_rec(p, "hcom_allReduce__1")->has_in);
+    oc_profile_close(p);
+}
+
+/* torch_npu's steps are the runs; with work outside of them the runs are not known. */
+static void ascend_steps_are_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *steps[3];
+        uint32_t runs;
+        double run_ns; /* from the first to the last work, mean of the steps */
+    } file[] = {{{"19", "19", "19"}, 1, 212e3},
+                {{"5", "6", "5"}, 2, (212e3 + 12e3) / 2},
+                {{"5", "", "6"}, 0, 0},
+                {{"", "", ""}, 0, 0}};
+    for (size_t i = 0; i < OC_COUNT(file); i++) {
+        struct oc_buf b = {0};
+        struct oc_err err = {0};
+        oc_buf_str(&b, "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n");
+        for (size_t k = 0; k < OC_COUNT(file[i].steps); k++)
+            oc_buf_printf(&b, "%s,aclnnMm_MatMulV3,MatMulV3,AI_CORE,%zu,12\n", file[i].steps[k], 100 * k);
+        struct oc_profile *p = t_profile_text(b.data, NULL, &err);
+        if (!p)
+            fail_msg("%s", err.msg);
+        assert_int_equal(p->runs_total, file[i].runs);
+        assert_int_equal(p->runs_from, file[i].runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN);
+        assert_true(file[i].runs ? p->run_ns == file[i].run_ns : isnan(p->run_ns));
+        assert_false(p->training);
+        assert_true(p->rec[0].time_ns == 36e3 / (file[i].runs ? file[i].runs : 1));
+        oc_profile_close(p);
+        oc_buf_free(&b);
+    }
+    struct oc_err err = {0};
+    struct oc_profile *p =
+        t_profile_text("Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+                       "7,aclnnReluBackward_ReluGrad,ReluGradV2,AI_VECTOR_CORE,1736413971558972.912\t,4\n",
+                       NULL, &err);
+    assert_true(p && p->training && p->runs_total == 1);
+    oc_profile_close(p);
+}
+
+/* Waits and switches of the profiler are tasks without work; copies have no name. */
+static void ascend_tasks_are_read(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(
+        "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n"
+        "0,N/A,PROFILING_ENABLE,17,4,0.02,90.0,90.02\n"
+        "0,gemm_kernel,MIX_AIC,18,0,42.5,100.0\t,142.5\n"
+        "0,N/A,EVENT_WAIT,18,1,700,150,850\n"
+        "0,gemm_kernel,MIX_AIC,18,2,40.5,900,940.5\n"
+        "0,N/A,MEMCPY_ASYNC,19,3,6,950,956\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), "msprof");
+    assert_true(p->imported_kernel_ns == 89e3 && p->runs_from == OC_RUNS_UNKNOWN);
+    assert_true(t_rec(p, "gemm_kernel")->time_ns == 83e3 && t_rec(p, "gemm_kernel")->calls == 2);
+    assert_true(t_rec(p, "MEMCPY_ASYNC")->time_ns == 6e3);
     oc_profile_close(p);
 }
 
@@ -609,6 +669,8 @@ int main(void)
         cmocka_unit_test(reports_of_tvm_have_shapes),
         cmocka_unit_test(web_lines_have_the_shapes_of_the_node),
         cmocka_unit_test(ascend_shapes_are_read),
+        cmocka_unit_test(ascend_steps_are_runs),
+        cmocka_unit_test(ascend_tasks_are_read),
         cmocka_unit_test(cycles_of_qnn_are_shares),
         cmocka_unit_test(other_events_of_qnn_are_skipped),
         cmocka_unit_test(calls_of_the_runtime_are_dropped_in_all_recordings),
