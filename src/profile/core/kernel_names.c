@@ -236,6 +236,12 @@ static const struct oc_kernel_row classes[] = {
     {.match = "[cuda memset|memset", .says = {.op_class = "fill"}},
     {.match = "flash|fmha|attention|^attn|_attn|paged_kv|masked_multihead",
      .says = {.op_class = "attention"}},
+    /* ggml (llama.cpp): products with quantized weights, recurrences over the tokens, and names that other rows
+     * would take for something else */
+    {.match = "^mul_mat_|dequantize_mul_mat", .says = {.op_class = "gemm"}},
+    {.match = "^gated_delta_net|^ssm_scan_f|^ssm_ssd_|^rwkv_wkv", .says = {.op_class = "rnn"}},
+    {.match = "^conv2d_transpose_kernel|^conv_transpose_1d_kernel", .says = {.op_class = "conv"}},
+    {.match = "^convert_unary", .says = {.op_class = "elementwise"}},
     {.match = "genericreformat|copypacked|reformat|nchwtonhwc|nhwctonchw|transpose|permute|tensor_transform|"
               "mlastranspose|mlasreorder|reorder|im2col|col2im|padtensor|cudnn::ops::nchw|shuffle",
      .says = {.op_class = "layout"}},
@@ -281,6 +287,15 @@ static const struct oc_kernel_row classes[] = {
               "addfunctor|fill|triton_poi|scal_kernel|cast|mlascompute|op_generic|copy_kernel|copyif",
      .says = {.op_class = "elementwise"}},
     {.match = "triton_red|triton_per", .says = {.op_class = "reduce"}},
+    /* ggml's other names, and copies that ROCm does by a kernel */
+    {.match = "^soft_max_", .says = {.op_class = "softmax"}},
+    {.match = "^pool2d_nchw", .says = {.op_class = "pool"}},
+    {.match = "^k_get_rows|^k_set_rows|^k_repeat|^cpy_scalar|^cpy_f32_q|^cpy_q_f32",
+     .says = {.op_class = "move"}},
+    {.match = "^k_bin_bcast|^scale_f32|^rope_neox|^rope_norm|^rope_multi|^rope_vision|^op_clamp_kernel|"
+              "^softcap_f32|^diag_mask_inf|^add_id_kernel|^acc_f32|^swiglu_oai",
+     .says = {.op_class = "elementwise"}},
+    {.match = "^__amd_rocclr_copy", .says = {.op_class = "copy"}},
 };
 
 static const struct oc_kernel_row libraries[] = {
@@ -314,6 +329,9 @@ static const struct oc_kernel_row libraries[] = {
     {.match = "phi::|paddle::", .says = {.library = "Paddle"}},
     {.match = "onnxruntime::", .says = {.library = "ONNX Runtime"}},
     {.match = "cub::", .says = {.library = "CUB"}},
+    {.match = "^mul_mat_q|^mul_mat_vec_|^mul_mat_f<|ggml_|mmq_q8_1|^quantize_q8_1|^k_bin_bcast|^k_get_rows|"
+              "^k_set_rows|^gated_delta_net_cuda",
+     .says = {.library = "ggml"}},
     {.match = "at::native|c10::", .says = {.library = "PyTorch"}},
 };
 
