@@ -97,12 +97,16 @@ static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)
     static const unsigned ids[2] = {OC_CH_PID, OC_CH_TID};
     bool step = name.n > 13 && memcmp(name.s, "ProfilerStep#", 13) == 0;
     r->t->profile->training |= oc_str_starts(name, "autograd::") || oc_str_starts(name, "Optimizer.step");
-    if (!step && !memchr(name.s, '@', name.n)) {
+    if (step) {
+        oc_timeline_add_run(r->t, e->start_ns, e->dur_ns);
+        return;
+    }
+    if (!memchr(name.s, '@', name.n)) {
         r->overlays++;
         return;
     }
     e->name = oc_timeline_name(r->t, name.s, name.n);
-    e->kind = step ? OC_EV_STEP : OC_EV_API;
+    e->kind = OC_EV_API;
     e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, false, ids);
     oc_timeline_add(r->t, e, 0, 0);
 }

@@ -233,7 +233,7 @@ static struct oc_profile *open_torch_npu(const char *end)
     return p;
 }
 
-static void torch_npu_has_tasks_behind_its_operators(void **state)
+static void torch_npu_has_tasks_after_its_operators(void **state)
 {
     (void)state;
     struct oc_profile *p = open_torch_npu(
@@ -245,7 +245,9 @@ static void torch_npu_has_tasks_behind_its_operators(void **state)
     assert_string_equal(oc_profile_importer(p), "ascend_timeline");
     assert_true(p->imported_kernel_ns == 40500);
     assert_string_equal(t_rec(p, "aclnnMm_MatMulCommon_MatMulV2")->op_type, "MatMulV2");
-    assert_true(p->training && p->runs_total == 1); /* a step of training, not an inference */
+    assert_true(p->training && p->runs_total == 1 &&
+                p->run_ns == 20e6);                            /* a step of training, not an inference */
+    assert_true(p->busy_ns == 40500 && isnan(p->imported_ns)); /* of the device */
     oc_profile_close(p);
     p = open_torch_npu(""); /* only the host was recorded */
     assert_string_equal(oc_profile_importer(p), "chrome");
@@ -304,7 +306,7 @@ int main(void)
         cmocka_unit_test(ascend_step_trace_has_stages_of_iterations),
         cmocka_unit_test(ascend_display_has_types_and_full_names),
         cmocka_unit_test(ascend_timelines_without_work_are_rejected),
-        cmocka_unit_test(torch_npu_has_tasks_behind_its_operators),
+        cmocka_unit_test(torch_npu_has_tasks_after_its_operators),
         cmocka_unit_test(probe_ranks_below_specific_importers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
