@@ -202,9 +202,10 @@ struct oc_profile {
     const struct oc_prof_shapes *shapes;
     const struct oc_prof_types *types;
     uint32_t n_shapes, main_shapes;
-    double run_ns;     /* chosen statistic of the run duration, NAN if unknown */
-    double runs_per_s; /* throughput that the source measured, or of runs with time between them; 0: none */
-    double busy_ns;    /* interval union of top-level operator time in a run, NAN if unknown */
+    double run_ns;       /* chosen statistic of the run duration, NAN if unknown */
+    double runs_per_s;   /* throughput that the source measured, or of runs with time between them; 0: none */
+    double busy_ns;      /* interval union of top-level operator time in a run, NAN if unknown */
+    bool busy_on_device; /* those operators ran on the device: busy_ns is not host time */
     const char *time_kind; /* "host time" or "device time": what time_ns measures */
     struct oc_prof_rec *rec;
     uint32_t n_rec;
@@ -212,6 +213,7 @@ struct oc_profile {
     uint32_t n_kernel;
     struct oc_lane *lane; /* arena */
     uint32_t n_lane;
+    uint32_t n_device;                 /* devices whose kernels or operators the times sum; 0: not counted */
     const struct oc_prof_input *input; /* arena; empty where the source does not record them by name */
     uint32_t n_input;
     /* All time in the file, summed while reading, before events are grouped into records: the sum of

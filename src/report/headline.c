@@ -214,7 +214,7 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
     if (known) {
         out->run_ns = all_ns / r->runs;
         out->busy_ns = p->busy_ns / r->runs;
-        out->busy_host = p->imported_ns > 0 && p->time_kind && strcmp(p->time_kind, "device time") == 0;
+        out->busy_host = p->imported_ns > 0 && !p->busy_on_device && oc_equal(p->time_kind, "device time");
         /* runs may overlap: their throughput is not the inverse of the latency */
         out->inferences_per_s = p->runs_per_s > 0 ? p->runs_per_s
                                 : out->run_ns > 0 ? 1e9 / out->run_ns
@@ -265,9 +265,11 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
     struct oc_headline h;
     oc_headline_of(r, &h);
     if (isnan(h.run_ns))
-        return oc_printf(a, "%s%s over an unknown number of runs%s",
+        return oc_printf(a, "%s%s%s over an unknown number of runs%s",
                          oc_format_time_ns(h.total_ns, run, sizeof(run)),
-                         p->stat == OC_STAT_MEAN ? ", mean" : "", outside_text(r, h.total_ns, a));
+                         p->stat == OC_STAT_MEAN ? ", mean" : "",
+                         p->n_device > 1 ? oc_printf(a, ", sum over %u devices,", p->n_device) : "",
+                         outside_text(r, h.total_ns, a));
     oc_format_time_ns(h.run_ns, run, sizeof(run));
     if (isnan(p->run_ns) && oc_equal(p->format, "tensorrt"))
         return oc_printf(a, "%s (sum of layers timed one by one)", run);

@@ -323,9 +323,9 @@ static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
         if (!isnan(rec->kernel_ns))
             device = isnan(device) ? rec->kernel_ns : device + rec->kernel_ns;
     }
-    bool host_busy = !isnan(p->busy_ns) && !isnan(p->imported_ns); /* not that of a trace of a device alone */
+    bool host_busy = !isnan(p->busy_ns) && !isnan(p->imported_ns) && !p->busy_on_device;
     oc_key_time(w, "host_time_ns", host_busy ? p->busy_ns : host);
-    oc_key_time(w, "device_time_ns", device);
+    oc_key_time(w, "device_time_ns", isnan(device) && p->busy_on_device ? p->busy_ns : device);
 }
 
 static void json_profile(struct oc_json_out *w, struct oc_report *r)

@@ -220,74 +220,6 @@ static void settle_runs(struct oc_timeline *t, double first_ns)
         qsort(t->run, t->n_run, sizeof(*t->run), by_interval);
 }
 
-/* Host events: the run of the enclosing event, otherwise the one they start in. */
-static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
-{
-    if (e->parent != OC_NONE && t->event[e->parent].run != OC_NONE)
-        return t->event[e->parent].run;
-    uint32_t run = oc_timeline_run_at(t, at, e->start_ns);
-    return run != OC_NONE && e->start_ns < t->run[run].end_ns ? run : OC_NONE;
-}
-
-/* Device work: the run that launched it, otherwise the last one that began before it (asynchronous
- * device). */
-static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
-{
-    uint32_t run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, at, e->start_ns);
-    if (t->runs_found && run == t->n_run - 1 && e->start_ns >= t->runs_end_ns)
-        return e->start_ns < t->cut_ns ? OC_RUN_CUT : OC_NONE; /* part of a truncated iteration */
-    return run;
-}
-
-/* Clock skew may place device work before its launch: checks it again. */
-static void timeline_assign_runs(struct oc_timeline *t)
-{
-    uint32_t at = 0;
-    bool early = false;
-    for (size_t i = 0; i < t->n_event; i++) {
-        struct oc_event *e = &t->event[i];
-        bool device = oc_event_on_device(e->kind);
-        if (e->run != OC_NONE)
-            continue;
-        if (device && e->link != OC_NONE && e->link > i)
-            early = true;
-        else
-            e->run = device ? device_run(t, e, &at) : host_run(t, e, &at);
-    }
-    for (size_t i = 0; i < t->n_event && early; i++) {
-        struct oc_event *e = &t->event[i];
-        if (e->run == OC_NONE && oc_event_on_device(e->kind) && e->link != OC_NONE && e->link > i)
-            e->run = device_run(t, e, &at);
-    }
-}
-
-/* A step of the host may end before its device work: it then lasts as long as the device is busy with it. */
-static void timeline_extend_runs(struct oc_timeline *t)
-{
-    struct oc_interval *run = oc_xcalloc(t->n_run, sizeof(*run)); /* start: busy, end: of its last work */
-    uint32_t longer = 0;
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        if (e->run == OC_NONE || e->kind < OC_EV_KERNEL || e->kind > OC_EV_MEMSET)
-            continue;
-        double end_ns = e->start_ns + e->dur_ns;
-        run[e->run].start_ns += fmax(0, end_ns - fmax(e->start_ns, run[e->run].end_ns));
-        run[e->run].end_ns = fmax(run[e->run].end_ns, end_ns);
-    }
-    for (uint32_t k = 0; k < t->n_run; k++) {
-        bool more = run[k].start_ns > t->run[k].end_ns - t->run[k].start_ns;
-        t->run[k].end_ns = more ? t->run[k].start_ns + run[k].start_ns : t->run[k].end_ns;
-        longer += more;
-    }
-    free(run);
-    bool host = (t->kinds & ((1u << OC_EV_KERNEL) - 1)) != 0;
-    if (longer)
-        oc_diag_add(&t->profile->diags, OC_WARNING, "W-async", "",
-                    "in %u of %u runs %s: their time is that of the device", longer, t->n_run,
-                    host ? "the device works longer than the host waits"
-                         : "other queues work longer than the one that shows the runs");
-}
-
 /* Runs per second from start to start, 0: the inverse of their duration. What a loop of training does between the runs
  * belongs to its steps; unmarked runs of inference are device work, and the rest of a run may be in the pauses, if those
  * take most of the time. */
@@ -390,14 +322,15 @@ static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules 
         oc_timeline_settle(t, from, to);
         oc_nesting_go_on(nesting, from, to);
         mark_records(t, wanted, from, to);
-        oc_timeline_find_steps(t, &steps, from, to);
+        oc_steps_find(t, &steps, from, to);
     }
     oc_nesting_end(nesting);
     if (rules->kernel_are_records && t->kinds >> OC_EV_KERNEL & 1)
         mark_kernels(t);
     if (t->operator_type)
         oc_timeline_shapes_of_nodes(t);
-    oc_timeline_runs_from_steps(t, &steps);
+    oc_timeline_mark_captured(t);
+    oc_steps_make_runs(t, &steps);
     if (!t->n_run && t->operator_type)
         oc_timeline_runs_of_nodes(t);
 }
@@ -430,11 +363,11 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
                         "recording (--iterations N divides them)");
     }
     if (!t->launches || !t->launches->n_run)
-        timeline_assign_runs(t);
+        oc_timeline_assign_runs(t);
     if (t->launches)
         oc_launches_measure_runs(t);
     else if (!t->runs_implicit)
-        timeline_extend_runs(t);
+        oc_timeline_extend_runs(t);
     timeline_choose_runs(t, opts->warmup);
     struct oc_profile *p = t->profile;
     if (t->left_out)

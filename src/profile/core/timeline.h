@@ -45,12 +45,17 @@ static inline bool oc_event_on_device(unsigned kind)
 {
     return kind >= OC_EV_KERNEL;
 }
+static inline bool oc_event_is_work(unsigned kind) /* of the device */
+{
+    return kind >= OC_EV_KERNEL && kind <= OC_EV_MEMSET;
+}
 
 enum { OC_RUN_CUT = OC_NONE - 1 }; /* of launches: the last, incomplete repetition of a run */
 
 enum oc_event_flag {
-    OC_EVF_LEAF = 1,  /* a user-level operator (aten::conv2d): operators inside it are its parts */
-    OC_EVF_RECORD = 2 /* set by oc_timeline_finish: has its own record */
+    OC_EVF_LEAF = 1,    /* a user-level operator (aten::conv2d): operators inside it are its parts */
+    OC_EVF_RECORD = 2,  /* set by oc_timeline_finish: has its own record */
+    OC_EVF_CAPTURED = 4 /* likewise: what it launched was recorded in a graph, not executed */
 };
 
 struct oc_event {
@@ -109,6 +114,8 @@ struct oc_timeline {
     double cpu_process_share, cpu_system_share; /* utilisation reported by the source, NAN */
 
     struct oc_launches *launches; /* not NULL: all events are launches (timeline_groups.c) */
+    /* device work without a launch was launched before the recording: it is in no run */
+    bool launched_before;
     /* runs_found: device work from the first to the second is an incomplete run, and later work is in no run */
     double runs_end_ns, cut_ns;
 
@@ -188,6 +195,12 @@ static inline bool oc_timeline_used(const struct oc_timeline *t, uint32_t run)
     return run >= t->first_used_run && run < t->n_run;
 }
 
+/* Device work that was launched before the recording. */
+static inline bool oc_timeline_is_earlier(const struct oc_timeline *t, const struct oc_event *e)
+{
+    return t->launched_before && oc_event_is_work(e->kind) && e->link == OC_NONE;
+}
+
 /* ---- private to the files of the timeline ----------------------------------------------------------- */
 
 /* The last run that starts at or before a time, OC_NONE; times must not decrease between calls (amortised
@@ -219,14 +232,21 @@ void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
 void oc_nesting_end(struct oc_nesting *x);
 void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts);
 
-/* Events that mark runs, by start like the runs (timeline_marks.c). */
+/* Events that mark runs, by start like the runs (timeline_steps.c). */
 struct oc_steps {
     uint32_t *event;
     size_t n, cap;
 };
-void oc_timeline_find_steps(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to);
-void oc_timeline_runs_from_steps(struct oc_timeline *t, struct oc_steps *s); /* frees the steps */
-/* Without steps: adds those of a loop of training that calls an optimizer. */
+void oc_steps_find(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to);
+/* Drops steps without events, because profilers open one more before they stop, and those that capture a graph.
+ * Frees the list. */
+void oc_steps_make_runs(struct oc_timeline *t, struct oc_steps *s);
+/* Marks records of work that a graph captured. */
+void oc_timeline_mark_captured(struct oc_timeline *t);
+void oc_timeline_assign_runs(struct oc_timeline *t);
+/* A step of the host may end before its device work: it then lasts as long as the device is busy with it. */
+void oc_timeline_extend_runs(struct oc_timeline *t);
+/* Without steps, by host events (timeline_steps.c): the runs of a loop of training that calls an optimizer. */
 void oc_timeline_runs_of_optimizer(struct oc_timeline *t);
 /* Whether work is that of a backward pass or of an optimizer, by its names. */
 bool oc_timeline_trains(const struct oc_timeline *t);
@@ -261,7 +281,7 @@ static inline bool oc_timeline_is_node(const struct oc_timeline *t, const struct
     return e->kind == OC_EV_USER && t->operator_type && t->operator_type[e->name];
 }
 /* Finds the annotations that are nodes; gives them the shapes of the only operator inside; adds the runs that they show
- * (timeline_marks.c). */
+ * (timeline_steps.c). */
 void oc_timeline_name_operators(struct oc_timeline *t, const struct oc_operator_names *names);
 void oc_timeline_shapes_of_nodes(struct oc_timeline *t);
 void oc_timeline_runs_of_nodes(struct oc_timeline *t);

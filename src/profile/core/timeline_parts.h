@@ -69,6 +69,7 @@ struct making {
     double *run_reached, *lane_reached; /* time up to which busy and host_ns are summed */
     double host_ns;                     /* interval union of operators and runs per lane */
     bool host;
+    bool host_records; /* operators ran on the host; otherwise a step's time outside them is unknown */
 };
 
 /* For every event with a record: stores its group in link, and for device work in parent (OC_NONE: in no

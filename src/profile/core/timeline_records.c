@@ -88,6 +88,8 @@ static void timeline_records_leave(struct making *m, enum bucket b, const struct
 static enum bucket unused_bucket(const struct making *m, const struct oc_event *e)
 {
     const struct oc_timeline *t = m->t;
+    if (oc_timeline_is_earlier(t, e))
+        return B_OUTSIDE;
     return e->run != OC_NONE || e->start_ns < t->run[t->first_used_run].start_ns ? B_WARMUP : B_OUTSIDE;
 }
 
@@ -115,7 +117,7 @@ static void sort_device(struct making *m, size_t from, size_t to)
         bool in = oc_timeline_used(m->t, e->run) && (group != OC_NONE || !own || e->kind != OC_EV_KERNEL);
         if (e->kind != OC_EV_KERNEL)
             timeline_records_leave(m, B_COPIES, e, 0, e->dur_ns);
-        else if (!own)
+        else if (!own && !oc_timeline_is_earlier(t, e))
             timeline_records_leave(m, B_WITHOUT, e, 0, e->dur_ns);
         else if (!in)
             timeline_records_leave(m, unused_bucket(m, e), e, 0, e->dur_ns);
@@ -145,7 +147,7 @@ static void sort_host(struct making *m, size_t from, size_t to)
     struct oc_timeline *t = m->t;
     for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
-        if (e->kind == OC_EV_STEP)
+        if (e->kind == OC_EV_STEP && m->host_records)
             timeline_records_leave(m, oc_timeline_used(m->t, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns,
                                    0);
         if (!(e->flags & OC_EVF_RECORD) || oc_event_on_device(e->kind))
@@ -181,7 +183,8 @@ static void add_imported(struct making *m, size_t from, size_t to)
     const struct oc_timeline *t = m->t;
     for (size_t i = from; i < to; i++) {
         const struct oc_event *e = &t->event[i];
-        if (oc_event_on_device(e->kind) || (e->kind != OC_EV_STEP && !(e->flags & OC_EVF_RECORD)))
+        bool step = e->kind == OC_EV_STEP && m->host_records;
+        if (oc_event_on_device(e->kind) || (!step && !(e->flags & OC_EVF_RECORD)))
             continue;
         m->host = true;
         m->host_ns += oc_union_add(&m->lane_reached[e->lane], e->start_ns, e->start_ns + e->dur_ns);
@@ -202,7 +205,7 @@ static inline const struct oc_event *call_at(const struct making *m, const struc
 
 static void host_times(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
-    bool nested = false;
+    bool nested = false, captured = true;
     oc_run_sums_clear(&m->all);
     oc_run_sums_clear(&m->part);
     rec->total_ns = 0;
@@ -212,8 +215,10 @@ static void host_times(struct making *m, const struct group *g, struct oc_prof_r
         oc_run_sums_add(&m->part, e->run, e->self_ns);
         rec->total_ns += e->self_ns;
         nested |= e->self_ns != e->dur_ns;
+        captured &= (e->flags & OC_EVF_CAPTURED) != 0;
         rec->calls++;
     }
+    rec->is_launch = captured;
     oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
 }
@@ -337,6 +342,7 @@ static void timeline_records_make_record(struct making *m, const struct group *g
         host_times(m, g, rec);
     if (m->device)
         device_times(m, g, rec);
+    rec->is_launch &= !(rec->kernel_ns > 0);
     (m->t->launches ? oc_launches_describe : timeline_records_describe)(m, g, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->profile->runs_used : (double)NAN;
 }
@@ -394,6 +400,26 @@ static void take_run_times(struct making *m)
             oc_run_sums_add(&m->all, i, t->run[i].end_ns - t->run[i].start_ns);
 }
 
+/* Devices that executed kernels or operators. */
+static uint32_t count_devices(const struct oc_timeline *t)
+{
+    const struct oc_profile *p = t->profile;
+    bool *works = oc_xcalloc((size_t)p->n_lane + 1, sizeof(*works));
+    uint32_t n = 0;
+    for (size_t i = 0; i < t->n_event && p->n_lane > 1; i++) {
+        const struct oc_event *e = &t->event[i];
+        works[e->lane] |= e->kind == OC_EV_KERNEL || e->flags & OC_EVF_RECORD;
+    }
+    for (uint32_t l = 0; l < p->n_lane; l++) {
+        bool first = works[l] && p->lane[l].device;
+        for (uint32_t k = 0; k < l && first; k++)
+            first = !works[k] || !p->lane[k].device || p->lane[k].device_id != p->lane[l].device_id;
+        n += first;
+    }
+    free(works);
+    return n;
+}
+
 static void timeline_records_set_totals(struct making *m)
 {
     struct oc_timeline *t = m->t;
@@ -401,11 +427,14 @@ static void timeline_records_set_totals(struct making *m)
     p->imported_ns = m->host ? m->host_ns : (double)NAN;
     p->imported_kernel_ns = m->device ? t->device_ns : (double)NAN;
     p->time_kind = m->device ? "device time" : "host time";
+    p->busy_on_device = !m->host_records;
     p->busy_ns = p->run_ns = (double)NAN;
     if (!t->runs_implicit || t->launches)
         p->busy_ns = stat_of_runs(m, m->busy);
-    if (t->runs_implicit)
+    if (t->runs_implicit) {
+        p->n_device = count_devices(t);
         return;
+    }
     take_run_times(m);
     p->run_ns = stat_of_sums(m, &m->all, m->stat);
 }
@@ -438,6 +467,16 @@ static void restore_links(struct oc_timeline *t)
     oc_nesting_end(nesting);
 }
 
+/* True also where nothing has a record and the device does nothing: the steps are the host's. */
+static bool has_host_records(const struct oc_timeline *t)
+{
+    bool device = t->launches || t->kinds >> OC_EV_KERNEL;
+    for (size_t i = 0; i < t->n_event && device && !t->launches; i++)
+        if (t->event[i].flags & OC_EVF_RECORD && !oc_event_on_device(t->event[i].kind))
+            return true;
+    return !device;
+}
+
 static void timeline_records_begin(struct making *m)
 {
     struct oc_timeline *t = m->t;
@@ -450,6 +489,7 @@ static void timeline_records_begin(struct making *m)
     m->lane_reached = oc_xcalloc(t->n_lane, sizeof(double));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
         m->sum[b] = oc_xcalloc(n, sizeof(double));
+    m->host_records = has_host_records(t);
     m->device = (t->kinds & (1u << OC_EV_KERNEL | 1u << OC_EV_MEMCPY | 1u << OC_EV_MEMSET)) != 0;
 }
 

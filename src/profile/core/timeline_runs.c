@@ -1,5 +1,4 @@
-/* Order of a timeline and what follows from it: sorting, linking and nesting, all in place, because a trace of
- * gigabytes has no room for copies, and unmarked runs. */
+/* Detects unmarked runs: iterations that repeat in the sequence of device work (or of operators). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,399 +6,6 @@
 #include "onnxcost/profile.h"
 #include "profile/core/run_fold.h"
 #include "profile/core/timeline.h"
-
-enum { SMALL = 24, UNEVEN = 1024, MAX_LOOK = 64, NEAR = 8 };
-
-#define SLACK_NS 1000.0 /* tools that truncate to microseconds let a child end after its parent */
-
-/* ---- sorting ---------------------------------------------------------------------------------------- */
-
-/* The number that an event was added with. */
-static uint64_t timeline_order_number_of(const struct oc_event *e, bool launch)
-{
-    uint64_t v;
-    memcpy(&v, &e->self_ns, sizeof(v));
-    return launch ? v : e->link;
-}
-
-/* Equal starts: launches, the only events with a parent before nesting, in the order of the file; others with the
- * outer one first. */
-static bool starts_before(const struct oc_event *a, const struct oc_event *b)
-{
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns;
-    if (a->parent != OC_NONE)
-        return timeline_order_number_of(a, true) < timeline_order_number_of(b, true);
-    if (a->dur_ns != b->dur_ns)
-        return a->dur_ns > b->dur_ns;
-    return a->kind == OC_EV_STEP && b->kind != OC_EV_STEP;
-}
-
-static void swap(struct oc_event *a, struct oc_event *b)
-{
-    struct oc_event c = *a;
-    *a = *b;
-    *b = c;
-}
-
-static void insertion_sort(struct oc_event *e, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        struct oc_event moved = e[i];
-        size_t k = i;
-        for (; k > 0 && starts_before(&moved, &e[k - 1]); k--)
-            e[k] = e[k - 1];
-        e[k] = moved;
-    }
-}
-
-static void timeline_order_sift(struct oc_event *e, size_t root, size_t n)
-{
-    struct oc_event moved = e[root];
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && starts_before(&e[child], &e[child + 1]))
-            child++;
-        if (!starts_before(&moved, &e[child]))
-            break;
-        e[root] = e[child];
-    }
-    e[root] = moved;
-}
-
-static void timeline_order_heap_sort(struct oc_event *e, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;)
-        timeline_order_sift(e, i, n);
-    for (size_t i = n; i-- > 1;) {
-        swap(&e[0], &e[i]);
-        timeline_order_sift(e, 0, i);
-    }
-}
-
-static const struct oc_event *timeline_order_median(const struct oc_event *a, const struct oc_event *b,
-                                                    const struct oc_event *c)
-{
-    if (starts_before(a, b))
-        return starts_before(b, c) ? b : starts_before(a, c) ? c : a;
-    return starts_before(a, c) ? a : starts_before(b, c) ? c : b;
-}
-
-/* Median of three events, or of three such medians: the ends mislead where sorted tables follow each other. */
-static struct oc_event timeline_order_pivot(const struct oc_event *e, size_t n, bool many)
-{
-    size_t k = n / 8;
-    if (!many)
-        return *timeline_order_median(&e[0], &e[n / 2], &e[n - 1]);
-    return *timeline_order_median(timeline_order_median(&e[0], &e[k], &e[2 * k]),
-                                  timeline_order_median(&e[3 * k], &e[n / 2], &e[5 * k]),
-                                  timeline_order_median(&e[6 * k], &e[7 * k], &e[n - 1]));
-}
-
-/* Introsort: quicksort, heap sort when the recursion gets too deep. uneven: a part was much smaller than the other. */
-static void sort(struct oc_event *e, size_t n, unsigned depth, bool uneven)
-{
-    while (n > SMALL) {
-        if (!depth--) {
-            timeline_order_heap_sort(e, n);
-            return;
-        }
-        struct oc_event pivot = timeline_order_pivot(e, n, uneven);
-        size_t i = 0, k = n - 1;
-        for (;; i++, k--) {
-            while (starts_before(&e[i], &pivot))
-                i++;
-            while (starts_before(&pivot, &e[k]))
-                k--;
-            if (i >= k)
-                break;
-            swap(&e[i], &e[k]);
-        }
-        bool first = k + 1 < n - k - 1; /* the smaller part on the stack */
-        size_t less = first ? k + 1 : n - k - 1;
-        uneven |= less < n / UNEVEN;
-        sort(first ? e : e + k + 1, less, depth, uneven);
-        e += first ? less : 0;
-        n -= less;
-    }
-    insertion_sort(e, n);
-}
-
-/* Insertion sort with a bound on moves: many traces are nearly sorted. False: the bound is exceeded and
- * the order is undefined. Subtracts first_ns from all starts. */
-static bool insert_all(struct oc_event *e, size_t n, double first_ns)
-{
-    size_t budget = 4 * n + 1000;
-    bool pays = true;
-    for (size_t i = 0; i < n; i++) {
-        e[i].start_ns -= first_ns;
-        if (!pays || !i || !starts_before(&e[i], &e[i - 1]))
-            continue;
-        struct oc_event moved = e[i];
-        size_t k = i;
-        for (; k > 0 && i - k <= budget && starts_before(&moved, &e[k - 1]); k--)
-            e[k] = e[k - 1];
-        e[k] = moved;
-        pays = i - k <= budget;
-        budget -= pays ? i - k : 0;
-    }
-    return pays;
-}
-
-void oc_timeline_sort(struct oc_timeline *t, double first_ns)
-{
-    if (!insert_all(t->event, t->n_event, first_ns))
-        sort(t->event, t->n_event, 96, false);
-}
-
-/* ---- links ------------------------------------------------------------------------------------------ */
-
-/* Host events sorted by a number: their indices are stored in the parent fields of the first events, which
- * are unused before nesting. */
-struct by_number {
-    struct oc_event *e;
-    size_t n, found; /* found: by the previous query */
-    bool launch;     /* keyed by launch number, otherwise by owner number */
-};
-
-static uint64_t timeline_order_number_at(const struct by_number *b, size_t i)
-{
-    return timeline_order_number_of(&b->e[b->e[i].parent], b->launch);
-}
-
-/* Equal numbers in time order. */
-static bool index_before(const struct by_number *b, uint32_t x, uint32_t y)
-{
-    uint64_t nx = timeline_order_number_of(&b->e[x], b->launch),
-             ny = timeline_order_number_of(&b->e[y], b->launch);
-    return nx != ny ? nx < ny : x < y;
-}
-
-static void sift_index(const struct by_number *b, size_t root, size_t n)
-{
-    struct oc_event *e = b->e;
-    uint32_t moved = e[root].parent;
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && index_before(b, e[child].parent, e[child + 1].parent))
-            child++;
-        if (!index_before(b, moved, e[child].parent))
-            break;
-        e[root].parent = e[child].parent;
-    }
-    e[root].parent = moved;
-}
-
-/* Numbers usually ascend: insertion sort with a bound on moves. */
-static void sort_index(const struct by_number *b)
-{
-    struct oc_event *e = b->e;
-    size_t budget = 8 * b->n + 1000;
-    for (size_t i = 1; i < b->n; i++) {
-        uint32_t moved = e[i].parent;
-        size_t k = i;
-        for (; k > 0 && i - k <= budget && index_before(b, moved, e[k - 1].parent); k--)
-            e[k].parent = e[k - 1].parent;
-        e[k].parent = moved;
-        if (i - k > budget)
-            break;
-        budget -= i - k;
-        if (i + 1 == b->n)
-            return;
-    }
-    for (size_t i = b->n / 2; i-- > 0;)
-        sift_index(b, i, b->n);
-    for (size_t i = b->n; i-- > 1;) {
-        uint32_t top = e[0].parent;
-        e[0].parent = e[i].parent;
-        e[i].parent = top;
-        sift_index(b, 0, i);
-    }
-}
-
-static bool timeline_order_is_host_side(const struct oc_event *e, bool launch)
-{
-    if (launch)
-        return e->kind == OC_EV_API || e->kind == OC_EV_SYNC;
-    return !oc_event_on_device(e->kind) && e->kind != OC_EV_API && e->kind != OC_EV_SYNC;
-}
-
-static void index_host(struct oc_timeline *t, struct by_number *b)
-{
-    for (size_t i = 0; i < t->n_event; i++)
-        if (timeline_order_is_host_side(&t->event[i], b->launch) &&
-            timeline_order_number_of(&t->event[i], b->launch))
-            t->event[b->n++].parent = (uint32_t)i;
-    sort_index(b);
-}
-
-/* First host event with the number, OC_NONE. The device usually works in the order of the calls: starts
- * from the previous match. */
-static uint32_t timeline_order_look_up(struct by_number *b, uint64_t number)
-{
-    size_t low = 0, high = b->n;
-    uint64_t last = b->found < b->n ? timeline_order_number_at(b, b->found) : UINT64_MAX;
-    if (last == number) {
-        low = high = b->found;
-    } else if (last < number) {
-        low = b->found + 1;
-        size_t near = low + NEAR < high ? low + NEAR : high;
-        while (low < near && timeline_order_number_at(b, low) < number)
-            low++;
-        high = low < near ? low : high;
-    }
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (timeline_order_number_at(b, mid) < number)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    b->found = low;
-    return number && low < b->n && timeline_order_number_at(b, low) == number ? b->e[low].parent : OC_NONE;
-}
-
-/* Device events that are linked carry the flag LINKED, and their link is final. */
-enum { LINKED = 128 };
-
-static bool wants_link(const struct oc_event *e, bool launch)
-{
-    return oc_event_on_device(e->kind) && !(e->flags & LINKED) && timeline_order_number_of(e, launch);
-}
-
-/* Returns whether unlinked device work is left that the other number may link. */
-static bool link_device(struct oc_timeline *t, bool launch)
-{
-    struct by_number b = {.e = t->event, .launch = launch};
-    bool any = false, left = false;
-    for (size_t i = 0; i < t->n_event && t->kinds >> OC_EV_KERNEL && !any; i++)
-        any = wants_link(&t->event[i], launch);
-    if (any)
-        index_host(t, &b);
-    for (size_t i = 0; i < t->n_event && b.n; i++) {
-        struct oc_event *e = &t->event[i];
-        if (!wants_link(e, launch)) {
-            left |= wants_link(e, !launch);
-            continue;
-        }
-        uint32_t host = timeline_order_look_up(&b, timeline_order_number_of(e, launch));
-        if (host != OC_NONE) {
-            e->link = host;
-            e->flags |= LINKED;
-        }
-        left |= host == OC_NONE;
-    }
-    return left || !b.n;
-}
-
-void oc_timeline_link(struct oc_timeline *t)
-{
-    if (link_device(t, true))
-        link_device(t, false);
-}
-
-/* Clears the temporary values of reading. */
-void oc_timeline_settle(struct oc_timeline *t, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        struct oc_event *e = &t->event[i];
-        if (!(e->flags & LINKED))
-            e->link = OC_NONE;
-        e->flags &= (uint8_t)~LINKED;
-        e->parent = OC_NONE;
-        e->self_ns = e->dur_ns;
-    }
-}
-
-/* ---- nesting ---------------------------------------------------------------------------------------- */
-
-struct open_events { /* of one lane */
-    uint32_t *event;
-    size_t n, cap;
-    double reached_ns; /* time before it is already assigned */
-};
-
-struct oc_nesting {
-    struct oc_timeline *t;
-    struct open_events *lane;
-    uint32_t kinds;
-    unsigned flags;
-    bool parents;
-};
-
-static double timeline_order_end_of(const struct oc_event *e)
-{
-    return e->start_ns + e->dur_ns;
-}
-
-/* Assigns the time up to `to` to the innermost open event. */
-static void spend(struct oc_timeline *t, struct open_events *o, double to_ns)
-{
-    if (o->n && to_ns > o->reached_ns)
-        t->event[o->event[o->n - 1]].self_ns += to_ns - o->reached_ns;
-    o->reached_ns = to_ns > o->reached_ns ? to_ns : o->reached_ns;
-}
-
-static void close_until(struct oc_timeline *t, struct open_events *o, double ns)
-{
-    while (o->n && timeline_order_end_of(&t->event[o->event[o->n - 1]]) <= ns) {
-        spend(t, o, timeline_order_end_of(&t->event[o->event[o->n - 1]]));
-        o->n--;
-    }
-}
-
-static uint32_t find_parent(const struct oc_timeline *t, const struct open_events *o,
-                            const struct oc_event *e)
-{
-    size_t last = o->n > MAX_LOOK ? o->n - MAX_LOOK : 0;
-    for (size_t i = o->n; i-- > last;) {
-        const struct oc_event *p = &t->event[o->event[i]];
-        if (timeline_order_end_of(e) <= timeline_order_end_of(p) ||
-            (timeline_order_end_of(e) <= timeline_order_end_of(p) + SLACK_NS && e->dur_ns <= p->dur_ns))
-            return o->event[i];
-    }
-    return OC_NONE;
-}
-
-struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents)
-{
-    struct oc_nesting *x = oc_xmalloc(sizeof(*x));
-    *x = (struct oc_nesting){.t = t, .kinds = kinds, .flags = flags, .parents = parents};
-    x->lane = oc_xcalloc(t->n_lane, sizeof(*x->lane));
-    return x;
-}
-
-/* An instant belongs to the event that began last: the self times of a lane sum to its interval union. */
-void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to)
-{
-    struct oc_timeline *t = x->t;
-    for (size_t i = from; i < to; i++) {
-        struct oc_event *e = &t->event[i];
-        struct open_events *o = &x->lane[e->lane];
-        bool step = e->kind == OC_EV_STEP && x->kinds >> OC_EV_STEP & 1;
-        if (!(x->kinds >> e->kind & 1) || (!step && (e->flags & x->flags) != x->flags))
-            continue;
-        close_until(t, o, e->start_ns);
-        spend(t, o, e->start_ns);
-        if (x->parents)
-            e->parent = find_parent(t, o, e);
-        e->self_ns = 0;
-        OC_GROW(o->event, o->n, o->cap);
-        o->event[o->n++] = (uint32_t)i;
-    }
-}
-
-void oc_nesting_end(struct oc_nesting *x)
-{
-    for (uint32_t l = 0; l < x->t->n_lane; l++) {
-        close_until(x->t, &x->lane[l], (double)INFINITY);
-        free(x->lane[l].event);
-    }
-    free(x->lane);
-    free(x);
-}
-
-/* ---- unmarked runs ---------------------------------------------------------------------------------- */
-
-/* Detects unmarked runs: iterations that repeat in the sequence of device work (or of operators). */
 
 /* The sequence: device work of the lane with the most events, otherwise top-level operators likewise. */
 struct sequence {
@@ -643,6 +249,210 @@ static void mark_host(struct oc_timeline *t)
     free(start);
 }
 
+/* ---- several devices -------------------------------------------------------------------------------- */
+
+/* Devices that execute one program have equal sequences, where the fullest stream of all may have additional work, as
+ * the copies to the other devices. Only work that most devices do is in their sequences. */
+struct device {
+    int64_t id;
+    uint16_t lane; /* the fullest */
+    size_t n, first;
+    bool member; /* has the sequence of most devices */
+};
+
+struct devices {
+    struct device *of;
+    size_t n, events;
+};
+
+static struct devices find_devices(const struct oc_timeline *t)
+{
+    struct devices d = {oc_xcalloc((size_t)t->n_lane + 1, sizeof(*d.of)), 0, 0};
+    size_t *count = oc_xcalloc((size_t)t->n_lane + 1, sizeof(*count));
+    for (size_t i = 0; i < t->n_event; i++)
+        count[t->event[i].lane] += is_in_sequence(t, &t->event[i], true);
+    for (uint32_t l = 0; l < t->n_lane; l++) {
+        size_t k = 0;
+        while (k < d.n && d.of[k].id != t->lane[l].device_id)
+            k++;
+        if (!count[l] || (k < d.n && d.of[k].n >= count[l]))
+            continue;
+        d.of[k] = (struct device){.id = t->lane[l].device_id, .lane = (uint16_t)l, .n = count[l]};
+        d.n += k == d.n;
+    }
+    for (size_t k = 0; k < d.n; k++)
+        d.events += d.of[k].n;
+    free(count);
+    return d;
+}
+
+/* Keeps the work of device k, from `from` on, that is in more than half of the devices. */
+static void keep_common(struct work_sequence *x, struct device *d, const uint32_t *on, size_t n_device)
+{
+    size_t kept = x->n;
+    for (size_t i = d->first; i < d->first + d->n; i++) {
+        if (2 * (size_t)on[x->symbol[i]] <= n_device)
+            continue;
+        x->index[kept] = x->index[i];
+        x->symbol[kept] = x->symbol[i];
+        x->name[kept] = x->name[i];
+        x->flags[kept] = x->flags[i];
+        x->start_ns[kept] = x->start_ns[i];
+        x->end_ns[kept++] = x->end_ns[i];
+    }
+    d->first = x->n;
+    d->n = kept - x->n;
+    x->n = kept;
+}
+
+static void add_devices(struct oc_timeline *t, struct devices *d, struct work_sequence *x)
+{
+    for (size_t k = 0; k < d->n; k++) {
+        struct sequence s = {.t = t, .lane = d->of[k].lane, .device = true};
+        d->of[k].first = x->n;
+        timeline_runs_add_events(&s, x);
+    }
+    uint32_t *on = oc_xcalloc((size_t)x->n_symbol + 1, sizeof(*on)),
+             *last = oc_xcalloc((size_t)x->n_symbol + 1, sizeof(*last));
+    for (size_t k = 0; k < d->n; k++)
+        for (size_t i = d->of[k].first; i < d->of[k].first + d->of[k].n; i++) {
+            on[x->symbol[i]] += last[x->symbol[i]] != k + 1;
+            last[x->symbol[i]] = (uint32_t)k + 1;
+        }
+    x->n = 0;
+    for (size_t k = 0; k < d->n; k++)
+        keep_common(x, &d->of[k], on, d->n);
+    free(on);
+    free(last);
+}
+
+static bool same_sequence(const struct work_sequence *x, const struct device *a, const struct device *b)
+{
+    return a->n && a->n == b->n &&
+           memcmp(x->symbol + a->first, x->symbol + b->first, a->n * sizeof(*x->symbol)) == 0;
+}
+
+/* The first of the devices that have the sequence of most; NULL: most have no common one. */
+static const struct device *choose_members(struct devices *d, const struct work_sequence *x)
+{
+    for (size_t k = 0; k < d->n; k++) {
+        size_t members = 0;
+        for (size_t i = 0; i < d->n; i++)
+            members += d->of[i].member = same_sequence(x, &d->of[k], &d->of[i]);
+        if (2 * members > d->n)
+            return &d->of[k];
+    }
+    return NULL;
+}
+
+/* The intervals of the runs over all devices, and of what follows them. False: they overlap. */
+static bool intervals_of_runs(const struct devices *d, const struct work_sequence *x, const struct oc_fold *f,
+                              struct oc_interval *run)
+{
+    double reached = -(double)INFINITY;
+    for (uint32_t k = 0; k <= f->n_run; k++) {
+        run[k] = (struct oc_interval){(double)INFINITY, -(double)INFINITY};
+        for (size_t m = 0; m < d->n; m++)
+            for (size_t i = f->start[k]; d->of[m].member && i < (k < f->n_run ? f->start[k + 1] : d->of[m].n);
+                 i++) {
+                run[k].start_ns = fmin(run[k].start_ns, x->start_ns[d->of[m].first + i]);
+                run[k].end_ns = fmax(run[k].end_ns, x->end_ns[d->of[m].first + i]);
+            }
+        if (run[k].start_ns < reached)
+            return false;
+        reached = fmax(reached, run[k].end_ns);
+    }
+    return true;
+}
+
+/* Lists the device work that is in no run yet, with the nearest run in `near`. Returns its number. */
+static size_t list_nearest(const struct oc_timeline *t, uint32_t *list, uint32_t *near)
+{
+    size_t n = 0;
+    uint32_t k = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        while (k + 1 < t->n_run && e->start_ns - t->run[k].end_ns > t->run[k + 1].start_ns - e->start_ns)
+            k++;
+        if (!is_in_sequence(t, e, true) || e->run != OC_NONE || e->start_ns >= t->runs_end_ns)
+            continue;
+        list[n] = (uint32_t)i;
+        near[n++] = k;
+    }
+    return n;
+}
+
+/* Other work that lies equally often at each run, as copies to the devices, is part of the run. */
+static void mark_nearest(struct oc_timeline *t)
+{
+    uint32_t *list = oc_xmalloc((t->n_event + 1) * sizeof(*list)),
+             *near = oc_xmalloc((t->n_event + 1) * sizeof(*near)),
+             *count = oc_xcalloc(t->n_run, sizeof(*count));
+    size_t n = list_nearest(t, list, near);
+    bool equal = true;
+    for (size_t i = 0; i < n; i++)
+        count[near[i]]++;
+    for (uint32_t k = 0; k < t->n_run; k++)
+        equal &= count[k] == count[0];
+    for (size_t i = 0; i < n && equal; i++) {
+        struct oc_event *e = &t->event[list[i]];
+        struct oc_interval *run = &t->run[e->run = near[i]];
+        run->start_ns = fmin(run->start_ns, e->start_ns);
+        run->end_ns = fmax(run->end_ns, e->start_ns + e->dur_ns);
+    }
+    t->runs_end_ns = t->cut_ns = t->run[t->n_run - 1].end_ns;
+    free(list);
+    free(near);
+    free(count);
+}
+
+static void mark_devices(struct oc_timeline *t, const struct devices *d, const struct work_sequence *x,
+                         const struct oc_fold *f, const struct oc_interval *run)
+{
+    for (uint32_t k = 0; k < f->n_run; k++) {
+        oc_timeline_add_run(t, run[k].start_ns, run[k].end_ns - run[k].start_ns);
+        for (size_t m = 0; m < d->n; m++)
+            for (size_t i = f->start[k]; d->of[m].member && i < f->start[k + 1]; i++)
+                t->event[x->index[d->of[m].first + i]].run = k;
+    }
+    t->runs_end_ns = run[f->n_run - 1].end_ns;
+    mark_nearest(t);
+}
+
+/* Finds runs that most devices execute in the same order. */
+static bool find_runs_of_devices(struct oc_timeline *t, uint32_t iterations)
+{
+    struct devices d = find_devices(t);
+    struct work_sequence x;
+    struct oc_fold f = {0};
+    sequence_init(&x, d.events + 1);
+    if (d.n > 1)
+        add_devices(t, &d, &x);
+    const struct device *one = d.n > 1 ? choose_members(&d, &x) : NULL;
+    bool found = false;
+    if (one) {
+        size_t at = one->first;
+        struct oc_fold_in in = {x.symbol + at, x.name + at, x.flags + at, x.start_ns + at,
+                                x.end_ns + at, one->n,      iterations};
+        found = oc_fold_find(&in, &f);
+    }
+    struct oc_interval *run = oc_xcalloc((size_t)f.n_run + 1, sizeof(*run));
+    found = found && intervals_of_runs(&d, &x, &f, run);
+    if (found) {
+        mark_devices(t, &d, &x, &f, run);
+        report_fold(&f, iterations != 0,
+                    oc_printf(t->profile->diags.arena, "kernels and copies on each of %zu devices", d.n),
+                    t->profile);
+    }
+    free(run);
+    free(f.start);
+    free(d.of);
+    sequence_free(&x);
+    return found;
+}
+
+/* ---- the runs --------------------------------------------------------------------------------------- */
+
 void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *opts)
 {
     struct sequence s = {.t = t, .device = true};
@@ -665,12 +475,13 @@ void oc_timeline_find_runs(struct oc_timeline *t, const struct oc_profile_opts *
         found =
             sequence_fold(t, &x, runs, "as many products as in that number of runs of the model", what, &f);
     }
-    if (found) {
+    if (found)
         mark_runs(t, &x, &f);
-        if (s.device && !t->launches)
-            mark_host(t);
-        t->runs_found = true;
-    }
+    else if (s.device && !t->launches)
+        found = find_runs_of_devices(t, opts->iterations);
+    if (found && s.device && !t->launches)
+        mark_host(t);
+    t->runs_found = found;
     free(f.start);
     sequence_free(&x);
 }

@@ -530,7 +530,7 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
         kineto_add_warnings(&r, src->file[0].s);
     rc = oc_chrome_finish(&r.c, &r.lanes, r.t, rc, opts, &rules);
     for (uint32_t i = 0; i < out->n_rec; i++)
-        out->rec[i].is_launch = r.gpu && !r.device && !out->rec[i].bucket;
+        out->rec[i].is_launch |= r.gpu && !r.device && !out->rec[i].bucket;
     oc_buf_free(&r.key);
     free(r.fact);
     return rc;

@@ -22,14 +22,33 @@
 
 #define MAX_PS ((uint64_t)1 << 62)
 
-enum xplane_stat { S_OTHER, S_HLO_OP, S_CATEGORY, S_FLOPS, S_BYTES, S_DEVICE, S_VENDOR, S_MEMCPY, S_MEMSET };
+enum xplane_stat {
+    S_OTHER,
+    S_HLO_OP,
+    S_CATEGORY,
+    S_FLOPS,
+    S_BYTES,
+    S_DEVICE,
+    S_VENDOR,
+    S_MEMCPY,
+    S_MEMSET,
+    S_TF_OP
+};
 static const struct {
     const char *name;
     enum xplane_stat stat;
 } stat_of[] = {
-    {"hlo_op", S_HLO_OP},         {"hlo_category", S_CATEGORY},     {"flops", S_FLOPS},
-    {"bytes_accessed", S_BYTES},  {"device_type_string", S_DEVICE}, {"device_vendor", S_VENDOR},
-    {"memcpy_details", S_MEMCPY}, {"memset_details", S_MEMSET},     {"Memset_details", S_MEMSET},
+    {"hlo_op", S_HLO_OP},
+    {"hlo_category", S_CATEGORY},
+    {"flops", S_FLOPS},
+    {"bytes_accessed", S_BYTES},
+    {"device_type_string", S_DEVICE},
+    {"device_vendor", S_VENDOR},
+    {"annotation", S_TF_OP},
+    {"tf_op", S_TF_OP},
+    {"memcpy_details", S_MEMCPY},
+    {"memset_details", S_MEMSET},
+    {"Memset_details", S_MEMSET},
 };
 
 struct stat_name {
@@ -39,7 +58,7 @@ struct stat_name {
 
 /* What the stats of an event or of its metadata say; absent: empty or NAN. */
 struct facts {
-    struct oc_str hlo_op, category, device, vendor;
+    struct oc_str hlo_op, tf_op, category, device, vendor;
     double flops, bytes;
     bool memcpy, memset;
 };
@@ -187,6 +206,7 @@ static void read_stat(const struct reading *r, struct oc_str data, struct facts 
     }
     enum xplane_stat stat = s ? s->stat : S_OTHER;
     out->hlo_op = stat == S_HLO_OP ? text : out->hlo_op;
+    out->tf_op = stat == S_TF_OP ? text : out->tf_op;
     out->category = stat == S_CATEGORY ? text : out->category;
     out->device = stat == S_DEVICE ? text : out->device;
     out->vendor = stat == S_VENDOR ? text : out->vendor;
@@ -241,6 +261,26 @@ static struct oc_str xplane_type_of(struct oc_str name)
             break;
     }
     return name;
+}
+
+/* "scope/conv/Conv2D:Conv2D", name and type of TensorFlow's operator that launched a kernel; also after other annotations
+ * and "::". False: another annotation, or XLA's "XlaModule:". */
+static bool split_tf_op(struct oc_str s, struct oc_str *name, struct oc_str *type)
+{
+    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
+    if (!colon || colon == s.s)
+        return false;
+    *type = (struct oc_str){colon + 1, s.n - (size_t)(colon + 1 - s.s)};
+    *name = (struct oc_str){s.s, (size_t)(colon - s.s)};
+    for (size_t i = 0; i < type->n; i++)
+        if (!oc_is_alnum((unsigned char)type->s[i]) && type->s[i] != '_')
+            return false;
+    for (size_t i = name->n; i-- > 1;)
+        if (name->s[i] == ':' && name->s[i - 1] == ':') {
+            *name = (struct oc_str){name->s + i + 1, name->n - i - 1};
+            break;
+        }
+    return type->n && name->n && !isdigit((unsigned char)type->s[0]);
 }
 
 /* Equal, or both unknown. */
@@ -303,6 +343,7 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
 {
     struct times time;
     struct facts facts = no_facts;
+    struct oc_str operator, type;
     struct oc_event e = {.detail = OC_NONE, .lane = lane};
     if (!xplane_read_event(r, data, &time, &facts)) {
         r->bad++;
@@ -318,15 +359,22 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
         return;
     }
     e.kind = (uint8_t)kind_on(role, name, &facts);
-    if (facts.hlo_op.n && e.kind != OC_EV_MEMCPY && e.kind != OC_EV_MEMSET)
+    struct facts figure = k ? k->facts : facts;
+    bool copy = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET;
+    if (facts.hlo_op.n && !copy)
         name = facts.hlo_op;
+    if (!facts.hlo_op.n && e.kind == OC_EV_KERNEL && split_tf_op(facts.tf_op, &operator, & type)) {
+        name = operator;
+        r->out->training |= oc_str_starts(name, "gradient_tape/") || oc_str_starts(name, "gradients/");
+        figure.category = type;
+    }
     if (!name.n)
         name = (struct oc_str){"(unnamed)", 9};
     e.name = oc_timeline_name(r->t, name.s, name.n);
     e.start_ns = oc_timeline_at(r->t, l->timestamp_ns) + (double)time.offset_ps / 1000;
     e.dur_ns = (double)time.dur_ps / 1000;
     if (e.kind == OC_EV_OPERATOR || e.kind == OC_EV_KERNEL) {
-        note_figure(r, name, k ? &k->facts : &facts);
+        note_figure(r, name, &figure);
         r->events++;
     }
     oc_timeline_add(r->t, &e, 0, 0);
@@ -598,8 +646,10 @@ static int xplane_read_file(const struct oc_source *src, const struct oc_profile
     out->producer = "XLA profiler (XPlane)";
     int rc = xplane_read_all(&r, src->file[0].s, err);
     rc = oc_timeline_close(r.t, rc, opts, &rules);
-    if (rc == 0 && strcmp(out->device, "CPU") != 0)
+    if (rc == 0 && strcmp(out->device, "CPU") != 0) {
         out->time_kind = "device time";
+        out->busy_on_device = true;
+    }
     set_figures(&r);
     oc_map_free(&r.figure_of);
     oc_arena_free(&r.scratch);

@@ -48,6 +48,7 @@ static void steps_of_a_tpu_are_runs_and_loops_have_self_time(void **state)
                              *fusion = t_rec(p, "fusion.7");
     assert_string_equal(p->device, "TPU v6 Lite");
     assert_string_equal(p->time_kind, "device time");
+    assert_true(p->busy_on_device && fabs(p->busy_ns - 700e3) < 1e-3);
     assert_int_equal(p->runs_total, 3);
     assert_true(fabs(p->run_ns - 900e3) < 1e-3);
     assert_true(fabs(conv->total_ns - 6 * 400e3) < 1e-3);
@@ -153,6 +154,102 @@ static void events_that_are_sums_are_skipped(void **state)
     oc_buf_free(&space);
 }
 
+/* One step of 4 us on the device, with a kernel of 2 us: the host recorded no operators, so the rest of the step is not
+ * time of a framework. */
+static void steps_of_a_gpu_have_device_time_only(void **state)
+{
+    (void)state;
+    static const char kernel[] = "\x08\x01\x18\x80\x89\x7a", step[] = "\x08\x02\x18\x80\x92\xf4\x01";
+    static const char kind[] = "\x08\x01\x12\x07\x08\x01\x12\x03"
+                               "dot";
+    struct oc_buf stream = {0}, steps = {0}, plane = {0}, space = {0};
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    const struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE};
+    put(&stream, 2, "Stream #7(Compute)", 18);
+    put(&stream, 4, kernel, sizeof(kernel) - 1);
+    put(&steps, 2, "Steps", 5);
+    put(&steps, 4, step, sizeof(step) - 1);
+    put(&plane, 2, "/device:GPU:0", 13);
+    put(&plane, 3, stream.data, stream.n);
+    put(&plane, 3, steps.data, steps.n);
+    put(&plane, 4, kind, sizeof(kind) - 1);
+    put(&space, 1, plane.data, plane.n);
+    if (oc_profile_from_mem(&oc_importer_xplane, space.data, space.n, &opts, &p, &err))
+        fail_msg("%s", err.msg);
+    assert_true(fabs(p->run_ns - 4e3) < 1e-3 && fabs(p->busy_ns - 2e3) < 1e-3 && p->busy_on_device);
+    assert_true(isnan(p->imported_ns) && !t_rec(p, "(framework)"));
+    assert_conserved(p);
+    oc_profile_close(p);
+    oc_buf_free(&stream);
+    oc_buf_free(&steps);
+    oc_buf_free(&plane);
+    oc_buf_free(&space);
+}
+
+/* A kernel "dot" of 2 us with the annotation. */
+static struct oc_profile *open_annotated(const char *annotation)
+{
+    static const char times[] = "\x08\x01\x18\x80\x89\x7a", name[] = "\x08\x01\x12\x0c\x12\x0a"
+                                                                     "annotation";
+    static const char kind[] = "\x08\x01\x12\x07\x08\x01\x12\x03"
+                               "dot";
+    struct oc_buf stat = {0}, event = {0}, stream = {0}, plane = {0}, space = {0};
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    const struct oc_profile_opts opts = {.warmup = OC_WARMUP_NONE};
+    oc_buf_add(&stat, "\x08\x01", 2);
+    put(&stat, 5, annotation, strlen(annotation));
+    oc_buf_add(&event, times, sizeof(times) - 1);
+    put(&event, 4, stat.data, stat.n);
+    put(&stream, 2, "Stream #7", 9);
+    put(&stream, 4, event.data, event.n);
+    put(&plane, 2, "/device:GPU:0", 13);
+    put(&plane, 3, stream.data, stream.n);
+    put(&plane, 4, kind, sizeof(kind) - 1);
+    put(&plane, 5, name, sizeof(name) - 1);
+    oc_buf_str(&space, "\x0a");
+    oc_buf_char(&space, (char)(plane.n < 128 ? plane.n : (plane.n & 127) | 128));
+    if (plane.n >= 128)
+        oc_buf_char(&space, (char)(plane.n >> 7));
+    oc_buf_add(&space, plane.data, plane.n);
+    if (oc_profile_from_mem(&oc_importer_xplane, space.data, space.n, &opts, &p, &err))
+        fail_msg("%s", err.msg);
+    oc_buf_free(&stat);
+    oc_buf_free(&event);
+    oc_buf_free(&stream);
+    oc_buf_free(&plane);
+    oc_buf_free(&space);
+    return p;
+}
+
+static void annotations_of_tensorflow_name_the_operator(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *annotation, *name, *type;
+        bool training;
+    } row[] = {
+        {"net/conv/Relu:_FusedConv2D", "net/conv/Relu", "_FusedConv2D", false},
+        {"train::gradient_tape/conv/Conv2D:Conv2D", "gradient_tape/conv/Conv2D", "Conv2D", true},
+        {"XlaModule:", "dot", "dot", false},
+        {"Conv2D", "dot", "dot", false},
+        {"#edge_name=edge_1#", "dot", "dot", false},
+        {"copy:#edge_name=edge_1#", "dot", "dot", false},
+        {":Conv2D", "dot", "dot", false},
+        {"level:0", "dot", "dot", false},
+        {"a::", "dot", "dot", false},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_profile *p = open_annotated(row[i].annotation);
+        const struct oc_prof_rec *rec = t_rec(p, row[i].name);
+        assert_true(rec && rec->total_kernel_ns > 1999);
+        assert_string_equal(rec->op_type, row[i].type);
+        assert_int_equal(p->training, row[i].training);
+        oc_profile_close(p);
+    }
+}
+
 static void a_device_trace_is_recognized_by_its_first_plane(void **state)
 {
     (void)state;
@@ -173,6 +270,8 @@ int main(void)
         cmocka_unit_test(operators_of_a_cpu_are_events_with_hlo_op),
         cmocka_unit_test(files_without_operators_and_truncated_files),
         cmocka_unit_test(events_that_are_sums_are_skipped),
+        cmocka_unit_test(steps_of_a_gpu_have_device_time_only),
+        cmocka_unit_test(annotations_of_tensorflow_name_the_operator),
         cmocka_unit_test(a_device_trace_is_recognized_by_its_first_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

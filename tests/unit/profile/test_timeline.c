@@ -372,6 +372,60 @@ static void device_without_a_host_has_queues(void **state)
     oc_profile_close(m.p);
 }
 
+static uint16_t add_stream(struct made *m, int64_t device, int64_t id)
+{
+    return oc_timeline_lane(
+        m->t,
+        &(struct oc_lane){.name = "", .device = true, .process = OC_NO_ID, .device_id = device, .id = id});
+}
+
+/* Five passes of "abcde" on each of three devices, 10 ns per kernel, one pass per 10 us. Device 0 has nine copies before
+ * every pass, another number each time on the stream of its kernels. `late`: of the third device. */
+static void add_devices(struct made *m, double late)
+{
+    static const char *const program[] = {"a", "b", "c", "d", "e"};
+    static const unsigned on_stream[] = {5, 1, 9, 0, 3};
+    for (int64_t d = 0; d < 3; d++) {
+        uint16_t kernels = add_stream(m, d, 7), copies = add_stream(m, d, 8);
+        for (unsigned pass = 0; pass < 5; pass++) {
+            double at = 10000 * (pass + 1) + (d == 2 ? late : 3.0 * (double)d);
+            for (unsigned i = 0; i < 5; i++)
+                add(m, OC_EV_KERNEL, kernels, program[i], at + 20 * i, 10);
+            for (unsigned i = 0; d == 0 && i < 9; i++)
+                add(m, OC_EV_KERNEL, i < on_stream[pass] ? kernels : copies, "copyBuffer", at + 100 * i - 910,
+                    10);
+        }
+    }
+}
+
+static void devices_that_execute_one_program_show_its_runs(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_devices(&m, 6);
+    finish_timeline(&m, 0);
+    assert_int_equal(m.p->runs_total, 5);
+    assert_int_equal(m.p->runs_from, OC_RUNS_REPEAT);
+    assert_non_null(strstr(t_finding(m.p, "I-runs-by-repetition"), "on each of 3 devices"));
+    assert_true(m.t->run[0].start_ns == 0 && m.t->run[0].end_ns == 910 + 6 + 90); /* from the copy */
+    assert_true(find_record(m.p, "a", 2)->calls_per_run == 1 && !find_record(m.p, "a", 3));
+    assert_true(find_record(m.p, "copyBuffer", 8)->total_kernel_ns == 50);
+    assert_null(find_record(m.p, "(outside runs)", 0));
+    oc_profile_close(m.p);
+}
+
+/* The third device is nearly a pass later: the passes of the devices cross. */
+static void devices_with_passes_that_cross_show_no_runs(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_devices(&m, 9990);
+    finish_timeline(&m, 0);
+    assert_int_equal(m.p->runs_total, 0);
+    assert_int_equal(m.p->n_device, 3);
+    oc_profile_close(m.p);
+}
+
 /* Three calls of a compiled function. The host begins each one long before its first launch, and takes longer
  * than its kernels; each event belongs to the run of the work that it launched, and what encloses all runs to
  * none of them. */
@@ -557,6 +611,120 @@ static void number_of_a_generated_kernel_is_not_part_of_its_type(void **state)
     oc_profile_close(m.p);
 }
 
+/* A step [100,200) and kernels that the host launched before the recording, [90,95), [95,105) and [105,150), before its
+ * own two, [156,176) and [180,230), which it launches at `at`; later: a kernel follows that has no launch either. */
+static void add_step_after_work(struct made *m, double at, bool later)
+{
+    add(m, OC_EV_STEP, m->host, "step", 100, 100);
+    add_linked(m, OC_EV_OPERATOR, m->host, "conv", at, 30, 0, 4);
+    add_linked(m, OC_EV_API, m->host, "launch", at, 2, 91, 0);
+    add_linked(m, OC_EV_API, m->host, "launch", at + 2, 2, 92, 0);
+    add_linked(m, OC_EV_KERNEL, m->stream, "before", 90, 5, 81, 0);
+    add_linked(m, OC_EV_KERNEL, m->stream, "before", 95, 10, 82, 0);
+    add_linked(m, OC_EV_KERNEL, m->stream, "before", 105, 45, 83, 0);
+    add_linked(m, OC_EV_KERNEL, m->stream, "own", 156, 20, 91, 0);
+    add_linked(m, OC_EV_KERNEL, m->stream, "own", 180, 50, 92, 0);
+    if (later)
+        add_linked(m, OC_EV_KERNEL, m->stream, "before", 232, 3, 84, 0);
+}
+
+static void work_launched_before_the_recording_is_in_no_run(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_step_after_work(&m, 110, false);
+    finish_timeline(&m, 0);
+    assert_true(m.p->run_ns == 230 - 150);
+    assert_true(find_record(m.p, "conv", 0)->kernel_ns == 70);
+    assert_null(find_record(m.p, "(kernels without operator)", 0));
+    assert_true(find_record(m.p, "(outside runs)", 0)->total_kernel_ns == 60);
+    assert_non_null(strstr(t_finding(m.p, "W-earlier-work"), "3 kernels and copies (60 ns) were launched"));
+    assert_non_null(strstr(t_finding(m.p, "W-earlier-work"), "does not include the wait for them, 50 ns"));
+    assert_null(t_finding(m.p, "W-async"));
+    oc_profile_close(m.p);
+}
+
+/* Kernels without a launch also follow: the file does not show what belongs to the step. */
+static void missing_launches_do_not_show_earlier_work(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_step_after_work(&m, 110, true);
+    finish_timeline(&m, 0);
+    assert_true(m.p->run_ns == 45 + 20 + 50 + 3); /* device work that began in the step */
+    assert_null(t_finding(m.p, "W-earlier-work"));
+    assert_true(find_record(m.p, "(kernels without operator)", 0)->total_kernel_ns == 63);
+    oc_profile_close(m.p);
+}
+
+/* The device is idle before the first launch of the step: the host did not wait for earlier work. */
+static void a_step_that_does_not_wait_for_earlier_work_has_its_duration(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_step_after_work(&m, 152, false);
+    finish_timeline(&m, 0);
+    assert_true(m.p->run_ns == 100);
+    assert_true(find_record(m.p, "(outside runs)", 0)->total_kernel_ns == 60);
+    assert_null(t_finding(m.p, "W-earlier-work"));
+    assert_non_null(t_finding(m.p, "I-earlier-work"));
+    oc_profile_close(m.p);
+}
+
+/* The host waits from 120 to 151, 1 ns longer than the earlier work, then launches its own. */
+static void the_wait_of_the_host_for_earlier_work_is_not_time_of_the_step(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_step_after_work(&m, 152, false);
+    add(&m, OC_EV_SYNC, m.host, "synchronize", 120, 31);
+    add(&m, OC_EV_SYNC, m.host, "synchronize", 190, 10);
+    finish_timeline(&m, 0);
+    assert_true(m.p->run_ns == 230 - 100 - 30);
+    assert_non_null(strstr(t_finding(m.p, "W-earlier-work"), "does not include the wait for them, 30 ns"));
+    oc_profile_close(m.p);
+}
+
+/* A step of 100 ns from `at` on: conv, whose launch is a kernel of 20 ns or, in a capture, recorded in a graph. */
+static void add_step_of_conv(struct made *m, double at, const char *before, const char *after, bool executed)
+{
+    add(m, OC_EV_STEP, m->host, "step", at, 100);
+    add(m, OC_EV_API, m->host, before, at + 5, 2);
+    add_linked(m, OC_EV_OPERATOR, m->host, "conv", at + 10, 30, 0, 0);
+    add_linked(m, OC_EV_API, m->host, "launch", at + 12, 2, (uint64_t)at + 1, 0);
+    add(m, OC_EV_API, m->host, after, at + 50, 2);
+    if (executed)
+        add_linked(m, OC_EV_KERNEL, m->stream, "k", at + 20, 20, (uint64_t)at + 1, 0);
+}
+
+static void a_step_that_captures_a_graph_is_not_a_run(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_step_of_conv(&m, 0, "cudaStreamBeginCapture", "cudaStreamEndCapture", false);
+    add_step_of_conv(&m, 200, "cudaStreamIsCapturing", "cudaStreamGetCaptureInfo_v2", true);
+    finish_timeline(&m, 0);
+    assert_int_equal(m.p->runs_total, 1);
+    assert_true(m.p->run_ns == 100 && find_record(m.p, "conv", 0)->kernel_ns == 20);
+    assert_false(find_record(m.p, "conv", 0)->is_launch);
+    assert_non_null(strstr(t_finding(m.p, "W-capture"), "1 graph was captured: 1 operators"));
+    oc_profile_close(m.p);
+}
+
+static void captured_operators_have_no_device_time(void **state)
+{
+    (void)state;
+    struct made m = make_profile();
+    add_step_of_conv(&m, 0, "hipStreamBeginCapture", "hipStreamEndCapture", false);
+    add(&m, OC_EV_KERNEL, m.stream, "fill", 90, 5);
+    add(&m, OC_EV_OPERATOR, m.host, "relu", 60, 20); /* after the capture: launches nothing */
+    finish_timeline(&m, 0);
+    assert_int_equal(m.p->runs_total, 0);
+    assert_true(isnan(m.p->run_ns) && m.p->n_device == 1);
+    assert_true(find_record(m.p, "conv", 0)->is_launch && !find_record(m.p, "relu", 0)->is_launch);
+    oc_profile_close(m.p);
+}
+
 static void empty_timeline_has_no_records(void **state)
 {
     (void)state;
@@ -574,12 +742,20 @@ int main(void)
         cmocka_unit_test(links_device_work_to_operators),
         cmocka_unit_test(events_are_sorted_from_any_order),
         cmocka_unit_test(statistics_over_steps),
+        cmocka_unit_test(work_launched_before_the_recording_is_in_no_run),
+        cmocka_unit_test(missing_launches_do_not_show_earlier_work),
+        cmocka_unit_test(the_wait_of_the_host_for_earlier_work_is_not_time_of_the_step),
+        cmocka_unit_test(a_step_that_does_not_wait_for_earlier_work_has_its_duration),
+        cmocka_unit_test(a_step_that_captures_a_graph_is_not_a_run),
+        cmocka_unit_test(captured_operators_have_no_device_time),
         cmocka_unit_test(finds_iterations),
         cmocka_unit_test(layers_of_a_step_of_an_engine_are_not_runs),
         cmocka_unit_test(an_optimizer_ends_steps),
         cmocka_unit_test(rate_of_unmarked_runs_counts_long_pauses),
         cmocka_unit_test(work_of_training_is_known_by_its_name),
         cmocka_unit_test(device_without_a_host_has_queues),
+        cmocka_unit_test(devices_that_execute_one_program_show_its_runs),
+        cmocka_unit_test(devices_with_passes_that_cross_show_no_runs),
         cmocka_unit_test(host_of_a_run_encloses_its_launches),
         cmocka_unit_test(products_of_the_model_count_its_runs),
         cmocka_unit_test(equal_layers_are_not_runs),

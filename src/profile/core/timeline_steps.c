@@ -1,18 +1,65 @@
-/* Runs that host events show: steps, annotations with the names of a model's nodes, calls of an optimizer; and
- * whether the events are those of training. */
+/* Runs that a file shows: steps, the events of each, how long they last; without steps, annotations with the names of a
+ * model's nodes, or calls of an optimizer. And whether the events are those of training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/run_spread.h"
 #include "profile/core/timeline.h"
 
+/* ---- graphs ----------------------------------------------------------------------------------------- */
+
+enum capture { NO_CAPTURE, CAPTURE_BEGINS, CAPTURE_ENDS };
+
+/* What calls of that name do, for CUDA and HIP; NULL: no name begins a capture. */
+static uint8_t *find_captures(const struct oc_timeline *t)
+{
+    uint8_t *of = oc_xcalloc((size_t)t->n_name + 1, 1);
+    bool any = false;
+    for (uint32_t i = 0; i < t->n_name && t->kinds >> OC_EV_API & 1; i++) {
+        of[i] = strstr(t->name[i], "StreamBeginCapture") ? CAPTURE_BEGINS
+                : strstr(t->name[i], "StreamEndCapture") ? CAPTURE_ENDS
+                                                         : NO_CAPTURE;
+        any |= of[i] == CAPTURE_BEGINS;
+    }
+    if (any)
+        return of;
+    free(of);
+    return NULL;
+}
+
+void oc_timeline_mark_captured(struct oc_timeline *t)
+{
+    uint8_t *of = find_captures(t);
+    bool *open = of ? oc_xcalloc(t->n_lane, sizeof(*open)) : NULL;
+    uint32_t graphs = 0, n = 0;
+    for (size_t i = 0; i < t->n_event && of; i++) {
+        struct oc_event *e = &t->event[i];
+        enum capture capture = e->kind == OC_EV_API ? of[e->name] : NO_CAPTURE;
+        if (capture)
+            open[e->lane] = capture == CAPTURE_BEGINS;
+        graphs += capture == CAPTURE_BEGINS;
+        if (capture == CAPTURE_BEGINS || (open[e->lane] && e->flags & OC_EVF_RECORD))
+            e->flags |= OC_EVF_CAPTURED;
+        n += (e->flags & (OC_EVF_CAPTURED | OC_EVF_RECORD)) == (OC_EVF_CAPTURED | OC_EVF_RECORD);
+    }
+    free(open);
+    free(of);
+    if (graphs)
+        oc_diag_add(
+            &t->profile->diags, OC_WARNING, "W-capture", "",
+            "%u graph%s captured: %u operators were recorded in a graph and not executed, so they have no "
+            "device time, and a step that captures a graph is not a run (profile the launches of the graph)",
+            graphs, graphs == 1 ? " was" : "s were", n);
+}
+
 /* ---- steps ------------------------------------------------------------------------------------------ */
 
-void oc_timeline_find_steps(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to)
+void oc_steps_find(const struct oc_timeline *t, struct oc_steps *s, size_t from, size_t to)
 {
     for (size_t i = from; i < to && t->kinds >> OC_EV_STEP & 1; i++) {
         if (t->event[i].kind != OC_EV_STEP)
@@ -32,29 +79,35 @@ static void add_steps(struct oc_timeline *t, const struct oc_steps *s)
     }
 }
 
-/* Whether an event with a record begins in the run, and in no run that begins later. */
-static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
+/* Whether an event with a record begins in the run, and in no run that begins later, and no capture of a graph
+ * (*captures). */
+static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step, bool *captures)
 {
+    bool any = false;
     const struct oc_interval *r = &t->run[run];
     double next_ns = run + 1 < t->n_run ? r[1].start_ns : (double)INFINITY;
     while (next_ns > r->start_ns && step && t->event[step - 1].start_ns == r->start_ns)
         step--;
-    for (size_t i = step; i < t->n_event && t->event[i].start_ns < next_ns; i++)
-        if (t->event[i].flags & OC_EVF_RECORD && t->event[i].start_ns < r->end_ns)
-            return true;
-    return false;
+    for (size_t i = step; i < t->n_event && t->event[i].start_ns < fmin(next_ns, r->end_ns); i++) {
+        any |= (t->event[i].flags & OC_EVF_RECORD) != 0;
+        if (t->event[i].flags & OC_EVF_CAPTURED) {
+            *captures = true;
+            return false;
+        }
+    }
+    return any;
 }
 
-/* Drops a step without events: profilers open one more before they stop. */
-void oc_timeline_runs_from_steps(struct oc_timeline *t, struct oc_steps *s)
+void oc_steps_make_runs(struct oc_timeline *t, struct oc_steps *s)
 {
     size_t full = 0;
+    bool captures = false;
     if (s->n)
         add_steps(t, s);
     bool *holds = oc_xcalloc(s->n, sizeof(*holds));
     for (size_t i = 0; i < s->n; i++)
-        full += holds[i] = holds_any(t, (uint32_t)i, s->event[i]);
-    if (full && full < s->n) {
+        full += holds[i] = holds_any(t, (uint32_t)i, s->event[i], &captures);
+    if ((full || captures) && full < s->n) {
         full = 0;
         for (size_t i = 0; i < s->n; i++) {
             struct oc_event *e = &t->event[s->event[i]];
@@ -70,6 +123,166 @@ void oc_timeline_runs_from_steps(struct oc_timeline *t, struct oc_steps *s)
     }
     free(holds);
     free(s->event);
+}
+
+/* ---- work that was launched before the recording ---------------------------------------------------- */
+
+/* Streams execute their work in order: work without a launch in the file, before all work of its stream that has one,
+ * was launched before the recording. Where such work also follows, the file lacks launches for another reason. */
+static bool is_launched_before(const struct oc_timeline *t)
+{
+    struct oc_interval *lane = oc_xmalloc((t->n_lane + 1) * sizeof(*lane)); /* first launched, last other */
+    double first_ns = (double)INFINITY, last_ns = -(double)INFINITY;
+    bool before = true;
+    for (uint32_t l = 0; l <= t->n_lane; l++)
+        lane[l] = (struct oc_interval){(double)INFINITY, -(double)INFINITY};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (!oc_event_is_work(e->kind))
+            continue;
+        struct oc_interval *l = &lane[e->lane];
+        if (e->link != OC_NONE)
+            l->start_ns = fmin(l->start_ns, e->start_ns);
+        else
+            l->end_ns = e->start_ns;
+        first_ns = fmin(first_ns, l->start_ns);
+        last_ns = fmax(last_ns, l->end_ns);
+    }
+    for (uint32_t l = 0; l <= t->n_lane; l++)
+        before &= lane[l].end_ns < (lane[l].start_ns < (double)INFINITY ? lane[l].start_ns : first_ns);
+    free(lane);
+    return before && first_ns < (double)INFINITY && last_ns > -(double)INFINITY;
+}
+
+struct earlier {
+    uint32_t n;
+    double ns, end_ns;
+    double launch_ns, start_ns, own_end_ns; /* of the first run's own work: first launch, start, end */
+};
+
+static void measure_earlier(const struct oc_timeline *t, struct earlier *x)
+{
+    *x = (struct earlier){0, 0, -(double)INFINITY, (double)INFINITY, (double)INFINITY, -(double)INFINITY};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (oc_timeline_is_earlier(t, e)) {
+            x->n++;
+            x->ns += e->dur_ns;
+            x->end_ns = fmax(x->end_ns, e->start_ns + e->dur_ns);
+        } else if (e->run == 0 && oc_event_is_work(e->kind)) {
+            x->launch_ns = fmin(x->launch_ns, t->event[e->link].start_ns);
+            x->start_ns = fmin(x->start_ns, e->start_ns);
+            x->own_end_ns = fmax(x->own_end_ns, e->start_ns + e->dur_ns);
+        }
+    }
+}
+
+/* Time that the first run waits for earlier work: the device, where the run has launched work before that ends;
+ * otherwise the host. What the host does meanwhile is part of the run. */
+static double wait_for_earlier(const struct oc_timeline *t, const struct earlier *x)
+{
+    double from_ns = t->run[0].start_ns, reached = from_ns, ns = 0;
+    if (x->launch_ns < x->end_ns)
+        return fmax(0, fmin(x->end_ns, x->start_ns) - from_ns);
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->kind == OC_EV_SYNC && e->run == 0 && !t->lane[e->lane].device && x->end_ns > e->start_ns)
+            ns += oc_union_add(&reached, e->start_ns, fmin(e->start_ns + e->dur_ns, x->end_ns));
+    }
+    return ns;
+}
+
+/* A run without the wait for earlier work has its own work to the end, for which the next run waits. */
+static void leave_earlier_work(struct oc_timeline *t)
+{
+    struct earlier x;
+    struct oc_interval *run = &t->run[0];
+    char text[2][32];
+    measure_earlier(t, &x);
+    double wait_ns = wait_for_earlier(t, &x);
+    bool waits = wait_ns > 0;
+    if (waits)
+        run->end_ns = fmax(run->end_ns, x.own_end_ns) - wait_ns;
+    oc_diag_add(&t->profile->diags, waits ? OC_WARNING : OC_INFO, waits ? "W-earlier-work" : "I-earlier-work",
+                "", "%u kernels and copies (%s) were launched before the recording: they are in no run%s%s",
+                x.n, oc_format_time_ns(x.ns, text[0], sizeof(text[0])),
+                waits ? ", and the first run does not include the wait for them, " : "",
+                waits ? oc_format_time_ns(wait_ns, text[1], sizeof(text[1])) : "");
+}
+
+/* ---- events of a run -------------------------------------------------------------------------------- */
+
+/* Host events: the run of the enclosing event, otherwise the one they start in. */
+static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
+{
+    if (e->parent != OC_NONE && t->event[e->parent].run != OC_NONE)
+        return t->event[e->parent].run;
+    uint32_t run = oc_timeline_run_at(t, at, e->start_ns);
+    return run != OC_NONE && e->start_ns < t->run[run].end_ns ? run : OC_NONE;
+}
+
+/* Device work: the run that launched it, otherwise the last one that began before it (asynchronous
+ * device). */
+static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
+{
+    if (oc_timeline_is_earlier(t, e))
+        return OC_NONE;
+    uint32_t run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, at, e->start_ns);
+    if (t->runs_found && run == t->n_run - 1 && e->start_ns >= t->runs_end_ns)
+        return e->start_ns < t->cut_ns ? OC_RUN_CUT : OC_NONE; /* part of a truncated iteration */
+    return run;
+}
+
+void oc_timeline_assign_runs(struct oc_timeline *t)
+{
+    uint32_t at = 0;
+    bool early = false; /* clock skew may place device work before its launch: checks it again */
+    t->launched_before = !t->runs_found && !t->runs_implicit && !t->launches && is_launched_before(t);
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        bool device = oc_event_on_device(e->kind);
+        if (e->run != OC_NONE)
+            continue;
+        if (device && e->link != OC_NONE && e->link > i)
+            early = true;
+        else
+            e->run = device ? device_run(t, e, &at) : host_run(t, e, &at);
+    }
+    for (size_t i = 0; i < t->n_event && early; i++) {
+        struct oc_event *e = &t->event[i];
+        if (e->run == OC_NONE && oc_event_on_device(e->kind) && e->link != OC_NONE && e->link > i)
+            e->run = device_run(t, e, &at);
+    }
+}
+
+/* ---- durations -------------------------------------------------------------------------------------- */
+
+void oc_timeline_extend_runs(struct oc_timeline *t)
+{
+    if (t->launched_before)
+        leave_earlier_work(t);
+    struct oc_interval *run = oc_xcalloc(t->n_run, sizeof(*run)); /* start: busy, end: of its last work */
+    uint32_t longer = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->run == OC_NONE || e->kind < OC_EV_KERNEL || e->kind > OC_EV_MEMSET)
+            continue;
+        double end_ns = e->start_ns + e->dur_ns;
+        run[e->run].start_ns += fmax(0, end_ns - fmax(e->start_ns, run[e->run].end_ns));
+        run[e->run].end_ns = fmax(run[e->run].end_ns, end_ns);
+    }
+    for (uint32_t k = 0; k < t->n_run; k++) {
+        bool more = run[k].start_ns > t->run[k].end_ns - t->run[k].start_ns;
+        t->run[k].end_ns = more ? t->run[k].start_ns + run[k].start_ns : t->run[k].end_ns;
+        longer += more;
+    }
+    free(run);
+    bool host = (t->kinds & ((1u << OC_EV_KERNEL) - 1)) != 0;
+    if (longer)
+        oc_diag_add(&t->profile->diags, OC_WARNING, "W-async", "",
+                    "in %u of %u runs %s: their time is that of the device", longer, t->n_run,
+                    host ? "the device works longer than the host waits"
+                         : "other queues work longer than the one that shows the runs");
 }
 
 /* ---- annotations with names of nodes ---------------------------------------------------------------- */
