@@ -52,6 +52,7 @@ struct oc_op_log {
     uint64_t process, counted;      /* of nvprof: that of the lines, that of the last rows */
     struct oc_map kernels;          /* of ONNX Runtime Web: hash of the name, indexed by id */
     struct oc_module_tree *modules; /* of DeepSpeed */
+    struct oc_lite_log *lite;       /* of TensorFlow Lite */
 };
 
 bool oc_onednn_is_line(struct oc_str line);

@@ -211,8 +211,22 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
 /* Tables "Run Order" after "Operator-wise Profiling Info for Regular Benchmark Runs:"; fields separated by
  * tabs, by blanks where a terminal replaced the tabs, or by ", " in CSV. A time is the mean of a call; "times
  * called" is per run; the line "Timings (microseconds): count=50 .. avg=123" has the number of runs. */
-enum { LITE_TYPE, LITE_AVG, LITE_CALLS, LITE_NAME, LITE_COLUMNS };
-static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "times called", "name"};
+enum { LITE_TYPE, LITE_AVG, LITE_CALLS, LITE_SHARE, LITE_NAME, LITE_COLUMNS };
+static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "times called", "%", "name"};
+
+/* "times called" 0: the row had less calls than there are runs, the integer part of their ratio is printed.
+ * Its time per run is its share of the mean run, and at least that of one call. */
+struct rare_row {
+    struct oc_op_row row; /* total_ns: of one call; texts are in rows.scratch */
+    double share;         /* NAN: no such column */
+    struct rare_row *next;
+};
+
+struct oc_lite_log {
+    struct rare_row *rare;
+    double run_ns; /* mean of the runs after the warm-up; NAN: not stated */
+    uint64_t runs; /* their number; 0: not stated */
+};
 
 static bool is_lite_header(struct oc_str line)
 {
@@ -265,6 +279,29 @@ static void lite_header(struct oc_op_log *log, struct oc_str line)
     log->wanted = false;
 }
 
+static struct oc_lite_log *lite_log(struct oc_op_log *log)
+{
+    if (!log->lite) {
+        log->lite = OC_NEW(&log->rows.scratch, struct oc_lite_log);
+        log->lite->run_ns = NAN;
+    }
+    return log->lite;
+}
+
+static void add_rare(struct oc_op_log *log, const struct oc_op_row *row, struct oc_str share)
+{
+    struct oc_lite_log *lite = lite_log(log);
+    struct rare_row *rare = OC_NEW(&log->rows.scratch, struct rare_row);
+    struct oc_str unit;
+    *rare = (struct rare_row){.row = *row, .next = lite->rare};
+    if (!oc_csv_number(share, &rare->share, &unit) || !(rare->share >= 0 && rare->share <= 100))
+        rare->share = NAN;
+    rare->share /= 100;
+    rare->row.name.s = oc_strndup(&log->rows.scratch, row->name.s, row->name.n);
+    rare->row.type.s = oc_strndup(&log->rows.scratch, row->type.s, row->type.n);
+    lite->rare = rare;
+}
+
 static int lite_row(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_str field[OC_LOG_FIELDS];
@@ -281,7 +318,10 @@ static int lite_row(struct oc_op_log *log, struct oc_str line)
     row.name = field[log->at[LITE_NAME]];
     row.type = oc_csv_at(field, n, log->at[LITE_TYPE]);
     row.where = oc_csv_offset(log->c);
-    oc_op_rows_add(&log->rows, &row);
+    if (calls == 0)
+        add_rare(log, &row, oc_csv_at(field, n, log->at[LITE_SHARE]));
+    else
+        oc_op_rows_add(&log->rows, &row);
     return 0;
 }
 
@@ -302,9 +342,70 @@ static void lite_timings(struct oc_op_log *log, struct oc_str line)
         log->rows.run_ns = v * 1e3;
 }
 
+/* Before the table: "Inference timings in us: .. Inference (avg): 12100.0"; LiteRT: "Inference (avg):  1.38 ms
+ * (1000 runs)". */
+static void lite_latency(struct oc_op_log *log, struct oc_str line, const char *title)
+{
+    struct oc_lite_log *lite = lite_log(log);
+    struct oc_str rest = oc_str_after((struct oc_str){title, (size_t)(line.s + line.n - title)}, ":"), word;
+    double value, unit_ns;
+    word = oc_csv_word(&rest);
+    if (word.n && word.s[word.n - 1] == ',')
+        word.n--;
+    if (!oc_csv_number(word, &value, NULL) || !(value > 0 && value < 1e12))
+        return;
+    if (!oc_csv_time_unit(oc_csv_word(&rest), &unit_ns))
+        unit_ns = oc_str_find(line, "timings in us:") ? 1e3 : NAN;
+    lite->run_ns = value * unit_ns;
+    lite->runs = 0;
+    rest = oc_csv_trim(rest);
+    if (oc_str_starts(rest, "(") && oc_str_find(rest, " runs)")) {
+        rest = oc_str_skip(rest, 1);
+        if (!oc_csv_u64(oc_csv_word(&rest), &lite->runs))
+            lite->runs = 0;
+    }
+}
+
+static void finish_lite(struct oc_op_log *log)
+{
+    struct oc_lite_log *lite = lite_log(log);
+    struct oc_op_rows *rows = &log->rows;
+    size_t lost = 0;
+    for (struct rare_row *rare = lite->rare; rare; rare = rare->next) {
+        struct oc_op_row *row = &rare->row;
+        double shared_ns = rare->share * rows->run_ns;
+        if (isnan(shared_ns) || !rows->runs) {
+            lost++;
+            continue;
+        }
+        row->total_ns = fmax(row->total_ns / (double)rows->runs, shared_ns);
+        row->calls = 0; /* fewer than one in a run */
+        oc_op_rows_add(rows, row);
+    }
+    if (lost)
+        oc_diag_add(&log->p->diags, OC_WARNING, "W-row", "",
+                    "%zu rows ran in a part of the runs, and the file does not show in how many: their time "
+                    "is missing",
+                    lost);
+    if (isnan(lite->run_ns) || !rows->runs)
+        return;
+    rows->run_ns = lite->run_ns;
+    if (lite->runs && lite->runs < rows->runs) {
+        oc_diag_add(
+            &log->p->diags, OC_INFO, "I-warm-up", "",
+            "the rows are means of %llu runs, with those of the warm-up; the latency is the mean of %llu "
+            "runs after it",
+            (unsigned long long)rows->runs, (unsigned long long)lite->runs);
+        rows->runs = lite->runs;
+    }
+}
+
 static int take_lite(struct oc_op_log *log, struct oc_str line)
 {
+    const char *latency = log->had_table ? NULL : oc_str_find(line, "Inference (avg):");
     log->rows.means = true;
+    if (latency)
+        lite_latency(log, line, latency);
     if (oc_str_find(line, "Profiling Info for Benchmark Initialization") ||
         oc_str_find(line, "Delegate internal")) {
         log->section = 1;
@@ -441,6 +542,7 @@ struct log {
     const char *producer, *device, *reason;
     bool (*is_line)(struct oc_str line);                    /* a line that only this source has */
     int (*take)(struct oc_op_log *log, struct oc_str line); /* -1: a broken row */
+    void (*finish)(struct oc_op_log *log);                  /* after the last line; NULL: nothing to do */
 };
 
 static void probe_log(const struct log *l, const struct oc_peek *peek, struct oc_bid *bid)
@@ -480,6 +582,8 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
     oc_op_rows_init(&log.rows, out, opts);
     out->producer = l->producer;
     int rc = op_logs_read_lines(&log, l, err);
+    if (rc == 0 && l->finish)
+        l->finish(&log);
     if (rc == 0)
         oc_op_rows_finish(&log.rows);
     out->device = log.rows.device && !isnan(out->imported_ns) ? "" : l->device;
@@ -513,22 +617,22 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
 LOG_SOURCE(openvino_pc, "OpenVINO -pc: performance counts as printed",
            "Python tools of 2022; others from quoted output",
            "layers optimized out; names over 30 characters",
-           {"OpenVINO", "", "lines with layerType, realTime, execType", is_pc_line, take_pc});
+           {"OpenVINO", "", "lines with layerType, realTime, execType", is_pc_line, take_pc, NULL});
 LOG_SOURCE(onednn, "oneDNN verbose (ONEDNN_VERBOSE=1), with shapes", "3.1; 0.x to 3.x from its documentation",
            "runs; partitions of the graph API; dilations",
-           {"oneDNN", "CPU", "lines of oneDNN verbose", oc_onednn_is_line, oc_onednn_take});
+           {"oneDNN", "CPU", "lines of oneDNN verbose", oc_onednn_is_line, oc_onednn_take, NULL});
 LOG_SOURCE(ort_web, "ONNX Runtime Web: console with env.webgpu.profiling, with shapes",
            "none; from the writer", "runs; operators that run in WebAssembly",
-           {"ONNX Runtime Web", "WebGPU", "lines '[profiling] kernel'", is_web_line, take_web});
+           {"ONNX Runtime Web", "WebGPU", "lines '[profiling] kernel'", is_web_line, take_web, NULL});
 LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text, CSV)",
            "TensorFlow 2.x (CSV, text)", "initialization; nodes inside a delegate",
-           {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite});
+           {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite, finish_lite});
 LOG_SOURCE(deepspeed, "DeepSpeed flops profiler: module tree as printed (detailed=True)",
            "0.3 to 0.14 from READMEs and its source",
            "backward pass; submodules that a page shortened with (...)",
            {"DeepSpeed flops profiler", "", "figures of DeepSpeed's flops profiler", oc_deepspeed_is_line,
-            oc_deepspeed_take});
+            oc_deepspeed_take, NULL});
 LOG_SOURCE(nvprof, "CUDA nvprof: summary and GPU trace as printed",
            "CUDA 9 and 10; 8 to 11 from quoted output",
            "calls of the runtime, where there are kernels; grid sizes",
-           {"nvprof", "CUDA", "table of nvprof", is_nvprof_header, take_nvprof_line});
+           {"nvprof", "CUDA", "table of nvprof", is_nvprof_header, take_nvprof_line, NULL});
