@@ -1,5 +1,5 @@
-/* Nsight Systems, tables of `nsys stats`: CSV files, and what `nsys profile --stats=true` prints on the
- * terminal. A file may contain several reports in sequence, with notices and program output between them:
+/* Nsight Systems, tables of `nsys stats`: CSV and TSV files, tables with frames (--format table), and what
+ * `nsys profile --stats=true` prints on the terminal. A file may contain several reports in sequence, with notices and program output between them:
  *
  *   Processing [x.sqlite] with [cuda_gpu_kern_sum.py]...
  *   Time (%),Total Time (ns),Instances,Avg (ns),...,Name
@@ -284,6 +284,78 @@ static void read_console_table(struct reading *r, const struct oc_text_column *s
     }
 }
 
+/* Whether the table with the header read last is of the first recording. */
+static bool is_first(struct reading *r)
+{
+    enum oc_nsys_table t = r->header.table;
+    if (t == OC_NSYS_NONE)
+        return false;
+    if (!r->recordings.n || r->next || r->seen[t]) {
+        oc_recording_begins(&r->recordings, r->csv);
+        memset(r->seen, 0, sizeof(r->seen));
+        r->next = false;
+    }
+    r->seen[t] = true;
+    return r->recordings.n == 1;
+}
+
+/* "+-----+----+": the columns of a table with a frame (--format table), 0: not a frame. A column ends at its
+ * second '+'. */
+static size_t frame_rule(struct oc_str line, struct oc_text_column *out)
+{
+    size_t n = 0, from = 0;
+    struct oc_str s = oc_csv_trim(line);
+    if (s.n < 3 || s.s[0] != '+' || s.s[s.n - 1] != '+')
+        return 0;
+    for (size_t i = 1; i < s.n; i++) {
+        if (s.s[i] == '-')
+            continue;
+        if (s.s[i] != '+' || n == OC_TEXT_COLUMNS)
+            return 0;
+        out[n++] = (struct oc_text_column){from, i};
+        from = i;
+    }
+    return n;
+}
+
+/* "| 30.0 | 11,294,113 | void f<a, b>(int) |": a bar ends a cell below the end of its column, which counts
+ * characters. False: not a row of the table. */
+static bool frame_row(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *field)
+{
+    struct oc_str s = oc_csv_trim(line);
+    size_t column = 0, from = 1, at = 0;
+    if (s.n < 2 || s.s[0] != '|')
+        return false;
+    for (size_t i = 1; i < s.n && column < n; i++) {
+        at += ((unsigned char)s.s[i] & 0xc0) != 0x80;
+        if (at != span[column].to || ((unsigned char)s.s[i] & 0xc0) == 0x80)
+            continue;
+        if (s.s[i] != '|')
+            return false;
+        field[column++] = oc_csv_trim((struct oc_str){s.s + from, i - from});
+        from = i + 1;
+    }
+    return column == n;
+}
+
+/* The table below the frame read last; the frame that closes it is read again. */
+static void read_framed_table(struct reading *r, const struct oc_text_column *span, size_t n)
+{
+    struct oc_text_column rule[OC_TEXT_COLUMNS];
+    struct oc_str line, field[OC_TEXT_COLUMNS];
+    bool more = oc_csv_line(r->csv, &line), header = more && frame_row(line, span, n, field);
+    if (header)
+        oc_nsys_header(field, n, r->title_ns, &r->header);
+    if (header && is_first(r) && oc_csv_line(r->csv, &line) && frame_rule(line, rule) == n) {
+        r->console = true;
+        do
+            more = oc_csv_line(r->csv, &line);
+        while (more && frame_row(line, span, n, field) && nsys_csv_take_row(r, field, n));
+    }
+    if (more)
+        oc_csv_unread(r->csv);
+}
+
 /* "CUDA Kernel Statistics (nanoseconds)" */
 static void nsys_csv_read_title(struct reading *r, struct oc_str line)
 {
@@ -304,19 +376,12 @@ static void read_input(struct reading *r, struct oc_str line)
     r->input = input;
 }
 
-/* Whether the table with the header read last is of the first recording. */
-static bool is_first(struct reading *r)
+/* Of a line that may be the header of a table; 0: it is not. */
+static char delimiter_of(struct oc_str line)
 {
-    enum oc_nsys_table t = r->header.table;
-    if (t == OC_NSYS_NONE)
-        return false;
-    if (!r->recordings.n || r->next || r->seen[t]) {
-        oc_recording_begins(&r->recordings, r->csv);
-        memset(r->seen, 0, sizeof(r->seen));
-        r->next = false;
-    }
-    r->seen[t] = true;
-    return r->recordings.n == 1;
+    if (!line.n || (!memmem(line.s, line.n, "Time", 4) && !memmem(line.s, line.n, "Dur", 3)))
+        return '\0';
+    return memchr(line.s, ',', line.n) ? ',' : memchr(line.s, '\t', line.n) ? '\t' : '\0';
 }
 
 static void nsys_csv_read_tables(struct reading *r)
@@ -333,15 +398,20 @@ static void nsys_csv_read_tables(struct reading *r)
                 read_console_table(r, span, n);
             continue;
         }
+        n = frame_rule(line, span);
+        if (n) {
+            read_framed_table(r, span, n);
+            continue;
+        }
         nsys_csv_read_title(r, line);
         read_input(r, line);
         oc_buf_clear(&last);
         oc_buf_add(&last, line.s, line.n);
-        if (!memchr(line.s, ',', line.n) ||
-            (!memmem(line.s, line.n, "Time", 4) && !memmem(line.s, line.n, "Dur", 3)))
+        char delimiter = delimiter_of(line);
+        if (!delimiter)
             continue;
         oc_csv_unread(r->csv);
-        oc_csv_delimiter(r->csv, ',');
+        oc_csv_delimiter(r->csv, delimiter);
         const struct oc_str *header;
         size_t n_header;
         if (!oc_csv_row(r->csv, &header, &n_header))

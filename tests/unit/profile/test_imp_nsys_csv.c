@@ -241,6 +241,45 @@ static void second_recording_in_a_file_is_not_added(void **state)
     }
 }
 
+/* --format table: frames around the cells, of characters and not bytes; a name may contain a bar. --format tsv.
+ * The copies are a bucket. */
+static void tables_with_frames_and_tsv_are_read(void **state)
+{
+#define FRAME "+----------+-----------------+-----------+--------------+\n"
+#define TSV   "Time (%)\tTotal Time (ns)\tInstances\tName\n"
+    static const char *const text[] = {
+        "Processing [x.sqlite] with [cuda_gpu_kern_sum.py]... \n\n ** CUDA GPU Kernel Summary:\n\n" FRAME
+        "| Time (%) | Total Time (ns) | Instances |     Name     |\n" FRAME
+        "|     75.0 |           9,000 |       144 | f<a|b, c>(d… |\n"
+        "|     25.0 |           3,000 |         2 | void g(int)  |\n" FRAME "\n\n"
+        "Processing [x.sqlite] with [cuda_gpu_mem_time_sum.py]... \n\n" FRAME
+        "| Time (%) | Total Time (ns) |   Count   |  Operation   |\n" FRAME
+        "|    100.0 |             500 |         4 | [CUDA memset]|\n" FRAME,
+        TSV "75.0\t9000\t144\tf<a|b, c>(d…\n25.0\t3000\t2\tvoid g(int)\n\n"
+            "Time (%)\tTotal Time (ns)\tCount\tOperation\n100.0\t500\t4\t[CUDA memset]\n"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct oc_profile *p = read_text(text[i]);
+        assert_conserved(p, true);
+        assert_ns(p->imported_kernel_ns, 12500);
+        assert_int_equal(p->n_rec, 3);
+        assert_ns(find(p, "f<a|b, c>(d…")->total_kernel_ns, 9000);
+        assert_int_equal(find(p, "f<a|b, c>(d…")->calls, 144);
+        assert_int_equal(find(p, "void g(int)")->calls, 2);
+        assert_null(t_finding(p, "W-several-profiles"));
+        oc_profile_close(p);
+    }
+    struct oc_profile *p =
+        read_text(FRAME "| Time (%) | Total Time (ns) | Instances |     Name     |\n" FRAME
+                        "|    100.0 |           9,000 |       144 | f            |\n"
+                        "|    100.0 |           9,000 |       144 | edited |\n" FRAME FRAME
+                        "| Time (%) | Total Time (ns) | Instances |     Name     |\n" FRAME
+                        "|    100.0 |           5,000 |         1 | of another   |\n" FRAME);
+    assert_ns(p->imported_kernel_ns, 9000);
+    assert_non_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
 /* Layers by kernel; the outer range contains all of them: 2 runs of 100 + 20 + 30 ns, and 40 ns of kernels in
  * no layer in both runs together. The kernel sums of the same recording must not count twice. */
 static void kernels_by_nvtx_range_are_layers(void **state)
@@ -443,6 +482,7 @@ int main(void)
         cmocka_unit_test(columns_of_an_edited_row_are_its_words),
         cmocka_unit_test(recording_of_copies_alone_says_so),
         cmocka_unit_test(second_recording_in_a_file_is_not_added),
+        cmocka_unit_test(tables_with_frames_and_tsv_are_read),
         cmocka_unit_test(sums_without_runs_keep_the_first_run_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
