@@ -38,8 +38,8 @@ struct reading {
     struct oc_profile *p;
     const struct oc_profile_opts *opts;
     const struct layout *layout;
-    size_t at[N_COLUMN];
-    double unit_ns[N_COLUMN];
+    size_t at[N_COLUMN], width; /* width: number of columns */
+    double unit_ns[N_COLUMN];   /* NAN: in each cell */
     struct oc_op_rows rows;
     struct oc_timeline *launches;
     size_t n;
@@ -78,12 +78,20 @@ static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n
     return true;
 }
 
+/* "cudaMalloc", "cuLaunchKernel" */
+static bool is_cuda_call(struct oc_str name)
+{
+    size_t n = oc_str_starts(name, "cuda") ? 4 : 2;
+    return oc_str_starts(name, "cu") && name.n > n && name.s[n] >= 'A' && name.s[n] <= 'Z' &&
+           !memchr(name.s, '(', name.n);
+}
+
 /* "GPU activities", "API calls": calls of the runtime run at the same time as the device. */
 static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     struct oc_str section = device_tables_at(r, field, n, TYPE);
     row->type = (struct oc_str){"", 0};
-    row->device = !oc_str_starts(section, "API");
+    row->device = r->at[TYPE] != OC_CSV_NONE ? !oc_str_starts(section, "API") : !is_cuda_call(row->name);
     row->kind = row->device ? oc_cuda_kind(row->name) : OC_EV_OPERATOR;
     row->name = oc_cuda_name(row->name);
     return (row->device || !r->rows.device) && !oc_str_starts(row->name, "[Unified Memory");
@@ -312,6 +320,15 @@ static bool device_tables_is_time(unsigned column)
     return column >= TOTAL && column <= END;
 }
 
+static int no_unit(const struct reading *r, unsigned column, struct oc_err *err)
+{
+    const char *name = r->layout->column[column];
+    return oc_csv_fail(r->c, err,
+                       "column '%s' has no unit of time: give it with --profile-format generic_csv --map "
+                       "'name=%s,time=%s:ms' (or another unit)",
+                       name, r->layout->column[NAME], name);
+}
+
 static int device_tables_find_columns(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     for (unsigned k = 0; k < N_COLUMN; k++) {
@@ -322,21 +339,28 @@ static int device_tables_find_columns(struct reading *r, const struct oc_str *f,
             continue;
         (void)oc_csv_split_unit(f[r->at[k]], &unit);
         if (!oc_csv_time_unit(unit, &r->unit_ns[k]))
-            return oc_csv_fail(r->c, err, "column '%s' has no unit of time", r->layout->column[k]);
+            return no_unit(r, k, err);
     }
     return 0;
 }
 
-/* ",%,ms,,us,us,us," */
+/* ",%,ms,,us,us,us,"; a table made of the printed one has no such row, but units in its cells. */
 static int read_units(struct reading *r, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
+    double ns;
     if (!oc_csv_row(r->c, &f, &n))
         return oc_csv_fail(r->c, err, "the row of units is missing");
-    for (unsigned k = TOTAL; k <= END; k++)
-        if (r->at[k] != OC_CSV_NONE && !oc_csv_time_unit(oc_csv_at(f, n, r->at[k]), &r->unit_ns[k]))
-            return oc_csv_fail(r->c, err, "column '%s' has no unit of time", r->layout->column[k]);
+    bool in_cells = oc_csv_time(device_tables_at(r, f, n, TOTAL), &ns);
+    for (unsigned k = TOTAL; k <= END; k++) {
+        r->unit_ns[k] = NAN;
+        if (!in_cells && r->at[k] != OC_CSV_NONE &&
+            !oc_csv_time_unit(oc_csv_at(f, n, r->at[k]), &r->unit_ns[k]))
+            return no_unit(r, k, err);
+    }
+    if (in_cells)
+        oc_csv_unread(r->c);
     return 0;
 }
 
@@ -346,8 +370,11 @@ static int device_tables_time_of(struct reading *r, const struct oc_str *f, size
 {
     struct oc_str s = device_tables_at(r, f, n, k);
     *ns = NAN;
-    if (r->at[k] == OC_CSV_NONE || is_none(s))
+    if (r->at[k] == OC_CSV_NONE || is_none(s) || (isnan(r->unit_ns[k]) && oc_csv_time(s, ns)))
         return 0;
+    if (isnan(r->unit_ns[k]))
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time with a unit", r->layout->column[k],
+                           (int)(s.n < 80 ? s.n : 80), s.s);
     return oc_csv_cell_time(r->c, r->layout->column[k], s, r->unit_ns[k], ns, err);
 }
 
@@ -375,10 +402,25 @@ static double device_tables_between(struct oc_str start, struct oc_str end, doub
                                                                           : otherwise_ns;
 }
 
+/* The field of the name; in the last column without quotes it may have commas. */
+static struct oc_str name_of(const struct reading *r, const struct oc_str *f, size_t n)
+{
+    struct oc_str name = device_tables_at(r, f, n, NAME);
+    while (n > r->width && !f[n - 1].n)
+        n--;
+    for (size_t i = r->width; i < n && r->at[NAME] + 1 == r->width; i++) {
+        size_t gap = (size_t)((uintptr_t)f[i].s - (uintptr_t)(name.s + name.n));
+        if (!gap || gap > 8 || memchr(name.s + name.n, '"', gap))
+            break;
+        name.n += gap + f[i].n;
+    }
+    return name;
+}
+
 static int device_tables_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     const struct layout *l = r->layout;
-    struct oc_op_row row = {.name = device_tables_at(r, f, n, NAME),
+    struct oc_op_row row = {.name = name_of(r, f, n),
                             .type = device_tables_at(r, f, n, TYPE),
                             .provider = device_tables_at(r, f, n, PLACE),
                             .kind = l->kind,
@@ -419,12 +461,12 @@ static int device_tables_read_table(struct reading *r, enum source source, struc
                     oc_printf(&r->rows.scratch, "of a table of %s", producer_name[source]), err) != 0)
         return -1;
     r->layout = device_tables_layout_of(f, n, source);
-    size_t width = n;
+    r->width = n;
     int rc = device_tables_find_columns(r, f, n, err);
     if (rc == 0 && r->layout->units_row)
         rc = read_units(r, err);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
-        if (n && n < width && oc_csv_cut(r->c))
+        if (n && n < r->width && oc_csv_cut(r->c))
             oc_prof_cut(r->p, r->c);
         else if (n > 2)
             rc = device_tables_take_row(r, f, n, err);

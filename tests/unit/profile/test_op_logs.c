@@ -1,4 +1,4 @@
-/* Output of programs with their own statements about runs: TensorFlow Lite and LiteRT. */
+/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed. */
 #include "profile/core/records.h"
 
 #include <math.h>
@@ -81,12 +81,49 @@ static void rows_of_litert_with_an_unknown_number_of_calls_are_left_out(void **s
     }
 }
 
+/* ---- nvprof ------------------------------------------------------------------------------------------- */
+
+/* A table made of the printed one: units in the cells, no row of units, and no types: calls of the runtime are
+ * known by their names. A name without quotes has commas. */
+static void cells_of_nvprof_with_units_are_times(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text("Time(%),Time,Calls,Avg,Min,Max,Name\n"
+                                     "60.00%,1.5s,45,12.052ms,12.007ms,12.110ms,[CUDA memcpy HtoD]\n"
+                                     "20.00%,237.43ms,150,1.5829ms,990us,2.1174ms,f(int, int)\n"
+                                     "0.00%,1ms,1,1ms,1ms,1ms,\"g(int, int)\",\n"
+                                     "20.00%,9s,1,9s,9s,9s,cudaMalloc");
+    assert_true(fabs(p->imported_kernel_ns - 1738.43e6) < 1e-3);
+    assert_int_equal(t_rec(p, "f(int, int)")->calls, 150);
+    assert_non_null(t_rec(p, "g(int, int)"));
+    assert_string_equal(t_rec(p, "[CUDA memcpy HtoD]")->bucket, "copies");
+    assert_null(t_rec(p, "cudaMalloc"));
+    oc_profile_close(p);
+}
+
+static void cells_of_nvprof_without_a_unit_are_errors(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    assert_null(
+        t_profile_text("Time(%),Time,Calls,Avg,Min,Max,Name\n50%,2.0,1,2.0,2.0,2.0,f(int)\n", NULL, &err));
+    assert_non_null(
+        strstr(err.msg,
+               "no unit of time: give it with --profile-format generic_csv --map 'name=Name,time=Time:ms'"));
+    assert_null(t_profile_text("Time(%),Time,Calls,Avg,Min,Max,Name\n50%,2.0ms,1,2.0ms,2.0ms,2.0ms,f(int)\n"
+                               "50%,2.0,1,2.0ms,2.0ms,2.0ms,g(int)\n",
+                               NULL, &err));
+    assert_non_null(strstr(err.msg, "line 3: column 'Time': '2.0' is not a time with a unit"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_litert_that_ran_in_a_part_of_the_runs_have_their_share),
         cmocka_unit_test(rows_of_litert_with_a_share_of_0_are_one_call),
         cmocka_unit_test(rows_of_litert_with_an_unknown_number_of_calls_are_left_out),
+        cmocka_unit_test(cells_of_nvprof_with_units_are_times),
+        cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
