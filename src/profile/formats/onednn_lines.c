@@ -45,6 +45,7 @@ struct oc_module_tree {
     size_t depth, skipped; /* skipped: open modules below those */
     struct oc_str head;    /* "(pooler): BertPooler" of the last line; n 0: none */
     bool first;            /* of the first report in the file */
+    double stated_ns;      /* "fwd latency" of the report; 0: not stated */
 };
 
 static struct oc_str before(struct oc_str s, const char *end)
@@ -73,7 +74,16 @@ static double read_rate(struct oc_str s)
     return v;
 }
 
-/* ".., 135.52 ms, 100.00% latency, 660.07 GFLOPS, ..": false: not such figures. */
+/* "1.77 Gs": time since 1970, of a module whose start DeepSpeed did not record. */
+static bool is_unstarted(struct oc_str s)
+{
+    struct oc_str unit;
+    double v;
+    return oc_csv_number(s, &v, &unit) && v >= 0 && oc_csv_same(unit, "Gs");
+}
+
+/* ".., 135.52 ms, 100.00% latency, 660.07 GFLOPS, ..": false: not such figures. *ns: NAN: damaged, INFINITY: not
+ * timed. */
 static bool read_figures(struct oc_str s, double *ns, double *flop)
 {
     const char *share = oc_str_find(s, "% latency");
@@ -90,8 +100,8 @@ static bool read_figures(struct oc_str s, double *ns, double *flop)
     const char *comma = head.n ? memrchr(head.s, ',', head.n) : NULL;
     if (!comma)
         return false;
-    if (!oc_csv_time(after(head, comma, 1), ns)) /* "1.77 Gs": a module that was not timed */
-        *ns = NAN;
+    if (!oc_csv_time(after(head, comma, 1), ns))
+        *ns = is_unstarted(after(head, comma, 1)) ? INFINITY : NAN;
     if (tail.n && tail.s[0] == ',')
         tail = after(tail, tail.s, 1);
     const char *end = oc_str_chr(tail, ',');
@@ -146,7 +156,7 @@ static void close_module(struct oc_op_log *log, struct oc_module *m)
         outer->inner_flop += fmax(m->flop, m->inner_flop) * n;
     } else if (t->first) {
         log->rows.runs = 1;
-        log->rows.run_ns = m->ns;
+        log->rows.run_ns = m->is_list && t->stated_ns > 0 ? t->stated_ns : m->ns;
     }
     row.total_ns = fmax(m->ns - m->inner_ns, 0) * copies;
     row.flop = flop > 0.02 * m->flop ? flop * copies : (double)NAN; /* 0: not counted */
@@ -181,6 +191,9 @@ int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line)
     double ns = NAN, flop = NAN;
     if (!t)
         t = log->modules = OC_NEW(&log->p->arena, struct oc_module_tree);
+    if (!log->recordings.n && oc_str_starts(s, "fwd latency:") &&
+        !oc_csv_time(oc_str_after(s, ":"), &t->stated_ns))
+        t->stated_ns = 0;
     struct oc_str head = t->head;
     t->head.n = 0;
     bool figures = read_figures(s, &ns, &flop), opens = s.n > 1 && s.s[s.n - 1] == '(';
@@ -190,7 +203,7 @@ int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line)
         figures && name_end && name_end < text ? memchr(name_end, '(', (size_t)(text - name_end)) : NULL;
     if (head.n && t->depth && (opens || open))
         open_module(log, head, (struct oc_module){.is_list = true}, false);
-    bool timed = !isnan(ns);
+    bool timed = isfinite(ns);
     struct oc_module m = {.ns = timed ? ns : 0, .flop = timed ? flop : 0, .is_list = !timed};
     if (open && (timed || t->depth))
         open_module(log, before(s, open), m, true);
@@ -202,7 +215,7 @@ int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line)
         t->skipped--;
     else if (s.n && s.s[0] == ')' && t->depth)
         close_module(log, &t->open[--t->depth]);
-    return figures && !timed ? -1 : 0;
+    return figures && isnan(ns) ? -1 : 0;
 }
 
 enum { MAX_FIELDS = 32, MAX_IN = 3 };

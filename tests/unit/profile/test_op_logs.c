@@ -116,6 +116,38 @@ static void cells_of_nvprof_without_a_unit_are_errors(void **state)
     assert_non_null(strstr(err.msg, "line 3: column 'Time': '2.0' is not a time with a unit"));
 }
 
+/* ---- DeepSpeed ----------------------------------------------------------------------------------------- */
+
+#define FIGURES(LATENCY) "1 M = 100% Params, 1 GMACs = 100% MACs, " LATENCY " = 1% latency, 2 GFLOPS"
+#define NET(LATENCY)     "Net(\n  " FIGURES(LATENCY) "\n  (fc): Linear(" FIGURES("5 ms") ", 3, 8)\n)\n"
+
+/* "1.77 Gs" for a model whose forward() was never started: the time of its submodules is that of the model,
+ * unless the report states a latency, the last before it. A model with a time has this time: the stated one
+ * contains DeepSpeed's own work. */
+static void a_model_that_deepspeed_did_not_time_has_the_stated_latency(void **state)
+{
+    static const struct {
+        const char *text;
+        double run_ns;
+        uint32_t rows;
+        bool damaged;
+    } of[] = {{NET("1.77 Gs"), 5e6, 1, false},
+              {"fwd latency:   9 ms\nfwd latency:   7.5 ms\nfwd FLOPS = flops / fwd latency:  1 GFLOPS\n" NET(
+                   "1.77 Gs") "fwd latency:   8 ms\n",
+               7.5e6, 1, false},
+              {"fwd latency:   7.5 ms\n" NET("6 ms"), 6e6, 2, false},
+              {"fwd latency:   7.5 Gs\n" NET("1.77 Gs"), 5e6, 1, false},
+              {NET("1.77 km"), 5e6, 1, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        struct oc_profile *p = read_text(of[i].text);
+        assert_int_equal(p->n_rec, of[i].rows);
+        assert_true(fabs(p->run_ns - of[i].run_ns) < 1e-3 && t_rec(p, "fc")->time_ns == 5e6);
+        assert_true(!of[i].damaged == !t_finding(p, "W-row"));
+        oc_profile_close(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +156,7 @@ int main(void)
         cmocka_unit_test(rows_of_litert_with_an_unknown_number_of_calls_are_left_out),
         cmocka_unit_test(cells_of_nvprof_with_units_are_times),
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
+        cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -430,23 +430,6 @@ static void submodules_outside_of_forward_are_not_counted_twice(void **state)
     oc_profile_close(p);
 }
 
-/* "1.77 Gs" for a model whose forward() was never timed: the time of its submodules is that of the model. */
-static void a_module_without_a_valid_latency_has_the_time_of_its_submodules(void **state)
-{
-    (void)state;
-    struct oc_err err = {0};
-    struct oc_profile *p =
-        t_profile_text("Net(\n  1 M = 100% Params, 1 GMACs = 100% MACs, 1.77 Gs = 100% latency, 1 FLOPS\n"
-                       "  (fc): Linear(" FIGURES("5") ", 3, 8)\n)\n",
-                       NULL, &err);
-    if (!p)
-        fail_msg("%s", err.msg);
-    assert_int_equal(p->n_rec, 1);
-    assert_true(fabs(p->run_ns - 5e6) < 1e-3 && t_rec(p, "fc")->time_ns == 5e6);
-    assert_true(t_finding(p, "W-row"));
-    oc_profile_close(p);
-}
-
 /* ---- ONNX Runtime -------------------------------------------------------------------------------------- */
 
 static void a_trace_of_onnxruntime_as_a_table_is_the_same_trace(void **state)
@@ -677,7 +660,6 @@ int main(void)
         cmocka_unit_test(recordings_after_the_first_are_not_added),
         cmocka_unit_test(modules_of_deepspeed_have_the_time_outside_of_submodules),
         cmocka_unit_test(submodules_outside_of_forward_are_not_counted_twice),
-        cmocka_unit_test(a_module_without_a_valid_latency_has_the_time_of_its_submodules),
         cmocka_unit_test(a_trace_of_onnxruntime_as_a_table_is_the_same_trace),
         cmocka_unit_test(shapes_of_a_pytorch_table_separate_rows),
         cmocka_unit_test(kernels_alone_are_rows_of_a_pytorch_table),
