@@ -10,7 +10,10 @@
  * queue_id, stream_id, kernel_id, event_id) rocpd_memory_copy(start, end, name_id, size, dst_agent_id,
  * stream_id, event_id) rocpd_timestamp(id, value): in schema 4 start_id and end_id replace start and end
  *
- * rocmProfileData: rocpd_op(gpuId, queueId, start, end, description_id, opType_id). Times are nanoseconds. */
+ * rocmProfileData: rocpd_op(gpuId, queueId, start, end, description_id, opType_id). Times are nanoseconds.
+ *
+ * The first rocprof (results.db of --hip-trace, --sys-trace): OPS, COPY(BeginNs, EndNs, Name, dev-id, stream-id,
+ * queue-id, pid, Index) and HIP(BeginNs, EndNs, Name, tid, pid, Index); Index is that of the call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,14 +47,20 @@ struct reading {
     int64_t *stamp; /* rocpd_timestamp, by id */
     size_t n_stamp;
     uint64_t process; /* number of the suffix, from 1 */
+    bool first;       /* a database of the first rocprof: the column of the event is the number of the call */
     uint64_t work, bad;
 };
+
+static const char first_ops[] = "CREATE TABLE OPS (\"BeginNs\"";
 
 static void rocpd_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (p->n >= 100 && memcmp(p->data, "SQLite format 3", 16) == 0 &&
         (memmem(p->data, p->n, "rocpd_", 6) || memmem(p->data, p->n, "ROCPD", 5)))
         *bid = (struct oc_bid){.score = 96, .reason = "SQLite file with tables of rocpd"};
+    else if (p->n >= 100 && memcmp(p->data, "SQLite format 3", 16) == 0 &&
+             memmem(p->data, p->n, first_ops, strlen(first_ops)))
+        *bid = (struct oc_bid){.score = 96, .reason = "SQLite file with tables of rocprof"};
 }
 
 /* ---- tables by id ----------------------------------------------------------------------------------- */
@@ -194,8 +203,10 @@ static void rocpd_add(struct reading *r, const struct oc_sqlite_cell *c, unsigne
     e.lane = oc_timeline_lane(r->t, lane);
     if (bytes >= 0)
         e.detail = oc_timeline_bytes(r->t, (uint64_t)bytes);
-    bool linked = kind != OC_EV_USER && event->stack > 0;
-    oc_timeline_add(r->t, &e, linked ? r->process << 48 ^ (uint64_t)event->stack : 0, 0);
+    uint64_t process = r->first ? (uint64_t)oc_cell_int(&c[PROCESS], 0) : r->process;
+    int64_t call = r->first ? oc_cell_int(&c[EVENT], 0) : event->stack;
+    bool linked = kind != OC_EV_USER && call > 0;
+    oc_timeline_add(r->t, &e, linked ? process << 48 ^ (uint64_t)call : 0, 0);
     r->work += oc_event_on_device(kind);
 }
 
@@ -262,6 +273,39 @@ static int take_op(void *user, const struct oc_sqlite_cell *c)
     return 0;
 }
 
+/* ---- the first rocprof ------------------------------------------------------------------------------ */
+
+static void add_first(struct reading *r, const struct oc_sqlite_cell *c, unsigned kind)
+{
+    const char *name = oc_cell_text(&c[TIMES], &r->out->names);
+    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
+    rocpd_add(r, c, kind, *name ? name : "(unnamed)", &lane, -1);
+}
+
+static int take_first_kernel(void *user, const struct oc_sqlite_cell *c)
+{
+    add_first(user, c, OC_EV_KERNEL);
+    return 0;
+}
+
+static int take_first_copy(void *user, const struct oc_sqlite_cell *c)
+{
+    add_first(user, c, OC_EV_MEMCPY);
+    return 0;
+}
+
+static int take_first_call(void *user, const struct oc_sqlite_cell *c)
+{
+    struct reading *r = user;
+    const char *name = oc_cell_text(&c[TIMES], &r->out->names);
+    struct oc_lane lane = {.name = "",
+                           .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
+                           .device_id = OC_NO_ID,
+                           .id = oc_cell_int(&c[TIMES + 1], 0)};
+    rocpd_add(r, c, strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API, *name ? name : "(call)", &lane, -1);
+    return 0;
+}
+
 /* ---- file ------------------------------------------------------------------------------------------- */
 
 static const struct oc_sqlite_column string_columns[] = {{"id", true}, {"string", true}};
@@ -282,12 +326,22 @@ static const struct oc_sqlite_column copy_columns[] = {
 static const struct oc_sqlite_column op_columns[] = {
     TIME_COLUMNS, {"description_id", true}, {"opType_id", false}, {"gpuId", false}, {"queueId", false}};
 
+#define FIRST_COLUMNS                                                                                        \
+    {"BeginNs", true}, {"EndNs", true}, {"start_id", false}, {"end_id", false}, {"pid", false},              \
+        {"Index", false},                                                                                    \
+    {                                                                                                        \
+        "Name", true                                                                                         \
+    }
+static const struct oc_sqlite_column first_columns[] = {
+    FIRST_COLUMNS, {"dev-id", false}, {"stream-id", false}, {"queue-id", false}};
+static const struct oc_sqlite_column first_call_columns[] = {FIRST_COLUMNS, {"tid", false}};
+
 #define TABLE(name, columns, take)                                                                           \
     {                                                                                                        \
         name, columns, OC_COUNT(columns), take                                                               \
     }
 /* In the order of reading: events refer to strings, work to events. */
-static const struct {
+static const struct table {
     const char *name;
     const struct oc_sqlite_column *column;
     size_t n_column;
@@ -303,6 +357,11 @@ static const struct {
     TABLE("rocpd_memory_copy", copy_columns, rocpd_take_copy),
     TABLE("rocpd_op", op_columns, take_op),
 };
+static const struct table first_tables[] = {
+    TABLE("HIP", first_call_columns, take_first_call),
+    TABLE("OPS", first_columns, take_first_kernel),
+    TABLE("COPY", first_columns, take_first_copy),
+};
 
 static void forget_ids(struct reading *r)
 {
@@ -317,18 +376,31 @@ static void forget_ids(struct reading *r)
 }
 
 /* The tables with this suffix. */
-static int read_process(struct reading *r, const char *suffix, struct oc_err *err)
+static int read_process(struct reading *r, const struct table *table, size_t n, const char *suffix,
+                        struct oc_err *err)
 {
     int rc = 0;
     r->process++;
-    for (size_t i = 0; i < OC_COUNT(tables) && rc == 0; i++)
-        rc = oc_sqlite_scan(r->db, oc_printf(&r->scratch, "%s%s", tables[i].name, suffix), tables[i].column,
-                            tables[i].n_column, tables[i].take, r, err);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = oc_sqlite_scan(r->db, oc_printf(&r->scratch, "%s%s", table[i].name, suffix), table[i].column,
+                            table[i].n_column, table[i].take, r, err);
     forget_ids(r);
     return rc;
 }
 
-static int rocpd_read_all(struct reading *r, struct oc_err *err)
+static int read_first(struct reading *r, struct oc_err *err)
+{
+    int found = oc_sqlite_has_table(r->db, "OPS", err);
+    if (found < 0)
+        return -1;
+    if (!found)
+        return oc_fail(err, OC_EFORMAT, "SQLite file without the tables of rocpd (rocpd_string)");
+    r->first = true;
+    r->out->producer = "rocprof";
+    return read_process(r, first_tables, OC_COUNT(first_tables), "", err);
+}
+
+static int rocpd_read_tables(struct reading *r, struct oc_err *err)
 {
     static const char prefix[] = "rocpd_string";
     const char *const *name;
@@ -336,19 +408,25 @@ static int rocpd_read_all(struct reading *r, struct oc_err *err)
     if (oc_sqlite_tables(r->db, prefix, &r->scratch, &name, &n, err))
         return -1;
     if (!n)
-        return oc_fail(err, OC_EFORMAT, "SQLite file without the tables of rocpd (rocpd_string)");
+        return read_first(r, err);
     int old = oc_sqlite_has_table(r->db, "rocpd_op", err);
     if (old < 0)
         return -1;
     r->out->producer = old ? "rocmProfileData" : "rocprofv3 (rocpd)";
     for (size_t i = 0; i < n; i++)
-        if (read_process(r, name[i] + sizeof(prefix) - 1, err))
+        if (read_process(r, tables, OC_COUNT(tables), name[i] + sizeof(prefix) - 1, err))
             return -1;
+    return 0;
+}
+
+static int rocpd_read_all(struct reading *r, struct oc_err *err)
+{
+    if (rocpd_read_tables(r, err))
+        return -1;
     if (!r->work)
-        return oc_fail(
-            err, OC_EFORMAT,
-            "has no device work: the tables of kernels and copies are empty (record with rocprofv3 "
-            "--kernel-trace)");
+        return oc_fail(err, OC_EFORMAT,
+                       "has no device work: the tables of kernels and copies are empty (record with %s)",
+                       r->first ? "rocprof --hip-trace" : "rocprofv3 --kernel-trace");
     if (r->bad)
         oc_diag_add(&r->out->diags, OC_WARNING, "W-bad-event", "",
                     "%llu rows without valid times were skipped", (unsigned long long)r->bad);
@@ -377,8 +455,8 @@ static int rocpd_read_file(const struct oc_source *src, const struct oc_profile_
 
 const struct oc_importer oc_importer_rocpd = {
     .name = "rocpd",
-    .title = "ROCm rocprofv3 database (rocpd), rocmProfileData",
-    .seen = "rocprofv3 of 2025 on MI300X; rocmProfileData from the writer",
+    .title = "ROCm databases: rocprofv3 (rocpd), rocmProfileData, rocprof",
+    .seen = "rocprofv3 of 2025 on MI300X; rocprof of 2024; rocmProfileData from the writer",
     .lost = "counters",
     .probe = rocpd_probe,
     .read = rocpd_read_file,

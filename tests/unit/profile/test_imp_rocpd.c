@@ -119,6 +119,42 @@ static void rows_without_valid_times_are_counted(void **state)
     unlink(sqlite_file(""));
 }
 
+#define FIRST_TIMES "(\"BeginNs\" INTEGER, \"EndNs\" INTEGER, "
+#define FIRST_TABLES                                                                                         \
+    "CREATE TABLE HIP " FIRST_TIMES "pid, tid, Name, args, \"Index\");"                                      \
+    "CREATE TABLE OPS " FIRST_TIMES "\"dev-id\", \"queue-id\", Name, pid, tid, \"stream-id\", \"Index\");"   \
+    "CREATE TABLE COPY " FIRST_TIMES "\"dev-id\", \"queue-id\", Name, pid, tid, \"stream-id\", \"Index\");"  \
+    "CREATE TABLE KERN (\"Index\", KernelName);"
+
+/* results.db of the first rocprof; a call has the number of the work that it launched, in its process. */
+static void a_database_of_the_first_rocprof_is_read(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file(sqlite_file(
+        FIRST_TABLES "INSERT INTO HIP VALUES(100, 110, 5, 5, 'hipMemcpy', '', 1), (120, 125, 5, 5, "
+                     "'hipLaunchKernel', '', 2), (130, 250, 5, 5, 'hipDeviceSynchronize', '', 3);"
+                     "INSERT INTO COPY VALUES(105, 109, 4, 0, 'CopyHostToDevice', 5, 5, 0, 1);"
+                     "INSERT INTO OPS VALUES(200, 240, 4, 0, 'add(float*)', 5, 5, 1, 2), (250, 240, 4, 0, "
+                     "'add(float*)', 5, 5, 1, 4);"));
+    assert_string_equal(p->producer, "rocprof");
+    assert_true(t_rec(p, "add(float*)")->total_kernel_ns == 40);
+    assert_true(copied_ns(p) == 4);
+    assert_non_null(strstr(t_finding(p, "W-bad-event"), "1 rows"));
+    oc_profile_close(p);
+    unlink(sqlite_file(""));
+}
+
+static void a_database_of_the_first_rocprof_without_kernels_is_an_error(void **state)
+{
+    (void)state;
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    assert_int_equal(oc_profile_open(sqlite_file(FIRST_TABLES), NULL, &p, &err), -1);
+    assert_non_null(strstr(err.msg, "no device work"));
+    assert_non_null(strstr(err.msg, "rocprof --hip-trace"));
+    unlink(sqlite_file(""));
+}
+
 static void a_database_without_device_work_is_an_error(void **state)
 {
     (void)state;
@@ -148,6 +184,8 @@ int main(void)
         cmocka_unit_test(old_databases_have_operations),
         cmocka_unit_test(each_process_has_its_own_names),
         cmocka_unit_test(rows_without_valid_times_are_counted),
+        cmocka_unit_test(a_database_of_the_first_rocprof_is_read),
+        cmocka_unit_test(a_database_of_the_first_rocprof_without_kernels_is_an_error),
         cmocka_unit_test(a_database_without_device_work_is_an_error),
         cmocka_unit_test(a_database_of_another_program_is_an_error),
     };
