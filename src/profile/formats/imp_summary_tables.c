@@ -177,7 +177,7 @@ static void summary_tables_make_times(struct reading *r)
         rec->time_ns = rec->self_ns = rec->host_ns = rec->total_ns / runs;
         rec->kernel_ns = rec->total_kernel_ns / runs;
         rec->runs = r->p->runs_used;
-        rec->calls_per_run = (double)rec->calls / runs;
+        rec->calls_per_run = rec->calls ? (double)rec->calls / runs : (double)NAN;
     }
     for (size_t i = 0; i < r->n_kernel; i++)
         r->kernel[i].time_ns = r->kernel[i].total_ns / runs;
@@ -206,7 +206,7 @@ static void summary_tables_finish(struct reading *r)
 
 /* ---- PyTorch ---------------------------------------------------------------------------------------- */
 
-enum { T_NAME, T_SELF, T_TOTAL, T_DEVICE, T_CALLS, T_SHAPES, T_COLUMNS };
+enum { T_NAME, T_SELF, T_TOTAL, T_DEVICE, T_CALLS, T_MEAN, T_SHAPES, T_COLUMNS };
 enum torch_state { BEFORE, IN_HEADER, IN_TABLE, AFTER };
 
 struct torch_row {
@@ -220,6 +220,7 @@ struct torch_table {
     size_t at[T_COLUMNS]; /* OC_CSV_NONE: no such column */
     struct torch_row *row;
     size_t n, cap;
+    bool totals;              /* a table without self times comes first */
     bool negative;            /* times of the device; the profiler before Kineto computed them from events */
     double step_ns;           /* time of the CPU in steps outside operators */
     double all_ns, device_ns; /* of the lines below the table; NAN: none */
@@ -229,8 +230,23 @@ struct torch_table {
 
 static bool is_torch_header(struct oc_str line)
 {
-    return oc_str_has(line, "Self CPU") && oc_str_has(line, "CPU total") && oc_str_has(line, "Name") &&
-           (oc_str_has(line, "# of Calls") || oc_str_has(line, "Number of Calls"));
+    return oc_str_starts(oc_csv_trim(line), "Name ") && oc_str_has(line, "Self CPU") &&
+           oc_str_has(line, "CPU total") &&
+           (oc_str_has(line, "# of Calls") || oc_str_has(line, "Number of Calls") ||
+            oc_str_has(line, "CPU time avg"));
+}
+
+/* Of early versions of PyTorch: a total contains those of the operators that an operator called, and none is without. */
+static bool is_total_header(struct oc_str line)
+{
+    static const char *const title[] = {"Name", "CPU time", "CUDA time", "Calls", "CPU total", "CUDA total"};
+    struct oc_str cell[OC_TEXT_COLUMNS];
+    if (oc_text_cells(line, cell) != OC_COUNT(title))
+        return false;
+    for (size_t i = 0; i < OC_COUNT(title); i++)
+        if (!oc_csv_same(cell[i], title[i]))
+            return false;
+    return true;
 }
 
 /* "Self CUDA", "Self XPU" ..: not "Self CUDA %", "Self CUDA Mem", "Self CPU". */
@@ -242,11 +258,10 @@ static bool is_device_column(struct oc_str s)
 
 static void torch_header(struct reading *r, struct oc_str line)
 {
-    static const char *const title[T_COLUMNS][2] = {[T_NAME] = {"Name", NULL},
-                                                    [T_SELF] = {"Self CPU", "Self CPU total"},
-                                                    [T_TOTAL] = {"CPU total", NULL},
-                                                    [T_CALLS] = {"# of Calls", "Number of Calls"},
-                                                    [T_SHAPES] = {"Input Shapes", NULL}};
+    static const char *const title[T_COLUMNS][2] = {
+        [T_NAME] = {"Name", NULL},         [T_SELF] = {"Self CPU", "Self CPU total"},
+        [T_TOTAL] = {"CPU total", NULL},   [T_CALLS] = {"# of Calls", "Number of Calls"},
+        [T_MEAN] = {"CPU time avg", NULL}, [T_SHAPES] = {"Input Shapes", NULL}};
     struct torch_table *t = r->torch;
     struct oc_str cell[OC_TEXT_COLUMNS];
     size_t n = oc_text_cells(line, cell);
@@ -260,7 +275,8 @@ static void torch_header(struct reading *r, struct oc_str line)
                                      (title[k][1] && oc_csv_same(cell[i], title[k][1]))))
                 t->at[k] = i;
     t->state = t->at[T_NAME] != OC_CSV_NONE && t->at[T_SELF] != OC_CSV_NONE &&
-                       t->at[T_TOTAL] != OC_CSV_NONE && t->at[T_CALLS] != OC_CSV_NONE
+                       t->at[T_TOTAL] != OC_CSV_NONE &&
+                       (t->at[T_CALLS] != OC_CSV_NONE || t->at[T_MEAN] != OC_CSV_NONE)
                    ? IN_HEADER
                    : BEFORE;
 }
@@ -270,6 +286,18 @@ static double torch_time(struct oc_str s)
 {
     double ns;
     return oc_csv_time(s, &ns) ? ns : (double)NAN;
+}
+
+/* False: not a row. Without a column of calls: total and average of an event of its own are equal; 0: of
+ * several events, unknown. */
+static bool torch_calls(const struct torch_table *t, const struct oc_str *cell, double total_ns,
+                        uint64_t *calls)
+{
+    if (t->at[T_CALLS] != OC_CSV_NONE)
+        return oc_csv_u64(cell[t->at[T_CALLS]], calls);
+    double mean_ns = torch_time(cell[t->at[T_MEAN]]);
+    *calls = total_ns > 0 && fabs(mean_ns - total_ns) <= 1e-3 * total_ns;
+    return !isnan(mean_ns);
 }
 
 /* With stacks a row continues in lines without numbers. */
@@ -286,7 +314,7 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
         row.device_ns = torch_time(cell[t->at[T_DEVICE]]);
         t->negative |= isnan(row.device_ns) && cell[t->at[T_DEVICE]].n && cell[t->at[T_DEVICE]].s[0] == '-';
     }
-    if (isnan(row.self_ns) || isnan(row.total_ns) || !oc_csv_u64(cell[t->at[T_CALLS]], &row.calls))
+    if (isnan(row.self_ns) || isnan(row.total_ns) || !torch_calls(t, cell, row.total_ns, &row.calls))
         return 0;
     if (t->n >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
@@ -327,6 +355,8 @@ static int torch_line(struct reading *r, struct oc_str line, struct oc_err *err)
             torch_header(r, line);
         if (t->state == IN_HEADER || t->state == AFTER)
             oc_recording_begins(&r->recordings, r->c);
+    } else if (t->state == BEFORE && is_total_header(line)) {
+        t->totals = true;
     } else if (t->state == IN_TABLE) {
         return torch_row(r, line, err);
     } else if (t->state == AFTER && r->recordings.n == 1 && oc_str_has(line, " time total: ")) {
@@ -427,6 +457,14 @@ static void torch_warnings(const struct reading *r)
 static int finish_torch(struct reading *r, struct oc_err *err)
 {
     torch_records(r);
+    if (!r->list.n && r->torch->totals)
+        return oc_fail(err, OC_EFORMAT,
+                       "has no self times, as early versions of PyTorch, and its totals contain those of the "
+                       "operators that an operator called: give the file of prof.export_chrome_trace()");
+    if (!r->list.n && r->torch->state == BEFORE)
+        return oc_fail(
+            err, OC_EFORMAT,
+            "the header is not between lines of dashes with its columns: keep the table as printed");
     if (!r->list.n)
         return oc_fail(err, OC_EFORMAT,
                        "has no rows with times: print it with "
@@ -503,7 +541,7 @@ static void probe_summary(const struct oc_peek *peek, struct oc_bid *bid)
 
 static void probe_torch(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (oc_peek_has_line(peek, is_torch_header))
+    if (oc_peek_has_line(peek, is_torch_header) || oc_peek_has_line(peek, is_total_header))
         *bid = (struct oc_bid){.score = 84, .reason = "header of key_averages().table()"};
 }
 

@@ -1,4 +1,4 @@
-/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed. */
+/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed, PyTorch. */
 #include "profile/core/records.h"
 
 #include <math.h>
@@ -148,6 +148,48 @@ static void a_model_that_deepspeed_did_not_time_has_the_stated_latency(void **st
     }
 }
 
+/* ---- PyTorch ------------------------------------------------------------------------------------------- */
+
+#define RULE  "--------  --------  --------  --------\n"
+#define TITLE "Name      Self CPU total  CPU total  CPU time avg\n"
+
+/* A table of events, not of averages: a row whose average is its total is one call, others have an unknown number
+ * of calls. */
+static void rows_of_pytorch_without_calls_are_events(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text(RULE TITLE RULE "uniform_  6.000ms  6.000ms  6.000ms\n"
+                                                     "add  2.000ms  4.000ms  4.000ms\n"
+                                                     "mul  1.000ms  1.000ms  50.000us\n" RULE);
+    assert_int_equal(p->n_rec, 3);
+    assert_true(p->imported_ns == 9e6);
+    assert_true(t_rec(p, "uniform_")->calls == 1 && t_rec(p, "add")->calls == 1 &&
+                t_rec(p, "mul")->calls == 0);
+    assert_true(isnan(t_rec(p, "mul")->calls_per_run));
+    oc_profile_close(p);
+}
+
+static void tables_of_pytorch_that_cannot_be_read_say_why(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } of[] = {{"-----  -----  -----  -----  -----  -----\n"
+               "Name          CPU time        CUDA time            Calls        CPU total       CUDA total\n"
+               "-----  -----  -----  -----  -----  -----\n"
+               "Conv2d       10.000us          0.000us                2         20.000us          0.000us\n",
+               "has no self times, as early versions of PyTorch"},
+              {TITLE "add  2.000ms  4.000ms  4.000ms\n", "is not between lines of dashes"},
+              {RULE TITLE RULE RULE, "is not between lines of dashes"},
+              {RULE TITLE RULE "add  x  x  x\n", "print it with prof.key_averages().table(row_limit=-1)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        struct oc_err err = {0};
+        assert_null(t_profile_text(of[i].text, NULL, &err));
+        if (!strstr(err.msg, of[i].message))
+            fail_msg("%zu: %s", i, err.msg);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +198,8 @@ int main(void)
         cmocka_unit_test(rows_of_litert_with_an_unknown_number_of_calls_are_left_out),
         cmocka_unit_test(cells_of_nvprof_with_units_are_times),
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
+        cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
+        cmocka_unit_test(tables_of_pytorch_that_cannot_be_read_say_why),
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
