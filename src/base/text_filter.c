@@ -194,7 +194,27 @@ static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
     return i < n && part != PART_NAMED && s[i] == ' ' ? i + 1 : i;
 }
 
-/* Where the text of a line begins after the parts; *out: the parts found. With `want`: only these. */
+/* "[0]", "[1,0]", "[rank3]:", "3:", "app-1  |": the label in a part of n bytes; n 0: another text. */
+static struct oc_str label_in(unsigned char part, const char *s, size_t n)
+{
+    static const char *const word[] = {"rank", "default"}; /* of torch.distributed, torchrun */
+    size_t i = 1;
+    if (part == PART_LABEL)
+        return (struct oc_str){s, word_length(s, n)};
+    if (part == PART_RANK)
+        return (struct oc_str){s, n - 1};
+    if (part != PART_BRACKET)
+        return (struct oc_str){s, 0};
+    for (size_t k = 0; k < OC_COUNT(word); k++)
+        if (n > i + strlen(word[k]) && memcmp(s + 1, word[k], strlen(word[k])) == 0)
+            i += strlen(word[k]);
+    while (i < n && (text_filter_is_digit(s[i]) || s[i] == ','))
+        i++;
+    return (struct oc_str){s, i < n && s[i] == ']' && text_filter_is_digit(s[i - 1]) ? i + 1 : 0};
+}
+
+/* Where the text of a line begins after the parts; *out: the parts found and the first label. With `want`: only
+ * these. */
 static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix *want,
                             struct oc_log_prefix *out)
 {
@@ -214,6 +234,11 @@ static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix 
         }
         if (!k)
             break;
+        struct oc_str label = label_in(part, s + at, k);
+        if (label.n && label.n < OC_LOG_LABEL && !out->label[0]) {
+            memcpy(out->label, label.s, label.n);
+            out->label[label.n] = '\0';
+        }
         at = after_part(s, n, part, at + k);
         out->part[out->n++] = part;
     }
@@ -251,6 +276,29 @@ void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out)
             *out = seen[i];
         }
     }
+    out->label[0] = '\0';
+}
+
+size_t oc_log_labels(const char *text, size_t n, const struct oc_log_prefix *prefix,
+                     char label[OC_LOG_LABELS][OC_LOG_LABEL])
+{
+    size_t lines = 0, found = 0;
+    for (const char *s = text, *end = text + n, *stop; s < end; s = stop + 1) {
+        struct oc_log_prefix of;
+        stop = line_end(s, end);
+        prefix_length(s, (size_t)(stop - s), prefix, &of);
+        if (of.n != prefix->n || !of.label[0])
+            continue;
+        size_t i = 0;
+        while (i < found && strcmp(label[i], of.label) != 0)
+            i++;
+        if (i == OC_LOG_LABELS)
+            return 0;
+        if (i == found)
+            memcpy(label[found++], of.label, sizeof(of.label));
+        lines++;
+    }
+    return lines >= 3 * found ? found : 0;
 }
 
 /* ---- the filter ------------------------------------------------------------------------------------- */
@@ -335,9 +383,11 @@ static void move_lines(struct oc_text_filter *f)
             break;
         struct oc_log_prefix found;
         size_t skip = prefix_length(s, (size_t)(stop - s), &f->prefix, &found);
-        s += found.n == f->prefix.n ? skip : 0;
+        bool whole = found.n == f->prefix.n;
+        s += whole ? skip : 0;
         stop += stop < end;
-        oc_buf_add(&f->out, s, (size_t)(stop - s));
+        if (!whole || !f->prefix.label[0] || strcmp(found.label, f->prefix.label) == 0)
+            oc_buf_add(&f->out, s, (size_t)(stop - s));
         s = stop;
     }
     size_t left = (size_t)(end - s);

@@ -232,21 +232,68 @@ int oc_profile_format_check(const char *name, struct oc_err *err)
 }
 
 /* The bytes without what logging tools put around them. */
-static bool unwrap_lines(const struct oc_peek *peek, struct oc_arena *a, struct oc_log_prefix *prefix,
+static void unwrap_lines(const struct oc_peek *peek, struct oc_arena *a, const struct oc_log_prefix *prefix,
                          struct oc_peek *out)
 {
     const char *data;
     size_t n;
-    oc_log_prefix_of(peek->data, peek->n, prefix);
-    if (!prefix->n)
-        return false;
     struct oc_text_filter *f = oc_text_filter_open(peek->data, peek->n, OC_TEXT_BYTES, prefix);
     oc_text_filter_more(f, 0, true, &data, &n);
     *out = *peek;
     out->data = out->raw = oc_strndup(a, data, n);
     out->n = out->n_raw = n;
     oc_text_filter_close(f);
-    return true;
+}
+
+/* Probes the lines without their prefix: those of each process alone, as their lines may be mixed, then all.
+ * only: this importer, NULL: every one. */
+static int probe_unwrapped(const struct oc_peek *peek, const struct oc_importer *only, struct oc_arena *a,
+                           struct oc_probed *out, struct oc_bid *bid, struct oc_err *err)
+{
+    char label[OC_LOG_LABELS][OC_LOG_LABEL];
+    struct oc_log_prefix prefix;
+    oc_log_prefix_of(peek->data, peek->n, &prefix);
+    size_t n = prefix.n ? oc_log_labels(peek->data, peek->n, &prefix, label) : 0;
+    n = n > 1 ? n : 0;
+    for (size_t i = 0; prefix.n && i <= n && !(bid->score && (i == n || out->other_labels)); i++) {
+        const struct oc_importer *imp = only;
+        struct oc_bid one = {0};
+        struct oc_peek inside;
+        memcpy(prefix.label, i < n ? label[i] : "", i < n ? sizeof(label[i]) : 1);
+        unwrap_lines(peek, a, &prefix, &inside);
+        if (only)
+            only->probe(&inside, &one);
+        else if (best_bid(&inside, &imp, &one, err) != 0)
+            return -1;
+        out->other_labels |= one.score && bid->score;
+        if (!one.score || bid->score)
+            continue;
+        *bid = one;
+        out->imp = imp;
+        out->prefix = prefix;
+    }
+    return 0;
+}
+
+/* Importers of printed output may find their lines after a label too, but the label is then part of names, and
+ * the lines of several processes are added up. */
+static int prefer_unlabelled(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
+                             struct oc_bid *bid, struct oc_err *err)
+{
+    char label[OC_LOG_LABELS][OC_LOG_LABEL];
+    struct oc_probed inside = *out;
+    struct oc_bid one = {0};
+    if (!bid->score || !out->imp->in_output)
+        return 0;
+    oc_log_prefix_of(peek->data, peek->n, &inside.prefix);
+    if (!inside.prefix.n || !oc_log_labels(peek->data, peek->n, &inside.prefix, label))
+        return 0;
+    int rc = probe_unwrapped(peek, out->imp, a, &inside, &one, err);
+    if (one.score >= bid->score) {
+        *out = inside;
+        *bid = one;
+    }
+    return rc;
 }
 
 /* The next line that begins with '{', or with '[' and nothing or '{' after it; NULL: none. */
@@ -265,14 +312,11 @@ static const char *next_json(const char *s, const char *end)
 static int probe_wrapped(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
                          struct oc_bid *bid, struct oc_err *err)
 {
-    struct oc_peek inside = *peek;
+    struct oc_peek inside;
     unsigned tries = 0;
-    int rc = 0;
-    if (unwrap_lines(peek, a, &out->prefix, &inside))
-        rc = best_bid(&inside, &out->imp, bid, err);
+    int rc = probe_unwrapped(peek, NULL, a, out, bid, err);
     if (rc || bid->score)
         return rc;
-    out->prefix.n = 0;
     const char *s = peek->data, *end = peek->data + peek->n;
     while (!rc && !bid->score && tries++ < MAX_TRIES && (s = next_json(s, end))) {
         inside =
@@ -317,16 +361,12 @@ static int probe_later(const struct oc_peek *peek, struct oc_probed *out, struct
 static int probe_named(const struct oc_peek *peek, const char *format, struct oc_arena *a,
                        struct oc_probed *out, struct oc_bid *bid, struct oc_err *err)
 {
-    struct oc_peek inside;
     out->imp = importer_named(format);
     if (!out->imp)
         return no_such_format(format, err);
     out->imp->probe(peek, bid);
-    if (!bid->score && unwrap_lines(peek, a, &out->prefix, &inside))
-        out->imp->probe(&inside, bid);
-    if (!bid->score)
-        out->prefix.n = 0;
-    return 0;
+    return bid->score ? prefer_unlabelled(peek, a, out, bid, err)
+                      : probe_unwrapped(peek, out->imp, a, out, bid, err);
 }
 
 int oc_profile_probe(const char *path, const char *format, struct oc_probed *out, struct oc_err *err)
@@ -344,6 +384,8 @@ int oc_profile_probe(const char *path, const char *format, struct oc_probed *out
         rc = probe_named(&peek, format, &a, out, &bid, err);
     } else if (rc == 0) {
         rc = best_bid(&peek, &out->imp, &bid, err);
+        if (rc == 0)
+            rc = prefer_unlabelled(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)
             rc = probe_wrapped(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)

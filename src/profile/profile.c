@@ -194,6 +194,7 @@ struct source {
     const struct oc_importer *imp;
     struct oc_source_file *file;
     size_t n;
+    const char *label; /* of the lines that are read, if others are a profile too; NULL: all lines */
 };
 
 struct sources {
@@ -273,6 +274,8 @@ static int profile_add_path(struct sources *all, const char *path, const struct 
         s = &all->source[all->n++];
         *s = (struct source){.imp = how.imp};
     }
+    if (how.other_labels)
+        s->label = oc_strdup(&all->arena, how.prefix.label);
     return profile_add_file(s, path, &how, opts, err);
 }
 
@@ -377,6 +380,12 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
     if (opts->limits)
         p->limits = *opts->limits;
     p->exprs = oc_exprs_new(&p->arena);
+    if (s->label)
+        oc_diag_add(
+            &p->diags, OC_WARNING, "W-several-profiles", "",
+            "the lines of several processes are profiles: only those with the label '%s' are read; save "
+            "each to its own file",
+            s->label);
     return p;
 }
 

@@ -330,6 +330,7 @@ struct oc_probed {
     const struct oc_importer *imp;
     unsigned part;               /* which of its parts the file is */
     struct oc_log_prefix prefix; /* of every line, to be removed; n 0: none */
+    bool other_labels;           /* lines with other labels than that of the prefix are a profile too */
     size_t skip;                 /* bytes of other text before the profile */
 };
 

@@ -104,6 +104,47 @@ static void plain_text_has_no_prefix(void **state)
     }
 }
 
+static size_t count_labels(const char *text, char label[OC_LOG_LABELS][OC_LOG_LABEL])
+{
+    struct oc_log_prefix found;
+    oc_log_prefix_of(text, strlen(text), &found);
+    return oc_log_labels(text, strlen(text), &found, label);
+}
+
+/* Numbers of lines are not labels. */
+static void labels_of_processes_are_found(void **state)
+{
+    static const struct {
+        const char *text, *first;
+        size_t n;
+    } of[] = {{"[0] a\n[1] b\n[0] c\n[1] d\n[1] e\n[0] f\n", "[0]", 2},
+              {"3: a\n2: b\n3: c\n2: d\n2: e\n3: f\n", "3", 2},
+              {"app-1  | a\napp-1  | b\napp-1  | c\n", "app-1", 1},
+              {"[1,0]<stdout>: a\n[1,0]<stderr>: b\n[1,0]<stdout>: c\n", "[1,0]", 1},
+              {"10:00:00 [rank2]: a\n10:00:00 [rank2]: b\n10:00:00 [rank2]: c\n", "[rank2]", 1},
+              {"[1] a\n[2] b\n[3] c\n[4] d\n", NULL, 0},
+              {"[I] a\n[W] b\n[I] c\n[I] d\n", NULL, 0},
+              {"a\nb\n", NULL, 0}};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(of); i++) {
+        char label[OC_LOG_LABELS][OC_LOG_LABEL];
+        assert_int_equal(count_labels(of[i].text, label), of[i].n);
+        if (of[i].n)
+            assert_string_equal(label[0], of[i].first);
+    }
+}
+
+static void lines_of_other_labels_are_dropped(void **state)
+{
+    (void)state;
+    static const char text[] = "[0] a\n[1] b\n[10] c\nd\n[0] e\n[1] f\n";
+    struct oc_log_prefix found;
+    oc_log_prefix_of(text, sizeof(text) - 1, &found);
+    assert_string_equal(found.label, "");
+    memcpy(found.label, "[1]", 4);
+    expect_text(text, sizeof(text) - 1, &found, "b\nd\nf\n");
+}
+
 /* Lines without the prefix of the others stay as they are. */
 static void other_lines_are_unchanged(void **state)
 {
@@ -199,6 +240,8 @@ int main(void)
         cmocka_unit_test(encoding_is_found_without_a_mark),
         cmocka_unit_test(prefixes_of_logging_tools_are_removed),
         cmocka_unit_test(plain_text_has_no_prefix),
+        cmocka_unit_test(labels_of_processes_are_found),
+        cmocka_unit_test(lines_of_other_labels_are_dropped),
         cmocka_unit_test(other_lines_are_unchanged),
         cmocka_unit_test(long_text_is_passed_on_in_pieces),
         cmocka_unit_test(stream_reads_utf16_files),

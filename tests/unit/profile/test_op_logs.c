@@ -169,6 +169,47 @@ static void rows_of_pytorch_without_calls_are_events(void **state)
     oc_profile_close(p);
 }
 
+/* Lines of two processes mixed: the first table of mpirun -l, srun -l, docker compose is read alone; a process that
+ * prints no table does not count. */
+static void a_table_of_one_of_several_processes_is_read(void **state)
+{
+    static const char *const label[][2] = {
+        {"[0] ", "[1] "}, {"0: ", "1: "}, {"[1,0]<stdout>: ", "[1,1]<stdout>: "}, {"a-1  | ", "b-2  | "}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(label) / sizeof(*label); i++)
+        for (unsigned other = 0; other < 2; other++) {
+            const char *a = label[i][0], *b = label[i][1];
+            struct oc_buf text = {0};
+            static const char *const line[] = {
+                RULE, TITLE, RULE, "add  2.000ms  4.000ms  4.000ms\n", "mul  1.000ms  1.000ms  1.000ms\n",
+                RULE};
+            for (size_t k = 0; k < 6; k++) {
+                oc_buf_printf(&text, "%s%s", b, other ? line[k] : "ready\n");
+                oc_buf_printf(&text, "%s%s", a, line[k]);
+            }
+            struct oc_profile *p = read_text(text.data);
+            assert_int_equal(p->n_rec, 2);
+            assert_true(p->imported_ns == 3e6);
+            const char *several = t_finding(p, "W-several-profiles");
+            assert_true(other ? several && strstr(several, "only those with the label") : !several);
+            oc_profile_close(p);
+            oc_buf_free(&text);
+        }
+}
+
+/* Lines that are known anywhere in a line: the label is not part of the name, and other processes are not added. */
+static void lines_after_labels_are_those_of_one_process(void **state)
+{
+#define PC(NAME, US) NAME "  EXECUTED  layerType: Relu  realTime: " US "  cpu: " US "  execType: jit\n"
+    (void)state;
+    struct oc_profile *p = read_text(
+        "[0] " PC("a", "1") "[1] " PC("a", "1") "[0] " PC("b", "2") "[1] " PC("b", "2") "[1] end\n[0] end\n");
+    assert_int_equal(p->n_rec, 2);
+    assert_true(t_rec(p, "a")->total_ns == 1e3 && t_rec(p, "b")->total_ns == 2e3);
+    assert_non_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
 static void tables_of_pytorch_that_cannot_be_read_say_why(void **state)
 {
     static const struct {
@@ -199,6 +240,8 @@ int main(void)
         cmocka_unit_test(cells_of_nvprof_with_units_are_times),
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
         cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
+        cmocka_unit_test(a_table_of_one_of_several_processes_is_read),
+        cmocka_unit_test(lines_after_labels_are_those_of_one_process),
         cmocka_unit_test(tables_of_pytorch_that_cannot_be_read_say_why),
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
     };
