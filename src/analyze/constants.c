@@ -195,10 +195,32 @@ static uint16_t slot_use(char slot)
     }
 }
 
-static bool takes_quantized(const struct oc_node *n, const struct oc_op *op)
+static bool is_integer(unsigned dtype)
 {
-    return op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV || op->op_class == OC_OP_QUANTIZE ||
-           op->op_class == OC_OP_ATTENTION || (op->op_class == OC_OP_GATHER && n->domain[0]);
+    unsigned kind = oc_dtype_info(dtype)->kind;
+    return kind == OC_KIND_INT || kind == OC_KIND_BOOL || kind == OC_KIND_STRING;
+}
+
+/* Integers wider than 16 bits are indices, lengths, masks or sums, not quantized numbers. */
+static bool is_narrow_integer(unsigned dtype)
+{
+    const struct oc_dtype_info *info = oc_dtype_info(dtype);
+    return info->kind == OC_KIND_INT && info->bits <= 16;
+}
+
+static bool has_scales(const struct oc_op *op)
+{
+    return op->slots && strchr(op->slots, 'q');
+}
+
+/* Whether the data slots of the operator accept quantized weights of the type. Products and DequantizeLinear
+ * accept any integers: those with biases of 32 bits too. */
+static bool takes_quantized(const struct oc_op *op, unsigned dtype)
+{
+    if (op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV || op->op_class == OC_OP_QUANTIZE)
+        return true;
+    return (op->op_class == OC_OP_ATTENTION || has_scales(op)) &&
+           (!is_integer(dtype) || is_narrow_integer(dtype));
 }
 
 static bool added_to_contraction(const struct oc_engine *e, const struct oc_node *n, uint32_t slot)
@@ -214,7 +236,7 @@ static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const
                        uint32_t slot)
 {
     uint16_t u = slot_use(oc_op_slot(op, slot));
-    if (u == U_DATA && takes_quantized(n, op))
+    if (u & (U_DATA | U_EMBED) && takes_quantized(op, e->a->type[n->in[slot]].dtype))
         u |= U_QDATA;
     if (u & (U_DATA | U_EMBED))
         u |= oc_op_broadcasts(op) && !*op->domain ? U_SCALAR_OK : U_NOT_SCALAR;
@@ -236,7 +258,20 @@ static bool is_without_elements(const struct oc_engine *e, uint32_t value)
     return oc_type_elements(&e->a->type[value], &n) && n == 0;
 }
 
-/* Uses propagate backwards through folded nodes: a transposed weight is a weight. */
+/* Whether the integers in the slot are dequantized: by the operator, or after it selected some of them, as a
+ * Gather of rows before a DequantizeLinear. */
+static bool is_quantized_data(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                              uint32_t slot, const uint16_t *use)
+{
+    bool data = op && slot_use(oc_op_slot(op, slot)) & (U_DATA | U_EMBED);
+    if (!data || !is_narrow_integer(e->a->type[n->in[slot]].dtype))
+        return false;
+    bool selected = oc_op_selects(op) && n->n_out && n->out[0] != OC_NONE && use[n->out[0]] & U_QDATA;
+    return selected || has_scales(op);
+}
+
+/* Uses propagate backwards through folded nodes: a transposed weight is a weight. Of values that are not
+ * constant only U_QDATA is known. */
 static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use, uint32_t *user)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -246,9 +281,14 @@ static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use
                    n->out[0] != OC_NONE && !is_without_elements(e, n->out[0]);
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
-        if (v == OC_NONE || !e->a->is_const[v] || k->state == OC_NODE_NOT_TAKEN)
+        if (v == OC_NONE || k->state == OC_NODE_NOT_TAKEN)
             continue;
-        uint16_t u = op ? use_of(e, n, op, i) : U_DATA | U_NOT_SCALAR;
+        uint16_t quantized_data = is_quantized_data(e, n, op, i, use) ? U_QDATA : 0;
+        if (!e->a->is_const[v]) {
+            use[v] |= quantized_data;
+            continue;
+        }
+        uint16_t u = op ? use_of(e, n, op, i) | quantized_data : U_DATA | U_NOT_SCALAR;
         uint32_t by = node + 1;
         if (through && (u & U_DATA)) {
             bool quantized = (u & U_QDATA) && k->state == OC_NODE_ABSORBED;
@@ -268,12 +308,6 @@ static void collect_uses(const struct oc_engine *e, uint16_t *use, uint32_t *use
             for (uint32_t i = graph->n_node; i-- > 0;)
                 collect_node(e, graph->node[i], use, user);
     }
-}
-
-static bool is_integer(unsigned dtype)
-{
-    unsigned kind = oc_dtype_info(dtype)->kind;
-    return kind == OC_KIND_INT || kind == OC_KIND_BOOL || kind == OC_KIND_STRING;
 }
 
 static unsigned params_classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
@@ -320,11 +354,22 @@ static uint32_t same_as(const struct constants *k, uint32_t value)
     return k->same ? k->same[value] : value;
 }
 
+/* Bytes of GatherBlockQuantized hold 8 / bits elements. */
+static uint64_t unpacked_elements(const struct oc_node *n, uint64_t elements)
+{
+    const struct oc_attr *bits = oc_node_attr(n, "bits");
+    uint64_t per_byte = !bits ? 2 : bits->i > 0 && bits->i <= 8 ? 8 / (uint64_t)bits->i : 1, product;
+    return __builtin_mul_overflow(elements, per_byte, &product) ? elements : product;
+}
+
 /* Elements that a constant represents: packed 4-bit blobs of MatMulNBits are N x K weights. */
 static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value,
                                  const struct constants *k)
 {
     const struct oc_node *n = k->user[value] ? &e->m->node[k->user[value] - 1] : NULL;
+    if (n && oc_equal(n->op_type, "GatherBlockQuantized") && n->in[0] != OC_NONE &&
+        same_as(k, n->in[0]) == value && e->a->type[value].dtype == OC_DT_UINT8)
+        return unpacked_elements(n, elements);
     if (!n || !oc_equal(n->op_type, "MatMulNBits") || n->n_in < 2 || n->in[1] == OC_NONE ||
         same_as(k, n->in[1]) != value)
         return elements;
