@@ -325,10 +325,10 @@ static unsigned params_classify(unsigned dtype, uint64_t elements, unsigned rank
         return OC_PC_CONST;
     if (u & U_TABLE)
         return OC_PC_TABLE;
+    if (u & U_NORM) /* also if a statistic has the same tensor, as in fresh models of PyTorch */
+        return OC_PC_NORM;
     if (u & U_STAT)
         return OC_PC_STAT;
-    if (u & U_NORM)
-        return OC_PC_NORM;
     if (u & U_EMBED)
         return OC_PC_EMBED;
     if (u & U_BIAS || (u & U_ADDED && rank == 1))

@@ -141,6 +141,29 @@ static void masks_of_attention_are_not_parameters(void **state)
     assert_int_equal(params_of(b), 216);
 }
 
+/* A fresh model of PyTorch has ones as weight and as variance: one tensor, which is a parameter, as the means
+ * that are the biases. */
+static void statistics_that_are_also_weights_are_parameters(void **state)
+{
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        struct oc_builder *b = oc_b_new(16);
+        oc_b_input(b, "x", "float[1,20,4]");
+        oc_b_init(b, "weight", "float[20]");
+        oc_b_init(b, "bias", "float[20]");
+        oc_b_init(b, "mean", "float[20]");
+        oc_b_init(b, "var", "float[20]");
+        oc_b_node(b, "Identity", "", "weight", "same", "");
+        oc_b_node(b, "BatchNormalization", "", shared ? "x,weight,bias,bias,same" : "x,weight,bias,mean,var",
+                  "y", "");
+        oc_b_output(b, "y", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        assert_int_equal(r.a->total->params, 40);
+        assert_int_equal(r.a->total->params_all, shared ? 40 : 80);
+        oc_run_free(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +173,7 @@ int main(void)
         cmocka_unit_test(tables_dequantized_after_the_selection_are_parameters),
         cmocka_unit_test(quantized_operands_are_parameters),
         cmocka_unit_test(masks_of_attention_are_not_parameters),
+        cmocka_unit_test(statistics_that_are_also_weights_are_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
