@@ -79,6 +79,11 @@ enum oc_param_class {
 };
 const char *oc_param_class_name(unsigned c);
 
+/* Quality of one of the counts MACs, FLOPs and OPs of a node: the bound or assumption of the node may concern
+ * other counts. */
+enum oc_work_kind { OC_WORK_MACS, OC_WORK_FLOPS, OC_WORK_OPS, OC_WORK_COUNT };
+uint8_t oc_work_quality(const struct oc_op *op, const struct oc_node_cost *k, enum oc_work_kind work);
+
 /* Quality of a sum that is unknown without either figure; oc_quality_add: one that is then a lower bound. */
 uint8_t oc_worse_quality(uint8_t a, uint8_t b);
 /* Before a figure in a sentence: "at most ", "at least ", "about ", "". Parts of unknown size make a sum a

@@ -15,6 +15,18 @@ uint8_t oc_worse_quality(uint8_t a, uint8_t b)
     return a == OC_UNKNOWN || b == OC_UNKNOWN ? OC_UNKNOWN : (uint8_t)oc_quality_add(a, b);
 }
 
+/* Not of control flow: an assumption about it concerns its bodies. */
+uint8_t oc_work_quality(const struct oc_op *op, const struct oc_node_cost *k, enum oc_work_kind work)
+{
+    const uint64_t count[] = {k->macs, k->flops, k->ops};
+    bool control = oc_op_is(op, OC_F_CONTROL), no_work = op && !control && op->formula && !*op->formula;
+    if (k->quality == OC_UNKNOWN || count[work])
+        return k->quality;
+    bool exact =
+        k->quality == OC_UPPER || no_work || (k->quality == OC_EST && work == OC_WORK_MACS && op && !control);
+    return exact ? OC_EXACT : k->quality;
+}
+
 struct counts {
     uint64_t macs, flops, ops, rd_act, rd_wt, wr;
 };
@@ -22,7 +34,8 @@ struct counts {
 struct tally {
     struct counts all, least; /* `least`: of nodes that are exact or lower bounds */
     unsigned seen;            /* 1 << quality */
-    bool beyond;              /* upper bounds beyond 64 bits: `all` is invalid */
+    unsigned seen_work[OC_WORK_COUNT];
+    bool beyond; /* upper bounds beyond 64 bits: `all` is invalid */
 };
 
 static bool totals_add(uint64_t *sum, uint64_t v)
@@ -43,9 +56,11 @@ static uint64_t moved(const struct counts *c)
 }
 
 /* False: a sum that must be known exceeds 64 bits. */
-static bool tally(struct tally *t, const struct oc_node_cost *k)
+static bool tally(struct tally *t, const struct oc_op *op, const struct oc_node_cost *k)
 {
     t->seen |= 1u << k->quality;
+    for (unsigned w = 0; w < OC_WORK_COUNT; w++)
+        t->seen_work[w] |= 1u << oc_work_quality(op, k, w);
     if (!t->beyond)
         t->beyond = !totals_add_counts(&t->all, k);
     return (k->quality != OC_EXACT && k->quality != OC_LOWER) || totals_add_counts(&t->least, k);
@@ -144,9 +159,13 @@ static void settle_type(struct oc_type_total *t, const struct tally *sum)
 
 static void settle_all(struct oc_totals *t, const struct tally *sum)
 {
+    const unsigned exact = 1u << OC_EXACT;
     uint8_t quality;
     const struct counts *c = totals_settle(sum, &quality), *least = &sum->least;
     t->quality = (enum oc_quality)quality;
+    t->macs_exact = !(sum->seen_work[OC_WORK_MACS] & ~exact);
+    t->work_exact =
+        t->macs_exact && !((sum->seen_work[OC_WORK_FLOPS] | sum->seen_work[OC_WORK_OPS]) & ~exact);
     t->macs = c->macs;
     t->flops = c->flops;
     t->ops = c->ops;
@@ -184,7 +203,8 @@ static bool sum_node_costs(struct oc_analysis *a)
         struct oc_type_total *type = &a->by_type[row];
         type->nodes++; /* NOLINT(clang-analyzer-core.NullDereference): type_row() adds the row */
         count_node(a->total, k);
-        ok = tally(&all, k) && tally(&rows.tally[row], k) && totals_add(&type->params, k->params);
+        ok = tally(&all, a->op[i], k) && tally(&rows.tally[row], a->op[i], k) &&
+             totals_add(&type->params, k->params);
     }
     settle_all(a->total, &all);
     ok = ok && (!all.beyond || all.seen & (1u << OC_UPPER | 1u << OC_EST));

@@ -90,6 +90,21 @@ static bool always_known(enum oc_gate_metric m)
     return m == OC_GATE_PARAMS || m == OC_GATE_NODES || m == OC_GATE_UNKNOWN;
 }
 
+static unsigned figures_quality_of(const struct oc_analysis *a, uint32_t node, enum oc_gate_metric m)
+{
+    const struct oc_node_cost *k = &a->cost[node];
+    switch (m) {
+    case OC_GATE_MACS:
+        return oc_work_quality(a->op[node], k, OC_WORK_MACS);
+    case OC_GATE_FLOPS:
+        return oc_work_quality(a->op[node], k, OC_WORK_FLOPS);
+    case OC_GATE_OPS:
+        return oc_work_quality(a->op[node], k, OC_WORK_OPS);
+    default:
+        return always_known(m) ? OC_EXACT : k->quality;
+    }
+}
+
 /* Sums cannot overflow: the larger sums of the analysis did not. */
 static void sum_nodes(struct oc_figures *f, enum oc_gate_metric m, const struct part *p,
                       struct oc_figure_span *s)
@@ -102,7 +117,7 @@ static void sum_nodes(struct oc_figures *f, enum oc_gate_metric m, const struct 
         const struct oc_node_cost *k = &a->cost[i];
         if (!oc_node_counts(a, i) || !has_node(p, &a->model->node[i]))
             continue;
-        unsigned quality = always_known(m) ? OC_EXACT : k->quality;
+        unsigned quality = figures_quality_of(a, i, m);
         if (m == OC_GATE_UNKNOWN && k->quality != OC_UNKNOWN)
             continue;
         uint64_t v = quality == OC_UNKNOWN ? 0 : figures_count_of(k, m);

@@ -142,13 +142,17 @@ static void main_lines_add_cost(struct lines *l)
         add_least_cost(l, t, moved);
         return;
     }
-    main_lines_add(
-        l, "cost",
-        oc_printf(
-            l->arena, "%s%s%s MACs, %s FLOPs%s, %s%s moved", oc_report_sizes(l->r) ? "mean " : "",
-            oc_quality_word(t->quality), oc_count_text(l->arena, t->macs), oc_count_text(l->arena, t->flops),
-            t->ops ? oc_printf(l->arena, ", %s (integer)", oc_si_text(l->arena, (double)t->ops, "OP")) : "",
-            t->bytes_bound ? "at least " : "", oc_si_text(l->arena, moved, "B")));
+    const char *word = oc_quality_word(t->quality), *ops = oc_si_text(l->arena, (double)t->ops, "OP");
+    main_lines_add(l, "cost", /* the word precedes the first figure that it concerns */
+                   oc_printf(l->arena, "%s%s%s MACs, %s%s FLOPs%s, %s%s moved",
+                             oc_report_sizes(l->r) ? "mean " : "", t->macs_exact ? "" : word,
+                             oc_count_text(l->arena, t->macs), t->macs_exact && !t->work_exact ? word : "",
+                             oc_count_text(l->arena, t->flops),
+                             t->ops ? oc_printf(l->arena, ", %s (integer)", ops) : "",
+                             t->bytes_bound  ? "at least "
+                             : t->work_exact ? word
+                                             : "",
+                             oc_si_text(l->arena, moved, "B")));
 }
 
 static void add_memory(struct lines *l)

@@ -145,9 +145,9 @@ void oc_html_verdict(struct oc_report *r, FILE *f)
 
 /* ---- fragment: figures ------------------------------------------------------------------------------ */
 
-static const char *mark_of(const struct oc_totals *t)
+static const char *mark_of(const struct oc_totals *t, bool exact)
 {
-    return t->unknown_nodes ? oc_quality_mark(OC_LOWER) : oc_quality_mark(t->quality);
+    return exact ? NULL : t->unknown_nodes ? oc_quality_mark(OC_LOWER) : oc_quality_mark(t->quality);
 }
 
 static void count_facts(struct oc_html *h, const struct oc_analysis *a)
@@ -159,15 +159,15 @@ static void count_facts(struct oc_html *h, const struct oc_analysis *a)
         enum oc_html_kind kind;
         uint64_t v;
         bool wanted, exact;
-    } fact[] = {{"MACs", "totals.macs", OC_HTML_SI, t->macs, any, false},
-                {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, any, false},
-                {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, false},
+    } fact[] = {{"MACs", "totals.macs", OC_HTML_SI, t->macs, any, t->macs_exact},
+                {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, any, t->work_exact},
+                {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, t->work_exact},
                 {"Parameters", "totals.params", OC_HTML_SI, t->params, true, true},
                 {"Constants", "totals.const_bytes", OC_HTML_BYTES, t->const_bytes, true, true}};
     for (size_t i = 0; i < OC_COUNT(fact); i++)
         if (fact[i].wanted)
             oc_html_fact_u64(h, fact[i].title, fact[i].key, fact[i].kind, fact[i].v,
-                             fact[i].exact ? NULL : mark_of(t), NULL);
+                             mark_of(t, fact[i].exact), NULL);
     if (a->peak.quality != OC_UNKNOWN && a->peak.node != OC_NONE)
         oc_html_fact_u64(h, "Peak activation memory", "totals.peak_activation_bytes", OC_HTML_BYTES,
                          a->peak.bytes, oc_quality_mark(a->peak.quality), NULL);

@@ -276,7 +276,8 @@ static const char *mega_macs(struct oc_arena *a, const struct oc_totals *t)
 {
     if (t->quality == OC_UNKNOWN)
         return t->least.macs ? oc_printf(a, ">=%s", oc_number_text(a, (double)t->least.macs * 1e-6, 4)) : "-";
-    return oc_printf(a, "%s%s", oc_quality_mark(t->quality), oc_number_text(a, (double)t->macs * 1e-6, 4));
+    return oc_printf(a, "%s%s", t->macs_exact ? "" : oc_quality_mark(t->quality),
+                     oc_number_text(a, (double)t->macs * 1e-6, 4));
 }
 
 static double known(double v)

@@ -79,6 +79,49 @@ static void limits_of_types_and_modules(void **state)
     oc_run_free(&r);
 }
 
+/* A node whose bound or assumption does not concern the count: the bytes of maps and strings, the FLOPs of a
+ * RoiAlign or of a suppression. One that may concern it is inconclusive: a Dropout that may train. */
+static void assumptions_about_other_counts_do_not_matter(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *inputs, *attrs, *output;
+        enum oc_check_result macs, flops;
+    } row[] = {
+        {"ai.onnx.ml::ZipMap", "y", "classlabels_int64s=1,2", NULL, OC_CHECK_PASSED, OC_CHECK_PASSED},
+        {"StringNormalizer", "s", "", NULL, OC_CHECK_PASSED, OC_CHECK_PASSED},
+        {"NonMaxSuppression", "boxes,scores,most", "", "int64[1,3]", OC_CHECK_PASSED, OC_CHECK_PASSED},
+        {"RoiAlign", "maps,rois,at", "", NULL, OC_CHECK_PASSED, OC_CHECK_INCONCLUSIVE},
+        {"Dropout", "y,,train", "", NULL, OC_CHECK_PASSED, OC_CHECK_INCONCLUSIVE},
+        {"acme::Strange", "y", "", "float[3,2]", OC_CHECK_INCONCLUSIVE, OC_CHECK_INCONCLUSIVE},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_opset(b, "ai.onnx.ml", 1);
+        oc_b_input(b, "x", "float[3,4]");
+        oc_b_input(b, "s", "string[3]");
+        oc_b_input(b, "boxes", "float[1,9,4]");
+        oc_b_input(b, "scores", "float[1,1,9]");
+        oc_b_init(b, "most", "int64[1]{2}");
+        oc_b_input(b, "maps", "float[1,2,8,8]");
+        oc_b_input(b, "rois", "float[5,4]");
+        oc_b_input(b, "at", "int64[5]");
+        oc_b_input(b, "train", "bool[]");
+        oc_b_init(b, "w", "float[4,2]");
+        oc_b_node(b, "MatMul", "product", "x,w", "y", "");
+        oc_b_node(b, row[i].op, "last", row[i].inputs, "z", row[i].attrs);
+        oc_b_output(b, "y", NULL);
+        oc_b_output(b, "z", row[i].output);
+        struct oc_run r = oc_run_model(b, NULL);
+        assert_int_not_equal(r.a->total->quality, OC_EXACT);
+        assert_int_equal(r.a->total->macs_exact, row[i].macs == OC_CHECK_PASSED);
+        assert_int_equal(check_one(&r, "macs", "1G", NULL, NULL, ""), row[i].macs);
+        assert_int_equal(check_one(&r, "flops", "1G", NULL, NULL, ""), row[i].flops);
+        assert_int_equal(check_one(&r, "macs", "23", NULL, NULL, ""), OC_CHECK_FAILED);
+        oc_run_free(&r);
+    }
+}
+
 /* Unknown costs can have any value: a limit that the known part exceeds fails, every other limit is
  * inconclusive. */
 static void unknown_costs_do_not_pass(void **state)
@@ -147,9 +190,13 @@ static void rejects_invalid_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_mac_over_the_limit_fails),     cmocka_unit_test(limits_of_types_and_modules),
-        cmocka_unit_test(unknown_costs_do_not_pass),        cmocka_unit_test(forbidden_operators_fail),
-        cmocka_unit_test(times_need_a_profile_or_a_device), cmocka_unit_test(rejects_invalid_limits),
+        cmocka_unit_test(one_mac_over_the_limit_fails),
+        cmocka_unit_test(limits_of_types_and_modules),
+        cmocka_unit_test(assumptions_about_other_counts_do_not_matter),
+        cmocka_unit_test(unknown_costs_do_not_pass),
+        cmocka_unit_test(forbidden_operators_fail),
+        cmocka_unit_test(times_need_a_profile_or_a_device),
+        cmocka_unit_test(rejects_invalid_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
