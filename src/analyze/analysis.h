@@ -57,6 +57,7 @@ struct oc_node_cost {
     uint8_t state;                 /* enum oc_node_state */
     uint8_t op_class;              /* enum oc_op_class */
     bool alias;                    /* moves no bytes */
+    bool view;                     /* output 0 shares the memory of an input: with alias, or without */
     const char *note;              /* reason of the quality, or why it is unknown; NULL */
 };
 

@@ -428,6 +428,7 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
         return cost_overflow(e, n);
     out->alias = k.alias;
+    out->view = k.alias || k.view;
     if (!c.unknown && !cost_store(e, &c, &k, trips, out))
         return cost_overflow(e, n);
     out->params += k.attr_params;

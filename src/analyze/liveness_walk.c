@@ -83,7 +83,7 @@ static void add_reads(struct links *k, uint32_t step, uint32_t value)
 /* Whether the step writes into a buffer that it also reads, except as a view. */
 static bool overwrites(const struct links *k, uint32_t step, uint32_t buffer)
 {
-    return k->in_of[buffer] == step && k->out_of[buffer] == step && !k->l->a->cost[k->l->step[step]].alias;
+    return k->in_of[buffer] == step && k->out_of[buffer] == step && !k->l->a->cost[k->l->step[step]].view;
 }
 
 /* Readers of the old content go before, readers of the new content after. */
@@ -309,8 +309,8 @@ static bool shares_memory(const struct oc_live_walk *w, uint32_t step, uint32_t 
 {
     const struct oc_live_builder *b = w->b;
     uint32_t node = w->step[step];
-    if (!b->a->cost[node].alias || b->o.order != OC_ORDER_ORT || b->a->type[value].kind != OC_T_TENSOR)
-        return b->a->cost[node].alias;
+    if (!b->a->cost[node].view || b->o.order != OC_ORDER_ORT || b->a->type[value].kind != OC_T_TENSOR)
+        return b->a->cost[node].view;
     return oc_op_is(b->a->op[node], OC_F_VIEW) && !b->m->value[value].graph_output;
 }
 

@@ -489,6 +489,7 @@ static bool add_trip(struct oc_engine *e, struct node_sum *s, const struct oc_no
         t->mac_class = k->mac_class;
         t->rest_class = k->rest_class;
         t->alias = k->alias;
+        t->view = k->view;
         t->note = k->note;
     }
     if (k->macs)

@@ -80,6 +80,11 @@ static int contrib_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 2) ? 2 : 1, n));
     else if (!mode && !oc_out_wanted(c, 1))
         k->alias = true;
+    else if (!mode) { /* only the mask of ones is written */
+        k->view = true;
+        k->rd[0] = 0;
+        k->wr[0] = 0;
+    }
     return 0;
 }
 static const char contrib_cost_dropout_formula[] =

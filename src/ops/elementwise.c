@@ -117,6 +117,7 @@ static int unary_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
         k->alias = true;
         return 0;
     }
+    k->view = true;
     k->rd[0] = 0; /* only the mask of ones is written */
     k->wr[0] = 0;
     return 0;

@@ -329,10 +329,11 @@ struct oc_cost {
     uint64_t hist_i[OC_PRIM_COUNT]; /* integer and boolean work; MACs are in one of the two, by mac_class */
     uint8_t mac_class, rest_class;  /* enum oc_class */
     bool alias;                     /* moves 0 bytes (set by the rule, or by OC_F_VIEW) */
-    uint64_t *rd;         /* bytes read by input slot; prefilled with the full size, 0 for repeats and
+    bool view;    /* output 0 shares the input's memory, but others are written; with alias: implied */
+    uint64_t *rd; /* bytes read by input slot; prefilled with the full size, 0 for repeats and
                              metadata slots; a rule may lower or raise it. At least OC_RULE_SLOTS elements: rules
                              name slots that the node may lack; those have no effect */
-    uint64_t *wr;         /* bytes written by output slot, likewise */
+    uint64_t *wr; /* bytes written by output slot, likewise */
     uint64_t attr_params; /* set by a rule: bytes of weights that are attributes (tree ensembles) */
     uint32_t n_in, n_out;
 };

@@ -67,6 +67,34 @@ static struct oc_builder *chain(void)
     return b;
 }
 
+/* Without training the output of a Dropout is its input: 240 bytes, and 60 of a mask or 8 of packed bits. In
+ * training it is written. */
+static void dropout_shares_its_input_also_with_a_mask(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *inputs, *outputs;
+        uint64_t peak;
+    } row[] = {{"Dropout", "x", "y", 240},
+               {"Dropout", "x", "y,mask", 240 + 60},
+               {"com.microsoft::BitmaskDropout", "x", "y,mask", 240 + 8},
+               {"Dropout", "x,ratio,train", "y,mask", 240 + 240 + 60}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(13);
+        oc_b_opset(b, "com.microsoft", 1);
+        oc_b_input(b, "x", "float[3,4,5]");
+        oc_b_init(b, "ratio", "float{0.5}");
+        oc_b_init(b, "train", "bool{1}");
+        oc_b_node(b, row[i].op, "drop", row[i].inputs, row[i].outputs, "");
+        oc_b_output(b, "y", NULL);
+        if (strchr(row[i].outputs, ','))
+            oc_b_output(b, "mask", NULL);
+        struct seen s = analyze_liveness(b, NULL);
+        assert_int_equal(s.l->peak, row[i].peak);
+        seen_free(&s);
+    }
+}
+
 /* x is live at step 0, t with its view u in one buffer until the last step. Live: x t, t, t v, t v y. */
 static void views_share_the_buffer_of_their_source(void **state)
 {
@@ -412,6 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_share_the_buffer_of_their_source),
+        cmocka_unit_test(dropout_shares_its_input_also_with_a_mask),
         cmocka_unit_test(buffers_are_rounded_up_to_the_alignment),
         cmocka_unit_test(inputs_are_kept_or_excluded_by_option),
         cmocka_unit_test(in_place_reuses_the_buffer_of_the_last_read),
