@@ -168,15 +168,19 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
 {
     unsigned rank = v->declared->shape.rank;
     const char *by;
+    bool least;
     if (e->o->default_dim > 0) {
         *why = "--default-dim";
         return e->o->default_dim;
     }
     if (!e->readers.first)
         oc_first_readers_make(&e->readers, e->m, &e->a->arena);
-    int64_t size = axis ? oc_implied_size(e->m, &e->readers, (uint32_t)(v - e->m->value), axis, &by) : 0;
+    int64_t size =
+        axis ? oc_implied_size(e->m, &e->readers, (uint32_t)(v - e->m->value), axis, &by, &least) : 0;
     if (size) {
-        *why = oc_printf(&e->a->arena, "required by the weights of a %s", by);
+        *why =
+            oc_printf(&e->a->arena,
+                      least ? "the smallest size that a %s accepts" : "required by the weights of a %s", by);
         return size;
     }
     if (bind_contains(name, "past") || bind_contains(name, "cache")) {

@@ -7,7 +7,7 @@
 
 /* ---- implied size -------------------------------------------------------------------------------------- */
 
-/* Sizes of a model's inputs that its own constants imply. */
+/* Sizes of a model's inputs that its own constants and attributes imply. */
 
 /* Nodes of the main graph by the value in their first slot, as lists. */
 struct oc_first_readers {
@@ -19,10 +19,10 @@ void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m,
 
 /* Size of an open dimension of a graph input that the weights of the operators which read the input require
  * (channels of Conv, rows of MatMul, the shape of a Reshape ...), also after operators that keep the shape.
- * 0: nothing implies one. *by: the first such operator. O(nodes that the traversal reaches): a node has one
+ * 0: nothing implies one. *by: the first such operator; *least: it requires at least this size. O(nodes that the traversal reaches): a node has one
  * first input, so all inputs together are linear in the nodes. */
 int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
-                        unsigned axis, const char **by);
+                        unsigned axis, const char **by, bool *least);
 
 /* ---- engine -------------------------------------------------------------------------------------------- */
 

@@ -71,6 +71,34 @@ static void expect_size(const char *op, const char *input, const char *weight, c
     expect_size_after("Relu", op, input, weight, attr, axis, size);
 }
 
+/* Features up to the largest that a node compares, here 5; the ids of leaves mean nothing. Not the rows. */
+static void trees_need_the_features_that_they_compare(void **state)
+{
+    (void)state;
+    static const char *const input[] = {"float[N,c]", "float[1,c]", "float[N,9]"};
+    for (size_t i = 0; i < OC_COUNT(input); i++) {
+        struct made m;
+        struct oc_builder *b = oc_b_new(17);
+        int64_t dim[64];
+        struct oc_input_info in;
+        oc_b_opset(b, "ai.onnx.ml", 3);
+        oc_b_input(b, "x", input[i]);
+        oc_b_node(b, "ai.onnx.ml::TreeEnsembleRegressor", "tree", "x", "y",
+                  "nodes_treeids=[0,0,0] nodes_nodeids=[0,1,2] nodes_featureids=[5,7,0] "
+                  "nodes_modes=[BRANCH_LEQ,LEAF,LEAF] nodes_truenodeids=[1,0,0] "
+                  "nodes_falsenodeids=[2,0,0] target_treeids=[0,0] target_nodeids=[1,2] "
+                  "target_ids=[0,0] target_weights=[1.0,2.0]");
+        oc_b_output(b, "y", "float");
+        analyze(&m, b);
+        assert_true(oc_analysis_input(m.analysis, 0, dim, &in));
+        assert_int_equal(dim[0], 1);
+        assert_int_equal(dim[1], i == 2 ? 9 : 6);
+        if (i < 2)
+            assert_non_null(strstr(in.assumed, "6 (the smallest size that a TreeEnsembleRegressor accepts)"));
+        drop(&m);
+    }
+}
+
 static void sizes_pass_operators_that_keep_the_shape(void **state)
 {
     (void)state;
@@ -210,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_decide_open_dimensions),
+        cmocka_unit_test(trees_need_the_features_that_they_compare),
         cmocka_unit_test(sizes_pass_operators_that_keep_the_shape),
         cmocka_unit_test(lengths_that_do_not_fit_are_revised),
         cmocka_unit_test(sizes_at_failing_nodes_and_multiples_are_tried),
