@@ -346,7 +346,7 @@ static void hash_node(struct side *s, uint32_t i)
     const struct oc_node *n = &s->m->node[i];
     uint64_t attrs = 0; /* independent of their order */
     for (uint32_t k = 0; k < n->n_attr; k++)
-        attrs += attr_hash(&n->attr[k]);
+        attrs += oc_attr_is_default(s->a, n, &n->attr[k]) ? 0 : attr_hash(&n->attr[k]);
     s->type[i] = align_mix(mix_text(mix_text(2, n->op_type), n->domain), n->graph != 0);
     s->kin[i] = kin_hash(n->op_type);
     s->outline[i] = align_mix(align_mix(s->type[i], attrs), n->n_in);

@@ -249,6 +249,15 @@ __attribute__((format(printf, 3, 4))) static void found(struct comparing *x, uns
     oc_buf_printf(&x->text, "%s%s", x->text.n ? "; " : "", part);
 }
 
+/* Whether the attribute, which the other node lacks, says the same there: versions may differ in defaults. */
+static bool is_left_out(const struct comparing *x, const struct oc_attr *t)
+{
+    bool both = !strcmp(x->node[0]->op_type, x->node[1]->op_type);
+    for (unsigned s = 0; s < 2 && both; s++)
+        both = oc_attr_is_default(x->d->in[s].analysis, x->node[s], t);
+    return both;
+}
+
 static void compare_attrs(struct comparing *x)
 {
     struct oc_arena *a = &x->d->arena;
@@ -257,13 +266,13 @@ static void compare_attrs(struct comparing *x)
         if (oc_node_attr(p, p->attr[i].name) != &p->attr[i])
             continue; /* a repeated name: rules read the first */
         const struct oc_attr *other = oc_node_attr(q, p->attr[i].name);
-        if (!other || !oc_attr_same(&p->attr[i], other))
+        if (other ? !oc_attr_same(&p->attr[i], other) : !is_left_out(x, &p->attr[i]))
             found(x, OC_DIFF_ATTRS, "%.60s %s -> %s", p->attr[i].name,
                   x->describe ? diff_text_attr_text(a, &p->attr[i]) : "",
                   x->describe ? diff_text_attr_text(a, other) : "");
     }
     for (uint32_t i = 0; i < q->n_attr; i++)
-        if (!oc_node_attr(p, q->attr[i].name))
+        if (!oc_node_attr(p, q->attr[i].name) && !is_left_out(x, &q->attr[i]))
             found(x, OC_DIFF_ATTRS, "%.60s none -> %s", q->attr[i].name,
                   x->describe ? diff_text_attr_text(a, &q->attr[i]) : "");
 }

@@ -55,6 +55,46 @@ static void free_all(struct oc_diff *d, struct oc_run *a, struct oc_run *b)
     oc_run_free(b);
 }
 
+/* Attributes that one exporter writes and another leaves out: equal where they are the default of the operator
+ * and its version, also on both sides. */
+static void attributes_at_their_default_are_unchanged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *inputs, *attrs;
+        int opset;
+        bool same;
+    } row[] = {
+        {"Conv", "x,w", "auto_pad=NOTSET group=1 strides=[1,1] dilations=[1,1] pads=[0,0,0,0]", 17, true},
+        {"Conv", "x,w", "kernel_shape=[3,3]", 17, true},
+        {"Conv", "x,w", "pads=[0,0,0,1]", 17, false},
+        {"Conv", "x,w", "auto_pad=SAME_UPPER", 17, false},
+        {"Gemm", "a,c", "transA=0 alpha=1.0 beta=1.0", 17, true},
+        {"Gemm", "a,c", "alpha=2.0", 17, false},
+        {"LeakyRelu", "x", "alpha=0.01", 17, true},
+        {"Softmax", "x", "axis=-1", 17, true},
+        {"Softmax", "x", "axis=-1", 12, false}, /* the default is 1 there */
+        {"ReduceMean", "x", "keepdims=0", 17, false},
+    };
+    for (size_t i = 0; i < 2 * OC_COUNT(row); i++) {
+        struct oc_run r[2];
+        for (unsigned side = 0; side < 2; side++) {
+            struct oc_builder *b = oc_b_new(row[i / 2].opset);
+            oc_b_input(b, "x", "float[1,3,8,8]");
+            oc_b_input(b, "a", "float[2,4]");
+            oc_b_init(b, "w", "float[5,3,3,3]");
+            oc_b_init(b, "c", "float[4,4]");
+            oc_b_node(b, row[i / 2].op, "n", row[i / 2].inputs, "y", side == i % 2 ? row[i / 2].attrs : "");
+            oc_b_output(b, "y", NULL);
+            r[side] = oc_run_model(b, NULL);
+        }
+        struct oc_diff *d = diff_runs(&r[0], &r[1]);
+        if (!(find_row(d, "n")->change & OC_DIFF_ATTRS) != row[i / 2].same)
+            fail_msg("%s %s: %s", row[i / 2].op, row[i / 2].attrs, find_row(d, "n")->what);
+        free_all(d, &r[0], &r[1]);
+    }
+}
+
 static void equal_models_have_equal_rows(void **state)
 {
     (void)state;
@@ -272,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_models_have_equal_rows),
+        cmocka_unit_test(attributes_at_their_default_are_unchanged),
         cmocka_unit_test(rows_are_changed_added_or_removed),
         cmocka_unit_test(unknown_rows_are_counted),
         cmocka_unit_test(rows_of_a_branch_of_unknown_cost_add_up_to_more),
