@@ -162,6 +162,10 @@ typedef void oc_see_outputs(void *ctx, struct oc_analysis *a, uint32_t node, str
 int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,
                     void *ctx, struct oc_analysis **out, struct oc_err *err);
 
+/* The constant that a node reads as packed weights (blobs of MatMulNBits, bytes of GatherBlockQuantized) and
+ * the weights in it; OC_NONE: none. */
+uint32_t oc_packed_value(const struct oc_model *m, const struct oc_node *n, uint64_t *elements);
+
 /* ---- mean cost ----------------------------------------------------------------------------------------- */
 
 /* Mean costs over analyses of one model with different sizes. */

@@ -354,30 +354,36 @@ static uint32_t same_as(const struct constants *k, uint32_t value)
     return k->same ? k->same[value] : value;
 }
 
-/* Bytes of GatherBlockQuantized hold 8 / bits elements. */
-static uint64_t unpacked_elements(const struct oc_node *n, uint64_t elements)
+uint32_t oc_packed_value(const struct oc_model *m, const struct oc_node *n, uint64_t *elements)
 {
-    const struct oc_attr *bits = oc_node_attr(n, "bits");
-    uint64_t per_byte = !bits ? 2 : bits->i > 0 && bits->i <= 8 ? 8 / (uint64_t)bits->i : 1, product;
-    return __builtin_mul_overflow(elements, per_byte, &product) ? elements : product;
+    bool product = oc_equal(n->op_type, "MatMulNBits");
+    uint32_t slot = product ? 1 : 0;
+    if ((!product && !oc_equal(n->op_type, "GatherBlockQuantized")) || n->n_in <= slot ||
+        n->in[slot] == OC_NONE)
+        return OC_NONE;
+    const struct oc_attr *bits = oc_node_attr(n, "bits"), *rows = oc_node_attr(n, "N"),
+                         *columns = oc_node_attr(n, "K");
+    if (product)
+        return rows && columns && rows->i > 0 && columns->i > 0 &&
+                       oc_mul_u64((uint64_t)rows->i, (uint64_t)columns->i, elements)
+                   ? n->in[slot]
+                   : OC_NONE;
+    const struct oc_tensor *t = m->value[n->in[slot]].constant;
+    int64_t width = bits ? bits->i : 4;
+    return t && t->dtype == OC_DT_UINT8 && width > 0 && width <= 8 &&
+                   oc_mul_u64(t->elements, (uint64_t)(8 / width), elements)
+               ? n->in[slot]
+               : OC_NONE;
 }
 
-/* Elements that a constant represents: packed 4-bit blobs of MatMulNBits are N x K weights. */
+/* Elements that a constant represents. */
 static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value,
                                  const struct constants *k)
 {
-    const struct oc_node *n = k->user[value] ? &e->m->node[k->user[value] - 1] : NULL;
-    if (n && oc_equal(n->op_type, "GatherBlockQuantized") && n->in[0] != OC_NONE &&
-        same_as(k, n->in[0]) == value && e->a->type[value].dtype == OC_DT_UINT8)
-        return unpacked_elements(n, elements);
-    if (!n || !oc_equal(n->op_type, "MatMulNBits") || n->n_in < 2 || n->in[1] == OC_NONE ||
-        same_as(k, n->in[1]) != value)
-        return elements;
-    const struct oc_attr *rows = oc_node_attr(n, "N"), *cols = oc_node_attr(n, "K");
-    uint64_t product;
-    bool fine = rows && cols && rows->i > 0 && cols->i > 0 &&
-                !__builtin_mul_overflow((uint64_t)rows->i, (uint64_t)cols->i, &product);
-    return fine ? product : elements;
+    uint64_t unpacked = 0;
+    uint32_t packed =
+        k->user[value] ? oc_packed_value(e->m, &e->m->node[k->user[value] - 1], &unpacked) : OC_NONE;
+    return packed != OC_NONE && same_as(k, packed) == value ? unpacked : elements;
 }
 
 static void params_count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements,

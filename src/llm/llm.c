@@ -388,10 +388,23 @@ static int find_serving(struct oc_llm *l, struct oc_err *err)
 
 /* ---- all together -------------------------------------------------------------------------------- */
 
+/* What the reader of the model found: a quantization that is not modelled changes every figure. Values of
+ * weights change none. */
+static void add_warnings_of_model(struct oc_llm *l)
+{
+    const struct oc_diag *d;
+    size_t n = oc_model_diags(l->model, &d);
+    for (size_t i = 0; i < n; i++)
+        if (d[i].severity != OC_INFO && strcmp(d[i].code, "W-external-missing") != 0)
+            oc_diag_add(&l->diags, d[i].severity, d[i].code, d[i].where, "%s", d[i].text);
+}
+
 static int llm_make(struct oc_llm *l, struct oc_err *err)
 {
-    if (oc_kv_find(l->model, &l->arena, &l->diags, &l->kv, err) ||
-        oc_llm_find_sizes(l->model, &l->kv, l->opts.analyze, &l->arena, &l->sizes, err) ||
+    if (oc_kv_find(l->model, &l->arena, &l->diags, &l->kv, err))
+        return -1;
+    add_warnings_of_model(l);
+    if (oc_llm_find_sizes(l->model, &l->kv, l->opts.analyze, &l->arena, &l->sizes, err) ||
         check_fixed(l, err) || oc_llm_find_facts(l, err))
         return -1;
     llm_find_runs(l);

@@ -473,21 +473,20 @@ static void add_constant(struct groups *g, uint32_t value, unsigned dtype, uint6
     g->l->weights[at].bytes += bytes;
 }
 
-/* A MatMulNBits packs N x K weights in a tensor of bytes. */
+/* Tensors of bytes with packed weights. */
 static void unpack_labels(struct groups *g)
 {
     const struct oc_model *m = g->l->model;
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &m->node[i];
-        if (strcmp(n->op_type, "MatMulNBits") || n->n_in < 2 || n->in[1] == OC_NONE)
-            continue;
-        int64_t bits = attr_of(n, "bits"), block = attr_of(n, "block_size"), rows = attr_of(n, "N"),
-                columns = attr_of(n, "K");
         uint64_t elements;
-        if (rows > 0 && columns > 0 && oc_mul_u64((uint64_t)rows, (uint64_t)columns, &elements))
-            g->elements[n->in[1]] = elements;
-        g->label[n->in[1]] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
-                                       (long long)(bits > 0 ? bits : 4), (long long)block);
+        uint32_t value = oc_packed_value(m, n, &elements);
+        if (value == OC_NONE)
+            continue;
+        int64_t bits = attr_of(n, "bits"), block = attr_of(n, "block_size");
+        g->elements[value] = elements;
+        g->label[value] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
+                                    (long long)(bits > 0 ? bits : 4), (long long)block);
     }
 }
 

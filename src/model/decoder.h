@@ -1,7 +1,7 @@
 /* model/: A file as an immutable graph: ONNX, or a description of a decoder (config.json, safetensors,
  * GGUF). Weights are views into the file and are not read. Every length and nesting is checked before use:
  * the input is untrusted, and a new reader needs a fuzz target.
- * Private to the folder: decoder.h graph_writer.h loader.h stored.h. */
+ * Private to the folder: decoder.h decoder_graph.h graph_writer.h loader.h stored.h. */
 
 /* Language models without an ONNX file: the config.json of Hugging Face's transformers describes a decoder,
  * and its graph is built from that description, with a KV cache and with weights that have shapes but no
@@ -44,6 +44,13 @@ enum oc_decoder_trait {
     OC_DEC_MULTI_QUERY = 1 << 25 /* one key head, or as many as num_kv_heads with new_decoder_architecture */
 };
 
+/* How the weights of a module are packed; bits 0: not. */
+struct oc_packing {
+    const char *module;
+    int64_t bits, block;
+    struct oc_packing *next;
+};
+
 struct oc_decoder {
     const char *type; /* model_type, as in the file */
     unsigned traits;  /* enum oc_decoder_trait */
@@ -57,14 +64,16 @@ struct oc_decoder {
     int64_t window;                              /* 0: none */
     uint8_t *windowed, *linear;                  /* by layer; linear NULL: none */
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
-    int dtype;               /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
-    int packed_dtype;        /* of the experts, and with scale_block of the other layers; 0: dtype */
-    int64_t scale_block;     /* a scale for so many rows and columns; 0: none */
-    bool part;               /* the file describes other parts too (images, sound) */
-    bool other_quantization; /* one that is not modelled */
-    int64_t bits, block;     /* weights packed in blocks (GPTQ, AWQ); bits 0: not */
-    bool relu;               /* activation of a plain MLP; otherwise GELU */
-    bool gelu;               /* activation of a gated MLP; otherwise SiLU */
+    int dtype;                    /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
+    int packed_dtype;             /* of the experts, and with scale_block of the other layers; 0: dtype */
+    int64_t scale_block;          /* a scale for so many rows and columns; 0: none */
+    bool part;                    /* the file describes other parts too (images, sound) */
+    bool other_quantization;      /* one that is not modelled */
+    int64_t bits, block;          /* weights packed in blocks (GPTQ, AWQ, MLX); bits 0: not */
+    bool mlx;                     /* with a bias for each block, also embeddings and the last layer */
+    const struct oc_packing *own; /* modules that MLX packs in another way; NULL: none */
+    bool relu;                    /* activation of a plain MLP; otherwise GELU */
+    bool gelu;                    /* activation of a gated MLP; otherwise SiLU */
 };
 
 /* Reads and checks the text of a config.json; lists and texts are in the arena. OC_EUNSUPPORTED: another kind

@@ -7,7 +7,7 @@
 #include "model/decoder.h"
 #include "shape/type.h"
 
-enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
+enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4, MAX_OWN = 8192 };
 #define MAX_WIDTH INT64_C(16777216)
 
 /* ---- families --------------------------------------------------------------------------------------- */
@@ -131,9 +131,13 @@ struct members {
     uint8_t *windowed;
     uint32_t n_windowed;
     struct oc_str text_config; /* the object, n 0: none */
-    bool linear_layers;        /* layer_types has some with linear attention */
-    bool other_layers;         /* and some without attention */
-    bool only_mlp;             /* some layers are listed as having no experts */
+    struct oc_packing *own;    /* modules that `quantization` names; -1: as the others */
+    uint32_t n_own;
+    bool mlx, configured; /* there is the object `quantization` of MLX, or `quantization_config` */
+    bool other_mode;      /* of MLX, not affine */
+    bool linear_layers;   /* layer_types has some with linear attention */
+    bool other_layers;    /* and some without attention */
+    bool only_mlp;        /* some layers are listed as having no experts */
 };
 
 #define AT(field) offsetof(struct members, field)
@@ -287,7 +291,32 @@ static void keep_text_config(struct members *m, struct oc_json *j)
         m->text_config = oc_str(OC_COPY_ARRAY(m->arena, text.s, text.n), text.n);
 }
 
-static void read_object(struct members *m, struct oc_json *j, unsigned depth)
+/* A module that MLX's `quantization` names: a boolean, or an object with its own members. */
+static bool read_own(struct members *m, struct oc_json *j, struct oc_str key)
+{
+    enum oc_json_type type = oc_json_peek(j);
+    struct oc_str k;
+    if (type != OC_JSON_OBJECT && type != OC_JSON_TRUE && type != OC_JSON_FALSE)
+        return false;
+    struct oc_packing *p = OC_NEW(m->arena, struct oc_packing);
+    *p = (struct oc_packing){oc_strndup(m->arena, key.s, key.n), type == OC_JSON_FALSE ? 0 : -1, -1, m->own};
+    m->own = p;
+    m->n_own++;
+    if (!oc_json_enter_type(j, OC_JSON_OBJECT))
+        return true;
+    while (oc_json_member(j, &k))
+        if (oc_str_eq(k, "bits"))
+            oc_json_i64(j, &p->bits);
+        else if (oc_str_eq(k, "group_size"))
+            oc_json_i64(j, &p->block);
+        else if (oc_str_eq(k, "mode"))
+            m->other_mode |= oc_json_string(j, &k) && !oc_str_eq(k, "affine");
+        else
+            oc_json_skip(j);
+    return true;
+}
+
+static void read_object(struct members *m, struct oc_json *j, unsigned depth, bool in_mlx)
 {
     struct oc_str k;
     char key[64];
@@ -296,10 +325,18 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth)
         memcpy(key, k.s, n);
         key[n] = '\0';
         enum oc_json_type type = oc_json_peek(j);
-        bool nested = !strcmp(key, "quantization_config") || !strcmp(key, "rope_parameters");
-        if (type == OC_JSON_OBJECT && nested && depth < MAX_NESTED)
-            read_object(m, j, depth + 1);
-        else if (type == OC_JSON_OBJECT && !strcmp(key, "text_config"))
+        bool mlx = !strcmp(key, "quantization"), config = !strcmp(key, "quantization_config");
+        bool nested = mlx || config || !strcmp(key, "rope_parameters");
+        if (type == OC_JSON_OBJECT && nested && depth < MAX_NESTED) {
+            m->mlx |= mlx;
+            m->configured |= config;
+            read_object(m, j, depth + 1, mlx);
+        } else if (in_mlx && read_own(m, j, k)) {
+            continue;
+        } else if (in_mlx && !strcmp(key, "mode")) {
+            struct oc_str mode;
+            m->other_mode |= oc_json_string(j, &mode) && !oc_str_eq(mode, "affine");
+        } else if (type == OC_JSON_OBJECT && !strcmp(key, "text_config"))
             keep_text_config(m, j);
         else if (type == OC_JSON_ARRAY && !strcmp(key, "layer_types"))
             read_layer_types(m, j);
@@ -466,33 +503,74 @@ static int linear_layers(const struct members *m, const struct family *f, struct
     return 0;
 }
 
+static bool is_packing(int64_t bits, int64_t block)
+{
+    return (bits == 2 || bits == 4 || bits == 8) && block >= 16 && block <= 1024;
+}
+
+/* MLX packs every Linear and Embedding module, with a scale and a bias for each group (affine). Experts and
+ * the projections of latent attention are in modules of other kinds. */
+static bool mlx_weights(const struct members *m, struct oc_decoder *d)
+{
+    static const char *const modules[] = {"q_proj",    "k_proj",       "v_proj",    "o_proj",
+                                          "gate_proj", "up_proj",      "down_proj", "fc1",
+                                          "fc2",       "embed_tokens", "lm_head"};
+    if (m->quantization || m->other_mode || m->experts > 0 || d->traits & (OC_DEC_LATENT | OC_DEC_HYBRID) ||
+        !is_packing(m->bits, m->block) || m->n_own > MAX_OWN)
+        return false;
+    for (struct oc_packing *p = m->own; p; p = p->next) {
+        const char *dot = strrchr(p->module, '.'), *last = dot ? dot + 1 : p->module;
+        size_t at = 0;
+        while (at < OC_COUNT(modules) && strcmp(last, modules[at]) != 0)
+            at++;
+        p->bits = p->bits < 0 ? m->bits : p->bits;
+        p->block = p->block < 0 ? m->block : p->block;
+        if (at == OC_COUNT(modules) || (p->bits && !is_packing(p->bits, p->block)))
+            return false;
+    }
+    d->mlx = true;
+    d->own = m->own;
+    d->bits = m->bits;
+    d->block = m->block;
+    return true;
+}
+
+static void note_other_quantization(const char *name, struct oc_decoder *d, struct oc_diags *diags)
+{
+    d->other_quantization = true;
+    oc_diag_add(diags, OC_WARNING, "W-quantization", name,
+                "this quantization is not modelled: weights are counted as %s",
+                d->dtype == 10   ? "float16"
+                : d->dtype == 16 ? "bfloat16"
+                                 : "float32");
+}
+
 static void weights(const struct members *m, struct oc_decoder *d, struct oc_diags *diags)
 {
+    const char *name = m->quantization ? m->quantization
+                       : m->mlx        ? "quantization"
+                       : m->configured ? "quantization_config"
+                                       : NULL;
     d->dtype = m->dtype && !strcmp(m->dtype, "float16")    ? 10
                : m->dtype && !strcmp(m->dtype, "bfloat16") ? 16
                                                            : 1;
-    if (!m->quantization)
+    if (!name || (m->mlx && mlx_weights(m, d)))
         return;
-    bool packed = !strcmp(m->quantization, "gptq") || !strcmp(m->quantization, "awq");
-    if (packed && (m->bits == 4 || m->bits == 8) && m->block >= 16 && m->block <= 1024) {
+    bool packed = !strcmp(name, "gptq") || !strcmp(name, "awq");
+    if (packed && m->bits != 2 && is_packing(m->bits, m->block)) {
         d->bits = m->bits;
         d->block = m->block;
         return;
     }
-    bool experts = !strcmp(m->quantization, "mxfp4") && d->traits & OC_DEC_SINKS; /* gpt-oss */
-    bool squares = !strcmp(m->quantization, "fp8") && m->scale_block >= 16 && m->scale_block <= 1024;
+    bool experts = !strcmp(name, "mxfp4") && d->traits & OC_DEC_SINKS; /* gpt-oss */
+    bool squares = !strcmp(name, "fp8") && m->scale_block >= 16 && m->scale_block <= 1024;
     if (experts || squares) {
         d->packed_dtype = experts ? OC_DT_MXFP4 : OC_DT_FLOAT8E4M3FN;
         d->scale_block = squares ? m->scale_block : 0;
         d->dtype = m->dtype ? d->dtype : OC_DT_BFLOAT16;
         return;
     }
-    d->other_quantization = true;
-    oc_diag_add(diags, OC_WARNING, "W-quantization", m->quantization,
-                "this quantization is not modelled: weights are counted as %s",
-                d->dtype == 10   ? "float16"
-                : d->dtype == 16 ? "bfloat16"
-                                 : "float32");
+    note_other_quantization(name, d, diags);
 }
 
 static void traits(const struct members *m, struct oc_decoder *d)
@@ -540,7 +618,7 @@ static int read_text_of(struct members *m, const void *data, size_t n, struct oc
     struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_json *j = oc_json_open(s);
     uint64_t at = 0;
-    read_object(m, j, 0);
+    read_object(m, j, 0, false);
     const char *bad = oc_json_error(j, &at);
     if (!bad && oc_json_truncated(j))
         bad = "the text ends inside a value";

@@ -3,96 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ck.h"
-#include "model/decoder.h"
-#include "model/graph_writer.h"
-#include "shape/type.h"
-
-enum { FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7 };
-
-struct decoder_graph {
-    struct oc_graph_writer w;
-    const struct oc_decoder *d;
-    const struct oc_stored_list *stored; /* tensors of weight files, NULL: none */
-    const char *seqlens, *total;         /* inputs of GroupQueryAttention */
-    const char *mask;                    /* added to the scores of latent attention */
-    struct oc_stored_sum sum;            /* of the weights in modules */
-};
-
-#define TEXT(g, ...)             oc_printf(&(g)->w.arena, __VA_ARGS__)
-#define NOTHING                  ((const char *const[]){NULL})
-#define IN(...)                  ((const char *const[]){__VA_ARGS__, NULL})
-#define OP(g, type, ...)         oc_gw_node(&(g)->w, "", (type), IN(__VA_ARGS__), NULL)
-#define CONTRIB_OP(g, type, ...) oc_gw_node(&(g)->w, "com.microsoft", (type), IN(__VA_ARGS__), NULL)
-
-/* ---- weights ---------------------------------------------------------------------------------------- */
-
-static const char *weight_of(struct decoder_graph *g, const char *name, unsigned dtype, size_t rank,
-                             const int64_t *dim)
-{
-    const char *full = oc_gw_path(&g->w, name);
-    uint64_t elements = 1, bytes = 0; /* sizes are limited: no overflow that matters to a comparison */
-    for (size_t i = 0; i < rank; i++)
-        elements *= (uint64_t)dim[i];
-    dtype = g->stored ? oc_stored_dtype(g->stored, full, dtype) : dtype;
-    if (*g->w.scope && oc_bytes_of(dtype, elements, &bytes)) {
-        g->sum.elements += elements;
-        g->sum.bytes += bytes;
-    }
-    oc_gw_weight(&g->w, full, dtype, rank, dim);
-    return full;
-}
-
-#define WEIGHT(g, name, ...)                                                                                 \
-    weight_of((g), (name), (unsigned)(g)->d->dtype,                                                          \
-              sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
-/* of the type that quantization gives to most weights */
-#define EXPERT(g, name, ...)                                                                                 \
-    weight_of((g), (name), (unsigned)((g)->d->packed_dtype ? (g)->d->packed_dtype : (g)->d->dtype),          \
-              sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
-
-/* x times a matrix of `out` rows packed in blocks of `in` */
-static const char *packed_product(struct decoder_graph *g, const char *x, int64_t in, int64_t out)
-{
-    const struct oc_decoder *d = g->d;
-    int64_t blocks = (in + d->block - 1) / d->block;
-    const char *w = weight_of(g, "qweight", UINT8, 3, (const int64_t[]){out, blocks, d->block * d->bits / 8});
-    const char *scales = weight_of(g, "scales", (unsigned)d->dtype, 1, (const int64_t[]){out * blocks});
-    oc_gw_attr_i(&g->w, "K", in);
-    oc_gw_attr_i(&g->w, "N", out);
-    oc_gw_attr_i(&g->w, "bits", d->bits);
-    oc_gw_attr_i(&g->w, "block_size", d->block);
-    return CONTRIB_OP(g, "MatMulNBits", x, w, scales);
-}
-
-/* The same for a matrix of 8-bit floating-point numbers, with a scale for each square. */
-static const char *scaled_product(struct decoder_graph *g, const char *x, int64_t in, int64_t out)
-{
-    const struct oc_decoder *d = g->d;
-    int64_t rows = oc_ceil_div(out, d->scale_block), columns = oc_ceil_div(in, d->scale_block);
-    const char *w = weight_of(g, "weight", (unsigned)d->packed_dtype, 2, (const int64_t[]){out, in});
-    const char *scales = weight_of(g, "weight_scale_inv", FLOAT, 2, (const int64_t[]){rows, columns});
-    return CONTRIB_OP(g, "MatMulBlockQuantizedFp8Weight", x, w, scales);
-}
-
-/* packed: the quantization of the model applies to this layer */
-static const char *product(struct decoder_graph *g, const char *module, const char *x, int64_t in,
-                           int64_t out, bool bias, bool packed)
-{
-    struct oc_gw_place p = oc_gw_enter(&g->w, module);
-    x = packed && g->d->bits          ? packed_product(g, x, in, out)
-        : packed && g->d->scale_block ? scaled_product(g, x, in, out)
-                                      : OP(g, "MatMul", x, WEIGHT(g, "weight", in, out));
-    if (bias)
-        x = OP(g, "Add", x, WEIGHT(g, "bias", out));
-    oc_gw_leave(&g->w, p);
-    return x;
-}
+#include "model/decoder_graph.h"
 
 static const char *linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
                           bool bias)
 {
-    return product(g, module, x, in, out, bias, true);
+    return oc_dec_product(g, module, x, in, out, bias, true);
 }
 
 static const char *norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
@@ -392,7 +308,7 @@ static const char *expert_layers(struct decoder_graph *g, const char *x)
     const struct oc_decoder *d = g->d;
     bool bias = d->traits & OC_DEC_EXPERT_BIAS;
     int64_t e = d->experts, inner = d->expert_mlp;
-    const char *score = product(g, "gate", x, d->width, e, d->traits & OC_DEC_ROUTER_BIAS, false);
+    const char *score = oc_dec_product(g, "gate", x, d->width, e, d->traits & OC_DEC_ROUTER_BIAS, false);
     if (d->traits & OC_DEC_CORRECTION)
         score = OP(g, "Add", score, WEIGHT(g, "gate.e_score_correction_bias", e));
     score = RESHAPE(g, score, -1, e);
@@ -419,7 +335,7 @@ static const char *shared_expert(struct decoder_graph *g, const char *x)
     const char *y = gated_mlp(g, "shared_experts", x, g->d->shared_mlp);
     if (g->d->traits & OC_DEC_SHARED_GATE)
         y = OP(g, "Mul", y,
-               OP(g, "Sigmoid", product(g, "shared_expert_gate", x, g->d->width, 1, false, false)));
+               OP(g, "Sigmoid", oc_dec_product(g, "shared_expert_gate", x, g->d->width, 1, false, false)));
     return y;
 }
 
@@ -514,12 +430,12 @@ static const char *segments(struct decoder_graph *g, const char *x)
     return norm(g, "embed_layernorm", x, g->d->width);
 }
 
-static const char *embeddings(struct decoder_graph *g, const char **table)
+static const char *embeddings(struct decoder_graph *g, struct oc_dec_packed *table)
 {
     const struct oc_decoder *d = g->d;
+    struct oc_dec_packed positions;
     struct oc_gw_place p = oc_gw_enter(&g->w, "embed_tokens");
-    *table = WEIGHT(g, "weight", d->vocabulary, d->width);
-    const char *x = OP(g, "Gather", *table, "input_ids");
+    const char *x = oc_dec_rows(g, d->vocabulary, "input_ids", table);
     if (g->stored)
         x = oc_gw_cast(&g->w, x, d->dtype); /* from the type of the file */
     if (d->traits & OC_DEC_SCALED) {
@@ -530,8 +446,7 @@ static const char *embeddings(struct decoder_graph *g, const char **table)
     if (!(d->traits & OC_DEC_LEARNED))
         return x;
     p = oc_gw_enter(&g->w, "embed_positions");
-    const char *at = OP(g, "Gather", WEIGHT(g, "weight", d->positions, d->width), "position_ids");
-    x = OP(g, "Add", x, at);
+    x = OP(g, "Add", x, oc_dec_rows(g, d->positions, "position_ids", &positions));
     oc_gw_leave(&g->w, p);
     return d->traits & OC_DEC_ENCODER ? segments(g, x) : x;
 }
@@ -548,23 +463,27 @@ static void encoder_outputs(struct decoder_graph *g, const char *x)
     oc_gw_node(&g->w, "", "Tanh", IN(x), IN("pooler_output"));
 }
 
-static void last_layer(struct decoder_graph *g, const char *x, const char *table)
+static void last_layer(struct decoder_graph *g, const char *x, const struct oc_dec_packed *table)
 {
     const struct oc_decoder *d = g->d;
     if (d->traits & OC_DEC_TIED) {
         struct oc_gw_place p = oc_gw_enter(&g->w, "lm_head");
-        oc_gw_attr_i(&g->w, "transB", 1);
-        x = CONTRIB_OP(g, "FusedMatMul", x, table);
+        if (table->as.bits) {
+            x = oc_dec_packed_product(g, x, table, d->width, d->vocabulary);
+        } else {
+            oc_gw_attr_i(&g->w, "transB", 1);
+            x = CONTRIB_OP(g, "FusedMatMul", x, table->weight);
+        }
         oc_gw_leave(&g->w, p);
     } else {
-        x = product(g, "lm_head", x, d->width, d->vocabulary, d->traits & OC_DEC_HEAD_BIAS, false);
+        x = oc_dec_product(g, "lm_head", x, d->width, d->vocabulary, d->traits & OC_DEC_HEAD_BIAS, false);
     }
     oc_gw_node(&g->w, "", "Identity", IN(x), IN("logits"));
 }
 
 static void all_layers(struct decoder_graph *g)
 {
-    const char *table;
+    struct oc_dec_packed table;
     struct oc_gw_place p = oc_gw_enter(&g->w, "model");
     const char *x = embeddings(g, &table);
     read_mask(g);
@@ -580,7 +499,7 @@ static void all_layers(struct decoder_graph *g)
     }
     x = norm(g, "norm", x, g->d->width);
     oc_gw_leave(&g->w, p);
-    last_layer(g, x, table);
+    last_layer(g, x, &table);
 }
 
 /* ---- inputs and outputs ----------------------------------------------------------------------------- */

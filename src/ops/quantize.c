@@ -343,7 +343,8 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
     return 0;
 }
 
-/* The gathered elements are read in packed form, with the scales and zero points of their blocks. */
+/* The gathered elements are read in packed form, with the scales and zero points of their blocks. Zero points
+ * are packed like the elements, or numbers of the scales' type. */
 static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t block = oc_attr_i(c, "block_size", 128);
@@ -351,6 +352,8 @@ static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t blocks = block > 0 ? (n + (uint64_t)block - 1) / (uint64_t)block : 0;
     k->rd[0] = oc_c_part(c, 0, n / per_byte + (n % per_byte ? 1 : 0));
     k->rd[2] = oc_c_part(c, 2, blocks);
+    if (oc_in_dtype(c, 3) == oc_in_dtype(c, 2))
+        per_byte = 1;
     if (oc_in(c, 3))
         k->rd[3] = oc_c_part(c, 3, blocks / per_byte + (blocks % per_byte ? 1 : 0));
     oc_add(c, k, OC_DEQ, n);

@@ -320,6 +320,70 @@ static void quantized_types_have_their_bytes(void **state)
     assert_int_equal(constant_bytes(text[0]) - constant_bytes(text[1]), weights * 2 - weights / 32 * 17);
 }
 
+static void expect_params_of_plain(const char *packed, const char *plain)
+{
+    struct oc_model *m[2] = {load_config(packed), load_config(plain)};
+    struct oc_analysis *a[2];
+    const struct oc_diag *diag;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(oc_analyze(m[i], NULL, &a[i], NULL), 0);
+    assert_int_equal(oc_model_diags(m[0], &diag), 0);
+    assert_int_equal(a[0]->total->params, a[1]->total->params);
+    assert_int_equal(a[0]->total->macs, a[1]->total->macs);
+    for (int i = 0; i < 2; i++) {
+        oc_analysis_free(a[i]);
+        oc_model_free(m[i]);
+    }
+}
+
+/* MLX packs all matrices and tables: a layer has 36,864 weights, the embeddings and the last layer 64 * 100
+ * each. Of 2 bytes before: half a byte, and 4 bytes (scale, bias) for each group of 32. */
+static void mlx_packs_embeddings_and_the_last_layer(void **state)
+{
+    (void)state;
+    const char *plain = TYPE("llama") SMALL "}",
+               *packed = TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":4}}";
+    uint64_t weights = 12 * 36864 + 2 * 6400;
+    assert_int_equal(constant_bytes(plain) - constant_bytes(packed),
+                     weights * 2 - weights / 2 - weights / 32 * 4);
+    expect_params_of_plain(packed, plain);
+    /* one table for both; 8 bits for it, and a projection of 64 * 128 that stays as it is */
+    plain = TYPE("llama") SMALL ",\"tie_word_embeddings\":true}";
+    packed = TYPE("llama") SMALL
+        ",\"tie_word_embeddings\":true,\"quantization\":{\"group_size\":32,\"bits\":4,\"mode\":\"affine\","
+        "\"model.embed_tokens\":{\"bits\":8},\"model.layers.1.mlp.up_proj\":false}}";
+    weights = 12 * 36864 - 64 * 128;
+    assert_int_equal(constant_bytes(plain) - constant_bytes(packed),
+                     weights * 2 - weights / 2 - weights / 32 * 4 + 6400 * 2 - 6400 - 6400 / 32 * 4);
+    expect_params_of_plain(packed, plain);
+}
+
+static void quantizations_that_are_not_modelled_are_reported(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":3}}",
+        TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":4,\"mode\":\"mxfp4\"}}",
+        TYPE("llama") SMALL
+        ",\"quantization\":{\"group_size\":32,\"bits\":4,\"model.x.whale\":{\"bits\":8}}}",
+        TYPE("qwen2_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,"
+                                "\"quantization\":{\"group_size\":32,\"bits\":4}}",
+        TYPE("llama") SMALL ",\"quantization_config\":{\"group_size\":32,\"bits\":4}}",
+    };
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_model *m = load_config(text[i]);
+        const struct oc_diag *diag;
+        struct oc_llm *l;
+        assert_int_equal(oc_model_diags(m, &diag), 1);
+        assert_string_equal(diag[0].code, "W-quantization");
+        assert_int_equal(oc_llm_make(m, NULL, &l, NULL), 0);
+        assert_int_equal(oc_llm_diags(l, &diag), 1);
+        assert_string_equal(diag[0].code, "W-quantization");
+        oc_llm_free(l);
+        oc_model_free(m);
+    }
+}
+
 static void what_cannot_be_built_is_refused_with_the_member(void **state)
 {
     static const struct {
@@ -404,6 +468,8 @@ int main(void)
         cmocka_unit_test(encoders_have_published_parameters),
         cmocka_unit_test(hybrid_layers_have_a_state_instead_of_a_cache),
         cmocka_unit_test(quantized_types_have_their_bytes),
+        cmocka_unit_test(mlx_packs_embeddings_and_the_last_layer),
+        cmocka_unit_test(quantizations_that_are_not_modelled_are_reported),
         cmocka_unit_test(what_cannot_be_built_is_refused_with_the_member),
         cmocka_unit_test(every_family_is_analysed),
     };
