@@ -1,4 +1,4 @@
-/* Changes of the graph: kernels that could be fused, Q/DQ nodes, dynamic dimensions.
+/* Changes of the graph: kernels that could be fused, dynamic dimensions.
  *
  * Fusion: groups that the rules of the runtime, or of every optimizing runtime, fuse (estimate/fusion_plan.h), and
  * chains of element-wise operators. A recorded kernel that is alone where such a group could be is the evidence;
@@ -12,6 +12,8 @@
 /* ---- groups of a plan ------------------------------------------------------------------------------- */
 
 enum what { FOLDED, ACTIVATED, PATTERN, WHAT_COUNT };
+
+enum { MAX_STEPS = 8 }; /* from a node back to the core */
 
 static const struct {
     const char *id, *title, *found, *todo, *model_only;
@@ -51,38 +53,25 @@ static bool advise_fusion_constant_weights(const struct oc_advisor *x, const str
     return false;
 }
 
-/* Whether and how it is fused into the core. */
-static enum what advise_fusion_kind_of(const struct oc_advisor *x, const struct oc_piece *core,
-                                       const struct oc_piece *p)
-{
-    if (!computes(x, core))
-        return PATTERN;
-    for (uint32_t i = 0; i < p->n_node; i++) {
-        const struct oc_node *n = &x->m->node[p->node[i]];
-        bool constant = false;
-        for (uint32_t k = 0; k < n->n_in; k++)
-            constant = constant || (n->in[k] != OC_NONE && x->a->is_const[n->in[k]]);
-        if (!oc_type_in(n->op_type, " BatchNormalization Mul Add Sub Div ") || !constant ||
-            !advise_fusion_constant_weights(x, core))
-            return ACTIVATED;
-    }
-    return FOLDED;
-}
-
 struct group {
+    const struct oc_kernel_use *kernel;
     uint32_t piece[OC_FUSE_MAX];
     uint32_t n, core;
 };
 
+static bool is_one_of(const uint32_t *list, uint32_t n, uint32_t node)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == node)
+            return true;
+    return false;
+}
+
 static bool within(const struct oc_piece *p, const struct oc_kernel_use *k)
 {
-    for (uint32_t i = 0; i < p->n_node; i++) {
-        bool found = false;
-        for (uint32_t j = 0; j < k->n_node; j++)
-            found = found || k->node[j] == p->node[i];
-        if (!found)
+    for (uint32_t i = 0; i < p->n_node; i++)
+        if (!is_one_of(k->node, k->n_node, p->node[i]))
             return false;
-    }
     return p->n_node > 0;
 }
 
@@ -90,6 +79,7 @@ static bool within(const struct oc_piece *p, const struct oc_kernel_use *k)
 static bool pieces_of(const struct oc_advisor *x, const struct oc_kernel_use *k, struct group *g)
 {
     g->n = 0;
+    g->kernel = k;
     for (uint32_t i = 0; i < k->n_node; i++) {
         uint32_t piece = x->piece_of[k->node[i]];
         bool known = piece == OC_NONE;
@@ -110,6 +100,106 @@ static bool pieces_of(const struct oc_advisor *x, const struct oc_kernel_use *k,
             g->core = i;
     }
     return g->n > 1;
+}
+
+/* ---- what a group does with a node ------------------------------------------------------------------- */
+
+/* One number, or one for each index of an axis. */
+static bool is_along_one_axis(const struct oc_advisor *x, uint32_t value)
+{
+    const struct oc_shape *s = &x->a->type[value].shape;
+    unsigned wide = 0;
+    for (unsigned i = 0; s->ranked && i < s->rank; i++)
+        wide += !oc_is(s->dim[i], 1);
+    return s->ranked && wide <= 1;
+}
+
+/* Input of a node that adds or multiplies constants; OC_NONE: the node does something else. */
+static uint32_t scaled_input(const struct oc_advisor *x, const struct oc_node *n)
+{
+    uint32_t input = OC_NONE;
+    if (!oc_type_in(n->op_type, " BatchNormalization Mul Add Sub Div "))
+        return OC_NONE;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        bool constant = v != OC_NONE && x->a->is_const[v];
+        if (constant && (!is_along_one_axis(x, v) || (i == 0 && oc_type_in(n->op_type, " Div "))))
+            return OC_NONE;
+        if (!constant && input != OC_NONE)
+            return OC_NONE;
+        input = constant ? input : v;
+    }
+    return n->n_in > 1 ? input : OC_NONE;
+}
+
+/* Only such nodes lie between it and the core, and nothing else reads their results. */
+static bool folds(const struct oc_advisor *x, const struct group *g, uint32_t node)
+{
+    const struct oc_piece *core = &x->piece[g->piece[g->core]];
+    for (uint32_t steps = 0; steps < g->kernel->n_node; steps++) {
+        uint32_t v = scaled_input(x, &x->m->node[node]),
+                 maker = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
+        if (maker == OC_NONE || x->user[v] != node)
+            return false;
+        if (is_one_of(core->node, core->n_node, maker))
+            return true;
+        if (!is_one_of(g->kernel->node, g->kernel->n_node, maker))
+            return false;
+        node = maker;
+    }
+    return false;
+}
+
+/* Times that nodes of the kernel read a value. */
+static unsigned readers(const struct oc_advisor *x, const struct oc_kernel_use *k, uint32_t value)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < k->n_node; i++) {
+        const struct oc_node *node = &x->m->node[k->node[i]];
+        for (uint32_t j = 0; j < node->n_in; j++)
+            n += node->in[j] == value;
+    }
+    return n;
+}
+
+/* A result between the core and the node is read twice: x * erf(x / sqrt(2)), x * sigmoid(x). */
+static bool is_after_branch(const struct oc_advisor *x, const struct group *g, uint32_t node, unsigned depth)
+{
+    const struct oc_kernel_use *k = g->kernel;
+    const struct oc_node *n = &x->m->node[node];
+    for (uint32_t i = 0; i < n->n_in && depth; i++) {
+        uint32_t v = n->in[i], maker = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
+        if (maker == OC_NONE || !is_one_of(k->node, k->n_node, maker))
+            continue;
+        if (readers(x, k, v) > 1 || is_after_branch(x, g, maker, depth - 1))
+            return true;
+    }
+    return false;
+}
+
+/* Arithmetic with constants on one of the branches: a function that is written as several operators. */
+static bool has_subgraph(const struct oc_advisor *x, const struct group *g)
+{
+    for (uint32_t i = 0; i < g->kernel->n_node; i++)
+        if (scaled_input(x, &x->m->node[g->kernel->node[i]]) != OC_NONE &&
+            is_after_branch(x, g, g->kernel->node[i], MAX_STEPS))
+            return true;
+    return false;
+}
+
+/* Whether and how it is fused into the core. */
+static enum what advise_fusion_kind_of(const struct oc_advisor *x, const struct group *g,
+                                       const struct oc_piece *p)
+{
+    const struct oc_piece *core = &x->piece[g->piece[g->core]];
+    bool folded = advise_fusion_constant_weights(x, core), branch = false;
+    if (!computes(x, core))
+        return PATTERN;
+    for (uint32_t i = 0; i < p->n_node; i++) {
+        folded = folded && folds(x, g, p->node[i]);
+        branch = branch || is_after_branch(x, g, p->node[i], MAX_STEPS);
+    }
+    return folded ? FOLDED : branch && has_subgraph(x, g) ? PATTERN : ACTIVATED;
 }
 
 /* Fusing saves the write and read of the core's result; a second operand must still be read. */
@@ -153,7 +243,7 @@ static void advise_fusion_add_group(struct oc_advisor *x, const struct group *g,
         struct oc_piece *p = &x->piece[g->piece[i]];
         if (i == g->core || p->told)
             continue;
-        enum what w = advise_fusion_kind_of(x, core, p);
+        enum what w = advise_fusion_kind_of(x, g, p);
         double share = w == FOLDED ? 1 : saved_share(x, p);
         p->told = true;
         oc_advice_prove(x, s->f[w], p, p->time_ns,
@@ -338,172 +428,6 @@ void oc_advise_chains(struct oc_advisor *x)
     f->todo = "a runtime that compiles fuses each chain (TensorRT, OpenVINO, torch.compile, XLA, TVM); ONNX "
               "Runtime's CPU and CUDA providers do so for some patterns only (Gelu, QuickGelu, bias and "
               "activation)";
-    oc_advice_keep(x, f);
-}
-
-/* ---- Q/DQ nodes that cost time ------------------------------------------------------------------- */
-
-#define QUANTIZE   " QuantizeLinear "
-#define DEQUANTIZE " DequantizeLinear "
-#define EITHER     " QuantizeLinear DequantizeLinear "
-#define PRODUCTS   " Conv ConvTranspose Gemm MatMul "
-/* Fused into a convolution: NVIDIA, "Working with Quantized Types", section "Q/DQ Layer-Placement
- * Recommendations": quantize after them, not before. */
-#define FUSABLE " BatchNormalization Relu LeakyRelu Clip Sigmoid HardSwish HardSigmoid "
-
-/* ---- Q/DQ nodes in separate kernels -------------------------------------------------------------- */
-
-/* At the ends of the graph a conversion is necessary. */
-static bool at_an_end(const struct oc_advisor *x, const struct oc_piece *p)
-{
-    for (uint32_t i = 0; x->m && i < p->n_node; i++) {
-        const struct oc_node *n = &x->m->node[p->node[i]];
-        uint32_t in = n->n_in ? n->in[0] : OC_NONE, out = n->n_out ? n->out[0] : OC_NONE;
-        if ((in != OC_NONE && x->m->value[in].graph_input) ||
-            (out != OC_NONE && x->m->value[out].graph_output))
-            return true;
-    }
-    return false;
-}
-
-static const char *advise_quant_neighbours(struct oc_advisor *x, const struct oc_piece *p)
-{
-    if (!x->m || p->n_node != 1)
-        return "";
-    const struct oc_node *n = &x->m->node[p->node[0]];
-    if (!n->n_in || n->in[0] == OC_NONE)
-        return "";
-    uint32_t before = oc_advisor_producer(x, n->in[0]);
-    uint32_t after = n->n_out && n->out[0] != OC_NONE ? x->user[n->out[0]] : OC_NONE;
-    return oc_printf(x->arena, "between %s and %s",
-                     x->a->is_const[n->in[0]] ? "a constant"
-                     : before == OC_NONE      ? "an input"
-                                              : x->m->node[before].op_type,
-                     after == OC_NONE ? "several" : x->m->node[after].op_type);
-}
-
-static void own_kernels(struct oc_advisor *x)
-{
-    struct oc_advice_item *f =
-        oc_advice_new(x, "qdq-kernels", "Separate kernels for quantizing and dequantizing");
-    double sum = 0;
-    for (uint32_t i = 0; i < x->n_piece; i++) {
-        struct oc_piece *p = &x->piece[i];
-        if (!oc_piece_timed(p) || !oc_type_in(p->type, EITHER) || at_an_end(x, p))
-            continue;
-        oc_advice_prove(x, f, p, p->time_ns, advise_quant_neighbours(x, p));
-        sum += p->time_ns;
-    }
-    f->low_ns = 0;
-    f->high_ns = sum;
-    f->basis = "at most the time of these kernels";
-    f->found =
-        oc_printf(x->arena, "%u kernels only quantize or dequantize: %s", f->n_proof, oc_advice_time(x, sum));
-    f->todo = "let the runtime optimize; then quantize the operators between the remaining ones too, or none "
-              "of them: a Q or DQ is fused into a neighbour that has an integer kernel";
-    oc_advice_keep(x, f);
-}
-
-/* ---- Q/DQ nodes whose placement prevents fusion or integer arithmetic ---------------------------- */
-
-static uint32_t input_maker(const struct oc_advisor *x, uint32_t node, uint32_t slot)
-{
-    const struct oc_node *n = &x->m->node[node];
-    return slot < n->n_in && n->in[slot] != OC_NONE ? x->m->value[n->in[slot]].producer : OC_NONE;
-}
-
-static uint32_t advise_quant_only_user(const struct oc_advisor *x, uint32_t node)
-{
-    const struct oc_node *n = &x->m->node[node];
-    return n->n_out && n->out[0] != OC_NONE ? x->user[n->out[0]] : OC_NONE;
-}
-
-/* Conv, Q, DQ, Relu: the activation cannot become part of the convolution. */
-static const char *cuts_a_fusion(struct oc_advisor *x, uint32_t q)
-{
-    uint32_t before = input_maker(x, q, 0), dq = advise_quant_only_user(x, q);
-    uint32_t after = oc_advisor_is(x, dq, DEQUANTIZE) ? advise_quant_only_user(x, dq) : OC_NONE;
-    if (!oc_advisor_is(x, q, QUANTIZE) || !oc_advisor_is(x, before, PRODUCTS) ||
-        !oc_advisor_is(x, after, FUSABLE))
-        return NULL;
-    return oc_printf(x->arena,
-                     "between %s (%s) and %s (%s): it prevents their fusion; quantize after the second",
-                     oc_advisor_name(x, before), x->m->node[before].op_type, oc_advisor_name(x, after),
-                     x->m->node[after].op_type);
-}
-
-/* Q after a DQ: from integers to integers. */
-static const char *goes_in_circles(struct oc_advisor *x, uint32_t q)
-{
-    uint32_t dq = input_maker(x, q, 0);
-    if (!oc_advisor_is(x, q, QUANTIZE) || !oc_advisor_is(x, dq, DEQUANTIZE) ||
-        x->a->cost[dq].state != OC_NODE_NORMAL)
-        return NULL;
-    return oc_printf(x->arena,
-                     "directly after %s: no computation between them; one scale for both removes the pair",
-                     oc_advisor_name(x, dq));
-}
-
-/* One operand in integers, the other in float: the product is computed in float. */
-static const char *half_quantized(struct oc_advisor *x, uint32_t node)
-{
-    if (!oc_advisor_is(x, node, PRODUCTS) || x->m->node[node].n_in < 2)
-        return NULL;
-    bool first = oc_advisor_is(x, input_maker(x, node, 0), DEQUANTIZE),
-         second = oc_advisor_is(x, input_maker(x, node, 1), DEQUANTIZE);
-    uint32_t one = x->m->node[node].in[1];
-    bool weight = one != OC_NONE && x->a->is_const[one];
-    if (first == second || (second && weight)) /* quantized weights alone are compression, not an error */
-        return NULL;
-    return oc_printf(x->arena,
-                     "its %s input comes from a DequantizeLinear, the other does not: it computes in float",
-                     first ? "first" : "second");
-}
-
-static bool is_quantized_product(const struct oc_advisor *x, uint32_t node)
-{
-    return oc_advisor_is(x, node, PRODUCTS) && oc_advisor_is(x, input_maker(x, node, 0), DEQUANTIZE) &&
-           oc_advisor_is(x, input_maker(x, node, 1), DEQUANTIZE);
-}
-
-/* NVIDIA, as above: "Quantize the residual input in skip connections". Neither operand of the sum comes
- * from integers although a quantized convolution produces one of them. */
-static const char *float_residual(struct oc_advisor *x, uint32_t node)
-{
-    const struct oc_node *n = &x->m->node[node];
-    uint32_t a = input_maker(x, node, 0), b = input_maker(x, node, 1);
-    if (!oc_advisor_is(x, node, " Add ") || n->n_in != 2 || a == OC_NONE || b == OC_NONE ||
-        x->a->is_const[n->in[0]] || x->a->is_const[n->in[1]] ||
-        !oc_shape_equal(&x->a->type[n->in[0]].shape, &x->a->type[n->in[1]].shape))
-        return NULL;
-    if (oc_advisor_is(x, a, DEQUANTIZE) || oc_advisor_is(x, b, DEQUANTIZE) ||
-        (!is_quantized_product(x, a) && !is_quantized_product(x, b)))
-        return NULL;
-    return "adds two float results after a quantized product: quantize the other operand, so that the "
-           "product can add it";
-}
-
-void oc_advise_qdq(struct oc_advisor *x)
-{
-    if (x->p && x->r->has_time)
-        own_kernels(x);
-    if (!x->m)
-        return;
-    struct oc_advice_item *f = oc_advice_new(x, "qdq-places", "Q/DQ placement that costs speed");
-    for (uint32_t i = 0; i < x->m->n_node; i++) {
-        if (!oc_advisor_runs(x, i))
-            continue;
-        const char *why = cuts_a_fusion(x, i);
-        why = why ? why : goes_in_circles(x, i);
-        why = why ? why : half_quantized(x, i);
-        why = why ? why : float_residual(x, i);
-        if (why)
-            oc_advice_prove_node(x, f, i, why);
-    }
-    f->found = oc_printf(x->arena, "%u operator%s quantized in a way that prevents integer kernels",
-                         f->n_proof, f->n_proof == 1 ? " is" : "s are");
-    f->todo = "place Q/DQ before all inputs of convolutions and products, after activations and "
-              "normalizations, and nowhere else";
     oc_advice_keep(x, f);
 }
 

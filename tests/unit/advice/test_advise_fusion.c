@@ -108,6 +108,59 @@ static void parts_of_gelu_are_reported(void **state)
     advised_free(&x);
 }
 
+/* The same after a product and its bias: the bias is folded, the branches are not. */
+static void parts_of_gelu_do_not_fold_into_weights(void **state)
+{
+    struct advised x;
+    struct oc_builder *b = oc_b_new(17);
+    (void)state;
+    oc_b_input(b, "in", "float[4,256]");
+    oc_b_init(b, "w", "float[256,256]");
+    oc_b_init(b, "bias", "float[256]");
+    oc_b_init(b, "root", "float[]{1.4142135}");
+    oc_b_init(b, "one", "float[]{1}");
+    oc_b_init(b, "half", "float[]{0.5}");
+    oc_b_node(b, "MatMul", "product", "in,w", "y", "");
+    oc_b_node(b, "Add", "shift", "y,bias", "x", "");
+    oc_b_node(b, "Div", "div", "x,root", "a", "");
+    oc_b_node(b, "Erf", "erf", "a", "b", "");
+    oc_b_node(b, "Add", "add", "b,one", "c", "");
+    oc_b_node(b, "Mul", "mul", "x,c", "d", "");
+    oc_b_node(b, "Mul", "scale", "d,half", "e", "");
+    oc_b_output(b, "e", NULL);
+    advise_case(&x, b, NULL, NULL);
+    const struct oc_advice_item *f = finding(&x, "conv-norm");
+    assert_non_null(f);
+    assert_int_equal(f->n_proof, 1);
+    assert_string_equal(f->proof[0].name, "shift");
+    f = finding(&x, "fused-pattern");
+    assert_non_null(f);
+    assert_int_equal(f->n_proof, 5);
+    assert_null(finding(&x, "conv-activation"));
+    advised_free(&x);
+}
+
+/* A scale after an activation, or with a number for each element, is not multiplied into the weights. */
+static void scales_after_activations_do_not_fold(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct advised x;
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1,8,16,16]");
+        oc_b_init(b, "w", "float[8,8,1,1]");
+        oc_b_init(b, "s", i ? "float[1,8,16,16]" : "float[1,8,1,1]");
+        oc_b_node(b, "Conv", "conv", "x,w", "y", "");
+        if (!i)
+            oc_b_node(b, "Relu", "relu", "y", "z", "");
+        oc_b_node(b, "Mul", "scale", i ? "y,s" : "z,s", "out", "");
+        oc_b_output(b, "out", NULL);
+        advise_case(&x, b, NULL, NULL);
+        assert_null(finding(&x, "fused-pattern"));
+        expect_none(&x, "conv-norm");
+    }
+}
+
 /* ---- element-wise chains ---- */
 
 /* Three operators on [64,64] floats: 16384 bytes a tensor; after a reduction, which is not element-wise. */
@@ -167,6 +220,8 @@ int main(void)
                                        cmocka_unit_test(model_without_profile_gives_infos),
                                        cmocka_unit_test(residuals_are_reported),
                                        cmocka_unit_test(parts_of_gelu_are_reported),
+                                       cmocka_unit_test(parts_of_gelu_do_not_fold_into_weights),
+                                       cmocka_unit_test(scales_after_activations_do_not_fold),
                                        cmocka_unit_test(chains_are_reported_once),
                                        cmocka_unit_test(device_bandwidth_bounds_chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
