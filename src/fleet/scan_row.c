@@ -92,7 +92,6 @@ static void take_model(struct oc_scan_result *out, const struct oc_model *m)
     }
 }
 
-/* A sum is unknown when no node has a cost. */
 static void take_costs(struct oc_scan_result *out, const struct oc_analysis *a)
 {
     struct oc_totals t = *a->total;
@@ -106,13 +105,12 @@ static void take_costs(struct oc_scan_result *out, const struct oc_analysis *a)
     out->peak_quality = (uint8_t)(a->peak.quality + 1);
     if (a->peak.quality != OC_UNKNOWN)
         row->peak_activation_bytes = a->peak.bytes;
-    if (t.nodes && t.unknown_nodes == t.nodes)
-        return;
-    uint64_t read = t.bytes_read_act, bytes;
-    row->macs = t.macs;
-    row->flops = t.flops;
-    row->ops = t.ops;
-    if (oc_add_u64(read, t.bytes_read_weight, &bytes) && oc_add_u64(bytes, t.bytes_written, &bytes))
+    uint64_t bytes;
+    row->macs = oc_sum_known(&t, t.macs) ? t.macs : OC_SCAN_UNKNOWN;
+    row->flops = oc_sum_known(&t, t.flops) ? t.flops : OC_SCAN_UNKNOWN;
+    row->ops = oc_sum_known(&t, t.ops) ? t.ops : OC_SCAN_UNKNOWN;
+    if (oc_add_u64(t.bytes_read_act, t.bytes_read_weight, &bytes) &&
+        oc_add_u64(bytes, t.bytes_written, &bytes) && oc_sum_known(&t, bytes))
         row->bytes = bytes;
 }
 

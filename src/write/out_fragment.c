@@ -153,14 +153,13 @@ static const char *mark_of(const struct oc_totals *t, bool exact)
 static void count_facts(struct oc_html *h, const struct oc_analysis *a)
 {
     const struct oc_totals *t = a->total;
-    bool any = !t->nodes || t->unknown_nodes < t->nodes;
     const struct {
         const char *title, *key;
         enum oc_html_kind kind;
         uint64_t v;
         bool wanted, exact;
-    } fact[] = {{"MACs", "totals.macs", OC_HTML_SI, t->macs, any, t->macs_exact},
-                {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, any, t->work_exact},
+    } fact[] = {{"MACs", "totals.macs", OC_HTML_SI, t->macs, oc_sum_known(t, t->macs), t->macs_exact},
+                {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, oc_sum_known(t, t->flops), t->work_exact},
                 {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, t->work_exact},
                 {"Parameters", "totals.params", OC_HTML_SI, t->params, true, true},
                 {"Constants", "totals.const_bytes", OC_HTML_BYTES, t->const_bytes, true, true}};

@@ -41,7 +41,7 @@ function cards() {
     if (P) list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name, sum));
     else list.push(card("Unfused roofline time", time(h.roofline_ns), "not a bound: fusion makes it shorter", sum)); /* the bound is in the verdict */
   }
-  if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
+  if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : T.model ? "MACs unknown" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
   if (sums.bytes !== null) list.push(card("Memory moved", mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + word));
   if (T.model) {
     list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
@@ -56,11 +56,11 @@ function cards() {
 /* Totals of the model if there is one, otherwise of the rows. */
 function totals() {
   if (T.model) {
-    const sum = (...v) => String(v.reduce((a, b) => a + BigInt(b), 0n));
-    const none = Number(T.nodes) > 0 && Number(T.unknown_nodes) === Number(T.nodes);
+    const parts = [[T.bytes_read_act, "act."], [T.bytes_read_weight, "weights"], [T.bytes_written, "written"]].filter(p => p[0] !== null);
+    const sum = v => v.some(n => n !== null) ? String(v.reduce((a, b) => a + BigInt(b || 0), 0n)) : null;
     return {
-      flo: none ? null : sum(T.flops, T.ops), macs: none ? null : T.macs, bytes: none ? null : sum(T.bytes_read_act, T.bytes_read_weight, T.bytes_written),
-      split: si(Number(T.bytes_read_act), "B") + " act., " + si(Number(T.bytes_read_weight), "B") + " weights, " + si(Number(T.bytes_written), "B") + " written",
+      flo: sum([T.flops, T.ops]), macs: T.macs, bytes: sum(parts.map(p => p[0])),
+      split: parts.map(p => si(Number(p[0]), "B") + " " + p[1]).join(", "),
     };
   }
   const of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;

@@ -164,6 +164,34 @@ static void totals_are_sums_over_nodes(void **state)
     free_made(&x);
 }
 
+/* An operator without a rule beside an addition of 4 elements: at least 4 FLOPs, and a bound of 0 MACs says
+ * nothing. Alone: nothing is known. */
+static void sums_that_are_only_bounded_by_0_are_null(void **state)
+{
+    (void)state;
+    for (int alone = 0; alone < 2; alone++) {
+        struct made x = {0};
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_opset(b, "test.foreign", 1);
+        oc_b_input(b, "x", "float[4]");
+        oc_b_node(b, "test.foreign::Whale", "whale", "x", "y", "");
+        if (!alone)
+            oc_b_node(b, "Add", "add", "x,x", "z", "");
+        oc_b_output(b, alone ? "y" : "z", NULL);
+        analyze(&x, b);
+        struct t_json j = json_of(&x, (struct oc_report_opts){0});
+        assert_true(t_is_null(&j, "totals.macs") && t_is_null(&j, "totals.ops"));
+        assert_true(t_is_null(&j, "totals.bytes_read_weight"));
+        assert_int_equal(t_is_null(&j, "totals.flops"), alone);
+        assert_int_equal(t_is_null(&j, "totals.bytes_written"), alone);
+        assert_int_equal(t_whole(&j, "totals.at_least.macs"), 0);
+        if (!alone)
+            assert_int_equal(t_whole(&j, "totals.flops"), 4);
+        t_json_free(&j);
+        free_made(&x);
+    }
+}
+
 /* NonZero has one column for each element that is not 0: at most as many as the input has elements. */
 static void unknown_sizes_have_a_name_and_their_largest_value(void **state)
 {
@@ -490,6 +518,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_sums_over_nodes),
+        cmocka_unit_test(sums_that_are_only_bounded_by_0_are_null),
         cmocka_unit_test(unknown_sizes_have_a_name_and_their_largest_value),
         cmocka_unit_test(time_is_conserved),
         cmocka_unit_test(nodes_and_rows_refer_to_each_other),
