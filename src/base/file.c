@@ -243,6 +243,9 @@ struct row {
 #define EXPORT_KERAS    "convert it: python -m tf2onnx.convert --keras FILE --output model.onnx"
 #define EXPORT_TF       "convert it: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
 
+#define A_TEXT          "a text file"
+#define GET_FILE        "get the file itself: this may be its path (a link without its target) or a placeholder"
+
 #define MINDSPORE_FLOPS "a MindSpore file with FLOPs of operators without times"
 #define TABLE_OF_TIMES  "give aicore_intermediate_<n>_detail.csv of the same folder"
 
@@ -355,6 +358,13 @@ static const struct row rows[] = {
     {BYTES("\x7f"
            "ELF"),
      .is = {"a program or shared library (ELF)", "give an ONNX model or a profile"}},
+    /* text under a name of other contents */
+    {TEXT("{"), .suffix = "config.json",
+     .is = {"JSON without model_type",
+            "give the config.json of a model of Hugging Face's transformers, which has model_type"}},
+    {TEXT(""), .suffix = ".onnx", .is = {A_TEXT, GET_FILE}},
+    {TEXT(""), .suffix = ".safetensors", .is = {A_TEXT, GET_FILE}},
+    {TEXT(""), .suffix = ".gguf", .is = {A_TEXT, GET_FILE}},
     {BYTES("\x89PNG"), .is = {"an image (PNG)", "give an ONNX model or a profile"}},
     {BYTES("\xff\xd8\xff"), .is = {"an image (JPEG)", "give an ONNX model or a profile"}},
     {BYTES("%PDF-"), .is = {"a PDF document", "give an ONNX model or a profile"}},
@@ -384,7 +394,7 @@ static bool file_type_fits(const struct row *r, const char *path, const char *da
     if (!r->magic)
         return !text;
     if (r->text)
-        return n >= r->n && oc_ncasecmp(data, r->magic, r->n) == 0;
+        return (r->n || r->with || (text && n)) && n >= r->n && oc_ncasecmp(data, r->magic, r->n) == 0;
     return n >= (size_t)r->at + r->n && memcmp(data + r->at, r->magic, r->n) == 0;
 }
 

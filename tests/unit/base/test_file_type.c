@@ -40,6 +40,12 @@ static const struct {
      "a list of numbers (maybe PyTorch's memory timeline, which has no times of operators)", 55},
     {"x", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}",
      "a speedscope profile (stacks of functions)", 64},
+    {"model.onnx", "../model/model.onnx\n", "a text file", 20}, /* a link that became a file */
+    {"model.safetensors", "/cache/model.safetensors", "a text file", 24},
+    {"model.bin", "../model/model.bin", NULL, 18},
+    {"model.onnx", "", NULL, 0},
+    {"a/config.json", "{\"dim\": 256}", "JSON without model_type", 12},
+    {"a/trace.json", "{\"dim\": 256}", NULL, 12},
     {"empty", "", NULL, 0},
 };
 
