@@ -273,6 +273,25 @@ static int infer_branch(struct oc_engine *e, uint32_t body)
     return 0;
 }
 
+/* Branches read values of the graph around them; nothing is passed to an input of theirs. */
+static void warn_about_branch_inputs(struct oc_engine *e, const struct oc_node *n, uint32_t body)
+{
+    static const char code[] = "W-branch-input";
+    const struct oc_graph *g = &e->m->graph[body];
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &e->m->value[g->input[i]];
+        char buf[256];
+        const char *label = oc_node_label(e->m, n, buf, sizeof(buf));
+        if (v->constant || oc_has_warned(e, code, label))
+            continue;
+        oc_diag_add(
+            &e->a->diags, OC_WARNING, code, label,
+            "a branch has the input '%s', which ONNX does not allow (ONNX Runtime rejects the model): it "
+            "is unknown; the branch must use the value of the graph around it",
+            v->name);
+    }
+}
+
 static int infer_if(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -290,6 +309,7 @@ static int infer_if(struct oc_engine *e, uint32_t node)
     }
     for (int i = 0; i < 2; i++) {
         e->skip[body[i]] = taken == !i;
+        warn_about_branch_inputs(e, n, body[i]);
         if (infer_branch(e, body[i]))
             return -1;
     }

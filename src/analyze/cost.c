@@ -354,12 +354,59 @@ static bool cost_store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc
     return !e->convention || recount(e, c, k, trips, out);
 }
 
+/* A warning with the option that helps. */
+static void warn_about_input(struct oc_engine *e, uint32_t input, const char *text, const char *option)
+{
+    static const char code[] = "W-unknown-input";
+    const char *name = e->m->value[input].name;
+    if (!oc_has_warned(e, code, name))
+        oc_diag_add(&e->a->diags, OC_WARNING, code, name, "%s; give it with %s", text, option);
+}
+
+/* The input of the model on which a size depends: by its value, or by its shape if that is unknown. */
+static const char *reason_by_input(struct oc_engine *e, uint32_t cause)
+{
+    const struct oc_value *v = cause == OC_NONE ? NULL : &e->m->value[cause];
+    const struct oc_type *type = cause == OC_NONE ? NULL : &e->a->type[cause];
+    if (!v || !v->graph_input || v->graph || v->constant || type->kind != OC_T_TENSOR)
+        return NULL;
+    if (!type->shape.ranked) {
+        warn_about_input(e, cause, "a cost depends on its shape, which the model does not say",
+                         oc_printf(&e->a->arena, "--shape %s=2x3 or --shape %s=scalar", v->name, v->name));
+        return oc_printf(&e->a->arena, "the shape of '%s' is unknown", v->name);
+    }
+    uint64_t elements;
+    if (e->a->data[cause] || type->dtype == OC_DT_BOOL || !oc_type_elements(type, &elements) ||
+        elements > OC_MAX_DATA)
+        return NULL;
+    warn_about_input(e, cause, "a size depends on its value",
+                     oc_printf(&e->a->arena, "--value %s=...", v->name));
+    return oc_printf(&e->a->arena, "a size depends on the value of '%s'", v->name);
+}
+
+static const char *reason_by_values(struct oc_engine *e, const uint32_t *value, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = value[i], cause = v == OC_NONE ? OC_NONE : e->a->root_cause[v];
+        if (v != OC_NONE && cause == OC_NONE && !e->a->type[v].shape.ranked)
+            cause = v;
+        const char *text = reason_by_input(e, cause);
+        if (text)
+            return text;
+    }
+    return NULL;
+}
+
 static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n, const struct oc_op_ctx *c)
 {
     if (c->err->msg[0])
         return oc_strdup(&e->a->arena, c->err->msg);
     if (c->assumption)
         return c->assumption;
+    const char *text = reason_by_values(e, n->in, n->n_in);
+    text = text ? text : reason_by_values(e, n->out, n->n_out);
+    if (text)
+        return text;
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         if (v == OC_NONE || e->a->value_state[v] == OC_V_STATIC || e->a->root_cause[v] == OC_NONE)

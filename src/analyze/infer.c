@@ -286,6 +286,8 @@ static uint32_t lost_by_inputs(struct oc_engine *e, const struct oc_node *n, con
         if (lost != OC_NONE)
             return lost;
     }
+    if (!op) /* without a rule, no value helps */
+        return OC_NONE;
     uint32_t operand = asked < n->n_in ? n->in[asked] : unknown_operand(e, n, op);
     return operand == OC_NONE ? OC_NONE : find_root_cause(e, operand);
 }
@@ -505,6 +507,14 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
         }
     }
     mark_root_cause(e, n, op, asked);
+}
+
+bool oc_has_warned(const struct oc_engine *e, const char *code, const char *where)
+{
+    for (size_t i = 0; i < e->a->diags.n; i++)
+        if (!strcmp(e->a->diags.item[i].code, code) && !strcmp(e->a->diags.item[i].where, where))
+            return true;
+    return false;
 }
 
 static int unknown_op(struct oc_engine *e, uint32_t node)

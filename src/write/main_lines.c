@@ -134,7 +134,8 @@ static void main_lines_add_cost(struct lines *l)
 {
     const struct oc_totals *t = l->r->in->analysis->total;
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
-    if (t->nodes && t->unknown_nodes == t->nodes) {
+    bool nothing = t->unknown_nodes && !(t->macs || t->flops || t->ops || moved > 0);
+    if (nothing) {
         main_lines_add(l, "cost", "unknown");
         return;
     }

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,82 @@ static void cause_is_found_across_loop_bodies(void **state)
     assert_string_equal(cause_name(b), "k");
 }
 
+/* "code where: text" of all warnings, one a line. Frees the builder. */
+static const char *warnings_of(struct oc_builder *b)
+{
+    static char text[1024];
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_err err = {0};
+    const struct oc_diag *d;
+    size_t n, at = 0;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(bytes, n, NULL, &m, &err) || oc_analyze(m, NULL, &a, &err))
+        fail_msg("%s", err.msg);
+    n = oc_analysis_diags(a, &d);
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s: %s\n", d[i].code, d[i].where, d[i].text);
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+    return text;
+}
+
+static void unknown_costs_name_the_option_that_helps(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "from", "int64[]");
+    oc_b_input(b, "to", "int64[]");
+    oc_b_init(b, "one", "int64[]{1}");
+    oc_b_node(b, "Range", NULL, "from,to,one", "y", "");
+    oc_b_node(b, "Neg", NULL, "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    assert_string_equal(
+        warnings_of(b),
+        "W-unknown-input from: a size depends on its value; give it with --value from=...\n"); /* once */
+    b = oc_b_new(17);
+    oc_b_input(b, "x", "int8[2,3]");
+    oc_b_input(b, "scale", "float[]");
+    oc_b_input(b, "zero", "int8");
+    oc_b_node(b, "DequantizeLinear", NULL, "x,scale,zero", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_non_null(strstr(warnings_of(b), "--shape zero=scalar"));
+    /* no value helps an operator without a rule */
+    b = oc_b_new(17);
+    oc_b_opset(b, "test.foreign", 1);
+    oc_b_input(b, "x", "float[4]");
+    oc_b_node(b, "test.foreign::Whale", NULL, "x", "y", "");
+    oc_b_node(b, "Relu", NULL, "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    assert_null(strstr(warnings_of(b), "W-unknown-input"));
+}
+
+/* ONNX: then_branch and else_branch have no inputs. */
+static void branches_with_inputs_are_reported(void **state)
+{
+    (void)state;
+    for (int formal = 0; formal < 2; formal++) {
+        struct oc_builder *b = model();
+        oc_b_input(b, "c", "bool[]");
+        oc_b_node(b, "If", "choice", "c", "y", "");
+        for (int i = 0; i < 2; i++) {
+            oc_b_open(b, i ? "then_branch" : "else_branch");
+            if (formal)
+                oc_b_input(b, i ? "then_x" : "else_x", "float[2,12]");
+            oc_b_node(b, "Relu", NULL, !formal ? "x" : i ? "then_x" : "else_x", i ? "t" : "e", "");
+            oc_b_output(b, i ? "t" : "e", "float");
+            oc_b_close(b);
+        }
+        oc_b_output(b, "y", NULL);
+        const char *text = warnings_of(b);
+        const char *found = strstr(text, "W-branch-input choice: ");
+        assert_true(formal ? found && !strstr(found + 1, "W-branch-input") : !found);
+    }
+}
+
 /* An empty list has no unknown value. */
 static void empty_list_is_not_a_cause(void **state)
 {
@@ -157,6 +234,8 @@ int main(void)
         cmocka_unit_test(cause_is_the_operand_that_decides_the_size),
         cmocka_unit_test(cause_is_the_input_with_an_unknown_type),
         cmocka_unit_test(cause_is_found_across_loop_bodies),
+        cmocka_unit_test(unknown_costs_name_the_option_that_helps),
+        cmocka_unit_test(branches_with_inputs_are_reported),
         cmocka_unit_test(empty_list_is_not_a_cause),
         cmocka_unit_test(unknown_number_of_strings_leaves_costs_known),
     };
