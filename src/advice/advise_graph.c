@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "advice/advisor.h"
+#include "base/units.h"
 #include "estimate/fusion_plan.h"
 
 /* ---- groups of a plan ------------------------------------------------------------------------------- */
@@ -16,23 +17,26 @@ enum what { FOLDED, ACTIVATED, PATTERN, WHAT_COUNT };
 enum { MAX_STEPS = 8 }; /* from a node back to the core */
 
 static const struct {
-    const char *id, *title, *found, *todo, *model_only;
+    const char *id, *title, *found, *todo, *model_only, *of_one; /* of_one: model_only of 1 operator */
 } kinds[WHAT_COUNT] = {
     [FOLDED] = {"conv-norm", "Normalizations and scales unfused after a convolution or product",
                 "could be multiplied into the weights before them",
                 "let the runtime optimize (ONNX Runtime: graph_optimization_level from basic on), or export "
                 "the model for inference (model.eval(), do_constant_folding=True)",
-                "fold into the weights of the operator before them"},
+                "fold into the weights of the operator before them",
+                "folds into the weights of the operator before it"},
     [ACTIVATED] = {"conv-activation", "Activations and residuals unfused after a convolution or product",
                    "could be computed at the end of the operator before them",
                    "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all; TensorRT "
                    "and OpenVINO do so by themselves)",
-                   "can be computed at the end of the operator before them"},
+                   "can be computed at the end of the operator before them",
+                   "can be computed at the end of the operator before it"},
     [PATTERN] = {"fused-pattern", "Subgraphs for which runtimes have one kernel",
                  "are parts of one operator (LayerNormalization, Gelu, attention ...)",
                  "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all, or "
                  "onnxruntime.transformers.optimizer), or export with an opset that has the operator",
-                 "are parts of one operator (LayerNormalization, Gelu ...)"},
+                 "are parts of one operator (LayerNormalization, Gelu ...)",
+                 "is part of one operator (LayerNormalization, Gelu ...)"},
 };
 
 static bool computes(const struct oc_advisor *x, const struct oc_piece *p)
@@ -276,14 +280,16 @@ static void report_group(struct oc_advisor *x, enum what w, struct sums *s)
             w == FOLDED
                 ? "the time of these kernels: weights are multiplied once, when the model is loaded"
                 : "the time of these kernels: at least the share of the bytes saved, at most all of it";
-        f->found = oc_printf(x->arena, "%u kernels %s: %s", n, kinds[w].found, oc_advice_time(x, s->high[w]));
+        f->found = oc_printf(x->arena, "%u kernel%s %s: %s", n, oc_plural(n), kinds[w].found,
+                             oc_advice_time(x, s->high[w]));
         f->todo = kinds[w].todo;
         if (fuses(x))
             f->todo = "the runtime fuses others in this profile but not these: look for a difference (a "
                       "result that is read twice, types, sizes), or fuse them in the model";
     } else {
         f->basis = "reads and writes of intermediate results";
-        f->found = oc_printf(x->arena, "%u operators %s, and move %s", n, kinds[w].model_only,
+        f->found = oc_printf(x->arena, "%u operator%s %s, and %s %s", n, oc_plural(n),
+                             n == 1 ? kinds[w].of_one : kinds[w].model_only, n == 1 ? "moves" : "move",
                              oc_advice_bytes(x, s->bytes[w]));
         f->todo =
             w == PATTERN

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "advice/advisor.h"
+#include "base/units.h"
 
 /* ---- Q/DQ nodes that cost time ------------------------------------------------------------------- */
 
@@ -59,8 +60,9 @@ static void own_kernels(struct oc_advisor *x)
     f->low_ns = 0;
     f->high_ns = sum;
     f->basis = "at most the time of these kernels";
-    f->found =
-        oc_printf(x->arena, "%u kernels only quantize or dequantize: %s", f->n_proof, oc_advice_time(x, sum));
+    f->found = oc_printf(x->arena, "%u kernel%s only %s: %s", f->n_proof, oc_plural(f->n_proof),
+                         f->n_proof == 1 ? "quantizes or dequantizes" : "quantize or dequantize",
+                         oc_advice_time(x, sum));
     f->todo = "let the runtime optimize; then quantize the operators between the remaining ones too, or none "
               "of them: a Q or DQ is fused into a neighbour that has an integer kernel";
     oc_advice_keep(x, f);

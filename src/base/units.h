@@ -31,6 +31,11 @@ const char *oc_format_bytes(double v, char *buf, size_t cap);                /* 
 const char *oc_format_time_ns(double ns, char *buf, size_t cap);             /* 12.3 us, 1.25 ms */
 const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 118,013,952 */
 
+static inline const char *oc_plural(uint64_t n) /* "" after 1: "1 node", "2 nodes" */
+{
+    return n == 1 ? "" : "s";
+}
+
 /* The same as texts in an arena; a number that is not finite is "unknown", a time the text `unknown`. */
 const char *oc_u64_text(struct oc_arena *a, uint64_t v); /* 118013952 */
 const char *oc_count_text(struct oc_arena *a, uint64_t v);

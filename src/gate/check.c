@@ -7,6 +7,7 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/units.h"
 #include "join/join.h"
 #include "onnxcost.h"
 #include "onnxcost/bounds.h"
@@ -137,8 +138,8 @@ static void sum_nodes(struct oc_figures *f, enum oc_gate_metric m, const struct 
     if (largest != OC_NONE)
         figures_note(s, largest);
     if (!s->exact)
-        s->why = oc_printf(&f->report.arena, "%llu nodes without a cost, %llu with a bound or an estimate",
-                           (unsigned long long)unknown, (unsigned long long)other);
+        s->why = oc_printf(&f->report.arena, "%llu node%s without a cost, %llu with a bound or an estimate",
+                           (unsigned long long)unknown, oc_plural(unknown), (unsigned long long)other);
 }
 
 static void find_present(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
@@ -343,7 +344,8 @@ static void set_efficiency(struct oc_figures *f, const struct part *p, struct oc
     s->exact = !t.without;
     s->from = "roofline / measured";
     if (t.without)
-        s->why = oc_printf(&f->report.arena, "%u records have no roofline", t.without);
+        s->why = oc_printf(&f->report.arena, "%u record%s no roofline", t.without,
+                           t.without == 1 ? " has" : "s have");
     point_at(f, t.worst, s);
 }
 

@@ -57,9 +57,9 @@ static void main_lines_add_model(struct lines *l)
                                                           oc_count_text(l->arena, t->params_computed))
                                               : "";
     main_lines_add(l, "model",
-                   oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s%s", file_name(m->path),
-                             oc_count_text(l->arena, t->nodes), unknown, oc_count_text(l->arena, t->params),
-                             computed, opset));
+                   oc_printf(l->arena, "%s: %s node%s%s, %s parameter%s%s%s", file_name(m->path),
+                             oc_count_text(l->arena, t->nodes), oc_plural(t->nodes), unknown,
+                             oc_count_text(l->arena, t->params), oc_plural(t->params), computed, opset));
 }
 
 /* "; assumed: batch = 1, sequence = 128". Input shapes given as a whole precede it. */
@@ -248,7 +248,9 @@ static void add_achieved(struct lines *l, const struct oc_headline *h)
 /* ", efficiency 40.1 %" of the recorded kernels; of a model alone, what it takes without fusion. */
 static const char *roofline_text(struct lines *l, const struct oc_row_bounds *b)
 {
-    const char *but = b->missing ? oc_printf(l->arena, " (%u rows without a limit)", b->missing) : "",
+    const char *but = b->missing ? oc_printf(l->arena, " (%u row%s without a limit)", b->missing,
+                                             oc_plural(b->missing))
+                                 : "",
                *time = oc_time_text(l->arena, b->roof_s * 1e9, "unknown"),
                *least = b->partial || b->missing ? "at least " : "";
     if (!(b->time_s > 0))

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/liveness.h"
+#include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "profile/core/timeline.h"
@@ -427,7 +428,8 @@ static void trace_about(void *ctx, struct oc_json_out *w)
         oc_key_text(w, "memory", oc_printf(&t->r->arena, "live activation bytes along: %s", t->along));
     if (t->without_time)
         oc_key_text(w, "left_out",
-                    oc_printf(&t->r->arena, "%u rows without a limit in the hardware file", t->without_time));
+                    oc_printf(&t->r->arena, "%u row%s without a limit in the hardware file", t->without_time,
+                              oc_plural(t->without_time)));
     if (t->doc.left_out)
         oc_key_text(w, "overlapping",
                     oc_printf(&t->r->arena, "%zu events dropped: too many overlap", t->doc.left_out));

@@ -290,8 +290,9 @@ static void overhead_part(struct sum *s)
         double ns = isnan(b[i].kernel_ns) ? b[i].time_ns : b[i].kernel_ns;
         if (!b[i].of_profile)
             summary_add(s, "runtime-inserted",
-                        oc_printf(s->arena, "%s: %s (%u rows)", b[i].name,
-                                  isnan(ns) ? "?" : oc_time_text(s->arena, ns, "unknown"), b[i].records));
+                        oc_printf(s->arena, "%s: %s (%u row%s)", b[i].name,
+                                  isnan(ns) ? "?" : oc_time_text(s->arena, ns, "unknown"), b[i].records,
+                                  oc_plural(b[i].records)));
     }
 }
 
@@ -301,9 +302,10 @@ static void class_part(struct sum *s)
     const struct oc_class_share *c;
     uint32_t n = oc_class_shares(s->r->in, s->arena, &c);
     for (uint32_t i = 0; i < n; i++) {
-        const char *flops = isnan(c[i].flop_share) ? ""
-                                                   : oc_printf(s->arena, "; FLOPs %.1f %% (%u nodes)",
-                                                               100 * c[i].flop_share, c[i].nodes);
+        const char *flops = isnan(c[i].flop_share)
+                                ? ""
+                                : oc_printf(s->arena, "; FLOPs %.1f %% (%u node%s)", 100 * c[i].flop_share,
+                                            c[i].nodes, oc_plural(c[i].nodes));
         summary_add(s, "class",
                     oc_printf(s->arena, "%s: %s %.1f %% (%u functions)%s",
                               *c[i].name ? c[i].name : "(no class by name)",

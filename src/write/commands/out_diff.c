@@ -137,8 +137,9 @@ void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s)
 const char *oc_diff_sentence(struct oc_diff_view *v)
 {
     const struct oc_diff_info *i = &v->d->info;
-    return oc_printf(&v->arena, "%u rows: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal",
-                     v->d->n_operator, i->changed, i->added, i->removed, i->renamed, i->same);
+    return oc_printf(&v->arena, "%u row%s: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal",
+                     v->d->n_operator, oc_plural(v->d->n_operator), i->changed, i->added, i->removed,
+                     i->renamed, i->same);
 }
 
 const char *oc_diff_gaps(struct oc_diff_view *v)
@@ -152,9 +153,9 @@ const char *oc_diff_gaps(struct oc_diff_view *v)
                       : t->rows_negative ? -(double)t->rows_delta
                                          : (double)t->rows_delta;
         text =
-            oc_printf(&v->arena, "%s%s (%u rows; the others differ by %s)",
+            oc_printf(&v->arena, "%s%s (%u row%s; the others differ by %s)",
                       text ? oc_printf(&v->arena, "%s, ", text) : "unknown: ", oc_diff_metric_names[m].title,
-                      t->unknown_rows, delta(v, m, rows));
+                      t->unknown_rows, oc_plural(t->unknown_rows), delta(v, m, rows));
     }
     return text;
 }

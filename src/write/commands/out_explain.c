@@ -66,10 +66,10 @@ int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (all_ns > 0)
         fprintf(f,
-                "%u records; operator time: %.1f %% attributed, %.1f %% runtime-inserted, %.1f %% "
-                "unattributed (%u records)\n",
-                n, 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns, 100 * j->unmatched_ns / all_ns,
-                j->n_unmatched);
+                "%u record%s; operator time: %.1f %% attributed, %.1f %% runtime-inserted, %.1f %% "
+                "unattributed (%u record%s)\n",
+                n, oc_plural(n), 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns,
+                100 * j->unmatched_ns / all_ns, j->n_unmatched, oc_plural(j->n_unmatched));
     return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/units.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
@@ -427,8 +428,10 @@ int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, 
         return hw_write(&t, format, out, err);
     for (size_t i = 0; i < n; i++)
         oc_print_line(out, "%s:%u: %s", f[i].file, f[i].line, f[i].text);
-    fprintf(out,
-            "%zu devices with %zu figures in %zu files, %zu recomputed from their formulas: %zu problems\n",
-            l->list.n, l->n_figure, l->n_file, l->n_recomputed, n);
+    fprintf(
+        out,
+        "%zu device%s with %zu figure%s in %zu file%s, %zu recomputed from their formulas: %zu problem%s\n",
+        l->list.n, oc_plural(l->list.n), l->n_figure, oc_plural(l->n_figure), l->n_file, oc_plural(l->n_file),
+        l->n_recomputed, n, oc_plural(n));
     return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the problems") : 0;
 }

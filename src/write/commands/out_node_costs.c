@@ -507,17 +507,17 @@ static void print_sparsity_totals(struct sparsity_out *o)
     const char *mark = i->unread ? "of what could be read, " : "";
     if (o->s->a->model->path[0])
         line(o, "model", "%s", o->s->a->model->path);
-    line(o, "weights", "%s%s of %s elements are zero (%.1f %%), in %" PRIu64 " tensors, %s stored", mark,
+    line(o, "weights", "%s%s of %s elements are zero (%.1f %%), in %" PRIu64 " tensor%s, %s stored", mark,
          oc_count_text(&o->arena, i->zeros), oc_count_text(&o->arena, i->elements),
-         100 * zero_part(i->zeros, i->elements), i->weights - i->unread,
+         100 * zero_part(i->zeros, i->elements), i->weights - i->unread, oc_plural(i->weights - i->unread),
          oc_bytes_text(&o->arena, (double)i->stored_bytes));
-    line(o, "", "2:4 pattern in %" PRIu64 " tensors; stored sparse: %" PRIu64 "; not read: %" PRIu64,
-         i->pattern, i->sparse_stored, i->unread);
+    line(o, "", "2:4 pattern in %" PRIu64 " tensor%s; stored sparse: %" PRIu64 "; not read: %" PRIu64,
+         i->pattern, oc_plural(i->pattern), i->sparse_stored, i->unread);
     line(o, "MACs", "%s, of these %s with a weight that is not zero", oc_count_text(&o->arena, i->macs),
          oc_count_text(&o->arena, i->nonzero_macs));
     if (i->unknown_operators)
-        line(o, "unknown", "MACs without zeros of %" PRIu64 " of %" PRIu64 " operators", i->unknown_operators,
-             i->operators);
+        line(o, "unknown", "MACs without zeros of %" PRIu64 " of %" PRIu64 " operator%s",
+             i->unknown_operators, i->operators, oc_plural(i->operators));
 }
 
 /* Unknown ones first, then the largest number of MACs with zeros. */
