@@ -363,7 +363,8 @@ static void warn_about_input(struct oc_engine *e, uint32_t input, const char *te
         oc_diag_add(&e->a->diags, OC_WARNING, code, name, "%s; give it with %s", text, option);
 }
 
-/* The input of the model on which a size depends: by its value, or by its shape if that is unknown. */
+/* The input of the model on which a size depends: by its value (lists and single numbers: sizes, scales, axes),
+ * or by its shape if that is unknown. */
 static const char *reason_by_input(struct oc_engine *e, uint32_t cause)
 {
     const struct oc_value *v = cause == OC_NONE ? NULL : &e->m->value[cause];
@@ -376,8 +377,8 @@ static const char *reason_by_input(struct oc_engine *e, uint32_t cause)
         return oc_printf(&e->a->arena, "the shape of '%s' is unknown", v->name);
     }
     uint64_t elements;
-    if (e->a->data[cause] || type->dtype == OC_DT_BOOL || !oc_type_elements(type, &elements) ||
-        elements > OC_MAX_DATA)
+    if (e->a->data[cause] || type->dtype == OC_DT_BOOL || type->shape.rank > 1 ||
+        !oc_type_elements(type, &elements) || elements > OC_MAX_DATA)
         return NULL;
     warn_about_input(e, cause, "a size depends on its value",
                      oc_printf(&e->a->arena, "--value %s=...", v->name));

@@ -143,7 +143,7 @@ void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, st
                   struct oc_cost *k);
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 
-/* Whether there is a finding about it: bodies are inferred several times (infer.c). */
+/* Whether it has a warning already: bodies are inferred several times (infer.c). */
 bool oc_has_warned(const struct oc_engine *e, const char *code, const char *where);
 
 /* constants.c */

@@ -161,6 +161,14 @@ static void unknown_costs_name_the_option_that_helps(void **state)
     oc_b_node(b, "DequantizeLinear", NULL, "x,scale,zero", "y", "");
     oc_b_output(b, "y", NULL);
     assert_non_null(strstr(warnings_of(b), "--shape zero=scalar"));
+    /* no value of an image helps a convolution that does not fit */
+    b = oc_b_new(17);
+    oc_b_input(b, "image", "float[1,1,2,2]");
+    oc_b_init(b, "w", "float[1,1,3,3]");
+    oc_b_node(b, "Conv", NULL, "image,w", "y", "");
+    oc_b_node(b, "Relu", NULL, "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    assert_null(strstr(warnings_of(b), "W-unknown-input"));
     /* no value helps an operator without a rule */
     b = oc_b_new(17);
     oc_b_opset(b, "test.foreign", 1);

@@ -131,7 +131,7 @@ static void unknown_costs_do_not_pass(void **state)
     assert_int_equal(check_one(&r, "macs", "6911", NULL, NULL, "at least 6,912 exceeds"), OC_CHECK_FAILED);
     assert_int_equal(
         check_one(&r, "macs", "1G", NULL, NULL,
-                  "macs: at least 6,912 cannot be compared with the limit of 1G: 1 nodes without a cost"),
+                  "macs: at least 6,912 cannot be compared with the limit of 1G: 1 node without a cost"),
         OC_CHECK_INCONCLUSIVE);
     assert_int_equal(check_one(&r, "macs", "6912", NULL, "layer1", ""), OC_CHECK_PASSED);
     assert_int_equal(

@@ -164,7 +164,7 @@ static void totals_are_sums_over_nodes(void **state)
     free_made(&x);
 }
 
-/* An operator without a rule beside an addition of 4 elements: at least 4 FLOPs, and a bound of 0 MACs says
+/* An operator without a rule and an addition of 4 elements: at least 4 FLOPs, and a bound of 0 MACs says
  * nothing. Alone: nothing is known. */
 static void sums_that_are_only_bounded_by_0_are_null(void **state)
 {
