@@ -162,8 +162,9 @@ typedef void oc_see_outputs(void *ctx, struct oc_analysis *a, uint32_t node, str
 int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,
                     void *ctx, struct oc_analysis **out, struct oc_err *err);
 
-/* Whether a sum of these totals is known: one that is only a lower bound says nothing when it is 0. */
-bool oc_sum_known(const struct oc_totals *t, uint64_t sum);
+/* Whether a sum of these totals is known: one that is only a lower bound says nothing when it is 0. exact: the sum is,
+ * whatever the quality of others (macs_exact, work_exact). */
+bool oc_sum_known(const struct oc_totals *t, uint64_t sum, bool exact);
 
 /* The constant that a node reads as packed weights (blobs of MatMulNBits, bytes of GatherBlockQuantized) and
  * the weights in it; OC_NONE: none. */

@@ -178,9 +178,9 @@ static void settle_all(struct oc_totals *t, const struct tally *sum)
     t->least.bytes = moved(least);
 }
 
-bool oc_sum_known(const struct oc_totals *t, uint64_t sum)
+bool oc_sum_known(const struct oc_totals *t, uint64_t sum, bool exact)
 {
-    return sum || (!t->unknown_nodes && t->quality != OC_UNKNOWN && t->quality != OC_LOWER);
+    return exact || sum || (!t->unknown_nodes && t->quality != OC_UNKNOWN && t->quality != OC_LOWER);
 }
 
 /* Sums the costs of the nodes again: total and by_type. False: beyond 64 bits. */

@@ -430,9 +430,10 @@ static double annotate_sum_of(const struct oc_report *r, bool roofline)
     return oc_ns_of(s / r->runs);
 }
 
-static void annotate_sum(const struct entries *e, const char *name, const struct oc_totals *t, uint64_t sum)
+static void annotate_sum(const struct entries *e, const char *name, const struct oc_totals *t, uint64_t sum,
+                         bool exact)
 {
-    if (oc_sum_known(t, sum))
+    if (oc_sum_known(t, sum, exact))
         annotate_count(e, name, sum);
 }
 
@@ -447,14 +448,14 @@ static void model_entries(void *ctx, struct oc_buf *out)
     quality(&e, t->quality);
     annotate_count(&e, "nodes", t->nodes);
     annotate_count(&e, "unknown_nodes", t->unknown_nodes);
-    annotate_sum(&e, "macs", t, t->macs);
-    annotate_sum(&e, "flops", t, t->flops);
-    annotate_sum(&e, "ops", t, t->ops);
+    annotate_sum(&e, "macs", t, t->macs, t->macs_exact);
+    annotate_sum(&e, "flops", t, t->flops, t->work_exact);
+    annotate_sum(&e, "ops", t, t->ops, t->work_exact);
     annotate_count(&e, "params", t->params);
     annotate_count(&e, "const_bytes", t->const_bytes);
-    annotate_sum(&e, "bytes_read_act", t, t->bytes_read_act);
-    annotate_sum(&e, "bytes_read_weight", t, t->bytes_read_weight);
-    annotate_sum(&e, "bytes_written", t, t->bytes_written);
+    annotate_sum(&e, "bytes_read_act", t, t->bytes_read_act, false);
+    annotate_sum(&e, "bytes_read_weight", t, t->bytes_read_weight, false);
+    annotate_sum(&e, "bytes_written", t, t->bytes_written, false);
     if (peak->quality != OC_UNKNOWN && peak->node != OC_NONE)
         annotate_count(&e, "peak_activation_bytes", peak->bytes);
     annotate_assumptions(&e);

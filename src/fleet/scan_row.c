@@ -106,11 +106,11 @@ static void take_costs(struct oc_scan_result *out, const struct oc_analysis *a)
     if (a->peak.quality != OC_UNKNOWN)
         row->peak_activation_bytes = a->peak.bytes;
     uint64_t bytes;
-    row->macs = oc_sum_known(&t, t.macs) ? t.macs : OC_SCAN_UNKNOWN;
-    row->flops = oc_sum_known(&t, t.flops) ? t.flops : OC_SCAN_UNKNOWN;
-    row->ops = oc_sum_known(&t, t.ops) ? t.ops : OC_SCAN_UNKNOWN;
+    row->macs = oc_sum_known(&t, t.macs, t.macs_exact) ? t.macs : OC_SCAN_UNKNOWN;
+    row->flops = oc_sum_known(&t, t.flops, t.work_exact) ? t.flops : OC_SCAN_UNKNOWN;
+    row->ops = oc_sum_known(&t, t.ops, t.work_exact) ? t.ops : OC_SCAN_UNKNOWN;
     if (oc_add_u64(t.bytes_read_act, t.bytes_read_weight, &bytes) &&
-        oc_add_u64(bytes, t.bytes_written, &bytes) && oc_sum_known(&t, bytes))
+        oc_add_u64(bytes, t.bytes_written, &bytes) && oc_sum_known(&t, bytes, false))
         row->bytes = bytes;
 }
 

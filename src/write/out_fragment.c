@@ -158,11 +158,13 @@ static void count_facts(struct oc_html *h, const struct oc_analysis *a)
         enum oc_html_kind kind;
         uint64_t v;
         bool wanted, exact;
-    } fact[] = {{"MACs", "totals.macs", OC_HTML_SI, t->macs, oc_sum_known(t, t->macs), t->macs_exact},
-                {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, oc_sum_known(t, t->flops), t->work_exact},
-                {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, t->work_exact},
-                {"Parameters", "totals.params", OC_HTML_SI, t->params, true, true},
-                {"Constants", "totals.const_bytes", OC_HTML_BYTES, t->const_bytes, true, true}};
+    } fact[] = {
+        {"MACs", "totals.macs", OC_HTML_SI, t->macs, oc_sum_known(t, t->macs, t->macs_exact), t->macs_exact},
+        {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, oc_sum_known(t, t->flops, t->work_exact),
+         t->work_exact},
+        {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, t->work_exact},
+        {"Parameters", "totals.params", OC_HTML_SI, t->params, true, true},
+        {"Constants", "totals.const_bytes", OC_HTML_BYTES, t->const_bytes, true, true}};
     for (size_t i = 0; i < OC_COUNT(fact); i++)
         if (fact[i].wanted)
             oc_html_fact_u64(h, fact[i].title, fact[i].key, fact[i].kind, fact[i].v,

@@ -20,14 +20,15 @@ static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
     const struct oc_totals *t = a->total;
     oc_page_key_u64(w, "nodes", true, t->nodes);
     oc_page_key_u64(w, "unknown_nodes", true, t->unknown_nodes);
-    oc_page_key_u64(w, "macs", oc_sum_known(t, t->macs), t->macs);
-    oc_page_key_u64(w, "flops", oc_sum_known(t, t->flops), t->flops);
-    oc_page_key_u64(w, "ops", oc_sum_known(t, t->ops), t->ops);
+    oc_page_key_u64(w, "macs", oc_sum_known(t, t->macs, t->macs_exact), t->macs);
+    oc_page_key_u64(w, "flops", oc_sum_known(t, t->flops, t->work_exact), t->flops);
+    oc_page_key_u64(w, "ops", oc_sum_known(t, t->ops, t->work_exact), t->ops);
     oc_page_key_u64(w, "params", true, t->params);
     oc_page_key_u64(w, "const_bytes", true, t->const_bytes);
-    oc_page_key_u64(w, "bytes_read_act", oc_sum_known(t, t->bytes_read_act), t->bytes_read_act);
-    oc_page_key_u64(w, "bytes_read_weight", oc_sum_known(t, t->bytes_read_weight), t->bytes_read_weight);
-    oc_page_key_u64(w, "bytes_written", oc_sum_known(t, t->bytes_written), t->bytes_written);
+    oc_page_key_u64(w, "bytes_read_act", oc_sum_known(t, t->bytes_read_act, false), t->bytes_read_act);
+    oc_page_key_u64(w, "bytes_read_weight", oc_sum_known(t, t->bytes_read_weight, false),
+                    t->bytes_read_weight);
+    oc_page_key_u64(w, "bytes_written", oc_sum_known(t, t->bytes_written, false), t->bytes_written);
     oc_key_quality(w, t->quality);
     oc_page_key_u64(w, "not_exact_nodes", true, t->not_exact.nodes);
 }

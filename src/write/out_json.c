@@ -140,18 +140,18 @@ static void json_totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_object(w, "totals");
     oc_key_u64_if(w, "nodes", known, t.nodes);
     oc_key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
-    oc_key_u64_if(w, "macs", known && oc_sum_known(&t, t.macs), t.macs);
-    oc_key_u64_if(w, "flops", known && oc_sum_known(&t, t.flops), t.flops);
-    oc_key_u64_if(w, "ops", known && oc_sum_known(&t, t.ops), t.ops);
+    oc_key_u64_if(w, "macs", known && oc_sum_known(&t, t.macs, t.macs_exact), t.macs);
+    oc_key_u64_if(w, "flops", known && oc_sum_known(&t, t.flops, t.work_exact), t.flops);
+    oc_key_u64_if(w, "ops", known && oc_sum_known(&t, t.ops, t.work_exact), t.ops);
     oc_key_u64_if(w, "params", known, t.params);
     oc_key_u64_if(w, "params_all", known, t.params_all);
     oc_key_u64_if(w, "params_computed", known, t.params_computed);
     oc_key_u64_if(w, "const_bytes", known, t.const_bytes);
     oc_key_u64_if(w, "const_bytes_computed", known, t.const_bytes_computed);
-    oc_key_u64_if(w, "bytes_read_act", known && oc_sum_known(&t, t.bytes_read_act), t.bytes_read_act);
-    oc_key_u64_if(w, "bytes_read_weight", known && oc_sum_known(&t, t.bytes_read_weight),
+    oc_key_u64_if(w, "bytes_read_act", known && oc_sum_known(&t, t.bytes_read_act, false), t.bytes_read_act);
+    oc_key_u64_if(w, "bytes_read_weight", known && oc_sum_known(&t, t.bytes_read_weight, false),
                   t.bytes_read_weight);
-    oc_key_u64_if(w, "bytes_written", known && oc_sum_known(&t, t.bytes_written), t.bytes_written);
+    oc_key_u64_if(w, "bytes_written", known && oc_sum_known(&t, t.bytes_written, false), t.bytes_written);
     json_peak(w, r);
     oc_key_time(w, "time_ns", h.total_ns);
     oc_key_double(w, "achieved_flops_per_s", h.flops_per_s);
