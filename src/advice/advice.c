@@ -167,7 +167,7 @@ bool oc_advisor_is(const struct oc_advisor *x, uint32_t node, const char *types)
 const char *oc_advisor_name(struct oc_advisor *x, uint32_t node)
 {
     char buf[256];
-    return oc_strdup(x->arena, oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf)));
+    return x->m ? oc_strdup(x->arena, oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf))) : "";
 }
 
 double oc_dram_bandwidth(const struct oc_device *d)

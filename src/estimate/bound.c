@@ -1,3 +1,8 @@
+/* estimate/: Time where nothing was measured: roofline, lower bound, kernels of a runtime after fusion,
+ * calibrated cost curves, ranking of devices. One planner and one bound: every command uses predict.h and
+ * bound.h. A constant names its source; tests compare with published and recorded times.
+ * Private to the folder: cal_fit.h curve.h. */
+
 /* Lower bound of a run on a device: products in sequence, the rest at the rate of memory. */
 #include "estimate/bound.h"
 

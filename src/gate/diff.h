@@ -51,7 +51,7 @@ bool oc_name_is_made_up(const char *name, const char *op_type);
 /* Whether two attributes are equal, except for the contents of tensors. */
 bool oc_attr_same(const struct oc_attr *a, const struct oc_attr *b);
 
-/* Whether the attribute of the node says what its absence says (attr_default.c). */
+/* Whether the attribute of the node says what its absence says (diff.c). */
 bool oc_attr_is_default(const struct oc_analysis *a, const struct oc_node *n, const struct oc_attr *t);
 
 /* ---- lcs ----------------------------------------------------------------------------------------- */

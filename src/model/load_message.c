@@ -527,8 +527,8 @@ static int load_tensors(struct oc_loader *l, const Oc__Attribute *h, struct oc_a
                   {&h->sparse_tensor, h->has_sparse_tensor ? 1U : 0U, oc_load_sparse},
                   {h->sparse_tensors, h->n_sparse_tensors, oc_load_sparse}};
     size_t n = member[0].n + member[1].n + member[2].n + member[3].n;
-    struct oc_tensor *list = n ? OC_NEW_ARRAY(&l->m->arena, n, struct oc_tensor) : NULL;
-    out->tensors_or_null = list;
+    struct oc_tensor *list = OC_NEW_ARRAY(&l->m->arena, n, struct oc_tensor);
+    out->tensors_or_null = n ? list : NULL;
     out->n = (uint32_t)n;
     for (size_t i = 0; i < OC_COUNT(member); i++)
         for (size_t k = 0; k < member[i].n; k++)

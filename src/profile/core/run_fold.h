@@ -48,7 +48,7 @@ struct oc_fold {
 /* False: the runs are unknown. The caller frees out->start. */
 bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out);
 
-/* ---- private to run_fold.c, run_levels.c and run_pauses.c -------------------------------------------- */
+/* ---- private to run_fold.c, run_levels.c and run_spread.c -------------------------------------------- */
 
 /* Occurrences of an n-gram that is an anchor. */
 struct oc_fold_level {
