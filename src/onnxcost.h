@@ -140,10 +140,10 @@ struct oc_totals {
         params_computed; /* elements of weights that follow from small constants when the model is loaded */
     uint64_t const_bytes_computed; /* their size, not in const_bytes */
     uint64_t bytes_read_act, bytes_read_weight, bytes_written;
-    bool bytes_bound; /* the bytes are those of the whole model (graph_bytes), a lower bound */
-    enum oc_quality quality;
+    bool bytes_bound;            /* the bytes are those of the whole model (graph_bytes), a lower bound */
     bool macs_exact, work_exact; /* whatever `quality` is of others: the MACs; MACs, FLOPs and OPs */
-    struct {                     /* quality of the sums, and nodes missing from them */
+    enum oc_quality quality;
+    struct { /* quality of the sums, and nodes missing from them */
         uint64_t nodes, macs, flops, ops, bytes;
     } not_exact;
     struct { /* sums of the nodes that are exact or lower bounds: what one run needs at least */
