@@ -167,7 +167,7 @@ bool oc_advisor_is(const struct oc_advisor *x, uint32_t node, const char *types)
 const char *oc_advisor_name(struct oc_advisor *x, uint32_t node)
 {
     char buf[256];
-    return x->m ? oc_strdup(x->arena, oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf))) : "";
+    return oc_strdup(x->arena, oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf)));
 }
 
 double oc_dram_bandwidth(const struct oc_device *d)
@@ -218,7 +218,7 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
             p->node = j->node;
             p->n_node = j->n_node;
         }
-    } else if (row->node != OC_NONE) {
+    } else if (x->m && row->node != OC_NONE) {
         p->name = oc_advisor_name(x, row->node);
         p->type = x->m->node[row->node].op_type;
     }

@@ -361,12 +361,11 @@ static int load_external(struct oc_loader *l, const Oc__Tensor *h, const uint8_t
 {
     for (size_t i = 0; i < h->n_external_data; i++) {
         const Oc__Pair *p = h->external_data[i];
-        uint64_t *number = strcmp(p->key, "offset") == 0   ? &t->external_offset_bytes
-                           : strcmp(p->key, "length") == 0 ? &t->size_bytes
-                                                           : NULL;
+        bool offset = strcmp(p->key, "offset") == 0, number = offset || strcmp(p->key, "length") == 0;
         if (strcmp(p->key, "location") == 0)
             t->external_path = oc_load_text(l, p->value);
-        if (number && !oc_parse_u64(p->value, strlen(p->value), number))
+        if (number &&
+            !oc_parse_u64(p->value, strlen(p->value), offset ? &t->external_offset_bytes : &t->size_bytes))
             return oc_load_fail(l, OC_EFORMAT, at, "tensor '%s': external %s '%.200s' is not a number",
                                 t->name, p->key, p->value);
     }

@@ -381,7 +381,9 @@ static char delimiter_of(struct oc_str line)
 {
     if (!line.n || (!memmem(line.s, line.n, "Time", 4) && !memmem(line.s, line.n, "Dur", 3)))
         return '\0';
-    return memchr(line.s, ',', line.n) ? ',' : memchr(line.s, '\t', line.n) ? '\t' : '\0';
+    if (memchr(line.s, ',', line.n))
+        return ',';
+    return memchr(line.s, '\t', line.n) ? '\t' : '\0';
 }
 
 static void nsys_csv_read_tables(struct reading *r)
