@@ -404,7 +404,7 @@ XML2_CPPFLAGS := $(if $(filter-out wasm mingw,$(MODE)),$(shell xml2-config --cfl
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
 # measurement kernels: the same in every mode, with fused multiply-adds
-$(BUILD)/obj/src/measure/kernels_%.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
+$(BUILD)/obj/src/measure/cpu_kernels.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
 
 $(BUILD)/obj/tests/bench/stream_triad.o: private KERNEL_CFLAGS := -O3
 
