@@ -400,24 +400,34 @@ static void take_run_times(struct making *m)
             oc_run_sums_add(&m->all, i, t->run[i].end_ns - t->run[i].start_ns);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    int64_t x, y;
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return (x > y) - (x < y);
+}
+
 /* Devices that executed kernels or operators. */
 static uint32_t count_devices(const struct oc_timeline *t)
 {
     const struct oc_profile *p = t->profile;
     bool *works = oc_xcalloc((size_t)p->n_lane + 1, sizeof(*works));
-    uint32_t n = 0;
+    int64_t *id = oc_xmalloc(((size_t)p->n_lane + 1) * sizeof(*id));
+    uint32_t n = 0, different = 0;
     for (size_t i = 0; i < t->n_event && p->n_lane > 1; i++) {
         const struct oc_event *e = &t->event[i];
         works[e->lane] |= e->kind == OC_EV_KERNEL || e->flags & OC_EVF_RECORD;
     }
-    for (uint32_t l = 0; l < p->n_lane; l++) {
-        bool first = works[l] && p->lane[l].device;
-        for (uint32_t k = 0; k < l && first; k++)
-            first = !works[k] || !p->lane[k].device || p->lane[k].device_id != p->lane[l].device_id;
-        n += first;
-    }
+    for (uint32_t l = 0; l < p->n_lane; l++)
+        if (works[l] && p->lane[l].device)
+            id[n++] = p->lane[l].device_id;
+    qsort(id, n, sizeof(*id), by_number);
+    for (uint32_t k = 0; k < n; k++)
+        different += !k || id[k] != id[k - 1];
+    free(id);
     free(works);
-    return n;
+    return different;
 }
 
 static void timeline_records_set_totals(struct making *m)

@@ -253,6 +253,8 @@ static void mark_host(struct oc_timeline *t)
 
 /* Devices that execute one program have equal sequences, where the fullest stream of all may have additional work, as
  * the copies to the other devices. Only work that most devices do is in their sequences. */
+enum { MAX_DEVICES = 64 }; /* each of them takes a pass over the events */
+
 struct device {
     int64_t id;
     uint16_t lane; /* the fullest */
@@ -261,29 +263,33 @@ struct device {
 };
 
 struct devices {
-    struct device *of;
+    struct device of[MAX_DEVICES];
     size_t n, events;
 };
 
-static struct devices find_devices(const struct oc_timeline *t)
+/* False: there is one, or too many. */
+static bool find_devices(const struct oc_timeline *t, struct devices *d)
 {
-    struct devices d = {oc_xcalloc((size_t)t->n_lane + 1, sizeof(*d.of)), 0, 0};
     size_t *count = oc_xcalloc((size_t)t->n_lane + 1, sizeof(*count));
+    bool few = true;
+    *d = (struct devices){.n = 0};
     for (size_t i = 0; i < t->n_event; i++)
         count[t->event[i].lane] += is_in_sequence(t, &t->event[i], true);
-    for (uint32_t l = 0; l < t->n_lane; l++) {
+    for (uint32_t l = 0; l < t->n_lane && few; l++) {
         size_t k = 0;
-        while (k < d.n && d.of[k].id != t->lane[l].device_id)
+        while (k < d->n && d->of[k].id != t->lane[l].device_id)
             k++;
-        if (!count[l] || (k < d.n && d.of[k].n >= count[l]))
+        if (!count[l] || (k < d->n && d->of[k].n >= count[l]))
             continue;
-        d.of[k] = (struct device){.id = t->lane[l].device_id, .lane = (uint16_t)l, .n = count[l]};
-        d.n += k == d.n;
+        few = k < MAX_DEVICES;
+        if (few)
+            d->of[k] = (struct device){.id = t->lane[l].device_id, .lane = (uint16_t)l, .n = count[l]};
+        d->n += few && k == d->n;
     }
-    for (size_t k = 0; k < d.n; k++)
-        d.events += d.of[k].n;
+    for (size_t k = 0; k < d->n; k++)
+        d->events += d->of[k].n;
     free(count);
-    return d;
+    return few && d->n > 1;
 }
 
 /* Keeps the work of device k, from `from` on, that is in more than half of the devices. */
@@ -422,13 +428,14 @@ static void mark_devices(struct oc_timeline *t, const struct devices *d, const s
 /* Finds runs that most devices execute in the same order. */
 static bool find_runs_of_devices(struct oc_timeline *t, uint32_t iterations)
 {
-    struct devices d = find_devices(t);
+    struct devices d;
     struct work_sequence x;
     struct oc_fold f = {0};
+    if (!find_devices(t, &d))
+        return false;
     sequence_init(&x, d.events + 1);
-    if (d.n > 1)
-        add_devices(t, &d, &x);
-    const struct device *one = d.n > 1 ? choose_members(&d, &x) : NULL;
+    add_devices(t, &d, &x);
+    const struct device *one = choose_members(&d, &x);
     bool found = false;
     if (one) {
         size_t at = one->first;
@@ -446,7 +453,6 @@ static bool find_runs_of_devices(struct oc_timeline *t, uint32_t iterations)
     }
     free(run);
     free(f.start);
-    free(d.of);
     sequence_free(&x);
     return found;
 }

@@ -381,11 +381,11 @@ static uint16_t add_stream(struct made *m, int64_t device, int64_t id)
 
 /* Five passes of "abcde" on each of three devices, 10 ns per kernel, one pass per 10 us. Device 0 has nine copies before
  * every pass, another number each time on the stream of its kernels. `late`: of the third device. */
-static void add_devices(struct made *m, double late)
+static void add_devices(struct made *m, int64_t n, double late)
 {
     static const char *const program[] = {"a", "b", "c", "d", "e"};
     static const unsigned on_stream[] = {5, 1, 9, 0, 3};
-    for (int64_t d = 0; d < 3; d++) {
+    for (int64_t d = 0; d < n; d++) {
         uint16_t kernels = add_stream(m, d, 7), copies = add_stream(m, d, 8);
         for (unsigned pass = 0; pass < 5; pass++) {
             double at = 10000 * (pass + 1) + (d == 2 ? late : 3.0 * (double)d);
@@ -402,7 +402,7 @@ static void devices_that_execute_one_program_show_its_runs(void **state)
 {
     (void)state;
     struct made m = make_profile();
-    add_devices(&m, 6);
+    add_devices(&m, 3, 6);
     finish_timeline(&m, 0);
     assert_int_equal(m.p->runs_total, 5);
     assert_int_equal(m.p->runs_from, OC_RUNS_REPEAT);
@@ -414,12 +414,27 @@ static void devices_that_execute_one_program_show_its_runs(void **state)
     oc_profile_close(m.p);
 }
 
+/* Each device takes a pass over the events: 64 are compared, more are not. */
+static void devices_are_compared_up_to_a_number(void **state)
+{
+    (void)state;
+    for (int64_t n = 64; n <= 65; n++) {
+        struct made m = make_profile();
+        add_devices(&m, n, 6);
+        finish_timeline(&m, 0);
+        assert_int_equal(m.p->runs_total, n == 64 ? 5 : 0);
+        if (n == 65)
+            assert_int_equal(m.p->n_device, 65);
+        oc_profile_close(m.p);
+    }
+}
+
 /* The third device is nearly a pass later: the passes of the devices cross. */
 static void devices_with_passes_that_cross_show_no_runs(void **state)
 {
     (void)state;
     struct made m = make_profile();
-    add_devices(&m, 9990);
+    add_devices(&m, 3, 9990);
     finish_timeline(&m, 0);
     assert_int_equal(m.p->runs_total, 0);
     assert_int_equal(m.p->n_device, 3);
@@ -755,6 +770,7 @@ int main(void)
         cmocka_unit_test(work_of_training_is_known_by_its_name),
         cmocka_unit_test(device_without_a_host_has_queues),
         cmocka_unit_test(devices_that_execute_one_program_show_its_runs),
+        cmocka_unit_test(devices_are_compared_up_to_a_number),
         cmocka_unit_test(devices_with_passes_that_cross_show_no_runs),
         cmocka_unit_test(host_of_a_run_encloses_its_launches),
         cmocka_unit_test(products_of_the_model_count_its_runs),
