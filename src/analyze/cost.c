@@ -357,32 +357,40 @@ static bool cost_store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc
 /* A warning with the option that helps. */
 static void warn_about_input(struct oc_engine *e, uint32_t input, const char *text, const char *option)
 {
-    static const char code[] = "W-unknown-input";
+    oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-input", e->m->value[input].name, "%s; give it with %s",
+                text, option);
+}
+
+static const char *find_input_reason(struct oc_engine *e, uint32_t input)
+{
+    const struct oc_type *type = &e->a->type[input];
     const char *name = e->m->value[input].name;
-    if (!oc_has_warned(e, code, name))
-        oc_diag_add(&e->a->diags, OC_WARNING, code, name, "%s; give it with %s", text, option);
+    uint64_t elements;
+    if (!type->shape.ranked) {
+        warn_about_input(e, input, "a cost depends on its shape, which the model does not say",
+                         oc_printf(&e->a->arena, "--shape %s=2x3 or --shape %s=scalar", name, name));
+        return oc_printf(&e->a->arena, "the shape of '%s' is unknown", name);
+    }
+    if (e->a->data[input] || type->dtype == OC_DT_BOOL || type->shape.rank > 1 ||
+        !oc_type_elements(type, &elements) || elements > OC_MAX_DATA)
+        return NULL;
+    warn_about_input(e, input, "a size depends on its value",
+                     oc_printf(&e->a->arena, "--value %s=...", name));
+    return oc_printf(&e->a->arena, "a size depends on the value of '%s'", name);
 }
 
 /* The input of the model on which a size depends: by its value (lists and single numbers: sizes, scales, axes),
- * or by its shape if that is unknown. */
+ * or by its shape if that is unknown. Many nodes may depend on one: each is looked at once. */
 static const char *reason_by_input(struct oc_engine *e, uint32_t cause)
 {
     const struct oc_value *v = cause == OC_NONE ? NULL : &e->m->value[cause];
-    const struct oc_type *type = cause == OC_NONE ? NULL : &e->a->type[cause];
-    if (!v || !v->graph_input || v->graph || v->constant || type->kind != OC_T_TENSOR)
+    if (!v || !v->graph_input || v->graph || v->constant || e->a->type[cause].kind != OC_T_TENSOR)
         return NULL;
-    if (!type->shape.ranked) {
-        warn_about_input(e, cause, "a cost depends on its shape, which the model does not say",
-                         oc_printf(&e->a->arena, "--shape %s=2x3 or --shape %s=scalar", v->name, v->name));
-        return oc_printf(&e->a->arena, "the shape of '%s' is unknown", v->name);
-    }
-    uint64_t elements;
-    if (e->a->data[cause] || type->dtype == OC_DT_BOOL || type->shape.rank > 1 ||
-        !oc_type_elements(type, &elements) || elements > OC_MAX_DATA)
-        return NULL;
-    warn_about_input(e, cause, "a size depends on its value",
-                     oc_printf(&e->a->arena, "--value %s=...", v->name));
-    return oc_printf(&e->a->arena, "a size depends on the value of '%s'", v->name);
+    if (!e->input_reason)
+        e->input_reason = OC_NEW_ARRAY(&e->a->arena, e->m->n_value, const char *);
+    if (!e->input_reason[cause])
+        e->input_reason[cause] = find_input_reason(e, cause);
+    return e->input_reason[cause];
 }
 
 static const char *reason_by_values(struct oc_engine *e, const uint32_t *value, uint32_t n)

@@ -19,8 +19,8 @@ void oc_first_readers_make(struct oc_first_readers *r, const struct oc_model *m,
 
 /* Size of an open dimension of a graph input that the weights of the operators which read the input require
  * (channels of Conv, rows of MatMul, the shape of a Reshape ...), also after operators that keep the shape.
- * 0: nothing implies one. *by: the first such operator; *least: it requires at least this size. O(nodes that the traversal reaches): a node has one
- * first input, so all inputs together are linear in the nodes. */
+ * 0: nothing implies one. *by: the first such operator; *least: it requires at least this size. O(nodes that
+ * the traversal reaches): a node has one first input, so all inputs together are linear in the nodes. */
 int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers *r, uint32_t value,
                         unsigned axis, const char **by, bool *least);
 
@@ -68,7 +68,8 @@ struct oc_engine {
     bool *trip_used;
     uint32_t *decider; /* by value: root cause of its unknown value, OC_NONE: not computed yet; NULL: for no
                           value (infer.c) */
-    bool *tried;       /* by value: its constant was read (or cannot be) */
+    const char **input_reason; /* by value: why costs that depend on this input are unknown; NULL: none is */
+    bool *tried;               /* by value: its constant was read (or cannot be) */
     const struct oc_convention *convention; /* NULL: the default counting */
     uint64_t cached_trips; /* trips of the graph being counted; those that find constants in a cache */
     struct oc_op_cache ops;

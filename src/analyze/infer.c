@@ -511,10 +511,10 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
 
 bool oc_has_warned(const struct oc_engine *e, const char *code, const char *where)
 {
-    for (size_t i = 0; i < e->a->diags.n; i++)
-        if (!strcmp(e->a->diags.item[i].code, code) && !strcmp(e->a->diags.item[i].where, where))
-            return true;
-    return false;
+    bool found = e->a->diags.dropped > 0; /* no room for another one */
+    for (size_t i = 0; i < e->a->diags.n && !found; i++)
+        found = !strcmp(e->a->diags.item[i].code, code) && !strcmp(e->a->diags.item[i].where, where);
+    return found;
 }
 
 static int unknown_op(struct oc_engine *e, uint32_t node)
