@@ -421,6 +421,8 @@ static void make_mark(struct oc_scan *s)
 {
     struct oc_buf text = {0};
     oc_buf_printf(&text, "%s %s %u\n", s->settings, s->table->cells.name, s->table->cells.version);
+    if (s->opts.of_parts)
+        oc_buf_printf(&text, "part %" PRIu32 " of %" PRIu32 "\n", s->opts.part, s->opts.of_parts);
     for (size_t i = 0; i < s->files.n; i++) {
         const struct oc_model_file *f = &s->files.item[i];
         oc_buf_printf(&text, "%s\n%d %" PRIu64 " %" PRId64 "\n", f->path, f->error, f->size_bytes,

@@ -55,8 +55,8 @@ def check(path, report):
     db = by_sqlite(head, rows)
     macs, unknown = db.execute("SELECT SUM(macs), SUM(macs = '') FROM report").fetchone()
     total = report["totals"]
-    known = total["macs"] or 0  # null: a lower bound of 0
-    report_check(None if (macs or 0) == known else f"{macs} is not {total['macs']}", "MACs add up in SQLite")
+    equal = not macs if total["macs"] is None else macs == total["macs"]  # null: a lower bound of 0
+    report_check(None if equal else f"{macs} is not {total['macs']}", "MACs add up in SQLite")
     report_check(None if unknown == total["unknown_nodes"] else f"{unknown} is not {total['unknown_nodes']}",
         "what is not known is empty, and nothing else")
     if names:
