@@ -551,7 +551,7 @@ int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in)
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(d[i].code, OC_DIAG_WRONG_MODEL) && !o->force)
             return cli_fail(CLI_INPUT, "%s --force reports it all the same [%s]", d[i].text, d[i].code);
-        cli_warn("%s%s%s [%s]", d[i].where, *d[i].where ? ": " : "", d[i].text, d[i].code);
+        cli_warn_diag(&d[i], true);
     }
     return 0;
 }

@@ -18,6 +18,7 @@ enum cli_exit {
 /* "onnxcost: message" on stderr, one line whatever the message holds. Returns `code`. */
 int cli_fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_warn_diag(const struct oc_diag *d, bool code); /* "where: text", and " [code]" */
 
 /* Prints the library's error with its place and returns the exit code that fits it. */
 int cli_fail_err(const struct oc_err *err);

@@ -407,8 +407,7 @@ static size_t warn_about(const struct oc_diag *d, size_t n, size_t before, bool 
         if (d[i].severity == OC_INFO)
             continue;
         if (print && before + found < MAX_WARNINGS && !cli_is_headline(&d[i]))
-            cli_warn("%s%s%s [%s]", d[i].where ? d[i].where : "", d[i].where && *d[i].where ? ": " : "",
-                     d[i].text, d[i].code);
+            cli_warn_diag(&d[i], true);
         found++;
     }
     return found;

@@ -48,7 +48,7 @@ static void print_sample_warnings(const struct oc_samples *samples)
     const struct oc_diag *d;
     size_t n = oc_samples_diags(samples, &d);
     for (size_t i = 0; i < n; i++)
-        cli_warn("%s: %s", d[i].where, d[i].text);
+        cli_warn_diag(&d[i], false);
 }
 
 /* Reads the measured kernels. What is wrong with single recordings goes to stderr. */

@@ -90,7 +90,7 @@ static int hw_measure(struct hw_job *j)
     const struct oc_diag *diag;
     size_t n = oc_hw_measurement_diags(m, &diag);
     for (size_t i = 0; i < n; i++)
-        cli_warn("%s: %s", diag[i].where, diag[i].text);
+        cli_warn_diag(&diag[i], false);
     if (oc_hw_measurement_write(m, o->output && !o->format ? "xml" : o->format, cli_width(&j->out, &o->width),
                                 j->out.f, &err))
         rc = cli_output_fail(&j->out, &err);

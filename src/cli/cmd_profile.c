@@ -219,7 +219,7 @@ static void summary_print_warnings(const struct oc_profile *p)
     size_t n = oc_profile_diags(p, &d);
     for (size_t i = 0; i < n; i++)
         if (d[i].severity != OC_INFO)
-            cli_warn("%s%s%s", d[i].where[0] ? d[i].where : "", d[i].where[0] ? ": " : "", d[i].text);
+            cli_warn_diag(&d[i], false);
 }
 
 static int write_summary(const struct cli_opts *o, const struct oc_kernel_names *names,

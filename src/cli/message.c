@@ -76,6 +76,15 @@ void cli_warn(const char *fmt, ...)
     va_end(ap);
 }
 
+void cli_warn_diag(const struct oc_diag *d, bool code)
+{
+    const char *where = d->where ? d->where : "", *between = *where ? ": " : "";
+    if (code)
+        cli_warn("%s%s%s [%s]", where, between, d->text, d->code);
+    else
+        cli_warn("%s%s%s", where, between, d->text);
+}
+
 static const unsigned char exit_of[] = {
     [OC_OK] = CLI_INPUT,        [OC_EIO] = CLI_INPUT,           [OC_EFORMAT] = CLI_INPUT,
     [OC_ELIMIT] = CLI_INPUT,    [OC_EUNSUPPORTED] = CLI_INPUT,  [OC_EARG] = CLI_USAGE,
