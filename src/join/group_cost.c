@@ -239,8 +239,8 @@ void oc_group_halve(struct oc_group_costs *c, struct oc_join_rec *r)
 
 /* ---- types of a run --------------------------------------------------------------------------------- */
 
-/* Models of 32-bit floating-point tensors that ran in 16 bits: model.half(), autocast, a builder that lowers the precision.
- * The evidence are the recorded types of inputs. */
+/* Models of 32-bit floating-point tensors that ran in 16 bits: model.half(), autocast, a builder that lowers the
+ * precision. The evidence are the recorded types of inputs. */
 
 #define NEARLY_ALL 0.95 /* of the time of records with floating-point inputs */
 

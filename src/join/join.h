@@ -201,8 +201,8 @@ uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const cha
 uint32_t oc_match_plain_name(struct oc_matcher *x, const char *name, size_t len);
 /* The 16-bit class of (nearly) all work whose types are recorded, OC_CLASS_NONE (group_cost.c). */
 uint8_t oc_ran_all(const struct oc_matcher *x);
-/* The 16-bit class in which the record ran nodes with 32-bit floating-point tensors, OC_CLASS_NONE. `all`, *assumed: without
- * recorded types of its own. */
+/* The 16-bit class in which the record ran nodes with 32-bit floating-point tensors, OC_CLASS_NONE. `all`,
+ * *assumed: without recorded types of its own. */
 uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool *assumed);
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */

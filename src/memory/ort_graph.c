@@ -198,7 +198,8 @@ void oc_ort_graph_free(struct oc_ort_graph *g)
 
 /* ---- sizes that it infers ------------------------------------------------------------------------ */
 
-/* When it loads a model (1.30; core/graph/graph.cc with the shape rules of ONNX): an analysis of the model in which later nodes see no more than the runtime does. */
+/* When it loads a model (1.30; core/graph/graph.cc with the shape rules of ONNX): an analysis of the model in
+ * which later nodes see no more than the runtime does. */
 
 /* What it remembers of the contents of a value: only numbers, and those of constants just where an operator
  * reads them as sizes. */

@@ -534,7 +534,7 @@ static void find_largest(struct oc_report *r, bool gaps, struct oc_verdict *v)
     }
 }
 
-/* ---- verdict: operator type and module ------------------------------------------------------------------------------------------ */
+/* ---- verdict: operator type and module -------------------------------------------------------------- */
 
 struct place { /* rows of one operator type or module */
     const char *key;

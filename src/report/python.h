@@ -1,6 +1,6 @@
-/* Numbers, sums and regular expressions as Python has them. MegEngine's tool is a Python program and its tables are compared
- * byte for byte, so the details matter: when an exponent is used, which texts count as numbers, in which
- * order sums are rounded. Independent of the locale.
+/* Numbers, sums and regular expressions as Python has them. MegEngine's tool is a Python program and its tables
+ * are compared byte for byte, so the details matter: when an exponent is used, which texts count as numbers, in
+ * which order sums are rounded. Independent of the locale.
  *
  * The format functions write into buf (cap >= OC_PY_NUM) and return it. nan has no sign here. */
 #ifndef OC_PYTHON_H

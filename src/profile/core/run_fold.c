@@ -10,14 +10,11 @@
 
 enum {
     MAX_LEVELS = 8,
-    MIN_RUNS = 3,
     MIN_LAUNCHES = 5, /* of a run, with ... */
     CONTEXT = 8,      /* launches that show where a run starts */
     EXPECTED = 5,     /* equal launches that outweigh the expected place */
     MIN_END = 2,      /* launches that are the end of a run */
 };
-#define MOST          0.8 /* of the runs */
-#define LONGER        3.0 /* times the median: a pause of a higher level */
 #define MIN_CONTAINED 0.8 /* of the typical run, for a run at either end */
 #define MIN_PART      0.6 /* of an odd run */
 #define MAX_UNEVEN    0.15
@@ -316,7 +313,7 @@ static size_t part_of_run(const struct oc_folding *f, const struct oc_fold_conte
                           size_t follow)
 {
     double same = contained(f, c, from, to) * (double)(c->to - c->from);
-    size_t n = to - from, kinds = same >= MOST * (double)n ? (size_t)(same + 0.5) : 0;
+    size_t n = to - from, kinds = same >= OC_FOLD_MOST * (double)n ? (size_t)(same + 0.5) : 0;
     return kinds > follow ? kinds : follow < n ? follow : n;
 }
 
@@ -331,7 +328,7 @@ static bool ends_like_run(const struct oc_folding *f, const struct oc_fold_conte
         return false;
     for (size_t i = 0; i < CONTEXT && i < left; i++)
         same += f->in->symbol[last + i] == f->in->symbol[c->from + (phase + i) % len];
-    return (double)same < MOST * CONTEXT &&
+    return (double)same < OC_FOLD_MOST * CONTEXT &&
            2 * oc_fold_reach(f->in, f->in->n, c, phase, true, &whole) >= left;
 }
 
@@ -432,9 +429,9 @@ static bool make_runs(struct oc_folding *f, const struct oc_fold_level *l, const
     for (size_t k = 0; k < n; k++)
         out->uneven += oc_fold_difference(f->in, c->from, c->to, out->start[k], out->start[k + 1],
                                           f->count) >= OC_FOLD_ALIKE;
-    if (n >= MIN_RUNS && f->all->n > f->in->n && out->start[n] + 2 * out->length > f->in->n)
+    if (n >= OC_FOLD_MIN_RUNS && f->all->n > f->in->n && out->start[n] + 2 * out->length > f->in->n)
         run_fold_extend_runs(f, c, c->to - back, out);
-    if (n < MIN_RUNS || (out->uneven > 1 && out->uneven > MAX_UNEVEN * (double)n))
+    if (n < OC_FOLD_MIN_RUNS || (out->uneven > 1 && out->uneven > MAX_UNEVEN * (double)n))
         return false;
     double before = (double)runs_in(f, c, 0, out->start[0]);
     size_t last = out->start[out->n_run], left = f->all->n - last;
@@ -476,7 +473,7 @@ static void join_segments(struct claim *c, const struct oc_fold_long_pauses *x)
     for (size_t i = 0; i < p->n; i++) {
         while (j < l->n && l->at[j] < p->at[i])
             j++;
-        if (p->ns[i] > LONGER * median && j < l->n && j >= n)
+        if (p->ns[i] > OC_FOLD_LONGER * median && j < l->n && j >= n)
             l->at[n++] = l->at[j];
     }
     l->n = n;
@@ -574,7 +571,7 @@ static size_t end_of_cut(const struct oc_fold_in *in, const struct oc_fold *out)
         return from;
     for (size_t i = 0; i < n; i++)
         same += in->symbol[from + i] == in->symbol[out->start[out->n_run - 1] + i];
-    return (double)same >= MOST * (double)n ? in->n : from;
+    return (double)same >= OC_FOLD_MOST * (double)n ? in->n : from;
 }
 
 /* *longest: the spacing of the highest level, 0: none. */
@@ -609,7 +606,7 @@ bool oc_fold_find(const struct oc_fold_in *in, struct oc_fold *out)
     struct oc_fold by_name = {0};
     size_t longest, named = 0;
     *out = (struct oc_fold){0};
-    if (in->n < (size_t)MIN_RUNS)
+    if (in->n < (size_t)OC_FOLD_MIN_RUNS)
         return false;
     run_fold_search(in, out, &longest);
     if (in->name) {

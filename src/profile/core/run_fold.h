@@ -5,8 +5,9 @@
  * n-gram that recurs at regular distances is an anchor of a level, and so are pauses (run_levels.c); levels
  * nest, and the run is the highest one (run_fold.c). It is accepted only with evidence: a pause before each
  * run that is longer than all others, copies to or from the host, replay of a graph, a forward and a backward
- * pass, or repeated layers together with other launches. Without evidence, with evidence for two levels, if levels contradict each
- * other, if the first and the last repetition are joined to other work (layers of one run), if the same additional work follows every few runs, or if launches outside would make more runs, the
+ * pass, or repeated layers together with other launches. Without evidence, with evidence for two levels, if
+ * levels contradict each other, if the first and the last repetition are joined to other work (layers of one
+ * run), if the same additional work follows every few runs, or if launches outside would make more runs, the
  * runs are unknown. The search is made by names and shapes and by names alone, since shapes may grow from run
  * to run: the longer period counts. O(n log n) time for n launches. */
 #ifndef OC_RUN_FOLD_H
@@ -107,7 +108,7 @@ size_t oc_fold_reach(const struct oc_fold_in *in, size_t at, const struct oc_fol
  * it recurs often at one place of the run, or is a copy; of a few recurrences, two kinds must agree. */
 bool oc_fold_is_part(const struct oc_folding *f, const struct oc_fold_content *c, const struct oc_fold *out);
 
-/* ---- pauses */
+/* ---- pauses ----------------------------------------------------------------------------------------- */
 
 /* The longest pause of each segment: before launch `at`, between two symbols. */
 struct oc_fold_pauses {
@@ -132,6 +133,9 @@ struct oc_fold_long_pauses {
 };
 struct oc_fold_long_pauses oc_fold_find_long_pauses(const struct oc_fold_pauses *p, size_t spacing);
 
+#define OC_FOLD_MIN_RUNS 3
+#define OC_FOLD_MOST     0.8  /* of the runs */
+#define OC_FOLD_LONGER   3.0  /* times the median: a pause of a higher level */
 #define OC_FOLD_SKIP     8    /* launches that may differ */
 #define OC_FOLD_DISTINCT 3    /* kernels of a run at least: fewer are a benchmark of one kernel */
 #define OC_FOLD_ALIKE    0.15 /* ranges that differ less are the same work */

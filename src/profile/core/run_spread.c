@@ -297,10 +297,7 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
 
 /* Pauses in a sequence of work: the longest of each segment, and whether those separate runs. */
 
-enum { MIN_RUNS = 3 };
 #define CLEAR_PAUSE 2.5 /* times the second longest pause of the run */
-#define MOST        0.8 /* of the runs */
-#define LONGER      3.0 /* times the median: a pause of a higher level */
 
 void oc_fold_find_gaps(struct oc_folding *f)
 {
@@ -360,7 +357,7 @@ double oc_fold_median(const double *v, size_t n)
 /* A pause that is the longest in most segments, by far, and always at the same place. */
 bool oc_fold_is_clear(const struct oc_fold_pauses *p)
 {
-    bool same_place = (double)p->same >= MOST * (double)p->n || (p->n >= 4 && p->same + 1 == p->n);
+    bool same_place = (double)p->same >= OC_FOLD_MOST * (double)p->n || (p->n >= 4 && p->same + 1 == p->n);
     return p->n >= 2 && same_place && oc_fold_median(p->ratio, p->n) >= CLEAR_PAUSE;
 }
 
@@ -370,7 +367,7 @@ struct oc_fold_long_pauses oc_fold_find_long_pauses(const struct oc_fold_pauses 
     double median = p->n ? oc_fold_median(p->ns, p->n) : 0;
     size_t last = 0, same = 0;
     for (size_t i = 0; i < p->n; i++) {
-        if (!(p->ns[i] > LONGER * median && p->ns[i] > 0))
+        if (!(p->ns[i] > OC_FOLD_LONGER * median && p->ns[i] > 0))
             continue;
         size_t segments = (p->at[i] - last + spacing / 2) / spacing;
         if (x.n == 1)
@@ -379,9 +376,9 @@ struct oc_fold_long_pauses oc_fold_find_long_pauses(const struct oc_fold_pauses 
         last = p->at[i];
         x.n++;
     }
-    x.doubtful = x.n >= MIN_RUNS && x.every >= 2 && 2 * same >= x.n - 1;
-    bool regular = x.n >= MIN_RUNS && x.every >= 2 && (double)same >= MOST * (double)(x.n - 1) &&
-                   x.n * x.every * 10 >= p->n * 7;
+    x.doubtful = x.n >= OC_FOLD_MIN_RUNS && x.every >= 2 && 2 * same >= x.n - 1;
+    bool regular = x.n >= OC_FOLD_MIN_RUNS && x.every >= 2 &&
+                   (double)same >= OC_FOLD_MOST * (double)(x.n - 1) && x.n * x.every * 10 >= p->n * 7;
     x.every = regular ? x.every : 0;
     return x;
 }

@@ -441,9 +441,9 @@ void oc_timeline_runs_of_nodes(struct oc_timeline *t)
  * and a backward pass come before it. */
 
 enum { MIN_UPDATES = 3 };
-#define MOST_STEPS 0.8 /* of the steps ... */
-#define ALIKE                                                                                                \
-    0.15 /* ... differ less from the median number of operators: optimizers may take turns in a step */
+/* So many of the steps differ less from the median number of operators: optimizers may take turns in a step. */
+#define MOST_STEPS 0.8
+#define ALIKE      0.15
 
 static bool is_update(const struct oc_timeline *t, const struct oc_event *e)
 {

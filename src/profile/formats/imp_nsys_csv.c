@@ -1,5 +1,6 @@
 /* Nsight Systems, tables of `nsys stats`: CSV and TSV files, tables with frames (--format table), and what
- * `nsys profile --stats=true` prints on the terminal. A file may contain several reports in sequence, with notices and program output between them:
+ * `nsys profile --stats=true` prints on the terminal. A file may contain several reports in sequence, with
+ * notices and program output between them:
  *
  *   Processing [x.sqlite] with [cuda_gpu_kern_sum.py]...
  *   Time (%),Total Time (ns),Instances,Avg (ns),...,Name
