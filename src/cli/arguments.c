@@ -287,13 +287,13 @@ bool cli_has_range(const struct cli_opts *o)
 
 static int parse_range(const struct cli_opts *o, const char *text, struct oc_range_bind *out)
 {
-    const char *eq = arguments_split(text), *at = eq + 1, *dots = range_dots(text);
+    const char *eq = arguments_split(text), *at = eq ? eq + 1 : text, *dots = range_dots(text);
     if (!o->ranges)
         return cli_fail(
             CLI_USAGE,
             "--dim: a range goes with the cost of a model and with check; here use --dim NAME=N, not '%s'",
             text);
-    bool ok = dots && take_number(&at, &out->from) && at == dots;
+    bool ok = eq && dots && take_number(&at, &out->from) && at == dots;
     at = ok ? dots + 2 : text;
     ok = ok && take_number(&at, &out->to) && !*at && out->from <= out->to;
     if (!ok)
