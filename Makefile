@@ -246,7 +246,7 @@ $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: proto/%.proto
 	@sed -i '/^char .*__default_value\[]\|^extern char .*__default_value\[]/s/char/const char/' $(GEN)/$*.pb-c.[ch]
 
 # Changed flags or folders rebuild everything of the mode.
-FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(CFLAGS)
+FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(CFLAGS) $(FUZZ_LINK)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
@@ -387,16 +387,30 @@ $(BUILD)/%_faults.so: tests/faults/%_faults.c $(wildcard tests/faults/*.h) $(BUI
 $(BUILD)/alloc_runs: tests/faults/alloc_runs.c $(wildcard tests/faults/*.h) $(BUILD)/flags
 	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -Wall -D_GNU_SOURCE -o $@ $<
 
-# the main program: libFuzzer's, or one with reproducible mutations
-FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
-$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
-               $(call obj,$(wildcard tests/support/build*.c) $(addprefix tests/support/,whole_unpack.c strict_json.c)) $(PB_OBJ) $(LIB)
+# libFuzzer has one program per target; otherwise all targets are one program, because linking 50 takes a minute: a link
+# build/<mode>/fuzz/fuzz_X to it runs the functions of fuzz_X.c, with reproducible mutations (tests/fuzz/driver.c)
+FUZZ_OBJ := $(call obj,tests/fuzz/wire_mutator.c $(wildcard tests/support/build*.c) $(addprefix tests/support/,whole_unpack.c strict_json.c)) $(PB_OBJ)
+# with the parser of options and what its messages need: the program without main
+CASE_OBJ := $(call obj,$(wildcard tests/fuzz/case*.c) $(filter-out src/cli/main.c,$(CLI_SRC)))
+ifneq ($(FUZZ_LINK),)
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(FUZZ_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
-# the parser of options, with what its messages need: the program without main
-CASE_OBJ := $(call obj,$(wildcard tests/fuzz/case*.c) $(filter-out src/cli/main.c,$(CLI_SRC)))
 $(BUILD)/fuzz/fuzz_options: $(filter $(BUILD)/obj/src/%,$(CASE_OBJ))
 $(BUILD)/fuzz/fuzz_command: $(CASE_OBJ)
+else
+$(BUILD)/obj/tests/fuzz/fuzz_%.o: private CPPFLAGS += $(foreach f,TestOneInput CustomMutator CustomCrossOver,-DLLVMFuzzer$f=$(notdir $*)_$f)
+$(GEN)/fuzz_targets.c: tests/fuzz tests/fuzz/targets.sh
+	@mkdir -p $(@D)
+	$(call say,GEN)tests/fuzz/targets.sh $(sort $(wildcard tests/fuzz/fuzz_*.c)) >$@
+$(BUILD)/obj/fuzz_targets.o: $(GEN)/fuzz_targets.c $(BUILD)/flags
+	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests -c -o $@ $<
+$(BUILD)/fuzz/targets: $(BUILD)/obj/fuzz_targets.o $(call obj,tests/fuzz/driver.c $(wildcard tests/fuzz/fuzz_*.c)) $(FUZZ_OBJ) $(CASE_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
+$(FUZZ_BIN): $(BUILD)/fuzz/targets
+	@ln -sf targets $@
+endif
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(if $(filter-out wasm mingw,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))

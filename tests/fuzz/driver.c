@@ -1,4 +1,4 @@
-/* The main program of every fuzz target: runs files through LLVMFuzzerTestOneInput, then truncations and
+/* The main program of the fuzz targets: runs files through the target that it is called as, then truncations and
  * mutations of them. The same files give the same inputs on every machine, as long as the time suffices.
  * usage: fuzz_x [--runs N] [--seconds S] [--limit L] FILE...
  * N: mutations per file (default 1000); S: CPU time of all files (default 60); L: CPU time of one input (default 10): an
@@ -9,14 +9,15 @@
 #include <string.h>
 #include <time.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-/* as in libFuzzer: a target may define the first, its own mutations, and call the second */
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t cap, unsigned seed) __attribute__((weak));
+#include "fuzz/driver.h"
+
+/* as in libFuzzer: called by the mutators of targets */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t cap);
 
 #define MAX_SEED_BYTES ((size_t)1 << 20)
 
 struct run {
+    const struct fuzz_target *target;
     uint64_t random;
     long runs, inputs;
     double seconds, limit_s, start_s;
@@ -69,7 +70,7 @@ static void run_one(struct run *r, const uint8_t *data, size_t n)
         abort();
     memcpy(copy, data, n);
     double before_s = now_s();
-    LLVMFuzzerTestOneInput(copy, n);
+    r->target->input(copy, n);
     double took_s = now_s() - before_s;
     if (took_s > r->limit_s)
         stop_at_slow(r, data, n, took_s);
@@ -120,8 +121,8 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t cap)
 
 static size_t mutated(struct run *r, uint8_t *b, size_t n, size_t cap)
 {
-    if (LLVMFuzzerCustomMutator && next(r) % 2)
-        return LLVMFuzzerCustomMutator(b, n, cap, (unsigned)next(r));
+    if (r->target->mutator && next(r) % 2)
+        return r->target->mutator(b, n, cap, (unsigned)next(r));
     return mutate(r, b, n, cap);
 }
 
@@ -161,6 +162,14 @@ static const char *number_after(const char *option, int argc, char **argv, int *
     return *i + 1 < argc && strcmp(argv[*i], option) == 0 ? argv[++*i] : NULL;
 }
 
+static const struct fuzz_target *find_target(const char *name)
+{
+    for (const struct fuzz_target *t = fuzz_targets; t->name; t++)
+        if (!strcmp(t->name, name))
+            return t;
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct run r = {.random = 0x9e3779b97f4a7c15u,
@@ -173,6 +182,11 @@ int main(int argc, char **argv)
     uint8_t *buf = malloc(MAX_SEED_BYTES);
     if (!buf)
         abort();
+    if (!(r.target = find_target(name))) {
+        fprintf(stderr, "%s: call it by the name of a target\n", argv[0]);
+        free(buf);
+        return 2;
+    }
     run_one(&r, buf, 0);
     for (int i = 1; i < argc; i++) {
         size_t n;
