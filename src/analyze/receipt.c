@@ -166,6 +166,16 @@ bool oc_recount_rule(struct oc_recount *r, uint32_t node, struct oc_op_ctx *c, s
     return !c->unknown && !c->overflow;
 }
 
+bool oc_recount_bytes(struct oc_recount *r, uint32_t node, bool output, uint32_t slot, uint64_t *bytes)
+{
+    struct oc_op_ctx c;
+    struct oc_cost k;
+    if (!oc_recount_rule(r, node, &c, &k))
+        return false;
+    *bytes = why_still(&r->e, &r->e.a->cost[node], &k) ? 0 : output ? k.wr[slot] : k.rd[slot];
+    return true;
+}
+
 bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out)
 {
     struct oc_engine *e = &r->e;

@@ -116,26 +116,17 @@ static bool llm_cost_whole_bytes(const struct oc_analysis *a, uint32_t value, ui
     return t->shape.ranked && oc_is_known(n) && n.v >= 0 && oc_bytes_of(t->dtype, (uint64_t)n.v, out);
 }
 
-/* Bytes of the pair as counted by the nodes at both ends; those of the tensors if the nodes have no counts.
- */
+/* Bytes of the pair as counted by the nodes at both ends; those of the tensors if the nodes have no counts. */
 static bool pair_bytes(struct oc_recount *r, const struct oc_analysis *a, const struct oc_kv_pair *p,
                        uint64_t *read, uint64_t *written)
 {
-    struct oc_receipt receipt;
     *read = *written = 0;
-    if (p->reader != OC_NONE) {
-        if (oc_recount_node(r, p->reader, true, &receipt) && receipt.in)
-            *read = receipt.in[p->past_slot].moved;
-        else if (!llm_cost_whole_bytes(a, p->past, read))
-            return false;
-    }
-    if (p->present == OC_NONE || p->writer == OC_NONE)
-        return true;
-    if (oc_recount_node(r, p->writer, true, &receipt) && receipt.out) {
-        *written = receipt.out[p->present_slot].moved;
-        return true;
-    }
-    return llm_cost_whole_bytes(a, p->present, written);
+    if (p->reader != OC_NONE && !oc_recount_bytes(r, p->reader, false, p->past_slot, read) &&
+        !llm_cost_whole_bytes(a, p->past, read))
+        return false;
+    return p->present == OC_NONE || p->writer == OC_NONE ||
+           oc_recount_bytes(r, p->writer, true, p->present_slot, written) ||
+           llm_cost_whole_bytes(a, p->present, written);
 }
 
 static void llm_cost_add(struct oc_llm_cost *c, unsigned n, uint64_t v)
