@@ -39,34 +39,40 @@ if [ -n "$reason" ]; then
     finish
 fi
 "$python" "$top/tests/support/function_models.py" . 2>err || result 'networks are written' "$(cat err)"
-for model in $models; do
-    for level in disabled basic extended all; do
-        title="$model, $level: every record is on the right nodes"
-        if ! onnxcost record "$model.onnx" --opt-level "$level" --runs 2 --threads 1 -o "$model" >out 2>err; then
+# MODEL LEVEL BASE LAST LIST: reports of BASE.profile.json without and with the saved model; a line of LIST for each
+add_reports() {
+    for optimized in '' "$3.optimized.onnx"; do
+        title="$1, $2${optimized:+, with the optimized model}: every record is on the right nodes"
+        report=$3${optimized:+.optimized}.json
+        if onnxcost "$1.onnx" -p "$3.profile.json" ${optimized:+--optimized-model "$optimized"} -f json >"$report" 2>err; then
+            printf '%s\t%s\t%s\t%s\t%s\n' "$title" "$1.onnx" "$report" "$3.profile.json" "$4" >>"$5"
+        else
             result "$title" "$(cat err)"
-            continue
         fi
-        problem=
-        for optimized in '' "--optimized-model $model.optimized.onnx"; do
-            # shellcheck disable=SC2086 # no option, or an option and its value
-            onnxcost "$model.onnx" -p "$model.profile.json" $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
-            lines=$("$python" "$top/tests/support/join_truth.py" "$model.onnx" "$model.optimized.onnx" report.json \
-                "$model.profile.json" 2>&1) ||
-                problem="$problem$optimized: $lines"
-            case "$lines" in
-                *'wrong 0, unattributed 0.00 %, not verified 0.00 %'*) ;;
-                *) problem="$problem$optimized: $lines" ;;
-            esac
-        done
-        result "$title" "$problem"
-    done
-done
-record_form() { # NETWORK LEVEL
-    for x in "$1" "$1.sizes"; do
-        onnxcost record "$x.onnx" --opt-level "$2" --runs 1 --threads 1 -o "$x" >out 2>err || return 1
     done
 }
+# LIST TRUTH.py
+compare_with() {
+    "$python" "$top/tests/support/$2" <"$1" >verdicts 2>err || result "$2" "$(cat err)"
+    while IFS='	' read -r title problem; do result "$title" "$problem"; done <verdicts
+    result "$2 compared all" "$([ "$(wc -l <verdicts)" -eq "$(wc -l <"$1")" ] && [ -s "$1" ] || cat err)"
+}
+for model in $models; do
+    for level in disabled basic extended all; do
+        if onnxcost record "$model.onnx" --opt-level "$level" --runs 2 --threads 1 -o "$model.$level" >out 2>err; then
+            add_reports "$model" "$level" "$model.$level" "$model.$level.optimized.onnx" networks
+        else
+            result "$model, $level is recorded" "$(cat err)"
+        fi
+    done
+done
+compare_with networks join_truth.py
 
+record_form() { # NETWORK LEVEL
+    for x in "$1" "$1.sizes"; do
+        onnxcost record "$x.onnx" --opt-level "$2" --runs 1 --threads 1 -o "$x.$2" >out 2>err || return 1
+    done
+}
 selected='affinegrid20h attention23d attention24f centercroppad18f fastgelu17d gelu20h greaterorequal16h groupnormalization21h
     mish18d negativeloglikelihoodloss13f quickgelu17h reducelogsumexp18h relu14f softmax13h softmaxcrossentropyloss13h swish24d'
 levels='disabled basic'
@@ -79,20 +85,13 @@ else
 fi
 for model in $selected; do
     for level in $levels; do
-        title="$model, $level: every record is on the right nodes"
-        if ! record_form "$model" "$level"; then
-            result "$title" "$(cat err)"
-            continue
+        if record_form "$model" "$level"; then
+            add_reports "$model" "$level" "$model.$level" "$model.sizes.$level.profile.json" copies
+        else
+            result "$model, $level is recorded" "$(cat err)"
         fi
-        problem=
-        for optimized in '' "--optimized-model $model.optimized.onnx"; do
-            # shellcheck disable=SC2086 # no option, or an option and its value
-            onnxcost "$model.onnx" -p "$model.profile.json" $optimized -f json >report.json 2>err || problem="$problem$(cat err)"
-            lines=$("$python" "$top/tests/support/function_truth.py" "$model.onnx" "$model.profile.json" \
-                "$model.sizes.profile.json" report.json 2>&1) || problem="$problem$optimized: $lines"
-        done
-        result "$title" "$problem"
     done
 done
+compare_with copies function_truth.py
 cd "$top" && rm -rf "$work"
 finish

@@ -116,20 +116,23 @@ if ! onnxcost record net.onnx --runs 1 -o probe >out 2>err; then
     done
 else
     rm -f probe.*
-    # the lines of the README's quick start, with a smaller network
-    "$onnxzoo" resnet18 --weights random -o model.onnx >/dev/null
-    onnxcost record model.onnx --report -o quick/ >out 2>err </dev/null
-    rc=$?
-    result 'quick start: a model with weights is recorded and reported' "$([ $rc -eq 0 ] && [ -s quick/model.profile.json ] &&
-        grep -qE '^time        .* of [0-9]+ runs' out && grep -q '^latency' out && grep -q Conv out || cat out err)"
-    rm -rf quick model.onnx
     expect_recording 'zoo: mobilenetv2' net.onnx
-    "$onnxzoo" resnet50 --weights random -o resnet50.onnx >/dev/null
-    expect_recording 'zoo: resnet50' resnet50.onnx --threads 1
-    rm -f resnet50.onnx
-    "$onnxzoo" bert_base --weights random -o bert.onnx >/dev/null
-    expect_recording 'zoo: bert_base' bert.onnx -d sequence=16 -d batch=1
-    rm -f bert.onnx
+    # sanitizers would find nothing in a larger network
+    if case "$BUILD" in *asan*) false ;; *) true ;; esac; then
+        # the lines of the README's quick start, with a smaller network
+        "$onnxzoo" resnet18 --weights random -o model.onnx >/dev/null
+        onnxcost record model.onnx --report -o quick/ >out 2>err </dev/null
+        rc=$?
+        result 'quick start: a model with weights is recorded and reported' "$([ $rc -eq 0 ] && [ -s quick/model.profile.json ] &&
+            grep -qE '^time        .* of [0-9]+ runs' out && grep -q '^latency' out && grep -q Conv out || cat out err)"
+        rm -rf quick model.onnx
+        "$onnxzoo" resnet50 --weights random -o resnet50.onnx >/dev/null
+        expect_recording 'zoo: resnet50' resnet50.onnx --threads 1
+        rm -f resnet50.onnx
+        "$onnxzoo" bert_base --weights random -o bert.onnx >/dev/null
+        expect_recording 'zoo: bert_base' bert.onnx -d sequence=16 -d batch=1
+        rm -f bert.onnx
+    fi
     if [ -d "$samples" ]; then
         for level in disabled basic extended all; do
             expect_recording "ppocr_cls, $level" "$samples/ppocr_cls.onnx" -s x=1x3x48x192 --opt-level $level

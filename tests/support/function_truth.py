@@ -1,17 +1,20 @@
 #!/usr/bin/python3
 """Checks the join of a recording of a network of function_op_models.py.
 
-usage: function_truth.py MODEL RECORDED.json SIZES.json REPORT.json
+usage: function_truth.py <LIST
+LIST: lines of a title, model, report as JSON, recording, recording of sizes; the output is that of join_truth.py.
 
 SIZES.json is the recording, at the same level, of the network with the same nodes in which each copy has another
 prime number as a size: the shapes of its records show to which copy the record of the same name belongs. Nodes of the
-network itself are known by name or by index. Prints the share of the operator time on right nodes, wrong and
-unattributed records; exit code 1 if a record is on a wrong node or too little is right. Needs python3-onnx."""
+network itself are known by name or by index. A record on a wrong node is a problem, and where less than 97 % of the time is on
+right ones. Needs python3-onnx."""
 import json
 import sys
 
 import onnx
 import onnx.numpy_helper
+
+import join_truth
 
 INSERTED = {"layout", "copies", "casts", "inserted"}
 
@@ -77,15 +80,15 @@ class Truth:
                 self.owner[name] = before
 
 
-def main(model_path, recorded_path, sizes_path, report_path):
+def problems(model_path, report_path, _, sizes_path):
     model = onnx.load(model_path)
     truth = Truth(model, onnx.load(model_path.replace(".onnx", ".sizes.onnx")), records(sizes_path))
     with open(report_path, encoding="utf-8") as f:
         report = json.load(f)
     by_output = {o: i for i, n in enumerate(model.graph.node) for o in n.output if o}
     index = {n["index"]: by_output[o["name"]] for n in report["nodes"] for o in n["outputs"] if o["name"] in by_output}
-    right = unattributed = unverified = 0.0
-    bad = 0
+    right = unattributed = 0.0
+    wrong, other = [], []
     for r in report["join"]["rows"]:
         time, nodes = r["self_time_ns"] or 0, {index[i] for i in r["nodes"]}
         if not r["op_type"] or (r["bucket"] in INSERTED and not nodes):
@@ -93,19 +96,15 @@ def main(model_path, recorded_path, sizes_path, report_path):
         allowed = truth.owner.get((r["name"], r["op_type"]))
         if not nodes:
             unattributed += time
-            print(f"unattributed: {r['name']} ({time / 1e3:.1f} us)")
+            other.append(f"unattributed: {r['name']} ({time / 1e3:.1f} us)")
         elif allowed is None:
-            unverified += time
-            print(f"not verified: {r['name']}")
+            other.append(f"not verified: {r['name']}")
         elif nodes <= allowed or (r["name"] in truth.named and truth.named[r["name"]] in nodes):
             right += time
         else:
-            bad += 1
-            print(f"wrong: {r['name']}: {sorted(nodes)}, not in {sorted(allowed)}")
+            wrong.append(f"wrong: {r['name']}: {sorted(nodes)}, not in {sorted(allowed)}")
     total = (right + unattributed) or 1
-    print(f"right {100 * right / total:.2f} %, wrong {bad}, unattributed {100 * unattributed / total:.2f} %, "
-          f"not verified {100 * unverified / total:.2f} %")
-    return 1 if bad or right / total < 0.97 else 0
+    return wrong + other if wrong or right / total < 0.97 else []
 
 
-sys.exit(main(*sys.argv[1:5]))
+join_truth.main(problems)

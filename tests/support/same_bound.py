@@ -1,5 +1,5 @@
-"""One engine: the lower bound of a model on every device of the database is that of its report, of compare and of estimate,
-and a device with a bandwidth or a peak has a roofline time above 0. Prints the problems of both kinds, a line each:
+"""One engine: the lower bound on every device of the database, of one of the models each, is that of its report, of compare
+and of estimate, and a device with a bandwidth or a peak has a roofline time above 0. Prints the problems of both kinds, a line each:
 "roofline" or "bound", then the text.
 
 usage: same_bound.py ONNXCOST MODEL...
@@ -28,12 +28,13 @@ def nanoseconds(seconds):
 
 
 bandwidth = {d["id"]: d["memory_bytes_per_s"] for d in csv.DictReader(io.StringIO(run("hw", "list", "-f", "csv")))}
-for model in sys.argv[2:]:
+models = sys.argv[2:]
+for k, model in enumerate(models):
+    devices = sorted(bandwidth)[k::len(models)]
     for cache in ("on", "off"):
-        devices = [word for device in bandwidth for word in ("--hw", device)]
-        made = json.loads(run("compare", model, *devices, "--cache", cache, "-f", "json"))
+        made = json.loads(run("compare", model, *[f"--hw={device}" for device in devices], "--cache", cache, "-f", "json"))
         compared = {d["device"]: nanoseconds(d["bound_s"]) for d in made["batches"][0]["devices"]}
-        for device in bandwidth:
+        for device in devices:
             where = "%s on %s, --cache %s" % (model.split("/")[-1], device, cache)
             roofline = json.loads(run(model, "--hw", device, "--cache", cache, "-f", "json"))["hardware"]["roofline"]
             least, bound = roofline["roofline_time_ns"], roofline["bound_time_ns"]
