@@ -417,12 +417,10 @@ uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t 
     return rest && !oc_add_u64(bytes, b->o.align - rest, &bytes) ? unknown_bytes(quality) : bytes;
 }
 
-/* ---- liveness reuse ----------------------------------------------------------------------------------- */
+/* ---- buffer reuse: caches ----------------------------------------------------------------------------- */
 
 /* Buffer reuse: outputs that take over an input buffer that dies (caches, element-wise operators in place).
  */
-
-/* ---- caches ----------------------------------------------------------------------------------------- */
 
 static bool asks_to_share(const struct oc_op_kv *kv, const struct oc_node *n)
 {

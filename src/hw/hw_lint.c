@@ -281,9 +281,7 @@ void oc_hw_lint_free(struct oc_hw_lint *l)
     free(l);
 }
 
-/* ---- as text, CSV and JSON -------------------------------------------------------------------------- */
-
-/* ---- hw check memory -------------------------------------------------------------------------------- */
+/* ---- memories --------------------------------------------------------------------------------------- */
 
 /* Memories: compares the bandwidth implied by the name of the type, and checks data rates against the type's
  * maximum. */

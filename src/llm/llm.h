@@ -38,9 +38,7 @@ struct oc_kv_pattern {
 /* Whether `name` matches the pattern with a layer below OC_KV_MAX_LAYERS for "%d". */
 bool oc_kv_match(const char *pattern, const char *name, uint32_t *layer);
 
-/* ---- llm ----------------------------------------------------------------------------------------- */
-
-/* ---- the cache (kv_cache.c) ------------------------------------------------------------------------- */
+/* ---- the cache (kv_cache.c) ---------------------------------------------------------------------- */
 
 struct oc_kv_pair {
     const struct oc_kv_pattern *name;

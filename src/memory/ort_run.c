@@ -155,11 +155,9 @@ void oc_bfc_arena_give(struct oc_bfc_arena *a, uint32_t i)
         ort_run_join(a, before, i);
 }
 
-/* ---- ort reuse -------------------------------------------------------------------------------------- */
+/* ---- the plan --------------------------------------------------------------------------------------- */
 
 #define MOST_LOOKS 4096 /* number of dead buffers of other shapes examined; real graphs have fewer */
-
-/* ---- the plan --------------------------------------------------------------------------------------- */
 
 struct reuse {
     const struct oc_liveness *l;

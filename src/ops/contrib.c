@@ -211,10 +211,6 @@ static const struct oc_op contrib_rows[] = {
 };
 OC_FAMILY(contrib, contrib_rows);
 
-/* ---- token batches, hashing, time warping ------------------------------------------------------------- */
-
-/* Other operators of ONNX Runtime: padding of token batches, hashing, position biases, time warping. */
-
 /* ---- token batches without padding -------------------------------------------------------------------- */
 
 /* [B, S, H] -> [tokens, H], token_offset [B, S], ends [B + 1], longest [1] */

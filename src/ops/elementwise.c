@@ -238,8 +238,6 @@ OC_FAMILY(unary, unary_rows);
 /* Arithmetic, comparison and logic with broadcasting; Where and the variadic operators. cost-semantics 4.5.
  */
 
-/* ---- small values ------------------------------------------------------------------------------------- */
-
 /* The row's param holds the operation; all inputs are combined from left to right. */
 static const unsigned op_codes[] = {
     OC_EL_ADD, OC_EL_SUB, OC_EL_MUL, OC_EL_DIV, OC_EL_MOD, OC_EL_FMOD, OC_EL_POW, OC_EL_MIN, OC_EL_MAX,

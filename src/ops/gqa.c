@@ -213,8 +213,6 @@ OC_FAMILY(gqa, gqa_rows);
 /* PagedAttention: packed sequences of different lengths on a block-structured cache; QOrderedAttention: int8
  * throughout. cost-semantics 4.12, 5.6. */
 
-/* ---- PagedAttention ----------------------------------------------------------------------------------- */
-
 enum {
     QUERY,
     KEY,

@@ -326,12 +326,10 @@ static const struct oc_op scatter_rows[] = {
 };
 OC_FAMILY(scatter, scatter_rows);
 
-/* ---- data-dependent sizes ----------------------------------------------------------------------------- */
+/* ---- data-dependent sizes: NonZero -------------------------------------------------------------------- */
 
 /* Operators with a data-dependent output size: an unknown with an upper bound; equal sizes of one node are
  * one unknown. cost-semantics 4.7. */
-
-/* ---- NonZero ------------------------------------------------------------------------------------------ */
 
 /* 1 yes, 0 no, -1 unknown */
 static int is_set(const struct oc_elem *e)

@@ -182,10 +182,6 @@ const char *oc_text_of(struct oc_op_ctx *c, const struct oc_shape *s)
     return oc_shape_text(c->arena, c->exprs, s, ",");
 }
 
-/* ---- operators ---------------------------------------------------------------------------------------- */
-
-/* Concatenating, repeating and reordering whole tensors. cost-semantics 4.9, 5.3, 5.5. */
-
 /* ---- Concat ------------------------------------------------------------------------------------------- */
 
 /* The first input of known rank; NULL: none. */

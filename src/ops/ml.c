@@ -241,8 +241,6 @@ OC_FAMILY(ml, ml_rows);
 /* Linear models and support vector machines of ai.onnx.ml. cost-semantics 4.16, shape-inference 4.12.
  * Their weights are attributes: they count as parameters, and no bytes are read for them. */
 
-/* ---- shared ------------------------------------------------------------------------------------------- */
-
 int oc_ml_rows(struct oc_op_ctx *c, struct oc_dim *rows, struct oc_dim *features)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);

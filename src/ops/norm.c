@@ -425,11 +425,9 @@ static const struct oc_op norm_rows[] = {
 };
 OC_FAMILY(norm, norm_rows);
 
-/* ---- fused normalisations ----------------------------------------------------------------------------- */
+/* ---- fused normalisations: Skip(Simplified)LayerNormalization ----------------------------------------- */
 
 /* Fused normalisations of ONNX Runtime (com.microsoft). cost-semantics 4.3. */
-
-/* ---- Skip(Simplified)LayerNormalization ------------------------------------------------------------- */
 
 static bool simplified(const struct oc_op_ctx *c)
 {

@@ -496,8 +496,6 @@ OC_FAMILY(qonnx, qonnx_rows);
 /* Quantized operators of ONNX Runtime with special data layouts: QOrdered*, block floating point, and
  * QEmbedLayerNormalization. cost-semantics 4.2, 4.3, 4.10. */
 
-/* ---- types -------------------------------------------------------------------------------------------- */
-
 static int set_float(struct oc_op_ctx *c, const char *attr, struct oc_shape shape)
 {
     int64_t dtype = oc_attr_i(c, attr, OC_DT_FLOAT);

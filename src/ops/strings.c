@@ -338,11 +338,9 @@ static const struct oc_op tokenizers_rows[] = {
 };
 OC_FAMILY(tokenizers, tokenizers_rows);
 
-/* ---- N-grams and windows ------------------------------------------------------------------------------ */
+/* ---- N-grams and windows: hashes ---------------------------------------------------------------------- */
 
 /* N-grams and windows of ONNX Runtime (com.microsoft). cost-semantics 4.5, 4.9. */
-
-/* ---- hashes ------------------------------------------------------------------------------------------- */
 
 /* 10 bit operations per hashed element. */
 static int hashing_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)

@@ -141,8 +141,6 @@ void oc_html_verdict(struct oc_report *r, FILE *f)
     fputs("</section>\n", f);
 }
 
-/* ---- fragment --------------------------------------------------------------------------------------- */
-
 /* ---- fragment: figures ------------------------------------------------------------------------------ */
 
 static const char *mark_of(const struct oc_totals *t, bool exact)
