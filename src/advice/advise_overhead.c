@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "advice/advisor.h"
+#include "base/ck.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "onnxcost/hardware.h"
@@ -263,12 +264,6 @@ enum {
     NOTHING_BYTES = 4096 /* bytes of an operator with almost no work */
 };
 
-static int advise_launch_by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double advise_launch_per_call(const struct oc_piece *p)
 {
     return p->time_ns / (p->calls > 1 ? p->calls : 1);
@@ -283,7 +278,7 @@ static double measured_launch(const struct oc_advisor *x, uint32_t *n)
         if (oc_piece_timed(&x->piece[i]) && x->piece[i].bytes / x->piece[i].calls <= NOTHING_BYTES &&
             x->piece[i].row->computation / x->piece[i].calls <= NOTHING_BYTES)
             t[(*n)++] = advise_launch_per_call(&x->piece[i]);
-    qsort(t, *n, sizeof(*t), advise_launch_by_number);
+    qsort(t, *n, sizeof(*t), oc_by_double);
     if (*n >= SAMPLE)
         launch = t[*n / 2];
     free(t);

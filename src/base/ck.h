@@ -1,9 +1,11 @@
-/* Checked 64-bit arithmetic. Each function returns false on overflow and leaves *out unset. */
+/* Numbers: checked 64-bit arithmetic, orders for qsort, disjoint sets of indices. */
 #ifndef OC_CK_H
 #define OC_CK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- checked arithmetic: false on overflow, *out is then not set ------------------------------------- */
 
 static inline bool oc_mul_u64(uint64_t a, uint64_t b, uint64_t *out)
 {
@@ -39,6 +41,49 @@ static inline int64_t oc_floor_div(int64_t a, int64_t b)
 static inline int64_t oc_ceil_div(int64_t a, int64_t b)
 {
     return a > 0 ? (a - 1) / b + 1 : -(-a / b);
+}
+
+/* ---- ascending orders for qsort ---------------------------------------------------------------------- */
+
+static inline int oc_by_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int oc_by_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int oc_by_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int oc_by_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- union-find: up[i] is i, or an index of the same set that is nearer to the root ------------------ */
+
+static inline uint32_t oc_set_root(uint32_t *up, uint32_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+/* Returns the root, which is the smaller of both: sets are in the order of their first members. */
+static inline uint32_t oc_set_unite(uint32_t *up, uint32_t a, uint32_t b)
+{
+    a = oc_set_root(up, a);
+    b = oc_set_root(up, b);
+    return a < b ? (up[b] = a) : (up[a] = b);
 }
 
 #endif

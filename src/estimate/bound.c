@@ -67,23 +67,11 @@ static bool is_product(const struct maker *k, uint32_t node)
     return dims.cls != OC_KC_CONV_DEPTHWISE;
 }
 
-static uint32_t bound_root(const struct maker *k, uint32_t node)
-{
-    while (k->root[node] != node) {
-        k->root[node] = k->root[k->root[node]];
-        node = k->root[node];
-    }
-    return node;
-}
-
 static uint32_t bound_unite(const struct maker *k, uint32_t a, uint32_t b)
 {
     if (a == OC_NONE || b == OC_NONE)
         return a == OC_NONE ? b : a;
-    a = bound_root(k, a);
-    b = bound_root(k, b);
-    k->root[a > b ? a : b] = a > b ? b : a;
-    return a > b ? b : a;
+    return oc_set_unite(k->root, a, b);
 }
 
 uint64_t oc_bound_fewer_macs(uint64_t macs, double by)
@@ -194,7 +182,8 @@ static uint64_t needed_by(const struct maker *k, uint32_t reader, uint32_t value
     const struct oc_node *n = &k->m->node[reader];
     uint64_t most = 0;
     if (k->root[reader] != OC_NONE) {
-        bool inside = k->scores[value] != OC_NONE && bound_root(k, reader) == bound_root(k, k->scores[value]);
+        bool inside = k->scores[value] != OC_NONE &&
+                      oc_set_root(k->root, reader) == oc_set_root(k->root, k->scores[value]);
         return inside ? 0 : k->size[value];
     }
     for (uint32_t i = 0; i < n->n_out && has_cost(&k->a->cost[reader]); i++)
@@ -337,7 +326,8 @@ static uint64_t least_read(struct part_maker *p, uint32_t node, uint32_t part)
         if (!reads_data(k, node, i))
             continue;
         uint32_t v = n->in[i], from = k->origin[v];
-        bool inside = k->scores[v] != OC_NONE && bound_root(k, k->scores[v]) == bound_root(k, node);
+        bool inside =
+            k->scores[v] != OC_NONE && oc_set_root(k->root, k->scores[v]) == oc_set_root(k->root, node);
         if (inside)
             continue;
         if (p->seen[from] != part + 1)
@@ -374,7 +364,7 @@ static void add_product(struct part_maker *p, uint32_t node)
     const struct maker *k = p->k;
     const struct oc_node *n = &k->m->node[node];
     const struct oc_node_cost *c = &k->a->cost[node];
-    uint32_t at = p->of_root[bound_root(k, node)];
+    uint32_t at = p->of_root[oc_set_root(k->root, node)];
     struct oc_work w = work_of_node(k, node), *sum = &p->part[at].work;
     uint64_t trips = c->trips ? c->trips : 1, read = least_read(p, node, at), written = 0, all;
     if (w.unknown)
@@ -402,7 +392,7 @@ static uint32_t count_parts(struct part_maker *p)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->k->m->n_node; i++)
-        if (p->k->root[i] != OC_NONE && bound_root(p->k, i) == i)
+        if (p->k->root[i] != OC_NONE && oc_set_root(p->k->root, i) == i)
             p->of_root[i] = n++;
     return n;
 }
@@ -468,7 +458,7 @@ static void note_fewer(const struct maker *k, uint32_t node, const struct oc_wor
     for (size_t i = 0; i < OC_COUNT(winograd_class) && by > 1; i++)
         if (w->macs[winograd_class[i]])
             out->fewer[out->n_fewer++] = (struct oc_bound_fewer){
-                .part = k->root[node] == OC_NONE ? OC_NONE : out->part_of_root[bound_root(k, node)],
+                .part = k->root[node] == OC_NONE ? OC_NONE : out->part_of_root[oc_set_root(k->root, node)],
                 .cls = winograd_class[i],
                 .macs = w->macs[winograd_class[i]],
                 .by = by};

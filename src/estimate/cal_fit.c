@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"
 
@@ -80,21 +81,6 @@ static int by_relation(const void *a, const void *b)
     return (x->t_s > y->t_s) - (x->t_s < y->t_s);
 }
 
-/* Union-find: the smaller index is the root. */
-static uint32_t root_of(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
-
-static void join_groups(uint32_t *up, uint32_t a, uint32_t b)
-{
-    a = root_of(up, a);
-    b = root_of(up, b);
-    up[a > b ? a : b] = a > b ? b : a;
-}
-
 static void join_names(const struct oc_cal_model *m, uint32_t n, bool family, struct relative *r,
                        uint32_t *up)
 {
@@ -107,7 +93,7 @@ static void join_names(const struct oc_cal_model *m, uint32_t n, bool family, st
     qsort(r, n_name, sizeof(*r), by_relation);
     for (uint32_t i = 1; i < n_name; i++)
         if (!strcmp(r[i - 1].name, r[i].name))
-            join_groups(up, r[i - 1].model, r[i].model);
+            oc_set_unite(up, r[i - 1].model, r[i].model);
 }
 
 /* Pairs of models that are neighbours in the order of those with the same kernel: joining is transitive. */
@@ -147,7 +133,7 @@ static void join_kernels(const struct oc_sample_set *set, const uint32_t *rank, 
              end++)
             t += pair[end].t_s;
         if (t >= RELATED * fmin(total[pair[i].model], total[pair[i].other]))
-            join_groups(up, pair[i].model, pair[i].other);
+            oc_set_unite(up, pair[i].model, pair[i].other);
     }
     free(total);
 }
@@ -175,7 +161,7 @@ uint32_t oc_cal_groups(const struct oc_sample_set *set, uint32_t *group)
     join_names(m, n, false, r, up);
     join_kernels(set, rank, r, up);
     for (uint32_t i = 0; i < n; i++)
-        number[i] = root_of(up, i) == i ? count++ : number[root_of(up, i)];
+        number[i] = oc_set_root(up, i) == i ? count++ : number[oc_set_root(up, i)];
     for (uint32_t i = 0; i < n; i++)
         group[m[i].index] = number[i];
     free(m);

@@ -1,5 +1,6 @@
 /* The tree of keys of a calibration: priors, folds, strength of the priors, models of the error. */
 #include "estimate/cal_fit.h"
+#include "base/ck.h"
 #include "onnxcost/hardware.h"
 
 #include <math.h>
@@ -176,12 +177,6 @@ static double decades(const struct oc_key_fit *k)
     return fmax(f, b);
 }
 
-static int cal_keys_by_signature(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Kernels without a signature count as distinct. */
 size_t oc_key_distinct(const struct oc_key_fit *k)
 {
@@ -189,7 +184,7 @@ size_t oc_key_distinct(const struct oc_key_fit *k)
     size_t n = 0;
     for (size_t i = 0; i < k->n; i++)
         s[i] = k->row[i].datum->signature;
-    qsort(s, k->n, sizeof(*s), cal_keys_by_signature);
+    qsort(s, k->n, sizeof(*s), oc_by_u64);
     for (size_t i = 0; i < k->n; i++)
         n += s[i] == 0 || i == 0 || s[i] != s[i - 1];
     free(s);
@@ -259,18 +254,12 @@ static bool belongs(const struct oc_cal_datum *d, unsigned cls, unsigned dtype)
     return d->point.cls == cls && (dtype == OC_CLASS_NONE || d->point.dtype == dtype);
 }
 
-static int cal_keys_by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_peak(const struct oc_key_fit *k)
 {
     double *v = oc_xmalloc(k->n * sizeof(*v));
     for (size_t i = 0; i < k->n; i++)
         v[i] = k->row[i].datum->point.peak_flop_per_s;
-    qsort(v, k->n, sizeof(*v), cal_keys_by_double);
+    qsort(v, k->n, sizeof(*v), oc_by_double);
     double m = v[k->n / 2];
     free(v);
     return m;

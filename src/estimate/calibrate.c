@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/diag.h"
 #include "estimate/cal_fit.h"
 #include "estimate/samples.h"
@@ -73,18 +74,6 @@ static void count_key(const struct oc_key_fit *k, struct oc_cal_key *out)
     out->n = (uint32_t)oc_key_distinct(k);
 }
 
-static int calibrate_by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double calibrate_median_of(double *v, size_t n)
-{
-    qsort(v, n, sizeof(*v), calibrate_by_double);
-    return n ? (v[(n - 1) / 2] + v[n / 2]) / 2 : NAN;
-}
-
 static bool is_micro(const struct making *m, const struct oc_cal_datum *d)
 {
     return oc_sample_is_micro(m->data.model[d->model].model);
@@ -116,7 +105,7 @@ static void set_errors(const struct making *m, const struct oc_key_fit *k, struc
     oc_conformal_make(r, t, n, parent, &out->errors);
     for (size_t i = 0; i < n; i++)
         r[i] = fabs(r[i]);
-    out->lomo_error = calibrate_median_of(r, n);
+    out->lomo_error = n ? oc_stat_of(OC_STAT_MEDIAN, r, n) : (double)NAN;
     free(r);
     free(t);
 }
@@ -403,12 +392,6 @@ void oc_validation_result_free(struct oc_validation_result *r)
 #define SPREAD_LEAST 0.01
 #define SPREAD_USUAL 0.05
 
-static int cal_fit_by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ---- wall = kernels + t_fix + gap * gap_sum
  * --------------------------------------------------------------- */
 
@@ -479,7 +462,7 @@ static int cal_fit_by_signature(const void *a, const void *b)
         return x->ln_t < y->ln_t ? -1 : 1;
     if (x->fold != y->fold)
         return x->fold < y->fold ? -1 : 1;
-    return cal_fit_by_double(&x->spread, &y->spread);
+    return oc_by_double(&x->spread, &y->spread);
 }
 
 static double median_ln(const struct seen *s, size_t n)

@@ -6,21 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "estimate/calibrate.h"
 
 #define MIN_GROUPS 10
-
-static int conformal_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double oc_conformal_quantile(double *v, size_t n, double level)
 {
     if (!n)
         return NAN;
-    qsort(v, n, sizeof(*v), conformal_by_value);
+    qsort(v, n, sizeof(*v), oc_by_double);
     double rank = ceil(((double)n + 1) * level - 1e-9);
     size_t i = rank < 1 ? 0 : (size_t)rank - 1;
     return v[i < n ? i : n - 1];
@@ -48,7 +43,7 @@ static void set_moments(const double *r, size_t n, struct oc_cal_errors *out)
 static void conformal_set_bounds(const double *t_s, size_t n, double *copy, struct oc_cal_errors *out)
 {
     memcpy(copy, t_s, n * sizeof(*copy));
-    qsort(copy, n, sizeof(*copy), conformal_by_value);
+    qsort(copy, n, sizeof(*copy), oc_by_double);
     for (size_t b = 0; b + 1 < OC_CAL_BINS; b++)
         out->bound_s[b] =
             n < (size_t)OC_CAL_BINS * OC_CONFORMAL_MIN ? INFINITY : copy[(b + 1) * n / OC_CAL_BINS - 1];
@@ -272,12 +267,6 @@ static uint64_t next_random(uint64_t *s) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-static int forest_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ---- the data, binned: at most BINS bins of equal population per feature ---------------------------- */
 
 struct grove {
@@ -303,7 +292,7 @@ static float round_digits(double v)
 static void set_edges(struct grove *g, unsigned f, double *sorted)
 {
     size_t n = g->n;
-    qsort(sorted, n, sizeof(*sorted), forest_by_value);
+    qsort(sorted, n, sizeof(*sorted), oc_by_double);
     unsigned bins = 0;
     for (unsigned b = 1; b < BINS; b++) {
         size_t i = b * n / BINS;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "model/model.h"
 
 static const char *const rule_names[OC_FUSE_COUNT] = {[OC_FUSE_ORT_CPU] = "onnxruntime",
@@ -426,14 +427,6 @@ static void make_groups(struct oc_fuse *f)
         }
 }
 
-/* ---- groups to kernels ------------------------------------------------------------------------------ */
-
-static int fusion_plan_by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The runtime's name of the operator. */
 static const char *type_of(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {
@@ -452,7 +445,7 @@ static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
         struct oc_kernel_use *u = &out->item[out->n];
         if (g->gone || !g->n_node || oc_fuse_function(f, g, out))
             continue;
-        qsort(g->node, g->n_node, sizeof(*g->node), fusion_plan_by_number);
+        qsort(g->node, g->n_node, sizeof(*g->node), oc_by_u32);
         oc_kernel_make(&f->maker, g->node, g->n_node, g->type, u);
         u->rule = g->rule;
         u->type = type_of(f, g);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/ck.h"
 #include "estimate/fusion_plan.h"
 #include "model/model.h"
 
@@ -235,20 +236,13 @@ struct regions {
     bool *open;       /* by node: leaves the region otherwise than by the inverse Transpose */
 };
 
-static uint32_t root_of(const struct regions *r, uint32_t node)
-{
-    while (r->parent[node] != node)
-        node = r->parent[node] = r->parent[r->parent[node]];
-    return node;
-}
-
 static void join_regions(struct regions *r, uint32_t a, uint32_t b)
 {
     const struct oc_attr *p = oc_node_attr(&r->f->m->node[a], "perm"),
                          *q = oc_node_attr(&r->f->m->node[b], "perm");
     bool differ = p->n != q->n || memcmp(p->ints, q->ints, p->n * sizeof(*p->ints)) != 0;
-    a = root_of(r, a);
-    b = root_of(r, b);
+    a = oc_set_root(r->parent, a);
+    b = oc_set_root(r->parent, b);
     r->open[a] |= r->open[b] || differ;
     r->parent[b] = a;
 }
@@ -281,7 +275,7 @@ static uint32_t region_of_inputs(struct regions *r, uint32_t node)
     }
     if (region != OC_NONE && !stays &&
         !oc_fuse_is(r->f, node, " Shape ")) /* whose sizes the runtime reorders */
-        r->open[root_of(r, region)] = true;
+        r->open[oc_set_root(r->parent, region)] = true;
     return stays ? region : OC_NONE;
 }
 
@@ -302,7 +296,7 @@ static void follow_region(struct regions *r, uint32_t node)
         if (n->out[i] == OC_NONE)
             continue;
         r->of[n->out[i]] = region;
-        r->open[root_of(r, region)] |= f->m->value[n->out[i]].graph_output;
+        r->open[oc_set_root(r->parent, region)] |= f->m->value[n->out[i]].graph_output;
     }
 }
 
@@ -320,10 +314,10 @@ static void cancel_transposes(struct oc_fuse *f)
         if (!oc_fuse_is(f, i, " Transpose ") || f->m->node[i].n_in != 1)
             continue;
         uint32_t from = r.of[f->m->node[i].in[0]];
-        if (from != OC_NONE && !r.open[root_of(&r, from)] && undoes(f, from, i) &&
+        if (from != OC_NONE && !r.open[oc_set_root(r.parent, from)] && undoes(f, from, i) &&
             !f->m->value[f->m->node[i].out[0]].graph_output)
             f->dropped[i] = true;
-        if (r.parent[i] != OC_NONE && !r.open[root_of(&r, i)])
+        if (r.parent[i] != OC_NONE && !r.open[oc_set_root(r.parent, i)])
             f->dropped[i] = true;
     }
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/diag.h"
 #include "estimate/cal_fit.h"
 #include "estimate/calibrate.h"
@@ -56,18 +57,12 @@ double oc_spearman(const double *a, const double *b, size_t n)
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-static int validate_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Quantile with linear interpolation between the two nearest values. */
 static double quantile(double *v, size_t n, double q)
 {
     if (!n)
         return NAN;
-    qsort(v, n, sizeof(*v), validate_by_value);
+    qsort(v, n, sizeof(*v), oc_by_double);
     double at = q * (double)(n - 1);
     size_t i = (size_t)at;
     return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];

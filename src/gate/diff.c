@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/diag.h"
 #include "base/str.h"
 #include "join/join.h"
@@ -23,23 +24,6 @@ struct units {
     bool *covered;     /* by node index: a record covers it */
 };
 
-static uint32_t diff_root_of(struct units *u, uint32_t i)
-{
-    while (u->up[i] != i)
-        i = u->up[i] = u->up[u->up[i]];
-    return i;
-}
-
-static void diff_unite(struct units *u, uint32_t i, uint32_t j)
-{
-    i = diff_root_of(u, i);
-    j = diff_root_of(u, j);
-    if (i < j)
-        u->up[j] = i;
-    else
-        u->up[i] = j;
-}
-
 static void diff_unite_records(struct units *u, unsigned s)
 {
     const struct oc_join *join = u->d->in[s].join;
@@ -47,7 +31,7 @@ static void diff_unite_records(struct units *u, unsigned s)
         const struct oc_join_rec *r = &join->rec[i];
         for (uint32_t k = 0; k < r->n_node; k++) {
             u->covered[u->first[s] + r->node[k]] = true;
-            diff_unite(u, u->first[s] + r->node[0], u->first[s] + r->node[k]);
+            oc_set_unite(u->up, u->first[s] + r->node[0], u->first[s] + r->node[k]);
         }
     }
 }
@@ -69,7 +53,7 @@ static void make_units(struct units *u, struct oc_diff *d)
     }
     for (uint32_t i = 0; i < n_a; i++)
         if (d->align.b_of_a[i] != OC_NONE)
-            diff_unite(u, i, n_a + d->align.b_of_a[i]);
+            oc_set_unite(u->up, i, n_a + d->align.b_of_a[i]);
     diff_unite_records(u, 0);
     diff_unite_records(u, 1);
 }
@@ -81,14 +65,14 @@ static void mark(struct units *u, bool *wanted)
 {
     for (unsigned s = 0; s < 2; s++)
         for (uint32_t i = 0; i < u->d->in[s].model->n_node; i++) {
-            uint32_t number = u->first[s] + i, root = diff_root_of(u, number);
+            uint32_t number = u->first[s] + i, root = oc_set_root(u->up, number);
             bool counts = oc_node_counts(u->d->in[s].analysis, i);
             u->size[s][root] += counts || u->covered[number];
             wanted[root] |=
                 u->covered[number] || (counts && oc_node_has_work(&u->d->in[s].analysis->cost[i]));
         }
     for (uint32_t k = u->d->align.n[1]; k-- > 0;)
-        u->at_b[diff_root_of(u, u->first[1] + u->d->align.order[1][k])] = k;
+        u->at_b[oc_set_root(u->up, u->first[1] + u->d->align.order[1][k])] = k;
 }
 
 static void diff_add_row(struct units *u, uint32_t root, const bool *wanted)
@@ -108,23 +92,23 @@ static void order_rows(struct units *u, const bool *wanted)
     const struct oc_alignment *al = &u->d->align;
     uint32_t k = 0;
     for (uint32_t i = 0; i < al->n[0]; i++) {
-        uint32_t root = diff_root_of(u, al->order[0][i]);
+        uint32_t root = oc_set_root(u->up, al->order[0][i]);
         if (u->row[root] != OC_NONE)
             continue;
         for (; u->at_b[root] != OC_NONE && k < u->at_b[root]; k++) {
-            uint32_t other = diff_root_of(u, u->first[1] + al->order[1][k]);
+            uint32_t other = oc_set_root(u->up, u->first[1] + al->order[1][k]);
             if (!u->size[0][other])
                 diff_add_row(u, other, wanted);
         }
         diff_add_row(u, root, wanted);
     }
     for (; k < al->n[1]; k++) {
-        uint32_t other = diff_root_of(u, u->first[1] + al->order[1][k]);
+        uint32_t other = oc_set_root(u->up, u->first[1] + al->order[1][k]);
         if (!u->size[0][other])
             diff_add_row(u, other, wanted);
     }
     for (uint32_t i = 0; i < u->n; i++) /* nodes that are not compared but have a record */
-        diff_add_row(u, diff_root_of(u, i), wanted);
+        diff_add_row(u, oc_set_root(u->up, i), wanted);
 }
 
 /* ---- counts ----------------------------------------------------------------------------------------- */
@@ -145,7 +129,7 @@ static void fill_nodes(struct units *u, unsigned s)
 {
     struct oc_diff *d = u->d;
     for (uint32_t i = 0; i < d->in[s].model->n_node; i++) {
-        uint32_t number = u->first[s] + i, row = u->row[diff_root_of(u, number)];
+        uint32_t number = u->first[s] + i, row = u->row[oc_set_root(u->up, number)];
         bool counts = oc_node_counts(d->in[s].analysis, i);
         if (row == OC_NONE || (!counts && !u->covered[number]))
             continue;
@@ -203,7 +187,7 @@ static uint32_t diff_row_of(struct units *u, unsigned s, const struct oc_row *ro
     uint32_t node = row->node;
     if (j)
         node = j->rec[row->record].n_node ? j->rec[row->record].node[0] : OC_NONE;
-    return node == OC_NONE ? OC_NONE : u->row[diff_root_of(u, u->first[s] + node)];
+    return node == OC_NONE ? OC_NONE : u->row[oc_set_root(u->up, u->first[s] + node)];
 }
 
 static void diff_fill_times(struct units *u, unsigned s, struct buckets *b)

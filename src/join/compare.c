@@ -4,27 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "onnxcost/report.h"
-
-/* ---- sets of nodes: union-find ---------------------------------------------------------------------- */
-
-static uint32_t root_of(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
-
-/* The smaller index becomes the root: sets are ordered by their first nodes. */
-static void unite_sets(uint32_t *up, uint32_t a, uint32_t b)
-{
-    a = root_of(up, a);
-    b = root_of(up, b);
-    if (a < b)
-        up[b] = a;
-    else
-        up[a] = b;
-}
 
 static void unite_records(const struct oc_compare *c, uint32_t *up, bool *covered)
 {
@@ -33,7 +14,7 @@ static void unite_records(const struct oc_compare *c, uint32_t *up, bool *covere
         for (uint32_t i = 0; i < j->profile->n_rec; i++)
             for (uint32_t k = 0; k < j->rec[i].n_node; k++) {
                 covered[j->rec[i].node[k]] = true;
-                unite_sets(up, j->rec[i].node[0], j->rec[i].node[k]);
+                oc_set_unite(up, j->rec[i].node[0], j->rec[i].node[k]);
             }
     }
 }
@@ -46,13 +27,13 @@ static void make_rows(struct oc_compare *c, const struct oc_model *m, uint32_t *
     uint32_t *size = OC_NEW_ARRAY(&c->arena, (size_t)m->n_node + 1, uint32_t);
     for (uint32_t i = 0; i < m->n_node; i++) {
         row_of[i] = OC_NONE;
-        size[root_of(up, i)] += covered[i];
-        c->n += covered[i] && root_of(up, i) == i;
+        size[oc_set_root(up, i)] += covered[i];
+        c->n += covered[i] && oc_set_root(up, i) == i;
     }
     c->row = OC_NEW_ARRAY(&c->arena, (size_t)c->n + 1, struct oc_compare_row);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_node; i++) {
-        uint32_t root = root_of(up, i);
+        uint32_t root = oc_set_root(up, i);
         if (!covered[i])
             continue;
         if (root == i) {

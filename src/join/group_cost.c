@@ -305,17 +305,6 @@ uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool
 
 /* ---- layers of an engine ---------------------------------------------------------------------------- */
 
-static bool elements(const struct oc_type *t, uint64_t *n)
-{
-    *n = 1;
-    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (!oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
-            return false;
-    return *n > 0;
-}
-
 bool oc_engine_has_layers(const struct oc_profile *p, const struct oc_prof_rec *rec)
 {
     return strcmp(p->format, "tensorrt") == 0 && rec->has_in && rec->has_out;
@@ -349,8 +338,10 @@ static uint64_t times_of_model(const struct oc_join *j, const struct oc_prof_rec
 {
     uint64_t recorded, model;
     const struct oc_node *last = &j->model->node[r->node[r->n_node - 1]];
-    if (!rec->n_out || !last->n_out || last->out[0] == OC_NONE || !elements(&rec->out[0], &recorded) ||
-        !elements(&j->analysis->type[last->out[0]], &model) || recorded % model)
+    if (!rec->n_out || !last->n_out || last->out[0] == OC_NONE ||
+        !oc_type_elements(&rec->out[0], &recorded) ||
+        !oc_type_elements(&j->analysis->type[last->out[0]], &model) || !recorded || !model ||
+        recorded % model)
         return 0;
     return recorded / model;
 }
@@ -401,7 +392,7 @@ static bool are_shapes_known(const struct oc_type *t, uint32_t n)
 {
     uint64_t count;
     for (uint32_t i = 0; i < n; i++)
-        if (!elements(&t[i], &count))
+        if (!oc_type_elements(&t[i], &count) || !count)
             return false;
     return true;
 }

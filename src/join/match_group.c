@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/ck.h"
 #include "join/expansion.h"
 #include "join/join.h"
 
@@ -673,14 +674,6 @@ static void match_by_order(struct oc_matcher *x)
     oc_map_free(&c.types);
 }
 
-/* ---- a topological order of the members ------------------------------------------------------------- */
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 void oc_match_grow(struct oc_matcher *x)
 {
     complete_outputs(x);
@@ -692,5 +685,5 @@ void oc_match_grow(struct oc_matcher *x)
     grow_all(x, wide, OC_COUNT(wide));
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
         if (x->match[rec].n_node > 1)
-            qsort(x->match[rec].node, x->match[rec].n_node, sizeof(uint32_t), by_number);
+            qsort(x->match[rec].node, x->match[rec].n_node, sizeof(uint32_t), oc_by_u32);
 }

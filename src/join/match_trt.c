@@ -493,12 +493,6 @@ static uint32_t kind_of(const char *type)
     return k;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Dimensions after the first that are not 1, sorted: layouts and flattened axes do not count. */
 static bool put_dims(const struct oc_type *t, int64_t *key, uint32_t *n)
 {
@@ -510,7 +504,7 @@ static bool put_dims(const struct oc_type *t, int64_t *key, uint32_t *n)
         if (t->shape.dim[i].v != 1)
             key[(*n)++] = t->shape.dim[i].v;
     key[first - 1] = *n - first;
-    qsort(key + first, *n - first, sizeof(*key), by_size);
+    qsort(key + first, *n - first, sizeof(*key), oc_by_i64);
     return true;
 }
 

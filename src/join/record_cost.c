@@ -129,22 +129,11 @@ static void unknown(struct oc_record_cost *out, const char *why)
     out->note = why;
 }
 
-static bool elements(const struct oc_type *t, uint64_t *n)
-{
-    *n = 1;
-    if (!oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (!oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
-            return false;
-    return true;
-}
-
 static bool sum_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t count, bytes;
-        if (t[i].dtype == OC_DT_UNDEFINED || !elements(&t[i], &count) ||
+        if (t[i].dtype == OC_DT_UNDEFINED || !oc_shape_elements(&t[i].shape, &count) ||
             !oc_bytes_of(t[i].dtype, count, &bytes) || !oc_add_u64(*sum, bytes, sum))
             return false;
     }
@@ -283,7 +272,8 @@ static bool is_depth_of(const struct oc_prof_rec *r, uint64_t n_out, uint64_t de
     uint64_t na, nb, kn, width = y->rank ? (uint64_t)y->dim[y->rank - 1].v : 0;
     if (b->rank < 2 || y->rank < 2 || !width)
         return true; /* a vector, or nothing is computed */
-    if (!elements(&r->in[0], &na) || !elements(&r->in[1], &nb) || !oc_mul_u64(depth, width, &kn))
+    if (!oc_shape_elements(&r->in[0].shape, &na) || !oc_shape_elements(&r->in[1].shape, &nb) ||
+        !oc_mul_u64(depth, width, &kn))
         return false;
     return b->rank > 2 ? nb >= kn : nb == kn && na == n_out / width * depth;
 }
@@ -292,7 +282,7 @@ static bool is_depth_of(const struct oc_prof_rec *r, uint64_t n_out, uint64_t de
 static void count_matmul(struct work *w, bool packed, bool whole)
 {
     uint64_t n, depth;
-    if (!w->r->n_out || !elements(&w->r->out[0], &n) ||
+    if (!w->r->n_out || !oc_shape_elements(&w->r->out[0].shape, &n) ||
         !matmul_depth(&w->r->in[0].shape, &w->r->out[0].shape, &depth)) {
         unknown(w->out, "the shape of A is not recorded");
         return;
@@ -317,10 +307,10 @@ static void count_filter(struct work *w)
     uint64_t n, filter = 0;
     for (uint32_t i = 1; i < r->n_in && !k; i++)
         k = oc_shape_known(x) && r->in[i].shape.rank == x->rank ? &r->in[i].shape : NULL;
-    if (!k || x->rank < 3 || !r->n_out || !elements(&r->out[0], &n) || y->rank != x->rank ||
+    if (!k || x->rank < 3 || !r->n_out || !oc_shape_elements(&r->out[0].shape, &n) || y->rank != x->rank ||
         !oc_shape_known(k) || !k->dim[0].v ||
         (k->dim[0].v != y->dim[1].v && k->dim[0].v != y->dim[y->rank - 1].v) ||
-        !elements(&(struct oc_type){.shape = *k}, &filter)) {
+        !oc_shape_elements(k, &filter)) {
         unknown(w->out, "the filter is not recorded");
         w->out->bytes_known = false;
         return;
@@ -338,8 +328,8 @@ static void count_scatter(struct work *w)
     const struct oc_prof_rec *r = w->r;
     const struct oc_shape *x = &r->in[0].shape, *k = &r->in[1].shape;
     uint64_t n, filter = 0;
-    if (!elements(&r->in[0], &n) || !elements(&r->in[1], &filter) || x->rank < 3 || k->rank != x->rank ||
-        !k->dim[0].v || k->dim[0].v != x->dim[1].v) {
+    if (!oc_shape_elements(&r->in[0].shape, &n) || !oc_shape_elements(&r->in[1].shape, &filter) ||
+        x->rank < 3 || k->rank != x->rank || !k->dim[0].v || k->dim[0].v != x->dim[1].v) {
         unknown(w->out, "the filter is not recorded");
         return;
     }
@@ -355,8 +345,9 @@ static void count_gemm(struct work *w)
 {
     const struct oc_prof_rec *r = w->r;
     uint64_t n, na, second = 0;
-    if (!r->n_out || r->out[0].shape.rank != 2 || !elements(&r->out[0], &n) || r->in[0].shape.rank != 2 ||
-        !elements(&r->in[0], &na) || (r->n_in > 1 && !elements(&r->in[1], &second))) {
+    if (!r->n_out || r->out[0].shape.rank != 2 || !oc_shape_elements(&r->out[0].shape, &n) ||
+        r->in[0].shape.rank != 2 || !oc_shape_elements(&r->in[0].shape, &na) ||
+        (r->n_in > 1 && !oc_shape_elements(&r->in[1].shape, &second))) {
         unknown(w->out, "the shapes of A and Y are not recorded");
         return;
     }

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/ck.h"
 #include "base/diag.h"
 
 /* ---- team of threads -------------------------------------------------------------------------------- */
@@ -220,15 +221,9 @@ static double sample(struct oc_team *team, unsigned active, const struct oc_task
     return oc_seconds() - start;
 }
 
-static int rates_by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double rates_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof(*v), rates_by_size);
+    qsort(v, n, sizeof(*v), oc_by_double);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

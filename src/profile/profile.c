@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/diag.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
@@ -72,12 +73,6 @@ struct oc_prof_kernel oc_prof_kernel_new(const char *name, unsigned kind)
 
 enum { FEW = 24, MAX_HALVINGS = 64 };
 
-static int profile_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double middle_of(double a, double b, double c)
 {
     if (a < b)
@@ -91,7 +86,7 @@ static void sort_values(double *v, size_t n)
 {
     for (unsigned halvings = 0; n > FEW; halvings++) {
         if (halvings == MAX_HALVINGS) { /* worst case: fall back to heap sort */
-            qsort(v, n, sizeof(*v), profile_by_value);
+            qsort(v, n, sizeof(*v), oc_by_double);
             return;
         }
         double pivot = middle_of(v[0], v[n / 2], v[n - 1]);

@@ -307,15 +307,21 @@ bool oc_bytes_of(unsigned dtype, uint64_t elements, uint64_t *bytes)
     return true;
 }
 
+bool oc_shape_elements(const struct oc_shape *s, uint64_t *n)
+{
+    *n = 1;
+    if (!oc_shape_known(s))
+        return false;
+    for (unsigned i = 0; i < s->rank; i++)
+        if (s->dim[i].v < 0 || !oc_mul_u64(*n, (uint64_t)s->dim[i].v, n))
+            return false;
+    return true;
+}
+
 bool oc_type_elements(const struct oc_type *t, uint64_t *n)
 {
     *n = 1;
-    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (t->shape.dim[i].v < 0 || !oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
-            return false;
-    return true;
+    return t->kind == OC_T_TENSOR && oc_shape_elements(&t->shape, n);
 }
 
 bool oc_type_bytes(const struct oc_type *t, uint64_t *bytes)

@@ -183,6 +183,7 @@ int oc_broadcast(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *
 /* ceil(elements * bits / 8). False on overflow. Strings give 0. */
 bool oc_bytes_of(unsigned dtype, uint64_t elements, uint64_t *bytes);
 /* Elements and bytes of a tensor with known sizes; false: a size is unknown, or the product overflows. */
+bool oc_shape_elements(const struct oc_shape *s, uint64_t *n);
 bool oc_type_elements(const struct oc_type *t, uint64_t *n);
 bool oc_type_bytes(const struct oc_type *t, uint64_t *bytes);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/liveness.h"
+#include "base/ck.h"
 #include "profile/core/timeline.h"
 #include "write/out_html.h"
 #include "write/commands/page_views.h"
@@ -96,12 +97,6 @@ struct chosen {
     size_t n, left_out;
 };
 
-static int html_time_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The used run with the median length. */
 static uint32_t middle_run(const struct oc_timeline *t, struct oc_arena *arena)
 {
@@ -111,7 +106,7 @@ static uint32_t middle_run(const struct oc_timeline *t, struct oc_arena *arena)
     double *length = OC_NEW_ARRAY(arena, n, double);
     for (uint32_t i = 0; i < n; i++)
         length[i] = t->run[best + i].end_ns - t->run[best + i].start_ns;
-    qsort(length, n, sizeof(*length), html_time_by_value);
+    qsort(length, n, sizeof(*length), oc_by_double);
     double middle = length[(n - 1) / 2];
     for (uint32_t i = best; i < t->n_run; i++)
         if (t->run[i].end_ns - t->run[i].start_ns == middle)
@@ -132,7 +127,7 @@ static double shortest_kept(const struct chosen *c, size_t n)
     for (size_t i = 0; i < c->t->n_event; i++)
         if (html_time_in_run(c, &c->t->event[i]))
             d[at++] = c->t->event[i].dur_ns;
-    qsort(d, n, sizeof(*d), html_time_by_value);
+    qsort(d, n, sizeof(*d), oc_by_double);
     double limit = d[n - MAX_EVENTS];
     free(d);
     return limit;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/unicode.h"
+#include "base/ck.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
@@ -221,12 +222,6 @@ const struct oc_sizes *oc_report_sizes(const struct oc_report *r)
     return s && s->n_set > 1 ? s : NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 const char *oc_sizes_range(const struct oc_sizes *s, uint32_t input, unsigned axis, struct oc_arena *a)
 {
     for (uint32_t i = 0; i < s->n_dim; i++) {
@@ -235,7 +230,7 @@ const char *oc_sizes_range(const struct oc_sizes *s, uint32_t input, unsigned ax
         int64_t *v = OC_NEW_ARRAY(a, s->n_set, int64_t);
         for (uint32_t k = 0; k < s->n_set; k++)
             v[k] = s->set[k].value[s->dim[i].name];
-        qsort(v, s->n_set, sizeof(*v), by_number);
+        qsort(v, s->n_set, sizeof(*v), oc_by_i64);
         return v[0] < 0 ? "?" : oc_printf(a, "%lld..%lld", (long long)v[0], (long long)v[s->n_set - 1]);
     }
     return NULL;

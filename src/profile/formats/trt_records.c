@@ -12,19 +12,6 @@
 #define NS_PER_MS 1e6
 #define MAX_LANES 64
 
-/* ---- cost of layers --------------------------------------------------------------------------------- */
-
-static bool trt_cost_elements(const struct oc_type *t, uint64_t *n)
-{
-    *n = 1;
-    if (!oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (!oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
-            return false;
-    return true;
-}
-
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 
 static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
@@ -50,8 +37,8 @@ static bool trt_cost_tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t 
 {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t count, bytes;
-        if (!t[i].dtype || !trt_cost_elements(&t[i], &count) || !oc_bytes_of(t[i].dtype, count, &bytes) ||
-            !oc_add_u64(*sum, bytes, sum))
+        if (!t[i].dtype || !oc_shape_elements(&t[i].shape, &count) ||
+            !oc_bytes_of(t[i].dtype, count, &bytes) || !oc_add_u64(*sum, bytes, sum))
             return false;
     }
     return true;
@@ -178,7 +165,8 @@ static void trt_cost_count_conv(const struct trt_layer *l, bool pooled, struct t
 static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs, results, weights, taps;
-    if (!l->n_in || !l->n_out || !oc_shape_known(&l->in[0].shape) || !trt_cost_elements(&l->out[0], &results))
+    if (!l->n_in || !l->n_out || !oc_shape_known(&l->in[0].shape) ||
+        !oc_shape_elements(&l->out[0].shape, &results))
         return;
     const struct oc_shape *in = &l->in[0].shape;
     if (in->rank < 3 || !planes(in, &n) || !oc_mul_u64(n, (uint64_t)in->dim[0].v, &n))
@@ -198,7 +186,7 @@ static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
 static void count_dense(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs;
-    if (!l->n_out || !trt_cost_elements(&l->out[0], &n) || l->out_maps < 1 || l->weights < 1 ||
+    if (!l->n_out || !oc_shape_elements(&l->out[0].shape, &n) || l->out_maps < 1 || l->weights < 1 ||
         n % (uint64_t)l->out_maps || !oc_mul_u64(n / (uint64_t)l->out_maps, (uint64_t)l->weights, &macs))
         return;
     take_macs(out, macs);
@@ -209,8 +197,8 @@ static void count_dense(const struct trt_layer *l, struct trt_cost *out)
 static void trt_cost_count_matmul(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs;
-    if (l->n_in < 2 || !l->n_out || !trt_cost_elements(&l->out[0], &n) || !oc_shape_known(&l->in[0].shape) ||
-        !oc_shape_known(&l->in[1].shape))
+    if (l->n_in < 2 || !l->n_out || !oc_shape_elements(&l->out[0].shape, &n) ||
+        !oc_shape_known(&l->in[0].shape) || !oc_shape_known(&l->in[1].shape))
         return;
     const struct oc_shape *a = &l->in[0].shape, *b = &l->in[1].shape, *o = &l->out[0].shape;
     if (a->rank < 2 || b->rank < 2 || o->rank < 2)
@@ -228,7 +216,7 @@ static void trt_cost_count_matmul(const struct trt_layer *l, struct trt_cost *ou
 static bool trt_cost_add_pool(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, taps;
-    if (!l->n_out || !trt_cost_elements(&l->out[0], &n) || !trt_cost_product(&l->window, &taps) ||
+    if (!l->n_out || !oc_shape_elements(&l->out[0].shape, &n) || !trt_cost_product(&l->window, &taps) ||
         !oc_mul_u64(n, taps, &taps))
         return false;
     out->flop += (double)taps + (oc_equal(l->pooling, "AVERAGE") ? (double)n : 0);
