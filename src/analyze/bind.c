@@ -138,15 +138,6 @@ static bool eval_dim_name(struct oc_engine *e, const char *text, struct oc_dim *
 
 /* ---- symbols ------------------------------------------------------------------------------------------ */
 
-static bool bind_contains(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    for (; *text; text++)
-        if (oc_ncasecmp(text, word, n) == 0)
-            return true;
-    return false;
-}
-
 static const char fits_reason[] = "first tried size that fits the model";
 
 static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const char *why)
@@ -183,16 +174,16 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
                       least ? "the smallest size that a %s accepts" : "required by the weights of a %s", by);
         return size;
     }
-    if (bind_contains(name, "past") || bind_contains(name, "cache")) {
+    if (oc_has_nocase(name, "past") || oc_has_nocase(name, "cache")) {
         *why = "default for a past length";
         return 0;
     }
-    if (bind_contains(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 ||
+    if (oc_has_nocase(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 ||
         strcmp(name, "bs") == 0) {
         *why = "default for a batch";
         return 1;
     }
-    if (bind_contains(name, "seq") || bind_contains(name, "token") || bind_contains(name, "length")) {
+    if (oc_has_nocase(name, "seq") || oc_has_nocase(name, "token") || oc_has_nocase(name, "length")) {
         return bind_length_of(e, 128, "default for a sequence length", why);
     }
     if (axis == 0 && rank > 1) {

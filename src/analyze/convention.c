@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "onnxcost/report.h"
 
 /* Counting conventions of other tools, from their sources. The tools for PyTorch count modules: a rule is for
@@ -270,21 +271,11 @@ static uint64_t weighted(const uint32_t *weight, struct oc_op_ctx *c, const stru
     return sum;
 }
 
-/* Whether a list of words, separated by single spaces, has the word. */
-static bool convention_has_word(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += n)
-        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
-            return true;
-    return false;
-}
-
 static const struct oc_rule *find_rule(const struct oc_convention *v, const struct oc_op *op)
 {
     for (size_t i = 0; v && i < v->n; i++) {
         const struct oc_rule *r = &v->rule[i];
-        if (r->ops ? convention_has_word(r->ops, op->name) : r->op_class == op->op_class)
+        if (r->ops ? oc_has_word(r->ops, op->name) : r->op_class == op->op_class)
             return r;
     }
     return NULL;

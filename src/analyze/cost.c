@@ -251,18 +251,12 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
                        : 0;
 }
 
-static bool cost_is_float(unsigned dtype)
-{
-    unsigned kind = oc_dtype_info(dtype)->kind;
-    return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
-}
-
 static void default_classes(struct oc_op_ctx *c, const struct oc_op *op, struct oc_cost *k)
 {
     k->mac_class = oc_dtype_info(oc_in_dtype(c, 0))->cls;
     k->rest_class = c->n_out ? oc_dtype_info(c->out[0].dtype)->cls : OC_CLASS_NONE;
     for (uint32_t i = 0; i < c->n_in; i++)
-        if (oc_op_slot(op, i) != 'm' && cost_is_float(oc_in_dtype(c, i))) {
+        if (oc_op_slot(op, i) != 'm' && oc_dtype_is_float(oc_in_dtype(c, i))) {
             k->rest_class = oc_dtype_info(oc_in_dtype(c, i))->cls;
             return;
         }

@@ -211,14 +211,6 @@ static void mark_outer(struct oc_live_builder *b, uint32_t graph)
     free(outer);
 }
 
-static void *liveness_copy(struct oc_arena *arena, const void *data, size_t n, size_t size)
-{
-    void *p = oc_alloc_array(arena, n, size);
-    if (n)
-        memcpy(p, data, n * size);
-    return p;
-}
-
 static void pack(struct oc_liveness *l, struct oc_live_walk *w)
 {
     struct oc_live_builder *b = w->b;
@@ -235,10 +227,10 @@ static void pack(struct oc_liveness *l, struct oc_live_walk *w)
     }
     l->life = life;
     free(place);
-    l->of_value = liveness_copy(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
-    l->step = liveness_copy(&l->arena, w->step, w->n, sizeof(*w->step));
-    l->live = liveness_copy(&l->arena, w->live, w->n, sizeof(*w->live));
-    l->inner = liveness_copy(&l->arena, w->inner, w->n, sizeof(*w->inner));
+    l->of_value = oc_copy_array(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
+    l->step = oc_copy_array(&l->arena, w->step, w->n, sizeof(*w->step));
+    l->live = oc_copy_array(&l->arena, w->live, w->n, sizeof(*w->live));
+    l->inner = oc_copy_array(&l->arena, w->inner, w->n, sizeof(*w->inner));
     l->n_step = w->n;
     l->peak = w->peak;
     l->lower = w->lower;

@@ -17,6 +17,7 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
+#include "base/str.h"
 #include "base/unicode.h"
 #include "base/units.h"
 #include "base/wire.h"
@@ -460,8 +461,7 @@ static void model_entries(void *ctx, struct oc_buf *out)
         annotate_count(&e, "peak_activation_bytes", peak->bytes);
     annotate_assumptions(&e);
     if (in->profile) {
-        const char *slash = strrchr(in->profile->path, '/');
-        annotate_text(&e, "profile", slash ? slash + 1 : in->profile->path);
+        annotate_text(&e, "profile", oc_base_name(in->profile->path));
         annotate_text(&e, "statistic", oc_stat_name(in->profile->stat));
         annotate_number(&e, "time_ns",
                         isnan(in->profile->run_ns) ? annotate_sum_of(&a->r, false)

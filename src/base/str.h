@@ -202,4 +202,32 @@ static inline bool oc_set_has(const char *set, const char *word, size_t n)
     return false;
 }
 
+/* ---- C strings --------------------------------------------------------------------------------------- */
+
+/* The last component of a path; all of it if it ends with '/'. */
+static inline const char *oc_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Whether the text has the word, in upper or lower case of ASCII. */
+static inline bool oc_has_nocase(const char *text, const char *word)
+{
+    for (; *text; text++)
+        if (oc_ncasecmp(text, word, strlen(word)) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a list of words, separated by single blanks, has the word. */
+static inline bool oc_has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
 #endif

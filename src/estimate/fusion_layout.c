@@ -144,7 +144,7 @@ static bool is_blocked_conv(const struct oc_fuse *f, uint32_t group)
            oc_fuse_group_is(&f->group[group], " Conv FusedConv ");
 }
 
-static uint32_t fusion_layout_group_of(const struct oc_fuse *f, uint32_t value)
+uint32_t oc_fuse_group_of(const struct oc_fuse *f, uint32_t value)
 {
     uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
     return node == OC_NONE ? OC_NONE : f->owner[node];
@@ -227,7 +227,7 @@ static void fusion_layout_sum(struct layout *l, uint32_t at)
     struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t v = oc_fuse_input(f, g->core, i), from = fusion_layout_group_of(f, v);
+        uint32_t v = oc_fuse_input(f, g->core, i), from = oc_fuse_group_of(f, v);
         if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].summed ||
             f->group[from].out != v || oc_fuse_users(f, v) != 1)
             continue;
@@ -243,7 +243,7 @@ static void activation(struct layout *l, uint32_t at)
 {
     struct oc_fuse *f = l->f;
     const struct oc_fuse_group *g = &f->group[at];
-    uint32_t v = oc_fuse_input(f, g->core, 0), from = fusion_layout_group_of(f, v), out = g->out;
+    uint32_t v = oc_fuse_input(f, g->core, 0), from = oc_fuse_group_of(f, v), out = g->out;
     set_blocked(l, out, v);
     if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].out != v ||
         oc_fuse_users(f, v) != 1)
@@ -314,7 +314,7 @@ static void fusion_layout_leave(struct layout *l, uint32_t at)
         const struct oc_node *n = &f->m->node[g->node[k]];
         for (uint32_t i = 0; i < n->n_in; i++) {
             uint32_t v = oc_fuse_source(f, n->in[i]);
-            if (v != OC_NONE && fusion_layout_group_of(f, v) != at)
+            if (v != OC_NONE && oc_fuse_group_of(f, v) != at)
                 need_plain(l, v);
         }
     }

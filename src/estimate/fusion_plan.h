@@ -101,6 +101,7 @@ static inline bool oc_fuse_has_few_readers(const struct oc_fuse *f, uint32_t val
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types);    /* " Relu Clip " */
 bool oc_fuse_group_is(const struct oc_fuse_group *g, const char *types);       /* by the type of the group */
 uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot); /* its producer; OC_NONE */
+uint32_t oc_fuse_group_of(const struct oc_fuse *f, uint32_t value);            /* of its producer; OC_NONE */
 bool oc_fuse_const(const struct oc_fuse *f, uint32_t value);
 /* Of a constant with one element. */
 bool oc_fuse_number(const struct oc_fuse *f, uint32_t value, double *v);

@@ -430,12 +430,6 @@ static void copy_dequantizer(struct oc_fuse *f, uint32_t dq)
     " MaxPool QLinearAdd QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearLeakyRelu "           \
     "QLinearSigmoid QLinearConcat "
 
-static uint32_t group_of(const struct oc_fuse *f, uint32_t value)
-{
-    uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
-    return node == OC_NONE ? OC_NONE : f->owner[node];
-}
-
 /* The tensor that slot `slot` of the kernel reads: the integers, if it has taken their DequantizeLinear. */
 static uint32_t operand(const struct oc_fuse *f, uint32_t core, uint32_t slot)
 {
@@ -450,7 +444,7 @@ static bool keeps_layout(const struct oc_fuse *f, const struct oc_fuse_group *g,
     if (oc_fuse_group_is(g, NHWC))
         return true;
     for (uint32_t i = 0; i < f->m->node[g->core].n_in; i++) {
-        uint32_t from = group_of(f, operand(f, g->core, i));
+        uint32_t from = oc_fuse_group_of(f, operand(f, g->core, i));
         if (from != OC_NONE && last[from])
             return true;
     }
@@ -472,7 +466,7 @@ void oc_fuse_qdq_layout(struct oc_fuse *f, struct oc_kernel_list *out)
         for (uint32_t k = 0; k < f->m->node[g->core].n_in; k++) {
             uint32_t v = operand(f, g->core, k);
             const struct oc_shape *s = oc_fuse_shape(f, v);
-            uint32_t from = group_of(f, v);
+            uint32_t from = oc_fuse_group_of(f, v);
             bool was = from != OC_NONE && last[from];
             if (was == last[i] || oc_fuse_const(f, v) || !s || s->rank < 3 || moved[v])
                 continue;

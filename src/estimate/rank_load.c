@@ -319,20 +319,12 @@ static void merge_node(struct merge *g, const struct merge_key *key, uint32_t n_
     g->item[at].count++;
 }
 
-static double operations(const struct oc_work *w)
-{
-    double sum = 0;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        sum += 2.0 * (double)w->macs[c] + (double)w->flops[c] + (double)w->special_flops[c];
-    return sum;
-}
-
 static void sum_up(struct oc_rank_load *load)
 {
     double weights = 0;
     for (uint32_t i = 0; i < load->n_item; i++) {
         const struct oc_rank_item *k = &load->item[i];
-        double ops = operations(&k->work) * (double)k->count;
+        double ops = oc_work_operations(&k->work) * (double)k->count;
         load->operations += ops;
         load->class_operations[k->op_class] += ops;
         load->class_nodes[k->op_class] += k->work.launches ? k->count : 0;

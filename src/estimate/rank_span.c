@@ -218,19 +218,13 @@ unsigned oc_span_limit(const struct oc_span *s)
 
 /* ---- arithmetic without a peak ---------------------------------------------------------------------- */
 
-static bool rank_span_has_vector_peak(const struct oc_device *d, unsigned cls)
-{
-    bool fallback = false;
-    return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
-}
-
 /* Removes element-wise work without a peak on the device; returns its operations. Multiply-adds stay: without
  * their peak the time is unknown. */
 static double rank_span_leave_out(const struct oc_device *d, struct oc_work *w, uint32_t *classes)
 {
     double out = 0;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        if (rank_span_has_vector_peak(d, c) || (!w->flops[c] && !w->special_flops[c]))
+        if (oc_roof_has_vector_peak(d, c) || (!w->flops[c] && !w->special_flops[c]))
             continue;
         bool special = d->peak[OC_HW_SPECIAL][c];
         double n = (double)w->flops[c] + (special ? 0 : (double)w->special_flops[c]);

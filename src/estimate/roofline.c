@@ -82,6 +82,12 @@ const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned
     return device->peak[OC_HW_VECTOR][OC_CLASS_F32];
 }
 
+bool oc_roof_has_vector_peak(const struct oc_device *d, unsigned cls)
+{
+    bool fallback = false;
+    return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
+}
+
 /* t_unit += operations / peak(unit, class) */
 static void roofline_add_time(void *user, unsigned unit, unsigned cls, double operations)
 {
@@ -332,14 +338,6 @@ static void find_bound(const struct oc_device *d, const struct oc_work *w, enum 
         slowest(d, overlap, r);
 }
 
-static double total_flops(const struct oc_work *w)
-{
-    double sum = 0;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        sum += 2.0 * (double)w->macs[c] + (double)w->flops[c] + (double)w->special_flops[c];
-    return sum;
-}
-
 static void set_unknown(struct oc_roof *r)
 {
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
@@ -375,7 +373,7 @@ void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
         out->roof_s = NAN; /* nothing known is not a bound of 0 */
     out->slow_s = slow_time(device, out);
     out->est_s = out->roof_s + out->overhead_s;
-    out->flops = total_flops(work);
+    out->flops = oc_work_operations(work);
     out->intensity = intensity(out->flops, work->bytes);
     out->ridge = isnan(out->comp_s) ? NAN : ridge_point(&u);
     find_bound(device, work, opts->overlap, measured_s, out);

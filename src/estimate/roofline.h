@@ -97,6 +97,16 @@ struct oc_roof {
  * *fallback is set to true); NULL: not in the file. */
 const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned unit, unsigned cls,
                                         bool *fallback);
+bool oc_roof_has_vector_peak(const struct oc_device *device, unsigned cls);
+
+/* Operations of all classes; a multiply-add is two. */
+static inline double oc_work_operations(const struct oc_work *w)
+{
+    double sum = 0;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        sum += 2.0 * (double)w->macs[c] + (double)w->flops[c] + (double)w->special_flops[c];
+    return sum;
+}
 
 /* Assigns operations to units and classes: MACs to the matrix unit if it has the class (f32 also in TF32,
  * which runtimes use by default; --no-tf32 removes its peak from the device), transcendentals to the special

@@ -10,6 +10,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "estimate/predict.h"
 #include "onnxcost.h"
 #include "onnxcost/estimate.h"
@@ -23,12 +24,6 @@ static bool recordings_ends_with(const char *s, const char *end)
     return n >= k && !strcmp(s + n - k, end);
 }
 
-static const char *recordings_base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_file(const char *path)
 {
     return access(path, R_OK) == 0;
@@ -39,7 +34,7 @@ static char *stem_of(struct oc_arena *a, const char *path)
 {
     static const char *const suffix[] = {
         ".profile.json.gz", ".profile.json", ".optimized.onnx", ".onnx", ".json.gz", ".json", ".csv"};
-    const char *base = recordings_base_of(path);
+    const char *base = oc_base_name(path);
     for (size_t i = 0; i < OC_COUNT(suffix); i++)
         if (recordings_ends_with(base, suffix[i]) && strlen(base) > strlen(suffix[i]))
             return oc_strndup(a, base, strlen(base) - strlen(suffix[i]));
@@ -48,7 +43,7 @@ static char *stem_of(struct oc_arena *a, const char *path)
 
 static const char *recordings_folder_of(struct oc_arena *a, const char *path)
 {
-    return oc_strndup(a, path, (size_t)(recordings_base_of(path) - path));
+    return oc_strndup(a, path, (size_t)(oc_base_name(path) - path));
 }
 
 /* ---- names ------------------------------------------------------------------------------------------ */

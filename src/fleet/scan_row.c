@@ -185,7 +185,7 @@ static const char *model_in(struct oc_arena *a, const char *folder, size_t n_fol
 /* The longest beginning of the name, up to a dot, that is a model. */
 static const char *model_of(const struct oc_scan *s, const char *path, struct oc_arena *scratch)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *found = NULL;
+    const char *name = oc_base_name(path), *found = NULL;
     for (size_t n = strlen(name); n > 0 && !found; n--) {
         if (name[n] != '.')
             continue;

@@ -48,7 +48,7 @@ static const char *hw_check_name(const struct hw_check *c, const struct oc_hw_fi
                      f->accumulate ? f->accumulate : "");
 }
 
-static const struct oc_hw_figure *hw_lint_find(const struct oc_device *d, const char *group, const char *what)
+const struct oc_hw_figure *oc_hw_figure_of(const struct oc_device *d, const char *group, const char *what)
 {
     for (size_t i = 0; i < d->n_figure; i++)
         if (strcmp(d->figure[i].group, group) == 0 && strcmp(d->figure[i].what, what) == 0)
@@ -69,18 +69,18 @@ static void check_factor(const struct hw_check *c, const struct oc_hw_figure *f,
                          const struct oc_formula_word *w)
 {
     static const char *const blocks[] = {"SM", "CU", "Xe-core"};
-    const struct oc_hw_figure *count = hw_lint_find(c->d, "count", w->word), *clock;
+    const struct oc_hw_figure *count = oc_hw_figure_of(c->d, "count", w->word), *clock;
     if (count && count->value != w->number)
         hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
                       hw_check_name(c, f), w->number, w->word, count->value);
     for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
-        count = hw_lint_find(c->d, "count", blocks[i]);
+        count = oc_hw_figure_of(c->d, "count", blocks[i]);
         if (count && fmod(w->number, count->value) != 0)
             hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g core, not a multiple of %.6g %s",
                           hw_check_name(c, f), w->number, count->value, blocks[i]);
     }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
-    clock = hz && f->clock ? hw_lint_find(c->d, "clock", f->clock) : NULL;
+    clock = hz && f->clock ? oc_hw_figure_of(c->d, "clock", f->clock) : NULL;
     double value = w->number * (w->word[0] == 'M' ? 1e6 : 1e9);
     if (clock && fabs(clock->value - value) > TOLERANCE * clock->value)
         hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
@@ -91,7 +91,7 @@ static void hw_lint_check_formula(const struct hw_check *c, const struct oc_hw_f
 {
     struct oc_formula_word word[WORDS];
     if (!f->formula) {
-        const struct oc_hw_figure *clock = is_peak(f) ? hw_lint_find(c->d, "clock", f->clock) : NULL;
+        const struct oc_hw_figure *clock = is_peak(f) ? oc_hw_figure_of(c->d, "clock", f->clock) : NULL;
         bool counted = false;
         for (size_t i = 0; i < c->d->n_figure; i++)
             counted |= strcmp(c->d->figure[i].group, "count") == 0;
@@ -134,8 +134,8 @@ static void check_isa(const struct hw_check *c, const struct oc_hw_figure *f)
 {
     const struct oc_device *d = c->d;
     double limit = oc_isa_ops_per_cycle(f->isa, oc_class_by_name(f->what)), clock = 0;
-    const struct oc_hw_figure *cores = hw_lint_find(d, "count", "core");
-    cores = cores ? cores : hw_lint_find(d, "count", "thread");
+    const struct oc_hw_figure *cores = oc_hw_figure_of(d, "count", "core");
+    cores = cores ? cores : oc_hw_figure_of(d, "count", "thread");
     for (size_t i = 0; i < d->n_figure; i++)
         clock = !strcmp(d->figure[i].group, "clock") ? fmax(clock, d->figure[i].value) : clock;
     double n = f->cores ? (double)strtol(f->cores, NULL, 10) : cores ? cores->value : 0;

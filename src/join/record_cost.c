@@ -148,12 +148,6 @@ static const struct oc_op *find_op(const char *type)
     return op ? op : oc_op_find("com.microsoft", type, 0);
 }
 
-static bool is_float(unsigned dtype)
-{
-    unsigned kind = oc_dtype_info(dtype)->kind;
-    return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
-}
-
 /* A multiply-add counts as two operations, every other basic operation as one. */
 static bool count_operations(const uint64_t *hist, uint64_t *sum, uint64_t *macs)
 {
@@ -233,7 +227,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a,
     k.mac_class = n_in ? oc_dtype_info(in[0]->dtype)->cls : OC_CLASS_NONE;
     k.rest_class = n_out ? oc_dtype_info(out[0].dtype)->cls : OC_CLASS_NONE;
     for (uint32_t i = n_in; i-- > 0;)
-        if (is_float(in[i]->dtype))
+        if (oc_dtype_is_float(in[i]->dtype))
             k.rest_class = oc_dtype_info(in[i]->dtype)->cls;
     if (!(checked || has_inferred_ranks(&c)) || op->cost(&c, &k) || c.unknown || c.overflow ||
         !count_operations(k.hist_f, &w->out->flops, &w->out->macs) ||
@@ -246,7 +240,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a,
 
 static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds)
 {
-    uint64_t macs, twice, *sum = is_float(w->r->in[0].dtype) ? &w->out->flops : &w->out->ops;
+    uint64_t macs, twice, *sum = oc_dtype_is_float(w->r->in[0].dtype) ? &w->out->flops : &w->out->ops;
     if (!oc_mul_u64(n, depth, &macs) || !oc_mul_u64(macs, 2, &twice) || !oc_add_u64(twice, adds, sum))
         unknown(w->out, "the count overflows 64 bits");
     else

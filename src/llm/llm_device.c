@@ -25,12 +25,6 @@ struct held { /* counts against one device */
     struct oc_device device; /* without overhead: launches are not in the lower bound */
 };
 
-static bool llm_device_has_vector_peak(const struct oc_device *d, unsigned cls)
-{
-    bool fallback = false;
-    return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
-}
-
 static void note_left_out(struct held *h, unsigned cls)
 {
     const char *name = oc_class_name(cls), *before = h->d->left_out;
@@ -47,11 +41,11 @@ static struct oc_work llm_device_work_of(struct held *h, const uint64_t v[OC_LN_
     struct oc_work w = {.bytes = v[OC_LN_READ_ACT] + v[OC_LN_READ_WEIGHT] + v[OC_LN_WRITTEN], .launches = 1};
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
         w.macs[c] = v[OC_LN_CLASS_MACS + c];
-        if (llm_device_has_vector_peak(&h->device, c))
+        if (oc_roof_has_vector_peak(&h->device, c))
             w.flops[c] = v[OC_LN_CLASS_REST + c];
         else if (v[OC_LN_CLASS_REST + c])
             note_left_out(h, c);
-        if (llm_device_has_vector_peak(&h->device, c) || h->device.peak[OC_HW_SPECIAL][c])
+        if (oc_roof_has_vector_peak(&h->device, c) || h->device.peak[OC_HW_SPECIAL][c])
             w.special[c] = w.special_flops[c] = v[OC_LN_CLASS_SPECIAL + c];
         else if (v[OC_LN_CLASS_SPECIAL + c])
             note_left_out(h, c);

@@ -31,15 +31,6 @@ struct roles {
     struct oc_err *err;
 };
 
-static bool llm_sizes_contains(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    for (; *text; text++)
-        if (oc_ncasecmp(text, word, n) == 0)
-            return true;
-    return false;
-}
-
 /* Computed by the analysis from the other names. */
 static bool llm_sizes_is_arithmetic(const char *name)
 {
@@ -120,7 +111,7 @@ static uint32_t find_tokens(const struct roles *r)
     for (uint32_t i = 0; i < g->n_input; i++) {
         const struct oc_value *v = input_at(r, i);
         if (v && v->declared->shape.ranked && v->declared->shape.rank == 2 && is_integer(v->declared) &&
-            llm_sizes_contains(v->name, "ids") && !llm_sizes_contains(v->name, "position"))
+            oc_has_nocase(v->name, "ids") && !oc_has_nocase(v->name, "position"))
             return g->input[i];
     }
     return OC_NONE;
@@ -131,20 +122,20 @@ static uint32_t find_tokens(const struct roles *r)
 /* Role by the name of the symbol; OC_LLM_ROLES: none. */
 static unsigned role_of_name(const char *symbol)
 {
-    if (llm_sizes_contains(symbol, "encoder") && !llm_sizes_contains(symbol, "decoder"))
+    if (oc_has_nocase(symbol, "encoder") && !oc_has_nocase(symbol, "decoder"))
         return OC_LLM_ROLES;
-    if (llm_sizes_contains(symbol, "total"))
+    if (oc_has_nocase(symbol, "total"))
         return OC_LLM_TOTAL;
-    if (llm_sizes_contains(symbol, "past"))
+    if (oc_has_nocase(symbol, "past"))
         return OC_LLM_PAST;
-    if (llm_sizes_contains(symbol, "batch"))
+    if (oc_has_nocase(symbol, "batch"))
         return OC_LLM_BATCH;
     return OC_LLM_ROLES;
 }
 
 static bool is_mask(const struct oc_value *v)
 {
-    return llm_sizes_contains(v->name, "attention_mask") && !llm_sizes_contains(v->name, "encoder");
+    return oc_has_nocase(v->name, "attention_mask") && !oc_has_nocase(v->name, "encoder");
 }
 
 /* attention_mask[batch, total] or [batch, 1, new, total] */
@@ -179,7 +170,7 @@ static int other_roles(struct roles *r, uint32_t value)
     unsigned rank = v->declared->shape.ranked ? v->declared->shape.rank : 0;
     if (rank >= 2 && rank <= 4 && is_mask(v) && mask_roles(r, value))
         return -1;
-    if (rank >= 2 && rank <= 3 && llm_sizes_contains(v->name, "position_ids") && position_roles(r, value))
+    if (rank >= 2 && rank <= 3 && oc_has_nocase(v->name, "position_ids") && position_roles(r, value))
         return -1;
     for (unsigned axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_at(r, value, axis);
@@ -188,7 +179,7 @@ static int other_roles(struct roles *r, uint32_t value)
             assign_role(r, symbol, role))
             return -1;
         if (symbol && role == OC_LLM_ROLES && axis == 0 && rank == 2 && !given_role(r, symbol) &&
-            !llm_sizes_is_arithmetic(symbol) && (is_mask(v) || llm_sizes_contains(v->name, "position_ids")) &&
+            !llm_sizes_is_arithmetic(symbol) && (is_mask(v) || oc_has_nocase(v->name, "position_ids")) &&
             assign_role(r, symbol, OC_LLM_BATCH))
             return -1;
     }
@@ -230,7 +221,7 @@ static void find_branches(struct roles *r)
             const struct oc_node *p = &r->m->node[r->m->value[v].producer];
             v = p->n_in == 1 ? p->in[0] : OC_NONE;
         }
-        if (v != OC_NONE && r->m->value[v].graph_input && llm_sizes_contains(r->m->value[v].name, "cache"))
+        if (v != OC_NONE && r->m->value[v].graph_input && oc_has_nocase(r->m->value[v].name, "cache"))
             r->out->branch[r->out->n_branch++] = g->node[i];
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/os.h"
+#include "base/str.h"
 #include "model/decoder.h"
 #include "model/graph_writer.h"
 #include "model/loader.h"
@@ -173,8 +174,7 @@ static int from_index(struct source *s, const struct oc_file *f)
 
 static int from_safetensors(struct source *s, const struct oc_file *f)
 {
-    const char *slash = strrchr(s->m->path, '/');
-    if (read_file(s, slash ? slash + 1 : s->m->path, f))
+    if (read_file(s, oc_base_name(s->m->path), f))
         return -1;
     return s->stored.n ? build_with_config(s) : oc_fail(s->err, OC_EFORMAT, "the file has no tensors");
 }
@@ -193,7 +193,7 @@ static bool name_of_part(const char *first, unsigned part, unsigned parts, char 
 
 static int read_parts(struct source *s, unsigned parts)
 {
-    const char *slash = strrchr(s->m->path, '/'), *first = slash ? slash + 1 : s->m->path;
+    const char *first = oc_base_name(s->m->path);
     for (unsigned i = 2; i <= parts; i++) {
         char name[512];
         struct oc_file f;

@@ -1,6 +1,7 @@
 /* Gradient rules, one row per group of operators: dX, dW ... from dY by the derivative. A reduction of n
  * elements counts n additions, as in the forward pass. */
 #include "ops/op.h"
+#include "base/str.h"
 
 #include <string.h>
 
@@ -507,15 +508,6 @@ static const char *const steps[] = {"Floor",
                                     "RandomUniformLike",
                                     "OneHot"};
 
-static bool gradient_has_word(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += n)
-        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
-            return true;
-    return false;
-}
-
 static bool is_real(const struct oc_type *t)
 {
     return t && t->kind == OC_T_TENSOR && oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT;
@@ -538,8 +530,7 @@ bool oc_gradient_of(struct oc_op_ctx *c, const struct oc_cost *forward, const bo
     struct grad g = {.c = c, .forward = forward, .wants = wants, .out = out};
     *out = (struct oc_gradient){0};
     for (size_t i = 0; i < OC_COUNT(rules); i++)
-        if (rules[i].ops ? gradient_has_word(rules[i].ops, c->op->name)
-                         : rules[i].op_class == c->op->op_class)
+        if (rules[i].ops ? oc_has_word(rules[i].ops, c->op->name) : rules[i].op_class == c->op->op_class)
             return rules[i].apply(&g, &rules[i]);
     return false;
 }

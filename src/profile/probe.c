@@ -519,8 +519,7 @@ static bool folder_has_times(const struct entry *e)
 static void probe_names(struct listing *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        const char *slash = strrchr(l->name[i], '/');
-        struct entry e = {.path = l->name[i], .device = number_in(slash ? slash + 1 : l->name[i])};
+        struct entry e = {.path = l->name[i], .device = number_in(oc_base_name(l->name[i]))};
         if (oc_profile_probe(e.path, NULL, &e.how, NULL) != 0)
             continue;
         OC_GROW(l->entry, l->n_entry, l->cap);

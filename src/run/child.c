@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "base/os.h"
+#include "base/str.h"
 #include "profile/core/run_spread.h"
 #include "run/record_files.h"
 
@@ -243,14 +244,6 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     return rc;
 }
 
-/* ---- files of a recording --------------------------------------------------------------------------- */
-
-static const char *record_files_base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_folder(const char *path)
 {
     struct stat s;
@@ -266,7 +259,7 @@ static bool record_files_same_file(const char *a, const char *b)
 /* Prefix of the file names. */
 static const char *prefix_of(const char *model, const char *output, struct oc_arena *a)
 {
-    const char *base = record_files_base_of(model);
+    const char *base = oc_base_name(model);
     size_t n = strlen(base), at = output ? strlen(output) : 0;
     if (n > 5 && !strcmp(base + n - 5, ".onnx"))
         n -= 5;
@@ -293,12 +286,12 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
                          struct oc_record_files *out, struct oc_err *err)
 {
     const char *prefix = prefix_of(model, output, a);
-    int n_folder = (int)(record_files_base_of(prefix) - prefix);
+    int n_folder = (int)(oc_base_name(prefix) - prefix);
     *out = (struct oc_record_files){.a = a,
                                     .profile = oc_printf(a, "%s.profile.json", prefix),
                                     .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
                                     .weights_name =
-                                        oc_printf(a, "%s.optimized.onnx.data", record_files_base_of(prefix))};
+                                        oc_printf(a, "%s.optimized.onnx.data", oc_base_name(prefix))};
     if (record_files_same_file(model, out->profile) || record_files_same_file(model, out->optimized))
         return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names", model);
     if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
@@ -309,7 +302,7 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
         return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", out->profile, strerror(errno));
     out->folder = folder;
     out->profile_prefix = oc_printf(a, "%s/profile", folder);
-    out->temporary_optimized = oc_printf(a, "%s/%s", folder, record_files_base_of(out->optimized));
+    out->temporary_optimized = oc_printf(a, "%s/%s", folder, oc_base_name(out->optimized));
     return 0;
 }
 

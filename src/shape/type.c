@@ -102,6 +102,12 @@ const struct oc_dtype_info *oc_dtype_info(unsigned dtype)
     return &info[dtype < OC_DT_ALL ? dtype : OC_DT_UNDEFINED];
 }
 
+bool oc_dtype_is_float(unsigned dtype)
+{
+    unsigned kind = oc_dtype_info(dtype)->kind;
+    return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
+}
+
 uint64_t oc_dtype_block(unsigned dtype)
 {
     return dtype >= OC_DT_COUNT && dtype < OC_DT_ALL ? blocks[dtype - OC_DT_COUNT].elements : 1;

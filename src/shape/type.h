@@ -107,6 +107,7 @@ struct oc_dtype_info {
     uint8_t cls;      /* enum oc_class */
 };
 
+bool oc_dtype_is_float(unsigned dtype);                    /* of real or complex numbers */
 const struct oc_dtype_info *oc_dtype_info(unsigned dtype); /* never NULL: "undefined" for unknown codes */
 unsigned oc_dtype_by_name(const char *name, size_t n);     /* case-insensitive; OC_DT_UNDEFINED if unknown */
 uint64_t oc_dtype_block(unsigned dtype);                   /* elements stored together; 1: each on its own */

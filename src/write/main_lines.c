@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
@@ -34,12 +35,6 @@ static const char *giga(struct lines *l, double v)
     return oc_printf(l->arena, v < 1e12 ? "%.4g" : "%.0f", v * 1e-9);
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* ---- the model -------------------------------------------------------------------------------------- */
 
 static void main_lines_add_model(struct lines *l)
@@ -57,7 +52,7 @@ static void main_lines_add_model(struct lines *l)
                                                           oc_count_text(l->arena, t->params_computed))
                                               : "";
     main_lines_add(l, "model",
-                   oc_printf(l->arena, "%s: %s node%s%s, %s parameter%s%s%s", file_name(m->path),
+                   oc_printf(l->arena, "%s: %s node%s%s, %s parameter%s%s%s", oc_base_name(m->path),
                              oc_count_text(l->arena, t->nodes), oc_plural(t->nodes), unknown,
                              oc_count_text(l->arena, t->params), oc_plural(t->params), computed, opset));
 }
@@ -181,7 +176,7 @@ static void main_lines_add_profile(struct lines *l)
 {
     const struct oc_profile *p = l->r->in->profile;
     main_lines_add(l, "profile",
-                   oc_printf(l->arena, "%s: %s%s%s, %s%s", file_name(p->path),
+                   oc_printf(l->arena, "%s: %s%s%s, %s%s", oc_base_name(p->path),
                              *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
                              p->time_kind ? p->time_kind : "time", p->truncated ? "; truncated" : ""));
 }

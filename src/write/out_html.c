@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "hw/hwdb.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
@@ -313,8 +314,7 @@ static void write_escaped(const char *json, size_t n, FILE *f)
 static const char *html_title_of(const struct oc_report *r)
 {
     const char *path = r->in->model ? r->in->model->path : r->in->profile->path;
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return !path ? "model" : slash && slash[1] ? slash + 1 : path;
+    return path ? oc_base_name(path) : "model";
 }
 
 static void html_about(struct oc_json_out *w, struct oc_report *r)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "base/str.h"
 #include "base/unicode.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
@@ -237,9 +238,8 @@ static void md_mismatches(const struct oc_report *r, struct oc_buf *b)
 static void title(const struct oc_report *r, struct oc_buf *b)
 {
     const char *path = r->in->model ? r->in->model->path : r->in->profile->path;
-    const char *slash = strrchr(path, '/');
     oc_buf_str(b, "### onnxcost: ");
-    oc_md_code(b, slash ? slash + 1 : path);
+    oc_md_code(b, oc_base_name(path));
     oc_buf_str(b, "\n\n");
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "join/join.h"
 #include "onnxcost.h"
@@ -207,8 +208,7 @@ static const char *get_source(const struct screen *s, const struct oc_row *row)
     uint32_t node = s->r->o->verbose && s->r->in->model ? oc_row_node(s->r, row) : OC_NONE;
     if (node != OC_NONE)
         oc_node_origin(s->r->in->model, node, &s->r->arena, &from);
-    const char *slash = from.source ? strrchr(from.source, '/') : NULL;
-    return slash ? slash + 1 : from.source;
+    return from.source ? oc_base_name(from.source) : NULL;
 }
 
 enum { NAME_WIDTH = 26, TYPE_WIDTH = 8 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "profile/core/records.h"
+#include "base/str.h"
 #include "profile/formats/chrome_reader.h"
 
 enum { F_NAME = OC_CH_ARG, F_TASK, F_PLANE, F_TYPE, F_FULL, F_ITERATION, F_STAGE };
@@ -159,7 +160,7 @@ static void ascend_add_warnings(struct reading *r, const struct oc_stream *s)
 static void ascend_set_types(struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
-        const char *name = p->rec[i].name, *slash = strrchr(name, '/'), *from = slash ? slash + 1 : name;
+        const char *name = p->rec[i].name, *from = oc_base_name(name);
         const char *end = strstr(from, "-op"), *part = strrchr(from, '_');
         if (strncmp(from, "aclnn", 5) == 0 && part && part[1])
             from = part + 1;

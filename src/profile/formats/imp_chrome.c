@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profile/formats/chrome_reader.h"
+#include "base/str.h"
 
 enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, F_LAUNCH, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
 
@@ -333,8 +334,7 @@ static void chrome_add_warnings(struct reading *r, const struct oc_stream *s)
 static void chrome_set_types(struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
-        const char *name = p->rec[i].name, *slash = strrchr(name, '/');
-        const char *from = slash ? slash + 1 : name, *op = strstr(from, "-op");
+        const char *from = oc_base_name(p->rec[i].name), *op = strstr(from, "-op");
         if (!p->rec[i].bucket)
             p->rec[i].op_type = oc_intern(&p->names, from, op ? (size_t)(op - from) : strlen(from));
     }

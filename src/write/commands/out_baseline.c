@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "gate/limits.h"
 #include "onnxcost.h"
@@ -288,8 +289,7 @@ int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *e
     *w.kept = (struct oc_baseline_kept){0};
     if (!in->model || !in->analysis || (in->profile && !in->join))
         return oc_fail(err, OC_EARG, "a baseline needs a model, and a profile needs to be joined to it");
-    const char *slash = strrchr(in->model->path, '/');
-    w.model = slash ? slash + 1 : in->model->path;
+    w.model = oc_base_name(in->model->path);
     int rc = baseline_read_old(&w, old_path, &old, err);
     if (!rc) {
         find_figures(&w, in, estimate);

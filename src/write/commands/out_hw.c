@@ -326,14 +326,6 @@ static void diff_row(struct hw_table *t, const char *name, const struct oc_hw_fi
     cell[6] = text_cell(*unit ? unit : NULL);
 }
 
-static const struct oc_hw_figure *find_figure(const struct oc_device *d, const char *group, const char *what)
-{
-    for (size_t i = 0; i < d->n_figure; i++)
-        if (strcmp(d->figure[i].group, group) == 0 && strcmp(d->figure[i].what, what) == 0)
-            return &d->figure[i];
-    return NULL;
-}
-
 static void diff_group(struct hw_table *t, const char *group, const struct oc_device *a,
                        const struct oc_device *b)
 {
@@ -341,9 +333,9 @@ static void diff_group(struct hw_table *t, const char *group, const struct oc_de
         const struct oc_device *d = second ? b : a;
         for (size_t i = 0; i < d->n_figure; i++) {
             const char *what = d->figure[i].what;
-            if (strcmp(d->figure[i].group, group) == 0 && !(second && find_figure(a, group, what)))
-                diff_row(t, oc_printf(&t->arena, "%s %s", group, what), find_figure(a, group, what),
-                         find_figure(b, group, what));
+            if (strcmp(d->figure[i].group, group) == 0 && !(second && oc_hw_figure_of(a, group, what)))
+                diff_row(t, oc_printf(&t->arena, "%s %s", group, what), oc_hw_figure_of(a, group, what),
+                         oc_hw_figure_of(b, group, what));
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/unicode.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -34,7 +35,7 @@ bool oc_is_fragment(const char *format)
 
 void oc_html_write(struct oc_html *h, const char *path, const char *what, const char *made, FILE *f)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash && slash[1] ? slash + 1 : path;
+    const char *name = path ? oc_base_name(path) : NULL;
     const char *title = name ? oc_printf(&h->arena, "%s: %s", name, what) : what;
     const char *at = (const char *)(h->fragment ? oc_fragment : oc_shell);
     const char *end = at + (h->fragment ? oc_fragment_bytes : oc_shell_bytes);
