@@ -193,14 +193,14 @@ static const char *diff_text_types_of(struct oc_diff *d, unsigned s, const struc
 
 /* ---- attributes ------------------------------------------------------------------------------------- */
 
-static const char *diff_text_number_text(struct oc_arena *a, double v)
+static const char *diff_number_text(struct oc_arena *a, double v)
 {
     char buf[40];
     oc_format_repr(v, buf, sizeof(buf));
     return oc_strdup(a, buf);
 }
 
-static const char *diff_text_attr_text(struct oc_arena *a, const struct oc_attr *t)
+static const char *diff_attr_text(struct oc_arena *a, const struct oc_attr *t)
 {
     const char *text = "";
     if (!t)
@@ -209,7 +209,7 @@ static const char *diff_text_attr_text(struct oc_arena *a, const struct oc_attr 
     case OC_ATTR_INT:
         return oc_printf(a, "%lld", (long long)t->i);
     case OC_ATTR_FLOAT:
-        return diff_text_number_text(a, (double)t->f);
+        return diff_number_text(a, (double)t->f);
     case OC_ATTR_STRING:
         return oc_printf(a, "%.*s", t->s.n < LONGEST ? (int)t->s.n : LONGEST, t->s.s);
     case OC_ATTR_INTS:
@@ -218,7 +218,7 @@ static const char *diff_text_attr_text(struct oc_arena *a, const struct oc_attr 
         return t->n > 8 ? oc_printf(a, "%s,...", text) : text;
     case OC_ATTR_FLOATS:
         for (uint32_t i = 0; i < t->n && i < SHOWN; i++)
-            text = oc_printf(a, "%s%s%s", text, i ? "," : "", diff_text_number_text(a, (double)t->floats[i]));
+            text = oc_printf(a, "%s%s%s", text, i ? "," : "", diff_number_text(a, (double)t->floats[i]));
         return t->n > SHOWN ? oc_printf(a, "%s,...", text) : text;
     default:
         return "(other)";
@@ -268,13 +268,13 @@ static void compare_attrs(struct comparing *x)
         const struct oc_attr *other = oc_node_attr(q, p->attr[i].name);
         if (other ? !oc_attr_same(&p->attr[i], other) : !is_left_out(x, &p->attr[i]))
             found(x, OC_DIFF_ATTRS, "%.60s %s -> %s", p->attr[i].name,
-                  x->describe ? diff_text_attr_text(a, &p->attr[i]) : "",
-                  x->describe ? diff_text_attr_text(a, other) : "");
+                  x->describe ? diff_attr_text(a, &p->attr[i]) : "",
+                  x->describe ? diff_attr_text(a, other) : "");
     }
     for (uint32_t i = 0; i < q->n_attr; i++)
         if (!oc_node_attr(p, q->attr[i].name) && !is_left_out(x, &q->attr[i]))
             found(x, OC_DIFF_ATTRS, "%.60s none -> %s", q->attr[i].name,
-                  x->describe ? diff_text_attr_text(a, &q->attr[i]) : "");
+                  x->describe ? diff_attr_text(a, &q->attr[i]) : "");
 }
 
 static const struct oc_type *type_text(const struct comparing *x, unsigned s, uint32_t value)
@@ -293,7 +293,7 @@ static bool diff_text_same_shape(const struct oc_shape *p, const struct oc_shape
     return true;
 }
 
-static const char *diff_text_shape_text(struct comparing *x, unsigned s, const struct oc_type *t)
+static const char *diff_shape_text(struct comparing *x, unsigned s, const struct oc_type *t)
 {
     const char *text = oc_shape_text(&x->d->arena, x->d->in[s].analysis->exprs, &t->shape, "x");
     return *text ? text : "scalar";
@@ -311,8 +311,7 @@ static void compare_value(struct comparing *x, const char *side, uint32_t slot, 
               oc_dtype_info(q->dtype)->name);
     if (p->kind == OC_T_TENSOR && q->kind == OC_T_TENSOR && !diff_text_same_shape(&p->shape, &q->shape))
         found(x, OC_DIFF_SHAPES, "%s%u %.100s -> %.100s", side, slot,
-              x->describe ? diff_text_shape_text(x, 0, p) : "",
-              x->describe ? diff_text_shape_text(x, 1, q) : "");
+              x->describe ? diff_shape_text(x, 0, p) : "", x->describe ? diff_shape_text(x, 1, q) : "");
 }
 
 static void compare_nodes(struct comparing *x)

@@ -306,14 +306,14 @@ static const char cost_rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 
 /* ---- by instances and groups -------------------------------------------------------------------------- */
 
-static int norm_cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
     return 0;
 }
-static const char norm_cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
-static int norm_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "num_groups", 0);
     if (groups < 1)
@@ -324,7 +324,7 @@ static int norm_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), rows, true);
     return 0;
 }
-static const char norm_cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 /* As its function body: ADD 3n + R, MUL n + R, DIV n + 2R, SQRT R, ADD R */
 static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
@@ -405,8 +405,8 @@ static const char cost_lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; 
 static const struct oc_op norm_rows[] = {
     {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, cost_batch_norm),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 5},
-    {NORM("GroupNormalization", 18, ".nn", oc_shape_same, norm_cost_group_norm), .flags = OC_F_FUNCTION},
-    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, norm_cost_instance_norm),
+    {NORM("GroupNormalization", 18, ".nn", oc_shape_same, cost_group_norm), .flags = OC_F_FUNCTION},
+    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, cost_instance_norm),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 3},
     {NORM("LRN", 1, NULL, oc_shape_same, cost_lrn)},
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
@@ -449,7 +449,7 @@ static int shape_skip_norm(struct oc_op_ctx *c)
 }
 
 /* input, skip, gamma, [beta,] bias */
-static int contrib_norm_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint64_t n = oc_c_in(c, 0);
@@ -464,11 +464,11 @@ static int contrib_norm_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static int cost_skip_rms(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    return contrib_norm_cost_skip_norm(c, k);
+    return cost_skip_norm(c, k);
 }
 static const char cost_skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
-static const char contrib_norm_cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
-                                                          "; " OC_LAYER_NORM_FORMULA;
+static const char cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
+                                             "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- EmbedLayerNormalization -------------------------------------------------------------------------- */
 
@@ -529,7 +529,7 @@ static int shape_group_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static int contrib_norm_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int cost_contrib_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "groups", 0);
     uint64_t n = oc_c_in(c, 0);
@@ -541,7 +541,7 @@ static int contrib_norm_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_prims(c, k, oc_activation_prims("Silu"), n);
     return 0;
 }
-static const char contrib_norm_cost_group_norm_formula[] =
+static const char cost_contrib_group_norm_formula[] =
     "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
     "; " OC_LAYER_NORM_FORMULA;
 
@@ -565,9 +565,9 @@ static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"
 static const struct oc_op contrib_norm_rows[] = {
     {MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, cost_embed_norm), .kernel = OC_KC_GATHER},
     {MS("GatedRMSNorm", ".n.", oc_shape_same, cost_gated_rms)},
-    {MS("GroupNorm", ".nn", shape_group_norm, contrib_norm_cost_group_norm)},
-    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, contrib_norm_cost_group_norm)},
-    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, contrib_norm_cost_skip_norm)},
+    {MS("GroupNorm", ".nn", shape_group_norm, cost_contrib_group_norm)},
+    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, cost_contrib_group_norm)},
+    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, cost_skip_norm)},
     {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_rms)},
 };
 OC_FAMILY(contrib_norm, contrib_norm_rows);

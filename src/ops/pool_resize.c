@@ -83,7 +83,7 @@ static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps,
 }
 
 /* Cost of reducing `taps` elements to n results. */
-static void pool_add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
+static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
 {
     const struct pool_kind *kind = c->op->param;
     oc_add_formula_value(c, "taps", taps);
@@ -113,7 +113,7 @@ static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
     unsigned first = pool_channels_last(c) ? 1 : 2, channel = pool_channels_last(c) ? x->rank - 1U : 1;
     uint64_t planes = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, o->shape.dim[channel]));
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
-    pool_add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
+    add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
     return 0;
 }
 
@@ -139,7 +139,7 @@ static int shape_global(struct oc_op_ctx *c)
 
 static int cost_global(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    pool_add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
+    add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
     return 0;
 }
 

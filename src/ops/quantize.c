@@ -144,7 +144,7 @@ static unsigned type_attr(const struct oc_op_ctx *c, const char *name, unsigned 
     return v > 0 && v < OC_DT_COUNT ? (unsigned)v : otherwise;
 }
 
-static int quantize_shape_quantize(struct oc_op_ctx *c)
+static int shape_quantize_linear(struct oc_op_ctx *c)
 {
     unsigned dtype = oc_in(c, 2) ? oc_in_dtype(c, 2) : type_attr(c, "output_dtype", OC_DT_UINT8);
     if (check_blocks(c))
@@ -155,7 +155,7 @@ static int quantize_shape_quantize(struct oc_op_ctx *c)
 
 /* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate.
  */
-static int quantize_cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
+static int cost_quantize_linear(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     uint64_t n = oc_c_out(c, 0);
@@ -170,7 +170,7 @@ static int quantize_cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
     return 0;
 }
-static const char quantize_cost_quantize_formula[] =
+static const char cost_quantize_linear_formula[] =
     "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
 
 static int quantize_shape_dequantize(struct oc_op_ctx *c)
@@ -395,13 +395,13 @@ static const struct oc_op quantize_rows[] = {
     {QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"), .kernel = OC_KC_ACTIVATION},
     {QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL)},
     {QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"), .kernel = OC_KC_ACTIVATION},
-    {ROW("", "QuantizeLinear", 10, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
-         quantize_shape_quantize, NULL, quantize_cost_quantize),
+    {ROW("", "QuantizeLinear", 10, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", shape_quantize_linear,
+         NULL, cost_quantize_linear),
      .n_required = 2},
-    {ROW(MS, "QuantizeLinear", 1, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", quantize_shape_quantize,
-         NULL, quantize_cost_quantize),
+    {ROW(MS, "QuantizeLinear", 1, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", shape_quantize_linear,
+         NULL, cost_quantize_linear),
      .n_required = 2},
-    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, quantize_cost_quantize)},
+    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, cost_quantize_linear)},
 };
 OC_FAMILY(quantize, quantize_rows);
 

@@ -191,7 +191,7 @@ static int fold_reduce(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-static int reduce_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
+static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct reduction *r = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -237,7 +237,7 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 
 #define REDUCE(n, r)                                                                                         \
     .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m", .shape = shape_reduce,   \
-    .fold = fold_reduce, .cost = reduce_cost_reduce, .param = &(r), .formula = r##_formula
+    .fold = fold_reduce, .cost = cost_reduce, .param = &(r), .formula = r##_formula
 
 static const struct oc_op reduce_rows[] = {
     {OC_OP_ROW("com.microsoft", "QLinearReduceMean", 1, REDUCE, ".q", shape_qlinear_mean),
@@ -252,10 +252,10 @@ static const struct oc_op reduce_rows[] = {
     {REDUCE("ReduceProd", prod), .flags = OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceSum", sum), .flags = OC_F_COUNT_BY_TYPES},
     {OC_OP_ROW("com.microsoft", "ReduceSumInteger", 1, REDUCE, NULL, shape_reduce_integer),
-     .cost = reduce_cost_reduce, .formula = sum_formula, .param = &sum},
+     .cost = cost_reduce, .formula = sum_formula, .param = &sum},
     {REDUCE("ReduceSumSquare", sum_square), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {OC_OP_ROW("com.microsoft", "ReduceSumTraining", 1, REDUCE, ".m", shape_reduce), .fold = fold_reduce,
-     .cost = reduce_cost_reduce, .formula = sum_formula, .param = &sum},
+     .cost = cost_reduce, .formula = sum_formula, .param = &sum},
 };
 OC_FAMILY(reduce, reduce_rows);
 

@@ -305,7 +305,7 @@ void oc_row_set_roof(struct oc_row *row, double roof_s, bool partial)
 }
 
 /* Roofline of a row: of its node, or of the nodes covered by the row. */
-static void row_roof_set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
+static void set_row_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
     double time_s = oc_row_rate_time_s(row) / r->runs;
@@ -448,6 +448,6 @@ void oc_report_roofs(struct oc_report *r)
             /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a join has a profile */
             use_recorded_types(&r->in->profile->rec[row->record], work);
         row->work = work;
-        row_roof_set_roof(r, row, work);
+        set_row_roof(r, row, work);
     }
 }

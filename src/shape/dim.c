@@ -544,7 +544,7 @@ const char *oc_cut_text(struct oc_arena *a, const char *s, size_t n)
     return oc_printf(a, "%.*s...", (int)head, s);
 }
 
-static const char *dim_text_finish_text(struct oc_exprs *x, struct oc_buf *b)
+static const char *finish_dim_text(struct oc_exprs *x, struct oc_buf *b)
 {
     const char *s = oc_cut_text(x->arena, b->data ? b->data : "", b->n);
     oc_buf_free(b);
@@ -612,7 +612,7 @@ static const char *poly_text(struct oc_exprs *x, const struct term *t, uint32_t 
             dim_text_add_term(&b, x, &t[i], false);
     if (!lead && n && t[n - 1].degree == 0)
         dim_text_add_term(&b, x, &t[n - 1], false);
-    return dim_text_finish_text(x, &b);
+    return finish_dim_text(x, &b);
 }
 
 static void add_operand(struct oc_buf *b, const char *text)
@@ -638,7 +638,7 @@ const char *oc_atom_text(struct oc_exprs *x, unsigned kind, struct oc_dim da, st
     }
     if (kind != ATOM_SUM && kind != ATOM_PRODUCT)
         oc_buf_char(&b, ')');
-    return dim_text_finish_text(x, &b);
+    return finish_dim_text(x, &b);
 }
 
 const char *oc_dim_text(struct oc_exprs *x, struct oc_dim d)

@@ -489,7 +489,7 @@ static int check_row(struct reader *r, const struct oc_kernel_row *row)
     return 0;
 }
 
-static int kernel_name_file_start_kernel(void *user, const struct oc_xml_elem *e)
+static int start_kernel_name(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_kernel_names *names = r->names;
@@ -513,7 +513,7 @@ static int kernel_name_file_start_kernel(void *user, const struct oc_xml_elem *e
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_NAMES] = {"kernel-names", OC_XML_ROOT, NULL, false, "version", "", NULL, NULL},
     [E_KERNEL] = {"kernel", E_NAMES, "match", false, "match",
-                  "with without precision unit class library algorithm", kernel_name_file_start_kernel, NULL},
+                  "with without precision unit class library algorithm", start_kernel_name, NULL},
 };
 static const struct oc_xml_format format = {specs, E_KINDS, "1", OC_KERNEL_NAMES_MAX_FILE_BYTES};
 

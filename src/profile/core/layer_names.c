@@ -66,7 +66,7 @@ static void trt_name_add(struct split *x, struct trt_part part)
     x->n++;
 }
 
-static bool trt_name_is_name(const struct split *x, const char *s, size_t n)
+static bool is_trt_name(const struct split *x, const char *s, size_t n)
 {
     return x->known && n && n <= MAX_NAME && x->known->is_name(x->known->ctx, s, n);
 }
@@ -144,7 +144,7 @@ static void split_list(struct split *x, const char *s, size_t n, bool commas, un
 
 static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
 {
-    if (!trt_name_is_name(x, s, n)) {
+    if (!is_trt_name(x, s, n)) {
         if (n > 5 && oc_str_starts(oc_str(s, n), "PWN(") && s[n - 1] == ')' && nesting < MAX_NESTING) {
             split_list(x, s + 4, n - 5, true, nesting + 1);
             return;
@@ -168,7 +168,7 @@ static size_t part_end(const struct split *x, const char *s, size_t n, bool comm
             first = i;
             first_sep = k;
         }
-        if (k && x->known && seen++ < MAX_JOINED && trt_name_is_name(x, s, i)) {
+        if (k && x->known && seen++ < MAX_JOINED && is_trt_name(x, s, i)) {
             best = i;
             best_sep = k;
         }
@@ -182,7 +182,7 @@ static void split_list(struct split *x, const char *s, size_t n, bool commas, un
 {
     bool balanced = is_balanced(s, n);
     while (n > 0) {
-        size_t sep = 0, end = trt_name_is_name(x, s, n) ? n : part_end(x, s, n, commas, balanced, &sep);
+        size_t sep = 0, end = is_trt_name(x, s, n) ? n : part_end(x, s, n, commas, balanced, &sep);
         if (x->n >= MAX_PARTS)
             end = n;
         if (end > 0)

@@ -155,8 +155,7 @@ static double contained(const struct oc_folding *f, const struct oc_fold_content
     return (double)both / (double)(c->to - c->from);
 }
 
-static bool run_fold_is_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from,
-                            size_t to)
+static bool is_whole_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t from, size_t to)
 {
     return from < to && contained(f, c, from, to) >= MIN_CONTAINED;
 }
@@ -170,7 +169,7 @@ static size_t end_of_run(const struct oc_folding *f, const struct oc_fold_conten
         end = nearest_start(f, end, len / 8 + 1, like);
     else
         end = end <= f->in->n + slack ? f->in->n : SIZE_MAX;
-    return end != SIZE_MAX && run_fold_is_run(f, c, from, end) ? end : SIZE_MAX;
+    return end != SIZE_MAX && is_whole_run(f, c, from, end) ? end : SIZE_MAX;
 }
 
 static size_t start_of_run(const struct oc_folding *f, const struct oc_fold_content *c, size_t end,
@@ -181,7 +180,7 @@ static size_t start_of_run(const struct oc_folding *f, const struct oc_fold_cont
         return SIZE_MAX;
     if (end > len + slack)
         from = nearest_start(f, end - len, len / 8 + 1, like);
-    return run_fold_is_run(f, c, from, end) ? from : SIZE_MAX;
+    return is_whole_run(f, c, from, end) ? from : SIZE_MAX;
 }
 
 /* Starts of runs, counted from the nearer anchor: one in the run, or one in the run before, so that launches
@@ -216,8 +215,7 @@ static size_t divide_runs(const struct oc_folding *f, const struct oc_fold_conte
     size_t len = c->to - c->from;
     for (size_t k = 0; k < runs && runs < room; k++) {
         size_t from = start[k], to = start[k + 1], at = to - len;
-        if (to - from < len + len / 2 || contained(f, c, from, at) < MIN_PART ||
-            !run_fold_is_run(f, c, at, to))
+        if (to - from < len + len / 2 || contained(f, c, from, at) < MIN_PART || !is_whole_run(f, c, at, to))
             continue;
         memmove(start + k + 2, start + k + 1, (runs++ - k) * sizeof(*start));
         start[++k] = at;

@@ -347,7 +347,7 @@ static void timeline_records_make_record(struct making *m, const struct group *g
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->profile->runs_used : (double)NAN;
 }
 
-static void timeline_records_make_records(struct making *m)
+static void make_timeline_records(struct making *m)
 {
     struct oc_profile *p = m->t->profile;
     uint32_t labels = m->t->launches ? m->t->launches->n_label : 0;
@@ -572,7 +572,7 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
         oc_launches_make_kernels(&m);
     sort_and_sum(&m);
     begin_kernels(&m);
-    timeline_records_make_records(&m);
+    make_timeline_records(&m);
     end_kernels(&m);
     timeline_records_set_totals(&m);
     if (t->launches && !t->runs_found) /* host times are per run of the source */

@@ -652,8 +652,8 @@ static void mindspore_finish(struct reading *m)
     oc_rec_list_end(&m->list, p);
 }
 
-static int mindspore_read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
-                                    struct oc_profile *out, struct oc_err *err)
+static int read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
+                          struct oc_profile *out, struct oc_err *err)
 {
     struct reading m = {.p = out, .opts = opts};
     struct oc_arena keys = {0};
@@ -669,7 +669,7 @@ static int mindspore_read_mindspore(const struct oc_source *src, const struct oc
     return rc;
 }
 
-static void mindspore_probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
+static void probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
 {
     const struct layout *l;
     if (oc_csv_peek_header(peek->data, peek->n, mindspore_is_header, &l))
@@ -684,6 +684,6 @@ const struct oc_importer oc_importer_mindspore = {
     .lost = "runs, unless the step trace is given; kernels of one operator",
     .part = parts,
     .n_part = OC_COUNT(parts),
-    .probe = mindspore_probe_mindspore,
-    .read = mindspore_read_mindspore,
+    .probe = probe_mindspore,
+    .read = read_mindspore,
 };

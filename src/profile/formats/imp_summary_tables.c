@@ -488,8 +488,8 @@ static int finish_paddle(struct reading *r, struct oc_err *err)
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
-static int summary_tables_read_tables(struct reading *r, const struct oc_source *src, struct oc_profile *out,
-                                      struct oc_err *err)
+static int read_summary_tables(struct reading *r, const struct oc_source *src, struct oc_profile *out,
+                               struct oc_err *err)
 {
     struct oc_str line;
     int rc = 0;
@@ -509,10 +509,10 @@ static int summary_tables_read_tables(struct reading *r, const struct oc_source 
     return rc;
 }
 
-static int summary_tables_read_summary(const struct oc_source *src, const struct oc_profile_opts *opts,
-                                       struct oc_profile *out, struct oc_err *err)
+static int read_text_summary(const struct oc_source *src, const struct oc_profile_opts *opts,
+                             struct oc_profile *out, struct oc_err *err)
 {
-    return summary_tables_read_tables(&(struct reading){.opts = opts}, src, out, err);
+    return read_summary_tables(&(struct reading){.opts = opts}, src, out, err);
 }
 
 static int read_torch(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
@@ -520,7 +520,7 @@ static int read_torch(const struct oc_source *src, const struct oc_profile_opts 
 {
     struct torch_table t = {.all_ns = NAN, .device_ns = NAN};
     t.hosts.arena = &t.arena;
-    int rc = summary_tables_read_tables(&(struct reading){.opts = opts, .torch = &t}, src, out, err);
+    int rc = read_summary_tables(&(struct reading){.opts = opts, .torch = &t}, src, out, err);
     free(t.row);
     oc_map_free(&t.hosts);
     oc_arena_free(&t.arena);
@@ -551,7 +551,7 @@ const struct oc_importer oc_importer_paddle_summary = {
     .seen = "2.x",
     .lost = "nested rows; long names, which the writer cuts",
     .probe = probe_summary,
-    .read = summary_tables_read_summary,
+    .read = read_text_summary,
     .in_output = true,
 };
 

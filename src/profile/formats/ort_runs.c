@@ -299,7 +299,7 @@ static void guess_run(struct ort_trace *t)
                 "no complete run: times are those of one incomplete run or of several");
 }
 
-static void ort_runs_choose_runs(struct ort_trace *t, int32_t warmup)
+static void choose_ort_runs(struct ort_trace *t, int32_t warmup)
 {
     for (size_t i = oc_prof_use_runs(t->out, (uint32_t)t->n_run, warmup); i < t->n_run; i++)
         t->run[i].used = true;
@@ -667,7 +667,7 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
         qsort(t->run, t->n_run, sizeof(*t->run), run_by_start);
     if (m.guessed)
         guess_run(t);
-    ort_runs_choose_runs(t, opts->warmup);
+    choose_ort_runs(t, opts->warmup);
     m.types_of.arena = &m.g.arena;
     ort_nest(t, &m.g);
     oc_run_sums_init(&m.sums, t->n_run);
