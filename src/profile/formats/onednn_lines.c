@@ -3,6 +3,7 @@
  *   [m]kldnn_verbose,exec,PRIMITIVE,IMPL,PROP,MEMORY,AUX,PROBLEM,MS
  *   dnnl_verbose,exec,ENGINE,PRIMITIVE,IMPL,PROP,MEMORY,ATTRIBUTES,AUX,PROBLEM,MS
  *   onednn_verbose[,v1][,TIMESTAMP][,primitive],exec,ENGINE,..
+ *   .._verbose,exec,cpu,gemm_api,,undef,MEMORY,ATTRIBUTES,PROBLEM,MS
  *
  * PROBLEM is benchdnn's description: "mb1_ic3oc64_ih224oh112kh7sh2dh0ph3_iw224ow112kw7sw2dw0pw3",
  * "mb1ic4096oc4096", "128x3584:3584x37888", "1x3x224x224". */
@@ -428,6 +429,7 @@ static const struct {
     {"deconvolution", "", "ConvTranspose", NULL, NULL},
     {"inner_product", "", "Gemm", NULL, inner_product},
     {"matmul", "", "MatMul", NULL, matmul},
+    {"gemm_api", "", "MatMul", NULL, matmul}, /* dnnl_sgemm() and others, which programs call */
     {"reorder", "", "Reorder", "layout", NULL},
     {"eltwise", "eltwise_relu", "Relu", NULL, one_to_one},
     {"eltwise", "eltwise_logistic", "Sigmoid", NULL, one_to_one},
@@ -528,7 +530,8 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
             return 0; /* a partition: its primitives have lines of their own */
     bool engine = at + 1 < n && is_engine(field[at + 1]);
     size_t first = at + 1 + engine;
-    if (n < first + (engine ? 8 : 7)) /* earlier versions of some builds print no time */
+    bool aux = engine && first < n && !oc_csv_same(field[first], "gemm_api");
+    if (n < first + (aux ? 8 : 7)) /* earlier versions of some builds print no time */
         return -1;
     struct line l = {.primitive = field[first],
                      .impl = field[first + 1],

@@ -1,9 +1,10 @@
-/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed, PyTorch. */
+/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed, PyTorch, oneDNN, ONNX Runtime Web. */
 #include "profile/core/records.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -231,6 +232,24 @@ static void tables_of_pytorch_that_cannot_be_read_say_why(void **state)
     }
 }
 
+/* ---- oneDNN, ONNX Runtime Web, rocprof-compute ------------------------------------------------------- */
+
+/* dnnl_sgemm() prints no auxiliary field; a primitive without one is damaged. */
+static void calls_of_gemm_in_onednn_are_products(void **state)
+{
+#define GEMM "undef,src_f32::blocked:ab:f0 wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,1x64:64x32,0.25\n"
+    (void)state;
+    struct oc_profile *p =
+        read_text("onednn_verbose,exec,cpu,gemm_api,," GEMM "onednn_verbose,exec,cpu,gemm_api,," GEMM
+                  "onednn_verbose,exec,cpu,matmul,jit," GEMM);
+    const struct oc_prof_rec *rec = t_rec(p, "gemm_api 1x64:64x32");
+    assert_true(p->n_rec == 1 && rec && rec->calls == 2 && rec->total_ns == 500e3);
+    assert_string_equal(rec->op_type, "MatMul");
+    assert_int_equal(rec->in[1].shape.dim[1].v, 32);
+    assert_non_null(strstr(t_finding(p, "W-row"), "1 lines are damaged"));
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +263,7 @@ int main(void)
         cmocka_unit_test(lines_after_labels_are_those_of_one_process),
         cmocka_unit_test(tables_of_pytorch_that_cannot_be_read_say_why),
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
+        cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
