@@ -82,7 +82,7 @@ static int take_pc(struct oc_op_log *log, struct oc_str line)
 /* ---- ONNX Runtime Web ------------------------------------------------------------------------------- */
 
 /* "[profiling] kernel "id|type|name|program" input[0]: [1,3] | float32, output[0]: .., execution time: 9 ns";
- * before 1.17 "id|[type] name" or "id|name". */
+ * before 1.17 "id|[type] name", "id|name" or "[type] id". */
 static bool is_web_line(struct oc_str line)
 {
     return oc_str_find(line, "[profiling] kernel \"") && oc_str_find(line, "execution time: ");
@@ -142,11 +142,11 @@ static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *
         row->name = part[2].n ? part[2] : part[1];
         return;
     }
-    row->name = row->type = part[1];
-    const char *close = part[1].n && part[1].s[0] == '[' ? memchr(part[1].s, ']', part[1].n) : NULL;
+    row->name = row->type = s;
+    const char *close = s.n && s.s[0] == '[' ? oc_str_chr(s, ']') : NULL;
     if (close) {
-        row->type = op_logs_between(part[1].s + 1, close);
-        row->name = op_logs_between(close + 1, part[1].s + part[1].n);
+        row->type = op_logs_between(s.s + 1, close);
+        row->name = op_logs_between(close + 1, s.s + s.n);
     }
 }
 

@@ -250,6 +250,19 @@ static void calls_of_gemm_in_onednn_are_products(void **state)
     oc_profile_close(p);
 }
 
+static void kernels_of_the_web_without_a_bar_have_type_and_name(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("[profiling] kernel \"[Split] 512\" input[0]: 1,2, execution time: 40 ns\n"
+                  "[profiling] kernel \"[Concat] 523\" execution time: 50 ns\n"
+                  "[profiling] kernel \"Gather\" execution time: 7 ns\n");
+    assert_int_equal(p->n_rec, 3);
+    assert_true(t_rec(p, "512")->time_ns == 40 && t_rec(p, "Gather")->time_ns == 7);
+    assert_string_equal(t_rec(p, "523")->op_type, "Concat");
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +277,7 @@ int main(void)
         cmocka_unit_test(tables_of_pytorch_that_cannot_be_read_say_why),
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
         cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
+        cmocka_unit_test(kernels_of_the_web_without_a_bar_have_type_and_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
