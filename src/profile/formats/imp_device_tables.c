@@ -262,6 +262,10 @@ static const struct layout layouts[] = {
      [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
     {.source = ROCPROF, .also = "Kernel_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
      [NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+    {.source = ROCPROF, .also = "Pct", .kind = OC_EV_KERNEL, .column = {
+     [NAME] = "Kernel_Name", [CALLS] = "Count", [TOTAL] = "Sum"}},
+    {.source = ROCPROF, .also = "Pct", .kind = OC_EV_KERNEL, .column = {
+     [NAME] = "KernelName", [CALLS] = "Count", [TOTAL] = "Sum"}},
     {.source = ROCPROF, .also = "Direction", .unit_ns = 1, .kind = OC_EV_MEMCPY, .trace = true, .column = {
      [NAME] = "Direction", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
     {.source = ROCPROF, .also = "Domain", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_rocprof, .column = {
@@ -530,7 +534,7 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
                                                  .read = read_##id}
 
 TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)",
-             "rocprof, rocprofv3 on MI100 to MI300: stats, kernels, counters",
+             "rocprof, rocprofv3 on MI100 to MI300: stats, kernels, counters; top kernels of rocprof-compute",
              "counters; calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
              "none; CUDA 8 to 11 from quoted output",

@@ -263,6 +263,28 @@ static void kernels_of_the_web_without_a_bar_have_type_and_name(void **state)
     oc_profile_close(p);
 }
 
+/* pmc_kernel_top.csv of rocprof-compute and Omniperf: the unit is in the header. */
+static void top_kernels_of_rocprof_compute_are_read(void **state)
+{
+    static const char *const head[] = {"Kernel_Name,Count,Sum(us),Mean(us),Median(us),Pct\n",
+                                       "KernelName,Count,Sum(us),Mean(us),Median(us),Pct\n"};
+    struct oc_err err = {0};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[200];
+        snprintf(text, sizeof(text), "%s\"gemm(float*, int)\",3,4.5,1.5,1.5,90.0\nfill,1,0.5,0.5,0.5,10.0\n",
+                 head[i]);
+        struct oc_profile *p = read_text(text);
+        const struct oc_prof_rec *rec = t_rec(p, "gemm(float*, int)");
+        assert_string_equal(p->format, "rocprof");
+        assert_true(rec && rec->calls == 3 && p->n_rec == 2);
+        assert_true(fabs(p->imported_kernel_ns - 5e3) < 1e-6);
+        oc_profile_close(p);
+    }
+    assert_null(t_profile_text("Kernel_Name,Count,Sum,Mean,Median,Pct\nf,1,2,2,2,100\n", NULL, &err));
+    assert_non_null(strstr(err.msg, "column 'Sum' has no unit of time"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
         cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
         cmocka_unit_test(kernels_of_the_web_without_a_bar_have_type_and_name),
+        cmocka_unit_test(top_kernels_of_rocprof_compute_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
