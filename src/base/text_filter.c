@@ -42,6 +42,7 @@ enum {
     PART_BRACKET,
     PART_LABEL,
     PART_RANK,
+    PART_TAG,
     PART_TAB,
     PART_DASH
 };
@@ -68,12 +69,13 @@ static size_t match(const char *s, size_t n, const char *pattern)
     return i;
 }
 
-/* "2024-05-01T10:00:00.123Z", "2024/05/01 10:00:00", "10:00:00,123" */
+/* "2024-05-01T10:00:00.123Z", "2024/05/01 10:00:00", "05-01 10:00:00.123", "10:00:00,123" */
 static size_t time_length(const char *s, size_t n)
 {
-    size_t i = match(s, n, "0000-00-00T00:00:00");
-    if (!i)
-        i = match(s, n, "00:00:00");
+    static const char *const pattern[] = {"0000-00-00T00:00:00", "00-00T00:00:00", "00:00:00"};
+    size_t i = 0;
+    for (size_t k = 0; k < OC_COUNT(pattern) && !i; k++)
+        i = match(s, n, pattern[k]);
     if (!i)
         return 0;
     if (i < n && (s[i] == '.' || s[i] == ','))
@@ -155,6 +157,36 @@ static size_t rank_length(const char *s, size_t n)
     return i && i + 1 < n && s[i] == ':' && s[i + 1] == ' ' ? i + 1 : 0;
 }
 
+static size_t blanks(const char *s, size_t n, size_t i)
+{
+    while (i < n && s[i] == ' ')
+        i++;
+    return i;
+}
+
+static size_t digits(const char *s, size_t n, size_t i)
+{
+    while (i < n && text_filter_is_digit(s[i]))
+        i++;
+    return i;
+}
+
+/* Of Android's logcat, with the numbers of process and thread: "  217  2167 I tflite  :", "I/tflite  (  217):";
+ * of RKNN: "D RKNN:". */
+static size_t tag_length(const char *s, size_t n)
+{
+    size_t i = blanks(s, n, digits(s, n, blanks(s, n, digits(s, n, blanks(s, n, 0)))));
+    if (i + 2 >= n || !s[i] || !strchr("VDIWEF", s[i]) || (s[i + 1] != ' ' && s[i + 1] != '/'))
+        return 0;
+    size_t word = word_length(s + i + 2, n - i - 2);
+    i = blanks(s, n, i + 2 + word);
+    if (i < n && s[i] == '(') {
+        i = digits(s, n, blanks(s, n, i + 1));
+        i += i < n && s[i] == ')';
+    }
+    return word && i < n && s[i] == ':' && (i + 1 == n || s[i + 1] == ' ') ? i : 0;
+}
+
 /* "job name<tab>step<tab>2024-05-01T.." */
 static size_t tab_length(const char *s, size_t n)
 {
@@ -185,7 +217,7 @@ static const struct {
     size_t (*length)(const char *s, size_t n);
 } parts[] = {{PART_TIME, time_length},       {PART_NAMED, named_length}, {PART_LEVEL, level_length},
              {PART_BRACKET, bracket_length}, {PART_LABEL, label_length}, {PART_RANK, rank_length},
-             {PART_TAB, tab_length},         {PART_DASH, dash_length}};
+             {PART_TAG, tag_length},         {PART_TAB, tab_length},     {PART_DASH, dash_length}};
 
 static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
 {

@@ -275,18 +275,14 @@ static int probe_unwrapped(const struct oc_peek *peek, const struct oc_importer 
     return 0;
 }
 
-/* Importers of printed output may find their lines after a label too, but the label is then part of names, and
+/* Importers of printed output may find their lines after a prefix too, but the prefix is then part of names, and
  * the lines of several processes are added up. */
-static int prefer_unlabelled(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
-                             struct oc_bid *bid, struct oc_err *err)
+static int prefer_unwrapped(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
+                            struct oc_bid *bid, struct oc_err *err)
 {
-    char label[OC_LOG_LABELS][OC_LOG_LABEL];
     struct oc_probed inside = *out;
     struct oc_bid one = {0};
     if (!bid->score || !out->imp->in_output)
-        return 0;
-    oc_log_prefix_of(peek->data, peek->n, &inside.prefix);
-    if (!inside.prefix.n || !oc_log_labels(peek->data, peek->n, &inside.prefix, label))
         return 0;
     int rc = probe_unwrapped(peek, out->imp, a, &inside, &one, err);
     if (one.score >= bid->score) {
@@ -365,7 +361,7 @@ static int probe_named(const struct oc_peek *peek, const char *format, struct oc
     if (!out->imp)
         return no_such_format(format, err);
     out->imp->probe(peek, bid);
-    return bid->score ? prefer_unlabelled(peek, a, out, bid, err)
+    return bid->score ? prefer_unwrapped(peek, a, out, bid, err)
                       : probe_unwrapped(peek, out->imp, a, out, bid, err);
 }
 
@@ -385,7 +381,7 @@ int oc_profile_probe(const char *path, const char *format, struct oc_probed *out
     } else if (rc == 0) {
         rc = best_bid(&peek, &out->imp, &bid, err);
         if (rc == 0)
-            rc = prefer_unlabelled(&peek, &a, out, &bid, err);
+            rc = prefer_unwrapped(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)
             rc = probe_wrapped(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)

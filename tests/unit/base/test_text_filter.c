@@ -74,6 +74,10 @@ static void prefixes_of_logging_tools_are_removed(void **state)
                                          "INFO:root:",
                                          "2024-05-01 10:00:00,123 - bench.run - INFO - ",
                                          "job\tRun model\t2024-05-01T10:00:00Z ",
+                                         "05-31 10:31:13.006 21767 21767 I tflite  : ",
+                                         "05-31 10:31:13.006   767 11767 W a.b-c_d: ",
+                                         "I/tflite  (  217): ",
+                                         "D RKNN: [15:13:15.945] ",
                                          "WARNING: "};
     static const char *const line[] = {"a,b\n", "  1,2\n", "[\n", "  {\"x\": [1, 2]},\n", "]\n", "end"};
     for (size_t i = 0; i < OC_COUNT(prefix); i++) {
@@ -95,8 +99,15 @@ static void prefixes_of_logging_tools_are_removed(void **state)
 static void plain_text_has_no_prefix(void **state)
 {
     (void)state;
-    static const char *const text[] = {"", "a,b\n1,2\n", "[1, 2],\n[3, 4],\n", "{\"a\": 1}\n",
-                                       "conv 10:00\nrelu 11:00\n"};
+    static const char *const text[] = {"",
+                                       "a,b\n1,2\n",
+                                       "[1, 2],\n[3, 4],\n",
+                                       "{\"a\": 1}\n",
+                                       "conv 10:00\nrelu 11:00\n",
+                                       "I conv 1\nI relu 2\n",
+                                       "A a: 1\nA b: 2\n",
+                                       "D : 1\nD : 2\n",
+                                       "1 2 I:a\n1 2 I:b\n"};
     for (size_t i = 0; i < OC_COUNT(text); i++) {
         struct oc_log_prefix found;
         oc_log_prefix_of(text[i], strlen(text[i]), &found);

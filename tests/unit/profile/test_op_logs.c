@@ -211,6 +211,22 @@ static void lines_after_labels_are_those_of_one_process(void **state)
     oc_profile_close(p);
 }
 
+/* Of Android's logcat: an empty line ends the table, and a prefix is not part of names. */
+static void lines_after_other_prefixes_are_read_without_them(void **state)
+{
+#define LOG "05-31 10:31:14.023   767 11767 I tflite  : "
+    (void)state;
+    struct oc_profile *p =
+        read_text(LOG "===== Run Order =====\n" LOG "\t[node type]\t[avg ms]\t[times called]\t[Name]\n" LOG
+                      "\tCONV_2D\t0.500\t1\tc:1\n" LOG "\n" LOG "Number of nodes executed: 1\n");
+    assert_int_equal(p->n_rec, 1);
+    assert_null(t_finding(p, "W-row"));
+    oc_profile_close(p);
+    p = read_text("10:00:00 " PC("a", "1") "10:00:01 " PC("b", "2") "10:00:02 end\n");
+    assert_true(p->n_rec == 2 && t_rec(p, "a")->total_ns == 1e3);
+    oc_profile_close(p);
+}
+
 static void tables_of_pytorch_that_cannot_be_read_say_why(void **state)
 {
     static const struct {
@@ -296,6 +312,7 @@ int main(void)
         cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
         cmocka_unit_test(a_table_of_one_of_several_processes_is_read),
         cmocka_unit_test(lines_after_labels_are_those_of_one_process),
+        cmocka_unit_test(lines_after_other_prefixes_are_read_without_them),
         cmocka_unit_test(tables_of_pytorch_that_cannot_be_read_say_why),
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
         cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
