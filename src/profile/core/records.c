@@ -267,6 +267,8 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     }
     if (t->means && t->runs > 1)
         op_sums_scale(t);
+    else if (t->means)
+        t->runs = 1; /* a mean run */
     bool sum = t->opts->stat == OC_STAT_SUM || !t->runs;
     double runs = sum ? 1 : (double)t->runs;
     bool both = t->device && p->imported_ns > 0;

@@ -219,7 +219,8 @@ static void lines_after_other_prefixes_are_read_without_them(void **state)
     struct oc_profile *p =
         read_text(LOG "===== Run Order =====\n" LOG "\t[node type]\t[avg ms]\t[times called]\t[Name]\n" LOG
                       "\tCONV_2D\t0.500\t1\tc:1\n" LOG "\n" LOG "Number of nodes executed: 1\n");
-    assert_int_equal(p->n_rec, 1);
+    assert_true(p->n_rec == 1 &&
+                p->runs_total == 1); /* a mean run: their number is below the table */
     assert_null(t_finding(p, "W-row"));
     oc_profile_close(p);
     p = read_text("10:00:00 " PC("a", "1") "10:00:01 " PC("b", "2") "10:00:02 end\n");
