@@ -50,6 +50,9 @@
     X(openvino_pc) \
     X(ort_web) \
     X(tflite) \
+    X(mnn) \
+    X(rknn) \
+    X(ggml_vulkan) \
     X(deepspeed) \
     X(tvm) \
     X(tvm_json) \

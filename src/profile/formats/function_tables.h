@@ -35,7 +35,7 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
 
 /* ---- op logs ---------------------------------------------------------------------------------------- */
 
-/* Private to imp_op_logs.c and onednn_lines.c: sources that print a line per operator. */
+/* Private to imp_op_logs.c, imp_openvino.c and onednn_lines.c: sources that print a line per operator. */
 
 #define OC_LOG_FIELDS 24
 
@@ -55,6 +55,10 @@ struct oc_op_log {
     struct oc_lite_log *lite;       /* of TensorFlow Lite */
 };
 
+bool oc_openvino_pc_is_line(struct oc_str line);
+int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line);
+bool oc_rknn_is_header(struct oc_str line);
+int oc_rknn_take(struct oc_op_log *log, struct oc_str line);
 bool oc_onednn_is_line(struct oc_str line);
 int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
 bool oc_deepspeed_is_line(struct oc_str line);

@@ -1,5 +1,6 @@
-/* Lines that runtimes print per operator or kernel: OpenVINO -pc, oneDNN verbose (onednn_lines.c), ONNX
- * Runtime Web's console, TensorFlow Lite's benchmark_model, nvprof. One row of `logs` per source. */
+/* Lines that runtimes print per operator or kernel: ONNX Runtime Web's console, TensorFlow Lite's benchmark_model,
+ * MNN, ggml, nvprof; OpenVINO -pc (imp_openvino.c), oneDNN verbose, DeepSpeed, RKNN (onednn_lines.c). One
+ * LOG_SOURCE per source. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,71 +13,6 @@
 static struct oc_str op_logs_between(const char *from, const char *to)
 {
     return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
-}
-
-/* ---- OpenVINO -pc ----------------------------------------------------------------------------------- */
-
-/* "conv1  EXECUTED  layerType: Convolution  realTime: 706  cpu: 706  execType: jit_avx2": microseconds;
- * since 2022 "realTime (ms): 0.706  cpuTime (ms): ..": milliseconds; Python "realTime: 0:00:00.000706cpu:
- * ..". Columns may touch. */
-static bool pc_time(struct oc_str s, bool ms, double *ns)
-{
-    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
-    double hours = 0, minutes = 0;
-    if (!colon) {
-        if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
-            return false;
-        *ns *= ms ? 1e6 : 1e3;
-        return true;
-    }
-    const char *first = memchr(s.s, ':', s.n);
-    if (first == colon || !oc_csv_number(oc_str_before(s, first), &hours, NULL) ||
-        !oc_csv_number((struct oc_str){first + 1, (size_t)(colon - first - 1)}, &minutes, NULL) ||
-        !oc_csv_number(oc_str_from(s, colon + 1), ns, NULL))
-        return false;
-    *ns = ((hours * 60 + minutes) * 60 + *ns) * 1e9;
-    return *ns >= 0 && *ns < 1e18;
-}
-
-static bool is_pc_line(struct oc_str line)
-{
-    return oc_str_find(line, "layerType:") && oc_str_find(line, "realTime") && oc_str_find(line, "execType:");
-}
-
-static int take_pc(struct oc_op_log *log, struct oc_str line)
-{
-    static const char *const status[] = {"EXECUTED", "NOT_RUN", "OPTIMIZED_OUT"};
-    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
-    if (oc_str_find(line, "erformance counts for"))
-        log->rows.runs++;
-    if (!is_pc_line(line))
-        return 0;
-    const char *type = oc_str_find(line, "layerType:"), *real = oc_str_find(line, "realTime"),
-               *exec = oc_str_find(line, "execType:"), *end = line.s + line.n;
-    const char *cpu = type < real && real < exec ? memmem(real, (size_t)(exec - real), "cpu", 3) : NULL;
-    const char *colon = cpu ? memchr(real, ':', (size_t)(cpu - real)) : NULL;
-    if (!colon)
-        return -1;
-    struct oc_str name = op_logs_between(line.s, type);
-    bool ran = false, found = false;
-    for (size_t i = 0; i < OC_COUNT(status) && !found; i++) {
-        size_t n = strlen(status[i]);
-        found = name.n > n && memcmp(name.s + name.n - n, status[i], n) == 0;
-        name.n -= found ? n : 0;
-        ran = found && i == 0;
-    }
-    if (found && name.n >= 7 && memcmp(name.s + name.n - 7, "Status.", 7) == 0)
-        name.n -= 7;
-    if (!pc_time(op_logs_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
-                 &row.total_ns))
-        return -1;
-    row.name = oc_csv_trim(name);
-    row.type = op_logs_between(type + strlen("layerType:"), real);
-    row.provider = op_logs_between(exec + strlen("execType:"), end);
-    row.where = oc_csv_offset(log->c);
-    if (ran && row.name.n)
-        oc_op_rows_add(&log->rows, &row);
-    return 0;
 }
 
 /* ---- ONNX Runtime Web ------------------------------------------------------------------------------- */
@@ -429,6 +365,122 @@ static int take_lite(struct oc_op_log *log, struct oc_str line)
     return 0;
 }
 
+/* ---- MNN, ggml -------------------------------------------------------------------------------------- */
+
+/* MNNV2Basic.out, ModuleBasic.out: "  /conv/Conv_output_0  [Convolution] run 10 average cost 0.4684 ms, 0.309 %,
+ * FlopsRate: 1.763 %", then "Avg= 5.570600 ms, ..": the mean of a run that is not profiled; earlier without the type.
+ * timeProfile.out: a table with tabs. */
+static bool is_mnn_header(struct oc_str line)
+{
+    return oc_str_find(line, "Node Name") && oc_str_find(line, "Op Type") && oc_str_find(line, "Avg(ms)");
+}
+
+static bool is_mnn_line(struct oc_str line)
+{
+    return is_mnn_header(line) || (oc_str_find(line, " run ") && oc_str_find(line, " average cost ") &&
+                                   oc_str_find(line, "FlopsRate: "));
+}
+
+static void mnn_run(struct oc_op_log *log, struct oc_str line)
+{
+    double ns;
+    log->wanted = log->recordings.n > 0; /* another recording begins */
+    if (log->recordings.n != 1 || log->rows.run_ns > 0)
+        return;
+    struct oc_str number = oc_csv_word(&line), unit = oc_csv_word(&line);
+    if (oc_csv_number(number, &ns, NULL) && ns > 0 && ns < 1e12 && oc_str_starts(unit, "ms"))
+        log->rows.run_ns = ns * 1e6;
+}
+
+/* head: "name [type]" */
+static int mnn_row(struct oc_op_log *log, struct oc_str head, struct oc_str ms, uint64_t runs)
+{
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
+    const char *open = head.n && head.s[head.n - 1] == ']' ? memrchr(head.s, '[', head.n) : NULL;
+    if (!oc_csv_number(ms, &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e12))
+        return -1;
+    row.type = open ? op_logs_between(open + 1, head.s + head.n - 1) : (struct oc_str){"", 0};
+    row.name = open ? op_logs_between(head.s, open) : head;
+    row.total_ns *= 1e6;
+    row.where = oc_csv_offset(log->c);
+    if (!log->recordings.n || log->wanted)
+        oc_recording_begins(&log->recordings, log->c);
+    log->wanted = false;
+    if (log->recordings.n > 1)
+        return 0;
+    log->rows.runs = runs;
+    oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+static int take_mnn(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_str field[OC_LOG_FIELDS], s = oc_csv_trim(line);
+    uint64_t runs;
+    log->rows.means = true;
+    if (oc_str_starts(s, "Avg="))
+        mnn_run(log, oc_str_skip(s, 4));
+    const char *run = oc_str_find(s, " run ");
+    const char *cost = run ? oc_str_find(oc_str_from(s, run + strlen(" run")), " average cost ") : NULL;
+    if (is_mnn_header(line)) {
+        log->in_table = log->wanted = true;
+        return 0;
+    }
+    log->in_table = log->in_table && split_lite(s, false, field, OC_LOG_FIELDS) == 5;
+    if (log->in_table) {
+        oc_buf_clear(&log->text);
+        oc_buf_printf(&log->text, "%.*s [%.*s]", (int)field[0].n, field[0].s, (int)field[1].n, field[1].s);
+        return mnn_row(log, (struct oc_str){log->text.data, log->text.n}, field[2], 0);
+    }
+    if (!cost || !is_mnn_line(line))
+        return 0;
+    struct oc_str time = oc_str_from(s, cost + strlen(" average cost ")), number = oc_csv_word(&time);
+    if (!oc_csv_u64(op_logs_between(run + strlen(" run"), cost), &runs) || !runs ||
+        !oc_str_starts(oc_csv_word(&time), "ms"))
+        return -1;
+    return mnn_row(log, op_logs_between(s.s, run), number, runs);
+}
+
+/* GGML_VK_PERF_LOGGER=1 of llama.cpp: after "Vulkan Timings:", for each graph, "MUL_MAT q4_K m=64 n=1 k=32: 24 x
+ * 120.5 us = 2892 us (12.3 GFLOPS/s)"; at first without " = 2892 us". */
+static bool is_ggml_header(struct oc_str line)
+{
+    return oc_csv_same(oc_csv_trim(line), "Vulkan Timings:");
+}
+
+static int take_ggml(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .device = true, .min_ns = NAN, .max_ns = NAN};
+    struct oc_str s = oc_csv_trim(line);
+    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL, *end;
+    double rate;
+    if (is_ggml_header(line) || !colon || oc_str_starts(s, "Total time:")) {
+        log->in_table = is_ggml_header(line);
+        return 0;
+    }
+    struct oc_str rest = oc_str_from(s, colon + 1), calls = oc_csv_word(&rest), times = oc_csv_word(&rest),
+                  mean = oc_csv_word(&rest);
+    if (!log->in_table || !oc_csv_same(times, "x"))
+        return 0;
+    if (!oc_csv_u64(calls, &row.calls) || !row.calls || !oc_csv_number(mean, &row.total_ns, NULL) ||
+        !(row.total_ns >= 0 && row.total_ns < 1e12) || !oc_csv_same(oc_csv_word(&rest), "us"))
+        return -1;
+    row.total_ns *= 1e3 * (double)row.calls;
+    const char *open = oc_str_chr(rest, '(');
+    if (open && (rest = oc_str_from(rest, open + 1), oc_csv_number(oc_csv_word(&rest), &rate, NULL)) &&
+        rate >= 0) {
+        row.has_flop = true;
+        row.flop = rate * row.total_ns;
+    }
+    row.name = oc_csv_trim(oc_str_before(s, colon));
+    for (end = s.s; end < colon && (oc_is_alnum((unsigned char)*end) || *end == '_');)
+        end++;
+    row.type = oc_str_before(s, end);
+    row.where = oc_csv_offset(log->c);
+    oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
 /* ---- nvprof ----------------------------------------------------------------------------------------- */
 
 static bool is_nvprof_summary(struct oc_str line)
@@ -617,7 +669,8 @@ static int read_log(const struct log *l, const struct oc_source *src, const stru
 LOG_SOURCE(openvino_pc, "OpenVINO -pc: performance counts as printed",
            "Python tools of 2022; others from quoted output",
            "layers optimized out; names over 30 characters",
-           {"OpenVINO", "", "lines with layerType, realTime, execType", is_pc_line, take_pc, NULL});
+           {"OpenVINO", "", "lines with layerType, realTime, execType", oc_openvino_pc_is_line,
+            oc_openvino_pc_take, NULL});
 LOG_SOURCE(onednn, "oneDNN verbose (ONEDNN_VERBOSE=1), with shapes", "3.1; 0.x to 3.x from its documentation",
            "runs; partitions of the graph API; dilations",
            {"oneDNN", "CPU", "lines of oneDNN verbose", oc_onednn_is_line, oc_onednn_take, NULL});
@@ -627,6 +680,15 @@ LOG_SOURCE(ort_web, "ONNX Runtime Web: console with env.webgpu.profiling, with s
 LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text, CSV)",
            "TensorFlow 2.x (CSV, text)", "initialization; nodes inside a delegate",
            {"TensorFlow Lite", "", "table of benchmark_model", is_lite_header, take_lite, finish_lite});
+LOG_SOURCE(mnn, "MNN: MNNV2Basic.out, ModuleBasic.out, timeProfile.out as printed", "2.x from quoted output",
+           "FLOPs, which MNN prints as shares; times of operators on a GPU, which MNN calls inaccurate",
+           {"MNN", "", "lines with 'average cost', FlopsRate", is_mnn_line, take_mnn, NULL});
+LOG_SOURCE(rknn, "RKNN eval_perf, RKNN_QUERY_PERF_DETAIL: layers as printed", "1.4 to 2.3 from quoted output",
+           "cycles; shapes; the types of fused layers",
+           {"RKNN", "", "Network Layer Information Table", oc_rknn_is_header, oc_rknn_take, NULL});
+LOG_SOURCE(ggml_vulkan, "llama.cpp GGML_VK_PERF_LOGGER=1: Vulkan timings as printed",
+           "llama.cpp of 2025 from quoted output", "runs: prefill and decode are added",
+           {"llama.cpp", "Vulkan", "Vulkan Timings", is_ggml_header, take_ggml, NULL});
 LOG_SOURCE(deepspeed, "DeepSpeed flops profiler: module tree as printed (detailed=True)",
            "0.3 to 0.14 from READMEs and its source",
            "backward pass; submodules that a page shortened with (...)",

@@ -10,6 +10,7 @@
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/core/records.h"
+#include "profile/formats/function_tables.h"
 
 enum { NAME, STATUS, TYPE, EXEC, REAL, CPU, N_COLUMN };
 static const char *const column_name[N_COLUMN] = {"layerName", "execStatus", "layerType",
@@ -336,3 +337,73 @@ const struct oc_importer oc_importer_openvino = {
     .probe = probe_openvino,
     .read = read_openvino,
 };
+
+/* ---- OpenVINO -pc ----------------------------------------------------------------------------------- */
+
+static struct oc_str text_between(const char *from, const char *to)
+{
+    return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
+}
+
+/* "conv1  EXECUTED  layerType: Convolution  realTime: 706  cpu: 706  execType: jit_avx2": microseconds;
+ * since 2022 "realTime (ms): 0.706  cpuTime (ms): ..": milliseconds; Python "realTime: 0:00:00.000706cpu:
+ * ..". Columns may touch. */
+static bool pc_time(struct oc_str s, bool ms, double *ns)
+{
+    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
+    double hours = 0, minutes = 0;
+    if (!colon) {
+        if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
+            return false;
+        *ns *= ms ? 1e6 : 1e3;
+        return true;
+    }
+    const char *first = memchr(s.s, ':', s.n);
+    if (first == colon || !oc_csv_number(oc_str_before(s, first), &hours, NULL) ||
+        !oc_csv_number((struct oc_str){first + 1, (size_t)(colon - first - 1)}, &minutes, NULL) ||
+        !oc_csv_number(oc_str_from(s, colon + 1), ns, NULL))
+        return false;
+    *ns = ((hours * 60 + minutes) * 60 + *ns) * 1e9;
+    return *ns >= 0 && *ns < 1e18;
+}
+
+bool oc_openvino_pc_is_line(struct oc_str line)
+{
+    return oc_str_find(line, "layerType:") && oc_str_find(line, "realTime") && oc_str_find(line, "execType:");
+}
+
+int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line)
+{
+    static const char *const status[] = {"EXECUTED", "NOT_RUN", "OPTIMIZED_OUT"};
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
+    if (oc_str_find(line, "erformance counts for"))
+        log->rows.runs++;
+    if (!oc_openvino_pc_is_line(line))
+        return 0;
+    const char *type = oc_str_find(line, "layerType:"), *real = oc_str_find(line, "realTime"),
+               *exec = oc_str_find(line, "execType:"), *end = line.s + line.n;
+    const char *cpu = type < real && real < exec ? memmem(real, (size_t)(exec - real), "cpu", 3) : NULL;
+    const char *colon = cpu ? memchr(real, ':', (size_t)(cpu - real)) : NULL;
+    if (!colon)
+        return -1;
+    struct oc_str name = text_between(line.s, type);
+    bool ran = false, found = false;
+    for (size_t i = 0; i < OC_COUNT(status) && !found; i++) {
+        size_t n = strlen(status[i]);
+        found = name.n > n && memcmp(name.s + name.n - n, status[i], n) == 0;
+        name.n -= found ? n : 0;
+        ran = found && i == 0;
+    }
+    if (found && name.n >= 7 && memcmp(name.s + name.n - 7, "Status.", 7) == 0)
+        name.n -= 7;
+    if (!pc_time(text_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
+                 &row.total_ns))
+        return -1;
+    row.name = oc_csv_trim(name);
+    row.type = text_between(type + strlen("layerType:"), real);
+    row.provider = text_between(exec + strlen("execType:"), end);
+    row.where = oc_csv_offset(log->c);
+    if (ran && row.name.n)
+        oc_op_rows_add(&log->rows, &row);
+    return 0;
+}

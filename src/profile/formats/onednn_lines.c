@@ -559,3 +559,103 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
     oc_op_rows_add(&log->rows, &row);
     return 0;
 }
+
+/* ---- RKNN ------------------------------------------------------------------------------------------- */
+
+/* A row per layer and frame; up to the time, a cell has no blanks:
+ *
+ *   ID OpType DataType Target InputShape OutputShape Cycles(DDR/NPU/Total) Time(us) .. FullName
+ *   2  ConvExSwish INT8 NPU (1,3,640,640),(32,3,6,6),(32) (1,32,320,320) 1/2/2 4041 .. Conv:/conv/Conv
+ *
+ * Earlier "DDR Cycles NPU Cycles Total Cycles" are three cells. Tables of the conversion have no times, or 0. */
+bool oc_rknn_is_header(struct oc_str line)
+{
+    return oc_str_find(line, "OpType") && oc_str_find(line, "Target") && oc_str_find(line, "Time(us)") &&
+           oc_str_find(line, "FullName");
+}
+
+static void rknn_header(struct oc_op_log *log, struct oc_str line)
+{
+    size_t words = 0, cycles = 0, id = 0;
+    for (struct oc_str w = oc_csv_word(&line); w.n && !oc_csv_same(w, "Time(us)"); w = oc_csv_word(&line)) {
+        cycles += oc_csv_same(w, "Cycles");
+        id = oc_csv_same(w, "OpType") ? words : id;
+        words++;
+    }
+    log->at[0] = id;             /* of OpType, after ID and the prefix of a log */
+    log->width = words - cycles; /* of Time(us) */
+    log->in_table = id > 0;
+    log->wanted = true; /* its first row with a time begins a recording */
+}
+
+/* Only the type: fused and rewritten layers have other shapes than the nodes of the model. */
+static void rknn_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
+{
+    const struct oc_str *dtype = ctx;
+    struct oc_type in = oc_tensor_type(oc_recorded_dtype(*dtype), oc_shape_unranked());
+    row->in = OC_COPY_ARRAY(a, &in, 1);
+    row->n_in = 1;
+}
+
+static int rknn_row(struct oc_op_log *log, struct oc_str line)
+{
+    enum { TYPE, DATA, TARGET, CELLS };
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
+    struct oc_str s = line, cell[CELLS] = {{"", 0}}, time = {"", 0}, last = {"", 0};
+    uint64_t id;
+    size_t n = 0;
+    for (struct oc_str w = oc_csv_word(&s); w.n; w = oc_csv_word(&s), n++) {
+        if (n + 1 == log->at[0] && !oc_csv_u64(w, &id)) {
+            log->in_table = false;
+            return 0;
+        }
+        if (n >= log->at[0] && n < log->at[0] + CELLS)
+            cell[n - log->at[0]] = w;
+        time = n == log->width ? w : time;
+        last = w;
+    }
+    if (n <= log->width + 1 || !oc_csv_number(time, &row.total_ns, NULL) ||
+        !(row.total_ns >= 0 && row.total_ns < 1e12))
+        return -1;
+    const char *colon = oc_str_chr(last, ':');
+    row.name = colon ? oc_str_from(last, colon + 1) : last;
+    row.type = colon ? oc_str_before(last, colon) : cell[TYPE];
+    row.overhead = oc_str_has(row.type, "putOperator") ? "copies" : NULL; /* InputOperator, OutputOperator */
+    row.provider = cell[TARGET];
+    row.shapes = cell[DATA];
+    row.types = rknn_types;
+    row.ctx = &cell[DATA];
+    row.device = !oc_csv_same(cell[TARGET], "CPU");
+    row.total_ns *= 1e3;
+    row.where = oc_csv_offset(log->c);
+    if (row.total_ns > 0 && log->wanted) {
+        oc_recording_begins(&log->recordings, log->c);
+        log->wanted = false;
+    }
+    if (row.total_ns > 0 && log->recordings.n == 1)
+        oc_op_rows_add(&log->rows, &row);
+    return 0;
+}
+
+int oc_rknn_take(struct oc_op_log *log, struct oc_str line)
+{
+    struct oc_str s = oc_csv_trim(line);
+    if (oc_rknn_is_header(line)) {
+        rknn_header(log, line);
+        return 0;
+    }
+    if (oc_str_find(s, "-----"))
+        return 0;
+    const char *total = oc_str_find(s, "Total Operator Elapsed");
+    log->in_table = log->in_table && s.n && !total;
+    if (log->in_table)
+        return rknn_row(log, line);
+    if (total && log->recordings.n == 1 && !log->rows.runs) {
+        struct oc_str after_colon = oc_str_after(oc_str_from(s, total), ":");
+        log->rows.runs = 1;
+        if (!oc_csv_number(oc_csv_word(&after_colon), &log->rows.run_ns, NULL))
+            log->rows.run_ns = NAN;
+        log->rows.run_ns *= 1e3;
+    }
+    return 0;
+}

@@ -1,4 +1,5 @@
-/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed, PyTorch, oneDNN, ONNX Runtime Web. */
+/* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed, PyTorch, oneDNN, ONNX Runtime Web,
+ * MNN, RKNN, ggml. */
 #include "profile/core/records.h"
 
 #include <math.h>
@@ -219,8 +220,7 @@ static void lines_after_other_prefixes_are_read_without_them(void **state)
     struct oc_profile *p =
         read_text(LOG "===== Run Order =====\n" LOG "\t[node type]\t[avg ms]\t[times called]\t[Name]\n" LOG
                       "\tCONV_2D\t0.500\t1\tc:1\n" LOG "\n" LOG "Number of nodes executed: 1\n");
-    assert_true(p->n_rec == 1 &&
-                p->runs_total == 1); /* a mean run: their number is below the table */
+    assert_true(p->n_rec == 1 && p->runs_total == 1); /* a mean run: their number is below the table */
     assert_null(t_finding(p, "W-row"));
     oc_profile_close(p);
     p = read_text("10:00:00 " PC("a", "1") "10:00:01 " PC("b", "2") "10:00:02 end\n");
@@ -302,6 +302,121 @@ static void top_kernels_of_rocprof_compute_are_read(void **state)
     assert_non_null(strstr(err.msg, "column 'Sum' has no unit of time"));
 }
 
+/* ---- MNN, RKNN, ggml ---------------------------------------------------------------------------------- */
+
+/* Operators are means of the runs, and "Avg=" ends a recording. */
+static void operators_of_mnn_have_their_mean_of_a_run(void **state)
+{
+#define MNN(NAME, MS) NAME " run 10 average cost " MS " ms, 0.309 %, FlopsRate: 1.763 %\n"
+    (void)state;
+    struct oc_profile *p = read_text(
+        "precision:2, Run 10 time:\n" MNN("  /a/Conv_output_0 \t[Convolution]", "0.5")
+            MNN("b", "0.25") "d run average cost 1 ms, FlopsRate: 1 %\n" MNN(
+                "c \t[Raster]", "x") "Avg= 0.600000 ms, OpSum = 0.75 ms\n" MNN("b", "9.0") "Avg= 9.0 ms\n");
+    const struct oc_prof_rec *conv = t_rec(p, "/a/Conv_output_0"), *old = t_rec(p, "b");
+    assert_true(p->n_rec == 2 && p->runs_total == 10 && fabs(p->run_ns - 600e3) < 1e-3);
+    assert_true(fabs(conv->time_ns - 500e3) < 1e-3 && fabs(old->time_ns - 250e3) < 1e-3);
+    assert_string_equal(conv->op_type, "Convolution");
+    assert_non_null(strstr(t_finding(p, "W-row"), "2 lines are damaged"));
+    assert_non_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
+/* The table has no number of runs, but its rows are means of one. */
+static void tables_of_mnn_are_a_mean_run(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("Sort by node name !\nNode Name \tOp Type \tAvg(ms) \t% \tFlops Rate \t\n"
+                  "Conv2  \tConvolution \t0.250000 \t70.0 \t0.9 \t\n"
+                  "339    \tBinaryOp    \tx \t20.0 \t0.1 \t\n"
+                  "out    \tPooling     \t0.050000 \t10.0 \t0.1 \t\nPrint <=20 slowest\n\n"
+                  "Node Type \tAvg(ms) \t% \tCalled times \tFlops Rate \t\n"
+                  "Convolution \t0.250000 \t70.0 \t1.0 \t0.9 \t\ntotal time : 0.3 ms\n");
+    assert_true(p->n_rec == 2 && p->runs_total == 1 && fabs(t_rec(p, "Conv2")->time_ns - 250e3) < 1e-3);
+    assert_string_equal(t_rec(p, "out")->op_type, "Pooling");
+    assert_non_null(strstr(t_finding(p, "W-row"), "1 lines are damaged"));
+    assert_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
+#define RKNN_LINES                                                                                           \
+    "D RKNN: [15:13:15.9] ID OpType DataType Target InputShape OutputShape Cycles(DDR/NPU/Total) RW(KB) "    \
+    "FullName\n"                                                                                             \
+    "D RKNN: [15:13:15.9] 1 Conv INT8 NPU (1,3) (1,9) 1/2/2 700 Conv:no_time\n"                              \
+    "ID   OpType       DataType Target InputShape     OutputShape  DDR Cycles   NPU Cycles  Max Cycles  "    \
+    "Time(us)  Mac   WorkLoad(0/1)-ImproveTherical  FullName\n"                                              \
+    "1    ConvRelu     INT8     NPU    (1,3),(9,3)    (1,9)        1            2           2           "    \
+    "0         \\     0.0%/0.0% - Up:0.0%            Conv:built\n\n"                                         \
+    "---------- Network Layer Information Table\n"                                                           \
+    "ID   OpType       DataType Target InputShape     OutputShape  Cycles(DDR/NPU/Total)  Time(us)  "        \
+    "MacUsage(%)  WorkLoad(0/1/2)   RW(KB)  FullName\n----------\n"                                          \
+    "1    InputOperator UINT8   CPU    \\              (1,3)        0/0/0                  4         \\   "  \
+    "         0.0%/0.0%/0.0%    0       InputOperator:x\n"                                                   \
+    "2    ConvExSwish  INT8     NPU    (1,3),(9,3)    (1,9)        1/2/2                  4041      "        \
+    "4.35/0/0     100.0%/0.0%/0.0%  10      Conv:/m:0/conv/Conv\n"                                           \
+    "3    ConvRelu     FLOAT16  NPU    (1,9),...      (1,9)        1/2/2                  955       "        \
+    "4.35/0/0     100.0%/0.0%/0.0%  10      conv1\n"
+
+/* Tables without times, or with 0, are of the conversion. A layer is its node in the model. */
+static void layers_of_rknn_have_the_names_of_nodes(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text(
+        RKNN_LINES "----------\nTotal Operator Elapsed Per Frame Time(us): 5010\n"
+                   "OpType CallNumber CPUTime(us) GPUTime(us) NPUTime(us) TotalTime(us) TimeRatio(%)\n"
+                   "ConvExSwish 1 0 0 4041 4041 80.00%\n");
+    const struct oc_prof_rec *conv = t_rec(p, "/m:0/conv/Conv"), *in = t_rec(p, "x");
+    assert_true(p->n_rec == 3 && p->runs_total == 1 && p->run_ns == 5010e3);
+    assert_true(conv->time_ns == 4041e3 && conv->in[0].dtype == OC_DT_INT8 && !conv->in[0].shape.ranked);
+    assert_string_equal(conv->op_type, "Conv");
+    assert_string_equal(conv->provider, "NPU");
+    assert_string_equal(in->overhead, "copies");
+    assert_string_equal(t_rec(p, "conv1")->op_type, "ConvRelu");
+    assert_null(t_finding(p, "W-row"));
+    assert_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+}
+
+static void later_tables_and_damaged_layers_of_rknn_are_reported(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text(RKNN_LINES "4 Add INT8 NPU (1,9)\nW RKNN: end\n5 Add INT8 NPU (1) (1) 1 2 3 4 5\n"
+                             "Total Operator Elapsed Time(us): 1\n" RKNN_LINES);
+    assert_true(p->n_rec == 3 && t_rec(p, "conv1")->calls == 1);
+    assert_non_null(strstr(t_finding(p, "W-row"), "1 lines are damaged"));
+    assert_non_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+    struct oc_err err = {0};
+    assert_null(t_profile_text(
+        "ID OpType DataType Target A B C(1/2) Time(us) FullName\n1 Conv INT8 NPU 1 2 3 0 Conv:c\n", NULL,
+        &err));
+    assert_non_null(strstr(err.msg, "contains no time"));
+}
+
+/* The second graph has other lengths; the total of a line may be missing. */
+static void graphs_of_ggml_are_added(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("ADD: 3 x 100 us\n----------------\nVulkan Timings:\n"
+                  "MUL_MAT q4_K m=64 n=1 k=32: 24 x 120.5 us = 2892 us (12.5 GFLOPS/s)\n"
+                  "RMS_NORM(64,1,1,1), MUL: 4 x 1e+03 us = 4000 us\nGLU: 2 x y us\n"
+                  "CONV_2D M=Cout=2, K=Cin*KW*KH=3: 1 x 8 us\nTotal time: 6900 us.\nADD: 1 x 1 us\n"
+                  "Vulkan Timings:\nRMS_NORM(64,1,1,1), MUL: 1 x 500 us = 500 us\n");
+    const struct oc_prof_rec *mul = t_rec(p, "MUL_MAT q4_K m=64 n=1 k=32"),
+                             *norm = t_rec(p, "RMS_NORM(64,1,1,1), MUL");
+    assert_true(p->n_rec == 3 && p->runs_total == 0 && norm->calls == 5);
+    assert_true(fabs(mul->time_ns - 2892e3) < 1e-3 && fabs(norm->time_ns - 4500e3) < 1e-3);
+    assert_true(fabs(mul->flop - 12.5 * 2892e3) < 1 && isnan(norm->flop));
+    assert_string_equal(mul->op_type, "MUL_MAT");
+    assert_string_equal(norm->op_type, "RMS_NORM");
+    assert_non_null(t_rec(p, "CONV_2D M=Cout=2, K=Cin*KW*KH=3"));
+    assert_non_null(strstr(t_finding(p, "W-row"), "1 lines are damaged"));
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +434,11 @@ int main(void)
         cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
         cmocka_unit_test(kernels_of_the_web_without_a_bar_have_type_and_name),
         cmocka_unit_test(top_kernels_of_rocprof_compute_are_read),
+        cmocka_unit_test(operators_of_mnn_have_their_mean_of_a_run),
+        cmocka_unit_test(tables_of_mnn_are_a_mean_run),
+        cmocka_unit_test(layers_of_rknn_have_the_names_of_nodes),
+        cmocka_unit_test(later_tables_and_damaged_layers_of_rknn_are_reported),
+        cmocka_unit_test(graphs_of_ggml_are_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
