@@ -260,20 +260,33 @@ static bool is_half(uint8_t cls)
     return cls == OC_CLASS_F16 || cls == OC_CLASS_BF16;
 }
 
-/* Whether the nodes read or write 32-bit floating-point tensors, and none of 16 bits. */
-static bool is_single(const struct oc_matcher *x, const struct oc_match *m)
+/* Set of the classes of the tensors that the nodes read or write. */
+static uint32_t tensor_classes(const struct oc_matcher *x, const struct oc_match *m)
 {
-    bool single = false, half = false;
+    uint32_t set = 0;
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &x->m->node[m->node[i]];
         for (uint32_t k = 0; k < n->n_in + n->n_out; k++) {
             uint32_t v = k < n->n_in ? n->in[k] : n->out[k - n->n_in];
-            unsigned dtype = v == OC_NONE ? OC_DT_UNDEFINED : x->a->type[v].dtype;
-            single |= dtype == OC_DT_FLOAT;
-            half |= dtype == OC_DT_FLOAT16 || dtype == OC_DT_BFLOAT16;
+            set |= v == OC_NONE ? 0 : 1u << oc_dtype_info(x->a->type[v].dtype)->cls;
         }
     }
-    return single && !half;
+    return set;
+}
+
+/* Whether the nodes have 32-bit floating-point tensors, and none of 16 bits. */
+static bool is_single(const struct oc_matcher *x, const struct oc_match *m)
+{
+    uint32_t set = tensor_classes(x, m);
+    return (set & 1u << OC_CLASS_F32) && !(set & (1u << OC_CLASS_F16 | 1u << OC_CLASS_BF16));
+}
+
+bool oc_ran_quantized(const struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    const struct oc_match *m = &x->match[rec];
+    return x->a && r->n_in && oc_dtype_info(r->in[0].dtype)->cls == OC_CLASS_I8 && is_single(x, m) &&
+           !(tensor_classes(x, m) & 1u << OC_CLASS_I8);
 }
 
 uint8_t oc_ran_all(const struct oc_matcher *x)

@@ -326,12 +326,16 @@ static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec
     r->note = "its cost is in the record that contains it";
 }
 
-/* What ran in 16 bits moved half the bytes. */
+/* What ran in 16 bits moved half the bytes. A runtime that quantizes moves less than the model says. */
 static void take_types(struct oc_matcher *x, uint32_t i, struct oc_join_rec *r, struct oc_group_costs *costs,
                        uint8_t all)
 {
     bool assumed;
     uint8_t cls = oc_ran_class(x, i, all, &assumed);
+    if (oc_ran_quantized(x, i)) {
+        r->bytes_known = false;
+        r->note = r->note ? r->note : "quantized by the runtime: its bytes are unknown";
+    }
     if (cls == OC_CLASS_NONE || r->quality == OC_UNKNOWN)
         return;
     oc_group_halve(costs, r);

@@ -285,6 +285,31 @@ static void counts_of_nodes_are_those_of_the_engines_batch(void **state)
     }
 }
 
+#define RKNN_HEAD "ID OpType DataType Target InputShape OutputShape Cycles(DDR/NPU/Total) Time(us) FullName\n"
+
+/* RKNN records the type of the first input: int8 for a float model is its own quantization, not the model's. */
+static void bytes_of_a_model_that_the_runtime_quantized_are_unknown(void **state)
+{
+    struct joined x = {0};
+    (void)state;
+    assert_null(mismatch_of(&x, "float[1,4,8,8]",
+                            RKNN_HEAD "1 ConvRelu INT8 NPU (1,4,8,8) (1,4,8,8) 1/2/2 40 Conv:c0\n"
+                                      "2 Conv FLOAT16 NPU (1,4,8,8) (1,4,8,8) 1/2/2 50 Conv:c1\n"));
+    assert_true(x.j->rec[0].n_node == 1 && x.j->rec[0].macs == 4 * 64 * 36);
+    assert_false(x.j->rec[0].bytes_known);
+    assert_string_equal(x.j->rec[0].note, "quantized by the runtime: its bytes are unknown");
+    assert_true(x.j->rec[1].bytes_known && x.j->rec[1].rd_act == 2 * 256);
+    joined_free(&x);
+    x = (struct joined){0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "int8[1,4,8,8]");
+    oc_b_node(b, "MaxPool", "p", "x", "y", "kernel_shape=2,2");
+    oc_b_output(b, "y", NULL);
+    assert_null(mismatch_in(&x, b, RKNN_HEAD "1 MaxPool INT8 NPU (1,4,8,8) (1,4,7,7) 1/2/2 40 MaxPool:p\n"));
+    assert_true(x.j->rec[0].n_node == 1 && x.j->rec[0].bytes_known && x.j->rec[0].rd_act == 256);
+    joined_free(&x);
+}
+
 static const char *coverage_of(const struct joined *x)
 {
     for (size_t i = 0; i < x->j->diags.n; i++)
@@ -427,6 +452,7 @@ int main(void)
         cmocka_unit_test(sizes_within_an_upper_bound_fit_the_model),
         cmocka_unit_test(batch_of_the_engine_is_compared_with_the_analysis),
         cmocka_unit_test(counts_of_nodes_are_those_of_the_engines_batch),
+        cmocka_unit_test(bytes_of_a_model_that_the_runtime_quantized_are_unknown),
         cmocka_unit_test(engine_without_any_node_is_a_mismatch),
         cmocka_unit_test(recorded_inputs_set_dynamic_dimensions),
         cmocka_unit_test(recorded_output_of_a_group_is_compared_with_its_nodes),
