@@ -221,7 +221,8 @@ struct torch_table {
     struct torch_row *row;
     size_t n, cap;
     bool totals;              /* a table without self times comes first */
-    bool negative;            /* times of the device; the profiler before Kineto computed them from events */
+    const char *untimed;      /* why the times of the device, which the profiler before Kineto computed from
+                               * events, are not those of its work; NULL: they are */
     double step_ns;           /* time of the CPU in steps outside operators */
     double all_ns, device_ns; /* of the lines below the table; NAN: none */
     struct oc_map hosts;      /* names of rows with time on the CPU */
@@ -312,7 +313,8 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
     row.total_ns = torch_time(cell[t->at[T_TOTAL]]);
     if (t->at[T_DEVICE] != OC_CSV_NONE) {
         row.device_ns = torch_time(cell[t->at[T_DEVICE]]);
-        t->negative |= isnan(row.device_ns) && cell[t->at[T_DEVICE]].n && cell[t->at[T_DEVICE]].s[0] == '-';
+        if (isnan(row.device_ns) && cell[t->at[T_DEVICE]].n && cell[t->at[T_DEVICE]].s[0] == '-')
+            t->untimed = "device times are negative in some rows, because ranges of the device overlap";
     }
     if (isnan(row.self_ns) || isnan(row.total_ns) || !torch_calls(t, cell, row.total_ns, &row.calls))
         return 0;
@@ -355,6 +357,8 @@ static int torch_line(struct reading *r, struct oc_str line, struct oc_err *err)
             torch_header(r, line);
         if (t->state == IN_HEADER || t->state == AFTER)
             oc_recording_begins(&r->recordings, r->c);
+    } else if (t->state == BEFORE && oc_str_has(line, "approximately max(cuda_time, cpu_time)")) {
+        t->untimed = "device times are at least those of the CPU, as torch.utils.bottleneck says";
     } else if (t->state == BEFORE && is_total_header(line)) {
         t->totals = true;
     } else if (t->state == IN_TABLE) {
@@ -413,12 +417,12 @@ static void torch_records(struct reading *r)
 {
     struct torch_table *t = r->torch;
     double attributed_ns = 0;
-    for (size_t i = 0; i < t->n && !t->negative; i++)
+    for (size_t i = 0; i < t->n && !t->untimed; i++)
         attributed_ns +=
             !summary_tables_on_device(&t->row[i]) && t->row[i].device_ns > 0 ? t->row[i].device_ns : 0;
     for (size_t i = 0; i < t->n; i++) {
         struct torch_row *row = &t->row[i];
-        if (t->negative)
+        if (t->untimed)
             row->device_ns = NAN;
         if (!summary_tables_on_device(row) && row->device_ns > 0 && is_launch(row->name))
             row->device_ns = 0;
@@ -442,11 +446,9 @@ static void torch_warnings(const struct reading *r)
     struct oc_profile *p = r->p;
     double cpu = t->all_ns > 0 ? (p->imported_ns + t->step_ns) / t->all_ns : 1,
            device = t->device_ns > 0 && r->any_gpu ? p->imported_kernel_ns / t->device_ns : 1;
-    if (t->negative)
-        oc_diag_add(
-            &p->diags, OC_WARNING, "W-device-time", "",
-            "device times are negative in some rows, because ranges of the device overlap: only times "
-            "of the CPU are read");
+    if (t->untimed)
+        oc_diag_add(&p->diags, OC_WARNING, "W-device-time", "", "%s: only times of the CPU are read",
+                    t->untimed);
     if (cpu < 0.99 || device < 0.99)
         oc_diag_add(&p->diags, OC_WARNING, "W-rows", "",
                     "the table has rows for %.1f %% of the CPU time%s: print all with table(row_limit=-1)",

@@ -173,6 +173,27 @@ static void rows_of_pytorch_without_calls_are_events(void **state)
 
 /* Lines of two processes mixed: the first table of mpirun -l, srun -l, docker compose is read alone; a process that
  * prints no table does not count. */
+/* torch.utils.bottleneck: its table of the GPU repeats the times of the CPU; a note after the table is of another. */
+static void times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read(void **state)
+{
+#define RULE5 "----  --------  ---------  ------------  ---------\n"
+#define BOTH                                                                                                 \
+    RULE5 "Name  Self CPU  CPU total  CPU time avg  Self CUDA\n" RULE5                                       \
+          "load  2.000s    2.000s     2.000s        2.001s\n" RULE5
+#define NOTE "\tthe CUDA time column reports approximately max(cuda_time, cpu_time).\n"
+    (void)state;
+    struct oc_profile *p = read_text(NOTE BOTH "Self CPU time total: 2.000s\nSelf CUDA time total: 2.001s\n");
+    assert_true(isnan(p->imported_kernel_ns) && t_rec(p, "load")->self_ns == 2e9);
+    assert_string_equal(
+        t_finding(p, "W-device-time"),
+        "device times are at least those of the CPU, as torch.utils.bottleneck says: only times "
+        "of the CPU are read");
+    oc_profile_close(p);
+    p = read_text(BOTH NOTE);
+    assert_true(p->imported_kernel_ns == 2.001e9 && !t_finding(p, "W-device-time"));
+    oc_profile_close(p);
+}
+
 static void a_table_of_one_of_several_processes_is_read(void **state)
 {
     static const char *const label[][2] = {
@@ -426,6 +447,7 @@ int main(void)
         cmocka_unit_test(cells_of_nvprof_with_units_are_times),
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
         cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
+        cmocka_unit_test(times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read),
         cmocka_unit_test(a_table_of_one_of_several_processes_is_read),
         cmocka_unit_test(lines_after_labels_are_those_of_one_process),
         cmocka_unit_test(lines_after_other_prefixes_are_read_without_them),
