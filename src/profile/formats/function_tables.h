@@ -35,7 +35,7 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
 
 /* ---- op logs ---------------------------------------------------------------------------------------- */
 
-/* Private to imp_op_logs.c, imp_openvino.c and onednn_lines.c: sources that print a line per operator. */
+/* Private to imp_op_logs.c, imp_openvino.c and op_lines.c: sources that print a line per operator. */
 
 #define OC_LOG_FIELDS 24
 

@@ -1,5 +1,5 @@
 /* Lines that runtimes print per operator or kernel: ONNX Runtime Web's console, TensorFlow Lite's benchmark_model,
- * MNN, ggml, nvprof; OpenVINO -pc (imp_openvino.c), oneDNN verbose, DeepSpeed, RKNN (onednn_lines.c). One
+ * MNN, ggml, nvprof; OpenVINO -pc (imp_openvino.c), oneDNN verbose, DeepSpeed, RKNN (op_lines.c). One
  * LOG_SOURCE per source. */
 #include <math.h>
 #include <stdlib.h>

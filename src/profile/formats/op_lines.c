@@ -1,12 +1,4 @@
-/* Lines of oneDNN verbose, from DNNL 0.x to oneDNN 3.x:
- *
- *   [m]kldnn_verbose,exec,PRIMITIVE,IMPL,PROP,MEMORY,AUX,PROBLEM,MS
- *   dnnl_verbose,exec,ENGINE,PRIMITIVE,IMPL,PROP,MEMORY,ATTRIBUTES,AUX,PROBLEM,MS
- *   onednn_verbose[,v1][,TIMESTAMP][,primitive],exec,ENGINE,..
- *   .._verbose,exec,cpu,gemm_api,,undef,MEMORY,ATTRIBUTES,PROBLEM,MS
- *
- * PROBLEM is benchdnn's description: "mb1_ic3oc64_ih224oh112kh7sh2dh0ph3_iw224ow112kw7sw2dw0pw3",
- * "mb1ic4096oc4096", "128x3584:3584x37888", "1x3x224x224". */
+/* Lines that programs print per operator, which imp_op_logs.c passes on: DeepSpeed, oneDNN, RKNN. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +7,8 @@
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/formats/function_tables.h"
+
+/* ---- DeepSpeed -------------------------------------------------------------------------------------- */
 
 /* The module tree of DeepSpeed's flops profiler (detailed=True), where every class has its figures before its
  * own text:
@@ -219,6 +213,18 @@ int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line)
     return figures && isnan(ns) ? -1 : 0;
 }
 
+/* ---- oneDNN ----------------------------------------------------------------------------------------- */
+
+/* Lines of oneDNN verbose, from DNNL 0.x to oneDNN 3.x:
+ *
+ *   [m]kldnn_verbose,exec,PRIMITIVE,IMPL,PROP,MEMORY,AUX,PROBLEM,MS
+ *   dnnl_verbose,exec,ENGINE,PRIMITIVE,IMPL,PROP,MEMORY,ATTRIBUTES,AUX,PROBLEM,MS
+ *   onednn_verbose[,v1][,TIMESTAMP][,primitive],exec,ENGINE,..
+ *   .._verbose,exec,cpu,gemm_api,,undef,MEMORY,ATTRIBUTES,PROBLEM,MS
+ *
+ * PROBLEM is benchdnn's description: "mb1_ic3oc64_ih224oh112kh7sh2dh0ph3_iw224ow112kw7sw2dw0pw3",
+ * "mb1ic4096oc4096", "128x3584:3584x37888", "1x3x224x224". */
+
 enum { MAX_FIELDS = 32, MAX_IN = 3 };
 
 struct line {
@@ -232,7 +238,7 @@ bool oc_onednn_is_line(struct oc_str line)
     return exec && exec > line.s + 2 && oc_str_find(line, "nn") && oc_str_find(line, ",exec,");
 }
 
-static size_t onednn_lines_split(struct oc_str s, struct oc_str *field)
+static size_t onednn_split(struct oc_str s, struct oc_str *field)
 {
     size_t n = 0;
     while (n < MAX_FIELDS) {
@@ -247,7 +253,7 @@ static size_t onednn_lines_split(struct oc_str s, struct oc_str *field)
 }
 
 /* "src_f32::blocked:ab:f0 wei:bf16:a:blocked:ab::f0": the element type of the argument. */
-static struct oc_str onednn_lines_dtype_of(struct oc_str memory, const char *arg)
+static struct oc_str onednn_dtype_of(struct oc_str memory, const char *arg)
 {
     struct oc_str s = memory;
     size_t n = strlen(arg);
@@ -267,7 +273,7 @@ static struct oc_str onednn_lines_dtype_of(struct oc_str memory, const char *arg
 }
 
 /* The number after a key of letters: "ic" in "mb2_g2ic4oc6"; 0: no such key. */
-static int64_t onednn_lines_number_of(struct oc_str problem, const char *key)
+static int64_t onednn_number_of(struct oc_str problem, const char *key)
 {
     size_t n = strlen(key);
     for (size_t i = 0; i < problem.n;) {
@@ -286,8 +292,7 @@ static int64_t onednn_lines_number_of(struct oc_str problem, const char *key)
     return 0;
 }
 
-static struct oc_type onednn_lines_tensor(struct oc_arena *a, struct oc_str dtype, const int64_t *v,
-                                          unsigned n)
+static struct oc_type onednn_tensor(struct oc_arena *a, struct oc_str dtype, const int64_t *v, unsigned n)
 {
     struct oc_dim dim[8];
     unsigned rank = 0;
@@ -302,26 +307,25 @@ static void convolution(struct oc_arena *a, const void *line, struct oc_op_row *
 {
     const struct line *l = line;
     struct oc_str p = l->problem;
-    int64_t g = onednn_lines_number_of(p, "g"), ic = onednn_lines_number_of(p, "ic"),
-            oc = onednn_lines_number_of(p, "oc"), mb = onednn_lines_number_of(p, "mb");
+    int64_t g = onednn_number_of(p, "g"), ic = onednn_number_of(p, "ic"), oc = onednn_number_of(p, "oc"),
+            mb = onednn_number_of(p, "mb");
     struct oc_type in[MAX_IN];
     g = g ? g : 1;
-    if (mb < 1 || ic < 1 || oc < 1 || ic % g || onednn_lines_number_of(p, "ow") < 1)
+    if (mb < 1 || ic < 1 || oc < 1 || ic % g || onednn_number_of(p, "ow") < 1)
         return;
-    in[0] = onednn_lines_tensor(a, l->src,
-                                (int64_t[]){mb, ic, onednn_lines_number_of(p, "id"),
-                                            onednn_lines_number_of(p, "ih"), onednn_lines_number_of(p, "iw")},
-                                5);
-    in[1] = onednn_lines_tensor(a, l->weights,
-                                (int64_t[]){oc, ic / g, onednn_lines_number_of(p, "kd"),
-                                            onednn_lines_number_of(p, "kh"), onednn_lines_number_of(p, "kw")},
-                                5);
-    in[2] = onednn_lines_tensor(a, l->bias, (int64_t[]){oc}, 1);
-    struct oc_type out =
-        onednn_lines_tensor(a, l->dst,
-                            (int64_t[]){mb, oc, onednn_lines_number_of(p, "od"),
-                                        onednn_lines_number_of(p, "oh"), onednn_lines_number_of(p, "ow")},
-                            5);
+    in[0] = onednn_tensor(
+        a, l->src,
+        (int64_t[]){mb, ic, onednn_number_of(p, "id"), onednn_number_of(p, "ih"), onednn_number_of(p, "iw")},
+        5);
+    in[1] = onednn_tensor(a, l->weights,
+                          (int64_t[]){oc, ic / g, onednn_number_of(p, "kd"), onednn_number_of(p, "kh"),
+                                      onednn_number_of(p, "kw")},
+                          5);
+    in[2] = onednn_tensor(a, l->bias, (int64_t[]){oc}, 1);
+    struct oc_type out = onednn_tensor(
+        a, l->dst,
+        (int64_t[]){mb, oc, onednn_number_of(p, "od"), onednn_number_of(p, "oh"), onednn_number_of(p, "ow")},
+        5);
     row->n_in = l->bias.n ? 3 : 2;
     row->in = OC_COPY_ARRAY(a, in, row->n_in);
     row->out = OC_COPY_ARRAY(a, &out, 1);
@@ -332,19 +336,19 @@ static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row
 {
     const struct line *l = line;
     static const char *const spatial[] = {"id", "ih", "iw"};
-    int64_t mb = onednn_lines_number_of(l->problem, "mb"), oc = onednn_lines_number_of(l->problem, "oc"),
-            k = onednn_lines_number_of(l->problem, "ic");
+    int64_t mb = onednn_number_of(l->problem, "mb"), oc = onednn_number_of(l->problem, "oc"),
+            k = onednn_number_of(l->problem, "ic");
     for (size_t i = 0; i < OC_COUNT(spatial); i++) {
-        int64_t v = onednn_lines_number_of(l->problem, spatial[i]);
+        int64_t v = onednn_number_of(l->problem, spatial[i]);
         if (v > 0 && __builtin_mul_overflow(k, v, &k))
             return;
     }
     if (mb < 1 || oc < 1 || k < 1)
         return;
-    struct oc_type in[MAX_IN] = {onednn_lines_tensor(a, l->src, (int64_t[]){mb, k}, 2),
-                                 onednn_lines_tensor(a, l->weights, (int64_t[]){k, oc}, 2),
-                                 onednn_lines_tensor(a, l->bias, (int64_t[]){oc}, 1)},
-                   out = onednn_lines_tensor(a, l->dst, (int64_t[]){mb, oc}, 2);
+    struct oc_type in[MAX_IN] = {onednn_tensor(a, l->src, (int64_t[]){mb, k}, 2),
+                                 onednn_tensor(a, l->weights, (int64_t[]){k, oc}, 2),
+                                 onednn_tensor(a, l->bias, (int64_t[]){oc}, 1)},
+                   out = onednn_tensor(a, l->dst, (int64_t[]){mb, oc}, 2);
     row->n_in = l->bias.n ? 3 : 2;
     row->in = OC_COPY_ARRAY(a, in, row->n_in);
     row->out = OC_COPY_ARRAY(a, &out, 1);
@@ -352,8 +356,8 @@ static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row
 }
 
 /* The n-th of shapes separated by ':'. */
-static bool onednn_lines_shape_at(struct oc_arena *a, struct oc_str s, unsigned n, struct oc_str dtype,
-                                  struct oc_type *out)
+static bool onednn_shape_at(struct oc_arena *a, struct oc_str s, unsigned n, struct oc_str dtype,
+                            struct oc_type *out)
 {
     for (unsigned i = 0;; i++) {
         const char *colon = oc_str_chr(s, ':');
@@ -373,8 +377,8 @@ static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
     const struct line *l = line;
     struct oc_type in[2], out;
     struct oc_dim dim[OC_MAX_RANK];
-    if (!onednn_lines_shape_at(a, l->problem, 0, l->src, &in[0]) ||
-        !onednn_lines_shape_at(a, l->problem, 1, l->weights, &in[1]))
+    if (!onednn_shape_at(a, l->problem, 0, l->src, &in[0]) ||
+        !onednn_shape_at(a, l->problem, 1, l->weights, &in[1]))
         return;
     unsigned rank = in[0].shape.rank;
     if (rank < 2 || in[1].shape.rank != rank)
@@ -394,7 +398,7 @@ static void one_to_one(struct oc_arena *a, const void *line, struct oc_op_row *r
 {
     const struct line *l = line;
     struct oc_type x, y;
-    if (!onednn_lines_shape_at(a, l->problem, 0, l->src, &x))
+    if (!onednn_shape_at(a, l->problem, 0, l->src, &x))
         return;
     y = x;
     row->in = OC_COPY_ARRAY(a, &x, 1);
@@ -402,13 +406,13 @@ static void one_to_one(struct oc_arena *a, const void *line, struct oc_op_row *r
     row->n_in = row->n_out = 1;
 }
 
-static void onednn_lines_binary(struct oc_arena *a, const void *line, struct oc_op_row *row)
+static void onednn_binary(struct oc_arena *a, const void *line, struct oc_op_row *row)
 {
     const struct line *l = line;
     struct oc_type in[2], out;
     struct oc_exprs *x = oc_exprs_new(a);
-    if (onednn_lines_shape_at(a, l->problem, 0, l->src, &in[0]) &&
-        onednn_lines_shape_at(a, l->problem, 1, l->src, &in[1]) &&
+    if (onednn_shape_at(a, l->problem, 0, l->src, &in[0]) &&
+        onednn_shape_at(a, l->problem, 1, l->src, &in[1]) &&
         oc_broadcast(a, x, &in[0].shape, &in[1].shape, &out.shape, NULL) == 0) {
         out = oc_tensor_type(oc_recorded_dtype(l->dst), out.shape);
         row->in = OC_COPY_ARRAY(a, in, 2);
@@ -441,12 +445,12 @@ static const struct {
     {"eltwise", "eltwise_elu", "Elu", NULL, one_to_one},
     {"eltwise", "eltwise_clip", "Clip", NULL, NULL},
     {"eltwise", "eltwise_hardswish", "HardSwish", NULL, one_to_one},
-    {"binary", "binary_add", "Add", NULL, onednn_lines_binary},
-    {"binary", "binary_sub", "Sub", NULL, onednn_lines_binary},
-    {"binary", "binary_mul", "Mul", NULL, onednn_lines_binary},
-    {"binary", "binary_div", "Div", NULL, onednn_lines_binary},
-    {"binary", "binary_max", "Max", NULL, onednn_lines_binary},
-    {"binary", "binary_min", "Min", NULL, onednn_lines_binary},
+    {"binary", "binary_add", "Add", NULL, onednn_binary},
+    {"binary", "binary_sub", "Sub", NULL, onednn_binary},
+    {"binary", "binary_mul", "Mul", NULL, onednn_binary},
+    {"binary", "binary_div", "Div", NULL, onednn_binary},
+    {"binary", "binary_max", "Max", NULL, onednn_binary},
+    {"binary", "binary_min", "Min", NULL, onednn_binary},
     {"softmax", "", "Softmax", NULL, one_to_one},
     {"softmax_v2", "", "Softmax", NULL, one_to_one},
     {"pooling", "pooling_max", "MaxPool", NULL, NULL},
@@ -463,7 +467,7 @@ static const struct {
 };
 
 /* A backward pass is another operator than the forward pass, with other operations. */
-static void onednn_lines_set_type(const struct line *l, struct oc_op_row *row)
+static void onednn_set_type(const struct line *l, struct oc_op_row *row)
 {
     row->type = l->primitive;
     if (oc_str_starts(l->prop, "backward")) {
@@ -482,14 +486,14 @@ static void onednn_lines_set_type(const struct line *l, struct oc_op_row *row)
     }
 }
 
-static void onednn_lines_read_types(struct line *l)
+static void onednn_read_types(struct line *l)
 {
-    l->src = onednn_lines_dtype_of(l->memory, "src");
+    l->src = onednn_dtype_of(l->memory, "src");
     if (!l->src.n)
-        l->src = onednn_lines_dtype_of(l->memory, "data");
-    l->weights = onednn_lines_dtype_of(l->memory, "wei");
-    l->bias = onednn_lines_dtype_of(l->memory, "bia");
-    l->dst = onednn_lines_dtype_of(l->memory, "dst");
+        l->src = onednn_dtype_of(l->memory, "data");
+    l->weights = onednn_dtype_of(l->memory, "wei");
+    l->bias = onednn_dtype_of(l->memory, "bia");
+    l->dst = onednn_dtype_of(l->memory, "dst");
     if (!l->dst.n)
         l->dst = l->src;
 }
@@ -522,7 +526,7 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
         return 0;
     }
     const char *from = oc_str_find(line, "_verbose,");
-    size_t n = onednn_lines_split(oc_str_from(line, from), field), at = 1;
+    size_t n = onednn_split(oc_str_from(line, from), field), at = 1;
     while (at < n && at < 6 && !oc_csv_same(field[at], "exec"))
         at++;
     for (size_t i = 1; i < at; i++)
@@ -549,8 +553,8 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
     row.total_ns *= 1e6;
     row.min_ns = row.max_ns = row.total_ns;
     row.device = engine && oc_str_starts(field[at + 1], "gpu");
-    onednn_lines_read_types(&l);
-    onednn_lines_set_type(&l, &row);
+    onednn_read_types(&l);
+    onednn_set_type(&l, &row);
     oc_buf_clear(&log->text);
     oc_buf_printf(&log->text, "%.*s %.*s", (int)l.primitive.n, l.primitive.s, (int)l.problem.n, l.problem.s);
     row.name = (struct oc_str){log->text.data, log->text.n};
