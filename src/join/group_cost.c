@@ -268,7 +268,8 @@ static uint32_t tensor_classes(const struct oc_matcher *x, const struct oc_match
         const struct oc_node *n = &x->m->node[m->node[i]];
         for (uint32_t k = 0; k < n->n_in + n->n_out; k++) {
             uint32_t v = k < n->n_in ? n->in[k] : n->out[k - n->n_in];
-            set |= v == OC_NONE ? 0 : 1u << oc_dtype_info(x->a->type[v].dtype)->cls;
+            unsigned cls = v == OC_NONE ? OC_CLASS_NONE : oc_dtype_info(x->a->type[v].dtype)->cls;
+            set |= cls < OC_CLASS_COUNT ? 1u << cls : 0;
         }
     }
     return set;
