@@ -286,8 +286,8 @@ bool oc_ran_quantized(const struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     const struct oc_match *m = &x->match[rec];
-    return x->a && r->n_in && oc_dtype_info(r->in[0].dtype)->cls == OC_CLASS_I8 && is_single(x, m) &&
-           !(tensor_classes(x, m) & 1u << OC_CLASS_I8);
+    return x->a && r->n_in && !r->in[0].shape.ranked && oc_dtype_info(r->in[0].dtype)->cls == OC_CLASS_I8 &&
+           is_single(x, m) && !(tensor_classes(x, m) & 1u << OC_CLASS_I8);
 }
 
 uint8_t oc_ran_all(const struct oc_matcher *x)
