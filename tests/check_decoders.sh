@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${BUILD:=build/release}"
 work=$BUILD/decoders
-mkdir -p "$work"
+mkdir -p "$work/bert"
 /usr/bin/python3 tests/support/decoders_published.py "$BUILD/onnxcost" tests/data/decoders_published.tsv "$work"
 
 n=$(grep -cv '^#' tests/data/decoders_published.tsv)
@@ -28,7 +28,7 @@ compare() {
 "$BUILD/onnxzoo" llama --size 7b --layout genai -o "$work/llama.onnx"
 compare 'Llama 2 7B has the MACs of the graph of the zoo in prefill and decode' llm_macs "$work/1.json" "$work/llama.onnx"
 echo '{"model_type":"bert","hidden_size":768,"intermediate_size":3072,"max_position_embeddings":512,"num_attention_heads":12,
-"num_hidden_layers":12,"type_vocab_size":2,"vocab_size":30522}' >"$work/bert.json"
+"num_hidden_layers":12,"type_vocab_size":2,"vocab_size":30522}' >"$work/bert/config.json"
 "$BUILD/onnxzoo" bert_base -o "$work/bert.onnx"
-compare 'BERT has the MACs of the graph of the zoo' macs "$work/bert.json" "$work/bert.onnx"
+compare 'BERT has the MACs of the graph of the zoo' macs "$work/bert/config.json" "$work/bert.onnx"
 exit $bad

@@ -238,6 +238,18 @@ static void detects_the_kind_of_a_file(void **state)
     assert_int_equal(oc_file_kind("Makefile", &kind, &e), 0);
     assert_int_equal(kind, OC_FILE_PROFILE);
     assert_int_equal(oc_file_kind("/no/such", &kind, &e), -1);
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", config[100];
+    assert_non_null(mkdtemp(folder));
+    snprintf(config, sizeof(config), "%s/config.json", folder);
+    write_file(folder, "config.json",
+               "{\"architectures\": [\"LlamaForCausalLM\"], \"model_type\": \"llama\"}");
+    assert_int_equal(oc_file_kind(config, &kind, &e), 0);
+    assert_int_equal(kind, OC_FILE_MODEL);
+    write_file(folder, "config.json", "{\"architectures\": [\"LlamaForCausalLM\"]}");
+    assert_int_equal(oc_file_kind(config, &kind, &e), -1);
+    assert_non_null(strstr(e.msg, "JSON without model_type"));
+    remove(config);
+    remove(folder);
     const char *model = t_sample("onnxruntime/ppocr_cls.onnx");
     if (!model)
         skip();
