@@ -64,11 +64,22 @@ static const struct oc_data *one_value(struct oc_engine *e, int64_t v)
     return d;
 }
 
+/* The number of the trip or the condition: a scalar, or a list of one where the body declares a list, as ONNX
+ * Runtime passes it. */
+static struct oc_type counter_type(struct oc_engine *e, const struct oc_loop *l, uint32_t i, unsigned dtype)
+{
+    const struct oc_dim one = oc_known(1);
+    uint32_t v = body_input(e, l, i);
+    const struct oc_shape *s = v == OC_NONE ? NULL : &e->m->value[v].declared->shape;
+    return oc_tensor_type(dtype, s && s->ranked && s->rank == 1 ? oc_shape_of(&e->a->arena, 1, &one)
+                                                                : oc_shape_scalar());
+}
+
 void oc_loop_enter(struct oc_engine *e, const struct oc_loop *l, int64_t at)
 {
     if (l->counted) {
-        const struct oc_type number = oc_tensor_type(OC_DT_INT64, oc_shape_scalar());
-        const struct oc_type condition = oc_tensor_type(OC_DT_BOOL, oc_shape_scalar());
+        const struct oc_type number = counter_type(e, l, 0, OC_DT_INT64);
+        const struct oc_type condition = counter_type(e, l, 1, OC_DT_BOOL);
         set_input(e, l, 0, &number, at >= 0 ? one_value(e, at) : NULL);
         set_input(e, l, 1, &condition, at >= 0 && l->go >= 0 ? one_value(e, l->go) : NULL);
     }

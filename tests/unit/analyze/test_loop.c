@@ -60,6 +60,30 @@ static void known_trip_count_multiplies_the_body(void **state)
     oc_run_free(&r);
 }
 
+/* A body may declare the number of the trip as a list of one, which the runtime then passes. */
+static void trip_number_has_the_declared_rank(void **state)
+{
+    (void)state;
+    static const char *const declared[][2] = {{"int64[1]", "int64[3,1]"}, {"int64[]", "int64[3]"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_init(b, "m", "int64[]{3}");
+        oc_b_node(b, "Loop", "loop", "m,", "all", "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", declared[i][0]);
+        oc_b_input(b, "go", "bool[1]");
+        oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+        oc_b_node(b, "Identity", "scan", "i", "u", "");
+        oc_b_output(b, "go_on", NULL);
+        oc_b_output(b, "u", NULL);
+        oc_b_close(b);
+        oc_b_output(b, "all", NULL);
+        struct oc_run r = oc_run_model(b, NULL);
+        assert_string_equal(oc_run_type(&r, "all"), declared[i][1]);
+        oc_run_free(&r);
+    }
+}
+
 /* Property 7: k trips cost k times the body. */
 static void cost_is_linear_in_trips(void **state)
 {
@@ -532,6 +556,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_trip_count_multiplies_the_body),
+        cmocka_unit_test(trip_number_has_the_declared_rank),
         cmocka_unit_test(cost_is_linear_in_trips),
         cmocka_unit_test(one_of_an_unknown_number_of_trips_is_an_assumption),
         cmocka_unit_test(test_convention_that_counts_once),
