@@ -293,15 +293,21 @@ static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use
         if (through && (u & U_DATA)) {
             bool quantized = (u & U_QDATA) && k->state == OC_NODE_ABSORBED;
             u = (uint16_t)(use[n->out[0]] | (quantized ? U_QDATA : 0));
-            by = user[n->out[0]];
+            by = user[n->out[0]] ? user[n->out[0]] : by;
         }
         use[v] |= u;
         user[v] = earlier_node(user[v], by);
     }
 }
 
+/* Outputs of the model are uses: of a learned number that the model only returns, as the log_std of a
+ * policy. */
 static void collect_uses(const struct oc_engine *e, uint16_t *use, uint32_t *user)
 {
+    const struct oc_graph *model = &e->m->graph[0];
+    for (uint32_t i = 0; i < model->n_output; i++)
+        if (model->output[i] != OC_NONE && e->a->is_const[model->output[i]])
+            use[model->output[i]] |= U_DATA | U_NOT_SCALAR;
     for (uint32_t g = e->m->n_graph; g-- > 0;) {
         const struct oc_graph *graph = &e->m->graph[g];
         if (e->graph_use[g] == OC_G_RUN)

@@ -18,6 +18,25 @@ static uint64_t params_of(struct oc_builder *b)
     return params;
 }
 
+/* A policy returns 7 learned numbers, one of them after Exp; a list of integers that it returns is none. */
+static void learned_numbers_that_are_returned_are_parameters(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,4]");
+    oc_b_init(b, "log_std", "float[6]");
+    oc_b_init(b, "log_scale", "float{1}");
+    oc_b_init(b, "names", "int64[3]{1,2,3}");
+    oc_b_node(b, "Identity", "", "log_std", "std", "");
+    oc_b_node(b, "Exp", "", "log_scale", "scale", "");
+    oc_b_node(b, "Relu", "", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "std", NULL);
+    oc_b_output(b, "scale", NULL);
+    oc_b_output(b, "names", NULL);
+    assert_int_equal(params_of(b), 7);
+}
+
 /* Scale and zero point of 8-bit data, of 4-bit data, and a table of 10 x 64 quantized numbers. */
 static struct oc_builder *with_scales(void)
 {
@@ -167,6 +186,7 @@ static void statistics_that_are_also_weights_are_parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learned_numbers_that_are_returned_are_parameters),
         cmocka_unit_test(quantized_recurrent_weights_are_parameters),
         cmocka_unit_test(quantized_tables_are_parameters),
         cmocka_unit_test(quantized_embeddings_are_parameters),
