@@ -492,10 +492,10 @@ static bool is_inside(const char *type)
     return strcmp(type, "Sqrt") == 0 || strcmp(type, "Softmax") == 0;
 }
 
-/* MatMul with more than two dimensions became Gemm, between two Reshapes: [..., N] is recorded as [M, N]. */
+/* MatMul of other than two dimensions became Gemm, between two Reshapes: [..., N] is recorded as [M, N]. */
 static bool is_flattened(const struct oc_shape *recorded, const struct oc_shape *s)
 {
-    return oc_shape_known(recorded) && recorded->rank == 2 && s->rank > 2 &&
+    return oc_shape_known(recorded) && recorded->rank == 2 && s->rank && s->rank != 2 &&
            recorded->dim[1].v == s->dim[s->rank - 1].v && oc_match_same_shape(recorded, s);
 }
 
@@ -509,8 +509,9 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
         return true;
     bool other_layout = strncmp(r->name, "_token_", 7) == 0 || strncmp(r->op_type, "QLinear", 7) == 0;
     bool split = strcmp(r->op_type, "Split") == 0;
-    return other_layout || split ? oc_match_same_shape(&r->out[0].shape, s)
-                                 : is_product(type) && is_flattened(&r->out[0].shape, s);
+    bool view = strncmp(r->name, "_new_reshape", 12) == 0; /* fused with the Reshape before the Gemm */
+    return other_layout || split || view ? oc_match_same_shape(&r->out[0].shape, s)
+                                         : is_product(type) && is_flattened(&r->out[0].shape, s);
 }
 
 /* Whether an activation without a record follows the product, after its bias or normalization. */

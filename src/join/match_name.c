@@ -599,7 +599,8 @@ static bool is_made_as(const struct generated *g, struct oc_str name, const char
 bool oc_match_inserted(const char *name, const char *op_type)
 {
     struct oc_str s = oc_str(name, without_token(name, strlen(name)));
-    if (strncmp(name, "gemm_output_reshape", 19) == 0) /* also "..._new_reshape", fused with the next one */
+    /* also "gemm_output_reshape_new_reshape"; an unnamed Reshape that is fused with the one before a Gemm */
+    if (strncmp(name, "gemm_output_reshape", 19) == 0 || strncmp(name, "_new_reshape", 12) == 0)
         return oc_equal(op_type, "Reshape");
     if (s.n < strlen(name) && !oc_match_without_cast(name) && oc_type_set_has(CONVERSIONS, op_type))
         return true;

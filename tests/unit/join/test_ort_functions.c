@@ -329,6 +329,44 @@ static void order_does_not_match_another_shape(void **state)
     joined_free(&x);
 }
 
+/* Unnamed layers of vectors: each Gemm is between Reshapes, the first of them fused with one of the model. */
+static void vectors_become_rows_of_a_gemm(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"_new_reshape|Reshape|17|1,8|2,4",
+                                        "/MatMulAddFusion|Gemm|13|1,6|1,8",
+                                        "gemm_output_reshape|Reshape|12|6|1,6",
+                                        "Relu_4|Relu|4|6",
+                                        "gemm_input_reshape_token_2|Reshape|14|1,6|6",
+                                        "/MatMulAddFusion_token_6|Gemm|16|1,5|1,6",
+                                        NULL};
+    static const char *const wrong[] = {"/MatMulAddFusion|Gemm|13|1,7|1,8", NULL};
+    struct joined x = {0};
+    for (int i = 0; i < 2; i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[2,4]");
+        oc_b_init(b, "to", "int64[1]{8}");
+        oc_b_init(b, "w", "float[8,6]");
+        oc_b_init(b, "v", "float[6,5]");
+        oc_b_init(b, "c", "float[6]");
+        oc_b_init(b, "d", "float[5]");
+        oc_b_node(b, "Reshape", NULL, "x,to", "p", "");
+        oc_b_node(b, "MatMul", NULL, "p,w", "q", "");
+        oc_b_node(b, "Add", NULL, "q,c", "r", "");
+        oc_b_node(b, "Relu", NULL, "r", "s", "");
+        oc_b_node(b, "MatMul", NULL, "s,v", "t", "");
+        oc_b_node(b, "Add", NULL, "t,d", "y", "");
+        oc_b_output(b, "y", NULL);
+        join(&x, b, i ? wrong : event);
+        expect_nodes(&x, "/MatMulAddFusion", i ? "" : "MatMul_1 Add_2");
+        if (!i) {
+            expect_nodes(&x, "_new_reshape", "Reshape_0");
+            expect_nodes(&x, "/MatMulAddFusion_token_6", "MatMul_4 Add_5");
+        }
+        joined_free(&x);
+    }
+}
+
 static void products_become_blocked_convolutions(void **state)
 {
     (void)state;
@@ -865,6 +903,7 @@ int main(void)
         cmocka_unit_test(calls_are_expanded_level_by_level),
         cmocka_unit_test(fusions_of_fusions_match_by_the_inner_name),
         cmocka_unit_test(order_does_not_match_another_shape),
+        cmocka_unit_test(vectors_become_rows_of_a_gemm),
         cmocka_unit_test(products_become_blocked_convolutions),
         cmocka_unit_test(order_is_that_in_which_the_runtime_visits_nodes),
         cmocka_unit_test(plain_products_take_no_activation),
