@@ -14,7 +14,7 @@ enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4, MAX_OWN = 8192 };
 
 enum { LINEAR = 2 }; /* in members.windowed */
 
-enum windows { NO_WINDOW, ALL_LAYERS, EVEN_LAYERS, FIVE_OF_SIX };
+enum windows { NO_WINDOW, ALL_LAYERS, EVEN_LAYERS, THREE_OF_FOUR, FIVE_OF_SIX };
 
 struct family {
     const char *type, *gguf; /* model_type; general.architecture of GGUF */
@@ -23,12 +23,15 @@ struct family {
     int64_t heads, kv_heads, head, vocabulary; /* what transformers takes where the file has none */
     int64_t mlp;                               /* times hidden_size; 0: the file says it */
     int64_t interval;                          /* every so many layers attention is not linear */
+    bool plain_out;                            /* attention_bias is not of the output projection */
+    bool halves;                               /* intermediate_size is the sum of both halves of the MLP */
 };
 
 #define BIASES (OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_MLP_BIAS)
 #define GEMMA  (OC_DEC_SCALED | OC_DEC_TIED)
 #define ENCODER                                                                                              \
     (OC_DEC_ENCODER | OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED)
+#define GPT_J  (OC_DEC_LAYER_NORM | OC_DEC_MLP_BIAS | OC_DEC_PLAIN_MLP | OC_DEC_PARALLEL | OC_DEC_HEAD_BIAS)
 #define HYBRID (OC_DEC_HYBRID | OC_DEC_GATED | OC_DEC_QK_NORM | OC_DEC_SHARED_GATE)
 
 static const struct family families[] = {
@@ -36,7 +39,11 @@ static const struct family families[] = {
     {.type = "mistral", .gguf = "mistral3", .windows = ALL_LAYERS},
     {.type = "mixtral", .windows = ALL_LAYERS},
     {.type = "qwen2", .gguf = "qwen2", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen2_vl", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen2_vl_text", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen2_5_vl", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
     {.type = "qwen2_5_vl_text", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen", .traits = OC_DEC_QKV_BIAS, .halves = true},
     {.type = "qwen2_moe",
      .gguf = "qwen2moe",
      .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION | OC_DEC_SHARED_GATE},
@@ -70,9 +77,30 @@ static const struct family families[] = {
     {.type = "deepseek_v3", .gguf = "deepseek2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
     {.type = "kimi_k2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
     {.type = "olmo2", .gguf = "olmo2", .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE},
+    {.type = "olmo3",
+     .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE,
+     .windows = THREE_OF_FOUR},
+    {.type = "olmoe", .traits = OC_DEC_QK_NORM_WIDE},
     {.type = "granite", .gguf = "granite"},
+    {.type = "granitemoe"},
+    {.type = "deepseek"},
+    {.type = "internlm2"},
+    {.type = "ernie4_5", .traits = OC_DEC_TIED},
+    {.type = "seed_oss"},
+    {.type = "glm", .plain_out = true},
+    {.type = "phimoe", .traits = OC_DEC_LAYER_NORM},
+    {.type = "stablelm", .traits = OC_DEC_LAYER_NORM},
+    {.type = "gptj", .traits = GPT_J, .mlp = 4},
+    {.type = "codegen", .traits = GPT_J, .mlp = 4},
+    {.type = "gpt_bigcode",
+     .traits =
+         OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED | OC_DEC_MULTI_QUERY,
+     .mlp = 4},
     {.type = "smollm3", .gguf = "smollm3", .traits = OC_DEC_TIED | OC_DEC_WINDOW_OPTION},
     {.type = "cohere", .gguf = "command-r", .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED},
+    {.type = "cohere2",
+     .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED,
+     .windows = THREE_OF_FOUR},
     {.type = "starcoder2",
      .gguf = "starcoder2",
      .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_TIED,
@@ -125,9 +153,11 @@ struct members {
     int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step;
     int64_t q_rank, kv_rank, nope, rope, v_head, bits, block;
     int64_t segments, interval, key_heads, value_heads, key_head, value_head, kernel, scale_block;
+    int64_t rotated; /* elements of a head */
     double rotary;
     int8_t alibi, multi_query, new_decoder, bias;
-    int8_t tied, attention_bias, mlp_bias, use_window, encoder, parallel, qk_norm; /* -1: nothing */
+    int8_t tied, attention_bias, qkv_bias, out_bias, mlp_bias, head_bias, use_window, encoder, parallel,
+        qk_norm; /* -1: nothing */
     uint8_t *windowed;
     uint32_t n_windowed;
     struct oc_str text_config; /* the object, n 0: none */
@@ -137,6 +167,7 @@ struct members {
     bool other_mode;      /* of MLX, not affine */
     bool linear_layers;   /* layer_types has some with linear attention */
     bool other_layers;    /* and some without attention */
+    bool vision;          /* images are described too */
     bool only_mlp;        /* some layers are listed as having no experts */
 };
 
@@ -187,6 +218,7 @@ static const struct {
         {"n_head_kv", AT(kv_heads)},
         {"ffn_hidden_size", AT(mlp)},
         {"full_attention_interval", AT(interval)},
+        {"rotary_dim", AT(rotated)},
         {"linear_num_key_heads", AT(key_heads)},
         {"linear_num_value_heads", AT(value_heads)},
         {"linear_key_head_dim", AT(key_head)},
@@ -199,7 +231,10 @@ static const struct {
       {
           {"tie_word_embeddings", AT(tied)},
           {"attention_bias", AT(attention_bias)},
+          {"use_qkv_bias", AT(qkv_bias)},
+          {"attention_out_bias", AT(out_bias)},
           {"mlp_bias", AT(mlp_bias)},
+          {"lm_head_bias", AT(head_bias)},
           {"use_sliding_window", AT(use_window)},
           {"is_encoder_decoder", AT(encoder)},
           {"use_parallel_residual", AT(parallel)},
@@ -327,6 +362,7 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth, bo
         enum oc_json_type type = oc_json_peek(j);
         bool mlx = !strcmp(key, "quantization"), config = !strcmp(key, "quantization_config");
         bool nested = mlx || config || !strcmp(key, "rope_parameters");
+        m->vision |= type == OC_JSON_OBJECT && !strcmp(key, "vision_config");
         if (type == OC_JSON_OBJECT && nested && depth < MAX_NESTED) {
             m->mlx |= mlx;
             m->configured |= config;
@@ -404,10 +440,11 @@ static int sizes(const struct members *m, const struct family *f, struct oc_deco
     d->kv_heads = kv_heads(m, f, d->heads);
     d->head = given(m->head, f->head ? f->head : d->width / d->heads);
     d->mlp = given(m->mlp, f->mlp ? f->mlp * d->width : m->experts > 0 ? m->expert_mlp : -1);
+    d->mlp = f->halves && d->mlp > 0 ? d->mlp / 2 : d->mlp;
     d->positions = given(m->positions, 2048);
     d->segments = given(m->segments, 0);
     double rotated = m->rotary >= 0 && m->rotary <= 1 ? m->rotary * (double)d->head : (double)d->head;
-    d->rotary = (int64_t)rotated;
+    d->rotary = m->rotated >= 0 && m->rotated <= d->head ? m->rotated : (int64_t)rotated;
     if (d->segments > MAX_EXPERTS)
         return oc_fail(err, OC_EFORMAT, "type_vocab_size is out of range");
     if (need("num_key_value_heads", d->kv_heads, d->heads, err) || need("head_dim", d->head, d->width, err) ||
@@ -465,7 +502,9 @@ static int latent(const struct members *m, struct oc_decoder *d, struct oc_err *
 static int windows(const struct members *m, const struct family *f, struct oc_arena *arena,
                    struct oc_decoder *d, struct oc_err *err)
 {
-    int64_t step = given(m->window_step, f->windows == EVEN_LAYERS ? 2 : f->windows == FIVE_OF_SIX ? 6 : 0);
+    static const int64_t steps[] = {
+        [ALL_LAYERS] = 0, [EVEN_LAYERS] = 2, [THREE_OF_FOUR] = 4, [FIVE_OF_SIX] = 6};
+    int64_t step = given(m->window_step, steps[f->windows]);
     bool off = (d->traits & OC_DEC_WINDOW_OPTION) && m->use_window != 1;
     d->window = off || m->window < 0 ? 0 : m->window;
     d->windowed = OC_NEW_ARRAY(arena, (size_t)d->layers, uint8_t);
@@ -573,12 +612,18 @@ static void weights(const struct members *m, struct oc_decoder *d, struct oc_dia
     note_other_quantization(name, d, diags);
 }
 
-static void traits(const struct members *m, struct oc_decoder *d)
+static void traits(const struct members *m, const struct family *f, struct oc_decoder *d)
 {
     bool tied = m->tied >= 0 ? m->tied : (d->traits & OC_DEC_TIED) != 0;
     d->traits = (d->traits & ~(unsigned)OC_DEC_TIED) | (tied ? OC_DEC_TIED : 0);
-    if (m->attention_bias == 1)
-        d->traits |= OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS;
+    if (m->attention_bias == 1 || m->qkv_bias == 1)
+        d->traits |= OC_DEC_QKV_BIAS;
+    if (m->attention_bias == 1 && m->out_bias != 0 && !f->plain_out)
+        d->traits |= OC_DEC_OUT_BIAS;
+    if (m->head_bias == 1)
+        d->traits |= OC_DEC_HEAD_BIAS;
+    if (m->parallel == 1)
+        d->traits |= OC_DEC_PARALLEL;
     if (m->mlp_bias == 1)
         d->traits |= OC_DEC_MLP_BIAS;
     if (m->bias == 1 && d->traits & OC_DEC_MULTI_QUERY)
@@ -605,7 +650,7 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_diags
         return oc_fail(err, OC_EUNSUPPORTED, "ALiBi is not built; export the model to ONNX");
     if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
         return oc_fail(err, OC_EUNSUPPORTED, "norms of queries and keys are not built for '%s'", d->type);
-    traits(m, d);
+    traits(m, f, d);
     weights(m, d, diags);
     return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ||
                    linear_layers(m, f, arena, d, err)
@@ -641,9 +686,9 @@ int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_ar
         (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)) ||
         take(&m, arena, diags, out, err))
         return oc_err_prefix(err, "%s", source);
-    out->part = m.text_config.n > 0;
+    out->part = m.text_config.n > 0 || m.vision;
     if (out->part)
-        oc_diag_add(diags, OC_WARNING, "W-text-only", source,
-                    "only the language model (text_config) is built");
+        oc_diag_add(diags, OC_WARNING, "W-text-only", source, "only the language model%s is built",
+                    m.text_config.n > 0 ? " (text_config)" : "");
     return 0;
 }

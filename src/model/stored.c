@@ -39,13 +39,16 @@ static const struct {
     {"mlp.down_proj", "ffn_down"},
     {"mlp.fc1", "mlp.c_fc mlp.dense_h_to_4h ffn_up intermediate.dense ffn.lin1"},
     {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down output.dense ffn.lin2"},
-    {"mlp.gate", "block_sparse_moe.gate mlp.router ffn_gate_inp"},
+    {"mlp.gate", "block_sparse_moe.gate block_sparse_moe.router.layer mlp.router ffn_gate_inp"},
     {"mlp.experts.gate_proj",
-     "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 ffn_gate_exps ffn_gate_up_exps ffn_gate.0"},
+     "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 block_sparse_moe.input_linear ffn_gate_exps "
+     "ffn_gate_up_exps ffn_gate.0"},
     {"mlp.experts.up_proj",
-     "mlp.experts.0.up_proj block_sparse_moe.experts.0.w3 ffn_up_exps ffn_gate_up_exps ffn_up.0"},
+     "mlp.experts.0.up_proj block_sparse_moe.experts.0.w3 block_sparse_moe.input_linear ffn_up_exps "
+     "ffn_gate_up_exps ffn_up.0"},
     {"mlp.experts.down_proj",
-     "mlp.experts.0.down_proj block_sparse_moe.experts.0.w2 ffn_down_exps ffn_down.0"},
+     "mlp.experts.0.down_proj block_sparse_moe.experts.0.w2 block_sparse_moe.output_linear ffn_down_exps "
+     "ffn_down.0"},
     {"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj ffn_gate_shexp"},
     {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj ffn_up_shexp"},
     {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj ffn_down_shexp"},

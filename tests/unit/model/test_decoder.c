@@ -101,6 +101,63 @@ static const struct {
                    "65024,"
                    "\"multi_query\":true,\"parallel_attn\":true,\"bias\":false,\"torch_dtype\":\"bfloat16\"}",
      6921720704, 2 * 1 * 64 * 2 * 32},
+    {"Qwen 7B", TYPE("qwen") SIZES(4096, 22016, 32, 32, 32, 151936) "}", 7721324544, 2 * 32 * 128 * 2 * 32},
+    {"Qwen2.5-VL 7B, language model",
+     TYPE("qwen2_5_vl") SIZES(3584, 18944, 28, 28, 4, 152064) ",\"vision_config\":{\"hidden_size\":1280}}",
+     7615616512, 2 * 4 * 128 * 2 * 28},
+    {"OLMo 3 7B", TYPE("olmo3") SIZES(4096, 11008, 32, 32, 32, 100278) "}", 7298011136,
+     2 * 32 * 128 * 2 * 32},
+    {"OLMoE 1B-7B",
+     TYPE("olmoe") SIZES(2048, 1024, 16, 16, 16, 50304) ",\"num_experts\":64,\"num_experts_per_tok\":8}",
+     6919161856, 2 * 16 * 128 * 2 * 16},
+    {"Granite 3.1 1B-A400M",
+     TYPE("granitemoe") SIZES(1024, 512, 24, 16, 8, 49155) ",\"num_local_experts\":32,"
+                                                           "\"num_experts_per_tok\":8,"
+                                                           "\"tie_word_embeddings\":true}",
+     1334628352, 2 * 8 * 64 * 2 * 24},
+    {"DeepSeekMoE 16B",
+     TYPE("deepseek") SIZES(2048, 10944, 28, 16, 16, 102400) ",\"n_routed_experts\":64,"
+                                                             "\"n_shared_experts\":2,"
+                                                             "\"num_experts_per_tok\":6,"
+                                                             "\"moe_intermediate_size\":1408,"
+                                                             "\"first_k_dense_replace\":1,"
+                                                             "\"moe_layer_freq\":1}",
+     16375728128, 2 * 16 * 128 * 2 * 28},
+    {"InternLM2 7B", TYPE("internlm2") SIZES(4096, 14336, 32, 32, 8, 92544) ",\"bias\":false}", 7737708544,
+     2 * 8 * 128 * 2 * 32},
+    {"ERNIE 4.5 0.3B", TYPE("ernie4_5") SIZES(1024, 3072, 18, 16, 2, 103424) ",\"head_dim\":128}", 360748032,
+     2 * 2 * 128 * 2 * 18},
+    {"Seed-OSS 36B",
+     TYPE("seed_oss") SIZES(5120, 27648, 64, 80, 8, 155136) ",\"head_dim\":128,\"attention_bias\":true,"
+                                                            "\"attention_out_bias\":false}",
+     36151104512, 2 * 8 * 128 * 2 * 64},
+    {"GLM-4 9B",
+     TYPE("glm")
+         SIZES(4096, 13696, 40, 32, 2, 151552) ",\"attention_bias\":true,\"partial_rotary_factor\":0.5}",
+     9399951360, 2 * 2 * 128 * 2 * 40},
+    {"Phi-3.5-MoE",
+     TYPE("phimoe") SIZES(4096, 6400, 32, 32, 8, 32064) ",\"num_local_experts\":16,\"num_experts_per_tok\":2,"
+                                                        "\"attention_bias\":true,\"lm_head_bias\":true}",
+     41873153344, 2 * 8 * 128 * 2 * 32},
+    {"StableLM 3B 4E1T",
+     TYPE("stablelm") SIZES(2560, 6912, 32, 32, 32, 50304) ",\"use_qkv_bias\":false,"
+                                                           "\"partial_rotary_factor\":0.25}",
+     2795443200, 2 * 32 * 80 * 2 * 32},
+    {"StableLM 2 1.6B", TYPE("stablelm") SIZES(2048, 5632, 24, 32, 32, 100352) ",\"use_qkv_bias\":true}",
+     1644515328, 2 * 32 * 64 * 2 * 24},
+    {"GPT-J 6B",
+     TYPE("gptj") "\"n_embd\":4096,\"n_layer\":28,\"n_head\":16,\"rotary_dim\":64,\"n_positions\":2048,"
+                  "\"vocab_size\":50400,\"n_inner\":null,\"tie_word_embeddings\":false}",
+     6050882784, 2 * 16 * 256 * 4 * 28},
+    {"CodeGen 350M",
+     TYPE("codegen") "\"n_embd\":1024,\"n_layer\":20,\"n_head\":16,\"rotary_dim\":32,\"vocab_size\":51200}",
+     356712448, 2 * 16 * 64 * 4 * 20},
+    {"StarCoderBase 1B",
+     TYPE("gpt_bigcode") "\"n_embd\":2048,\"n_layer\":24,\"n_head\":16,\"n_positions\":8192,\"n_inner\":8192,"
+                         "\"vocab_size\":49152,\"multi_query\":true}",
+     1137207296, 2 * 1 * 128 * 4 * 24},
+    {"Command R7B", TYPE("cohere2") SIZES(4096, 14336, 32, 32, 8, 256000) ",\"sliding_window\":4096}",
+     8028033024, 2 * 8 * 128 * 2 * 32},
     {"GPT-2",
      TYPE("gpt2") "\"n_embd\":768,\"n_layer\":12,\"n_head\":12,\"n_positions\":1024,\"vocab_size\":50257}",
      124439808, 2 * 12 * 64 * 4 * 12},
