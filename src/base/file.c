@@ -262,7 +262,7 @@ static const struct row rows[] = {
     {TEXT("{\"message\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
     {TEXT("{\"detail\""), .is = {"a JSON error reply of a server", "read it, and download the file again"}},
     /* other forms of ONNX */
-    {TEXT("ir_version:"),
+    {TEXT("ir_version"),
      .is = {"an ONNX model in protobuf's text form",
             "convert it: onnx.save(onnx.load(\"FILE\", format=\"textproto\"), \"model.onnx\")"}},
     {TEXT("{"), .with = "\"irVersion\"",

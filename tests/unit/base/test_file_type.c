@@ -40,6 +40,8 @@ static const struct {
      "a list of numbers (maybe PyTorch's memory timeline, which has no times of operators)", 55},
     {"x", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}",
      "a speedscope profile (stacks of functions)", 64},
+    {"model.onnxtxt", "ir_version : 3 producer_name : \"x\" graph {\n",
+     "an ONNX model in protobuf's text form", 41},
     {"model.onnx", "../model/model.onnx\n", "a text file", 20}, /* a link that became a file */
     {"model.safetensors", "/cache/model.safetensors", "a text file", 24},
     {"model.bin", "../model/model.bin", NULL, 18},
