@@ -69,33 +69,44 @@ static const char *side_text(struct oc_diff_view *v, unsigned s)
     return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device)->name) : text;
 }
 
-/* Input shapes, printed if they differ between the sides. */
-static const char *shapes_text(struct oc_diff_view *v, unsigned s)
+static const char *input_text(struct oc_diff_view *v, unsigned s, uint32_t i)
 {
     const struct oc_analysis *a = v->d->in[s].analysis;
-    const struct oc_graph *g = &a->model->graph[0];
-    struct oc_buf b = {0};
-    for (uint32_t i = 0; i < g->n_input; i++)
-        if (!a->model->value[g->input[i]].constant)
-            oc_buf_printf(&b, "%s%s %s", b.n ? ", " : "", a->model->value[g->input[i]].name,
-                          oc_type_text(&v->arena, a->exprs, &a->type[g->input[i]]));
-    const char *text = b.n ? oc_strndup(&v->arena, b.data, b.n) : "";
-    oc_buf_free(&b);
-    return text;
+    uint32_t value = a->model->graph[0].input[i];
+    return a->model->value[value].constant ? NULL
+                                           : oc_printf(&v->arena, "%s %s", a->model->value[value].name,
+                                                       oc_type_text(&v->arena, a->exprs, &a->type[value]));
+}
+
+/* Inputs that the other side does not have with this type, "" if there is none. */
+static const char *shapes_text(struct oc_diff_view *v, unsigned s)
+{
+    enum { MOST = 3 };
+    const struct oc_graph *own = v->d->in[s].analysis->model->graph,
+                          *other = v->d->in[1 - s].analysis->model->graph;
+    struct oc_map others = {.arena = &v->arena};
+    const char *list = "", *text;
+    uint32_t n = 0;
+    for (uint32_t i = 0, at = 0; i < other->n_input; i++)
+        if ((text = input_text(v, 1 - s, i)))
+            oc_map_add(&others, text, strlen(text), &at, NULL);
+    for (uint32_t i = 0; i < own->n_input; i++)
+        if ((text = input_text(v, s, i)) && oc_map_get(&others, text, strlen(text)) == OC_NONE && n++ < MOST)
+            list = oc_printf(&v->arena, "%s%s%s", list, n > 1 ? ", " : "", text);
+    oc_map_free(&others);
+    return n > MOST ? oc_printf(&v->arena, "%s, %u more", list, n - MOST) : list;
 }
 
 void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
 {
     static const char *const head[] = {"", "what"};
     *s = (struct oc_sheet){.kinds = "tc", .head = head};
-    const char *input[] = {shapes_text(v, 0), shapes_text(v, 1)};
-    bool shapes = strcmp(input[0], input[1]) != 0;
     for (unsigned k = 0; k < 2; k++) {
         const char *row[] = {k ? "B" : "A", side_text(v, k)},
-                   *sizes[] = {k ? "B inputs" : "A inputs", input[k]};
+                   *inputs[] = {k ? "B inputs" : "A inputs", shapes_text(v, k)};
         oc_sheet_row(s, row);
-        if (shapes)
-            oc_sheet_row(s, sizes);
+        if (*inputs[1])
+            oc_sheet_row(s, inputs);
     }
 }
 
