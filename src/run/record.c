@@ -25,6 +25,7 @@ enum {
     ORT_ARENA_ALLOCATOR = 1,
     MAX_EVENTS = 1000000,  /* maximum number of profile events in ONNX Runtime */
     ENOUGH_EVENTS = 20000, /* of a profile of runs by the rule: about 10 MB */
+    LEAST_EVENT_NS = 250,  /* time of an operator in the body of a loop; 320 in a Scan of 2,260 steps */
     MOST_RUNS = 100000,
 };
 static const double NS_PER_S = 1e9;
@@ -67,6 +68,7 @@ struct worker {
     const char **input_name, **output_name;
     size_t n_output;
     double began_ns; /* first run */
+    double plain_ns; /* median of the plain session */
     struct oc_arena a;
 };
 
@@ -192,19 +194,33 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
     return check_run(w, status);
 }
 
+static bool has_loop(const struct oc_model *m)
+{
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (!strcmp(m->node[i].op_type, "Loop") || !strcmp(m->node[i].op_type, "Scan"))
+            return true;
+    return false;
+}
+
+uint32_t oc_enough_runs(const struct oc_model *m, double run_ns)
+{
+    double events = m->graph[0].n_node ? m->graph[0].n_node : 1, enough;
+    if (has_loop(m) && run_ns / LEAST_EVENT_NS > events)
+        events = run_ns / LEAST_EVENT_NS;
+    enough = ENOUGH_EVENTS / events;
+    return enough > OC_LEAST_RUNS ? (uint32_t)enough : OC_LEAST_RUNS;
+}
+
 /* The plain session gets half of the budget, the profiled one the rest. */
 static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, double now)
 {
     const struct oc_record_opts *o = w->j->o;
-    uint32_t nodes = w->j->m->graph[0].n_node, enough = ENOUGH_EVENTS / (nodes ? nodes : 1);
     if (!profiled)
         w->began_ns = now;
     double left_ns = profiled ? w->j->budget_ns - (now - w->began_ns) : w->j->budget_ns / 2;
     return (struct oc_stop_rule){
         .runs = o->runs,
-        .most = !profiled                ? MOST_RUNS
-                : enough > OC_LEAST_RUNS ? enough
-                                         : OC_LEAST_RUNS,
+        .most = profiled ? oc_enough_runs(w->j->m, w->plain_ns) : MOST_RUNS,
         .budget_ns = w->j->budget_ns <= 0 ? 0
                      : left_ns > 1        ? left_ns
                                           : 1,
@@ -227,6 +243,7 @@ static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s)
     for (unsigned i = 0; i < N_FIELDS; i++)
         oc_child_number(w->c, i + (profiled ? N_FIELDS : 0), field[i]);
     free(s->ns);
+    w->plain_ns = profiled ? w->plain_ns : r.median_ns;
 }
 
 static int run_warmup(struct worker *w, struct ort_session *s, const char *how)

@@ -59,6 +59,10 @@ struct oc_stop_state {
 bool oc_stop_after(const struct oc_stop_rule *rule, struct oc_stop_state *s, double run_ns,
                    double elapsed_ns);
 
+/* Runs of which a profile has enough events. How often a loop runs its body is not known here: at most four times
+ * in a microsecond of a run. run_ns: without profiling. */
+uint32_t oc_enough_runs(const struct oc_model *m, double run_ns);
+
 /* ---- make inputs --------------------------------------------------------------------------------------- */
 
 /* Generates inputs for a run of a model: the shapes are the caller's, the contents random within the range

@@ -8,6 +8,9 @@
 
 #include <cmocka.h>
 
+#include "onnxcost.h"
+#include "support/build.h"
+
 static const double MS = 1e6, S = 1e9;
 
 /* Runs of the durations in turn until the rule ends it. Returns how many; elapsed begins with the warm-up. */
@@ -89,6 +92,47 @@ static void limit_of_runs_ends_short_ones(void **state)
     assert_false(over);
 }
 
+/* One operator, or a Loop with it in its body: a run of 10 ms may have 40,000 events. */
+static uint32_t runs_of(const char *type, double run_ns)
+{
+    bool loop = *type == 'L';
+    struct oc_builder *b = oc_b_new(17);
+    struct oc_model *m;
+    struct oc_err err;
+    oc_b_input(b, "x", "float[4]");
+    oc_b_input(b, "n", "int64[]");
+    if (loop) {
+        oc_b_node(b, "Loop", "loop", "n,,x", "y", "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", "int64[]");
+        oc_b_input(b, "go", "bool[]");
+        oc_b_input(b, "s", "float[4]");
+        oc_b_node(b, "Relu", "relu", "s", "t", "");
+        oc_b_output(b, "go", NULL);
+        oc_b_output(b, "t", NULL);
+        oc_b_close(b);
+    } else
+        oc_b_node(b, "Relu", "relu", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    size_t size;
+    uint8_t *data = oc_b_pack(b, &size);
+    if (oc_model_load_mem(data, size, NULL, &m, &err))
+        fail_msg("%s", err.msg);
+    uint32_t n = oc_enough_runs(m, run_ns);
+    oc_model_free(m);
+    oc_b_free(b);
+    free(data);
+    return n;
+}
+
+static void profiled_runs_of_a_loop_follow_from_the_time_of_a_run(void **state)
+{
+    (void)state;
+    assert_int_equal(runs_of("Relu", 10 * MS), 20000);
+    assert_int_equal(runs_of("Loop", 0.1 * MS), 50);
+    assert_int_equal(runs_of("Loop", 10 * MS), OC_LEAST_RUNS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +142,7 @@ int main(void)
         cmocka_unit_test(time_budget_ends_it_before_five_runs),
         cmocka_unit_test(fixed_number_is_kept_unless_a_budget_forbids_it),
         cmocka_unit_test(limit_of_runs_ends_short_ones),
+        cmocka_unit_test(profiled_runs_of_a_loop_follow_from_the_time_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
