@@ -13,4 +13,11 @@ config() { # NAME WIDTH MLP LAYERS HEADS KEY-HEADS WORDS: weights of 16 bits
 config llama-2-7b 4096 11008 32 32 32 32000
 config llama-2-70b 8192 28672 80 64 8 32000
 config llama-3-8b 4096 14336 32 32 8 128256
+cat >"$work/deepseek-v3.json" <<'END'
+{"model_type": "deepseek_v3", "first_k_dense_replace": 3, "hidden_size": 7168, "intermediate_size": 18432, "kv_lora_rank": 512,
+"moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1, "num_attention_heads": 128,
+"num_experts_per_tok": 8, "num_hidden_layers": 61, "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+"v_head_dim": 128, "vocab_size": 129280, "torch_dtype": "bfloat16",
+"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+END
 exec /usr/bin/python3 tests/support/llm_published.py "$BUILD/onnxcost" tests/data/llm_published.tsv "$work"

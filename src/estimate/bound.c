@@ -27,6 +27,8 @@ struct maker {
     uint64_t *written; /* by value: smallest number to write for its readers */
     uint32_t *scores;  /* by value: product of two activations that it is computed from, OC_NONE */
     uint32_t *root;    /* by node: union-find of products that may be one kernel; OC_NONE: not a product */
+    uint32_t *after;   /* by value: the last product of two activations that it is computed from, OC_NONE */
+    bool *latent;      /* by node, products of two activations: the same tensor is keys and values */
 };
 
 static uint64_t at_most(uint64_t a, uint64_t b)
@@ -154,6 +156,27 @@ static bool of_two_activations(const struct maker *k, uint32_t node)
            reads_data(k, node, 1);
 }
 
+/* The product of two activations before a node, other products in between end it. */
+static uint32_t product_before(const struct maker *k, uint32_t node)
+{
+    const struct oc_node *n = &k->m->node[node];
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (reads_data(k, node, i) && k->after[n->in[i]] != OC_NONE)
+            return k->after[n->in[i]];
+    return OC_NONE;
+}
+
+/* Keys that are all of a tensor, not its third as in packed queries, keys and values. */
+static void note_latent(struct maker *k, uint32_t node)
+{
+    uint32_t before = k->after[k->m->node[node].in[0]];
+    if (before == OC_NONE)
+        return;
+    uint32_t keys = k->m->node[before].in[1], tensor = k->origin[keys];
+    if (k->size[keys] == k->size[tensor] && k->origin[k->m->node[node].in[1]] == tensor)
+        k->latent[before] = k->latent[node] = true;
+}
+
 static void visit_forward(struct maker *k, uint32_t node)
 {
     const struct oc_node *n = &k->m->node[node];
@@ -161,7 +184,10 @@ static void visit_forward(struct maker *k, uint32_t node)
     bool product = k->root[node] != OC_NONE, attention = product && of_two_activations(k, node);
     uint32_t scores = product && !attention ? OC_NONE : scores_of_inputs(k, node);
     if (attention)
+        note_latent(k, node);
+    if (attention)
         scores = bound_unite(k, node, scores);
+    uint32_t after = attention ? node : product ? OC_NONE : product_before(k, node);
     bool known = has_cost(c) || c->state == OC_NODE_FOLDED || c->state == OC_NODE_ABSORBED;
     uint32_t origin = OC_NONE;
     uint64_t least = known && !product ? least_inputs(k, node, &origin) : 0;
@@ -170,6 +196,7 @@ static void visit_forward(struct maker *k, uint32_t node)
         if (v == OC_NONE)
             continue;
         k->scores[v] = scores;
+        k->after[v] = after;
         k->origin[v] = origin == OC_NONE ? v : origin;
         k->source[v] = c->alias && n->n_in && n->in[0] != OC_NONE ? k->source[n->in[0]] : v;
         k->read[v] = product ? k->size[v] : k->size[v] < least ? k->size[v] : least;
@@ -223,7 +250,7 @@ static void open_tensors(struct maker *k)
         bool known = !k->a->is_const[v] && oc_type_bytes(&k->a->type[v], &k->size[v]);
         k->size[v] = known ? k->size[v] : 0;
         k->source[v] = k->origin[v] = v;
-        k->scores[v] = OC_NONE;
+        k->scores[v] = k->after[v] = OC_NONE;
         bool main = m->value[v].graph == 0;
         k->read[v] = main && m->value[v].producer == OC_NONE ? k->size[v] : 0;
         k->written[v] = main && m->value[v].graph_output ? k->size[v] : 0;
@@ -263,6 +290,46 @@ static void bound_add_counts(struct oc_work *sum, const struct oc_work *w)
     }
 }
 
+/* bytes x part / all, rounded down. part <= all */
+static uint64_t bound_share(uint64_t bytes, uint64_t part, uint64_t all)
+{
+    return all ? (uint64_t)((__extension__(unsigned __int128) bytes) * part / all) : 0;
+}
+
+/* 0: unknown */
+static uint64_t dims_of(const struct oc_analysis *a, uint32_t value, unsigned from, unsigned to)
+{
+    const struct oc_shape *s = &a->type[value].shape;
+    if (!s->ranked || to > s->rank)
+        return 0;
+    struct oc_dim n = oc_shape_count_range(a->exprs, s, from, to);
+    return oc_is_known(n) && n.v > 0 ? (uint64_t)n.v : 0;
+}
+
+/* Of the experts that the count reads for all tokens, all but those of one token. */
+uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node)
+{
+    const struct oc_node *n = &a->model->node[node];
+    bool experts = !strcmp(n->op_type, "MoE") || !strcmp(n->op_type, "QMoE");
+    if (!experts || a->counting->moe_expected || n->n_in < 3 || n->in[0] == OC_NONE || n->in[2] == OC_NONE)
+        return 0;
+    const struct oc_attr *attr = oc_node_attr(n, "k");
+    const struct oc_shape *x = &a->type[n->in[0]].shape;
+    uint64_t k = attr && attr->i > 1 ? (uint64_t)attr->i : 1, all = dims_of(a, n->in[2], 0, 1),
+             tokens = x->ranked && x->rank ? dims_of(a, n->in[0], 0, x->rank - 1U) : 0, used;
+    used = oc_mul_u64(tokens, k, &used) ? at_most(used, all) : all;
+    uint64_t read = a->cost[node].rd_wt;
+    return used > k ? read - bound_share(read, k, used) : 0;
+}
+
+/* Attention of several queries, in fewer multiplications than it has in the graph. */
+static bool expands(const struct maker *k, uint32_t node)
+{
+    uint32_t queries = k->m->node[node].in[0];
+    const struct oc_shape *s = &k->a->type[queries].shape;
+    return k->latent[node] && (s->rank < 2 || dims_of(k->a, queries, s->rank - 2U, s->rank - 1U) != 1);
+}
+
 /* Counts of an operator, converted to the other type, all multiplications; its bytes as they are in that
  * type. */
 static struct oc_work whole_work_of_node(const struct maker *k, uint32_t node)
@@ -275,6 +342,13 @@ static struct oc_work whole_work_of_node(const struct maker *k, uint32_t node)
         oc_recast_add(k->as, k->a, &node, 1, &sum);
         oc_recast_finish(&sum, &w);
     }
+    if (w.unknown)
+        return w;
+    uint64_t spare = bound_share(w.weight_bytes, oc_bound_spare_weights(k->a, node), c->rd_wt);
+    w.weight_bytes -= spare;
+    w.bytes -= spare;
+    if (expands(k, node))
+        memset(w.macs, 0, sizeof(w.macs));
     return w;
 }
 
@@ -286,25 +360,44 @@ static struct oc_work work_of_node(const struct maker *k, uint32_t node)
     return w;
 }
 
-/* bytes x part / all, rounded down. part <= all */
-static uint64_t bound_share(uint64_t bytes, uint64_t part, uint64_t all)
-{
-    return all ? (uint64_t)((__extension__(unsigned __int128) bytes) * part / all) : 0;
-}
-
-static bool is_dequantized(const struct maker *k, uint32_t value)
+/* Type of the numbers that a DequantizeLinear converted; OC_DT_UNDEFINED: none did. */
+static unsigned dequantized_type(const struct maker *k, uint32_t value)
 {
     for (int steps = 0; value != OC_NONE && steps < 8; steps++) {
         uint32_t from = k->m->value[value].producer;
         if (from == OC_NONE || !k->m->node[from].n_in)
-            return false;
+            break;
         if (!strcmp(k->m->node[from].op_type, "DequantizeLinear"))
-            return true;
+            return k->a->type[k->m->node[from].in[0]].dtype;
         if (!k->a->cost[from].alias && !oc_op_is(k->a->op[from], OC_F_VIEW))
-            return false;
+            break;
         value = k->m->node[from].in[0];
     }
-    return false;
+    return OC_DT_UNDEFINED;
+}
+
+/* Runtimes also convert the other operand of weights in floats of 8 bits or less and in the blocks of GGUF. */
+static uint8_t also_for_weight(unsigned dtype)
+{
+    const struct oc_dtype_info *info = oc_dtype_info(dtype);
+    bool narrow = oc_dtype_block(dtype) > 1 || (info->kind == OC_KIND_FLOAT && info->bits <= 8),
+         four = dtype == OC_DT_MXFP4 || dtype == OC_DT_NVFP4 || dtype == OC_DT_FLOAT4E2M1;
+    return (uint8_t)((narrow ? OC_ALSO_I8 | OC_ALSO_F8 : 0) | (four ? OC_ALSO_F4 : 0));
+}
+
+static uint8_t also_for(const struct maker *k, uint32_t node)
+{
+    const struct oc_node *n = &k->m->node[node];
+    unsigned from[2] = {OC_DT_UNDEFINED, OC_DT_UNDEFINED};
+    uint8_t also = 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE && k->a->is_const[n->in[i]])
+            also |= also_for_weight(k->a->type[n->in[i]].dtype);
+    for (uint32_t i = 0; i < 2 && i < n->n_in; i++)
+        from[i] = dequantized_type(k, n->in[i]);
+    if (from[0] && from[1])
+        also |= oc_dtype_info(from[0])->cls == OC_CLASS_F8 ? OC_ALSO_F8 : OC_ALSO_I8;
+    return also;
 }
 
 /* Bytes of a part: each tensor once, each weight at its first reader. */
@@ -385,7 +478,7 @@ static void add_product(struct part_maker *p, uint32_t node)
     bound_add(&sum->bytes, written);
     bound_add(&sum->bytes, bound_share(act, at_most(read, c->rd_act), c->rd_act));
     sum->launches = w.launches > sum->launches ? w.launches : sum->launches;
-    p->part[at].integers |= n->n_in > 1 && is_dequantized(k, n->in[0]) && is_dequantized(k, n->in[1]);
+    p->part[at].also |= also_for(k, node);
 }
 
 static uint32_t count_parts(struct part_maker *p)
@@ -480,7 +573,9 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
         fewer_multiplications(k, i, &w);
         bound_add_counts(all, &w);
         bound_add(&all->weight_bytes, w.weight_bytes);
-        bound_add(&before, k->a->cost[i].rd_wt);
+        uint64_t spare = oc_bound_spare_weights(k->a, i);
+        bound_add(&before, k->a->cost[i].rd_wt - spare);
+        out->fewest_experts |= spare > 0;
     }
     out->weights_stored = k->a->total->const_bytes;
     out->weights_before = before;
@@ -508,7 +603,9 @@ void oc_bound_loads_make(const struct oc_analysis *a, const struct oc_recast *co
                       .read = OC_NEW_ARRAY(arena, values, uint64_t),
                       .written = OC_NEW_ARRAY(arena, values, uint64_t),
                       .scores = OC_NEW_ARRAY(arena, values, uint32_t),
-                      .root = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, uint32_t)};
+                      .root = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, uint32_t),
+                      .after = OC_NEW_ARRAY(arena, values, uint32_t),
+                      .latent = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, bool)};
     open_tensors(&k);
     visit_tensors(&k);
     unite_readers(&k);
@@ -536,19 +633,29 @@ static double known_time(const struct oc_device *device, const struct oc_work *w
     return isnan(r.roof_s) ? 0 : r.roof_s;
 }
 
+static bool has_class(const struct oc_device *d, unsigned cls)
+{
+    return d->peak[OC_HW_VECTOR][cls] || d->peak[OC_HW_MATRIX][cls];
+}
+
+/* 8-bit integers without a peak may be of any speed; narrow floats without one are not in the hardware. */
 static double part_time(const struct oc_device *device, const struct oc_bound_part *p,
                         const struct oc_roof_opts *opts)
 {
+    static const uint8_t also[] = {OC_CLASS_I8, OC_CLASS_F8, OC_CLASS_F4};
     double s = known_time(device, &p->work, opts);
-    if (!p->integers)
-        return s;
-    struct oc_work w = p->work;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        if (!oc_class_is_int(c) && c != OC_CLASS_NONE) {
-            bound_add(&w.macs[OC_CLASS_I8], w.macs[c]);
-            w.macs[c] = 0;
-        }
-    return fmin(s, known_time(device, &w, opts));
+    for (size_t i = 0; i < OC_COUNT(also); i++) {
+        struct oc_work w = p->work;
+        if (!(p->also >> i & 1) || (also[i] != OC_CLASS_I8 && !has_class(device, also[i])))
+            continue;
+        for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+            if (!oc_class_is_int(c) && c != OC_CLASS_NONE && c != also[i]) {
+                bound_add(&w.macs[also[i]], w.macs[c]);
+                w.macs[c] = 0;
+            }
+        s = fmin(s, known_time(device, &w, opts));
+    }
+    return s;
 }
 
 double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *device, bool cache)
@@ -558,7 +665,7 @@ double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *d
     double sum = 0;
     for (uint32_t i = 0; i < load->n_part; i++) {
         sum += part_time(device, &load->part[i], &opts);
-        if (load->part[i].integers)
+        if (load->part[i].also)
             memset(all.macs, 0, sizeof(all.macs)); /* in which class each runs is open */
     }
     double s = fmax(sum, known_time(device, &all, &opts));

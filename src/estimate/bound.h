@@ -9,7 +9,10 @@
  *  - All other operators are fused into products: they move nothing and their arithmetic overlaps. All
  *    arithmetic, all weights, the inputs and the outputs of the model together are a second bound.
  *  - Convolutions with stride 1 may use Winograd's algorithm in tiles of 8; products of dequantized tensors
- *    may run on integers.
+ *    may run in that type, products with weights in narrow floats or GGUF's blocks on 8 or 4 bits.
+ *  - Mixtures of experts read the weights of one token's experts: all tokens may choose the same.
+ *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for several queries,
+ *    which takes fewer multiplications, and skip masked ones: then its scores and sums count nothing.
  *
  * An operator without a cost, a tensor without a size and a figure that the device file lacks count as
  * nothing: what remains is a lower bound. */
@@ -24,8 +27,9 @@
 
 struct oc_bound_part { /* products that may be one kernel */
     struct oc_work work;
-    bool integers; /* its products may also run on 8-bit integers */
+    uint8_t also; /* other types in which its products may run: enum oc_bound_also, added */
 };
+enum oc_bound_also { OC_ALSO_I8 = 1, OC_ALSO_F8 = 2, OC_ALSO_F4 = 4 };
 
 /* The multiplications of a convolution for which Winograd's algorithm needs fewer, by a factor. */
 struct oc_bound_fewer {
@@ -44,6 +48,7 @@ struct oc_bound_load {
     uint64_t weights_stored, weights_before, weights_after; /* min(stored, before) * after / before */
     struct oc_bound_fewer *fewer; /* included in the parts and in `all`, as what is left */
     uint32_t n_fewer;
+    bool fewest_experts;          /* weights of experts are left out: oc_bound_spare_weights */
     const uint32_t *part_of_root; /* private */
 };
 
@@ -54,6 +59,9 @@ void oc_bound_load_make(const struct oc_analysis *a, const struct oc_recast *as,
 /* The same for several types. */
 void oc_bound_loads_make(const struct oc_analysis *a, const struct oc_recast *const *as, size_t n,
                          struct oc_arena *arena, struct oc_bound_load *out);
+
+/* Bytes of the constants that an operator reads, but need not: experts. */
+uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node);
 
 /* Seconds of a run; NAN: the device file has no figure for any of the work. */
 double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *device, bool cache);
@@ -118,7 +126,7 @@ struct oc_bound_law {
     uint8_t cls[OC_CLASS_COUNT];
     unsigned n_cls;
     uint32_t n_part;
-    bool *integers;                             /* by part */
+    uint8_t *also;                              /* by part: oc_bound_part.also */
     struct oc_bound_fewer *fewer[OC_LAW_TYPES]; /* their macs: outputs */
     uint32_t n_fewer[OC_LAW_TYPES];
     size_t end[OC_BOX_GROUPS]; /* by group: after its last output */

@@ -121,7 +121,7 @@ static bool put_load(const struct oc_bound_law *law, unsigned type, const struct
     v[oc_bound_law_constant(law, type, OC_LAW_BEFORE)] = load->weights_before;
     v[oc_bound_law_constant(law, type, OC_LAW_AFTER)] = load->weights_after;
     for (uint32_t i = 0; i < load->n_part; i++)
-        if (load->part[i].integers != law->integers[i] || !put_work(law, type, i, &load->part[i].work, 0, v))
+        if (load->part[i].also != law->also[i] || !put_work(law, type, i, &load->part[i].work, 0, v))
             return false;
     return put_work(law, type, law->n_part, &load->all, load->const_bytes, v) &&
            put_fewer(law, type, load, v);
@@ -191,9 +191,9 @@ static void take_shape(struct oc_bound_law *law, const struct oc_bound_load *loa
 {
     take_classes(law, load);
     law->n_part = load->n_part;
-    law->integers = OC_NEW_ARRAY(&law->arena, (size_t)load->n_part + 1, bool);
+    law->also = OC_NEW_ARRAY(&law->arena, (size_t)load->n_part + 1, uint8_t);
     for (uint32_t i = 0; i < load->n_part; i++)
-        law->integers[i] = load->part[i].integers;
+        law->also[i] = load->part[i].also;
     law->end[0] = OC_LAW_TOTALS;
     for (unsigned t = 0; t < law->n_type; t++) {
         law->n_fewer[t] = load[t].n_fewer;

@@ -172,6 +172,16 @@ struct server {
     int64_t n; /* devices */
 };
 
+/* Arithmetic of the lower bound; 0: no peak for it. */
+static double arithmetic_s(const struct oc_bound_load *load, const struct oc_device *device)
+{
+    struct oc_device bare = *device;
+    bare.n_level = 0;
+    bare.overhead = NULL;
+    double s = oc_bound_time(load, &bare, false);
+    return isfinite(s) ? s : 0;
+}
+
 static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
                     struct run_work *out)
 {
@@ -182,10 +192,11 @@ static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_
         return false;
     oc_llm_roof_at(l, device, c, at, &r, &bytes);
     bool known = isfinite(r.chip_mem_s) && r.chip_mem_s > 0;
+    const struct oc_bound_load *load = oc_llm_load_at(l, at);
     double weights = (double)c->v[OC_LN_READ_WEIGHT];
-    *out = (struct run_work){.comp_s = isfinite(r.comp_s) ? r.comp_s : 0, /* a missing peak: still a bound */
+    *out = (struct run_work){.comp_s = arithmetic_s(load, device),
                              .bandwidth = known ? bytes / r.chip_mem_s : NAN,
-                             .weights = fmin(weights, bytes),
+                             .weights = fmin(fmin(weights, (double)load->const_bytes), bytes),
                              .cache = fmax(bytes - weights, 0),
                              .tokens = (double)at.batch * (double)at.fresh};
     return known;

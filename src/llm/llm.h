@@ -265,12 +265,18 @@ struct oc_llm {
     struct oc_llm *draft;       /* NULL: none */
     const struct oc_recast *as; /* NULL: the model's types */
     struct oc_llm_bounds bounds;
+    struct oc_llm_load { /* of further runs */
+        struct oc_llm_at at;
+        struct oc_bound_load load;
+        struct oc_llm_load *next;
+    } * load;
 };
 
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
-/* llm_device.c: the lower bounds of the runs on any device. */
+/* llm_device.c: the lower bounds of the runs on any device; of any run. */
 void oc_llm_find_bounds(struct oc_llm *l);
+const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at);
 /* llm_device.c: needs all costs and the bounds. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
 /* The roofline of one run; *bytes: traffic if activations stay on chip. */

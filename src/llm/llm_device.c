@@ -346,6 +346,20 @@ static void bound_run(struct oc_llm *l, struct oc_llm_at at, struct oc_bound_loa
     oc_analysis_free(a);
 }
 
+const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at)
+{
+    struct oc_llm_load *x = l->load;
+    while (x && memcmp(&x->at, &at, sizeof(at)))
+        x = x->next;
+    if (!x) {
+        x = OC_NEW(&l->arena, struct oc_llm_load);
+        *x = (struct oc_llm_load){.at = at, .next = l->load};
+        bound_run(l, at, &x->load);
+        l->load = x;
+    }
+    return &x->load;
+}
+
 void oc_llm_find_bounds(struct oc_llm *l)
 {
     const struct oc_llm_opts *o = &l->opts;
@@ -365,8 +379,16 @@ void oc_llm_find_bounds(struct oc_llm *l)
     }
 }
 
+/* What no runtime is faster than, operators alone are not either. */
+static void raise_to_bound(struct oc_llm_roof *r)
+{
+    if (r->bound_s > r->s)
+        r->s = r->bound_s;
+}
+
 static void set_bounds(const struct oc_llm *l, struct oc_llm_device *d)
 {
+    struct oc_llm_roof *const part[] = {&d->prefill, &d->first, &d->last, &d->all, &d->whole};
     const struct oc_llm_bounds *b = &l->bounds;
     bool cache = l->opts.cache;
     d->prefill.bound_s = oc_bound_time(&b->prefill, d->device, cache);
@@ -376,6 +398,8 @@ static void set_bounds(const struct oc_llm *l, struct oc_llm_device *d)
     for (unsigned i = 0; i < b->n_range; i++)
         d->all.bound_s += (double)b->range[i].n * oc_bound_time(&b->range[i].load, d->device, cache);
     d->whole.bound_s = d->prefill.bound_s + d->all.bound_s;
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        raise_to_bound(part[i]);
 }
 
 static void estimate_run(const struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,

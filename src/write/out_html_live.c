@@ -290,7 +290,7 @@ static void live_ops(struct oc_json_out *w, const struct oc_bound_law *law, unsi
     oc_jw_end_array(w);
 }
 
-/* [[bytes, weights, written, launches], integers, operations, [[class of arithmetic, output, by] ...]] */
+/* [[bytes, weights, written, launches], oc_bound_part.also, operations, [[class of arithmetic, output, by] ...]] */
 static void live_part(struct oc_json_out *w, const struct oc_bound_law *law, unsigned type, uint32_t part,
                       const uint32_t *fewer, uint32_t n_fewer)
 {
@@ -298,7 +298,7 @@ static void live_part(struct oc_json_out *w, const struct oc_bound_law *law, uns
     oc_jw_begin_array(w);
     live_outputs(w, law, oc_bound_law_field(law, type, part, 0), OC_LAW_FIELDS);
     oc_jw_end_array(w);
-    oc_jw_u64(w, part < law->n_part && law->integers[part]);
+    oc_jw_u64(w, part < law->n_part ? law->also[part] : 0);
     live_ops(w, law, type, part);
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n_fewer; i++) {
@@ -530,7 +530,7 @@ void oc_page_live(struct oc_json_out *w, struct oc_report *r)
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
         oc_jw_string(w, oc_class_name(c));
     oc_jw_end_array(w);
-    oc_key_array(w, "integers"); /* or without a class: not turned into 8-bit integers */
+    oc_key_array(w, "integers"); /* or without a class: not turned into another type */
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
         oc_jw_u64(w, oc_class_is_int(c) || c == OC_CLASS_NONE);
     oc_jw_end_array(w);

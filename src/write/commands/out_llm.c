@@ -459,6 +459,26 @@ static void put_unknown(struct view *v, const struct oc_llm_device *d, const cha
         say(v, "unknown", "%s, %s: %s", d->device->info->name, what, l->why ? l->why : "no analysis");
 }
 
+/* What makes a bound lower than the counts. */
+static void put_bound_notes(struct view *v)
+{
+    const struct oc_bound_load *run[] = {&v->l->bounds.prefill, &v->l->bounds.last};
+    bool experts = false, narrow = false;
+    for (size_t i = 0; i < OC_COUNT(run); i++) {
+        experts |= run[i]->fewest_experts;
+        for (uint32_t p = 0; p < run[i]->n_part; p++)
+            narrow |= run[i]->part[p].also & OC_ALSO_F8;
+    }
+    if (experts)
+        say(v, "experts",
+            "bounds read those of one token in each layer, the fewest of any routing; with --moe-active "
+            "expected those of a uniform one");
+    if (narrow)
+        say(v, "types",
+            "bounds take products with quantized weights at the peak of their 8-bit types too, where that is "
+            "faster; compute: in the type of the activations");
+}
+
 static void put_notes(struct view *v)
 {
     const struct oc_llm_opts *o = &v->l->opts;
@@ -468,6 +488,7 @@ static void put_notes(struct view *v)
         "weights, KV cache and activations of one run: max batch and compute-bound batch for a decode step "
         "with %" PRId64 " cached token%s; max context and max prompt for %" PRId64 " sequence%s",
         last, last == 1 ? "" : "s", o->batch, o->batch == 1 ? "" : "s");
+    put_bound_notes(v);
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_llm_device *d = &v->l->device[i];
         put_unknown(v, d, "max batch", &d->batch);

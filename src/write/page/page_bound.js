@@ -42,8 +42,8 @@ function peakAt(run, x) { /* BigInt or null */
 }
 const WORK_KINDS = ["macs", "flops", "special", "specialFlops"];
 function workAt(live, part, value) {
-  const [[bytes, weights, written, launches], integers, ops, fewer] = part;
-  const w = { bytes: Number(value(bytes)), weights: Number(value(weights)), written: Number(value(written)), launches: Number(value(launches)), integers };
+  const [[bytes, weights, written, launches], also, ops, fewer] = part;
+  const w = { bytes: Number(value(bytes)), weights: Number(value(weights)), written: Number(value(written)), launches: Number(value(launches)), also };
   for (const k of WORK_KINDS) w[k] = live.classes.map(() => 0n);
   for (const [kind, c, output] of ops) w[WORK_KINDS[kind]][c] += value(output);
   for (const [c, output, by] of fewer) w.macs[c] += BigInt(Math.floor(Number(value(output)) / by)); /* Winograd's algorithm */
@@ -107,11 +107,12 @@ function rooflineTime(live, d, w, cache, constants) { /* of one piece of work: [
   const comp = arithmeticTime(live, d, w), mem = memoryTime(d, w, cache, constants), s = knownMax(comp, mem);
   return [s, comp, mem].map(v => Number.isNaN(v) ? 0 : v);
 }
-function asIntegers(live, w) {
-  const macs = w.macs.slice(), i8 = live.classes.indexOf("i8");
-  live.integers.forEach((is, c) => { if (!is) { macs[i8] += macs[c]; macs[c] = 0n; } });
+function productsIn(live, w, name) {
+  const macs = w.macs.slice(), to = live.classes.indexOf(name);
+  live.integers.forEach((is, c) => { if (!is && c !== to) { macs[to] += macs[c]; macs[c] = 0n; } });
   return { ...w, macs };
 }
+const ALSO = ["i8", "f8", "f4"];
 /* Lower bound of a run at sizes x, in a type (null: the model's), on a device: {s, compute, memory} in seconds; null: no closed
  * form; s NaN: the device has no figure for the work. compute, memory: sums over the kernels of either alone. */
 function boundAt(live, run, type, d, x, cache = live.cache) {
@@ -124,10 +125,14 @@ function boundAt(live, run, type, d, x, cache = live.cache) {
   all.bytes += constants;
   let sum = 0, compute = 0, memory = 0;
   const times = law.parts.map(p => {
-    const w = workAt(live, p, value), t = rooflineTime(live, d, w, cache, constants);
-    if (!w.integers) return t;
-    const u = rooflineTime(live, d, asIntegers(live, w), cache, constants);
-    return u[0] < t[0] ? u : t;
+    const w = workAt(live, p, value);
+    let t = rooflineTime(live, d, w, cache, constants);
+    ALSO.forEach((name, i) => {
+      if (!(w.also >> i & 1) || i && d.vector[name] === undefined && d.matrix[name] === undefined) return;
+      const u = rooflineTime(live, d, productsIn(live, w, name), cache, constants);
+      if (u[0] < t[0]) t = u;
+    });
+    return t;
   });
   for (const i of law.order) {
     sum += times[i][0];

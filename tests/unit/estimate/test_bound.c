@@ -259,47 +259,159 @@ static void attention_never_writes_scores(void **unused)
     assert_true(s >= 33.554432e-6 && s < 60e-6);
 }
 
-/* Products of dequantized operands may run as integers; views between change nothing, other operators do. */
+struct loaded {
+    struct built r;
+    struct oc_arena arena;
+    struct oc_bound_load load;
+};
+
+static struct loaded load_of(struct oc_builder *b, const struct oc_analyze_opts *opts)
+{
+    struct loaded x = {0};
+    struct oc_err err;
+    size_t n;
+    x.r.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(x.r.bytes, n, NULL, &x.r.model, &err) ||
+        oc_analyze(x.r.model, opts, &x.r.analysis, &err))
+        fail_msg("%s", err.msg);
+    oc_bound_load_make(x.r.analysis, NULL, &x.arena, &x.load);
+    return x;
+}
+
+static void unload(struct loaded *x)
+{
+    oc_arena_free(&x->arena);
+    release(&x->r);
+}
+
+/* Products of dequantized operands may run in their type; views between change nothing, other operators do. */
 static void dequantized_products_are_of_integers(void **unused)
 {
     (void)unused;
     static const struct {
-        const char *between, *more;
-        bool weight, integers;
+        const char *type, *between, *more;
+        bool weight;
+        uint8_t also;
     } row[] = {
-        {NULL, NULL, true, true},     {NULL, NULL, false, false}, {"Reshape", ",shape", true, true},
-        {"Identity", "", true, true}, {"Relu", "", true, false},
+        {"int8", NULL, NULL, true, OC_ALSO_I8},
+        {"int8", NULL, NULL, false, 0},
+        {"int8", "Reshape", ",shape", true, OC_ALSO_I8},
+        {"int8", "Identity", "", true, OC_ALSO_I8},
+        {"int8", "Relu", "", true, 0},
+        {"float8e4m3fn", NULL, NULL, true, OC_ALSO_F8},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
-        struct oc_builder *b = oc_b_new(17);
-        struct oc_bound_load load;
-        struct oc_arena arena = {0};
-        struct built r;
-        struct oc_err err;
-        size_t n;
-        oc_b_input(b, "x", "int8[2,2,8]");
+        struct oc_builder *b = oc_b_new(19);
+        struct oc_arena *a = oc_b_arena(b);
+        oc_b_input(b, "x", oc_printf(a, "%s[2,2,8]", row[i].type));
         oc_b_init(b, "s", "float[]{0.5}");
         oc_b_init(b, "shape", "int64[3]{1,4,8}");
-        oc_b_init(b, "w8", "int8[8,6]");
+        oc_b_init(b, "w8", oc_printf(a, "%s[8,6]", row[i].type));
         oc_b_init(b, "w", "float[8,6]");
         oc_b_node(b, "DequantizeLinear", NULL, "x,s", "a", "");
         if (row[i].between)
-            oc_b_node(b, row[i].between, NULL, oc_printf(oc_b_arena(b), "a%s", row[i].more), "c", "");
+            oc_b_node(b, row[i].between, NULL, oc_printf(a, "a%s", row[i].more), "c", "");
         oc_b_node(b, "DequantizeLinear", NULL, "w8,s", "v", "");
         oc_b_node(b, "MatMul", NULL,
-                  oc_printf(oc_b_arena(b), "%s,%s", row[i].between ? "c" : "a", row[i].weight ? "v" : "w"),
-                  "y", "");
+                  oc_printf(a, "%s,%s", row[i].between ? "c" : "a", row[i].weight ? "v" : "w"), "y", "");
         oc_b_output(b, "y", NULL);
-        r.bytes = oc_b_pack(b, &n);
-        oc_b_free(b);
-        if (oc_model_load_mem(r.bytes, n, NULL, &r.model, &err) ||
-            oc_analyze(r.model, NULL, &r.analysis, &err))
-            fail_msg("%s", err.msg);
-        oc_bound_load_make(r.analysis, NULL, &arena, &load);
-        assert_int_equal(load.n_part, 1);
-        assert_int_equal(load.part[0].integers, row[i].integers);
-        oc_arena_free(&arena);
-        release(&r);
+        struct loaded x = load_of(b, NULL);
+        assert_int_equal(x.load.n_part, 1);
+        assert_int_equal(x.load.part[0].also, row[i].also);
+        unload(&x);
+    }
+}
+
+/* Weights in floats of 8 bits: arithmetic at that peak too, where the device has one. */
+static void narrow_weights_may_be_multiplied_in_their_type(void **unused)
+{
+    (void)unused;
+    const struct {
+        double f8, want; /* 2 * 64 * 64 * 64 FLOPs at 1 TFLOP/s of f16; f8: at twice that */
+    } row[] = {{0, 524288e-12}, {2e12, 262144e-12}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(20);
+        oc_b_input(b, "x", "float16[64,64]");
+        oc_b_init(b, "w", "float8e4m3fn[64,64]");
+        oc_b_init(b, "s", "float[1,1]");
+        oc_b_node(b, "com.microsoft::MatMulBlockQuantizedFp8Weight", NULL, "x,w,s", "y",
+                  "K=64 N=64 block_size=128");
+        oc_b_output(b, "y", NULL);
+        struct loaded x = load_of(b, NULL);
+        assert_int_equal(x.load.part[0].also, OC_ALSO_I8 | OC_ALSO_F8);
+        struct machine m = {.dram.value = 1e18};
+        const struct oc_hw_figure f16 = {.value = 1e12}, i8 = {.value = 1e11}, f8 = {.value = row[i].f8};
+        connect_machine(&m);
+        m.device.peak[OC_HW_MATRIX][OC_CLASS_F16] = &f16;
+        m.device.peak[OC_HW_MATRIX][OC_CLASS_I8] = &i8;
+        m.device.peak[OC_HW_MATRIX][OC_CLASS_F8] = row[i].f8 > 0 ? &f8 : NULL;
+        expect_near(oc_bound_time(&x.load, &m.device, true), row[i].want);
+        unload(&x);
+    }
+}
+
+/* Two matrices of 64 x 128 floats for each of 16 experts, of which a token uses 2. Uniform: 16 * (1 - (14 /
+ * 16)^8) of them. */
+static void experts_of_one_token_are_the_fewest(void **unused)
+{
+    (void)unused;
+    const struct {
+        bool expected;
+        uint64_t weights;
+    } row[] = {{false, 131072}, {true, 688276}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(20);
+        oc_b_input(b, "x", "float[8,64]");
+        oc_b_input(b, "r", "float[8,16]");
+        oc_b_init(b, "up", "float[16,128,64]");
+        oc_b_init(b, "down", "float[16,64,128]");
+        oc_b_node(b, "com.microsoft::MoE", NULL, "x,r,up,,down", "y", "k=2");
+        oc_b_output(b, "y", NULL);
+        struct loaded x = load_of(b, &(struct oc_analyze_opts){.moe_expected = row[i].expected});
+        assert_int_equal(x.load.part[0].work.weight_bytes, row[i].weights);
+        assert_int_equal(x.load.const_bytes, row[i].weights);
+        assert_int_equal(x.load.fewest_experts, !row[i].expected);
+        unload(&x);
+    }
+}
+
+/* 4 queries in 2 heads against 16 latents of 8 elements, of which 6 are the values: in the graph 2 * 4 * 16 *
+ * (8 + 6) MACs. One query takes all of them, and so does attention whose values are of another tensor, or
+ * another part of it. */
+static void latent_attention_may_expand_keys(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *queries, *keys, *values;
+        uint64_t macs;
+    } row[] = {{"float[1,2,4,8]", "kv", "kv", 0},
+               {"float[1,2,1,8]", "kv", "kv", 448},
+               {"float[1,2,4,8]", "kv", "other", 1792},
+               {"float[1,2,4,8]", "first", "packed", 1792}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_builder *b = oc_b_new(20);
+        struct oc_arena *a = oc_b_arena(b);
+        oc_b_input(b, "q", row[i].queries);
+        oc_b_input(b, "kv", "float[1,1,16,8]");
+        oc_b_input(b, "other", "float[1,1,16,8]");
+        oc_b_input(b, "packed", "float[1,1,16,14]");
+        oc_b_init(b, "parts", "int64[2]{8,6}");
+        oc_b_init(b, "from", "int64[1]{0}");
+        oc_b_init(b, "to", "int64[1]{6}");
+        oc_b_init(b, "axis", "int64[1]{3}");
+        oc_b_node(b, "Split", NULL, "packed,parts", "first,second", "axis=-1");
+        oc_b_node(b, "Transpose", NULL, row[i].keys, "k", "perm=0,1,3,2");
+        oc_b_node(b, "MatMul", NULL, "q,k", "s", "");
+        oc_b_node(b, "Softmax", NULL, "s", "p", "axis=-1");
+        oc_b_node(b, "Slice", NULL, oc_printf(a, "%s,from,to,axis", row[i].values), "v", "");
+        oc_b_node(b, "MatMul", NULL, "p,v", "y", "");
+        oc_b_output(b, "y", NULL);
+        struct loaded x = load_of(b, NULL);
+        assert_int_equal(x.load.n_part, 1);
+        assert_int_equal(x.load.part[0].work.macs[OC_CLASS_F32], row[i].macs);
+        assert_int_equal(x.load.all.macs[OC_CLASS_F32], row[i].macs);
+        unload(&x);
     }
 }
 
@@ -469,6 +581,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_run_in_sequence),
         cmocka_unit_test(dequantized_products_are_of_integers),
+        cmocka_unit_test(narrow_weights_may_be_multiplied_in_their_type),
+        cmocka_unit_test(experts_of_one_token_are_the_fewest),
+        cmocka_unit_test(latent_attention_may_expand_keys),
         cmocka_unit_test(attention_never_writes_scores),
         cmocka_unit_test(convolutions_may_use_winograd),
         cmocka_unit_test(faster_or_larger_devices_never_raise_the_bound),
