@@ -50,6 +50,7 @@ make_files() {
     printf '<?xml version="1.0"?>\n<net name="m" version="11"/>\n' >ir.xml
     printf 'just some notes\n' >notes.txt
     : >empty.onnx
+    onnxcost m.onnx -f json >r.json 2>/dev/null || exit 1
     onnxcost check m.onnx --save-baseline base.xml --max-macs 4G >/dev/null || exit 1
 }
 

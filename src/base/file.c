@@ -359,6 +359,8 @@ static const struct row rows[] = {
            "ELF"),
      .is = {"a program or shared library (ELF)", "give an ONNX model or a profile"}},
     /* text under a name of other contents */
+    {TEXT("{"), .with = "\"onnxcost.",
+     .is = {"a JSON file of onnxcost", "give the model or the profile that it was made from"}},
     {TEXT("{"), .suffix = "config.json",
      .is = {"JSON without model_type",
             "give the config.json of a model of Hugging Face's transformers, which has model_type"}},

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/os.h"
+#include "base/str.h"
 
 /* ---- libxml2 ---------------------------------------------------------------------------------------- */
 
@@ -371,6 +372,16 @@ static uint32_t xml_read_line_at(const char *text, const char *place)
     return line;
 }
 
+/* UTF-16, too, for a message of its own. */
+static bool begins_as_xml(const char *text, size_t n)
+{
+    size_t i = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (i < n && oc_is_space(text[i]))
+        i++;
+    bool wide = n >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2));
+    return wide || (i < n && text[i] == '<');
+}
+
 static int check_text(const struct oc_xml *x, const char *text, size_t n)
 {
     if (n == 0)
@@ -378,6 +389,9 @@ static int check_text(const struct oc_xml *x, const char *text, size_t n)
     if (n > x->format->max_bytes)
         return oc_fail(x->err, OC_ELIMIT, "cannot read '%s': larger than %u MiB", x->path,
                        x->format->max_bytes >> 20);
+    if (!begins_as_xml(text, n))
+        return oc_fail(x->err, OC_EFORMAT, "cannot read '%s': not XML: an XML file with <%s> is expected",
+                       x->path, x->format->spec->name);
     if (memchr(text, '\0', n))
         return fail_at(x, xml_read_line_at(text, memchr(text, '\0', n)), "",
                        "a zero byte (the encoding must be UTF-8)");

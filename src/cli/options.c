@@ -580,6 +580,12 @@ static int fail_no_value(const char *argument, const struct cli_option *p, char 
     return -1;
 }
 
+/* "--energy --hw t4": a value that begins with two dashes is written --energy=--VALUE. */
+static bool lacks_value(int left, char **argv)
+{
+    return left < 2 || !strncmp(argv[1], "--", 2);
+}
+
 static int take_long(int left, char **argv, struct taken *t, char *why, size_t cap)
 {
     const char *name = argv[0] + 2;
@@ -595,7 +601,7 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
         return t->value ? -1 : 0;
     if (!t->value && t->p->kind == CLI_MAYBE)
         return 0;
-    if (!t->value && left < 2)
+    if (!t->value && lacks_value(left, argv))
         return fail_no_value(argv[0], t->p, why, cap);
     if (!t->value) {
         t->value = argv[1];
@@ -614,7 +620,7 @@ static int take_short(int left, char **argv, struct taken *t, char *why, size_t 
     t->value = argv[0][2] ? argv[0] + 2 : NULL;
     if (t->p->kind == CLI_FLAG || t->value)
         return 0;
-    if (left < 2)
+    if (lacks_value(left, argv))
         return fail_no_value(argv[0], t->p, why, cap);
     t->value = argv[1];
     t->used = 2;

@@ -31,7 +31,10 @@ char *oc_hw_name_fold(struct oc_arena *arena, const char *name)
 static int hw_unknown(struct oc_err *err, const char *name, const char *where,
                       struct oc_device *const *device, size_t n_device)
 {
-    const char *const more = n_device ? "onnxcost hw list lists them" : NULL;
+    bool several = name && strchr(name, ',');
+    const char *const more = !n_device ? NULL
+                             : several ? "one device here; compare and llm take several"
+                                       : "onnxcost hw list lists them";
     size_t n = 0, cap = 0;
     const char **list = NULL;
     for (size_t i = 0; i < n_device; i++) {

@@ -46,6 +46,8 @@ static const struct {
     {"model.safetensors", "/cache/model.safetensors", "a text file", 24},
     {"model.bin", "../model/model.bin", NULL, 18},
     {"model.onnx", "", NULL, 0},
+    {"x", "{\n  \"schema\": \"onnxcost.report\",", "a JSON file of onnxcost", 32},
+    {"x", "{\"schema\":\"other.report\",", NULL, 24},
     {"a/config.json", "{\"dim\": 256}", "JSON without model_type", 12},
     {"a/trace.json", "{\"dim\": 256}", NULL, 12},
     {"empty", "", NULL, 0},

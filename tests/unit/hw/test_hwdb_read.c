@@ -278,8 +278,10 @@ static void rejects_empty_and_oversized_files(void **state)
 {
     (void)state;
     expect_read_error("", 0, "the file is empty");
-    expect_read_error("\n\n", 2, "not well-formed");
-    expect_read_error("plain text", 10, "not well-formed");
+    expect_read_error("\n\n", 2, "not XML: an XML file with <hwdb> is expected");
+    expect_read_error("plain text", 10, "not XML: an XML file with <hwdb> is expected");
+    expect_read_error("\x08\x07\x12\0", 4, "not XML"); /* a model */
+    expect_read_error("\xef\xbb\xbf <hwdb", 9, "not well-formed");
     size_t n = OC_HW_MAX_FILE_BYTES + 1;
     char *big = malloc(n);
     assert_non_null(big);
