@@ -356,9 +356,11 @@ size_t oc_rank_best_for(const struct oc_rank *r, const struct oc_rank_table *t, 
     size_t best = r->n_device;
     double least = INFINITY;
     for (size_t i = 0; i < r->n_device; i++) {
-        double s = t->by_class[i * OC_OP_CLASS_COUNT + op_class].mid_s;
-        if (s > 0 && s < least) {
-            least = s;
+        const struct oc_span *s = &t->by_class[i * OC_OP_CLASS_COUNT + op_class];
+        if (s->evidence != OC_SPAN_BAND && s->mid_s <= 0)
+            return r->n_device; /* part of other kernels there */
+        if (s->mid_s > 0 && s->mid_s < least) {
+            least = s->mid_s;
             best = i;
         }
     }

@@ -185,7 +185,7 @@ struct oc_rank {
     const struct oc_rank_phases *pair;  /* first * n_device + second, first < second; NULL: not computed */
 };
 
-/* The fastest device for a class of operators; n_device: none has a time. */
+/* The fastest device for a class of operators; n_device: none has a time, or one fuses them into others. */
 size_t oc_rank_best_for(const struct oc_rank *r, const struct oc_rank_table *t, unsigned op_class);
 
 /* Inferences per run. */

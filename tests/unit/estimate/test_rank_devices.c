@@ -552,6 +552,32 @@ static void at_most_one_percent_of_operations_without_a_peak_is_ignored(void **s
     }
 }
 
+/* A Relu after a product is part of its kernel on the GPU: no device is the fastest for it. */
+static void class_that_one_device_fuses_has_no_fastest_device(void **state)
+{
+    (void)state;
+    struct oc_device a = wide(), b = narrow();
+    const struct oc_device *const device[] = {&a, &b};
+    for (int gpu = 0; gpu < 2; gpu++) {
+        struct loaded l;
+        struct oc_builder *m = oc_b_new(17);
+        oc_b_input(m, "x", "float[N,64]");
+        oc_b_init(m, "w", "float[64,64]");
+        oc_b_node(m, "MatMul", "product", "x,w", "y", "");
+        oc_b_node(m, "Relu", "relu", "y", "z", "");
+        oc_b_output(m, "z", "float[?,64]");
+        load(&l, m);
+        oc_b_free(m);
+        b.info->kind = gpu ? "gpu" : "cpu";
+        struct oc_rank *r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2});
+        assert_int_equal(r->table[0].whole[1].evidence, gpu ? OC_SPAN_PUBLISHED : OC_SPAN_BAND);
+        assert_true(oc_rank_best_for(r, &r->table[0], OC_OP_GEMM) < 2);
+        assert_int_equal(oc_rank_best_for(r, &r->table[0], OC_OP_ELEMENTWISE) == 2, gpu);
+        oc_rank_free(r);
+        unload(&l);
+    }
+}
+
 /* ---- options ---- */
 
 static void rejects_invalid_options(void **state)
@@ -722,6 +748,7 @@ int main(void)
         cmocka_unit_test(recast_changes_bytes_and_peaks),
         cmocka_unit_test(calibrated_device_has_an_estimate),
         cmocka_unit_test(kernels_after_an_unknown_one_are_counted),
+        cmocka_unit_test(class_that_one_device_fuses_has_no_fastest_device),
         cmocka_unit_test(gpu_without_a_calibration_has_the_estimate_from_published_latencies),
         cmocka_unit_test(device_without_peak_or_bandwidth_has_no_time),
         cmocka_unit_test(at_most_one_percent_of_operations_without_a_peak_is_ignored),
