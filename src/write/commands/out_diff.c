@@ -148,9 +148,13 @@ void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s)
 const char *oc_diff_sentence(struct oc_diff_view *v)
 {
     const struct oc_diff_info *i = &v->d->info;
-    return oc_printf(&v->arena, "%u row%s: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal",
+    uint32_t other = 0; /* equal operators that take another time */
+    for (uint32_t k = 0; k < v->d->n_row; k++)
+        other += v->d->row[k].status == OC_DIFF_SAME && oc_diff_is_news(&v->d->row[k]);
+    return oc_printf(&v->arena, "%u row%s: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal%s",
                      v->d->n_operator, oc_plural(v->d->n_operator), i->changed, i->added, i->removed,
-                     i->renamed, i->same);
+                     i->renamed, i->same,
+                     other ? oc_printf(&v->arena, ", %u of these with other times", other) : "");
 }
 
 const char *oc_diff_gaps(struct oc_diff_view *v)

@@ -390,7 +390,7 @@ static int diff_data_find_order(const struct oc_diff_view *v, bool whole, unsign
 
 /* ---- selection: rows -------------------------------------------------------------------------------- */
 
-static bool is_news(const struct oc_diff_row *r)
+bool oc_diff_is_news(const struct oc_diff_row *r)
 {
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
         double delta = oc_diff_delta(r, m);
@@ -425,7 +425,7 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
         v->column[m] = v->has[m] && has_rows(d, m);
     v->row = OC_NEW_ARRAY(&v->arena, (size_t)d->n_row + 1, uint32_t);
     for (uint32_t i = 0; i < d->n_row; i++)
-        if (whole || is_news(&d->row[i]))
+        if (whole || oc_diff_is_news(&d->row[i]))
             v->row[v->n_row++] = i;
     v->n_wanted = v->n_row;
     if (metric < OC_DIFF_METRICS)

@@ -115,6 +115,7 @@ void oc_diff_fusions(struct oc_diff_view *v,
                      struct oc_sheet *s); /* whose counts differ between two profiles */
 /* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
 const char *oc_diff_sentence(struct oc_diff_view *v);
+bool oc_diff_is_news(const struct oc_diff_row *r); /* whether anything differs, figures too */
 
 /* Rows whose metrics are unknown, as text; NULL: none. */
 const char *oc_diff_gaps(struct oc_diff_view *v);
