@@ -461,12 +461,15 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
     OC_ROW(&t,
            oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "",
                      oc_seconds_text(a, x->now_s, "unknown")),
-           "", "", "", oc_printf(a, "%u", x->rows),
-           x->r->has_time ? "(now, measured)" : "(now, roofline time)");
+           "", "", "", oc_printf(a, "%u", x->rows), x->r->has_time ? "(now, measured)" : "(now, estimated)");
     for (size_t i = 0; i < x->n_step; i++)
         step_row(x, i, a, &t);
     fputc('\n', f);
     oc_plain_print(&t, 1, f);
+    if (!x->r->has_time)
+        oc_print_line(
+            f, "%-11s %s", "assumed",
+            "now: roofline time and launches; caches of unknown bandwidth at that of the next level");
     for (size_t i = 0; i < x->n_step; i++)
         print_note(&x->step[i], a, f);
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
