@@ -500,6 +500,10 @@ int oc_bind_inputs(struct oc_engine *e)
     const struct oc_graph *g = &e->m->graph[0];
     const struct oc_shape_bind **chosen =
         OC_NEW_ARRAY(&e->a->arena, g->n_input, const struct oc_shape_bind *);
+    for (size_t i = 0; i < e->o->n_bind; i++)
+        if (e->o->bind[i].value < 0)
+            return oc_fail(e->err, OC_EARG, "dimension '%.60s' cannot be %lld", e->o->bind[i].symbol,
+                           (long long)e->o->bind[i].value);
     for (uint32_t i = 0; i < e->m->n_symbol; i++) {
         const struct oc_bind *b = bind_for(e, e->m->symbol[i]);
         if (b && bind_symbol(e, i, b->value, "--dim"))

@@ -67,6 +67,11 @@ static void dim_and_shape_options_bind_symbols(void **state)
     r = oc_run_model(relu_of("float[2,3]"), &o);
     assert_non_null(strstr(r.err.msg, "no dimension is named 'N': all dimensions of the inputs are numbers"));
     oc_run_free(&r);
+    r = oc_run_model(relu_of("float[N,3]"),
+                     &(struct oc_analyze_opts){.bind = &(struct oc_bind){"N", -1}, .n_bind = 1});
+    assert_null(r.a);
+    assert_non_null(strstr(r.err.msg, "dimension 'N' cannot be -1"));
+    oc_run_free(&r);
     const int64_t dim[] = {2, 3};
     const struct oc_shape_bind shape = {.input = "x", .rank = 2, .dim = dim};
     o = (struct oc_analyze_opts){.shape = &shape, .n_shape = 1};
