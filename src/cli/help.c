@@ -64,7 +64,7 @@ static const struct {
      "without regression forests"},
     {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml --dump-samples -f csv",
      "the measured kernels"},
-    {"estimate", "onnxcost estimate new.onnx --hw a100", "an interval, from the roofline alone"},
+    {"estimate", "onnxcost estimate new.onnx --hw a100", "from published latencies of other GPUs"},
     {"estimate", "onnxcost estimate new.onnx --hw here.xml --calibration here.cal.xml",
      "latency on a calibrated device"},
     {"estimate", "onnxcost estimate new.onnx --hw a100 -f json", "every kernel as JSON"},
