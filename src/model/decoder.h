@@ -64,22 +64,25 @@ struct oc_decoder {
     int64_t window;                              /* 0: none */
     uint8_t *windowed, *linear;                  /* by layer; linear NULL: none */
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
-    int dtype;                    /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
-    int packed_dtype;             /* of the experts, and with scale_block of the other layers; 0: dtype */
-    int64_t scale_block;          /* a scale for so many rows and columns; 0: none */
-    bool part;                    /* the file describes other parts too (images, sound) */
-    bool other_quantization;      /* one that is not modelled */
-    int64_t bits, block;          /* weights packed in blocks (GPTQ, AWQ, MLX); bits 0: not */
-    bool mlx;                     /* with a bias for each block, also embeddings and the last layer */
-    const struct oc_packing *own; /* modules that MLX packs in another way; NULL: none */
-    bool relu;                    /* activation of a plain MLP; otherwise GELU */
-    bool gelu;                    /* activation of a gated MLP; otherwise SiLU */
+    int dtype;                      /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
+    int packed_dtype;               /* of the experts, and with scale_block of the other layers; 0: dtype */
+    int64_t scale_block;            /* a scale for so many rows and columns; 0: none */
+    bool part;                      /* the file describes other parts too (images, sound) */
+    const char *other_quantization; /* one that is not modelled, NULL */
+    int64_t bits, block;            /* weights packed in blocks (GPTQ, AWQ, MLX); bits 0: not */
+    bool mlx;                       /* with a bias for each block, also embeddings and the last layer */
+    const struct oc_packing *own;   /* modules that MLX packs in another way; NULL: none */
+    bool relu;                      /* activation of a plain MLP; otherwise GELU */
+    bool gelu;                      /* activation of a gated MLP; otherwise SiLU */
 };
 
 /* Reads and checks the text of a config.json; lists and texts are in the arena. OC_EUNSUPPORTED: another kind
  * of model, or a part that is not built. source: begins messages, "config.json". */
 int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
                     struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err);
+
+/* Warns of a quantization that is not modelled. stored: the types of the weights are known. */
+void oc_decoder_note_quantization(const struct oc_decoder *d, bool stored, struct oc_diags *diags);
 
 /* Appends an ONNX model: inputs input_ids, attention_mask and past_key_values.<layer>.key and .value, outputs
  * logits and present.*; batch_size, sequence_length, past_sequence_length and total_sequence_length stay

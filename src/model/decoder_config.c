@@ -574,17 +574,21 @@ static bool mlx_weights(const struct members *m, struct oc_decoder *d)
     return true;
 }
 
-static void note_other_quantization(const char *name, struct oc_decoder *d, struct oc_diags *diags)
+void oc_decoder_note_quantization(const struct oc_decoder *d, bool stored, struct oc_diags *diags)
 {
-    d->other_quantization = true;
-    oc_diag_add(diags, OC_WARNING, "W-quantization", name,
-                "this quantization is not modelled: weights are counted as %s",
-                d->dtype == 10   ? "float16"
-                : d->dtype == 16 ? "bfloat16"
-                                 : "float32");
+    const char *type = d->dtype == 10 ? "float16" : d->dtype == 16 ? "bfloat16" : "float32";
+    if (d->other_quantization)
+        oc_diag_add(
+            diags, OC_WARNING, "W-quantization", d->other_quantization,
+            stored
+                ? "this quantization is not modelled: weights that the file stores as integers are counted "
+                  "as %s, also in bounds, and scales are not"
+                : "this quantization is not modelled: weights are counted as %s, also in bounds; "
+                  "safetensors files give the types of floats",
+            type);
 }
 
-static void weights(const struct members *m, struct oc_decoder *d, struct oc_diags *diags)
+static void weights(const struct members *m, struct oc_decoder *d)
 {
     const char *name = m->quantization ? m->quantization
                        : m->mlx        ? "quantization"
@@ -609,7 +613,7 @@ static void weights(const struct members *m, struct oc_decoder *d, struct oc_dia
         d->dtype = m->dtype ? d->dtype : OC_DT_BFLOAT16;
         return;
     }
-    note_other_quantization(name, d, diags);
+    d->other_quantization = name;
 }
 
 static void traits(const struct members *m, const struct family *f, struct oc_decoder *d)
@@ -636,8 +640,7 @@ static void traits(const struct members *m, const struct family *f, struct oc_de
     d->gelu = m->act && strstr(m->act, "gelu");
 }
 
-static int take(const struct members *m, struct oc_arena *arena, struct oc_diags *diags, struct oc_decoder *d,
-                struct oc_err *err)
+static int take(const struct members *m, struct oc_arena *arena, struct oc_decoder *d, struct oc_err *err)
 {
     const struct family *f = family_of(m->type, err);
     if (!f)
@@ -651,7 +654,7 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_diags
     if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
         return oc_fail(err, OC_EUNSUPPORTED, "norms of queries and keys are not built for '%s'", d->type);
     traits(m, f, d);
-    weights(m, d, diags);
+    weights(m, d);
     return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ||
                    linear_layers(m, f, arena, d, err)
                ? -1
@@ -684,7 +687,7 @@ int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_ar
         *((int8_t *)&m + flags[i].at) = -1;
     if (read_text_of(&m, data, n, err) ||
         (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)) ||
-        take(&m, arena, diags, out, err))
+        take(&m, arena, out, err))
         return oc_err_prefix(err, "%s", source);
     out->part = m.text_config.n > 0 || m.vision;
     if (out->part)

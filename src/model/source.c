@@ -76,6 +76,7 @@ static int build_decoder(struct source *s, const char *name, const void *config,
     struct oc_decoder d;
     if (oc_decoder_read(name, config, n, &s->m->arena, &s->m->diags, &d, s->err))
         return -1;
+    oc_decoder_note_quantization(&d, s->stored.n > 0, &s->m->diags);
     if (s->stored.n && !oc_stored_any(&s->stored, "pooler."))
         d.traits &= ~(unsigned)OC_DEC_POOLER;
     compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));

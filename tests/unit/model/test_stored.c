@@ -636,6 +636,30 @@ static void folder_has_the_graph_of_its_config_and_the_types_of_its_files(void *
     remove_folder(&f);
 }
 
+/* The o_proj in 8 bits has the file's type; without the files all weights have that of the configuration. */
+static void warning_of_a_quantization_says_how_weights_are_counted(void **state)
+{
+    (void)state;
+    static const char config[] = SMALL_CONFIG;
+    static const char *const text[] = {"weights are counted as bfloat16, also in bounds",
+                                       "weights that the file stores as integers are counted as bfloat16"};
+    struct folder f = sharded_model(INDEX(1640));
+    char quantized[400];
+    snprintf(quantized, sizeof(quantized), "%.*s,\"quantization_config\":{\"quant_method\":\"torchao\"}}",
+             (int)sizeof(config) - 2, config);
+    write_text(&f, "config.json", quantized);
+    for (int files = 0; files < 2; files++) {
+        struct loaded l = load_path(files ? f.path : in_folder(&f, "config.json"));
+        const struct oc_diag *d;
+        size_t n = oc_model_diags(l.m, &d), found = 0;
+        for (size_t i = 0; i < n; i++)
+            found += !strcmp(d[i].code, "W-quantization") && strstr(d[i].text, text[files]);
+        assert_int_equal(found, 1);
+        unload(&l);
+    }
+    remove_folder(&f);
+}
+
 static void index_is_compared_with_its_files(void **state)
 {
     (void)state;
@@ -717,6 +741,7 @@ int main(void)
         cmocka_unit_test(damaged_safetensors_are_refused),
         cmocka_unit_test(tensors_beyond_the_limit_are_refused),
         cmocka_unit_test(folder_has_the_graph_of_its_config_and_the_types_of_its_files),
+        cmocka_unit_test(warning_of_a_quantization_says_how_weights_are_counted),
         cmocka_unit_test(index_is_compared_with_its_files),
         cmocka_unit_test(index_cannot_name_files_elsewhere),
         cmocka_unit_test(config_of_another_kind_leaves_the_weights),
