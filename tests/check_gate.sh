@@ -152,6 +152,8 @@ expect 1 'type Relu is forbidden' 'forbidden operator fails' check resnet50.onnx
 expect 1 'needs a profile .* or a device' 'a latency without a profile and a device is inconclusive' check resnet50.onnx --max-latency 1s
 expect 0 'passed +latency' 'estimate within the limit passes' check resnet50.onnx --max-latency 1s --hw a100
 expect 1 'latency: .* exceeds the limit of 1us' 'estimate over the limit fails' check resnet50.onnx --max-latency 1us --hw a100
+expect 1 'latency: at least .* exceeds the limit of 50us' 'a lower bound over the limit fails' check resnet50.onnx \
+    --max-latency 50us --hw tpu-v4
 expect 1 'inconclusive .*latency' 'an estimate whose interval holds the limit is inconclusive' check resnet50.onnx --max-latency 1ms --hw a100
 expect 1 'efficiency: .* is below the limit of 90%' 'efficiency' check resnet50.onnx --min-efficiency 90% \
     -p "$top/models/profiles/resnet50.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"

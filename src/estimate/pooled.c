@@ -376,12 +376,26 @@ static void pooled_kernel(struct oc_prediction *p, const struct oc_pooled_time *
     p->tc_s = t->unit_s[OC_HW_VECTOR] + t->unit_s[OC_HW_MATRIX] + t->unit_s[OC_HW_SPECIAL];
 }
 
+/* A product or all bytes without a peak: what the other kernels take says nothing about the run. */
+static bool lacks_figures(const struct oc_estimate *e, const struct oc_pooled_load *load)
+{
+    struct oc_pooled_time t;
+    bool lacks = false;
+    for (size_t i = 0; i < e->list.n && !lacks; i++) {
+        oc_pooled_kernel_time(load, i, e->device, &t);
+        lacks = !load->kernel[i].work.unknown && t.missing[0];
+    }
+    return lacks;
+}
+
 void oc_pooled_predict(struct oc_estimate *e)
 {
     struct oc_pooled_load load;
     struct oc_pooled_time all = {0}, t;
     struct oc_model_prediction *m = &e->total;
     oc_pooled_load_make(e->analysis, &e->list, NULL, &e->arena, &load);
+    if (lacks_figures(e, &load))
+        return;
     *m = (struct oc_model_prediction){0};
     for (size_t i = 0; i < e->list.n; i++) {
         oc_pooled_kernel_time(&load, i, e->device, &t);

@@ -269,7 +269,7 @@ static void set_estimate(struct oc_figures *f, const struct part *p, struct oc_f
     struct oc_estimate_info e = *oc_estimate_info(f->estimate);
     bool calibrated = !isnan(e.time_ns);
     s->from = calibrated ? "estimate, 80 % interval" : "estimate, interval of the roofline";
-    s->lo.v = e.low_ns > 0 ? e.low_ns : 0;
+    s->lo.v = fmax(e.low_ns > 0 ? e.low_ns : 0, e.bound_ns); /* ignores an unknown bound */
     s->hi.v = e.high_ns;
     s->bounded = isfinite(e.high_ns) && !e.unknown_kernels;
     if (e.unknown_kernels)

@@ -470,6 +470,10 @@ static void gpu_without_a_calibration_has_the_estimate_from_published_latencies(
         assert_near(oc_estimate_info(e)->low_ns, row[0].lo_ns);
         assert_near(oc_estimate_info(e)->high_ns, row[0].hi_ns);
         oc_estimate_free(e);
+        assert_int_equal(oc_estimate_make(an, &none, NULL, &e, &err), 0);
+        assert_true(isnan(oc_estimate_info(e)->time_ns) && !isnan(oc_estimate_info(e)->bound_ns));
+        assert_int_equal(oc_estimate_info(e)->unknown_kernels, 1);
+        oc_estimate_free(e);
         oc_analysis_free(an);
     }
     oc_rank_free(r);
