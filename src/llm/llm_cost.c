@@ -240,10 +240,11 @@ static struct oc_llm_at llm_law_run_of(enum oc_llm_phase phase, int64_t batch, i
                                    : (struct oc_llm_at){batch, 1, tokens};
 }
 
+/* 512 sequences read all experts: those of one are 1/50 and more. */
 static void check_law(struct oc_llm_meter *m, enum oc_llm_phase phase, struct oc_llm_law *law)
 {
     int64_t n = law->to - law->from;
-    const int64_t point[][2] = {{1, law->to}, {3, law->from + n / 3}, {7, law->from + 1}, {16, law->to - 1}};
+    const int64_t point[][2] = {{1, law->to}, {3, law->from + n / 3}, {7, law->from + 1}, {512, law->to - 1}};
     for (size_t i = 0; i < OC_COUNT(point); i++) {
         const struct oc_llm_cost *c = oc_llm_cost_at(m, llm_law_run_of(phase, point[i][0], point[i][1]));
         law->checked += c != NULL;

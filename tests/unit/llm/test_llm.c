@@ -320,6 +320,27 @@ static void llama_70b_becomes_compute_bound_at_the_reported_batch(void **state)
     oc_hwdb_free(d.db);
 }
 
+/* 64 experts of which a token uses 2: from a batch of 32 on all are read, so that no polynomial in the batch
+ * gives the weights, but one gives the MACs. */
+static void experts_have_no_closed_form_beyond_a_batch_that_reads_all(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"model_type\":\"qwen3_moe\",\"hidden_size\":64,\"intermediate_size\":128,"
+                               "\"moe_intermediate_size\":32,\"num_experts\":64,\"num_experts_per_tok\":2,"
+                               "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"vocab_size\":100,"
+                               "\"norm_topk_prob\":true,\"torch_dtype\":\"float16\"}";
+    struct oc_model *m;
+    struct oc_llm *l;
+    assert_int_equal(oc_model_load_mem(text, sizeof(text) - 1, NULL, &m, NULL), 0);
+    assert_int_equal(oc_llm_make(m, NULL, &l, NULL), 0);
+    uint64_t v;
+    assert_true(oc_llm_law_at(&l->decode_law, OC_LN_MACS, 64, 600, &v));
+    assert_int_equal(v, oc_llm_cost_at(&l->meter, (struct oc_llm_at){64, 1, 600})->v[OC_LN_MACS]);
+    assert_false(oc_llm_law_at(&l->decode_law, OC_LN_READ_WEIGHT, 64, 600, &v));
+    oc_llm_free(l);
+    oc_model_free(m);
+}
+
 /* ---- serving ---- */
 
 static const struct oc_llm_serving_row *row_of(const struct oc_llm_serving *s, int64_t batch)
@@ -563,6 +584,7 @@ int main(void)
         cmocka_unit_test(llama_7b_counts_equal_hand_calculation),
         cmocka_unit_test(llama_7b_on_three_devices_equals_hand_calculation),
         cmocka_unit_test(llama_70b_becomes_compute_bound_at_the_reported_batch),
+        cmocka_unit_test(experts_have_no_closed_form_beyond_a_batch_that_reads_all),
         cmocka_unit_test(serving_equals_hand_calculation),
         cmocka_unit_test(serving_is_monotone_and_fits),
         cmocka_unit_test(draft_tokens_follow_the_acceptance),
