@@ -87,7 +87,7 @@ result 'truncated SQLite files are named, replaced ones are read as they were' "
 
 # ---- short reads and writes
 problems=$(grep -v '^#' "$top/tests/faults/output_jobs.txt" | grep -v -e measure -e 'scan .*-f' -e validate -e plan |
-    awk "NR % $(case $BUILD in */asan) echo 4 ;; *) echo 1 ;; esac) == 0" | while read -r job; do
+    awk "NR % $(case $BUILD in */asan) echo 8 ;; *) echo 1 ;; esac) == 0" | while read -r job; do
     for how in whole few; do
         rm -f o/*
         [ $how = few ] && export IO_SHORT=1

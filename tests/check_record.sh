@@ -111,7 +111,7 @@ expect_recording() {
 }
 if ! onnxcost record net.onnx --runs 1 -o probe >out 2>err; then
     grep -qE 'was not found|cannot load|cannot use' err || result 'ONNX Runtime works' "$(cat err)"
-    for title in 'quick start' 'zoo: mobilenetv2' 'zoo: resnet50' 'zoo: bert_base' ppocr_cls silero 'a broken graph' 'JSON'; do
+    for title in 'quick start' 'zoo: mobilenetv2' 'zoo: resnet50' 'zoo: distilbert' ppocr_cls silero 'a broken graph' 'JSON'; do
         skip_named "$title" 'no libonnxruntime is found (ONNXRUNTIME_LIB names one)'
     done
 else
@@ -129,8 +129,8 @@ else
         "$onnxzoo" resnet50 --weights random -o resnet50.onnx >/dev/null
         expect_recording 'zoo: resnet50' resnet50.onnx --threads 1
         rm -f resnet50.onnx
-        "$onnxzoo" bert_base --weights random -o bert.onnx >/dev/null
-        expect_recording 'zoo: bert_base' bert.onnx -d sequence=16 -d batch=1
+        "$onnxzoo" distilbert --weights random -o bert.onnx >/dev/null
+        expect_recording 'zoo: distilbert' bert.onnx -d sequence=16 -d batch=1
         rm -f bert.onnx
     fi
     if [ -d "$samples" ]; then

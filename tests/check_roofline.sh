@@ -90,7 +90,7 @@ elif case "$BUILD" in *asan*) true ;; *) false ;; esac; then
 elif ! onnxcost hw measure --threads 1 -o here.xml >/dev/null 2>err; then
     skip_named 'recordings of this machine' "$(head -n 1 err)"
 else
-    for model in mobilenetv2 resnet18 bert_base; do
+    for model in mobilenetv2 resnet18 distilbert; do
         onnxzoo $model --weights random -o model.onnx >/dev/null
         if onnxcost record model.onnx --runs 5 --threads 1 -o now >/dev/null 2>err; then
             check_bound "$model, recorded now" model.onnx -p now.profile.json --optimized-model now.optimized.onnx --hw here.xml
