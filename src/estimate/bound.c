@@ -325,9 +325,11 @@ uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node)
 /* Attention of several queries, in fewer multiplications than it has in the graph. */
 static bool expands(const struct maker *k, uint32_t node)
 {
+    if (!k->latent[node])
+        return false;
     uint32_t queries = k->m->node[node].in[0];
     const struct oc_shape *s = &k->a->type[queries].shape;
-    return k->latent[node] && (s->rank < 2 || dims_of(k->a, queries, s->rank - 2U, s->rank - 1U) != 1);
+    return s->rank < 2 || dims_of(k->a, queries, s->rank - 2U, s->rank - 1U) != 1;
 }
 
 /* Counts of an operator, converted to the other type, all multiplications; its bytes as they are in that

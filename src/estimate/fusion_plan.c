@@ -157,7 +157,7 @@ bool oc_fuse_number(const struct oc_fuse *f, uint32_t value, double *v)
     const struct oc_data *d = oc_fuse_const(f, value) ? f->a->data[value] : NULL;
     struct oc_elem e;
     if (t)
-        return t->elements == 1 && oc_tensor_elems(f->m, t, 1, &e, NULL) && oc_elem_known_real(&e, v);
+        return t->elements == 1 && oc_tensor_elems(f->m, t, 1, &e, f->arena) && oc_elem_known_real(&e, v);
     return d && d->n == 1 && oc_elem_known_real(&d->e[0], v);
 }
 

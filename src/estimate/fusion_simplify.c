@@ -24,7 +24,7 @@ static void add_input_key(const struct oc_fuse *f, uint32_t value, struct oc_buf
     struct oc_elem e[SHARED];
     double v;
     if (!t || !t->elements || t->elements > SHARED || f->a->type[value].dtype == OC_DT_STRING ||
-        !oc_tensor_elems(f->m, t, (uint32_t)t->elements, e, NULL)) {
+        !oc_tensor_elems(f->m, t, (uint32_t)t->elements, e, f->arena)) {
         oc_buf_printf(key, " %u", value == OC_NONE ? OC_NONE : oc_fuse_source(f, value));
         return;
     }

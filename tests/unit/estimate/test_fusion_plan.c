@@ -299,6 +299,23 @@ static void equal_nodes_are_one_kernel(void **state)
     }
 }
 
+/* Constants are compared by their elements, in whatever form the file has them. */
+static void equal_constants_are_one_input(void **state)
+{
+    (void)state;
+    for (int same = 0; same < 2; same++) {
+        struct oc_builder *b = oc_b_new(20);
+        oc_b_input(b, "x", "float[4,4,4]");
+        oc_b_init_sparse(b, "p", "float[1]{5}", "int64[1]{3}", "4");
+        oc_b_init_sparse(b, "q", same ? "float[1]{5}" : "float[1]{6}", "int64[1]{3}", "4");
+        oc_b_node(b, "Pow", "one", "x,p", "u", "");
+        oc_b_node(b, "Pow", "two", "x,q", "v", "");
+        oc_b_node(b, "Concat", "cat", "u,v", "y", "axis=0");
+        oc_b_output(b, "y", NULL);
+        assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), same ? "one | cat" : "one | two | cat");
+    }
+}
+
 /* Any optimizing runtime: residual and activation fused after the convolution, element-wise operators in one
  * kernel. */
 static void generic_rules_fuse_element_wise_operators(void **state)
@@ -569,6 +586,7 @@ int main(void)
         cmocka_unit_test(fuses_attention_scores),
         cmocka_unit_test(nodes_without_effect_have_no_kernel),
         cmocka_unit_test(equal_nodes_are_one_kernel),
+        cmocka_unit_test(equal_constants_are_one_input),
         cmocka_unit_test(generic_rules_fuse_element_wise_operators),
         cmocka_unit_test(quantized_operators_are_integer_kernels),
         cmocka_unit_test(float_operators_keep_their_dequantizers),
