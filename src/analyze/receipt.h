@@ -35,7 +35,8 @@ struct oc_receipt {
 bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out);
 /* The rule of the node alone: its context and the cost of one execution, valid until the next node. */
 bool oc_recount_rule(struct oc_recount *r, uint32_t node, struct oc_op_ctx *c, struct oc_cost *k);
-/* Bytes that one execution of a node moves of its input in that slot, or of an output. False: as oc_recount_node. */
+/* Bytes that one execution of a node moves of its input in that slot, or of an output. False: as
+ * oc_recount_node. */
 bool oc_recount_bytes(struct oc_recount *r, uint32_t node, bool output, uint32_t slot, uint64_t *bytes);
 
 /* Origin of a dimension of a value: "declared", "batch: --dim". Arena or static text. */

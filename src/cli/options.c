@@ -224,8 +224,7 @@ const struct cli_option cli_options[] = {
      AT(trees)},
     {"moe-active", 0, CLI_CHOICE, CLI_MODEL, "max|expected", NULL, "max",
      "mixtures of experts: weights read of as many experts as can be active (lower bounds: of one token's), "
-     "or "
-     "of those a uniform choice hits",
+     "or of those a uniform choice hits",
      NULL, AT(moe_active)},
     {"dedup", 0, CLI_CHOICE, CLI_MODEL, "off|content", NULL, "off",
      "content: constants with the same bits are counted once (reads the weights)", NULL, AT(dedup)},

@@ -183,10 +183,10 @@ static void visit_forward(struct maker *k, uint32_t node)
     const struct oc_node_cost *c = &k->a->cost[node];
     bool product = k->root[node] != OC_NONE, attention = product && of_two_activations(k, node);
     uint32_t scores = product && !attention ? OC_NONE : scores_of_inputs(k, node);
-    if (attention)
+    if (attention) {
         note_latent(k, node);
-    if (attention)
         scores = bound_unite(k, node, scores);
+    }
     uint32_t after = attention ? node : product ? OC_NONE : product_before(k, node);
     bool known = has_cost(c) || c->state == OC_NODE_FOLDED || c->state == OC_NODE_ABSORBED;
     uint32_t origin = OC_NONE;
@@ -310,8 +310,8 @@ static uint64_t dims_of(const struct oc_analysis *a, uint32_t value, unsigned fr
 uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node)
 {
     const struct oc_node *n = &a->model->node[node];
-    bool experts = !strcmp(n->op_type, "MoE") || !strcmp(n->op_type, "QMoE");
-    if (!experts || a->counting->moe_expected || n->n_in < 3 || n->in[0] == OC_NONE || n->in[2] == OC_NONE)
+    if (!oc_op_is(a->op[node], OC_F_EXPERTS) || a->counting->moe_expected || n->n_in < 3 ||
+        n->in[0] == OC_NONE || n->in[2] == OC_NONE)
         return 0;
     const struct oc_attr *attr = oc_node_attr(n, "k");
     const struct oc_shape *x = &a->type[n->in[0]].shape;

@@ -11,8 +11,9 @@
  *  - Convolutions with stride 1 may use Winograd's algorithm in tiles of 8; products of dequantized tensors
  *    may run in that type, products with weights in narrow floats or GGUF's blocks on 8 or 4 bits.
  *  - Mixtures of experts read the weights of one token's experts: all tokens may choose the same.
- *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for several queries,
- *    which takes fewer multiplications, and skip masked ones: then its scores and sums count nothing.
+ *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for
+ *    several queries, which takes fewer multiplications, and skip masked ones: then its scores and sums count
+ *    nothing.
  *
  * An operator without a cost, a tensor without a size and a figure that the device file lacks count as
  * nothing: what remains is a lower bound. */
@@ -27,7 +28,7 @@
 
 struct oc_bound_part { /* products that may be one kernel */
     struct oc_work work;
-    uint8_t also; /* other types in which its products may run: enum oc_bound_also, added */
+    uint8_t also; /* other types in which its products may run: a set of enum oc_bound_also */
 };
 enum oc_bound_also { OC_ALSO_I8 = 1, OC_ALSO_F8 = 2, OC_ALSO_F4 = 4 };
 

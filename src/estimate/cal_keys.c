@@ -1,11 +1,12 @@
 /* The tree of keys of a calibration: priors, folds, strength of the priors, models of the error. */
 #include "estimate/cal_fit.h"
-#include "base/ck.h"
-#include "onnxcost/hardware.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/ck.h"
+#include "onnxcost/hardware.h"
 
 #define MIN_SIGNATURES 8
 #define MIN_DECADES    1.0

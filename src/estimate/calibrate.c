@@ -392,8 +392,7 @@ void oc_validation_result_free(struct oc_validation_result *r)
 #define SPREAD_LEAST 0.01
 #define SPREAD_USUAL 0.05
 
-/* ---- wall = kernels + t_fix + gap * gap_sum
- * --------------------------------------------------------------- */
+/* ---- wall = kernels + t_fix + gap * gap_sum --------------------------------------------------------- */
 
 struct wall {
     double gaps, rest, scale, weight; /* gap_sum, wall time minus kernel time, wall time */

@@ -427,6 +427,8 @@ static void make_groups(struct oc_fuse *f)
         }
 }
 
+/* ---- groups to kernels ------------------------------------------------------------------------------ */
+
 /* The runtime's name of the operator. */
 static const char *type_of(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {

@@ -63,9 +63,7 @@ static double quantile(double *v, size_t n, double q)
     if (!n)
         return NAN;
     qsort(v, n, sizeof(*v), oc_by_double);
-    double at = q * (double)(n - 1);
-    size_t i = (size_t)at;
-    return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
+    return oc_percentile_of(v, n, q);
 }
 
 static bool validate_counts(const struct oc_score_item *x)

@@ -48,14 +48,6 @@ static const char *hw_check_name(const struct hw_check *c, const struct oc_hw_fi
                      f->accumulate ? f->accumulate : "");
 }
 
-const struct oc_hw_figure *oc_hw_figure_of(const struct oc_device *d, const char *group, const char *what)
-{
-    for (size_t i = 0; i < d->n_figure; i++)
-        if (strcmp(d->figure[i].group, group) == 0 && strcmp(d->figure[i].what, what) == 0)
-            return &d->figure[i];
-    return NULL;
-}
-
 static bool is_peak(const struct oc_hw_figure *f)
 {
     return f->clock != NULL;

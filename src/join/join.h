@@ -199,8 +199,8 @@ uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const cha
 /* Maps the plain form of every node name to the node: letters and digits unchanged,
  * characters that tools replace or append normalised. OC_NONE: none, or several. */
 uint32_t oc_match_plain_name(struct oc_matcher *x, const char *name, size_t len);
-/* Whether the record read 8-bit integers in a shape that is not recorded, and its nodes have 32-bit floating-point tensors
- * and no such integers. */
+/* Whether the record read 8-bit integers in a shape that is not recorded, and its nodes have 32-bit
+ * floating-point tensors and no such integers. */
 bool oc_ran_quantized(const struct oc_matcher *x, uint32_t rec);
 /* The 16-bit class of (nearly) all work whose types are recorded, OC_CLASS_NONE (group_cost.c). */
 uint8_t oc_ran_all(const struct oc_matcher *x);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/ck.h"
+#include "base/str.h"
 #include "join/expansion.h"
 #include "join/join.h"
 

@@ -240,7 +240,7 @@ static struct oc_llm_at llm_law_run_of(enum oc_llm_phase phase, int64_t batch, i
                                    : (struct oc_llm_at){batch, 1, tokens};
 }
 
-/* 512 sequences read all experts: those of one are 1/50 and more. */
+/* 512 sequences can activate all experts: a token activates a fiftieth of them or more. */
 static void check_law(struct oc_llm_meter *m, enum oc_llm_phase phase, struct oc_llm_law *law)
 {
     int64_t n = law->to - law->from;

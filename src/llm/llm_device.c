@@ -379,7 +379,7 @@ void oc_llm_find_bounds(struct oc_llm *l)
     }
 }
 
-/* What no runtime is faster than, operators alone are not either. */
+/* Operators one after another take at least the lower bound of any runtime. */
 static void raise_to_bound(struct oc_llm_roof *r)
 {
     if (r->bound_s > r->s)

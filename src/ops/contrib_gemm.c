@@ -565,8 +565,8 @@ static const char cost_moe_formula[] = "MAC = rows*(f + 1)*H*I + rows*H; ADD = b
 
 static const struct oc_op moe_rows[] = {
     {OC_OP_ROW("com.microsoft", "MoE", 1, GEMM, "...b.b.b", oc_shape_same), OC_COST(cost_moe),
-     .param = &plain},
+     .flags = OC_F_EXPERTS, .param = &plain},
     {OC_OP_ROW("com.microsoft", "QMoE", 1, GEMM, "...qb.qb.qbq", oc_shape_same), OC_COST(cost_moe),
-     .param = &quantized},
+     .flags = OC_F_EXPERTS, .param = &quantized},
 };
 OC_FAMILY(moe, moe_rows);

@@ -1,9 +1,10 @@
 /* Gradient rules, one row per group of operators: dX, dW ... from dY by the derivative. A reduction of n
  * elements counts n additions, as in the forward pass. */
 #include "ops/op.h"
-#include "base/str.h"
 
 #include <string.h>
+
+#include "base/str.h"
 
 enum { MAX_SLOTS = 32 };
 

@@ -116,7 +116,8 @@ enum oc_op_flag {
     OC_F_COUNT_BY_TYPES = 1 << 11,    /* attributes that the cost rule reads do not change the count */
     OC_F_COUNT_BY_DEFAULTS = 1 << 12, /* they seldom change it */
     OC_F_BROADCASTS = 1 << 13,        /* operands broadcast (also without it: oc_op_broadcasts) */
-    OC_F_RECTIFIES = 1 << 14 /* zero, or of another scale, where x is negative or outside of bounds */
+    OC_F_RECTIFIES = 1 << 14, /* zero, or of another scale, where x is negative or outside of bounds */
+    OC_F_EXPERTS = 1 << 15 /* reads the weights of chosen experts; input 2 has all in its first dimension */
 };
 
 /* Bodies of an operator with OC_F_CONTROL. */

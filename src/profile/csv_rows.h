@@ -65,7 +65,11 @@ bool oc_csv_peek_header(const char *data, size_t n, oc_csv_is_header *is_header,
 
 /* ---- field values ----------------------------------------------------------------------------------- */
 
-struct oc_str oc_csv_trim(struct oc_str s);          /* trims blanks */
+struct oc_str oc_csv_trim(struct oc_str s);                                  /* trims blanks */
+static inline struct oc_str oc_csv_between(const char *from, const char *to) /* without blanks at its ends */
+{
+    return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
+}
 struct oc_str oc_csv_word(struct oc_str *s);         /* removes the first word and the blanks around it */
 bool oc_csv_same(struct oc_str s, const char *text); /* ignores ASCII case */
 

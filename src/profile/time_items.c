@@ -32,7 +32,7 @@ static const struct sort_key *key_named(const char *name)
 }
 
 /* "time", the word of other commands, is the order without a key. */
-static bool is_item_time(const char *key)
+static bool is_time_key(const char *key)
 {
     return key && oc_casecmp(key, "time") == 0;
 }
@@ -40,7 +40,7 @@ static bool is_item_time(const char *key)
 int oc_summary_sort_check(const char *key, struct oc_err *err)
 {
     const char *names[OC_COUNT(sort_keys)];
-    if (key_named(key) || is_item_time(key))
+    if (key_named(key) || is_time_key(key))
         return 0;
     for (size_t i = 0; i < OC_COUNT(sort_keys); i++)
         names[i] = sort_keys[i].name;
@@ -139,7 +139,7 @@ static bool is_wanted(const struct growing *g, const struct node *top)
 
 static const char *sort_of(const struct oc_sum_table_opts *opts, const char *otherwise)
 {
-    return opts->sort && !is_item_time(opts->sort) ? opts->sort : otherwise;
+    return opts->sort && !is_time_key(opts->sort) ? opts->sort : otherwise;
 }
 
 static void time_items_finish(struct growing *g, struct oc_sum_list *out, const char *sort)

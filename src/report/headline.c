@@ -307,7 +307,7 @@ double oc_size_rate(const struct oc_size_set *s, double work)
 /* The dominant arithmetic class of a report: selects the peak shown in the summary. */
 
 /* Class of the most MACs: selects the peak of the model. */
-static unsigned main_class_share(const struct oc_analysis *a)
+static unsigned class_of_most_macs(const struct oc_analysis *a)
 {
     double macs[OC_CLASS_COUNT] = {0};
     unsigned best = OC_CLASS_F32;
@@ -345,7 +345,7 @@ unsigned oc_report_class(const struct oc_report *r)
     unsigned cls = r->in->profile ? measured_class(r->in->profile) : OC_CLASS_NONE;
     if (cls != OC_CLASS_NONE)
         return cls;
-    return r->in->analysis ? main_class_share(r->in->analysis) : OC_CLASS_F32;
+    return r->in->analysis ? class_of_most_macs(r->in->analysis) : OC_CLASS_F32;
 }
 
 /* ---- class share ------------------------------------------------------------------------------------ */
@@ -357,7 +357,7 @@ struct sums {
     double time, flop; /* time: nanoseconds, or shares of an event */
 };
 
-static struct oc_class_share *class_of_share(struct sums *s, const char *name)
+static struct oc_class_share *share_of_class(struct sums *s, const char *name)
 {
     uint32_t at = s->n;
     const char *stored;
@@ -375,7 +375,7 @@ static void class_share_add_functions(struct sums *s, const struct oc_profile *p
         double weight = p->event ? rec->share : rec->self_ns;
         if (isnan(weight))
             continue;
-        struct oc_class_share *c = class_of_share(s, rec->bucket ? "" : rec->op_type);
+        struct oc_class_share *c = share_of_class(s, rec->bucket ? "" : rec->op_type);
         c->time_share += weight;
         c->functions += !rec->bucket;
         s->time += weight;
@@ -401,7 +401,7 @@ static void class_share_add_nodes(struct sums *s, const struct oc_analysis *a)
         double flop = (double)cost->flops + (double)cost->ops;
         if (cost->quality == OC_UNKNOWN || !(flop > 0))
             continue;
-        struct oc_class_share *c = class_of_share(s, operator_class(a->model->node[i].op_type));
+        struct oc_class_share *c = share_of_class(s, operator_class(a->model->node[i].op_type));
         c->flop_share += flop;
         c->nodes++;
         s->flop += flop;

@@ -244,6 +244,8 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     return rc;
 }
 
+/* ---- files of a recording --------------------------------------------------------------------------- */
+
 static bool is_folder(const char *path)
 {
     struct stat s;

@@ -290,7 +290,8 @@ static void live_ops(struct oc_json_out *w, const struct oc_bound_law *law, unsi
     oc_jw_end_array(w);
 }
 
-/* [[bytes, weights, written, launches], oc_bound_part.also, operations, [[class of arithmetic, output, by] ...]] */
+/* [[bytes, weights, written, launches], oc_bound_part.also, operations,
+ * [[class of arithmetic, output, by] ...]] */
 static void live_part(struct oc_json_out *w, const struct oc_bound_law *law, unsigned type, uint32_t part,
                       const uint32_t *fewer, uint32_t n_fewer)
 {

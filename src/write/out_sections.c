@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/unicode.h"
 #include "base/ck.h"
+#include "base/unicode.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"

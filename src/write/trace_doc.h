@@ -1,7 +1,7 @@
 /* A document in the Trace Event Format (the object form), as chrome://tracing and Perfetto read it:
  * processes with lanes, slices of time on them, arrows between slices, counters. Enforces the rules of the
- * format: metadata first, events sorted by time, slices of a lane nested or disjoint. Slices that overlap partially go to a
- * copy of their lane. Independent of reports.
+ * format: metadata first, events sorted by time, slices of a lane nested or disjoint. Slices that overlap
+ * partially go to a copy of their lane. Independent of reports.
  *
  * Times are nanoseconds; they are rounded to integers and written as microseconds with all digits. Texts
  * are borrowed until the document is written. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "onnxcost/profile.h"
 #include "profile/core/records.h"
 #include "profile/core/timeline_parts.h"
@@ -400,14 +401,6 @@ static void take_run_times(struct making *m)
             oc_run_sums_add(&m->all, i, t->run[i].end_ns - t->run[i].start_ns);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x, y;
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return (x > y) - (x < y);
-}
-
 /* Devices that executed kernels or operators. */
 static uint32_t count_devices(const struct oc_timeline *t)
 {
@@ -422,7 +415,7 @@ static uint32_t count_devices(const struct oc_timeline *t)
     for (uint32_t l = 0; l < p->n_lane; l++)
         if (works[l] && p->lane[l].device)
             id[n++] = p->lane[l].device_id;
-    qsort(id, n, sizeof(*id), by_number);
+    qsort(id, n, sizeof(*id), oc_by_i64);
     for (uint32_t k = 0; k < n; k++)
         different += !k || id[k] != id[k - 1];
     free(id);

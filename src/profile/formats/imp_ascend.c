@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/core/records.h"
 #include "base/str.h"
+#include "profile/core/records.h"
 #include "profile/formats/chrome_reader.h"
 
 enum { F_NAME = OC_CH_ARG, F_TASK, F_PLANE, F_TYPE, F_FULL, F_ITERATION, F_STAGE };

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/chrome_reader.h"
 #include "base/str.h"
+#include "profile/formats/chrome_reader.h"
 
 enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, F_LAUNCH, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
 

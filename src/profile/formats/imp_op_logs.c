@@ -10,11 +10,6 @@
 #include "profile/formats/function_tables.h"
 
 /* The text without blanks around it. */
-static struct oc_str op_logs_between(const char *from, const char *to)
-{
-    return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
-}
-
 /* ---- ONNX Runtime Web ------------------------------------------------------------------------------- */
 
 /* "[profiling] kernel "id|type|name|program" input[0]: [1,3] | float32, output[0]: .., execution time: 9 ns";
@@ -36,7 +31,7 @@ static const struct oc_type *web_types(struct oc_arena *a, struct oc_str s, cons
         const char *bar = close ? memmem(close, (size_t)(end - close), " | ", 3) : NULL;
         const char *stop = bar ? memchr(bar, ',', (size_t)(end - bar)) : NULL;
         if (!stop || !oc_recorded_shape(a, (struct oc_str){open + 3, (size_t)(close - open - 3)},
-                                        oc_recorded_dtype(op_logs_between(bar + 3, stop)), &type[*n]))
+                                        oc_recorded_dtype(oc_csv_between(bar + 3, stop)), &type[*n]))
             break;
         ++*n;
         s = (struct oc_str){stop, (size_t)(end - stop)};
@@ -81,8 +76,8 @@ static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *
     row->name = row->type = s;
     const char *close = s.n && s.s[0] == '[' ? oc_str_chr(s, ']') : NULL;
     if (close) {
-        row->type = op_logs_between(s.s + 1, close);
-        row->name = op_logs_between(close + 1, s.s + s.n);
+        row->type = oc_csv_between(s.s + 1, close);
+        row->name = oc_csv_between(close + 1, s.s + s.n);
     }
 }
 
@@ -399,8 +394,8 @@ static int mnn_row(struct oc_op_log *log, struct oc_str head, struct oc_str ms, 
     const char *open = head.n && head.s[head.n - 1] == ']' ? memrchr(head.s, '[', head.n) : NULL;
     if (!oc_csv_number(ms, &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e12))
         return -1;
-    row.type = open ? op_logs_between(open + 1, head.s + head.n - 1) : (struct oc_str){"", 0};
-    row.name = open ? op_logs_between(head.s, open) : head;
+    row.type = open ? oc_csv_between(open + 1, head.s + head.n - 1) : (struct oc_str){"", 0};
+    row.name = open ? oc_csv_between(head.s, open) : head;
     row.total_ns *= 1e6;
     row.where = oc_csv_offset(log->c);
     if (!log->recordings.n || log->wanted)
@@ -435,10 +430,10 @@ static int take_mnn(struct oc_op_log *log, struct oc_str line)
     if (!cost || !is_mnn_line(line))
         return 0;
     struct oc_str time = oc_str_from(s, cost + strlen(" average cost ")), number = oc_csv_word(&time);
-    if (!oc_csv_u64(op_logs_between(run + strlen(" run"), cost), &runs) || !runs ||
+    if (!oc_csv_u64(oc_csv_between(run + strlen(" run"), cost), &runs) || !runs ||
         !oc_str_starts(oc_csv_word(&time), "ms"))
         return -1;
-    return mnn_row(log, op_logs_between(s.s, run), number, runs);
+    return mnn_row(log, oc_csv_between(s.s, run), number, runs);
 }
 
 /* GGML_VK_PERF_LOGGER=1 of llama.cpp: after "Vulkan Timings:", for each graph, "MUL_MAT q4_K m=64 n=1 k=32: 24 x
@@ -578,7 +573,7 @@ static int take_nvprof_line(struct oc_op_log *log, struct oc_str line)
             const char *end = memmem(s.s + 2, s.n - 2, "==", 2);
             log->section = 0;
             if (end)
-                oc_csv_u64(op_logs_between(s.s + 2, end), &log->process);
+                oc_csv_u64(oc_csv_between(s.s + 2, end), &log->process);
         }
         return 0;
     }

@@ -340,11 +340,6 @@ const struct oc_importer oc_importer_openvino = {
 
 /* ---- OpenVINO -pc ----------------------------------------------------------------------------------- */
 
-static struct oc_str text_between(const char *from, const char *to)
-{
-    return oc_csv_trim((struct oc_str){from, (size_t)(to - from)});
-}
-
 /* "conv1  EXECUTED  layerType: Convolution  realTime: 706  cpu: 706  execType: jit_avx2": microseconds;
  * since 2022 "realTime (ms): 0.706  cpuTime (ms): ..": milliseconds; Python "realTime: 0:00:00.000706cpu:
  * ..". Columns may touch. */
@@ -386,7 +381,7 @@ int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line)
     const char *colon = cpu ? memchr(real, ':', (size_t)(cpu - real)) : NULL;
     if (!colon)
         return -1;
-    struct oc_str name = text_between(line.s, type);
+    struct oc_str name = oc_csv_between(line.s, type);
     bool ran = false, found = false;
     for (size_t i = 0; i < OC_COUNT(status) && !found; i++) {
         size_t n = strlen(status[i]);
@@ -396,12 +391,12 @@ int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line)
     }
     if (found && name.n >= 7 && memcmp(name.s + name.n - 7, "Status.", 7) == 0)
         name.n -= 7;
-    if (!pc_time(text_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
+    if (!pc_time(oc_csv_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
                  &row.total_ns))
         return -1;
     row.name = oc_csv_trim(name);
-    row.type = text_between(type + strlen("layerType:"), real);
-    row.provider = text_between(exec + strlen("execType:"), end);
+    row.type = oc_csv_between(type + strlen("layerType:"), real);
+    row.provider = oc_csv_between(exec + strlen("execType:"), end);
     row.where = oc_csv_offset(log->c);
     if (ran && row.name.n)
         oc_op_rows_add(&log->rows, &row);
