@@ -156,8 +156,10 @@ static ssize_t output_write_all(void *cookie, const char *data, size_t n)
 
 static int open_stream(struct cli_output *out, int fd)
 {
-    struct cli_sink *s = out->sink = cli_xcalloc(1, sizeof(*s));
+    struct cli_sink *s = out->sink =
+        cli_xrealloc(NULL, sizeof(*s)); /* the buffer: no page before it is used */
     s->fd = fd;
+    s->error = 0;
     s->f = fopencookie(s, "w", (cookie_io_functions_t){.write = output_write_all});
     if (!s->f)
         cli_out_of_memory(sizeof(*s));

@@ -62,9 +62,8 @@ void oc_load_drop(struct oc_loader *l, size_t n)
     l->names_left += n + 1;
 }
 
-const char *oc_load_text(struct oc_loader *l, const char *text)
+const char *oc_load_text(struct oc_loader *l, const char *text, size_t n)
 {
-    size_t n = strlen(text);
     if (!n)
         return "";
     size_t first = (unsigned char)text[0], last = (unsigned char)text[n - 1];
@@ -368,8 +367,8 @@ static int load_all(struct oc_loader *l, ProtobufCBinaryData v)
     if (!h)
         return -1;
     l->m->ir_version = h->ir_version;
-    l->m->producer_name = oc_load_text(l, h->producer_name);
-    l->m->producer_version = oc_load_text(l, h->producer_version);
+    l->m->producer_name = oc_load_text(l, h->producer_name, strlen(h->producer_name));
+    l->m->producer_version = oc_load_text(l, h->producer_version, strlen(h->producer_version));
     if (load_imports(l, h, v.data) || oc_load_functions(l, h))
         return -1;
     struct oc_scope main_scope = {.names = {.arena = &l->m->arena}, .owner = OC_NONE, .opsets = &l->opsets};

@@ -315,11 +315,12 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h
 {
     const struct oc_header_mark mark = oc_header_mark(l);
     uint32_t id = l->m->n_node++;
-    const char *domain = strcmp(h->domain, "ai.onnx") == 0 ? "" : oc_load_text(l, h->domain);
+    const char *domain =
+        strcmp(h->domain, "ai.onnx") == 0 ? "" : oc_load_text(l, h->domain, strlen(h->domain));
     l->m->node[id] = (struct oc_node){.name = node_name(l, sc, h->name),
-                                      .op_type = oc_load_text(l, h->op_type),
+                                      .op_type = oc_load_text(l, h->op_type, strlen(h->op_type)),
                                       .domain = domain,
-                                      .overload = oc_load_text(l, h->overload),
+                                      .overload = oc_load_text(l, h->overload, strlen(h->overload)),
                                       .graph = sc->graph,
                                       .body = OC_NONE,
                                       .opset = opset_of(sc->opsets, domain),
@@ -382,7 +383,8 @@ struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, si
     struct oc_opset *set = OC_NEW_ARRAY(&l->m->arena, n + 1, struct oc_opset);
     for (size_t i = 0; i < n; i++) {
         const char *domain = strcmp(opset[i]->domain, "ai.onnx") == 0 ? "" : opset[i]->domain;
-        set[i] = (struct oc_opset){.domain = oc_load_text(l, domain), .version = opset[i]->version};
+        set[i] = (struct oc_opset){.domain = oc_load_text(l, domain, strlen(domain)),
+                                   .version = opset[i]->version};
         if (set[i].version < 1) {
             oc_load_fail(l, OC_EFORMAT, at, "opset import '%s': version %lld", domain,
                          (long long)set[i].version);
@@ -403,9 +405,9 @@ static int load_function(struct oc_loader *l, ProtobufCBinaryData v, struct oc_f
     const Oc__Function *h = oc_header_read(l, &oc__function__descriptor, v);
     if (!h)
         return -1;
-    *fn = (struct oc_function){.domain = oc_load_text(l, h->domain),
-                               .name = oc_load_text(l, h->name),
-                               .overload = oc_load_text(l, h->overload),
+    *fn = (struct oc_function){.domain = oc_load_text(l, h->domain, strlen(h->domain)),
+                               .name = oc_load_text(l, h->name, strlen(h->name)),
+                               .overload = oc_load_text(l, h->overload, strlen(h->overload)),
                                .view = v,
                                .header = h,
                                .opsets = l->opsets};
@@ -659,7 +661,7 @@ int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData 
     const Oc__Graph *h = oc_header_read(l, &oc__graph__descriptor, v);
     if (!h)
         return -1;
-    l->m->graph[sc->graph].name = oc_load_text(l, h->name);
+    l->m->graph[sc->graph].name = oc_load_text(l, h->name, strlen(h->name));
     load_graph_reserve(l, sc, h->n_input + h->n_initializer + h->n_sparse_initializer + h->n_node);
     if (load_inputs(l, sc, h) || load_inits(l, sc, h) ||
         load_nodes(l, sc, h->node, h->n_node, h->n_node ? v.data : NULL) || load_infos(l, sc, h) ||

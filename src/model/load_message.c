@@ -1,5 +1,5 @@
 /* Unpacks messages: any of proto/onnx_header.proto with protobuf-c, TensorProto and SparseTensorProto to
- * struct oc_tensor, AttributeProto to struct oc_attr.
+ * struct oc_tensor.
  *
  * protobuf-c recurses without a limit, copies unknown fields, and needs 40 bytes for each field, so a message
  * is first copied without what the schema does not have: lengths, wire types, nesting and limits are checked
@@ -319,7 +319,8 @@ const char *oc_protobuf_version(void)
 
 /* ---- tensors ------------------------------------------------------------------------------------------ */
 
-/* TensorProto and SparseTensorProto to struct oc_tensor: a view; elements are not read. */
+/* TensorProto and SparseTensorProto to struct oc_tensor: a view; elements are not read. A model has thousands
+ * of tensors: the fields are read where they are, without a copy and protobuf-c's message. */
 
 static int set_shape(struct oc_loader *l, const int64_t *dim, size_t rank, const uint8_t *at,
                      struct oc_tensor *t)
@@ -356,20 +357,112 @@ static int set_shape(struct oc_loader *l, const int64_t *dim, size_t rank, const
     return 0;
 }
 
-/* Entries of external_data. */
-static int load_external(struct oc_loader *l, const Oc__Tensor *h, const uint8_t *at, struct oc_tensor *t)
+/* What a TensorProto says, without its elements. */
+struct tensor_header {
+    struct oc_str name, raw;
+    uint32_t dtype, location;
+    bool has_raw, has_lists; /* raw_data, lists of typed elements */
+    const char *external_path;
+    uint64_t external_offset, external_bytes;
+    size_t rank;
+    int64_t dim[OC_MAX_RANK];
+};
+
+static int read_dims(struct oc_loader *l, const struct oc_wire_field *f, const uint8_t *at,
+                     struct tensor_header *h)
 {
-    for (size_t i = 0; i < h->n_external_data; i++) {
-        const Oc__Pair *p = h->external_data[i];
-        bool offset = strcmp(p->key, "offset") == 0, number = offset || strcmp(p->key, "length") == 0;
-        if (strcmp(p->key, "location") == 0)
-            t->external_path = oc_load_text(l, p->value);
-        if (number &&
-            !oc_parse_u64(p->value, strlen(p->value), offset ? &t->external_offset_bytes : &t->size_bytes))
-            return oc_load_fail(l, OC_EFORMAT, at, "tensor '%s': external %s '%.200s' is not a number",
-                                t->name, p->key, p->value);
-    }
+    uint64_t v[OC_MAX_RANK];
+    size_t n = oc_wire_count(f, 0);
+    if (n == SIZE_MAX)
+        return oc_load_fail(l, OC_EFORMAT, at, "a list is truncated");
+    if (n > OC_MAX_RANK - h->rank)
+        return oc_load_fail(l, OC_ELIMIT, at, "more than %d dimensions", OC_MAX_RANK);
+    oc_wire_numbers(f, 0, v);
+    for (size_t i = 0; i < n; i++)
+        h->dim[h->rank++] = (int64_t)v[i];
     return 0;
+}
+
+static int read_string(struct oc_loader *l, const struct oc_wire_field *f, struct oc_str *out)
+{
+    if (f->n > oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES))
+        return oc_load_over(l, OC_LIMIT_STRING_BYTES, f->n, f->data);
+    oc_os_need(f->data, f->n);
+    *out = oc_str((const char *)f->data, strnlen((const char *)f->data, f->n));
+    return 0;
+}
+
+static int wire_end(struct oc_loader *l, const struct oc_wire *w)
+{
+    return w->bad ? oc_load_fail(l, OC_EFORMAT, w->bad, "%s", w->why) : 0;
+}
+
+/* An entry of external_data. */
+static int read_external(struct oc_loader *l, const struct oc_wire_field *entry, struct tensor_header *h)
+{
+    struct oc_wire w = oc_wire_of(entry->data, entry->n);
+    struct oc_wire_field f;
+    struct oc_str key = {0}, value = {0};
+    while (oc_wire_next(&w, &f)) {
+        const ProtobufCFieldDescriptor *d = field_of(&oc__pair__descriptor, f.num);
+        if (d && f.type == OC_WIRE_LEN &&
+            read_string(l, &f, d->offset == offsetof(Oc__Pair, key) ? &key : &value))
+            return -1;
+    }
+    bool offset = oc_str_eq(key, "offset"), number = offset || oc_str_eq(key, "length");
+    if (oc_str_eq(key, "location"))
+        h->external_path = oc_load_text(l, value.s, value.n);
+    if (number && !oc_parse_u64(value.s, value.n, offset ? &h->external_offset : &h->external_bytes))
+        return oc_load_fail(l, OC_EFORMAT, entry->data, "external %s '%.*s' is not a number",
+                            offset ? "offset" : "length", value.n < 200 ? (int)value.n : 200,
+                            value.n ? value.s : "");
+    return wire_end(l, &w);
+}
+
+/* A field, by its member of protobuf-c's struct; of lists of typed elements it only matters that they exist. */
+static int read_tensor_field(struct oc_loader *l, const struct oc_wire_field *f, const uint8_t *at,
+                             struct tensor_header *h)
+{
+    const ProtobufCFieldDescriptor *d = field_of(&oc__tensor__descriptor, f->num);
+    bool list = d && d->offset == offsetof(Oc__Tensor, dims) && f->type == OC_WIRE_LEN;
+    if (!d || (f->type != wire_type_of(d) && !list))
+        return 0;
+    switch (d->offset) {
+    case offsetof(Oc__Tensor, dims):
+        return read_dims(l, f, at, h);
+    case offsetof(Oc__Tensor, data_type):
+        h->dtype = (uint32_t)f->v;
+        return 0;
+    case offsetof(Oc__Tensor, data_location):
+        h->location = (uint32_t)f->v;
+        return 0;
+    case offsetof(Oc__Tensor, name):
+        return read_string(l, f, &h->name);
+    case offsetof(Oc__Tensor, external_data):
+        return read_external(l, f, h);
+    case offsetof(Oc__Tensor, raw_data):
+        h->has_raw = true;
+        h->raw = oc_str((const char *)f->data, f->n);
+        return 0;
+    default:
+        h->has_lists = true;
+        return 0;
+    }
+}
+
+static int read_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct tensor_header *h)
+{
+    struct oc_wire w = oc_wire_of(v.data, v.len);
+    struct oc_wire_field f;
+    int rc = 0;
+    *h = (struct tensor_header){.rank = 0};
+    for (const uint8_t *at = w.p; rc == 0 && oc_wire_next(&w, &f); at = w.p)
+        rc = read_tensor_field(l, &f, at, h);
+    if (rc == 0)
+        rc = wire_end(l, &w);
+    if (rc)
+        name_message(l, &oc__tensor__descriptor, v);
+    return rc;
 }
 
 /* Checks for the first tensor of each external file whether the file exists and may be read; does not open
@@ -398,53 +491,45 @@ static void note_external(struct oc_loader *l, struct oc_tensor *t)
     }
 }
 
-static void set_dtype(struct oc_loader *l, const Oc__Tensor *h, struct oc_tensor *t)
+static void set_dtype(struct oc_loader *l, uint32_t dtype, struct oc_tensor *t)
 {
-    uint32_t dtype = (uint32_t)h->data_type, end = l->m->built.n ? OC_DT_ALL : OC_DT_COUNT;
+    uint32_t end = l->m->built.n ? OC_DT_ALL : OC_DT_COUNT;
     t->dtype = dtype < end ? (uint8_t)dtype : OC_DT_UNDEFINED;
     if (dtype >= end)
         oc_diag_add(&l->m->diags, OC_WARNING, "W-dtype", t->name, "unknown data type %lu",
                     (unsigned long)dtype);
 }
 
-static enum oc_storage storage_of(const Oc__Tensor *h)
+static enum oc_storage storage_of(const struct tensor_header *h)
 {
     enum { EXTERNAL = 1 };
-    if (h->data_location == EXTERNAL)
+    if (h->location == EXTERNAL)
         return OC_STORE_EXTERNAL;
-    if (h->has_raw_data)
+    if (h->has_raw)
         return OC_STORE_RAW;
-    return h->has_float_data || h->has_int32_data || h->has_string_data || h->has_int64_data ||
-                   h->has_double_data || h->has_uint64_data
-               ? OC_STORE_FIELDS
-               : OC_STORE_NONE;
+    return h->has_lists ? OC_STORE_FIELDS : OC_STORE_NONE;
 }
 
 int oc_load_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out)
 {
-    struct oc_header_mark mark = oc_header_mark(l);
-    const Oc__Tensor *h = oc_header_read(l, &oc__tensor__descriptor, v);
-    if (!h)
+    struct tensor_header h;
+    if (read_tensor(l, v, &h))
         return -1;
-    *out = (struct oc_tensor){.name = h->name[0] ? oc_load_keep(l, h->name, strlen(h->name)) : "",
-                              .storage = (uint8_t)storage_of(h),
+    *out = (struct oc_tensor){.name = h.name.n ? oc_load_keep(l, h.name.s, h.name.n) : "",
+                              .storage = (uint8_t)storage_of(&h),
+                              .data = (const uint8_t *)h.raw.s,
+                              .size_bytes = h.external_bytes ? h.external_bytes : h.raw.n,
+                              .external_path = h.external_path,
+                              .external_offset_bytes = h.external_offset,
                               .where = oc_load_offset(l, v.data)};
-    set_dtype(l, h, out);
-    if (h->has_raw_data) {
-        out->data = h->raw_data.data;
-        out->size_bytes = h->raw_data.len;
-    }
-    if (load_external(l, h, v.data, out))
-        return -1;
+    set_dtype(l, h.dtype, out);
     if (out->storage == OC_STORE_FIELDS) {
         out->data = v.data;
         out->message_bytes = v.len;
     }
     if (out->storage == OC_STORE_EXTERNAL)
         note_external(l, out);
-    int rc = set_shape(l, h->dims, h->n_dims, v.data, out);
-    oc_header_release(l, mark);
-    return rc;
+    return set_shape(l, h.dim, h.rank, v.data, out);
 }
 
 int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out)
@@ -466,189 +551,4 @@ int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor 
     out->size_bytes = values->size_bytes + indices->size_bytes;
     oc_header_release(l, mark);
     return 0;
-}
-
-/* ---- attributes --------------------------------------------------------------------------------------- */
-
-/* AttributeProto to struct oc_attr: numbers and strings are copied, tensors are views, graphs are loaded
- * later. */
-
-/* The type, or that of the last member of a file of IR version 1 or 2, which have no type. */
-static uint8_t attribute_type(const Oc__Attribute *h)
-{
-    const struct {
-        bool set;
-        uint8_t type;
-    } member[] = {{h->has_f, OC_ATTR_FLOAT},
-                  {h->has_i, OC_ATTR_INT},
-                  {h->has_s, OC_ATTR_STRING},
-                  {h->has_t, OC_ATTR_TENSOR},
-                  {h->has_g, OC_ATTR_GRAPH},
-                  {h->n_floats > 0, OC_ATTR_FLOATS},
-                  {h->n_ints > 0, OC_ATTR_INTS},
-                  {h->n_strings > 0, OC_ATTR_STRINGS},
-                  {h->n_tensors > 0, OC_ATTR_TENSORS},
-                  {h->n_graphs > 0, OC_ATTR_GRAPHS},
-                  {h->has_tp, OC_ATTR_TYPE_PROTO},
-                  {h->n_type_protos > 0, OC_ATTR_TYPE_PROTOS},
-                  {h->has_sparse_tensor, OC_ATTR_SPARSE_TENSOR},
-                  {h->n_sparse_tensors > 0, OC_ATTR_SPARSE_TENSORS}};
-    uint32_t type = (uint32_t)h->type;
-    for (size_t i = 0; !h->type && i < OC_COUNT(member); i++)
-        if (member[i].set)
-            type = member[i].type;
-    return type <= OC_ATTR_TYPE_PROTOS ? (uint8_t)type : OC_ATTR_NONE;
-}
-
-static struct oc_bytes load_bytes(struct oc_loader *l, ProtobufCBinaryData v)
-{
-    const char *s = v.len ? oc_strndup(&l->m->arena, (const char *)v.data, v.len) : "";
-    return (struct oc_bytes){.s = s, .n = v.len};
-}
-
-static const struct oc_bytes *load_strings(struct oc_loader *l, const Oc__Attribute *h)
-{
-    struct oc_bytes *list = OC_NEW_ARRAY(&l->m->arena, h->n_strings, struct oc_bytes);
-    for (size_t i = 0; i < h->n_strings; i++)
-        list[i] = load_bytes(l, h->strings[i]);
-    return list;
-}
-
-/* The tensors of the four members. */
-static int load_tensors(struct oc_loader *l, const Oc__Attribute *h, struct oc_attr *out)
-{
-    const struct {
-        const ProtobufCBinaryData *view;
-        size_t n;
-        int (*load)(struct oc_loader *, ProtobufCBinaryData, struct oc_tensor *);
-    } member[] = {{&h->t, h->has_t ? 1U : 0U, oc_load_tensor},
-                  {h->tensors, h->n_tensors, oc_load_tensor},
-                  {&h->sparse_tensor, h->has_sparse_tensor ? 1U : 0U, oc_load_sparse},
-                  {h->sparse_tensors, h->n_sparse_tensors, oc_load_sparse}};
-    size_t n = member[0].n + member[1].n + member[2].n + member[3].n;
-    struct oc_tensor *list = OC_NEW_ARRAY(&l->m->arena, n, struct oc_tensor);
-    out->tensors_or_null = n ? list : NULL;
-    out->n = (uint32_t)n;
-    for (size_t i = 0; i < OC_COUNT(member); i++)
-        for (size_t k = 0; k < member[i].n; k++)
-            if (member[i].load(l, member[i].view[k], list++))
-                return -1;
-    return 0;
-}
-
-/* Numbers the graphs; they are loaded after the graph of the node. */
-static int load_graphs(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, const Oc__Attribute *h,
-                       struct oc_attr *out)
-{
-    size_t n = h->n_graphs + (h->has_g ? 1U : 0U);
-    uint32_t *list = n ? OC_NEW_ARRAY(&l->m->arena, n, uint32_t) : NULL;
-    out->graph = list;
-    out->n = (uint32_t)n;
-    for (size_t i = 0; i < n; i++) {
-        ProtobufCBinaryData v = i < h->n_graphs ? h->graphs[i] : h->g;
-        if (sc->depth + 1 > oc_input_limit(l->limits, OC_LIMIT_DEPTH))
-            return oc_load_over(l, OC_LIMIT_DEPTH, 0, v.data);
-        list[i] = oc_load_new_graph(l);
-        OC_GROW(l->body, l->n_body, l->cap_body);
-        l->body[l->n_body++] = (struct oc_body){.view = v, .graph = list[i], .owner = owner};
-    }
-    return 0;
-}
-
-/* Inside a function body: resolves a reference to the call's attribute, or to the function's default. */
-static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, const char *ref,
-                             struct oc_attr *out, bool *dropped)
-{
-    const struct oc_call *call = sc->call;
-    const struct oc_attr *given = oc_node_attr(&l->m->node[call->node], ref);
-    const Oc__Function *fn = call->fn->header;
-    const char *name = out->name;
-    *dropped = !given;
-    if (given)
-        *out = *given;
-    for (size_t i = 0; !given && i < fn->n_attribute_proto; i++) {
-        const Oc__Attribute *h = oc_header_read(l, &oc__attribute__descriptor, fn->attribute_proto[i]);
-        if (!h)
-            return -1;
-        if (strcmp(h->name, ref) != 0 || h->ref_attr_name[0])
-            continue;
-        if (oc_load_attr(l, sc, owner, fn->attribute_proto[i], out, dropped))
-            return -1;
-        break;
-    }
-    out->name = name;
-    return 0;
-}
-
-static int load_members(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
-                        const Oc__Attribute *h, struct oc_attr *out)
-{
-    static const int64_t no_ints[1];
-    static const float no_floats[1];
-    static const struct oc_bytes no_strings[1];
-    struct oc_arena *arena = &l->m->arena;
-    out->type = attribute_type(h);
-    out->n = 1;
-    out->f = h->f;
-    out->i = h->i;
-    out->s = load_bytes(l, h->s);
-    out->ints = h->n_ints ? OC_COPY_ARRAY(arena, h->ints, h->n_ints) : no_ints;
-    out->floats = h->n_floats ? OC_COPY_ARRAY(arena, h->floats, h->n_floats) : no_floats;
-    out->strings = h->n_strings ? load_strings(l, h) : no_strings;
-    switch (out->type) {
-    case OC_ATTR_FLOATS:
-        out->n = (uint32_t)h->n_floats;
-        return 0;
-    case OC_ATTR_INTS:
-        out->n = (uint32_t)h->n_ints;
-        return 0;
-    case OC_ATTR_STRINGS:
-        out->n = (uint32_t)h->n_strings;
-        return 0;
-    case OC_ATTR_TENSOR:
-    case OC_ATTR_TENSORS:
-    case OC_ATTR_SPARSE_TENSOR:
-    case OC_ATTR_SPARSE_TENSORS:
-        return load_tensors(l, h, out);
-    case OC_ATTR_GRAPH:
-    case OC_ATTR_GRAPHS:
-        return load_graphs(l, sc, owner, h, out);
-    default:
-        return 0;
-    }
-}
-
-/* Where the cache has the message, if at all; NULL: it is too long. */
-static struct oc_recent_attr *recent_attribute(struct oc_loader *l, ProtobufCBinaryData v)
-{
-    static const struct oc_hash_secret none = {{0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u}};
-    if (!v.len || v.len > sizeof(l->recent_attr->message))
-        return NULL;
-    oc_os_need(v.data, v.len);
-    return &l->recent_attr[oc_hash(&none, (const char *)v.data, v.len) % OC_COUNT(l->recent_attr)];
-}
-
-int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,
-                 struct oc_attr *out, bool *dropped)
-{
-    struct oc_recent_attr *recent = recent_attribute(l, v);
-    *dropped = false;
-    if (recent && recent->n == v.len && memcmp(recent->message, v.data, v.len) == 0) {
-        *out = recent->attr;
-        return 0;
-    }
-    struct oc_header_mark mark = oc_header_mark(l);
-    const Oc__Attribute *h = oc_header_read(l, &oc__attribute__descriptor, v);
-    if (!h)
-        return -1;
-    *out = (struct oc_attr){.name = oc_load_text(l, h->name)};
-    int rc = h->ref_attr_name[0] && sc->call ? resolve_reference(l, sc, owner, h->ref_attr_name, out, dropped)
-                                             : load_members(l, sc, owner, h, out);
-    if (rc == 0 && recent && !h->ref_attr_name[0] && !out->tensors_or_null && !out->graph) {
-        memcpy(recent->message, v.data, v.len);
-        recent->n = v.len;
-        recent->attr = *out;
-    }
-    oc_header_release(l, mark);
-    return rc;
 }

@@ -101,7 +101,7 @@ int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, cons
 /* The same for a limit; found 0: not counted. */
 int oc_load_over(struct oc_loader *l, enum oc_input_limit which, uint64_t found, const uint8_t *at);
 /* The interned copy of a text. */
-const char *oc_load_text(struct oc_loader *l, const char *text);
+const char *oc_load_text(struct oc_loader *l, const char *text, size_t n);
 /* Copies a name with a NUL, valid as long as the model; and releases the last one, of n bytes. */
 const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n);
 void oc_load_drop(struct oc_loader *l, size_t n);
@@ -128,7 +128,7 @@ void oc_headers_free(struct oc_loader *l);
 int oc_load_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 
-/* scope and owner are needed for graph attributes and for ref_attr_name */
+/* load_attr.c: scope and owner are needed for graph attributes and for ref_attr_name */
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,
                  struct oc_attr *out, bool *dropped);
 

@@ -252,20 +252,26 @@ const struct oc_op_family *const *oc_op_families(size_t *n)
 
 /* The rows of one (domain, name), one per range of versions: they follow each other in their family. */
 struct op_versions {
-    const struct oc_op *first;
-    uint32_t n;
+    uint16_t row; /* the first */
+    uint8_t family, n;
 };
 
-/* A hash table with linear probing, filled at the first search; more than half of it is free. */
-static struct op_versions op_index[4096];
+/* A hash table with linear probing, filled at the first search; more than half of it is free. It is small:
+ * each page of it is a page fault at every start. */
+static struct op_versions op_index[2048];
 static pthread_once_t op_index_once = PTHREAD_ONCE_INIT;
+
+static const struct oc_op *first_row(const struct op_versions *v)
+{
+    return &families[v->family]->op[v->row];
+}
 
 static struct op_versions *op_index_find(const char *domain, const char *name)
 {
     static const struct oc_hash_secret open = {{1, 0x9e3779b97f4a7c15u}}; /* the keys are ours */
     for (uint32_t h = oc_hash(&open, name, strlen(name));; h++) {
         struct op_versions *v = &op_index[h % OC_COUNT(op_index)];
-        if (!v->n || (strcmp(v->first->name, name) == 0 && strcmp(v->first->domain, domain) == 0))
+        if (!v->n || (strcmp(first_row(v)->name, name) == 0 && strcmp(first_row(v)->domain, domain) == 0))
             return v;
     }
 }
@@ -276,7 +282,8 @@ static void fill_op_index(void)
         for (uint32_t k = 0; k < families[i]->n; k++) {
             const struct oc_op *op = &families[i]->op[k];
             struct op_versions *v = op_index_find(op->domain, op->name);
-            v->first = v->n++ ? v->first : op;
+            if (!v->n++)
+                *v = (struct op_versions){.row = (uint16_t)k, .family = (uint8_t)i, .n = 1};
         }
 }
 
@@ -286,7 +293,7 @@ static const struct oc_op *op_table_find(const char *domain, const char *name, i
     const struct op_versions *v = op_index_find(domain, name);
     const struct oc_op *found = NULL;
     for (uint32_t i = 0; i < v->n; i++) {
-        const struct oc_op *op = &v->first[i];
+        const struct oc_op *op = first_row(v) + i;
         if (opset <= 0 ? op->until == 0 : op->since <= opset && (op->until == 0 || opset <= op->until))
             found = op;
     }

@@ -75,6 +75,7 @@ struct keying {
     const char *
         *kernel; /* by record: the name of the kernel with most of its device time; NULL until needed */
     unsigned depth;
+    struct oc_buf text; /* of a signature */
 };
 
 typedef const char *(*key_rule)(struct keying *k, const struct oc_row *row);
@@ -180,20 +181,19 @@ static const char *group_keys_by_signature(struct keying *k, const struct oc_row
     struct oc_row copy = *row;
     if (copy.in_state != OC_SHAPES_KNOWN && copy.node != OC_NONE && k->r && k->r->in->analysis)
         oc_report_node_shapes(k->r, &copy, &k->r->in->model->node[copy.node]);
-    struct oc_buf b = {0};
-    oc_buf_str(&b, copy.type ? copy.type : "");
-    oc_buf_char(&b, ' ');
+    struct oc_buf *b = &k->text;
+    oc_buf_clear(b);
+    oc_buf_str(b, copy.type ? copy.type : "");
+    oc_buf_char(b, ' ');
     if (copy.in_state == OC_SHAPES_KNOWN)
-        group_keys_add_shapes(&b, copy.in, copy.n_in);
+        group_keys_add_shapes(b, copy.in, copy.n_in);
     else
-        oc_buf_str(&b, "?");
+        oc_buf_str(b, "?");
     if (copy.out_state == OC_SHAPES_KNOWN) {
-        oc_buf_str(&b, " -> ");
-        group_keys_add_shapes(&b, copy.out, copy.n_out);
+        oc_buf_str(b, " -> ");
+        group_keys_add_shapes(b, copy.out, copy.n_out);
     }
-    const char *text = oc_strndup(k->arena, b.data, b.n);
-    oc_buf_free(&b);
-    return text;
+    return oc_strndup(k->arena, b->data, b->n);
 }
 
 /* Precision by the kernels' names, else the type of the first input. */
@@ -319,6 +319,7 @@ void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, 
         }
         rows->row[i].group = text;
     }
+    oc_buf_free(&k.text);
 }
 
 /* ---- aggregation of one column ---------------------------------------------------------------------- */

@@ -163,14 +163,15 @@ struct oc_report {
     struct oc_rows all;    /* every row of the source; only counted: see oc_few_rows_do */
     struct oc_rows shown;  /* filtered, aggregated, sorted, truncated */
     struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
-    uint32_t *place;       /* JSON: by record, its index among the written rows */
-    double runs;           /* number of runs in a time: 1, or all used ones with --stat sum */
-    double total_s;        /* the 100 % of time shares; NAN without times */
-    double total_flo;      /* known operations of all rows */
-    bool has_time;         /* at least one row has a time */
-    bool has_share;        /* rows have shares of an event instead */
-    bool has_energy;       /* rows have measured energies */
-    uint32_t n_too_fast;   /* rows faster than their roofline time */
+    struct oc_row_shape *value_shape; /* cache: by value, text NULL: not yet; NULL: none */
+    uint32_t *place;                  /* JSON: by record, its index among the written rows */
+    double runs;                      /* number of runs in a time: 1, or all used ones with --stat sum */
+    double total_s;                   /* the 100 % of time shares; NAN without times */
+    double total_flo;                 /* known operations of all rows */
+    bool has_time;                    /* at least one row has a time */
+    bool has_share;                   /* rows have shares of an event instead */
+    bool has_energy;                  /* rows have measured energies */
+    uint32_t n_too_fast;              /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */
     struct oc_column *extra;          /* columns of the hardware (oc_limit_columns) */

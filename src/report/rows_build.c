@@ -283,10 +283,17 @@ static const struct oc_row_shape *shapes_of_values(struct oc_report *r, const ui
 {
     const struct oc_analysis *a = r->in->analysis;
     struct oc_row_shape *s = OC_NEW_ARRAY(&r->arena, n, struct oc_row_shape);
+    if (!r->value_shape)
+        r->value_shape = OC_NEW_ARRAY(&r->arena, r->in->model->n_value, struct oc_row_shape);
     *n_out = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (value[i] != OC_NONE)
-            s[(*n_out)++] = row_shape(r, a->exprs, &a->type[value[i]]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (value[i] == OC_NONE)
+            continue;
+        struct oc_row_shape *known = &r->value_shape[value[i]];
+        if (!known->text)
+            *known = row_shape(r, a->exprs, &a->type[value[i]]);
+        s[(*n_out)++] = *known;
+    }
     return s;
 }
 

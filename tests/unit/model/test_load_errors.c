@@ -216,7 +216,7 @@ static void rejects_too_many_dimensions(void **state)
     struct oc_buf text = {0};
     struct oc_builder *b = relus(1);
     oc_b_init(b, "w", type_of_rank(&text, OC_MAX_RANK + 1, "]{1}"));
-    expect_builder_error(b, NULL, "tensor: more than 64 dimensions");
+    expect_builder_error(b, NULL, "tensor 'w': more than 64 dimensions");
     b = relus(1);
     oc_b_input(b, "y", type_of_rank(&text, OC_MAX_RANK + 1, "]"));
     expect_builder_error(b, NULL, "shape: more than 64 dimensions");
