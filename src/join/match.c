@@ -1,9 +1,11 @@
 /* Shared by all rules of the join: which types of operators are the same, and the assignment of nodes to a record. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "join/expansion.h"
 #include "join/join.h"
@@ -161,11 +163,42 @@ bool oc_type_set_has_product(const char *set)
            oc_type_set_has(set, "MatMul");
 }
 
+/* The words of all rows: a hash table with linear probing, filled at the first search. A trace may have
+ * thousands of kernels, and the name of a fused one is searched for each of its parts. */
+struct source_word {
+    uint16_t row, at, n; /* the word is n bytes from source + at; n 0: free */
+};
+static struct source_word source_words[2048];
+static pthread_once_t source_words_once = PTHREAD_ONCE_INIT;
+
+static struct source_word *source_word_find(const char *s, size_t n)
+{
+    static const struct oc_hash_secret open = {{1, 0x9e3779b97f4a7c15u}}; /* the keys are ours */
+    for (uint32_t h = oc_hash(&open, s, n);; h++) {
+        struct source_word *w = &source_words[h % OC_COUNT(source_words)];
+        if (!w->n || (w->n == n && memcmp(rows[w->row].source + w->at, s, n) == 0))
+            return w;
+    }
+}
+
+static void fill_source_words(void)
+{
+    for (size_t i = 0; i < OC_COUNT(rows); i++) {
+        const char *set = rows[i].source;
+        for (size_t at = 1, n; n = strcspn(set + at, " "), n; at += n + 1) {
+            struct source_word *w = source_word_find(set + at, n);
+            if (!w->n)
+                *w = (struct source_word){(uint16_t)i, (uint16_t)at, (uint16_t)n};
+        }
+    }
+}
+
 static const struct row *find(const char *s, size_t n)
 {
-    for (size_t i = 0; i < OC_COUNT(rows); i++)
-        if (oc_set_has(rows[i].source, s, n))
-            return &rows[i];
+    pthread_once(&source_words_once, fill_source_words);
+    const struct source_word *w = n ? source_word_find(s, n) : NULL;
+    if (w && w->n)
+        return &rows[w->row];
     if (n > 7 && memcmp(s, "aten::", 6) == 0 && s[n - 1] == '_')
         return find(s, n - 1);
     size_t first = oc_type_without_version(s, n);
