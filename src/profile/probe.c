@@ -428,12 +428,14 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     if (rc == 0 && (begins_as_model(&peek) || oc_described_by(peek.raw, peek.n_raw)))
         *out = OC_FILE_MODEL;
     else if (rc == 0 && (rc = read_peek(path, PEEK_BYTES, &a, &peek, err)) == 0) {
-        bool profile = is_profile(&peek), described = oc_described_by(peek.raw, peek.n_raw);
-        if (!profile && !described && (is = oc_recognize(path, peek.raw, peek.n_raw)))
+        bool described = oc_described_by(peek.raw, peek.n_raw);
+        bool text = peek.n && oc_is_text(peek.data, peek.n) && !described;
+        is = described ? NULL : oc_recognize(path, peek.raw, peek.n_raw);
+        bool profile = (text && !is) || is_profile(&peek); /* which format: found out when it is opened */
+        if (!profile && is)
             rc = fail_as(err, path, is, "an ONNX model or a profile");
         else
-            *out = profile || (peek.n && oc_is_text(peek.data, peek.n) && !described) ? OC_FILE_PROFILE
-                                                                                      : OC_FILE_MODEL;
+            *out = profile ? OC_FILE_PROFILE : OC_FILE_MODEL;
     }
     oc_arena_free(&a);
     return rc;

@@ -92,7 +92,7 @@ static uint32_t chrome_number_of(struct oc_str name)
 
 static bool names(struct oc_str s, const char *lower, const char *upper)
 {
-    return memmem(s.s, s.n, lower, strlen(lower)) || memmem(s.s, s.n, upper, strlen(upper));
+    return oc_find(s.s, s.n, lower, strlen(lower)) || oc_find(s.s, s.n, upper, strlen(upper));
 }
 
 static unsigned device_kind(struct oc_str name)

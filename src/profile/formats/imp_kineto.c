@@ -114,7 +114,7 @@ struct reading {
 
 static bool has_number_version(const struct oc_peek *p)
 {
-    const char *at = memmem(p->data, p->n, "\"schemaVersion\"", 15), *end = p->data + p->n;
+    const char *at = oc_find(p->data, p->n, "\"schemaVersion\"", 15), *end = p->data + p->n;
     for (at = at ? at + 15 : end; at < end && (oc_is_space((unsigned char)*at) || *at == ':'); at++)
         ;
     return at < end && isdigit((unsigned char)*at);
@@ -459,7 +459,7 @@ static const char *name_of_devices(struct reading *r, struct oc_str list)
     static const char key[] = "\"name\"";
     const char *at = list.s, *end = list.s + list.n;
     struct oc_str first = {NULL, 0};
-    while ((at = memmem(at, (size_t)(end - at), key, sizeof(key) - 1)) != NULL) {
+    while ((at = oc_find(at, (size_t)(end - at), key, sizeof(key) - 1)) != NULL) {
         for (at += sizeof(key) - 1; at < end && (*at == ':' || oc_is_space((unsigned char)*at)); at++)
             ;
         const char *close = at < end && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
