@@ -129,6 +129,23 @@ static void damaged_checksum_or_length_is_an_error(void **state)
         }
 }
 
+/* The next piece is inflated while the reader looks at the last one. */
+static void closes_at_any_window(void **state)
+{
+    (void)state;
+    struct packed p = {.n = 0};
+    add_member(&p, 4000 * KIB);
+    for (unsigned windows = 0; windows < 20; windows++) {
+        struct oc_gz *g = oc_gz_open(p.gz, p.n_gz);
+        const char *data;
+        size_t n = 0;
+        for (unsigned i = 0; i < windows; i++)
+            assert_true(oc_gz_more(g, n, true, &data, &n));
+        oc_gz_close(g);
+    }
+    packed_free(&p);
+}
+
 static void truncated_trailer_is_an_error(void **state)
 {
     (void)state;
@@ -187,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_members_of_all_sizes),
         cmocka_unit_test(damaged_checksum_or_length_is_an_error),
+        cmocka_unit_test(closes_at_any_window),
         cmocka_unit_test(truncated_trailer_is_an_error),
         cmocka_unit_test(header_checksum_is_verified),
         cmocka_unit_test(packed_data_is_read_back),
