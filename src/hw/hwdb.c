@@ -241,29 +241,37 @@ static int hwdb_read_all(struct oc_hwdb *db, struct oc_err *err)
     return 0;
 }
 
-static bool is_quote(uint8_t c)
+static bool is_quote(char c)
 {
     return c == '"' || c == '\'';
 }
 
-/* Whether the folded text occurs in the file; as the value of an attribute: between quotes. */
-static bool file_contains(const char *path, const char *folded, bool attribute)
+/* Whether the folded text is the value of an attribute: between quotes of this kind. */
+static bool quotes_value(struct oc_str text, const char *folded, char quote)
+{
+    size_t n = strlen(folded);
+    for (const char *at; (at = oc_str_chr(text, quote)); text = oc_str_from(text, at + 1)) {
+        size_t left = (size_t)(text.s + text.n - at) - 1, k = 0;
+        while (k < n && k < left && oc_fold_char(at[1 + k]) == folded[k])
+            k++;
+        if (k == n && n < left && is_quote(at[1 + n]))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the file may have a device of this name; NULL: any, written with references to characters. */
+static bool may_have(const char *path, const char *folded)
 {
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, NULL))
         return true; /* the reader reports what is wrong */
-    const uint8_t *text = file.data;
-    size_t n = strlen(folded), size = (size_t)file.size_bytes, k = 0;
-    bool found = false;
-    for (size_t i = 1; !found && i + n < size; i++) { /* an element is around it */
-        if (attribute && !is_quote(text[i - 1]))
-            continue;
-        for (k = 0; k < n && oc_fold_char((char)text[i + k]) == folded[k];)
-            k++;
-        found = k == n && (!attribute || is_quote(text[i + n]));
-    }
+    struct oc_str text = {(const char *)file.data, (size_t)file.size_bytes};
+    bool found = !folded     ? oc_str_chr(text, '&') != NULL
+                 : folded[0] ? quotes_value(text, folded, '"') || quotes_value(text, folded, '\'')
+                             : false;
     oc_file_unmap(&file);
-    return found && n > 0;
+    return found;
 }
 
 static bool has_name(const struct oc_device *d, struct oc_arena *scratch, const char *folded)
@@ -303,7 +311,7 @@ static int search_files(struct oc_hwdb *db, const char *folded, bool references,
 {
     for (size_t i = 0; i < db->n_file && !*out; i++) {
         struct hw_file *f = &db->file[i];
-        if (!f->read && !file_contains(f->path, references ? "&" : folded, !references))
+        if (!f->read && !may_have(f->path, references ? NULL : folded))
             continue;
         if (hwdb_read_one(db, f, err))
             return -1;
