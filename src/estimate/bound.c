@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/ck.h"
+#include "estimate/curve.h"
 #include "estimate/kernels.h"
 #include "onnxcost.h"
 
@@ -640,14 +641,26 @@ static bool has_class(const struct oc_device *d, unsigned cls)
     return d->peak[OC_HW_VECTOR][cls] || d->peak[OC_HW_MATRIX][cls];
 }
 
+bool oc_bound_keeps_tensors(const struct oc_device *device)
+{
+    const struct oc_hw_level *dram = oc_device_dram(device);
+    bool on_chip = false;
+    for (size_t i = 0; i < device->n_level; i++)
+        on_chip |= &device->level[i] != dram && device->level[i].size;
+    return !on_chip || oc_cal_device_kind(device) == OC_CAL_NPU;
+}
+
 /* 8-bit integers without a peak may be of any speed; narrow floats without one are not in the hardware. */
 static double part_time(const struct oc_device *device, const struct oc_bound_part *p,
                         const struct oc_roof_opts *opts)
 {
     static const uint8_t also[] = {OC_CLASS_I8, OC_CLASS_F8, OC_CLASS_F4};
-    double s = known_time(device, &p->work, opts);
+    struct oc_work work = p->work;
+    if (opts->cache && oc_bound_keeps_tensors(device))
+        work.bytes = work.weight_bytes, work.written = 0;
+    double s = known_time(device, &work, opts);
     for (size_t i = 0; i < OC_COUNT(also); i++) {
-        struct oc_work w = p->work;
+        struct oc_work w = work;
         if (!(p->also >> i & 1) || (also[i] != OC_CLASS_I8 && !has_class(device, also[i])))
             continue;
         for (unsigned c = 0; c < OC_CLASS_COUNT; c++)

@@ -14,6 +14,8 @@
  *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for
  *    several queries, which takes fewer multiplications, and skip masked ones: then its scores and sums count
  *    nothing.
+ *  - NPUs hold tensors between products in on-chip memory, whatever the batch: their compilers cut it into
+ *    slices. So may a device whose file has no such memory. Weights, inputs and outputs are in DRAM.
  *
  * An operator without a cost, a tensor without a size and a figure that the device file lacks count as
  * nothing: what remains is a lower bound. */
@@ -66,6 +68,9 @@ uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node);
 
 /* Seconds of a run; NAN: the device file has no figure for any of the work. */
 double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *device, bool cache);
+
+/* Tensors between products need not be in DRAM, of any size. */
+bool oc_bound_keeps_tensors(const struct oc_device *device);
 
 /* The same for an analysis. */
 double oc_bound_of(const struct oc_analysis *a, const struct oc_recast *as, const struct oc_device *device,

@@ -126,6 +126,7 @@ function boundAt(live, run, type, d, x, cache = live.cache) {
   let sum = 0, compute = 0, memory = 0;
   const times = law.parts.map(p => {
     const w = workAt(live, p, value);
+    if (cache && d.keeps) { w.bytes = w.weights; w.written = 0; } /* between products */
     let t = rooflineTime(live, d, w, cache, constants);
     ALSO.forEach((name, i) => {
       if (!(w.also >> i & 1) || i && d.vector[name] === undefined && d.matrix[name] === undefined) return;
