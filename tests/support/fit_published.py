@@ -25,7 +25,7 @@ def figures():
 
 
 SHIPPED = figures()
-START = {**{('conv', r): v for r, v in zip(RATES, (0.6, 0.45, 0.35, 0.35))},
+START = {**{('conv', r): v for r, v in zip(RATES, (0.6, 0.45, 0.35, 0.7))},
          **{('gemm', r): v for r, v in zip(RATES, (0.7, 0.5, 0.6, 0.5))}, 'MEMORY': 0.75, 'LAUNCH_S': 2e-6}
 
 

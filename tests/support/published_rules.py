@@ -11,6 +11,7 @@ import xml.etree.ElementTree as xml
 
 binary, zoo, tables, hwdb = sys.argv[1:5]
 AS = {'f32': None, 'tf32': None, 'f16': 'fp16', 'i8': 'int8'}
+LARGE = 256
 ORDER = math.log(1.25)  # pairs of devices that differ by more have an order
 
 Row = collections.namedtuple('Row', 'use family model dims batch precision device runtime ms source')
@@ -179,6 +180,13 @@ def main():
         held = sum(inside[r] for r in chosen)
         result('the interval holds at least 75 %% of the rows "%s"' % use,
                [] if held >= 0.75 * len(chosen) else [share(held, len(chosen))])
+    large = collections.defaultdict(list)
+    for r in rows:
+        if r.batch >= LARGE:
+            large[r.model, r.precision].append(math.log(middle[r] / r.ms))
+    result('estimates of batches of %d and more are within a factor of two, in the median of each model and type' % LARGE,
+           ['%s %s: x %.2f' % (*key, math.exp(sorted(e)[len(e) // 2])) for key, e in large.items()
+            if abs(sorted(e)[len(e) // 2]) > math.log(2)])
     right, wrong = pairs(rows, middle)
     print('# order of device pairs: %s' % share(right, right + len(wrong)))
     result('at least 90 % of device pairs that differ by more than 25 % are in order',
