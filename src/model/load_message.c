@@ -419,13 +419,15 @@ static int read_external(struct oc_loader *l, const struct oc_wire_field *entry,
     return wire_end(l, &w);
 }
 
-/* A field, by its member of protobuf-c's struct; of lists of typed elements it only matters that they exist. */
+/* A field, by its member of protobuf-c's struct; of lists of typed elements it only matters that they exist. Lists
+ * of numbers may be packed or not. */
 static int read_tensor_field(struct oc_loader *l, const struct oc_wire_field *f, const uint8_t *at,
                              struct tensor_header *h)
 {
     const ProtobufCFieldDescriptor *d = field_of(&oc__tensor__descriptor, f->num);
-    bool list = d && d->offset == offsetof(Oc__Tensor, dims) && f->type == OC_WIRE_LEN;
-    if (!d || (f->type != wire_type_of(d) && !list))
+    bool lists = d && d->type == PROTOBUF_C_TYPE_BYTES && d->offset != offsetof(Oc__Tensor, raw_data);
+    bool packed = d && d->offset == offsetof(Oc__Tensor, dims) && f->type == OC_WIRE_LEN;
+    if (!d || (f->type != wire_type_of(d) && !lists && !packed))
         return 0;
     switch (d->offset) {
     case offsetof(Oc__Tensor, dims):

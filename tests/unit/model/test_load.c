@@ -134,6 +134,27 @@ static void lists_merge_packed_and_single_numbers_in_order(void **state)
     oc_model_free(m);
 }
 
+/* A tensor (field 5 of the attribute): int64[2,2], dims packed (0x0a) and not (0x08), int64_data not (0x38). */
+static void tensors_have_lists_of_both_forms(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\x2a\x0f"
+                                "\x08\x02\x0a\x01\x02"
+                                "\x10\x07"
+                                "\x38\x03\x38\x04\x38\x05\x38\x06";
+    struct oc_model *m = load_attribute(bytes, sizeof(bytes) - 1);
+    const struct oc_tensor *t = m->node[0].attr[0].tensors_or_null;
+    struct oc_elem e[4];
+    assert_non_null(t);
+    assert_int_equal(t->dtype, OC_DT_INT64);
+    assert_int_equal(t->rank, 2);
+    assert_int_equal(t->elements, 4);
+    assert_true(oc_tensor_elems(m, t, 4, e, &m->arena));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(e[i].i.v, 3 + i);
+    oc_model_free(m);
+}
+
 /* The wrong wire type (i as bytes), an unknown field 99, and i twice. */
 static void skips_unknown_fields_and_takes_the_last_number(void **state)
 {
@@ -544,6 +565,7 @@ int main(void)
         cmocka_unit_test(loads_nodes_attributes_and_types),
         cmocka_unit_test(lists_merge_packed_and_single_numbers_in_order),
         cmocka_unit_test(skips_unknown_fields_and_takes_the_last_number),
+        cmocka_unit_test(tensors_have_lists_of_both_forms),
         cmocka_unit_test(skips_a_node_of_the_wrong_wire_type),
         cmocka_unit_test(derives_the_type_of_an_attribute_without_one),
         cmocka_unit_test(reads_elements_of_every_type),
