@@ -50,6 +50,8 @@ struct reading {
     struct oc_buf key;
     double run_ns;           /* sum over the runs that the file marks */
     struct oc_str shapes[4]; /* IN .. OUT_TYPE of the row */
+    struct oc_recording_count tables;
+    bool shortened; /* a page replaced rows with "..." */
 };
 
 static struct oc_str device_tables_at(const struct reading *r, const struct oc_str *field, size_t n,
@@ -457,25 +459,65 @@ static int device_tables_take_row(struct reading *r, const struct oc_str *f, siz
     return 0;
 }
 
-static int device_tables_read_table(struct reading *r, enum source source, struct oc_err *err)
+/* Rows that a page does not show. */
+static bool is_gap(const struct oc_str *f, size_t n)
 {
-    const struct oc_str *f;
-    size_t n;
-    if (oc_csv_need(r->c, device_tables_is_header, &source, &f, &n,
-                    oc_printf(&r->rows.scratch, "of a table of %s", producer_name[source]), err) != 0)
-        return -1;
+    return n == 1 && (oc_str_eq(oc_csv_trim(f[0]), "...") || oc_str_eq(oc_csv_trim(f[0]), "\u2026"));
+}
+
+/* In a log or a README other text follows a table, or the next one. */
+static bool ends_table(const struct reading *r, enum source source, const struct oc_str *f, size_t n)
+{
+    double v;
+    struct oc_str unit, time = device_tables_at(r, f, n, r->at[TOTAL] != OC_CSV_NONE ? TOTAL : END);
+    return n && !oc_csv_number(time, &v, &unit) && (n < r->width || device_tables_is_header(&source, f, n));
+}
+
+static int device_tables_read_table(struct reading *r, enum source source, const struct oc_str *f, size_t n,
+                                    struct oc_err *err)
+{
     r->layout = device_tables_layout_of(f, n, source);
     r->width = n;
     int rc = device_tables_find_columns(r, f, n, err);
     if (rc == 0 && r->layout->units_row)
         rc = read_units(r, err);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
-        if (n && n < r->width && oc_csv_cut(r->c))
+        if (n && n < r->width && oc_csv_cut(r->c)) {
             oc_prof_cut(r->p, r->c);
-        else if (n > 2)
+        } else if (is_gap(f, n)) {
+            r->shortened = true;
+        } else if (ends_table(r, source, f, n)) {
+            oc_csv_unread(r->c);
+            break;
+        } else if (n > 2) {
             rc = device_tables_take_row(r, f, n, err);
+        }
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
+}
+
+/* The first table that has rows. */
+static int read_tables(struct reading *r, enum source source, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    int rc = oc_csv_need(r->c, device_tables_is_header, &source, &f, &n,
+                         oc_printf(&r->rows.scratch, "of a table of %s", producer_name[source]), err);
+    for (bool found = rc == 0; rc == 0 && found;
+         found = rc == 0 && oc_csv_find(r->c, device_tables_is_header, &source, &f, &n)) {
+        if (r->n) {
+            oc_recording_begins(&r->tables, r->c);
+            continue;
+        }
+        r->tables.n = 0;
+        oc_recording_begins(&r->tables, r->c);
+        rc = device_tables_read_table(r, source, f, n, err);
+    }
+    oc_recordings_warn(&r->tables, "tables", r->p);
+    if (r->shortened)
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-rows", "",
+                    "the text leaves out rows of the table with '...': their time is missing");
+    return rc;
 }
 
 static int device_tables_read_source(enum source source, const struct oc_source *src,
@@ -486,7 +528,7 @@ static int device_tables_read_source(enum source source, const struct oc_source 
     oc_op_rows_init(&r.rows, out, opts);
     r.launches = oc_timeline_new(out);
     r.seen.arena = &r.rows.scratch;
-    int rc = device_tables_read_table(&r, source, err);
+    int rc = read_tables(&r, source, err);
     out->producer = producer_name[source];
     if (rc == 0 && r.launches->n_event) {
         out->imported_ns = NAN;

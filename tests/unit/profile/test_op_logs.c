@@ -323,6 +323,32 @@ static void top_kernels_of_rocprof_compute_are_read(void **state)
     assert_non_null(strstr(err.msg, "column 'Sum' has no unit of time"));
 }
 
+/* A README: a table ends where its rows end, "..." stands for rows, and only the first table with rows is read. */
+static void tables_of_rocprof_are_found_in_text(void **state)
+{
+#define STATS "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"
+    (void)state;
+    struct oc_profile *p =
+        read_text("# A page\n```\n" STATS "```\n" STATS "\"gemm(int, int)\",2,300,150,75.0\n...\n"
+                  "\"fill\",1,100,100,25.0\n```\nFirst, second, third, and fourth words.\n" STATS
+                  "\"HIP_API\",9,5000,555,100.0\n");
+    assert_string_equal(p->format, "rocprof");
+    assert_true(p->n_rec == 2 && p->imported_kernel_ns == 400);
+    assert_non_null(strstr(t_finding(p, "W-several-profiles"), "2 tables, at lines 5 and 11"));
+    assert_non_null(strstr(t_finding(p, "W-rows"), "'...'"));
+    oc_profile_close(p);
+    p = read_text("\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n\"f\",10,30\n\n\"f\",40,70\n" STATS
+                  "\"g\",1,7,7,100.0\n");
+    assert_true(p->n_rec == 1 && p->imported_kernel_ns == 50);
+    assert_non_null(t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+    p = read_text(STATS "\"f\",2,300,150,75.0\n\"g\",1,100,100,25.0\n");
+    assert_true(p->n_rec == 2 && p->diags.n == 0);
+    oc_profile_close(p);
+    assert_null(t_profile_text(STATS "\"f\",2,oops,150,75.0\n", NULL, &(struct oc_err){0}));
+#undef STATS
+}
+
 /* ---- MNN, RKNN, ggml ---------------------------------------------------------------------------------- */
 
 /* Operators are means of the runs, and "Avg=" ends a recording. */
@@ -456,6 +482,7 @@ int main(void)
         cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
         cmocka_unit_test(kernels_of_the_web_without_a_bar_have_type_and_name),
         cmocka_unit_test(top_kernels_of_rocprof_compute_are_read),
+        cmocka_unit_test(tables_of_rocprof_are_found_in_text),
         cmocka_unit_test(operators_of_mnn_have_their_mean_of_a_run),
         cmocka_unit_test(tables_of_mnn_are_a_mean_run),
         cmocka_unit_test(layers_of_rknn_have_the_names_of_nodes),
