@@ -220,7 +220,8 @@ struct torch_table {
     size_t at[T_COLUMNS]; /* OC_CSV_NONE: no such column */
     struct torch_row *row;
     size_t n, cap;
-    bool totals;              /* a table without self times comes first */
+    size_t negative; /* rows with a self time below 0: calls in other threads took longer than the operator */
+    bool totals;     /* a table without self times comes first */
     const char *untimed;      /* why the times of the device, which the profiler before Kineto computed from
                                * events, are not those of its work; NULL: they are */
     double step_ns;           /* time of the CPU in steps outside operators */
@@ -282,11 +283,16 @@ static void torch_header(struct reading *r, struct oc_str line)
                    : BEFORE;
 }
 
-/* "129.811ms"; NAN: not a time. */
+/* "129.811ms"; NAN: not a time, or negative. */
 static double torch_time(struct oc_str s)
 {
     double ns;
     return oc_csv_time(s, &ns) ? ns : (double)NAN;
+}
+
+static double torch_signed_time(struct oc_str s)
+{
+    return s.n && s.s[0] == '-' ? -torch_time(oc_str_skip(s, 1)) : torch_time(s);
 }
 
 /* False: not a row. Without a column of calls: total and average of an event of its own are equal; 0: of
@@ -309,8 +315,8 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
     struct torch_row row = {.where = oc_csv_offset(r->c), .device_ns = NAN};
     if (oc_text_cells(line, cell) != r->n_span) /* a number may be wider than its column */
         oc_text_cut(line, r->span, r->n_span, cell);
-    row.self_ns = torch_time(cell[t->at[T_SELF]]);
-    row.total_ns = torch_time(cell[t->at[T_TOTAL]]);
+    row.self_ns = torch_signed_time(cell[t->at[T_SELF]]);
+    row.total_ns = torch_signed_time(cell[t->at[T_TOTAL]]);
     if (t->at[T_DEVICE] != OC_CSV_NONE) {
         row.device_ns = torch_time(cell[t->at[T_DEVICE]]);
         if (isnan(row.device_ns) && cell[t->at[T_DEVICE]].n && cell[t->at[T_DEVICE]].s[0] == '-')
@@ -320,6 +326,9 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
         return 0;
     if (t->n >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
+    t->negative += row.self_ns < 0;
+    row.self_ns = fmax(row.self_ns, 0);
+    row.total_ns = fmax(row.total_ns, 0);
     struct oc_str name = cell[t->at[T_NAME]],
                   shapes = t->at[T_SHAPES] != OC_CSV_NONE ? cell[t->at[T_SHAPES]] : (struct oc_str){"", 0};
     row.name = (struct oc_str){oc_strndup(&t->arena, name.s, name.n), name.n};
@@ -449,6 +458,12 @@ static void torch_warnings(const struct reading *r)
     if (t->untimed)
         oc_diag_add(&p->diags, OC_WARNING, "W-device-time", "", "%s: only times of the CPU are read",
                     t->untimed);
+    if (t->negative)
+        oc_diag_add(
+            &p->diags, OC_WARNING, "W-self-time", "",
+            "self times of %zu rows are negative, because what these operators called took longer than they "
+            "did: they count 0",
+            t->negative);
     if (cpu < 0.99 || device < 0.99)
         oc_diag_add(&p->diags, OC_WARNING, "W-rows", "",
                     "the table has rows for %.1f %% of the CPU time%s: print all with table(row_limit=-1)",

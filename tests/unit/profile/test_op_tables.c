@@ -527,6 +527,27 @@ static void negative_device_times_are_not_read(void **state)
     oc_profile_close(p);
 }
 
+/* A self time is a difference; its row stays, and counts 0. */
+static void negative_self_times_count_nothing(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_text(
+        TORCH_HEAD
+        " DDP.forward  -5088.000us     1.372s     4.000ms     4.000ms             1    []\n"
+        "   aten::sub    -0.000us     0.000us     0.000us     0.000us             2    []\n"
+        "   aten::add     1.000ms     1.000ms     0.000us     0.000us             2    []\n" TORCH_RULE);
+    assert_true(t_rec(p, "DDP.forward") && t_rec(p, "aten::sub"));
+    assert_true(fabs(sum_of(p, false) - 1e6) < 1e-3 && fabs(sum_of(p, true) - 4e6) < 1e-3);
+    assert_non_null(strstr(t_finding(p, "W-self-time"), "self times of 1 rows are negative"));
+    oc_profile_close(p);
+    p = open_text(
+        TORCH_HEAD
+        "   aten::add     1.000ms     1.000ms     0.000us     0.000us             2    []\n"
+        "         ---         ---         ---         ---         ---             -    []\n" TORCH_RULE);
+    assert_true(p->n_rec == 1 && !t_finding(p, "W-self-time"));
+    oc_profile_close(p);
+}
+
 /* Two tables of one program may show the same times, sorted in two ways. */
 static void only_the_first_pytorch_table_is_read(void **state)
 {
@@ -664,6 +685,7 @@ int main(void)
         cmocka_unit_test(shapes_of_a_pytorch_table_separate_rows),
         cmocka_unit_test(kernels_alone_are_rows_of_a_pytorch_table),
         cmocka_unit_test(negative_device_times_are_not_read),
+        cmocka_unit_test(negative_self_times_count_nothing),
         cmocka_unit_test(only_the_first_pytorch_table_is_read),
         cmocka_unit_test(a_table_is_found_after_much_output),
         cmocka_unit_test(openvino_units_by_version),
