@@ -62,6 +62,15 @@ const struct oc_kernel_row *oc_kernel_names_rows(const struct oc_kernel_names *o
 /* ONNX type in the name of one node. False: none. */
 bool oc_type_in_name(const char *name, size_t n, struct oc_str *type);
 
+/* "scope/conv/Conv2D:Conv2D", name and type of TensorFlow's operator that launched a kernel; also after other
+ * annotations and "::". False: another annotation, or XLA's "XlaModule:". */
+bool oc_tensorflow_operator(struct oc_str s, struct oc_str *name, struct oc_str *type);
+/* Of a backward pass. */
+static inline bool oc_is_tensorflow_gradient(struct oc_str name)
+{
+    return oc_str_starts(name, "gradient_tape/") || oc_str_starts(name, "gradients/");
+}
+
 /* Length without the version of CANN's and TensorFlow's types: MatMulV3, GatherV2. n: none. */
 size_t oc_type_without_version(const char *s, size_t n);
 

@@ -1,4 +1,5 @@
 /* Names of layers: the grammar of TensorRT's names of fused layers, and the ONNX type that a name stands for. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -574,4 +575,22 @@ struct oc_str trt_layer_type(const struct trt_typed *l)
         if (oc_equal(moving[i].layer, l->type))
             return allowed(moving[i].onnx, &named, own);
     return named.type.n ? named.type : own;
+}
+
+bool oc_tensorflow_operator(struct oc_str s, struct oc_str *name, struct oc_str *type)
+{
+    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
+    if (!colon || colon == s.s)
+        return false;
+    *type = (struct oc_str){colon + 1, s.n - (size_t)(colon + 1 - s.s)};
+    *name = (struct oc_str){s.s, (size_t)(colon - s.s)};
+    for (size_t i = 0; i < type->n; i++)
+        if (!oc_is_alnum((unsigned char)type->s[i]) && type->s[i] != '_')
+            return false;
+    for (size_t i = name->n; i-- > 1;)
+        if (name->s[i] == ':' && name->s[i - 1] == ':') {
+            *name = (struct oc_str){name->s + i + 1, name->n - i - 1};
+            break;
+        }
+    return type->n && name->n && !isdigit((unsigned char)type->s[0]);
 }

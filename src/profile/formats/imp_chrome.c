@@ -3,7 +3,8 @@
  * unknown producers, events nest by time and each is an operator with its event name. B and E events are
  * paired per thread, last begun first (a stack). In traces of XLA and TensorFlow (trace.json.gz) the process
  * "/device:GPU:0" has the device's work on its streams, or on the thread "XLA Ops" where there are none; its
- * thread "Steps" marks runs, and its other threads show the same time again. rocprof's results.json has the
+ * thread "Steps" marks runs, and its other threads show the same time again; annotations of kernels name
+ * TensorFlow's operators. rocprof's results.json has the
  * processes "GPU0" .. and "COPY" for the device and "CPU HIP API" for the host. In traces that programs write
  * from CUPTI's activities, an event with a correlation is the call of the runtime or the work that it
  * launched. */
@@ -11,13 +12,15 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "profile/core/kernel_names.h"
 #include "profile/formats/chrome_reader.h"
 
-enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, F_LAUNCH, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
+enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, F_LAUNCH, F_OPERATOR, MAX_OPEN = 1 << 20, MAX_PLACES = 256 };
 
 static const struct oc_chrome_key arg_of[] = {
-    {"name", F_NAME},          {"op_full_name", F_OP},      {"type", F_TYPE},
-    {"correlation", F_LAUNCH}, {"correlationId", F_LAUNCH}, {"correlation_id", F_LAUNCH}};
+    {"name", F_NAME},           {"op_full_name", F_OP},      {"type", F_TYPE},
+    {"correlation", F_LAUNCH},  {"correlationId", F_LAUNCH}, {"correlation_id", F_LAUNCH},
+    {"annotation", F_OPERATOR}, {"tf_op", F_OPERATOR}};
 
 struct begun { /* a B event that waits for its E event */
     uint32_t name, before;
@@ -41,6 +44,9 @@ struct reading {
     struct begun *begun;                /* on the heap; entries of one lane form a linked list */
     uint32_t n_begun, cap_begun, spare; /* spare: free list */
     uint32_t *last, n_last;             /* per lane: top of the stack of open events */
+    struct oc_map type_of;              /* of operators of TensorFlow, by name: index into type */
+    const char **type;                  /* on the heap */
+    size_t n_type, cap_type;
     size_t unpaired, async;
     bool mindspore, device;
 };
@@ -174,11 +180,38 @@ static unsigned role_here(const struct reading *r)
     return role;
 }
 
+/* A kernel of TensorFlow has the name and type of the operator that launched it. */
+static uint32_t kernel_name(struct reading *r, uint32_t name)
+{
+    struct oc_str operator, type;
+    uint32_t id = (uint32_t)r->n_type;
+    if (!oc_tensorflow_operator(oc_chrome_text(&r->c, F_OPERATOR), &operator, & type))
+        return name;
+    r->out->training |= oc_is_tensorflow_gradient(operator);
+    if (oc_map_add(&r->type_of, operator.s, operator.n, &id, NULL)) {
+        OC_GROW(r->type, r->n_type, r->cap_type);
+        r->type[r->n_type++] = oc_intern(&r->out->names, type.s, type.n);
+    }
+    return oc_timeline_name(r->t, operator.s, operator.n);
+}
+
+static void set_operator_types(const struct reading *r)
+{
+    for (uint32_t i = 0; i < r->out->n_rec; i++) {
+        struct oc_prof_rec *rec = &r->out->rec[i];
+        uint32_t id = rec->bucket ? OC_NONE : oc_map_get(&r->type_of, rec->name, strlen(rec->name));
+        if (id != OC_NONE)
+            rec->op_type = r->type[id];
+    }
+}
+
 static void add_placed(struct reading *r, uint32_t name, double start_ns, double dur_ns)
 {
     unsigned role = role_here(r);
     bool device = role == ROLE_STREAM || role == ROLE_OPS;
     unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_USER;
+    if (kind == OC_EV_KERNEL)
+        name = kernel_name(r, name);
     if (role == ROLE_STEPS)
         oc_timeline_add_run(r->t, start_ns, dur_ns);
     else if (role == ROLE_OVERLAY)
@@ -363,7 +396,15 @@ static int read_chrome(const struct oc_source *src, const struct oc_profile_opts
 {
     static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
     struct reading r = {.out = out, .t = oc_timeline_new(out), .spare = OC_NONE};
-    return chrome_read_events(&r, src, opts, &rules, err);
+    struct oc_arena keys = {0};
+    r.type_of.arena = &keys;
+    int rc = chrome_read_events(&r, src, opts, &rules, err);
+    if (rc == 0)
+        set_operator_types(&r);
+    free(r.type);
+    oc_map_free(&r.type_of);
+    oc_arena_free(&keys);
+    return rc;
 }
 
 /* One record per operator: a kernel does not report which of the operator's calls launched it. */
@@ -382,7 +423,7 @@ const struct oc_importer oc_importer_chrome = {
     .name = "chrome",
     .title = "Chrome trace of XLA, TensorFlow or another producer",
     .seen = "traces of several producers",
-    .lost = "arguments of events; flows",
+    .lost = "arguments of events, except operators; flows",
     .probe = probe_chrome,
     .read = read_chrome,
 };

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "profile/core/kernel_names.h"
 #include "profile/core/timeline.h"
 
 #define MAX_PS ((uint64_t)1 << 62)
@@ -263,26 +264,6 @@ static struct oc_str xplane_type_of(struct oc_str name)
     return name;
 }
 
-/* "scope/conv/Conv2D:Conv2D", name and type of TensorFlow's operator that launched a kernel; also after other annotations
- * and "::". False: another annotation, or XLA's "XlaModule:". */
-static bool split_tf_op(struct oc_str s, struct oc_str *name, struct oc_str *type)
-{
-    const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
-    if (!colon || colon == s.s)
-        return false;
-    *type = (struct oc_str){colon + 1, s.n - (size_t)(colon + 1 - s.s)};
-    *name = (struct oc_str){s.s, (size_t)(colon - s.s)};
-    for (size_t i = 0; i < type->n; i++)
-        if (!oc_is_alnum((unsigned char)type->s[i]) && type->s[i] != '_')
-            return false;
-    for (size_t i = name->n; i-- > 1;)
-        if (name->s[i] == ':' && name->s[i - 1] == ':') {
-            *name = (struct oc_str){name->s + i + 1, name->n - i - 1};
-            break;
-        }
-    return type->n && name->n && !isdigit((unsigned char)type->s[0]);
-}
-
 /* Equal, or both unknown. */
 static bool is_same_figure(double a, double b)
 {
@@ -363,9 +344,9 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
     bool copy = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET;
     if (facts.hlo_op.n && !copy)
         name = facts.hlo_op;
-    if (!facts.hlo_op.n && e.kind == OC_EV_KERNEL && split_tf_op(facts.tf_op, &operator, & type)) {
+    if (!facts.hlo_op.n && e.kind == OC_EV_KERNEL && oc_tensorflow_operator(facts.tf_op, &operator, & type)) {
         name = operator;
-        r->out->training |= oc_str_starts(name, "gradient_tape/") || oc_str_starts(name, "gradients/");
+        r->out->training |= oc_is_tensorflow_gradient(name);
         figure.category = type;
     }
     if (!name.n)

@@ -112,6 +112,40 @@ static void xla_devices_are_not_host_time(void **state)
     }
 }
 
+/* Two kernels of one operator, one of its gradient, one of no operator; the thread TensorFlow Ops repeats them. */
+static void kernels_of_tensorflow_have_its_operators(void **state)
+{
+    (void)state;
+#define KERNEL(NAME, TS, ARGS)                                                                               \
+    ",{\"ph\": \"X\", \"pid\": 1, \"tid\": 13, \"name\": \"" NAME "\", \"ts\": " TS                          \
+    ", \"dur\": 10, \"args\": {" ARGS "}}"
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text(
+        "{\"traceEvents\": ["
+        "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": \"/device:GPU:0\"}},"
+        "{\"ph\": \"M\", \"pid\": 1, \"tid\": 13, \"name\": \"thread_name\", \"args\": {\"name\": \"Stream "
+        "#13\"}},"
+        "{\"ph\": \"M\", \"pid\": 1, \"tid\": 14, \"name\": \"thread_name\", \"args\": {\"name\": "
+        "\"TensorFlow Ops\"}},"
+        "{\"ph\": \"X\", \"pid\": 1, \"tid\": 14, \"name\": \"Conv2D\", \"ts\": 0, \"dur\": 20}" KERNEL(
+            "gemm", "0", "\"annotation\": \"net/conv/Conv2D:Conv2D\"")
+            KERNEL("split", "10", "\"annotation\": \"net/conv/Conv2D:Conv2D\"")
+                KERNEL("gemm", "20", "\"tf_op\": \"gradient_tape/net/conv:Conv2DBackpropInput\"")
+                    KERNEL("fill", "30", "\"annotation\": \"#edge_name=e_1#\"")
+                        KERNEL("MemcpyH2D", "40", "\"annotation\": \"net/in:Const\"") "]}",
+        NULL, &err);
+#undef KERNEL
+    assert_non_null(p);
+    const struct oc_prof_rec *conv = t_rec(p, "net/conv/Conv2D"), *fill = t_rec(p, "fill");
+    assert_true(conv && conv->total_kernel_ns == 20000 && p->imported_kernel_ns == 50000);
+    assert_string_equal(conv->op_type, "Conv2D");
+    assert_string_equal(t_rec(p, "gradient_tape/net/conv")->op_type, "Conv2DBackpropInput");
+    assert_true(fill && fill->total_kernel_ns == 10000 && p->training);
+    assert_null(t_rec(p, "gemm"));
+    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 10000 && !t_rec(p, "net/in"));
+    oc_profile_close(p);
+}
+
 /* A program that writes CUPTI's activities: a call of the runtime and what it launched have one correlation.
  */
 static void launched_work_is_not_host_time(void **state)
@@ -299,6 +333,7 @@ int main(void)
         cmocka_unit_test(begin_and_end_events_nest),
         cmocka_unit_test(reads_mindspore_timelines),
         cmocka_unit_test(xla_devices_are_not_host_time),
+        cmocka_unit_test(kernels_of_tensorflow_have_its_operators),
         cmocka_unit_test(devices_of_rocprof_are_not_host_time),
         cmocka_unit_test(launched_work_is_not_host_time),
         cmocka_unit_test(ascend_streams_are_device_time_once),
