@@ -52,6 +52,7 @@
     X(tflite) \
     X(mnn) \
     X(rknn) \
+    X(mace) \
     X(ggml_vulkan) \
     X(deepspeed) \
     X(tvm) \

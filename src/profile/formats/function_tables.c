@@ -1,4 +1,4 @@
-/* Tables of CPU functions. */
+/* Tables that programs print: of CPU functions; of layers and operator types by MACE and RKNN. */
 #include "profile/formats/function_tables.h"
 
 #include <math.h>
@@ -449,4 +449,179 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
     if (rc == 0)
         count_tables(kind, &t);
     return rc == 0 && oc_csv_failed(c) ? oc_csv_error(c, err) : rc;
+}
+
+/* ---- layers and operator types ---------------------------------------------------------------------- */
+
+/* Cells are between '|', or between blanks; a row is the mean of a run:
+ *
+ *   | Op Type | Start | First | Avg(ms) | .. | Output Shape | Dilation | name |     MACE: operators
+ *   | Op Type | Count | Avg(ms) | % | cdf% | MACs | GMACPS | Called times |         MACE: types
+ *   | round | first(ms) | curr(ms) | min(ms) | max(ms) | avg(ms) | std |            MACE: a run
+ *   Layer ID    Name    Operator    Uid    Time(us)                                 RKNN Toolkit 1
+ *   OpType  CallNumber  CPUTime(us)  GPUTime(us)  NPUTime(us)  TotalTime(us) ..     RKNN: types */
+enum { O_NAME, O_TYPE, O_CALLS, O_TIME, O_NPU, O_ID, O_COLUMNS };
+enum { MAIN = 1, PART }; /* PART: after a table with the same times it is not another recording */
+
+static const struct op_table {
+    bool mace;
+    int section;
+    double unit_ns;
+    const char *column[O_COLUMNS];
+} op_tables[] = {
+    {true, MAIN, 1e6, {"name", "Op Type", NULL, "Avg(ms)"}},
+    {true, PART, 1e6, {"Op Type", NULL, "Called times", "Avg(ms)"}},
+    {true, 0, 1e6, {NULL, NULL, "round", "avg(ms)"}},
+    {false, MAIN, 1e3, {"Name", "Operator", NULL, "Time(us)", NULL, "Layer ID"}},
+    {false, MAIN, 1e3, {"Name", NULL, NULL, "Time(us)", NULL, "Layer ID"}},
+    {false, PART, 1e3, {"OpType", NULL, "CallNumber", "TotalTime(us)", "NPUTime(us)"}},
+};
+
+/* The prefix of a log is left of the first '|', or in the first cell. */
+static size_t op_table_cells(struct oc_str line, struct oc_str *cell)
+{
+    const char *bar = oc_str_chr(line, '|'), *next;
+    size_t n = 0;
+    for (; bar && n < OC_TEXT_COLUMNS; bar = next) {
+        line = oc_str_from(line, bar + 1);
+        if (!(next = oc_str_chr(line, '|')))
+            break;
+        cell[n++] = oc_csv_trim(oc_str_before(line, next));
+    }
+    return n ? n : oc_text_cells(line, cell);
+}
+
+static const struct op_table *op_table_of(bool mace, const struct oc_str *cell, size_t n, size_t *at)
+{
+    for (const struct op_table *t = op_tables; t < op_tables + OC_COUNT(op_tables); t++) {
+        bool fits = t->mace == mace && n > 2;
+        for (size_t k = 0; k < O_COLUMNS && fits; k++) {
+            at[k] = OC_CSV_NONE;
+            for (size_t c = 0; c < n && t->column[k]; c++)
+                if (oc_csv_same(cell[c], t->column[k]) || (!c && oc_str_ends(cell[c], t->column[k])))
+                    at[k] = c;
+            fits = !t->column[k] || at[k] != OC_CSV_NONE;
+        }
+        if (fits)
+            return t;
+    }
+    return NULL;
+}
+
+void oc_op_table_end(struct oc_op_log *log)
+{
+    log->row.name = (struct oc_str){log->text.data, log->text.n};
+    if (log->row.calls)
+        oc_op_rows_add(&log->rows, &log->row);
+    log->row.calls = 0;
+}
+
+static void op_table_header(struct oc_op_log *log, const struct op_table *t, size_t n)
+{
+    bool again = log->csv || (t->section == PART && log->section == MAIN);
+    if (!t->section)
+        log->in_table = log->recordings.n == 1 && !log->rows.runs;
+    else
+        log->in_table = !again && oc_recording_begins(&log->recordings, log->c);
+    log->section = t->section && !again ? t->section : log->section;
+    log->rows.means |= log->in_table;
+    log->table = t;
+    log->width = n;
+    log->csv = false;
+}
+
+static int op_table_row(struct oc_op_log *log, const struct oc_str *cell)
+{
+    const struct op_table *t = log->table;
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .min_ns = NAN, .max_ns = NAN, .calls = 1};
+    double npu = INFINITY;
+    if (!oc_csv_number(cell[log->at[O_TIME]], &row.total_ns, NULL) ||
+        !(row.total_ns >= 0 && row.total_ns < 1e12) ||
+        (t->column[O_CALLS] && (!oc_csv_u64(cell[log->at[O_CALLS]], &row.calls) || !row.calls)) ||
+        (t->column[O_NPU] && !oc_csv_number(cell[log->at[O_NPU]], &npu, NULL)))
+        return -1;
+    row.device = !t->mace && 2 * npu > row.total_ns;
+    row.total_ns *= t->unit_ns;
+    if (!t->section) {
+        log->rows.runs = row.calls;
+        log->rows.run_ns = row.total_ns;
+        log->in_table = false;
+        return 0;
+    }
+    struct oc_str name = cell[log->at[O_NAME]], type = cell[log->at[t->column[O_TYPE] ? O_TYPE : O_NAME]];
+    while (log->at[O_NAME] == 0 && oc_str_chr(name, ' ')) /* a type after the prefix of a log */
+        name = type = oc_str_after(name, " ");
+    row.type = oc_str(oc_prof_text(log->p, type), type.n);
+    row.overhead = oc_str_has(type, "putOperator") ? "copies" : NULL; /* InputOperator, OutputOperator */
+    row.where = oc_csv_offset(log->c);
+    oc_buf_clear(&log->text);
+    oc_buf_add(&log->text, name.s, name.n);
+    log->row = row;
+    return 0;
+}
+
+/* "Total Time(us): 14311", "Total 1117 0 130084 131201": the time of a run comes last. */
+static void op_table_total(struct oc_op_log *log, struct oc_str line)
+{
+    const char *blank = memrchr(line.s, ' ', line.n);
+    if (!oc_str_starts(line, "Total") || !blank ||
+        !oc_csv_number(oc_str_from(line, blank + 1), &log->rows.run_ns, NULL))
+        return;
+    log->rows.run_ns *= log->table->unit_ns;
+    log->rows.runs = 1;
+}
+
+static int op_table_take(struct oc_op_log *log, bool mace, struct oc_str line)
+{
+    struct oc_str cell[OC_TEXT_COLUMNS], s = oc_csv_trim(line);
+    size_t n = op_table_cells(line, cell), at[O_COLUMNS];
+    const struct op_table *t = op_table_of(mace, cell, n, at);
+    bool row = log->in_table && n == log->width;
+    log->csv |= mace && oc_str_has(line, "Sort by Computation Time"); /* the first 10 operators again */
+    if (!t && (!log->in_table || oc_str_has(s, "---")))
+        return 0;
+    if (!row && log->in_table && n == 1 && log->row.calls && log->at[O_ID] != OC_CSV_NONE &&
+        line.s[0] == ' ') {
+        oc_buf_add(&log->text, s.s, s.n); /* RKNN wraps names after 40 letters */
+        return 0;
+    }
+    oc_op_table_end(log);
+    if (t) {
+        op_table_header(log, t, n);
+        memcpy(log->at, at, sizeof(at));
+    } else if (row) {
+        return op_table_row(log, cell);
+    } else {
+        op_table_total(log, s);
+        log->in_table = false;
+    }
+    return 0;
+}
+
+static bool is_op_table(bool mace, struct oc_str line)
+{
+    struct oc_str cell[OC_TEXT_COLUMNS];
+    size_t at[O_COLUMNS];
+    const struct op_table *t = op_table_of(mace, cell, op_table_cells(line, cell), at);
+    return t && t->section;
+}
+
+bool oc_mace_is_header(struct oc_str line)
+{
+    return is_op_table(true, line);
+}
+
+int oc_mace_take(struct oc_op_log *log, struct oc_str line)
+{
+    return op_table_take(log, true, line);
+}
+
+bool oc_rknn_is_table(struct oc_str line)
+{
+    return is_op_table(false, line);
+}
+
+int oc_rknn_take_table(struct oc_op_log *log, struct oc_str line)
+{
+    return op_table_take(log, false, line);
 }

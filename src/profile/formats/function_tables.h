@@ -35,9 +35,11 @@ int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_fun
 
 /* ---- op logs ---------------------------------------------------------------------------------------- */
 
-/* Private to imp_op_logs.c, imp_openvino.c and op_lines.c: sources that print a line per operator. */
+/* Private to imp_op_logs.c, imp_openvino.c, op_lines.c and function_tables.c: sources that print a line per
+ * operator. */
 
 #define OC_LOG_FIELDS 24
+struct op_table;
 
 struct oc_op_log {
     struct oc_csv *c;
@@ -53,12 +55,19 @@ struct oc_op_log {
     struct oc_map kernels;          /* of ONNX Runtime Web: hash of the name, indexed by id */
     struct oc_module_tree *modules; /* of DeepSpeed */
     struct oc_lite_log *lite;       /* of TensorFlow Lite */
+    const struct op_table *table;   /* of MACE or RKNN */
+    struct oc_op_row row;           /* its last row, whose name is in `text` and may go on; calls 0: none */
 };
 
 bool oc_openvino_pc_is_line(struct oc_str line);
 int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line);
 bool oc_rknn_is_header(struct oc_str line);
 int oc_rknn_take(struct oc_op_log *log, struct oc_str line);
+bool oc_mace_is_header(struct oc_str line);
+int oc_mace_take(struct oc_op_log *log, struct oc_str line);
+bool oc_rknn_is_table(struct oc_str line); /* of types, or of layers of the first toolkit */
+int oc_rknn_take_table(struct oc_op_log *log, struct oc_str line);
+void oc_op_table_end(struct oc_op_log *log); /* adds the last row */
 bool oc_onednn_is_line(struct oc_str line);
 int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
 bool oc_deepspeed_is_line(struct oc_str line);

@@ -1,6 +1,6 @@
 /* Lines that runtimes print per operator or kernel: ONNX Runtime Web's console, TensorFlow Lite's benchmark_model,
- * MNN, ggml, nvprof; OpenVINO -pc (imp_openvino.c), oneDNN verbose, DeepSpeed, RKNN (op_lines.c). One
- * LOG_SOURCE per source. */
+ * MNN, ggml, nvprof; OpenVINO -pc (imp_openvino.c), oneDNN verbose, DeepSpeed, RKNN (op_lines.c), MACE
+ * (function_tables.c). One LOG_SOURCE per source. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "profile/core/timeline.h"
 #include "profile/formats/function_tables.h"
 
-/* The text without blanks around it. */
 /* ---- ONNX Runtime Web ------------------------------------------------------------------------------- */
 
 /* "[profiling] kernel "id|type|name|program" input[0]: [1,3] | float32, output[0]: .., execution time: 9 ns";
@@ -678,9 +677,12 @@ LOG_SOURCE(tflite, "TensorFlow Lite benchmark_model --enable_op_profiling (text,
 LOG_SOURCE(mnn, "MNN: MNNV2Basic.out, ModuleBasic.out, timeProfile.out as printed", "2.x from quoted output",
            "FLOPs, which MNN prints as shares; times of operators on a GPU, which MNN calls inaccurate",
            {"MNN", "", "lines with 'average cost', FlopsRate", is_mnn_line, take_mnn, NULL});
-LOG_SOURCE(rknn, "RKNN eval_perf, RKNN_QUERY_PERF_DETAIL: layers as printed", "1.4 to 2.3 from quoted output",
-           "cycles; shapes; the types of fused layers",
-           {"RKNN", "", "Network Layer Information Table", oc_rknn_is_header, oc_rknn_take, NULL});
+LOG_SOURCE(rknn, "RKNN eval_perf, RKNN_QUERY_PERF_DETAIL: layers, types as printed",
+           "1.4 to 2.3 from quoted output", "cycles; shapes; the types of fused layers",
+           {"RKNN", "", "table of RKNN", oc_rknn_is_header, oc_rknn_take, oc_op_table_end});
+LOG_SOURCE(mace, "MACE: statistics of operators and types as printed (benchmark)", "from quoted output",
+           "FLOPs; shapes",
+           {"MACE", "", "statistics of MACE", oc_mace_is_header, oc_mace_take, oc_op_table_end});
 LOG_SOURCE(ggml_vulkan, "llama.cpp GGML_VK_PERF_LOGGER=1: Vulkan timings as printed",
            "llama.cpp of 2025 from quoted output", "runs: prefill and decode are added",
            {"llama.cpp", "Vulkan", "Vulkan Timings", is_ggml_header, take_ggml, NULL});

@@ -572,10 +572,15 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
  *   2  ConvExSwish INT8 NPU (1,3,640,640),(32,3,6,6),(32) (1,32,320,320) 1/2/2 4041 .. Conv:/conv/Conv
  *
  * Earlier "DDR Cycles NPU Cycles Total Cycles" are three cells. Tables of the conversion have no times, or 0. */
-bool oc_rknn_is_header(struct oc_str line)
+static bool is_rknn_layers(struct oc_str line)
 {
     return oc_str_find(line, "OpType") && oc_str_find(line, "Target") && oc_str_find(line, "Time(us)") &&
            oc_str_find(line, "FullName");
+}
+
+bool oc_rknn_is_header(struct oc_str line)
+{
+    return is_rknn_layers(line) || oc_rknn_is_table(line);
 }
 
 static void rknn_header(struct oc_op_log *log, struct oc_str line)
@@ -590,6 +595,8 @@ static void rknn_header(struct oc_op_log *log, struct oc_str line)
     log->width = words - cycles; /* of Time(us) */
     log->in_table = id > 0;
     log->wanted = true; /* its first row with a time begins a recording */
+    log->table = NULL;
+    log->section = 1; /* a table of types repeats its times */
 }
 
 /* Only the type: fused and rewritten layers have other shapes than the nodes of the model. */
@@ -644,10 +651,13 @@ static int rknn_row(struct oc_op_log *log, struct oc_str line)
 int oc_rknn_take(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_str s = oc_csv_trim(line);
-    if (oc_rknn_is_header(line)) {
+    if (is_rknn_layers(line)) {
+        oc_op_table_end(log);
         rknn_header(log, line);
         return 0;
     }
+    if (log->table || oc_rknn_is_table(line))
+        return oc_rknn_take_table(log, line);
     if (oc_str_find(s, "-----"))
         return 0;
     const char *total = oc_str_find(s, "Total Operator Elapsed");

@@ -1,5 +1,5 @@
 /* Lines that programs print: TensorFlow Lite and LiteRT, nvprof, DeepSpeed, PyTorch, oneDNN, ONNX Runtime Web,
- * MNN, RKNN, ggml. */
+ * MNN, RKNN, MACE, ggml. */
 #include "profile/core/records.h"
 
 #include <math.h>
@@ -464,6 +464,71 @@ static void graphs_of_ggml_are_added(void **state)
     oc_profile_close(p);
 }
 
+/* Toolkit 1 wraps names; its types follow the layers, or come without them, with the time of a run. */
+static void other_tables_of_rknn_are_read(void **state)
+{
+#define RKNN_TYPES                                                                                           \
+    "OpType             CallNumber   CPUTime(us)  GPUTime(us)  NPUTime(us)  TotalTime(us)  TimeRatio(%)\n"   \
+    "-------------------\nConvExSwish        2            0            0            90           90        " \
+    "     "                                                                                                  \
+    "70.00%\nReshape            5            30           0            7            37             "         \
+    "30.00%\n-----\n"
+#define RKNN_TOTAL "Total                           30           0            97           127\n"
+    (void)state;
+    struct oc_profile *p = read_text(
+        "Layer ID    Name                                         Operator            Uid       Time(us)\n"
+        "0           net/Conv2d_0/Relu6_1                         TENSOR_TRANS        60        361\n"
+        "            _RKNN_mark_perm_60_0                                                       \n"
+        "2           net/Conv2d_0/Relu6_1_2                       CONVOLUTION         1         920\n"
+        "Total Time(us): 1290\nFPS(800MHz): 700\n" RKNN_TYPES);
+    const struct oc_prof_rec *perm = t_rec(p, "net/Conv2d_0/Relu6_1_RKNN_mark_perm_60_0");
+    assert_true(p->n_rec == 2 && p->runs_total == 1 && p->run_ns == 1290e3);
+    assert_true(perm && perm->kernel_ns == 361e3 && !t_finding(p, "W-several-profiles"));
+    assert_string_equal(t_rec(p, "net/Conv2d_0/Relu6_1_2")->op_type, "CONVOLUTION");
+    oc_profile_close(p);
+    p = read_text("D RKNN: [05:07:06.5] " RKNN_TYPES RKNN_TOTAL);
+    assert_true(p->n_rec == 2 && p->run_ns == 127e3 && p->imported_kernel_ns == 90e3 &&
+                p->imported_ns == 37e3);
+    assert_true(t_rec(p, "ConvExSwish")->calls == 2 && !t_finding(p, "W-row"));
+    oc_profile_close(p);
+    p = read_text("| OpType | CallNumber | NPUTime(us) | TotalTime(us) |\n|---|---|---|---|\n| Conv | 2 | 8 "
+                  "| 9 |\n\n" RKNN_TYPES);
+    assert_true(p->n_rec == 1 && t_rec(p, "Conv")->kernel_ns == 9e3 && t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+    p = read_text(RKNN_LINES "\n" RKNN_TYPES RKNN_TOTAL);
+    assert_true(p->n_rec == 3 && !p->runs_total && !t_finding(p, "W-several-profiles"));
+    oc_profile_close(p);
+    assert_null(
+        t_profile_text("Layer ID    Name    Uid\n0           net     1\n", NULL, &(struct oc_err){0}));
+}
+
+/* The first table has all operators, the one by time ten of them again; types alone are a recording too. */
+static void operators_of_mace_are_read_once(void **state)
+{
+#define MACE_HEAD "I s.cc:1] | Op Type | Start | Avg(ms) | GMACPS | Output Shape | name |\nI s.cc:1] -----\n"
+#define MACE_TYPES                                                                                           \
+    "I s.cc:1] |   Op Type | Count | Avg(ms) | MACs | Called times |\nI s.cc:1] | Conv2D |  2 | 3.000 | "    \
+    "1,234 | 4 |\n"                                                                                          \
+    "I s.cc:1] | Pool | 1 | x | 0 | 1 |\nI s.cc:1] -----\n"
+    (void)state;
+    struct oc_profile *p = read_text(
+        "| round | first(ms) | avg(ms) |\n| 5 | 9.0 | 8.0 |\nI s.cc:1]  Sort by Run Order\n" MACE_HEAD
+        "I s.cc:1] | Conv2D | 0.0 | 1.500 | 6.9 | [1,3] | a/Relu |\nI s.cc:1] | Conv2D | 1.5 | 1.250 | 6.9 | "
+        "[1,3] | b |\n"
+        "I s.cc:1] -----\nI s.cc:1]  Sort by Computation Time\n" MACE_HEAD
+        "I s.cc:1] | Conv2D | 0.0 | 1.500 | 6.9 | [1,3] | a/Relu |\n" MACE_TYPES
+        "I s.cc:1] | round | first(ms) | avg(ms) |\nI s.cc:1] | 100 | 9.0 | 2.800 |\n");
+    assert_string_equal(p->format, "mace");
+    assert_true(p->n_rec == 2 && fabs(t_rec(p, "a/Relu")->time_ns - 1.5e6) < 1e-3);
+    assert_true(p->runs_total == 100 && fabs(p->run_ns - 2.8e6) < 1e-3 && p->diags.n == 0);
+    oc_profile_close(p);
+    p = read_text(MACE_TYPES "# GPU\n" MACE_TYPES);
+    assert_true(p->n_rec == 1 && t_rec(p, "Conv2D")->calls == 4 && fabs(p->imported_ns - 3e6) < 1e-3);
+    assert_non_null(strstr(t_finding(p, "W-row"), "1 lines are damaged"));
+    assert_non_null(strstr(t_finding(p, "W-several-profiles"), "2 recordings"));
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,6 +552,8 @@ int main(void)
         cmocka_unit_test(tables_of_mnn_are_a_mean_run),
         cmocka_unit_test(layers_of_rknn_have_the_names_of_nodes),
         cmocka_unit_test(later_tables_and_damaged_layers_of_rknn_are_reported),
+        cmocka_unit_test(other_tables_of_rknn_are_read),
+        cmocka_unit_test(operators_of_mace_are_read_once),
         cmocka_unit_test(graphs_of_ggml_are_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
