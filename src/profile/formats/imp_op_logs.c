@@ -140,9 +140,11 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
 
 /* Tables "Run Order" after "Operator-wise Profiling Info for Regular Benchmark Runs:"; fields separated by
  * tabs, by blanks where a terminal replaced the tabs, or by ", " in CSV. A time is the mean of a call; "times
- * called" is per run; the line "Timings (microseconds): count=50 .. avg=123" has the number of runs. */
-enum { LITE_TYPE, LITE_AVG, LITE_CALLS, LITE_SHARE, LITE_NAME, LITE_COLUMNS };
-static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "times called", "%", "name"};
+ * called" is per run; the line "Timings (microseconds): count=50 .. avg=123" has the number of runs. Without "Run
+ * Order", as TensorFlow's benchmark_model prints it, "Summary by node type" has all times of each type. */
+enum { LITE_TYPE, LITE_AVG, LITE_CALLS, LITE_SHARE, LITE_NAME, LITE_COUNT, LITE_COLUMNS };
+static const char *const lite_column[LITE_COLUMNS] = {"node type", "avg ms", "times called",
+                                                      "%",         "name",   "count"};
 
 /* "times called" 0: the row had less calls than there are runs, the integer part of their ratio is printed.
  * Its time per run is its share of the mean run, and at least that of one call. */
@@ -160,7 +162,7 @@ struct oc_lite_log {
 
 static bool is_lite_header(struct oc_str line)
 {
-    return (oc_str_find(line, "[node type]") && oc_str_find(line, "[avg ms]")) ||
+    return (oc_str_find(line, "ode type]") && oc_str_find(line, "[avg ms]")) ||
            (oc_str_starts(oc_csv_trim(line), "node type,") && oc_str_find(line, "avg_ms"));
 }
 
@@ -192,7 +194,7 @@ static size_t split_lite(struct oc_str line, bool csv, struct oc_str *field, siz
 static void lite_header(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_str field[OC_LOG_FIELDS];
-    log->csv = !oc_str_find(line, "[node type]");
+    log->csv = !oc_str_find(line, "ode type]");
     size_t n = split_lite(line, log->csv, field, OC_LOG_FIELDS);
     for (size_t k = 0; k < LITE_COLUMNS; k++) {
         log->at[k] = OC_CSV_NONE;
@@ -205,6 +207,8 @@ static void lite_header(struct oc_op_log *log, struct oc_str line)
         }
     }
     log->width = n;
+    if (log->at[LITE_COUNT] != OC_CSV_NONE)
+        log->at[LITE_NAME] = log->at[LITE_TYPE];
     log->in_table = log->wanted && log->at[LITE_NAME] != OC_CSV_NONE && log->at[LITE_AVG] != OC_CSV_NONE;
     log->wanted = false;
 }
@@ -244,7 +248,7 @@ static int lite_row(struct oc_op_log *log, struct oc_str line)
     if (log->at[LITE_CALLS] != OC_CSV_NONE && oc_csv_number(field[log->at[LITE_CALLS]], &calls, NULL) &&
         calls >= 1 && calls < 1e9)
         row.calls = (uint64_t)calls;
-    row.total_ns *= 1e6 * (double)row.calls;
+    row.total_ns *= log->at[LITE_COUNT] != OC_CSV_NONE ? 1e6 : 1e6 * (double)row.calls;
     row.name = field[log->at[LITE_NAME]];
     row.type = oc_csv_at(field, n, log->at[LITE_TYPE]);
     row.where = oc_csv_offset(log->c);
@@ -255,31 +259,27 @@ static int lite_row(struct oc_op_log *log, struct oc_str line)
     return 0;
 }
 
+/* "Timings (microseconds): count=50 first=130 curr=120 min=117 max=133 avg=123.4 std=12"; "curr=9(all same)" */
 static void lite_timings(struct oc_op_log *log, struct oc_str line)
 {
-    const char *count = oc_str_find(line, "count="), *avg = oc_str_find(line, "avg="), *end = line.s + line.n;
+    struct oc_str count = oc_str_after(line, "count="), avg = oc_str_after(line, "avg="), rest;
     double v;
-    struct oc_str s = {count ? count + 6 : end, count ? (size_t)(end - count - 6) : 0};
-    if (!count || !oc_csv_number(oc_csv_word(&s), &v, NULL) || !(v >= 1 && v < 1e9))
+    if (!oc_csv_number(oc_csv_word(&count), &v, NULL) || !(v >= 1 && v < 1e9))
         return;
     log->rows.runs = (uint64_t)v;
-    if (!avg)
-        avg = oc_str_find(line, "curr=");
-    s = (struct oc_str){avg ? avg : end, avg ? (size_t)(end - avg) : 0};
-    const char *equals = oc_str_chr(s, '=');
-    if (equals && (s = (struct oc_str){equals + 1, (size_t)(end - equals - 1)}, true) &&
-        oc_csv_number(oc_csv_word(&s), &v, NULL) && v > 0 && v < 1e12)
+    if (!avg.n)
+        avg = oc_str_after(line, "curr=");
+    if (oc_csv_number(oc_csv_word(&avg), &v, &rest) && v > 0 && v < 1e12)
         log->rows.run_ns = v * 1e3;
 }
 
 /* Before the table: "Inference timings in us: .. Inference (avg): 12100.0"; LiteRT: "Inference (avg):  1.38 ms
  * (1000 runs)". */
-static void lite_latency(struct oc_op_log *log, struct oc_str line, const char *title)
+static void lite_latency(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_lite_log *lite = lite_log(log);
-    struct oc_str rest = oc_str_after((struct oc_str){title, (size_t)(line.s + line.n - title)}, ":"), word;
+    struct oc_str rest = oc_str_after(line, "Inference (avg):"), word = oc_csv_word(&rest);
     double value, unit_ns;
-    word = oc_csv_word(&rest);
     if (word.n && word.s[word.n - 1] == ',')
         word.n--;
     if (!oc_csv_number(word, &value, NULL) || !(value > 0 && value < 1e12))
@@ -332,10 +332,12 @@ static void finish_lite(struct oc_op_log *log)
 
 static int take_lite(struct oc_op_log *log, struct oc_str line)
 {
-    const char *latency = log->had_table ? NULL : oc_str_find(line, "Inference (avg):");
+    struct oc_str s = oc_csv_trim(line);
+    bool blank =
+        !s.n || (s.s[s.n - 1] == ']' && lite_field(s, log->csv) == s.n); /* or the prefix of a log alone */
     log->rows.means = true;
-    if (latency)
-        lite_latency(log, line, latency);
+    if (!log->had_table && oc_str_find(line, "Inference (avg):"))
+        lite_latency(log, line);
     if (oc_str_find(line, "Profiling Info for Benchmark Initialization") ||
         oc_str_find(line, "Delegate internal")) {
         log->section = 1;
@@ -343,12 +345,13 @@ static int take_lite(struct oc_op_log *log, struct oc_str line)
         log->section = 2;
         oc_recording_begins(&log->recordings, log->c);
     } else if (oc_str_find(line, "=====")) {
-        log->wanted = oc_str_find(line, "Run Order") && log->section != 1 && !log->had_table;
+        log->wanted = (oc_str_find(line, "Run Order") || oc_str_find(line, "Summary by node type")) &&
+                      log->section != 1 && !log->had_table;
         log->in_table = false;
     } else if (is_lite_header(line)) {
         lite_header(log, line);
         log->had_table |= log->in_table;
-    } else if (log->in_table && oc_csv_trim(line).n) {
+    } else if (log->in_table && !blank) {
         return lite_row(log, line);
     } else if (log->in_table) {
         log->in_table = false;

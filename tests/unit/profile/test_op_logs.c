@@ -55,6 +55,30 @@ static void rows_of_litert_that_ran_in_a_part_of_the_runs_have_their_share(void 
     oc_profile_close(p);
 }
 
+/* TensorFlow's benchmark_model --show_run_order=false: types have the time of all their calls. */
+static void types_of_tensorflow_are_read_without_the_run_order(void **state)
+{
+#define GLOG "2017-12-27 20:42:59.8: I tensorflow/core/util/stat_summarizer.cc:468] "
+#define TOP                                                                                                  \
+    GLOG "\t [node type]\t  [start]\t [avg ms]\t[times called]\t[Name]\n" GLOG                               \
+         "\t  MatMul\t    0.019\t    0.004\t        1\tm\n"
+    (void)state;
+    struct oc_profile *p = read_text(
+        GLOG "====== Top by Computation Time ======\n" TOP GLOG "====== Summary by node type ======\n" GLOG
+             "\t [Node type]\t  [count]\t  [avg ms]\t    [avg %]\t[times called]\n" GLOG
+             "\t     Const\t        2\t     0.006\t    60.0%\t        2\n" GLOG
+             "\t    MatMul\t        1\t     0.004\t    40.0%\t        1\n" GLOG "\n" GLOG
+             "Timings (microseconds): count=1000 first=375 curr=12(all same)\n");
+    assert_true(p->n_rec == 2 && p->runs_total == 1000 && fabs(p->run_ns - 12e3) < 1e-3);
+    assert_true(fabs(t_rec(p, "Const")->time_ns - 6e3) < 1e-3 && t_rec(p, "Const")->calls_per_run == 2);
+    assert_null(t_finding(p, "W-row"));
+    oc_profile_close(p);
+    assert_null(
+        t_profile_text(GLOG "====== Top by Computation Time ======\n" TOP, NULL, &(struct oc_err){0}));
+#undef TOP
+#undef GLOG
+}
+
 /* A share of 0.000 % is at least one call; the latency of TensorFlow Lite is in microseconds. */
 static void rows_of_litert_with_a_share_of_0_are_one_call(void **state)
 {
@@ -533,6 +557,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_litert_that_ran_in_a_part_of_the_runs_have_their_share),
+        cmocka_unit_test(types_of_tensorflow_are_read_without_the_run_order),
         cmocka_unit_test(rows_of_litert_with_a_share_of_0_are_one_call),
         cmocka_unit_test(rows_of_litert_with_an_unknown_number_of_calls_are_left_out),
         cmocka_unit_test(cells_of_nvprof_with_units_are_times),
