@@ -46,6 +46,7 @@
     X(nvprof_csv) \
     X(msprof) \
     X(qnn) \
+    X(unitrace) \
     X(onednn) \
     X(openvino_pc) \
     X(ort_web) \

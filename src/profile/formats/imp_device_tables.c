@@ -1,4 +1,4 @@
-/* CSV tables of operators and kernels: rocprof (ROCm), nvprof (CUDA), msprof and torch_npu (Ascend), QNN. One
+/* CSV tables of operators and kernels: rocprof (ROCm), nvprof (CUDA), msprof and torch_npu (Ascend), QNN, unitrace. One
  * row of `layouts` per kind of table: which columns have the name, the type, the number of calls and the
  * time, and what the time means. */
 #include <math.h>
@@ -10,12 +10,12 @@
 
 enum { NAME, TYPE, PLACE, CALLS, TOTAL, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, STEP, N_COLUMN };
 
-enum source { ROCPROF, NVPROF, MSPROF, QNN, N_SOURCE };
+enum source { ROCPROF, NVPROF, MSPROF, QNN, UNITRACE, N_SOURCE };
 
 static const char *const producer_name[N_SOURCE] = {
-    [ROCPROF] = "rocprof", [NVPROF] = "nvprof", [MSPROF] = "msprof", [QNN] = "QNN"};
+    [ROCPROF] = "rocprof", [NVPROF] = "nvprof", [MSPROF] = "msprof", [QNN] = "QNN", [UNITRACE] = "unitrace"};
 static const char *const device_name[N_SOURCE] = {
-    [ROCPROF] = "ROCm", [NVPROF] = "CUDA", [MSPROF] = "Ascend", [QNN] = "QNN"};
+    [ROCPROF] = "ROCm", [NVPROF] = "CUDA", [MSPROF] = "Ascend", [QNN] = "QNN", [UNITRACE] = "Intel GPU"};
 
 struct step {
     double start_ns, end_ns; /* of the first and the last work */
@@ -30,6 +30,7 @@ struct layout {
     double unit_ns;        /* 0: the unit is in the header, or in the row below it */
     uint8_t kind;          /* enum oc_event_kind of a row */
     bool units_row, trace; /* trace: a row is a launch with a start */
+    bool calls;            /* its rows may be calls of the runtime: read if no table has work of the device */
     bool (*take)(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row);
 };
 
@@ -78,6 +79,36 @@ static bool take_rocprof(struct reading *r, const struct oc_str *field, size_t n
         oc_str_starts(row->name, "CopyHostTo") || oc_str_starts(row->name, "CopyDeviceTo"))
         row->kind = OC_EV_MEMCPY;
     return true;
+}
+
+/* Work of the device replaces calls of the runtime, which run at the same time. */
+static bool prefer_device(struct reading *r, const struct oc_op_row *row)
+{
+    if (row->device && !r->rows.device)
+        oc_op_rows_clear(&r->rows);
+    return row->device || !r->rows.device;
+}
+
+/* Printed by rocprofv3 -S: kernels, copies, and calls on several levels. */
+static bool take_rocprof_summary(struct reading *r, const struct oc_str *field, size_t n,
+                                 struct oc_op_row *row)
+{
+    struct oc_str domain = row->provider;
+    (void)field, (void)n;
+    row->provider = (struct oc_str){"", 0};
+    row->device = oc_csv_same(domain, "KERNEL_DISPATCH") || oc_csv_same(domain, "MEMORY_COPY");
+    row->kind = !row->device ? OC_EV_OPERATOR : oc_str_starts(domain, "MEMORY") ? OC_EV_MEMCPY : OC_EV_KERNEL;
+    return prefer_device(r, row) && (row->device || oc_str_starts(domain, "HIP"));
+}
+
+/* "zeCommandListAppendMemoryCopy(M2D)", "clEnqueueWriteBuffer", "zeCommandListAppendMemoryFill" */
+static bool take_unitrace(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
+{
+    (void)field, (void)n;
+    row->device = r->layout->kind == OC_EV_KERNEL;
+    if (row->device && (oc_str_starts(row->name, "zeCommandList") || oc_str_starts(row->name, "clEnqueue")))
+        row->kind = oc_str_has(row->name, "Fill") ? OC_EV_MEMSET : OC_EV_MEMCPY;
+    return prefer_device(r, row);
 }
 
 /* "cudaMalloc", "cuLaunchKernel" */
@@ -255,6 +286,8 @@ static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, st
 static const struct layout layouts[] = {
     {.source = ROCPROF, .also = "AverageNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .take = take_rocprof, .column = {
      [NAME] = "Name", [CALLS] = "Calls", [TOTAL] = "TotalDurationNs", [MIN] = "MinNs", [MAX] = "MaxNs"}},
+    {.source = ROCPROF, .also = "DOMAIN", .kind = OC_EV_KERNEL, .calls = true, .take = take_rocprof_summary, .column = {
+     [NAME] = "NAME", [PLACE] = "DOMAIN", [CALLS] = "CALLS", [TOTAL] = "DURATION", [MIN] = "MIN", [MAX] = "MAX"}},
     {.source = ROCPROF, .also = "EndNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
      [NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"}},
     {.source = ROCPROF, .also = "DispatchNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
@@ -292,6 +325,10 @@ static const struct layout layouts[] = {
      [NAME] = "Iteration ID", [TOTAL] = "Iteration Time"}},
     {.source = QNN, .also = "Timing Source", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_qnn, .column = {
      [NAME] = "Event Identifier", [TYPE] = "Unit of Measurement", [PLACE] = "Message", [TOTAL] = "Time"}},
+    {.source = UNITRACE, .also = "Average", .kind = OC_EV_KERNEL, .calls = true, .take = take_unitrace, .column = {
+     [NAME] = "Kernel", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"}},
+    {.source = UNITRACE, .also = "Average", .kind = OC_EV_OPERATOR, .calls = true, .take = take_unitrace, .column = {
+     [NAME] = "Function", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"}},
 };
 /* clang-format on */
 
@@ -465,6 +502,12 @@ static bool is_gap(const struct oc_str *f, size_t n)
     return n == 1 && (oc_str_eq(oc_csv_trim(f[0]), "...") || oc_str_eq(oc_csv_trim(f[0]), "\u2026"));
 }
 
+/* "|------|------|" below the titles */
+static bool is_rule(const struct reading *r, const struct oc_str *f, size_t n)
+{
+    return oc_str_starts(device_tables_at(r, f, n, TOTAL), "---");
+}
+
 /* In a log or a README other text follows a table, or the next one. */
 static bool ends_table(const struct reading *r, enum source source, const struct oc_str *f, size_t n)
 {
@@ -489,14 +532,14 @@ static int device_tables_read_table(struct reading *r, enum source source, const
         } else if (ends_table(r, source, f, n)) {
             oc_csv_unread(r->c);
             break;
-        } else if (n > 2) {
+        } else if (n > 2 && !is_rule(r, f, n)) {
             rc = device_tables_take_row(r, f, n, err);
         }
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-/* The first table that has rows. */
+/* The first table that has rows, of the device if possible. */
 static int read_tables(struct reading *r, enum source source, struct oc_err *err)
 {
     const struct oc_str *f;
@@ -505,11 +548,12 @@ static int read_tables(struct reading *r, enum source source, struct oc_err *err
                          oc_printf(&r->rows.scratch, "of a table of %s", producer_name[source]), err);
     for (bool found = rc == 0; rc == 0 && found;
          found = rc == 0 && oc_csv_find(r->c, device_tables_is_header, &source, &f, &n)) {
-        if (r->n) {
+        if (r->n && (r->rows.device || !r->layout->calls)) {
             oc_recording_begins(&r->tables, r->c);
             continue;
         }
         r->tables.n = 0;
+        r->shortened = false;
         oc_recording_begins(&r->tables, r->c);
         rc = device_tables_read_table(r, source, f, n, err);
     }
@@ -553,7 +597,8 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
     static const char *const reason[N_SOURCE] = {[ROCPROF] = "header of a table of rocprof",
                                                  [NVPROF] = "header of a table of nvprof",
                                                  [MSPROF] = "header of a table of msprof",
-                                                 [QNN] = "header of a QNN profile"};
+                                                 [QNN] = "header of a QNN profile",
+                                                 [UNITRACE] = "header of a table of unitrace"};
     if (oc_csv_peek_header(peek->data, peek->n, device_tables_is_header, &source))
         *bid = (struct oc_bid){.score = 88, .reason = reason[source]};
 }
@@ -575,7 +620,8 @@ static void probe_source(enum source source, const struct oc_peek *peek, struct 
                                                  .probe = probe_##id,                                        \
                                                  .read = read_##id}
 
-TABLE_SOURCE(rocprof, ROCPROF, "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV)",
+TABLE_SOURCE(rocprof, ROCPROF,
+             "ROCm rocprof, rocprofv3: stats, kernel and copy trace (CSV), summary as printed",
              "rocprof, rocprofv3 on MI100 to MI300: stats, kernels, counters; top kernels of rocprof-compute",
              "counters; calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
@@ -590,3 +636,7 @@ TABLE_SOURCE(
 TABLE_SOURCE(qnn, QNN, "Qualcomm QNN profile of ONNX Runtime (CSV)",
              "HTP of 2025 (cycles); microseconds from the writer",
              "times of nodes where QNN counts cycles: shares");
+TABLE_SOURCE(unitrace, UNITRACE,
+             "Intel unitrace, onetrace, ze_tracer, cl_tracer: device and API timing as printed",
+             "unitrace of 2025 on Level Zero; others from their documents",
+             "calls of the runtime, where there are kernels; backends after the first");

@@ -294,7 +294,7 @@ static void tables_of_pytorch_that_cannot_be_read_say_why(void **state)
     }
 }
 
-/* ---- oneDNN, ONNX Runtime Web, rocprof-compute ------------------------------------------------------- */
+/* ---- oneDNN, ONNX Runtime Web, rocprof, unitrace ----------------------------------------------------- */
 
 /* dnnl_sgemm() prints no auxiliary field; a primitive without one is damaged. */
 static void calls_of_gemm_in_onednn_are_products(void **state)
@@ -371,6 +371,48 @@ static void tables_of_rocprof_are_found_in_text(void **state)
     oc_profile_close(p);
     assert_null(t_profile_text(STATS "\"f\",2,oops,150,75.0\n", NULL, &(struct oc_err){0}));
 #undef STATS
+}
+
+/* Of two tables the one with work of the device is read, wherever it is; calls alone are host time. */
+static void printed_tables_of_calls_give_way_to_kernels(void **state)
+{
+#define V3                                                                                                   \
+    "| NAME | DOMAIN | CALLS | DURATION (nsec) | MIN (nsec) | MAX (nsec) "                                   \
+    "|\n|------|-----|----|------|----|----|\n"
+#define CALLS                                                                                                \
+    V3 "| hipMalloc | HIP_API | 2 | 900 | 400 | 500 |\n| hsa_init | HSA_API | 1 | 700 | 700 | 700 |\n"
+#define KERNELS                                                                                              \
+    "| f(int, int) | KERNEL_DISPATCH | 2 | 300 | 100 | 200 |\n| MEMORY_COPY_HOST_TO_DEVICE | MEMORY_COPY | " \
+    "1 | 50 | 50 | 50 |\n"
+#define UNITRACE(NAME)                                                                                       \
+    "\n        " NAME ",  Calls,  Time (ns), Time (%), Average (ns),  Min (ns),  Max (ns)\n"
+    (void)state;
+    struct oc_profile *p =
+        read_text("ROCPROFV3 HIP_API SUMMARY:\n" CALLS "ROCPROFV3 SUMMARY:\n" CALLS KERNELS);
+    assert_string_equal(p->format, "rocprof");
+    assert_true(p->imported_kernel_ns == 350);
+    assert_non_null(t_rec(p, "f(int, int)"));
+    assert_true(t_rec(p, "f(int, int)")->time_ns == 300);
+    assert_true(!t_rec(p, "hipMalloc") && t_rec(p, "MEMORY_COPY_HOST_TO_DEVICE")->bucket && p->diags.n == 0);
+    oc_profile_close(p);
+    p = read_text(CALLS);
+    assert_true(p->n_rec == 1 && p->imported_ns == 900 && isnan(p->imported_kernel_ns));
+    oc_profile_close(p);
+    p = read_text("=== API Timing Summary ===\n" UNITRACE(
+        "Function") "  zeFence, 2, 700, 70.0, 350, 300, 400\n...\n"
+                    "=== Device Timing Summary ===\n Total Execution Time (ns): 214649009\n" UNITRACE(
+                        "Kernel") "\"run(float, int)::gemm\", 4, 600, 60.0, 150, 100, 200\n"
+                                  "  \"zeCommandListAppendMemoryCopy(M2D)\", 1, 30, 3.0, 30, 30, 30\n\n=== "
+                                  "Kernel Properties ===\n\n"
+                                  "   Kernel, Compiled, SIMD, Number of Arguments\n\"run(float, "
+                                  "int)::gemm\", JIT, 32, 4\n");
+    assert_string_equal(p->format, "unitrace");
+    assert_true(p->imported_kernel_ns == 630 && t_rec(p, "run(float, int)::gemm")->calls == 4);
+    assert_true(t_rec(p, "zeCommandListAppendMemoryCopy(M2D)")->bucket && p->diags.n == 0);
+    oc_profile_close(p);
+    p = read_text(UNITRACE("Function") "  zeFence, 2, 700, 70.0, 350, 300, 400\n");
+    assert_true(p->imported_ns == 700 && isnan(p->imported_kernel_ns));
+    oc_profile_close(p);
 }
 
 /* ---- MNN, RKNN, ggml ---------------------------------------------------------------------------------- */
@@ -573,6 +615,7 @@ int main(void)
         cmocka_unit_test(kernels_of_the_web_without_a_bar_have_type_and_name),
         cmocka_unit_test(top_kernels_of_rocprof_compute_are_read),
         cmocka_unit_test(tables_of_rocprof_are_found_in_text),
+        cmocka_unit_test(printed_tables_of_calls_give_way_to_kernels),
         cmocka_unit_test(operators_of_mnn_have_their_mean_of_a_run),
         cmocka_unit_test(tables_of_mnn_are_a_mean_run),
         cmocka_unit_test(layers_of_rknn_have_the_names_of_nodes),
