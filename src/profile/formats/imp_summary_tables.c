@@ -258,6 +258,23 @@ static bool is_device_column(struct oc_str s)
            !oc_str_has(s, " Mem");
 }
 
+/* The cells of a line; n is the number of columns. Authors of pages emphasize some: "** 59.577ms**". */
+static size_t torch_cells(const struct reading *r, struct oc_str line, struct oc_str *cell)
+{
+    size_t n = oc_text_cells(line, cell);
+    if (n != r->n_span) { /* a number may be wider than its column */
+        oc_text_cut(line, r->span, r->n_span, cell);
+        n = r->n_span;
+    }
+    for (size_t i = 1; i < n; i++) { /* names may end so */
+        if (oc_str_starts(cell[i], "**"))
+            cell[i] = oc_csv_trim(oc_str_skip(cell[i], 2));
+        if (oc_str_ends(cell[i], "**"))
+            cell[i] = oc_csv_trim((struct oc_str){cell[i].s, cell[i].n - 2});
+    }
+    return n;
+}
+
 static void torch_header(struct reading *r, struct oc_str line)
 {
     static const char *const title[T_COLUMNS][2] = {
@@ -266,10 +283,10 @@ static void torch_header(struct reading *r, struct oc_str line)
         [T_MEAN] = {"CPU time avg", NULL}, [T_SHAPES] = {"Input Shapes", NULL}};
     struct torch_table *t = r->torch;
     struct oc_str cell[OC_TEXT_COLUMNS];
-    size_t n = oc_text_cells(line, cell);
+    size_t n = oc_text_cells(line, cell) == r->n_span ? torch_cells(r, line, cell) : 0;
     for (size_t k = 0; k < T_COLUMNS; k++)
         t->at[k] = OC_CSV_NONE;
-    for (size_t i = 0; i < n && n == r->n_span; i++)
+    for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < T_COLUMNS; k++)
             if (t->at[k] == OC_CSV_NONE &&
                 (k == T_DEVICE ? is_device_column(cell[i])
@@ -313,8 +330,7 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
     struct torch_table *t = r->torch;
     struct oc_str cell[OC_TEXT_COLUMNS];
     struct torch_row row = {.where = oc_csv_offset(r->c), .device_ns = NAN};
-    if (oc_text_cells(line, cell) != r->n_span) /* a number may be wider than its column */
-        oc_text_cut(line, r->span, r->n_span, cell);
+    torch_cells(r, line, cell);
     row.self_ns = torch_signed_time(cell[t->at[T_SELF]]);
     row.total_ns = torch_signed_time(cell[t->at[T_TOTAL]]);
     if (t->at[T_DEVICE] != OC_CSV_NONE) {

@@ -218,6 +218,16 @@ static void times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read(void **s
     oc_profile_close(p);
 }
 
+static void emphasized_cells_of_pytorch_are_read(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text(RULE5 "Name  Self CPU  CPU total  CPU time avg  ** Self CUDA **\n" RULE5
+                                           "void **f**  2.000s  2.000s     2.000s      ** 5.000s**\nchar**  "
+                                           "1.000s  **1.000s**  1.000s  4.000s\n" RULE5);
+    assert_true(p->imported_kernel_ns == 9e9 && t_rec(p, "void **f**")->self_ns == 2e9 && t_rec(p, "char**"));
+    oc_profile_close(p);
+}
+
 static void a_table_of_one_of_several_processes_is_read(void **state)
 {
     static const char *const label[][2] = {
@@ -606,6 +616,7 @@ int main(void)
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
         cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
         cmocka_unit_test(times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read),
+        cmocka_unit_test(emphasized_cells_of_pytorch_are_read),
         cmocka_unit_test(a_table_of_one_of_several_processes_is_read),
         cmocka_unit_test(lines_after_labels_are_those_of_one_process),
         cmocka_unit_test(lines_after_other_prefixes_are_read_without_them),
