@@ -339,6 +339,9 @@ static const struct row rows[] = {
             "print it with detailed=True (\"flops_profiler\": {\"detailed\": true} in the configuration)"}},
     {TEXT(""), .with = "== Metric result:",
      .is = {"a report of nvprof with metrics and no times", "run nvprof without --metrics and --events"}},
+    {TEXT(""), .with = "No kernels were profiled.",
+     .is = {"a report of nvprof without kernels", "run nvprof --profile-child-processes PROGRAM, on a GPU "
+                                                  "that it supports (compute capability below 8.0)"}},
     {TEXT("&&&& RUNNING TensorRT.trtexec"),
      .is = {"a log of trtexec without times of layers",
             "run trtexec with --dumpProfile, or with --exportProfile=x.profile.json"}},

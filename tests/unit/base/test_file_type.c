@@ -35,6 +35,8 @@ static const struct {
      "a report of DeepSpeed's flops profiler without the tree of modules", 48},
     {"x", "==7== NVPROF is profiling process 7\n==7== Metric result:\n",
      "a report of nvprof with metrics and no times", 57},
+    {"x", "==7== NVPROF is profiling process 7\n==7== Profiling result:\nNo kernels were profiled.\n",
+     "a report of nvprof without kernels", 86},
     {"x", "&&&& RUNNING TensorRT.trtexec # trtexec --int8\n", "a log of trtexec without times of layers", 47},
     {"memory.json", "[[1726077563878112, 1726077563891027], [[0, 424], [0, 425]]]",
      "a list of numbers (maybe PyTorch's memory timeline, which has no times of operators)", 55},
