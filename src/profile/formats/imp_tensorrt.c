@@ -438,6 +438,10 @@ static int read_items(struct reader *r, struct oc_err *err)
         if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
             return 0;
         if (x.name) {
+            if (!r->r->has_count && x.total > 0 && x.average > 0) { /* the entry was cut off */
+                r->r->has_count = true;
+                r->r->count = llround(fmin(x.total / x.average, 9e15));
+            }
             tensorrt_add_time(r->r, &x, where);
         } else if (!isnan(x.start_compute) || !isnan(x.compute)) {
             tensorrt_add_run(r->r, &x);
@@ -636,7 +640,8 @@ static bool first_key(const struct oc_peek *peek, const char *key)
 
 static void probe_array(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (first_key(peek, "\"count\"") && oc_peek_has(peek, "\"timeMs\""))
+    bool rows = first_key(peek, "\"name\"") && oc_peek_has(peek, "\"averageMs\"");
+    if ((first_key(peek, "\"count\"") || rows) && oc_peek_has(peek, "\"timeMs\""))
         *bid = (struct oc_bid){.score = 95, .reason = "count and timeMs", .part = PROFILE};
     else if (first_key(peek, "\"count\"") && peek->whole)
         *bid = (struct oc_bid){.score = 50, .reason = "count", .part = PROFILE};

@@ -653,10 +653,24 @@ static void only_the_first_of_several_profiles_is_read(void **state)
     oc_profile_close(p);
 }
 
+static void layers_without_a_count_are_divided_by_their_means(void **state)
+{
+    (void)state;
+    struct oc_err e = {0};
+    struct oc_profile *p = t_profile_text("[\n{ \"name\" : \"a\", \"timeMs\" : 0, \"averageMs\" : 0 }\n, { "
+                                          "\"name\" : \"conv1\", \"timeMs\" : 36.6844, "
+                                          "\"averageMs\" : 0.058695, \"percentage\" : 1.2 } ]",
+                                          NULL, &e);
+    assert_true(p && p->runs_total == 625 && fabs(t_rec(p, "conv1")->time_ns - 58695) < 1);
+    oc_profile_close(p);
+    assert_null(t_profile_text("[{\"name\": \"a\", \"timeMs\": 3}]", NULL, &e));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_first_of_several_profiles_is_read),
+        cmocka_unit_test(layers_without_a_count_are_divided_by_their_means),
         cmocka_unit_test(counts_a_convolution_fused_with_a_pool),
         cmocka_unit_test(layers_of_one_name_are_one_record),
         cmocka_unit_test(joins_the_files_of_one_measurement),
