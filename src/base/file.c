@@ -342,6 +342,12 @@ static const struct row rows[] = {
     {TEXT(""), .with = "No kernels were profiled.",
      .is = {"a report of nvprof without kernels", "run nvprof --profile-child-processes PROGRAM, on a GPU "
                                                   "that it supports (compute capability below 8.0)"}},
+    {TEXT(""), .with = "#parameters or shape",
+     .is = {"a table of fvcore (parameters and FLOPs without times)",
+            "export the model (torch.onnx.export) to count it, or record times: torch.profiler"}},
+    {TEXT("{\"i\": [["), .with = "\"r\": [[",
+     .is = {"a tuning log of TVM's auto_scheduler (times of schedules)",
+            "build the model with it, then print(report) of debug_executor.profile()"}},
     {TEXT("&&&& RUNNING TensorRT.trtexec"),
      .is = {"a log of trtexec without times of layers",
             "run trtexec with --dumpProfile, or with --exportProfile=x.profile.json"}},
