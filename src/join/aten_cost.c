@@ -20,6 +20,16 @@ const struct oc_type *aten_tensor(const struct aten_work *w, int at)
     return t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? t : NULL;
 }
 
+int aten_at(const struct aten_work *w, unsigned i)
+{
+    return i < w->row->n_at ? w->row->at[i] : -1;
+}
+
+const struct oc_type *aten_arg(const struct aten_work *w, unsigned i)
+{
+    return aten_tensor(w, aten_at(w, i));
+}
+
 uint64_t aten_size(const struct oc_type *t, int dim)
 {
     return (uint64_t)t->shape.dim[dim < 0 ? t->shape.rank + dim : dim].v;
@@ -151,7 +161,7 @@ static unsigned promote(const struct aten_work *w)
     unsigned best = OC_DT_UNDEFINED;
     bool best_dims = false;
     for (unsigned i = 0; i < ATEN_POSITIONS; i++) {
-        const struct oc_type *t = aten_tensor(w, w->row->at[i]);
+        const struct oc_type *t = aten_arg(w, i);
         bool dims = t && t->shape.rank;
         if (!t || t->dtype == OC_DT_UNDEFINED || (best != OC_DT_UNDEFINED && best_dims && !dims))
             continue;
@@ -170,7 +180,7 @@ static bool broadcast(struct aten_work *w, struct oc_shape *out)
 {
     *out = oc_shape_scalar();
     for (unsigned i = 0; i < ATEN_POSITIONS; i++) {
-        const struct oc_type *t = aten_tensor(w, w->row->at[i]);
+        const struct oc_type *t = aten_arg(w, i);
         struct oc_shape before = *out;
         if (t && oc_broadcast(w->a, NULL, &before, &t->shape, out, NULL))
             return false;
@@ -182,14 +192,14 @@ static bool broadcast(struct aten_work *w, struct oc_shape *out)
 static bool move_elements(struct aten_work *w, struct oc_type *out)
 {
     struct oc_shape shape;
-    if (!aten_tensor(w, w->row->at[0]) || !broadcast(w, &shape)) {
+    if (!aten_arg(w, 0) || !broadcast(w, &shape)) {
         aten_unknown(w, "the shapes of the tensors are not recorded");
         w->out->bytes_known = false;
         return false;
     }
     *out = oc_tensor_type(w->row->flags & ATEN_BOOL ? (unsigned)OC_DT_BOOL : promote(w), shape);
     for (unsigned i = 0; i < ATEN_POSITIONS; i++)
-        aten_read(w, aten_tensor(w, w->row->at[i]));
+        aten_read(w, aten_arg(w, i));
     aten_write(w, out, aten_elements(w, out));
     return true;
 }
@@ -204,8 +214,8 @@ static void count_map(struct aten_work *w)
     unsigned dtype = promote(w);
     bool untyped = dtype == OC_DT_UNDEFINED;
     dtype = untyped ? (unsigned)OC_DT_FLOAT : dtype;
-    for (unsigned i = 0; i < ATEN_POSITIONS && w->row->at[i] >= 0; i++) {
-        const struct oc_type *t = aten_tensor(w, w->row->at[i]);
+    for (unsigned i = 0; i < ATEN_POSITIONS && aten_at(w, i) >= 0; i++) {
+        const struct oc_type *t = aten_arg(w, i);
         if (t || !(w->row->flags & ATEN_OPTIONAL))
             in[like.n_in++] = t && t->dtype ? *t : oc_tensor_type(dtype, t ? t->shape : oc_shape_scalar());
     }
@@ -233,10 +243,10 @@ static void count_norm(struct aten_work *w)
 {
     struct oc_type in[ATEN_POSITIONS];
     struct oc_prof_rec like = oc_prof_rec_new("");
-    const struct oc_type *x = aten_tensor(w, w->row->at[0]);
-    bool batch = w->row->at[6] >= 0;
+    const struct oc_type *x = aten_arg(w, 0);
+    bool batch = aten_at(w, 6) >= 0;
     for (unsigned i = 0; i + 1 < ATEN_POSITIONS; i++) {
-        const struct oc_type *t = aten_tensor(w, w->row->at[i]);
+        const struct oc_type *t = aten_arg(w, i);
         if (t)
             in[like.n_in++] = t->dtype ? *t : oc_tensor_type(OC_DT_FLOAT, t->shape);
         aten_read(w, t);
@@ -253,18 +263,18 @@ static void count_norm(struct aten_work *w)
     oc_record_rule_cost(&like, w->a, w->out);
     if (!batch)
         aten_qualify(w, OC_EST, "counted as layer normalization");
-    else if (aten_bool(w, w->row->at[6], 0) != 0)
+    else if (aten_bool(w, aten_at(w, 6), 0) != 0)
         aten_qualify(w, OC_LOWER, "the statistics of training are not counted");
 }
 
 /* at: X, gradient, weight, saved statistics. Writes the gradients of X, weight and bias. */
 static void count_norm_backward(struct aten_work *w)
 {
-    const struct oc_type *x = aten_tensor(w, w->row->at[0]), *k = aten_tensor(w, w->row->at[2]);
+    const struct oc_type *x = aten_arg(w, 0), *k = aten_arg(w, 2);
     aten_unknown(w, "no rule for the operations of this operator");
     w->out->bytes_known = w->out->bytes_known && x;
     for (unsigned i = 0; i < ATEN_POSITIONS; i++)
-        aten_read(w, aten_tensor(w, w->row->at[i]));
+        aten_read(w, aten_arg(w, i));
     if (x)
         aten_write(w, x, aten_elements(w, x));
     if (k)
@@ -274,12 +284,12 @@ static void count_norm_backward(struct aten_work *w)
 /* at: X, dims. */
 static void count_reduction(struct aten_work *w)
 {
-    const struct oc_type *x = aten_tensor(w, w->row->at[0]);
+    const struct oc_type *x = aten_arg(w, 0);
     int64_t dim[OC_MAX_RANK];
     unsigned n = 0, axis, seen = 0;
     uint64_t kept;
     bool all = w->n_value && (w->n_value <= 1 || !w->value[1].n);
-    if (!x || (!all && !aten_ints(w, w->row->at[1], dim, OC_MAX_RANK, &n))) {
+    if (!x || (!all && !aten_ints(w, aten_at(w, 1), dim, OC_MAX_RANK, &n))) {
         aten_unknown(w, "the reduced dims are not recorded");
         w->out->bytes_known = false;
         return;
@@ -307,12 +317,12 @@ static void count_view(struct aten_work *w)
 /* at: source (-1: none), destination. */
 static void count_copy(struct aten_work *w)
 {
-    const struct oc_type *to = aten_tensor(w, w->row->at[1]);
+    const struct oc_type *to = aten_arg(w, 1);
     if (!to) {
         w->out->bytes_known = false;
         return;
     }
-    aten_read(w, aten_tensor(w, w->row->at[0]));
+    aten_read(w, aten_arg(w, 0));
     aten_write(w, to, aten_elements(w, to));
 }
 
@@ -337,7 +347,7 @@ static void count_conversion(struct aten_work *w)
     w->out->bytes_known = w->out->bytes_known && x && !isnan(w->r->kernel_ns);
     if (!w->out->bytes_known || w->r->kernel_ns == 0)
         return;
-    if (w->row->at[0] >= 0 && aten_ints(w, w->n_value == 6 ? 2 : 1, &type, 1, &n) && n == 1)
+    if (aten_at(w, 0) >= 0 && aten_ints(w, w->n_value == 6 ? 2 : 1, &type, 1, &n) && n == 1)
         dtype = scalar_type(type);
     aten_read(w, x);
     add_bytes(w, dtype, aten_elements(w, x), &w->out->wr);
@@ -346,7 +356,7 @@ static void count_conversion(struct aten_work *w)
 /* at: table, indices. Reads the selected rows. */
 static void count_embedding(struct aten_work *w)
 {
-    const struct oc_type *table = aten_tensor(w, w->row->at[0]), *index = aten_tensor(w, w->row->at[1]);
+    const struct oc_type *table = aten_arg(w, 0), *index = aten_arg(w, 1);
     if (!table || !index || !table->shape.rank) {
         w->out->bytes_known = false;
         return;
@@ -377,13 +387,13 @@ static void count_embedding_backward(struct aten_work *w)
 /* at: X, dim, indices: index_select; without dim: gather, whose output has the shape of the indices. */
 static void count_selection(struct aten_work *w)
 {
-    const struct oc_type *x = aten_tensor(w, w->row->at[0]), *index = aten_tensor(w, w->row->at[2]);
+    const struct oc_type *x = aten_arg(w, 0), *index = aten_arg(w, 2);
     int64_t dim = 0;
     unsigned n, axis = 0;
-    bool gather = w->row->at[1] < 0;
+    bool gather = aten_at(w, 1) < 0;
     if (!x || !index || !x->shape.rank ||
         (!gather &&
-         (!aten_ints(w, w->row->at[1], &dim, 1, &n) || n != 1 || !oc_axis(dim, x->shape.rank, &axis)))) {
+         (!aten_ints(w, aten_at(w, 1), &dim, 1, &n) || n != 1 || !oc_axis(dim, x->shape.rank, &axis)))) {
         w->out->bytes_known = false;
         return;
     }
@@ -397,173 +407,120 @@ static void count_selection(struct aten_work *w)
 
 /* ---- the table -------------------------------------------------------------------------------------- */
 
-#define NONE -1, -1, -1, -1, -1, -1
-#define UNARY(n, type)                                                                                       \
+/* Name, flags, positions of arguments by meaning: those that are left out are none. */
+#define ROW(n, count, flags, type, ...)                                                                      \
     {                                                                                                        \
-        n, count_map, {0, NONE}, 0, type                                                                     \
+        n, count, {__VA_ARGS__}, OC_COUNT(((int8_t[]){__VA_ARGS__})), flags, type                            \
     }
-#define BINARY(n, type)                                                                                      \
-    {                                                                                                        \
-        n, count_map, {0, 1, -1, -1, -1, -1, -1}, 0, type                                                    \
-    }
-#define COMPARE(n, type)                                                                                     \
-    {                                                                                                        \
-        n, count_map, {0, 1, -1, -1, -1, -1, -1}, ATEN_BOOL, type                                            \
-    }
-#define VIEW(n)                                                                                              \
-    {                                                                                                        \
-        n, count_view, {-1, NONE}, 0, NULL                                                                   \
-    }
-#define REDUCE(n)                                                                                            \
-    {                                                                                                        \
-        n, count_reduction, {0, 1, -1, -1, -1, -1, -1}, 0, NULL                                              \
-    }
-#define MOVED(n, a, b, c)                                                                                    \
-    {                                                                                                        \
-        n, count_moved, {a, b, c, -1, -1, -1, -1}, 0, NULL                                                   \
-    }
-#define COPY(n, from, to)                                                                                    \
-    {                                                                                                        \
-        n, count_copy, {from, to, -1, -1, -1, -1, -1}, 0, NULL                                               \
-    }
-#define MATMUL(n, a, b, bias, flags)                                                                         \
-    {                                                                                                        \
-        n, aten_matmul, {a, b, bias, -1, -1, -1, -1}, flags, NULL                                            \
-    }
-/* X and W are 0 and 1; bias, stride, padding, dilation, transposed */
-#define CONV(n, b, s, p, d, t)                                                                               \
-    {                                                                                                        \
-        n, aten_conv, {0, 1, b, s, p, d, t}, 0, NULL                                                         \
-    }
-#define CONV_TRANSPOSE(n)                                                                                    \
-    {                                                                                                        \
-        n, aten_conv, {0, 1, 2, 3, 4, 7, -1}, ATEN_TRANSPOSED, NULL                                          \
-    }
-#define CONV_BACK(n, y, x, mask, t)                                                                          \
-    {                                                                                                        \
-        n, aten_conv_backward, {y, x, 2, mask, t, -1, -1}, 0, NULL                                           \
-    }
-#define MAX_POOL(n, rank)                                                                                    \
-    {                                                                                                        \
-        n, aten_pool, {0, 1, rank, 2, 3, 4, 5}, 0, NULL                                                      \
-    }
-#define AVG_POOL(n, rank)                                                                                    \
-    {                                                                                                        \
-        n, aten_pool, {0, 1, rank, 2, 3, -1, 4}, 0, NULL                                                     \
-    }
-#define ATTENTION(n, causal, flags)                                                                          \
-    {                                                                                                        \
-        n, aten_attention, {0, 1, 2, causal, -1, -1, -1}, flags, NULL                                        \
-    }
-#define ATTENTION_BACK(n, causal)                                                                            \
-    {                                                                                                        \
-        n, aten_attention, {1, 2, 3, causal, -1, -1, 0}, ATEN_BACKWARD, NULL                                 \
-    }
-#define PACKED(n, causal, lengths, longest, flags)                                                           \
-    {                                                                                                        \
-        n, aten_attention, {0, 1, 2, causal, lengths, longest, -1}, ATEN_HEADS_LAST | (flags), NULL          \
-    }
-#define PACKED_BACK(n, causal, lengths, longest, flags)                                                      \
-    {                                                                                                        \
-        n, aten_attention, {1, 2, 3, causal, lengths, longest, 0},                                           \
-            ATEN_BACKWARD | ATEN_HEADS_LAST | (flags), NULL                                                  \
-    }
+#define UNARY(n, type)           ROW(n, count_map, 0, type, 0)
+#define BINARY(n, type)          ROW(n, count_map, 0, type, 0, 1)
+#define COMPARE(n, type)         ROW(n, count_map, ATEN_BOOL, type, 0, 1)
+#define VIEW(n)                  ROW(n, count_view, 0, NULL, -1)
+#define REDUCE(n)                ROW(n, count_reduction, 0, NULL, 0, 1)
+#define MOVED(n, ...)            ROW(n, count_moved, 0, NULL, __VA_ARGS__)
+#define COPY(n, from, to)        ROW(n, count_copy, 0, NULL, from, to)
+#define MATMUL(n, flags, ...)    ROW(n, aten_matmul, flags, NULL, __VA_ARGS__)
+#define CONV(n, flags, ...)      ROW(n, aten_conv, flags, NULL, __VA_ARGS__)
+#define CONV_BACK(n, ...)        ROW(n, aten_conv_backward, 0, NULL, __VA_ARGS__)
+#define POOL(n, ...)             ROW(n, aten_pool, 0, NULL, __VA_ARGS__)
+#define ATTENTION(n, flags, ...) ROW(n, aten_attention, flags, NULL, __VA_ARGS__)
+#define BACK_LAST                (ATEN_BACKWARD | ATEN_HEADS_LAST)
 
 /* One per line. */
 /* clang-format off */
 static const struct aten_row rows[] = {
-    MATMUL("mm", 0, 1, -1, 0),
-    MATMUL("bmm", 0, 1, -1, 0),
-    MATMUL("matmul", 0, 1, -1, 0),
-    MATMUL("mv", 0, 1, -1, 0),
-    MATMUL("dot", 0, 1, -1, 0),
-    MATMUL("addmm", 1, 2, 0, 0),
-    MATMUL("_addmm_activation", 1, 2, 0, 0),
-    MATMUL("addmv", 1, 2, 0, 0),
-    MATMUL("baddbmm", 1, 2, 0, 0),
-    MATMUL("linear", 0, 1, 2, ATEN_TRANSPOSED),
-    MATMUL("mkldnn_linear", 0, 1, 2, ATEN_TRANSPOSED),
-    MATMUL("_int_mm", 0, 1, -1, ATEN_OTHER_TYPE),
-    MATMUL("_scaled_mm", 0, 1, 4, ATEN_OTHER_TYPE),
-    MATMUL("vllm::rocm_unquantized_gemm", 0, 1, 2, ATEN_TRANSPOSED),
-    MATMUL("aiter::gemm_a16w16", 0, 1, 2, ATEN_TRANSPOSED),
+    MATMUL("mm", 0, 0, 1),
+    MATMUL("bmm", 0, 0, 1),
+    MATMUL("matmul", 0, 0, 1),
+    MATMUL("mv", 0, 0, 1),
+    MATMUL("dot", 0, 0, 1),
+    MATMUL("addmm", 0, 1, 2, 0),
+    MATMUL("_addmm_activation", 0, 1, 2, 0),
+    MATMUL("addmv", 0, 1, 2, 0),
+    MATMUL("baddbmm", 0, 1, 2, 0),
+    MATMUL("linear", ATEN_TRANSPOSED, 0, 1, 2),
+    MATMUL("mkldnn_linear", ATEN_TRANSPOSED, 0, 1, 2),
+    MATMUL("_int_mm", ATEN_OTHER_TYPE, 0, 1),
+    MATMUL("_scaled_mm", ATEN_OTHER_TYPE, 0, 1, 4),
+    MATMUL("vllm::rocm_unquantized_gemm", ATEN_TRANSPOSED, 0, 1, 2),
+    MATMUL("aiter::gemm_a16w16", ATEN_TRANSPOSED, 0, 1, 2),
 
-    CONV("conv1d", 2, 3, 4, 5, -1),
-    CONV("conv2d", 2, 3, 4, 5, -1),
-    CONV("conv3d", 2, 3, 4, 5, -1),
-    CONV("convolution", 2, 3, 4, 5, 6),
-    CONV("_convolution", 2, 3, 4, 5, 6),
-    CONV("cudnn_convolution", -1, 3, 2, 4, -1),
-    CONV("cudnn_convolution_relu", 2, 3, 4, 5, -1),
-    CONV("miopen_convolution", 2, 4, 3, 5, -1),
-    CONV("miopen_depthwise_convolution", 2, 4, 3, 5, -1),
-    CONV("mkldnn_convolution", 2, 4, 3, 5, -1),
-    CONV("thnn_conv2d", 3, 4, 5, -1, -1),
-    CONV("_conv_depthwise2d", 3, 4, 5, 6, -1),
-    CONV("conv_depthwise3d", 3, 4, 5, 6, -1),
-    CONV_TRANSPOSE("conv_transpose1d"),
-    CONV_TRANSPOSE("conv_transpose2d"),
-    CONV_TRANSPOSE("conv_transpose3d"),
-    CONV_BACK("convolution_backward", 0, 1, 10, 7),
-    CONV_BACK("cudnn_convolution_backward", 1, 0, 10, -1),
-    CONV_BACK("mkldnn_convolution_backward", 1, 0, 7, -1),
-    CONV_BACK("miopen_convolution_backward", 1, 0, 9, -1),
-    CONV_BACK("thnn_conv2d_backward", 0, 1, -1, -1),
-    CONV_BACK("_slow_conv2d_backward", 0, 1, 6, -1),
+    CONV("conv1d", 0, 0, 1, 2, 3, 4, 5),
+    CONV("conv2d", 0, 0, 1, 2, 3, 4, 5),
+    CONV("conv3d", 0, 0, 1, 2, 3, 4, 5),
+    CONV("convolution", 0, 0, 1, 2, 3, 4, 5, 6),
+    CONV("_convolution", 0, 0, 1, 2, 3, 4, 5, 6),
+    CONV("cudnn_convolution", 0, 0, 1, -1, 3, 2, 4),
+    CONV("cudnn_convolution_relu", 0, 0, 1, 2, 3, 4, 5),
+    CONV("miopen_convolution", 0, 0, 1, 2, 4, 3, 5),
+    CONV("miopen_depthwise_convolution", 0, 0, 1, 2, 4, 3, 5),
+    CONV("mkldnn_convolution", 0, 0, 1, 2, 4, 3, 5),
+    CONV("thnn_conv2d", 0, 0, 1, 3, 4, 5),
+    CONV("_conv_depthwise2d", 0, 0, 1, 3, 4, 5, 6),
+    CONV("conv_depthwise3d", 0, 0, 1, 3, 4, 5, 6),
+    CONV("conv_transpose1d", ATEN_TRANSPOSED, 0, 1, 2, 3, 4, 7),
+    CONV("conv_transpose2d", ATEN_TRANSPOSED, 0, 1, 2, 3, 4, 7),
+    CONV("conv_transpose3d", ATEN_TRANSPOSED, 0, 1, 2, 3, 4, 7),
+    CONV_BACK("convolution_backward", 0, 1, 2, 10, 7),
+    CONV_BACK("cudnn_convolution_backward", 1, 0, 2, 10),
+    CONV_BACK("mkldnn_convolution_backward", 1, 0, 2, 7),
+    CONV_BACK("miopen_convolution_backward", 1, 0, 2, 9),
+    CONV_BACK("thnn_conv2d_backward", 0, 1, 2),
+    CONV_BACK("_slow_conv2d_backward", 0, 1, 2, 6),
 
-    ATTENTION("scaled_dot_product_attention", 5, 0),
-    ATTENTION("_scaled_dot_product_attention_math", 5, 0),
-    ATTENTION("_scaled_dot_product_flash_attention", 4, 0),
-    ATTENTION("_scaled_dot_product_flash_attention_for_cpu", 4, 0),
-    ATTENTION("_scaled_dot_product_efficient_attention", 6, 0),
-    ATTENTION("_scaled_dot_product_cudnn_attention", 6, 0),
-    ATTENTION("_scaled_dot_product_fused_attention_overrideable", 5, 0),
-    ATTENTION_BACK("_scaled_dot_product_flash_attention_backward", 11),
-    ATTENTION_BACK("_scaled_dot_product_flash_attention_for_cpu_backward", 7),
-    ATTENTION_BACK("_scaled_dot_product_efficient_attention_backward", 11),
-    ATTENTION_BACK("_scaled_dot_product_cudnn_attention_backward", 14),
-    PACKED("_flash_attention_forward", 8, 3, 6, 0),
-    PACKED("_efficient_attention_forward", 9, 4, 7, 0),
-    PACKED("flash_attn::_flash_attn_forward", 5, -1, -1, ATEN_ENDS_ALIGN),
-    PACKED("flash_attn::_flash_attn_varlen_forward", 9, 3, 6, ATEN_ENDS_ALIGN),
-    PACKED("aiter::fmha_v3_fwd", 5, -1, -1, ATEN_ENDS_ALIGN),
-    PACKED_BACK("_flash_attention_backward", 11, 6, 9, 0),
-    PACKED_BACK("_efficient_attention_backward", 14, 6, 9, 0),
-    PACKED_BACK("flash_attn::_flash_attn_backward", 11, -1, -1, ATEN_ENDS_ALIGN),
-    PACKED_BACK("flash_attn::_flash_attn_varlen_backward", 15, 9, 12, ATEN_ENDS_ALIGN),
+    ATTENTION("scaled_dot_product_attention", 0, 0, 1, 2, 5),
+    ATTENTION("_scaled_dot_product_attention_math", 0, 0, 1, 2, 5),
+    ATTENTION("_scaled_dot_product_flash_attention", 0, 0, 1, 2, 4),
+    ATTENTION("_scaled_dot_product_flash_attention_for_cpu", 0, 0, 1, 2, 4),
+    ATTENTION("_scaled_dot_product_efficient_attention", 0, 0, 1, 2, 6),
+    ATTENTION("_scaled_dot_product_cudnn_attention", 0, 0, 1, 2, 6),
+    ATTENTION("_scaled_dot_product_fused_attention_overrideable", 0, 0, 1, 2, 5),
+    ATTENTION("_scaled_dot_product_flash_attention_backward", ATEN_BACKWARD, 1, 2, 3, 11, -1, -1, 0),
+    ATTENTION("_scaled_dot_product_flash_attention_for_cpu_backward", ATEN_BACKWARD, 1, 2, 3, 7, -1, -1, 0),
+    ATTENTION("_scaled_dot_product_efficient_attention_backward", ATEN_BACKWARD, 1, 2, 3, 11, -1, -1, 0),
+    ATTENTION("_scaled_dot_product_cudnn_attention_backward", ATEN_BACKWARD, 1, 2, 3, 14, -1, -1, 0),
+    ATTENTION("_flash_attention_forward", ATEN_HEADS_LAST, 0, 1, 2, 8, 3, 6),
+    ATTENTION("_efficient_attention_forward", ATEN_HEADS_LAST, 0, 1, 2, 9, 4, 7),
+    ATTENTION("flash_attn::_flash_attn_forward", ATEN_HEADS_LAST | ATEN_ENDS_ALIGN, 0, 1, 2, 5),
+    ATTENTION("flash_attn::_flash_attn_varlen_forward", ATEN_HEADS_LAST | ATEN_ENDS_ALIGN, 0, 1, 2, 9, 3, 6),
+    ATTENTION("aiter::fmha_v3_fwd", ATEN_HEADS_LAST | ATEN_ENDS_ALIGN, 0, 1, 2, 5),
+    ATTENTION("_flash_attention_backward", BACK_LAST, 1, 2, 3, 11, 6, 9, 0),
+    ATTENTION("_efficient_attention_backward", BACK_LAST, 1, 2, 3, 14, 6, 9, 0),
+    ATTENTION("flash_attn::_flash_attn_backward", BACK_LAST | ATEN_ENDS_ALIGN, 1, 2, 3, 11, -1, -1, 0),
+    ATTENTION("flash_attn::_flash_attn_varlen_backward", BACK_LAST | ATEN_ENDS_ALIGN, 1, 2, 3, 15, 9, 12, 0),
 
-    {"layer_norm", count_map, {0, 2, 3, -1, -1, -1, -1}, ATEN_OPTIONAL, "LayerNormalization"},
-    {"native_layer_norm", count_map, {0, 2, 3, -1, -1, -1, -1}, ATEN_OPTIONAL, "LayerNormalization"},
-    {"rms_norm", count_map, {0, 2, -1, -1, -1, -1, -1}, ATEN_OPTIONAL, "RMSNormalization"},
-    {"_fused_rms_norm", count_map, {0, 2, -1, -1, -1, -1, -1}, ATEN_OPTIONAL, "RMSNormalization"},
-    {"_C::rms_norm", count_map, {1, 2, -1, -1, -1, -1, -1}, ATEN_OPTIONAL, "RMSNormalization"},
-    {"aiter::rms_norm", count_map, {0, 1, -1, -1, -1, -1, -1}, ATEN_OPTIONAL, "RMSNormalization"},
-    {"vllm::rocm_aiter_rms_norm", count_map, {0, 1, -1, -1, -1, -1, -1}, ATEN_OPTIONAL, "RMSNormalization"},
-    {"group_norm", count_norm, {0, 2, 3, -1, -1, -1, -1}, 0, "LayerNormalization"},
-    {"native_group_norm", count_norm, {0, 1, 2, -1, -1, -1, -1}, 0, "LayerNormalization"},
-    {"instance_norm", count_norm, {0, 1, 2, -1, -1, -1, -1}, 0, "LayerNormalization"},
-    {"batch_norm", count_norm, {0, 1, 2, 3, 4, -1, 5}, 0, "BatchNormalization"},
-    {"native_batch_norm", count_norm, {0, 1, 2, 3, 4, -1, 5}, 0, "BatchNormalization"},
-    {"cudnn_batch_norm", count_norm, {0, 1, 2, 3, 4, -1, 5}, 0, "BatchNormalization"},
-    {"miopen_batch_norm", count_norm, {0, 1, 2, 3, 4, -1, 5}, 0, "BatchNormalization"},
-    {"native_layer_norm_backward", count_norm_backward, {0, 1, 5, 3, 4, -1, -1}, 0, NULL},
-    {"native_group_norm_backward", count_norm_backward, {0, 1, 4, 2, 3, -1, -1}, 0, NULL},
-    {"native_batch_norm_backward", count_norm_backward, {0, 1, 2, 5, 6, -1, -1}, 0, NULL},
-    {"cudnn_batch_norm_backward", count_norm_backward, {0, 1, 2, 5, 6, -1, -1}, 0, NULL},
-    {"miopen_batch_norm_backward", count_norm_backward, {0, 1, 2, 5, 6, -1, -1}, 0, NULL},
+    ROW("layer_norm", count_map, ATEN_OPTIONAL, "LayerNormalization", 0, 2, 3),
+    ROW("native_layer_norm", count_map, ATEN_OPTIONAL, "LayerNormalization", 0, 2, 3),
+    ROW("rms_norm", count_map, ATEN_OPTIONAL, "RMSNormalization", 0, 2),
+    ROW("_fused_rms_norm", count_map, ATEN_OPTIONAL, "RMSNormalization", 0, 2),
+    ROW("_C::rms_norm", count_map, ATEN_OPTIONAL, "RMSNormalization", 1, 2),
+    ROW("aiter::rms_norm", count_map, ATEN_OPTIONAL, "RMSNormalization", 0, 1),
+    ROW("vllm::rocm_aiter_rms_norm", count_map, ATEN_OPTIONAL, "RMSNormalization", 0, 1),
+    ROW("group_norm", count_norm, 0, "LayerNormalization", 0, 2, 3),
+    ROW("native_group_norm", count_norm, 0, "LayerNormalization", 0, 1, 2),
+    ROW("instance_norm", count_norm, 0, "LayerNormalization", 0, 1, 2),
+    ROW("batch_norm", count_norm, 0, "BatchNormalization", 0, 1, 2, 3, 4, -1, 5),
+    ROW("native_batch_norm", count_norm, 0, "BatchNormalization", 0, 1, 2, 3, 4, -1, 5),
+    ROW("cudnn_batch_norm", count_norm, 0, "BatchNormalization", 0, 1, 2, 3, 4, -1, 5),
+    ROW("miopen_batch_norm", count_norm, 0, "BatchNormalization", 0, 1, 2, 3, 4, -1, 5),
+    ROW("native_layer_norm_backward", count_norm_backward, 0, NULL, 0, 1, 5, 3, 4),
+    ROW("native_group_norm_backward", count_norm_backward, 0, NULL, 0, 1, 4, 2, 3),
+    ROW("native_batch_norm_backward", count_norm_backward, 0, NULL, 0, 1, 2, 5, 6),
+    ROW("cudnn_batch_norm_backward", count_norm_backward, 0, NULL, 0, 1, 2, 5, 6),
+    ROW("miopen_batch_norm_backward", count_norm_backward, 0, NULL, 0, 1, 2, 5, 6),
 
-    {"embedding", count_embedding, {0, 1, -1, -1, -1, -1, -1}, 0, NULL},
-    {"embedding_dense_backward", count_embedding_backward, {-1, NONE}, 0, NULL},
-    {"index_select", count_selection, {0, 1, 2, -1, -1, -1, -1}, 0, NULL},
-    {"gather", count_selection, {0, -1, 2, -1, -1, -1, -1}, 0, NULL},
+    ROW("embedding", count_embedding, 0, NULL, 0, 1),
+    ROW("embedding_dense_backward", count_embedding_backward, 0, NULL, -1),
+    ROW("index_select", count_selection, 0, NULL, 0, 1, 2),
+    ROW("gather", count_selection, 0, NULL, 0, -1, 2),
 
-    MAX_POOL("max_pool1d", 1),
-    MAX_POOL("max_pool2d", 2),
-    MAX_POOL("max_pool3d", 3),
-    MAX_POOL("max_pool2d_with_indices", 2),
-    AVG_POOL("avg_pool1d", 1),
-    AVG_POOL("avg_pool2d", 2),
-    AVG_POOL("avg_pool3d", 3),
+    POOL("max_pool1d", 0, 1, 1, 2, 3, 4, 5),
+    POOL("max_pool2d", 0, 1, 2, 2, 3, 4, 5),
+    POOL("max_pool3d", 0, 1, 3, 2, 3, 4, 5),
+    POOL("max_pool2d_with_indices", 0, 1, 2, 2, 3, 4, 5),
+    POOL("avg_pool1d", 0, 1, 1, 2, 3, -1, 4),
+    POOL("avg_pool2d", 0, 1, 2, 2, 3, -1, 4),
+    POOL("avg_pool3d", 0, 1, 3, 2, 3, -1, 4),
 
     REDUCE("sum"), REDUCE("mean"), REDUCE("amax"), REDUCE("amin"), REDUCE("prod"),
     REDUCE("any"), REDUCE("all"), REDUCE("argmax"), REDUCE("argmin"),
@@ -577,7 +534,7 @@ static const struct aten_row rows[] = {
     BINARY("bitwise_and", "BitwiseAnd"), BINARY("bitwise_or", "BitwiseOr"), BINARY("bitwise_xor", "BitwiseXor"),
     COMPARE("eq", "Equal"), COMPARE("ne", "Equal"), COMPARE("lt", "Less"), COMPARE("le", "LessOrEqual"),
     COMPARE("gt", "Greater"), COMPARE("ge", "GreaterOrEqual"),
-    MOVED("where", 0, 1, 2), MOVED("masked_fill", 0, 1, -1),
+    MOVED("where", 0, 1, 2), MOVED("masked_fill", 0, 1),
     UNARY("relu", "Relu"), UNARY("leaky_relu", "LeakyRelu"), UNARY("elu", "Elu"), UNARY("selu", "Selu"),
     UNARY("gelu", "Gelu"), UNARY("silu", "Swish"), UNARY("mish", "Mish"), UNARY("softplus", "Softplus"),
     UNARY("sigmoid", "Sigmoid"), UNARY("tanh", "Tanh"), UNARY("hardswish", "HardSwish"),
@@ -586,20 +543,20 @@ static const struct aten_row rows[] = {
     UNARY("sin", "Sin"), UNARY("cos", "Cos"), UNARY("neg", "Neg"), UNARY("abs", "Abs"), UNARY("sign", "Sign"),
     UNARY("floor", "Floor"), UNARY("ceil", "Ceil"), UNARY("round", "Round"), UNARY("reciprocal", "Reciprocal"),
     UNARY("square", "Abs"), UNARY("logical_not", "Not"), UNARY("bitwise_not", "BitwiseNot"),
-    MOVED("addcmul", 0, 1, 2), MOVED("addcdiv", 0, 1, 2), MOVED("lerp", 0, 1, 2), MOVED("cumsum", 0, -1, -1),
-    MOVED("gelu_backward", 0, 1, -1), MOVED("silu_backward", 0, 1, -1), MOVED("tanh_backward", 0, 1, -1),
-    MOVED("sigmoid_backward", 0, 1, -1), MOVED("hardswish_backward", 0, 1, -1), MOVED("elu_backward", 0, 1, -1),
-    MOVED("leaky_relu_backward", 0, 1, -1), MOVED("_softmax_backward_data", 0, 1, -1),
-    MOVED("_log_softmax_backward_data", 0, 1, -1),
+    MOVED("addcmul", 0, 1, 2), MOVED("addcdiv", 0, 1, 2), MOVED("lerp", 0, 1, 2), MOVED("cumsum", 0),
+    MOVED("gelu_backward", 0, 1), MOVED("silu_backward", 0, 1), MOVED("tanh_backward", 0, 1),
+    MOVED("sigmoid_backward", 0, 1), MOVED("hardswish_backward", 0, 1), MOVED("elu_backward", 0, 1),
+    MOVED("leaky_relu_backward", 0, 1), MOVED("_softmax_backward_data", 0, 1),
+    MOVED("_log_softmax_backward_data", 0, 1),
 
     COPY("copy", 1, 0), COPY("clone", 0, 0), COPY("fill", -1, 0), COPY("zero", -1, 0), COPY("normal", -1, 0),
     COPY("uniform", -1, 0), COPY("bernoulli", -1, 0), COPY("flip", 0, 0), COPY("roll", 0, 0), COPY("triu", 0, 0),
     COPY("tril", 0, 0),
-    {"to", count_conversion, {1, NONE}, 0, NULL},
-    {"_to_copy", count_conversion, {1, NONE}, 0, NULL},
-    {"contiguous", count_conversion, {-1, NONE}, 0, NULL},
-    {"reshape", count_conversion, {-1, NONE}, 0, NULL},
-    {"flatten", count_conversion, {-1, NONE}, 0, NULL},
+    ROW("to", count_conversion, 0, NULL, 1),
+    ROW("_to_copy", count_conversion, 0, NULL, 1),
+    ROW("contiguous", count_conversion, 0, NULL, -1),
+    ROW("reshape", count_conversion, 0, NULL, -1),
+    ROW("flatten", count_conversion, 0, NULL, -1),
 
     VIEW("view"), VIEW("_unsafe_view"), VIEW("_reshape_alias"), VIEW("view_as"), VIEW("t"), VIEW("numpy_T"),
     VIEW("transpose"), VIEW("permute"), VIEW("movedim"), VIEW("swapaxes"), VIEW("expand"), VIEW("expand_as"),

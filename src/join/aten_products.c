@@ -32,8 +32,7 @@ static bool batch_of(struct aten_work *w, const struct oc_type *a, const struct 
 
 void aten_matmul(struct aten_work *w)
 {
-    const struct oc_type *a = aten_tensor(w, w->row->at[0]), *b = aten_tensor(w, w->row->at[1]),
-                         *bias = aten_tensor(w, w->row->at[2]);
+    const struct oc_type *a = aten_arg(w, 0), *b = aten_arg(w, 1), *bias = aten_arg(w, 2);
     uint64_t batch;
     if (!rank_of(a) || !rank_of(b)) {
         aten_unknown(w, "the shapes of A and B are not recorded");
@@ -78,16 +77,16 @@ static bool is_value(const struct aten_work *w, int at, const char *text)
 }
 
 /* Product of the spatial sizes of the output of a window of n sizes that slides over the last n dims of X.
- * The stride is at[3], otherwise *stride; the padding at[4], the dilation at[5]. */
+ * The stride is argument 3, otherwise *stride; the padding 4, the dilation 5. */
 static bool output_size(struct aten_work *w, const struct oc_type *x, const int64_t *window, int64_t *stride,
                         unsigned n, uint64_t *out)
 {
     unsigned first = rank_of(x) - n;
     int64_t pad[MAX_SPATIAL] = {0}, step[MAX_SPATIAL] = {1, 1, 1};
-    const int8_t *at = w->row->at;
-    bool same = is_value(w, at[4], "same"), valid = is_value(w, at[4], "valid");
-    if (!read_window(w, at[3], n, stride) || !read_window(w, same || valid ? -1 : at[4], n, pad) ||
-        !read_window(w, at[5], n, step))
+    bool same = is_value(w, aten_at(w, 4), "same"), valid = is_value(w, aten_at(w, 4), "valid");
+    if (!read_window(w, aten_at(w, 3), n, stride) ||
+        !read_window(w, same || valid ? -1 : aten_at(w, 4), n, pad) ||
+        !read_window(w, aten_at(w, 5), n, step))
         return false;
     *out = 1;
     for (unsigned i = 0; i < n; i++) {
@@ -103,10 +102,8 @@ static bool output_size(struct aten_work *w, const struct oc_type *x, const int6
 
 void aten_conv(struct aten_work *w)
 {
-    const int8_t *at = w->row->at;
-    const struct oc_type *x = aten_tensor(w, at[0]), *k = aten_tensor(w, at[1]),
-                         *bias = aten_tensor(w, at[2]);
-    int flag = at[6] < 0 ? 0 : aten_bool(w, at[6], 0);
+    const struct oc_type *x = aten_arg(w, 0), *k = aten_arg(w, 1), *bias = aten_arg(w, 2);
+    int flag = aten_at(w, 6) < 0 ? 0 : aten_bool(w, aten_at(w, 6), 0);
     bool flipped = w->row->flags & ATEN_TRANSPOSED || flag == 1;
     unsigned rank = rank_of(k);
     if (rank < 3 || rank > 2 + MAX_SPATIAL || (rank_of(x) != rank && rank_of(x) != rank - 1)) {
@@ -144,10 +141,10 @@ void aten_conv(struct aten_work *w)
 /* The gradients of X and W take as many multiply-adds as the forward pass each. */
 void aten_conv_backward(struct aten_work *w)
 {
-    const int8_t *at = w->row->at;
-    const struct oc_type *y = aten_tensor(w, at[0]), *x = aten_tensor(w, at[1]), *k = aten_tensor(w, at[2]);
-    int flipped = at[4] < 0 ? 0 : aten_bool(w, at[4], 0), of_x = aten_bool(w, at[3], 0),
-        of_w = aten_bool(w, at[3], 1), of_bias = aten_bool(w, at[3], 2);
+    const struct oc_type *y = aten_arg(w, 0), *x = aten_arg(w, 1), *k = aten_arg(w, 2);
+    int flipped = aten_at(w, 4) < 0 ? 0 : aten_bool(w, aten_at(w, 4), 0),
+        of_x = aten_bool(w, aten_at(w, 3), 0), of_w = aten_bool(w, aten_at(w, 3), 1),
+        of_bias = aten_bool(w, aten_at(w, 3), 2);
     if (!y || !x || rank_of(k) < 3 || rank_of(x) != rank_of(k) || rank_of(y) != rank_of(k)) {
         aten_unknown(w, "the shapes of the gradient, X and W are not recorded");
         return;
@@ -172,16 +169,15 @@ void aten_conv_backward(struct aten_work *w)
 
 void aten_pool(struct aten_work *w)
 {
-    const int8_t *at = w->row->at;
-    const struct oc_type *x = aten_tensor(w, at[0]);
+    const struct oc_type *x = aten_arg(w, 0);
     int64_t window[MAX_SPATIAL], stride[MAX_SPATIAL];
-    unsigned n = (unsigned)at[2];
+    unsigned n = (unsigned)aten_at(w, 2);
     uint64_t taps = 1, space;
     for (unsigned i = 0; i < n; i++)
         window[i] = 1;
-    bool good = rank_of(x) > n && w->n_value && read_window(w, at[1], n, window);
+    bool good = rank_of(x) > n && w->n_value && read_window(w, aten_at(w, 1), n, window);
     memcpy(stride, window, sizeof(stride)); /* the default */
-    if (!good || !output_size(w, x, window, stride, n, &space) || aten_bool(w, at[6], 0) == 1) {
+    if (!good || !output_size(w, x, window, stride, n, &space) || aten_bool(w, aten_at(w, 6), 0) == 1) {
         aten_unknown(w, "the window is not recorded, or ceil_mode is set");
         w->out->bytes_known = false;
         return;
@@ -208,7 +204,7 @@ static bool read_heads(struct aten_work *w, const struct oc_type *q, const struc
 {
     bool last = w->row->flags & ATEN_HEADS_LAST;
     unsigned rank = rank_of(q);
-    if (rank < (last ? 4U : 2U) || aten_tensor(w, w->row->at[4]) || rank_of(k) != rank || rank_of(v) != rank)
+    if (rank < (last ? 4U : 2U) || aten_arg(w, 4) || rank_of(k) != rank || rank_of(v) != rank)
         return false;
     int sequence = last ? -3 : -2, head = last ? -2 : -3;
     uint64_t q_heads = rank > 2 ? aten_size(q, head) : 1, k_heads = rank > 2 ? aten_size(k, head) : 1;
@@ -228,9 +224,8 @@ static bool read_packed(struct aten_work *w, const struct oc_type *q, const stru
 {
     int64_t longest;
     unsigned n;
-    if (rank_of(q) != 3 || rank_of(k) != 3 || rank_of(v) != 3 || w->row->at[5] < 0 ||
-        !aten_tensor(w, w->row->at[4]) || !aten_ints(w, w->row->at[5], &longest, 1, &n) || n != 1 ||
-        longest < 0)
+    if (rank_of(q) != 3 || rank_of(k) != 3 || rank_of(v) != 3 || aten_at(w, 5) < 0 || !aten_arg(w, 4) ||
+        !aten_ints(w, aten_at(w, 5), &longest, 1, &n) || n != 1 || longest < 0)
         return false;
     *h = (struct heads){.queries = aten_size(q, 0),
                         .keys = (uint64_t)longest,
@@ -258,10 +253,9 @@ static uint64_t causal_scores(struct aten_work *w, const struct heads *h)
  * V, P, Q and K. */
 void aten_attention(struct aten_work *w)
 {
-    const int8_t *at = w->row->at;
-    const struct oc_type *q = aten_tensor(w, at[0]), *k = aten_tensor(w, at[1]), *v = aten_tensor(w, at[2]);
+    const struct oc_type *q = aten_arg(w, 0), *k = aten_arg(w, 1), *v = aten_arg(w, 2);
     bool backward = w->row->flags & ATEN_BACKWARD, packed = false;
-    int causal = aten_bool(w, at[3], 0);
+    int causal = aten_bool(w, aten_at(w, 3), 0);
     struct heads h;
     if (!q || !k || !v || (!read_heads(w, q, k, v, &h) && !(packed = read_packed(w, q, k, v, &h)))) {
         aten_unknown(w, "the shapes of Q, K and V are not recorded");
@@ -275,7 +269,7 @@ void aten_attention(struct aten_work *w)
     aten_read(w, k);
     aten_read(w, v);
     if (backward) { /* also reads the output and its gradient */
-        const struct oc_type *y = aten_tensor(w, at[6]);
+        const struct oc_type *y = aten_arg(w, 6);
         aten_read(w, y);
         aten_read(w, y);
         aten_write(w, q, aten_elements(w, q));

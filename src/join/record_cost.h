@@ -49,6 +49,7 @@ struct aten_row {
     const char *name; /* without "aten::" and without the "_" of in-place variants */
     void (*count)(struct aten_work *w);
     int8_t at[ATEN_POSITIONS]; /* positions of arguments, by meaning (see the functions); -1: none */
+    uint8_t n_at;              /* further ones: none */
     uint8_t flags;
     const char *onnx; /* operator whose rule counts one element-wise execution */
 };
@@ -76,6 +77,9 @@ struct aten_work {
 
 /* The tensor at a position, NULL: it is none, or its shape is not recorded. */
 const struct oc_type *aten_tensor(const struct aten_work *w, int at);
+/* Position of the argument with the i-th meaning, -1: none; the tensor there. */
+int aten_at(const struct aten_work *w, unsigned i);
+const struct oc_type *aten_arg(const struct aten_work *w, unsigned i);
 /* A size counted from the front, or with a negative index from the back. */
 uint64_t aten_size(const struct oc_type *t, int dim);
 /* Product of the sizes from..to. */
