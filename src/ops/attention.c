@@ -5,8 +5,6 @@
 /* Attention and RotaryEmbedding of the standard; sizes and costs that all attention operators share. */
 #include "ops/shared_rules.h"
 
-#include <string.h>
-
 #include "onnxcost.h"
 
 /* Sum over j < m of min(j, keys), j from 0. */
@@ -282,10 +280,8 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct dims d = {.hq = 0};
     int known = attention_read_dims(c, &d);
-    if (known <= 0 || d.hq < 1) {
-        c->unknown = true;
-        return known < 0 ? -1 : 0;
-    }
+    if (known <= 0 || d.hq < 1)
+        return known < 0 ? -1 : oc_cost_unknown(c);
     uint64_t past = oc_c_dim(c, d.past);
     struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
                              .heads = (uint64_t)d.hq,
@@ -358,10 +354,8 @@ static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rotary_kind *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0), *cache = oc_in_shape(c, kind->cos);
-    if (!x->ranked || (x->rank != 3 && x->rank != 4)) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || (x->rank != 3 && x->rank != 4))
+        return oc_cost_unknown(c);
     oc_add_rope(c, k, rotated_elements(c, x));
     if (!oc_in(c, kind->positions) || !cache->ranked || cache->rank == 0)
         return 0;

@@ -25,14 +25,11 @@ static const char cost_bias_gelu_formula[] = "ADD = N(o); Gelu = N(o)";
 static int shape_bias_split_gelu(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
-    struct oc_dim dim[OC_MAX_RANK];
-    if (!x->ranked || x->rank == 0) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
-    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
-    dim[x->rank - 1] = oc_dim_floordiv(c->exprs, dim[x->rank - 1], oc_known(2));
-    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    if (!x->ranked || x->rank == 0)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
+    unsigned last = x->rank - 1U;
+    struct oc_dim half = oc_dim_floordiv(c->exprs, x->dim[last], oc_known(2));
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_with(c, x, last, half));
     return 0;
 }
 
@@ -166,10 +163,8 @@ static const char cost_gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); M
 static int cost_inverse(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
-    if (!x->ranked || x->rank < 2) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank < 2)
+        return oc_cost_unknown(c);
     uint64_t m = oc_c_dim(c, x->dim[x->rank - 1]), work = oc_c_mul(c, oc_c_in(c, 0), m);
     oc_add(c, k, OC_ADD, work);
     oc_add(c, k, OC_MUL, work);

@@ -96,14 +96,9 @@ static const char cost_gemm_fast_gelu_formula[] =
 static int shape_same_rank(struct oc_op_ctx *c, struct oc_dim last)
 {
     const struct oc_shape *a = oc_in_shape(c, 0);
-    struct oc_dim dim[OC_MAX_RANK];
-    if (!a->ranked || a->rank == 0) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
-    memcpy(dim, a->dim, a->rank * sizeof(dim[0]));
-    dim[a->rank - 1] = last;
-    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, a->rank, dim));
+    if (!a->ranked || a->rank == 0)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_with(c, a, a->rank - 1U, last));
     return 0;
 }
 
@@ -256,22 +251,17 @@ static int shape_qkv(struct oc_op_ctx *c)
     const struct oc_shape *a = oc_in_shape(c, 0);
     int64_t n[3] = {oc_attr_i(c, "Nq", 0), oc_attr_i(c, "Nkv", 0), oc_attr_i(c, "Nkv", 0)};
     int64_t depth = oc_attr_i(c, "K", 0);
-    struct oc_dim dim[OC_MAX_RANK], last;
+    struct oc_dim last;
     if (depth < 1 || n[0] < 1 || n[1] < 1)
         return oc_op_fail(c, "invalid K %lld, Nq %lld, Nkv %lld", (long long)depth, (long long)n[0],
                           (long long)n[1]);
     if (a->ranked && a->rank &&
         oc_unify(c, a->dim[a->rank - 1], oc_known(depth), "the last axis of the input differs from K", &last))
         return -1;
-    if (a->ranked && a->rank)
-        memcpy(dim, a->dim, a->rank * sizeof(dim[0]));
-    for (unsigned i = 0; i < 3; i++) {
-        bool known = a->ranked && a->rank;
-        if (known)
-            dim[a->rank - 1] = oc_known(n[i]);
+    for (unsigned i = 0; i < 3; i++)
         oc_set_out(c, i, oc_in_dtype(c, 0),
-                   known ? oc_shape_of(c->arena, a->rank, dim) : oc_shape_unranked());
-    }
+                   a->ranked && a->rank ? oc_shape_with(c, a, a->rank - 1U, oc_known(n[i]))
+                                        : oc_shape_unranked());
     oc_set_out_type(c, 3, oc_in(c, 0));
     return 0;
 }
@@ -530,10 +520,8 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct moe_kind *kind = c->op->param;
     struct experts e;
-    if (!read_experts(c, kind, &e)) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!read_experts(c, kind, &e))
+        return oc_cost_unknown(c);
     uint64_t rows = oc_c_mul(c, e.tokens, e.active), square = oc_c_mul(c, e.hidden, e.inter);
     oc_add_formula_value(c, "rows", rows);
     oc_add_formula_value(c, "f", e.gate);

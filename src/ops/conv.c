@@ -248,10 +248,8 @@ static int read_windows(struct oc_op_ctx *c, const struct conv_kind *kind, struc
 {
     const struct oc_shape *w = oc_in_shape(c, kind->w);
     const struct oc_type *o = oc_out(c, 0);
-    if (!oc_in_shape(c, kind->x)->ranked || !w->ranked || !o || !o->shape.ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!oc_in_shape(c, kind->x)->ranked || !w->ranked || !o || !o->shape.ranked)
+        return oc_cost_unknown(c);
     return oc_windows_read(c, w->rank - 2U, w->dim + 2, win) ? -1 : 1;
 }
 
@@ -372,10 +370,8 @@ static int shape_conv_transpose(struct oc_op_ctx *c)
     struct oc_dim dim[OC_MAX_RANK];
     if (conv_rank(c, x, w) < 0)
         return -1;
-    if (!x->ranked || !w->ranked) {
-        oc_set_out(c, 0, conv_dtype(c, kind), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked || !w->ranked)
+        return oc_out_unranked(c, conv_dtype(c, kind));
     if (group < 1)
         return oc_op_fail(c, "invalid group %lld", (long long)group);
     if (oc_is_known(x->dim[1]) && oc_is_known(w->dim[0]) && x->dim[1].v != w->dim[0].v)
@@ -459,10 +455,8 @@ static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t groups = oc_attr_i(c, "offset_group", 1);
     if (cost_conv(c, k))
         return -1;
-    if (!x->ranked || !o || !o->shape.ranked || groups < 1) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || !o || !o->shape.ranked || groups < 1)
+        return oc_cost_unknown(c);
     unsigned axes = x->rank - 2U;
     uint64_t T = axes < 63 ? UINT64_C(1) << axes : 0;
     uint64_t K = oc_c_range(c, oc_in_shape(c, 1), 2, x->rank);
@@ -500,10 +494,8 @@ static int shape_col2im(struct oc_op_ctx *c)
                          image->dim[0].v <= OC_MAX_RANK - 2
                      ? (unsigned)image->dim[0].v
                      : 0;
-    if (n == 0 || n > OC_MAX_RANK - 2) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (n == 0 || n > OC_MAX_RANK - 2)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     for (uint32_t i = 0; i < n_block; i++)
         volume = oc_dim_mul(c->exprs, volume, oc_known(block[i]));
     bool known = x->ranked && x->rank == 3 && block;
@@ -572,18 +564,15 @@ OC_FAMILY(conv, conv_rows);
 static int shape_word_conv(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
-    struct oc_dim dim[OC_MAX_RANK];
     if (x->ranked && x->rank == 0)
         return oc_op_fail(c, "words have rank 0");
     if (w->ranked && w->rank != 4)
         return oc_op_fail(c, "invalid weight rank %u", w->rank);
-    if (!x->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 1), oc_shape_unranked());
-        return 0;
-    }
-    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
-    dim[x->rank - 1] = w->ranked ? w->dim[0] : oc_fresh_axis(c, x->rank - 1U, -1);
-    oc_set_out(c, 0, oc_in_dtype(c, 1), oc_shape_of(c->arena, x->rank, dim));
+    if (!x->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 1));
+    unsigned last = x->rank - 1U;
+    struct oc_dim filters = w->ranked ? w->dim[0] : oc_fresh_axis(c, last, -1);
+    oc_set_out(c, 0, oc_in_dtype(c, 1), oc_shape_with(c, x, last, filters));
     return 0;
 }
 
@@ -592,10 +581,8 @@ static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims after[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_CMP, 1}, {0, 0}};
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
-    if (!x->ranked || !w->ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || !w->ranked)
+        return oc_cost_unknown(c);
     uint64_t characters = oc_c_dim(c, x->dim[x->rank - 1U]), window = oc_c_dim(c, w->dim[2]);
     uint64_t positions = characters >= window ? characters - window + 1 : 0;
     uint64_t n = oc_c_mul(c, oc_c_out(c, 0), positions);

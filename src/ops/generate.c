@@ -2,7 +2,6 @@
 #include "ops/shared_rules.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- Constant ----------------------------------------------------------------------------------------- */
 

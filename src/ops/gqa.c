@@ -160,10 +160,8 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
     const struct grouped *kind = c->op->param;
     struct dims d;
     int known = gqa_read_dims(c, &d);
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     int64_t window = oc_attr_i(c, "local_window_size", -1);
     uint64_t past = oc_c_dim(c, d.past), head = oc_c_dim(c, d.head);
     struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
@@ -298,10 +296,8 @@ static int bound_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
 {
     const struct oc_shape *table = oc_in_shape(c, BLOCKS), *cache = oc_in_shape(c, K_CACHE);
     int64_t window = oc_attr_i(c, "local_window_size", -1);
-    if (!table->ranked || table->rank != 2 || !cache->ranked || cache->rank != 4) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!table->ranked || table->rank != 2 || !cache->ranked || cache->rank != 4)
+        return oc_cost_unknown(c);
     uint64_t room = oc_c_mul(c, oc_c_dim(c, table->dim[1]), oc_c_dim(c, cache->dim[1]));
     uint64_t seen = window > 0 && (uint64_t)window < room && !c->opt.attention_full ? (uint64_t)window : room;
     r->pairs = oc_c_mul(c, tokens, seen);
@@ -365,10 +361,8 @@ static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
     struct paged p;
     struct reach r;
     int known = read_paged(c, &p);
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     uint64_t tokens = oc_c_dim(c, p.tokens), head = oc_c_dim(c, p.head);
     struct oc_attention a = {.batch = 1,
                              .heads = (uint64_t)p.hq,
@@ -417,10 +411,8 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t width[3];
     if (heads < 1)
         return oc_op_fail(c, "invalid num_heads %lld", (long long)heads);
-    if (!x->ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_cost_unknown(c);
     uint64_t batch = oc_c_dim(c, x->dim[0]), seq = oc_c_dim(c, x->dim[1]), hidden = oc_c_dim(c, x->dim[2]);
     for (unsigned i = 0; i < 3; i++) {
         const struct oc_shape *w = oc_in_shape(c, ORDERED_W + i);

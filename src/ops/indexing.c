@@ -28,10 +28,8 @@ static int gather_shape(struct oc_op_ctx *c, const struct oc_shape *data, const 
 {
     struct oc_dim dim[2 * OC_MAX_RANK];
     unsigned axis, n = 0;
-    if (!data->ranked || !index->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!data->ranked || !index->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (oc_attr_axis(c, 0, data->rank, &axis))
         return -1;
     if (data->rank - 1U + index->rank > OC_MAX_RANK)
@@ -130,10 +128,8 @@ static int shape_gather_nd(struct oc_op_ctx *c)
     int64_t b = oc_attr_i(c, "batch_dims", 0);
     struct oc_dim dim[2 * OC_MAX_RANK];
     unsigned n = 0;
-    if (!in->ranked || !index->ranked || (index->rank && !oc_is_known(index->dim[index->rank - 1]))) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!in->ranked || !index->ranked || (index->rank && !oc_is_known(index->dim[index->rank - 1])))
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (index->rank == 0 || in->rank == 0)
         return oc_op_fail(c, "the data is a scalar");
     int64_t last = index->dim[index->rank - 1].v;
@@ -166,10 +162,8 @@ static int shape_one_hot(struct oc_op_ctx *c)
     struct oc_list depth = oc_list_of(c, NULL, 1);
     struct oc_dim dim[OC_MAX_RANK];
     unsigned axis;
-    if (!in->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_unranked());
-        return 0;
-    }
+    if (!in->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 2));
     if (in->rank + 1U > OC_MAX_RANK)
         return oc_op_fail(c, "the result has too many axes");
     if (oc_attr_axis(c, -1, in->rank + 1U, &axis))
@@ -622,10 +616,8 @@ static int data_sized_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
     struct nms r = nms_of(c);
     c->upper = true;
-    if (!r.known) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!r.known)
+        return oc_cost_unknown(c);
     uint64_t lists = oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)), s = oc_c_dim(c, r.boxes);
     oc_add_formula_value(c, "lists", lists);
     oc_add_formula_value(c, "s", s);

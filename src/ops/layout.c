@@ -217,10 +217,8 @@ static int layout_shape_concat(struct oc_op_ctx *c)
     bool open = false; /* the length along the axis is unknown */
     for (unsigned i = 0; i < c->n_in && dtype == OC_DT_UNDEFINED; i++)
         dtype = oc_in_dtype(c, i);
-    if (!first) {
-        oc_set_out(c, 0, dtype, oc_shape_unranked());
-        return 0;
-    }
+    if (!first)
+        return oc_out_unranked(c, dtype);
     if (!oc_has_attr(c, "axis") && c->opset >= 4)
         return oc_op_fail(c, "attribute 'axis' is missing");
     if (oc_attr_axis(c, 1, first->rank, &axis))

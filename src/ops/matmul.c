@@ -569,10 +569,8 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct equation *e = NULL;
     int known = read_equation(c, &e);
-    if (known <= 0 || !e || e->n_term == 0) {
-        c->unknown = true;
-        return known < 0 ? -1 : 0;
-    }
+    if (known <= 0 || !e || e->n_term == 0)
+        return known < 0 ? -1 : oc_cost_unknown(c);
     if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set)) {
         oc_add_formula_value(c, "summed", volume(c, e, e->term[0].set));
         oc_add(c, k, OC_ADD, volume(c, e, e->term[0].set));

@@ -64,10 +64,8 @@ static int shape_extractor(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
     struct oc_dim dim[OC_MAX_RANK + 1];
     unsigned n = 0;
-    if (!x->ranked || x->rank == 0) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked || x->rank == 0)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (x->rank == 1)
         dim[n++] = oc_known(1);
     for (unsigned i = 0; i + 1 < x->rank; i++)
@@ -147,10 +145,8 @@ static int shape_one_hot_encoder(struct oc_op_ctx *c)
     struct oc_dim dim[OC_MAX_RANK + 1];
     if (!ints == !strings)
         return oc_op_fail(c, "needs one of cats_int64s and cats_strings");
-    if (!x->ranked || x->rank >= OC_MAX_RANK) {
-        oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked || x->rank >= OC_MAX_RANK)
+        return oc_out_unranked(c, OC_DT_FLOAT);
     for (unsigned i = 0; i < x->rank; i++)
         dim[i] = x->dim[i];
     dim[x->rank] = oc_known(ints ? ints : strings);

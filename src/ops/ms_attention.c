@@ -1,6 +1,5 @@
 /* Attention of ONNX Runtime, with projections (Attention, QAttention, PackedAttention) and on projected
  * operands (MultiHeadAttention and related operators). cost-semantics 4.12, 5.6. Grouped queries: gqa.c. */
-#include <string.h>
 
 #include "ops/shared_rules.h"
 
@@ -172,10 +171,8 @@ static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
     const struct projecting *kind = c->op->param;
     struct self_dims d;
     int known = read_self(c, &d);
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     uint64_t past = oc_c_dim(c, d.past), seq = oc_c_dim(c, d.seq), head = oc_c_dim(c, d.head);
     struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
                              .heads = (uint64_t)d.heads,
@@ -361,10 +358,8 @@ static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
     const struct multi_head *kind = c->op->param;
     struct head_dims d;
     int known = ms_attention_read_heads(c, &d);
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     uint64_t past = oc_c_dim(c, d.past);
     struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
                              .heads = (uint64_t)d.heads,
@@ -471,10 +466,8 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     if (window < 1 || window > 1 << 30)
         return oc_op_fail(c, "invalid window %lld", (long long)window);
-    if (!x->ranked || x->rank != 3) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank != 3)
+        return oc_cost_unknown(c);
     uint64_t batch = oc_c_dim(c, x->dim[0]), seq = oc_c_dim(c, x->dim[1]), width = oc_c_dim(c, x->dim[2]),
              global;
     uint64_t tokens = oc_c_mul(c, batch, seq), head = width / (uint64_t)heads;
@@ -576,10 +569,8 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
     struct decoder d = {0};
     int64_t v;
     int known = read_decoder(c, &d);
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     if (!oc_in_int(c, STATIC_KV, &v) || !oc_in_int(c, USE_PAST, &v))
         c->assumption = "static_kv and use_past are unknown: assumed self-attention on the given cache";
     uint64_t batch = oc_c_dim(c, d.batch), seq = oc_c_dim(c, d.seq), width = oc_c_dim(c, d.width);
@@ -630,10 +621,8 @@ static int cost_gated_bias(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims gate[] = {{OC_SIG, 2}, {OC_MUL, 2}, {OC_ADD, 2}, {0, 0}};
     const struct oc_shape *w = oc_in_shape(c, 3);
     uint64_t elements = oc_c_in(c, 0); /* rows * d */
-    if (!w->ranked || w->rank != 2) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!w->ranked || w->rank != 2)
+        return oc_cost_unknown(c);
     uint64_t head = oc_c_dim(c, w->dim[0]), wide = oc_c_dim(c, w->dim[1]), rows = head ? elements / head : 0;
     oc_add(c, k, OC_MAC, oc_c_mul(c, elements, wide));
     oc_add(c, k, OC_ADD, oc_c_add(c, elements, oc_c_mul(c, 2, oc_c_mul(c, rows, wide)))); /* biases, sums */

@@ -503,10 +503,8 @@ static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *ids = oc_in_shape(c, 0), *word = oc_in_shape(c, 2);
     uint64_t n = oc_c_out(c, 0), rows = oc_c_in(c, 0);
-    if (!ids->ranked || !word->ranked || !oc_out(c, 0)) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!ids->ranked || !word->ranked || !oc_out(c, 0))
+        return oc_cost_unknown(c);
     uint64_t one_sentence = oc_c_mul(c, oc_c_dim(c, ids->dim[1]), oc_c_dim(c, word->dim[1]));
     oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 4) ? 2 : 1, n));
     oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);

@@ -298,6 +298,10 @@ int oc_attr_or_input_ints(const struct oc_op_ctx *c, const char *attr, unsigned 
 /* Outputs. */
 void oc_set_out(struct oc_op_ctx *c, unsigned slot, unsigned dtype, struct oc_shape shape);
 void oc_set_out_type(struct oc_op_ctx *c, unsigned slot, const struct oc_type *t);
+/* Output 0 has this type and an unknown rank, the end of a rule that needs a rank. Returns 0. */
+int oc_out_unranked(struct oc_op_ctx *c, unsigned dtype);
+/* The shape, of a known rank, with another size of one axis. */
+struct oc_shape oc_shape_with(struct oc_op_ctx *c, const struct oc_shape *s, unsigned axis, struct oc_dim d);
 const struct oc_type *oc_out(const struct oc_op_ctx *c, unsigned slot); /* NULL: absent (cost stage too) */
 bool oc_out_wanted(const struct oc_op_ctx *c, unsigned slot);
 struct oc_elem *oc_new_elems(struct oc_op_ctx *c, uint32_t n);
@@ -349,6 +353,9 @@ uint64_t oc_c_range(struct oc_op_ctx *c, const struct oc_shape *s, unsigned from
 uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot);  /* elements of an input, absent 0 */
 uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot); /* elements of an output, absent 0 */
 uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements);
+
+/* A shape that the rule needs is not known: neither is the count. Returns 0. */
+int oc_cost_unknown(struct oc_op_ctx *c);
 
 /* Reports a value of the formula by its name (static text) when values are requested; a name reported twice
  * is summed. */

@@ -162,6 +162,20 @@ void oc_set_out(struct oc_op_ctx *c, unsigned slot, unsigned dtype, struct oc_sh
         c->out[slot] = oc_tensor_type(dtype, shape);
 }
 
+int oc_out_unranked(struct oc_op_ctx *c, unsigned dtype)
+{
+    oc_set_out(c, 0, dtype, oc_shape_unranked());
+    return 0;
+}
+
+struct oc_shape oc_shape_with(struct oc_op_ctx *c, const struct oc_shape *s, unsigned axis, struct oc_dim d)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    for (unsigned i = 0; i < s->rank; i++)
+        dim[i] = i == axis ? d : s->dim[i];
+    return oc_shape_of(c->arena, s->rank, dim);
+}
+
 void oc_set_out_type(struct oc_op_ctx *c, unsigned slot, const struct oc_type *t)
 {
     if (out_present(c, slot))
@@ -345,6 +359,12 @@ uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements)
     if (oc_bytes_of(dtype, elements, &bytes))
         return bytes;
     c->overflow = true;
+    return 0;
+}
+
+int oc_cost_unknown(struct oc_op_ctx *c)
+{
+    c->unknown = true;
     return 0;
 }
 

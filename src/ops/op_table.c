@@ -375,9 +375,8 @@ static int shape_declared(struct oc_op_ctx *c)
 static int cost_opaque(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
-    c->unknown = true;
     c->assumption = "the model does not define what the operator computes";
-    return 0;
+    return oc_cost_unknown(c);
 }
 static const char cost_opaque_formula[] = "";
 

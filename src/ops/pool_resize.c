@@ -104,10 +104,8 @@ static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
-    if (!x->ranked || !o || !o->shape.ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || !o || !o->shape.ranked)
+        return oc_cost_unknown(c);
     if (oc_windows_read(c, x->rank - 2U, NULL, &win))
         return -1;
     unsigned first = pool_channels_last(c) ? 1 : 2, channel = pool_channels_last(c) ? x->rank - 1U : 1;
@@ -154,10 +152,8 @@ static int shape_unpool(struct oc_op_ctx *c)
     struct oc_windows win;
     if (pool_check_rank(c, x))
         return -1;
-    if (!x->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (oc_windows_read(c, x->rank - 2U, NULL, &win))
         return -1;
     if (wanted && wanted->n != x->rank)
@@ -328,10 +324,8 @@ static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
-    if (!x->ranked || x->rank != 4 || !o) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank != 4 || !o)
+        return oc_cost_unknown(c);
     uint64_t n = oc_c_out(c, 0);
     for (unsigned i = 2; i < 4; i++)
         n = oc_c_mul(c, n, ceil_ratio(oc_c_dim(c, x->dim[i]), oc_c_dim(c, o->shape.dim[i])));
@@ -473,10 +467,8 @@ static int shape_resize(struct oc_op_ctx *c)
     const struct oc_shape *in = oc_in_shape(c, 0);
     struct oc_dim dim[OC_MAX_RANK];
     struct resize r;
-    if (!in->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), *in);
-        return 0;
-    }
+    if (!in->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (read_resize(c, in->rank, &r))
         return -1;
     for (unsigned i = 0; i < in->rank; i++) {
@@ -539,10 +531,8 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_out(c, 0);
     struct resize r;
     bool resized;
-    if (!in->ranked || !out || out->shape.rank != in->rank || read_resize(c, in->rank, &r)) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!in->ranked || !out || out->shape.rank != in->rank || read_resize(c, in->rank, &r))
+        return oc_cost_unknown(c);
     uint64_t taps = resize_taps(c, &r, in, &out->shape, &resized);
     bool crops = strcmp(oc_attr_s(c, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0;
     k->alias = !resized && !crops;
@@ -563,10 +553,8 @@ static int shape_grid_sample(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0), *grid = oc_in_shape(c, 1);
     struct oc_dim dim[OC_MAX_RANK];
     unsigned rank = x->ranked ? x->rank : grid->rank;
-    if (!x->ranked && !grid->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), *x);
-        return 0;
-    }
+    if (!x->ranked && !grid->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (rank < 3 || (x->ranked && grid->ranked && grid->rank != rank))
         return oc_op_fail(c, "input {%s} and grid {%s} do not match", oc_text_of(c, x), oc_text_of(c, grid));
     for (unsigned i = 0; i < rank; i++) {
@@ -586,10 +574,8 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_type *out = oc_out(c, 0);
     const char *mode = oc_attr_s(c, "mode", "linear");
     bool nearest = strcmp(mode, "nearest") == 0, cubic = strstr(mode, "cubic") != NULL;
-    if (!out || !out->shape.ranked || out->shape.rank < 3 || out->shape.rank > 18) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!out || !out->shape.ranked || out->shape.rank < 3 || out->shape.rank > 18)
+        return oc_cost_unknown(c);
     uint64_t axes = out->shape.rank - 2U, n = oc_c_out(c, 0);
     uint64_t taps = nearest ? 1 : UINT64_C(1) << (cubic ? 2 * axes : axes);
     uint64_t places =
@@ -623,10 +609,8 @@ static int shape_affine_grid(struct oc_op_ctx *c)
     unsigned n = size.sized ? size.n : 0;
     if (n != 0 && n != 4 && n != 5)
         return oc_op_fail(c, "size has %u elements, expected 4 or 5", n);
-    if (n == 0) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (n == 0)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     bool batched = size.e[0].kind != OC_E_INT && theta->ranked && theta->rank == 3;
     dim[0] = batched ? theta->dim[0] : oc_elem_to_dim(c, &size.e[0], 0, -1);
     for (unsigned i = 2; i < n; i++)
@@ -640,10 +624,8 @@ static int shape_affine_grid(struct oc_op_ctx *c)
 static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
-    if (!out || !out->shape.ranked || out->shape.rank < 3) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!out || !out->shape.ranked || out->shape.rank < 3)
+        return oc_cost_unknown(c);
     uint64_t axes = out->shape.rank - 2U;
     uint64_t places = oc_c_range(c, &out->shape, 0, out->shape.rank - 1U);
     oc_add_formula_value(c, "axes", axes);

@@ -265,13 +265,11 @@ static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
 /* Inputs: scale and zero point of the result, then data, scale, zero point of each part. */
 static int shape_qlinear_concat(struct oc_op_ctx *c)
 {
-    struct oc_dim dim[OC_MAX_RANK], sum = oc_known(0);
+    struct oc_dim sum = oc_known(0);
     const struct oc_shape *first = oc_in_shape(c, 2);
     unsigned axis;
-    if (!first->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 2), *first);
-        return 0;
-    }
+    if (!first->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 2));
     if (oc_attr_axis(c, 0, first->rank, &axis))
         return -1;
     for (unsigned i = 2; i < c->n_in; i += 3) {
@@ -281,9 +279,7 @@ static int shape_qlinear_concat(struct oc_op_ctx *c)
                               oc_text_of(c, s));
         sum = oc_dim_add(c->exprs, sum, s->ranked ? s->dim[axis] : oc_fresh_axis(c, axis, -1));
     }
-    for (unsigned i = 0; i < first->rank; i++)
-        dim[i] = i == axis ? sum : first->dim[i];
-    oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_of(c->arena, first->rank, dim));
+    oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_with(c, first, axis, sum));
     return 0;
 }
 
@@ -325,10 +321,8 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
     const struct oc_shape *data = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
     struct oc_dim dim[2 * OC_MAX_RANK];
     unsigned axis, n = 0;
-    if (!data->ranked || !index->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_unranked());
-        return 0;
-    }
+    if (!data->ranked || !index->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 2));
     if (!oc_axis(oc_attr_i(c, "gather_axis", 0), data->rank, &axis) ||
         data->rank - 1U + index->rank > OC_MAX_RANK)
         return oc_op_fail(c, "gather_axis is out of range for rank %u", (unsigned)data->rank);
@@ -467,10 +461,8 @@ static const char cost_trunc_formula[] =
 static int cost_thresholds(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *t = oc_in_shape(c, 1);
-    if (!t->ranked || t->rank != 2) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!t->ranked || t->rank != 2)
+        return oc_cost_unknown(c);
     uint64_t n = oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, t->dim[1]));
     oc_add(c, k, OC_CMP, n);
     oc_add(c, k, OC_ADD, n);
@@ -593,10 +585,8 @@ static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t axis = oc_attr_i(c, "axis", -1);
     unsigned at;
-    if (!x->ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_cost_unknown(c);
     if (!oc_axis(axis, x->rank, &at))
         return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, x->rank);
     uint64_t n = oc_c_in(c, 0);

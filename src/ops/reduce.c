@@ -268,10 +268,8 @@ static int shape_arg(struct oc_op_ctx *c)
     bool keep = oc_attr_i(c, "keepdims", 1) != 0;
     struct oc_dim dim[OC_MAX_RANK];
     unsigned axis, n = 0;
-    if (!x->ranked) {
-        oc_set_out(c, 0, OC_DT_INT64, oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_out_unranked(c, OC_DT_INT64);
     if (!oc_axis(a, x->rank, &axis))
         return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)a, x->rank);
     for (unsigned i = 0; i < x->rank; i++) {
@@ -331,20 +329,16 @@ static int shape_topk(struct oc_op_ctx *c)
     struct oc_elem k = top_k(c);
     int64_t a = oc_attr_i(c, "axis", -1);
     if (x->ranked) {
-        struct oc_dim dim[OC_MAX_RANK];
         unsigned axis;
         if (!oc_axis(a, x->rank, &axis))
             return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)a, x->rank);
-        memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
-        if (k.kind == OC_E_INT)
-            dim[axis] = k.i;
-        else
-            dim[axis] = oc_fresh_axis(c, axis, oc_dim_max_value(c->exprs, x->dim[axis]));
-        if (oc_is_known(dim[axis]) &&
-            (dim[axis].v < 0 || (oc_is_known(x->dim[axis]) && dim[axis].v > x->dim[axis].v)))
-            return oc_op_fail(c, "k is %lld but the axis has %s elements", (long long)dim[axis].v,
-                              oc_dim_text(c->exprs, x->dim[axis]));
-        out = oc_shape_of(c->arena, x->rank, dim);
+        struct oc_dim size = x->dim[axis],
+                      top =
+                          k.kind == OC_E_INT ? k.i : oc_fresh_axis(c, axis, oc_dim_max_value(c->exprs, size));
+        if (oc_is_known(top) && (top.v < 0 || (oc_is_known(size) && top.v > size.v)))
+            return oc_op_fail(c, "k is %lld but the axis has %s elements", (long long)top.v,
+                              oc_dim_text(c->exprs, size));
+        out = oc_shape_with(c, x, axis, top);
     }
     oc_set_out(c, 0, oc_in_dtype(c, 0), out);
     oc_set_out(c, 1, OC_DT_INT64, out);
@@ -401,10 +395,8 @@ static int cost_topk(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0) ? oc_out(c, 0) : oc_out(c, 1);
     unsigned axis;
-    if (!o || !o->shape.ranked || !oc_axis(oc_attr_i(c, "axis", -1), o->shape.rank, &axis)) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!o || !o->shape.ranked || !oc_axis(oc_attr_i(c, "axis", -1), o->shape.rank, &axis))
+        return oc_cost_unknown(c);
     uint64_t steps = ceil_log2(oc_c_dim(c, o->shape.dim[axis]));
     oc_add_formula_value(c, "k", oc_c_dim(c, o->shape.dim[axis]));
     oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_in(c, 0), steps ? steps : 1));

@@ -2,8 +2,6 @@
  * arithmetic, no bytes. */
 #include "ops/shared_rules.h"
 
-#include <string.h>
-
 /* ---- Reshape ------------------------------------------------------------------------------------------ */
 
 /* The free size of a target shape: an explicit -1, or the only unknown element. */
@@ -105,10 +103,8 @@ static int shape_reshape(struct oc_op_ctx *c)
 {
     struct oc_list l = oc_list_of(c, "shape", 1);
     struct oc_dim dim[OC_MAX_RANK];
-    if (!l.sized) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!l.sized)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (l.n > OC_MAX_RANK)
         return oc_op_fail(c, "the target shape has %u axes", (unsigned)l.n);
     int free_at = find_free(&l);
@@ -188,10 +184,8 @@ static int unsqueeze(struct oc_op_ctx *c, const struct oc_list *l)
     const struct oc_shape *in = oc_in_shape(c, 0);
     unsigned axis[OC_MAX_RANK], from = 0;
     struct oc_dim dim[OC_MAX_RANK];
-    if (!in->ranked || !l->sized) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!in->ranked || !l->sized)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     unsigned rank = in->rank + l->n;
     if (rank <= OC_MAX_RANK && !oc_list_known(l)) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_fresh_shape(c, rank));
@@ -286,10 +280,8 @@ static int shape_expand(struct oc_op_ctx *c)
     const struct oc_shape *in = oc_in_shape(c, 0);
     struct oc_list l = oc_list_of(c, NULL, 1);
     struct oc_dim dim[OC_MAX_RANK];
-    if (!in->ranked || !l.sized) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!in->ranked || !l.sized)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     unsigned rank = in->rank > l.n ? in->rank : l.n;
     if (rank > OC_MAX_RANK)
         return oc_op_fail(c, "the target shape has %u axes", (unsigned)l.n);

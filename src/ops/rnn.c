@@ -299,10 +299,8 @@ static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     int known = read_linear(c, &d);
     const char *rule = oc_attr_s(c, "update_rule", "gated_delta");
     bool delta = strstr(rule, "delta") != NULL, gated = strncmp(rule, "gated", 5) == 0;
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d.batch), oc_c_dim(c, d.tokens));
     uint64_t dv = oc_c_dim(c, d.dv), cell = oc_c_mul(c, oc_c_dim(c, d.dk), dv);
     /* with more states than queries, each state is read out */
@@ -354,10 +352,8 @@ static int cost_causal_conv(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *w = oc_in_shape(c, 1);
     uint64_t n = oc_c_in(c, 0);
-    if (!w->ranked || w->rank < 2) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!w->ranked || w->rank < 2)
+        return oc_cost_unknown(c);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, w->dim[w->rank - 1])));
     if (oc_in(c, 2))
         oc_add(c, k, OC_ADD, n);
@@ -476,10 +472,8 @@ static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
     const char *rule = oc_attr_s(c, "update_rule", "gated_delta");
     bool delta = strstr(rule, "delta") != NULL, gated = strncmp(rule, "gated", 5) == 0;
     int known = read_delta(c, &d);
-    if (known <= 0) {
-        c->unknown = true;
-        return known;
-    }
+    if (known <= 0)
+        return known ? known : oc_cost_unknown(c);
     uint64_t n = oc_c_in(c, VALUE), state = oc_c_mul(c, n, oc_c_dim(c, d.dk)), dv = oc_c_dim(c, d.dv);
     k->rest_class = OC_CLASS_F32;
     uint64_t decays = !gated ? 0 : oc_in(c, DECAY) ? oc_c_in(c, DECAY) : dv ? n / dv : 0;
@@ -530,10 +524,8 @@ static int cost_varlen_conv(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *w = oc_in_shape(c, 1);
     uint64_t n = oc_c_in(c, 0);
-    if (!w->ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!w->ranked)
+        return oc_cost_unknown(c);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, w->dim[2])));
     if (oc_in(c, 3))
         oc_add(c, k, OC_ADD, n);
@@ -559,10 +551,8 @@ static int cost_engram(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims product[] = {{OC_MUL, 1}, {0, 0}};
     static const struct oc_prims gate[] = {{OC_MUL, 2}, {OC_CMP, 3}, {OC_SQRT, 1}, {OC_SIG, 1}, {0, 0}};
     const struct oc_shape *x = oc_in_shape(c, 0);
-    if (!x->ranked || x->rank == 0) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank == 0)
+        return oc_cost_unknown(c);
     uint64_t n = oc_c_in(c, 0), rows = oc_c_range(c, x, 0, x->rank - 1U);
     oc_add_rms_norm(c, k, n, rows);
     oc_add_rms_norm(c, k, n, rows);

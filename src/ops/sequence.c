@@ -387,10 +387,8 @@ static int sequence_shape_concat(struct oc_op_ctx *c)
     int64_t axis = oc_attr_i(c, "axis", 0);
     struct oc_dim dim[OC_MAX_RANK + 1], n;
     unsigned at, rank;
-    if (!t || t->elem->kind != OC_T_TENSOR || !t->elem->shape.ranked || t->elem->shape.rank >= OC_MAX_RANK) {
-        oc_set_out(c, 0, t ? t->elem->dtype : OC_DT_UNDEFINED, oc_shape_unranked());
-        return 0;
-    }
+    if (!t || t->elem->kind != OC_T_TENSOR || !t->elem->shape.ranked || t->elem->shape.rank >= OC_MAX_RANK)
+        return oc_out_unranked(c, t ? t->elem->dtype : OC_DT_UNDEFINED);
     const struct oc_shape *e = &t->elem->shape;
     rank = e->rank + (fresh_axis ? 1U : 0U);
     if (!oc_axis(axis, rank, &at))

@@ -91,10 +91,8 @@ static int shape_dft(struct oc_op_ctx *c)
     unsigned axis;
     if (back && c->opset < 20)
         return oc_op_fail(c, "onesided and inverse exclude each other");
-    if (!x->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (x->rank < 2)
         return oc_op_fail(c, "needs a signal axis and an axis of complex parts, got rank %u", x->rank);
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
@@ -119,10 +117,8 @@ static int cost_dft(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_shape *x = oc_in_shape(c, 0);
     bool back = oc_attr_i(c, "onesided", 0) != 0 && oc_attr_i(c, "inverse", 0) != 0;
     unsigned axis;
-    if (!x->ranked || x->rank < 2 || dft_axis(c, x->rank, &axis) <= 0) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank < 2 || dft_axis(c, x->rank, &axis) <= 0)
+        return oc_cost_unknown(c);
     bool real = back || oc_is(x->dim[x->rank - 1], 1);
     uint64_t count = count_without(c, x, axis, x->rank - 1U);
     add_transforms(c, k, count, oc_c_dim(c, dft_length(c, x->dim[axis], back)), real);
@@ -172,10 +168,8 @@ static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
-    if (!x->ranked || !o || !o->shape.ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || !o || !o->shape.ranked)
+        return oc_cost_unknown(c);
     bool real = x->rank == 2 || oc_is(x->dim[2], 1);
     uint64_t frames = oc_c_range(c, &o->shape, 0, 2), length = oc_c_dim(c, frame_length(c));
     uint64_t window = oc_in(c, 2) ? oc_c_mul(c, oc_c_mul(c, frames, length), real ? 1 : 2) : 0;
@@ -233,10 +227,8 @@ static int shape_rfft(struct oc_op_ctx *c)
     unsigned axes = 1;
     if (signal_axes(c, x, 0, &axes))
         return -1;
-    if (!x->ranked || x->rank >= OC_MAX_RANK) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked || x->rank >= OC_MAX_RANK)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     if (oc_attr_i(c, "onesided", 1))
         dim[x->rank - 1] = half_plus_one(c, dim[x->rank - 1]);
@@ -253,10 +245,8 @@ static int shape_irfft(struct oc_op_ctx *c)
     unsigned axes = 1;
     if (signal_axes(c, x, 1, &axes))
         return -1;
-    if (!x->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     struct oc_dim *last = &dim[x->rank - 2];
     if (oc_attr_i(c, "onesided", 1))
@@ -273,10 +263,8 @@ static int add_real_transforms(struct oc_op_ctx *c, struct oc_cost *k, const str
                                const struct oc_shape *half)
 {
     unsigned axes = 1;
-    if (!real->ranked || !half->ranked || real->rank == 0 || half->rank != real->rank + 1) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!real->ranked || !half->ranked || real->rank == 0 || half->rank != real->rank + 1)
+        return oc_cost_unknown(c);
     if (signal_axes(c, real, 0, &axes))
         return -1;
     unsigned last = real->rank - 1U;

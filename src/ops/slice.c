@@ -114,10 +114,8 @@ static int shape_slice(struct oc_op_ctx *c)
     const struct oc_shape *in = oc_in_shape(c, 0);
     struct cut cut[OC_MAX_RANK];
     struct oc_dim dim[OC_MAX_RANK], first;
-    if (!in->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), *in);
-        return 0;
-    }
+    if (!in->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     int rc = read_cuts(c, in, cut);
     if (rc < 0)
         return -1;
@@ -354,10 +352,8 @@ static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_type *out = oc_out(c, 0);
     uint64_t n = 1;
-    if (!in->ranked || !out || out->shape.rank != in->rank) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!in->ranked || !out || out->shape.rank != in->rank)
+        return oc_cost_unknown(c);
     for (unsigned i = 0; i < in->rank; i++)
         n = oc_c_mul(c, n, oc_c_dim(c, oc_dim_min(c->exprs, in->dim[i], out->shape.dim[i])));
     k->rd[0] = oc_c_part(c, 0, n);

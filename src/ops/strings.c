@@ -85,18 +85,16 @@ static int shape_string_normalizer(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_attr *stop = oc_node_attr(c->node, "stopwords");
-    struct oc_dim dim[2];
     if (!x->ranked || !stop || stop->n == 0) {
         oc_set_out(c, 0, OC_DT_STRING, *x);
         return 0;
     }
     if (x->rank != 1 && x->rank != 2)
         return oc_op_fail(c, "the strings must be [C] or [1,C], got rank %u", x->rank);
-    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
-    int64_t max = oc_dim_max_value(c->exprs, dim[x->rank - 1]);
-    int64_t left = words_left(c, stop);
-    dim[x->rank - 1] = left >= 0 ? oc_known(left) : oc_fresh_axis(c, x->rank - 1U, max == 0 ? 1 : max);
-    oc_set_out(c, 0, OC_DT_STRING, oc_shape_of(c->arena, x->rank, dim));
+    unsigned last = x->rank - 1U;
+    int64_t max = oc_dim_max_value(c->exprs, x->dim[last]), left = words_left(c, stop);
+    struct oc_dim words = left >= 0 ? oc_known(left) : oc_fresh_axis(c, last, max == 0 ? 1 : max);
+    oc_set_out(c, 0, OC_DT_STRING, oc_shape_with(c, x, last, words));
     return 0;
 }
 
@@ -112,10 +110,8 @@ static int shape_tfidf(struct oc_op_ctx *c)
         max = index[i] > max ? index[i] : max;
     if (max < 0 || max == INT64_MAX)
         return oc_op_fail(c, "ngram_indexes is empty or negative");
-    if (!x->ranked) {
-        oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_out_unranked(c, OC_DT_FLOAT);
     if (x->rank != 1 && x->rank != 2)
         return oc_op_fail(c, "the words must be [C] or [N,C], got rank %u", x->rank);
     dim[0] = x->dim[0];
@@ -393,10 +389,8 @@ static int shape_unfold(struct oc_op_ctx *c)
     int64_t size = oc_attr_i(c, "size", 0), step = oc_attr_i(c, "step", 1), where = oc_attr_i(c, "dim", -1);
     struct oc_dim dim[OC_MAX_RANK + 1];
     unsigned axis = 0;
-    if (!x->ranked || x->rank == 0 || x->rank >= OC_MAX_RANK) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!x->ranked || x->rank == 0 || x->rank >= OC_MAX_RANK)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (!oc_axis(where, x->rank, &axis))
         return oc_op_fail(c, "dim %lld is out of range for rank %u", (long long)where, x->rank);
     if (size < 1 || step < 1 || (oc_is_known(x->dim[axis]) && size > x->dim[axis].v))

@@ -4,8 +4,6 @@
 #include "ops/op.h"
 #include "ops/shared_rules.h"
 
-#include <string.h>
-
 /* ---- quantizers --------------------------------------------------------------------------------------- */
 
 static const uint8_t fp8 = OC_DT_FLOAT8E4M3FN, int4 = OC_DT_INT4;
@@ -55,10 +53,8 @@ static int tensorrt_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint64_t n = oc_c_in(c, 0), bias = oc_has_attr(c, "bias");
-    if (!x->ranked || x->rank < 3) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank < 3)
+        return oc_cost_unknown(c);
     uint64_t R = oc_c_range(c, x, 0, 2);
     oc_add_formula_value(c, "bias", bias);
     oc_add_layer_norm(c, k, n, R, true);
@@ -73,16 +69,11 @@ static const char tensorrt_cost_skip_norm_formula[] =
 static int replace_third(struct oc_op_ctx *c, struct oc_dim d)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
-    struct oc_dim dim[OC_MAX_RANK];
-    if (!x->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), *x);
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (x->rank < 3)
         return oc_op_fail(c, "the input has rank %u, not 5", (unsigned)x->rank);
-    memcpy(dim, x->dim, x->rank * sizeof(*dim));
-    dim[2] = d;
-    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_with(c, x, 2, d));
     return 0;
 }
 
@@ -97,10 +88,8 @@ static int cost_fc(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint64_t n = (uint64_t)oc_attr_i(c, "out_dims", 0);
-    if (!x->ranked) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked)
+        return oc_cost_unknown(c);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_in(c, 0), n));
     k->attr_params = oc_c_mul(c, oc_c_dim(c, x->dim[2]), n);
     oc_add_formula_value(c, "n", n);
@@ -122,10 +111,8 @@ static int cost_context(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads = oc_attr_i(c, "num_heads", 0);
-    if (!x->ranked || heads < 1) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || heads < 1)
+        return oc_cost_unknown(c);
     uint64_t S = oc_c_dim(c, x->dim[0]), scores = oc_c_mul(c, oc_c_out(c, 0), S);
     uint64_t pairs = oc_c_mul(c, oc_c_mul(c, S, S), oc_c_mul(c, oc_c_dim(c, x->dim[1]), (uint64_t)heads));
     oc_add_formula_value(c, "pairs", pairs);
@@ -143,10 +130,8 @@ static const char cost_context_formula[] =
 static int shape_msda(struct oc_op_ctx *c)
 {
     const struct oc_shape *v = oc_in_shape(c, 0), *at = oc_in_shape(c, 3);
-    if (!v->ranked || !at->ranked) {
-        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
-        return 0;
-    }
+    if (!v->ranked || !at->ranked)
+        return oc_out_unranked(c, oc_in_dtype(c, 0));
     if (v->rank != 4 || at->rank != 6)
         return oc_op_fail(c, "value and sampling_locations have ranks %u and %u, not 4 and 6",
                           (unsigned)v->rank, (unsigned)at->rank);
@@ -160,10 +145,8 @@ static int cost_msda(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *v = oc_in_shape(c, 0);
     uint64_t l = oc_c_in(c, 4);
-    if (!v->ranked || v->rank != 4) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!v->ranked || v->rank != 4)
+        return oc_cost_unknown(c);
     uint64_t s = oc_c_mul(c, l, oc_c_dim(c, v->dim[3]));
     oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 5, s), oc_c_mul(c, 4, l)));
     oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 4, s), oc_c_mul(c, 6, l)));
@@ -176,10 +159,8 @@ static const char cost_msda_formula[] =
 static int tensorrt_cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
-    if (!x->ranked || x->rank < 2) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || x->rank < 2)
+        return oc_cost_unknown(c);
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, x, 0, 2), true);
     return 0;
 }
@@ -190,10 +171,8 @@ static int tensorrt_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t groups = oc_attr_i(c, "num_groups", 0);
-    if (!x->ranked || !x->rank || groups < 1) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!x->ranked || !x->rank || groups < 1)
+        return oc_cost_unknown(c);
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_mul(c, oc_c_dim(c, x->dim[0]), (uint64_t)groups), true);
     return 0;
 }
@@ -248,10 +227,8 @@ static int tensorrt_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
     const struct nms *kind = c->op->param;
     const struct oc_shape *scores = oc_in_shape(c, 1);
     c->upper = true;
-    if (!scores->ranked || scores->rank < 3) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!scores->ranked || scores->rank < 3)
+        return oc_cost_unknown(c);
     uint64_t lists = oc_c_mul(c, oc_c_dim(c, scores->dim[0]), oc_c_dim(c, scores->dim[2]));
     uint64_t s = oc_c_dim(c, scores->dim[1]), most = (uint64_t)oc_attr_i(c, kind->most, 0);
     uint64_t m = oc_c_mul(c, lists, oc_c_mul(c, most < s ? most : s, s));

@@ -83,9 +83,8 @@ static int shape_gradient(struct oc_op_ctx *c)
 static int cost_gradient(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
-    c->unknown = true;
     c->assumption = "the node does not define the work of the gradient";
-    return 0;
+    return oc_cost_unknown(c);
 }
 static const char cost_gradient_formula[] = "";
 
@@ -188,10 +187,8 @@ static int shape_scattered(struct oc_op_ctx *c)
     const struct scattered *s = c->op->param;
     const struct oc_data *d = oc_in_value(c, s->shape);
     struct oc_dim dim[OC_MAX_RANK];
-    if (!d || d->n > OC_MAX_RANK) {
-        oc_set_out(c, 0, oc_in_dtype(c, s->dy), oc_shape_unranked());
-        return 0;
-    }
+    if (!d || d->n > OC_MAX_RANK)
+        return oc_out_unranked(c, oc_in_dtype(c, s->dy));
     for (uint32_t i = 0; i < d->n; i++)
         dim[i] = d->e[i].kind == OC_E_INT ? d->e[i].i : oc_fresh_axis(c, (unsigned)i, -1);
     oc_set_out(c, 0, oc_in_dtype(c, s->dy), oc_shape_of(c->arena, d->n, dim));
@@ -226,10 +223,8 @@ static int shape_conv_grad(struct oc_op_ctx *c)
 static int cost_conv_grad(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *w = oc_in_shape(c, 2);
-    if (!w->ranked || !w->rank) {
-        c->unknown = true;
-        return 0;
-    }
+    if (!w->ranked || !w->rank)
+        return oc_cost_unknown(c);
     uint64_t once = oc_c_mul(c, oc_c_in(c, 0), oc_c_range(c, w, 1, w->rank));
     uint64_t times = (oc_out(c, 0) != NULL) + (uint64_t)(oc_out(c, 1) != NULL);
     uint64_t bias = oc_out(c, 2) ? oc_c_in(c, 0) : 0;
@@ -457,7 +452,6 @@ static int shape_all_gather(struct oc_op_ctx *c)
         return oc_op_fail(c, "group_size is %lld", (long long)group);
     for (uint32_t i = 0; i < c->n_out; i++) {
         const struct oc_shape *x = oc_in_shape(c, i);
-        struct oc_dim dim[OC_MAX_RANK];
         unsigned axis;
         if (!x->ranked) {
             oc_set_out(c, i, oc_in_dtype(c, i), *x);
@@ -465,9 +459,8 @@ static int shape_all_gather(struct oc_op_ctx *c)
         }
         if (!oc_axis(oc_attr_i(c, "axis", 0), x->rank, &axis))
             return oc_op_fail(c, "axis is out of range for rank %u", (unsigned)x->rank);
-        memcpy(dim, x->dim, x->rank * sizeof(*dim));
-        dim[axis] = oc_dim_mul(c->exprs, dim[axis], oc_known(group));
-        oc_set_out(c, i, oc_in_dtype(c, i), oc_shape_of(c->arena, x->rank, dim));
+        struct oc_dim all = oc_dim_mul(c->exprs, x->dim[axis], oc_known(group));
+        oc_set_out(c, i, oc_in_dtype(c, i), oc_shape_with(c, x, axis, all));
     }
     return 0;
 }
