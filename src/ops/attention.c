@@ -81,6 +81,28 @@ void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_at
     oc_add_attention_pairs(c, k, a, oc_c_mul(c, a->batch, pairs));
 }
 
+struct oc_attention oc_attention_of(struct oc_op_ctx *c, const struct oc_heads *d)
+{
+    uint64_t past = oc_c_dim(c, d->past);
+    return (struct oc_attention){.batch = oc_c_dim(c, d->batch),
+                                 .heads = (uint64_t)d->hq,
+                                 .queries = oc_c_dim(c, d->sq),
+                                 .keys = oc_c_dim(c, d->total),
+                                 .dk = oc_c_dim(c, d->dk),
+                                 .dv = oc_c_dim(c, d->dv),
+                                 .offset = past > INT64_MAX ? 0 : (int64_t)past,
+                                 .left = -1,
+                                 .right = -1};
+}
+
+struct oc_dim oc_past_tokens(struct oc_op_ctx *c, unsigned slot, unsigned rank)
+{
+    const struct oc_shape *past = oc_in_shape(c, slot);
+    if (!oc_in(c, slot))
+        return oc_known(0);
+    return past->ranked && past->rank == rank ? past->dim[rank - 2] : oc_op_fresh_dim(c, "past", -1);
+}
+
 void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 {
     oc_add_formula_value(c, "rotated", n);
@@ -143,12 +165,6 @@ void oc_limit_read(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64
 
 enum { Q, K, V, MASK, PAST_K, PAST_V, NONPAD };
 
-struct dims {
-    struct oc_dim batch, sq, skv, past, total, dk, dv;
-    int64_t hq, hkv; /* 0: unknown */
-    bool flat;       /* 3-D operands */
-};
-
 static int head_error(struct oc_op_ctx *c, const char *what, struct oc_dim width, int64_t heads)
 {
     return oc_op_fail(c, "%s width %s is not divisible by %lld heads", what, oc_dim_text(c->exprs, width),
@@ -156,7 +172,7 @@ static int head_error(struct oc_op_ctx *c, const char *what, struct oc_dim width
 }
 
 static int flat_dims(struct oc_op_ctx *c, const struct oc_shape *q, const struct oc_shape *k,
-                     const struct oc_shape *v, struct dims *d)
+                     const struct oc_shape *v, struct oc_heads *d)
 {
     d->hq = oc_attr_i(c, "q_num_heads", 0);
     d->hkv = oc_attr_i(c, "kv_num_heads", 0);
@@ -173,16 +189,15 @@ static int flat_dims(struct oc_op_ctx *c, const struct oc_shape *q, const struct
 }
 
 /* 1: all known, 0: a rank is missing, -1: error */
-static int attention_read_dims(struct oc_op_ctx *c, struct dims *d)
+static int attention_read_dims(struct oc_op_ctx *c, struct oc_heads *d)
 {
     const struct oc_shape *q = oc_in_shape(c, Q), *k = oc_in_shape(c, K), *v = oc_in_shape(c, V);
-    const struct oc_shape *past = oc_in_shape(c, PAST_K);
     if (!q->ranked || !k->ranked || !v->ranked)
         return 0;
     if (q->rank != k->rank || q->rank != v->rank || (q->rank != 3 && q->rank != 4))
         return oc_op_fail(c, "invalid operand ranks %u, %u, %u", q->rank, k->rank, v->rank);
-    *d = (struct dims){.batch = q->dim[0], .flat = q->rank == 3};
-    if (d->flat) {
+    *d = (struct oc_heads){.batch = q->dim[0]};
+    if (q->rank == 3) {
         if (flat_dims(c, q, k, v, d))
             return -1;
     } else {
@@ -193,16 +208,14 @@ static int attention_read_dims(struct oc_op_ctx *c, struct dims *d)
         d->dk = q->dim[3];
         d->dv = v->dim[3];
     }
-    d->past = oc_in(c, PAST_K)
-                  ? past->ranked && past->rank == 4 ? past->dim[2] : oc_op_fresh_dim(c, "past", -1)
-                  : oc_known(0);
+    d->past = oc_past_tokens(c, PAST_K, 4);
     d->total = oc_dim_add(c->exprs, d->past, d->skv);
     return 1;
 }
 
 static int shape_attention(struct oc_op_ctx *c)
 {
-    struct dims d = {.hq = 0};
+    struct oc_heads d = {.hq = 0};
     int known = attention_read_dims(c, &d);
     if (known <= 0) {
         for (unsigned i = 0; i < 4; i++)
@@ -210,7 +223,8 @@ static int shape_attention(struct oc_op_ctx *c)
         return known;
     }
     const struct oc_shape *q = oc_in_shape(c, Q), *k = oc_in_shape(c, K);
-    struct oc_dim hq = d.flat ? oc_known(d.hq) : q->dim[1], hkv = d.flat ? oc_known(d.hkv) : k->dim[1];
+    bool is_flat = q->rank == 3;
+    struct oc_dim hq = is_flat ? oc_known(d.hq) : q->dim[1], hkv = is_flat ? oc_known(d.hkv) : k->dim[1];
     struct oc_dim flat[3] = {d.batch, d.sq, oc_dim_mul(c->exprs, hq, d.dv)};
     struct oc_dim y[4] = {d.batch, hq, d.sq, d.dv};
     struct oc_dim key[4] = {d.batch, hkv, d.total, d.dk}, value[4] = {d.batch, hkv, d.total, d.dv};
@@ -218,7 +232,7 @@ static int shape_attention(struct oc_op_ctx *c)
     unsigned kt = oc_in_dtype(c, oc_in(c, PAST_K) ? PAST_K : K),
              vt = oc_in_dtype(c, oc_in(c, PAST_V) ? PAST_V : V);
     oc_set_out(c, 0, oc_in_dtype(c, 0),
-               d.flat ? oc_shape_of(c->arena, 3, flat) : oc_shape_of(c->arena, 4, y));
+               is_flat ? oc_shape_of(c->arena, 3, flat) : oc_shape_of(c->arena, 4, y));
     oc_set_out(c, 1, kt, oc_shape_of(c->arena, 4, key));
     oc_set_out(c, 2, vt, oc_shape_of(c->arena, 4, value));
     oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, scores));
@@ -251,10 +265,11 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
 
 /* Separate buffers of past and present unless --kv-share says otherwise: the past is read in full, once to
  * attend. */
-static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct dims *d,
+static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_heads *d,
                        const struct oc_attention *a)
 {
-    struct oc_dim heads = d->flat ? oc_known(d->hkv) : oc_in_shape(c, K)->dim[1];
+    const struct oc_shape *key = oc_in_shape(c, K);
+    struct oc_dim heads = key->rank == 3 ? oc_known(d->hkv) : key->dim[1];
     uint64_t past = oc_c_dim(c, d->past), rows = oc_c_mul(c, a->batch, oc_c_dim(c, heads));
     bool shared = oc_kv_shared(c, false);
     struct oc_kv_cache v = {.past = past,
@@ -278,23 +293,16 @@ static void use_softmax_precision(const struct oc_op_ctx *c, struct oc_cost *k)
 
 static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    struct dims d = {.hq = 0};
+    struct oc_heads d = {.hq = 0};
     int known = attention_read_dims(c, &d);
     if (known <= 0 || d.hq < 1)
         return known < 0 ? -1 : oc_cost_unknown(c);
-    uint64_t past = oc_c_dim(c, d.past);
-    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
-                             .heads = (uint64_t)d.hq,
-                             .queries = oc_c_dim(c, d.sq),
-                             .keys = oc_c_dim(c, d.total),
-                             .dk = oc_c_dim(c, d.dk),
-                             .dv = oc_c_dim(c, d.dv),
-                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
-                             .left = oc_attr_i(c, "left_window_size", -1),
-                             .right = oc_attr_i(c, "right_window_size", -1),
-                             .causal = oc_attr_i(c, "is_causal", 0) != 0,
-                             .masked = oc_in(c, MASK) != NULL,
-                             .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F};
+    struct oc_attention a = oc_attention_of(c, &d);
+    a.left = oc_attr_i(c, "left_window_size", -1);
+    a.right = oc_attr_i(c, "right_window_size", -1);
+    a.causal = oc_attr_i(c, "is_causal", 0) != 0;
+    a.masked = oc_in(c, MASK) != NULL;
+    a.softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F;
     if (oc_has_attr(c, "score_mod") || oc_has_attr(c, "prob_mod"))
         c->assumption = "the score modification bodies are not counted";
     use_softmax_precision(c, k);

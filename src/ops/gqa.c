@@ -16,56 +16,59 @@ static const struct grouped grouped = {.past = 3, .total = 6, .cos = 7, .bias = 
 static const struct grouped sparse = {
     .past = 3, .total = 7, .cos = 9, .bias = 1000, .sink = 1000, .q_norm = 1000, .sparse = true};
 
-struct dims {
-    struct oc_dim batch, sq, head, buffer, past, total, width; /* width of the output */
-    int64_t hq, hkv;
+struct grouped_dims {
+    struct oc_heads h;
+    struct oc_dim buffer; /* length of the cache's buffer */
 };
+
+/* Heads and their size, from the query [.., width] of this rank. 1: known, 0: a rank is missing, -1: error */
+static int read_query(struct oc_op_ctx *c, unsigned rank, struct oc_heads *h)
+{
+    const struct oc_shape *q = oc_in_shape(c, 0);
+    *h = (struct oc_heads){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
+    if (h->hq < 1 || h->hkv < 1 || h->hq > 1 << 20 || h->hkv > 1 << 20)
+        return oc_op_fail(c, "invalid num_heads %lld, kv_num_heads %lld", (long long)h->hq,
+                          (long long)h->hkv);
+    if (!q->ranked)
+        return 0;
+    if (q->rank != rank)
+        return oc_op_fail(c, "invalid query rank %u", q->rank);
+    int64_t parts = oc_in(c, 1) ? h->hq : h->hq + 2 * h->hkv; /* without a key Q, K and V are packed */
+    if (!oc_split_dim(c, q->dim[rank - 1], parts, &h->dk))
+        return oc_op_fail(c, "query width %s is not divisible by %lld heads",
+                          oc_dim_text(c->exprs, q->dim[rank - 1]), (long long)parts);
+    h->batch = rank == 3 ? q->dim[0] : oc_known(1);
+    h->sq = q->dim[rank - 2];
+    h->dv = h->dk;
+    return 1;
+}
 
 /* Total length: the value of total_sequence_length; else at most that of a full cache and the new tokens,
  * with an empty cache that of the first step. */
-static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct dims *d)
+static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct grouped_dims *d)
 {
     const struct oc_data *total = oc_in_value(c, kind->total);
-    const struct oc_shape *past = oc_in_shape(c, kind->past);
-    bool cached = oc_in(c, kind->past) != NULL;
-    d->buffer = !cached                           ? oc_known(0)
-                : past->ranked && past->rank == 4 ? past->dim[2]
-                                                  : oc_op_fresh_dim(c, "past", -1);
+    struct oc_heads *h = &d->h;
+    d->buffer = oc_past_tokens(c, kind->past, 4);
     if (total && total->n == 1 && total->e[0].kind == OC_E_INT) {
-        d->total = total->e[0].i;
-    } else if (cached && !oc_is(d->buffer, 0)) {
-        int64_t most = oc_dim_max_value(c->exprs, oc_dim_add(c->exprs, d->buffer, d->sq));
-        d->total = oc_op_fresh_dim(c, "total_sequence_length", most);
+        h->total = total->e[0].i;
+    } else if (oc_in(c, kind->past) && !oc_is(d->buffer, 0)) {
+        int64_t most = oc_dim_max_value(c->exprs, oc_dim_add(c->exprs, d->buffer, h->sq));
+        h->total = oc_op_fresh_dim(c, "total_sequence_length", most);
     } else {
-        d->total = d->sq;
+        h->total = h->sq;
     }
-    d->past = oc_dim_sub(c->exprs, d->total, d->sq);
-    if (oc_is_known(d->past) && d->past.v < 0)
-        d->past = oc_known(0);
+    h->past = oc_dim_sub(c->exprs, h->total, h->sq);
+    if (oc_is_known(h->past) && h->past.v < 0)
+        h->past = oc_known(0);
 }
 
-/* 1: known, 0: a rank is missing, -1: error */
-static int gqa_read_dims(struct oc_op_ctx *c, struct dims *d)
+static int gqa_read_dims(struct oc_op_ctx *c, struct grouped_dims *d)
 {
-    const struct grouped *kind = c->op->param;
-    const struct oc_shape *q = oc_in_shape(c, 0);
-    *d = (struct dims){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
-    if (d->hq < 1 || d->hkv < 1 || d->hq > 1 << 20 || d->hkv > 1 << 20)
-        return oc_op_fail(c, "invalid num_heads %lld, kv_num_heads %lld", (long long)d->hq,
-                          (long long)d->hkv);
-    if (!q->ranked)
-        return 0;
-    if (q->rank != 3)
-        return oc_op_fail(c, "invalid query rank %u", q->rank);
-    d->batch = q->dim[0];
-    d->sq = q->dim[1];
-    int64_t parts = oc_in(c, 1) ? d->hq : d->hq + 2 * d->hkv; /* without a key Q, K and V are packed */
-    if (!oc_split_dim(c, q->dim[2], parts, &d->head))
-        return oc_op_fail(c, "query width %s is not divisible by %lld heads",
-                          oc_dim_text(c->exprs, q->dim[2]), (long long)parts);
-    d->width = oc_dim_mul(c->exprs, d->head, oc_known(d->hq));
-    read_lengths(c, kind, d);
-    return 1;
+    int known = read_query(c, 3, &d->h);
+    if (known > 0)
+        read_lengths(c, c->op->param, d);
+    return known;
 }
 
 /* A cache keeps its type and width: of a quantized one they are not those of the query. */
@@ -74,19 +77,19 @@ static unsigned cache_type(struct oc_op_ctx *c, unsigned past)
     return oc_in_dtype(c, oc_in(c, past) ? past : 0);
 }
 
-static struct oc_dim cache_width(struct oc_op_ctx *c, unsigned past, const struct dims *d)
+static struct oc_dim cache_width(struct oc_op_ctx *c, unsigned past, struct oc_dim head)
 {
     const struct oc_shape *s = oc_in_shape(c, past);
     if (s->ranked && s->rank == 4)
         return s->dim[3]; /* two 4-bit values per byte halve it */
     bool same = !oc_in(c, past) || oc_in_dtype(c, past) == oc_in_dtype(c, 0);
-    return same ? d->head : oc_op_fresh_dim(c, "cache_width", -1);
+    return same ? head : oc_op_fresh_dim(c, "cache_width", -1);
 }
 
 static int shape_grouped(struct oc_op_ctx *c)
 {
     const struct grouped *kind = c->op->param;
-    struct dims d;
+    struct grouped_dims d;
     int known = gqa_read_dims(c, &d);
     if (known <= 0) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
@@ -95,99 +98,85 @@ static int shape_grouped(struct oc_op_ctx *c)
         oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_unranked());
         return known;
     }
-    struct oc_dim out[3] = {d.batch, d.sq, d.width};
-    struct oc_dim length = oc_dim_max(c->exprs, d.buffer, d.total);
-    struct oc_dim present[4] = {d.batch, oc_known(d.hkv), length, d.head};
-    struct oc_dim scores[4] = {d.batch, oc_known(d.hq), d.sq, d.total};
+    const struct oc_heads *h = &d.h;
+    struct oc_dim out[3] = {h->batch, h->sq, oc_dim_mul(c->exprs, h->dk, oc_known(h->hq))};
+    struct oc_dim present[4] = {h->batch, oc_known(h->hkv), oc_dim_max(c->exprs, d.buffer, h->total)};
+    struct oc_dim scores[4] = {h->batch, oc_known(h->hq), h->sq, h->total};
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 3, out));
     for (unsigned i = 0; i < 2; i++) {
         unsigned past = kind->past + i;
-        present[3] = cache_width(c, past, &d);
+        present[3] = cache_width(c, past, h->dk);
         oc_set_out(c, 1 + i, cache_type(c, past), oc_shape_of(c->arena, 4, present));
     }
     oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, scores));
     return 0;
 }
 
-/* Rotation of the new queries and keys; counts the table rows in use. */
-static void gqa_add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
-                           const struct dims *d)
+/* Rotation of the new queries and keys, which counts the rows in use of both tables; their normalisation. */
+static void add_query_work(struct oc_op_ctx *c, struct oc_cost *k, unsigned table, unsigned norm,
+                           const struct oc_heads *h, const struct oc_attention *a)
 {
-    const struct oc_shape *cos = oc_in_shape(c, kind->cos);
-    uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->sq)), size = oc_c_dim(c, d->head);
-    bool table = cos->ranked && cos->rank == 2;
-    uint64_t half = table ? oc_c_dim(c, cos->dim[1]) : size / 2;
-    uint64_t turned = oc_c_mul(c, 2, half) < size ? oc_c_mul(c, 2, half) : size;
-    oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(d->hq + d->hkv), turned)));
-    oc_limit_read(c, k, kind->cos, oc_c_mul(c, tokens, half));
-    oc_limit_read(c, k, kind->cos + 1U, oc_c_mul(c, tokens, half));
+    const struct oc_shape *cos = oc_in_shape(c, table);
+    uint64_t tokens = oc_c_mul(c, a->batch, a->queries), heads = (uint64_t)(h->hq + h->hkv);
+    if (oc_attr_i(c, "do_rotary", 0)) {
+        uint64_t half = cos->ranked && cos->rank == 2 ? oc_c_dim(c, cos->dim[1]) : a->dk / 2;
+        uint64_t turned = oc_c_mul(c, 2, half) < a->dk ? oc_c_mul(c, 2, half) : a->dk;
+        oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, heads, turned)));
+        oc_limit_read(c, k, table, oc_c_mul(c, tokens, half));
+        oc_limit_read(c, k, table + 1, oc_c_mul(c, tokens, half));
+    }
+    if (oc_in(c, norm)) {
+        uint64_t rows = oc_c_mul(c, tokens, heads);
+        oc_add_rms_norm(c, k, oc_c_mul(c, rows, a->dk), rows);
+    }
 }
 
-static void gqa_add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+/* The visible keys and values of the cache are read, dequantized if they are stored in another type, and the new
+ * ones written. */
+static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, const struct oc_attention *a,
+                        int64_t heads, uint64_t past_tokens, uint64_t seen)
 {
-    oc_add_formula_value(c, "cached", n);
-    oc_add_float(c, k, OC_DEQ, n);
-}
-
-/* The cache is read as far as the window extends, and the new tokens are written. */
-static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
-                        const struct dims *d, const struct oc_attention *a)
-{
-    uint64_t whole = oc_c_dim(c, d->past), seen = oc_window_keys(whole, a->offset, a->left);
+    uint64_t rows = oc_c_mul(c, a->batch, (uint64_t)heads);
     for (unsigned i = 0; i < 2; i++) {
-        const struct oc_type *past = oc_in(c, kind->past + i), *present = oc_out(c, 1 + i);
-        const struct oc_type *like = past ? past : present;
+        const struct oc_type *past = oc_in(c, slot + i), *like = past ? past : oc_out(c, 1 + i);
         if (!like || !like->shape.ranked || like->shape.rank != 4)
             continue;
-        uint64_t token =
-            oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_dim(c, like->shape.dim[3]));
-        const struct oc_kv_cache v = {.past_slot = kind->past + i,
+        const struct oc_kv_cache v = {.past_slot = slot + i,
                                       .present_slot = 1 + i,
-                                      .token = token,
-                                      .past = whole,
+                                      .token = oc_c_mul(c, rows, oc_c_dim(c, like->shape.dim[3])),
+                                      .past = past_tokens,
                                       .seen = seen,
                                       .fresh = a->queries,
                                       .shared = oc_kv_shared(c, true)};
         oc_count_kv_cache(c, k, &v);
-        if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0))
-            gqa_add_cached(c, k,
-                           oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
+        if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0)) {
+            uint64_t n = oc_c_mul(c, rows, oc_c_mul(c, a->dk, seen));
+            oc_add_formula_value(c, "cached", n);
+            oc_add_float(c, k, OC_DEQ, n);
+        }
     }
 }
 
 static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct grouped *kind = c->op->param;
-    struct dims d;
+    struct grouped_dims d;
     int known = gqa_read_dims(c, &d);
     if (known <= 0)
         return known ? known : oc_cost_unknown(c);
     int64_t window = oc_attr_i(c, "local_window_size", -1);
-    uint64_t past = oc_c_dim(c, d.past), head = oc_c_dim(c, d.head);
-    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
-                             .heads = (uint64_t)d.hq,
-                             .queries = oc_c_dim(c, d.sq),
-                             .keys = oc_c_dim(c, d.total),
-                             .dk = head,
-                             .dv = head,
-                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
-                             .left =
-                                 window > 0 ? window - 1 : -1, /* the window includes the query's own key */
-                             .right = -1,
-                             .causal = oc_attr_i(c, "causal", 1) != 0,
-                             .masked = oc_in(c, kind->bias) != NULL,
-                             .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
-                             .sink = oc_in(c, kind->sink) || oc_attr_i(c, "smooth_softmax", 0) > 0};
+    uint64_t past = oc_c_dim(c, d.h.past);
+    struct oc_attention a = oc_attention_of(c, &d.h);
+    a.left = window > 0 ? window - 1 : -1; /* the window includes the query's own key */
+    a.causal = oc_attr_i(c, "causal", 1) != 0;
+    a.masked = oc_in(c, kind->bias) != NULL;
+    a.softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F;
+    a.sink = oc_in(c, kind->sink) || oc_attr_i(c, "smooth_softmax", 0) > 0;
     if (kind->sparse)
         c->upper = true; /* the block layout is not in the types: counted as dense */
     oc_add_attention(c, k, &a);
-    if (oc_attr_i(c, "do_rotary", 0))
-        gqa_add_rotary(c, k, kind, &d);
-    if (oc_in(c, kind->q_norm)) {
-        uint64_t rows = oc_c_mul(c, oc_c_mul(c, a.batch, a.queries), (uint64_t)(d.hq + d.hkv));
-        oc_add_rms_norm(c, k, oc_c_mul(c, rows, head), rows);
-    }
-    count_cache(c, k, kind, &d, &a);
+    add_query_work(c, k, kind->cos, kind->q_norm, &d.h, &a);
+    count_cache(c, k, kind->past, &a, d.h.hkv, past, oc_window_keys(past, a.offset, a.left));
     return 0;
 }
 static const char cost_grouped_formula[] =
@@ -228,46 +217,28 @@ enum {
     K_NORM
 };
 
-struct paged {
-    struct oc_dim tokens, head, dv;
-    int64_t hq, hkv;
-    bool latent; /* one cache row serves K and V */
-};
-
-/* 1: known, 0: a rank is missing, -1: error */
-static int read_paged(struct oc_op_ctx *c, struct paged *p)
+/* One cache row may serve K and V: then the values are a part of it. 1: known, 0: a rank is missing, -1: error */
+static int read_paged(struct oc_op_ctx *c, struct oc_heads *h)
 {
-    const struct oc_shape *q = oc_in_shape(c, QUERY);
+    int known = read_query(c, 2, h);
     int64_t narrow = oc_attr_i(c, "v_head_size", 0);
-    *p = (struct paged){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
-    p->latent = strcmp(oc_attr_s(c, "kv_cache_layout", "SEPARATE"), "LATENT") == 0;
-    if (p->hq < 1 || p->hkv < 1 || p->hq > 1 << 20 || p->hkv > 1 << 20)
-        return oc_op_fail(c, "invalid num_heads %lld, kv_num_heads %lld", (long long)p->hq,
-                          (long long)p->hkv);
-    if (!q->ranked)
-        return 0;
-    if (q->rank != 2)
-        return oc_op_fail(c, "invalid query rank %u", q->rank);
-    p->tokens = q->dim[0];
-    int64_t parts = oc_in(c, KEY) ? p->hq : p->hq + 2 * p->hkv; /* without a key Q, K and V are packed */
-    if (!oc_split_dim(c, q->dim[1], parts, &p->head))
-        return oc_op_fail(c, "query width %s is not divisible by %lld heads",
-                          oc_dim_text(c->exprs, q->dim[1]), (long long)parts);
-    p->dv = p->latent && narrow > 0 ? oc_known(narrow) : p->head;
-    return 1;
+    bool latent = strcmp(oc_attr_s(c, "kv_cache_layout", "SEPARATE"), "LATENT") == 0;
+    if (known > 0 && latent && narrow > 0)
+        h->dv = oc_known(narrow);
+    return known;
 }
 
 static int shape_paged(struct oc_op_ctx *c)
 {
-    struct paged p;
-    int known = read_paged(c, &p);
+    struct oc_heads h;
+    int known = read_paged(c, &h);
     oc_set_out_type(c, 1, oc_in(c, K_CACHE));
     oc_set_out_type(c, 2, oc_in(c, V_CACHE));
     if (known <= 0) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_fresh_shape(c, 2));
         return known;
     }
-    struct oc_dim dim[2] = {p.tokens, oc_dim_mul(c->exprs, p.dv, oc_known(p.hq))};
+    struct oc_dim dim[2] = {h.sq, oc_dim_mul(c->exprs, h.dv, oc_known(h.hq))};
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 2, dim));
     return 0;
 }
@@ -322,65 +293,21 @@ static int read_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
     return 0;
 }
 
-static void paged_attention_add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p,
-                                       uint64_t tokens)
-{
-    const struct oc_shape *cos = oc_in_shape(c, COS);
-    uint64_t size = oc_c_dim(c, p->head),
-             half = cos->ranked && cos->rank == 2 ? oc_c_dim(c, cos->dim[1]) : size / 2;
-    uint64_t turned = oc_c_mul(c, 2, half) < size ? oc_c_mul(c, 2, half) : size;
-    oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(p->hq + p->hkv), turned)));
-    oc_limit_read(c, k, COS, oc_c_mul(c, tokens, half));
-    oc_limit_read(c, k, SIN, oc_c_mul(c, tokens, half));
-}
-
-/* The cached keys and values are read, the new ones written. Quantized values are dequantized. */
-static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, const struct reach *r,
-                         uint64_t tokens)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        const struct oc_type *cache = oc_in(c, K_CACHE + i);
-        if (!cache || !cache->shape.ranked || cache->shape.rank != 4)
-            continue;
-        uint64_t row = oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, cache->shape.dim[3]));
-        const struct oc_kv_cache v = {.past_slot = K_CACHE + i,
-                                      .present_slot = 1 + i,
-                                      .token = row,
-                                      .past = r->past,
-                                      .seen = r->cached,
-                                      .fresh = tokens,
-                                      .shared = oc_kv_shared(c, true)};
-        oc_count_kv_cache(c, k, &v);
-        if (cache->dtype != oc_in_dtype(c, 0))
-            gqa_add_cached(c, k, oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
-    }
-}
-
 static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    struct paged p;
+    struct oc_heads h;
     struct reach r;
-    int known = read_paged(c, &p);
+    int known = read_paged(c, &h);
     if (known <= 0)
         return known ? known : oc_cost_unknown(c);
-    uint64_t tokens = oc_c_dim(c, p.tokens), head = oc_c_dim(c, p.head);
-    struct oc_attention a = {.batch = 1,
-                             .heads = (uint64_t)p.hq,
-                             .queries = tokens,
-                             .dk = head,
-                             .dv = oc_c_dim(c, p.dv),
-                             .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
-                             .sink = oc_in(c, SINK) != NULL};
-    if (read_reach(c, tokens, &r))
+    struct oc_attention a = oc_attention_of(c, &h);
+    a.softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F;
+    a.sink = oc_in(c, SINK) != NULL;
+    if (read_reach(c, a.queries, &r))
         return -1;
     oc_add_attention_pairs(c, k, &a, r.pairs);
-    if (oc_attr_i(c, "do_rotary", 0))
-        paged_attention_add_rotary(c, k, &p, tokens);
-    if (oc_in(c, Q_NORM)) {
-        uint64_t norms = oc_c_mul(c, tokens, (uint64_t)(p.hq + p.hkv));
-        oc_add_rms_norm(c, k, oc_c_mul(c, norms, head), norms);
-    }
-    count_blocks(c, k, &p, &r, tokens);
+    add_query_work(c, k, COS, Q_NORM, &h, &a);
+    count_cache(c, k, K_CACHE, &a, h.hkv, r.past, r.cached);
     return 0;
 }
 static const char cost_paged_formula[] =

@@ -7,40 +7,68 @@
 
 /* ---- with projections --------------------------------------------------------------------------------- */
 
-struct projecting {
-    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* slots */
+struct operands {
+    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* slots; of several pasts the first */
     bool quantized, packed;                                          /* packed: [tokens, hidden] */
 };
-static const struct projecting attention = {
+static const struct operands attention = {
     .bias = 2, .mask = 3, .past = 4, .attention_bias = 5, .past_length = 6, .lengths = NO_SLOT};
-static const struct projecting qattention = {.bias = 2,
-                                             .mask = 5,
-                                             .past = 8,
-                                             .attention_bias = NO_SLOT,
-                                             .past_length = NO_SLOT,
-                                             .lengths = NO_SLOT,
-                                             .quantized = true};
-static const struct projecting packed_attention = {.bias = 2,
-                                                   .mask = NO_SLOT,
-                                                   .attention_bias = 5,
-                                                   .past = NO_SLOT,
-                                                   .past_length = NO_SLOT,
-                                                   .lengths = 4,
-                                                   .packed = true};
+static const struct operands qattention = {.bias = 2,
+                                           .mask = 5,
+                                           .past = 8,
+                                           .attention_bias = NO_SLOT,
+                                           .past_length = NO_SLOT,
+                                           .lengths = NO_SLOT,
+                                           .quantized = true};
+static const struct operands packed_attention = {.bias = 2,
+                                                 .mask = NO_SLOT,
+                                                 .attention_bias = 5,
+                                                 .past = NO_SLOT,
+                                                 .past_length = NO_SLOT,
+                                                 .lengths = 4,
+                                                 .packed = true};
 
-struct self_dims {
-    struct oc_dim batch, seq, hidden, dq, dv, head, past, total; /* dq: width of Q and of K, dv: of V */
-    int64_t heads;
-    bool shared; /* past and present share one buffer */
+struct ms_dims {
+    struct oc_heads h;
+    struct oc_dim hidden, dq, dv; /* with projections: widths of the input, of Q and of K, of V */
+    bool projected_kv;            /* K and V are [B, H, S, d] */
+    bool shared;                  /* past and present share one buffer */
 };
 
-static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct self_dims *d)
+static int head_fail(struct oc_op_ctx *c, struct oc_dim width, int64_t heads)
+{
+    return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, width),
+                      (long long)heads);
+}
+
+/* `asked`: past and present share a buffer. rank: of the past. */
+static void read_past(struct oc_op_ctx *c, const struct operands *kind, bool asked, unsigned rank,
+                      struct ms_dims *d)
+{
+    const struct oc_data *length = oc_in_value(c, kind->past_length);
+    d->shared = oc_in(c, kind->past) && asked;
+    if (d->shared && length && length->n == 1 && length->e[0].kind == OC_E_INT)
+        d->h.past = length->e[0].i;
+    else
+        d->h.past = oc_past_tokens(c, kind->past, rank);
+    d->h.total = oc_dim_add(c->exprs, d->h.past, d->h.skv);
+}
+
+/* Of V's width dv. */
+static void set_result(struct oc_op_ctx *c, const struct operands *kind, unsigned dtype,
+                       const struct oc_heads *h, struct oc_dim dv)
+{
+    struct oc_dim dim[3] = {h->batch, h->sq, dv};
+    oc_set_out(c, 0, dtype, kind->packed ? oc_shape_of(c->arena, 2, dim + 1) : oc_shape_of(c->arena, 3, dim));
+}
+
+static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct ms_dims *d)
 {
     uint32_t n;
     const int64_t *sizes = oc_attr_ints(c, "qkv_hidden_sizes", &n);
-    d->heads = oc_attr_i(c, "num_heads", 0);
-    if (d->heads < 1)
-        return oc_op_fail(c, "invalid num_heads %lld", (long long)d->heads);
+    d->h.hq = oc_attr_i(c, "num_heads", 0);
+    if (d->h.hq < 1)
+        return oc_op_fail(c, "invalid num_heads %lld", (long long)d->h.hq);
     if (n == 3) {
         d->dq = oc_known(sizes[0]);
         d->dv = oc_known(sizes[2]);
@@ -49,57 +77,43 @@ static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct sel
     } else {
         d->dv = d->dq;
     }
-    if (!oc_split_dim(c, d->dq, d->heads, &d->head))
-        return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, d->dq),
-                          (long long)d->heads);
+    if (!oc_split_dim(c, d->dq, d->h.hq, &d->h.dk))
+        return head_fail(c, d->dq, d->h.hq);
+    d->h.dv = d->h.dk;
     return 0;
 }
 
-static void read_past(struct oc_op_ctx *c, const struct projecting *kind, struct self_dims *d)
-{
-    const struct oc_shape *past = oc_in_shape(c, kind->past);
-    const struct oc_data *length = oc_in_value(c, kind->past_length);
-    d->past = oc_known(0);
-    d->shared = oc_in(c, kind->past) && oc_attr_i(c, "past_present_share_buffer", 0) != 0;
-    if (d->shared && length && length->n == 1 && length->e[0].kind == OC_E_INT)
-        d->past = length->e[0].i;
-    else if (oc_in(c, kind->past))
-        d->past = past->ranked && past->rank == 5 ? past->dim[3] : oc_op_fresh_dim(c, "past", -1);
-    d->total = oc_dim_add(c->exprs, d->past, d->seq);
-}
-
 /* 1: known, 0: a rank is missing, -1: error */
-static int read_self(struct oc_op_ctx *c, struct self_dims *d)
+static int read_self(struct oc_op_ctx *c, struct ms_dims *d)
 {
-    const struct projecting *kind = c->op->param;
+    const struct operands *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     unsigned rank = kind->packed ? 2 : 3;
     if (!x->ranked || !w->ranked)
         return 0;
     if (x->rank != rank || w->rank != 2)
         return oc_op_fail(c, "invalid input rank %u and weight rank %u", x->rank, w->rank);
-    d->batch = kind->packed ? oc_known(1) : x->dim[0];
-    d->seq = x->dim[rank - 2];
+    d->h.batch = kind->packed ? oc_known(1) : x->dim[0];
+    d->h.sq = d->h.skv = x->dim[rank - 2];
     d->hidden = x->dim[rank - 1];
     if (read_widths(c, w, d))
         return -1;
-    read_past(c, kind, d);
+    read_past(c, kind, oc_attr_i(c, "past_present_share_buffer", 0) != 0, 5, d);
     return 1;
 }
 
 static int shape_self(struct oc_op_ctx *c)
 {
-    const struct projecting *kind = c->op->param;
-    struct self_dims d;
+    const struct operands *kind = c->op->param;
+    struct ms_dims d;
     unsigned dtype = kind->quantized ? oc_in_dtype(c, 3) : oc_in_dtype(c, 0);
     int known = read_self(c, &d);
     if (known <= 0) {
         oc_set_out(c, 0, dtype, oc_shape_unranked());
         return known;
     }
-    struct oc_dim out[3] = {d.batch, d.seq, d.dv}, packed[2] = {d.seq, d.dv};
-    struct oc_dim present[5] = {oc_known(2), d.batch, oc_known(d.heads), d.total, d.head};
-    oc_set_out(c, 0, dtype, kind->packed ? oc_shape_of(c->arena, 2, packed) : oc_shape_of(c->arena, 3, out));
+    struct oc_dim present[5] = {oc_known(2), d.h.batch, oc_known(d.h.hq), d.h.total, d.h.dk};
+    set_result(c, kind, dtype, &d.h, d.dv);
     if (d.shared)
         oc_set_out_type(c, 1, oc_in(c, kind->past));
     else
@@ -108,10 +122,10 @@ static int shape_self(struct oc_op_ctx *c)
 }
 
 /* MAC B*S*hidden*(Dq+Dk+Dv), bias; a quantized projection is scaled to float */
-static void ms_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
-                                        const struct self_dims *d)
+static void ms_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
+                                        const struct ms_dims *d)
 {
-    uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->seq));
+    uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->h.batch), oc_c_dim(c, d->h.sq));
     uint64_t width = oc_c_add(c, oc_c_mul(c, 2, oc_c_dim(c, d->dq)), oc_c_dim(c, d->dv));
     uint64_t n = oc_c_mul(c, tokens, width), mac = oc_c_mul(c, n, oc_c_dim(c, d->hidden));
     oc_add_formula_value(c, "P", n);
@@ -149,49 +163,48 @@ static uint64_t packed_pairs(struct oc_op_ctx *c, unsigned lengths_slot, uint64_
     return oc_c_mul(c, batch, oc_c_mul(c, tokens / batch, tokens / batch));
 }
 
-static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
-                             const struct self_dims *d)
+/* The scores and sums, after the projections. */
+static void add_scores(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
+                       struct oc_attention a)
+{
+    a.causal = oc_attr_i(c, "unidirectional", 0) != 0;
+    a.masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias);
+    if (kind->packed)
+        oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, a.queries));
+    else
+        oc_add_attention(c, k, &a);
+}
+
+static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
+                             const struct ms_dims *d)
 {
     if (!oc_in(c, kind->past))
         return;
-    uint64_t past = oc_c_dim(c, d->past);
+    uint64_t past = oc_c_dim(c, d->h.past);
     const struct oc_kv_cache v = {.past_slot = kind->past,
                                   .present_slot = 1,
-                                  .token = oc_c_mul(c, oc_c_mul(c, 2, oc_c_dim(c, d->batch)),
-                                                    oc_c_mul(c, (uint64_t)d->heads, oc_c_dim(c, d->head))),
+                                  .token = oc_c_mul(c, oc_c_mul(c, 2, oc_c_dim(c, d->h.batch)),
+                                                    oc_c_mul(c, (uint64_t)d->h.hq, oc_c_dim(c, d->h.dk))),
                                   .past = past,
                                   .seen = past,
-                                  .fresh = oc_c_dim(c, d->seq),
+                                  .fresh = oc_c_dim(c, d->h.sq),
                                   .shared = oc_kv_shared(c, d->shared)};
     oc_count_kv_cache(c, k, &v);
 }
 
 static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct projecting *kind = c->op->param;
-    struct self_dims d;
+    const struct operands *kind = c->op->param;
+    struct ms_dims d;
     int known = read_self(c, &d);
     if (known <= 0)
         return known ? known : oc_cost_unknown(c);
-    uint64_t past = oc_c_dim(c, d.past), seq = oc_c_dim(c, d.seq), head = oc_c_dim(c, d.head);
-    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
-                             .heads = (uint64_t)d.heads,
-                             .queries = seq,
-                             .keys = oc_c_dim(c, d.total),
-                             .dk = head,
-                             .dv = oc_c_dim(c, d.dv) / (uint64_t)d.heads,
-                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
-                             .left = -1,
-                             .right = -1,
-                             .causal = oc_attr_i(c, "unidirectional", 0) != 0,
-                             .masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias)};
+    struct oc_attention a = oc_attention_of(c, &d.h);
+    a.dv = oc_c_dim(c, d.dv) / (uint64_t)d.h.hq;
     ms_attention_add_projection(c, k, kind, &d);
     if (kind->quantized)
         k->mac_class = k->rest_class; /* the attention itself is float */
-    if (kind->packed)
-        oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, seq));
-    else
-        oc_add_attention(c, k, &a);
+    add_scores(c, k, kind, a);
     if (kind->quantized)
         k->mac_class = OC_CLASS_I8; /* class of most of the work */
     count_self_cache(c, k, kind, &d);
@@ -202,108 +215,72 @@ static const char cost_self_formula[] = "MAC = P*D; MUL = scaled*P; ADD = bias*P
 
 /* ---- on projected operands ---------------------------------------------------------------------------- */
 
-struct multi_head {
-    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* past: slot of K, V follows */
-    bool packed;
-};
-static const struct multi_head multi_head = {
+static const struct operands multi_head = {
     .bias = 3, .mask = 4, .attention_bias = 5, .past = 6, .past_length = 8, .lengths = NO_SLOT};
-static const struct multi_head decoder_masked = {
+static const struct operands decoder_masked = {
     .bias = 10, .mask = 3, .attention_bias = 4, .past = 5, .past_length = 7, .lengths = NO_SLOT};
-static const struct multi_head packed_multi_head = {.bias = 3,
-                                                    .mask = NO_SLOT,
-                                                    .attention_bias = 6,
-                                                    .past = NO_SLOT,
-                                                    .past_length = NO_SLOT,
-                                                    .lengths = 5,
-                                                    .packed = true};
-
-struct head_dims {
-    struct oc_dim batch, sq, skv, dk, dv, past, total; /* dk, dv: per head */
-    int64_t heads;
-    bool projected_kv; /* K and V are [B, H, S, d] */
-    bool shared;
-};
-
-static int head_fail(struct oc_op_ctx *c, struct oc_dim width, int64_t heads)
-{
-    return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, width),
-                      (long long)heads);
-}
-
-/* packed Q, K and V: [B, S, H, 3, d] or [tokens, H, 3, d] */
-static void packed_qkv(const struct oc_shape *q, struct head_dims *d)
-{
-    d->dk = d->dv = q->dim[q->rank - 1U];
-    d->skv = d->sq;
-}
+static const struct operands packed_multi_head = {.bias = 3,
+                                                  .mask = NO_SLOT,
+                                                  .attention_bias = 6,
+                                                  .past = NO_SLOT,
+                                                  .past_length = NO_SLOT,
+                                                  .lengths = 5,
+                                                  .packed = true};
 
 static int read_kv(struct oc_op_ctx *c, const struct oc_shape *k, const struct oc_shape *v, unsigned seq_axis,
-                   struct head_dims *d)
+                   struct ms_dims *d)
 {
     if (k->rank == 5) { /* [B, L, H, 2, d] */
-        d->skv = k->dim[1];
-        d->dv = k->dim[4];
+        d->h.skv = k->dim[1];
+        d->h.dv = k->dim[4];
         return 0;
     }
     if (!v->ranked)
         return -2;
     d->projected_kv = k->rank == 4;
-    d->skv = d->projected_kv ? k->dim[2] : k->dim[seq_axis];
+    d->h.skv = d->projected_kv ? k->dim[2] : k->dim[seq_axis];
     if (d->projected_kv) {
-        d->dv = v->rank == 4 ? v->dim[3] : d->dk;
+        d->h.dv = v->rank == 4 ? v->dim[3] : d->h.dk;
         return 0;
     }
-    if (v->rank == 0 || !oc_split_dim(c, v->dim[v->rank - 1], d->heads, &d->dv))
-        return v->rank ? head_fail(c, v->dim[v->rank - 1], d->heads) : oc_op_fail(c, "the value is a scalar");
+    if (v->rank == 0 || !oc_split_dim(c, v->dim[v->rank - 1], d->h.hq, &d->h.dv))
+        return v->rank ? head_fail(c, v->dim[v->rank - 1], d->h.hq) : oc_op_fail(c, "the value is a scalar");
     return 0;
 }
 
-static void read_head_past(struct oc_op_ctx *c, const struct multi_head *kind, struct head_dims *d)
+static int ms_attention_read_heads(struct oc_op_ctx *c, struct ms_dims *d)
 {
-    const struct oc_shape *past = oc_in_shape(c, kind->past);
-    const struct oc_data *length = oc_in_value(c, kind->past_length);
-    bool there = oc_in(c, kind->past) != NULL;
-    d->past = oc_known(0);
-    d->shared = there && (oc_attr_i(c, "past_present_share_buffer", 0) != 0 || oc_in(c, kind->past_length));
-    if (d->shared && length && length->n == 1 && length->e[0].kind == OC_E_INT)
-        d->past = length->e[0].i;
-    else if (there)
-        d->past = past->ranked && past->rank == 4 ? past->dim[2] : oc_op_fresh_dim(c, "past", -1);
-    d->total = oc_dim_add(c->exprs, d->past, d->skv);
-}
-
-static int ms_attention_read_heads(struct oc_op_ctx *c, struct head_dims *d)
-{
-    const struct multi_head *kind = c->op->param;
+    const struct operands *kind = c->op->param;
     const struct oc_shape *q = oc_in_shape(c, 0), *k = oc_in_shape(c, 1), *v = oc_in_shape(c, 2);
     unsigned flat = kind->packed ? 2 : 3; /* rank of [.., S, H*d] */
-    *d = (struct head_dims){.heads = oc_attr_i(c, "num_heads", 0)};
+    *d = (struct ms_dims){.h.hq = oc_attr_i(c, "num_heads", 0)};
     if (!q->ranked || (oc_in(c, 1) && !k->ranked))
         return 0;
-    if (d->heads < 1 || (q->rank != flat && q->rank != flat + 2))
-        return oc_op_fail(c, "invalid num_heads %lld or query rank %u", (long long)d->heads, q->rank);
-    d->batch = kind->packed ? oc_known(1) : q->dim[0];
-    d->sq = q->dim[flat - 2];
-    if (q->rank == flat + 2) {
-        packed_qkv(q, d);
+    if (d->h.hq < 1 || (q->rank != flat && q->rank != flat + 2))
+        return oc_op_fail(c, "invalid num_heads %lld or query rank %u", (long long)d->h.hq, q->rank);
+    d->h.batch = kind->packed ? oc_known(1) : q->dim[0];
+    d->h.sq = q->dim[flat - 2];
+    if (q->rank == flat + 2) { /* packed Q, K and V: [B, S, H, 3, d] or [tokens, H, 3, d] */
+        d->h.dk = d->h.dv = q->dim[q->rank - 1U];
+        d->h.skv = d->h.sq;
     } else {
-        if (!oc_split_dim(c, q->dim[flat - 1], d->heads, &d->dk))
-            return head_fail(c, q->dim[flat - 1], d->heads);
+        if (!oc_split_dim(c, q->dim[flat - 1], d->h.hq, &d->h.dk))
+            return head_fail(c, q->dim[flat - 1], d->h.hq);
         if (!oc_in(c, 1) || k->rank < flat)
             return oc_op_fail(c, "invalid key rank %u", k->rank);
         int kv = read_kv(c, k, v, flat - 2, d);
         if (kv)
             return kv == -2 ? 0 : -1;
     }
-    read_head_past(c, kind, d);
+    bool asked = oc_attr_i(c, "past_present_share_buffer", 0) != 0 || oc_in(c, kind->past_length);
+    read_past(c, kind, asked, 4, d);
     return 1;
 }
 
 static int shape_heads(struct oc_op_ctx *c)
 {
-    const struct multi_head *kind = c->op->param;
-    struct head_dims d;
+    const struct operands *kind = c->op->param;
+    struct ms_dims d;
     unsigned dtype = oc_in_dtype(c, 0);
     int known = ms_attention_read_heads(c, &d);
     if (known <= 0) {
@@ -311,11 +288,11 @@ static int shape_heads(struct oc_op_ctx *c)
             oc_set_out(c, i, dtype, oc_shape_unranked());
         return known;
     }
-    struct oc_dim heads = oc_known(d.heads), width = oc_dim_mul(c->exprs, heads, d.dv);
-    struct oc_dim out[3] = {d.batch, d.sq, width}, packed[2] = {d.sq, width};
-    struct oc_dim key[4] = {d.batch, heads, d.total, d.dk}, value[4] = {d.batch, heads, d.total, d.dv};
-    struct oc_dim scores[4] = {d.batch, heads, d.sq, d.total};
-    oc_set_out(c, 0, dtype, kind->packed ? oc_shape_of(c->arena, 2, packed) : oc_shape_of(c->arena, 3, out));
+    const struct oc_heads *h = &d.h;
+    struct oc_dim heads = oc_known(h->hq);
+    struct oc_dim key[4] = {h->batch, heads, h->total, h->dk}, value[4] = {h->batch, heads, h->total, h->dv};
+    struct oc_dim scores[4] = {h->batch, heads, h->sq, h->total};
+    set_result(c, kind, dtype, h, oc_dim_mul(c->exprs, heads, h->dv));
     if (d.shared) {
         oc_set_out_type(c, 1, oc_in(c, kind->past));
         oc_set_out_type(c, 2, oc_in(c, kind->past + 1U));
@@ -339,12 +316,12 @@ static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct o
     oc_add(c, k, OC_ADD, oc_c_mul(c, rows, n));
 }
 
-static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct multi_head *kind,
-                             const struct oc_attention *a, const struct head_dims *d)
+static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
+                             const struct oc_attention *a, const struct ms_dims *d)
 {
-    uint64_t rows = oc_c_mul(c, a->batch, a->heads), past = oc_c_dim(c, d->past);
+    uint64_t rows = oc_c_mul(c, a->batch, a->heads), past = oc_c_dim(c, d->h.past);
     struct oc_kv_cache v = {
-        .past = past, .seen = past, .fresh = oc_c_dim(c, d->skv), .shared = oc_kv_shared(c, d->shared)};
+        .past = past, .seen = past, .fresh = oc_c_dim(c, d->h.skv), .shared = oc_kv_shared(c, d->shared)};
     for (unsigned i = 0; i < 2 && oc_in(c, kind->past + i); i++) {
         v.past_slot = kind->past + i;
         v.present_slot = 1 + i;
@@ -355,29 +332,15 @@ static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
 
 static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct multi_head *kind = c->op->param;
-    struct head_dims d;
+    const struct operands *kind = c->op->param;
+    struct ms_dims d;
     int known = ms_attention_read_heads(c, &d);
     if (known <= 0)
         return known ? known : oc_cost_unknown(c);
-    uint64_t past = oc_c_dim(c, d.past);
-    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
-                             .heads = (uint64_t)d.heads,
-                             .queries = oc_c_dim(c, d.sq),
-                             .keys = oc_c_dim(c, d.total),
-                             .dk = oc_c_dim(c, d.dk),
-                             .dv = oc_c_dim(c, d.dv),
-                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
-                             .left = -1,
-                             .right = -1,
-                             .causal = oc_attr_i(c, "unidirectional", 0) != 0,
-                             .masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias)};
+    struct oc_attention a = oc_attention_of(c, &d.h);
     if (oc_in(c, kind->bias))
-        add_head_bias(c, k, &a, oc_c_dim(c, d.skv), d.projected_kv);
-    if (kind->packed)
-        oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, a.queries));
-    else
-        oc_add_attention(c, k, &a);
+        add_head_bias(c, k, &a, oc_c_dim(c, d.h.skv), d.projected_kv);
+    add_scores(c, k, kind, a);
     count_head_cache(c, k, kind, &a, &d);
     return 0;
 }
@@ -410,11 +373,11 @@ OC_FAMILY(ms_attention, ms_attention_rows);
 /* Sparse and run-time selected attention of ONNX Runtime:
  * LongformerAttention, DecoderAttention; and gated biases of positions. cost-semantics 4.12. */
 
-static int sparse_attention_heads_of(struct oc_op_ctx *c, const char *attr, int64_t *heads)
+static int sparse_attention_heads_of(struct oc_op_ctx *c, int64_t *heads)
 {
-    *heads = oc_attr_i(c, attr, 0);
+    *heads = oc_attr_i(c, "num_heads", 0);
     if (*heads < 1 || *heads > 1 << 20)
-        return oc_op_fail(c, "invalid %s %lld", attr, (long long)*heads);
+        return oc_op_fail(c, "invalid num_heads %lld", (long long)*heads);
     return 0;
 }
 
@@ -462,7 +425,7 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
     const struct longformer *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads, window = oc_attr_i(c, "window", 0);
-    if (sparse_attention_heads_of(c, "num_heads", &heads))
+    if (sparse_attention_heads_of(c, &heads))
         return -1;
     if (window < 1 || window > 1 << 30)
         return oc_op_fail(c, "invalid window %lld", (long long)window);
@@ -511,8 +474,8 @@ enum {
 };
 
 struct decoder {
-    struct oc_dim seq, batch, width, head, fresh, keys; /* fresh: keys projected in this step */
-    int64_t heads;
+    struct oc_heads h; /* skv: keys projected in this step */
+    struct oc_dim width;
     bool masked;
 };
 
@@ -527,23 +490,24 @@ static int read_decoder(struct oc_op_ctx *c, struct decoder *d)
 {
     const struct oc_shape *q = oc_in_shape(c, QUERY), *key = oc_in_shape(c, KEY),
                           *cache = oc_in_shape(c, K_CACHE);
-    if (sparse_attention_heads_of(c, "num_heads", &d->heads))
+    if (sparse_attention_heads_of(c, &d->h.hq))
         return -1;
     if (!q->ranked || !key->ranked)
         return 0;
     if (q->rank != 3 || key->rank != 3)
         return oc_op_fail(c, "invalid query rank %u and key rank %u", q->rank, key->rank);
-    d->seq = q->dim[0];
-    d->batch = q->dim[1];
+    d->h.sq = q->dim[0];
+    d->h.batch = q->dim[1];
     d->width = q->dim[2];
-    if (!oc_split_dim(c, d->width, d->heads, &d->head))
-        return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, d->width),
-                          (long long)d->heads);
+    if (!oc_split_dim(c, d->width, d->h.hq, &d->h.dk))
+        return head_fail(c, d->width, d->h.hq);
+    d->h.dv = d->h.dk;
     bool cross = flag(c, STATIC_KV, false), past = flag(c, USE_PAST, oc_in(c, K_CACHE)) && oc_in(c, K_CACHE);
     struct oc_dim cached =
         cache->ranked && cache->rank == 4 ? cache->dim[2] : oc_op_fresh_dim(c, "cache", -1);
-    d->fresh = cross && past ? oc_known(0) : cross ? key->dim[0] : d->seq;
-    d->keys = past ? oc_dim_add(c->exprs, cached, d->fresh) : d->fresh;
+    d->h.past = oc_known(0);
+    d->h.skv = cross && past ? oc_known(0) : cross ? key->dim[0] : d->h.sq;
+    d->h.total = past ? oc_dim_add(c->exprs, cached, d->h.skv) : d->h.skv;
     d->masked = oc_in(c, PADDING) && flag(c, HAS_MASK, true);
     return 1;
 }
@@ -558,7 +522,7 @@ static int shape_decoder(struct oc_op_ctx *c)
         oc_set_out(c, 2, oc_in_dtype(c, 0), oc_fresh_shape(c, 4));
         return known;
     }
-    struct oc_dim cache[4] = {d.batch, oc_known(d.heads), d.keys, d.head};
+    struct oc_dim cache[4] = {d.h.batch, oc_known(d.h.hq), d.h.total, d.h.dk};
     oc_set_out(c, 1, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, cache));
     oc_set_out(c, 2, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, cache));
     return 0;
@@ -573,19 +537,12 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
         return known ? known : oc_cost_unknown(c);
     if (!oc_in_int(c, STATIC_KV, &v) || !oc_in_int(c, USE_PAST, &v))
         c->assumption = "static_kv and use_past are unknown: assumed self-attention on the given cache";
-    uint64_t batch = oc_c_dim(c, d.batch), seq = oc_c_dim(c, d.seq), width = oc_c_dim(c, d.width);
-    uint64_t head = oc_c_dim(c, d.head), fresh = oc_c_dim(c, d.fresh);
-    struct oc_attention a = {.batch = batch,
-                             .heads = (uint64_t)d.heads,
-                             .queries = seq,
-                             .dk = head,
-                             .dv = head,
-                             .keys = oc_c_dim(c, d.keys),
-                             .left = -1,
-                             .right = -1,
-                             .masked = d.masked};
-    sparse_attention_add_projection(c, k, oc_c_mul(c, batch, seq), width, width, oc_in(c, BIAS), false);
-    sparse_attention_add_projection(c, k, oc_c_mul(c, batch, fresh), width, oc_c_mul(c, 2, width),
+    struct oc_attention a = oc_attention_of(c, &d.h);
+    uint64_t width = oc_c_dim(c, d.width), fresh = oc_c_dim(c, d.h.skv);
+    a.masked = d.masked;
+    sparse_attention_add_projection(c, k, oc_c_mul(c, a.batch, a.queries), width, width, oc_in(c, BIAS),
+                                    false);
+    sparse_attention_add_projection(c, k, oc_c_mul(c, a.batch, fresh), width, oc_c_mul(c, 2, width),
                                     oc_in(c, BIAS), false);
     oc_add_attention(c, k, &a);
     if (fresh == 0) /* all keys are in the cache */
@@ -605,7 +562,7 @@ static int shape_gated_bias(struct oc_op_ctx *c)
                                   : offset->ranked && offset->rank == 2 ? offset
                                                                         : NULL;
     int64_t heads;
-    if (sparse_attention_heads_of(c, "num_heads", &heads))
+    if (sparse_attention_heads_of(c, &heads))
         return -1;
     struct oc_dim dim[4] = {from ? from->dim[0] : oc_fresh_axis(c, 0, -1), oc_known(heads),
                             from ? from->dim[1] : oc_fresh_axis(c, 2, -1), oc_known(0)};

@@ -145,6 +145,18 @@ struct oc_attention {
     bool causal, masked, softcap, sink;
 };
 
+/* Sizes of an attention as dimensions. hq, hkv: heads of the queries, of keys and values; 0: unknown. */
+struct oc_heads {
+    struct oc_dim batch, sq;        /* sequences, queries of each */
+    struct oc_dim skv, past, total; /* new keys, keys of the cache, all */
+    struct oc_dim dk, dv;           /* per head */
+    int64_t hq, hkv;
+};
+/* The attention of these sizes, without mask and window. */
+struct oc_attention oc_attention_of(struct oc_op_ctx *c, const struct oc_heads *d);
+/* Tokens of a cache [.., tokens, size] of this rank; 0 without one. */
+struct oc_dim oc_past_tokens(struct oc_op_ctx *c, unsigned slot, unsigned rank);
+
 /* Sum over the queries i of the keys within [p - left, p + right], p = i + offset, causal: right = 0. Closed
  * form, in constant time. */
 uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, int64_t offset, int64_t left,
