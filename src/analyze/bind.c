@@ -395,7 +395,6 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
             s->value = oc_dim_symbol(e->a->exprs, name, -1);
         } else {
             s->value = oc_known(assume_size(e, v, name, axis, &why));
-            s->by_default = true;
             e->a->symbol_from[d.expr - 1] = why;
         }
     }

@@ -32,7 +32,6 @@ int64_t oc_implied_size(const struct oc_model *m, const struct oc_first_readers 
 struct oc_symbol {       /* a symbolic dim of the model's declarations */
     struct oc_dim value; /* in the analysis' own table */
     bool bound;
-    bool by_default;
 };
 
 struct oc_hist_memory { /* an interned list of primitives */

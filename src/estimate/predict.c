@@ -395,15 +395,13 @@ static double gaps(const struct oc_calibration *cal, const struct oc_model_part 
 }
 
 static void predict_set_total(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
-                              const struct oc_replay *how, struct oc_model_prediction *m)
+                              bool asynchronous, struct oc_model_prediction *m)
 {
     double fix = cal ? cal->t_fix_s : 0, gap = cal ? cal->gap_s : 0;
-    if (how && how->on) {
-        double issue = !isnan(how->issue_s) ? how->issue_s : gap > 0 ? gap : ISSUE_ASSUMED;
-        double sync = !isnan(how->sync_s) ? how->sync_s : fix > 0 ? fix : SYNC_ASSUMED;
-        m->t_s = replay(part, n, issue, sync);
-        m->fix_s = sync;
-        m->gaps_s = fmax(0, m->t_s - sync - m->kernels_s);
+    if (asynchronous) {
+        m->fix_s = fix > 0 ? fix : SYNC_ASSUMED;
+        m->t_s = replay(part, n, gap > 0 ? gap : ISSUE_ASSUMED, m->fix_s);
+        m->gaps_s = fmax(0, m->t_s - m->fix_s - m->kernels_s);
         return;
     }
     m->fix_s = fix;
@@ -424,7 +422,7 @@ void oc_predict_interval(double tau, double z80, double z95, struct oc_model_pre
 }
 
 void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
-                      const struct oc_replay *how, struct oc_model_prediction *out)
+                      bool asynchronous, struct oc_model_prediction *out)
 {
     *out = (struct oc_model_prediction){
         .t_s = NAN, .lo80_s = NAN, .hi80_s = NAN, .lo95_s = NAN, .hi95_s = NAN, .sd = NAN};
@@ -435,7 +433,7 @@ void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_pa
     for (unsigned e = 0; e < OC_EVIDENCE_COUNT; e++)
         out->share[e] /= out->kernels_s;
     out->extrapolated /= out->kernels_s;
-    predict_set_total(cal, part, n, how, out);
+    predict_set_total(cal, part, n, asynchronous, out);
     out->variance = variance(part, n, out->kernels_s, cal && cal->rho > 0 ? cal->rho : OC_CONFORMAL_RHO);
     oc_predict_interval(cal ? cal->tau : TAU_UNKNOWN, cal && cal->z80 > 0 ? cal->z80 : OC_Z80,
                         cal && cal->z95 > 0 ? cal->z95 : OC_Z95, out);
@@ -533,9 +531,7 @@ static void predict_all(struct oc_estimate *e)
             e->band_hi_s += p->hi80_s * runs_of(u);
         }
     }
-    const struct oc_replay replay = {
-        .on = e->asynchronous != NULL, .issue_s = (double)NAN, .sync_s = (double)NAN};
-    oc_predict_model(e->cal, part, e->list.n, &replay, &e->total);
+    oc_predict_model(e->cal, part, e->list.n, e->asynchronous != NULL, &e->total);
     if (!e->cal && oc_pooled_covers(e->device))
         oc_pooled_predict(e);
     if (e->subnormal_added_s <= 0) { /* not in the prediction: in the upper ends only */

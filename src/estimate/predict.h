@@ -105,11 +105,6 @@ struct oc_model_part {
     double repeats;
 };
 
-struct oc_replay { /* an asynchronous device: the host launches, the device executes later */
-    bool on;
-    double issue_s, sync_s; /* NAN: from the calibration, or assumed */
-};
-
 struct oc_model_prediction {
     double t_s; /* of a run; NAN: no kernel has a point estimate */
     double lo80_s, hi80_s, lo95_s, hi95_s, sd;
@@ -121,9 +116,9 @@ struct oc_model_prediction {
     double variance; /* of ln t, from the kernels alone: without the error common to a model */
     double tau, z80, z95;
 };
-/* parts in execution order. gpu-like devices: replay->on. */
+/* parts in execution order. asynchronous: the host launches, the device executes later. */
 void oc_predict_model(const struct oc_calibration *cal, const struct oc_model_part *part, size_t n,
-                      const struct oc_replay *replay, struct oc_model_prediction *out);
+                      bool asynchronous, struct oc_model_prediction *out);
 
 /* Sets sd and interval for another common error and other quantiles. */
 void oc_predict_interval(double tau, double z80, double z95, struct oc_model_prediction *m);

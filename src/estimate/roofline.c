@@ -35,15 +35,9 @@ const char *oc_bound_name(unsigned bound)
     return bound_names[bound < OC_BOUND_COUNT ? bound : OC_BOUND_UNKNOWN];
 }
 
-/* The busiest class of each unit, for the ridge point. */
-struct busiest {
-    double s, peak;
-};
-
 struct units {
     const struct oc_device *device;
     struct oc_roof *roof;
-    struct busiest top[OC_HW_UNIT_COUNT];
     bool no_peak[OC_HW_UNIT_COUNT]; /* some of its operations have no known rate */
 };
 
@@ -98,10 +92,7 @@ static void roofline_add_time(void *user, unsigned unit, unsigned cls, double op
         set_missing(u->roof, "%s %s peak", oc_hw_unit_name(unit), oc_class_name(cls));
         return;
     }
-    double s = operations / peak->value;
-    u->roof->unit_s[unit] += s;
-    if (s > u->top[unit].s)
-        u->top[unit] = (struct busiest){s, peak->value};
+    u->roof->unit_s[unit] += operations / peak->value;
 }
 
 /* Runtimes may compute f32 products in TF32, most by default. */
@@ -136,28 +127,18 @@ static double known_max(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-static unsigned busiest_unit(const struct oc_roof *r)
+/* t_comp = max over units, of the operations with a peak; NAN: none has. */
+static double compute_time(struct units *u)
 {
-    unsigned best = 0;
-    for (unsigned u = 1; u < OC_HW_UNIT_COUNT; u++)
-        if (r->unit_s[u] > r->unit_s[best] || isnan(r->unit_s[best]))
-            best = u;
-    return best;
-}
-
-/* t_comp = max over units, or their sum without overlap, of the operations with a peak; NAN: none has. */
-static double compute_time(struct units *u, enum oc_overlap overlap)
-{
-    double max = 0, sum = 0;
+    double max = 0;
     bool unknown = false;
     for (unsigned i = 0; i < OC_HW_UNIT_COUNT; i++) {
         double *s = &u->roof->unit_s[i];
-        sum += *s;
         max = fmax(max, *s);
         unknown |= u->no_peak[i];
         *s = u->no_peak[i] && *s == 0 ? NAN : *s;
     }
-    return unknown && sum == 0 ? NAN : overlap == OC_OVERLAP_NONE ? sum : max;
+    return unknown && max == 0 ? NAN : max;
 }
 
 unsigned oc_roof_levels(const struct oc_device *d)
@@ -278,14 +259,6 @@ static double slow_time(const struct oc_device *d, const struct oc_roof *r)
     return slow;
 }
 
-/* ridge = peak / bw(DRAM), for the class with the most time on the busiest unit */
-static double ridge_point(const struct units *u)
-{
-    const struct oc_hw_level *dram = oc_device_dram(u->device);
-    double peak = u->top[busiest_unit(u->roof)].peak;
-    return dram && dram->bandwidth && peak > 0 ? peak / dram->bandwidth->value : NAN;
-}
-
 struct ranking { /* number of candidate limits */
     double first, second;
     enum oc_bound bound;
@@ -301,8 +274,8 @@ static void roofline_rank(struct ranking *k, double t, enum oc_bound bound, cons
     }
 }
 
-/* Each unit, or their sum without overlap, and each memory level. */
-static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct oc_roof *r)
+/* Each unit and each memory level. */
+static void slowest(const struct oc_device *d, struct oc_roof *r)
 {
     struct ranking k = {.bound = OC_BOUND_DRAM, .name = bound_names[OC_BOUND_DRAM]};
     for (unsigned i = r->n_level; i-- > 0;) {
@@ -310,12 +283,8 @@ static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct o
         roofline_rank(&k, longest_level_time(d, r, i), dram ? OC_BOUND_DRAM : OC_BOUND_CACHE,
                       dram ? bound_names[OC_BOUND_DRAM] : oc_roof_level(d, i)->name);
     }
-    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
-        double t = r->unit_s[u];
-        if (overlap == OC_OVERLAP_NONE)
-            t = u == busiest_unit(r) ? r->comp_s : 0;
-        roofline_rank(&k, t, unit_bound[u], bound_names[unit_bound[u]]);
-    }
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
+        roofline_rank(&k, r->unit_s[u], unit_bound[u], bound_names[unit_bound[u]]);
     bool balanced = k.second >= BALANCED_WITHIN * k.first;
     r->bound = balanced ? OC_BOUND_BALANCED : k.bound;
     r->bound_name = balanced ? bound_names[OC_BOUND_BALANCED] : k.name;
@@ -326,8 +295,8 @@ static bool overhead_bound(const struct oc_roof *r, double measured_s)
     return r->overhead_s > r->slow_s || (measured_s > 4 * r->roof_s && measured_s < 4 * r->overhead_s);
 }
 
-static void find_bound(const struct oc_device *d, const struct oc_work *w, enum oc_overlap overlap,
-                       double measured_s, struct oc_roof *r)
+static void find_bound(const struct oc_device *d, const struct oc_work *w, double measured_s,
+                       struct oc_roof *r)
 {
     r->bound = w->launches == 0                    ? OC_BOUND_NONE
                : isnan(r->slow_s) || r->missing[0] ? OC_BOUND_UNKNOWN
@@ -335,14 +304,14 @@ static void find_bound(const struct oc_device *d, const struct oc_work *w, enum 
                                                    : OC_BOUND_NONE;
     r->bound_name = bound_names[r->bound];
     if (r->bound == OC_BOUND_NONE && w->launches && r->slow_s > 0)
-        slowest(d, overlap, r);
+        slowest(d, r);
 }
 
 static void set_unknown(struct oc_roof *r)
 {
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         r->unit_s[u] = NAN;
-    r->comp_s = r->mem_s = r->roof_s = r->slow_s = r->est_s = r->flops = r->intensity = r->ridge = NAN;
+    r->comp_s = r->mem_s = r->roof_s = r->slow_s = r->flops = r->intensity = NAN;
     r->bound = OC_BOUND_UNKNOWN;
     r->bound_name = bound_names[OC_BOUND_UNKNOWN];
     set_missing(r, "counts");
@@ -366,24 +335,21 @@ void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
     }
     struct units u = {.device = device, .roof = out};
     oc_unit_work(device, work, roofline_add_time, &u);
-    out->comp_s = compute_time(&u, opts->overlap);
+    out->comp_s = compute_time(&u);
     out->mem_s = memory_time(device, work, opts, out);
     out->roof_s = known_max(out->comp_s, out->mem_s);
     if (out->roof_s == 0 && (isnan(out->comp_s) || isnan(out->mem_s)))
         out->roof_s = NAN; /* nothing known is not a bound of 0 */
     out->slow_s = slow_time(device, out);
-    out->est_s = out->roof_s + out->overhead_s;
     out->flops = oc_work_operations(work);
     out->intensity = intensity(out->flops, work->bytes);
-    out->ridge = isnan(out->comp_s) ? NAN : ridge_point(&u);
-    find_bound(device, work, opts->overlap, measured_s, out);
+    find_bound(device, work, measured_s, out);
 }
 
-void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
-                 double measured_s, struct oc_roof *out)
+void oc_roofline(const struct oc_device *device, const struct oc_work *work, double measured_s,
+                 struct oc_roof *out)
 {
-    struct oc_roof_opts opts = {.overlap = overlap};
-    oc_roofline_of(device, work, &opts, measured_s, out);
+    oc_roofline_of(device, work, &(struct oc_roof_opts){0}, measured_s, out);
 }
 
 /* ---- work of a node ------------------------------------------------------------------------------ */

@@ -30,11 +30,6 @@ struct oc_node_cost;
  * unknown. */
 void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost);
 
-enum oc_overlap {
-    OC_OVERLAP_UNITS /* the slowest unit determines the time */,
-    OC_OVERLAP_NONE /* their sum */
-};
-
 /* Memory levels that serve the bytes. Without caches all go to DRAM. With caches each byte counts at the
  * nearest level that can contain it, which is a lower bound for any run:
  *  - what one launch reads of activations, and what it writes, fills the levels from the nearest on, each up
@@ -47,7 +42,6 @@ enum oc_overlap {
  * level without a size in the device's file is skipped; the bytes of one with a size and without a bandwidth
  * take no time. */
 struct oc_roof_opts {
-    enum oc_overlap overlap;
     bool cache;
     uint64_t const_bytes; /* constants read by a run of the whole model; 0: only those of this work */
 };
@@ -81,10 +75,9 @@ struct oc_roof {
      * limits, and intervals and forecasts. */
     double slow_s;
     unsigned n_level;
-    double overhead_s, est_s; /* est: roof_s + overhead_s */
-    double flops;             /* FLOPs and OPs in total */
-    double intensity;         /* per byte; infinite if no byte moves */
-    double ridge;             /* intensity at which DRAM and the busiest unit take equal time */
+    double overhead_s;
+    double flops;     /* FLOPs and OPs in total */
+    double intensity; /* per byte; infinite if no byte moves */
     enum oc_bound bound;
     const char *bound_name; /* with the name of the memory level: "L2" */
     /* The first missing figure, of a peak or of DRAM: "vector f8 peak"; roof_s is then only a lower bound of
@@ -119,7 +112,7 @@ void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc
 void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
                     const struct oc_roof_opts *opts, double measured_s, struct oc_roof *out);
 /* The same without caches. */
-void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
-                 double measured_s, struct oc_roof *out);
+void oc_roofline(const struct oc_device *device, const struct oc_work *work, double measured_s,
+                 struct oc_roof *out);
 
 #endif

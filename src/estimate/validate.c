@@ -345,7 +345,7 @@ static void predict_models(struct run *r, const struct oc_calibration *cal, uint
         size_t n = planned ? planned_parts(r, (uint32_t)m, cal, prediction, part)
                            : measured_parts(r, (uint32_t)m, part);
         out->fold = r->group[m];
-        oc_predict_model(cal, part, n, NULL, &out->run);
+        oc_predict_model(cal, part, n, false, &out->run);
         out->run_measured_s = planned || covered(r, (uint32_t)m) ? wall_of(&r->set->model[m]) : NAN;
         free(part);
         free(prediction);

@@ -73,9 +73,9 @@ void oc_join_set_other_shapes(struct oc_join_rec *r)
 struct evidence {
     uint32_t ops, mapped, other_shapes; /* records */
     double all_ns, mapped_ns, other_ns;
-    uint32_t first;                /* record with other shapes, OC_NONE */
-    uint32_t compared, same_batch; /* records with shapes that can be compared */
-    uint32_t other_batch;          /* those whose batch is batch[0] in the profile, batch[1] in the model */
+    uint32_t first;       /* record with other shapes, OC_NONE */
+    uint32_t compared;    /* records with shapes that can be compared */
+    uint32_t other_batch; /* those whose batch is batch[0] in the profile, batch[1] in the model */
     int64_t batch[2];
     const char *batch_first; /* name of the record or input */
 };
@@ -115,7 +115,6 @@ static void compare_batch(const struct oc_join *j, uint32_t rec, struct evidence
     } else if (recorded->kind == OC_T_TENSOR && model->kind == OC_T_TENSOR && oc_shape_known(&model->shape) &&
                oc_shape_known(&recorded->shape)) {
         e->compared++;
-        e->same_batch += oc_shape_equal(&recorded->shape, &model->shape);
     }
 }
 

@@ -73,9 +73,9 @@ static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT],
     struct oc_work w = llm_device_work_of(h, v), chip = w;
     struct oc_roof r, c;
     double bytes = chip_bytes(h->l, v, at);
-    oc_roofline(&h->device, &w, OC_OVERLAP_UNITS, NAN, &r);
+    oc_roofline(&h->device, &w, NAN, &r);
     chip.bytes = bytes < (double)w.bytes ? (uint64_t)bytes : w.bytes;
-    oc_roofline(&h->device, &chip, OC_OVERLAP_UNITS, NAN, &c);
+    oc_roofline(&h->device, &chip, NAN, &c);
     return (struct oc_llm_roof){.s = r.roof_s,
                                 .comp_s = r.comp_s,
                                 .mem_s = r.mem_s,

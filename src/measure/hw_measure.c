@@ -262,7 +262,6 @@ static void measure_regions(struct oc_team *team, const struct plan *plan, struc
 static int measure_all(struct oc_team *team, const struct oc_hw_measure_opts *o, struct plan *plan,
                        struct oc_measured *m, struct oc_err *err)
 {
-    double start = oc_seconds();
     if (!o->quick)
         size_blocks(&m->machine, &plan->level);
     report_progress(o, "clock");
@@ -272,10 +271,8 @@ static int measure_all(struct oc_team *team, const struct oc_hw_measure_opts *o,
     m->timer = oc_timer_of();
     measure_regions(team, plan, m);
     measure_peaks(team, o, plan, m);
-    int rc = oc_levels_measure(team, m->threads, &m->machine, m->features, &plan->level, o->progress, o->user,
-                               &m->levels, err);
-    m->took_s = oc_seconds() - start;
-    return rc;
+    return oc_levels_measure(team, m->threads, &m->machine, m->features, &plan->level, o->progress, o->user,
+                             &m->levels, err);
 }
 
 static void set_date(struct oc_measured *m)

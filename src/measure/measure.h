@@ -225,7 +225,6 @@ struct oc_measured {
     struct oc_levels levels;
     double region_awake_s, region_asleep_s; /* 0 with one thread */
     struct oc_timer timer;
-    double took_s;
     char when[32]; /* "2026-05-04 13:30 UTC" */
 };
 

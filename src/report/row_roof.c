@@ -274,7 +274,7 @@ bool oc_report_grouped(const struct oc_report_opts *o)
 
 struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const struct oc_analysis *a)
 {
-    struct oc_roof_opts opts = {.overlap = OC_OVERLAP_UNITS, .cache = o->cache};
+    struct oc_roof_opts opts = {.cache = o->cache};
     if (a)
         opts.const_bytes = a->total->const_bytes < a->total->bytes_read_weight ? a->total->const_bytes
                                                                                : a->total->bytes_read_weight;

@@ -186,7 +186,7 @@ static uint64_t json_keys_sum(const uint64_t *v)
 static void roof(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device)
 {
     struct oc_roof r;
-    oc_roofline(device, &k->work, OC_OVERLAP_UNITS, (double)NAN, &r);
+    oc_roofline(device, &k->work, (double)NAN, &r);
     oc_field_double(f, "compute_s", r.comp_s);
     oc_field_double(f, "memory_s", r.mem_s);
     oc_field_double(f, "roofline_s", r.roof_s);

@@ -256,7 +256,7 @@ static void serial_model_adds_kernels_gaps_and_variances(void **state)
                          b = make_prediction(4e-3, OC_EVIDENCE_PRIOR, 0.3, 2);
     struct oc_model_part part[] = {{&a, 3}, {&b, 1}};
     struct oc_model_prediction m;
-    oc_predict_model(&cal, part, 2, NULL, &m);
+    oc_predict_model(&cal, part, 2, false, &m);
     assert_near(m.kernels_s, 10e-3);
     assert_near(m.t_s, 10e-3 + 4 * 10e-6 + 100e-6);
     assert_near(m.share[OC_EVIDENCE_EXACT], 0.6);
@@ -267,7 +267,7 @@ static void serial_model_adds_kernels_gaps_and_variances(void **state)
     /* the same kernels one by one are the same model */
     struct oc_model_part single[] = {{&a, 1}, {&b, 1}, {&a, 1}, {&a, 1}};
     struct oc_model_prediction s;
-    oc_predict_model(&cal, single, 4, NULL, &s);
+    oc_predict_model(&cal, single, 4, false, &s);
     assert_near(s.t_s, m.t_s);
     assert_near(s.sd, m.sd);
 }
@@ -294,7 +294,7 @@ static void short_kernels_and_kernels_in_loops(void **state)
         struct oc_model_part part = {&a, c[i].repeats};
         struct oc_model_prediction m;
         a.t0_s = 3e-6;
-        oc_predict_model(&cal, &part, 1, NULL, &m);
+        oc_predict_model(&cal, &part, 1, false, &m);
         assert_near(m.t_s, c[i].run_s);
     }
 }
@@ -308,13 +308,13 @@ static void ranges_and_unknown_kernels_in_a_model(void **state)
         none = {.t_s = NAN, .lo80_s = NAN, .hi80_s = NAN, .evidence = OC_EVIDENCE_NONE, .sd = NAN};
     struct oc_model_part part[] = {{&band, 1}, {&none, 5}};
     struct oc_model_prediction m;
-    oc_predict_model(NULL, part, 2, NULL, &m);
+    oc_predict_model(NULL, part, 2, false, &m);
     assert_near(m.kernels_s, 2e-3);
     assert_int_equal(m.n_unknown, 1);
     assert_near(m.share[OC_EVIDENCE_BAND], 1);
-    oc_predict_model(NULL, part + 1, 1, NULL, &m);
+    oc_predict_model(NULL, part + 1, 1, false, &m);
     assert_true(isnan(m.t_s));
-    oc_predict_model(NULL, part, 0, NULL, &m);
+    oc_predict_model(NULL, part, 0, false, &m);
     assert_true(isnan(m.t_s));
 }
 
@@ -324,24 +324,20 @@ static void ranges_and_unknown_kernels_in_a_model(void **state)
 static void asynchronous_device_overlaps_issue_and_kernels(void **state)
 {
     (void)state;
-    struct oc_replay how = {.on = true, .issue_s = 10e-6, .sync_s = 5e-6};
+    const struct oc_calibration measured = {.gap_s = 10e-6, .t_fix_s = 5e-6};
     struct oc_prediction small = make_prediction(2e-6, OC_EVIDENCE_EXACT, 0.1, 1),
                          large = make_prediction(50e-6, OC_EVIDENCE_EXACT, 0.1, 2),
                          huge = make_prediction(1000e-6, OC_EVIDENCE_EXACT, 0.1, 3);
     struct oc_model_prediction m;
-    oc_predict_model(NULL, &(struct oc_model_part){&small, 100}, 1, &how, &m);
+    oc_predict_model(&measured, &(struct oc_model_part){&small, 100}, 1, true, &m);
     assert_near(m.t_s, 1002e-6 + 5e-6);
-    oc_predict_model(NULL, &(struct oc_model_part){&large, 100}, 1, &how, &m);
+    oc_predict_model(&measured, &(struct oc_model_part){&large, 100}, 1, true, &m);
     assert_near(m.t_s, 5010e-6 + 5e-6);
     struct oc_model_part part[] = {{&huge, 1}, {&small, 20}};
-    oc_predict_model(NULL, part, 2, &how, &m);
+    oc_predict_model(&measured, part, 2, true, &m);
     assert_near(m.t_s, 1050e-6 + 5e-6);
-    /* unknown: those of the calibration, 20 us and 7 us, or 5 us and 10 us without one */
-    const struct oc_calibration cal = {.gap_s = 20e-6, .t_fix_s = 7e-6};
-    how.issue_s = how.sync_s = NAN;
-    oc_predict_model(&cal, &(struct oc_model_part){&small, 100}, 1, &how, &m);
-    assert_near(m.t_s, 2002e-6 + 7e-6);
-    oc_predict_model(NULL, &(struct oc_model_part){&small, 100}, 1, &how, &m);
+    /* unknown: 5 us and 10 us */
+    oc_predict_model(NULL, &(struct oc_model_part){&small, 100}, 1, true, &m);
     assert_near(m.t_s, 502e-6 + 10e-6);
 }
 
@@ -389,7 +385,7 @@ static void try_network(struct oc_made *m, const struct oc_made_device *d, const
         count(kernels, s.t_s, p[i].lo80_s, p[i].hi80_s, p[i].lo95_s, p[i].hi95_s);
         sum += s.t_s;
     }
-    oc_predict_model(cal, part, N, NULL, &all);
+    oc_predict_model(cal, part, N, false, &all);
     count(models, sum, all.lo80_s, all.hi80_s, all.lo95_s, all.hi95_s);
 }
 
