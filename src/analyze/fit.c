@@ -6,9 +6,9 @@
 
 /* Determines which variables can change, alone or tied to others, and the centre of the search. */
 
-const int64_t oc_fit_steps[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 15,  16,  18,  20, 21,
+/* Steps that are tried: strides and patch sizes multiply to these. */
+static const int64_t steps[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 15,  16,  18,  20, 21,
                                 24, 25, 28, 30, 32, 36, 40, 48, 56, 60, 64, 96, 112, 128, 224, 256};
-const size_t oc_fit_n_steps = OC_COUNT(oc_fit_steps);
 
 /* Evaluates at f->x; memoised. */
 static bool fit_at(struct oc_fit *f, const uint64_t **value)
@@ -44,9 +44,9 @@ static bool moves_from(struct oc_fit *f, const bool *group, int64_t centre)
 {
     if (!fit_vars_group_at(f, group, centre))
         return false;
-    for (size_t i = 0; i < oc_fit_n_steps; i++)
-        if (fit_vars_group_at(f, group, centre + oc_fit_steps[i]) &&
-            fit_vars_group_at(f, group, centre + 2 * oc_fit_steps[i]))
+    for (size_t i = 0; i < OC_COUNT(steps); i++)
+        if (fit_vars_group_at(f, group, centre + steps[i]) &&
+            fit_vars_group_at(f, group, centre + 2 * steps[i]))
             return true;
     return false;
 }
@@ -305,41 +305,28 @@ static enum oc_fit_end fit_end_of(enum verdict v)
     return v == DIFFERS ? OC_FIT_DIFFERS : v == NO_VALUE ? OC_FIT_NO_VALUE : OC_FIT_OPEN;
 }
 
-static void reach_up(const struct search *s, struct line *l)
+/* Moves one end of the range towards the limit, as far as the law holds; returns what is beyond. */
+static enum oc_fit_end reach(const struct search *s, struct line *l, int64_t *end, int64_t limit)
 {
-    int64_t step = l->axis.step, start = l->axis.start;
-    int64_t limit = start * FAR_FACTOR > FAR ? start * FAR_FACTOR : FAR;
+    int64_t start = l->axis.start, last = (limit - start) / l->axis.step, sign = last < 0 ? -1 : 1;
+    int64_t reached = (*end - start) / l->axis.step * sign, most = last * sign;
     enum verdict v = GOOD;
-    int64_t highest = start + (limit - start) / step * step;
-    for (int64_t i = (l->range.to - start) / step + 1; l->range.to < highest; i += i / 2 + 1) {
-        int64_t x = start + i * step < highest ? start + i * step : highest;
+    for (int64_t i = reached + 1; reached < most && v == GOOD; i += i / 2 + 1) {
+        reached = i < most ? i : most;
+        int64_t x = start + reached * sign * l->axis.step;
         v = fit_judge(s, l, x);
-        if (v != GOOD) {
-            l->range.to = last_good(s, l, l->range.to, x, &v);
-            break;
-        }
-        l->range.to = x;
+        *end = v == GOOD ? x : last_good(s, l, *end, x, &v);
     }
-    l->range.above = fit_end_of(v);
+    return fit_end_of(v);
 }
 
-/* Extends the range down to the smallest size on the grid; 0 only where the base is 0. */
-static void reach_down(const struct search *s, struct line *l)
+/* Up to FAR, and down to the smallest size on the grid; 0 only where the base is 0. */
+static void reach_ends(const struct search *s, struct line *l)
 {
-    int64_t step = l->axis.step, start = l->axis.start;
+    int64_t far = l->axis.start * FAR_FACTOR;
     int64_t least = s->f->in.base[s->f->var_of[s->slot]] == 0 ? 0 : 1;
-    int64_t lowest = start - (start - least) / step * step;
-    enum verdict v = GOOD;
-    for (int64_t i = 1; l->range.from > lowest; i += i / 2 + 1) {
-        int64_t x = start - i * step > lowest ? start - i * step : lowest;
-        v = fit_judge(s, l, x);
-        if (v != GOOD) {
-            l->range.from = last_good(s, l, l->range.from, x, &v);
-            break;
-        }
-        l->range.from = x;
-    }
-    l->range.below = fit_end_of(v);
+    l->range.above = reach(s, l, &l->range.to, far > FAR ? far : FAR);
+    l->range.below = reach(s, l, &l->range.from, least);
 }
 
 static bool fit_piece_holds(const struct search *s, const struct line *l)
@@ -362,11 +349,10 @@ static void start_range(const struct search *s, struct line *l)
 static void find_line(const struct search *s, struct line *out)
 {
     struct line piece = {0};
-    for (size_t i = 0; i < oc_fit_n_steps; i++) {
+    for (size_t i = 0; i < OC_COUNT(steps); i++) {
         struct line l = {0};
-        if (local_law(s, oc_fit_steps[i], &l)) {
-            reach_up(s, &l);
-            reach_down(s, &l);
+        if (local_law(s, steps[i], &l)) {
+            reach_ends(s, &l);
             if (l.range.above != OC_FIT_DIFFERS) {
                 oc_rpoly_free(&piece.poly);
                 oc_rpoly_free(&l.poly);
@@ -390,18 +376,10 @@ static void find_line(const struct search *s, struct line *out)
 
 /* ---- all variables ---------------------------------------------------------------------------------- */
 
-static uint64_t next_random(uint64_t *state) /* splitmix64: a reproducible sequence of points */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* Random point of the range, every other time among the first points. */
 static int64_t random_in(const struct oc_fit_axis *a, uint64_t *state)
 {
-    uint64_t n = (uint64_t)((a->to - a->from) / a->step) + 1, r = next_random(state);
+    uint64_t n = (uint64_t)((a->to - a->from) / a->step) + 1, r = oc_random(state);
     uint64_t span = r & 1 && n > 8 ? 8 : n;
     return a->from + (int64_t)((r >> 1) % span) * a->step;
 }

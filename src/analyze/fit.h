@@ -150,10 +150,6 @@ struct oc_fit {
     bool roles_stopped; /* while variables are being classified */
 };
 
-/* Steps that are tried: strides and patch sizes multiply to these. */
-extern const int64_t oc_fit_steps[];
-extern const size_t oc_fit_n_steps;
-
 /* ---- fit boxes ---------------------------------------------------------------------------------------- */
 
 /* Fits many outputs at once: polynomials on boxes, products of ranges of the variables, found exactly and

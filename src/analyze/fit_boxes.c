@@ -316,21 +316,13 @@ static bool forms_hold(struct fitted *f, uint32_t c, const int64_t *x, uint64_t 
     return f->forms[c];
 }
 
-static uint64_t boxes_random(uint64_t *state) /* splitmix64: a reproducible sequence of points */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* Corners first, then random points. */
 static void check_point(const struct maker *k, const struct oc_box *b, unsigned i, uint64_t *state,
                         int64_t *x)
 {
     unsigned corners = 1u << k->in->n_var;
     for (unsigned v = 0; v < k->in->n_var; v++) {
-        uint64_t n = (uint64_t)((b->to[v] - b->from[v]) / k->var[v].step) + 1, r = boxes_random(state);
+        uint64_t n = (uint64_t)((b->to[v] - b->from[v]) / k->var[v].step) + 1, r = oc_random(state);
         uint64_t at = i < corners ? (i >> v & 1 ? n - 1 : 0) : (r >> 1) % (r & 1 && n > 16 ? 16 : n);
         x[v] = b->from[v] + (int64_t)at * k->var[v].step;
     }

@@ -48,6 +48,11 @@ static inline uint64_t oc_hash_scatter(uint64_t x) /* splitmix64 */
     return x ^ (x >> 31);
 }
 
+static inline uint64_t oc_random(uint64_t *state) /* a reproducible sequence */
+{
+    return oc_hash_scatter(*state += 0x9e3779b97f4a7c15u);
+}
+
 /* From what no file can predict: where the program's memory is (ASLR), and the time. Results must not depend
  * on it. */
 static inline struct oc_hash_secret oc_hash_secret(const void *memory)
@@ -58,7 +63,7 @@ static inline struct oc_hash_secret oc_hash_secret(const void *memory)
     uint64_t seed =
         (uint64_t)t.tv_sec * 1000000007u ^ (uint64_t)t.tv_nsec << 30 ^ (uint64_t)(uintptr_t)memory;
     for (size_t i = 0; i < OC_COUNT(secret.n); i++)
-        secret.n[i] = oc_hash_scatter(seed += 0x9e3779b97f4a7c15u) | 1; /* an even number would lose bits */
+        secret.n[i] = oc_random(&seed) | 1; /* an even number would lose bits */
     return secret;
 }
 

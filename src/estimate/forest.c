@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ck.h"
+#include "base/map.h"
 #include "estimate/calibrate.h"
 
 #define MIN_GROUPS 10
@@ -259,14 +260,6 @@ void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p,
     memcpy(x, v, sizeof(v));
 }
 
-static uint64_t next_random(uint64_t *s) /* splitmix64 */
-{
-    uint64_t z = (*s += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* ---- the data, binned: at most BINS bins of equal population per feature ---------------------------- */
 
 struct grove {
@@ -385,7 +378,7 @@ static struct split find_split(struct grove *g, const uint32_t *row, size_t n, c
     for (unsigned f = 0; f < OC_FOREST_FEATURES; f++)
         order[f] = f;
     for (unsigned i = 0; i < TRY; i++) {
-        unsigned j = i + (unsigned)(next_random(&g->random) % (OC_FOREST_FEATURES - i)), f = order[j];
+        unsigned j = i + (unsigned)(oc_random(&g->random) % (OC_FOREST_FEATURES - i)), f = order[j];
         order[j] = order[i];
         order[i] = f;
         if (g->bins[f] > 1)
@@ -441,7 +434,7 @@ static uint32_t grow(struct grove *g, struct oc_forest_node *node, struct pendin
 static void draw_sample(struct grove *g)
 {
     for (size_t i = 0; i < g->n; i++)
-        g->row[i] = (uint32_t)(next_random(&g->random) % g->n);
+        g->row[i] = (uint32_t)(oc_random(&g->random) % g->n);
 }
 
 static void forest_set_limits(struct oc_forest *f, const double *y, size_t n)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/ck.h"
+#include "base/map.h"
 #include "model/model.h"
 
 static const char *const rule_names[OC_FUSE_COUNT] = {[OC_FUSE_ORT_CPU] = "onnxruntime",
@@ -581,25 +582,18 @@ static bool fusion_compare_counts(const struct oc_model *m, const struct oc_anal
            strcmp(n->op_type, "Cast") != 0;
 }
 
-static uint64_t fusion_compare_mix(uint64_t v)
-{
-    v = (v ^ (v >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    v = (v ^ (v >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return v ^ (v >> 31);
-}
-
 static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
 {
     uint64_t id = 0;
     c->kernel++;
     if (!u->n_node)
-        return fusion_compare_mix(fusion_compare_mix(u->kernel.work.bytes) + u->kernel.op);
+        return oc_hash_scatter(oc_hash_scatter(u->kernel.work.bytes) + u->kernel.op);
     for (uint32_t i = 0; i < u->n_node; i++) {
         bool gone = c->same[u->node[i]] == OC_NONE;
         uint32_t node = gone ? u->node[i] : c->same[u->node[i]];
         if (c->seen[node] != c->kernel &&
             ((!gone && fusion_compare_counts(c->m, c->a, node)) || u->n_node == 1))
-            id += fusion_compare_mix((uint64_t)node + 1);
+            id += oc_hash_scatter((uint64_t)node + 1);
         c->seen[node] = c->kernel;
     }
     return id;

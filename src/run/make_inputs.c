@@ -6,6 +6,7 @@
 
 #include "base/ck.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/wire.h"
@@ -59,20 +60,12 @@ struct maker {
     const struct oc_run_input *all;
     size_t n_all;
     uint64_t bytes;  /* of the inputs up to now */
-    uint64_t random; /* state of splitmix64 */
+    uint64_t random; /* state of oc_random */
 };
-
-static uint64_t next(struct maker *k)
-{
-    uint64_t z = k->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 static double next_real(struct maker *k) /* [-1, 1) */
 {
-    return (double)(next(k) >> 11) * 0x1p-52 - 1;
+    return (double)(oc_random(&k->random) >> 11) * 0x1p-52 - 1;
 }
 
 static const char *make_inputs_name_of(const struct maker *k, const struct oc_run_input *in)
@@ -201,7 +194,8 @@ static void fill_reals(struct maker *k, struct oc_run_input *in)
 static void fill_between(struct maker *k, struct oc_run_input *in, int64_t from, uint64_t count)
 {
     for (uint64_t i = 0; i < in_period(in); i++)
-        make_inputs_put(in->dtype, in->data, i, (struct number){.i = from + (int64_t)(next(k) % count)});
+        make_inputs_put(in->dtype, in->data, i,
+                        (struct number){.i = from + (int64_t)(oc_random(&k->random) % count)});
     repeat(in);
     in->content = oc_printf(k->a, "%lld to %lld", (long long)from, (long long)(from + (int64_t)count - 1));
 }

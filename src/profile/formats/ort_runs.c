@@ -54,10 +54,7 @@ struct digest {
 
 static uint64_t scatter(uint64_t x) /* splitmix64 */
 {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
+    return oc_random(&x);
 }
 
 /* Which of the groups of nodes with several occur in a run, in any order and number. */
