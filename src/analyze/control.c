@@ -380,7 +380,7 @@ static void drop_graph(struct oc_engine *e, uint32_t graph)
 
 /* Remainders of the halving so far, so that the sum over the nodes is half of their sum. */
 struct rest {
-    bool macs, flops, ops, transcendentals, rd_act, rd_wt, wr, prim[2][OC_PRIM_COUNT];
+    bool count[OC_COST_COUNTS], prim[2][OC_PRIM_COUNT];
 };
 
 static uint64_t halve(uint64_t v, bool *rest)
@@ -393,18 +393,15 @@ static uint64_t halve(uint64_t v, bool *rest)
 static void halve_node(struct oc_engine *e, struct oc_node_cost *k, struct rest *r)
 {
     struct oc_prim_count *hist = OC_NEW_ARRAY(&e->a->arena, k->n_hist, struct oc_prim_count);
+    uint64_t *count[OC_COST_COUNTS];
     for (unsigned i = 0; i < k->n_hist; i++) {
         hist[i] = k->hist[i];
         hist[i].n = halve(hist[i].n, &r->prim[hist[i].is_int][hist[i].prim]);
     }
     k->hist = hist;
-    k->macs = halve(k->macs, &r->macs);
-    k->flops = halve(k->flops, &r->flops);
-    k->ops = halve(k->ops, &r->ops);
-    k->transcendentals = halve(k->transcendentals, &r->transcendentals);
-    k->rd_act = halve(k->rd_act, &r->rd_act);
-    k->rd_wt = halve(k->rd_wt, &r->rd_wt);
-    k->wr = halve(k->wr, &r->wr);
+    oc_cost_counts(k, count);
+    for (unsigned i = 0; i < OC_COST_COUNTS; i++)
+        *count[i] = halve(*count[i], &r->count[i]);
 }
 
 static void halve_graph(struct oc_engine *e, uint32_t graph, struct rest *r)

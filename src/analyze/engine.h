@@ -155,6 +155,19 @@ void oc_find_peak(struct oc_analysis *a);
 /* totals.c */
 int oc_sum_totals(struct oc_engine *e);
 
+enum { OC_COST_COUNTS = 7, OC_COST_RD_WT = 5 };
+/* The counts of work and bytes, in a fixed order. */
+void oc_cost_counts(struct oc_node_cost *k, uint64_t *count[OC_COST_COUNTS]);
+
+struct oc_cost_sum { /* over executions of a node, or over runs */
+    uint64_t count[OC_COST_COUNTS], hist[2][OC_PRIM_COUNT];
+};
+/* False: overflow. */
+bool oc_cost_sum_add(struct oc_cost_sum *s, const struct oc_node_cost *k, uint64_t times);
+/* Sets the counts of *k and its histogram to sum / runs. */
+void oc_cost_sum_mean(const struct oc_cost_sum *s, uint64_t runs, struct oc_arena *arena,
+                      struct oc_node_cost *k);
+
 /* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */
 uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);
 

@@ -304,10 +304,49 @@ int oc_sum_totals(struct oc_engine *e)
 
 /* ---- mean costs --------------------------------------------------------------------------------------- */
 
-enum { COUNTS = 7 };
+void oc_cost_counts(struct oc_node_cost *k, uint64_t *count[OC_COST_COUNTS])
+{
+    uint64_t *const all[OC_COST_COUNTS] = {&k->macs,   &k->flops, &k->ops, &k->transcendentals,
+                                           &k->rd_act, &k->rd_wt, &k->wr};
+    memcpy(count, all, sizeof(all));
+}
+
+bool oc_cost_sum_add(struct oc_cost_sum *s, const struct oc_node_cost *cost, uint64_t times)
+{
+    struct oc_node_cost k = *cost;
+    uint64_t *count[OC_COST_COUNTS];
+    bool fits = true;
+    oc_cost_counts(&k, count);
+    for (unsigned i = 0; i < OC_COST_COUNTS; i++)
+        fits &= oc_add_times(&s->count[i], *count[i], times);
+    for (unsigned i = 0; i < k.n_hist; i++)
+        fits &= oc_add_times(&s->hist[k.hist[i].is_int][k.hist[i].prim], k.hist[i].n, times);
+    return fits;
+}
+
+void oc_cost_sum_mean(const struct oc_cost_sum *s, uint64_t runs, struct oc_arena *arena,
+                      struct oc_node_cost *k)
+{
+    struct oc_prim_count all[2 * OC_PRIM_COUNT] = {{0}};
+    uint64_t *count[OC_COST_COUNTS];
+    unsigned used = 0;
+    oc_cost_counts(k, count);
+    for (unsigned i = 0; i < OC_COST_COUNTS; i++)
+        *count[i] = oc_mean_count(s->count[i], runs);
+    for (unsigned i = 0; i < 2 * OC_PRIM_COUNT; i++) {
+        uint64_t sum = s->hist[i / OC_PRIM_COUNT][i % OC_PRIM_COUNT];
+        if (sum)
+            all[used++] = (struct oc_prim_count){oc_mean_count(sum, runs), (uint8_t)(i % OC_PRIM_COUNT),
+                                                 i >= OC_PRIM_COUNT};
+    }
+    struct oc_prim_count *kept = OC_NEW_ARRAY(arena, used + 1, struct oc_prim_count);
+    memcpy(kept, all, used * sizeof(*kept));
+    k->hist = kept;
+    k->n_hist = (uint8_t)used;
+}
 
 struct node_sum {
-    uint64_t count[COUNTS], hist[2][OC_PRIM_COUNT];
+    struct oc_cost_sum sum;
     struct oc_node_cost shape; /* a cost with state, classes and note, of the first analysis that runs it */
     uint8_t quality;
     bool overflow;
@@ -330,33 +369,15 @@ struct oc_cost_sums *oc_cost_sums_new(const struct oc_model *m)
     return s;
 }
 
-static void mean_cost_counts_of(struct oc_node_cost *k, uint64_t *count[COUNTS])
+static void mean_cost_add_node(struct node_sum *s, const struct oc_node_cost *k, uint64_t runs)
 {
-    uint64_t *const all[COUNTS] = {&k->macs,   &k->flops, &k->ops, &k->transcendentals,
-                                   &k->rd_act, &k->rd_wt, &k->wr};
-    memcpy(count, all, sizeof(all));
-}
-
-static bool mean_cost_add_times(uint64_t *sum, uint64_t v, uint64_t runs)
-{
-    return oc_mul_u64(v, runs, &v) && oc_add_u64(*sum, v, sum);
-}
-
-static void mean_cost_add_node(struct node_sum *s, const struct oc_node_cost *cost, uint64_t runs)
-{
-    struct oc_node_cost k = *cost;
-    uint64_t *count[COUNTS];
-    bool runs_here = k.state != OC_NODE_NOT_TAKEN, ran_before = s->shape.state != OC_NODE_NOT_TAKEN;
-    mean_cost_counts_of(&k, count);
-    for (unsigned i = 0; i < COUNTS; i++)
-        s->overflow |= !mean_cost_add_times(&s->count[i], *count[i], runs);
-    for (unsigned i = 0; i < k.n_hist; i++)
-        s->overflow |= !mean_cost_add_times(&s->hist[k.hist[i].is_int][k.hist[i].prim], k.hist[i].n, runs);
+    bool runs_here = k->state != OC_NODE_NOT_TAKEN, ran_before = s->shape.state != OC_NODE_NOT_TAKEN;
+    s->overflow |= !oc_cost_sum_add(&s->sum, k, runs);
     if (!s->shape.trips || (runs_here && !ran_before))
-        s->shape = k;
+        s->shape = *k;
     if (!s->shape.note)
-        s->shape.note = k.note;
-    s->quality = oc_worse_quality(s->quality, k.quality);
+        s->shape.note = k->note;
+    s->quality = oc_worse_quality(s->quality, k->quality);
 }
 
 void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint64_t runs)
@@ -367,40 +388,12 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
     for (uint32_t i = 0; i < s->m->n_graph; i++)
         s->graph_use[i] = a->graph_use[i] == OC_G_RUN ? OC_G_RUN : s->graph_use[i];
     for (unsigned i = 0; i < OC_COUNT(bytes); i++)
-        mean_cost_add_times(&s->graph_bytes[i], bytes[i], runs);
+        oc_add_times(&s->graph_bytes[i], bytes[i], runs);
     bool higher =
         s->peak.quality != OC_UNKNOWN && (a->peak.quality == OC_UNKNOWN || a->peak.bytes > s->peak.bytes);
     if (!s->runs || higher)
         s->peak = a->peak;
     s->runs += runs;
-}
-
-static const struct oc_prim_count *mean_cost_histogram(const struct node_sum *s, uint64_t runs,
-                                                       struct oc_arena *arena, uint8_t *n)
-{
-    struct oc_prim_count all[2 * OC_PRIM_COUNT] = {{0}};
-    unsigned used = 0;
-    for (unsigned i = 0; i < 2 * OC_PRIM_COUNT; i++) {
-        uint64_t sum = s->hist[i / OC_PRIM_COUNT][i % OC_PRIM_COUNT];
-        if (sum)
-            all[used++] = (struct oc_prim_count){oc_mean_count(sum, runs), (uint8_t)(i % OC_PRIM_COUNT),
-                                                 i >= OC_PRIM_COUNT};
-    }
-    struct oc_prim_count *kept = OC_NEW_ARRAY(arena, used + 1, struct oc_prim_count);
-    memcpy(kept, all, used * sizeof(*kept));
-    *n = (uint8_t)used;
-    return kept;
-}
-
-static void set_node(const struct node_sum *s, uint64_t runs, struct oc_arena *arena, struct oc_node_cost *k)
-{
-    uint64_t *count[COUNTS];
-    *k = s->shape;
-    mean_cost_counts_of(k, count);
-    for (unsigned i = 0; i < COUNTS; i++)
-        *count[i] = oc_mean_count(s->count[i], runs);
-    k->hist = mean_cost_histogram(s, runs, arena, &k->n_hist);
-    k->quality = s->overflow ? OC_UNKNOWN : s->quality;
 }
 
 void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a)
@@ -409,8 +402,12 @@ void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a)
     for (uint32_t i = 0; i < s->m->n_graph; i++)
         use[i] = s->graph_use[i] == OC_G_RUN ? OC_G_RUN : a->graph_use[i];
     a->graph_use = use;
-    for (uint32_t i = 0; i < s->m->n_node; i++)
-        set_node(&s->node[i], s->runs, &a->arena, &a->cost[i]);
+    for (uint32_t i = 0; i < s->m->n_node; i++) {
+        const struct node_sum *n = &s->node[i];
+        a->cost[i] = n->shape;
+        oc_cost_sum_mean(&n->sum, s->runs, &a->arena, &a->cost[i]);
+        a->cost[i].quality = n->overflow ? OC_UNKNOWN : n->quality;
+    }
     a->peak = s->peak;
     sum_node_costs(a);
     if (!a->counting->graph_bytes)

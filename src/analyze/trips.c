@@ -407,8 +407,8 @@ void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const c
 /* ---- the nodes of a body, nested bodies included ---------------------------------------------------- */
 
 struct node_sum {
-    struct oc_node_cost k; /* without hist */
-    uint64_t hist[2][OC_PRIM_COUNT];
+    struct oc_node_cost k; /* without counts */
+    struct oc_cost_sum sum;
 };
 
 struct body_nodes {
@@ -469,20 +469,10 @@ static void free_body(struct body_nodes *b)
 
 /* ---- trips that differ: the sum over them ----------------------------------------------------------- */
 
-static bool add_hist(struct node_sum *s, const struct oc_node_cost *k)
-{
-    bool ok = true;
-    for (unsigned i = 0; i < k->n_hist; i++) {
-        uint64_t *to = &s->hist[k->hist[i].is_int][k->hist[i].prim];
-        ok &= oc_add_u64(*to, k->hist[i].n, to);
-    }
-    return ok;
-}
-
 static bool add_trip(struct oc_engine *e, struct node_sum *s, const struct oc_node_cost *k, bool first)
 {
     struct oc_node_cost *t = &s->k;
-    uint64_t weights = t->rd_wt;
+    uint64_t *weights = &s->sum.count[OC_COST_RD_WT], before = *weights;
     if (first || t->state == OC_NODE_NOT_TAKEN || t->state == OC_NODE_FOLDED) {
         t->state = k->state;
         t->op_class = k->op_class;
@@ -497,32 +487,10 @@ static bool add_trip(struct oc_engine *e, struct node_sum *s, const struct oc_no
     if (k->quality != OC_EXACT)
         t->note = k->note;
     t->quality = oc_worse_quality(t->quality, k->quality);
-    bool ok = oc_add_u64(t->macs, k->macs, &t->macs) && oc_add_u64(t->flops, k->flops, &t->flops) &&
-              oc_add_u64(t->ops, k->ops, &t->ops) && oc_add_u64(t->rd_act, k->rd_act, &t->rd_act) &&
-              oc_add_u64(t->rd_wt, k->rd_wt, &t->rd_wt) && oc_add_u64(t->wr, k->wr, &t->wr) &&
-              oc_add_u64(t->transcendentals, k->transcendentals, &t->transcendentals) &&
-              oc_add_u64(t->trips, k->trips, &t->trips);
+    bool ok = oc_cost_sum_add(&s->sum, k, 1) && oc_add_u64(t->trips, k->trips, &t->trips);
     if (e->o->loop_cached) /* the first trip that reads them fills the cache */
-        t->rd_wt = weights > k->rd_wt ? weights : k->rd_wt;
-    return ok && add_hist(s, k);
-}
-
-static void store_sum(struct oc_engine *e, const struct node_sum *s, struct oc_node_cost *k)
-{
-    struct oc_prim_count list[2 * OC_PRIM_COUNT];
-    uint64_t params = k->params;
-    *k = s->k;
-    k->params = params;
-    k->n_hist = 0;
-    for (unsigned is_int = 0; is_int < 2; is_int++)
-        for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
-            if (s->hist[is_int][p])
-                list[k->n_hist++] =
-                    (struct oc_prim_count){.n = s->hist[is_int][p], .prim = (uint8_t)p, .is_int = is_int};
-    struct oc_prim_count *kept = OC_NEW_ARRAY(&e->a->arena, k->n_hist, struct oc_prim_count);
-    if (k->n_hist)
-        memcpy(kept, list, k->n_hist * sizeof(*kept));
-    k->hist = kept;
+        *weights = before > k->rd_wt ? before : k->rd_wt;
+    return ok;
 }
 
 static int cost_trip(struct oc_engine *e, struct oc_loop *l, int64_t at, uint64_t outside,
@@ -564,8 +532,10 @@ static int cost_each_trip(struct oc_engine *e, uint32_t node, uint64_t outside)
     e->loop_quality[body] = quality;
     e->each_trip[body] = true;
     for (uint32_t i = 0; i < b.n_node; i++) {
-        e->a->cost[b.node[i]].params = b.cost[i].params;
-        store_sum(e, &b.sum[i], &e->a->cost[b.node[i]]);
+        struct oc_node_cost *k = &e->a->cost[b.node[i]];
+        *k = b.sum[i].k;
+        k->params = b.cost[i].params;
+        oc_cost_sum_mean(&b.sum[i].sum, 1, &e->a->arena, k);
     }
     for (uint32_t i = 0; i < b.n_graph; i++)
         e->graph_use[b.graph[i]] = b.sum_use[i];

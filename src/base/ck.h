@@ -17,6 +17,11 @@ static inline bool oc_add_u64(uint64_t a, uint64_t b, uint64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+static inline bool oc_add_times(uint64_t *sum, uint64_t v, uint64_t times)
+{
+    return oc_mul_u64(v, times, &v) && oc_add_u64(*sum, v, sum);
+}
+
 static inline bool oc_mul_i64(int64_t a, int64_t b, int64_t *out)
 {
     return !__builtin_mul_overflow(a, b, out);

@@ -215,11 +215,6 @@ static uint32_t find_set(struct sizing *z, const struct oc_analysis *a)
 
 /* ---- sums over the runs ----------------------------------------------------------------------------- */
 
-static bool add_times(uint64_t *sum, uint64_t v, uint64_t runs)
-{
-    return oc_mul_u64(v, runs, &v) && oc_add_u64(*sum, v, sum);
-}
-
 static void add_work(struct sizing *z, uint32_t rec, double work, uint32_t runs)
 {
     OC_GROW(z->work, z->n_work, z->work_cap);
@@ -232,10 +227,10 @@ static void add_record(struct sizing *z, const struct oc_join_rec *from, uint32_
 {
     struct oc_size_rec *s = &z->out->rec[rec];
     struct oc_join_rec *to = &z->j->rec[rec];
-    bool fits = add_times(&s->macs, from->macs, runs) && add_times(&s->flops, from->flops, runs) &&
-                add_times(&s->ops, from->ops, runs);
-    bool bytes = add_times(&s->rd_act, from->rd_act, runs) && add_times(&s->rd_wt, from->rd_wt, runs) &&
-                 add_times(&s->wr, from->wr, runs);
+    bool fits = oc_add_times(&s->macs, from->macs, runs) && oc_add_times(&s->flops, from->flops, runs) &&
+                oc_add_times(&s->ops, from->ops, runs);
+    bool bytes = oc_add_times(&s->rd_act, from->rd_act, runs) && oc_add_times(&s->rd_wt, from->rd_wt, runs) &&
+                 oc_add_times(&s->wr, from->wr, runs);
     bool first = !z->runs[rec];
     z->runs[rec] += runs;
     if (!fits || from->quality == OC_UNKNOWN)
@@ -244,7 +239,7 @@ static void add_record(struct sizing *z, const struct oc_join_rec *from, uint32_
         to->quality = first ? from->quality : oc_worse_quality(to->quality, from->quality);
     to->bytes_known = (first || to->bytes_known) && from->bytes_known && bytes;
     to->executed_known = (first || to->executed_known) && from->executed_known &&
-                         add_times(&s->executed_macs, from->executed_macs, runs);
+                         oc_add_times(&s->executed_macs, from->executed_macs, runs);
     to->other_shapes = (!first && to->other_shapes) || from->other_shapes;
     to->from_profile = (!first && to->from_profile) || from->from_profile;
     if (first || !to->note)
@@ -343,8 +338,8 @@ static int add_shapes(struct sizing *z, const struct oc_analysis *a, uint32_t sh
     }
     if (!rc) {
         copy_contradictions(z, j, &z->out->set[set]);
-        z->j->executed.known &= j->executed.known && add_times(&z->executed, j->executed.macs, s->n_run) &&
-                                add_times(&z->padding, j->executed.padding_macs, s->n_run);
+        z->j->executed.known &= j->executed.known && oc_add_times(&z->executed, j->executed.macs, s->n_run) &&
+                                oc_add_times(&z->padding, j->executed.padding_macs, s->n_run);
     }
     z->out->set[set].runs += s->n_run;
     z->size_of[shapes] = set;
