@@ -415,13 +415,7 @@ struct place { /* a Constant node and its position in the file */
     uint32_t node;
 };
 
-static int params_by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->where != y->where)
-        return x->where < y->where ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
+OC_BY_TWO(params_by_place, struct place, where, node)
 
 /* False: unknown. */
 static bool elements_of(struct oc_engine *e, const struct oc_type *t, uint64_t *n)

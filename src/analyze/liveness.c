@@ -27,11 +27,7 @@ struct search {
 };
 
 /* The runtime's index of a node is its place in the file; nodes that it adds follow those of the file. */
-static int by_index(const void *a, const void *b)
-{
-    const struct source *x = a, *y = b;
-    return (x->node > y->node) - (x->node < y->node);
-}
+OC_BY(by_index, struct source, node)
 
 static void liveness_order_push(struct search *s, uint32_t step, bool leave)
 {
@@ -104,11 +100,7 @@ struct recorded {
     uint32_t place, node;
 };
 
-static int by_recorded_place(const void *a, const void *b)
-{
-    const struct recorded *x = a, *y = b;
-    return (x->place > y->place) - (x->place < y->place);
-}
+OC_BY(by_recorded_place, struct recorded, place)
 
 /* Whether each step is after those that make its inputs. */
 static bool is_executable(struct search *s)

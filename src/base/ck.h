@@ -74,6 +74,30 @@ static inline int oc_by_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Defines an order of structs by one member, or by two; the largest first member first. */
+#define OC_BY(name, type, member)                                                                            \
+    static int name(const void *a, const void *b)                                                            \
+    {                                                                                                        \
+        const type *x = a, *y = b;                                                                           \
+        return (x->member > y->member) - (x->member < y->member);                                            \
+    }
+#define OC_BY_TWO(name, type, first, second)                                                                 \
+    static int name(const void *a, const void *b)                                                            \
+    {                                                                                                        \
+        const type *x = a, *y = b;                                                                           \
+        if (x->first != y->first)                                                                            \
+            return x->first < y->first ? -1 : 1;                                                             \
+        return (x->second > y->second) - (x->second < y->second);                                            \
+    }
+#define OC_BY_LARGEST(name, type, first, second)                                                             \
+    static int name(const void *a, const void *b)                                                            \
+    {                                                                                                        \
+        const type *x = a, *y = b;                                                                           \
+        if (x->first != y->first)                                                                            \
+            return x->first > y->first ? -1 : 1;                                                             \
+        return (x->second > y->second) - (x->second < y->second);                                            \
+    }
+
 /* ---- union-find: up[i] is i, or an index of the same set that is nearer to the root ------------------ */
 
 static inline uint32_t oc_set_root(uint32_t *up, uint32_t i)

@@ -124,21 +124,9 @@ struct weighted_error {
     const struct oc_model_error *e;
 };
 
-static int conformal_by_z(const void *a, const void *b)
-{
-    const struct weighted_error *x = a, *y = b;
-    if (x->z != y->z)
-        return x->z < y->z ? -1 : 1;
-    return (x->weight > y->weight) - (x->weight < y->weight);
-}
+OC_BY_TWO(conformal_by_z, struct weighted_error, z, weight)
 
-static int conformal_by_group(const void *a, const void *b)
-{
-    const struct weighted_error *x = a, *y = b;
-    if (x->e->group != y->e->group)
-        return x->e->group < y->e->group ? -1 : 1;
-    return (x->e->u > y->e->u) - (x->e->u < y->e->u);
-}
+OC_BY_TWO(conformal_by_group, struct weighted_error, e->group, e->u)
 
 /* Errors outside of the group, with weights that sum to 1 in each group; returns the number of groups. */
 static size_t weigh_groups(const struct oc_model_error *e, size_t n, uint32_t skip, struct weighted_error *w,

@@ -599,13 +599,7 @@ static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
     return id;
 }
 
-static int fusion_compare_by_id(const void *a, const void *b)
-{
-    const struct set *x = a, *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return (x->item > y->item) - (x->item < y->item);
-}
+OC_BY_TWO(fusion_compare_by_id, struct set, id, item)
 
 static struct set *sets_of(struct comparison *c, const struct oc_kernel_list *list)
 {

@@ -598,11 +598,7 @@ static bool part_of(const struct oc_fuse *f, uint32_t node, const struct oc_shap
     return step == 1 && size_is_known(f, oc_fuse_input(f, node, 0), (unsigned)p->axis);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    return (x->from > y->from) - (x->from < y->from);
-}
+OC_BY(by_start, struct part, from)
 
 void oc_fuse_split(struct oc_fuse *f, uint32_t node)
 {

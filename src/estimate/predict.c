@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/diag.h"
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
@@ -318,13 +319,7 @@ struct like { /* kernels of one signature */
     double t_s, sd, repeats;
 };
 
-static int in_order_of_signature(const void *a, const void *b)
-{
-    const struct like *x = a, *y = b;
-    if (x->signature != y->signature)
-        return x->signature < y->signature ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
+OC_BY_TWO(in_order_of_signature, struct like, signature, order)
 
 /* Sum over signatures of their contribution to Var(ln T). */
 static double variance(const struct oc_model_part *part, size_t n, double kernels_s, double rho)

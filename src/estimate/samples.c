@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/c_locale.h"
+#include "base/ck.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -417,19 +418,9 @@ static void samples_take(struct reading *r, const struct oc_kernel_use *u)
 
 /* ---- equal kernels ---------------------------------------------------------------------------------- */
 
-static int samples_by_signature(const void *a, const void *b)
-{
-    const struct oc_sample *x = a, *y = b;
-    if (x->kernel.signature != y->kernel.signature)
-        return x->kernel.signature < y->kernel.signature ? -1 : 1;
-    return (x->t_s > y->t_s) - (x->t_s < y->t_s);
-}
+OC_BY_TWO(samples_by_signature, struct oc_sample, kernel.signature, t_s)
 
-static int samples_by_place(const void *a, const void *b)
-{
-    const struct oc_sample *x = a, *y = b;
-    return (x->kernel.node > y->kernel.node) - (x->kernel.node < y->kernel.node);
-}
+OC_BY(samples_by_place, struct oc_sample, kernel.node)
 
 /* n equal kernels sorted by time: the median of each figure, the label of the first one. */
 static struct oc_sample merged(const struct oc_sample *s, size_t n)

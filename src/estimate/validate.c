@@ -17,13 +17,7 @@ struct ranked {
     size_t i;
 };
 
-static int validate_by_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->v != y->v)
-        return x->v < y->v ? -1 : 1;
-    return (x->i > y->i) - (x->i < y->i);
-}
+OC_BY_TWO(validate_by_rank, struct ranked, v, i)
 
 static void ranks(const double *v, size_t n, double *out)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/str.h"
 #include "join/join.h"
 
@@ -371,13 +372,7 @@ struct place {
     const char *type;
 };
 
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return (x->rec > y->rec) - (x->rec < y->rec);
-}
+OC_BY_TWO(by_place, struct place, at, rec)
 
 static int by_type_and_place(const void *a, const void *b)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "join/expansion.h"
 #include "join/join.h"
 #include "join/record_cost.h"
@@ -430,11 +431,7 @@ static void give_to_inner(struct oc_matcher *x)
     }
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct item *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
+OC_BY(by_place, struct item, id)
 
 /* Records of many calls: those whose number of calls equals the number of nodes with their shapes are
  * matched before the alignment and removed from the sequence; the others follow after it. */

@@ -414,11 +414,7 @@ static void set_times(struct sizing *z)
     qsort_r(s->set, s->n_set, sizeof(*s->set), by_value, &s->n_name);
 }
 
-static int by_work(const void *a, const void *b)
-{
-    const struct work *x = a, *y = b;
-    return (x->work > y->work) - (x->work < y->work);
-}
+OC_BY(by_work, struct work, work)
 
 /* The minimum, median and maximum of the work of a run. */
 static void set_range(const struct sizing *z, uint32_t rec, struct work *sorted)

@@ -188,13 +188,7 @@ struct extra { /* touches that the lists do not contain */
     uint32_t n, cap;
 };
 
-static int memory_plan_by_step(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
+OC_BY_TWO(memory_plan_by_step, struct pair, step, buffer)
 
 /* Elements of a sequence are live as long as the sequence: extends touches of the sequence to its elements.
  */

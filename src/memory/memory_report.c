@@ -84,13 +84,7 @@ struct full {
     uint32_t step;
 };
 
-static int fuller(const void *a, const void *b)
-{
-    const struct full *x = a, *y = b;
-    if (x->live != y->live)
-        return x->live < y->live ? 1 : -1;
-    return (x->step > y->step) - (x->step < y->step);
-}
+OC_BY_LARGEST(fuller, struct full, live, step)
 
 static void order_steps(struct oc_memory *m)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/ck.h"
 #include "base/map.h"
 
 /* ---- a block that grows at its end ------------------------------------------------------------------ */
@@ -321,11 +322,7 @@ void oc_fit_spend(struct oc_plan_fit *f, uint64_t work)
     f->work -= work < f->work ? work : f->work;
 }
 
-static int by_from(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
+OC_BY(by_from, struct span, from)
 
 static void sort_spans(struct span *s, uint32_t n)
 {

@@ -53,11 +53,7 @@ static bool is_pruned(const struct tree *t, uint64_t floor)
     return false;
 }
 
-static int offset_plan_by_place(const void *a, const void *b)
-{
-    const struct choice *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->box < y->box ? -1 : x->box > y->box);
-}
+OC_BY_TWO(offset_plan_by_place, struct choice, at, box)
 
 /* Candidates for the next box. */
 static uint32_t choices(struct tree *t, struct choice last, struct choice *out)
@@ -418,11 +414,7 @@ static void offset_plan_solve(struct oc_plan_fit *f)
 
 /* ---- parts ------------------------------------------------------------------------------------------ */
 
-static int by_first(const void *a, const void *b)
-{
-    const struct oc_plan_box *x = a, *y = b;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
+OC_BY(by_first, struct oc_plan_box, first)
 
 static int by_first_keyed(const void *a, const void *b)
 {
@@ -494,13 +486,7 @@ static void take_boxes(struct planner *p, const struct oc_plan_box *box, uint32_
     number_steps(p->box, p->n);
 }
 
-static int by_live(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    if (x->live != y->live)
-        return x->live > y->live ? -1 : 1;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
+OC_BY_LARGEST(by_live, struct part, live, from)
 
 /* Splits, renumbers the steps of each part from 0, sorts the parts. */
 static void offset_plan_cut(struct planner *p)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/map.h"
 
 /* ---- steps, buffers and constraints -------------------------------------------------------------- */
@@ -403,13 +404,7 @@ static void weigh_parts(struct reorder *r)
     oc_order_run_close(&run);
 }
 
-static int by_peak(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    if (x->peak != y->peak)
-        return x->peak > y->peak ? -1 : 1;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
+OC_BY_LARGEST(by_peak, struct part, peak, from)
 
 /* ---- windows around the peak ------------------------------------------------------------------------ */
 

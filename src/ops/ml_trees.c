@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
+
 #define LEAF UINT32_MAX
 
 struct forest {
@@ -78,13 +80,7 @@ struct key {
     uint32_t index; /* index in the file */
 };
 
-static int ml_trees_by_key(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-    if (x->tree != y->tree)
-        return x->tree < y->tree ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
+OC_BY_TWO(ml_trees_by_key, struct key, tree, id)
 
 struct old_nodes {
     const int64_t *tree, *id, *yes, *no;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "ops/op.h"
 #include "ops/shared_rules.h"
 
@@ -350,13 +351,7 @@ struct ranked {
     uint32_t at;
 };
 
-static int search_by_value(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->v != y->v)
-        return x->v < y->v ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
+OC_BY_TWO(search_by_value, struct ranked, v, at)
 
 static int fold_topk(struct oc_op_ctx *c)
 {
