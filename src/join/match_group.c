@@ -14,13 +14,18 @@
 #define MAX_READERS 64         /* of a value inside a group */
 #define MAX_TRIES   (1u << 26) /* of matching by order, over all records */
 
+/* Inputs with several consumers in a wide group may also be produced by members. */
+enum width { NARROW, WIDE };
+
 /* Fusion patterns: a record of a type may also contain nodes of these types that no record names and that are
- * connected to it. Types are separated by blanks. Narrow patterns come first and take precedence. */
+ * connected to it. Types are separated by blanks. Narrow patterns take precedence. */
 struct pattern {
-    const char *type, *member;
-    const char *before; /* types of the nodes whose results it reads; NULL: `member` */
-    bool prefix;        /* every type with this prefix */
-    bool wide;          /* inputs with several consumers in the group may also be produced by members */
+    enum width width;
+    const char *type, *member; /* NULL: none */
+    const char *before;        /* types of the nodes whose results it reads; NULL: `member` */
+    /* Types that only occur in this fusion: the node from which the group of an unnamed record is grown. */
+    const char *heart;
+    bool prefix; /* every type with this prefix */
 };
 
 #define QUANTIZERS " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
@@ -31,61 +36,74 @@ struct pattern {
     " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "         \
     "Unsqueeze Concat Shape "
 
-static const struct pattern narrow[] = {
-    {"Conv", NORMALIZED " ", " Pad ", false, false},
-    {"FusedConv", NORMALIZED OC_MATCH_ACTIVATIONS, " Pad ", false, false},
-    {"BlockedProduct", OC_MATCH_ACTIVATIONS, "", false, false},
-    {"ConvTranspose", NORMALIZED " ", " Pad ", false, false},
-    {"Gemm", NORMALIZED " Transpose Reshape ", " Transpose Reshape MatMul ", false, false},
-    {"FusedGemm", NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS GEMM_ACTIVATIONS,
-     " Transpose Reshape MatMul Gemm ", false, false},
-    {"FusedMatMul", " Mul Div ", " Transpose Mul Div ", false, false},
-    {"TransposeMatMul", " Mul Div ", " Transpose Mul Div ", false, false},
-    {"MatMulIntegerToFloat", " Cast Mul Add ", " Mul ", false, false},
-    {"DynamicQuantizeMatMul", " Cast Mul Add ", " DynamicQuantizeLinear Cast Mul ", false, false},
-    {"QLinear", QUANTIZERS, NULL, true, false},
-    {"QGemm", QUANTIZERS, NULL, false, false},
-    {"QuickGelu", " Mul Sigmoid ", NULL, false, false},
-    {"GemmSum", " Sum ", NULL, false, false},
-    {"FusedReshape", " Reshape Squeeze Unsqueeze ", "", false, false},
-    {"BiasSoftmax", " Add ", NULL, false, false},
-    {"BiasDropout", " Add ", NULL, false, false},
-    {"SpaceToDepth", " Slice ", NULL, false, false},
-    {"Slice", " Range ", NULL, false, false},
-};
-static const struct pattern wide[] = {
-    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", NULL, false, true},
-    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", NULL, false, true},
-    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", NULL, false, true},
-    {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", NULL, false, true},
-    {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", NULL, false, true},
-    {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", NULL, false,
-     true},
-    {"SkipSimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", NULL, false,
-     true},
-    {"EmbedLayerNormalization",
-     " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", NULL,
-     false, true},
-    {"Attention", ATTENTION, NULL, false, true},
-    {"AttentionWithProjections", " Gemm" ATTENTION, NULL, false, true},
-    {"GroupQueryAttention", " SimplifiedLayerNormalization RMSNormalization Reshape ", NULL, false, true},
-    {"MatMulNBitsQkv",
-     " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization ", NULL,
-     false, true},
-    {"MatMulNBitsMlp",
-     " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization Mul "
-     "Sigmoid ",
-     NULL, false, true},
-    {"MultiHeadAttention",
-     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where IsNaN Cast Squeeze Unsqueeze Concat Shape ",
-     NULL, false, true},
+static const struct pattern patterns[] = {
+    {NARROW, "Conv", .member = NORMALIZED " ", .before = " Pad "},
+    {NARROW, "FusedConv", .member = NORMALIZED OC_MATCH_ACTIVATIONS, .before = " Pad "},
+    {NARROW, "BlockedProduct", .member = OC_MATCH_ACTIVATIONS, .before = ""},
+    {NARROW, "ConvTranspose", .member = NORMALIZED " ", .before = " Pad "},
+    {NARROW, "Gemm", .member = NORMALIZED " Transpose Reshape ", .before = " Transpose Reshape MatMul "},
+    {NARROW, "FusedGemm", .member = NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS GEMM_ACTIVATIONS,
+     .before = " Transpose Reshape MatMul Gemm "},
+    {NARROW, "FusedMatMul", .member = " Mul Div ", .before = " Transpose Mul Div "},
+    {NARROW, "TransposeMatMul", .member = " Mul Div ", .before = " Transpose Mul Div "},
+    {NARROW, "MatMulIntegerToFloat", .member = " Cast Mul Add ", .before = " Mul "},
+    {NARROW, "DynamicQuantizeMatMul", .member = " Cast Mul Add ",
+     .before = " DynamicQuantizeLinear Cast Mul "},
+    {NARROW, "QLinear", .member = QUANTIZERS, .prefix = true},
+    {NARROW, "QGemm", .member = QUANTIZERS},
+    {NARROW, "QuickGelu", .member = " Mul Sigmoid ", .heart = " Sigmoid "},
+    {NARROW, "GemmSum", .member = " Sum "},
+    {NARROW, "FusedReshape", .member = " Reshape Squeeze Unsqueeze ", .before = ""},
+    {NARROW, "BiasSoftmax", .member = " Add ", .heart = " Softmax "},
+    {NARROW, "BiasDropout", .member = " Add ", .heart = " Dropout "},
+    {NARROW, "SpaceToDepth", .member = " Slice ", .heart = " Concat "},
+    {NARROW, "Slice", .member = " Range "},
+    {WIDE, "Gelu", .member = " Div Erf Add Mul Pow Tanh Sqrt Cast ", .heart = " Erf Tanh "},
+    {WIDE, "FastGelu", .member = " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", .heart = " Gelu Erf Tanh "},
+    {WIDE, "BiasGelu", .member = " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", .heart = " Gelu Erf Tanh "},
+    {WIDE, "LayerNormalization", .member = " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", .heart = " Sqrt "},
+    {WIDE, "SimplifiedLayerNormalization", .member = " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ",
+     .heart = " Sqrt "},
+    {WIDE, "SkipLayerNormalization",
+     .member = " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ",
+     .heart = " LayerNormalization Sqrt "},
+    {WIDE, "SkipSimplifiedLayerNormalization", .member = " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ",
+     .heart = " RMSNormalization SimplifiedLayerNormalization Sqrt "},
+    {WIDE, "EmbedLayerNormalization",
+     .member = " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ",
+     .heart = " LayerNormalization Sqrt "},
+    {WIDE, "Attention", .member = ATTENTION, .heart = " Softmax "},
+    {WIDE, "AttentionWithProjections", .member = " Gemm" ATTENTION},
+    {WIDE, "GroupQueryAttention", .member = " SimplifiedLayerNormalization RMSNormalization Reshape "},
+    {WIDE, "MatMulNBitsQkv",
+     .member = " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization ",
+     .heart = " MatMulNBits "},
+    {WIDE, "MatMulNBitsMlp",
+     .member =
+         " MatMulNBits SimplifiedLayerNormalization SkipSimplifiedLayerNormalization RMSNormalization Mul "
+         "Sigmoid ",
+     .heart = " MatMulNBits "},
+    {WIDE, "MultiHeadAttention",
+     .member =
+         " MatMul Add Reshape Transpose Softmax Mul Div Sub Where IsNaN Cast Squeeze Unsqueeze Concat Shape ",
+     .heart = " Softmax "},
+    {WIDE, "QAttention", .heart = " Softmax "},
 };
 
-static const struct pattern *find_pattern(const struct pattern *p, size_t n, const char *type)
+static const struct pattern *find_pattern(enum width width, const char *type)
 {
-    for (size_t i = 0; i < n; i++)
-        if (p[i].prefix ? strncmp(type, p[i].type, strlen(p[i].type)) == 0 : strcmp(type, p[i].type) == 0)
-            return &p[i];
+    for (const struct pattern *p = patterns; p < patterns + OC_COUNT(patterns); p++)
+        if (p->width == width && p->member &&
+            (p->prefix ? strncmp(type, p->type, strlen(p->type)) == 0 : strcmp(type, p->type) == 0))
+            return p;
+    return NULL;
+}
+
+static const char *heart_of(const char *type)
+{
+    for (size_t i = 0; i < OC_COUNT(patterns); i++)
+        if (strcmp(patterns[i].type, type) == 0)
+            return patterns[i].heart;
     return NULL;
 }
 
@@ -158,7 +176,7 @@ static bool has_product(const struct oc_matcher *x, uint32_t rec)
 /* One operator has one product. */
 static bool is_other_layer(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
 {
-    return !p->wide && is_product(x->m->node[node].op_type) && has_product(x, rec);
+    return p->width == NARROW && is_product(x->m->node[node].op_type) && has_product(x, rec);
 }
 
 /* The result of a product is transposed as it is recorded: with two dimensions. */
@@ -233,7 +251,7 @@ static bool is_end_of_normalization(const struct oc_matcher *x, uint32_t rec, co
 {
     const struct oc_node *n = &x->m->node[node];
     const char *last = strstr(p->type, "Simplified") ? "Mul" : "Add";
-    if (!p->wide || !strstr(p->type, "LayerNormalization"))
+    if (p->width == NARROW || !strstr(p->type, "LayerNormalization"))
         return false;
     return strstr(n->op_type, "Normalization") || (strcmp(n->op_type, last) == 0 && reads_constant(x, n) &&
                                                    has_recorded_output(x, &x->p->rec[rec], node));
@@ -248,7 +266,7 @@ static bool is_before_normalization(const struct oc_matcher *x, const struct pat
     const struct oc_node *from = &x->m->node[x->m->value[value].producer];
     bool sum = strcmp(from->op_type, "Add") == 0, starts = false;
     uint32_t begin = x->x.use_first[value], end = x->x.use_first[value + 1];
-    if (!p->wide || !strstr(p->type, "LayerNormalization") || strncmp(p->type, "Embed", 5) == 0)
+    if (p->width == NARROW || !strstr(p->type, "LayerNormalization") || strncmp(p->type, "Embed", 5) == 0)
         return false;
     if (strncmp(p->type, "Skip", 4) == 0 && strcmp(x->m->node[user].op_type, "Add") == 0)
         return strcmp(from->op_type, "Cast") != 0 && !(sum && reads_constant(x, from));
@@ -295,7 +313,7 @@ static void grow_before(struct oc_matcher *x, uint32_t rec, const struct pattern
             is_before_normalization(x, p, v, node) || x->match[rec].n_node >= MAX_GROUP)
             continue;
         if (shared_dequantizer(x, p, from) ||
-            ((p->wide || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))
+            ((p->width == WIDE || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))
             oc_match_add(x, rec, from);
     }
 }
@@ -351,12 +369,12 @@ static void take_siblings(struct oc_matcher *x, uint32_t rec)
     }
 }
 
-static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
+static void grow_all(struct oc_matcher *x, enum width width)
 {
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         const char *member = x->match[rec].member;
         const struct pattern own = {.type = "", .member = member};
-        const struct pattern *hit = member ? &own : find_pattern(p, n, type_of(x, rec));
+        const struct pattern *hit = member ? &own : find_pattern(width, type_of(x, rec));
         if (x->match[rec].core == OC_NONE || x->match[rec].whole)
             continue;
         take_siblings(x, rec);
@@ -433,40 +451,9 @@ static void extend_to_outputs(struct oc_matcher *x)
 
 /* ---- names without information ---------------------------------------------------------------------- */
 
-/* Types that only occur in the pattern of one fusion: the node from which the group of an unnamed record
- * is grown. */
-static const char *core_node(const char *type)
-{
-    static const struct {
-        const char *type, *heart;
-    } row[] = {
-        {"Gelu", " Erf Tanh "},
-        {"FastGelu", " Gelu Erf Tanh "},
-        {"BiasGelu", " Gelu Erf Tanh "},
-        {"QuickGelu", " Sigmoid "},
-        {"LayerNormalization", " Sqrt "},
-        {"SimplifiedLayerNormalization", " Sqrt "},
-        {"SkipLayerNormalization", " LayerNormalization Sqrt "},
-        {"SkipSimplifiedLayerNormalization", " RMSNormalization SimplifiedLayerNormalization Sqrt "},
-        {"EmbedLayerNormalization", " LayerNormalization Sqrt "},
-        {"Attention", " Softmax "},
-        {"MultiHeadAttention", " Softmax "},
-        {"QAttention", " Softmax "},
-        {"BiasSoftmax", " Softmax "},
-        {"BiasDropout", " Dropout "},
-        {"MatMulNBitsQkv", " MatMulNBits "},
-        {"MatMulNBitsMlp", " MatMulNBits "},
-        {"SpaceToDepth", " Concat "},
-    };
-    for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (strcmp(row[i].type, type) == 0)
-            return row[i].heart;
-    return NULL;
-}
-
 static bool may_stand_for(const char *rec_type, const char *type)
 {
-    const char *heart = core_node(rec_type);
+    const char *heart = heart_of(rec_type);
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): `type` is the original's */
     return oc_match_made_of(rec_type, type) || (heart && oc_type_set_has(heart, type));
 }
@@ -477,7 +464,7 @@ static bool may_stand_for(const char *rec_type, const char *type)
 static bool is_uninformative(const struct oc_prof_rec *r)
 {
     size_t n = strlen(r->op_type);
-    if (core_node(r->op_type))
+    if (heart_of(r->op_type))
         return true;
     if (oc_match_says_nothing(r->name))
         return true;
@@ -504,7 +491,7 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
 {
     const struct oc_shape *s = oc_match_output_shape(x, node);
     const char *type = x->m->node[node].op_type;
-    if ((core_node(r->op_type) && is_inside(type)) || !s || !r->n_out || !oc_shape_known(s) ||
+    if ((heart_of(r->op_type) && is_inside(type)) || !s || !r->n_out || !oc_shape_known(s) ||
         oc_shape_equal(s, &r->out[0].shape))
         return true;
     bool other_layout = strncmp(r->name, "_token_", 7) == 0 || strncmp(r->op_type, "QLinear", 7) == 0;
@@ -679,11 +666,11 @@ void oc_match_grow(struct oc_matcher *x)
 {
     complete_outputs(x);
     extend_to_outputs(x);
-    grow_all(x, narrow, OC_COUNT(narrow));
-    grow_all(x, wide, OC_COUNT(wide)); /* so that only nodes of unnamed records are left */
+    grow_all(x, NARROW);
+    grow_all(x, WIDE); /* so that only nodes of unnamed records are left */
     match_by_order(x);
-    grow_all(x, narrow, OC_COUNT(narrow));
-    grow_all(x, wide, OC_COUNT(wide));
+    grow_all(x, NARROW);
+    grow_all(x, WIDE);
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
         if (x->match[rec].n_node > 1)
             qsort(x->match[rec].node, x->match[rec].n_node, sizeof(uint32_t), oc_by_u32);

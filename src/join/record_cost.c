@@ -247,6 +247,15 @@ static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds
         w->out->macs = macs;
 }
 
+/* Of a count that is known, but not exact. */
+static void count_is(struct work *w, enum oc_quality quality, const char *note)
+{
+    if (w->out->quality == OC_UNKNOWN)
+        return;
+    w->out->quality = quality;
+    w->out->note = note;
+}
+
 /* A is [..., M, K] or, transposed by an attribute, [..., K, M]; Y is [..., M, N]. */
 static bool matmul_depth(const struct oc_shape *a, const struct oc_shape *y, uint64_t *depth)
 {
@@ -287,10 +296,8 @@ static void count_matmul(struct work *w, bool packed, bool whole)
         return;
     }
     count_macs(w, n, depth, 0);
-    if (packed && w->out->quality != OC_UNKNOWN) {
-        w->out->quality = OC_LOWER;
-        w->out->note = "counts the product only";
-    }
+    if (packed)
+        count_is(w, OC_LOWER, "counts the product only");
 }
 
 /* Among X, W, scales and zero points, the filter [M, C / group, ...] is the second input of X's rank. */
@@ -310,10 +317,7 @@ static void count_filter(struct work *w)
         return;
     }
     count_macs(w, n, filter / (uint64_t)k->dim[0].v, 0);
-    if (w->out->quality != OC_UNKNOWN) {
-        w->out->quality = OC_LOWER;
-        w->out->note = "counts the product only";
-    }
+    count_is(w, OC_LOWER, "counts the product only");
 }
 
 /* W is [C, M / group, ...]. What padding cuts off is not known. */
@@ -328,10 +332,7 @@ static void count_scatter(struct work *w)
         return;
     }
     count_macs(w, n, filter / (uint64_t)k->dim[0].v, 0);
-    if (w->out->quality != OC_UNKNOWN) {
-        w->out->quality = OC_EST;
-        w->out->note = "counts the product only, without padding";
-    }
+    count_is(w, OC_EST, "counts the product only, without padding");
 }
 
 /* A is M x K or K x M: N(A) / M is K in both cases. The second recorded input is B or, if B is packed, C. */
@@ -362,10 +363,7 @@ static void count_gemm(struct work *w)
     if (!may_be_b)
         w->out->bytes_known = false; /* B is packed */
     count_macs(w, n, depth, bias ? n : 0);
-    if (w->out->quality != OC_UNKNOWN) {
-        w->out->quality = OC_EST;
-        w->out->note = "assumes alpha = beta = 1";
-    }
+    count_is(w, OC_EST, "assumes alpha = beta = 1");
 }
 
 static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *a)
@@ -381,16 +379,11 @@ static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *
         return;
     }
     run_rule(w, op, a, true);
-    if (w->out->quality == OC_UNKNOWN)
-        return;
     bool fused = strcmp(r->op_type, "FusedConv") == 0;
-    if (blocked) {
-        w->out->quality = fused ? OC_EST : OC_UPPER;
-        w->out->note = "channels are padded to blocks";
-    } else if (fused) {
-        w->out->quality = OC_LOWER;
-        w->out->note = "the activation is not recorded";
-    }
+    if (blocked)
+        count_is(w, fused ? OC_EST : OC_UPPER, "channels are padded to blocks");
+    else if (fused)
+        count_is(w, OC_LOWER, "the activation is not recorded");
 }
 
 void oc_record_rule_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_record_cost *out)
@@ -411,12 +404,10 @@ static void count_by_rule(struct work *w, const struct oc_op *op, struct oc_aren
     run_rule(w, op, a, false);
     if (w->out->quality == OC_UNKNOWN || !w->reads_more || (listed && how == BY_RULE))
         return;
-    if (listed) {
-        w->out->quality = OC_EST;
-        w->out->note = "assumes the defaults of attributes that are not recorded";
-    } else {
+    if (listed)
+        count_is(w, OC_EST, "assumes the defaults of attributes that are not recorded");
+    else
         unknown(w->out, "the count depends on attributes, which are not recorded");
-    }
 }
 
 static void count(struct work *w, const struct oc_op *op, struct oc_arena *a, bool listed, unsigned how)
