@@ -367,15 +367,13 @@ uint32_t oc_packed_value(const struct oc_model *m, const struct oc_node *n, uint
     if ((!product && !oc_equal(n->op_type, "GatherBlockQuantized")) || n->n_in <= slot ||
         n->in[slot] == OC_NONE)
         return OC_NONE;
-    const struct oc_attr *bits = oc_node_attr(n, "bits"), *rows = oc_node_attr(n, "N"),
-                         *columns = oc_node_attr(n, "K");
+    int64_t rows = oc_node_int(n, "N", 0), columns = oc_node_int(n, "K", 0),
+            width = oc_node_int(n, "bits", 4);
     if (product)
-        return rows && columns && rows->i > 0 && columns->i > 0 &&
-                       oc_mul_u64((uint64_t)rows->i, (uint64_t)columns->i, elements)
+        return rows > 0 && columns > 0 && oc_mul_u64((uint64_t)rows, (uint64_t)columns, elements)
                    ? n->in[slot]
                    : OC_NONE;
     const struct oc_tensor *t = m->value[n->in[slot]].constant;
-    int64_t width = bits ? bits->i : 4;
     return t && t->dtype == OC_DT_UINT8 && width > 0 && width <= 8 &&
                    oc_mul_u64(t->elements, (uint64_t)(8 / width), elements)
                ? n->in[slot]

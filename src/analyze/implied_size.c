@@ -50,25 +50,19 @@ static int64_t dim_of(const struct oc_model *m, const struct oc_node *n, unsigne
     return t && axis >= 0 && axis < (int)t->rank ? t->dim[axis] : 0;
 }
 
-static int64_t attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
-{
-    const struct oc_attr *a = oc_node_attr(n, name);
-    return a ? a->i : otherwise;
-}
-
 static int64_t by_conv(const struct oc_model *m, const struct oc_node *n, unsigned axis)
 {
     if (axis != 1 || !oc_set_has(" Conv ConvInteger QLinearConv ", n->op_type, strlen(n->op_type)))
         return 0;
-    int64_t channels = dim_of(m, n, oc_op_weight_slot(row_of(n)), 1), groups = attr_int(n, "group", 1);
+    int64_t channels = dim_of(m, n, oc_op_weight_slot(row_of(n)), 1), groups = oc_node_int(n, "group", 1);
     return groups > 0 && groups < 1 << 20 && channels < (int64_t)1 << 40 ? channels * groups : 0;
 }
 
 static int64_t by_gemm(const struct oc_model *m, const struct oc_node *n, unsigned axis)
 {
-    if (strcmp(n->op_type, "Gemm") != 0 || axis != (attr_int(n, "transA", 0) ? 0 : 1))
+    if (strcmp(n->op_type, "Gemm") != 0 || axis != (oc_node_int(n, "transA", 0) ? 0 : 1))
         return 0;
-    return dim_of(m, n, 1, attr_int(n, "transB", 0) ? 1 : 0);
+    return dim_of(m, n, 1, oc_node_int(n, "transB", 0) ? 1 : 0);
 }
 
 /* The product of all but the first size of the shape, less the other known dimensions of the input: the first

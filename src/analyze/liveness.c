@@ -405,8 +405,8 @@ uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t 
 
 static bool asks_to_share(const struct oc_op_kv *kv, const struct oc_node *n)
 {
-    const struct oc_attr *a = oc_node_attr(n, "past_present_share_buffer");
-    return (a && a->i) || (kv->length && kv->length < n->n_in && n->in[kv->length] != OC_NONE);
+    return oc_node_int(n, "past_present_share_buffer", 0) ||
+           (kv->length && kv->length < n->n_in && n->in[kv->length] != OC_NONE);
 }
 
 static bool cache_is_shared(const struct oc_op_kv *kv, const struct oc_node *n, unsigned share)

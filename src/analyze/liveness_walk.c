@@ -378,15 +378,15 @@ static void walk_steps(struct oc_live_walk *w)
 static void liveness_sum_carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
 {
     const struct oc_node *n = &w->b->m->node[w->g->parent_node];
-    const struct oc_attr *a = oc_node_attr(n, "num_scan_inputs");
+    int64_t scanned = oc_node_int(n, "num_scan_inputs", -1);
     *from = *to = 0;
     const struct oc_op *op = w->b->a->op[w->g->parent_node];
     unsigned body = op ? op->body : OC_BODY_NONE;
     if (body == OC_BODY_LOOP) {
         *from = 2;
         *to = w->g->n_input;
-    } else if (body == OC_BODY_SCAN && a && a->i >= 0 && (uint64_t)a->i <= w->g->n_input) {
-        *to = w->g->n_input - (uint32_t)a->i;
+    } else if (body == OC_BODY_SCAN && scanned >= 0 && scanned <= w->g->n_input) {
+        *to = w->g->n_input - (uint32_t)scanned;
     }
 }
 

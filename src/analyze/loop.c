@@ -485,22 +485,16 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
 
 /* ---- Scan: Scan-8 has sequence lengths first, and a batch axis on every input ----------------------- */
 
-static int64_t loop_axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
-{
-    const struct oc_attr *a = oc_node_attr(n, name);
-    return a && a->type == OC_ATTR_INTS && i < a->n ? a->ints[i] : otherwise;
-}
-
 static int begin_scan(struct oc_engine *e, const struct oc_node *n, struct oc_loop *l)
 {
-    const struct oc_attr *count = oc_node_attr(n, "num_scan_inputs");
+    int64_t count = oc_node_int(n, "num_scan_inputs", -1);
     l->scan8 = n->opset > 0 && n->opset < 9;
     l->first_state = l->scan8 ? 1 : 0;
     uint32_t n_data = n->n_in > l->first_state ? n->n_in - l->first_state : 0;
-    if (!count || count->i < 0 || count->i > n_data)
+    if (count < 0 || count > n_data)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (Scan): num_scan_inputs does not match the inputs",
                        n->name);
-    l->n_state = n_data - (uint32_t)count->i;
+    l->n_state = n_data - (uint32_t)count;
     l->batch = oc_known(1);
     return 0;
 }
@@ -546,7 +540,7 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
         struct oc_type t = *in_type(e, n, l.first_state + l.n_state + i);
         if (l.scan8)
             t = without_axis(e, &t, 0, &l.batch);
-        t = without_axis(e, &t, l.scan8 ? 0 : loop_axis_of(n, "scan_input_axes", i, 0),
+        t = without_axis(e, &t, l.scan8 ? 0 : oc_node_int_at(n, "scan_input_axes", i, 0),
                          i ? &ignored : &trips);
         set_input(e, &l, l.n_state + i, &t, NULL);
     }
@@ -561,7 +555,7 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
         struct oc_type t = i < l.n_state ? l.type[i] : *oc_body_output(e, l.body, i);
         if (i >= l.n_state)
             t = loop_with_axis(e, &t, trips,
-                               l.scan8 ? 0 : loop_axis_of(n, "scan_output_axes", i - l.n_state, 0));
+                               l.scan8 ? 0 : oc_node_int_at(n, "scan_output_axes", i - l.n_state, 0));
         if (l.scan8)
             t = loop_with_axis(e, &t, l.batch, 0);
         oc_set_value(e, n->out[i], &t);

@@ -181,9 +181,8 @@ static enum oc_pattern pattern_along(const struct oc_tensor *t, unsigned axis, c
 /* Axis of the sum in the stored tensor; false: the tensor was reshaped. */
 static bool sum_axis(const struct product *p, const struct oc_node *n, const struct weight *w, unsigned *axis)
 {
-    const struct oc_attr *trans = oc_node_attr(n, "transB");
     int at = p->axis < 0 ? p->axis + w->t->rank : p->axis;
-    bool other = (trans && trans->i != 0) ^ w->transposed;
+    bool other = (oc_node_int(n, "transB", 0) != 0) ^ w->transposed;
     if (w->reshaped || w->t->rank < 2 || (other && w->t->rank != 2))
         return false;
     *axis = (unsigned)(other ? 1 - at : at);

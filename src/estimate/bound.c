@@ -314,9 +314,9 @@ uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node)
     if (!oc_op_is(a->op[node], OC_F_EXPERTS) || a->counting->moe_expected || n->n_in < 3 ||
         n->in[0] == OC_NONE || n->in[2] == OC_NONE)
         return 0;
-    const struct oc_attr *attr = oc_node_attr(n, "k");
     const struct oc_shape *x = &a->type[n->in[0]].shape;
-    uint64_t k = attr && attr->i > 1 ? (uint64_t)attr->i : 1, all = dims_of(a, n->in[2], 0, 1),
+    int64_t chosen = oc_node_int(n, "k", 1);
+    uint64_t k = chosen > 1 ? (uint64_t)chosen : 1, all = dims_of(a, n->in[2], 0, 1),
              tokens = x->ranked && x->rank ? dims_of(a, n->in[0], 0, x->rank - 1U) : 0, used;
     used = oc_mul_u64(tokens, k, &used) ? at_most(used, all) : all;
     uint64_t read = a->cost[node].rd_wt;

@@ -74,12 +74,6 @@ static void set_blocked(struct layout *l, uint32_t value, uint32_t like)
     l->size[value] = like == OC_NONE ? (struct sizes){.from = {value, value}} : l->size[like];
 }
 
-static int64_t attr_int(const struct oc_node *n, const char *name, unsigned i, int64_t absent)
-{
-    const struct oc_attr *a = oc_node_attr(n, name);
-    return a && a->type == OC_ATTR_INTS && a->n > i ? a->ints[i] : absent;
-}
-
 /* A window whose padding is its size less 1 keeps a size, or halves it. */
 static void slide_window(struct layout *l, uint32_t node, uint32_t from, uint32_t to)
 {
@@ -88,10 +82,10 @@ static void slide_window(struct layout *l, uint32_t node, uint32_t from, uint32_
     bool same = pad && pad->type == OC_ATTR_STRING && !strncmp(pad->s.s, "SAME", 4);
     const struct oc_shape *w = oc_fuse_is(l->f, node, " Conv ") ? oc_fuse_shape(l->f, n->in[1]) : NULL;
     for (unsigned i = 0; i < 2; i++) {
-        int64_t kernel = w ? w->dim[2 + i].v : attr_int(n, "kernel_shape", i, -1);
-        int64_t stride = attr_int(n, "strides", i, 1);
-        int64_t padding = attr_int(n, "pads", i, 0) + attr_int(n, "pads", i + 2, 0);
-        if (attr_int(n, "dilations", i, 1) != 1 || stride > 2 || (!same && padding + 1 != kernel))
+        int64_t kernel = w ? w->dim[2 + i].v : oc_node_int_at(n, "kernel_shape", i, -1);
+        int64_t stride = oc_node_int_at(n, "strides", i, 1);
+        int64_t padding = oc_node_int_at(n, "pads", i, 0) + oc_node_int_at(n, "pads", i + 2, 0);
+        if (oc_node_int_at(n, "dilations", i, 1) != 1 || stride > 2 || (!same && padding + 1 != kernel))
             continue;
         l->size[to].from[i] = l->size[from].from[i];
         l->size[to].halved[i] = l->size[from].halved[i] + (stride == 2);
@@ -124,8 +118,7 @@ static void take_transpose(struct layout *l, uint32_t at, uint32_t input)
 static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {
     const struct oc_node *n = &f->m->node[g->core];
-    const struct oc_attr *at = oc_node_attr(n, "group");
-    int64_t groups = at ? at->i : 1, in = channels_of(f, oc_fuse_input(f, g->core, 0));
+    int64_t groups = oc_node_int(n, "group", 1), in = channels_of(f, oc_fuse_input(f, g->core, 0));
     const struct oc_shape *w = oc_fuse_shape(f, oc_fuse_input(f, g->core, 1));
     if (!w || w->rank != 4 || in < 1 || groups < 1 || !oc_fuse_const(f, n->in[1]) || n->n_out != 1 ||
         channels_of(f, n->out[0]) < 1)
@@ -155,10 +148,9 @@ static void fusion_layout_conv(struct layout *l, uint32_t at)
     struct oc_fuse *f = l->f;
     struct oc_fuse_group *g = &f->group[at];
     uint32_t x = oc_fuse_input(f, g->core, 0);
-    const struct oc_attr *groups = oc_node_attr(&f->m->node[g->core], "group");
     g->blocked = true;
     set_blocked(l, g->out, OC_NONE);
-    if (channels_of(f, x) < oc_fusion_block(f->rules) && (!groups || groups->i == 1)) {
+    if (channels_of(f, x) < oc_fusion_block(f->rules) && oc_node_int(&f->m->node[g->core], "group", 1) == 1) {
         need_plain(l, x);
         return;
     }
@@ -277,11 +269,10 @@ static void fusion_layout_pool(struct layout *l, uint32_t at, uint32_t x)
 static bool can_block_concat(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {
     const struct oc_node *n = &f->m->node[g->core];
-    const struct oc_attr *axis = oc_node_attr(n, "axis");
     for (uint32_t i = 0; i < n->n_in; i++)
         if (channels_of(f, oc_fuse_input(f, g->core, i)) % oc_fusion_block(f->rules) != 0)
             return false;
-    return axis && axis->i == 1 && all_blocked(f, g->core);
+    return oc_node_int(n, "axis", 0) == 1 && all_blocked(f, g->core);
 }
 
 static bool has_text(const struct oc_fuse *f, uint32_t node, const char *attribute, const char *text,

@@ -124,8 +124,7 @@ static uint32_t fuse_size_root(const struct oc_fuse *f, uint32_t value, unsigned
         uint32_t a = oc_fuse_input(f, node, 0), b = oc_fuse_input(f, node, 1);
         if (oc_fuse_is(f, node, " Gather ")) { /* an embedding */
             const struct oc_shape *i = oc_fuse_shape(f, b);
-            const struct oc_attr *at = oc_node_attr(&f->m->node[node], "axis");
-            if (!oc_fuse_const(f, a) || (at && at->i) || !i || axis >= i->rank)
+            if (!oc_fuse_const(f, a) || oc_node_int(&f->m->node[node], "axis", 0) || !i || axis >= i->rank)
                 return value;
             value = b;
             continue;
@@ -201,11 +200,10 @@ static void fold_shapes(struct oc_fuse *f)
 {
     for (uint32_t i = 0; i < f->m->n_node; i++) {
         const struct oc_node *n = &f->m->node[i];
-        const struct oc_attr *zero = oc_node_attr(n, "allowzero");
-        uint32_t concat =
-            n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i) && !(zero && zero->i)
-                ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
-                : OC_NONE;
+        uint32_t concat = n->n_in == 2 && oc_fuse_is(f, i, " Reshape ") && oc_fuse_launched(f, i) &&
+                                  !oc_fuse_takes_zeros(f, i)
+                              ? made_by(f, oc_fuse_input(f, i, 1), " Concat ")
+                              : OC_NONE;
         if (concat != OC_NONE && !f->dead[i] && oc_fuse_users(f, oc_fuse_input(f, i, 1)) == 1 &&
             is_foldable_shape(f, concat, oc_fuse_input(f, i, 0)))
             f->constant_shape[i] = true;
@@ -250,9 +248,8 @@ static void join_regions(struct regions *r, uint32_t a, uint32_t b)
 /* computes the same in any order of dimensions */
 static bool fuse_any_order(const struct oc_fuse *f, uint32_t node)
 {
-    const struct oc_attr *keep = oc_node_attr(&f->m->node[node], "keepdims");
     if (oc_fuse_is(f, node, " ReduceMean ReduceMax ReduceSum ReduceMin "))
-        return !keep || keep->i;
+        return oc_node_int(&f->m->node[node], "keepdims", 1);
     return oc_fuse_is(f, node,
                       " Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid HardSwish Elu Abs Exp Sqrt Neg Erf "
                       "Softplus Cast Add Mul Sub Div Pow Max Min Sum Concat Softmax Pad QuantizeLinear "
@@ -362,15 +359,14 @@ static uint32_t axis_bit(int64_t axis, unsigned rank)
 static uint32_t removed_axes(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node *n = &f->m->node[node];
-    const struct oc_attr *axis = oc_node_attr(n, "axis"), *axes = oc_node_attr(n, "axes"),
-                         *keep = oc_node_attr(n, "keepdims");
+    const struct oc_attr *axes = oc_node_attr(n, "axes");
     const struct oc_shape *s = oc_fuse_shape(f, n->in[0]);
     uint32_t index = oc_fuse_input(f, node, 1), bits = 0;
     if (!s || s->rank > OC_FUSE_RANK || !n->n_out || n->out[0] == OC_NONE)
         return 0;
     if (oc_fuse_is(f, node, " Gather ") && index != OC_NONE && !f->a->type[index].shape.rank)
-        return axis_bit(axis ? axis->i : 0, s->rank);
-    if (!oc_fuse_is(f, node, " ReduceMean ReduceMax ReduceMin ReduceSum ") || !keep || keep->i)
+        return axis_bit(oc_node_int(n, "axis", 0), s->rank);
+    if (!oc_fuse_is(f, node, " ReduceMean ReduceMax ReduceMin ReduceSum ") || oc_node_int(n, "keepdims", 1))
         return 0;
     const struct oc_data *d = index == OC_NONE ? NULL : f->a->data[index];
     for (uint32_t i = 0; i < (axes ? axes->n : d ? d->n : 0); i++) {
@@ -526,8 +522,7 @@ void oc_fuse_move(struct oc_fuse *f)
 
 bool oc_fuse_takes_zeros(const struct oc_fuse *f, uint32_t node)
 {
-    const struct oc_attr *a = oc_node_attr(&f->m->node[node], "allowzero");
-    return a && a->i;
+    return oc_node_int(&f->m->node[node], "allowzero", 0);
 }
 
 void oc_fuse_insert_views(struct oc_fuse *f, const struct oc_fuse_group *g)
@@ -580,10 +575,9 @@ static int64_t within(int64_t v, int64_t size)
 /* What the node takes of the tensor with this shape. */
 static bool part_of(const struct oc_fuse *f, uint32_t node, const struct oc_shape *s, struct part *p)
 {
-    const struct oc_attr *at = oc_node_attr(&f->m->node[node], "axis");
     int64_t step = 1;
     bool slice = oc_fuse_is(f, node, " Slice ");
-    *p = (struct part){.node = node, .axis = at ? at->i : 0};
+    *p = (struct part){.node = node, .axis = oc_node_int(&f->m->node[node], "axis", 0)};
     if (slice ? !constant_int(f, node, 1, &p->from) || !constant_int(f, node, 2, &p->to) ||
                     !constant_int(f, node, 3, &p->axis)
               : !constant_int(f, node, 1, &p->from))

@@ -137,12 +137,6 @@ static double dim_from_end(const struct oc_shape *s, unsigned back)
     return s->rank > back ? (double)s->dim[s->rank - 1 - back].v : 1;
 }
 
-static double kernel_class_attr_int(const struct kernel_view *v, const char *name, double otherwise)
-{
-    const struct oc_attr *at = oc_node_attr(v->node, name);
-    return at && at->type == OC_ATTR_INT ? (double)at->i : otherwise;
-}
-
 /* The i-th number of a list; i = 1: the product of all after the first. */
 static double attr_ints(const struct kernel_view *v, const char *name, unsigned i, double otherwise)
 {
@@ -169,7 +163,7 @@ static void kernel_class_window(const struct kernel_view *v, const struct oc_sha
     k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? view_product(w, 3, w->rank) : 0);
     k->stride = attr_ints(v, "strides", 0, 1);
     k->dilation = attr_ints(v, "dilations", 0, 1);
-    k->groups = kernel_class_attr_int(v, "group", 1);
+    k->groups = (double)oc_node_int(v->node, "group", 1);
 }
 
 enum {
@@ -287,7 +281,7 @@ static void attention(const struct kernel_view *v, struct oc_kernel *k)
     const struct oc_shape *q = view_input(v, 0), *o = view_output(v);
     if (!q || !o || q->rank < 3 || q->rank > 4)
         return;
-    double heads = kernel_class_attr_int(v, "num_heads", kernel_class_attr_int(v, "q_num_heads", 0));
+    double heads = (double)oc_node_int(v->node, "num_heads", oc_node_int(v->node, "q_num_heads", 0));
     bool split = q->rank == 4; /* batch, heads, length, size */
     heads = split ? (double)q->dim[1].v : heads;
     if (!(heads >= 1))
@@ -308,9 +302,9 @@ static void rnn(const struct kernel_view *v, struct oc_kernel *k)
     const struct oc_shape *x = view_input(v, 0), *w = view_input(v, 1), *r = view_input(v, 2);
     if (!x || !w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return;
-    bool batch_first = kernel_class_attr_int(v, "layout", 0) != 0;
+    bool batch_first = oc_node_int(v->node, "layout", 0) != 0;
     double gates = fmax((double)w->dim[1].v, (double)w->dim[2].v); /* quantized weights are transposed */
-    double hidden = kernel_class_attr_int(v, "hidden_size", 0);
+    double hidden = (double)oc_node_int(v->node, "hidden_size", 0);
     k->m = (double)x->dim[batch_first ? 0 : 1].v;
     k->n = hidden > 0 && fmod((double)w->dim[2].v, hidden) == 0 && fmod((double)w->dim[1].v, hidden) != 0
                ? (double)w->dim[2].v
@@ -349,8 +343,7 @@ static double elements_from(const struct oc_shape *s, unsigned from)
 
 static unsigned run_axis_of(const struct kernel_view *v, const struct oc_shape *s, int64_t otherwise)
 {
-    const struct oc_attr *at = oc_node_attr(v->node, "axis");
-    int64_t axis = at && at->type == OC_ATTR_INT ? at->i : otherwise;
+    int64_t axis = oc_node_int(v->node, "axis", otherwise);
     axis += axis < 0 ? s->rank : 0;
     return axis < 0 ? 0 : axis > s->rank ? s->rank : (unsigned)axis;
 }

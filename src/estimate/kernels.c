@@ -575,9 +575,8 @@ static bool comes_from_relu(const struct oc_model *m, uint32_t value)
 static bool vectors_of(unsigned cls, const struct oc_node *n, const struct oc_tensor *t, uint64_t lanes,
                        struct vectors *out)
 {
-    const struct oc_attr *transposed = oc_node_attr(n, "transB");
     bool product = strcmp(n->op_type, "MatMul") == 0 ||
-                   (strcmp(n->op_type, "Gemm") == 0 && !(transposed && transposed->i));
+                   (strcmp(n->op_type, "Gemm") == 0 && !oc_node_int(n, "transB", 0));
     unsigned axis = product ? t->rank - 1 : cls == OC_KC_RNN ? 1 : 0;
     if (axis >= t->rank || !t->elements)
         return false;

@@ -346,12 +346,6 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
 
 /* ---- heads and windows ------------------------------------------------------------------------------ */
 
-static int64_t attr_of(const struct oc_node *n, const char *name)
-{
-    const struct oc_attr *a = oc_node_attr(n, name);
-    return a && a->type == OC_ATTR_INT ? a->i : -1;
-}
-
 /* Query heads of one node: of an attention operator, or axis 1 of the scores in a Softmax. */
 static int64_t llm_facts_heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
 {
@@ -359,8 +353,8 @@ static int64_t llm_facts_heads_of(const struct oc_analysis *a, uint32_t node, st
     if (strcmp(n->op_type, "LinearAttention") == 0) /* no cache */
         return -1;
     if (a->cost[node].op_class == OC_OP_ATTENTION && n->n_in && n->in[0] != OC_NONE) {
-        int64_t heads = attr_of(n, "num_heads");
-        heads = heads > 0 ? heads : attr_of(n, "q_num_heads");
+        int64_t heads = oc_node_int(n, "num_heads", -1);
+        heads = heads > 0 ? heads : oc_node_int(n, "q_num_heads", -1);
         return heads > 0 ? heads : a->type[n->in[0]].shape.rank == 4 ? llm_facts_dim_of(a, n->in[0], 1) : -1;
     }
     if (a->cost[node].op_class != OC_OP_SOFTMAX || !n->n_in || n->in[0] == OC_NONE)
@@ -382,8 +376,9 @@ static void attention_facts(struct oc_llm *l, const struct oc_analysis *a, struc
             continue;
         int64_t heads = l->facts.heads < 0 ? llm_facts_heads_of(a, i, at) : -1;
         l->facts.heads = heads > 0 ? heads : l->facts.heads;
-        int64_t window =
-            a->cost[i].op_class == OC_OP_ATTENTION ? attr_of(&a->model->node[i], "local_window_size") : -1;
+        int64_t window = a->cost[i].op_class == OC_OP_ATTENTION
+                             ? oc_node_int(&a->model->node[i], "local_window_size", -1)
+                             : -1;
         if (window <= 0)
             continue;
         l->facts.windowed_layers++;
@@ -474,7 +469,7 @@ static void unpack_labels(struct groups *g)
         uint32_t value = oc_packed_value(m, n, &elements);
         if (value == OC_NONE)
             continue;
-        int64_t bits = attr_of(n, "bits"), block = attr_of(n, "block_size");
+        int64_t bits = oc_node_int(n, "bits", -1), block = oc_node_int(n, "block_size", -1);
         g->elements[value] = elements;
         g->label[value] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
                                     (long long)(bits > 0 ? bits : 4), (long long)block);

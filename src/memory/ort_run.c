@@ -364,6 +364,12 @@ static void update_peak(struct run *r, uint32_t node)
     }
 }
 
+static int64_t groups_of(const struct oc_node *n)
+{
+    int64_t groups = oc_node_int(n, "group", 1);
+    return groups > 0 ? groups : 1;
+}
+
 /* ConvTranspose<float>::PrePack: unless a matrix of one row or column stays as it is. */
 static void keep_filter(struct run *r, const struct oc_analysis *a, const struct oc_node *n)
 {
@@ -371,13 +377,12 @@ static void keep_filter(struct run *r, const struct oc_analysis *a, const struct
     if (strcmp(n->op_type, "ConvTranspose") != 0 || *n->domain || w == OC_NONE || !a->is_const[w] ||
         a->type[w].dtype != OC_DT_FLOAT || !oc_shape_known(&a->type[w].shape) || a->type[w].shape.rank < 2)
         return;
-    const struct oc_attr *group = oc_node_attr(n, "group");
-    int64_t groups = group && group->i > 0 ? group->i : 1, channels = a->type[w].shape.dim[0].v, rest = 1;
+    int64_t channels = a->type[w].shape.dim[0].v, rest = 1;
     for (unsigned i = 1; i < a->type[w].shape.rank; i++)
         if (!oc_mul_i64(rest, a->type[w].shape.dim[i].v, &rest))
             return;
     uint64_t count;
-    if (channels / groups > 1 && rest > 1 && oc_mul_u64((uint64_t)channels, (uint64_t)rest, &count) &&
+    if (channels / groups_of(n) > 1 && rest > 1 && oc_mul_u64((uint64_t)channels, (uint64_t)rest, &count) &&
         oc_mul_u64(count, 4, &count))
         oc_bfc_arena_take(&r->arena, count);
 }
@@ -399,9 +404,8 @@ static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node
         a->type[w].dtype != OC_DT_FLOAT || !oc_shape_known(&a->type[w].shape) ||
         !oc_shape_known(&a->type[y].shape) || a->type[w].shape.rank < 3 || a->type[y].shape.rank < 3)
         return 0;
-    const struct oc_attr *group = oc_node_attr(n, "group"), *pads = oc_node_attr(n, "pads"),
-                         *strides = oc_node_attr(n, "strides");
-    int64_t filters = a->type[w].shape.dim[0].v / (group && group->i > 0 ? group->i : 1);
+    const struct oc_attr *pads = oc_node_attr(n, "pads"), *strides = oc_node_attr(n, "strides");
+    int64_t filters = a->type[w].shape.dim[0].v / groups_of(n);
     int64_t k = 1, out = 1, taps = 1;
     bool plain = true;
     for (unsigned i = 1; i < a->type[w].shape.rank; i++)

@@ -46,6 +46,18 @@ const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name)
     return NULL;
 }
 
+int64_t oc_node_int(const struct oc_node *n, const char *name, int64_t otherwise)
+{
+    const struct oc_attr *a = oc_node_attr(n, name);
+    return a && a->type == OC_ATTR_INT ? a->i : otherwise;
+}
+
+int64_t oc_node_int_at(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
+{
+    const struct oc_attr *a = oc_node_attr(n, name);
+    return a && a->type == OC_ATTR_INTS && i < a->n ? a->ints[i] : otherwise;
+}
+
 const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i)
 {
     return a && a->tensors_or_null && i < a->n ? &a->tensors_or_null[i] : NULL;

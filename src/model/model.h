@@ -187,6 +187,9 @@ uint32_t oc_first_capture(const struct oc_capture *list, uint32_t n, uint32_t no
 
 /* Attribute by name, or NULL. */
 const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
+/* An INT attribute; number i of an INTS attribute. `otherwise`: there is none of the type, or fewer numbers. */
+int64_t oc_node_int(const struct oc_node *n, const char *name, int64_t otherwise);
+int64_t oc_node_int_at(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise);
 /* Tensor `i` of an attribute. NULL: no attribute, another type, or fewer tensors (a file may declare a tensor
  * attribute without a tensor). */
 const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i);

@@ -31,8 +31,8 @@ bool oc_has_attr(const struct oc_op_ctx *c, const char *name)
 
 int64_t oc_attr_i(const struct oc_op_ctx *c, const char *name, int64_t otherwise)
 {
-    const struct oc_attr *a = find_attr(c, name);
-    return a && a->type == OC_ATTR_INT ? a->i : otherwise;
+    note_read(c);
+    return oc_node_int(c->node, name, otherwise);
 }
 
 float oc_attr_f(const struct oc_op_ctx *c, const char *name, float otherwise)

@@ -296,8 +296,8 @@ static void table_rows_look_up(struct follow *f, const struct oc_node *n)
         const struct lookup *l = &lookups[i];
         if (strcmp(l->op_type, n->op_type) || !table_rows_carried(f, n, l->index) || l->table >= n->n_in)
             continue;
-        const struct oc_attr *axis = l->by_axis ? oc_node_attr(n, "axis") : NULL;
-        uint64_t rows = constant_dim(f->m, n->in[l->table], axis ? axis->i : 0);
+        int64_t axis = l->by_axis ? oc_node_int(n, "axis", 0) : 0;
+        uint64_t rows = constant_dim(f->m, n->in[l->table], axis);
         if (rows && (!f->rows || rows < f->rows))
             f->rows = rows;
     }
