@@ -183,6 +183,10 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
 void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a);
 void oc_cost_sums_free(struct oc_cost_sums *s);
 
+/* The node that dequantizes or unpacks a constant and has no cost of its own (looks through folded layout nodes), or
+ * OC_NONE. */
+uint32_t oc_weight_dequantizer(const struct oc_analysis *a, uint32_t value);
+
 /* sum / runs, rounded. */
 static inline uint64_t oc_mean_count(uint64_t sum, uint64_t runs)
 {

@@ -169,17 +169,16 @@ static bool transcendental(unsigned prim)
     return prim == OC_SQRT || (prim >= OC_EXP && prim <= OC_POW);
 }
 
-uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value)
+uint32_t oc_weight_dequantizer(const struct oc_analysis *a, uint32_t value)
 {
+    const struct oc_model *m = a->model;
     for (int steps = 0; value != OC_NONE && steps < 8; steps++) {
-        uint32_t p = e->m->value[value].producer;
-        if (p == OC_NONE)
+        uint32_t from = m->value[value].producer;
+        if (from == OC_NONE || a->cost[from].state == OC_NODE_ABSORBED)
+            return from;
+        if (a->cost[from].state != OC_NODE_FOLDED || !m->node[from].n_in)
             return OC_NONE;
-        if (e->a->cost[p].state == OC_NODE_ABSORBED)
-            return p;
-        if (e->a->cost[p].state != OC_NODE_FOLDED || !e->m->node[p].n_in)
-            return OC_NONE;
-        value = e->m->node[p].in[0];
+        value = m->node[from].in[0];
     }
     return OC_NONE;
 }
@@ -240,7 +239,7 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
         bool skip = n->in[i] == OC_NONE || oc_op_slot(op, i) == 'm' || repeated(e, n, op, i);
         if (n->in[i] == OC_NONE || (skip && !e->o->naive_bytes))
             continue;
-        uint32_t dq = oc_weight_dequantizer(e, n->in[i]);
+        uint32_t dq = oc_weight_dequantizer(e->a, n->in[i]);
         k->rd[i] = dq != OC_NONE && !e->o->naive_bytes ? dequantized_bytes(e, c, k, n->in[i], dq)
                                                        : cost_type_bytes(c, c->in[i]);
     }

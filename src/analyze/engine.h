@@ -168,9 +168,6 @@ bool oc_cost_sum_add(struct oc_cost_sum *s, const struct oc_node_cost *k, uint64
 void oc_cost_sum_mean(const struct oc_cost_sum *s, uint64_t runs, struct oc_arena *arena,
                       struct oc_node_cost *k);
 
-/* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */
-uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);
-
 /* ---- control ------------------------------------------------------------------------------------------ */
 
 /* Private to analyze/: body handling shared by control.c and loop.c. */

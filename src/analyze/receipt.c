@@ -69,7 +69,7 @@ static const char *why_read(struct oc_recount *r, const struct oc_node *n, uint3
 {
     char label[256];
     struct oc_arena *arena = &r->view.arena;
-    uint32_t dq = oc_weight_dequantizer(&r->e, n->in[slot]);
+    uint32_t dq = oc_weight_dequantizer(r->e.a, n->in[slot]);
     if (dq != OC_NONE && b->moved)
         return oc_printf(arena, "in its stored form, before %s",
                          oc_node_label(r->e.m, &r->e.m->node[dq], label, sizeof(label)));

@@ -37,24 +37,10 @@ struct border {
     bool has_parts;   /* a node reads parts of its inputs */
 };
 
-/* The node that dequantizes or unpacks a constant and has no cost of its own, OC_NONE: none. */
-static uint32_t dequantizer(const struct border *b, uint32_t v)
-{
-    for (int steps = 0; v != OC_NONE && steps < 8; steps++) {
-        uint32_t from = b->m->value[v].producer;
-        if (from == OC_NONE || b->a->cost[from].state == OC_NODE_ABSORBED)
-            return from;
-        if (b->a->cost[from].state != OC_NODE_FOLDED || !b->m->node[from].n_in)
-            return OC_NONE;
-        v = b->m->node[from].in[0];
-    }
-    return OC_NONE;
-}
-
 /* Bytes to read of a value; of a dequantized constant, those of its stored form, as for a single node. */
 static bool read_bytes(const struct border *b, uint32_t v, uint64_t *bytes)
 {
-    uint32_t from = b->a->is_const[v] ? dequantizer(b, v) : OC_NONE;
+    uint32_t from = b->a->is_const[v] ? oc_weight_dequantizer(b->a, v) : OC_NONE;
     if (from == OC_NONE)
         return value_bytes(b->a, v, bytes);
     const struct oc_node *n = &b->m->node[from];
@@ -71,7 +57,7 @@ static bool is_left_out(const struct border *b, uint32_t v)
 {
     const struct oc_type *t = &b->a->type[v];
     return b->without_f32 && t->kind == OC_T_TENSOR && t->dtype == OC_DT_FLOAT &&
-           (!b->a->is_const[v] || dequantizer(b, v) == OC_NONE);
+           (!b->a->is_const[v] || oc_weight_dequantizer(b->a, v) == OC_NONE);
 }
 
 static bool in_group(const struct oc_join_rec *r, uint32_t node)
