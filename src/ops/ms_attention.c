@@ -8,8 +8,9 @@
 /* ---- with projections --------------------------------------------------------------------------------- */
 
 struct operands {
-    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* slots; of several pasts the first */
-    bool quantized, packed;                                          /* packed: [tokens, hidden] */
+    uint16_t bias, mask, attention_bias, past, past_length,
+        lengths;            /* slots; with several pasts: of the first */
+    bool quantized, packed; /* packed: [tokens, hidden] */
 };
 static const struct operands attention = {
     .bias = 2, .mask = 3, .past = 4, .attention_bias = 5, .past_length = 6, .lengths = NO_SLOT};
