@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
@@ -212,8 +213,10 @@ static void arguments_check_names(const struct cli_opts *o, const struct operato
     }
 }
 
-void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a,
-                       struct oc_profile *const *profile, size_t n_profile)
+/* Warns about --type and --opr-name that no operator of the model (NULL: there is none) or of the profiles
+ * has, with what is near. */
+static void check_filters(const struct cli_opts *o, const struct oc_analysis *a,
+                          struct oc_profile *const *profile, size_t n_profile)
 {
     struct operators all = {0};
     if (!o->type.n && !o->opr_name.n)
@@ -223,32 +226,6 @@ void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a,
     arguments_check_names(o, &all);
     free(all.name);
     free(all.type);
-}
-
-int cli_check_order(const char *order_by, bool profile, bool device)
-{
-    static const struct {
-        const char *name;
-        bool profile, device;
-    } needs[] = {{"time", true, false},      {"min", true, false},   {"max", true, false},
-                 {"self", true, false},      {"flops", true, false}, {"bandwidth", true, false},
-                 {"efficiency", true, true}, {"wasted", true, true}, {"roofline", false, true}};
-    for (const char *at = order_by; at; at = *at ? at + 1 : NULL) {
-        at += *at == '+';
-        size_t n = strcspn(at, ",");
-        for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-            if (strlen(needs[i].name) != n || memcmp(needs[i].name, at, n) != 0)
-                continue;
-            if (needs[i].profile && !profile)
-                return cli_fail(CLI_USAGE,
-                                "--order-by %s needs measured times: give a profile with --profile FILE",
-                                needs[i].name);
-            if (needs[i].device && !device)
-                return cli_fail(CLI_USAGE, "--order-by %s needs a device: name it with --hw", needs[i].name);
-        }
-        at += n;
-    }
-    return 0;
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */
@@ -353,14 +330,13 @@ static int load_rules(const char *path, struct oc_op_rules **out)
     return path && oc_op_rules_load(path, out, &err) ? cli_fail_err(&err) : 0;
 }
 
-int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
-                     struct cli_shapes *out)
+int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out)
 {
     *out = (struct cli_shapes){.bind = cli_xcalloc(o->dim.n, sizeof(*out->bind)),
                                .range = cli_xcalloc(o->dim.n, sizeof(*out->range)),
                                .trip = cli_xcalloc(o->trip.n, sizeof(*out->trip)),
                                .value = cli_xcalloc(o->value.n, sizeof(*out->value)),
-                               .shape = cli_xcalloc(o->shape.n + n_more, sizeof(*out->shape))};
+                               .shape = cli_xcalloc(o->shape.n, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
         rc = range_dots(o->dim.item[i])
@@ -373,10 +349,15 @@ int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more,
     for (size_t i = 0; i < o->shape.n && !rc; i++)
         rc = parse_shape(o->shape.item[i], &out->shape[out->n_shape++]);
     out->n_own = out->n_shape;
-    for (size_t i = 0; i < n_more && !rc; i++)
-        if (!is_given(out, more[i].input))
-            out->shape[out->n_shape++] = more[i];
     return rc ? rc : load_rules(o->op_rules, &out->rules);
+}
+
+void cli_shapes_add(struct cli_shapes *s, const struct oc_shape_bind *more, size_t n)
+{
+    s->shape = cli_xrealloc(s->shape, (s->n_shape + n + 1) * sizeof(*s->shape));
+    for (size_t i = 0; i < n; i++)
+        if (!is_given(s, more[i].input))
+            s->shape[s->n_shape++] = more[i];
 }
 
 void cli_shapes_free(struct cli_shapes *s)
@@ -499,28 +480,6 @@ int cli_find_recorded_device(const struct cli_opts *o, const char *name, const s
     return cli_change_device(o, *db, device);
 }
 
-const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct oc_hwdb **db)
-{
-    const struct oc_device *device = NULL;
-    struct oc_err err;
-    if (p && oc_profile_device(p) && (*db || !oc_hwdb_open(NULL, db, &err)) &&
-        oc_hwdb_find(*db, oc_profile_device(p), &device, NULL))
-        device = NULL;
-    return device;
-}
-
-int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device)
-{
-    struct oc_err err;
-    *device = cli_xcalloc(o->what_if.n + 1, sizeof(**device));
-    for (size_t i = 0; i < o->what_if.n; i++)
-        if (!strncmp(o->what_if.item[i], "hw=", 3) &&
-            ((!*db && oc_hwdb_open(NULL, db, &err)) ||
-             oc_hwdb_get(*db, o->what_if.item[i] + 3, &(*device)[i], &err)))
-            return cli_fail_err(&err);
-    return 0;
-}
-
 /* ---- models ----------------------------------------------------------------------------------------- */
 
 int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model)
@@ -544,7 +503,9 @@ bool cli_is_headline(const struct oc_diag *d)
            !strcmp(d->code, OC_DIAG_OTHER_DEVICE);
 }
 
-int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in)
+/* Returns 0, or CLI_INPUT after a message: no operator of the profile is in the model, and there is no --force.
+ */
+static int check_pair(const struct cli_opts *o, const struct oc_report_in *in)
 {
     struct oc_diag d[4];
     size_t n = oc_headlines(in, d, sizeof(d) / sizeof(d[0]));
@@ -556,86 +517,148 @@ int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in)
     return 0;
 }
 
+int cli_load_calibration(const struct cli_opts *o, struct oc_calibration **out)
+{
+    struct oc_err err;
+    return o->calibration && oc_calibration_load(o->calibration, out, &err) ? cli_fail_err(&err) : 0;
+}
+
+/* ---- profiles --------------------------------------------------------------------------------------- */
+
+int cli_profiles_open(const struct cli_opts *o, const char *const *path, size_t n, struct oc_profile_opts own,
+                      struct cli_profiles *out)
+{
+    struct oc_err err;
+    if (o->kernel_names && oc_kernel_names_load(o->kernel_names, &out->kernel_names, &err))
+        return cli_fail_err(&err);
+    own.format = o->profile_format;
+    own.iterations = (uint32_t)o->iterations.v;
+    own.map = o->map;
+    own.kernel_names = out->kernel_names;
+    own.limits = &o->limits;
+    own.stop = o->partial ? cli_fault_stop_begin() : NULL;
+    int rc = oc_profile_open_all(path, n, &own, &out->item, &out->n, &err);
+    cli_fault_stop_over();
+    return rc ? cli_fail_err(&err) : 0;
+}
+
+void cli_profiles_close(struct cli_profiles *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        oc_profile_close(p->item[i]);
+    free(p->item);
+    oc_kernel_names_free(p->kernel_names);
+}
+
 /* ---- inputs of a report ----------------------------------------------------------------------------- */
 
-static int side_check_options(const struct cli_opts *o, const struct cli_side *s)
+void cli_side_of(const struct cli_opts *o, struct cli_side *s)
 {
-    if (s->optimized_path && !s->profile_path)
+    s->model_path = o->word.item[0];
+    s->optimized_path = o->optimized_model;
+    s->hw = cli_hw(o);
+    s->profile_path = o->profile.n ? &o->profile.item[o->profile.n - 1] : NULL;
+    s->n_profile_path = o->profile.n > 0;
+    s->any_device = true;
+}
+
+static int side_read_profiles(const struct cli_opts *o, struct cli_side *s)
+{
+    struct oc_operator_names *operators = s->in.model ? oc_operator_names_make(s->in.model) : NULL;
+    const struct oc_profile_opts own = {.warmup = cli_warmup(o, 0),
+                                        .stat = cli_stat(o->stat),
+                                        .by_node = s->in.model && s->n_profile_path == 1,
+                                        .operators = operators,
+                                        .keep_events = s->keep_events};
+    cli_progress_say(s->progress, "reading", s->profile_path[0]);
+    int rc = cli_profiles_open(o, s->profile_path, s->n_profile_path, own, &s->profiles);
+    oc_operator_names_free(operators);
+    s->in.profile = rc ? NULL : s->profiles.item[0];
+    return rc;
+}
+
+int cli_side_read(const struct cli_opts *o, struct cli_side *s)
+{
+    if (s->optimized_path && !s->n_profile_path)
         return cli_fail(CLI_USAGE,
                         "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
-    if (o->hw_set.n && !o->hw.n)
-        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
-    return 0;
-}
-
-static int side_read_files(const struct cli_opts *o, struct cli_side *s)
-{
-    struct oc_err err;
-    struct oc_profile_opts opts = {.format = o->profile_format,
-                                   .warmup = cli_warmup(o, 0),
-                                   .iterations = (uint32_t)o->iterations.v,
-                                   .stat = cli_stat(o->stat),
-                                   .by_node = true,
-                                   .limits = &o->limits};
-    int rc = s->same_model ? 0 : cli_load_model(s->model_path, o, &s->model);
-    if (rc)
-        return rc;
-    s->in.model = s->same_model ? s->same_model : s->model;
-    if (s->profile_path) {
-        struct oc_operator_names *operators = oc_operator_names_make(s->in.model);
-        opts.operators = operators;
-        rc = oc_profile_open(s->profile_path, &opts, &s->profile, &err);
-        oc_operator_names_free(operators);
-        if (rc)
-            return cli_fail_err(&err);
+    int rc = cli_shapes_parse(o, &s->shapes);
+    if (!rc && s->model_path && !s->same_model) {
+        cli_progress_say(s->progress, "loading", s->model_path);
+        rc = cli_load_model(s->model_path, o, &s->model);
     }
-    if (s->optimized_path && (rc = cli_load_model(s->optimized_path, o, &s->optimized)) != 0)
-        return rc;
-    s->in.profile = s->profile;
-    return s->hw ? cli_find_recorded_device(o, s->hw, s->profile, &s->hwdb, &s->in.device) : 0;
+    s->in.model = s->same_model ? s->same_model : s->model;
+    if (!rc && s->n_profile_path)
+        rc = side_read_profiles(o, s);
+    if (!rc && s->optimized_path)
+        rc = cli_load_model(s->optimized_path, o, &s->optimized);
+    if (!rc && s->hw)
+        rc = cli_find_recorded_device(o, s->hw, s->in.profile, &s->hwdb, &s->in.device);
+    return rc;
 }
 
-static int side_analyze(const struct cli_opts *o, struct cli_side *s)
+static int side_join(struct cli_side *s)
 {
     struct oc_err err;
-    if (s->profile)
-        s->n_profile_shape = oc_profile_input_shapes(s->in.model, s->profile, &s->profile_shape);
-    int rc = cli_shapes_parse(o, s->profile_shape, s->n_profile_shape, &s->shapes);
-    if (rc)
-        return rc;
+    s->join = cli_xcalloc(s->profiles.n, sizeof(struct oc_join *));
+    for (size_t i = 0; i < s->profiles.n; i++)
+        if (oc_join_make(s->in.model, s->analysis, s->profiles.item[i], s->optimized, &s->join[i], &err))
+            return cli_fail_err(&err);
+    s->in.join = s->profiles.n ? s->join[0] : NULL;
+    return s->profiles.n == 1 && oc_join_sizes(s->analysis, &s->opts, s->optimized, s->join[0], &err)
+               ? cli_fail_err(&err)
+               : 0;
+}
+
+static int side_analyze_model(const struct cli_opts *o, struct cli_side *s)
+{
+    struct oc_err err;
+    if (s->in.profile) {
+        s->n_profile_shape = oc_profile_input_shapes(s->in.model, s->in.profile, &s->profile_shape);
+        cli_shapes_add(&s->shapes, s->profile_shape, s->n_profile_shape);
+    }
     s->opts = cli_analyze_opts(o, &s->shapes);
-    if (s->profile)
-        s->opts.n_control = oc_profile_control(s->in.model, s->profile, &s->control);
+    if (s->in.profile)
+        s->opts.n_control = oc_profile_control(s->in.model, s->in.profile, &s->control);
     s->opts.control = s->control;
+    cli_progress_say(s->progress, "analysing", s->model_path);
     if (oc_analyze(s->in.model, &s->opts, &s->analysis, &err))
         return cli_fail_err(&err);
     s->in.analysis = s->analysis;
-    if (s->profile && oc_join_make(s->in.model, s->analysis, s->profile, s->optimized, &s->join, &err))
-        return cli_fail_err(&err);
-    s->in.join = s->join;
-    if (s->join && oc_join_sizes(s->analysis, &s->opts, s->optimized, s->join, &err))
-        return cli_fail_err(&err);
+    return side_join(s);
+}
+
+int cli_side_analyze(const struct cli_opts *o, struct cli_side *s)
+{
+    int rc = s->in.model ? side_analyze_model(o, s) : 0;
+    if (!rc && s->rows)
+        check_filters(o, s->analysis, s->profiles.item, s->profiles.n);
     struct oc_report_in pair = s->in;
     pair.device = s->any_device ? NULL : pair.device;
-    return cli_check_pair(o, &pair);
+    for (size_t i = 0; i < s->profiles.n && !rc; i++) {
+        pair.profile = s->profiles.item[i];
+        pair.join = s->join ? s->join[i] : NULL;
+        rc = check_pair(o, &pair);
+    }
+    return rc;
 }
 
 int cli_side_open(const struct cli_opts *o, struct cli_side *s)
 {
-    int rc = side_check_options(o, s);
-    if (!rc)
-        rc = side_read_files(o, s);
-    return rc ? rc : side_analyze(o, s);
+    int rc = cli_side_read(o, s);
+    return rc ? rc : cli_side_analyze(o, s);
 }
 
 void cli_side_close(struct cli_side *s)
 {
-    oc_join_free(s->join);
+    for (size_t i = 0; s->join && i < s->profiles.n; i++)
+        oc_join_free(s->join[i]);
+    free(s->join);
     cli_shapes_free(&s->shapes);
     oc_profile_input_shapes_free(s->profile_shape, s->n_profile_shape);
     free(s->control);
     oc_analysis_free(s->analysis);
-    oc_profile_close(s->profile);
+    cli_profiles_close(&s->profiles);
     oc_model_free(s->optimized);
     oc_model_free(s->model);
     oc_hwdb_free(s->hwdb);

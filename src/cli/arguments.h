@@ -37,15 +37,6 @@ const char *cli_hw(const struct cli_opts *o);
 
 /* Options that choose or order rows, and would leave nothing without a word. */
 
-/* Warns about --type and --opr-name that no operator of the model (NULL: there is none) or of the profiles
- * has, with what is near. */
-void cli_check_filters(const struct cli_opts *o, const struct oc_analysis *a,
-                       struct oc_profile *const *profile, size_t n_profile);
-
-/* 0, or CLI_USAGE after a message: a column of --order-by (NULL: none) has no values without a profile or a
- * device. */
-int cli_check_order(const char *order_by, bool profile, bool device);
-
 /* ---- shapes ----------------------------------------------------------------------------------------- */
 
 /* --dim, --shape, --value, --trip and --op-rules: texts to bindings; and all options of an analysis. */
@@ -63,10 +54,10 @@ struct cli_shapes {
 /* Whether a dimension is given as a range. */
 bool cli_has_range(const struct cli_opts *o);
 
-/* `more`: shapes from elsewhere, used for inputs that the command line does not speak of.
- * Returns 0, or an exit code after a message. */
-int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
-                     struct cli_shapes *out);
+/* Returns 0, or an exit code after a message. */
+int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out);
+/* Shapes from elsewhere, used for inputs that the command line does not speak of. */
+void cli_shapes_add(struct cli_shapes *s, const struct oc_shape_bind *more, size_t n);
 void cli_shapes_free(struct cli_shapes *s);
 
 /* Borrows from both. The last --convention holds. */
@@ -86,48 +77,68 @@ int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb *
 int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
                              struct oc_hwdb **db, const struct oc_device **device);
 
-/* The device that the profile names, for a proposal; NULL: none in the hardware files. */
-const struct oc_device *cli_recorded_device(const struct oc_profile *p, struct oc_hwdb **db);
-
-/* The devices of --what-if hw=NAME, one for each --what-if, NULL for the others; freed with free(). */
-int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device);
-
 /* ---- models ----------------------------------------------------------------------------------------- */
 
 /* oc_model_load. Says when the file is a profile. Returns 0, or the exit code after a message. */
 int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model);
 
-/* Warns, before the report, that profile, model and device do not belong together. Returns 0, or CLI_INPUT
- * after a message: no operator of the profile is in the model, and there is no --force. */
-int cli_check_pair(const struct cli_opts *o, const struct oc_report_in *in);
-bool cli_is_headline(const struct oc_diag *d); /* printed by cli_check_pair */
+/* The calibration of --calibration; NULL without one. Returns 0, or the exit code after a message. */
+int cli_load_calibration(const struct cli_opts *o, struct oc_calibration **out);
+
+/* Whether a warning says, before the report, that profile, model and device do not belong together. */
+bool cli_is_headline(const struct oc_diag *d);
+
+/* ---- profiles --------------------------------------------------------------------------------------- */
+
+struct cli_profiles {
+    struct oc_profile **item; /* heap; the files may be parts of fewer measurements */
+    size_t n;
+    struct oc_kernel_names *kernel_names;
+};
+
+/* Reads them with the options of the command line; `own`: warm-up runs, statistic, use of the model, events. Returns 0, or
+ * the exit code after a message. */
+int cli_profiles_open(const struct cli_opts *o, const char *const *path, size_t n, struct oc_profile_opts own,
+                      struct cli_profiles *out);
+void cli_profiles_close(struct cli_profiles *p);
 
 /* ---- inputs of a report ----------------------------------------------------------------------------- */
 
-/* Everything that one report is made of: a model, perhaps its profile, its device and what joins them. A
- * check has one, a diff has two. */
+/* Everything that one report is made of: a model, perhaps its profiles, its device and what joins them. Most
+ * commands have one, a diff has two. */
 
 struct cli_side {
     /* set before opening; borrowed */
-    const char *model_path;
-    const char *profile_path, *optimized_path, *hw; /* NULL: none */
-    const struct oc_model *same_model;              /* of another side: it is not read again; NULL */
-    bool any_device;                                /* the device need not be the one that was profiled */
-    /* made */
+    const char *model_path, *optimized_path, *hw; /* NULL: none */
+    const char *const *profile_path;
+    size_t n_profile_path;
+    const struct oc_model *same_model; /* of another side: it is not read again; NULL */
+    bool any_device;                   /* the device need not be the one that was profiled */
+    bool rows;                         /* --type and --opr-name choose rows */
+    bool keep_events;                  /* of the profile */
+    struct cli_progress *progress;     /* NULL: silent */
+    /* made; in: with the first profile and its join */
     struct oc_report_in in;
     struct oc_model *model, *optimized;
-    struct oc_profile *profile;
-    struct oc_shape_bind *profile_shape;
+    struct cli_profiles profiles;
+    struct oc_shape_bind *profile_shape; /* shapes of inputs that the profile recorded */
     size_t n_profile_shape;
-    struct oc_control_bind *control;
+    struct oc_control_bind *control; /* branches and trips that the profile shows */
     struct cli_shapes shapes;
     struct oc_analyze_opts opts;
     struct oc_analysis *analysis;
-    struct oc_join *join;
+    struct oc_join **join; /* of each profile */
     struct oc_hwdb *hwdb;
 };
 
-/* Reads, analyses and joins. Returns 0, or an exit code after a message. */
+/* Sets the files and the device of a command that takes one model and the last --profile; its device may be
+ * another one than that of the profile. */
+void cli_side_of(const struct cli_opts *o, struct cli_side *s);
+/* Reads options, the model, profiles and the device. Returns 0, or an exit code after a message. */
+int cli_side_read(const struct cli_opts *o, struct cli_side *s);
+/* Then analyses and joins what was read. */
+int cli_side_analyze(const struct cli_opts *o, struct cli_side *s);
+/* Both. */
 int cli_side_open(const struct cli_opts *o, struct cli_side *s);
 void cli_side_close(struct cli_side *s);
 

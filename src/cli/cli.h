@@ -68,8 +68,8 @@ bool cli_wants_function(const struct cli_opts *o);
 /* Whether the options and files go together. Returns 0 or the exit code after a message. */
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path);
 /* Writes it. Returns the exit code after a message. */
-int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
-                       const struct oc_analyze_opts *opts);
+struct cli_side;
+int cli_write_function(const struct cli_opts *o, const struct cli_side *side);
 
 /* --fit: whether a model fits the memory of a device. */
 /* Whether the options go together. Returns 0 or the exit code after a message. */

@@ -630,18 +630,19 @@ static const struct {
     void (*write)(FILE *f);
 } shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
 
+static int put_completion(const void *shell, const struct cli_output *out, struct oc_err *err)
+{
+    (void)err;
+    shells[*(const size_t *)shell].write(out->f);
+    return 0;
+}
+
 int cmd_completion(const struct cli_opts *o)
 {
-    void (*write)(FILE *) = NULL;
-    for (size_t i = 0; o->word.n == 1 && i < COUNT(shells); i++)
-        if (!strcmp(o->word.item[0], shells[i].name))
-            write = shells[i].write;
-    if (!write)
-        return cli_fail(CLI_USAGE, "'completion' needs the name of a shell: bash, zsh or fish");
-    struct cli_output out;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    write(out.f);
-    return cli_output_close(&out, true);
+    size_t i = 0;
+    while (i < COUNT(shells) && (o->word.n != 1 || strcmp(o->word.item[0], shells[i].name) != 0))
+        i++;
+    return i < COUNT(shells)
+               ? cli_output_write(o->output, put_completion, &i)
+               : cli_fail(CLI_USAGE, "'completion' needs the name of a shell: bash, zsh or fish");
 }

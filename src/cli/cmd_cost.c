@@ -9,27 +9,11 @@
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
 
-/* Everything that one report needs, in the order in which it is made. */
 struct job {
     const struct cli_opts *o;
-    const char *model_path, *profile_path; /* profile_path: the first one, NULL: none */
-    struct cli_list profiles;              /* paths, in the order given */
-    struct oc_shape_bind *profile_shape;   /* shapes of inputs that the profile recorded */
-    size_t n_profile_shape;
-    struct oc_control_bind *control; /* branches and trips that the profile shows */
-    size_t n_control;
-    struct cli_progress *progress;
-    struct cli_shapes shapes;
-    struct oc_model *model, *optimized;
-    struct oc_profile **list; /* heap; the files may be parts of fewer measurements */
-    size_t n_list;
-    struct oc_profile *profile; /* the first of the list */
-    struct oc_kernel_names *kernel_names;
-    struct oc_analysis *analysis;
-    struct oc_join **joins; /* one for each profile */
-    struct oc_join *join;   /* the first */
-    struct oc_hwdb *hwdb;
-    const struct oc_device *device, **what_if_device; /* the second: heap */
+    struct cli_list profiles; /* paths, in the order given */
+    struct cli_side side;
+    const struct oc_device **what_if_device; /* heap */
 };
 
 static bool cost_is(const char *value, const char *wanted)
@@ -44,34 +28,67 @@ static void cost_add_profile(struct job *j, const char *path)
     struct cli_list *l = &j->profiles;
     l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
     l->item[l->n++] = path;
-    j->profile_path = l->item[0];
 }
 
 /* A model and profiles in any order. */
 static int find_files(struct job *j)
 {
-    const struct cli_list *w = &j->o->word;
-    for (size_t i = 0; i < j->o->profile.n; i++)
-        cost_add_profile(j, j->o->profile.item[i]);
+    const struct cli_opts *o = j->o;
+    const struct cli_list *w = &o->word;
+    for (size_t i = 0; i < o->profile.n; i++)
+        cost_add_profile(j, o->profile.item[i]);
     for (size_t i = 0; i < w->n; i++) {
         enum oc_file_kind kind;
         struct oc_err err;
         if (oc_file_kind(w->item[i], &kind, &err))
             return cli_fail_err(&err);
-        if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->o->profile.n && !j->model_path &&
-            w->n == 1)
-            return cli_load_model(w->item[i], j->o, &j->model); /* which says what is wrong with it */
-        if (kind == OC_FILE_PROFILE) {
+        bool no_model =
+            w->n == 1 && o->profile.n && !o->profile_format; /* reading it says what is wrong with it */
+        if (kind == OC_FILE_PROFILE && !no_model) {
             cost_add_profile(j, w->item[i]);
             continue;
         }
-        if (j->model_path)
+        if (j->side.model_path)
             return cli_fail(
                 CLI_USAGE,
                 "one model at a time, not '%s' and '%s': compare two with onnxcost diff A B, or give many to "
                 "onnxcost scan",
-                j->model_path, w->item[i]);
-        j->model_path = w->item[i];
+                j->side.model_path, w->item[i]);
+        j->side.model_path = w->item[i];
+    }
+    j->side.profile_path = j->profiles.item;
+    j->side.n_profile_path = j->profiles.n;
+    j->side.optimized_path = o->optimized_model;
+    j->side.hw = cli_hw(o);
+    j->side.rows = true;
+    j->side.keep_events = o->advise || cost_is(o->format, "trace") || cost_is(o->format, "html");
+    return 0;
+}
+
+/* 0, or CLI_USAGE after a message: a column of --order-by (NULL: none) has no values without a profile or a
+ * device. */
+static int check_order(const char *order_by, bool profile, bool device)
+{
+    static const struct {
+        const char *name;
+        bool profile, device;
+    } needs[] = {{"time", true, false},      {"min", true, false},   {"max", true, false},
+                 {"self", true, false},      {"flops", true, false}, {"bandwidth", true, false},
+                 {"efficiency", true, true}, {"wasted", true, true}, {"roofline", false, true}};
+    for (const char *at = order_by; at; at = *at ? at + 1 : NULL) {
+        at += *at == '+';
+        size_t n = strcspn(at, ",");
+        for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+            if (strlen(needs[i].name) != n || memcmp(needs[i].name, at, n) != 0)
+                continue;
+            if (needs[i].profile && !profile)
+                return cli_fail(CLI_USAGE,
+                                "--order-by %s needs measured times: give a profile with --profile FILE",
+                                needs[i].name);
+            if (needs[i].device && !device)
+                return cli_fail(CLI_USAGE, "--order-by %s needs a device: name it with --hw", needs[i].name);
+        }
+        at += n;
     }
     return 0;
 }
@@ -93,17 +110,32 @@ static int check_profile_options(const struct job *j)
                       {"iterations", o->iterations.set},
                       {"combine", o->combine},
                       {"partial", o->partial}};
-    for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]) && !j->profile_path; i++)
+    struct oc_err err;
+    if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
+        return cli_fail_err(&err);
+    for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]) && !j->profiles.n; i++)
         if (of_profile[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE",
                             of_profile[i].name);
-    return cli_check_order(o->order_by, j->profile_path != NULL, o->hw.n > 0);
+    return check_order(o->order_by, j->profiles.n > 0, o->hw.n > 0);
+}
+
+static int check_device_options(const struct cli_opts *o)
+{
+    if (!o->hw.n && (o->roofline || cost_is(o->cache, "on")))
+        return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
+                        o->roofline ? "--roofline" : "--cache on");
+    if (o->hw.n > 1)
+        return cli_fail(
+            CLI_USAGE,
+            "--hw: a report has one device, not %zu; several: onnxcost compare MODEL --hw A --hw B", o->hw.n);
+    return cli_check_memory(o);
 }
 
 static int cost_check_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    struct oc_err err;
+    const char *model = j->side.model_path;
     const struct {
         const char *name;
         bool given;
@@ -112,144 +144,59 @@ static int cost_check_options(struct job *j)
                     {"value", o->value.n},
                     {"trip", o->trip.n},
                     {"optimized-model", o->optimized_model != NULL}};
-    for (size_t i = 0; i < sizeof(of_model) / sizeof(of_model[0]) && !j->model_path; i++)
+    for (size_t i = 0; i < sizeof(of_model) / sizeof(of_model[0]) && !model; i++)
         if (of_model[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a model%s: onnxcost MODEL --profile FILE",
                             of_model[i].name, o->optimized_model ? " and its profile" : "");
-    if (o->annotate && (!j->model_path || cli_wants_function(o)))
+    if (o->annotate && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
     if (o->annotate && (cost_is(o->annotate, "-") || cost_is(o->output, o->annotate)))
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
-    if (o->fit && (!j->model_path || cli_wants_function(o)))
+    if (o->fit && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
     if (cost_is(o->format, "xlsx") && (!o->output || cost_is(o->output, "-")))
         return cli_fail(CLI_USAGE, "--format xlsx is binary: give --output FILE");
-    int memory = cli_check_memory(o);
-    if (memory)
-        return memory;
-    if (o->optimized_model && !j->profile_path)
-        return cli_fail(CLI_USAGE,
-                        "--optimized-model needs a model and its profile: onnxcost MODEL --profile FILE");
-    if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
-        return cli_fail_err(&err);
-    return check_profile_options(j);
+    int rc = check_device_options(o);
+    rc = rc ? rc : check_profile_options(j);
+    return rc ? rc : cli_check_function(o, model, j->profiles.n ? j->profiles.item[0] : NULL);
 }
 
-static int check_function(struct job *j)
-{
-    return cli_check_function(j->o, j->model_path, j->profile_path);
-}
-
-static int load_model(struct job *j)
-{
-    if (!j->model_path)
-        return 0;
-    cli_progress_say(j->progress, "loading", j->model_path);
-    return cli_load_model(j->model_path, j->o, &j->model);
-}
-
-static int load_profile(struct job *j)
+/* The devices of --what-if hw=NAME, one for each --what-if, NULL for the others; freed with free(). */
+static int what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device)
 {
     struct oc_err err;
-    if (!j->profile_path)
-        return 0;
-    if (j->o->kernel_names && oc_kernel_names_load(j->o->kernel_names, &j->kernel_names, &err))
-        return cli_fail_err(&err);
-    struct oc_profile_opts opts = {.kernel_names = j->kernel_names,
-                                   .map = j->o->map,
-                                   .stop = j->o->partial ? cli_fault_stop_begin() : NULL,
-                                   .limits = &j->o->limits,
-                                   .format = j->o->profile_format,
-                                   .warmup = cli_warmup(j->o, 0),
-                                   .iterations = (uint32_t)j->o->iterations.v,
-                                   .stat = cli_stat(j->o->stat),
-                                   .by_node = j->model && j->profiles.n == 1,
-                                   .keep_events = j->o->advise || cost_is(j->o->format, "trace") ||
-                                                  cost_is(j->o->format, "html")};
-    struct oc_operator_names *operators = j->model ? oc_operator_names_make(j->model) : NULL;
-    opts.operators = operators;
-    cli_progress_say(j->progress, "reading", j->profile_path);
-    int rc = oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err);
-    oc_operator_names_free(operators);
-    cli_fault_stop_over();
-    if (rc)
-        return cli_fail_err(&err);
-    j->profile = j->list[0];
-    if (j->n_list > 1 && !j->model)
-        return cli_fail(
-            CLI_USAGE, "several profiles need their model: onnxcost MODEL -p A -p B; alone, one profile at a "
-                       "time");
-    if (j->n_list > 1 && j->o->advise)
-        return cli_fail(CLI_USAGE, "--advise goes with one profile");
-    if (j->n_list > 1 && j->o->optimized_model)
-        return cli_fail(CLI_USAGE, "--optimized-model goes with one profile");
+    *device = cli_xcalloc(o->what_if.n + 1, sizeof(**device));
+    for (size_t i = 0; i < o->what_if.n; i++)
+        if (!strncmp(o->what_if.item[i], "hw=", 3) &&
+            ((!*db && oc_hwdb_open(NULL, db, &err)) ||
+             oc_hwdb_get(*db, o->what_if.item[i] + 3, &(*device)[i], &err)))
+            return cli_fail_err(&err);
     return 0;
 }
 
-static int find_device(struct job *j)
+static int cost_read(struct job *j)
 {
-    int rc = cli_what_if_devices(j->o, &j->hwdb, &j->what_if_device);
-    if (rc)
+    const struct cli_opts *o = j->o;
+    struct cli_side *s = &j->side;
+    int rc = what_if_devices(o, &s->hwdb, &j->what_if_device);
+    rc = rc ? rc : cli_side_read(o, s);
+    if (rc || s->profiles.n < 2)
         return rc;
-    if (!j->o->hw.n && (j->o->roofline || cost_is(j->o->cache, "on")))
-        return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
-                        j->o->roofline ? "--roofline" : "--cache on");
-    if (!j->o->hw.n)
-        return j->o->hw_set.n ? cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw") : 0;
-    if (j->o->hw.n > 1)
+    if (!s->model)
         return cli_fail(
-            CLI_USAGE,
-            "--hw: a report has one device, not %zu; several: onnxcost compare MODEL --hw A --hw B",
-            j->o->hw.n);
-    return cli_find_recorded_device(j->o, cli_hw(j->o), j->profile, &j->hwdb, &j->device);
-}
-
-/* ---- analysis --------------------------------------------------------------------------------------- */
-
-static struct oc_analyze_opts analyze_opts(const struct job *j)
-{
-    struct oc_analyze_opts opts = cli_analyze_opts(j->o, &j->shapes);
-    opts.control = j->control;
-    opts.n_control = j->n_control;
-    return opts;
+            CLI_USAGE, "several profiles need their model: onnxcost MODEL -p A -p B; alone, one profile at a "
+                       "time");
+    if (o->advise || o->optimized_model || o->annotate)
+        return cli_fail(CLI_USAGE, "--%s goes with one profile",
+                        o->advise            ? "advise"
+                        : o->optimized_model ? "optimized-model"
+                                             : "annotate");
+    return 0;
 }
 
 static int cost_analyze(struct job *j)
 {
-    struct oc_err err;
-    if (!j->model)
-        return 0;
-    if (j->profile) {
-        j->n_profile_shape = oc_profile_input_shapes(j->model, j->profile, &j->profile_shape);
-        j->n_control = oc_profile_control(j->model, j->profile, &j->control);
-    }
-    int rc = cli_shapes_parse(j->o, j->profile_shape, j->n_profile_shape, &j->shapes);
-    if (rc)
-        return rc;
-    struct oc_analyze_opts opts = analyze_opts(j);
-    cli_progress_say(j->progress, "analysing", j->model_path);
-    return oc_analyze(j->model, &opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
-}
-
-/* ---- join ------------------------------------------------------------------------------------------- */
-
-static int cost_join(struct job *j)
-{
-    struct oc_err err;
-    if (!j->model || !j->profile)
-        return 0;
-    int rc = j->o->optimized_model ? cli_load_model(j->o->optimized_model, j->o, &j->optimized) : 0;
-    if (rc)
-        return rc;
-    j->joins = cli_xcalloc(j->n_list, sizeof(struct oc_join *));
-    for (size_t i = 0; i < j->n_list; i++)
-        if (oc_join_make(j->model, j->analysis, j->list[i], j->optimized, &j->joins[i], &err))
-            return cli_fail_err(&err);
-    j->join = j->joins[0];
-    struct oc_analyze_opts opts = analyze_opts(j);
-    if (j->n_list == 1 && oc_join_sizes(j->analysis, &opts, j->optimized, j->joins[0], &err))
-        return cli_fail_err(&err);
-    return 0;
+    return cli_side_analyze(j->o, &j->side);
 }
 
 /* ---- output ----------------------------------------------------------------------------------------- */
@@ -301,88 +248,72 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
 static int cost_fit(struct job *j, FILE *f)
 {
     bool table = !j->o->format || cost_is(j->o->format, "table") || cost_is(j->o->format, "compact");
-    struct oc_analyze_opts opts = analyze_opts(j);
     if (table)
         fputc('\n', f);
-    return cli_write_fit(j->analysis, &opts, j->device, table ? f : stderr);
+    return cli_write_fit(j->side.analysis, &j->side.opts, j->side.in.device, table ? f : stderr);
 }
 
 static int cost_compare(struct job *j, const struct oc_report_opts *opts, FILE *f, struct oc_err *err)
 {
-    struct oc_compare_source *source = cli_xcalloc(j->n_list + 1, sizeof(*source));
-    for (size_t i = 0; i < j->n_list; i++)
-        source[i] = (struct oc_compare_source){.profile = j->list[i], .join = j->joins ? j->joins[i] : NULL};
-    int rc =
-        oc_compare_write(j->model, j->analysis, j->device, source, j->n_list, j->o->combine, opts, f, err);
+    const struct cli_side *s = &j->side;
+    size_t n = s->profiles.n;
+    struct oc_compare_source *source = cli_xcalloc(n + 1, sizeof(*source));
+    for (size_t i = 0; i < n; i++)
+        source[i] =
+            (struct oc_compare_source){.profile = s->profiles.item[i], .join = s->join ? s->join[i] : NULL};
+    int rc = oc_compare_write(s->model, s->analysis, s->in.device, source, n, j->o->combine, opts, f, err);
     free(source);
     return rc;
 }
 
-/* Before anything is written. */
-static int check_pairs(struct job *j)
+static int put_annotated(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    int rc = 0;
-    cli_check_filters(j->o, j->analysis, j->list, j->n_list);
-    for (size_t i = 0; i < j->n_list && !rc; i++)
-        rc = cli_check_pair(j->o, &(struct oc_report_in){.model = j->model,
-                                                         .analysis = j->analysis,
-                                                         .profile = j->list[i],
-                                                         .join = j->joins ? j->joins[i] : NULL,
-                                                         .device = j->device});
-    return rc;
+    const struct job *j = job;
+    struct oc_report_opts opts = report_opts(j->o, NULL);
+    cli_progress_say(j->side.progress, "writing", j->o->annotate);
+    return oc_annotate_write(&j->side.in, &opts, j->o->annotate, out->f, err);
 }
 
 /* Writes the annotated model to its own file. */
 static int annotate(struct job *j)
 {
-    const char *path = j->o->annotate;
-    struct cli_output out;
+    return j->o->annotate ? cli_output_write(j->o->annotate, put_annotated, j) : 0;
+}
+
+/* The device that the profile names, for a proposal; NULL: none in the hardware files. */
+static const struct oc_device *recorded_device(const struct oc_profile *p, struct oc_hwdb **db)
+{
+    const struct oc_device *device = NULL;
     struct oc_err err;
-    if (!path)
-        return 0;
-    if (j->n_list > 1)
-        return cli_fail(CLI_USAGE, "--annotate goes with one profile");
-    struct oc_report_in in = {.model = j->model,
-                              .analysis = j->analysis,
-                              .profile = j->profile,
-                              .join = j->join,
-                              .device = j->device};
-    struct oc_report_opts opts = report_opts(j->o, NULL);
-    int rc = cli_output_open(path, &out);
-    if (rc)
-        return rc;
-    cli_progress_say(j->progress, "writing", path);
-    return cli_output_finish(&out, oc_annotate_write(&in, &opts, path, out.f, &err), &err);
+    if (p && oc_profile_device(p) && (*db || !oc_hwdb_open(NULL, db, &err)) &&
+        oc_hwdb_find(*db, oc_profile_device(p), &device, NULL))
+        device = NULL;
+    return device;
 }
 
 static int cost_write_report(struct job *j)
 {
     struct cli_output out;
     struct oc_err err;
+    struct cli_side *s = &j->side;
     int rc = cli_output_open(j->o->output, &out);
     if (rc)
         return rc;
-    struct oc_report_in in = {.model = j->model,
-                              .analysis = j->analysis,
-                              .profile = j->profile,
-                              .join = j->join,
-                              .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
     struct oc_report_outcome outcome = {0};
     opts.what_if_device = j->what_if_device;
     opts.outcome = &outcome;
-    const struct oc_device *recorded = j->device ? NULL : cli_recorded_device(j->profile, &j->hwdb);
+    const struct oc_device *recorded = s->in.device ? NULL : recorded_device(s->in.profile, &s->hwdb);
     opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
     char *made = cli_page_made(j->o);
     bool live = cost_is(j->o->format, "html");
     opts.made = made;
-    struct oc_analyze_opts analyze = analyze_opts(j);
-    if (live && !j->hwdb && oc_hwdb_open(NULL, &j->hwdb, &err))
-        j->hwdb = NULL; /* the page then has the report's device only */
-    opts.analyze = live ? &analyze : NULL;
-    opts.hwdb = j->hwdb;
-    int failed = (j->n_list > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
-                                                 : oc_report_write(&in, &opts, out.f, &err))
+    if (live && !s->hwdb && oc_hwdb_open(NULL, &s->hwdb, &err))
+        s->hwdb = NULL; /* the page then has the report's device only */
+    opts.analyze = live ? &s->opts : NULL;
+    opts.hwdb = s->hwdb;
+    int failed = (s->profiles.n > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
+                                                     : oc_report_write(&s->in, &opts, out.f, &err))
                      ? cli_fail_err(&err)
                      : 0;
     free(made);
@@ -416,17 +347,18 @@ static size_t warn_about(const struct oc_diag *d, size_t n, size_t before, bool 
 /* How many there are; printed when the report has no place for them. */
 static size_t cost_findings(const struct job *j, bool print)
 {
+    const struct cli_side *s = &j->side;
     const struct oc_diag *d;
     size_t n = 0, count;
-    if (j->model && (count = oc_model_diags(j->model, &d)))
+    if (s->model && (count = oc_model_diags(s->model, &d)))
         n += warn_about(d, count, n, print);
-    if (j->analysis && (count = oc_analysis_diags(j->analysis, &d)))
+    if (s->analysis && (count = oc_analysis_diags(s->analysis, &d)))
         n += warn_about(d, count, n, print);
-    for (size_t i = 0; i < j->n_list; i++)
-        if ((count = oc_profile_diags(j->list[i], &d)))
+    for (size_t i = 0; i < s->profiles.n; i++)
+        if ((count = oc_profile_diags(s->profiles.item[i], &d)))
             n += warn_about(d, count, n, print);
-    for (size_t i = 0; j->join && i < j->n_list; i++)
-        if ((count = oc_join_diags(j->joins[i], &d)))
+    for (size_t i = 0; s->join && i < s->profiles.n; i++)
+        if ((count = oc_join_diags(s->join[i], &d)))
             n += warn_about(d, count, n, print);
     if (print && n > MAX_WARNINGS)
         cli_warn("and %zu more; --format json has all", n - MAX_WARNINGS);
@@ -436,25 +368,25 @@ static size_t cost_findings(const struct job *j, bool print)
 static bool report_prints_findings(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (j->n_list > 1 || o->combine || cost_is(o->format, "csv") || cost_is(o->format, "trace") ||
+    if (j->side.profiles.n > 1 || o->combine || cost_is(o->format, "csv") || cost_is(o->format, "trace") ||
         cost_is(o->format, "model-explorer") || cost_is(o->format, "netron") || o->confluence ||
         o->dump_only_opr || ((o->why.n || o->explain_match.n) && !cost_is(o->format, "json")) ||
         (o->print_only && !cost_is(o->print_only, "summary")))
         return false;
     return cost_is(o->format, "json") || cost_is(o->format, "markdown") || cost_is(o->format, "md") ||
-           cost_is(o->format, "html") || o->embed || j->model ||
-           !cost_is(oc_profile_importer(j->profile), "megengine");
+           cost_is(o->format, "html") || o->embed || j->side.model ||
+           !cost_is(oc_profile_importer(j->side.in.profile), "megengine");
 }
 
 static int cost_strict_result(const struct job *j, size_t n_findings)
 {
     size_t unknown = 0, estimated = 0, assumed = 0;
-    if (j->analysis) {
+    if (j->side.analysis) {
         struct oc_totals t;
-        oc_analysis_total(j->analysis, &t);
+        oc_analysis_total(j->side.analysis, &t);
         unknown = t.unknown_nodes;
         estimated = t.estimated_nodes;
-        assumed = oc_analysis_assumptions(j->analysis);
+        assumed = oc_analysis_assumptions(j->side.analysis);
     }
     if (!j->o->strict || !(n_findings + unknown + estimated + assumed))
         return 0;
@@ -470,13 +402,14 @@ static void show_host_times(const struct job *j)
 {
     const struct oc_diag *d;
     struct oc_err err;
-    size_t n = j->profile && !j->model && !j->o->show_host && !j->o->print_only
-                   ? oc_profile_diags(j->profile, &d)
+    const struct cli_side *s = &j->side;
+    size_t n = s->in.profile && !s->model && !j->o->show_host && !j->o->print_only
+                   ? oc_profile_diags(s->in.profile, &d)
                    : 0;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(d[i].code, "W-host-times-only"))
             continue;
-        struct oc_report_in in = {.profile = j->profile};
+        struct oc_report_in in = {.profile = s->in.profile};
         struct oc_report_opts opts = report_opts(j->o, NULL);
         opts.print_only = "host";
         oc_report_write(&in, &opts, stderr, &err);
@@ -487,23 +420,21 @@ static void show_host_times(const struct job *j)
 
 static int cost_run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {
-        find_files,  cost_check_options, check_function, load_model,  load_profile,
-        find_device, cost_analyze,       cost_join,      check_pairs, annotate};
+    static int (*const steps[])(struct job *) = {find_files, cost_check_options, cost_read, cost_analyze,
+                                                 annotate};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);
-    cli_progress_stop(j->progress); /* its line must be gone before the report comes */
-    j->progress = NULL;
+    cli_progress_stop(j->side.progress); /* its line must be gone before the report comes */
+    j->side.progress = NULL;
     if (rc || !cli_wants_function(j->o))
         return rc ? rc : cost_write_report(j);
-    struct oc_analyze_opts opts = analyze_opts(j);
-    return cli_write_function(j->o, j->model, &opts);
+    return cli_write_function(j->o, &j->side);
 }
 
 int cmd_cost(const struct cli_opts *o)
 {
-    struct job j = {.o = o, .progress = cli_progress_start()};
+    struct job j = {.o = o, .side.progress = cli_progress_start()};
     int rc = cost_run(&j);
     if (!rc && cli_wants_function(o)) {
         cost_findings(&j, true);
@@ -514,21 +445,8 @@ int cmd_cost(const struct cli_opts *o)
         if (tell)
             show_host_times(&j);
     }
-    cli_shapes_free(&j.shapes);
-    for (size_t i = 0; j.joins && i < j.n_list; i++)
-        oc_join_free(j.joins[i]);
-    free(j.joins);
-    oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);
-    free(j.control);
-    oc_model_free(j.optimized);
-    oc_analysis_free(j.analysis);
-    for (size_t i = 0; i < j.n_list; i++)
-        oc_profile_close(j.list[i]);
-    free(j.list);
+    cli_side_close(&j.side);
     free(j.profiles.item);
-    oc_kernel_names_free(j.kernel_names);
-    oc_model_free(j.model);
     free(j.what_if_device);
-    oc_hwdb_free(j.hwdb);
     return rc;
 }

@@ -16,9 +16,11 @@
 
 /* RECORDINGS... on the command line, with --hw and related options. */
 struct measured {
+    const struct cli_opts *o;
     struct oc_hwdb *hwdb;
     const struct oc_device *device; /* NULL: without --hw */
     struct oc_samples *samples;
+    struct oc_calibration *calibration; /* that is fitted to them */
 };
 
 static void on_recording(void *arg, const char *name)
@@ -55,7 +57,6 @@ static void print_sample_warnings(const struct oc_samples *samples)
 static int measured_read(const struct cli_opts *o, const char *command, struct measured *out)
 {
     const int64_t most = 1000000;
-    *out = (struct measured){0};
     if (!o->word.n)
         return cli_fail(CLI_USAGE, "%s needs recordings: profiles next to their models, or lists of them",
                         command);
@@ -65,8 +66,6 @@ static int measured_read(const struct cli_opts *o, const char *command, struct m
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > most))
         return cli_fail(CLI_USAGE, "--warmup needs a number from 0 to %lld, not %lld", (long long)most,
                         (long long)o->warmup.v);
-    if (o->hw_set.n && !o->hw.n)
-        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     int rc = o->hw.n ? cli_find_device(o, cli_hw(o), &out->hwdb, &out->device) : 0;
     rc = rc ? rc : read_samples(o, out);
     if (!rc)
@@ -76,45 +75,31 @@ static int measured_read(const struct cli_opts *o, const char *command, struct m
 
 static void measured_free(struct measured *m)
 {
+    oc_calibration_free(m->calibration);
     oc_samples_free(m->samples);
     oc_hwdb_free(m->hwdb);
 }
 
 /* ---- calibrate -------------------------------------------------------------------------------------- */
 
-static int write_samples(const struct cli_opts *o, const struct oc_samples *samples)
+static int put_samples(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    const char *format = o->format && !strcmp(o->format, "json") ? "json" : "csv";
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out, oc_samples_write(samples, format, out.f, &err), &err);
+    const struct measured *m = job;
+    return oc_samples_write(m->samples, m->o->format && !strcmp(m->o->format, "json") ? "json" : "csv",
+                            out->f, err);
 }
 
-static int save_calibration(const struct cli_opts *o, const struct oc_calibration *cal)
+static int put_calibration(const void *cal, const struct cli_output *out, struct oc_err *err)
 {
-    struct cli_output out;
-    int rc = o->output ? cli_output_open(o->output, &out) : 0;
-    if (rc || !o->output)
-        return rc;
-    oc_calibration_write(cal, out.f);
-    return cli_output_close(&out, true);
+    (void)err;
+    oc_calibration_write(cal, out->f);
+    return 0;
 }
 
-/* The table goes to standard output, unless the file does. */
-static int print_calibration(const struct cli_opts *o, const struct oc_calibration *cal,
-                             const struct oc_samples *samples)
+static int put_calibration_report(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    struct cli_output out;
-    struct oc_err err;
-    if (o->output && !strcmp(o->output, "-"))
-        return 0;
-    int rc = cli_output_open(NULL, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out, oc_calibration_report(cal, samples, cli_format(o), out.f, &err), &err);
+    const struct measured *m = job;
+    return oc_calibration_report(m->calibration, m->samples, cli_format(m->o), out->f, err);
 }
 
 static void today_text(char *buf, size_t cap)
@@ -125,58 +110,59 @@ static void today_text(char *buf, size_t cap)
         buf[0] = '\0';
 }
 
-static int make_calibration(const struct cli_opts *o, const struct oc_samples *samples)
+/* The table goes to standard output, unless the file does. */
+static int make_calibration(struct measured *m)
 {
     char date[16];
-    struct oc_calibration *cal;
+    const struct cli_opts *o = m->o;
     struct oc_err err;
     today_text(date, sizeof(date));
     const struct oc_calibration_opts opts = {.no_forest = o->curves_only, .created = date};
-    if (oc_calibration_make(samples, &opts, &cal, &err))
+    if (oc_calibration_make(m->samples, &opts, &m->calibration, &err))
         return cli_fail_err(&err);
-    int rc = save_calibration(o, cal);
-    rc = rc ? rc : print_calibration(o, cal, samples);
-    oc_calibration_free(cal);
-    return rc;
+    int rc = o->output ? cli_output_write(o->output, put_calibration, m->calibration) : 0;
+    if (rc || (o->output && !strcmp(o->output, "-")))
+        return rc;
+    return cli_output_write(NULL, put_calibration_report, m);
 }
 
 int cmd_calibrate(const struct cli_opts *o)
 {
-    struct measured m = {0};
+    struct measured m = {.o = o};
     int rc = !o->hw.n && !o->dump_samples
                  ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
                  : measured_read(o, "calibrate", &m);
     if (!rc)
-        rc = o->dump_samples ? write_samples(o, m.samples) : make_calibration(o, m.samples);
+        rc = o->dump_samples ? cli_output_write(o->output, put_samples, &m) : make_calibration(&m);
     measured_free(&m);
     return rc;
 }
 
 /* ---- validate --------------------------------------------------------------------------------------- */
 
-static int write_validation(const struct cli_opts *o, const struct oc_validation_result *v)
+struct validation_job {
+    const struct cli_opts *o;
+    struct oc_validation_result *result;
+};
+
+static int put_validation(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    const char *format = cli_format(o);
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out, oc_validation_write(v, format, out.f, &err), &err);
+    const struct validation_job *j = job;
+    return oc_validation_write(j->result, cli_format(j->o), out->f, err);
 }
 
 int cmd_validate(const struct cli_opts *o)
 {
-    struct measured m = {0};
-    struct oc_validation_result *v = NULL;
+    struct measured m = {.o = o};
+    struct validation_job j = {.o = o};
     struct oc_err err;
     const struct oc_validation_opts opts = {.no_forest = o->curves_only};
     int rc = !o->hw.n ? cli_fail(CLI_USAGE, "validate needs the device that was measured: --hw NAME")
                       : measured_read(o, "validate", &m);
-    if (!rc && oc_validation_make(m.samples, &opts, &v, &err))
+    if (!rc && oc_validation_make(m.samples, &opts, &j.result, &err))
         rc = cli_fail_err(&err);
-    rc = rc ? rc : write_validation(o, v);
-    oc_validation_result_free(v);
+    rc = rc ? rc : cli_output_write(o->output, put_validation, &j);
+    oc_validation_result_free(j.result);
     measured_free(&m);
     return rc;
 }
@@ -234,14 +220,14 @@ static const char *fusion_of(const struct cli_opts *o)
 static int open_estimate_side(struct estimate_job *j)
 {
     const struct cli_opts *o = j->o;
-    struct oc_err err;
-    if (o->calibration && oc_calibration_load(o->calibration, &j->cal, &err))
-        return cli_fail_err(&err);
-    j->side.model_path = has_own_kernels(o) ? o->optimized_model : o->word.item[0];
-    j->side.profile_path = o->profile.n ? o->profile.item[0] : NULL;
-    j->side.optimized_path = o->profile.n ? o->optimized_model : NULL;
-    j->side.hw = cli_hw(o);
-    j->side.any_device = true;
+    int rc = cli_load_calibration(o, &j->cal);
+    if (rc)
+        return rc;
+    cli_side_of(o, &j->side);
+    if (has_own_kernels(o)) {
+        j->side.model_path = o->optimized_model;
+        j->side.optimized_path = NULL;
+    }
     return cli_side_open(o, &j->side);
 }
 
@@ -249,7 +235,7 @@ static int make_estimate(struct estimate_job *j)
 {
     struct oc_err err;
     const struct oc_estimate_opts opts = {.calibration = j->cal,
-                                          .join = j->side.join,
+                                          .join = j->side.in.join,
                                           .fusion = fusion_of(j->o),
                                           .simd = j->o->simd,
                                           .width_chars = cli_width_of(j->o),
@@ -260,17 +246,20 @@ static int make_estimate(struct estimate_job *j)
                : 0;
 }
 
+static int put_estimate(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct estimate_job *j = job;
+    const struct cli_int *top = &j->o->top;
+    return oc_estimate_write(j->estimate, cli_format(j->o),
+                             !top->set    ? TOP
+                             : top->v > 0 ? (size_t)top->v
+                                          : 0,
+                             out->f, err);
+}
+
 static int write_estimate(struct estimate_job *j)
 {
-    const struct cli_opts *o = j->o;
-    const char *format = cli_format(o);
-    size_t top = !o->top.set ? TOP : o->top.v > 0 ? (size_t)o->top.v : 0;
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out, oc_estimate_write(j->estimate, format, top, out.f, &err), &err);
+    return cli_output_write(j->o->output, put_estimate, j);
 }
 
 int cmd_estimate(const struct cli_opts *o)
@@ -369,8 +358,6 @@ static int add_names(const struct cli_opts *o, bool filters, const char *names, 
 static int collect_devices(const struct cli_opts *o, bool filters, struct device_list *out)
 {
     *out = (struct device_list){0};
-    if (!o->hw.n && o->hw_set.n)
-        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     for (size_t i = 0; i < o->hw.n; i++) {
         int rc = add_names(o, filters, o->hw.item[i], out);
         if (rc)
@@ -389,13 +376,13 @@ static void devices_free(struct device_list *d)
 
 struct comparison {
     const struct cli_opts *o;
-    struct cli_shapes shapes;
+    struct cli_side side;
     struct device_list devices;
     struct cli_sizes batches;
     char *dimension; /* of the batch, NULL: not named */
     struct oc_calibration *calibration;
-    struct oc_model *model;
     struct oc_rank *rank;
+    char *made; /* NULL: no page */
 };
 
 /* --batch [NAME=]LIST */
@@ -420,18 +407,14 @@ static int compare_make(struct comparison *c)
     if (!o->hw.n)
         return cli_fail(CLI_USAGE,
                         "'compare' needs devices: --hw NAME --hw NAME (onnxcost hw list shows them)");
-    int rc = cli_shapes_parse(o, NULL, 0, &c->shapes);
-    if (!rc)
-        rc = collect_devices(o, true, &c->devices);
-    if (!rc)
-        rc = take_batches(c);
+    c->side.model_path = o->word.item[0];
+    int rc = collect_devices(o, true, &c->devices);
+    rc = rc ? rc : take_batches(c);
+    rc = rc ? rc : cli_load_calibration(o, &c->calibration);
+    rc = rc ? rc : cli_side_read(o, &c->side);
     if (rc)
         return rc;
-    if (o->calibration && oc_calibration_load(o->calibration, &c->calibration, &err))
-        return cli_fail_err(&err);
-    if ((rc = cli_load_model(o->word.item[0], o, &c->model)) != 0)
-        return rc;
-    struct oc_analyze_opts analyze = cli_analyze_opts(o, &c->shapes);
+    struct oc_analyze_opts analyze = cli_analyze_opts(o, &c->side.shapes);
     struct oc_rank_opts opts = {.analyze = &analyze,
                                 .device = c->devices.item,
                                 .n_device = c->devices.n,
@@ -442,42 +425,35 @@ static int compare_make(struct comparison *c)
                                 .as = o->as,
                                 .calibration = c->calibration,
                                 .cache = !o->cache || strcmp(o->cache, "off")};
-    return oc_rank_make(c->model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
+    return oc_rank_make(c->side.model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 
-static int write_rank(const struct comparison *c)
+static int put_rank(const void *job, const struct cli_output *out, struct oc_err *err)
 {
+    const struct comparison *c = job;
     const struct cli_opts *o = c->o;
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    char *made = cli_page_made(o);
-    struct oc_rank_write_opts opts = {.format = cli_format(o),
-                                      .width_chars = cli_width(&out, &o->width),
-                                      .color = cli_color(&out, o->color),
-                                      .has_top = o->top.set,
-                                      .top = o->top.v,
-                                      .made = made};
-    int failed = oc_rank_write(c->rank, &opts, out.f, &err);
-    free(made);
-    return cli_output_finish(&out, failed, &err);
+    const struct oc_rank_write_opts opts = {.format = cli_format(o),
+                                            .width_chars = cli_width(out, &o->width),
+                                            .color = cli_color(out, o->color),
+                                            .has_top = o->top.set,
+                                            .top = o->top.v,
+                                            .made = c->made};
+    return oc_rank_write(c->rank, &opts, out->f, err);
 }
 
 int cmd_compare(const struct cli_opts *o)
 {
-    struct comparison c = {.o = o};
+    struct comparison c = {.o = o, .made = cli_page_made(o)};
     int rc = compare_make(&c);
     if (!rc)
-        rc = write_rank(&c);
+        rc = cli_output_write(o->output, put_rank, &c);
     oc_rank_free(c.rank);
     oc_calibration_free(c.calibration);
-    cli_shapes_free(&c.shapes);
     devices_free(&c.devices);
     free(c.batches.v);
     free(c.dimension);
-    oc_model_free(c.model);
+    free(c.made);
+    cli_side_close(&c.side);
     return rc;
 }
 
@@ -487,8 +463,8 @@ enum { MAX_DEVICES = 64 };
 
 struct llm_job {
     const struct cli_opts *o;
-    struct cli_shapes shapes;
-    struct oc_model *model, *draft;
+    struct cli_side side;
+    struct oc_model *draft;
     struct device_list devices;
     struct oc_calibration *calibration;
     struct oc_llm *llm;
@@ -531,22 +507,17 @@ static int llm_make(struct llm_job *v)
         return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
     if ((v->o->draft != NULL) != (v->o->acceptance != NULL))
         return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
-    int rc = cli_shapes_parse(v->o, NULL, 0, &v->shapes);
-    if (!rc)
-        rc = find_llm_devices(v);
-    if (!rc)
-        rc = take_llm_batch(v, &batch);
-    if (rc)
-        return rc;
-    if ((rc = cli_load_model(v->o->word.item[0], v->o, &v->model)) != 0)
-        return rc;
-    if (v->o->draft && (rc = cli_load_model(v->o->draft, v->o, &v->draft)) != 0)
-        return rc;
     if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache))
         return cli_fail(CLI_USAGE, "--as, --cache and --calibration need a device: name it with --hw");
-    if (v->o->calibration && oc_calibration_load(v->o->calibration, &v->calibration, &err))
-        return cli_fail_err(&err);
-    struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
+    v->side.model_path = v->o->word.item[0];
+    int rc = find_llm_devices(v);
+    rc = rc ? rc : take_llm_batch(v, &batch);
+    rc = rc ? rc : cli_side_read(v->o, &v->side);
+    rc = rc || !v->o->draft ? rc : cli_load_model(v->o->draft, v->o, &v->draft);
+    rc = rc ? rc : cli_load_calibration(v->o, &v->calibration);
+    if (rc)
+        return rc;
+    struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->side.shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
                                .batch = batch,
                                .prompt = v->o->prompt.v,
@@ -563,18 +534,13 @@ static int llm_make(struct llm_job *v)
                                .cache = !v->o->cache || strcmp(v->o->cache, "off") != 0,
                                .calibration = v->calibration,
                                .made = v->made};
-    return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
+    return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 
-static int write_llm(const struct llm_job *v)
+static int put_llm(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    const char *format = cli_format(v->o);
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(v->o->output, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out, oc_llm_write(v->llm, format, out.f, &err), &err);
+    const struct llm_job *v = job;
+    return oc_llm_write(v->llm, cli_format(v->o), out->f, err);
 }
 
 int cmd_llm(const struct cli_opts *o)
@@ -582,11 +548,10 @@ int cmd_llm(const struct cli_opts *o)
     struct llm_job v = {.o = o, .made = cli_page_made(o)};
     int rc = llm_make(&v);
     if (!rc)
-        rc = write_llm(&v);
+        rc = cli_output_write(o->output, put_llm, &v);
     oc_llm_free(v.llm);
     free(v.made);
-    cli_shapes_free(&v.shapes);
-    oc_model_free(v.model);
+    cli_side_close(&v.side);
     oc_model_free(v.draft);
     oc_calibration_free(v.calibration);
     devices_free(&v.devices);

@@ -20,6 +20,7 @@ struct check_job {
     struct oc_estimate *estimate;
     struct oc_bounds *bounds; /* with ranges of --dim; NULL */
     struct oc_check *check;
+    struct oc_baseline_kept *kept; /* of the file that is being written */
 };
 
 /* ---- check: limits ---------------------------------------------------------------------------------- */
@@ -93,12 +94,9 @@ static int make_budget(struct check_job *j)
 
 static int open_check_side(struct check_job *j)
 {
-    const struct cli_opts *o = j->o;
-    j->side.model_path = o->word.item[0];
-    j->side.profile_path = o->profile.n ? o->profile.item[0] : NULL;
-    j->side.optimized_path = o->optimized_model;
-    j->side.hw = o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
-    return cli_side_open(o, &j->side);
+    cli_side_of(j->o, &j->side);
+    j->side.any_device = false;
+    return cli_side_open(j->o, &j->side);
 }
 
 static int find_bounds(struct check_job *j)
@@ -116,33 +114,33 @@ static int estimate_latency(struct check_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    if (j->side.profile || !j->side.in.device || (!oc_budget_has(j->budget, "latency") && !o->save_baseline))
+    if (j->side.in.profile || !j->side.in.device ||
+        (!oc_budget_has(j->budget, "latency") && !o->save_baseline))
         return 0;
-    if (o->calibration && oc_calibration_load(o->calibration, &j->calibration, &err))
-        return cli_fail_err(&err);
+    int rc = cli_load_calibration(o, &j->calibration);
+    if (rc)
+        return rc;
     const struct oc_estimate_opts opts = {.calibration = j->calibration, .fusion = o->fusion};
     return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
                ? cli_fail_err(&err)
                : 0;
 }
 
+static int put_baseline(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct check_job *j = job;
+    return oc_baseline_write(&j->side.in, j->estimate, j->o->save_baseline, j->kept, out->f, err);
+}
+
 static int save_baseline(struct check_job *j)
 {
-    struct cli_output out;
-    struct oc_err err;
-    if (!j->o->save_baseline)
-        return 0;
-    int rc = cli_output_open(j->o->save_baseline, &out);
-    if (rc)
-        return rc;
     const char *path = j->o->save_baseline;
     struct oc_baseline_kept kept;
-    int failed =
-        oc_baseline_write(&j->side.in, j->estimate, path, &kept, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    if (!failed && !rc && kept.n)
+    j->kept = &kept;
+    int rc = path ? cli_output_write(path, put_baseline, j) : 0;
+    if (path && !rc && kept.n)
         cli_warn("'%s' keeps the old value of %s: unknown without a profile and a device", path, kept.names);
-    return failed ? failed : rc;
+    return rc;
 }
 
 static int make_check(struct check_job *j)
@@ -172,19 +170,19 @@ static int write_check_markdown(const void *check, FILE *f, struct oc_err *err)
     return oc_check_write(check, "markdown", 0, f, err);
 }
 
+static int put_check(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct check_job *j = job;
+    return oc_check_write(j->check, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+}
+
 static int write_check(struct check_job *j)
 {
     const struct cli_opts *o = j->o;
     const char *format = cli_format(o);
-    struct cli_output out;
-    struct oc_err err;
     if (!j->check)
         return 0;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    rc = cli_output_finish(&out, oc_check_write(j->check, format, cli_width(&out, &o->width), out.f, &err),
-                           &err);
+    int rc = cli_output_write(o->output, put_check, j);
     rc = rc ? rc : cli_step_summary(o, write_check_markdown, j->check);
     if (rc)
         return rc;
@@ -219,6 +217,7 @@ struct diff_job {
     struct cli_list model, profile;
     struct cli_side side[2];
     struct oc_diff *diff;
+    char *made; /* NULL: no page */
 };
 
 static void add_file(struct cli_list *l, const char *text)
@@ -251,9 +250,9 @@ static int sort_files(struct diff_job *j)
 }
 
 /* The first of a list for A, the second for B; one for both. */
-static const char *side_value(const struct cli_list *l, unsigned side)
+static const char **side_value(const struct cli_list *l, unsigned side)
 {
-    return !l->n ? NULL : l->item[side < l->n ? side : l->n - 1];
+    return !l->n ? NULL : &l->item[side < l->n ? side : l->n - 1];
 }
 
 static int choose_sides(struct diff_job *j)
@@ -262,9 +261,10 @@ static int choose_sides(struct diff_job *j)
     if (o->hw.n > 2)
         return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
     for (unsigned s = 0; s < 2; s++) {
-        j->side[s].model_path = side_value(&j->model, s);
+        j->side[s].model_path = *side_value(&j->model, s);
         j->side[s].profile_path = side_value(&j->profile, s);
-        j->side[s].hw = side_value(&o->hw, s);
+        j->side[s].n_profile_path = j->profile.n > 0;
+        j->side[s].hw = o->hw.n ? *side_value(&o->hw, s) : NULL;
     }
     j->side[0].optimized_path = o->optimized_model;
     j->side[1].optimized_path = o->b_optimized_model;
@@ -311,7 +311,7 @@ static int open_sides(struct diff_job *j)
     if (rc)
         return rc;
     if (j->model.n == 1)
-        j->side[1].same_model = j->side[0].in.model;
+        j->side[1].same_model = j->side[0].model;
     return cli_side_open(&j->of_b, &j->side[1]);
 }
 
@@ -329,25 +329,24 @@ static int write_diff_markdown(const void *diff, FILE *f, struct oc_err *err)
     return oc_diff_write(diff, &(struct oc_diff_write_opts){.format = "markdown"}, f, err);
 }
 
-static int write_diff(struct diff_job *j)
+static int put_diff(const void *job, const struct cli_output *out, struct oc_err *err)
 {
+    const struct diff_job *j = job;
     const struct cli_opts *o = j->o;
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    char *made = cli_page_made(o);
     const struct oc_diff_write_opts opts = {.format = cli_format(o),
                                             .sort = o->sort,
                                             .has_top = o->top.set,
                                             .top = o->top.v,
-                                            .width_chars = cli_width(&out, &o->width),
-                                            .color = cli_color(&out, o->color),
-                                            .made = made};
-    int failed = oc_diff_write(j->diff, &opts, out.f, &err);
-    free(made);
-    rc = cli_output_finish(&out, failed, &err);
+                                            .width_chars = cli_width(out, &o->width),
+                                            .color = cli_color(out, o->color),
+                                            .made = j->made};
+    return oc_diff_write(j->diff, &opts, out->f, err);
+}
+
+static int write_diff(struct diff_job *j)
+{
+    const struct cli_opts *o = j->o;
+    int rc = cli_output_write(o->output, put_diff, j);
     rc = rc ? rc : cli_step_summary(o, write_diff_markdown, j->diff);
     if (rc)
         return rc;
@@ -358,11 +357,12 @@ int cmd_diff(const struct cli_opts *o)
 {
     static int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
                                                       write_diff};
-    struct diff_job j = {.o = o};
+    struct diff_job j = {.o = o, .made = cli_page_made(o)};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_diff_free(j.diff);
+    free(j.made);
     cli_side_close(&j.side[1]);
     cli_side_close(&j.side[0]);
     free(j.of_b.dim.item);

@@ -21,8 +21,7 @@
 /* Two analyses that differ in their convention alone; one name given: ours is the first. */
 struct convention_pair {
     const struct cli_opts *o;
-    struct cli_shapes shapes;
-    struct oc_model *model;
+    struct cli_side side;
     struct oc_analysis *analysis[2];
 };
 
@@ -34,31 +33,24 @@ static int explain_analyze(struct convention_pair *p)
         return cli_fail(CLI_USAGE,
                         "'explain' needs a model and two conventions: onnxcost explain MODEL --convention A "
                         "--convention B");
-    int rc = cli_shapes_parse(p->o, NULL, 0, &p->shapes);
-    if (!rc)
-        rc = cli_load_model(p->o->word.item[0], p->o, &p->model);
+    p->side.model_path = p->o->word.item[0];
+    int rc = cli_side_read(p->o, &p->side);
     if (rc)
         return rc;
-    struct oc_analyze_opts opts = cli_analyze_opts(p->o, &p->shapes);
+    struct oc_analyze_opts opts = cli_analyze_opts(p->o, &p->side.shapes);
     for (int i = 0; i < 2; i++) {
         opts.convention = names->n == 2 ? names->item[i] : i ? names->item[0] : NULL;
-        if (oc_analyze(p->model, &opts, &p->analysis[i], &err))
+        if (oc_analyze(p->side.model, &opts, &p->analysis[i], &err))
             return cli_fail_err(&err);
     }
     return 0;
 }
 
-static int write_explanation(const struct convention_pair *p)
+static int put_explanation(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(p->o->output, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out,
-                             oc_explain_write(p->model, p->analysis[0], p->analysis[1], p->o->format,
-                                              cli_width(&out, &p->o->width), out.f, &err),
-                             &err);
+    const struct convention_pair *p = job;
+    return oc_explain_write(p->side.model, p->analysis[0], p->analysis[1], p->o->format,
+                            cli_width(out, &p->o->width), out->f, err);
 }
 
 int cmd_explain(const struct cli_opts *o)
@@ -66,11 +58,10 @@ int cmd_explain(const struct cli_opts *o)
     struct convention_pair p = {.o = o};
     int rc = explain_analyze(&p);
     if (!rc)
-        rc = write_explanation(&p);
-    cli_shapes_free(&p.shapes);
+        rc = cli_output_write(o->output, put_explanation, &p);
     oc_analysis_free(p.analysis[0]);
     oc_analysis_free(p.analysis[1]);
-    oc_model_free(p.model);
+    cli_side_close(&p.side);
     return rc;
 }
 
@@ -88,11 +79,8 @@ struct memory_job {
 
 int cli_check_memory(const struct cli_opts *o)
 {
-    if (o->fit && !o->hw.n)
-        return cli_fail(CLI_USAGE, "--fit needs --hw NAME; onnxcost hw list shows the names");
-    if (o->hw_set.n && !o->hw.n)
-        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
-    return 0;
+    return o->fit && !o->hw.n ? cli_fail(CLI_USAGE, "--fit needs --hw NAME; onnxcost hw list shows the names")
+                              : 0;
 }
 
 static int fit_result(const struct oc_memory *m)
@@ -158,18 +146,16 @@ static int make_plan(struct memory_job *j)
     return oc_memory_plan_make(j->side.analysis, &opts, &j->plan, &err) && asked ? cli_fail_err(&err) : 0;
 }
 
+static int put_plan(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct memory_job *j = job;
+    return oc_memory_plan_write(j->plan, plan_form_of(j->o), out->f, err);
+}
+
 /* Writes the file of --plan, if any. */
 static int save_plan(struct memory_job *j)
 {
-    const struct cli_opts *o = j->o;
-    struct cli_output out;
-    struct oc_err err;
-    if (!o->plan)
-        return 0;
-    int rc = cli_output_open(o->plan, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(&out, oc_memory_plan_write(j->plan, plan_form_of(o), out.f, &err), &err);
+    return j->o->plan ? cli_output_write(j->o->plan, put_plan, j) : 0;
 }
 
 /* ---- memory: the command ---------------------------------------------------------------------------- */
@@ -179,10 +165,7 @@ static int open_memory_side(struct memory_job *j)
     const struct cli_opts *o = j->o;
     if (o->word.n != 1)
         return cli_fail(CLI_USAGE, "'memory' needs one model: onnxcost memory MODEL [options]");
-    j->side.model_path = o->word.item[0];
-    j->side.profile_path = o->profile.n ? o->profile.item[o->profile.n - 1] : NULL;
-    j->side.hw = cli_hw(o);
-    j->side.any_device = true;
+    cli_side_of(o, &j->side);
     return cli_side_open(o, &j->side);
 }
 
@@ -191,7 +174,7 @@ static int make_memory(struct memory_job *j)
     const struct cli_opts *o = j->o;
     struct oc_err err;
     struct oc_memory_opts opts = {.as_onnxruntime = o->allocator && strcmp(o->allocator, "ort") == 0,
-                                  .profile = j->side.profile,
+                                  .profile = j->side.in.profile,
                                   .device = o->fit ? j->side.in.device : NULL,
                                   .analyze = &j->side.opts,
                                   .width_chars = cli_width_of(o),
@@ -204,37 +187,28 @@ static int make_memory(struct memory_job *j)
 }
 
 /* The plan is printed below the tables. As CSV and JSON, --reorder prints the order instead of the report. */
-static int write_memory_parts(const struct memory_job *j, const char *format, FILE *f)
+static int put_memory(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    struct oc_err err;
+    const struct memory_job *j = job;
+    const char *format = cli_format(j->o);
     bool table = !format || strcmp(format, "table") == 0, page = j->made != NULL;
-    if ((table || page || !j->o->reorder) && oc_memory_write(j->memory, format, f, &err))
-        return cli_fail_err(&err);
+    if ((table || page || !j->o->reorder) && oc_memory_write(j->memory, format, out->f, err))
+        return -1;
     if (table && j->plan)
-        fputc('\n', f);
-    if (j->plan && (table || (j->o->reorder && !page)) && oc_memory_order_write(j->plan, format, f, &err))
-        return cli_fail_err(&err);
-    return 0;
+        fputc('\n', out->f);
+    bool order = j->plan && (table || (j->o->reorder && !page));
+    return order ? oc_memory_order_write(j->plan, format, out->f, err) : 0;
 }
 
 static int write_memory(struct memory_job *j)
 {
-    struct cli_output out;
-    const char *format = cli_format(j->o);
-    int rc = cli_output_open(j->o->output, &out);
-    if (rc)
-        return rc;
-    int failed = write_memory_parts(j, format, out.f);
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc ? rc : fit_result(j->memory);
+    int rc = cli_output_write(j->o->output, put_memory, j);
+    return rc ? rc : fit_result(j->memory);
 }
 
-static int write_node_stats(const struct memory_job *j)
+static int put_node_stats(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(j->o->output, &out);
-    return rc ? rc : cli_output_finish(&out, oc_node_stats_write(j->side.analysis, out.f, &err), &err);
+    return oc_node_stats_write(((const struct memory_job *)job)->side.analysis, out->f, err);
 }
 
 int cmd_memory(const struct cli_opts *o)
@@ -247,7 +221,7 @@ int cmd_memory(const struct cli_opts *o)
     static int (*const steps[])(struct memory_job *) = {open_memory_side, make_plan, make_memory, save_plan,
                                                         write_memory};
     if (!rc && o->emit && (rc = open_memory_side(&j)) == 0)
-        rc = write_node_stats(&j);
+        rc = cli_output_write(o->output, put_node_stats, &j);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc && !o->emit; i++)
         rc = steps[i](&j);
     oc_memory_free(j.memory);
@@ -270,15 +244,10 @@ struct providers_job {
 };
 
 /* Without --providers: the lists that there are. */
-static int write_provider_lists(const struct cli_opts *o)
+static int put_provider_lists(const void *opts, const struct cli_output *out, struct oc_err *err)
 {
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    return cli_output_finish(
-        &out, oc_providers_write_lists(o->format, cli_width(&out, &o->width), out.f, &err), &err);
+    const struct cli_opts *o = opts;
+    return oc_providers_write_lists(o->format, cli_width(out, &o->width), out->f, err);
 }
 
 /* "cuda,cpu" */
@@ -305,11 +274,7 @@ static int providers_open(struct providers_job *j)
         return cli_fail(CLI_USAGE, "--providers needs names: --providers cuda,cpu");
     if (oc_providers_open(j->name, j->n, &j->providers, &err))
         return cli_fail_err(&err);
-    j->side.model_path = o->word.item[0];
-    j->side.profile_path = o->profile.n ? o->profile.item[o->profile.n - 1] : NULL;
-    j->side.optimized_path = o->optimized_model;
-    j->side.hw = cli_hw(o);
-    j->side.any_device = true;
+    cli_side_of(o, &j->side);
     return cli_side_open(o, &j->side);
 }
 
@@ -325,13 +290,9 @@ static int analyze_file(struct providers_job *j)
     return oc_analyze(j->side.in.model, &opts, &j->file, &err) ? cli_fail_err(&err) : 0;
 }
 
-static int write_assignment(struct providers_job *j)
+static int put_assignment(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(j->o->output, &out);
-    if (rc)
-        return rc;
+    const struct providers_job *j = job;
     struct oc_providers_in in = {.providers = j->providers,
                                  .model = j->side.in.model,
                                  .analysis = j->side.in.analysis,
@@ -339,20 +300,19 @@ static int write_assignment(struct providers_job *j)
                                  .profile = j->side.in.profile,
                                  .join = j->side.in.join,
                                  .device = j->side.in.device};
-    return cli_output_finish(
-        &out, oc_providers_write(&in, j->o->format, cli_width(&out, &j->o->width), out.f, &err), &err);
+    return oc_providers_write(&in, j->o->format, cli_width(out, &j->o->width), out->f, err);
 }
 
 int cmd_providers(const struct cli_opts *o)
 {
     struct providers_job j = {.o = o};
     if (!o->word.n && !o->providers)
-        return write_provider_lists(o);
+        return cli_output_write(o->output, put_provider_lists, o);
     int rc = providers_open(&j);
     if (!rc)
         rc = analyze_file(&j);
     if (!rc)
-        rc = write_assignment(&j);
+        rc = cli_output_write(o->output, put_assignment, &j);
     oc_analysis_free(j.file);
     cli_side_close(&j.side);
     oc_providers_free(j.providers);
@@ -409,8 +369,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     return 0;
 }
 
-/* ---- --sweep NAME=1,2,4  NAME=1..64*2  NAME=128..512+128
- * ---------------------------------------------------- */
+/* ---- functions: --sweep NAME=1,2,4  NAME=1..64*2  NAME=128..512+128 --------------------------------- */
 
 static int parse_axis(const char *text, struct oc_sweep_axis *out)
 {
@@ -427,173 +386,146 @@ static int parse_axis(const char *text, struct oc_sweep_axis *out)
     return 0;
 }
 
-/* ---- functions: the two reports --------------------------------------------------------------------- */
-
-struct made_function {
-    struct oc_closed_form *formula;
-    struct oc_sweep *sweep;
-};
-
-static int make_sweep(const struct cli_opts *o, const struct oc_model *model,
-                      const struct oc_analyze_opts *opts, struct made_function *made)
+static int parse_axes(const struct cli_list *list, struct oc_sweep_axis *axis)
 {
-    struct oc_sweep_axis *axis = cli_xcalloc(o->sweep.n, sizeof(*axis));
-    struct oc_err err;
     int rc = 0;
-    for (size_t i = 0; i < o->sweep.n && !rc; i++)
-        rc = parse_axis(o->sweep.item[i], &axis[i]);
-    if (!rc && oc_sweep_make(model, opts, axis, o->sweep.n, &made->sweep, &err))
-        rc = cli_fail_err(&err);
-    for (size_t i = 0; i < o->sweep.n; i++) {
+    for (size_t i = 0; i < list->n && !rc; i++)
+        rc = parse_axis(list->item[i], &axis[i]);
+    return rc;
+}
+
+static void axes_free(struct oc_sweep_axis *axis, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
         free((char *)axis[i].symbol);
         free((int64_t *)axis[i].value);
     }
     free(axis);
-    return rc;
 }
 
-static int make_formula(const struct oc_model *model, const struct oc_analyze_opts *opts,
-                        struct made_function *made)
-{
-    struct oc_err err;
-    return oc_closed_form_make(model, opts, &made->formula, &err) ? cli_fail_err(&err) : 0;
-}
+/* ---- functions: one report each --------------------------------------------------------------------- */
 
-static int write_made_function(const struct cli_opts *o, const struct made_function *m)
-{
-    const char *format = cli_format(o);
-    struct cli_output out;
-    struct oc_err err;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    unsigned width = cli_width(&out, &o->width);
-    int failed = m->formula ? oc_closed_form_write(m->formula, format, width, out.f, &err)
-                            : oc_sweep_write(m->sweep, format, width, out.f, &err);
-    failed = failed ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
-}
-
-static int formula_strict_result(const struct cli_opts *o, const struct made_function *m)
-{
-    size_t n = m->formula ? oc_closed_form_findings(m->formula) : oc_sweep_findings(m->sweep);
-    if (!o->strict || !n)
-        return 0;
-    return m->formula
-               ? cli_fail(CLI_FINDINGS, "strict: formulas that are missing, partial or not exact: %zu", n)
-               : cli_fail(CLI_FINDINGS, "strict: rows without totals or with inexact ones: %zu", n);
-}
-
-/* ---- functions: --training, --sparsity and --energy: reports of one analysis ------------------------ */
+struct function_job {
+    const struct cli_opts *o;
+    const struct cli_side *side;
+    struct oc_sweep_axis *axis; /* heap, one for each --sweep */
+    int *strict;                /* exit code of --strict, after a message */
+};
 
 static size_t rows_of(const struct cli_opts *o)
 {
     return o->all ? 0 : !o->top.set ? ROWS : o->top.v > 0 ? (size_t)o->top.v : 0;
 }
 
-static int strict_findings(const struct cli_opts *o, uint64_t unknown, bool exact)
+static void strict_figures(const struct function_job *j, uint64_t unknown, bool exact)
 {
-    if (!o->strict || exact)
-        return 0;
-    return cli_fail(CLI_FINDINGS, "strict: operators without a figure: %llu%s", (unsigned long long)unknown,
-                    unknown ? "" : ", but some figures are not exact");
+    if (j->o->strict && !exact)
+        *j->strict = cli_fail(CLI_FINDINGS, "strict: operators without a figure: %llu%s",
+                              (unsigned long long)unknown, unknown ? "" : ", but some figures are not exact");
 }
 
-/* Returns 0 or -1 and sets *rc to the exit code of --strict. */
-static int put_training(const struct cli_opts *o, const struct oc_analysis *a, const struct cli_output *out,
-                        int *rc, struct oc_err *err)
+static void strict_rows(const struct function_job *j, const char *what, size_t n)
 {
-    const struct oc_training_opts opts = {
-        .optimizer = o->training, .top = rows_of(o), .width_chars = cli_width(out, &o->width)};
-    struct oc_training *t;
-    if (oc_training_make(a, &opts, &t, err))
+    if (j->o->strict && n)
+        *j->strict = cli_fail(CLI_FINDINGS, "strict: %s: %zu", what, n);
+}
+
+static int put_bounds(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    const struct oc_analyze_opts *opts = &j->side->opts;
+    struct oc_bounds *b;
+    bool proven = true;
+    if (oc_bounds_make(j->side->model, opts, opts->range, opts->n_range, &b, err))
         return -1;
-    int failed = oc_training_write(t, cli_format(o), out->f, err);
+    int failed = oc_bounds_write(b, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
+        proven &= oc_bounds_figure(b, (enum oc_range_figure)f)->proven;
+    strict_figures(j, 0, proven);
+    oc_bounds_free(b);
+    return failed;
+}
+
+static int put_formula(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    struct oc_closed_form *formula;
+    if (oc_closed_form_make(j->side->model, &j->side->opts, &formula, err))
+        return -1;
+    int failed = oc_closed_form_write(formula, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    strict_rows(j, "formulas that are missing, partial or not exact", oc_closed_form_findings(formula));
+    oc_closed_form_free(formula);
+    return failed;
+}
+
+static int put_sweep(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    struct oc_sweep *sweep;
+    if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, j->o->sweep.n, &sweep, err))
+        return -1;
+    int failed = oc_sweep_write(sweep, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    strict_rows(j, "rows without totals or with inexact ones", oc_sweep_findings(sweep));
+    oc_sweep_free(sweep);
+    return failed;
+}
+
+static int put_training(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    const struct oc_training_opts opts = {
+        .optimizer = j->o->training, .top = rows_of(j->o), .width_chars = cli_width(out, &j->o->width)};
+    struct oc_training *t;
+    if (oc_training_make(j->side->analysis, &opts, &t, err))
+        return -1;
+    int failed = oc_training_write(t, cli_format(j->o), out->f, err);
     const struct oc_training_info *i = oc_training_info(t);
-    *rc = strict_findings(o, i->unknown_nodes, i->quality == OC_EXACT && i->memory_quality == OC_EXACT);
+    strict_figures(j, i->unknown_nodes, i->quality == OC_EXACT && i->memory_quality == OC_EXACT);
     oc_training_free(t);
     return failed;
 }
 
-static int put_sparsity(const struct cli_opts *o, const struct oc_analysis *a, const struct cli_output *out,
-                        int *rc, struct oc_err *err)
+static int put_sparsity(const void *job, const struct cli_output *out, struct oc_err *err)
 {
+    const struct function_job *j = job;
     struct oc_sparsity *s;
-    if (oc_sparsity_make(a, &s, err))
+    if (oc_sparsity_make(j->side->analysis, &s, err))
         return -1;
-    int failed = oc_sparsity_write(s, cli_format(o), rows_of(o), cli_width(out, &o->width), out->f, err);
-    *rc = strict_findings(o, oc_sparsity_info(s)->unknown_operators, !oc_sparsity_info(s)->unknown_operators);
+    int failed =
+        oc_sparsity_write(s, cli_format(j->o), rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
+    uint64_t unknown = oc_sparsity_info(s)->unknown_operators;
+    strict_figures(j, unknown, !unknown);
     oc_sparsity_free(s);
     return failed;
 }
 
-static int put_energy(const struct cli_opts *o, const struct oc_analysis *a, const struct cli_output *out,
-                      int *rc, struct oc_err *err)
+static int put_energy(const void *job, const struct cli_output *out, struct oc_err *err)
 {
+    const struct function_job *j = job;
     struct oc_energy *e;
-    if (oc_energy_make(a, o->energy, &e, err))
+    if (oc_energy_make(j->side->analysis, j->o->energy, &e, err))
         return -1;
-    int failed = oc_energy_write(e, cli_format(o), rows_of(o), cli_width(out, &o->width), out->f, err);
+    int failed =
+        oc_energy_write(e, cli_format(j->o), rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
     const struct oc_energy_info *i = oc_energy_info(e);
-    *rc = strict_findings(o, i->unknown_operators, !i->unknown_operators && i->quality == OC_EXACT);
+    strict_figures(j, i->unknown_operators, !i->unknown_operators && i->quality == OC_EXACT);
     oc_energy_free(e);
     return failed;
 }
 
-static int write_analysed(const struct cli_opts *o, const struct oc_model *model,
-                          const struct oc_analyze_opts *opts)
+int cli_write_function(const struct cli_opts *o, const struct cli_side *side)
 {
-    struct oc_analysis *a;
-    struct cli_output out;
-    struct oc_err err;
     int strict = 0;
-    if (oc_analyze(model, opts, &a, &err))
-        return cli_fail_err(&err);
-    int rc = cli_output_open(o->output, &out);
-    if (!rc) {
-        int failed = (o->training ? put_training
-                      : o->energy ? put_energy
-                                  : put_sparsity)(o, a, &out, &strict, &err);
-        rc = cli_output_finish(&out, failed, &err);
-    }
-    oc_analysis_free(a);
+    struct function_job j = {
+        .o = o, .side = side, .axis = cli_xcalloc(o->sweep.n, sizeof(*j.axis)), .strict = &strict};
+    cli_put put = side->opts.n_range ? put_bounds
+                  : o->formula       ? put_formula
+                  : o->sweep.n       ? put_sweep
+                  : o->training      ? put_training
+                  : o->energy        ? put_energy
+                                     : put_sparsity;
+    int rc = parse_axes(&o->sweep, j.axis);
+    rc = rc ? rc : cli_output_write(o->output, put, &j);
+    axes_free(j.axis, o->sweep.n);
     return rc ? rc : strict;
-}
-
-static int write_bounds(const struct cli_opts *o, const struct oc_model *model,
-                        const struct oc_analyze_opts *opts)
-{
-    struct oc_bounds *b;
-    struct cli_output out;
-    struct oc_err err;
-    if (oc_bounds_make(model, opts, opts->range, opts->n_range, &b, &err))
-        return cli_fail_err(&err);
-    bool proven = true;
-    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
-        proven &= oc_bounds_figure(b, (enum oc_range_figure)f)->proven;
-    int rc = cli_output_open(o->output, &out);
-    if (!rc)
-        rc = cli_output_finish(
-            &out, oc_bounds_write(b, cli_format(o), cli_width(&out, &o->width), out.f, &err), &err);
-    oc_bounds_free(b);
-    return rc ? rc : strict_findings(o, 0, proven);
-}
-
-int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
-                       const struct oc_analyze_opts *opts)
-{
-    if (opts->n_range)
-        return write_bounds(o, model, opts);
-    if (o->training || o->sparsity || o->energy)
-        return write_analysed(o, model, opts);
-    struct made_function made = {0};
-    int rc = o->formula ? make_formula(model, opts, &made) : make_sweep(o, model, opts, &made);
-    if (!rc)
-        rc = write_made_function(o, &made);
-    if (!rc)
-        rc = formula_strict_result(o, &made);
-    oc_closed_form_free(made.formula);
-    oc_sweep_free(made.sweep);
-    return rc;
 }

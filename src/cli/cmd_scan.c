@@ -220,7 +220,7 @@ static int take_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
     int rc = check_format(j);
-    rc = rc ? rc : cli_shapes_parse(o, NULL, 0, &j->shapes);
+    rc = rc ? rc : cli_shapes_parse(o, &j->shapes);
     if (rc)
         return rc;
     describe_settings(j);

@@ -618,40 +618,46 @@ static void version_write_data(FILE *f)
             conventions);
 }
 
+static int put_version(const void *opts, const struct cli_output *out, struct oc_err *err)
+{
+    (void)err;
+    fprintf(out->f, "onnxcost %s\n", ONNXCOST_VERSION);
+    if (((const struct cli_opts *)opts)->verbose) {
+        fprintf(out->f, "commit       %s\n", *ONNXCOST_COMMIT ? ONNXCOST_COMMIT : "unknown");
+        fprintf(out->f, "compiler     %s, %zu bits\n", COMPILER, 8 * sizeof(void *));
+        write_libraries(out->f);
+        version_write_data(out->f);
+    }
+    return 0;
+}
+
 int cli_version(const struct cli_opts *o)
 {
-    struct cli_output out;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    fprintf(out.f, "onnxcost %s\n", ONNXCOST_VERSION);
-    if (o->verbose) {
-        fprintf(out.f, "commit       %s\n", *ONNXCOST_COMMIT ? ONNXCOST_COMMIT : "unknown");
-        fprintf(out.f, "compiler     %s, %zu bits\n", COMPILER, 8 * sizeof(void *));
-        write_libraries(out.f);
-        version_write_data(out.f);
-    }
-    return cli_output_close(&out, true);
+    return cli_output_write(o->output, put_version, o);
 }
 
 /* ---- ops and schema --------------------------------------------------------------------------------- */
 
+static int put_ops(const void *opts, const struct cli_output *out, struct oc_err *err)
+{
+    const struct cli_opts *o = opts;
+    return oc_ops_write(o->format, cli_width(out, &o->width), out->f, err);
+}
+
 int cmd_ops(const struct cli_opts *o)
 {
-    struct cli_output out;
-    struct oc_err err;
-    int rc = o->word.n ? cli_fail(CLI_USAGE, "'ops' takes no argument, not '%s'", o->word.item[0]) : 0;
-    if (rc || (rc = cli_output_open(o->output, &out)))
-        return rc;
-    return cli_output_finish(&out, oc_ops_write(o->format, cli_width(&out, &o->width), out.f, &err), &err);
+    return o->word.n ? cli_fail(CLI_USAGE, "'ops' takes no argument, not '%s'", o->word.item[0])
+                     : cli_output_write(o->output, put_ops, o);
+}
+
+static int put_schema(const void *opts, const struct cli_output *out, struct oc_err *err)
+{
+    const struct cli_opts *o = opts;
+    return oc_schema_write(o->word.n ? o->word.item[0] : NULL, out->f, err);
 }
 
 int cmd_schema(const struct cli_opts *o)
 {
-    struct cli_output out;
-    struct oc_err err;
-    int rc = o->word.n > 1 ? cli_fail(CLI_USAGE, "one schema at a time, not '%s' too", o->word.item[1]) : 0;
-    if (rc || (rc = cli_output_open(o->output, &out)))
-        return rc;
-    return cli_output_finish(&out, oc_schema_write(o->word.n ? o->word.item[0] : NULL, out.f, &err), &err);
+    return o->word.n > 1 ? cli_fail(CLI_USAGE, "one schema at a time, not '%s' too", o->word.item[1])
+                         : cli_output_write(o->output, put_schema, o);
 }

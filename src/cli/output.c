@@ -266,13 +266,6 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err)
     return CLI_ENVIRONMENT;
 }
 
-int cli_output_finish(struct cli_output *out, int failed, const struct oc_err *err)
-{
-    int code = failed ? cli_output_fail(out, err) : 0;
-    int rc = cli_output_close(out, !failed);
-    return code ? code : rc;
-}
-
 int cli_output_close(struct cli_output *out, bool keep)
 {
     int error = close_stream(out, keep), rc = 0;
@@ -289,6 +282,18 @@ int cli_output_close(struct cli_output *out, bool keep)
     free(out->target);
     *out = (struct cli_output){0};
     return rc;
+}
+
+int cli_output_write(const char *path, cli_put put, const void *job)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(path, &out);
+    if (rc)
+        return rc;
+    int failed = put(job, &out, &err) ? cli_output_fail(&out, &err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
 }
 
 unsigned cli_width(const struct cli_output *out, const struct cli_int *asked)

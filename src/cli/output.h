@@ -34,8 +34,10 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err);
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);
 
-/* Both, after a writer of the library: `failed` is what it returned. Returns 0 or the exit code. */
-int cli_output_finish(struct cli_output *out, int failed, const struct oc_err *err);
+/* All of these: opens, lets `put` write, closes. `put` returns 0, or -1 with *err filled. Returns 0 or the exit
+ * code. */
+typedef int (*cli_put)(const void *job, const struct cli_output *out, struct oc_err *err);
+int cli_output_write(const char *path, cli_put put, const void *job);
 
 /* The same with --format html; otherwise NULL. */
 char *cli_page_made(const struct cli_opts *o);

@@ -451,6 +451,9 @@ static int run_command(int argc, char **argv, struct cli_opts *o)
         rc = take_embed(o);
     if (!rc)
         rc = check_numbers(o);
+    bool own = c->mask & (CLI_HW | CLI_COMPARE | CLI_ESTIMATE); /* names devices, or says that it needs one */
+    if (!rc && o->hw_set.n && !o->hw.n && !own)
+        rc = cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     if (!rc)
         rc = take_input_limits(o);
     if (!rc)
