@@ -12,7 +12,7 @@
 #include "onnxcost/report.h"
 #include "report/python.h"
 #include "report/select.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 #define INFO_WIDTH 30
 #define BAR_LENGTH 15

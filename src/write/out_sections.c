@@ -12,7 +12,7 @@
 #include "report/headline.h"
 #include "report/report.h"
 #include "write/report_write.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 #include "write/tables/json_keys.h"
 
 /* ---- suggestions ------------------------------------------------------------------------------------ */
@@ -66,7 +66,7 @@ static const char *none(const struct oc_advice *a, struct oc_arena *arena)
 static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o, struct oc_arena *a,
                   FILE *out)
 {
-    struct oc_plain_table t = {.width_chars = o->width_chars, .headless = true};
+    struct oc_table t = {.kinds = "nnnttt", .width_chars = o->width_chars, .headless = true};
     char buf[32];
     size_t width = o->width_chars, name = !width || width >= NAME + OTHER ? NAME
                                           : width > MIN_NAME + OTHER      ? width - OTHER
@@ -78,10 +78,9 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
                isnan(e->bytes) ? "" : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
                advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a), e->text);
     }
-    oc_plain_print(&t, 3, out);
+    oc_table_print(&t, out);
     if (f->n_proof > SHOWN)
         fprintf(out, "%*s and %u more\n", LABEL + 1, "", f->n_proof - SHOWN);
-    oc_plain_free(&t);
 }
 
 void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, struct oc_arena *arena,
@@ -241,7 +240,7 @@ const char *oc_sizes_range(const struct oc_sizes *s, uint32_t input, unsigned ax
 struct sizes_table {
     struct oc_arena *arena;
     const struct oc_sizes *s;
-    struct oc_plain_table t;
+    struct oc_table t;
     double all_ns;
 };
 
@@ -327,7 +326,7 @@ static void fill(struct sizes_table *x)
         add_others(x, set + shown, s->n_set - shown);
 }
 
-static void print_markdown(const struct oc_plain_table *t, FILE *f)
+static void print_markdown(const struct oc_table *t, FILE *f)
 {
     struct oc_buf b = {0};
     for (size_t i = 0; i < t->n_row; i++) {
@@ -347,18 +346,16 @@ void oc_out_sizes(struct oc_report *r, bool markdown, FILE *f)
     if (!x.s)
         return;
     bool color = r->o->color && !markdown;
-    x.t = (struct oc_plain_table){.width_chars = markdown ? 0 : r->o->width_chars, .bold_head = color};
+    x.t = (struct oc_table){.kinds = "tnnnnnn", .width_chars = r->o->width_chars, .color = color};
     fill(&x);
     fprintf(f, "%sRuns by size: %u sizes in %u runs; the other figures are means over these runs%s\n%s",
             color ? "\033[1m" : "", x.s->n_set, x.s->runs, color ? "\033[0m" : "", markdown ? "\n" : "");
-    if (markdown) {
+    if (markdown)
         print_markdown(&x.t, f);
-    } else {
-        oc_plain_left(&x.t, 1, &r->arena);
-        oc_plain_print(&x.t, 0, f);
-    }
+    else
+        oc_table_print(&x.t, f);
     fputc('\n', f);
-    oc_plain_free(&x.t);
+    oc_table_free(&x.t);
 }
 
 /* ---- sizes: JSON ------------------------------------------------------------------------------------ */
@@ -434,7 +431,7 @@ static bool is_unknown_at(const struct oc_what_if *x, size_t step)
     return false;
 }
 
-static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, struct oc_plain_table *t)
+static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, struct oc_table *t)
 {
     const struct oc_what_if_step *s = &x->step[i];
     bool known = !is_unknown_at(x, i);
@@ -456,7 +453,7 @@ static void print_note(const struct oc_what_if_step *s, struct oc_arena *a, FILE
 
 void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnt"};
     OC_ROW(&t, "time", "saved", "%", "speedup", "rows", "what if");
     OC_ROW(&t,
            oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "",
@@ -465,7 +462,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
     for (size_t i = 0; i < x->n_step; i++)
         step_row(x, i, a, &t);
     fputc('\n', f);
-    oc_plain_print(&t, 1, f);
+    oc_table_print(&t, f);
     if (!x->r->has_time)
         oc_print_line(
             f, "%-11s %s", "assumed",

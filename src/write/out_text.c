@@ -19,7 +19,7 @@
 #include "report/columns.h"
 #include "report/headline.h"
 #include "report/report.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 static void write_out(struct oc_buf *b, FILE *f)
 {
@@ -51,25 +51,31 @@ static bool is_order(const char *order, const struct oc_column *c)
 static void compact_table(struct oc_report *r, FILE *f)
 {
     const struct oc_column *column[OC_MAX_COLUMNS];
-    struct oc_term_table t = {.arena = &r->arena,
-                              .n_column = oc_columns_for(r, OC_COL_COMPACT, column),
-                              .n_row = r->shown.n,
-                              .width_chars = r->o->width_chars,
-                              .color = r->o->color};
-    for (size_t c = 0; c < t.n_column; c++)
-        t.column[c] = (struct oc_term_column){
-            .title = column[c]->title,
-            .left = column[c]->left,
-            .min_width = column[c]->min_width,
-            .drop = is_order(r->o->order_by, column[c]) ? 0 : column[c]->drop,
-        };
-    t.cell = OC_NEW_ARRAY(&r->arena, (size_t)t.n_row * t.n_column, const char *);
+    const char *cell[OC_MAX_COLUMNS];
+    uint8_t drop[OC_MAX_COLUMNS], min_width[OC_MAX_COLUMNS];
+    char kinds[OC_MAX_COLUMNS];
+    size_t n = oc_columns_for(r, OC_COL_COMPACT, column);
+    struct oc_table t = {.kinds = kinds,
+                         .drop = drop,
+                         .min_width = min_width,
+                         .width_chars = r->o->width_chars,
+                         .color = r->o->color,
+                         .empty = "(no rows)\n"};
+    for (size_t c = 0; c < n; c++) {
+        cell[c] = column[c]->title;
+        kinds[c] = column[c]->left ? 't' : 'n';
+        min_width[c] = column[c]->min_width;
+        drop[c] = is_order(r->o->order_by, column[c]) ? 0 : column[c]->drop;
+    }
+    oc_table_cells(&t, cell, n);
     struct oc_line l = {.r = r, .arena = &r->arena};
-    while (oc_line_next(&l))
-        for (size_t c = 0; c < t.n_column; c++)
-            t.cell[l.rank * t.n_column + c] =
+    while (oc_line_next(&l)) {
+        for (size_t c = 0; c < n; c++)
+            cell[c] =
                 strcmp(column[c]->key, "name") == 0 ? oc_row_label(r, l.row) : oc_field_human(column[c], &l);
-    oc_term_table_print(&t, f);
+        oc_table_row(&t, cell);
+    }
+    oc_table_print(&t, f);
 }
 
 /* Names come from files: control characters could move the cursor. */

@@ -12,7 +12,7 @@
 #include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/report.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
 
@@ -375,26 +375,20 @@ static bool is_of_table(const struct screen *s, const struct spec *c)
                      : c->number != get_count;
 }
 
-static void screen_fill_numbers(const struct screen *s, const struct spec *c, const struct scale *scale,
-                                struct oc_term_table *t, size_t at)
+static const char *number_cell(const struct screen *s, const struct spec *c, const struct scale *scale,
+                               const struct oc_row *row, double *sum)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < t->n_row; i++) {
-        const struct oc_row *row = &s->r->shown.row[i];
-        double v = c->number(s, row);
-        sum += screen_known(v);
-        unsigned quality = c->number == get_intensity ? oc_row_ratio_quality(row) : row->quality;
-        t->cell[i * t->n_column + at] = format_number(t->arena, c->unit == UNIT_SUM ? sum : v, scale,
-                                                      c->marked ? oc_quality_mark(quality) : "");
-    }
+    double v = c->number(s, row);
+    *sum += screen_known(v);
+    unsigned quality = c->number == get_intensity ? oc_row_ratio_quality(row) : row->quality;
+    return format_number(&s->r->arena, c->unit == UNIT_SUM ? *sum : v, scale,
+                         c->marked ? oc_quality_mark(quality) : "");
 }
 
-static void fill_texts(const struct screen *s, const struct spec *c, struct oc_term_table *t, size_t at)
+static const char *text_cell(const struct screen *s, const struct spec *c, const struct oc_row *row)
 {
-    for (uint32_t i = 0; i < t->n_row; i++) {
-        const char *text = c->text(s, &s->r->shown.row[i]);
-        t->cell[i * t->n_column + at] = text && *text ? text : "-";
-    }
+    const char *text = c->text(s, row);
+    return text && *text ? text : "-";
 }
 
 static const char *screen_title_of(const struct screen *s, const struct spec *c, const struct scale *scale)
@@ -419,46 +413,63 @@ static double longest_time(const struct screen *s)
     return longest;
 }
 
+struct used_column {
+    const struct spec *spec;
+    struct scale scale;
+    double sum; /* of the rows so far */
+};
+
+enum { MOST_USED = 16 };
+_Static_assert(OC_COUNT(timed) <= MOST_USED, "room for every column of the largest table");
+
 /* The columns with information. */
-static void choose_columns(const struct screen *s, struct oc_term_table *t, const struct spec **used,
-                           struct scale *scale)
+static size_t choose_columns(const struct screen *s, struct used_column *used)
 {
+    size_t n = 0;
     for (size_t i = 0; i < tables[s->measure].n; i++) {
         const struct spec *c = &tables[s->measure].column[i];
         double most = 0;
         if (!is_of_table(s, c) || !(c->text ? has_texts(s, c) : has_numbers(s, c, &most)))
             continue;
         most = c->unit == UNIT_TIME ? longest_time(s) : most; /* all times in one unit */
-        scale[t->n_column] = c->text ? (struct scale){1, "", 0} : screen_scale_of(c->unit, most);
-        used[t->n_column] = c;
-        t->column[t->n_column] = (struct oc_term_column){.title = screen_title_of(s, c, &scale[t->n_column]),
-                                                         .left = c->text != NULL,
-                                                         .min_width = c->min_width,
-                                                         .drop = c->drop};
-        t->n_column++;
+        used[n++] = (struct used_column){
+            .spec = c, .scale = c->text ? (struct scale){1, "", 0} : screen_scale_of(c->unit, most)};
     }
+    return n;
 }
 
 static void print_rows(struct screen *s)
 {
-    struct oc_report *r = s->r;
-    struct oc_term_table t = {
-        .arena = &r->arena, .n_row = r->shown.n, .width_chars = r->o->width_chars, .color = r->o->color};
-    const struct spec *used[OC_TERM_COLUMNS] = {NULL};
-    struct scale scale[OC_TERM_COLUMNS];
-    choose_columns(s, &t, used, scale);
-    t.cell = OC_NEW_ARRAY(&r->arena, (size_t)t.n_row * t.n_column, const char *);
-    for (size_t c = 0; c < t.n_column && used[c]; c++) {
-        if (used[c]->text)
-            fill_texts(s, used[c], &t, c);
-        else
-            screen_fill_numbers(s, used[c], &scale[c], &t, c);
+    const struct oc_report *r = s->r;
+    struct used_column used[MOST_USED];
+    uint8_t drop[MOST_USED], min_width[MOST_USED];
+    char kinds[MOST_USED];
+    const char *cell[MOST_USED];
+    size_t n = choose_columns(s, used);
+    double *share = OC_NEW_ARRAY(&s->r->arena, r->shown.n, double);
+    struct oc_table t = {.kinds = kinds,
+                         .drop = drop,
+                         .min_width = min_width,
+                         .share = share,
+                         .width_chars = r->o->width_chars,
+                         .color = r->o->color,
+                         .empty = "(no rows)\n"};
+    for (size_t c = 0; c < n; c++) {
+        cell[c] = screen_title_of(s, used[c].spec, &used[c].scale);
+        kinds[c] = used[c].spec->text ? 't' : 'n';
+        min_width[c] = used[c].spec->min_width;
+        drop[c] = used[c].spec->drop;
     }
-    double *share = OC_NEW_ARRAY(&r->arena, t.n_row, double);
-    for (uint32_t i = 0; i < t.n_row; i++)
-        share[i] = screen_known(get_share(s, &r->shown.row[i])) / 100;
-    t.share = share;
-    oc_term_table_print(&t, s->f);
+    oc_table_cells(&t, cell, n);
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        for (size_t c = 0; c < n; c++)
+            cell[c] = used[c].spec->text ? text_cell(s, used[c].spec, row)
+                                         : number_cell(s, used[c].spec, &used[c].scale, row, &used[c].sum);
+        share[i] = screen_known(get_share(s, row)) / 100;
+        oc_table_row(&t, cell);
+    }
+    oc_table_print(&t, s->f);
 }
 
 /* ---- groups ----------------------------------------------------------------------------------------- */

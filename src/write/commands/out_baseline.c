@@ -16,7 +16,7 @@
 #include "gate/limits.h"
 #include "onnxcost.h"
 #include "onnxcost/gate.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 #define MAX_BYTES (1u << 20)
 

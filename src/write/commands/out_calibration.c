@@ -12,7 +12,7 @@
 #include "estimate/validate.h"
 #include "onnxcost/estimate.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { CALIBRATION_VERSION = 1 };
 
@@ -41,7 +41,7 @@ static const char *calibration_percent(struct oc_arena *a, double ln)
     return isfinite(ln) ? oc_printf(a, "%.1f", 100 * (exp(ln) - 1)) : "-";
 }
 
-static void key_row(struct oc_plain_table *t, struct oc_arena *a, const struct oc_cal_key *k)
+static void key_row(struct oc_table *t, struct oc_arena *a, const struct oc_cal_key *k)
 {
     const struct oc_cal_curve *c = &k->curve;
     if (!t->n_row)
@@ -83,17 +83,16 @@ static void calibration_write_head(const struct oc_calibration *c, const struct 
 
 static void calibration_write_table(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnnnnnnnttt"};
     struct oc_arena a = {0};
     calibration_write_head(c, s, f);
     for (size_t i = 0; i < c->n_key; i++)
         key_row(&t, &a, &c->key[i]);
     fputc('\n', f);
-    oc_plain_print(&t, 3, f);
+    oc_table_print(&t, f);
     fputs("\nEc, Em: efficiency relative to peak rate and bandwidth (?: assumed, no sample is bound by "
           "it);\nerr: median error in leave-one-network-out validation\n",
           f);
-    oc_plain_free(&t);
     oc_arena_free(&a);
 }
 
@@ -304,7 +303,7 @@ static double validation_error_of(double predicted, double measured)
 
 static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnnnnnnnt"};
     OC_ROW(&t, "run", "predicted", "err %", "80 % from", "to", "inside", "group", "kernels", "predicted",
            "err %", "unseen %", "recording");
     for (size_t i = 0; i < r->v->n_model; i++) {
@@ -321,7 +320,7 @@ static void model_rows(const struct oc_validation_result *r, struct oc_arena *a,
                oc_seconds_text(a, p, "-"), validation_percent(a, validation_error_of(p, x), true),
                validation_percent(a, unseen, false), r->samples->set.model[m->model].name);
     }
-    oc_plain_print(&t, 1, f);
+    oc_table_print(&t, f);
 }
 
 static void run_line(const char *what, const struct oc_model_scores *s, FILE *f)
@@ -332,7 +331,7 @@ static void run_line(const char *what, const struct oc_model_scores *s, FILE *f)
             what, s->n, 100 * s->ape_median, 100 * s->ape_p90, 100 * s->cover80);
 }
 
-static void predictor_row(struct oc_plain_table *t, struct oc_arena *a, const char *name,
+static void predictor_row(struct oc_table *t, struct oc_arena *a, const char *name,
                           const struct oc_kernel_scores *k, const struct oc_model_scores *m)
 {
     OC_ROW(t, validation_percent(a, k->wmape, false), validation_percent(a, exp(k->median_abs_ln) - 1, false),
@@ -345,7 +344,7 @@ static void predictor_row(struct oc_plain_table *t, struct oc_arena *a, const ch
 
 static void score_rows(const struct oc_validation *v, bool unseen, struct oc_arena *a, FILE *f)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnnnnnnt"};
     OC_ROW(&t, "k.err %", "k.median %", "k.bias %", "k.80 %", "m.median %", "m.p90 %", "in 10 %", "in 20 %",
            "rank", "m.80 %", "predictor");
     for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
@@ -353,12 +352,12 @@ static void score_rows(const struct oc_validation *v, bool unseen, struct oc_are
         predictor_row(&t, a, oc_predictor_name(p), unseen ? &s->unseen : &s->all,
                       unseen ? &s->models_unseen : &s->models);
     }
-    oc_plain_print(&t, 1, f);
+    oc_table_print(&t, f);
 }
 
 static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *f)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnnt"};
     OC_ROW(&t, "kernels", "time %", "unseen", "k.err %", "k.median %", "k.bias %", "class");
     for (size_t i = 0; i < v->n_cls; i++) {
         const struct oc_validated_class *c = &v->cls[i];
@@ -367,7 +366,7 @@ static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *
                validation_percent(a, exp(c->unseen.median_abs_ln) - 1, false),
                validation_percent(a, exp(c->unseen.bias) - 1, true), oc_kernel_class_name(c->cls));
     }
-    oc_plain_print(&t, 1, f);
+    oc_table_print(&t, f);
 }
 
 static void validation_write_table(const struct oc_validation_result *r, FILE *f)

@@ -7,7 +7,7 @@
 #include "gate/limits.h"
 #include "onnxcost.h"
 #include "write/commands/page_views.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 #include "write/tables/json_keys.h"
 
 /* "passed", "failed", "inconclusive" */
@@ -67,25 +67,25 @@ static const char *check_cell_text(struct oc_arena *a, const char *text, bool br
     return bracket ? oc_strndup(a, text, (size_t)(bracket - text)) : text;
 }
 
-static void fill_sheet(const struct oc_check *c, struct oc_arena *a, bool brief, struct oc_sheet *s)
+static struct oc_table check_table(const struct oc_check *c, struct oc_arena *a, bool brief)
 {
-    static const char *const head[] = {"result", "what", "figure", "limit", "from"};
-    *s = (struct oc_sheet){.kinds = "ttttc", .head = head};
+    struct oc_table t = {.kinds = "ttttc"};
+    OC_ROW(&t, "result", "what", "figure", "limit", "from");
     for (size_t i = 0; i < c->n; i++) {
         const struct oc_limit_verdict *v = &c->verdict[i];
-        const char *cell[] = {check_result_name(v->result), v->title, check_cell_text(a, v->value, brief),
-                              check_cell_text(a, v->bound, brief), check_origin(a, v->limit)};
-        oc_sheet_row(s, cell);
+        OC_ROW(&t, check_result_name(v->result), v->title, check_cell_text(a, v->value, brief),
+               check_cell_text(a, v->bound, brief), check_origin(a, v->limit));
     }
+    return t;
 }
 
 static void check_write_table(const struct oc_check *c, unsigned width, FILE *f)
 {
     struct oc_arena a = {0};
     const char *text;
-    struct oc_sheet s;
-    fill_sheet(c, &a, width && width < FULL_WIDTH, &s);
-    oc_sheet_plain(&s, width, false, f);
+    struct oc_table t = check_table(c, &a, width && width < FULL_WIDTH);
+    t.width_chars = width;
+    oc_table_print(&t, f);
     fputc('\n', f);
     for (size_t i = 0; i < c->n; i++)
         if (c->verdict[i].result != OC_CHECK_PASSED)
@@ -93,7 +93,6 @@ static void check_write_table(const struct oc_check *c, unsigned width, FILE *f)
     oc_plain_say("summary", 14, width, check_summary(&a, c), f);
     for (uint32_t i = 0; (text = check_assumption(&a, c, i)); i++)
         oc_plain_say(i ? "" : "assumptions", 14, width, text, f);
-    oc_sheet_free(&s);
     oc_arena_free(&a);
 }
 
@@ -101,9 +100,8 @@ static void check_write_markdown(const struct oc_check *c, FILE *f)
 {
     struct oc_arena a = {0};
     struct oc_buf b = {0};
-    struct oc_sheet s;
+    struct oc_table t = check_table(c, &a, false);
     const char *text;
-    fill_sheet(c, &a, false, &s);
     oc_buf_str(&b, "### onnxcost check: ");
     oc_md_code(&b, *c->in->model->path ? c->in->model->path : "model");
     oc_buf_printf(&b, "\n\n%s\n\n", check_summary(&a, c));
@@ -120,8 +118,7 @@ static void check_write_markdown(const struct oc_check *c, FILE *f)
     }
     oc_buf_char(&b, '\n');
     fwrite(b.data, 1, b.n, f);
-    oc_sheet_markdown(&s, f);
-    oc_sheet_free(&s);
+    oc_table_markdown(&t, f);
     oc_buf_free(&b);
     oc_arena_free(&a);
 }
@@ -295,14 +292,14 @@ static void annotate_total(struct oc_diff_view *v, const struct oc_diff_total *t
 
 void oc_diff_github(struct oc_diff_view *v, FILE *f)
 {
-    struct oc_sheet s;
-    size_t row = 0;
-    oc_diff_totals(v, &s);
+    struct oc_table t;
+    size_t row = 1;
+    oc_diff_totals(v, &t);
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         if (v->has[m])
-            annotate_total(v, &v->d->total[m], &s.cell[5 * row++], f);
+            annotate_total(v, &v->d->total[m], &t.cell[t.n_col * row++], f);
     oc_print_line(f, "%s", oc_diff_sentence(v));
-    oc_sheet_free(&s);
+    oc_table_free(&t);
 }
 
 /* ---- JUnit XML -------------------------------------------------------------------------------------- */

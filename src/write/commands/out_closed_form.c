@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "onnxcost.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 struct closed_form_out {
     const struct oc_closed_form *f;
@@ -411,7 +411,7 @@ enum { MIN_NOTE = 33 }; /* "510 of 1097 nodes of unknown cost" */
 struct sweep_out {
     const struct oc_sweep *s;
     struct oc_arena arena;
-    struct oc_plain_table table;
+    struct oc_table table;
     const char **cell; /* one row */
 };
 
@@ -471,8 +471,7 @@ static void human_row(struct sweep_out *o, const struct oc_sweep_row *row, const
             o->cell[n++] =
                 row ? sweep_human(o, row, (enum oc_metric)m) : oc_metric_info((enum oc_metric)m)->title;
     o->cell[n++] = row ? note_of(o, row) : "";
-    o->table.n_col = n;
-    oc_plain_row(&o->table, o->cell);
+    oc_table_cells(&o->table, o->cell, n);
 }
 
 static void sweep_write_table(struct sweep_out *o, FILE *f)
@@ -487,7 +486,8 @@ static void sweep_write_table(struct sweep_out *o, FILE *f)
     for (size_t i = o->s->n_axis; i + 1 < o->table.n_col; i++)
         drop[i] = (uint8_t)(i + 1);
     o->table.drop = drop;
-    oc_plain_print(&o->table, 1, f);
+    o->table.kinds = oc_table_kinds(&o->arena, o->table.n_col - 1, 1);
+    oc_table_print(&o->table, f);
 }
 
 /* ---- sweep: CSV and JSON ---------------------------------------------------------------------------- */
@@ -615,7 +615,7 @@ static void bounds_table(struct bounds_out *o)
 {
     const struct oc_bounds *b = o->b;
     static const uint8_t drop[] = {0, 0, 0, 2, 1};
-    struct oc_plain_table table = {.width_chars = o->width_chars, .drop = drop, .min_text = 40};
+    struct oc_table table = {.kinds = "tnnnt", .width_chars = o->width_chars, .drop = drop, .min_text = 40};
     const char *why = NULL;
     for (size_t i = 0; i < b->n_range; i++)
         fprintf(o->f, "%-*s%s = %" PRId64 " to %" PRId64 "\n", LABEL, i ? "" : "for all", b->range[i].symbol,
@@ -628,8 +628,7 @@ static void bounds_table(struct bounds_out *o)
                x->proven ? oc_count_text(&o->arena, x->high) : "?", oc_count_text(&o->arena, x->most),
                oc_bounds_sizes(b, x->at_most));
     }
-    oc_plain_left(&table, 1, &o->arena);
-    oc_plain_print(&table, 1, o->f);
+    oc_table_print(&table, o->f);
     oc_plain_say_format(why ? "not proven" : "proven", LABEL, o->width_chars ? o->width_chars : WIDTH, o->f,
                         "%s%sassumed: %s; boxes: %" PRIu32 ", analyses: %" PRIu32 "%s", why ? why : "",
                         why ? "; " : "", oc_bounds_assumption(), b->boxes, b->analyses,

@@ -13,7 +13,7 @@
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 /* A report under construction: `rows` are the selected ones, row.record is the index of the set in `c`. */
 struct comparing {
@@ -310,76 +310,61 @@ static void add_line(struct line *l, const struct oc_row *row, const struct oc_c
 }
 
 /* Header and rows. */
-static void compare_fill(struct comparing *x, bool csv, struct oc_plain_table *t)
+static void compare_fill(struct comparing *x, bool csv, struct oc_table *t)
 {
     const struct oc_row blank = oc_row_blank();
     const struct oc_compare_row none = {
         .cell = OC_NEW_ARRAY(&x->arena, x->c.n_source, struct oc_compare_cell), .chosen = OC_NONE};
     struct line l = {
         .x = x, .csv = csv, .name = OC_NEW_ARRAY(&x->arena, 24 + 8 * (size_t)x->c.n_source, const char *)};
-    *t = (struct oc_plain_table){0};
-    add_line(&l, &blank, &none, 0); /* for the names */
-    oc_plain_cells(t, l.name, l.n);
+    *t = (struct oc_table){0};
+    add_line(&l, &blank, &none, 0);                   /* for the names */
+    t->kinds = oc_table_kinds(&x->arena, l.n - 2, 2); /* the type and the name are texts */
+    oc_table_cells(t, l.name, l.n);
     l.named = true;
     for (uint32_t i = 0; i < x->rows.n; i++) {
         add_line(&l, &x->rows.row[i], &x->c.row[x->rows.row[i].record], i + 1);
-        oc_plain_row(t, l.cell);
+        oc_table_row(t, l.cell);
     }
 }
 
 /* csv: full precision; otherwise rounded text */
 static void compare_table(struct comparing *x, FILE *f, bool csv)
 {
-    struct oc_plain_table t;
+    struct oc_table t;
     compare_fill(x, csv, &t);
     if (csv) {
-        oc_plain_csv(&t, "1", f);
+        oc_table_csv(&t, "1", f);
     } else {
         legend(x, f);
-        oc_plain_print(&t, 2, f);
+        oc_table_print(&t, f);
     }
-    oc_plain_free(&t);
 }
 
 /* ---- markdown --------------------------------------------------------------------------------------- */
 
 static void source_sheet(struct comparing *x, FILE *f)
 {
-    static const char *const head[] = {"", "profile", "measured by", "runs", "attributed", "other", "/A"};
-    struct oc_sheet s = {.kinds = "tctnnnn", .head = head};
-    char a[64], b[64];
+    struct oc_table t = {.kinds = "tctnnnn"};
+    OC_ROW(&t, "", "profile", "measured by", "runs", "attributed", "other", "/A");
     for (uint32_t i = 0; i < x->c.n_source; i++) {
         const struct oc_profile *p = x->c.source[i].profile;
         double ratio = (x->c.total_ns[i] + x->c.beside_ns[i]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
-        const char *cell[] = {
-            compare_letter(&x->arena, i),
-            p->path,
-            *p->producer ? p->producer : p->format,
-            oc_printf(&x->arena, "%s of %u of %u", compare_stat(p), p->runs_used, p->runs_total),
-            oc_strdup(&x->arena, oc_format_time_ns(x->c.total_ns[i], a, sizeof(a))),
-            oc_strdup(&x->arena, oc_format_time_ns(x->c.beside_ns[i], b, sizeof(b))),
-            isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-",
-        };
-        oc_sheet_row(&s, cell);
+        OC_ROW(&t, compare_letter(&x->arena, i), p->path, *p->producer ? p->producer : p->format,
+               oc_printf(&x->arena, "%s of %u of %u", compare_stat(p), p->runs_used, p->runs_total),
+               oc_time_text(&x->arena, x->c.total_ns[i], "unknown"),
+               oc_time_text(&x->arena, x->c.beside_ns[i], "unknown"),
+               isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-");
     }
-    oc_sheet_markdown(&s, f);
-    oc_sheet_free(&s);
+    oc_table_markdown(&t, f);
 }
 
 static void compare_markdown(struct comparing *x, FILE *f)
 {
-    struct oc_plain_table t;
+    struct oc_table t;
     source_sheet(x, f);
     compare_fill(x, false, &t);
-    char *kinds = OC_NEW_ARRAY(&x->arena, t.n_col + 1, char); /* numbers, then the type and the name */
-    memset(kinds, 'n', t.n_col);
-    kinds[t.n_col - 2] = kinds[t.n_col - 1] = 'c';
-    struct oc_sheet s = {.kinds = kinds, .head = t.cell};
-    for (size_t i = 1; i < t.n_row; i++)
-        oc_sheet_row(&s, t.cell + i * t.n_col);
-    oc_sheet_markdown(&s, f);
-    oc_sheet_free(&s);
-    oc_plain_free(&t);
+    oc_table_markdown(&t, f);
 }
 
 /* ---- json ------------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 struct view {
     const struct oc_rank *r;
@@ -29,15 +29,9 @@ static const char *devices_name_of(const struct view *v, size_t device)
     return v->r->device[device]->info->id;
 }
 
-static struct oc_plain_table new_table(const struct view *v)
+static struct oc_table new_table(const struct view *v, const char *kinds)
 {
-    return (struct oc_plain_table){.width_chars = v->o->width_chars, .bold_head = v->o->color};
-}
-
-static void end_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
-{
-    oc_plain_left(t, n_first, &v->arena);
-    oc_plain_print(t, n_last, v->f);
+    return (struct oc_table){.kinds = kinds, .width_chars = v->o->width_chars, .color = v->o->color};
 }
 
 /* Number of rows to print of n, from --top. */
@@ -185,7 +179,7 @@ static const char *joules(struct view *v, double lo, double hi)
                : "unknown";
 }
 
-static void devices_put_row(struct view *v, struct oc_plain_table *t, const struct oc_rank_table *b, size_t i)
+static void devices_put_row(struct view *v, struct oc_table *t, const struct oc_rank_table *b, size_t i)
 {
     const struct oc_rank_row *row = &b->row[i];
     bool known = isfinite(row->mid_ns);
@@ -204,7 +198,7 @@ static void devices_put_row(struct view *v, struct oc_plain_table *t, const stru
 
 static void put_order(struct view *v, const struct oc_rank_table *b)
 {
-    struct oc_plain_table t = new_table(v);
+    struct oc_table t = new_table(v, "ttnnnnnnt");
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
     if (v->r->n_table > 1)
@@ -218,7 +212,7 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
            "memory", "bound by");
     for (size_t i = 0; i < n; i++)
         devices_put_row(v, &t, b, i);
-    end_table(v, &t, 2, 1);
+    oc_table_print(&t, v->f);
     if (n < v->r->n_device)
         fprintf(v->f, "... %zu more (--top 0 shows all)\n", v->r->n_device - n);
 }
@@ -276,13 +270,13 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
     size_t n = order_classes(v, b, list), n_device = shown(v, v->r->n_device);
     const char *cell[4 + CLASS_DEVICES] = {"class", "operators", "OPs", "fastest"};
     n_device = n_device < CLASS_DEVICES ? n_device : CLASS_DEVICES;
-    struct oc_plain_table t = new_table(v);
+    struct oc_table t = new_table(v, "tnntttttttt");
     for (size_t d = 0; d < n_device; d++)
         cell[4 + d] = devices_name_of(v, b->device[d]);
     if (!n)
         return;
     fputc('\n', v->f);
-    oc_plain_cells(&t, cell, 4 + n_device);
+    oc_table_cells(&t, cell, 4 + n_device);
     for (size_t i = 0; i < n; i++) {
         size_t best = oc_rank_best_for(v->r, b, list[i]);
         cell[0] = oc_op_class_name(list[i]);
@@ -296,10 +290,9 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
         for (size_t d = 0; d < n_device; d++)
             cell[4 + d] = devices_share_text(v, &b->whole[b->device[d]],
                                              &b->by_class[b->device[d] * OC_OP_CLASS_COUNT + list[i]]);
-        oc_plain_row(&t, cell);
+        oc_table_row(&t, cell);
     }
-    oc_plain_left(&t, 1, &v->arena);
-    end_table(v, &t, 1, 1 + n_device);
+    oc_table_print(&t, v->f);
 }
 
 /* ---- other batches ---------------------------------------------------------------------------------- */
@@ -347,7 +340,7 @@ static bool has_time(const struct view *v, size_t device)
 
 static void devices_put_limits(struct view *v)
 {
-    struct oc_plain_table t = new_table(v);
+    struct oc_table t = new_table(v, "tnt");
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
     OC_ROW(&t, "device", "max batch", "bound by");
@@ -358,7 +351,7 @@ static void devices_put_limits(struct view *v)
         OC_ROW(&t, devices_name_of(v, d), fits_text(v, &v->r->fits[d]),
                phases_text(v, &v->r->limit[d], devices_limit_name));
     }
-    end_table(v, &t, 1, 1);
+    oc_table_print(&t, v->f);
 }
 
 /* The faster of two devices by batch: "a100 (overlap); disjoint from batch 12",
@@ -394,7 +387,7 @@ static const char *faster_text(struct view *v, size_t first, size_t second, cons
 /* Pairs of the listed devices, in rank order. */
 static void put_pairs(struct view *v)
 {
-    struct oc_plain_table t = new_table(v);
+    struct oc_table t = new_table(v, "tt");
     const uint32_t *device = v->r->table[0].device;
     size_t n = shown(v, v->r->n_device), left = 0;
     if (!v->r->pair || n < 2)
@@ -409,16 +402,16 @@ static void put_pairs(struct view *v)
                 oc_printf(&v->arena, "%s, %s", devices_name_of(v, device[i]), devices_name_of(v, device[j])),
                 faster_text(v, a, b, &v->r->pair[a * v->r->n_device + b])};
             if (t.n_row <= MOST_PAIRS)
-                oc_plain_row(&t, cell);
+                oc_table_row(&t, cell);
             else
                 left++;
         }
     if (t.n_row < 2) { /* there is no pair of devices with times */
-        oc_plain_free(&t);
+        oc_table_free(&t);
         return;
     }
     fputc('\n', v->f);
-    end_table(v, &t, 1, 1);
+    oc_table_print(&t, v->f);
     if (left)
         fprintf(v->f, "... %zu more pairs (--format json has all)\n", left);
 }

@@ -8,7 +8,7 @@
 #include "base/unicode.h"
 #include "base/units.h"
 #include "write/commands/page_views.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 /* ---- texts of numbers ------------------------------------------------------------------------------- */
 
@@ -97,16 +97,15 @@ static const char *shapes_text(struct oc_diff_view *v, unsigned s)
     return n > MOST ? oc_printf(&v->arena, "%s, %u more", list, n - MOST) : list;
 }
 
-void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
+void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t)
 {
-    static const char *const head[] = {"", "what"};
-    *s = (struct oc_sheet){.kinds = "tc", .head = head};
+    *t = (struct oc_table){.kinds = "tc"};
+    OC_ROW(t, "", "what");
     for (unsigned k = 0; k < 2; k++) {
-        const char *row[] = {k ? "B" : "A", side_text(v, k)},
-                   *inputs[] = {k ? "B inputs" : "A inputs", shapes_text(v, k)};
-        oc_sheet_row(s, row);
-        if (*inputs[1])
-            oc_sheet_row(s, inputs);
+        const char *inputs = shapes_text(v, k);
+        OC_ROW(t, k ? "B" : "A", side_text(v, k));
+        if (*inputs)
+            OC_ROW(t, k ? "B inputs" : "A inputs", inputs);
     }
 }
 
@@ -122,7 +121,7 @@ static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
                       : oc_printf(&v->arena, "%s%s", mark, oc_count_text(&v->arena, t->n[s]));
 }
 
-static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
+static void total_row(struct oc_diff_view *v, struct oc_table *table, unsigned m)
 {
     const struct oc_diff_total *t = &v->d->total[m];
     bool both = t->known[0] && t->known[1], partly = both && t->unknown_rows;
@@ -131,18 +130,17 @@ static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
                              : partly     ? "?"
                              : t->is_time ? delta(v, m, b - a)
                                           : exact_delta(v, t->n[0], t->n[1]);
-    const char *row[] = {oc_diff_metric_names[m].title, total_text(v, m, 0), total_text(v, m, 1), difference,
-                         both && !partly ? diff_percent(v, a, b) : ""};
-    oc_sheet_row(s, row);
+    OC_ROW(table, oc_diff_metric_names[m].title, total_text(v, m, 0), total_text(v, m, 1), difference,
+           both && !partly ? diff_percent(v, a, b) : "");
 }
 
-void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s)
+void oc_diff_totals(struct oc_diff_view *v, struct oc_table *t)
 {
-    static const char *const head[] = {"", "A", "B", "B - A", ""};
-    *s = (struct oc_sheet){.kinds = "tnnnn", .head = head};
+    *t = (struct oc_table){.kinds = "tnnnn"};
+    OC_ROW(t, "", "A", "B", "B - A", "");
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         if (v->has[m])
-            total_row(v, s, m);
+            total_row(v, t, m);
 }
 
 const char *oc_diff_sentence(struct oc_diff_view *v)
@@ -210,11 +208,10 @@ static void metric_columns(struct oc_diff_view *v, struct columns *c)
     }
 }
 
-static void set_columns(struct oc_diff_view *v, const struct columns *c, struct oc_sheet *s)
+static void set_columns(struct oc_diff_view *v, const struct columns *c, struct oc_table *t)
 {
-    const char **head = OC_NEW_ARRAY(&v->arena, c->n, const char *);
-    memcpy(head, c->head, c->n * sizeof(*head));
-    *s = (struct oc_sheet){.kinds = oc_strndup(&v->arena, c->kinds, c->n), .head = head};
+    *t = (struct oc_table){.kinds = oc_strndup(&v->arena, c->kinds, c->n)};
+    oc_table_row(t, c->head);
 }
 
 /* ---- by operator type ------------------------------------------------------------------------------- */
@@ -241,14 +238,14 @@ bool oc_diff_type_differs(const struct oc_diff_view *v, const struct oc_diff_typ
 }
 
 /* by operator type */
-static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
+static void diff_kinds(struct oc_diff_view *v, struct oc_table *table)
 {
     struct columns c = {0};
     diff_column(&c, "type", 'c');
     diff_column(&c, "A nodes", 'n');
     diff_column(&c, "B nodes", 'n');
     metric_columns(v, &c);
-    set_columns(v, &c, s);
+    set_columns(v, &c, table);
     for (uint32_t i = 0; i < v->d->n_type; i++) {
         const struct oc_diff_type *t = &v->d->type[i];
         const char *cell[MOST];
@@ -266,7 +263,7 @@ static void diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
                 cell[n++] = diff_amount(v, m, side[k]);
             cell[n++] = delta(v, m, oc_diff_type_delta(t, m));
         }
-        oc_sheet_row(s, cell);
+        oc_table_row(table, cell);
     }
 }
 
@@ -300,7 +297,7 @@ static const char *change_text(struct oc_diff_view *v, const struct oc_diff_row 
                      oc_align_rule_name(r->rule));
 }
 
-static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_sheet *s)
+static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_table *t)
 {
     const char *cell[MOST];
     size_t n = 0;
@@ -317,11 +314,11 @@ static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, 
     cell[n++] = bucket ? oc_printf(&v->arena, "(%s)", r->name)
                        : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
     cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
-    oc_sheet_row(s, cell);
+    oc_table_row(t, cell);
 }
 
 /* the rows */
-static void diff_list(struct oc_diff_view *v, struct oc_sheet *s)
+static void diff_list(struct oc_diff_view *v, struct oc_table *t)
 {
     struct columns c = {0};
     diff_column(&c, "status", 't');
@@ -329,74 +326,77 @@ static void diff_list(struct oc_diff_view *v, struct oc_sheet *s)
     diff_column(&c, "type", 'c');
     diff_column(&c, "operator", 'c');
     diff_column(&c, "what changed", 'c');
-    set_columns(v, &c, s);
+    set_columns(v, &c, t);
     for (uint32_t i = 0; i < v->n_row; i++)
-        diff_row_cells(v, &v->d->row[v->row[i]], s);
+        diff_row_cells(v, &v->d->row[v->row[i]], t);
 }
 
-void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
+void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t)
 {
-    static const char *const head[] = {"outside the runs", "A", "B", "B - A"};
-    *s = (struct oc_sheet){.kinds = "tnnn", .head = head};
+    *t = (struct oc_table){.kinds = "tnnn"};
+    OC_ROW(t, "outside the runs", "A", "B", "B - A");
     for (uint32_t i = 0; i < v->d->n_beside; i++) {
         const struct oc_diff_row *r = &v->d->beside[i];
-        const char *row[] = {
-            r->name, r->side[0].records ? diff_amount(v, OC_DIFF_TIME, r->side[0].time_ns) : "-",
-            r->side[1].records ? diff_amount(v, OC_DIFF_TIME, r->side[1].time_ns) : "-",
-            r->side[0].records && r->side[1].records ? delta(v, OC_DIFF_TIME, oc_diff_delta(r, OC_DIFF_TIME))
-                                                     : "-"};
-        oc_sheet_row(s, row);
+        OC_ROW(t, r->name, r->side[0].records ? diff_amount(v, OC_DIFF_TIME, r->side[0].time_ns) : "-",
+               r->side[1].records ? diff_amount(v, OC_DIFF_TIME, r->side[1].time_ns) : "-",
+               r->side[0].records && r->side[1].records
+                   ? delta(v, OC_DIFF_TIME, oc_diff_delta(r, OC_DIFF_TIME))
+                   : "-");
     }
 }
 
 /* ---- out diff --------------------------------------------------------------------------------------- */
 
-static void diff_plain(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *),
-                       bool gap, FILE *f)
+typedef void (*table_maker)(struct oc_diff_view *v, struct oc_table *t);
+
+/* Below an empty line; nothing without rows. */
+static void diff_plain(struct oc_diff_view *v, table_maker make, FILE *f)
 {
-    struct oc_sheet s;
-    make(v, &s);
-    s.changes = true;
-    if (s.n_row && gap)
+    struct oc_table t;
+    make(v, &t);
+    t.width_chars = v->o->width_chars;
+    t.color = v->o->color;
+    t.changes = true;
+    if (t.n_row > 1) {
         fputc('\n', f);
-    if (s.n_row)
-        oc_sheet_plain(&s, v->o->width_chars, v->o->color, f);
-    oc_sheet_free(&s);
+        oc_table_print(&t, f);
+    }
+    oc_table_free(&t);
 }
 
 static void sides(struct oc_diff_view *v, FILE *f)
 {
-    struct oc_sheet s;
-    oc_diff_sides(v, &s);
-    for (size_t i = 0; i < s.n_row; i++)
-        oc_plain_say(s.cell[2 * i], 12, v->o->width_chars, s.cell[2 * i + 1], f);
-    oc_sheet_free(&s);
+    struct oc_table t;
+    oc_diff_sides(v, &t);
+    for (size_t i = 1; i < t.n_row; i++)
+        oc_plain_say(t.cell[2 * i], 12, v->o->width_chars, t.cell[2 * i + 1], f);
+    oc_table_free(&t);
 }
 
 static void diff_write_table(struct oc_diff_view *v, FILE *f)
 {
     const char *gaps = oc_diff_gaps(v);
     sides(v, f);
-    diff_plain(v, oc_diff_totals, true, f);
+    diff_plain(v, oc_diff_totals, f);
     fputc('\n', f);
     oc_print_line(f, "%s", oc_diff_sentence(v));
     if (gaps)
         oc_print_line(f, "%s", gaps);
-    diff_plain(v, diff_kinds, true, f);
-    diff_plain(v, oc_diff_fusions, true, f);
-    diff_plain(v, diff_list, true, f);
+    diff_plain(v, diff_kinds, f);
+    diff_plain(v, oc_diff_fusions, f);
+    diff_plain(v, diff_list, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
-    diff_plain(v, oc_diff_beside, true, f);
+    diff_plain(v, oc_diff_beside, f);
 }
 
-static void markdown(struct oc_diff_view *v, void (*make)(struct oc_diff_view *, struct oc_sheet *), FILE *f)
+static void markdown(struct oc_diff_view *v, table_maker make, FILE *f)
 {
-    struct oc_sheet s;
-    make(v, &s);
-    if (s.n_row)
-        oc_sheet_markdown(&s, f);
-    oc_sheet_free(&s);
+    struct oc_table t;
+    make(v, &t);
+    if (t.n_row > 1)
+        oc_table_markdown(&t, f);
+    oc_table_free(&t);
 }
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)

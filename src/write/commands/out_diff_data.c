@@ -69,21 +69,19 @@ static int diff_data_by_difference(const void *a, const void *b)
                   : strcmp(((const struct fusion *)a)->name, ((const struct fusion *)b)->name);
 }
 
-void oc_diff_fusions(struct oc_diff_view *v, struct oc_sheet *s)
+void oc_diff_fusions(struct oc_diff_view *v, struct oc_table *t)
 {
-    static const char *const head[] = {"A", "B", "B - A", "fused operators"};
     struct fusions f = {.v = v, .index = {.arena = &v->arena}};
-    *s = (struct oc_sheet){.kinds = "nnnt", .head = head};
+    *t = (struct oc_table){.kinds = "nnnt"};
+    OC_ROW(t, "A", "B", "B - A", "fused operators");
     add_side(&f, 0);
     add_side(&f, 1);
     if (f.n)
         qsort(f.list, f.n, sizeof(*f.list), diff_data_by_difference);
     for (uint32_t i = 0; i < f.n && diff_data_distance(&f.list[i]); i++) {
         const struct fusion *one = &f.list[i];
-        const char *const row[] = {
-            oc_printf(&v->arena, "%u", one->n[0]), oc_printf(&v->arena, "%u", one->n[1]),
-            oc_printf(&v->arena, "%+lld", (long long)one->n[1] - (long long)one->n[0]), one->name};
-        oc_sheet_row(s, row);
+        OC_ROW(t, oc_printf(&v->arena, "%u", one->n[0]), oc_printf(&v->arena, "%u", one->n[1]),
+               oc_printf(&v->arena, "%+lld", (long long)one->n[1] - (long long)one->n[0]), one->name);
     }
     oc_map_free(&f.index);
     free(f.list);

@@ -379,27 +379,25 @@ static void add_columns(struct diff_columns *c, const struct oc_html_column *fro
 /* ---- page: parts ------------------------------------------------------------------------------------ */
 
 static void diff_sheet(struct oc_html *h, struct oc_diff_view *v, const char *id, const char *title,
-                       void (*make)(struct oc_diff_view *, struct oc_sheet *))
+                       void (*make)(struct oc_diff_view *, struct oc_table *))
 {
-    struct oc_sheet s;
-    make(v, &s);
-    if (s.n_row)
-        oc_html_sheet(h, id, title, &s);
-    oc_sheet_free(&s);
+    struct oc_table t;
+    make(v, &t);
+    oc_html_texts(h, id, title, &t);
 }
 
 /* The figure of B, below it that of A and the difference: the texts of the table of totals. */
 static void diff_facts(struct oc_html *h, struct oc_diff_view *v)
 {
-    struct oc_sheet s;
-    size_t row = 0;
-    oc_diff_totals(v, &s);
+    struct oc_table texts;
+    size_t row = 1;
+    oc_diff_totals(v, &texts);
     oc_html_facts_begin(h);
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++) {
         const struct oc_diff_total *t = &v->d->total[m];
         if (!v->has[m])
             continue;
-        const char **cell = s.cell + 5 * row++;
+        const char **cell = texts.cell + texts.n_col * row++;
         const char *note = oc_printf(&h->arena, "A %s; %s%s%s%s", cell[1], cell[3], *cell[4] ? " (" : "",
                                      cell[4], *cell[4] ? ")" : "");
         const char *title = oc_printf(&h->arena, "B: %s", oc_diff_metric_names[m].title);
@@ -410,7 +408,7 @@ static void diff_facts(struct oc_html *h, struct oc_diff_view *v)
             oc_html_fact_u64(h, title, key, metric_kind(m), t->n[1], NULL, note);
     }
     oc_html_facts_end(h);
-    oc_sheet_free(&s);
+    oc_table_free(&texts);
 }
 
 static void diff_types(struct oc_html *h, struct oc_diff_view *v)

@@ -12,7 +12,7 @@
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 #include "write/tables/html_page.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { VERSION = 1, LABEL = 12 };
 
@@ -67,7 +67,7 @@ static int longest_first(const void *a, const void *b)
     return (x->i > y->i) - (x->i < y->i);
 }
 
-static void head_row(const struct estimate_out *o, struct oc_plain_table *t)
+static void head_row(const struct estimate_out *o, struct oc_table *t)
 {
     static const char *const head[] = {"time",  "from",     "to",    "%",    "measured", "err %",
                                        "class", "bound by", "basis", "type", "kernel"};
@@ -75,12 +75,12 @@ static void head_row(const struct estimate_out *o, struct oc_plain_table *t)
                                         "bound by", "basis", "type", "kernel"};
     static const uint8_t drop[] = {0, 0, 0, 0, 0, 1, 3, 4, 5, 2, 0},
                          drop_alone[] = {0, 0, 0, 0, 3, 4, 5, 2, 0};
-    t->n_col = o->e->measured_s ? OC_COUNT(head) : OC_COUNT(alone);
+    t->kinds = o->e->measured_s ? "nnnnnnttttt" : "nnnnttttt";
     t->drop = o->e->measured_s ? drop : drop_alone;
-    oc_plain_row(t, o->e->measured_s ? head : alone);
+    oc_table_row(t, o->e->measured_s ? head : alone);
 }
 
-static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t i)
+static void kernel_row(struct estimate_out *o, struct oc_table *t, size_t i)
 {
     const struct oc_estimate *e = o->e;
     const struct oc_kernel_use *u = &e->list.item[i];
@@ -103,14 +103,14 @@ static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t 
                                 : oc_evidence_name(p->evidence);
     cell[k++] = estimate_types_of(e, u, &o->arena);
     cell[k++] = estimate_label_of(e, u, &o->arena);
-    oc_plain_row(t, cell);
+    oc_table_row(t, cell);
 }
 
 static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
 {
     size_t n = o->e->list.n;
     struct place *place = OC_NEW_ARRAY(&o->arena, n, struct place);
-    struct oc_plain_table t = {.width_chars = o->e->width_chars};
+    struct oc_table t = {.width_chars = o->e->width_chars};
     for (size_t i = 0; i < n; i++) {
         double s = oc_estimate_kernel_s(o->e, i);
         place[i] = (struct place){isfinite(s) ? s : -1, i};
@@ -119,10 +119,9 @@ static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
     head_row(o, &t);
     for (size_t i = 0; i < n && (!top || i < top); i++)
         kernel_row(o, &t, place[i].i);
-    oc_plain_print(&t, 5, f);
+    oc_table_print(&t, f);
     if (top && n > top)
         fprintf(f, "and %zu more\n", n - top);
-    oc_plain_free(&t);
 }
 
 static void estimate_put_line(struct estimate_out *o, FILE *f, const char *label, const char *text)

@@ -11,7 +11,7 @@
 #include "join/join.h"
 #include "onnxcost/report.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { MAX_NODES = 12 };
 

@@ -11,7 +11,7 @@
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { VERSION = 1, MAX_COLUMNS = 20 };
 
@@ -83,28 +83,26 @@ static void print_not_shown(const char *const *title, size_t first, size_t n, FI
                 c + 1 < n ? "" : "; use --width or -f csv)\n");
 }
 
-/* Columns of text are first or last. */
 static void print_text(struct hw_table *t, FILE *f)
 {
-    const char *cell[MAX_COLUMNS], *title[MAX_COLUMNS];
-    size_t index[MAX_COLUMNS], n = 0, n_first = 0, n_last = 0;
+    const char *cell[MAX_COLUMNS], *title[MAX_COLUMNS] = {NULL};
+    char kinds[MAX_COLUMNS + 1] = "";
+    size_t index[MAX_COLUMNS], n = 0;
     for (size_t c = 0; c < t->n_column; c++) {
         if (!t->column[c].title)
             continue;
-        n_last = t->column[c].right ? 0 : n_last + 1;
-        n_first += n_last > n;
+        kinds[n] = t->column[c].right ? 'n' : 't';
         index[n] = c;
         title[n++] = t->column[c].title;
     }
-    struct oc_plain_table p = {.n_col = n, .width_chars = t->width_chars, .headless = true};
-    oc_plain_row(&p, title);
+    struct oc_table p = {.kinds = kinds, .width_chars = t->width_chars, .headless = true};
+    oc_table_row(&p, title);
     for (size_t i = 0; i < t->n_row; i++) {
         for (size_t c = 0; c < n; c++)
             cell[c] = t->row[i][index[c]].text ? t->row[i][index[c]].text : "-";
-        oc_plain_row(&p, cell);
+        oc_table_row(&p, cell);
     }
-    oc_plain_left(&p, n_first, &t->arena);
-    print_not_shown(title, oc_plain_print(&p, n_last, f), n, f);
+    print_not_shown(title, oc_table_print(&p, f), n, f);
 }
 
 static void row_fields(struct oc_fields *o, const struct hw_table *t, const struct hw_cell *cell)

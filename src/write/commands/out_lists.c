@@ -13,7 +13,7 @@
 #include "report/python.h"
 #include "report/select.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 /* ---- operators -------------------------------------------------------------------------------------- */
 
@@ -38,11 +38,10 @@ static const char *opsets(struct oc_arena *a, const struct oc_op_info *op)
     return op->until ? oc_printf(a, "%d-%d", op->since, op->until) : oc_printf(a, "%d-", op->since);
 }
 
-static void ops_list_fill(struct oc_plain_table *t, struct oc_arena *a)
+static void ops_list_fill(struct oc_table *t, struct oc_arena *a)
 {
     static const char *const head[] = {"domain", "operator", "opset", "class", "family", "tests", "formula"};
-    t->n_col = OC_COUNT(head);
-    oc_plain_row(t, head);
+    oc_table_row(t, head);
     for (size_t i = 0; i < oc_op_count(); i++) {
         struct oc_op_info op;
         oc_op_get(i, &op);
@@ -95,12 +94,12 @@ int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_er
     }
     struct oc_arena a = {0};
     static const uint8_t drop[] = {0, 0, 0, 0, 1, 2, 3};
-    struct oc_plain_table t = {.width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
+    struct oc_table t = {.kinds = "ttttttt", .width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
     ops_list_fill(&t, &a);
     if (csv)
-        oc_plain_csv(&t, LIST_VERSION_TEXT, f);
+        oc_table_csv(&t, LIST_VERSION_TEXT, f);
     else
-        oc_plain_print(&t, t.n_col, f);
+        oc_table_print(&t, f);
     oc_arena_free(&a);
     return 0;
 }

@@ -8,7 +8,7 @@
 #include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 /* ---- lines and closed forms of all formats ---------------------------------------------------------- */
 
@@ -119,12 +119,9 @@ static const char *llm_number(struct view *v, int64_t n)
     return n < 0 ? "unknown" : oc_count_text(&v->arena, (uint64_t)n);
 }
 
-/* Text columns come first and are left-aligned. */
-static void llm_print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
+static struct oc_table llm_new_table(const struct view *v, const char *kinds)
 {
-    oc_plain_left(t, n_first, &v->arena);
-    t->width_chars = v->l->opts.width_chars;
-    oc_plain_print(t, n_last, v->f);
+    return (struct oc_table){.kinds = kinds, .width_chars = v->l->opts.width_chars};
 }
 
 /* ---- the model -------------------------------------------------------------------------------------- */
@@ -232,7 +229,7 @@ static const char *marked(struct view *v, enum oc_quality q, const char *text)
     return oc_printf(&v->arena, "%s%s", oc_sum_mark(q), text);
 }
 
-static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_llm_line *line)
+static void put_run(struct view *v, struct oc_table *t, const struct oc_llm_line *line)
 {
     struct oc_llm_counts c;
     const char *failure = oc_llm_failure(v->l, line->part);
@@ -268,7 +265,7 @@ static void put_cache_end(struct view *v)
 
 static void llm_put_runs(struct view *v)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = llm_new_table(v, "tnnnnnnnnnnt");
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
     fputc('\n', v->f);
@@ -276,7 +273,7 @@ static void llm_put_runs(struct view *v)
            "cache written", "other moved", "peak", "");
     for (size_t i = 0; i < n; i++)
         put_run(v, &t, &line[i]);
-    llm_print_table(v, &t, 1, 1);
+    oc_table_print(&t, v->f);
     put_cache_end(v);
 }
 
@@ -317,7 +314,7 @@ static void llm_put_forms(struct view *v)
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
-static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_llm_device *d,
+static void put_roof(struct view *v, struct oc_table *t, const struct oc_llm_device *d,
                      const struct oc_llm_line *line, bool first)
 {
     const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
@@ -333,7 +330,7 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
 
 static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t n)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = llm_new_table(v, "ttnnt");
     bool any = false;
     OC_ROW(&t, "device", "phase", "estimate", "80 % interval", "tokens/s");
     for (size_t i = 0; i < v->l->n_device; i++)
@@ -350,14 +347,14 @@ static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t
         }
     if (any) {
         fputc('\n', v->f);
-        llm_print_table(v, &t, 2, 1);
+        oc_table_print(&t, v->f);
     }
-    oc_plain_free(&t);
+    oc_table_free(&t);
 }
 
 static void put_roofs(struct view *v)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = llm_new_table(v, "ttnnnnnt");
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
     put_note(v, "lower bounds at the dense peak rates and the bandwidths of the device file, for perfect "
@@ -370,7 +367,7 @@ static void put_roofs(struct view *v)
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
             put_roof(v, &t, &v->l->device[i], &line[k], k == 0);
-    llm_print_table(v, &t, 2, 1);
+    oc_table_print(&t, v->f);
     put_estimates(v, line, n);
 }
 
@@ -387,7 +384,7 @@ static const char *llm_limit_text(struct view *v, const struct oc_llm_limit *l)
 
 static void llm_put_limits(struct view *v)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = llm_new_table(v, "tnnnnnt");
     fputc('\n', v->f);
     OC_ROW(&t, "device", "memory", "needed", "max batch", "max context", "max prompt",
            "compute-bound from batch");
@@ -398,10 +395,10 @@ static void llm_put_limits(struct view *v)
                llm_limit_text(v, &d->batch), llm_limit_text(v, &d->context), llm_limit_text(v, &d->prompt),
                llm_limit_text(v, &d->compute_bound));
     }
-    llm_print_table(v, &t, 1, 1);
+    oc_table_print(&t, v->f);
 }
 
-static void put_serving_rows(struct view *v, struct oc_plain_table *t, const struct oc_llm_serving *s)
+static void put_serving_rows(struct view *v, struct oc_table *t, const struct oc_llm_serving *s)
 {
     for (uint32_t i = 0; i < s->n_row; i++) {
         const struct oc_llm_serving_row *r = &s->row[i];
@@ -431,7 +428,7 @@ static void put_disaggregated(struct view *v, const struct oc_llm_serving *s)
 
 static void put_serving(struct view *v, const struct oc_llm_device *d)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = llm_new_table(v, "nnnnnnnnt");
     put_note(v, oc_printf(
                     &v->arena,
                     "serving on %s in tensor parallel: lower bounds of times and upper bounds of rates; work "
@@ -441,7 +438,7 @@ static void put_serving(struct view *v, const struct oc_llm_device *d)
            v->l->draft ? "drafted/s <=" : "", "memory", "bound by");
     for (size_t i = 0; i < d->n_serving; i++)
         put_serving_rows(v, &t, &d->serving[i]);
-    llm_print_table(v, &t, 0, 1);
+    oc_table_print(&t, v->f);
     for (size_t i = 0; i < d->n_serving; i++) {
         const struct oc_llm_serving *s = &d->serving[i];
         if (s->largest == 0)

@@ -12,7 +12,7 @@
 #include "onnxcost/memory.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 struct mem_out {
     const struct oc_memory *m;
@@ -107,7 +107,7 @@ static void print_arena(struct mem_out *o)
         memory_line(o, "", oc_printf(&o->arena, "estimate: %s", r->estimate));
 }
 
-static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
+static void print_comparison(struct mem_out *o, struct oc_table *t, const char *what, uint64_t ours,
                              uint64_t before, uint64_t seen, const char *seen_at, uint32_t at)
 {
     uint64_t sum = ours + before;
@@ -123,7 +123,7 @@ static void print_measured(struct mem_out *o)
 {
     const struct oc_prof_memory *p = o->m->measured.seen;
     const struct oc_ort_run *r = &o->m->measured.ours;
-    struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
+    struct oc_table t = {.kinds = "nnnnnt", .width_chars = o->m->o.width_chars};
     if (!p)
         return;
     fputc('\n', o->f);
@@ -132,7 +132,7 @@ static void print_measured(struct mem_out *o)
                      p->requested_at, r->requested_at);
     print_comparison(o, &t, "in use", r->max_in_use, p->before_in_use, p->max_in_use, p->in_use_at,
                      r->in_use_at);
-    oc_plain_print(&t, 1, o->f);
+    oc_table_print(&t, o->f);
     if (o->m->measured.other_graph)
         fprintf(
             o->f,
@@ -212,7 +212,7 @@ static void print_rest(struct mem_out *o, size_t shown, size_t n)
 static void live_table(struct mem_out *o)
 {
     const struct oc_analysis *a = o->m->a;
-    struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
+    struct oc_table t = {.kinds = "nttttt", .width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < o->m->n_row ? o->m->o.top : o->m->n_row;
     if (!o->m->n_row)
         return;
@@ -227,14 +227,14 @@ static void live_table(struct mem_out *o)
                oc_type_text(&o->arena, a->exprs, &a->type[r->life->value]), memory_kind_of(r),
                oc_memory_born(r, &o->arena), oc_memory_dies(r, &o->arena));
     }
-    oc_plain_print(&t, 5, o->f);
+    oc_table_print(&t, o->f);
     print_rest(o, top, o->m->n_row);
 }
 
 static void step_table(struct mem_out *o)
 {
     const struct oc_liveness *l = o->m->liveness;
-    struct oc_plain_table t = {.width_chars = o->m->o.width_chars};
+    struct oc_table t = {.kinds = "nntt", .width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < l->n_step ? o->m->o.top : l->n_step;
     if (!l->n_step)
         return;
@@ -245,7 +245,7 @@ static void step_table(struct mem_out *o)
         OC_ROW(&t, oc_bytes_text(&o->arena, (double)l->live[s]), oc_printf(&o->arena, "%u", s + 1),
                node_label(o, l->step[s]), o->m->a->model->node[l->step[s]].op_type);
     }
-    oc_plain_print(&t, 2, o->f);
+    oc_table_print(&t, o->f);
     print_rest(o, top, l->n_step);
 }
 

@@ -9,7 +9,7 @@
 #include "onnxcost.h"
 #include "onnxcost/memory.h"
 #include "write/commands/page_views.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { MEMORY_VERSION = 1 }; /* of JSON and CSV: keys may be added to a version */
 

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "onnxcost.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { TRAINING_VERSION = 1, ENERGY_VERSION = 1, SPARSITY_VERSION = 1 }; /* of the layouts */
 enum { LABEL = 12, WIDTH = 118 };
@@ -228,7 +228,7 @@ static void training_table(struct training_out *o)
     const struct oc_model *m = t->a->model;
     const struct oc_training_node **row =
         OC_NEW_ARRAY(&o->arena, t->liveness->n_step, const struct oc_training_node *);
-    struct oc_plain_table table = {.width_chars = t->width_chars};
+    struct oc_table table = {.kinds = "ttnnnt", .width_chars = t->width_chars};
     size_t n = 0;
     char label[256];
     print_work(o);
@@ -250,8 +250,7 @@ static void training_table(struct training_out *o)
                training_bytes_text(o, x->saved_bytes), x->note ? x->note : "");
     }
     fputc('\n', o->f);
-    oc_plain_left(&table, 2, &o->arena);
-    oc_plain_print(&table, 1, o->f);
+    oc_table_print(&table, o->f);
     if (t->top && n > t->top)
         fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", n - t->top);
 }
@@ -392,7 +391,7 @@ static void energy_table(struct energy_out *o)
     const struct oc_energy *e = o->e;
     const struct oc_model *m = e->a->model;
     struct sorted *s = OC_NEW_ARRAY(&o->arena, e->n_row, struct sorted);
-    struct oc_plain_table table = {.width_chars = o->width_chars};
+    struct oc_table table = {.kinds = "ttnnnt", .width_chars = o->width_chars};
     char label[256];
     print_energy_totals(o);
     for (uint32_t i = 0; i < e->n_row; i++)
@@ -408,8 +407,7 @@ static void energy_table(struct energy_out *o)
                r->counted ? range_text(o, r->moved_bytes) : "?", r->note ? r->note : "");
     }
     fputc('\n', o->f);
-    oc_plain_left(&table, 2, &o->arena);
-    oc_plain_print(&table, 1, o->f);
+    oc_table_print(&table, o->f);
     if (o->top && e->n_row > o->top)
         fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", e->n_row - o->top);
 }
@@ -537,7 +535,7 @@ static void sparsity_table(struct sparsity_out *o)
     const struct oc_sparsity *s = o->s;
     const struct oc_model *m = s->a->model;
     const struct oc_sparsity_row **row = OC_NEW_ARRAY(&o->arena, s->n_row, const struct oc_sparsity_row *);
-    struct oc_plain_table table = {.width_chars = o->width_chars};
+    struct oc_table table = {.kinds = "ttnnnnnt", .width_chars = o->width_chars};
     char label[256];
     print_sparsity_totals(o);
     for (uint32_t i = 0; i < s->n_row; i++)
@@ -554,8 +552,7 @@ static void sparsity_table(struct sparsity_out *o)
                r->counted ? oc_si_text(&o->arena, (double)r->nonzero_macs, "") : "-", r->note ? r->note : "");
     }
     fputc('\n', o->f);
-    oc_plain_left(&table, 2, &o->arena);
-    oc_plain_print(&table, 1, o->f);
+    oc_table_print(&table, o->f);
     if (o->top && s->n_row > o->top)
         fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", s->n_row - o->top);
 }

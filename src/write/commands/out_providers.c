@@ -8,7 +8,7 @@
 #include "base/unicode.h"
 #include "provider/provider.h"
 #include "write/tables/json_keys.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 #include "onnxcost.h"
 #include "onnxcost/providers.h"
 #include "onnxcost/report.h"
@@ -100,7 +100,7 @@ static void print_totals(struct view *v)
     const struct oc_assignment *x = &v->x;
     struct oc_arena *a = &v->x.arena;
     size_t n = x->providers->n;
-    struct oc_plain_table t = {.width_chars = v->width};
+    struct oc_table t = {.kinds = "nnnnt", .width_chars = v->width};
     bool roof = v->in->device != NULL;
     OC_ROW(&t, "nodes", "partitions", "MACs %", roof ? "roofline %" : "", "provider");
     for (size_t p = 0; p <= n; p++) {
@@ -115,7 +115,7 @@ static void print_totals(struct view *v)
             p < n ? oc_printf(a, "%s %s", x->providers->list[p]->info.id, x->providers->list[p]->info.release)
                   : "no provider of the list");
     }
-    oc_plain_print(&t, 1, v->out);
+    oc_table_print(&t, v->out);
 }
 
 static const char *bytes_text(struct oc_arena *a, uint64_t bytes, uint32_t unknown)
@@ -146,7 +146,7 @@ static bool same_case(const struct oc_assignment *x)
 
 static void print_fallbacks(struct view *v)
 {
-    struct oc_plain_table t = {.width_chars = v->width, .min_text = 20};
+    struct oc_table t = {.kinds = "nntttt", .width_chars = v->width, .min_text = 20};
     uint64_t all = 0;
     for (size_t p = 0; p <= v->x.providers->n; p++)
         all += v->x.best.macs[p];
@@ -162,7 +162,7 @@ static void print_fallbacks(struct view *v)
                oc_printf(&v->x.arena, "%s%s%s", g->domain, *g->domain ? "." : "", g->op_type),
                provider_id(v, g->from), place_text(v, g->best, g->worst), g->reason ? g->reason : "-");
     }
-    oc_plain_print(&t, 4, v->out);
+    oc_table_print(&t, v->out);
 }
 
 static void print_notes(struct view *v)
@@ -380,13 +380,13 @@ int oc_providers_write(const struct oc_providers_in *in, const char *format, uns
 
 static void lists_text(const struct oc_providers *x, unsigned width_chars, struct oc_arena *a, FILE *out)
 {
-    struct oc_plain_table t = {.width_chars = width_chars, .min_text = 20};
+    struct oc_table t = {.kinds = "ntttt", .width_chars = width_chars, .min_text = 20};
     OC_ROW(&t, "operators", "provider", "release", "name", "source");
     for (size_t i = 0; i < x->n; i++) {
         const struct oc_provider_info *p = &x->list[i]->info;
         OC_ROW(&t, oc_printf(a, "%u", p->operators), p->id, p->release, p->name, p->source);
     }
-    oc_plain_print(&t, 4, out);
+    oc_table_print(&t, out);
 }
 
 static void lists_csv(const struct oc_providers *x, FILE *out)

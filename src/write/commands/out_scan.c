@@ -24,9 +24,9 @@ struct oc_scan_writer {
     FILE *f;
     bool more;
     struct oc_json_out json;
-    struct oc_arena arena;              /* cells of the table */
-    struct oc_plain_table table, notes; /* notes: label and text */
-    struct oc_fields page;              /* rows of the page */
+    struct oc_arena arena;        /* cells of the table */
+    struct oc_table table, notes; /* notes: label and text */
+    struct oc_fields page;        /* rows of the page */
     const char *made;
     uint64_t n, n_errors, n_duplicates;
 };
@@ -99,7 +99,7 @@ static void csv_line(struct oc_scan_writer *w, const struct oc_datum *cell)
     static const struct oc_datum none[OC_SCAN_COLUMNS];
     struct oc_fields o = {.head_only = !cell, .no_head = cell != NULL};
     cell_fields(w, &o, cell ? cell : none);
-    oc_plain_csv_rows(&o.table, cell ? CSV_VERSION : "csv_version", w->f);
+    oc_table_csv_rows(&o.table, cell ? CSV_VERSION : "csv_version", w->f);
     oc_fields_free(&o);
 }
 
@@ -149,6 +149,7 @@ static const char *scan_human(struct oc_scan_writer *w, uint64_t v, bool bytes)
 static void table_begin(struct oc_scan_writer *w)
 {
     static const uint8_t drop[] = {3, 2, 0, 4, 5, 1, 0, 0};
+    w->table.kinds = "nnnnnnnt";
     w->table.drop = drop;
     w->table.min_text = MIN_MODEL;
     OC_ROW(&w->table, "nodes", "params", "MACs", "FLOPs", "bytes", "peak", "quality", "model");
@@ -195,7 +196,7 @@ static const char *scan_sentence(struct oc_scan_writer *w)
 
 static void table_end(struct oc_scan_writer *w)
 {
-    oc_plain_print(&w->table, 1, w->f);
+    oc_table_print(&w->table, w->f);
     for (size_t i = 0; i < w->notes.n_row; i++)
         oc_plain_say(w->notes.cell[2 * i], LABEL, w->table.width_chars, w->notes.cell[2 * i + 1], w->f);
     fprintf(w->f, "\n%s\n", scan_sentence(w));
@@ -323,8 +324,8 @@ void oc_scan_writer_close(struct oc_scan_writer *w)
         return;
     if (w->form->end)
         w->form->end(w);
-    oc_plain_free(&w->table);
-    oc_plain_free(&w->notes);
+    oc_table_free(&w->table);
+    oc_table_free(&w->notes);
     oc_fields_free(&w->page);
     oc_arena_free(&w->arena);
     free(w);

@@ -10,7 +10,7 @@
 #include "base/c_locale.h"
 #include "base/unicode.h"
 #include "base/units.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 const struct oc_view_info oc_views[OC_VIEW_COUNT] = {
     [OC_VIEW_DEVICE] = {"device", "Devices: utilization"},
@@ -199,16 +199,11 @@ static void summary_heading(struct printer *p, enum oc_view v)
     fprintf(p->f, "\n%s\n", oc_views[v].title);
 }
 
-static void summary_print_table(struct printer *p, struct oc_plain_table *t, size_t n_left)
-{
-    oc_plain_print(t, n_left, p->f);
-}
-
 static void print_devices(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
     const struct oc_timeline *t = s->profile->timeline;
-    struct oc_plain_table table = {0};
+    struct oc_table table = {.kinds = "nnt"};
     OC_ROW(&table, "utilization %", oc_printf(&p->arena, "kernels %s", p->unit), "device");
     if (s->has_events && !isnan(t->cpu_process_share))
         OC_ROW(&table, summary_share_text(p, t->cpu_process_share, 1), "-",
@@ -224,12 +219,12 @@ static void print_devices(struct printer *p)
                        : oc_printf(&p->arena, "device %" PRId64, s->lane[i].device_id));
     if (table.n_row > 1) {
         summary_heading(p, OC_VIEW_DEVICE);
-        oc_plain_print(&table, 1, p->f);
+        oc_table_print(&table, p->f);
     }
-    oc_plain_free(&table);
+    oc_table_free(&table);
 }
 
-static void overview_rows(struct printer *p, struct oc_plain_table *t, const char *where,
+static void overview_rows(struct printer *p, struct oc_table *t, const char *where,
                           const struct oc_sum_kind *k, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -239,18 +234,17 @@ static void overview_rows(struct printer *p, struct oc_plain_table *t, const cha
 
 static void print_overview(struct printer *p)
 {
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnntt"};
     if (!p->s->n_host && !p->s->n_device)
         return;
     summary_heading(p, OC_VIEW_OVERVIEW);
     OC_ROW(&t, "events", oc_printf(&p->arena, "time %s", p->unit), "%", "where", "kind");
     overview_rows(p, &t, "host", p->s->host, p->s->n_host);
     overview_rows(p, &t, "device", p->s->device, p->s->n_device);
-    summary_print_table(p, &t, 2);
+    oc_table_print(&t, p->f);
 }
 
-static void spread_row(struct printer *p, struct oc_plain_table *t, const char *what,
-                       const struct oc_spread *s)
+static void spread_row(struct printer *p, struct oc_table *t, const char *what, const struct oc_spread *s)
 {
     if (s->n)
         OC_ROW(t, oc_u64_text(&p->arena, s->n), summary_time_text(p, s->median),
@@ -262,14 +256,14 @@ static void spread_row(struct printer *p, struct oc_plain_table *t, const char *
 static void print_runs(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnnnnt"};
     OC_ROW(&t, "runs", oc_printf(&p->arena, "median %s", p->unit), "mean", "min", "max", "p90", "p99",
            "stddev", "what");
     spread_row(p, &t, "duration", &s->run);
     spread_row(p, &t, "device time (sum)", &s->device_run);
     if (t.n_row > 1) {
         summary_heading(p, OC_VIEW_RUNS);
-        oc_plain_print(&t, 1, p->f);
+        oc_table_print(&t, p->f);
         if (s->run.n > 1 && s->run.max > 1.5 * s->run.median)
             fprintf(p->f, "run %" PRIu32 " took longest, %.1f times the median%s\n", s->slowest_run,
                     s->run.max / s->run.median,
@@ -278,7 +272,7 @@ static void print_runs(struct printer *p)
             fprintf(p->f, "%" PRIu32 " warm-up run%s excluded\n", s->runs_dropped,
                     s->runs_dropped > 1 ? "s" : "");
     }
-    oc_plain_free(&t);
+    oc_table_free(&t);
 }
 
 static void print_distribution(struct printer *p)
@@ -286,7 +280,7 @@ static void print_distribution(struct printer *p)
     const struct oc_time_summary *s = p->s;
     if (isnan(s->communication_ns))
         return;
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnt"};
     const struct {
         const char *name;
         double ns;
@@ -298,7 +292,7 @@ static void print_distribution(struct printer *p)
     for (size_t i = 0; i < OC_COUNT(row); i++)
         OC_ROW(&t, summary_time_text(p, row[i].ns), summary_share_text(p, row[i].ns, s->total_ns),
                row[i].name);
-    summary_print_table(p, &t, 1);
+    oc_table_print(&t, p->f);
 }
 
 static double summary_known(const struct oc_times *t, double v)
@@ -353,10 +347,11 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
         return;
     for (uint32_t i = 0; i < list->n; i++)
         threads |= list->item[i].lane != OC_NONE;
-    struct oc_plain_table t = {.n_col = list_header(p, cell, host, device, threads)};
+    size_t n_col = list_header(p, cell, host, device, threads), n_text = threads ? 2 : 1;
+    struct oc_table t = {.kinds = oc_table_kinds(&p->arena, n_col - n_text, n_text)};
     struct oc_view_base base;
     oc_view_base_init(&base, p->s, v, list);
-    oc_plain_row(&t, cell);
+    oc_table_row(&t, cell);
     uint32_t end = oc_view_cut(p->o, v, list), rows = 0, all = 0;
     for (uint32_t i = 0; i < list->n; i++)
         all += list->item[i].depth == 0;
@@ -373,11 +368,11 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
         if (threads)
             cell[n++] = item->depth ? "" : oc_lane_text(p->s->profile, item->lane, &p->arena);
         cell[n++] = name_text(p, item, 8 + 44u * host + 44u * device + 14u * threads);
-        oc_plain_row(&t, cell);
+        oc_table_row(&t, cell);
         rows += item->depth == 0;
     }
     summary_heading(p, v);
-    summary_print_table(p, &t, threads ? 2 : 1);
+    oc_table_print(&t, p->f);
     if (rows < all)
         fprintf(p->f, "%" PRIu32 " of %" PRIu32 " rows; --top 0 shows all\n", rows, all);
 }
@@ -385,7 +380,7 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
 static void print_events(struct printer *p)
 {
     const struct oc_sum_list *list = &p->s->operators;
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnnnnt"};
     uint32_t end = oc_view_cut(p->o, OC_VIEW_EVENT, list);
     double whole = 0;
     for (uint32_t i = 0; i < list->n; i++)
@@ -406,13 +401,13 @@ static void print_events(struct printer *p)
                summary_time_text(p, oc_times_avg(&item->both)),
                oc_printf(&p->arena, "%.6f", item->both.total_ns / whole), name_text(p, item, 80));
     }
-    summary_print_table(p, &t, 1);
+    oc_table_print(&t, p->f);
 }
 
 static void print_copies(struct printer *p)
 {
     const struct oc_sum_list *list = &p->s->copies;
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnt"};
     if (!list->n)
         return;
     summary_heading(p, OC_VIEW_COPIES);
@@ -427,13 +422,13 @@ static void print_copies(struct printer *p)
                summary_time_text(p, oc_times_avg(&item->device)), summary_bytes_text(p, bytes), rate,
                name_text(p, item, 60));
     }
-    summary_print_table(p, &t, 1);
+    oc_table_print(&t, p->f);
 }
 
 static void print_lanes(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnnnt"};
     if (!s->n_lane)
         return;
     summary_heading(p, OC_VIEW_LANES);
@@ -448,13 +443,13 @@ static void print_lanes(struct printer *p)
                summary_share_text(p, l->busy_ns, l->busy_ns + l->idle_ns), summary_time_text(p, l->idle_ns),
                summary_time_text(p, l->longest_gap_ns), where);
     }
-    summary_print_table(p, &t, 1);
+    oc_table_print(&t, p->f);
 }
 
 static void print_benchmark(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_plain_table t = {0};
+    struct oc_table t = {.kinds = "nnnt"};
     OC_ROW(&t, "avg", "max", "min", "what");
     const struct {
         const struct oc_spread *s;
@@ -470,12 +465,12 @@ static void print_benchmark(struct printer *p)
                oc_printf(&p->arena, "%.3f", s->ips.min), "ips (samples/s)");
     if (t.n_row > 1 && (s->reader_cost.n || s->ips.n)) {
         summary_heading(p, OC_VIEW_BENCHMARK);
-        oc_plain_print(&t, 1, p->f);
+        oc_table_print(&t, p->f);
         if (s->reader_cost.n)
             fprintf(p->f, "reader ratio %.2f %%: share of a step that waits for data\n",
                     s->reader_cost.mean / s->batch_cost.mean * 100);
     }
-    oc_plain_free(&t);
+    oc_table_free(&t);
 }
 
 static void print_head(struct printer *p)

@@ -106,13 +106,13 @@ struct oc_metric_name {
 };
 extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 
-/* The sheets, each freed by oc_sheet_free; heads and cells are allocated in the view. */
+/* The tables, each freed by oc_table_free; their texts are allocated in the view. */
 
-void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s);  /* description of A and B */
-void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s); /* time outside the runs */
-void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s); /* exact totals with differences */
+void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t);  /* description of A and B */
+void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t); /* time outside the runs */
+void oc_diff_totals(struct oc_diff_view *v, struct oc_table *t); /* exact totals with differences */
 void oc_diff_fusions(struct oc_diff_view *v,
-                     struct oc_sheet *s); /* whose counts differ between two profiles */
+                     struct oc_table *t); /* whose counts differ between two profiles */
 /* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
 const char *oc_diff_sentence(struct oc_diff_view *v);
 bool oc_diff_is_news(const struct oc_diff_row *r); /* whether anything differs, figures too */

@@ -1,5 +1,4 @@
-/* write/tables/: Tables for a terminal, in plain text and as grids, parts of HTML pages, members of JSON. A
- * table is described once; its writers do not depend on its contents. */
+/* Parts of HTML pages: figures, bars, tables; text from files in Markdown and HTML. */
 #include "write/tables/html_page.h"
 
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 #include "base/unicode.h"
 #include "base/units.h"
 #include "onnxcost.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f)
 {
@@ -256,12 +255,12 @@ struct shown_column {
 struct table {
     struct oc_html *h;
     const struct oc_html_table *spec;
-    const struct oc_plain_table *cells; /* the first row has the names */
+    const struct oc_table *cells; /* the first row has the names */
     struct shown_column column[MOST_COLUMNS];
     size_t n;
 };
 
-static int field_of(const struct oc_plain_table *cells, const char *name)
+static int field_of(const struct oc_table *cells, const char *name)
 {
     for (size_t c = 0; name && c < cells->n_col; c++)
         if (strcmp(cells->cell[c], name) == 0)
@@ -440,25 +439,18 @@ void oc_html_table(struct oc_html *h, const struct oc_html_table *spec, const st
     oc_html_end(h);
 }
 
-void oc_html_sheet(struct oc_html *h, const char *id, const char *title, const struct oc_sheet *s)
+void oc_html_texts(struct oc_html *h, const char *id, const char *title, struct oc_table *t)
 {
-    size_t n = strlen(s->kinds);
-    struct oc_html_column *column = OC_NEW_ARRAY(&h->arena, n + 1, struct oc_html_column);
-    struct oc_fields rows = {0};
-    for (size_t c = 0; c < n; c++) {
-        column[c].field = oc_printf(&h->arena, "column%zu", c + 1);
-        column[c].title = *s->head[c] ? s->head[c] : "Side";
-        column[c].kind = s->kinds[c] == 't' ? OC_HTML_TEXT : OC_HTML_CODE;
+    struct oc_html_column *column = OC_NEW_ARRAY(&h->arena, t->n_col + 1, struct oc_html_column);
+    struct oc_fields rows = {.table = *t};
+    for (size_t c = 0; c < t->n_col; c++) {
+        column[c].title = *t->cell[c] ? t->cell[c] : "Side";
+        column[c].kind = t->kinds[c] == 't' ? OC_HTML_TEXT : OC_HTML_CODE;
+        t->cell[c] = column[c].field = oc_printf(&h->arena, "column%zu", c + 1);
     }
-    for (size_t r = 0; r < s->n_row; r++) {
-        oc_fields_begin(&rows);
-        for (size_t c = 0; c < n; c++)
-            oc_field_text(&rows, column[c].field, s->cell[r * n + c]);
-        oc_fields_end(&rows);
-    }
-    oc_html_table(h, &(struct oc_html_table){.id = id, .title = title, .column = column, .n_column = n},
-                  &rows);
-    oc_fields_free(&rows);
+    oc_html_table(
+        h, &(struct oc_html_table){.id = id, .title = title, .column = column, .n_column = t->n_col}, &rows);
+    oc_table_free(t);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------------- */

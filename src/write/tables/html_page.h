@@ -94,8 +94,8 @@ struct oc_html_table {
     size_t n_column;
     size_t most; /* rows that are written; 0: OC_HTML_ROWS; a fragment has OC_FRAGMENT_ROWS at most */
 };
-/* A sheet as such a table. Cells are text. */
-void oc_html_sheet(struct oc_html *h, const char *id, const char *title, const struct oc_sheet *s);
+/* A table of texts as such a table; frees its rows. */
+void oc_html_texts(struct oc_html *h, const char *id, const char *title, struct oc_table *t);
 
 /* How many rows have a number of a field in each power of ten. id: of the section. */
 void oc_html_histogram(struct oc_html *h, const char *field, const char *title, const struct oc_fields *rows);

@@ -31,9 +31,9 @@ void oc_fields_end(struct oc_fields *f)
         return;
     }
     if (!f->table.n_row && !f->no_head)
-        oc_plain_cells(&f->table, f->name, f->n);
+        oc_table_cells(&f->table, f->name, f->n);
     if (!f->head_only)
-        oc_plain_cells(&f->table, f->cell, f->n);
+        oc_table_cells(&f->table, f->cell, f->n);
 }
 
 static void json_keys_put(struct oc_fields *f, const char *name, const char *cell)
@@ -157,12 +157,12 @@ void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const st
 
 void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out)
 {
-    oc_plain_csv(&f->table, version, out);
+    oc_table_csv(&f->table, version, out);
 }
 
 void oc_fields_free(struct oc_fields *f)
 {
-    oc_plain_free(&f->table);
+    oc_table_free(&f->table);
     oc_arena_free(&f->arena);
 }
 

@@ -9,7 +9,7 @@
 #include "join/join.h"
 #include "onnxcost_types.h"
 #include "report/report.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s); /* NULL: null */
 void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v);
@@ -90,7 +90,7 @@ struct oc_fields {
     struct oc_json_out *json;             /* NULL: CSV, or ... */
     struct oc_parquet *parquet;           /* ... whose columns are the fields in this order */
     struct oc_datum value[OC_MAX_FIELDS]; /* of Parquet; "" is unknown, as in CSV */
-    struct oc_plain_table table;
+    struct oc_table table;
     struct oc_arena arena;
     const char *name[OC_MAX_FIELDS], *cell[OC_MAX_FIELDS];
     size_t n;

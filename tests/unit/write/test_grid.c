@@ -1,5 +1,5 @@
 /* Expected tables are the output of tabulate 0.8.9. */
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

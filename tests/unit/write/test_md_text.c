@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 static void check(void (*put)(struct oc_buf *, const char *), const char *in, const char *want)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/unicode.h"
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 enum { MOST = 300 };
 

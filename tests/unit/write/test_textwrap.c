@@ -1,5 +1,5 @@
 /* Expected lines are the output of textwrap.wrap(width=30) of CPython 3.11, except where a width is given. */
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

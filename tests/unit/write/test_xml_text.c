@@ -1,4 +1,4 @@
-#include "write/tables/plain_table.h"
+#include "write/tables/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

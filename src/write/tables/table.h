@@ -1,7 +1,7 @@
-/* Small tables of texts, filled row by row and printed once: aligned text, or CSV (RFC 4180). Texts are
- * borrowed; text output replaces control characters with '?'. */
-#ifndef OC_PLAIN_TABLE_H
-#define OC_PLAIN_TABLE_H
+/* Tables of texts, filled row by row and written once: aligned for a terminal, Markdown, CSV (RFC 4180), HTML
+ * (html_page.h). Texts are borrowed; control characters are printed as '?'. */
+#ifndef OC_TABLE_H
+#define OC_TABLE_H
 
 #include <stdio.h>
 
@@ -9,95 +9,50 @@
 #include "base/diag.h"
 #include "base/unicode.h"
 
-struct oc_plain_table {
-    size_t n_col;      /* set by the first OC_ROW */
-    const char **cell; /* n_col per row, header first; on the heap */
+/* On a terminal of a given width columns are dropped in order of priority, then long texts are shortened; a line
+ * below the table names the dropped columns. */
+struct oc_table {
+    const char *kinds; /* one letter per column: 't' text, 'c' names from files, 'n' numbers, aligned right;
+                        * NULL: numbers */
+    size_t n_col;      /* set by the first row */
+    const char **cell; /* n_col per row, titles first; on the heap */
     size_t n_row, cap_row;
-    size_t width_chars;  /* for people; 0: no limit. A table that is wider is fitted as in term_table.c */
-    const uint8_t *drop; /* by column, as in term_table.c; NULL: the last columns are left out first */
-    uint8_t min_text;    /* texts keep at least this width while there are columns to drop; 0: 14 */
-    bool changes;        /* colours for differences, as in term_table.c; needs bold_head */
-    bool bold_head, headless; /* headless: no titles in the first row; where it is too wide, the last columns
-                                 are left out */
+    size_t width_chars; /* 0: no limit */
+    const uint8_t
+        *drop; /* by column: > 0: may be dropped, largest value first; NULL: the last columns first */
+    const uint8_t
+        *min_width;   /* by column: > 0: texts may be shortened to this many characters; NULL: text to ... */
+    uint8_t min_text; /* ... this many; 0: 14 */
+    const double
+        *share; /* by row, 0 to 1: share bar in the background of the first column with colour; or NULL */
+    const char *empty;   /* printed below the titles of a table without rows, with a newline; NULL: nothing */
+    bool color, changes; /* changes: differences are red if they grew, green if they shrank */
+    bool headless; /* the first row is like the others, texts are not shortened, dropped columns not named */
 };
 
 /* Adds a row of the given texts. */
 #define OC_ROW(table, ...)                                                                                   \
-    oc_plain_cells((table), (const char *const[]){__VA_ARGS__},                                              \
+    oc_table_cells((table), (const char *const[]){__VA_ARGS__},                                              \
                    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-void oc_plain_cells(struct oc_plain_table *t, const char *const *cell, size_t n);
-void oc_plain_row(struct oc_plain_table *t, const char *const *cell); /* n_col texts */
+void oc_table_cells(struct oc_table *t, const char *const *cell, size_t n);
+void oc_table_row(struct oc_table *t,
+                  const char *const *cell); /* n_col texts; of the first row as many as kinds */
+/* The kinds of columns of numbers, then of names and other texts from files, in the arena. */
+const char *oc_table_kinds(struct oc_arena *arena, size_t n_numbers, size_t n_texts);
 
 /* Write the table and free its rows. */
-/* The last n_left columns are left-aligned. Returns the number of columns that a headless table shows. */
-size_t oc_plain_print(struct oc_plain_table *t, size_t n_left, FILE *f);
+size_t oc_table_print(struct oc_table *t, FILE *f); /* returns the number of columns that fit */
+void oc_table_markdown(struct oc_table *t, FILE *f);
 /* Adds a last column csv_version: columns may be added to a version; the meaning of a column never changes
  * within one. */
-void oc_plain_csv(struct oc_plain_table *t, const char *version, FILE *f);
+void oc_table_csv(struct oc_table *t, const char *version, FILE *f);
 /* Every row ends with the cell `last`: for tables that are written row by row. */
-void oc_plain_csv_rows(struct oc_plain_table *t, const char *last, FILE *f);
-void oc_plain_free(struct oc_plain_table *t); /* the rows, where the table is not written */
+void oc_table_csv_rows(struct oc_table *t, const char *last, FILE *f);
+void oc_table_free(struct oc_table *t); /* the rows, where the table is not written */
 
 /* The index of a format in a list such as "table, csv, json" (NULL: the first), or -1 and an error that names
  * what has these formats. */
 int oc_format_of(const char *what, const char *format, const char *valid, struct oc_err *err);
-
-/* Left-aligns the first n_first columns too: pads their cells to equal width. */
-void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena);
-
-/* ---- sheet ------------------------------------------------------------------------------------------ */
-
-/* A small table for several formats: aligned for the terminal, Markdown, HTML (html_page.h). Cells are
- * borrowed texts. */
-
-struct oc_sheet {
-    const char *title;       /* NULL: none */
-    const char *kinds;       /* one letter per column: 't' text, 'c' names from files, 'n' numbers */
-    const char *const *head; /* NULL: none */
-    bool changes;            /* numbers with a sign are differences: coloured on a terminal */
-    const char **cell;       /* heap */
-    size_t n_row, cap_row;
-};
-
-void oc_sheet_row(struct oc_sheet *s, const char *const *cell);
-void oc_sheet_free(struct oc_sheet *s);
-
-/* width_chars: the last columns that do not fit are dropped; 0: no limit */
-void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, FILE *f);
-void oc_sheet_markdown(const struct oc_sheet *s, FILE *f);
-
-/* ---- term table --------------------------------------------------------------------------------------- */
-
-/* A table for a terminal of a given width. If it does not fit, columns are dropped in order of priority,
- * then long texts are shortened; a line below the table names the dropped columns. */
-
-struct oc_term_column {
-    const char *title;
-    bool left;         /* alignment; numbers are right-aligned */
-    uint8_t min_width; /* > 0: texts may be shortened to this many characters */
-    uint8_t drop;      /* > 0: dropped if the table is too wide, largest value first */
-    size_t width;      /* set when the table is printed; 0: dropped */
-};
-
-enum { OC_TERM_COLUMNS = 64 };
-
-struct oc_term_table {
-    struct oc_arena *arena;
-    struct oc_term_column column[OC_TERM_COLUMNS];
-    size_t n_column;
-    const char **cell; /* row-major, n_column a row; texts from files: control characters are replaced */
-    uint32_t n_row;
-    unsigned width_chars; /* 0: no limit */
-    bool color, changes;  /* changes: differences are red if they grew, green if they shrank */
-    const double *share;  /* by row, 0 to 1: share bar in the background of the first column with colour; or
-                           * NULL */
-};
-
-/* Appends the text of a cell. "+1.2 MB", "< +0.1 %" are red, "-3 us", "> -0.1 %" green if `changes`. */
-void oc_put_change(struct oc_buf *b, const char *text, bool changes);
-
-/* Prints the table; changes widths and cells. */
-void oc_term_table_print(struct oc_term_table *t, FILE *f);
 
 /* ---- line breaks ------------------------------------------------------------------------------------ */
 
