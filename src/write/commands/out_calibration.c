@@ -2,9 +2,9 @@
  * left out, as text, CSV and JSON. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/calibrate.h"
@@ -13,8 +13,6 @@
 #include "onnxcost/estimate.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/table.h"
-
-enum { CALIBRATION_VERSION = 1 };
 
 static const char *calibration_class_of(const struct oc_cal_key *k, struct oc_arena *a)
 {
@@ -81,11 +79,19 @@ static void calibration_write_head(const struct oc_calibration *c, const struct 
             oc_format_time_ns(c->gap_s * 1e9, gap, sizeof(gap)), 100 * (exp(c->tau) - 1));
 }
 
-static void calibration_write_table(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
+/* A calibration and the samples that it was fitted to. */
+struct calibration_out {
+    const struct oc_calibration *c;
+    const struct oc_samples *samples;
+};
+
+static void calibration_text(void *of, FILE *f)
 {
+    const struct calibration_out *o = of;
+    const struct oc_calibration *c = o->c;
     struct oc_table t = {.kinds = "nnnnnnnnnnnttt"};
     struct oc_arena a = {0};
-    calibration_write_head(c, s, f);
+    calibration_write_head(c, o->samples, f);
     for (size_t i = 0; i < c->n_key; i++)
         key_row(&t, &a, &c->key[i]);
     fputc('\n', f);
@@ -98,10 +104,10 @@ static void calibration_write_table(const struct oc_calibration *c, const struct
 
 /* ---- calibration: CSV and JSON ---------------------------------------------------------------------- */
 
-static void key_fields(struct oc_fields *f, const struct oc_cal_key *k)
+static void key_fields(struct oc_fields *f, const void *of, size_t i)
 {
+    const struct oc_cal_key *k = &((const struct oc_calibration *)of)->key[i];
     const struct oc_cal_curve *c = &k->curve;
-    oc_fields_begin(f);
     oc_field_text(f, "class", k->cls < OC_KC_COUNT ? oc_kernel_class_name(k->cls) : NULL);
     oc_field_text(f, "group",
                   oc_kernel_group_name(k->cls < OC_KC_COUNT ? oc_kernel_class_group(k->cls)
@@ -132,68 +138,48 @@ static void key_fields(struct oc_fields *f, const struct oc_cal_key *k)
     oc_field_double(f, "half_width80_middle_ln", k->errors.d80[1]);
     oc_field_double(f, "half_width80_large_ln", k->errors.d80[2]);
     oc_field_text(f, "forest", k->residual >= 0 ? "yes" : "no");
-    oc_fields_end(f);
 }
 
-static void keys(struct oc_fields *f, const struct oc_calibration *c)
+static void calibration_members(void *of, struct oc_json_out *w)
 {
-    for (size_t i = 0; i < c->n_key; i++)
-        key_fields(f, &c->key[i]);
-}
-
-static void calibration_write_json(struct oc_fields *f, const struct oc_calibration *c, FILE *out)
-{
-    struct oc_json_out w;
-    f->json = &w;
-    oc_json_begin(&w, out, "onnxcost.calibration", CALIBRATION_VERSION, NULL);
-    oc_key_text(&w, "device", c->device);
-    oc_key_text(&w, "runtime", c->runtime);
-    oc_key_text(&w, "runtime_version", *c->runtime_version ? c->runtime_version : NULL);
-    oc_key_u64_if(&w, "threads", c->threads, c->threads);
-    oc_key_u64(&w, "samples", c->n_sample);
-    oc_key_u64(&w, "recordings", c->n_model);
-    oc_key_u64(&w, "left_out", c->n_rejected);
-    oc_key_u64(&w, "signatures", c->n_signature);
-    oc_key_double(&w, "fix_s", c->t_fix_s);
-    oc_key_double(&w, "gap_s", c->gap_s);
-    oc_key_double(&w, "tau", c->tau);
-    oc_key_double(&w, "rho", c->rho);
-    oc_key_array(&w, "curves");
-    keys(f, c);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    f->json = NULL;
+    const struct oc_calibration *c = ((const struct calibration_out *)of)->c;
+    oc_key_text(w, "device", c->device);
+    oc_key_text(w, "runtime", c->runtime);
+    oc_key_text(w, "runtime_version", *c->runtime_version ? c->runtime_version : NULL);
+    oc_key_u64_if(w, "threads", c->threads, c->threads);
+    oc_key_u64(w, "samples", c->n_sample);
+    oc_key_u64(w, "recordings", c->n_model);
+    oc_key_u64(w, "left_out", c->n_rejected);
+    oc_key_u64(w, "signatures", c->n_signature);
+    oc_key_double(w, "fix_s", c->t_fix_s);
+    oc_key_double(w, "gap_s", c->gap_s);
+    oc_key_double(w, "tau", c->tau);
+    oc_key_double(w, "rho", c->rho);
 }
 
 int oc_calibration_report(const struct oc_calibration *c, const struct oc_samples *samples,
-                          const char *format, FILE *out, struct oc_err *err)
+                          const char *format, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
-    struct oc_fields f = {0};
-    if (!format || !strcmp(format, "table")) {
-        calibration_write_table(c, samples, out);
-    } else if (!strcmp(format, "json")) {
-        calibration_write_json(&f, c, out);
-    } else if (!strcmp(format, "csv")) {
-        keys(&f, c);
-        oc_fields_csv(&f, "1", out);
-    } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
-    }
-    oc_fields_free(&f);
-    return 0;
+    struct calibration_out o = {.c = c, .samples = samples};
+    const struct oc_output out = {.what = "a calibration",
+                                  .of = &o,
+                                  .text = calibration_text,
+                                  .rows = OC_ROWS(c->n_key, c, key_fields),
+                                  .key = "curves",
+                                  .schema = "onnxcost.calibration",
+                                  .members = calibration_members};
+    return oc_output_write(&out, format, f, err);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------- */
 
 /* Measured kernels as CSV, one row each, or JSON with the recordings and the excluded kernels. */
 
-enum { SAMPLES_VERSION = 1 };
-
-static void samples_row(struct oc_fields *f, const struct oc_samples *s, const struct oc_sample *x)
+static void sample_fields(struct oc_fields *f, const void *of, size_t i)
 {
+    const struct oc_samples *s = of;
+    const struct oc_sample *x = &s->set.item[i];
     const struct oc_sample_model *m = &s->set.model[x->model];
-    oc_fields_begin(f);
     oc_field_text(f, "recording", m->name);
     oc_field_text(f, "model", m->model_id);
     oc_field_text(f, "family", m->family_id);
@@ -204,82 +190,60 @@ static void samples_row(struct oc_fields *f, const struct oc_samples *s, const s
     oc_field_u64(f, "runs", x->runs);
     oc_field_u64(f, "repeats", x->repeats);
     oc_kernel_fields(f, &x->kernel, s->device);
-    oc_fields_end(f);
 }
 
-static void samples_rows(struct oc_fields *f, const struct oc_samples *s)
+static void recording_fields(struct oc_fields *f, const void *of, size_t i)
 {
-    for (size_t i = 0; i < s->set.n; i++)
-        samples_row(f, s, &s->set.item[i]);
+    const struct oc_sample_model *m = &((const struct oc_samples *)of)->set.model[i];
+    oc_field_text(f, "name", m->name);
+    oc_field_text(f, "model", m->model_id);
+    oc_field_text(f, "family", m->family_id);
+    oc_field_double(f, "run_s", m->run_s);
+    oc_field_double(f, "plain_s", m->plain_s);
+    oc_field_double(f, "kernels_s", m->kernels_s);
+    oc_field_u64(f, "const_bytes", m->const_bytes);
 }
 
-static void recordings_json(struct oc_fields *f, const struct oc_samples *s)
+static void rejects_json(struct oc_json_out *w, const struct oc_samples *s)
 {
-    oc_key_array(f->json, "recordings");
-    for (size_t i = 0; i < s->set.n_model; i++) {
-        const struct oc_sample_model *m = &s->set.model[i];
-        oc_fields_begin(f);
-        oc_field_text(f, "name", m->name);
-        oc_field_text(f, "model", m->model_id);
-        oc_field_text(f, "family", m->family_id);
-        oc_field_double(f, "run_s", m->run_s);
-        oc_field_double(f, "plain_s", m->plain_s);
-        oc_field_double(f, "kernels_s", m->kernels_s);
-        oc_field_u64(f, "const_bytes", m->const_bytes);
-        oc_fields_end(f);
-    }
-    oc_jw_end_array(f->json);
-}
-
-static void rejects_json(struct oc_fields *f, const struct oc_samples *s)
-{
-    oc_key_array(f->json, "left_out");
+    oc_key_array(w, "left_out");
     for (unsigned i = 0; i < OC_REJECT_COUNT; i++) {
         if (!s->reject[i].n)
             continue;
-        oc_fields_begin(f);
-        oc_field_text(f, "reason", oc_reject_reason_name(i));
-        oc_field_u64(f, "kernels", s->reject[i].n);
-        oc_field_double(f, "time_s", s->reject[i].time_s);
-        oc_field_double(f, "time_fraction", s->reject[i].time_s / s->kernels_s);
-        oc_fields_end(f);
+        oc_jw_begin_object(w);
+        oc_key_text(w, "reason", oc_reject_reason_name(i));
+        oc_key_u64(w, "kernels", s->reject[i].n);
+        oc_key_double(w, "time_s", s->reject[i].time_s);
+        oc_key_double(w, "time_fraction", s->reject[i].time_s / s->kernels_s);
+        oc_jw_end_object(w);
     }
-    oc_jw_end_array(f->json);
+    oc_jw_end_array(w);
 }
 
-static void samples_write_json(struct oc_fields *f, const struct oc_samples *s, FILE *out)
+static void samples_json(const struct oc_samples *s, FILE *f)
 {
     struct oc_json_out w;
-    f->json = &w;
-    oc_json_begin(&w, out, "onnxcost.samples", SAMPLES_VERSION, NULL);
+    oc_json_begin(&w, f, "onnxcost.samples", 1, NULL);
     oc_key_text(&w, "device", *s->set.device ? s->set.device : NULL);
     oc_key_text(&w, "runtime", s->set.runtime);
     oc_key_text(&w, "runtime_version", *s->set.runtime_version ? s->set.runtime_version : NULL);
     oc_key_u64_if(&w, "threads", s->set.threads, s->set.threads);
     oc_key_u64(&w, "kernels", s->n_kernel);
     oc_key_double(&w, "kernels_s", s->kernels_s);
-    recordings_json(f, s);
-    rejects_json(f, s);
-    oc_key_array(&w, "samples");
-    samples_rows(f, s);
-    oc_jw_end_array(&w);
+    oc_row_list_json(&OC_ROWS(s->set.n_model, s, recording_fields), "recordings", &w);
+    rejects_json(&w, s);
+    oc_row_list_json(&OC_ROWS(s->set.n, s, sample_fields), "samples", &w);
     oc_json_end(&w);
-    f->json = NULL;
 }
 
-int oc_samples_write(const struct oc_samples *s, const char *format, FILE *out, struct oc_err *err)
+int oc_samples_write(const struct oc_samples *s, const char *format, FILE *f, struct oc_err *err)
 {
-    struct oc_fields f = {0};
-    if (format && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
-        return oc_fail(err, OC_EARG, "samples are written as csv or json, not '%s'", format);
-    if (format && !strcmp(format, "json")) {
-        samples_write_json(&f, s, out);
-    } else {
-        samples_rows(&f, s);
-        oc_fields_csv(&f, "1", out);
-    }
-    oc_fields_free(&f);
-    return 0;
+    int form = oc_format_of("a list of samples", format, "csv, json", err);
+    if (form == 0)
+        oc_row_list_csv(&OC_ROWS(s->set.n, s, sample_fields), f);
+    else if (form == 1)
+        samples_json(s, f);
+    return form < 0 ? -1 : 0;
 }
 
 /* ---- validation ------------------------------------------------------------------------------------- */
@@ -287,7 +251,11 @@ int oc_samples_write(const struct oc_samples *s, const char *format, FILE *out, 
 /* Accuracy of predictions in leave-one-out validation, per recording and in total, with baseline predictors.
  */
 
-enum { VALIDATION_VERSION = 1 };
+struct validation_out {
+    const struct oc_validation_result *r;
+    const struct oc_validated_model **model; /* heap: those with kernels */
+    size_t n_model;
+};
 
 static const char *validation_percent(struct oc_arena *a, double share, bool sign)
 {
@@ -369,8 +337,9 @@ static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *
     oc_table_print(&t, f);
 }
 
-static void validation_write_table(const struct oc_validation_result *r, FILE *f)
+static void validation_text(void *of, FILE *f)
 {
+    const struct oc_validation_result *r = ((const struct validation_out *)of)->r;
     const struct oc_validation *v = r->v;
     struct oc_arena a = {0};
     fprintf(f, "validation  %zu recordings, %zu kernels; %zu groups of related networks, left out in turn\n",
@@ -405,11 +374,11 @@ static const char *key(struct oc_fields *f, const char *what, unsigned predictor
     return oc_printf(&f->arena, "%s_%s_s", what, name);
 }
 
-static void model_fields(struct oc_fields *f, const struct oc_validation_result *r,
-                         const struct oc_validated_model *m)
+static void model_fields(struct oc_fields *f, const void *of, size_t i)
 {
-    const struct oc_sample_model *info = &r->samples->set.model[m->model];
-    oc_fields_begin(f);
+    const struct validation_out *o = of;
+    const struct oc_validated_model *m = o->model[i];
+    const struct oc_sample_model *info = &o->r->samples->set.model[m->model];
     oc_field_text(f, "recording", info->name);
     oc_field_text(f, "model", info->model_id);
     oc_field_text(f, "family", info->family_id);
@@ -428,7 +397,6 @@ static void model_fields(struct oc_fields *f, const struct oc_validation_result 
     oc_field_double(f, "run_measured_s", m->run_measured_s);
     oc_field_double(f, "run_predicted_s", m->run.t_s);
     oc_field_u64(f, "group", m->fold);
-    oc_fields_end(f);
 }
 
 static void kernel_scores(struct oc_json_out *w, const char *name, const struct oc_kernel_scores *s)
@@ -493,43 +461,32 @@ static void classes_json(struct oc_json_out *w, const struct oc_validation *v)
     oc_jw_end_array(w);
 }
 
-static void validation_write_json(struct oc_fields *f, const struct oc_validation_result *r, FILE *out)
+static void validation_members(void *of, struct oc_json_out *w)
 {
-    struct oc_json_out w;
-    f->json = &w;
-    oc_json_begin(&w, out, "onnxcost.validation", VALIDATION_VERSION, NULL);
-    oc_key_text(&w, "device", r->samples->set.device);
-    oc_key_text(&w, "runtime", r->samples->set.runtime);
-    oc_key_text(&w, "left_out", "group");
-    oc_key_u64(&w, "folds", r->v->n_fold);
-    predictors_json(&w, r->v);
-    classes_json(&w, r->v);
-    oc_key_array(&w, "recordings");
-    for (size_t i = 0; i < r->v->n_model; i++)
-        if (r->v->model[i].kernels)
-            model_fields(f, r, &r->v->model[i]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    f->json = NULL;
+    const struct oc_validation_result *r = ((const struct validation_out *)of)->r;
+    oc_key_text(w, "device", r->samples->set.device);
+    oc_key_text(w, "runtime", r->samples->set.runtime);
+    oc_key_text(w, "left_out", "group");
+    oc_key_u64(w, "folds", r->v->n_fold);
+    predictors_json(w, r->v);
+    classes_json(w, r->v);
 }
 
-int oc_validation_write(const struct oc_validation_result *r, const char *format, FILE *out,
-                        struct oc_err *err)
+int oc_validation_write(const struct oc_validation_result *r, const char *format, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
-    struct oc_fields f = {0};
-    if (!format || !strcmp(format, "table")) {
-        validation_write_table(r, out);
-    } else if (!strcmp(format, "json")) {
-        validation_write_json(&f, r, out);
-    } else if (!strcmp(format, "csv")) {
-        for (size_t i = 0; i < r->v->n_model; i++)
-            if (r->v->model[i].kernels)
-                model_fields(&f, r, &r->v->model[i]);
-        oc_fields_csv(&f, "1", out);
-    } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
-    }
-    oc_fields_free(&f);
-    return 0;
+    struct validation_out o = {
+        .r = r, .model = oc_xmalloc((r->v->n_model + 1) * sizeof(const struct oc_validated_model *))};
+    for (size_t i = 0; i < r->v->n_model; i++)
+        if (r->v->model[i].kernels)
+            o.model[o.n_model++] = &r->v->model[i];
+    const struct oc_output out = {.what = "a validation",
+                                  .of = &o,
+                                  .text = validation_text,
+                                  .rows = OC_ROWS(o.n_model, &o, model_fields),
+                                  .key = "recordings",
+                                  .schema = "onnxcost.validation",
+                                  .members = validation_members};
+    int rc = oc_output_write(&out, format, f, err);
+    free(o.model);
+    return rc;
 }

@@ -136,10 +136,11 @@ static void field_number(struct oc_fields *o, const char *name, const struct oc_
         oc_field_double(o, name, n.v);
 }
 
-static void check_fill(struct oc_fields *o, const struct oc_limit_verdict *v)
+static void verdict_fields(struct oc_fields *o, const void *of, size_t i)
 {
     static const char *const unit[] = {
         [OC_GATE_COUNT] = "1", [OC_GATE_SIZE] = "B", [OC_GATE_TIME] = "ns", [OC_GATE_SHARE] = "fraction"};
+    const struct oc_limit_verdict *v = &((const struct oc_check *)of)->verdict[i];
     const struct oc_limit *l = v->limit;
     bool failed = v->result == OC_CHECK_FAILED;
     oc_field_text(o, "rule", check_rule(&o->arena, l));
@@ -163,20 +164,12 @@ static void check_fill(struct oc_fields *o, const struct oc_limit_verdict *v)
 
 static void check_write_csv(const struct oc_check *c, FILE *f)
 {
-    struct oc_fields o = {0};
-    for (size_t i = 0; i < c->n; i++) {
-        oc_fields_begin(&o);
-        check_fill(&o, &c->verdict[i]);
-        oc_fields_end(&o);
-    }
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
+    oc_row_list_csv(&OC_ROWS(c->n, c, verdict_fields), f);
 }
 
 static void check_write_json(const struct oc_check *c, FILE *f)
 {
     struct oc_json_out w;
-    struct oc_fields o = {.json = &w};
     oc_json_begin(&w, f, "onnxcost.check", 1, c->in->model->path);
     oc_key_text(&w, "profile", c->in->profile ? c->in->profile->path : NULL);
     oc_key_text(&w, "hardware", c->in->device ? oc_device_info(c->in->device)->id : NULL);
@@ -185,26 +178,12 @@ static void check_write_json(const struct oc_check *c, FILE *f)
     oc_key_u64(&w, "failed", c->counts.failed);
     oc_key_u64(&w, "cannot_tell", c->counts.unclear); /* member name of version 1 */
     oc_key_u64(&w, "inconclusive", c->counts.unclear);
-    oc_key_array(&w, "checks");
-    for (size_t i = 0; i < c->n; i++) {
-        oc_fields_begin(&o);
-        check_fill(&o, &c->verdict[i]);
-        oc_fields_end(&o);
-    }
-    oc_jw_end_array(&w);
+    oc_row_list_json(&OC_ROWS(c->n, c, verdict_fields), "checks", &w);
     oc_key_array(&w, "assumptions");
-    for (uint32_t i = 0; i < c->in->analysis->n_assumption; i++) {
-        const struct oc_assumption *x = &c->in->analysis->assumption[i];
-        oc_fields_begin(&o);
-        oc_field_text(&o, "what", x->what);
-        oc_field_text(&o, "name", x->name);
-        oc_field_text(&o, "value", x->value);
-        oc_field_text(&o, "reason", x->reason);
-        oc_fields_end(&o);
-    }
+    for (uint32_t i = 0; i < c->in->analysis->n_assumption; i++)
+        oc_json_assumption(&w, &c->in->analysis->assumption[i]);
     oc_jw_end_array(&w);
     oc_json_end(&w);
-    oc_fields_free(&o);
 }
 
 /* ---- GitHub Actions --------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 
 #include "analyze/closed_form.h"
 #include "analyze/handles.h"
-#include "base/c_locale.h"
 #include "base/unicode.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -18,10 +17,9 @@ struct closed_form_out {
     struct oc_buf b; /* scratch */
 };
 
-enum { FORMULA_VERSION = 1, SWEEP_VERSION = 1, BOUNDS_VERSION = 1 }; /* of the layouts */
-enum { LABEL = 12 };                                                 /* columns of the labels of lines */
+enum { LABEL = 12 }; /* columns of the labels of lines */
 
-/* ---- formulas: CSV and JSON ------------------------------------------------------------------------- */
+/* ---- formulas: rows of CSV, JSON -------------------------------------------------------------------- */
 
 /* "=", "<=", ">=", "~" */
 static const char *closed_form_sign(const struct oc_closed_form *f, enum oc_metric m)
@@ -55,28 +53,22 @@ static const char *closed_form_missing(const struct oc_closed_form *f, enum oc_m
     return oc_trust_quality(&f->trust, m) == OC_UNKNOWN ? "unknown" : text[f->result[m].state];
 }
 
-static void closed_form_csv(struct closed_form_out *o, FILE *f)
+static void closed_form_fields(struct oc_fields *row, const void *of, size_t m)
 {
-    struct oc_fields row = {0};
-    for (unsigned m = 0; m < OC_METRIC_COUNT; m++) {
-        const struct oc_fit_result *r = &o->f->result[m];
-        bool known = o->f->text[m] != NULL;
-        oc_buf_clear(&o->b);
-        oc_buf_str(&o->b, "");
-        if (known)
-            closed_form_sizes(&o->b, o->f, r);
-        oc_fields_begin(&row);
-        oc_field_text(&row, "metric", oc_metric_info((enum oc_metric)m)->key);
-        oc_field_text(&row, "unit", oc_metric_info((enum oc_metric)m)->unit);
-        oc_field_text(&row, "sign", known ? closed_form_sign(o->f, (enum oc_metric)m) : NULL);
-        oc_field_text(&row, "formula", o->f->text[m]);
-        oc_field_text(&row, "holds_for", oc_strdup(&row.arena, o->b.data));
-        oc_field_u64_if(&row, "fitted_points", known, r->fitted);
-        oc_field_u64_if(&row, "checked_points", known, r->checked);
-        oc_fields_end(&row);
-    }
-    oc_fields_csv(&row, "1", f);
-    oc_fields_free(&row);
+    const struct oc_closed_form *f = of;
+    const struct oc_metric_info *info = oc_metric_info((enum oc_metric)m);
+    bool known = f->text[m] != NULL;
+    struct oc_buf sizes = {0};
+    if (known)
+        closed_form_sizes(&sizes, f, &f->result[m]);
+    oc_field_text(row, "metric", info->key);
+    oc_field_text(row, "unit", info->unit);
+    oc_field_text(row, "sign", known ? closed_form_sign(f, (enum oc_metric)m) : NULL);
+    oc_field_text(row, "formula", f->text[m]);
+    oc_field_text(row, "holds_for", oc_strdup(&row->arena, sizes.data ? sizes.data : ""));
+    oc_field_u64_if(row, "fitted_points", known, f->result[m].fitted);
+    oc_field_u64_if(row, "checked_points", known, f->result[m].checked);
+    oc_buf_free(&sizes);
 }
 
 static void json_symbols(struct oc_json_out *w, const struct oc_closed_form *f)
@@ -154,17 +146,15 @@ static void json_formula(struct oc_json_out *w, const struct oc_closed_form *f, 
     oc_jw_end_object(w);
 }
 
-static void closed_form_json(struct closed_form_out *o, FILE *f)
+static void closed_form_members(void *of, struct oc_json_out *w)
 {
-    struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.formula", FORMULA_VERSION, o->f->model->path);
-    json_symbols(&w, o->f);
-    oc_key_u64(&w, "unknown_nodes", o->f->trust.unknown_nodes);
-    oc_key_array(&w, "formulas");
+    const struct oc_closed_form *f = ((const struct closed_form_out *)of)->f;
+    json_symbols(w, f);
+    oc_key_u64(w, "unknown_nodes", f->trust.unknown_nodes);
+    oc_key_array(w, "formulas");
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
-        json_formula(&w, o->f, (enum oc_metric)m);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
+        json_formula(w, f, (enum oc_metric)m);
+    oc_jw_end_array(w);
 }
 
 /* ---- formulas: text, grouped by the sizes that they are valid for ----------------------------------- */
@@ -355,8 +345,9 @@ static void put_ends(struct closed_form_out *o, bool above, FILE *f)
                 put_end(o, m, k, above, f);
 }
 
-static void closed_form_write_text(struct closed_form_out *o, FILE *f)
+static void closed_form_text(void *of, FILE *f)
 {
+    struct closed_form_out *o = of;
     bool done[OC_METRIC_COUNT] = {false};
     uint32_t checked = UINT32_MAX;
     if (o->f->model->path[0]) {
@@ -391,15 +382,17 @@ static void closed_form_write_text(struct closed_form_out *o, FILE *f)
 int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, unsigned width_chars,
                          FILE *f, struct oc_err *err)
 {
-    static void (*const write[])(struct closed_form_out *, FILE *) = {closed_form_write_text, closed_form_csv,
-                                                                      closed_form_json};
     struct closed_form_out o = {.f = formula, .width_chars = width_chars};
-    int form = oc_format_of("--formula", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
-    write[form](&o, f);
+    const struct oc_output out = {.what = "--formula",
+                                  .of = &o,
+                                  .text = closed_form_text,
+                                  .rows = OC_ROWS(OC_METRIC_COUNT, formula, closed_form_fields),
+                                  .schema = "onnxcost.formula",
+                                  .model = formula->model->path,
+                                  .members = closed_form_members};
+    int rc = oc_output_write(&out, format, f, err);
     oc_buf_free(&o.b);
-    return 0;
+    return rc;
 }
 
 /* ---- sweep ------------------------------------------------------------------------------------------ */
@@ -474,8 +467,9 @@ static void human_row(struct sweep_out *o, const struct oc_sweep_row *row, const
     oc_table_cells(&o->table, o->cell, n);
 }
 
-static void sweep_write_table(struct sweep_out *o, FILE *f)
+static void sweep_text(void *of, FILE *f)
 {
+    struct sweep_out *o = of;
     bool shown[OC_METRIC_COUNT];
     for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
         shown[m] = m != OC_METRIC_OPS || !all_zero(o->s, (enum oc_metric)m);
@@ -490,12 +484,13 @@ static void sweep_write_table(struct sweep_out *o, FILE *f)
     oc_table_print(&o->table, f);
 }
 
-/* ---- sweep: CSV and JSON ---------------------------------------------------------------------------- */
+/* ---- sweep: rows ------------------------------------------------------------------------------------ */
 
-static void sweep_fields(struct oc_fields *o, const struct oc_sweep *s, const struct oc_sweep_row *row)
+static void sweep_fields(struct oc_fields *o, const void *of, size_t index)
 {
+    const struct oc_sweep *s = of;
+    const struct oc_sweep_row *row = &s->row[index];
     const char *unknown = o->json ? oc_quality_name(OC_UNKNOWN) : NULL;
-    oc_fields_begin(o);
     if (o->json)
         oc_key_object(o->json, "dims");
     for (size_t i = 0; i < s->n_axis; i++)
@@ -508,44 +503,23 @@ static void sweep_fields(struct oc_fields *o, const struct oc_sweep *s, const st
     oc_field_text(o, "quality", row->failure ? unknown : oc_quality_name(row->quality));
     oc_field_u64_if(o, "unknown_nodes", !row->failure, row->unknown_nodes);
     oc_field_text(o, "failure", row->failure);
-    oc_fields_end(o);
-}
-
-static void sweep_write_csv(struct sweep_out *o, FILE *f)
-{
-    struct oc_fields fields = {0};
-    for (size_t i = 0; i < o->s->n_row; i++)
-        sweep_fields(&fields, o->s, &o->s->row[i]);
-    oc_fields_csv(&fields, "1", f);
-    oc_fields_free(&fields);
-}
-
-static void sweep_write_json(struct sweep_out *o, FILE *f)
-{
-    struct oc_json_out w;
-    struct oc_fields fields = {.json = &w};
-    oc_json_begin(&w, f, "onnxcost.sweep", SWEEP_VERSION, o->s->model->path);
-    oc_key_array(&w, "rows");
-    for (size_t i = 0; i < o->s->n_row; i++)
-        sweep_fields(&fields, o->s, &o->s->row[i]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
 }
 
 int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_chars, FILE *f,
                    struct oc_err *err)
 {
-    OC_C_LOCALE;
-    static void (*const write[])(struct sweep_out *, FILE *) = {sweep_write_table, sweep_write_csv,
-                                                                sweep_write_json};
     struct sweep_out o = {.s = s, .table.width_chars = width_chars, .table.min_text = MIN_NOTE};
-    int form = oc_format_of("--sweep", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
+    const struct oc_output out = {.what = "--sweep",
+                                  .of = &o,
+                                  .text = sweep_text,
+                                  .rows = OC_ROWS(s->n_row, s, sweep_fields),
+                                  .key = "rows",
+                                  .schema = "onnxcost.sweep",
+                                  .model = s->model->path};
     o.cell = OC_NEW_ARRAY(&o.arena, s->n_axis + OC_METRIC_COUNT + 3, const char *);
-    write[form](&o, f);
+    int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
-    return 0;
+    return rc;
 }
 
 /* ---- bounds ----------------------------------------------------------------------------------------- */
@@ -558,12 +532,12 @@ struct bounds_out {
     const struct oc_bounds *b;
     unsigned width_chars;
     struct oc_arena arena;
-    FILE *f;
 };
 
-static void bounds_fields(struct oc_fields *o, const struct oc_bounds *b, const struct oc_range_bound *x)
+static void bounds_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_fields_begin(o);
+    const struct oc_bounds *b = of;
+    const struct oc_range_bound *x = &b->bound[i];
     oc_field_text(o, "figure", x->key);
     oc_field_bool(o, "proven", x->proven);
     oc_field_u64_if(o, "low", x->proven && x->has_low, x->low);
@@ -573,52 +547,35 @@ static void bounds_fields(struct oc_fields *o, const struct oc_bounds *b, const 
     oc_field_u64(o, "most", x->most);
     oc_field_text(o, "most_at", oc_bounds_sizes(b, x->at_most));
     oc_field_text(o, "why", x->why);
-    oc_fields_end(o);
 }
 
-static void bounds_csv(struct bounds_out *o)
+static void bounds_members(void *of, struct oc_json_out *w)
 {
-    struct oc_fields fields = {0};
-    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
-        bounds_fields(&fields, o->b, &o->b->bound[f]);
-    oc_fields_csv(&fields, "1", o->f);
-    oc_fields_free(&fields);
-}
-
-static void bounds_json(struct bounds_out *o)
-{
-    struct oc_json_out w;
-    struct oc_fields fields = {.json = &w};
-    oc_json_begin(&w, o->f, "onnxcost.bounds", BOUNDS_VERSION, o->b->model->path);
-    oc_key_array(&w, "ranges");
-    for (size_t i = 0; i < o->b->n_range; i++) {
-        oc_jw_begin_object(&w);
-        oc_key_text(&w, "symbol", o->b->range[i].symbol);
-        oc_key_i64(&w, "from", o->b->range[i].from);
-        oc_key_i64(&w, "to", o->b->range[i].to);
-        oc_jw_end_object(&w);
+    const struct oc_bounds *b = ((const struct bounds_out *)of)->b;
+    oc_key_array(w, "ranges");
+    for (size_t i = 0; i < b->n_range; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "symbol", b->range[i].symbol);
+        oc_key_i64(w, "from", b->range[i].from);
+        oc_key_i64(w, "to", b->range[i].to);
+        oc_jw_end_object(w);
     }
-    oc_jw_end_array(&w);
-    oc_key_u64(&w, "boxes", o->b->boxes);
-    oc_key_u64(&w, "analyses", o->b->analyses);
-    oc_key_u64(&w, "sizes_without_figures", o->b->without_figures);
-    oc_key_text(&w, "assumption", oc_bounds_assumption());
-    oc_key_array(&w, "figures");
-    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
-        bounds_fields(&fields, o->b, &o->b->bound[f]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    oc_fields_free(&fields);
+    oc_jw_end_array(w);
+    oc_key_u64(w, "boxes", b->boxes);
+    oc_key_u64(w, "analyses", b->analyses);
+    oc_key_u64(w, "sizes_without_figures", b->without_figures);
+    oc_key_text(w, "assumption", oc_bounds_assumption());
 }
 
-static void bounds_table(struct bounds_out *o)
+static void bounds_text(void *of, FILE *out)
 {
+    struct bounds_out *o = of;
     const struct oc_bounds *b = o->b;
     static const uint8_t drop[] = {0, 0, 0, 2, 1};
     struct oc_table table = {.kinds = "tnnnt", .width_chars = o->width_chars, .drop = drop, .min_text = 40};
     const char *why = NULL;
     for (size_t i = 0; i < b->n_range; i++)
-        fprintf(o->f, "%-*s%s = %" PRId64 " to %" PRId64 "\n", LABEL, i ? "" : "for all", b->range[i].symbol,
+        fprintf(out, "%-*s%s = %" PRId64 " to %" PRId64 "\n", LABEL, i ? "" : "for all", b->range[i].symbol,
                 b->range[i].from, b->range[i].to);
     OC_ROW(&table, "figure", "at least", "at most", "largest found", "at");
     for (unsigned f = 0; f < OC_RANGE_COUNT; f++) {
@@ -628,8 +585,8 @@ static void bounds_table(struct bounds_out *o)
                x->proven ? oc_count_text(&o->arena, x->high) : "?", oc_count_text(&o->arena, x->most),
                oc_bounds_sizes(b, x->at_most));
     }
-    oc_table_print(&table, o->f);
-    oc_plain_say_format(why ? "not proven" : "proven", LABEL, o->width_chars ? o->width_chars : WIDTH, o->f,
+    oc_table_print(&table, out);
+    oc_plain_say_format(why ? "not proven" : "proven", LABEL, o->width_chars ? o->width_chars : WIDTH, out,
                         "%s%sassumed: %s; boxes: %" PRIu32 ", analyses: %" PRIu32 "%s", why ? why : "",
                         why ? "; " : "", oc_bounds_assumption(), b->boxes, b->analyses,
                         b->without_figures
@@ -642,13 +599,16 @@ static void bounds_table(struct bounds_out *o)
 int oc_bounds_write(const struct oc_bounds *b, const char *format, unsigned width_chars, FILE *f,
                     struct oc_err *err)
 {
-    OC_C_LOCALE;
-    static void (*const write[])(struct bounds_out *) = {bounds_table, bounds_csv, bounds_json};
-    struct bounds_out o = {.b = b, .width_chars = width_chars, .f = f};
-    int form = oc_format_of("the bounds", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
-    write[form](&o);
+    struct bounds_out o = {.b = b, .width_chars = width_chars};
+    const struct oc_output out = {.what = "the bounds",
+                                  .of = &o,
+                                  .text = bounds_text,
+                                  .rows = OC_ROWS(OC_RANGE_COUNT, b, bounds_fields),
+                                  .key = "figures",
+                                  .schema = "onnxcost.bounds",
+                                  .model = b->model->path,
+                                  .members = bounds_members};
+    int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
-    return 0;
+    return rc;
 }

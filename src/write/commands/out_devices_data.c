@@ -11,11 +11,14 @@
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
 
-enum { VERSION = 1 };
-
 static const char *const fits_name[] = {NULL, "yes", "no", "unknown"};
 static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special",
                                                     "memory", "cache",  "overhead"};
+
+struct devices_out {
+    const struct oc_rank *r;
+    const struct oc_rank_write_opts *o;
+};
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
@@ -223,41 +226,66 @@ static void put_assumptions(struct oc_json_out *w, const struct oc_rank *r)
     oc_jw_end_array(w);
 }
 
-static void devices_json(const struct oc_rank *r, FILE *f)
+static void devices_members(void *of, struct oc_json_out *w)
 {
-    struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.devices", VERSION, r->model->path);
-    oc_key_text(&w, "calibration", r->calibration);
-    oc_key_object(&w, "efficiency");
-    oc_key_double(&w, "low", OC_BAND_LEAST);
-    oc_key_double(&w, "middle", oc_band_middle());
-    oc_key_double(&w, "high", OC_BAND_MOST);
-    oc_jw_end_object(&w);
-    oc_key_text(&w, "sort", r->sort);
-    oc_key_text(&w, "as", r->as ? r->as->name : NULL);
-    oc_key_bool(&w, "cache", r->cache);
-    put_assumptions(&w, r);
-    oc_key_array(&w, "batches");
+    const struct oc_rank *r = ((const struct devices_out *)of)->r;
+    oc_key_text(w, "calibration", r->calibration);
+    oc_key_object(w, "efficiency");
+    oc_key_double(w, "low", OC_BAND_LEAST);
+    oc_key_double(w, "middle", oc_band_middle());
+    oc_key_double(w, "high", OC_BAND_MOST);
+    oc_jw_end_object(w);
+    oc_key_text(w, "sort", r->sort);
+    oc_key_text(w, "as", r->as ? r->as->name : NULL);
+    oc_key_bool(w, "cache", r->cache);
+    put_assumptions(w, r);
+    oc_key_array(w, "batches");
     for (size_t i = 0; i < r->n_table; i++)
-        put_table(&w, r, &r->table[i]);
-    oc_jw_end_array(&w);
-    devices_data_put_batches(&w, r);
-    oc_json_end(&w);
+        put_table(w, r, &r->table[i]);
+    oc_jw_end_array(w);
+    devices_data_put_batches(w, r);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
-/* A row of CSV and of the page: device i in total (op_class OC_OP_CLASS_COUNT) or for one class of operators.
- */
-static void devices_fields(struct oc_fields *o, const struct oc_rank *r, const struct oc_rank_table *t,
-                           size_t i, unsigned op_class)
+/* A row of CSV and of the page: a device in total (op_class OC_OP_CLASS_COUNT) or for one class of operators. */
+struct devices_row {
+    const struct oc_rank_table *t;
+    size_t device; /* in rank order */
+    unsigned op_class;
+};
+
+struct devices_list {
+    const struct oc_rank *r;
+    struct devices_row *row; /* arena */
+    size_t n;
+};
+
+static void add_devices_row(struct devices_list *l, const struct oc_rank_table *t, size_t device, unsigned c)
 {
+    if (c == OC_OP_CLASS_COUNT || t->total.class_nodes[c])
+        l->row[l->n++] = (struct devices_row){t, device, c};
+}
+
+/* Room for all rows of `n_table` batches. */
+static struct devices_list new_devices_list(struct oc_arena *a, const struct oc_rank *r, size_t n_table)
+{
+    size_t most = n_table * r->n_device * (OC_OP_CLASS_COUNT + 1);
+    return (struct devices_list){.r = r, .row = OC_NEW_ARRAY(a, most, struct devices_row)};
+}
+
+static void devices_fields(struct oc_fields *o, const void *of, size_t index)
+{
+    const struct devices_list *list = of;
+    const struct oc_rank *r = list->r;
+    const struct oc_rank_table *t = list->row[index].t;
+    size_t i = list->row[index].device;
+    unsigned op_class = list->row[index].op_class;
     const struct oc_rank_row *row = &t->row[i];
     bool all = op_class == OC_OP_CLASS_COUNT;
     const struct oc_span *s =
         all ? &t->whole[t->device[i]] : &t->by_class[t->device[i] * OC_OP_CLASS_COUNT + op_class];
     unsigned limit = oc_span_limit(s);
-    oc_fields_begin(o);
     oc_field_u64_if(o, "batch", r->symbol != NULL, (uint64_t)t->batch);
     oc_field_u64_if(o, "place", row->place, row->place);
     oc_field_u64_if(o, "first_place", row->place, row->first);
@@ -281,21 +309,6 @@ static void devices_fields(struct oc_fields *o, const struct oc_rank *r, const s
     oc_field_text(o, "missing", s->missing);
     oc_field_double(o, "bound_s", all ? row->bound_ns * 1e-9 : NAN);
     oc_field_double(o, "memory_share", all ? oc_devices_memory_share(row) : NAN);
-    oc_fields_end(o);
-}
-
-static void devices_csv(const struct oc_rank *r, FILE *f)
-{
-    struct oc_fields o = {0};
-    for (size_t b = 0; b < r->n_table; b++)
-        for (size_t i = 0; i < r->n_device; i++) {
-            devices_fields(&o, r, &r->table[b], i, OC_OP_CLASS_COUNT);
-            for (unsigned k = 0; k < OC_OP_CLASS_COUNT; k++)
-                if (r->table[b].total.class_nodes[k])
-                    devices_fields(&o, r, &r->table[b], i, k);
-        }
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
 }
 
 /* ---- page ------------------------------------------------------------------------------------------- */
@@ -381,7 +394,7 @@ static const struct oc_html_column device_columns[] = {
 
 /* The first columns are ranks, of whole runs only. */
 static void rank_table(struct devices_page *p, const char *id, const char *title, const char *json,
-                       size_t skip, struct oc_fields *o)
+                       size_t skip, const struct devices_list *list)
 {
     struct oc_html_table t = {.id = p->index ? oc_printf(&p->h.arena, "%s-%zu", id, p->index + 1) : id,
                               .title = title,
@@ -390,18 +403,18 @@ static void rank_table(struct devices_page *p, const char *id, const char *title
                               .n_column = OC_COUNT(device_columns) - skip};
     if (p->r->symbol && p->r->n_table > 1)
         t.title = oc_printf(&p->h.arena, "%s, %s = %" PRId64, title, p->r->symbol, p->t->batch);
-    oc_html_table(&p->h, &t, o);
-    oc_fields_free(o);
+    oc_html_list(&p->h, &t, &OC_ROWS(list->n, list, devices_fields));
 }
 
 static void rank_batch(struct devices_page *p)
 {
-    struct oc_fields devices = {0}, classes = {0};
+    struct devices_list devices = new_devices_list(&p->h.arena, p->r, 1),
+                        classes = new_devices_list(&p->h.arena, p->r, 1);
     for (size_t i = 0; i < p->r->n_device; i++)
-        devices_fields(&devices, p->r, p->t, i, OC_OP_CLASS_COUNT);
+        add_devices_row(&devices, p->t, i, OC_OP_CLASS_COUNT);
     for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++)
-        for (size_t i = 0; i < p->r->n_device && p->t->total.class_nodes[c]; i++)
-            devices_fields(&classes, p->r, p->t, i, c);
+        for (size_t i = 0; i < p->r->n_device; i++)
+            add_devices_row(&classes, p->t, i, c);
     rank_sentence(p);
     rank_facts(p);
     rank_table(p, "devices", "Devices", oc_printf(&p->h.arena, "batches.%zu.devices", p->index), 0, &devices);
@@ -423,9 +436,11 @@ static void rank_growth(struct devices_page *p)
                                       p->r->symbol, text));
 }
 
-static void devices_write_page(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f)
+static void devices_write_page(void *of, bool fragment, FILE *f)
 {
-    struct devices_page p = {.r = r, .h.fragment = oc_is_fragment(o->format)};
+    const struct devices_out *o = of;
+    const struct oc_rank *r = o->r;
+    struct devices_page p = {.r = r, .h.fragment = fragment};
     for (; p.index < r->n_table; p.index++) {
         p.t = &r->table[p.index];
         rank_batch(&p);
@@ -434,28 +449,41 @@ static void devices_write_page(const struct oc_rank *r, const struct oc_rank_wri
     oc_html_note(&p.h,
                  "Times are ranges; at least: no runtime is faster, with perfect fusion and caches at their "
                  "best. Energy: design power for the whole run, device only.");
-    oc_html_write(&p.h, r->model->path, "comparison of devices", o->made, f);
+    oc_html_write(&p.h, r->model->path, "comparison of devices", o->o->made, f);
 }
 
 /* ---- formats ---------------------------------------------------------------------------------------- */
 
+static void devices_text(void *of, FILE *f)
+{
+    const struct devices_out *o = of;
+    oc_devices_table(o->r, o->o, f);
+}
+
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *given, FILE *f,
                   struct oc_err *err)
 {
-    OC_C_LOCALE;
-    struct oc_rank_write_opts full, *const o = &full;
+    struct oc_rank_write_opts full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    const char *format = o->format ? o->format : "table";
-    if (!strcmp(format, "table"))
-        oc_devices_table(r, o, f);
-    else if (!strcmp(format, "csv"))
-        devices_csv(r, f);
-    else if (!strcmp(format, "json"))
-        devices_json(r, f);
-    else if (!strcmp(format, "html") || oc_is_fragment(format))
-        devices_write_page(r, o, f);
-    else
-        return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json, html", format);
-    return 0;
+    struct oc_arena arena = {0};
+    struct devices_out o = {.r = r, .o = &full};
+    struct devices_list all = new_devices_list(&arena, r, r->n_table);
+    for (size_t b = 0; b < r->n_table; b++)
+        for (size_t i = 0; i < r->n_device; i++) {
+            add_devices_row(&all, &r->table[b], i, OC_OP_CLASS_COUNT);
+            for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++)
+                add_devices_row(&all, &r->table[b], i, c);
+        }
+    const struct oc_output out = {.what = "compare",
+                                  .of = &o,
+                                  .text = devices_text,
+                                  .rows = OC_ROWS(all.n, &all, devices_fields),
+                                  .schema = "onnxcost.devices",
+                                  .model = r->model->path,
+                                  .members = devices_members,
+                                  .page = devices_write_page};
+    int rc = oc_output_write(&out, full.format, f, err);
+    oc_arena_free(&arena);
+    return rc;
 }

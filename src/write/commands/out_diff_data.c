@@ -142,9 +142,8 @@ static const char *changes(struct oc_fields *o, unsigned bits)
     return text;
 }
 
-void oc_diff_row_fields(struct oc_fields *o, const struct oc_diff_row *r)
+static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
 {
-    oc_fields_begin(o);
     oc_field_text(o, "status", oc_diff_status_name(r->status));
     oc_field_text(o, "changes", changes(o, r->change));
     oc_field_text(o, "aligned_by", r->rule ? oc_align_rule_name(r->rule) : NULL);
@@ -163,19 +162,23 @@ void oc_diff_row_fields(struct oc_fields *o, const struct oc_diff_row *r)
         field_time(o, time ? "time_delta_ns" : "roofline_delta_ns", oc_diff_delta(r, m));
     }
     oc_field_text(o, "what", r->what);
-    oc_fields_end(o);
+}
+
+void oc_diff_row_fields(struct oc_fields *o, const void *view, size_t i)
+{
+    static const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
+    const struct oc_diff_view *v = view;
+    row_fields(o, i < v->n_row ? &v->d->row[v->row[i]] : &none);
+}
+
+static void beside_fields(struct oc_fields *o, const void *diff, size_t i)
+{
+    row_fields(o, &((const struct oc_diff *)diff)->beside[i]);
 }
 
 void oc_diff_csv(struct oc_diff_view *v, FILE *f)
 {
-    struct oc_fields o = {.head_only = !v->n_row};
-    const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
-    if (!v->n_row)
-        oc_diff_row_fields(&o, &none);
-    for (uint32_t i = 0; i < v->n_row; i++)
-        oc_diff_row_fields(&o, &v->d->row[v->row[i]]);
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
+    oc_row_list_csv(&OC_HEADED_ROWS(v->n_row, v, oc_diff_row_fields), f);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
@@ -218,9 +221,9 @@ static void diff_data_total_json(struct oc_fields *o, const struct oc_diff_total
     oc_fields_end(o);
 }
 
-void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t)
+void oc_diff_type_fields(struct oc_fields *o, const void *diff, size_t i)
 {
-    oc_fields_begin(o);
+    const struct oc_diff_type *t = &((const struct oc_diff *)diff)->type[i];
     oc_field_text(o, "op_type", t->bucket ? NULL : t->name);
     oc_field_text(o, "bucket", t->bucket ? t->name : NULL);
     oc_field_u64(o, "nodes_a", t->nodes[0]);
@@ -236,16 +239,6 @@ void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t)
     field_time(o, "roofline_a_ns", t->roof_ns[0]);
     field_time(o, "roofline_b_ns", t->roof_ns[1]);
     field_time(o, "roofline_delta_ns", oc_diff_type_delta(t, OC_DIFF_ROOFLINE));
-    oc_fields_end(o);
-}
-
-static void list_json(struct oc_fields *o, const char *key, const struct oc_diff_row *row,
-                      const uint32_t *index, uint32_t n)
-{
-    oc_key_array(o->json, key);
-    for (uint32_t i = 0; i < n; i++)
-        oc_diff_row_fields(o, &row[index ? index[i] : i]);
-    oc_jw_end_array(o->json);
 }
 
 void oc_diff_json(struct oc_diff_view *v, FILE *f)
@@ -268,12 +261,9 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         diff_data_total_json(&o, &d->total[m], m);
     oc_jw_end_object(&w);
-    oc_key_array(&w, "types");
-    for (uint32_t i = 0; i < d->n_type; i++)
-        oc_diff_type_fields(&o, &d->type[i]);
-    oc_jw_end_array(&w);
-    list_json(&o, "rows", d->row, v->row, v->n_row);
-    list_json(&o, "beside_the_runs", d->beside, NULL, d->n_beside);
+    oc_row_list_json(&OC_ROWS(d->n_type, d, oc_diff_type_fields), "types", &w);
+    oc_row_list_json(&OC_ROWS(v->n_row, v, oc_diff_row_fields), "rows", &w);
+    oc_row_list_json(&OC_ROWS(d->n_beside, d, beside_fields), "beside_the_runs", &w);
     oc_json_end(&w);
     oc_fields_free(&o);
 }

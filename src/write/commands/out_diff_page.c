@@ -411,6 +411,19 @@ static void diff_facts(struct oc_html *h, struct oc_diff_view *v)
     oc_table_free(&texts);
 }
 
+/* The types that differ. */
+struct shown_types {
+    const struct oc_diff *d;
+    uint32_t *at; /* arena */
+    size_t n;
+};
+
+static void type_fields(struct oc_fields *o, const void *of, size_t i)
+{
+    const struct shown_types *t = of;
+    oc_diff_type_fields(o, t->d, t->at[i]);
+}
+
 static void diff_types(struct oc_html *h, struct oc_diff_view *v)
 {
     static const struct oc_html_column first[] = {
@@ -420,25 +433,19 @@ static void diff_types(struct oc_html *h, struct oc_diff_view *v)
         {.field = "nodes_b", .title = "B nodes", .kind = OC_HTML_COUNT},
     };
     struct diff_columns c = {0};
-    struct oc_fields o = {0};
-    uint32_t *at = OC_NEW_ARRAY(&h->arena, v->d->n_type + 1, uint32_t), n = 0;
+    struct shown_types types = {.d = v->d, .at = OC_NEW_ARRAY(&h->arena, v->d->n_type + 1, uint32_t)};
     add_columns(&c, first, OC_COUNT(first));
     metric_columns(v, &c, false);
-    for (uint32_t i = 0; i < v->d->n_type; i++) {
-        if (!oc_diff_type_differs(v, &v->d->type[i]))
-            continue;
-        at[n++] = i;
-        oc_diff_type_fields(&o, &v->d->type[i]);
-    }
-    oc_html_table(h,
-                  &(struct oc_html_table){.id = "types",
-                                          .title = "By operator type",
-                                          .json = "types",
-                                          .at = at,
-                                          .column = c.item,
-                                          .n_column = c.n},
-                  &o);
-    oc_fields_free(&o);
+    for (uint32_t i = 0; i < v->d->n_type; i++)
+        if (oc_diff_type_differs(v, &v->d->type[i]))
+            types.at[types.n++] = i;
+    const struct oc_html_table t = {.id = "types",
+                                    .title = "By operator type",
+                                    .json = "types",
+                                    .at = types.at,
+                                    .column = c.item,
+                                    .n_column = c.n};
+    oc_html_list(h, &t, &OC_ROWS(types.n, &types, type_fields));
 }
 
 static void diff_operators(struct oc_html *h, struct oc_diff_view *v)
@@ -455,22 +462,17 @@ static void diff_operators(struct oc_html *h, struct oc_diff_view *v)
         {.field = "aligned_by", .title = "Matched by"},
     };
     struct diff_columns c = {0};
-    struct oc_fields o = {0};
     add_columns(&c, first, OC_COUNT(first));
     metric_columns(v, &c, true);
     add_columns(&c, last, OC_COUNT(last));
-    for (uint32_t i = 0; i < v->n_row; i++)
-        oc_diff_row_fields(&o, &v->d->row[v->row[i]]);
-    oc_html_table(h,
-                  &(struct oc_html_table){.id = "operators",
-                                          .title = "Operators",
-                                          .json = "rows",
-                                          .at = v->row,
-                                          .status = "status",
-                                          .column = c.item,
-                                          .n_column = c.n},
-                  &o);
-    oc_fields_free(&o);
+    const struct oc_html_table t = {.id = "operators",
+                                    .title = "Operators",
+                                    .json = "rows",
+                                    .at = v->row,
+                                    .status = "status",
+                                    .column = c.item,
+                                    .n_column = c.n};
+    oc_html_list(h, &t, &OC_ROWS(v->n_row, v, oc_diff_row_fields));
 }
 
 void oc_diff_page(struct oc_diff_view *v, FILE *f)

@@ -14,11 +14,12 @@
 #include "write/tables/html_page.h"
 #include "write/tables/table.h"
 
-enum { VERSION = 1, LABEL = 12 };
+enum { LABEL = 12 };
 
 struct estimate_out {
     const struct oc_estimate *e;
     struct oc_arena arena;
+    size_t top;
     double all_s; /* sum over all kernels; midpoints of intervals */
 };
 
@@ -106,9 +107,9 @@ static void kernel_row(struct estimate_out *o, struct oc_table *t, size_t i)
     oc_table_row(t, cell);
 }
 
-static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
+static void write_kernels(struct estimate_out *o, FILE *f)
 {
-    size_t n = o->e->list.n;
+    size_t n = o->e->list.n, top = o->top;
     struct place *place = OC_NEW_ARRAY(&o->arena, n, struct place);
     struct oc_table t = {.width_chars = o->e->width_chars};
     for (size_t i = 0; i < n; i++) {
@@ -232,8 +233,9 @@ static const char *plan_name(struct estimate_out *o)
     return simd ? oc_printf(&o->arena, "%s, %s", rules, simd) : rules;
 }
 
-static void estimate_write_head(struct estimate_out *o, FILE *f)
+static void estimate_write_head(void *of, FILE *f)
 {
+    struct estimate_out *o = of;
     const struct oc_estimate *e = o->e;
     struct oc_arena *a = &o->arena;
     estimate_put_line(o, f, "model", e->analysis->model->path);
@@ -266,13 +268,24 @@ static void estimate_write_head(struct estimate_out *o, FILE *f)
     fputc('\n', f);
 }
 
+static void estimate_text(void *of, FILE *f)
+{
+    struct estimate_out *o = of;
+    for (size_t i = 0; i < o->e->list.n; i++) {
+        double s = oc_estimate_kernel_s(o->e, i);
+        o->all_s += isfinite(s) ? s : 0;
+    }
+    estimate_write_head(o, f);
+    write_kernels(o, f);
+}
+
 /* ---- for machines ----------------------------------------------------------------------------------- */
 
-static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size_t i)
+static void kernel_fields(struct oc_fields *f, const void *of, size_t i)
 {
+    const struct oc_estimate *e = of;
     const struct oc_kernel_use *u = &e->list.item[i];
     const struct oc_prediction *p = &e->prediction[i];
-    oc_fields_begin(f);
     oc_field_text(f, "label", estimate_label_of(e, u, &f->arena));
     oc_field_text(f, "types", estimate_types_of(e, u, &f->arena));
     oc_field_text(f, "rule", u->rule);
@@ -293,7 +306,6 @@ static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size
         oc_field_bool(f, "planned", u->planned);
     else
         oc_field_text(f, "planned", NULL);
-    oc_fields_end(f);
 }
 
 static void estimate_total_json(struct oc_json_out *w, const struct oc_estimate *e)
@@ -344,25 +356,17 @@ static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *
     oc_jw_end_object(w);
 }
 
-static void estimate_write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *out)
+static void estimate_members(void *of, struct oc_json_out *w)
 {
-    struct oc_json_out w;
-    f->json = &w;
-    oc_json_begin(&w, out, "onnxcost.estimate", VERSION, e->analysis->model->path);
-    oc_key_text(&w, "device", e->device->info->id);
-    oc_key_array(&w, "assumptions");
-    oc_hw_set_json(&w, e->device->info);
-    oc_jw_end_array(&w);
-    oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
-    oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
-    estimate_plan_json(&w, e);
-    estimate_total_json(&w, e);
-    oc_key_array(&w, "kernels");
-    for (size_t i = 0; i < e->list.n; i++)
-        kernel_fields(f, e, i);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    f->json = NULL;
+    const struct oc_estimate *e = ((const struct estimate_out *)of)->e;
+    oc_key_text(w, "device", e->device->info->id);
+    oc_key_array(w, "assumptions");
+    oc_hw_set_json(w, e->device->info);
+    oc_jw_end_array(w);
+    oc_key_text(w, "calibration_device", e->cal ? e->cal->device : NULL);
+    oc_key_text(w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
+    estimate_plan_json(w, e);
+    estimate_total_json(w, e);
 }
 
 /* ---- page ------------------------------------------------------------------------------------------- */
@@ -424,59 +428,35 @@ static void estimate_facts(struct oc_html *h, const struct oc_estimate *e)
     }
 }
 
-/* The lines above the table of the text format. */
-static void estimate_lines(struct oc_html *h, struct estimate_out *o)
+static void estimate_page(void *of, bool fragment, FILE *f)
 {
-    struct oc_buf b = {0};
-    FILE *f = oc_buf_stream(&b);
-    estimate_write_head(o, f);
-    fclose(f);
-    oc_html_lines(h, &b);
-    oc_buf_free(&b);
-}
-
-static void estimate_page(struct estimate_out *o, struct oc_fields *f, bool fragment, FILE *out)
-{
-    const struct oc_estimate *e = o->e;
+    const struct oc_estimate *e = ((const struct estimate_out *)of)->e;
     struct oc_html h = {.fragment = fragment};
+    const struct oc_html_table t = {.id = "kernels",
+                                    .title = "Kernels in execution order",
+                                    .json = "kernels",
+                                    .column = estimate_columns,
+                                    .n_column = OC_COUNT(estimate_columns)};
     estimate_facts(&h, e);
-    estimate_lines(&h, o);
-    for (size_t i = 0; i < e->list.n; i++)
-        kernel_fields(f, e, i);
-    oc_html_table(&h,
-                  &(struct oc_html_table){.id = "kernels",
-                                          .title = "Kernels in execution order",
-                                          .json = "kernels",
-                                          .column = estimate_columns,
-                                          .n_column = OC_COUNT(estimate_columns)},
-                  f);
-    oc_html_write(&h, e->analysis->model->path, "estimate", e->made, out);
+    oc_html_text_of(&h, estimate_write_head, of);
+    oc_html_list(&h, &t, &OC_ROWS(e->list.n, e, kernel_fields));
+    oc_html_write(&h, e->analysis->model->path, "estimate", e->made, f);
 }
 
-int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
+int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *f,
                       struct oc_err *err)
 {
-    struct oc_fields f = {0};
-    struct estimate_out o = {.e = e};
-    if (!format || !strcmp(format, "table")) {
-        for (size_t i = 0; i < e->list.n; i++) {
-            double s = oc_estimate_kernel_s(e, i);
-            o.all_s += isfinite(s) ? s : 0;
-        }
-        estimate_write_head(&o, out);
-        write_kernels(&o, top, out);
-    } else if (!strcmp(format, "json")) {
-        estimate_write_json(&f, e, out);
-    } else if (!strcmp(format, "csv")) {
-        for (size_t i = 0; i < e->list.n; i++)
-            kernel_fields(&f, e, i);
-        oc_fields_csv(&f, "1", out);
-    } else if (!strcmp(format, "html") || oc_is_fragment(format)) {
-        estimate_page(&o, &f, oc_is_fragment(format), out);
-    } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json, html", format);
-    }
-    oc_fields_free(&f);
+    struct estimate_out o = {.e = e, .top = top};
+    const struct oc_output out = {.what = "an estimate",
+                                  .of = &o,
+                                  .text = estimate_text,
+                                  .rows = OC_ROWS(e->list.n, e, kernel_fields),
+                                  .key = "kernels",
+                                  .schema = "onnxcost.estimate",
+                                  .model = e->analysis->model->path,
+                                  .members = estimate_members,
+                                  .page = estimate_page};
+    int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
-    return 0;
+    return rc;
 }

@@ -13,7 +13,7 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/table.h"
 
-enum { VERSION = 1, MAX_COLUMNS = 20 };
+enum { MAX_COLUMNS = 20 };
 
 struct hw_cell {
     const char *text; /* NULL: empty */
@@ -83,8 +83,9 @@ static void print_not_shown(const char *const *title, size_t first, size_t n, FI
                 c + 1 < n ? "" : "; use --width or -f csv)\n");
 }
 
-static void print_text(struct hw_table *t, FILE *f)
+static void print_text(void *of, FILE *f)
 {
+    const struct hw_table *t = of;
     const char *cell[MAX_COLUMNS], *title[MAX_COLUMNS] = {NULL};
     char kinds[MAX_COLUMNS + 1] = "";
     size_t index[MAX_COLUMNS], n = 0;
@@ -105,9 +106,11 @@ static void print_text(struct hw_table *t, FILE *f)
     print_not_shown(title, oc_table_print(&p, f), n, f);
 }
 
-static void row_fields(struct oc_fields *o, const struct hw_table *t, const struct hw_cell *cell)
+static void row_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_fields_begin(o);
+    static const struct hw_cell none[MAX_COLUMNS] = {{0}};
+    const struct hw_table *t = of;
+    const struct hw_cell *cell = i < t->n_row ? t->row[i] : none;
     for (size_t c = 0; c < t->n_column; c++) {
         const char *key = t->column[c].key;
         if (!cell[c].number)
@@ -117,29 +120,6 @@ static void row_fields(struct oc_fields *o, const struct hw_table *t, const stru
         else
             oc_field_double(o, key, cell[c].value);
     }
-    oc_fields_end(o);
-}
-
-static void print_fields(const struct hw_table *t, bool json, FILE *f)
-{
-    static const struct hw_cell none[MAX_COLUMNS] = {{0}};
-    struct oc_json_out w = {0};
-    struct oc_fields o = {.json = json ? &w : NULL, .head_only = !json && !t->n_row};
-    if (json) {
-        oc_json_begin(&w, f, t->schema, VERSION, NULL);
-        oc_key_array(&w, "rows");
-    } else if (!t->n_row) {
-        row_fields(&o, t, none);
-    }
-    for (size_t i = 0; i < t->n_row; i++)
-        row_fields(&o, t, t->row[i]);
-    if (json) {
-        oc_jw_end_array(&w);
-        oc_json_end(&w);
-    } else {
-        oc_fields_csv(&o, "1", f);
-    }
-    oc_fields_free(&o);
 }
 
 static bool is_data(const char *format)
@@ -147,15 +127,18 @@ static bool is_data(const char *format)
     return format && (strcmp(format, "csv") == 0 || strcmp(format, "json") == 0);
 }
 
-static int hw_write(struct hw_table *t, const char *format, FILE *out, struct oc_err *err)
+static int hw_write(struct hw_table *t, const char *format, FILE *f, struct oc_err *err)
 {
-    if (is_data(format))
-        print_fields(t, strcmp(format, "json") == 0, out);
-    else
-        print_text(t, out);
+    const struct oc_output out = {.what = "hw",
+                                  .of = t,
+                                  .text = print_text,
+                                  .rows = OC_HEADED_ROWS(t->n_row, t, row_fields),
+                                  .key = "rows",
+                                  .schema = t->schema};
+    int rc = oc_output_write(&out, is_data(format) ? format : NULL, f, err);
     free(t->row);
     oc_arena_free(&t->arena);
-    return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the devices") : 0;
+    return !rc && ferror(f) ? oc_fail(err, OC_EOUTPUT, "cannot write the devices") : rc;
 }
 
 /* ---- the list --------------------------------------------------------------------------------------- */

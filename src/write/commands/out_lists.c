@@ -17,10 +17,6 @@
 
 /* ---- operators -------------------------------------------------------------------------------------- */
 
-/* Version of the CSV and JSON layouts; keys and columns may be added to a version. */
-#define LIST_VERSION      1
-#define LIST_VERSION_TEXT "1"
-
 static const char *ops_list_domain_of(const struct oc_op_info *op)
 {
     return op->domain[0] ? op->domain : "ai.onnx";
@@ -40,8 +36,7 @@ static const char *opsets(struct oc_arena *a, const struct oc_op_info *op)
 
 static void ops_list_fill(struct oc_table *t, struct oc_arena *a)
 {
-    static const char *const head[] = {"domain", "operator", "opset", "class", "family", "tests", "formula"};
-    oc_table_row(t, head);
+    OC_ROW(t, "domain", "operator", "opset", "class", "family", "tests", "formula");
     for (size_t i = 0; i < oc_op_count(); i++) {
         struct oc_op_info op;
         oc_op_get(i, &op);
@@ -50,58 +45,46 @@ static void ops_list_fill(struct oc_table *t, struct oc_arena *a)
     }
 }
 
-static void put_op(struct oc_json_out *w, const struct oc_op_info *op)
+static void op_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_jw_begin_object(w);
-    oc_key_text(w, "domain", ops_list_domain_of(op));
-    oc_key_text(w, "name", op->name);
-    oc_key_text(w, "family", op->family);
-    oc_key_text(w, "class", op->op_class);
-    oc_key_u64(w, "since", (uint64_t)op->since);
-    oc_key_u64_if(w, "until", op->until > 0, (uint64_t)op->until);
-    oc_key_text(w, "formula", op->formula);
-    oc_key_u64(w, "tests", ops_list_tests_of(op));
-    oc_key_u64(w, "cases", op->cases);
-    oc_key_u64(w, "costs", op->costs);
-    oc_key_u64(w, "models", op->models);
-    oc_key_u64(w, "node_tests", op->node_tests);
-    oc_jw_end_object(w);
-}
-
-static void ops_list_write_json(FILE *f)
-{
-    struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.ops", LIST_VERSION, NULL);
-    oc_key_array(&w, "operators");
-    for (size_t i = 0; i < oc_op_count(); i++) {
-        struct oc_op_info op;
-        oc_op_get(i, &op);
-        put_op(&w, &op);
-    }
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
+    struct oc_op_info op;
+    (void)of;
+    oc_op_get(i, &op);
+    oc_field_text(o, "domain", ops_list_domain_of(&op));
+    oc_field_text(o, "name", op.name);
+    oc_field_text(o, "family", op.family);
+    oc_field_text(o, "class", op.op_class);
+    oc_field_u64(o, "since", (uint64_t)op.since);
+    oc_field_u64_if(o, "until", op.until > 0, (uint64_t)op.until);
+    oc_field_text(o, "formula", op.formula);
+    oc_field_u64(o, "tests", ops_list_tests_of(&op));
+    oc_field_u64(o, "cases", op.cases);
+    oc_field_u64(o, "costs", op.costs);
+    oc_field_u64(o, "models", op.models);
+    oc_field_u64(o, "node_tests", op.node_tests);
 }
 
 int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err)
 {
     OC_C_LOCALE;
-    bool csv = format && strcmp(format, "csv") == 0, json = format && strcmp(format, "json") == 0;
-    if (format && !csv && !json && strcmp(format, "table") != 0)
-        return oc_fail(err, OC_EARG, "ops has no format '%s'; valid: table, csv, json", format);
-    if (json) {
-        ops_list_write_json(f);
-        return 0;
-    }
-    struct oc_arena a = {0};
     static const uint8_t drop[] = {0, 0, 0, 0, 1, 2, 3};
     struct oc_table t = {.kinds = "ttttttt", .width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
-    ops_list_fill(&t, &a);
-    if (csv)
-        oc_table_csv(&t, LIST_VERSION_TEXT, f);
-    else
-        oc_table_print(&t, f);
+    struct oc_arena a = {0};
+    struct oc_json_out w;
+    int form = oc_format_of("ops", format, "table, csv, json", err);
+    if (form == 2) {
+        oc_json_begin(&w, f, "onnxcost.ops", 1, NULL);
+        oc_row_list_json(&OC_ROWS(oc_op_count(), NULL, op_fields), "operators", &w);
+        oc_json_end(&w);
+    } else if (form >= 0) {
+        ops_list_fill(&t, &a);
+        if (form == 1)
+            oc_table_csv(&t, "1", f);
+        else
+            oc_table_print(&t, f);
+    }
     oc_arena_free(&a);
-    return 0;
+    return form < 0 ? -1 : 0;
 }
 
 /* ---- libraries -------------------------------------------------------------------------------------- */

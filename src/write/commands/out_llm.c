@@ -500,7 +500,7 @@ static void put_notes(struct view *v)
     }
 }
 
-/* ---- formats ---------------------------------------------------------------------------------------- */
+/* ---- text: all ---------------------------------------------------------------------------------------- */
 
 static void put_model(struct view *v)
 {
@@ -512,25 +512,25 @@ static void put_model(struct view *v)
     put_sizes(v);
 }
 
-void oc_llm_write_head(const struct oc_llm *l, FILE *f)
+void oc_llm_write_head(void *llm, FILE *f)
 {
-    struct view v = {.l = l, .f = f};
+    struct view v = {.l = llm, .f = f};
     put_model(&v);
     oc_arena_free(&v.arena);
 }
 
-void oc_llm_write_notes(const struct oc_llm *l, FILE *f)
+void oc_llm_write_notes(void *llm, FILE *f)
 {
-    struct view v = {.l = l, .f = f};
+    struct view v = {.l = llm, .f = f};
     llm_put_forms(&v);
-    if (l->n_device) {
+    if (v.l->n_device) {
         llm_put_limits(&v);
         put_notes(&v);
     }
     oc_arena_free(&v.arena);
 }
 
-static void llm_write_table(const struct oc_llm *l, FILE *f)
+void oc_llm_write_text(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
     put_model(&v);
@@ -545,18 +545,4 @@ static void llm_write_table(const struct oc_llm *l, FILE *f)
                 put_serving(&v, &l->device[i]);
     }
     oc_arena_free(&v.arena);
-}
-
-int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
-{
-    static void (*const write[])(const struct oc_llm *, FILE *) = {llm_write_table, oc_llm_write_csv,
-                                                                   oc_llm_write_json};
-    int form = oc_format_of("llm", format, "table, csv, json, html, fragment", err);
-    if (form < 0)
-        return -1;
-    if ((size_t)form < OC_COUNT(write))
-        write[form](l, f);
-    else
-        oc_llm_page(l, oc_is_fragment(format), f);
-    return 0;
 }

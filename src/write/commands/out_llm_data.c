@@ -2,14 +2,11 @@
  * and as a page: phases, lower bounds by device, serving. */
 #include <math.h>
 
-#include "base/c_locale.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "write/commands/page_views.h"
 #include "write/tables/html_page.h"
 #include "write/tables/json_keys.h"
-
-enum { VERSION = 1 };
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
@@ -117,33 +114,41 @@ static void roof_fields(struct oc_fields *o, const struct oc_llm_line *line, con
         oc_field_text(o, "missing", r->missing);
 }
 
+/* Lines of a model, on a device or without one. */
+struct llm_lines {
+    const struct oc_llm *l;
+    const struct oc_llm_device *d; /* NULL: none, or of CSV all in turn */
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n;
+};
+
 /* A member of "runs". */
-static void llm_run_fields(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_line *line)
+static void llm_run_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_fields_begin(o);
+    const struct llm_lines *x = of;
+    const struct oc_llm_line *line = &x->line[i];
     if (!o->json)
         oc_field_text(o, "phase", line->name);
     oc_field_text(o, "run", line->key);
     token_fields(o, line);
-    count_fields(o, l, line);
-    oc_fields_end(o);
+    count_fields(o, x->l, line);
 }
 
 /* A member of "roofs". */
-static void llm_roof_fields(struct oc_fields *o, const struct oc_llm_line *line, const struct oc_llm_roof *r)
+static void llm_roof_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_fields_begin(o);
+    const struct llm_lines *x = of;
+    const struct oc_llm_line *line = &x->line[i];
     if (!o->json)
         oc_field_text(o, "phase", line->name);
     oc_field_text(o, "run", line->key);
-    roof_fields(o, line, r);
-    oc_fields_end(o);
+    roof_fields(o, line, oc_llm_roof_of(x->d, line->part));
 }
 
 /* A member of "batches". */
-static void llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_row *r)
+static void llm_serving_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_fields_begin(o);
+    const struct oc_llm_serving_row *r = &((const struct oc_llm_serving *)of)->row[i];
     oc_field_u64(o, "batch", (uint64_t)r->batch);
     oc_field_double(o, "least_s_per_token", r->step_s);
     oc_field_double(o, "most_tokens_per_s", r->tokens_per_s);
@@ -152,17 +157,22 @@ static void llm_serving_fields(struct oc_fields *o, const struct oc_llm_serving_
     oc_field_double(o, "most_tokens_per_s_with_draft", r->draft_tokens_per_s);
     oc_field_double(o, "needed_bytes_per_device", r->need_bytes);
     oc_field_text(o, "bound_by", r->bound);
-    oc_fields_end(o);
 }
 
-static void llm_data_put_runs(struct oc_fields *o, const struct oc_llm *l)
+/* A line of CSV: a run on each device, or without one. */
+static void llm_line_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    struct oc_llm_line line[OC_LLM_LINES];
-    size_t n = oc_llm_lines(l, &o->arena, line);
-    oc_key_array(o->json, "runs");
-    for (size_t i = 0; i < n; i++)
-        llm_run_fields(o, l, &line[i]);
-    oc_jw_end_array(o->json);
+    static const struct oc_llm_roof none = {
+        .bound_s = NAN, .s = NAN, .comp_s = NAN, .mem_s = NAN, .chip_s = NAN, .bound = ""};
+    const struct llm_lines *x = of;
+    const struct oc_llm_line *line = &x->line[i % x->n];
+    const struct oc_llm_device *d = x->l->n_device ? &x->l->device[i / x->n] : NULL;
+    oc_field_text(o, "device", d ? oc_device_info(d->device)->id : NULL);
+    oc_field_text(o, "run", line->key);
+    oc_field_u64(o, "batch", (uint64_t)x->l->opts.batch);
+    token_fields(o, line);
+    count_fields(o, x->l, line);
+    roof_fields(o, line, d ? oc_llm_roof_of(d, line->part) : &none);
 }
 
 static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
@@ -188,9 +198,8 @@ static void put_limit(struct oc_json_out *w, const char *key, const struct oc_ll
     oc_jw_end_object(w);
 }
 
-static void put_serving(struct oc_fields *o, const struct oc_llm_serving *s)
+static void put_serving(struct oc_json_out *w, const struct oc_llm_serving *s)
 {
-    struct oc_json_out *w = o->json;
     oc_jw_begin_object(w);
     oc_key_u64(w, "devices", (uint64_t)s->devices);
     oc_key_u64_if(w, "largest_batch", s->largest >= 0, (uint64_t)s->largest);
@@ -198,26 +207,18 @@ static void put_serving(struct oc_fields *o, const struct oc_llm_serving *s)
     oc_key_double(w, "prefill_groups_per_decode_group",
                   s->prefill_per_decode > 0 ? s->prefill_per_decode : NAN);
     oc_key_double(w, "kv_bytes_per_prompt", s->moved_bytes);
-    oc_key_array(w, "batches");
-    for (uint32_t i = 0; i < s->n_row; i++)
-        llm_serving_fields(o, &s->row[i]);
-    oc_jw_end_array(w);
+    oc_row_list_json(&OC_ROWS(s->n_row, s, llm_serving_fields), "batches", w);
     oc_jw_end_object(w);
 }
 
-static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct oc_llm_device *d)
+static void put_device(struct oc_json_out *w, struct llm_lines *x, const struct oc_llm_device *d)
 {
-    struct oc_json_out *w = o->json;
-    struct oc_llm_line line[OC_LLM_LINES];
-    size_t n = oc_llm_lines(l, &o->arena, line);
+    x->d = d;
     oc_jw_begin_object(w);
     oc_key_text(w, "device", oc_device_info(d->device)->id);
-    oc_key_array(w, "roofs");
-    for (size_t i = 0; i < n; i++)
-        llm_roof_fields(o, &line[i], oc_llm_roof_of(d, line[i].part));
-    oc_jw_end_array(w);
+    oc_row_list_json(&OC_ROWS(x->n, x, llm_roof_fields), "roofs", w);
     oc_key_double(w, "memory_bytes", d->memory_bytes);
-    oc_key_u64_if(w, "needed_bytes", l->last != NULL, d->need_bytes);
+    oc_key_u64_if(w, "needed_bytes", x->l->last != NULL, d->need_bytes);
     put_limit(w, "largest_batch", &d->batch);
     put_limit(w, "longest_context", &d->context);
     put_limit(w, "longest_prompt_at_once", &d->prompt);
@@ -225,56 +226,30 @@ static void put_device(struct oc_fields *o, const struct oc_llm *l, const struct
     oc_key_text(w, "left_out", d->left_out);
     oc_key_array(w, "serving");
     for (size_t i = 0; i < d->n_serving; i++)
-        put_serving(o, &d->serving[i]);
+        put_serving(w, &d->serving[i]);
     oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
 
-void oc_llm_write_json(const struct oc_llm *l, FILE *f)
+static void llm_members(void *of, struct oc_json_out *w)
 {
-    struct oc_json_out w;
-    struct oc_fields o = {.json = &w};
-    oc_json_begin(&w, f, "onnxcost.llm", VERSION, l->model->path);
-    llm_data_key_i64(&w, "batch", l->opts.batch);
-    llm_data_key_i64(&w, "prompt", l->opts.prompt);
-    llm_data_key_i64(&w, "generate", l->opts.generate);
-    put_facts(&w, l);
-    llm_data_put_runs(&o, l);
-    oc_key_object(&w, "closed_forms");
-    llm_data_put_forms(&w, l, OC_LLM_PREFILL, &o.arena);
-    llm_data_put_forms(&w, l, OC_LLM_DECODE, &o.arena);
-    oc_jw_end_object(&w);
-    oc_key_array(&w, "devices");
+    struct llm_lines *x = of;
+    const struct oc_llm *l = x->l;
+    struct oc_arena a = {0};
+    llm_data_key_i64(w, "batch", l->opts.batch);
+    llm_data_key_i64(w, "prompt", l->opts.prompt);
+    llm_data_key_i64(w, "generate", l->opts.generate);
+    put_facts(w, l);
+    oc_row_list_json(&OC_ROWS(x->n, x, llm_run_fields), "runs", w);
+    oc_key_object(w, "closed_forms");
+    llm_data_put_forms(w, l, OC_LLM_PREFILL, &a);
+    llm_data_put_forms(w, l, OC_LLM_DECODE, &a);
+    oc_jw_end_object(w);
+    oc_key_array(w, "devices");
     for (size_t i = 0; i < l->n_device; i++)
-        put_device(&o, l, &l->device[i]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    oc_fields_free(&o);
-}
-
-/* ---- CSV -------------------------------------------------------------------------------------------- */
-
-/* A row for each run, on each device or without one. */
-void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
-{
-    const struct oc_llm_roof none = {
-        .bound_s = NAN, .s = NAN, .comp_s = NAN, .mem_s = NAN, .chip_s = NAN, .bound = ""};
-    struct oc_fields o = {0};
-    struct oc_llm_line line[OC_LLM_LINES];
-    size_t n = oc_llm_lines(l, &o.arena, line);
-    for (size_t i = 0; i < n * (l->n_device ? l->n_device : 1); i++) {
-        const struct oc_llm_device *d = l->n_device ? &l->device[i / n] : NULL;
-        oc_fields_begin(&o);
-        oc_field_text(&o, "device", d ? oc_device_info(d->device)->id : NULL);
-        oc_field_text(&o, "run", line[i % n].key);
-        oc_field_u64(&o, "batch", (uint64_t)l->opts.batch);
-        token_fields(&o, &line[i % n]);
-        count_fields(&o, l, &line[i % n]);
-        roof_fields(&o, &line[i % n], d ? oc_llm_roof_of(d, line[i % n].part) : &none);
-        oc_fields_end(&o);
-    }
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
+        put_device(w, x, &l->device[i]);
+    oc_jw_end_array(w);
+    oc_arena_free(&a);
 }
 
 /* ---- page ------------------------------------------------------------------------------------------- */
@@ -335,64 +310,65 @@ static void llm_facts(struct oc_html *h, const struct oc_llm *l)
     oc_html_facts_end(h);
 }
 
-static void lines_of(struct oc_html *h, const struct oc_llm *l, void (*write)(const struct oc_llm *, FILE *))
-{
-    struct oc_buf b = {0};
-    FILE *f = oc_buf_stream(&b);
-    write(l, f);
-    fclose(f);
-    if (b.n)
-        oc_html_lines(h, &b);
-    oc_buf_free(&b);
-}
-
 static void llm_table(struct oc_html *h, const char *id, const char *title, const char *json,
-                      const struct oc_html_column *column, size_t n_column, struct oc_fields *o)
+                      const struct oc_html_column *column, size_t n_column, struct oc_row_list rows)
 {
-    oc_html_table(h,
-                  &(struct oc_html_table){
-                      .id = id, .title = title, .json = json, .column = column, .n_column = n_column},
-                  o);
-    oc_fields_free(o);
+    const struct oc_html_table t = {
+        .id = id, .title = title, .json = json, .column = column, .n_column = n_column};
+    oc_html_list(h, &t, &rows);
 }
 
-static void llm_device(struct oc_html *h, const struct oc_llm *l, size_t i, const struct oc_llm_line *line,
-                       size_t n)
+static void llm_device(struct oc_html *h, struct llm_lines *x, size_t i)
 {
-    const struct oc_llm_device *d = &l->device[i];
-    struct oc_fields bounds = {0};
-    for (size_t k = 0; k < n; k++)
-        llm_roof_fields(&bounds, &line[k], oc_llm_roof_of(d, line[k].part));
-    llm_table(h, oc_printf(&h->arena, "device-%zu", i + 1),
-              oc_printf(&h->arena, "Lower bounds on %s", oc_device_info(d->device)->name),
+    const struct oc_llm_device *d = x->d = &x->l->device[i];
+    const char *name = oc_device_info(d->device)->name;
+    llm_table(h, oc_printf(&h->arena, "device-%zu", i + 1), oc_printf(&h->arena, "Lower bounds on %s", name),
               oc_printf(&h->arena, "devices.%zu.%s", i, "roofs"), roof_columns, OC_COUNT(roof_columns),
-              &bounds);
-    for (size_t k = 0; k < d->n_serving; k++) {
-        struct oc_fields rows = {0};
-        for (uint32_t r = 0; r < d->serving[k].n_row; r++)
-            llm_serving_fields(&rows, &d->serving[k].row[r]);
+              OC_ROWS(x->n, x, llm_roof_fields));
+    for (size_t k = 0; k < d->n_serving; k++)
         llm_table(h, oc_printf(&h->arena, "serving-%zu-%zu", i + 1, k + 1),
-                  oc_printf(&h->arena, "Serving on %lld x %s", (long long)d->serving[k].devices,
-                            oc_device_info(d->device)->name),
+                  oc_printf(&h->arena, "Serving on %lld x %s", (long long)d->serving[k].devices, name),
                   oc_printf(&h->arena, "devices.%zu.serving.%zu.batches", i, k), serving_columns,
-                  OC_COUNT(serving_columns), &rows);
-    }
+                  OC_COUNT(serving_columns),
+                  OC_ROWS(d->serving[k].n_row, &d->serving[k], llm_serving_fields));
 }
 
-void oc_llm_page(const struct oc_llm *l, bool fragment, FILE *f)
+static void llm_page(void *of, bool fragment, FILE *f)
 {
-    OC_C_LOCALE;
+    struct llm_lines *x = of;
+    void *l = (void *)(uintptr_t)x->l;
     struct oc_html h = {.fragment = fragment};
-    struct oc_llm_line line[OC_LLM_LINES];
-    struct oc_fields runs = {0};
-    size_t n = oc_llm_lines(l, &h.arena, line);
-    llm_facts(&h, l);
-    lines_of(&h, l, oc_llm_write_head);
-    for (size_t i = 0; i < n; i++)
-        llm_run_fields(&runs, l, &line[i]);
-    llm_table(&h, "runs", "Phases", "runs", run_columns, OC_COUNT(run_columns), &runs);
-    for (size_t i = 0; i < l->n_device; i++)
-        llm_device(&h, l, i, line, n);
-    lines_of(&h, l, oc_llm_write_notes);
-    oc_html_write(&h, l->model->path, "language model", l->opts.made, f);
+    llm_facts(&h, x->l);
+    oc_html_text_of(&h, oc_llm_write_head, l);
+    llm_table(&h, "runs", "Phases", "runs", run_columns, OC_COUNT(run_columns),
+              OC_ROWS(x->n, x, llm_run_fields));
+    for (size_t i = 0; i < x->l->n_device; i++)
+        llm_device(&h, x, i);
+    oc_html_text_of(&h, oc_llm_write_notes, l);
+    oc_html_write(&h, x->l->model->path, "language model", x->l->opts.made, f);
+}
+
+/* ---- formats ---------------------------------------------------------------------------------------- */
+
+static void llm_text(void *of, FILE *f)
+{
+    oc_llm_write_text(((const struct llm_lines *)of)->l, f);
+}
+
+int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct llm_lines x = {.l = l};
+    x.n = oc_llm_lines(l, &a, x.line);
+    const struct oc_output out = {.what = "llm",
+                                  .of = &x,
+                                  .text = llm_text,
+                                  .rows = OC_ROWS(x.n * (l->n_device ? l->n_device : 1), &x, llm_line_fields),
+                                  .schema = "onnxcost.llm",
+                                  .model = l->model->path,
+                                  .members = llm_members,
+                                  .page = llm_page};
+    int rc = oc_output_write(&out, format, f, err);
+    oc_arena_free(&a);
+    return rc;
 }

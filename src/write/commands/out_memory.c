@@ -249,9 +249,9 @@ static void step_table(struct mem_out *o)
     print_rest(o, top, l->n_step);
 }
 
-static void memory_write_table(const struct oc_memory *m, FILE *f)
+static void memory_text(void *of, FILE *f)
 {
-    struct mem_out o = {.m = m, .f = f};
+    struct mem_out o = {.m = of, .f = f};
     print_totals(&o);
     print_arena(&o);
     print_fit(&o);
@@ -270,8 +270,9 @@ struct memory_page {
     const struct oc_memory *m;
     const struct oc_memory_plan *plan; /* NULL: no offsets */
     uint32_t n_step, peak_step;
-    double top;    /* bytes at the upper edge of the chart */
-    uint64_t room; /* of the device, without constants; 0: not known or no device */
+    const uint32_t *order; /* of the planned buffers, the largest first */
+    double top;            /* bytes at the upper edge of the chart */
+    uint64_t room;         /* of the device, without constants; 0: not known or no device */
 };
 
 /* ---- page: figures ---------------------------------------------------------------------------------- */
@@ -425,11 +426,11 @@ static uint32_t *largest_first(struct memory_page *p)
     return order;
 }
 
-static void page_blocks(struct memory_page *p, const uint32_t *order)
+static void page_blocks(struct memory_page *p)
 {
-    for (uint32_t i = 0; order && i < p->plan->n_buffer && i < BLOCKS; i++)
-        if (!p->plan->buffer[order[i]].graph && p->plan->buffer[order[i]].bytes)
-            block(p, order[i]);
+    for (uint32_t i = 0; i < p->plan->n_buffer && i < BLOCKS; i++)
+        if (!p->plan->buffer[p->order[i]].graph && p->plan->buffer[p->order[i]].bytes)
+            block(p, p->order[i]);
 }
 
 /* Live bytes by step, the largest of each group of steps. */
@@ -487,7 +488,7 @@ static void set_scale(struct memory_page *p)
             p->peak_step = s;
 }
 
-static void page_chart(struct memory_page *p, const uint32_t *order)
+static void page_chart(struct memory_page *p)
 {
     struct oc_arena *a = &p->h.arena;
     oc_html_begin(&p->h, "chart", p->plan ? "Buffers by step and offset" : "Live bytes by step");
@@ -504,7 +505,7 @@ static void page_chart(struct memory_page *p, const uint32_t *order)
                   p->plan ? "Buffers over the steps; arrow keys choose one, Enter finds its row in the table"
                           : "Live bytes over the steps");
     if (p->plan)
-        page_blocks(p, order);
+        page_blocks(p);
     else
         page_area(p);
     page_lines(p);
@@ -541,19 +542,33 @@ static const struct oc_html_column buffer_columns[] = {
     {.field = "last_name", .title = "Last use", .kind = OC_HTML_CODE},
 };
 
-static void live_rows(struct memory_page *p)
+static void buffer_table(struct memory_page *p, struct oc_html_table t, struct oc_row_list rows)
 {
-    struct oc_fields o = {0};
-    for (uint32_t i = 0; i < p->m->n_row; i++)
-        oc_memory_buffer_fields(&o, p->m, p->m->row[i].liveness, p->m->row[i].life);
-    oc_html_table(&p->h,
-                  &(struct oc_html_table){.id = "live",
-                                          .title = "Live at the peak",
-                                          .json = "live_at_peak",
-                                          .column = buffer_columns,
-                                          .n_column = OC_COUNT(buffer_columns)},
-                  &o);
-    oc_fields_free(&o);
+    t.column = buffer_columns;
+    t.n_column = OC_COUNT(buffer_columns);
+    oc_html_list(&p->h, &t, &rows);
+}
+
+static void plan_fields(struct oc_fields *o, const void *of, size_t i)
+{
+    const struct memory_page *p = of;
+    oc_plan_buffer_fields(o, p->plan, p->order[i]);
+}
+
+static void plan_rows(struct memory_page *p)
+{
+    bool *marked = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, bool);
+    for (uint32_t i = 0; i < p->plan->n_buffer; i++)
+        marked[i] = at_peak(p, &p->plan->buffer[p->order[i]]);
+    const struct oc_html_table t = {
+        .id = "buffers", .title = "Buffers", .json = "plan:buffers", .at = p->order, .marked = marked};
+    buffer_table(p, t, OC_ROWS(p->plan->n_buffer, p, plan_fields));
+}
+
+static void largest_step_fields(struct oc_fields *o, const void *of, size_t i)
+{
+    const struct oc_memory *m = of;
+    oc_memory_step_fields(o, m, m->step[i]);
 }
 
 static void step_rows(struct memory_page *p)
@@ -565,73 +580,36 @@ static void step_rows(struct memory_page *p)
         {.field = "name", .title = "Node", .kind = OC_HTML_CODE},
         {.field = "op_type", .title = "Operator", .kind = OC_HTML_CODE},
     };
-    struct oc_fields o = {0};
-    for (uint32_t i = 0; i < p->m->liveness->n_step; i++)
-        oc_memory_step_fields(&o, p->m, p->m->step[i]);
-    oc_html_table(&p->h,
-                  &(struct oc_html_table){.id = "steps",
-                                          .title = "Steps with the most live memory",
-                                          .json = "steps",
-                                          .at = p->m->step,
-                                          .column = columns,
-                                          .n_column = OC_COUNT(columns),
-                                          .most = 200},
-                  &o);
-    oc_fields_free(&o);
-}
-
-static void plan_rows(struct memory_page *p, const uint32_t *order)
-{
-    struct oc_fields o = {0};
-    bool *marked = OC_NEW_ARRAY(&p->h.arena, p->plan->n_buffer + 1, bool);
-    for (uint32_t i = 0; order && i < p->plan->n_buffer; i++) {
-        oc_plan_buffer_fields(&o, p->plan->a, &p->plan->buffer[order[i]]);
-        marked[i] = at_peak(p, &p->plan->buffer[order[i]]);
-    }
-    oc_html_table(&p->h,
-                  &(struct oc_html_table){.id = "buffers",
-                                          .title = "Buffers",
-                                          .json = "plan:buffers",
-                                          .at = order,
-                                          .marked = marked,
-                                          .column = buffer_columns,
-                                          .n_column = OC_COUNT(buffer_columns)},
-                  &o);
-    oc_fields_free(&o);
-}
-
-static void life_rows(struct memory_page *p)
-{
-    struct oc_fields o = {0};
-    for (uint32_t i = 0; i < p->m->liveness->n_life; i++)
-        oc_memory_buffer_fields(&o, p->m, p->m->liveness, &p->m->liveness->life[i]);
-    oc_html_table(&p->h,
-                  &(struct oc_html_table){.id = "buffers",
-                                          .title = "Buffers",
-                                          .json = "buffers",
-                                          .column = buffer_columns,
-                                          .n_column = OC_COUNT(buffer_columns)},
-                  &o);
-    oc_fields_free(&o);
+    const struct oc_html_table t = {.id = "steps",
+                                    .title = "Steps with the most live memory",
+                                    .json = "steps",
+                                    .at = p->m->step,
+                                    .column = columns,
+                                    .n_column = OC_COUNT(columns),
+                                    .most = 200};
+    oc_html_list(&p->h, &t, &OC_ROWS(p->m->liveness->n_step, p->m, largest_step_fields));
 }
 
 /* The page: -f html. */
-static void memory_write_page(const struct oc_memory *m, bool fragment, FILE *f)
+static void memory_write_page(void *of, bool fragment, FILE *f)
 {
-    OC_C_LOCALE;
+    const struct oc_memory *m = of;
     struct memory_page p = {.m = m, .plan = m->o.plan, .h.fragment = fragment};
-    const uint32_t *order = p.plan ? largest_first(&p) : NULL;
+    p.order = p.plan ? largest_first(&p) : NULL;
     set_scale(&p);
     page_sentence(&p);
     page_facts(&p);
     page_parts(&p);
     if (p.n_step && p.top > 0)
-        page_chart(&p, order);
-    live_rows(&p);
+        page_chart(&p);
+    buffer_table(&p,
+                 (struct oc_html_table){.id = "live", .title = "Live at the peak", .json = "live_at_peak"},
+                 OC_ROWS(m->n_row, m, oc_memory_live_fields));
     if (p.plan)
-        plan_rows(&p, order);
+        plan_rows(&p);
     else
-        life_rows(&p);
+        buffer_table(&p, (struct oc_html_table){.id = "buffers", .title = "Buffers", .json = "buffers"},
+                     OC_ROWS(m->liveness->n_life, m, oc_memory_buffer_fields));
     step_rows(&p);
     oc_html_write(&p.h, m->a->model->path, "memory", m->o.made, f);
 }
@@ -640,14 +618,14 @@ static void memory_write_page(const struct oc_memory *m, bool fragment, FILE *f)
 
 int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, struct oc_err *err)
 {
-    static void (*const write[])(const struct oc_memory *, FILE *) = {memory_write_table, oc_memory_csv,
-                                                                      oc_memory_json};
-    int form = oc_format_of("memory", format, "table, csv, json, html, fragment", err);
-    if (form < 0)
-        return -1;
-    if ((size_t)form < OC_COUNT(write))
-        write[form](m, f);
-    else
-        memory_write_page(m, oc_is_fragment(format), f);
-    return 0;
+    const struct oc_output out = {.what = "memory",
+                                  .of = (void *)(uintptr_t)m,
+                                  .text = memory_text,
+                                  .rows = OC_HEADED_ROWS(m->liveness->n_step, m, oc_memory_step_fields),
+                                  .key = "steps",
+                                  .schema = "onnxcost.memory",
+                                  .model = m->a->model->path,
+                                  .members = oc_memory_members,
+                                  .page = memory_write_page};
+    return oc_output_write(&out, format, f, err);
 }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -11,63 +10,55 @@
 #include "write/commands/page_views.h"
 #include "write/tables/table.h"
 
-enum { MEMORY_VERSION = 1 }; /* of JSON and CSV: keys may be added to a version */
-
-struct mem_json {
-    struct oc_json_out w;
-    struct oc_arena arena;
-    const struct oc_memory *m;
-};
-
-static void options(struct mem_json *j)
+static void options(struct oc_json_out *w, const struct oc_memory *m)
 {
-    const struct oc_liveness_opts *l = &j->m->liveness->opts;
-    oc_key_text(&j->w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
-    oc_key_object(&j->w, "options");
-    oc_key_u64(&j->w, "align_bytes", l->align > 1 ? l->align : 1);
-    oc_key_bool(&j->w, "graph_inputs", !l->without_inputs);
-    oc_key_bool(&j->w, "keep_inputs", l->keep_inputs);
-    oc_key_bool(&j->w, "inplace", l->inplace);
-    oc_key_bool(&j->w, "folded_and_scalars", l->all);
-    oc_jw_end_object(&j->w);
+    const struct oc_liveness_opts *l = &m->liveness->opts;
+    oc_key_text(w, "order", l->order == OC_ORDER_ORT ? "onnxruntime" : "file");
+    oc_key_object(w, "options");
+    oc_key_u64(w, "align_bytes", l->align > 1 ? l->align : 1);
+    oc_key_bool(w, "graph_inputs", !l->without_inputs);
+    oc_key_bool(w, "keep_inputs", l->keep_inputs);
+    oc_key_bool(w, "inplace", l->inplace);
+    oc_key_bool(w, "folded_and_scalars", l->all);
+    oc_jw_end_object(w);
 }
 
-static void constants(struct mem_json *j)
+static void constants(struct oc_json_out *w, const struct oc_memory *m)
 {
-    const struct oc_analysis *a = j->m->a;
-    oc_key_object(&j->w, "constants");
-    oc_key_u64(&j->w, "bytes", a->total->const_bytes);
-    oc_key_array(&j->w, "classes");
+    const struct oc_analysis *a = m->a;
+    oc_key_object(w, "constants");
+    oc_key_u64(w, "bytes", a->total->const_bytes);
+    oc_key_array(w, "classes");
     for (unsigned c = 0; c < OC_PC_COUNT; c++) {
         if (!a->class_elems[c] && !a->class_bytes[c])
             continue;
-        oc_jw_begin_object(&j->w);
-        oc_key_text(&j->w, "class", oc_param_class_name(c));
-        oc_key_u64(&j->w, "elements", a->class_elems[c]);
-        oc_key_u64(&j->w, "bytes", a->class_bytes[c]);
-        oc_jw_end_object(&j->w);
+        oc_jw_begin_object(w);
+        oc_key_text(w, "class", oc_param_class_name(c));
+        oc_key_u64(w, "elements", a->class_elems[c]);
+        oc_key_u64(w, "bytes", a->class_bytes[c]);
+        oc_jw_end_object(w);
     }
-    oc_jw_end_array(&j->w);
-    oc_jw_end_object(&j->w);
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
 }
 
-static void activations(struct mem_json *j)
+static void activations(struct oc_json_out *w, const struct oc_memory *m)
 {
-    const struct oc_liveness *l = j->m->liveness;
+    const struct oc_liveness *l = m->liveness;
     bool known = l->quality != OC_UNKNOWN;
-    oc_key_object(&j->w, "activations");
-    oc_key_u64_if(&j->w, "peak_bytes", known, l->peak);
-    oc_key_u64_if(&j->w, "peak_step", known && l->n_step, l->peak_step);
-    oc_key_u64_if(&j->w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
-    oc_key_u64_if(&j->w, "lower_bytes", known, l->lower);
-    oc_key_u64(&j->w, "known_bytes", l->peak); /* sum over the tensors of known size */
-    oc_key_quality(&j->w, l->quality);
-    oc_jw_end_object(&j->w);
-    oc_key_object(&j->w, "footprint");
-    oc_key_u64_if(&j->w, "bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
-    oc_key_null(&j->w, "workspace_bytes"); /* not modelled */
-    oc_key_quality(&j->w, j->m->quality);
-    oc_jw_end_object(&j->w);
+    oc_key_object(w, "activations");
+    oc_key_u64_if(w, "peak_bytes", known, l->peak);
+    oc_key_u64_if(w, "peak_step", known && l->n_step, l->peak_step);
+    oc_key_u64_if(w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
+    oc_key_u64_if(w, "lower_bytes", known, l->lower);
+    oc_key_u64(w, "known_bytes", l->peak); /* sum over the tensors of known size */
+    oc_key_quality(w, l->quality);
+    oc_jw_end_object(w);
+    oc_key_object(w, "footprint");
+    oc_key_u64_if(w, "bytes", m->quality != OC_UNKNOWN, m->footprint);
+    oc_key_null(w, "workspace_bytes"); /* not modelled */
+    oc_key_quality(w, m->quality);
+    oc_jw_end_object(w);
 }
 
 static void memory_shape(struct oc_json_out *w, const struct oc_analysis *a, const struct oc_type *t)
@@ -95,12 +86,11 @@ static void step_field(struct oc_fields *o, const char *name, const struct oc_li
     oc_field_u64_if(o, name, !none && l->n_step, !none && l->n_step ? l->step[step] : 0);
 }
 
-void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
-                             const struct oc_life *x)
+static void buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
+                          const struct oc_life *x)
 {
     const struct oc_value *v = &m->a->model->value[x->value];
     const struct oc_type *t = &m->a->type[x->value];
-    oc_fields_begin(o);
     oc_field_text(o, "name", v->name);
     oc_field_text(o, "scope", m->a->model->graph[v->graph].scope);
     oc_field_text(o, "dtype",
@@ -118,30 +108,26 @@ void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, con
     oc_field_bool(o, "input", x->input);
     oc_field_bool(o, "output", x->output);
     oc_field_text(o, "quality", oc_quality_name(x->quality));
-    oc_fields_end(o);
 }
 
-static void buffers(struct mem_json *j)
+void oc_memory_live_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    const struct oc_liveness *l = j->m->liveness;
-    struct oc_fields o = {.json = &j->w};
-    oc_key_array(&j->w, "live_at_peak");
-    for (uint32_t i = 0; i < j->m->n_row; i++)
-        oc_memory_buffer_fields(&o, j->m, j->m->row[i].liveness, j->m->row[i].life);
-    oc_jw_end_array(&j->w);
-    oc_key_array(&j->w, "buffers");
-    for (uint32_t i = 0; i < l->n_life; i++)
-        oc_memory_buffer_fields(&o, j->m, l, &l->life[i]);
-    oc_jw_end_array(&j->w);
-    oc_fields_free(&o);
+    const struct oc_memory *m = of;
+    buffer_fields(o, m, m->row[i].liveness, m->row[i].life);
 }
 
-void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step)
+void oc_memory_buffer_fields(struct oc_fields *o, const void *of, size_t i)
 {
+    const struct oc_memory *m = of;
+    buffer_fields(o, m, m->liveness, &m->liveness->life[i]);
+}
+
+void oc_memory_step_fields(struct oc_fields *o, const void *of, size_t step)
+{
+    const struct oc_memory *m = of;
     const struct oc_liveness *l = m->liveness;
     bool known = step < l->n_step;
     const struct oc_node *n = known ? &m->a->model->node[l->step[step]] : NULL;
-    oc_fields_begin(o);
     if (!o->json)
         oc_field_u64(o, "step", step);
     oc_field_u64_if(o, "node", known, known ? l->step[step] : 0);
@@ -149,16 +135,6 @@ void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint3
     oc_field_text(o, "op_type", n ? n->op_type : NULL);
     oc_field_u64_if(o, "live_bytes", known, known ? l->live[step] : 0);
     oc_field_u64_if(o, "inner_bytes", known, known ? l->inner[step] : 0);
-    oc_fields_end(o);
-}
-
-static void memory_steps(struct mem_json *j)
-{
-    struct oc_fields o = {.json = &j->w};
-    oc_key_array(&j->w, "steps");
-    for (uint32_t i = 0; i < j->m->liveness->n_step; i++)
-        oc_memory_step_fields(&o, j->m, i);
-    oc_jw_end_array(&j->w);
 }
 
 unsigned oc_memory_run_quality(const struct oc_ort_run *r, unsigned sizes)
@@ -178,89 +154,75 @@ static void memory_run(struct oc_json_out *w, const struct oc_ort_run *r, unsign
     oc_key_text(w, "estimate_reason", r->estimate);
 }
 
-static void runtime(struct mem_json *j)
+static void runtime(struct oc_json_out *w, const struct oc_memory *m)
 {
-    if (!oc_key_object_if(&j->w, "arena", j->m->o.as_onnxruntime))
+    if (!oc_key_object_if(w, "arena", m->o.as_onnxruntime))
         return;
-    memory_run(&j->w, &j->m->run, j->m->liveness->quality);
-    oc_jw_end_object(&j->w);
+    memory_run(w, &m->run, m->liveness->quality);
+    oc_jw_end_object(w);
 }
 
-static void memory_measured(struct mem_json *j)
+static void memory_measured(struct oc_json_out *w, const struct oc_memory *m)
 {
-    const struct oc_memory_measured *c = &j->m->measured;
-    if (!oc_key_object_if(&j->w, "measured", c->seen != NULL))
+    const struct oc_memory_measured *c = &m->measured;
+    if (!oc_key_object_if(w, "measured", c->seen != NULL))
         return;
-    oc_key_u64(&j->w, "requested_before_bytes", c->seen->before_requested);
-    oc_key_u64(&j->w, "in_use_before_bytes", c->seen->before_in_use);
-    oc_key_u64(&j->w, "requested_bytes", c->seen->max_requested);
-    oc_key_u64(&j->w, "in_use_bytes", c->seen->max_in_use);
-    oc_key_text(&j->w, "requested_at", c->seen->requested_at);
-    oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
-    oc_key_bool(&j->w, "other_graph", c->other_graph);
-    oc_key_object(&j->w, "predicted");
-    memory_run(&j->w, &c->ours, c->quality);
-    oc_jw_end_object(&j->w);
-    oc_jw_end_object(&j->w);
+    oc_key_u64(w, "requested_before_bytes", c->seen->before_requested);
+    oc_key_u64(w, "in_use_before_bytes", c->seen->before_in_use);
+    oc_key_u64(w, "requested_bytes", c->seen->max_requested);
+    oc_key_u64(w, "in_use_bytes", c->seen->max_in_use);
+    oc_key_text(w, "requested_at", c->seen->requested_at);
+    oc_key_text(w, "in_use_at", c->seen->in_use_at);
+    oc_key_bool(w, "other_graph", c->other_graph);
+    oc_key_object(w, "predicted");
+    memory_run(w, &c->ours, c->quality);
+    oc_jw_end_object(w);
+    oc_jw_end_object(w);
 }
 
-static void memory_fit(struct mem_json *j)
+static void memory_fit(struct oc_json_out *w, const struct oc_memory *m)
 {
     static const char *const says[] = {
         [OC_FITS_YES] = "yes", [OC_FITS_NO] = "no", [OC_FITS_UNKNOWN] = "unknown"};
-    const struct oc_memory_fit *f = &j->m->fit;
-    if (!oc_key_object_if(&j->w, "fit", f->device != NULL))
+    const struct oc_memory_fit *f = &m->fit;
+    if (!oc_key_object_if(w, "fit", f->device != NULL))
         return;
-    oc_key_text(&j->w, "fits", says[f->fits]);
-    oc_key_text(&j->w, "device", f->device->info->id);
-    oc_key_array(&j->w, "assumptions");
-    oc_hw_set_json(&j->w, f->device->info);
-    oc_jw_end_array(&j->w);
-    oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
-    oc_key_u64(&j->w, "capacity_bytes", f->capacity);
-    oc_key_double(&j->w, "share", (double)j->m->footprint / (double)f->capacity);
-    oc_key_i64(&j->w, "left_bytes", (int64_t)(f->capacity - j->m->footprint));
-    if (oc_key_object_if(&j->w, "largest_batch", f->batch != NULL)) {
-        oc_key_text(&j->w, "dimension", f->batch);
-        oc_key_u64(&j->w, "size", (uint64_t)f->largest);
-        oc_key_u64_if(&j->w, "needs_bytes", f->largest > 0, f->largest_needs);
-        oc_key_bool(&j->w, "larger_ones_not_tried", f->bounded);
-        oc_jw_end_object(&j->w);
+    oc_key_text(w, "fits", says[f->fits]);
+    oc_key_text(w, "device", f->device->info->id);
+    oc_key_array(w, "assumptions");
+    oc_hw_set_json(w, f->device->info);
+    oc_jw_end_array(w);
+    oc_key_u64_if(w, "needs_bytes", m->quality != OC_UNKNOWN, m->footprint);
+    oc_key_u64(w, "capacity_bytes", f->capacity);
+    oc_key_double(w, "share", (double)m->footprint / (double)f->capacity);
+    oc_key_i64(w, "left_bytes", (int64_t)(f->capacity - m->footprint));
+    if (oc_key_object_if(w, "largest_batch", f->batch != NULL)) {
+        oc_key_text(w, "dimension", f->batch);
+        oc_key_u64(w, "size", (uint64_t)f->largest);
+        oc_key_u64_if(w, "needs_bytes", f->largest > 0, f->largest_needs);
+        oc_key_bool(w, "larger_ones_not_tried", f->bounded);
+        oc_jw_end_object(w);
     }
-    oc_jw_end_object(&j->w);
+    oc_jw_end_object(w);
 }
 
-void oc_memory_json(const struct oc_memory *m, FILE *f)
+void oc_memory_members(void *of, struct oc_json_out *w)
 {
-    struct mem_json j = {.m = m};
-    oc_json_begin(&j.w, f, "onnxcost.memory", MEMORY_VERSION, m->a->model->path);
-    options(&j);
-    constants(&j);
-    activations(&j);
-    runtime(&j);
-    memory_measured(&j);
-    memory_fit(&j);
-    buffers(&j);
-    memory_steps(&j);
-    oc_json_end(&j.w);
-    oc_arena_free(&j.arena);
-}
-
-void oc_memory_csv(const struct oc_memory *m, FILE *f)
-{
-    struct oc_fields o = {.head_only = !m->liveness->n_step};
-    for (uint32_t i = 0; i < m->liveness->n_step || (o.head_only && !i); i++)
-        oc_memory_step_fields(&o, m, i);
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
+    const struct oc_memory *m = of;
+    options(w, m);
+    constants(w, m);
+    activations(w, m);
+    runtime(w, m);
+    memory_measured(w, m);
+    memory_fit(w, m);
+    oc_row_list_json(&OC_ROWS(m->n_row, m, oc_memory_live_fields), "live_at_peak", w);
+    oc_row_list_json(&OC_ROWS(m->liveness->n_life, m, oc_memory_buffer_fields), "buffers", w);
 }
 
 /* ---- memory plan ------------------------------------------------------------------------------------ */
 
 /* Steps are positions in the order of the plan (in a subgraph: its own order); node numbers are the same in all
  * reports. */
-
-enum { PLAN_VERSION = 1 };
 
 /* In JSON an object; in CSV the columns first_node and last_node. */
 static void node_field(struct oc_fields *o, const char *name, const struct oc_model *m, uint32_t node)
@@ -284,12 +246,15 @@ static void label_field(struct oc_fields *o, const char *name, const struct oc_m
                                   : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf))));
 }
 
-void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
-                           const struct oc_planned_buffer *b)
+void oc_plan_buffer_fields(struct oc_fields *o, const void *of, size_t i)
 {
+    static const struct oc_planned_buffer none = {
+        .value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
+    const struct oc_memory_plan *p = of;
+    const struct oc_planned_buffer *b = i < p->n_buffer ? &p->buffer[i] : &none;
+    const struct oc_analysis *a = p->a;
     const struct oc_model *m = a->model;
     bool bodies = b->value == OC_NONE;
-    oc_fields_begin(o);
     oc_field_text(o, "value", bodies ? NULL : m->value[b->value].name);
     oc_field_text(o, "kind", bodies ? "bodies" : "tensor");
     oc_field_text(o, "graph", m->graph[b->graph].scope);
@@ -307,19 +272,6 @@ void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
     oc_field_bool(o, "output", b->output);
     oc_field_text(o, "quality", oc_quality_name(b->quality));
     oc_field_text(o, "type", bodies ? NULL : oc_type_text(&o->arena, a->exprs, &a->type[b->value]));
-    oc_fields_end(o);
-}
-
-static void plan_csv(const struct oc_memory_plan *p, FILE *f)
-{
-    const struct oc_planned_buffer none = {.value = OC_NONE, .first_node = OC_NONE, .last_node = OC_NONE};
-    struct oc_fields o = {.head_only = !p->n_buffer};
-    for (uint32_t i = 0; i < p->n_buffer; i++)
-        oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);
-    if (!p->n_buffer)
-        oc_plan_buffer_fields(&o, p->a, &none);
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
 }
 
 static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
@@ -338,8 +290,7 @@ static double plan_ratio(uint64_t a, uint64_t b)
 static void plan_json(const struct oc_memory_plan *p, FILE *f)
 {
     struct oc_json_out w;
-    struct oc_fields o = {.json = &w};
-    oc_json_begin(&w, f, "onnxcost.plan", PLAN_VERSION, p->a->model->path);
+    oc_json_begin(&w, f, "onnxcost.plan", 1, p->a->model->path);
     oc_key_u64(&w, "size_bytes", p->size);
     oc_key_u64(&w, "live_bytes", p->lower);
     oc_key_double(&w, "ratio", plan_ratio(p->size, p->lower));
@@ -348,56 +299,40 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
     oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
     oc_key_quality(&w, p->quality);
     oc_key_bool(&w, "reordered", p->reorder.changed);
-    oc_key_array(&w, "buffers");
-    for (uint32_t i = 0; i < p->n_buffer; i++)
-        oc_plan_buffer_fields(&o, p->a, &p->buffer[i]);
-    oc_jw_end_array(&w);
+    oc_row_list_json(&OC_ROWS(p->n_buffer, p, oc_plan_buffer_fields), "buffers", &w);
     key_order(&w, p);
     oc_json_end(&w);
-    oc_fields_free(&o);
 }
 
 /* ---- node order ------------------------------------------------------------------------------------- */
 
-static void order_fields(struct oc_fields *o, const struct oc_memory_plan *p, uint32_t position)
+static void order_fields(struct oc_fields *o, const void *of, size_t position)
 {
+    const struct oc_memory_plan *p = of;
     bool known = position < p->liveness->n_step;
     uint32_t at = known ? p->order[position] : 0, node = known ? p->liveness->step[at] : OC_NONE;
-    oc_fields_begin(o);
     oc_field_u64(o, "position", position);
     oc_field_u64(o, "file_position", at);
     oc_field_u64(o, "node", node);
     label_field(o, "name", p->a->model, node);
     oc_field_text(o, "op_type", known ? p->a->model->node[node].op_type : NULL);
     oc_field_u64(o, "live_bytes", known ? p->live[position] : 0);
-    oc_fields_end(o);
 }
 
-static void order_csv(const struct oc_memory_plan *p, FILE *f)
+static void order_members(void *of, struct oc_json_out *w)
 {
-    struct oc_fields o = {.head_only = !p->liveness->n_step};
-    for (uint32_t i = 0; i < p->liveness->n_step || (o.head_only && !i); i++)
-        order_fields(&o, p, i);
-    oc_fields_csv(&o, "1", f);
-    oc_fields_free(&o);
-}
-
-static void order_json(const struct oc_memory_plan *p, FILE *f)
-{
-    struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.order", PLAN_VERSION, p->a->model->path);
-    oc_key_u64(&w, "file_order_bytes", p->reorder.before);
-    oc_key_u64(&w, "bytes", p->reorder.after);
-    oc_key_u64(&w, "lower_bytes", p->reorder.lower);
-    oc_key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
-    oc_key_bool(&w, "changed", p->reorder.changed);
-    oc_key_quality(&w, p->quality);
-    key_order(&w, p);
-    oc_key_array(&w, "live_bytes");
+    const struct oc_memory_plan *p = of;
+    oc_key_u64(w, "file_order_bytes", p->reorder.before);
+    oc_key_u64(w, "bytes", p->reorder.after);
+    oc_key_u64(w, "lower_bytes", p->reorder.lower);
+    oc_key_bool(w, "optimal", p->reorder.lower == p->reorder.after);
+    oc_key_bool(w, "changed", p->reorder.changed);
+    oc_key_quality(w, p->quality);
+    key_order(w, p);
+    oc_key_array(w, "live_bytes");
     for (uint32_t i = 0; i < p->liveness->n_step; i++)
-        oc_jw_u64(&w, p->live[i]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
+        oc_jw_u64(w, p->live[i]);
+    oc_jw_end_array(w);
 }
 
 static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, const char *mark, FILE *f)
@@ -416,8 +351,9 @@ static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, 
         fprintf(f, "            heuristic; lower bound %s\n", oc_bytes_text(arena, (double)r->lower));
 }
 
-static void order_table(const struct oc_memory_plan *p, FILE *f)
+static void order_text(void *of, FILE *f)
 {
+    const struct oc_memory_plan *p = of;
     struct oc_arena arena = {0};
     const char *mark = oc_quality_word(p->quality);
     if (p->reordered)
@@ -432,20 +368,21 @@ static void order_table(const struct oc_memory_plan *p, FILE *f)
 int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
 {
     int form = oc_format_of("the plan", format, "json, csv", err);
-    if (form < 0)
-        return -1;
-    (form ? plan_csv : plan_json)(p, f);
-    return 0;
+    if (form == 1)
+        oc_row_list_csv(&OC_HEADED_ROWS(p->n_buffer, p, oc_plan_buffer_fields), f);
+    else if (form == 0)
+        plan_json(p, f);
+    return form < 0 ? -1 : 0;
 }
 
 int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
-    static void (*const write[])(const struct oc_memory_plan *, FILE *) = {order_table, order_csv,
-                                                                           order_json};
-    int form = oc_format_of("the order", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
-    write[form](p, f);
-    return 0;
+    const struct oc_output out = {.what = "the order",
+                                  .of = (void *)(uintptr_t)p,
+                                  .text = order_text,
+                                  .rows = OC_HEADED_ROWS(p->liveness->n_step, p, order_fields),
+                                  .schema = "onnxcost.order",
+                                  .model = p->a->model->path,
+                                  .members = order_members};
+    return oc_output_write(&out, format, f, err);
 }

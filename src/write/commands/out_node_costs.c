@@ -5,34 +5,68 @@
 #include <string.h>
 
 #include "analyze/handles.h"
-#include "base/c_locale.h"
 #include "base/unicode.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/table.h"
 
-enum { TRAINING_VERSION = 1, ENERGY_VERSION = 1, SPARSITY_VERSION = 1 }; /* of the layouts */
 enum { LABEL = 12, WIDTH = 118 };
 
-#define line(o, label, ...)                                                                                  \
-    oc_plain_say_format((label), LABEL, (o)->width_chars ? (o)->width_chars : WIDTH, (o)->f, __VA_ARGS__)
-
-/* ---- training --------------------------------------------------------------------------------------- */
-
-struct training_out {
+/* Of all three reports; one of the pointers is set. */
+struct costs_out {
     const struct oc_training *t;
+    const struct oc_energy *e;
+    const struct oc_sparsity *s;
+    const struct oc_model *model;
+    size_t top, width_chars;
     struct oc_arena arena;
     FILE *f;
 };
 
+#define say(o, label, ...)                                                                                   \
+    oc_plain_say_format((label), LABEL, (o)->width_chars ? (o)->width_chars : WIDTH, (o)->f, __VA_ARGS__)
+
+static struct costs_out *begin_text(void *of, FILE *f)
+{
+    struct costs_out *o = of;
+    o->f = f;
+    if (o->model->path[0])
+        say(o, "model", "%s", o->model->path);
+    return o;
+}
+
+static const char *node_label(struct costs_out *o, size_t node)
+{
+    char label[256];
+    return oc_strdup(&o->arena, oc_node_label(o->model, &o->model->node[node], label, sizeof(label)));
+}
+
+/* How many of n operators are printed. */
+static size_t costs_shown(const struct costs_out *o, size_t n)
+{
+    return o->top && n > o->top ? o->top : n;
+}
+
+static void print_nodes(struct costs_out *o, struct oc_table *t, size_t n)
+{
+    fputc('\n', o->f);
+    t->width_chars = o->width_chars;
+    oc_table_print(t, o->f);
+    if (n > costs_shown(o, n))
+        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", n - costs_shown(o, n));
+}
+
+/* ---- training --------------------------------------------------------------------------------------- */
+
 /* ---- training: rows --------------------------------------------------------------------------------- */
 
-static void training_fields(struct oc_fields *o, const struct oc_training *t,
-                            const struct oc_training_node *x)
+static void training_fields(struct oc_fields *o, const void *of, size_t i)
 {
+    static const struct oc_training_node none;
+    const struct oc_training *t = of;
+    const struct oc_training_node *x = i < t->liveness->n_step ? &t->node[i] : &none;
     bool known = x->quality != OC_UNKNOWN;
-    oc_fields_begin(o);
     oc_field_node(o, t->a->model, x->node);
     oc_field_bool(o, "gradient", x->gradient);
     oc_field_u64_if(o, "forward_flops", t->a->cost[x->node].quality != OC_UNKNOWN, x->forward_flops);
@@ -43,24 +77,6 @@ static void training_fields(struct oc_fields *o, const struct oc_training *t,
     oc_field_u64(o, "saved_bytes", x->saved_bytes);
     oc_field_text(o, "quality", oc_quality_name(x->quality));
     oc_field_text(o, "note", x->note);
-    oc_fields_end(o);
-}
-
-static void training_rows(struct oc_fields *o, const struct oc_training *t)
-{
-    static const struct oc_training_node none;
-    for (uint32_t s = 0; s < t->liveness->n_step; s++)
-        training_fields(o, t, &t->node[s]);
-    if (o->head_only)
-        training_fields(o, t, &none);
-}
-
-static void training_csv(struct training_out *o)
-{
-    struct oc_fields fields = {.head_only = !o->t->liveness->n_step && o->t->a->model->n_node};
-    training_rows(&fields, o->t);
-    oc_fields_csv(&fields, "1", o->f);
-    oc_fields_free(&fields);
 }
 
 /* ---- training: JSON --------------------------------------------------------------------------------- */
@@ -84,7 +100,7 @@ static void training_keys(struct oc_json_out *w, const struct oc_training_info *
     }
 }
 
-static void training_json(struct training_out *o)
+static void training_members(void *of, struct oc_json_out *w)
 {
     static const struct training_figure work[] = {
         FIGURE("nodes", nodes),
@@ -115,55 +131,41 @@ static void training_json(struct training_out *o)
         FIGURE("peak_activation_bytes", recompute.peak_bytes),
         FIGURE("total_bytes", recompute.total_bytes),
     };
-    const struct oc_training_info *i = &o->t->info;
-    struct oc_json_out w;
-    struct oc_fields rows = {.json = &w};
-    oc_json_begin(&w, o->f, "onnxcost.training", TRAINING_VERSION, o->t->a->model->path);
-    oc_key_text(&w, "optimizer", i->optimizer);
-    training_keys(&w, i, work, OC_COUNT(work));
-    oc_key_quality(&w, i->quality);
-    oc_key_object(&w, "memory");
-    training_keys(&w, i, memory, OC_COUNT(memory));
-    oc_key_quality(&w, i->memory_quality);
-    oc_jw_end_object(&w);
-    oc_key_object(&w, "recompute");
-    training_keys(&w, i, again, OC_COUNT(again));
-    oc_jw_end_object(&w);
-    oc_key_array(&w, "rows");
-    training_rows(&rows, o->t);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    oc_fields_free(&rows);
+    const struct oc_training_info *i = &((const struct costs_out *)of)->t->info;
+    oc_key_text(w, "optimizer", i->optimizer);
+    training_keys(w, i, work, OC_COUNT(work));
+    oc_key_quality(w, i->quality);
+    oc_key_object(w, "memory");
+    training_keys(w, i, memory, OC_COUNT(memory));
+    oc_key_quality(w, i->memory_quality);
+    oc_jw_end_object(w);
+    oc_key_object(w, "recompute");
+    training_keys(w, i, again, OC_COUNT(again));
+    oc_jw_end_object(w);
 }
 
 /* ---- training: text --------------------------------------------------------------------------------- */
 
-static const char *training_bytes_text(struct training_out *o, uint64_t v)
+static const char *training_bytes_text(struct costs_out *o, uint64_t v)
 {
     return oc_bytes_text(&o->arena, (double)v);
 }
 
-static const char *training_si(struct training_out *o, uint64_t v)
+static const char *training_si(struct costs_out *o, uint64_t v)
 {
     return oc_si_text(&o->arena, (double)v, "");
 }
 
-static const char *training_flop(struct training_out *o, uint64_t v)
+static const char *training_flop(struct costs_out *o, uint64_t v)
 {
     return oc_si_text(&o->arena, (double)v, "FLOP");
 }
 
-#define say(o, label, ...)                                                                                   \
-    oc_plain_say_format((label), LABEL, (o)->t->width_chars ? (o)->t->width_chars : WIDTH, (o)->f,           \
-                        __VA_ARGS__)
-
-static void print_work(struct training_out *o)
+static void print_work(struct costs_out *o)
 {
     const struct oc_training_info *i = &o->t->info;
     const char *mark = oc_sum_mark(i->quality);
     uint64_t all = i->forward_flops + i->backward_flops + i->optimizer_flops;
-    if (o->t->a->model->path[0])
-        say(o, "model", "%s", o->t->a->model->path);
     say(o, "step", "%s%s: forward %s, backward %s, optimizer (%s) %s; the loss is not included", mark,
         training_flop(o, all), training_flop(o, i->forward_flops), training_flop(o, i->backward_flops),
         i->optimizer, training_flop(o, i->optimizer_flops));
@@ -183,7 +185,7 @@ static void print_work(struct training_out *o)
             i->unknown_nodes, i->gradient_nodes);
 }
 
-static void print_memory(struct training_out *o)
+static void print_memory(struct costs_out *o)
 {
     const struct oc_training_info *i = &o->t->info;
     const char *mark = oc_sum_mark(i->memory_quality);
@@ -222,61 +224,51 @@ static int by_work(const void *a, const void *b)
     return m != n ? (m < n ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
 }
 
-static void training_table(struct training_out *o)
+static void training_text(void *of, FILE *f)
 {
+    struct costs_out *o = begin_text(of, f);
     const struct oc_training *t = o->t;
-    const struct oc_model *m = t->a->model;
-    const struct oc_training_node **row =
-        OC_NEW_ARRAY(&o->arena, t->liveness->n_step, const struct oc_training_node *);
-    struct oc_table table = {.kinds = "ttnnnt", .width_chars = t->width_chars};
-    size_t n = 0;
-    char label[256];
+    size_t n = t->liveness->n_step;
+    const struct oc_training_node **row = OC_NEW_ARRAY(&o->arena, n, const struct oc_training_node *);
+    struct oc_table table = {.kinds = "ttnnnt"};
     print_work(o);
     print_memory(o);
-    for (uint32_t s = 0; s < t->liveness->n_step; s++)
-        row[n++] = &t->node[s];
+    for (size_t i = 0; i < n; i++)
+        row[i] = &t->node[i];
     if (n)
         qsort(row, n, sizeof(struct oc_training_node *), by_work);
     OC_ROW(&table, "operator", "type", "forward", "backward", "saved", "note");
-    for (size_t i = 0; i < n && (!t->top || i < t->top); i++) {
+    for (size_t i = 0; i < costs_shown(o, n); i++) {
         const struct oc_training_node *x = row[i];
-        const struct oc_node *node = &m->node[x->node];
         bool known = x->quality != OC_UNKNOWN;
-        OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, node, label, sizeof(label))), node->op_type,
+        OC_ROW(&table, node_label(o, x->node), o->model->node[x->node].op_type,
                t->a->cost[x->node].quality == OC_UNKNOWN ? "-" : training_si(o, x->forward_flops),
                !known        ? "-"
                : x->gradient ? training_si(o, x->backward_flops)
                              : "none",
                training_bytes_text(o, x->saved_bytes), x->note ? x->note : "");
     }
-    fputc('\n', o->f);
-    oc_table_print(&table, o->f);
-    if (t->top && n > t->top)
-        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", n - t->top);
+    print_nodes(o, &table, n);
 }
 
 int oc_training_write(const struct oc_training *t, const char *format, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
-    static void (*const write[])(struct training_out *) = {training_table, training_csv, training_json};
-    struct training_out o = {.t = t, .f = f};
-    int form = oc_format_of("--training", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
-    write[form](&o);
+    struct costs_out o = {.t = t, .model = t->a->model, .top = t->top, .width_chars = t->width_chars};
+    struct oc_output out = {.what = "--training",
+                            .of = &o,
+                            .text = training_text,
+                            .rows = OC_ROWS(t->liveness->n_step, t, training_fields),
+                            .key = "rows",
+                            .schema = "onnxcost.training",
+                            .model = o.model->path,
+                            .members = training_members};
+    out.rows.headed = o.model->n_node > 0;
+    int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
-    return 0;
+    return rc;
 }
 
 /* ---- energy ----------------------------------------------------------------------------------------- */
-
-struct energy_out {
-    const struct oc_energy *e;
-    size_t top;
-    unsigned width_chars;
-    struct oc_arena arena;
-    FILE *f;
-};
 
 /* Picojoules of DRAM traffic; energies are those of 8 bytes. */
 static double moved_pj(uint64_t bytes, double pj)
@@ -286,86 +278,63 @@ static double moved_pj(uint64_t bytes, double pj)
 
 /* ---- energy: rows ----------------------------------------------------------------------------------- */
 
-static void energy_fields(struct oc_fields *o, const struct oc_energy *e, const struct oc_energy_row *r)
+static void energy_fields(struct oc_fields *o, const void *of, size_t i)
 {
-    oc_fields_begin(o);
+    const struct oc_energy *e = of;
+    const struct oc_energy_row none = {.node = SIZE_MAX}, *r = i < e->n_row ? &e->row[i] : &none;
     oc_field_node(o, e->a->model, r->node);
     oc_field_double(o, "compute_pj", r->known ? r->compute_pj : NAN);
     oc_field_u64_if(o, "moved_bytes", r->counted, r->moved_bytes);
     oc_field_double(o, "memory_lo_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_lo_pj) : NAN);
     oc_field_double(o, "memory_hi_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_hi_pj) : NAN);
     oc_field_text(o, "note", r->note);
-    oc_fields_end(o);
 }
 
-static void energy_csv(struct energy_out *o)
+static void energy_members(void *of, struct oc_json_out *w)
 {
-    const struct oc_energy_row none = {.node = SIZE_MAX};
-    struct oc_fields fields = {.head_only = !o->e->n_row};
-    for (uint32_t i = 0; i < o->e->n_row; i++)
-        energy_fields(&fields, o->e, &o->e->row[i]);
-    if (!o->e->n_row)
-        energy_fields(&fields, o->e, &none);
-    oc_fields_csv(&fields, "1", o->f);
-    oc_fields_free(&fields);
-}
-
-static void energy_json(struct energy_out *o)
-{
-    const struct oc_energy_info *i = &o->e->info;
-    struct oc_json_out w;
-    struct oc_fields rows = {.json = &w};
-    oc_json_begin(&w, o->f, "onnxcost.energy", ENERGY_VERSION, o->e->a->model->path);
-    oc_key_text(&w, "process", i->process);
-    oc_key_text(&w, "source", i->source);
-    oc_key_text(&w, "memory", i->memory);
-    oc_key_double(&w, "memory_lo_pj_per_byte", i->memory_lo_pj / 8);
-    oc_key_double(&w, "memory_hi_pj_per_byte", i->memory_hi_pj / 8);
-    oc_key_u64(&w, "operators", i->operators);
-    oc_key_u64(&w, "unknown_operators", i->unknown_operators);
-    oc_key_u64(&w, "uncounted_operators", i->uncounted_operators);
-    oc_key_quality(&w, i->quality);
-    oc_key_double(&w, "compute_pj", i->compute_pj);
-    oc_key_u64(&w, "moved_bytes", i->moved_bytes);
-    oc_key_u64(&w, "graph_bytes", i->graph_bytes);
-    oc_key_quality_of(&w, "graph_bytes_quality", i->graph_quality);
-    oc_key_array(&w, "rows");
-    for (uint32_t k = 0; k < o->e->n_row; k++)
-        energy_fields(&rows, o->e, &o->e->row[k]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    oc_fields_free(&rows);
+    const struct oc_energy_info *i = &((const struct costs_out *)of)->e->info;
+    oc_key_text(w, "process", i->process);
+    oc_key_text(w, "source", i->source);
+    oc_key_text(w, "memory", i->memory);
+    oc_key_double(w, "memory_lo_pj_per_byte", i->memory_lo_pj / 8);
+    oc_key_double(w, "memory_hi_pj_per_byte", i->memory_hi_pj / 8);
+    oc_key_u64(w, "operators", i->operators);
+    oc_key_u64(w, "unknown_operators", i->unknown_operators);
+    oc_key_u64(w, "uncounted_operators", i->uncounted_operators);
+    oc_key_quality(w, i->quality);
+    oc_key_double(w, "compute_pj", i->compute_pj);
+    oc_key_u64(w, "moved_bytes", i->moved_bytes);
+    oc_key_u64(w, "graph_bytes", i->graph_bytes);
+    oc_key_quality_of(w, "graph_bytes_quality", i->graph_quality);
 }
 
 /* ---- energy: text ----------------------------------------------------------------------------------- */
 
-static const char *range_text(struct energy_out *o, uint64_t bytes)
+static const char *range_text(struct costs_out *o, uint64_t bytes)
 {
     double lo = moved_pj(bytes, o->e->info.memory_lo_pj), hi = moved_pj(bytes, o->e->info.memory_hi_pj);
     const char *from = oc_joule_text(&o->arena, lo * 1e-12);
     return lo < hi ? oc_printf(&o->arena, "%s to %s", from, oc_joule_text(&o->arena, hi * 1e-12)) : from;
 }
 
-static void print_energy_totals(struct energy_out *o)
+static void print_energy_totals(struct costs_out *o)
 {
     const struct oc_energy_info *i = &o->e->info;
     /* published energies leave things out: an upper bound or an estimate of a count is neither bound of the energy */
     bool bound = i->quality == OC_EXACT || i->quality == OC_LOWER;
-    if (o->e->a->model->path[0])
-        line(o, "model", "%s", o->e->a->model->path);
-    line(o, "arithmetic", "%s %s, in %s (%s)", bound ? "at least" : "about",
-         oc_joule_text(&o->arena, i->compute_pj * 1e-12), i->process, i->source);
-    line(o, "DRAM",
-         "%s%s in %s if every operator reads from and writes to it (%s); %s%s for the constants, inputs and "
-         "outputs "
-         "of the graph (%s)",
-         oc_quality_word(i->quality), range_text(o, i->moved_bytes), i->memory,
-         oc_bytes_text(&o->arena, (double)i->moved_bytes), oc_quality_word(i->graph_quality),
-         range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
-    line(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");
+    say(o, "arithmetic", "%s %s, in %s (%s)", bound ? "at least" : "about",
+        oc_joule_text(&o->arena, i->compute_pj * 1e-12), i->process, i->source);
+    say(o, "DRAM",
+        "%s%s in %s if every operator reads from and writes to it (%s); %s%s for the constants, inputs and "
+        "outputs "
+        "of the graph (%s)",
+        oc_quality_word(i->quality), range_text(o, i->moved_bytes), i->memory,
+        oc_bytes_text(&o->arena, (double)i->moved_bytes), oc_quality_word(i->graph_quality),
+        range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
+    say(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");
     if (i->unknown_operators)
-        line(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators, DRAM of %" PRIu64,
-             i->unknown_operators, i->operators, i->uncounted_operators);
+        say(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators, DRAM of %" PRIu64,
+            i->unknown_operators, i->operators, i->uncounted_operators);
 }
 
 static double row_pj(const struct oc_energy *e, const struct oc_energy_row *r)
@@ -386,55 +355,46 @@ static int by_energy(const void *a, const void *b)
     return (x->row->node > y->row->node) - (x->row->node < y->row->node);
 }
 
-static void energy_table(struct energy_out *o)
+static void energy_text(void *of, FILE *f)
 {
+    struct costs_out *o = begin_text(of, f);
     const struct oc_energy *e = o->e;
-    const struct oc_model *m = e->a->model;
     struct sorted *s = OC_NEW_ARRAY(&o->arena, e->n_row, struct sorted);
-    struct oc_table table = {.kinds = "ttnnnt", .width_chars = o->width_chars};
-    char label[256];
+    struct oc_table table = {.kinds = "ttnnnt"};
     print_energy_totals(o);
     for (uint32_t i = 0; i < e->n_row; i++)
         s[i] = (struct sorted){&e->row[i], row_pj(e, &e->row[i])};
     if (e->n_row)
         qsort(s, e->n_row, sizeof(*s), by_energy);
     OC_ROW(&table, "operator", "type", "arithmetic", "moved", "DRAM", "note");
-    for (size_t i = 0; i < e->n_row && (!o->top || i < o->top); i++) {
+    for (size_t i = 0; i < costs_shown(o, e->n_row); i++) {
         const struct oc_energy_row *r = s[i].row;
-        OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label))),
-               m->node[r->node].op_type, r->known ? oc_joule_text(&o->arena, r->compute_pj * 1e-12) : "?",
+        OC_ROW(&table, node_label(o, r->node), o->model->node[r->node].op_type,
+               r->known ? oc_joule_text(&o->arena, r->compute_pj * 1e-12) : "?",
                r->counted ? oc_bytes_text(&o->arena, (double)r->moved_bytes) : "?",
                r->counted ? range_text(o, r->moved_bytes) : "?", r->note ? r->note : "");
     }
-    fputc('\n', o->f);
-    oc_table_print(&table, o->f);
-    if (o->top && e->n_row > o->top)
-        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", e->n_row - o->top);
+    print_nodes(o, &table, e->n_row);
 }
 
 int oc_energy_write(const struct oc_energy *e, const char *format, size_t top, unsigned width_chars, FILE *f,
                     struct oc_err *err)
 {
-    OC_C_LOCALE;
-    static void (*const write[])(struct energy_out *) = {energy_table, energy_csv, energy_json};
-    struct energy_out o = {.e = e, .top = top, .width_chars = width_chars, .f = f};
-    int form = oc_format_of("--energy", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
-    write[form](&o);
+    struct costs_out o = {.e = e, .model = e->a->model, .top = top, .width_chars = width_chars};
+    const struct oc_output out = {.what = "--energy",
+                                  .of = &o,
+                                  .text = energy_text,
+                                  .rows = OC_HEADED_ROWS(e->n_row, e, energy_fields),
+                                  .key = "rows",
+                                  .schema = "onnxcost.energy",
+                                  .model = o.model->path,
+                                  .members = energy_members};
+    int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
-    return 0;
+    return rc;
 }
 
 /* ---- sparsity --------------------------------------------------------------------------------------- */
-
-struct sparsity_out {
-    const struct oc_sparsity *s;
-    size_t top;
-    unsigned width_chars;
-    struct oc_arena arena;
-    FILE *f;
-};
 
 static double zero_part(uint64_t zeros, uint64_t elements)
 {
@@ -443,10 +403,11 @@ static double zero_part(uint64_t zeros, uint64_t elements)
 
 /* ---- sparsity: rows --------------------------------------------------------------------------------- */
 
-static void sparsity_fields(struct oc_fields *o, const struct oc_sparsity *s, const struct oc_sparsity_row *r)
+static void sparsity_fields(struct oc_fields *o, const void *of, size_t i)
 {
     static const char *const pattern[] = {NULL, "none", "2:4"};
-    oc_fields_begin(o);
+    const struct oc_sparsity *s = of;
+    const struct oc_sparsity_row none = {.node = SIZE_MAX}, *r = i < s->n_row ? &s->row[i] : &none;
     oc_field_node(o, s->a->model, r->node);
     oc_field_text(o, "weight", r->weight);
     oc_field_u64(o, "elements", r->elements);
@@ -457,65 +418,41 @@ static void sparsity_fields(struct oc_fields *o, const struct oc_sparsity *s, co
     oc_field_u64(o, "macs", r->macs);
     oc_field_u64_if(o, "nonzero_macs", r->counted, r->nonzero_macs);
     oc_field_text(o, "note", r->note);
-    oc_fields_end(o);
 }
 
-static void sparsity_csv(struct sparsity_out *o)
+static void sparsity_members(void *of, struct oc_json_out *w)
 {
-    const struct oc_sparsity_row none = {.node = SIZE_MAX};
-    struct oc_fields fields = {.head_only = !o->s->n_row};
-    for (uint32_t i = 0; i < o->s->n_row; i++)
-        sparsity_fields(&fields, o->s, &o->s->row[i]);
-    if (!o->s->n_row)
-        sparsity_fields(&fields, o->s, &none);
-    oc_fields_csv(&fields, "1", o->f);
-    oc_fields_free(&fields);
-}
-
-static void sparsity_json(struct sparsity_out *o)
-{
-    const struct oc_sparsity_info *i = &o->s->info;
-    struct oc_json_out w;
-    struct oc_fields rows = {.json = &w};
-    oc_json_begin(&w, o->f, "onnxcost.sparsity", SPARSITY_VERSION, o->s->a->model->path);
-    oc_key_u64(&w, "weights", i->weights);
-    oc_key_u64(&w, "unread_weights", i->unread);
-    oc_key_u64(&w, "elements", i->elements);
-    oc_key_u64(&w, "zeros", i->zeros);
-    oc_key_u64(&w, "stored_bytes", i->stored_bytes);
-    oc_key_u64(&w, "stored_sparse", i->sparse_stored);
-    oc_key_u64(&w, "pattern_2_4", i->pattern);
-    oc_key_u64(&w, "operators", i->operators);
-    oc_key_u64(&w, "unknown_operators", i->unknown_operators);
-    oc_key_u64(&w, "macs", i->macs);
-    oc_key_u64(&w, "nonzero_macs", i->nonzero_macs);
-    oc_key_array(&w, "rows");
-    for (uint32_t k = 0; k < o->s->n_row; k++)
-        sparsity_fields(&rows, o->s, &o->s->row[k]);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-    oc_fields_free(&rows);
+    const struct oc_sparsity_info *i = &((const struct costs_out *)of)->s->info;
+    oc_key_u64(w, "weights", i->weights);
+    oc_key_u64(w, "unread_weights", i->unread);
+    oc_key_u64(w, "elements", i->elements);
+    oc_key_u64(w, "zeros", i->zeros);
+    oc_key_u64(w, "stored_bytes", i->stored_bytes);
+    oc_key_u64(w, "stored_sparse", i->sparse_stored);
+    oc_key_u64(w, "pattern_2_4", i->pattern);
+    oc_key_u64(w, "operators", i->operators);
+    oc_key_u64(w, "unknown_operators", i->unknown_operators);
+    oc_key_u64(w, "macs", i->macs);
+    oc_key_u64(w, "nonzero_macs", i->nonzero_macs);
 }
 
 /* ---- sparsity: text --------------------------------------------------------------------------------- */
 
-static void print_sparsity_totals(struct sparsity_out *o)
+static void print_sparsity_totals(struct costs_out *o)
 {
     const struct oc_sparsity_info *i = &o->s->info;
     const char *mark = i->unread ? "of what could be read, " : "";
-    if (o->s->a->model->path[0])
-        line(o, "model", "%s", o->s->a->model->path);
-    line(o, "weights", "%s%s of %s elements are zero (%.1f %%), in %" PRIu64 " tensor%s, %s stored", mark,
-         oc_count_text(&o->arena, i->zeros), oc_count_text(&o->arena, i->elements),
-         100 * zero_part(i->zeros, i->elements), i->weights - i->unread, oc_plural(i->weights - i->unread),
-         oc_bytes_text(&o->arena, (double)i->stored_bytes));
-    line(o, "", "2:4 pattern in %" PRIu64 " tensor%s; stored sparse: %" PRIu64 "; not read: %" PRIu64,
-         i->pattern, oc_plural(i->pattern), i->sparse_stored, i->unread);
-    line(o, "MACs", "%s, of these %s with a weight that is not zero", oc_count_text(&o->arena, i->macs),
-         oc_count_text(&o->arena, i->nonzero_macs));
+    say(o, "weights", "%s%s of %s elements are zero (%.1f %%), in %" PRIu64 " tensor%s, %s stored", mark,
+        oc_count_text(&o->arena, i->zeros), oc_count_text(&o->arena, i->elements),
+        100 * zero_part(i->zeros, i->elements), i->weights - i->unread, oc_plural(i->weights - i->unread),
+        oc_bytes_text(&o->arena, (double)i->stored_bytes));
+    say(o, "", "2:4 pattern in %" PRIu64 " tensor%s; stored sparse: %" PRIu64 "; not read: %" PRIu64,
+        i->pattern, oc_plural(i->pattern), i->sparse_stored, i->unread);
+    say(o, "MACs", "%s, of these %s with a weight that is not zero", oc_count_text(&o->arena, i->macs),
+        oc_count_text(&o->arena, i->nonzero_macs));
     if (i->unknown_operators)
-        line(o, "unknown", "MACs without zeros of %" PRIu64 " of %" PRIu64 " operator%s",
-             i->unknown_operators, i->operators, oc_plural(i->operators));
+        say(o, "unknown", "MACs without zeros of %" PRIu64 " of %" PRIu64 " operator%s", i->unknown_operators,
+            i->operators, oc_plural(i->operators));
 }
 
 /* Unknown ones first, then the largest number of MACs with zeros. */
@@ -529,44 +466,43 @@ static int by_zero_macs(const void *a, const void *b)
     return m != n ? (m < n ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
 }
 
-static void sparsity_table(struct sparsity_out *o)
+static void sparsity_text(void *of, FILE *f)
 {
     static const char *const pattern[] = {"?", "-", "2:4"};
+    struct costs_out *o = begin_text(of, f);
     const struct oc_sparsity *s = o->s;
-    const struct oc_model *m = s->a->model;
     const struct oc_sparsity_row **row = OC_NEW_ARRAY(&o->arena, s->n_row, const struct oc_sparsity_row *);
-    struct oc_table table = {.kinds = "ttnnnnnt", .width_chars = o->width_chars};
-    char label[256];
+    struct oc_table table = {.kinds = "ttnnnnnt"};
     print_sparsity_totals(o);
     for (uint32_t i = 0; i < s->n_row; i++)
         row[i] = &s->row[i];
     if (s->n_row)
         qsort(row, s->n_row, sizeof(struct oc_sparsity_row *), by_zero_macs);
     OC_ROW(&table, "operator", "type", "elements", "zeros %", "pattern", "MACs", "without zeros", "note");
-    for (size_t i = 0; i < s->n_row && (!o->top || i < o->top); i++) {
+    for (size_t i = 0; i < costs_shown(o, s->n_row); i++) {
         const struct oc_sparsity_row *r = row[i];
-        OC_ROW(&table, oc_strdup(&o->arena, oc_node_label(m, &m->node[r->node], label, sizeof(label))),
-               m->node[r->node].op_type, oc_si_text(&o->arena, (double)r->elements, ""),
+        OC_ROW(&table, node_label(o, r->node), o->model->node[r->node].op_type,
+               oc_si_text(&o->arena, (double)r->elements, ""),
                r->known ? oc_printf(&o->arena, "%.1f", 100 * zero_part(r->zeros, r->elements)) : "-",
                pattern[r->pattern], oc_si_text(&o->arena, (double)r->macs, ""),
                r->counted ? oc_si_text(&o->arena, (double)r->nonzero_macs, "") : "-", r->note ? r->note : "");
     }
-    fputc('\n', o->f);
-    oc_table_print(&table, o->f);
-    if (o->top && s->n_row > o->top)
-        fprintf(o->f, "(%zu more operators; --top 0 prints all)\n", s->n_row - o->top);
+    print_nodes(o, &table, s->n_row);
 }
 
 int oc_sparsity_write(const struct oc_sparsity *s, const char *format, size_t top, unsigned width_chars,
                       FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
-    static void (*const write[])(struct sparsity_out *) = {sparsity_table, sparsity_csv, sparsity_json};
-    struct sparsity_out o = {.s = s, .top = top, .width_chars = width_chars, .f = f};
-    int form = oc_format_of("--sparsity", format, "table, csv, json", err);
-    if (form < 0)
-        return -1;
-    write[form](&o);
+    struct costs_out o = {.s = s, .model = s->a->model, .top = top, .width_chars = width_chars};
+    const struct oc_output out = {.what = "--sparsity",
+                                  .of = &o,
+                                  .text = sparsity_text,
+                                  .rows = OC_HEADED_ROWS(s->n_row, s, sparsity_fields),
+                                  .key = "rows",
+                                  .schema = "onnxcost.sparsity",
+                                  .model = o.model->path,
+                                  .members = sparsity_members};
+    int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
-    return 0;
+    return rc;
 }

@@ -20,6 +20,7 @@ struct view {
     struct oc_assignment x;
     struct oc_fallbacks f;
     double roof_s[2][OC_PROVIDER_MAX + 1]; /* best, worst case; by provider */
+    uint32_t *runs;                        /* nodes that run, in the arena of x */
     unsigned width;
     FILE *out;
 };
@@ -195,8 +196,10 @@ static void print_measured(struct view *v)
                         c[OC_AGREES_IF], c[OC_DIFFERS]);
 }
 
-static void providers_text(struct view *v)
+static void providers_text(void *of, FILE *f)
 {
+    struct view *v = of;
+    v->out = f;
     oc_plain_say_format("model", LABEL, v->width, v->out, "%s: %u nodes run, %u constant", v->in->model->path,
                         v->x.n_runs, v->x.n_constant);
     print_measured(v);
@@ -214,16 +217,17 @@ static void providers_text(struct view *v)
 
 /* ---- nodes: CSV, JSON ------------------------------------------------------------------------------- */
 
-static void node_fields(struct view *v, struct oc_fields *o, uint32_t i)
+static void node_fields(struct oc_fields *o, const void *of, size_t index)
 {
+    const struct view *v = of;
+    uint32_t i = v->runs[index];
     const struct oc_node *n = &v->in->model->node[i];
     const struct oc_assigned *at = &v->x.node[i];
     const struct oc_node_cost *c = &v->in->analysis->cost[i];
     char label[512];
     bool none = at->best == OC_NO_PROVIDER;
-    oc_fields_begin(o);
     oc_field_u64(o, "id", i);
-    oc_field_text(o, "name", oc_strdup(&v->x.arena, oc_node_label(v->in->model, n, label, sizeof(label))));
+    oc_field_text(o, "name", oc_strdup(&o->arena, oc_node_label(v->in->model, n, label, sizeof(label))));
     oc_field_text(o, "type", n->op_type);
     oc_field_text(o, "domain", n->domain);
     oc_field_u64_if(o, "opset", n->opset > 0, n->opset > 0 ? (uint64_t)n->opset : 0);
@@ -237,22 +241,6 @@ static void node_fields(struct view *v, struct oc_fields *o, uint32_t i)
     oc_field_u64_if(o, "macs", c->quality != OC_UNKNOWN, c->macs);
     oc_field_text(o, "measured_provider", v->f.measured[i]);
     oc_field_text(o, "agreement", v->f.agrees[i] ? oc_agreement_name(v->f.agrees[i]) : NULL);
-    oc_fields_end(o);
-}
-
-static void put_nodes(struct view *v, struct oc_fields *o)
-{
-    for (uint32_t i = 0; i < v->in->model->n_node; i++)
-        if (v->x.node[i].runs)
-            node_fields(v, o, i);
-}
-
-static void providers_csv(struct view *v)
-{
-    struct oc_fields o = {0};
-    put_nodes(v, &o);
-    oc_fields_csv(&o, "1", v->out);
-    oc_fields_free(&o);
 }
 
 static void json_info(struct oc_json_out *w, const struct oc_provider_info *i)
@@ -330,113 +318,104 @@ static void json_measured(struct view *v, struct oc_json_out *w)
     oc_jw_end_object(w);
 }
 
-static void providers_json(struct view *v)
+static void providers_members(void *of, struct oc_json_out *w)
 {
-    struct oc_json_out w;
-    oc_json_begin(&w, v->out, "onnxcost.providers", VERSION, v->in->model->path);
-    oc_key_text(&w, "device", v->in->device ? oc_device_info(v->in->device)->id : NULL);
-    oc_key_array(&w, "lists");
+    struct view *v = of;
+    oc_key_text(w, "device", v->in->device ? oc_device_info(v->in->device)->id : NULL);
+    oc_key_array(w, "lists");
     for (size_t p = 0; p < v->x.providers->n; p++) {
-        oc_jw_begin_object(&w);
-        json_info(&w, &v->x.providers->list[p]->info);
-        oc_jw_end_object(&w);
+        oc_jw_begin_object(w);
+        json_info(w, &v->x.providers->list[p]->info);
+        oc_jw_end_object(w);
     }
-    oc_jw_end_array(&w);
-    oc_key_u64(&w, "nodes_that_run", v->x.n_runs);
-    oc_key_u64(&w, "nodes_constant", v->x.n_constant);
-    json_side(v, &w, "if_conditions_hold", 0);
-    json_side(v, &w, "if_no_condition_holds", 1);
-    json_fallbacks(v, &w);
-    json_measured(v, &w);
-    oc_key_array(&w, "nodes");
-    struct oc_fields o = {.json = &w};
-    put_nodes(v, &o);
-    oc_fields_free(&o);
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
+    oc_jw_end_array(w);
+    oc_key_u64(w, "nodes_that_run", v->x.n_runs);
+    oc_key_u64(w, "nodes_constant", v->x.n_constant);
+    json_side(v, w, "if_conditions_hold", 0);
+    json_side(v, w, "if_no_condition_holds", 1);
+    json_fallbacks(v, w);
+    json_measured(v, w);
 }
 
-int oc_providers_write(const struct oc_providers_in *in, const char *format, unsigned width_chars, FILE *out,
+int oc_providers_write(const struct oc_providers_in *in, const char *format, unsigned width_chars, FILE *f,
                        struct oc_err *err)
 {
-    static void (*const write[])(struct view *) = {providers_text, providers_csv, providers_json};
-    OC_C_LOCALE;
     if (!in || !in->providers || !in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "an assignment needs lists of providers and an analysed model");
-    int which = oc_format_of("an assignment to providers", format, "table, csv, json", err);
-    if (which < 0)
-        return -1;
-    struct view v = {.in = in, .width = width_chars, .out = out};
+    struct view v = {.in = in, .width = width_chars};
+    size_t n_runs = 0;
     oc_assign(in->providers, in->analysis, in->file, &v.x);
     oc_fallbacks_make(&v.x, in->join, &v.f);
     add_roofline(&v);
-    write[which](&v);
+    v.runs = OC_NEW_ARRAY(&v.x.arena, in->model->n_node, uint32_t);
+    for (uint32_t i = 0; i < in->model->n_node; i++)
+        if (v.x.node[i].runs)
+            v.runs[n_runs++] = i;
+    const struct oc_output out = {.what = "an assignment to providers",
+                                  .of = &v,
+                                  .text = providers_text,
+                                  .rows = OC_ROWS(n_runs, &v, node_fields),
+                                  .key = "nodes",
+                                  .schema = "onnxcost.providers",
+                                  .model = in->model->path,
+                                  .members = providers_members};
+    int rc = oc_output_write(&out, format, f, err);
     oc_fallbacks_free(&v.f);
     oc_assignment_free(&v.x);
-    return 0;
+    return rc;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------ */
 
-static void lists_text(const struct oc_providers *x, unsigned width_chars, struct oc_arena *a, FILE *out)
-{
-    struct oc_table t = {.kinds = "ntttt", .width_chars = width_chars, .min_text = 20};
-    OC_ROW(&t, "operators", "provider", "release", "name", "source");
-    for (size_t i = 0; i < x->n; i++) {
-        const struct oc_provider_info *p = &x->list[i]->info;
-        OC_ROW(&t, oc_printf(a, "%u", p->operators), p->id, p->release, p->name, p->source);
-    }
-    oc_table_print(&t, out);
-}
+struct lists_out {
+    const struct oc_providers *x;
+    unsigned width_chars;
+};
 
-static void lists_csv(const struct oc_providers *x, FILE *out)
+static void lists_text(void *of, FILE *f)
 {
-    struct oc_fields o = {0};
-    for (size_t i = 0; i < x->n; i++) {
-        const struct oc_provider_info *p = &x->list[i]->info;
-        oc_fields_begin(&o);
-        oc_field_text(&o, "id", p->id);
-        oc_field_text(&o, "name", p->name);
-        oc_field_text(&o, "variant", p->variant);
-        oc_field_text(&o, "release", p->release);
-        oc_field_u64(&o, "operators", p->operators);
-        oc_field_text(&o, "source", p->source);
-        oc_field_text(&o, "url", p->url);
-        oc_field_text(&o, "note", p->note);
-        oc_fields_end(&o);
-    }
-    oc_fields_csv(&o, "1", out);
-    oc_fields_free(&o);
-}
-
-static void lists_json(const struct oc_providers *x, FILE *out)
-{
-    struct oc_json_out w;
-    oc_json_begin(&w, out, "onnxcost.providers.list", VERSION, NULL);
-    oc_key_array(&w, "lists");
-    for (size_t i = 0; i < x->n; i++) {
-        oc_jw_begin_object(&w);
-        json_info(&w, &x->list[i]->info);
-        oc_jw_end_object(&w);
-    }
-    oc_jw_end_array(&w);
-    oc_json_end(&w);
-}
-
-int oc_providers_write_lists(const char *format, unsigned width_chars, FILE *out, struct oc_err *err)
-{
-    OC_C_LOCALE;
+    const struct lists_out *o = of;
     struct oc_arena a = {0};
-    struct oc_providers *x = NULL;
-    int which = oc_format_of("the list of providers", format, "table, csv, json", err);
-    int rc = which < 0 ? -1 : oc_providers_open_all(&x, err);
-    if (!rc && which == 0)
-        lists_text(x, width_chars, &a, out);
-    else if (!rc && which == 1)
-        lists_csv(x, out);
-    else if (!rc)
-        lists_json(x, out);
-    oc_providers_free(x);
+    struct oc_table t = {.kinds = "ntttt", .width_chars = o->width_chars, .min_text = 20};
+    OC_ROW(&t, "operators", "provider", "release", "name", "source");
+    for (size_t i = 0; i < o->x->n; i++) {
+        const struct oc_provider_info *p = &o->x->list[i]->info;
+        OC_ROW(&t, oc_printf(&a, "%u", p->operators), p->id, p->release, p->name, p->source);
+    }
+    oc_table_print(&t, f);
     oc_arena_free(&a);
+}
+
+static void list_fields(struct oc_fields *o, const void *of, size_t i)
+{
+    const struct oc_provider_info *p = &((const struct oc_providers *)of)->list[i]->info;
+    if (o->json) {
+        json_info(o->json, p);
+        return;
+    }
+    oc_field_text(o, "id", p->id);
+    oc_field_text(o, "name", p->name);
+    oc_field_text(o, "variant", p->variant);
+    oc_field_text(o, "release", p->release);
+    oc_field_u64(o, "operators", p->operators);
+    oc_field_text(o, "source", p->source);
+    oc_field_text(o, "url", p->url);
+    oc_field_text(o, "note", p->note);
+}
+
+int oc_providers_write_lists(const char *format, unsigned width_chars, FILE *f, struct oc_err *err)
+{
+    struct oc_providers *x = NULL;
+    if (oc_providers_open_all(&x, err))
+        return -1;
+    struct lists_out o = {.x = x, .width_chars = width_chars};
+    const struct oc_output out = {.what = "the list of providers",
+                                  .of = &o,
+                                  .text = lists_text,
+                                  .rows = OC_ROWS(x->n, x, list_fields),
+                                  .key = "lists",
+                                  .schema = "onnxcost.providers.list"};
+    int rc = oc_output_write(&out, format, f, err);
+    oc_providers_free(x);
     return rc;
 }

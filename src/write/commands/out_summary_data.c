@@ -367,7 +367,7 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
     csv_item(&c, &none, &(struct oc_view_base){0});
     c.fields.head_only = false;
     csv_views(&c, s, n, o);
-    oc_fields_csv(&c.fields, "1", f);
+    oc_table_csv(&c.fields.table, "1", f);
     oc_fields_free(&c.fields);
 }
 

@@ -53,32 +53,27 @@ bool oc_llm_form(size_t i, struct oc_llm_form *out);
 const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
                              struct oc_arena *a);
 
-/* Lines of the text format that have no table: the model; closed forms and notes on devices. */
-void oc_llm_write_head(const struct oc_llm *l, FILE *f);
-void oc_llm_write_notes(const struct oc_llm *l, FILE *f);
-
-void oc_llm_page(const struct oc_llm *l, bool fragment, FILE *f);
-void oc_llm_write_csv(const struct oc_llm *l, FILE *f);
-void oc_llm_write_json(const struct oc_llm *l, FILE *f);
+/* Text: all of it; the lines that have no table: of the model; closed forms and notes on devices. */
+void oc_llm_write_text(const struct oc_llm *l, FILE *f);
+void oc_llm_write_head(void *llm, FILE *f);
+void oc_llm_write_notes(void *llm, FILE *f);
 
 /* ---- memory view -------------------------------------------------------------------------------------- */
 
 /* Rows and texts of the memory report and of plans, shared by JSON, CSV, text and HTML. */
 
-/* A member of "buffers" and "live_at_peak". */
-void oc_memory_buffer_fields(struct oc_fields *o, const struct oc_memory *m, const struct oc_liveness *l,
-                             const struct oc_life *x);
-/* A member of "steps"; a step beyond the last one has no value. */
-void oc_memory_step_fields(struct oc_fields *o, const struct oc_memory *m, uint32_t step);
-/* A member of "buffers" of a plan. */
-void oc_plan_buffer_fields(struct oc_fields *o, const struct oc_analysis *a,
-                           const struct oc_planned_buffer *b);
+/* Rows of an oc_list of a struct oc_memory: members of "live_at_peak", "buffers", "steps" (also of no step). */
+void oc_memory_live_fields(struct oc_fields *o, const void *of, size_t i);
+void oc_memory_buffer_fields(struct oc_fields *o, const void *of, size_t i);
+void oc_memory_step_fields(struct oc_fields *o, const void *of, size_t step);
+/* Of a struct oc_memory_plan: a member of "buffers". */
+void oc_plan_buffer_fields(struct oc_fields *o, const void *of, size_t i);
 
 /* Of what ONNX Runtime's allocator holds, over sizes of quality `sizes`. */
 unsigned oc_memory_run_quality(const struct oc_ort_run *r, unsigned sizes);
 
-void oc_memory_json(const struct oc_memory *m, FILE *f);
-void oc_memory_csv(const struct oc_memory *m, FILE *f); /* the steps */
+/* The members of JSON before "steps". */
+void oc_memory_members(void *of, struct oc_json_out *w);
 
 /* ---- diff view ---------------------------------------------------------------------------------------- */
 
@@ -122,9 +117,9 @@ const char *oc_diff_gaps(struct oc_diff_view *v);
 bool oc_diff_type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t);
 double oc_diff_type_delta(const struct oc_diff_type *t, unsigned metric); /* NAN: unknown */
 
-/* Members of "rows" and "types". */
-void oc_diff_row_fields(struct oc_fields *o, const struct oc_diff_row *r);
-void oc_diff_type_fields(struct oc_fields *o, const struct oc_diff_type *t);
+/* Members of "rows", of a view, also of no row; members of "types", of a diff. */
+void oc_diff_row_fields(struct oc_fields *o, const void *view, size_t i);
+void oc_diff_type_fields(struct oc_fields *o, const void *diff, size_t i);
 
 /* Formats. */
 void oc_diff_page(struct oc_diff_view *v, FILE *f);

@@ -228,7 +228,7 @@ void oc_html_strip(struct oc_html *h, const char *label, enum oc_html_kind kind,
     oc_buf_str(&h->b, "</div>\n");
 }
 
-void oc_html_lines(struct oc_html *h, const struct oc_buf *text)
+static void html_lines(struct oc_html *h, const struct oc_buf *text)
 {
     const char *at = text->data, *end = at + text->n;
     oc_buf_str(&h->b, "<pre>");
@@ -240,6 +240,17 @@ void oc_html_lines(struct oc_html *h, const struct oc_buf *text)
         at = line_end + 1;
     }
     oc_buf_str(&h->b, "</pre>\n");
+}
+
+void oc_html_text_of(struct oc_html *h, void (*write)(void *of, FILE *f), void *of)
+{
+    struct oc_buf b = {0};
+    FILE *f = oc_buf_stream(&b);
+    write(of, f);
+    fclose(f);
+    if (b.n)
+        html_lines(h, &b);
+    oc_buf_free(&b);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------- */
@@ -437,6 +448,14 @@ void oc_html_table(struct oc_html *h, const struct oc_html_table *spec, const st
     if (n > most)
         oc_html_note(h, oc_printf(&h->arena, "%zu of %zu rows; -f json and -f csv have all", most, n));
     oc_html_end(h);
+}
+
+void oc_html_list(struct oc_html *h, const struct oc_html_table *spec, const struct oc_row_list *rows)
+{
+    struct oc_fields o = {0};
+    oc_row_list_fill(rows, &o);
+    oc_html_table(h, spec, &o);
+    oc_fields_free(&o);
 }
 
 void oc_html_texts(struct oc_html *h, const char *id, const char *title, struct oc_table *t)

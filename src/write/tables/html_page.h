@@ -57,9 +57,6 @@ void oc_html_fact_double(struct oc_html *h, const char *title, const char *key, 
                          double v, const char *note);
 void oc_html_facts_end(struct oc_html *h);
 
-/* Lines of the text format. */
-void oc_html_lines(struct oc_html *h, const struct oc_buf *text);
-
 /* A bar of parts of a whole, with a legend. */
 struct oc_html_part {
     const char *name;
@@ -102,5 +99,8 @@ void oc_html_histogram(struct oc_html *h, const char *field, const char *title, 
 
 enum { OC_HTML_ROWS = 2000, OC_FRAGMENT_ROWS = 100 };
 void oc_html_table(struct oc_html *h, const struct oc_html_table *t, const struct oc_fields *rows);
+void oc_html_list(struct oc_html *h, const struct oc_html_table *t, const struct oc_row_list *rows);
+/* Lines of the text format that `write` prints; nothing where it prints none. */
+void oc_html_text_of(struct oc_html *h, void (*write)(void *of, FILE *f), void *of);
 
 #endif

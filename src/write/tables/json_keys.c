@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analyze/receipt.h"
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -155,15 +156,71 @@ void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const st
     }
 }
 
-void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out)
-{
-    oc_table_csv(&f->table, version, out);
-}
-
 void oc_fields_free(struct oc_fields *f)
 {
     oc_table_free(&f->table);
     oc_arena_free(&f->arena);
+}
+
+/* ---- output of a command ---------------------------------------------------------------------------- */
+
+static void list_row(const struct oc_row_list *l, size_t i, struct oc_fields *o)
+{
+    oc_fields_begin(o);
+    l->fields(o, l->of, i);
+    oc_fields_end(o);
+}
+
+void oc_row_list_fill(const struct oc_row_list *l, struct oc_fields *o)
+{
+    for (size_t i = 0; i < l->n; i++)
+        list_row(l, i, o);
+}
+
+void oc_row_list_json(const struct oc_row_list *l, const char *key, struct oc_json_out *w)
+{
+    struct oc_fields o = {.json = w};
+    oc_key_array(w, key);
+    oc_row_list_fill(l, &o);
+    oc_jw_end_array(w);
+    oc_fields_free(&o);
+}
+
+void oc_row_list_csv(const struct oc_row_list *l, FILE *f)
+{
+    struct oc_fields o = {.head_only = l->headed && !l->n};
+    oc_row_list_fill(l, &o);
+    if (o.head_only)
+        list_row(l, 0, &o);
+    oc_table_csv(&o.table, "1", f);
+    oc_fields_free(&o);
+}
+
+static void output_json(const struct oc_output *c, FILE *f)
+{
+    struct oc_json_out w;
+    oc_json_begin(&w, f, c->schema, 1, c->model);
+    if (c->members)
+        c->members(c->of, &w);
+    if (c->key)
+        oc_row_list_json(&c->rows, c->key, &w);
+    oc_json_end(&w);
+}
+
+int oc_output_write(const struct oc_output *c, const char *format, FILE *f, struct oc_err *err)
+{
+    OC_C_LOCALE;
+    const char *valid = c->page ? "table, csv, json, html, fragment" : "table, csv, json";
+    int form = oc_format_of(c->what, format, valid, err);
+    if (form == 0)
+        c->text(c->of, f);
+    else if (form == 1)
+        oc_row_list_csv(&c->rows, f);
+    else if (form == 2)
+        output_json(c, f);
+    else if (form > 2 && c->page)
+        c->page(c->of, form == 4, f);
+    return form < 0 ? -1 : 0;
 }
 
 /* ---- kernel fields ---------------------------------------------------------------------------------- */

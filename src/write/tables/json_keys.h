@@ -112,8 +112,39 @@ void oc_field_size(struct oc_fields *f, const char *name, double v);   /* a coun
 void oc_field_node(struct oc_fields *f, const struct oc_model *m, size_t node);
 /* All cells of a row; texts are copied unless they are written at once. */
 void oc_field_cells(struct oc_fields *f, const struct oc_cell_table *t, const struct oc_datum *cell);
-void oc_fields_csv(struct oc_fields *f, const char *version, FILE *out); /* all rows */
 void oc_fields_free(struct oc_fields *f);
+
+/* ---- output of a command ---------------------------------------------------------------------------- */
+
+/* Rows: objects of an array in JSON, lines of CSV, a table of a page (oc_html_list). */
+struct oc_row_list {
+    size_t n;
+    const void *of;
+    /* The fields of row i; headed: also of no row (i == n), all unknown, for their names. */
+    void (*fields)(struct oc_fields *o, const void *of, size_t i);
+    bool headed; /* CSV without rows has names above them */
+};
+#define OC_ROWS(count, subject, fields_of)                                                                   \
+    ((struct oc_row_list){.n = (count), .of = (subject), .fields = (fields_of)})
+/* With names above no rows. */
+#define OC_HEADED_ROWS(count, subject, fields_of)                                                            \
+    ((struct oc_row_list){.n = (count), .of = (subject), .fields = (fields_of), .headed = true})
+void oc_row_list_json(const struct oc_row_list *l, const char *key, struct oc_json_out *w);
+void oc_row_list_csv(const struct oc_row_list *l, FILE *f);
+void oc_row_list_fill(const struct oc_row_list *l, struct oc_fields *o);
+
+/* What a command writes in its formats. */
+struct oc_output {
+    const char *what; /* in the message about another format */
+    void *of;         /* argument of the functions */
+    void (*text)(void *of, FILE *f);
+    struct oc_row_list rows;                          /* CSV, and of JSON ... */
+    const char *key;                                  /* ... the last member; NULL: `members` has all */
+    const char *schema, *model;                       /* of JSON; model: as in oc_json_begin */
+    void (*members)(void *of, struct oc_json_out *w); /* NULL: none but the rows */
+    void (*page)(void *of, bool fragment, FILE *f);   /* NULL: no page */
+};
+int oc_output_write(const struct oc_output *c, const char *format, FILE *f, struct oc_err *err);
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
