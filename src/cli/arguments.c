@@ -95,7 +95,7 @@ int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise)
 
 const char *cli_format(const struct cli_opts *o)
 {
-    return o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+    return cli_is(o->format, "compact") ? "table" : o->format;
 }
 
 enum oc_stat cli_stat(const char *name)
@@ -382,17 +382,12 @@ void cli_shapes_free(struct cli_shapes *s)
     oc_op_rules_free(s->rules);
 }
 
-static bool arguments_is(const char *value, const char *wanted)
-{
-    return value && !strcmp(value, wanted);
-}
-
 static enum oc_if_mode if_mode_of(const char *name)
 {
-    return arguments_is(name, "then")   ? OC_IF_THEN
-           : arguments_is(name, "else") ? OC_IF_ELSE
-           : arguments_is(name, "avg")  ? OC_IF_AVG
-                                        : OC_IF_MAX;
+    return cli_is(name, "then")   ? OC_IF_THEN
+           : cli_is(name, "else") ? OC_IF_ELSE
+           : cli_is(name, "avg")  ? OC_IF_AVG
+                                  : OC_IF_MAX;
 }
 
 struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct cli_shapes *s)
@@ -412,29 +407,29 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .no_defaults = o->no_defaults,
         .default_dim = o->default_dim.set ? o->default_dim.v : 0,
         .strict = o->strict,
-        .taps_valid = arguments_is(o->taps, "valid"),
+        .taps_valid = cli_is(o->taps, "valid"),
         .strict_reduce = o->strict_reduce,
         .no_fold = o->no_fold,
-        .keep_qdq = arguments_is(o->qdq, "keep"),
-        .alias_off = arguments_is(o->alias, "off"),
-        .naive_bytes = arguments_is(o->bytes, "naive"),
-        .literal_ceil_mode = arguments_is(o->ceil_mode, "literal"),
-        .attention_full = arguments_is(o->attention, "full"),
-        .graph_bytes = arguments_is(o->bytes, "graph"),
-        .einsum_optimal = arguments_is(o->einsum, "optimal"),
-        .trees_max = arguments_is(o->trees, "max"),
-        .moe_expected = arguments_is(o->moe_active, "expected"),
+        .keep_qdq = cli_is(o->qdq, "keep"),
+        .alias_off = cli_is(o->alias, "off"),
+        .naive_bytes = cli_is(o->bytes, "naive"),
+        .literal_ceil_mode = cli_is(o->ceil_mode, "literal"),
+        .attention_full = cli_is(o->attention, "full"),
+        .graph_bytes = cli_is(o->bytes, "graph"),
+        .einsum_optimal = cli_is(o->einsum, "optimal"),
+        .trees_max = cli_is(o->trees, "max"),
+        .moe_expected = cli_is(o->moe_active, "expected"),
         .lut = o->lut,
         .inplace = o->inplace,
         .keep_inputs = o->keep_inputs,
         .align_bytes = o->align.set ? (uint64_t)o->align.v : 0,
         .rnn_reload = o->rnn_reload,
         .loop_cached = o->loop_cached,
-        .dedup_content = arguments_is(o->dedup, "content"),
+        .dedup_content = cli_is(o->dedup, "content"),
         .prefer_functions = o->prefer_functions,
-        .kv_share = arguments_is(o->kv_share, "on")    ? OC_KV_ON
-                    : arguments_is(o->kv_share, "off") ? OC_KV_OFF
-                                                       : OC_KV_AUTO,
+        .kv_share = cli_is(o->kv_share, "on")    ? OC_KV_ON
+                    : cli_is(o->kv_share, "off") ? OC_KV_OFF
+                                                 : OC_KV_AUTO,
         .if_mode = if_mode_of(o->if_mode),
         .convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL,
         .weights = o->weights,

@@ -16,11 +16,6 @@ struct job {
     const struct oc_device **what_if_device; /* heap */
 };
 
-static bool cost_is(const char *value, const char *wanted)
-{
-    return value && !strcmp(value, wanted);
-}
-
 /* ---- input ------------------------------------------------------------------------------------------ */
 
 static void cost_add_profile(struct job *j, const char *path)
@@ -61,7 +56,7 @@ static int find_files(struct job *j)
     j->side.optimized_path = o->optimized_model;
     j->side.hw = cli_hw(o);
     j->side.rows = true;
-    j->side.keep_events = o->advise || cost_is(o->format, "trace") || cost_is(o->format, "html");
+    j->side.keep_events = o->advise || cli_is(o->format, "trace") || cli_is(o->format, "html");
     return 0;
 }
 
@@ -122,7 +117,7 @@ static int check_profile_options(const struct job *j)
 
 static int check_device_options(const struct cli_opts *o)
 {
-    if (!o->hw.n && (o->roofline || cost_is(o->cache, "on")))
+    if (!o->hw.n && (o->roofline || cli_is(o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
                         o->roofline ? "--roofline" : "--cache on");
     if (o->hw.n > 1)
@@ -150,11 +145,11 @@ static int cost_check_options(struct job *j)
                             of_model[i].name, o->optimized_model ? " and its profile" : "");
     if (o->annotate && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
-    if (o->annotate && (cost_is(o->annotate, "-") || cost_is(o->output, o->annotate)))
+    if (o->annotate && (cli_is(o->annotate, "-") || cli_is(o->output, o->annotate)))
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
-    if (cost_is(o->format, "xlsx") && (!o->output || cost_is(o->output, "-")))
+    if (cli_is(o->format, "xlsx") && (!o->output || cli_is(o->output, "-")))
         return cli_fail(CLI_USAGE, "--format xlsx is binary: give --output FILE");
     int rc = check_device_options(o);
     rc = rc ? rc : check_profile_options(j);
@@ -203,7 +198,7 @@ static int cost_analyze(struct job *j)
 
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
-    bool compact = cost_is(o->format, "compact");
+    bool compact = cli_is(o->format, "compact");
     return (struct oc_report_opts){
         .format = compact ? "table" : o->format,
         .style = compact ? "compact" : o->style,
@@ -232,7 +227,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .dump_only_opr = o->dump_only_opr,
         .why = o->why.item,
         .n_why = o->why.n,
-        .cache = !cost_is(o->cache, "off"),
+        .cache = !cli_is(o->cache, "off"),
         .roofline = o->roofline,
         .advise = o->advise,
         .fuse = o->fuse,
@@ -247,7 +242,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
 /* Below the table; for CSV and JSON on standard error. */
 static int cost_fit(struct job *j, FILE *f)
 {
-    bool table = !j->o->format || cost_is(j->o->format, "table") || cost_is(j->o->format, "compact");
+    bool table = !j->o->format || cli_is(j->o->format, "table") || cli_is(j->o->format, "compact");
     if (table)
         fputc('\n', f);
     return cli_write_fit(j->side.analysis, &j->side.opts, j->side.in.device, table ? f : stderr);
@@ -306,7 +301,7 @@ static int cost_write_report(struct job *j)
     const struct oc_device *recorded = s->in.device ? NULL : recorded_device(s->in.profile, &s->hwdb);
     opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
     char *made = cli_page_made(j->o);
-    bool live = cost_is(j->o->format, "html");
+    bool live = cli_is(j->o->format, "html");
     opts.made = made;
     if (live && !s->hwdb && oc_hwdb_open(NULL, &s->hwdb, &err))
         s->hwdb = NULL; /* the page then has the report's device only */
@@ -368,14 +363,14 @@ static size_t cost_findings(const struct job *j, bool print)
 static bool report_prints_findings(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (j->side.profiles.n > 1 || o->combine || cost_is(o->format, "csv") || cost_is(o->format, "trace") ||
-        cost_is(o->format, "model-explorer") || cost_is(o->format, "netron") || o->confluence ||
-        o->dump_only_opr || ((o->why.n || o->explain_match.n) && !cost_is(o->format, "json")) ||
-        (o->print_only && !cost_is(o->print_only, "summary")))
+    if (j->side.profiles.n > 1 || o->combine || cli_is(o->format, "csv") || cli_is(o->format, "trace") ||
+        cli_is(o->format, "model-explorer") || cli_is(o->format, "netron") || o->confluence ||
+        o->dump_only_opr || ((o->why.n || o->explain_match.n) && !cli_is(o->format, "json")) ||
+        (o->print_only && !cli_is(o->print_only, "summary")))
         return false;
-    return cost_is(o->format, "json") || cost_is(o->format, "markdown") || cost_is(o->format, "md") ||
-           cost_is(o->format, "html") || o->embed || j->side.model ||
-           !cost_is(oc_profile_importer(j->side.in.profile), "megengine");
+    return cli_is(o->format, "json") || cli_is(o->format, "markdown") || cli_is(o->format, "md") ||
+           cli_is(o->format, "html") || o->embed || j->side.model ||
+           !cli_is(oc_profile_importer(j->side.in.profile), "megengine");
 }
 
 static int cost_strict_result(const struct job *j, size_t n_findings)

@@ -85,8 +85,7 @@ static void measured_free(struct measured *m)
 static int put_samples(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct measured *m = job;
-    return oc_samples_write(m->samples, m->o->format && !strcmp(m->o->format, "json") ? "json" : "csv",
-                            out->f, err);
+    return oc_samples_write(m->samples, cli_is(m->o->format, "json") ? "json" : "csv", out->f, err);
 }
 
 static int put_calibration(const void *cal, const struct cli_output *out, struct oc_err *err)
@@ -121,7 +120,7 @@ static int make_calibration(struct measured *m)
     if (oc_calibration_make(m->samples, &opts, &m->calibration, &err))
         return cli_fail_err(&err);
     int rc = o->output ? cli_output_write(o->output, put_calibration, m->calibration) : 0;
-    if (rc || (o->output && !strcmp(o->output, "-")))
+    if (rc || cli_is(o->output, "-"))
         return rc;
     return cli_output_write(NULL, put_calibration_report, m);
 }
@@ -424,7 +423,7 @@ static int compare_make(struct comparison *c)
                                 .sort = o->sort,
                                 .as = o->as,
                                 .calibration = c->calibration,
-                                .cache = !o->cache || strcmp(o->cache, "off")};
+                                .cache = !cli_is(o->cache, "off")};
     return oc_rank_make(c->side.model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -531,7 +530,7 @@ static int llm_make(struct llm_job *v)
                                .acceptance = v->o->acceptance,
                                .draft_tokens = v->o->draft_tokens.v,
                                .as = v->o->as,
-                               .cache = !v->o->cache || strcmp(v->o->cache, "off") != 0,
+                               .cache = !cli_is(v->o->cache, "off"),
                                .calibration = v->calibration,
                                .made = v->made};
     return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;

@@ -320,7 +320,7 @@ static int open_sides(struct diff_job *j)
 static int make_diff(struct diff_job *j)
 {
     struct oc_err err;
-    const struct oc_diff_opts opts = {.cache = !j->o->cache || strcmp(j->o->cache, "off")};
+    const struct oc_diff_opts opts = {.cache = !cli_is(j->o->cache, "off")};
     return oc_diff_make(&j->side[0].in, &j->side[1].in, &opts, &j->diff, &err) ? cli_fail_err(&err) : 0;
 }
 

@@ -111,7 +111,7 @@ static const char *plan_form_of(const struct cli_opts *o)
     const char *dot = strrchr(o->plan, '.'), *slash = strrchr(o->plan, '/');
     if (dot && (!slash || slash < dot) && (!strcmp(dot, ".csv") || !strcmp(dot, ".json")))
         return dot + 1;
-    return o->format && !strcmp(o->format, "csv") ? "csv" : "json";
+    return cli_is(o->format, "csv") ? "csv" : "json";
 }
 
 static int check_plan(const struct cli_opts *o)
@@ -123,7 +123,7 @@ static int check_plan(const struct cli_opts *o)
                         "and other formats");
     if (!o->plan && !o->reorder)
         return 0;
-    if (o->allocator && !strcmp(o->allocator, "ort"))
+    if (cli_is(o->allocator, "ort"))
         return cli_fail(CLI_USAGE, "--%s does not go with --allocator ort", o->plan ? "plan" : "reorder");
     if (o->plan && !*o->plan)
         return cli_fail(CLI_USAGE, "--plan needs the name of a file");
@@ -140,7 +140,7 @@ static int make_plan(struct memory_job *j)
     const struct cli_opts *o = j->o;
     const struct oc_plan_opts opts = {.reorder = o->reorder};
     struct oc_err err;
-    bool asked = o->plan || o->reorder, ort = o->allocator && strcmp(o->allocator, "ort") == 0;
+    bool asked = o->plan || o->reorder, ort = cli_is(o->allocator, "ort");
     if ((!asked && !j->made) || ort)
         return 0;
     return oc_memory_plan_make(j->side.analysis, &opts, &j->plan, &err) && asked ? cli_fail_err(&err) : 0;
@@ -173,7 +173,7 @@ static int make_memory(struct memory_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    struct oc_memory_opts opts = {.as_onnxruntime = o->allocator && strcmp(o->allocator, "ort") == 0,
+    struct oc_memory_opts opts = {.as_onnxruntime = cli_is(o->allocator, "ort"),
                                   .profile = j->side.in.profile,
                                   .device = o->fit ? j->side.in.device : NULL,
                                   .analyze = &j->side.opts,

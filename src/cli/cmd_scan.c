@@ -149,22 +149,17 @@ static void describe_settings(struct job *j)
 
 static enum oc_scan_hash hash_mode(const char *name)
 {
-    return name && !strcmp(name, "all")   ? OC_SCAN_HASH_ALL
-           : name && !strcmp(name, "off") ? OC_SCAN_HASH_OFF
-                                          : OC_SCAN_HASH_SIZE;
-}
-
-static bool is_format(const struct job *j, const char *name)
-{
-    return j->format && !strcmp(j->format, name);
+    return cli_is(name, "all")   ? OC_SCAN_HASH_ALL
+           : cli_is(name, "off") ? OC_SCAN_HASH_OFF
+                                 : OC_SCAN_HASH_SIZE;
 }
 
 static int check_resume(const struct job *j, bool stdout_used)
 {
-    bool models = !j->o->profiles && (!j->o->rows || !strcmp(j->o->rows, "models"));
+    bool models = !j->o->profiles && (!j->o->rows || cli_is(j->o->rows, "models"));
     if (stdout_used)
         return cli_fail(CLI_USAGE, "--resume needs the file of the rows: --output FILE");
-    if (is_format(j, "parquet") || (models && (is_format(j, "csv") || is_format(j, "ndjson"))))
+    if (cli_is(j->format, "parquet") || (models && (cli_is(j->format, "csv") || cli_is(j->format, "ndjson"))))
         return 0;
     return cli_fail(CLI_USAGE, "--resume goes with --format %s, not with %s",
                     models ? "ndjson, csv or parquet" : "parquet where a row is not a model", j->format);
@@ -180,9 +175,9 @@ static int check_format(struct job *j)
         j->format = end && !strcmp(end, ".csv")       ? "csv"
                     : end && !strcmp(end, ".parquet") ? "parquet"
                                                       : "ndjson";
-    if (is_format(j, "parquet") && stdout_used && isatty(STDOUT_FILENO))
+    if (cli_is(j->format, "parquet") && stdout_used && isatty(STDOUT_FILENO))
         return cli_fail(CLI_USAGE, "--format parquet is binary: give --output FILE");
-    j->whole = is_format(j, "parquet") || o->profiles || (o->rows && !strcmp(o->rows, "nodes"));
+    j->whole = cli_is(j->format, "parquet") || o->profiles || cli_is(o->rows, "nodes");
     return o->resume ? check_resume(j, stdout_used) : 0;
 }
 
@@ -210,7 +205,7 @@ static int find_device(struct job *j)
         return 0;
     if (o->hw.n > 1 || !strcmp(cli_hw(o), "auto"))
         return cli_fail(CLI_USAGE, "a scan has one device, by its name: --hw NAME (onnxcost hw list)");
-    if (!o->profiles && (!o->rows || strcmp(o->rows, "nodes") != 0))
+    if (!o->profiles && !cli_is(o->rows, "nodes"))
         return cli_fail(CLI_USAGE,
                         "--hw gives rooflines of nodes and profiles: add --rows nodes or --profiles");
     return cli_find_device(o, cli_hw(o), &j->hwdb, &j->scan_opts.device);

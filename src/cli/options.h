@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "onnxcost.h"
 
@@ -162,6 +163,12 @@ void cli_opts_free(struct cli_opts *o);
 /* Whether the options are those of the command. Returns NULL, or the name of the first one that is not, and
  * in *value its value (NULL: none). */
 const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char **value);
+
+/* Whether an option is given with this value. */
+static inline bool cli_is(const char *value, const char *wanted)
+{
+    return value && !strcmp(value, wanted);
+}
 
 /* Is `value` one of the `choices`, which are separated by '|'? */
 bool cli_is_choice(const char *choices, const char *value);

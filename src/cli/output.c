@@ -433,7 +433,7 @@ int cli_step_summary(const struct cli_opts *o, int (*write)(const void *subject,
     struct oc_err err;
     char *text = NULL;
     size_t n = 0;
-    if (!o->format || strcmp(o->format, "github") != 0 || !path || !*path)
+    if (!cli_is(o->format, "github") || !path || !*path)
         return 0;
     FILE *f = open_memstream(&text, &n);
     if (!f)
@@ -491,5 +491,5 @@ static char *made_text(const struct cli_opts *o)
 
 char *cli_page_made(const struct cli_opts *o)
 {
-    return o->embed || (o->format && strcmp(o->format, "html") == 0) ? made_text(o) : NULL;
+    return o->embed || cli_is(o->format, "html") ? made_text(o) : NULL;
 }

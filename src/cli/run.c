@@ -306,7 +306,7 @@ static int take_embed(struct cli_opts *o)
 {
     if (!o->embed)
         return 0;
-    if (!o->format || strcmp(o->format, "html") != 0)
+    if (!cli_is(o->format, "html"))
         return cli_fail(CLI_USAGE, "--embed writes a part of an HTML page: add --format html");
     o->format = "fragment";
     return 0;
@@ -319,7 +319,7 @@ static int take_input_limits(struct cli_opts *o)
     for (size_t i = 0; i < o->limit.n; i++)
         if (oc_input_limits_set(&o->limits, o->limit.item[i], &err))
             return cli_fail_err(&err);
-    o->limits.external_anywhere = o->external_data && !strcmp(o->external_data, "anywhere");
+    o->limits.external_anywhere = cli_is(o->external_data, "anywhere");
     return 0;
 }
 

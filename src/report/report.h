@@ -77,7 +77,7 @@ struct oc_row {
     double overhead_s;                  /* of its launches */
     double what_if_s;                   /* estimate after all steps of --what-if */
     const char *group;                  /* key of its group, NULL: no groups */
-    const char *bound_by, *rule, *scope, *provider, *provenance; /* join rule */
+    const char *bound_by, *rule, *scope, *provider; /* rule: of the join */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };
 
