@@ -166,9 +166,9 @@ int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *give
  * whatever the quality of others (macs_exact, work_exact). */
 bool oc_sum_known(const struct oc_totals *t, uint64_t sum, bool exact);
 
-/* The constant that a node reads as packed weights (blobs of MatMulNBits, bytes of GatherBlockQuantized) and
- * the weights in it; OC_NONE: none. */
-uint32_t oc_packed_value(const struct oc_model *m, const struct oc_node *n, uint64_t *elements);
+/* The weights in an input of packed ones (blobs of MatMulNBits, bytes of GatherBlockQuantized and QMoE); 0: it
+ * has none. */
+uint64_t oc_packed_elements(const struct oc_model *m, const struct oc_node *n, uint32_t slot);
 
 /* ---- mean cost ----------------------------------------------------------------------------------------- */
 

@@ -360,34 +360,48 @@ static uint32_t same_as(const struct constants *k, uint32_t value)
     return k->same ? k->same[value] : value;
 }
 
-uint32_t oc_packed_value(const struct oc_model *m, const struct oc_node *n, uint64_t *elements)
+static uint64_t packed_product(const struct oc_node *n)
 {
-    bool product = oc_equal(n->op_type, "MatMulNBits");
-    uint32_t slot = product ? 1 : 0;
-    if ((!product && !oc_equal(n->op_type, "GatherBlockQuantized")) || n->n_in <= slot ||
-        n->in[slot] == OC_NONE)
-        return OC_NONE;
-    int64_t rows = oc_node_int(n, "N", 0), columns = oc_node_int(n, "K", 0),
-            width = oc_node_int(n, "bits", 4);
-    if (product)
-        return rows > 0 && columns > 0 && oc_mul_u64((uint64_t)rows, (uint64_t)columns, elements)
-                   ? n->in[slot]
-                   : OC_NONE;
-    const struct oc_tensor *t = m->value[n->in[slot]].constant;
-    return t && t->dtype == OC_DT_UINT8 && width > 0 && width <= 8 &&
-                   oc_mul_u64(t->elements, (uint64_t)(8 / width), elements)
-               ? n->in[slot]
-               : OC_NONE;
+    int64_t rows = oc_node_int(n, "N", 0), columns = oc_node_int(n, "K", 0);
+    uint64_t all;
+    return rows > 0 && columns > 0 && oc_mul_u64((uint64_t)rows, (uint64_t)columns, &all) ? all : 0;
+}
+
+static uint64_t packed_bytes(const struct oc_model *m, uint32_t value, int64_t width)
+{
+    const struct oc_tensor *t = m->value[value].constant;
+    uint64_t all;
+    return t && t->dtype == OC_DT_UINT8 && width > 0 && width <= 8 && oc_mul_u64(t->elements, 8, &all)
+               ? all / (uint64_t)width
+               : 0;
+}
+
+uint64_t oc_packed_elements(const struct oc_model *m, const struct oc_node *n, uint32_t slot)
+{
+    if (n->in[slot] == OC_NONE)
+        return 0;
+    if (slot == 1 && oc_equal(n->op_type, "MatMulNBits"))
+        return packed_product(n);
+    if (slot == 0 && oc_equal(n->op_type, "GatherBlockQuantized"))
+        return packed_bytes(m, n->in[slot], oc_node_int(n, "bits", 4));
+    if ((slot == 2 || slot == 5 || slot == 8) && oc_equal(n->op_type, "QMoE"))
+        return packed_bytes(m, n->in[slot], oc_node_int(n, "expert_weight_bits", 4));
+    return 0;
 }
 
 /* Elements that a constant represents. */
 static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value,
                                  const struct constants *k)
 {
-    uint64_t unpacked = 0;
-    uint32_t packed =
-        k->user[value] ? oc_packed_value(e->m, &e->m->node[k->user[value] - 1], &unpacked) : OC_NONE;
-    return packed != OC_NONE && same_as(k, packed) == value ? unpacked : elements;
+    if (!k->user[value])
+        return elements;
+    const struct oc_node *n = &e->m->node[k->user[value] - 1];
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint64_t unpacked = oc_packed_elements(e->m, n, i);
+        if (unpacked && same_as(k, n->in[i]) == value)
+            return unpacked;
+    }
+    return elements;
 }
 
 static void params_count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements,

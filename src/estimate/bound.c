@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/ck.h"
-#include "estimate/curve.h"
 #include "estimate/kernels.h"
 #include "onnxcost.h"
 
@@ -311,6 +310,8 @@ static uint64_t dims_of(const struct oc_analysis *a, uint32_t value, unsigned fr
 uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node)
 {
     const struct oc_node *n = &a->model->node[node];
+    if (a->model->unknown_weights)
+        return a->cost[node].rd_wt;
     if (!oc_op_is(a->op[node], OC_F_EXPERTS) || a->counting->moe_expected || n->n_in < 3 ||
         n->in[0] == OC_NONE || n->in[2] == OC_NONE)
         return 0;
@@ -392,7 +393,7 @@ static uint8_t also_for(const struct maker *k, uint32_t node)
 {
     const struct oc_node *n = &k->m->node[node];
     unsigned from[2] = {OC_DT_UNDEFINED, OC_DT_UNDEFINED};
-    uint8_t also = 0;
+    uint8_t also = k->m->unknown_weights ? OC_ALSO_I8 | OC_ALSO_F8 | OC_ALSO_F4 : 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] != OC_NONE && k->a->is_const[n->in[i]])
             also |= also_for_weight(k->a->type[n->in[i]].dtype);
@@ -578,7 +579,7 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
         bound_add(&all->weight_bytes, w.weight_bytes);
         uint64_t spare = oc_bound_spare_weights(k->a, i);
         bound_add(&before, k->a->cost[i].rd_wt - spare);
-        out->fewest_experts |= spare > 0;
+        out->fewest_experts |= spare > 0 && !k->m->unknown_weights;
     }
     out->weights_stored = k->a->total->const_bytes;
     out->weights_before = before;
@@ -639,15 +640,6 @@ static double known_time(const struct oc_device *device, const struct oc_work *w
 static bool has_class(const struct oc_device *d, unsigned cls)
 {
     return d->peak[OC_HW_VECTOR][cls] || d->peak[OC_HW_MATRIX][cls];
-}
-
-bool oc_bound_keeps_tensors(const struct oc_device *device)
-{
-    const struct oc_hw_level *dram = oc_device_dram(device);
-    bool on_chip = false;
-    for (size_t i = 0; i < device->n_level; i++)
-        on_chip |= &device->level[i] != dram && device->level[i].size;
-    return !on_chip || oc_cal_device_kind(device) == OC_CAL_NPU;
 }
 
 /* 8-bit integers without a peak may be of any speed; narrow floats without one are not in the hardware. */

@@ -10,6 +10,7 @@
  *    arithmetic, all weights, the inputs and the outputs of the model together are a second bound.
  *  - Convolutions with stride 1 may use Winograd's algorithm in tiles of 8; products of dequantized tensors
  *    may run in that type, products with weights in narrow floats or GGUF's blocks on 8 or 4 bits.
+ *  - Weights of a quantization that is not modelled move nothing, and their products may run in any type.
  *  - Mixtures of experts read the weights of one token's experts: all tokens may choose the same.
  *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for
  *    several queries, which takes fewer multiplications, and skip masked ones: then its scores and sums count
@@ -63,7 +64,7 @@ void oc_bound_load_make(const struct oc_analysis *a, const struct oc_recast *as,
 void oc_bound_loads_make(const struct oc_analysis *a, const struct oc_recast *const *as, size_t n,
                          struct oc_arena *arena, struct oc_bound_load *out);
 
-/* Bytes of the constants that an operator reads, but need not: experts. */
+/* Bytes of the constants that an operator reads, but need not: experts, all whose types are unknown. */
 uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node);
 
 /* Seconds of a run; NAN: the device file has no figure for any of the work. */

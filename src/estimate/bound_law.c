@@ -5,7 +5,17 @@
 #include <string.h>
 
 #include "analyze/closed_form.h"
+#include "estimate/curve.h"
 #include "onnxcost.h"
+
+bool oc_bound_keeps_tensors(const struct oc_device *device)
+{
+    const struct oc_hw_level *dram = oc_device_dram(device);
+    for (size_t i = 0; i < device->n_level; i++)
+        if (&device->level[i] != dram && device->level[i].size)
+            return oc_cal_device_kind(device) == OC_CAL_NPU;
+    return true;
+}
 
 struct runner {
     const struct oc_law_source *source;

@@ -465,14 +465,16 @@ static void unpack_labels(struct groups *g)
     const struct oc_model *m = g->l->model;
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &m->node[i];
-        uint64_t elements;
-        uint32_t value = oc_packed_value(m, n, &elements);
-        if (value == OC_NONE)
-            continue;
-        int64_t bits = oc_node_int(n, "bits", -1), block = oc_node_int(n, "block_size", -1);
-        g->elements[value] = elements;
-        g->label[value] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
-                                    (long long)(bits > 0 ? bits : 4), (long long)block);
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            uint64_t elements = oc_packed_elements(m, n, k);
+            if (!elements)
+                continue;
+            int64_t bits = oc_node_int(n, k >= 2 ? "expert_weight_bits" : "bits", -1),
+                    block = oc_node_int(n, "block_size", -1);
+            g->elements[n->in[k]] = elements;
+            g->label[n->in[k]] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
+                                           (long long)(bits > 0 ? bits : 4), (long long)block);
+        }
     }
 }
 

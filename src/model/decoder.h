@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/json_read.h"
 #include "model/stored.h"
 
 enum oc_decoder_trait {
@@ -51,6 +52,24 @@ struct oc_packing {
     struct oc_packing *next;
 };
 
+/* What quantization_config, or the quantization of MLX, says; numbers -1: nothing. */
+struct oc_quant {
+    struct oc_arena *arena;
+    const char *method, *algo, *format, *type, *strategy;
+    int64_t bits, block, square, act_bits;
+    int8_t symmetric, zeros, four, eight, twice, head;
+    struct oc_packing *own; /* modules with a packing of their own; -1: as the others */
+    uint32_t n_own, groups;
+    bool mlx, configured; /* there is `quantization`, `quantization_config` */
+    bool unclear;         /* something in it is not modelled */
+    bool pattern;         /* an exception that may be any of the layers */
+};
+#define OC_QUANT_NONE(a)                                                                                     \
+    {                                                                                                        \
+        .arena = (a), .bits = -1, .block = -1, .square = -1, .act_bits = -1, .symmetric = -1, .zeros = -1,   \
+        .four = -1, .eight = -1, .twice = -1, .head = -1                                                     \
+    }
+
 struct oc_decoder {
     const char *type; /* model_type, as in the file */
     unsigned traits;  /* enum oc_decoder_trait */
@@ -64,17 +83,26 @@ struct oc_decoder {
     int64_t window;                              /* 0: none */
     uint8_t *windowed, *linear;                  /* by layer; linear NULL: none */
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
-    int dtype;                      /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
-    int packed_dtype;               /* of the experts, and with scale_block of the other layers; 0: dtype */
-    int64_t scale_block;            /* a scale for so many rows and columns; 0: none */
+    int dtype;              /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
+    bool dtype_known;       /* the file says it */
+    int packed_dtype;       /* of the experts, and with packs_all of the other layers; 0: dtype */
+    bool packs_all, scaled; /* scaled: with a scale for so many rows and columns (0: all) */
+    int64_t scale_rows, scale_columns;
     bool part;                      /* the file describes other parts too (images, sound) */
     const char *other_quantization; /* one that is not modelled, NULL */
-    int64_t bits, block;            /* weights packed in blocks (GPTQ, AWQ, MLX); bits 0: not */
+    int64_t bits, block;            /* integers in blocks of a row, block 0: the row; bits 0: not */
+    int scale_dtype;                /* 0: dtype */
+    bool zeros, int_products;       /* with zero points; activations are of 8 bits, too */
     bool mlx;                       /* with a bias for each block, also embeddings and the last layer */
-    const struct oc_packing *own;   /* modules that MLX packs in another way; NULL: none */
+    const struct oc_packing *own;   /* modules that are packed in another way; NULL: none */
     bool relu;                      /* activation of a plain MLP; otherwise GELU */
     bool gelu;                      /* activation of a gated MLP; otherwise SiLU */
 };
+
+/* Reads an object; mlx: it is `quantization`. */
+void oc_quant_read(struct oc_quant *q, struct oc_json *j, bool mlx);
+/* With the sizes, experts and types of the decoder known. */
+void oc_quant_apply(const struct oc_quant *q, struct oc_decoder *d);
 
 /* Reads and checks the text of a config.json; lists and texts are in the arena. OC_EUNSUPPORTED: another kind
  * of model, or a part that is not built. source: begins messages, "config.json". */

@@ -7,7 +7,7 @@
 #include "model/decoder.h"
 #include "shape/type.h"
 
-enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4, MAX_OWN = 8192 };
+enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MAX_NESTED = 4 };
 #define MAX_WIDTH INT64_C(16777216)
 
 /* ---- families --------------------------------------------------------------------------------------- */
@@ -148,11 +148,11 @@ const char *oc_decoder_of_gguf(const char *architecture, bool correction, bool *
 /* What the file says; numbers -1: nothing. */
 struct members {
     struct oc_arena *arena;
-    const char *type, *inner_type, *dtype, *act, *quantization;
+    const char *type, *inner_type, *dtype, *act;
     int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions, window, window_step;
     int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step;
-    int64_t q_rank, kv_rank, nope, rope, v_head, bits, block;
-    int64_t segments, interval, key_heads, value_heads, key_head, value_head, kernel, scale_block;
+    int64_t q_rank, kv_rank, nope, rope, v_head;
+    int64_t segments, interval, key_heads, value_heads, key_head, value_head, kernel;
     int64_t rotated; /* elements of a head */
     double rotary;
     int8_t alibi, multi_query, new_decoder, bias;
@@ -161,14 +161,11 @@ struct members {
     uint8_t *windowed;
     uint32_t n_windowed;
     struct oc_str text_config; /* the object, n 0: none */
-    struct oc_packing *own;    /* modules that `quantization` names; -1: as the others */
-    uint32_t n_own;
-    bool mlx, configured; /* there is the object `quantization` of MLX, or `quantization_config` */
-    bool other_mode;      /* of MLX, not affine */
-    bool linear_layers;   /* layer_types has some with linear attention */
-    bool other_layers;    /* and some without attention */
-    bool vision;          /* images are described too */
-    bool only_mlp;        /* some layers are listed as having no experts */
+    struct oc_quant quant;
+    bool linear_layers; /* layer_types has some with linear attention */
+    bool other_layers;  /* and some without attention */
+    bool vision;        /* images are described too */
+    bool only_mlp;      /* some layers are listed as having no experts */
 };
 
 #define AT(field) offsetof(struct members, field)
@@ -224,8 +221,6 @@ static const struct {
         {"linear_key_head_dim", AT(key_head)},
         {"linear_value_head_dim", AT(value_head)},
         {"linear_conv_kernel_dim", AT(kernel)},
-        {"bits", AT(bits)},
-        {"group_size", AT(block)},
 },
   flags[] =
       {
@@ -247,13 +242,8 @@ static const struct {
           {"parallel_attn", AT(parallel)},
 },
   texts[] = {
-      {"model_type", AT(type)},
-      {"torch_dtype", AT(dtype)},
-      {"dtype", AT(dtype)},
-      {"hidden_act", AT(act)},
-      {"hidden_activation", AT(act)},
-      {"activation_function", AT(act)},
-      {"quant_method", AT(quantization)},
+      {"model_type", AT(type)}, {"torch_dtype", AT(dtype)},     {"dtype", AT(dtype)},
+      {"hidden_act", AT(act)},  {"hidden_activation", AT(act)}, {"activation_function", AT(act)},
 };
 
 static void read_layer_types(struct members *m, struct oc_json *j)
@@ -309,15 +299,6 @@ static bool read_text(struct members *m, struct oc_json *j, const char *key)
     return false;
 }
 
-/* Rows and columns of a scale, which are equal. */
-static void read_block_size(struct members *m, struct oc_json *j)
-{
-    int64_t v;
-    for (oc_json_enter(j); oc_json_item(j);)
-        if (oc_json_i64(j, &v))
-            m->scale_block = v;
-}
-
 /* A multimodal model has its decoder in text_config: kept, to be read last. */
 static void keep_text_config(struct members *m, struct oc_json *j)
 {
@@ -326,32 +307,7 @@ static void keep_text_config(struct members *m, struct oc_json *j)
         m->text_config = oc_str(OC_COPY_ARRAY(m->arena, text.s, text.n), text.n);
 }
 
-/* A module that MLX's `quantization` names: a boolean, or an object with its own members. */
-static bool read_own(struct members *m, struct oc_json *j, struct oc_str key)
-{
-    enum oc_json_type type = oc_json_peek(j);
-    struct oc_str k;
-    if (type != OC_JSON_OBJECT && type != OC_JSON_TRUE && type != OC_JSON_FALSE)
-        return false;
-    struct oc_packing *p = OC_NEW(m->arena, struct oc_packing);
-    *p = (struct oc_packing){oc_strndup(m->arena, key.s, key.n), type == OC_JSON_FALSE ? 0 : -1, -1, m->own};
-    m->own = p;
-    m->n_own++;
-    if (!oc_json_enter_type(j, OC_JSON_OBJECT))
-        return true;
-    while (oc_json_member(j, &k))
-        if (oc_str_eq(k, "bits"))
-            oc_json_i64(j, &p->bits);
-        else if (oc_str_eq(k, "group_size"))
-            oc_json_i64(j, &p->block);
-        else if (oc_str_eq(k, "mode"))
-            m->other_mode |= oc_json_string(j, &k) && !oc_str_eq(k, "affine");
-        else
-            oc_json_skip(j);
-    return true;
-}
-
-static void read_object(struct members *m, struct oc_json *j, unsigned depth, bool in_mlx)
+static void read_object(struct members *m, struct oc_json *j, unsigned depth)
 {
     struct oc_str k;
     char key[64];
@@ -360,24 +316,16 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth, bo
         memcpy(key, k.s, n);
         key[n] = '\0';
         enum oc_json_type type = oc_json_peek(j);
-        bool mlx = !strcmp(key, "quantization"), config = !strcmp(key, "quantization_config");
-        bool nested = mlx || config || !strcmp(key, "rope_parameters");
+        bool mlx = !strcmp(key, "quantization");
         m->vision |= type == OC_JSON_OBJECT && !strcmp(key, "vision_config");
-        if (type == OC_JSON_OBJECT && nested && depth < MAX_NESTED) {
-            m->mlx |= mlx;
-            m->configured |= config;
-            read_object(m, j, depth + 1, mlx);
-        } else if (in_mlx && read_own(m, j, k)) {
-            continue;
-        } else if (in_mlx && !strcmp(key, "mode")) {
-            struct oc_str mode;
-            m->other_mode |= oc_json_string(j, &mode) && !oc_str_eq(mode, "affine");
-        } else if (type == OC_JSON_OBJECT && !strcmp(key, "text_config"))
+        if (type == OC_JSON_OBJECT && (mlx || !strcmp(key, "quantization_config")))
+            oc_quant_read(&m->quant, j, mlx);
+        else if (type == OC_JSON_OBJECT && !strcmp(key, "rope_parameters") && depth < MAX_NESTED)
+            read_object(m, j, depth + 1);
+        else if (type == OC_JSON_OBJECT && !strcmp(key, "text_config"))
             keep_text_config(m, j);
         else if (type == OC_JSON_ARRAY && !strcmp(key, "layer_types"))
             read_layer_types(m, j);
-        else if (type == OC_JSON_ARRAY && !strcmp(key, "weight_block_size"))
-            read_block_size(m, j);
         else if (type == OC_JSON_ARRAY && !strcmp(key, "mlp_only_layers"))
             for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
                 m->only_mlp = true;
@@ -542,80 +490,6 @@ static int linear_layers(const struct members *m, const struct family *f, struct
     return 0;
 }
 
-static bool is_packing(int64_t bits, int64_t block)
-{
-    return (bits == 2 || bits == 4 || bits == 8) && block >= 16 && block <= 1024;
-}
-
-/* MLX packs every Linear and Embedding module, with a scale and a bias for each group (affine). Experts and
- * the projections of latent attention are in modules of other kinds. */
-static bool mlx_weights(const struct members *m, struct oc_decoder *d)
-{
-    static const char *const modules[] = {"q_proj",    "k_proj",       "v_proj",    "o_proj",
-                                          "gate_proj", "up_proj",      "down_proj", "fc1",
-                                          "fc2",       "embed_tokens", "lm_head"};
-    if (m->quantization || m->other_mode || m->experts > 0 || d->traits & (OC_DEC_LATENT | OC_DEC_HYBRID) ||
-        !is_packing(m->bits, m->block) || m->n_own > MAX_OWN)
-        return false;
-    for (struct oc_packing *p = m->own; p; p = p->next) {
-        const char *dot = strrchr(p->module, '.'), *last = dot ? dot + 1 : p->module;
-        size_t at = 0;
-        while (at < OC_COUNT(modules) && strcmp(last, modules[at]) != 0)
-            at++;
-        p->bits = p->bits < 0 ? m->bits : p->bits;
-        p->block = p->block < 0 ? m->block : p->block;
-        if (at == OC_COUNT(modules) || (p->bits && !is_packing(p->bits, p->block)))
-            return false;
-    }
-    d->mlx = true;
-    d->own = m->own;
-    d->bits = m->bits;
-    d->block = m->block;
-    return true;
-}
-
-void oc_decoder_note_quantization(const struct oc_decoder *d, bool stored, struct oc_diags *diags)
-{
-    const char *type = d->dtype == 10 ? "float16" : d->dtype == 16 ? "bfloat16" : "float32";
-    if (d->other_quantization)
-        oc_diag_add(
-            diags, OC_WARNING, "W-quantization", d->other_quantization,
-            stored
-                ? "this quantization is not modelled: weights that the file stores as integers are counted "
-                  "as %s, also in bounds, and scales are not"
-                : "this quantization is not modelled: weights are counted as %s, also in bounds; "
-                  "safetensors files give the types of floats",
-            type);
-}
-
-static void weights(const struct members *m, struct oc_decoder *d)
-{
-    const char *name = m->quantization ? m->quantization
-                       : m->mlx        ? "quantization"
-                       : m->configured ? "quantization_config"
-                                       : NULL;
-    d->dtype = m->dtype && !strcmp(m->dtype, "float16")    ? 10
-               : m->dtype && !strcmp(m->dtype, "bfloat16") ? 16
-                                                           : 1;
-    if (!name || (m->mlx && mlx_weights(m, d)))
-        return;
-    bool packed = !strcmp(name, "gptq") || !strcmp(name, "awq");
-    if (packed && m->bits != 2 && is_packing(m->bits, m->block)) {
-        d->bits = m->bits;
-        d->block = m->block;
-        return;
-    }
-    bool experts = !strcmp(name, "mxfp4") && d->traits & OC_DEC_SINKS; /* gpt-oss */
-    bool squares = !strcmp(name, "fp8") && m->scale_block >= 16 && m->scale_block <= 1024;
-    if (experts || squares) {
-        d->packed_dtype = experts ? OC_DT_MXFP4 : OC_DT_FLOAT8E4M3FN;
-        d->scale_block = squares ? m->scale_block : 0;
-        d->dtype = m->dtype ? d->dtype : OC_DT_BFLOAT16;
-        return;
-    }
-    d->other_quantization = name;
-}
-
 static void traits(const struct members *m, const struct family *f, struct oc_decoder *d)
 {
     bool tied = m->tied >= 0 ? m->tied : (d->traits & OC_DEC_TIED) != 0;
@@ -654,11 +528,14 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_decod
     if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
         return oc_fail(err, OC_EUNSUPPORTED, "norms of queries and keys are not built for '%s'", d->type);
     traits(m, f, d);
-    weights(m, d);
-    return sizes(m, f, d, err) || experts(m, d, err) || latent(m, d, err) || windows(m, f, arena, d, err) ||
-                   linear_layers(m, f, arena, d, err)
-               ? -1
-               : 0;
+    d->dtype_known = m->dtype;
+    d->dtype = m->dtype && !strcmp(m->dtype, "float16")    ? OC_DT_FLOAT16
+               : m->dtype && !strcmp(m->dtype, "bfloat16") ? OC_DT_BFLOAT16
+                                                           : OC_DT_FLOAT;
+    if (sizes(m, f, d, err) || experts(m, d, err))
+        return -1;
+    oc_quant_apply(&m->quant, d);
+    return latent(m, d, err) || windows(m, f, arena, d, err) || linear_layers(m, f, arena, d, err) ? -1 : 0;
 }
 
 static int read_text_of(struct members *m, const void *data, size_t n, struct oc_err *err)
@@ -666,7 +543,7 @@ static int read_text_of(struct members *m, const void *data, size_t n, struct oc
     struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_json *j = oc_json_open(s);
     uint64_t at = 0;
-    read_object(m, j, 0, false);
+    read_object(m, j, 0);
     const char *bad = oc_json_error(j, &at);
     if (!bad && oc_json_truncated(j))
         bad = "the text ends inside a value";
@@ -680,7 +557,7 @@ static int read_text_of(struct members *m, const void *data, size_t n, struct oc
 int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
                     struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err)
 {
-    struct members m = {.arena = arena, .rotary = -1};
+    struct members m = {.arena = arena, .rotary = -1, .quant = OC_QUANT_NONE(arena)};
     for (size_t i = 0; i < OC_COUNT(numbers); i++)
         *(int64_t *)((char *)&m + numbers[i].at) = -1;
     for (size_t i = 0; i < OC_COUNT(flags); i++)

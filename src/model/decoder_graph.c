@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "model/decoder_graph.h"
 
 static const char *linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
@@ -303,29 +304,49 @@ static const char *gated_mlp(struct decoder_graph *g, const char *module, const 
     return x;
 }
 
+/* A layer of all experts, [rows, columns] each: weights, scales if they are packed, and bias. */
+static void expert_layer(struct decoder_graph *g, const char *module, int64_t rows, int64_t columns,
+                         const char **in)
+{
+    const struct oc_decoder *d = g->d;
+    int64_t e = d->experts, block = d->block ? d->block : columns, blocks = oc_ceil_div(columns, block);
+    bool bias = d->traits & OC_DEC_EXPERT_BIAS;
+    struct oc_gw_place p = oc_gw_enter(&g->w, module);
+    if (d->bits) {
+        *in++ = oc_dec_weight(g, "weight", UINT8, 3,
+                              (const int64_t[]){e, rows, blocks * oc_ceil_div(block * d->bits, 8)});
+        *in++ = oc_dec_weight(g, "scales", (unsigned)d->scale_dtype, 3, (const int64_t[]){e, rows, blocks});
+    } else {
+        *in++ = EXPERT(g, "weight", e, rows, columns);
+    }
+    *in = bias ? WEIGHT(g, "bias", e, rows) : "";
+    oc_gw_leave(&g->w, p);
+}
+
 static const char *expert_layers(struct decoder_graph *g, const char *x)
 {
     const struct oc_decoder *d = g->d;
-    bool bias = d->traits & OC_DEC_EXPERT_BIAS;
     int64_t e = d->experts, inner = d->expert_mlp;
+    size_t step = d->bits ? 3 : 2;
     const char *score = oc_dec_product(g, "gate", x, d->width, e, d->traits & OC_DEC_ROUTER_BIAS, false);
     if (d->traits & OC_DEC_CORRECTION)
         score = OP(g, "Add", score, WEIGHT(g, "gate.e_score_correction_bias", e));
     score = RESHAPE(g, score, -1, e);
     struct oc_gw_place p = oc_gw_enter(&g->w, "experts");
-    const char *in[] = {x,
-                        score,
-                        EXPERT(g, "gate_proj.weight", e, inner, d->width),
-                        bias ? WEIGHT(g, "gate_proj.bias", e, inner) : "",
-                        EXPERT(g, "down_proj.weight", e, d->width, inner),
-                        bias ? WEIGHT(g, "down_proj.bias", e, d->width) : "",
-                        EXPERT(g, "up_proj.weight", e, inner, d->width),
-                        bias ? WEIGHT(g, "up_proj.bias", e, inner) : NULL,
-                        NULL};
+    const char *in[2 + 3 * 3 + 1] = {x, score};
+    expert_layer(g, "gate_proj", inner, d->width, in + 2);
+    expert_layer(g, "down_proj", d->width, inner, in + 2 + step);
+    expert_layer(g, "up_proj", inner, d->width, in + 2 + 2 * step);
+    if (!*in[1 + 3 * step]) /* the last bias */
+        in[1 + 3 * step] = NULL;
     oc_gw_attr_i(&g->w, "k", d->active);
     oc_gw_attr_i(&g->w, "normalize_routing_weights", 1);
     oc_gw_attr_s(&g->w, "activation_type", "silu");
-    const char *y = oc_gw_node(&g->w, "com.microsoft", "MoE", in, NULL);
+    if (d->bits) {
+        oc_gw_attr_i(&g->w, "expert_weight_bits", d->bits);
+        oc_gw_attr_i(&g->w, "block_size", d->block ? d->block : d->width);
+    }
+    const char *y = oc_gw_node(&g->w, "com.microsoft", d->bits ? "QMoE" : "MoE", in, NULL);
     oc_gw_leave(&g->w, p);
     return y;
 }

@@ -272,20 +272,27 @@ const char *oc_dec_weight(struct decoder_graph *g, const char *name, unsigned dt
     return full;
 }
 
-/* How the weights of the current module are packed. A file for images and text has more parts in names. */
-static struct oc_packing packing_of(struct decoder_graph *g, int64_t in)
+/* The packing that the current module has of its own; NULL: none. A file for images and text has more parts
+ * in names. */
+static const struct oc_packing *own_packing(const struct decoder_graph *g)
 {
-    struct oc_packing all = {.bits = g->d->bits, .block = g->d->block};
     size_t n = strlen(g->w.scope);
     for (const struct oc_packing *p = g->d->own; p; p = p->next) {
         size_t m = strlen(p->module);
-        if (m >= n && !strcmp(p->module + m - n, g->w.scope) && (m == n || p->module[m - n - 1] == '.')) {
-            all = *p;
-            break;
-        }
+        if (m >= n && !strcmp(p->module + m - n, g->w.scope) && (m == n || p->module[m - n - 1] == '.'))
+            return p;
     }
+    return NULL;
+}
+
+/* How the weights of the current module are packed. */
+static struct oc_packing packing_of(struct decoder_graph *g, int64_t in)
+{
+    const struct oc_packing *own = own_packing(g);
+    struct oc_packing all = own ? *own : (struct oc_packing){.bits = g->d->bits, .block = g->d->block};
     if (g->d->mlx && all.bits && in % all.block)
         all.bits = 0;
+    all.block = all.block > 0 ? all.block : in;
     return all;
 }
 
@@ -293,7 +300,8 @@ static struct oc_dec_packed packed_matrix(struct decoder_graph *g, struct oc_pac
                                           int64_t columns)
 {
     const struct oc_decoder *d = g->d;
-    int64_t blocks = oc_ceil_div(columns, as.block), row[] = {rows, blocks, as.block * as.bits / 8};
+    int64_t blocks = oc_ceil_div(columns, as.block),
+            row[] = {rows, blocks, oc_ceil_div(as.block * as.bits, 8)};
     struct oc_dec_packed p = {.as = as, .zeros = ""};
     if (d->mlx) {
         p.weight = oc_dec_weight(g, "weight", UINT8, 2, (const int64_t[]){rows, blocks * row[2]});
@@ -302,7 +310,10 @@ static struct oc_dec_packed packed_matrix(struct decoder_graph *g, struct oc_pac
         return p;
     }
     p.weight = oc_dec_weight(g, "qweight", UINT8, 3, row);
-    p.scales = WEIGHT(g, "scales", rows * blocks);
+    p.scales = oc_dec_weight(g, "scales", (unsigned)d->scale_dtype, 1, (const int64_t[]){rows * blocks});
+    if (d->zeros)
+        p.zeros =
+            oc_dec_weight(g, "qzeros", UINT8, 1, (const int64_t[]){rows * oc_ceil_div(blocks * as.bits, 8)});
     return p;
 }
 
@@ -313,17 +324,21 @@ const char *oc_dec_packed_product(struct decoder_graph *g, const char *x, const 
     oc_gw_attr_i(&g->w, "N", out);
     oc_gw_attr_i(&g->w, "bits", p->as.bits);
     oc_gw_attr_i(&g->w, "block_size", p->as.block);
+    if (g->d->int_products)
+        oc_gw_attr_i(&g->w, "accuracy_level", 4);
     return *p->zeros ? CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales, p->zeros)
                      : CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales);
 }
 
-/* The same for a matrix of 8-bit floating-point numbers, with a scale for each square. */
+/* The same for a matrix of 8-bit floating-point numbers, with a scale for each block of rows and columns. */
 static const char *scaled_product(struct decoder_graph *g, const char *x, int64_t in, int64_t out)
 {
     const struct oc_decoder *d = g->d;
-    int64_t rows = oc_ceil_div(out, d->scale_block), columns = oc_ceil_div(in, d->scale_block);
+    int64_t rows = d->scale_rows ? oc_ceil_div(out, d->scale_rows) : 1,
+            columns = d->scale_columns ? oc_ceil_div(in, d->scale_columns) : 1;
     const char *w = oc_dec_weight(g, "weight", (unsigned)d->packed_dtype, 2, (const int64_t[]){out, in});
-    const char *scales = oc_dec_weight(g, "weight_scale_inv", FLOAT, 2, (const int64_t[]){rows, columns});
+    const char *scales =
+        oc_dec_weight(g, "weight_scale_inv", (unsigned)d->scale_dtype, 2, (const int64_t[]){rows, columns});
     return CONTRIB_OP(g, "MatMulBlockQuantizedFp8Weight", x, w, scales);
 }
 
@@ -336,9 +351,12 @@ const char *oc_dec_product(struct decoder_graph *g, const char *module, const ch
     if ((packed || g->d->mlx) && as.bits) {
         struct oc_dec_packed matrix = packed_matrix(g, as, out, in);
         x = oc_dec_packed_product(g, x, &matrix, in, out);
+    } else if (packed && g->d->scaled && !own_packing(g)) {
+        x = scaled_product(g, x, in, out);
     } else {
-        x = packed && g->d->scale_block ? scaled_product(g, x, in, out)
-                                        : OP(g, "MatMul", x, WEIGHT(g, "weight", in, out));
+        unsigned dtype =
+            (unsigned)(packed && g->d->packs_all && !g->d->scaled ? g->d->packed_dtype : g->d->dtype);
+        x = OP(g, "MatMul", x, oc_dec_weight(g, "weight", dtype, 2, (const int64_t[]){in, out}));
     }
     if (bias)
         x = OP(g, "Add", x, WEIGHT(g, "bias", out));

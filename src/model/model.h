@@ -176,7 +176,8 @@ struct oc_model {
     uint64_t init_bytes;              /* stored bytes of all initializers */
     const struct oc_capture *capture; /* outer values read by bodies, sorted by node */
     uint32_t n_capture;
-    bool has_origins; /* some node has metadata that name its module */
+    bool unknown_weights; /* their types are: a quantization that is not modelled */
+    bool has_origins;     /* some node has metadata that name its module */
 };
 
 /* Loads a file that contains one TensorProto. *holder owns the memory of *out: free it with oc_model_free. */

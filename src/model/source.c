@@ -61,7 +61,8 @@ static void compare_weights(struct source *s, const struct oc_decoder *d, struct
 {
     struct oc_stored_sum stored = oc_stored_decoder(&s->stored, d->layers, d->traits & OC_DEC_TIED);
     bool packed = d->packed_dtype || d->mlx; /* counted exactly, but not by the types of stored tensors */
-    if ((d->bits && !d->mlx) || d->other_quantization || d->part || (packed && s->stored.n))
+    bool rough = (d->bits && !d->mlx) || (d->packs_all && d->scale_rows < 2); /* but for a few scalars */
+    if (rough || d->other_quantization || d->part || (packed && s->stored.n))
         return;
     if (stored.elements != built.elements && s->stored.n)
         note_difference(s, d->type, "parameters", stored.elements, built.elements);
@@ -71,12 +72,22 @@ static void compare_weights(struct source *s, const struct oc_decoder *d, struct
         note_difference(s, d->type, "bytes", (uint64_t)s->total_bytes, built.bytes + bytes_beyond(s, d));
 }
 
+/* Matrices of integers: packed weights. */
+static bool has_integers(const struct source *s)
+{
+    for (uint32_t i = 0; i < s->stored.n; i++)
+        if (s->stored.item[i].rank > 1 && oc_dtype_info(s->stored.item[i].dtype)->kind != OC_KIND_FLOAT)
+            return true;
+    return false;
+}
+
 static int build_decoder(struct source *s, const char *name, const void *config, size_t n)
 {
     struct oc_decoder d;
     if (oc_decoder_read(name, config, n, &s->m->arena, &s->m->diags, &d, s->err))
         return -1;
     oc_decoder_note_quantization(&d, s->stored.n > 0, &s->m->diags);
+    s->m->unknown_weights = d.other_quantization && (!s->stored.n || has_integers(s));
     if (s->stored.n && !oc_stored_any(&s->stored, "pooler."))
         d.traits &= ~(unsigned)OC_DEC_POOLER;
     compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));

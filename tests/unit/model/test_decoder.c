@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "estimate/bound.h"
 #include "model/decoder.h"
 #include "onnxcost.h"
 #include "onnxcost/llm.h"
@@ -285,7 +286,7 @@ static void packed_weights_are_counted_unpacked(void **state)
     oc_analysis_free(b);
     oc_model_free(m);
     oc_model_free(plain);
-    m = load_config(TYPE("llama") SMALL ",\"quantization_config\":{\"quant_method\":\"fp8\"}}");
+    m = load_config(TYPE("llama") SMALL ",\"quantization_config\":{\"quant_method\":\"hqq\"}}");
     const struct oc_diag *diag;
     assert_int_equal(oc_model_diags(m, &diag), 1);
     assert_string_equal(diag[0].code, "W-quantization");
@@ -372,9 +373,109 @@ static void quantized_types_have_their_bytes(void **state)
     char text[2][1024];
     snprintf(text[0], sizeof(text[0]), TYPE("gpt_oss") SMALL "%s}", experts);
     snprintf(text[1], sizeof(text[1]),
-             TYPE("gpt_oss") SMALL "%s,\"quantization_config\":{\"quant_method\":\"mxfp4\"}}", experts);
+             TYPE("gpt_oss") SMALL "%s,\"quantization_config\":{\"quant_method\":\"mxfp4\","
+                                   "\"modules_to_not_convert\":[\"model.layers.*.self_attn\"]}}",
+             experts);
     uint64_t weights = UINT64_C(12) * 4 * 3 * 64 * 128;
     assert_int_equal(constant_bytes(text[0]) - constant_bytes(text[1]), weights * 2 - weights / 32 * 17);
+}
+
+static void expect_params_of_plain(const char *packed, const char *plain);
+
+#define QUANT(text)    TYPE("llama") SMALL ",\"quantization_config\":{" text "}}"
+#define GROUP(weights) "\"config_groups\":{\"group_0\":{\"targets\":[\"Linear\"],\"weights\":{" weights "}}}"
+
+/* Bits of a weight and bytes of scales in a layer that has 7 matrices and 64 + 32 + 32 + 64 + 2 * 128 + 64 = 512
+ * rows; 36,864 weights, 2 bytes before. */
+static void quantizations_have_the_bytes_of_their_formats(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int bits, scales;
+    } row[] = {
+        {QUANT("\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":-1,\"sym\":true"), 4, 512 * 2},
+        {QUANT("\"quant_method\":\"gptq\",\"bits\":3,\"group_size\":32,\"sym\":true"), 3, 1152 * 2},
+        {QUANT("\"quant_method\":\"gptq\",\"bits\":8,\"group_size\":64,\"sym\":true"), 8, 576 * 2},
+        {QUANT("\"quant_method\":\"awq\",\"bits\":4,\"group_size\":32,\"zero_point\":true"), 4,
+         1152 * 2 + 1152 / 2},
+        {QUANT("\"quant_method\":\"fp8\",\"activation_scheme\":\"static\""), 8, 7 * 4},
+        {QUANT("\"quant_method\":\"fbgemm_fp8\",\"modules_to_not_convert\":[\"lm_head\"]"), 8, 512 * 4},
+        {QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\""), 8, 7 * 4},
+        {QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\",\"group_size\":16"), 4, 36864 / 16},
+        {QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"nvfp4-pack-quantized\"," GROUP(
+             "\"num_bits\":4,\"type\":\"float\",\"strategy\":\"tensor_group\",\"group_size\":16")),
+         4, 36864 / 16},
+        {QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\"," GROUP(
+             "\"num_bits\":4,\"type\":\"int\",\"strategy\":\"group\",\"group_size\":32,\"symmetric\":true")),
+         4, 1152 * 2},
+        {QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\"," GROUP(
+             "\"num_bits\":8,\"type\":\"int\",\"strategy\":\"channel\",\"symmetric\":true")),
+         8, 512 * 2},
+        {QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\",\"ignore\":[\"re:"
+               ".*lm_head\"]," GROUP("\"num_bits\":8,\"type\":\"float\",\"strategy\":\"channel\"")),
+         8, 512 * 2},
+        {QUANT("\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true"), 4, 576 * 4},
+        {QUANT("\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_use_double_quant\":true"),
+         4, 576},
+        {QUANT("\"quant_method\":\"bitsandbytes\",\"load_in_8bit\":true"), 8, 512 * 4},
+    };
+    uint64_t plain = constant_bytes(TYPE("llama") SMALL "}");
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        if (plain - constant_bytes(row[i].text) !=
+            12 * (uint64_t)(36864 * 2 - 36864 * row[i].bits / 8 - row[i].scales))
+            fail_msg("%s: %llu", row[i].text, (unsigned long long)constant_bytes(row[i].text));
+}
+
+/* A projection of 64 * 128 weights of two layers stays as it is. */
+static void modules_that_are_not_converted_keep_their_type(void **state)
+{
+    (void)state;
+    uint64_t all = constant_bytes(QUANT("\"quant_method\":\"fp8\"")),
+             but = constant_bytes(QUANT("\"quant_method\":\"fp8\",\"ignored_layers\":[\"lm_head\","
+                                        "\"model.layers.0.mlp.up_proj\",\"model.layers.3.mlp.up_proj\"]"));
+    assert_int_equal(but - all, 2 * (64 * 128 - 4));
+}
+
+/* 4 experts of 3 * 64 * 128 weights in 12 layers: half a byte, and a scale of 2 bytes for 32. */
+static void experts_are_packed_too(void **state)
+{
+    (void)state;
+    static const char experts[] = TYPE("qwen3_moe") SMALL ",\"head_dim\":16,\"num_experts\":4,"
+                                                          "\"num_experts_per_tok\":2,"
+                                                          "\"moe_intermediate_size\":128%s}";
+    char plain[1024], packed[1024];
+    snprintf(plain, sizeof(plain), experts, "");
+    snprintf(packed, sizeof(packed), experts,
+             ",\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32}");
+    uint64_t weights = 12 * (4 * 3 * 64 * 128 + 64 * 64 * 2 + 64 * 32 * 2);
+    assert_int_equal(constant_bytes(plain) - constant_bytes(packed),
+                     weights * 2 - weights / 2 - weights / 32 * 2);
+    expect_params_of_plain(packed, plain);
+}
+
+/* What is not known cannot be in a lower bound: less than the embedding table, which is. */
+static void bounds_count_no_weights_of_unknown_types(void **state)
+{
+    (void)state;
+    struct oc_model *m = load_config(QUANT("\"quant_method\":\"hqq\"")),
+                    *plain = load_config(TYPE("llama") SMALL "}");
+    struct oc_analysis *a, *b;
+    assert_int_equal(oc_analyze(m, NULL, &a, NULL), 0);
+    assert_int_equal(oc_analyze(plain, NULL, &b, NULL), 0);
+    assert_int_equal(a->total->const_bytes, b->total->const_bytes);
+    struct oc_arena arena = {0};
+    struct oc_bound_load load[2];
+    oc_bound_load_make(a, NULL, &arena, &load[0]);
+    oc_bound_load_make(b, NULL, &arena, &load[1]);
+    assert_true(load[0].all.weight_bytes == 0 && load[1].all.weight_bytes > 12 * 36864 * 2);
+    for (uint32_t i = 0; i < load[0].n_part; i++)
+        assert_int_equal(load[0].part[i].also, OC_ALSO_I8 | OC_ALSO_F8 | OC_ALSO_F4);
+    oc_arena_free(&arena);
+    oc_analysis_free(a);
+    oc_analysis_free(b);
+    oc_model_free(m);
+    oc_model_free(plain);
 }
 
 static void expect_params_of_plain(const char *packed, const char *plain)
@@ -419,7 +520,13 @@ static void quantizations_that_are_not_modelled_are_reported(void **state)
 {
     (void)state;
     static const char *const text[] = {
-        TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":3}}",
+        TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":7}}",
+        QUANT("\"quant_method\":\"hqq\",\"bits\":4,\"group_size\":64"),
+        QUANT("\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32,\"dynamic\":{\"-:.*down.*\":{}}"),
+        QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"MIXED_PRECISION\""),
+        QUANT("\"quant_method\":\"fp8\",\"modules_to_not_convert\":[\"re:.*down_proj\"]"),
+        QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"mixed-precision\"," GROUP(
+            "\"num_bits\":8,\"type\":\"int\",\"strategy\":\"channel\"")),
         TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":4,\"mode\":\"mxfp4\"}}",
         TYPE("llama") SMALL
         ",\"quantization\":{\"group_size\":32,\"bits\":4,\"model.x.whale\":{\"bits\":8}}}",
@@ -526,6 +633,10 @@ int main(void)
         cmocka_unit_test(hybrid_layers_have_a_state_instead_of_a_cache),
         cmocka_unit_test(quantized_types_have_their_bytes),
         cmocka_unit_test(mlx_packs_embeddings_and_the_last_layer),
+        cmocka_unit_test(quantizations_have_the_bytes_of_their_formats),
+        cmocka_unit_test(modules_that_are_not_converted_keep_their_type),
+        cmocka_unit_test(experts_are_packed_too),
+        cmocka_unit_test(bounds_count_no_weights_of_unknown_types),
         cmocka_unit_test(quantizations_that_are_not_modelled_are_reported),
         cmocka_unit_test(what_cannot_be_built_is_refused_with_the_member),
         cmocka_unit_test(every_family_is_analysed),

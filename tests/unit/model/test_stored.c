@@ -641,7 +641,7 @@ static void warning_of_a_quantization_says_how_weights_are_counted(void **state)
 {
     (void)state;
     static const char config[] = SMALL_CONFIG;
-    static const char *const text[] = {"weights are counted as bfloat16, also in bounds",
+    static const char *const text[] = {"weights are counted as bfloat16; bounds count no bytes",
                                        "weights that the file stores as integers are counted as bfloat16"};
     struct folder f = sharded_model(INDEX(1640));
     char quantized[400];
@@ -655,6 +655,7 @@ static void warning_of_a_quantization_says_how_weights_are_counted(void **state)
         for (size_t i = 0; i < n; i++)
             found += !strcmp(d[i].code, "W-quantization") && strstr(d[i].text, text[files]);
         assert_int_equal(found, 1);
+        assert_int_equal(l.m->unknown_weights, !files); /* all of the files are floats */
         unload(&l);
     }
     remove_folder(&f);
