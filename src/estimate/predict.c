@@ -237,9 +237,10 @@ static bool by_band(const struct asking *a, struct oc_prediction *p)
         return false;
     double t0 = oc_curve_prior(oc_cal_device_kind(a->device), a->kernel->cls).t0_s;
     p->evidence = OC_EVIDENCE_BAND;
-    p->lo80_s = p->lo95_s = roof / BAND_HIGH;
+    double least = oc_bound_keeps_tensors(a->device) ? fmax(a->point.tc_s, a->point.wt_s) : roof;
+    p->lo80_s = p->lo95_s = least / BAND_HIGH;
     p->hi80_s = p->hi95_s = roof / BAND_LOW + t0;
-    p->sd = log(p->hi80_s / p->lo80_s) / (2 * OC_Z80);
+    p->sd = least > 0 ? log(p->hi80_s / p->lo80_s) / (2 * OC_Z80) : NAN;
     set_parts(a, &(struct oc_curve_parts){t0, a->point.tc_s, a->point.act_s + a->point.wt_s, false}, p);
     return true;
 }

@@ -66,7 +66,9 @@ unsigned oc_rank_loads_analyses(const struct oc_rank_loads *l); /* made so far *
 /* Time of a device for a load, for the comparison of devices: with a calibration its estimate; of a GPU the
  * estimate from published latencies (pooled.c); of other devices an interval: kernels reach between 30 % and
  * 90 % of their roofline speed (an assumption, not a figure of a vendor), plus the launch overhead in the
- * device's file for every operator. Times are in seconds, NAN is "unknown". */
+ * device's file for every operator. NPUs (oc_bound_keeps_tensors) may hold what is between operators on the
+ * chip and run a model as one program: the shortest time is without both. Times are in seconds, NAN is
+ * "unknown". */
 
 #define OC_BAND_LEAST 0.3
 #define OC_BAND_MOST  0.9

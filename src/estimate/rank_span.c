@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "estimate/bound.h"
 #include "estimate/predict.h"
 #include "onnxcost/estimate.h"
 
@@ -273,15 +274,18 @@ static unsigned rank_span_limit_of(const struct oc_roof *r)
     return dram ? OC_SPAN_MEMORY : OC_SPAN_CACHE;
 }
 
-static void rank_span_add(struct oc_span *s, const struct oc_roof *r, double count)
+/* least: without what the device may hold on the chip, as the lower bound. */
+static void rank_span_add(struct oc_span *s, const struct oc_roof *r, const struct oc_roof *least,
+                          double count)
 {
     double launch = r->overhead_s * count;
     if (r->missing[0] || isnan(launch)) {
         oc_span_unknown(s, r->missing[0] ? r->missing : "overhead of a launch");
         return;
     }
-    double slow = r->slow_s * count, mid = slow / oc_band_middle();
-    s->lo_s += (isnan(r->roof_s) ? 0 : r->roof_s * count) / OC_BAND_MOST + launch;
+    double slow = r->slow_s * count, held = slow > 0 ? least->slow_s * count / slow : 1,
+           mid = slow * sqrt(held) / oc_band_middle();
+    s->lo_s += (isnan(least->roof_s) ? 0 : least->roof_s * count) / OC_BAND_MOST + least->overhead_s * count;
     s->mid_s += mid + launch;
     s->hi_s += slow / OC_BAND_LEAST + launch;
     s->part_s[rank_span_limit_of(r)] += mid;
@@ -301,22 +305,30 @@ void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_sp
     const struct oc_rank_load *load = in->load;
     const struct oc_roof_opts opts = {.cache = in->cache, .const_bytes = load->read_constants};
     double out_class[OC_OP_CLASS_COUNT] = {0}, out = 0;
+    bool keeps = in->cache && oc_bound_keeps_tensors(in->device);
     *whole = (struct oc_span){0};
     if (by_class)
         memset(by_class, 0, OC_OP_CLASS_COUNT * sizeof(*by_class));
     for (uint32_t i = 0; i < load->n_item; i++) {
         const struct oc_rank_item *k = &load->item[i];
         struct oc_work w = k->work;
-        struct oc_roof roof;
+        struct oc_roof roof, least;
         uint32_t classes = 0;
         double left = rank_span_leave_out(in->device, &w, &classes) * (double)k->count;
         oc_roofline_of(in->device, &w, &opts, NAN, &roof);
-        rank_span_add(whole, &roof, (double)k->count);
+        least = roof;
+        if (keeps) {
+            w.bytes = w.weight_bytes;
+            w.written = 0;
+            oc_roofline_of(in->device, &w, &opts, NAN, &least);
+            least.overhead_s = 0; /* one program */
+        }
+        rank_span_add(whole, &roof, &least, (double)k->count);
         whole->left_out |= classes;
         out += left;
         if (!by_class)
             continue;
-        rank_span_add(&by_class[k->op_class], &roof, (double)k->count);
+        rank_span_add(&by_class[k->op_class], &roof, &least, (double)k->count);
         by_class[k->op_class].left_out |= classes;
         out_class[k->op_class] += left;
     }

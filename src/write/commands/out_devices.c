@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "estimate/bound.h"
 #include "onnxcost/hardware.h"
 #include "write/commands/page_views.h"
 #include "write/tables/table.h"
@@ -92,6 +93,15 @@ static bool any_with(const struct oc_rank *r, unsigned evidence)
     return false;
 }
 
+/* Of them the shortest time counts less. */
+static bool any_keeps_tensors(const struct oc_rank *r)
+{
+    for (size_t i = 0; i < r->n_device; i++)
+        if (r->table[0].whole[i].evidence == OC_SPAN_BAND && oc_bound_keeps_tensors(r->device[i]))
+            return r->cache;
+    return false;
+}
+
 static void put_assumed(struct view *v)
 {
     const struct oc_rank *r = v->r;
@@ -103,10 +113,13 @@ static void put_assumed(struct view *v)
     if (any_with(r, OC_SPAN_BAND))
         say(v, "assumed",
             "%skernel efficiency between %.0f %% and %.0f %% of the roofline, mean %.0f %%; no operator "
-            "fusion; launch overhead from the device file; %s",
+            "fusion; launch overhead from the device file; %s%s",
             published ? "other devices: " : "", 100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
             100 * oc_band_middle(),
-            r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM");
+            r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM",
+            any_keeps_tensors(r)
+                ? "; NPUs: in the shortest time no launches and no transfers between operators"
+                : "");
     say(v, "", "at least: no runtime is faster; perfect fusion, caches at their best");
     say(v, "", "energy: design power (TDP) for the whole run, device only");
     for (uint32_t i = 0; i < r->n_assumption; i++)

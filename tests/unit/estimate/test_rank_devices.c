@@ -166,6 +166,31 @@ static void times_of_batch_1_equal_hand_calculation(void **state)
     unload(&l);
 }
 
+/* The shortest time has the weights of 16,384 bytes alone and no launch; the mean is that of both ends. */
+static void npu_holds_what_is_between_operators(void **state)
+{
+    (void)state;
+    static const struct oc_hw_figure small = {.value = 1e-3};
+    struct loaded l = load_product("float[N,64]");
+    struct oc_device npu = narrow(), cpu = narrow();
+    const struct oc_hw_level level[] = {{.name = "L2", .size = &small}, narrow_dram};
+    npu.info->kind = npu.info->id = "npu";
+    npu.level = cpu.level = level;
+    npu.n_level = cpu.n_level = 2;
+    const struct oc_device *const device[] = {&npu, &cpu};
+    struct oc_rank *r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2, .cache = true});
+    const struct oc_rank_row *row;
+    oc_rank_rows(r, 0, NULL, &row);
+    assert_ptr_equal(row[0].device, &npu);
+    assert_near(row[0].lo_ns, 16384 / 0.9);
+    assert_near(row[0].mid_ns, sqrt(16384.0 / 0.9 * 16896 / 0.3) + 1000);
+    assert_near(row[0].hi_ns, 16896 / 0.3 + 1000);
+    assert_near(row[1].lo_ns, 16896 / 0.9 + 1000);
+    assert_near(row[1].mid_ns, 16896 / sqrt(0.27) + 1000);
+    oc_rank_free(r);
+    unload(&l);
+}
+
 /* Geometric mean: 1e-6 + X / 1e9 / e = 100e-6 + X / 1e11 / e, so X = 99e-6 e / 0.99e-9 = 51,961.5 and N
  * = 69.49: wide is faster from 70 on. Narrow is faster with separate intervals while 1e-6 + X / 0.3e9 <
  * 100e-6 + X / 0.9e11: X < 29,799.3, up to N = 26. Wide once 100e-6 + X / 0.3e11 < 1e-6 + X / 0.9e9: X >
@@ -744,6 +769,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_batch_1_equal_hand_calculation),
+        cmocka_unit_test(npu_holds_what_is_between_operators),
         cmocka_unit_test(crossing_batch_equals_hand_calculation),
         cmocka_unit_test(limiting_resource_changes_at_the_computed_batch),
         cmocka_unit_test(overlapping_intervals_and_insufficient_memory),
