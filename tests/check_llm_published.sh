@@ -6,12 +6,20 @@ cd "$(dirname "$0")/.."
 : "${BUILD:=build/release}"
 work=$BUILD/llm_published
 mkdir -p "$work"
-config() { # NAME WIDTH MLP LAYERS HEADS KEY-HEADS WORDS: weights of 16 bits
+config() { # NAME WIDTH MLP LAYERS HEADS KEY-HEADS WORDS [QUANTIZATION]: weights of 16 bits
     printf '{"model_type": "llama", "hidden_size": %d, "intermediate_size": %d, "num_hidden_layers": %d,
-"num_attention_heads": %d, "num_key_value_heads": %d, "vocab_size": %d, "torch_dtype": "float16"}\n' "${@:2}" >"$work/$1.json"
+"num_attention_heads": %d, "num_key_value_heads": %d, "vocab_size": %d, "torch_dtype": "float16"%s}\n' "${@:2:6}" \
+        "${8:+, \"quantization_config\": {$8}}" >"$work/$1.json"
 }
 config llama-2-7b 4096 11008 32 32 32 32000
 config llama-2-70b 8192 28672 80 64 8 32000
+for bits in 8 4; do # a scale for each row; scales and zero points for 32 weights
+    block=$((bits == 8 ? -1 : 32))
+    quantization="\"quant_method\": \"gptq\", \"bits\": $bits, \"group_size\": $block, \"sym\": $((bits == 8)) "
+    quantization=${quantization/: 1 /: true} quantization=${quantization/: 0 /: false}
+    config "llama-2-7b-int$bits" 4096 11008 32 32 32 32000 "$quantization"
+    config "llama-2-70b-int$bits" 8192 28672 80 64 8 32000 "$quantization"
+done
 config llama-3-8b 4096 14336 32 32 8 128256
 cat >"$work/deepseek-v3.json" <<'END'
 {"model_type": "deepseek_v3", "first_k_dense_replace": 3, "hidden_size": 7168, "intermediate_size": 18432, "kv_lora_rank": 512,

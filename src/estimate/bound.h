@@ -15,7 +15,7 @@
  *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for
  *    several queries, which takes fewer multiplications, and skip masked ones: then its scores and sums count
  *    nothing.
- *  - NPUs hold tensors between products in on-chip memory, whatever the batch: their compilers cut it into
+ *  - NPUs hold tensors between products in a memory before DRAM, whatever the batch: their compilers cut it into
  *    slices. So may a device whose file has no such memory. Weights, inputs and outputs are in DRAM.
  *
  * An operator without a cost, a tensor without a size and a figure that the device file lacks count as

@@ -274,18 +274,17 @@ static unsigned rank_span_limit_of(const struct oc_roof *r)
     return dram ? OC_SPAN_MEMORY : OC_SPAN_CACHE;
 }
 
-/* least: without what the device may hold on the chip, as the lower bound. */
-static void rank_span_add(struct oc_span *s, const struct oc_roof *r, const struct oc_roof *least,
-                          double count)
+/* low: without what the device may hold between operators, as the lower bound. */
+static void rank_span_add(struct oc_span *s, const struct oc_roof *r, const struct oc_roof *low, double count)
 {
     double launch = r->overhead_s * count;
     if (r->missing[0] || isnan(launch)) {
         oc_span_unknown(s, r->missing[0] ? r->missing : "overhead of a launch");
         return;
     }
-    double slow = r->slow_s * count, held = slow > 0 ? least->slow_s * count / slow : 1,
+    double slow = r->slow_s * count, held = slow > 0 ? low->slow_s * count / slow : 1,
            mid = slow * sqrt(held) / oc_band_middle();
-    s->lo_s += (isnan(least->roof_s) ? 0 : least->roof_s * count) / OC_BAND_MOST + least->overhead_s * count;
+    s->lo_s += (isnan(low->roof_s) ? 0 : low->roof_s * count) / OC_BAND_MOST + low->overhead_s * count;
     s->mid_s += mid + launch;
     s->hi_s += slow / OC_BAND_LEAST + launch;
     s->part_s[rank_span_limit_of(r)] += mid;
@@ -312,23 +311,23 @@ void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_sp
     for (uint32_t i = 0; i < load->n_item; i++) {
         const struct oc_rank_item *k = &load->item[i];
         struct oc_work w = k->work;
-        struct oc_roof roof, least;
+        struct oc_roof roof, low;
         uint32_t classes = 0;
         double left = rank_span_leave_out(in->device, &w, &classes) * (double)k->count;
         oc_roofline_of(in->device, &w, &opts, NAN, &roof);
-        least = roof;
+        low = roof;
         if (keeps) {
             w.bytes = w.weight_bytes;
             w.written = 0;
-            oc_roofline_of(in->device, &w, &opts, NAN, &least);
-            least.overhead_s = 0; /* one program */
+            oc_roofline_of(in->device, &w, &opts, NAN, &low);
+            low.overhead_s = 0; /* one program */
         }
-        rank_span_add(whole, &roof, &least, (double)k->count);
+        rank_span_add(whole, &roof, &low, (double)k->count);
         whole->left_out |= classes;
         out += left;
         if (!by_class)
             continue;
-        rank_span_add(&by_class[k->op_class], &roof, &least, (double)k->count);
+        rank_span_add(&by_class[k->op_class], &roof, &low, (double)k->count);
         by_class[k->op_class].left_out |= classes;
         out_class[k->op_class] += left;
     }

@@ -44,6 +44,7 @@ static const struct family families[] = {
     {.type = "qwen2_5_vl", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
     {.type = "qwen2_5_vl_text", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION},
     {.type = "qwen", .traits = OC_DEC_QKV_BIAS, .halves = true},
+    {.type = "mimo", .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION, .plain_out = true},
     {.type = "qwen2_moe",
      .gguf = "qwen2moe",
      .traits = OC_DEC_QKV_BIAS | OC_DEC_WINDOW_OPTION | OC_DEC_SHARED_GATE},

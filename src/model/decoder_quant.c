@@ -147,6 +147,17 @@ static void read_activations(struct oc_quant *q, struct oc_json *j)
     q->act_bits = own.type && !strcmp(own.type, "int") ? own.bits : 0;
 }
 
+/* Sparse weights have fewer bytes. */
+static void read_sparsity(struct oc_quant *q, struct oc_json *j)
+{
+    struct oc_str k;
+    for (oc_json_enter(j); oc_json_member(j, &k);)
+        if (oc_str_eq(k, "format"))
+            q->unclear |= oc_json_string(j, &k) && !oc_str_eq(k, "dense");
+        else
+            oc_json_skip(j);
+}
+
 static bool read_part(struct oc_quant *q, struct oc_json *j, struct oc_str key, unsigned depth)
 {
     static const char *const lists[] = {"ignore", "modules_to_not_convert", "ignored_layers",
@@ -169,6 +180,8 @@ static bool read_part(struct oc_quant *q, struct oc_json *j, struct oc_str key, 
         read_members(q, j, depth + 1);
     else if (object && oc_str_eq(key, "input_activations"))
         read_activations(q, j);
+    else if (object && oc_str_eq(key, "sparsity_config"))
+        read_sparsity(q, j);
     else if (object && (oc_str_eq(key, "dynamic") || oc_str_eq(key, "extra_config") ||
                         oc_str_eq(key, "quantized_layers")))
         for (oc_json_enter(j); oc_json_member(j, &s); oc_json_skip(j))

@@ -17,6 +17,7 @@ struct source {
     struct oc_stored_list stored;
     int64_t total_bytes;  /* as the index says; -1: it does not */
     bool last_layer;      /* the index has a tensor for it, also when it is the embedding table */
+    bool more_layers;     /* and layers that predict further tokens */
     uint64_t frequencies; /* tensors of rotary frequencies in the index */
     struct oc_err *err;
 };
@@ -68,7 +69,7 @@ static void compare_weights(struct source *s, const struct oc_decoder *d, struct
         note_difference(s, d->type, "parameters", stored.elements, built.elements);
     else if (s->stored.n)
         note_difference(s, d->type, "bytes", stored.bytes, built.bytes);
-    else if (s->total_bytes >= 0)
+    else if (s->total_bytes >= 0 && !s->more_layers)
         note_difference(s, d->type, "bytes", (uint64_t)s->total_bytes, built.bytes + bytes_beyond(s, d));
 }
 
@@ -173,6 +174,8 @@ static int from_index(struct source *s, const struct oc_file *f)
     for (uint32_t i = 0; i < index.n_tensor; i++)
         if (strstr(index.tensor[i], ".rotary_emb.inv_freq"))
             s->frequencies++;
+        else if (strstr(index.tensor[i], ".mtp"))
+            s->more_layers = true;
         else
             s->last_layer |= strcmp(index.tensor[i], "lm_head.weight") == 0;
     if (rc == 0)

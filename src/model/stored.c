@@ -219,7 +219,7 @@ void oc_stored_free(struct oc_stored_list *l)
 
 static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
 {
-    static const char *const other[] = {"vision",   "visual",     "multi_modal",  "audio",
+    static const char *const other[] = {"vision",   "visual",     "multi_modal",  "audio", "mtp",
                                         "inv_freq", "rope_freqs", "rope_factors", "scale"},
                              *const head[] = {"lm_head", "cls.", "classifier", "vocab_", "qa_outputs"},
                              *const buffer[] = {"attn.bias", "attn.masked_bias", "attention.bias",

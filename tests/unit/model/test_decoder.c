@@ -524,6 +524,8 @@ static void quantizations_that_are_not_modelled_are_reported(void **state)
         QUANT("\"quant_method\":\"hqq\",\"bits\":4,\"group_size\":64"),
         QUANT("\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32,\"dynamic\":{\"-:.*down.*\":{}}"),
         QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"MIXED_PRECISION\""),
+        QUANT("\"quant_method\":\"compressed-tensors\",\"sparsity_config\":{\"format\":\"sparse-24-bitmask\"}"
+              "," GROUP("\"num_bits\":8,\"type\":\"int\",\"strategy\":\"channel\"")),
         QUANT("\"quant_method\":\"fp8\",\"modules_to_not_convert\":[\"re:.*down_proj\"]"),
         QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"mixed-precision\"," GROUP(
             "\"num_bits\":8,\"type\":\"int\",\"strategy\":\"channel\"")),

@@ -681,6 +681,14 @@ static void index_is_compared_with_its_files(void **state)
     l = load_path(f.path); /* config.json alone */
     assert_int_equal(l.a->total->params, 824);
     assert_int_equal(warnings(l.m, "W-no-weights"), 1);
+    assert_int_equal(warnings(l.m, "W-weights-differ"), 1);
+    unload(&l);
+    /* layers that predict further tokens are not in the graph */
+    write_text(&f, "model.safetensors.index.json",
+               "{\"metadata\":{\"total_size\":9999},\"weight_map\":{\"lm_head.weight\":\"a.safetensors\","
+               "\"model.mtp_layers.0.input_proj.weight\":\"a.safetensors\"}}");
+    l = load_path(f.path);
+    assert_int_equal(warnings(l.m, "W-weights-differ"), 0);
     unload(&l);
     unlink(in_folder(&f, "config.json"));
     assert_int_equal(oc_model_load(f.path, NULL, &m, &err), -1);
