@@ -31,7 +31,7 @@ static struct oc_str trim(struct oc_str s)
 static bool take_number(struct oc_str *s, uint64_t *out)
 {
     size_t i = 0;
-    for (*out = 0; i < s->n && s->s[i] >= '0' && s->s[i] <= '9'; i++)
+    for (*out = 0; i < s->n && oc_is_digit(s->s[i]); i++)
         if (__builtin_mul_overflow(*out, 10, out) ||
             __builtin_add_overflow(*out, (uint64_t)(s->s[i] - '0'), out))
             return false;

@@ -17,7 +17,7 @@ static int hex4(const char *p, size_t n)
     for (int i = 0; i < 4; i++) {
         char c = p[i];
         char low = (char)(c | 32);
-        if (c >= '0' && c <= '9')
+        if (oc_is_digit(c))
             v = v * 16 + (c - '0');
         else if (low >= 'a' && low <= 'f')
             v = v * 16 + (low - 'a' + 10);

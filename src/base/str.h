@@ -79,14 +79,21 @@ static inline struct oc_str oc_str_after(struct oc_str a, const char *part)
     return at ? oc_str_from(a, at + strlen(part)) : oc_str_skip(a, a.n);
 }
 
+/* Removes the part up to the first `end`, which goes too, and returns it; all of it if there is none. */
+static inline struct oc_str oc_str_take(struct oc_str *text, char end)
+{
+    const char *at = oc_str_chr(*text, end);
+    struct oc_str part = at ? oc_str_before(*text, at) : *text;
+    if (text->n)
+        *text = oc_str_skip(*text, part.n + (at != NULL));
+    return part;
+}
+
 /* Removes the first line. False: the text was empty. */
 static inline bool oc_str_line(struct oc_str *text, struct oc_str *line)
 {
-    const char *end = oc_str_chr(*text, '\n');
-    *line = end ? oc_str_before(*text, end) : *text;
-    size_t n = line->n + (end != NULL);
     bool any = text->n > 0;
-    *text = any ? oc_str_skip(*text, n) : *text;
+    *line = oc_str_take(text, '\n');
     return any;
 }
 
@@ -171,9 +178,14 @@ static inline bool oc_is_alpha(int c)
     return c >= 'a' && c <= 'z';
 }
 
+static inline bool oc_is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static inline bool oc_is_alnum(int c)
 {
-    return oc_is_alpha(c) || (c >= '0' && c <= '9');
+    return oc_is_alpha(c) || oc_is_digit(c);
 }
 
 static inline bool oc_is_space(int c)

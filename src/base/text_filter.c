@@ -47,11 +47,6 @@ enum {
     PART_DASH
 };
 
-static bool text_filter_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Matches text against a pattern: '0' a digit, 'T' a T or a blank, '-' a '-' or '/', others themselves. */
 static size_t match(const char *s, size_t n, const char *pattern)
 {
@@ -60,7 +55,7 @@ static size_t match(const char *s, size_t n, const char *pattern)
         if (i == n)
             return 0;
         char c = s[i], p = pattern[i];
-        if (!(p == '0'   ? text_filter_is_digit(c)
+        if (!(p == '0'   ? oc_is_digit(c)
               : p == 'T' ? c == 'T' || c == ' '
               : p == '-' ? c == '-' || c == '/'
                          : c == p))
@@ -79,7 +74,7 @@ static size_t time_length(const char *s, size_t n)
     if (!i)
         return 0;
     if (i < n && (s[i] == '.' || s[i] == ','))
-        for (i++; i < n && text_filter_is_digit(s[i]);)
+        for (i++; i < n && oc_is_digit(s[i]);)
             i++;
     if (i < n && s[i] == 'Z')
         return i + 1;
@@ -152,7 +147,7 @@ static size_t label_length(const char *s, size_t n)
 static size_t rank_length(const char *s, size_t n)
 {
     size_t i = 0;
-    while (i < n && i < 6 && text_filter_is_digit(s[i]))
+    while (i < n && i < 6 && oc_is_digit(s[i]))
         i++;
     return i && i + 1 < n && s[i] == ':' && s[i + 1] == ' ' ? i + 1 : 0;
 }
@@ -166,7 +161,7 @@ static size_t blanks(const char *s, size_t n, size_t i)
 
 static size_t digits(const char *s, size_t n, size_t i)
 {
-    while (i < n && text_filter_is_digit(s[i]))
+    while (i < n && oc_is_digit(s[i]))
         i++;
     return i;
 }
@@ -240,9 +235,9 @@ static struct oc_str label_in(unsigned char part, const char *s, size_t n)
     for (size_t k = 0; k < OC_COUNT(word); k++)
         if (n > i + strlen(word[k]) && memcmp(s + 1, word[k], strlen(word[k])) == 0)
             i += strlen(word[k]);
-    while (i < n && (text_filter_is_digit(s[i]) || s[i] == ','))
+    while (i < n && (oc_is_digit(s[i]) || s[i] == ','))
         i++;
-    return (struct oc_str){s, i < n && s[i] == ']' && text_filter_is_digit(s[i - 1]) ? i + 1 : 0};
+    return (struct oc_str){s, i < n && s[i] == ']' && oc_is_digit(s[i - 1]) ? i + 1 : 0};
 }
 
 /* Where the text of a line begins after the parts; *out: the parts found and the first label. With `want`: only

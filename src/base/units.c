@@ -33,11 +33,6 @@ void oc_c_locale_end(struct oc_c_locale *l)
     freelocale(l->c);
 }
 
-static bool units_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 char *oc_put_digits(char *end, uint64_t v)
 {
     do
@@ -52,7 +47,7 @@ bool oc_parse_u64(const char *s, size_t n, uint64_t *out)
     if (!n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!units_is_digit(s[i]) || __builtin_mul_overflow(v, 10, &v) ||
+        if (!oc_is_digit(s[i]) || __builtin_mul_overflow(v, 10, &v) ||
             __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
             return false;
     *out = v;
@@ -80,7 +75,7 @@ struct decimal {
 static bool take_digits(const char *s, size_t n, size_t *at, struct decimal *d, bool fraction)
 {
     size_t i = *at;
-    for (; i < n && units_is_digit(s[i]); i++) {
+    for (; i < n && oc_is_digit(s[i]); i++) {
         if (d->n_digit == 0 && s[i] == '0') {
             d->exp10 -= fraction;
         } else if (d->n_digit < 19) {
@@ -116,7 +111,7 @@ static bool take_apart(const char *s, size_t n, struct decimal *d)
         i += i < n && (s[i] == '-' || s[i] == '+');
         int64_t e = 0;
         size_t from = i;
-        for (; i < n && units_is_digit(s[i]); i++)
+        for (; i < n && oc_is_digit(s[i]); i++)
             e = e < 100000000 ? e * 10 + (s[i] - '0') : e;
         if (i == from)
             return false;
@@ -193,9 +188,9 @@ static bool units_scale_of(const char *p, size_t n, bool small_ones, double *sca
 bool oc_parse_scaled(const char *s, const char *unit, double *out)
 {
     size_t n = strlen(s), digits = 0, unit_n = unit ? strlen(unit) : 0;
-    while (digits < n && (units_is_digit(s[digits]) || strchr("+-.", s[digits]) ||
+    while (digits < n && (oc_is_digit(s[digits]) || strchr("+-.", s[digits]) ||
                           ((s[digits] | 32) == 'e' && digits + 1 < n && digits > 0 &&
-                           (units_is_digit(s[digits + 1]) || s[digits + 1] == '-' || s[digits + 1] == '+'))))
+                           (oc_is_digit(s[digits + 1]) || s[digits + 1] == '-' || s[digits + 1] == '+'))))
         digits++;
     size_t at = digits, end = n;
     while (at < n && s[at] == ' ')
@@ -264,7 +259,7 @@ static int digits_of(double v, int precision, char digit[24])
     digit[1] = '\0';
     snprintf(text, sizeof(text), "%.*e", precision - 1, fabs(v));
     for (; text[at] && text[at] != 'e'; at++)
-        if (units_is_digit(text[at]) && n < 23)
+        if (oc_is_digit(text[at]) && n < 23)
             digit[n++] = text[at];
     digit[n] = '\0';
     return (int)strtol(text + at + 1, NULL, 10);

@@ -67,7 +67,7 @@ static int open_library(struct library *lib, struct oc_err *err)
 static void version_text(const char *number, char *out, size_t cap)
 {
     unsigned n = 0;
-    for (; *number >= '0' && *number <= '9' && n < 10000000; number++)
+    for (; oc_is_digit(*number) && n < 10000000; number++)
         n = n * 10 + (unsigned)(*number - '0');
     if (n)
         snprintf(out, cap, "%u.%u.%u", n / 10000, n / 100 % 100, n % 100);

@@ -303,7 +303,7 @@ static bool hw_lint_starts_with(const char *text, const char *with)
 static double number_before(const char *text, const char *word)
 {
     const char *end = strstr(text, word), *p = end;
-    while (p && p > text && p[-1] >= '0' && p[-1] <= '9')
+    while (p && p > text && oc_is_digit(p[-1]))
         p--;
     return p && p < end ? (double)strtol(p, NULL, 10) : 0;
 }

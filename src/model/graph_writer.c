@@ -91,7 +91,7 @@ static const char *node_name(struct oc_graph_writer *g, const char *type)
     size_t n = strlen(g->scope);
     memcpy(path, g->scope, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (path[i] == '.' && (path[i + 1] < '0' || path[i + 1] > '9'))
+        if (path[i] == '.' && !oc_is_digit(path[i + 1]))
             path[i] = '/';
     const char *base = oc_printf(&g->arena, "%s%s/%s", n ? "/" : "", path, type), *name = base;
     for (uint32_t used = 1; !oc_map_add(&g->names, name, strlen(name), &used, NULL); used = 1) {
@@ -188,7 +188,7 @@ void oc_gw_value_info(struct oc_graph_writer *g, struct oc_messages *list, const
         Oc__Shape__Dimension *d = items[shape.n_dim] = &item[shape.n_dim];
         const char *text = dim[shape.n_dim];
         oc__shape__dimension__init(d);
-        bool number = text[0] >= '0' && text[0] <= '9';
+        bool number = oc_is_digit(text[0]);
         d->value_case =
             number ? OC__SHAPE__DIMENSION__VALUE_DIM_VALUE : OC__SHAPE__DIMENSION__VALUE_DIM_PARAM;
         if (number)

@@ -206,7 +206,7 @@ static bool read_frame(const char *s, const char *end, struct text *file, struct
     *file = (struct text){s, (size_t)(quote - s)};
     line->s = quote + sizeof(mid) - 1;
     line->n = 0;
-    while (line->s + line->n < stop && line->s[line->n] >= '0' && line->s[line->n] <= '9')
+    while (line->s + line->n < stop && oc_is_digit(line->s[line->n]))
         line->n++;
     return line->n > 0;
 }

@@ -73,7 +73,7 @@ static const struct {
 static bool is_number(struct oc_str s)
 {
     size_t i = 0;
-    while (i < s.n && s.s[i] >= '0' && s.s[i] <= '9')
+    while (i < s.n && oc_is_digit(s.s[i]))
         i++;
     return s.n > 0 && s.n < 6 && i == s.n;
 }

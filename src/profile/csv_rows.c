@@ -73,11 +73,6 @@ void oc_recordings_warn(const struct oc_recording_count *r, const char *what, st
 
 /* Field values of csv_rows.h: numbers, units, column names. */
 
-static bool csv_fields_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool csv_fields_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
@@ -144,15 +139,15 @@ static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
     if (i < s.n && (s.s[i] == '-' || s.s[i] == '+'))
         out[k++] = s.s[i++];
     for (; i < s.n && k + 1 < cap; i++) {
-        bool group = s.s[i] == ',' && digits && digits <= 3 && i + 3 < s.n &&
-                     csv_fields_is_digit(s.s[i + 1]) && csv_fields_is_digit(s.s[i + 2]) &&
-                     csv_fields_is_digit(s.s[i + 3]) && !(i + 4 < s.n && csv_fields_is_digit(s.s[i + 4]));
+        bool group = s.s[i] == ',' && digits && digits <= 3 && i + 3 < s.n && oc_is_digit(s.s[i + 1]) &&
+                     oc_is_digit(s.s[i + 2]) && oc_is_digit(s.s[i + 3]) &&
+                     !(i + 4 < s.n && oc_is_digit(s.s[i + 4]));
         if (group && (!grouped || digits == 3)) {
             grouped = true;
             digits = 0;
             continue;
         }
-        if (!csv_fields_is_digit(s.s[i]))
+        if (!oc_is_digit(s.s[i]))
             break;
         out[k++] = s.s[i];
         digits++;
@@ -160,7 +155,7 @@ static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
     size_t whole = i;
     if (i < s.n && s.s[i] == '.') {
         out[k++] = '.';
-        for (i++; i < s.n && csv_fields_is_digit(s.s[i]) && k + 1 < cap; i++)
+        for (i++; i < s.n && oc_is_digit(s.s[i]) && k + 1 < cap; i++)
             out[k++] = s.s[i];
     }
     if (!digits && i <= whole + 1)
@@ -173,7 +168,7 @@ static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
         if (e < s.n && (s.s[e] == '-' || s.s[e] == '+'))
             exponent[m++] = s.s[e++];
         size_t first = e;
-        while (e < s.n && csv_fields_is_digit(s.s[e]) && m < sizeof(exponent))
+        while (e < s.n && oc_is_digit(s.s[e]) && m < sizeof(exponent))
             exponent[m++] = s.s[e++];
         if (e > first) {
             memcpy(out + k, exponent, m);
@@ -197,7 +192,7 @@ bool oc_csv_number(struct oc_str s, double *out, struct oc_str *unit)
         return oc_parse_double(s.s, s.n, out); /* inf, nan */
     }
     struct oc_str rest = oc_csv_trim(oc_str_skip(s, used));
-    if (rest.n && (!unit || csv_fields_is_digit(rest.s[0]) || rest.s[0] == ',' || rest.s[0] == '.'))
+    if (rest.n && (!unit || oc_is_digit(rest.s[0]) || rest.s[0] == ',' || rest.s[0] == '.'))
         return false;
     if (unit)
         *unit = rest;

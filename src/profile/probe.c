@@ -485,9 +485,9 @@ static int folder_by_name(const void *a, const void *b)
 static uint64_t number_in(const char *name)
 {
     const char *end = name + strlen(name), *first;
-    while (end > name && !(end[-1] >= '0' && end[-1] <= '9'))
+    while (end > name && !oc_is_digit(end[-1]))
         end--;
-    for (first = end; first > name && first[-1] >= '0' && first[-1] <= '9';)
+    for (first = end; first > name && oc_is_digit(first[-1]);)
         first--;
     return first < end && end - first < 19 ? strtoull(first, NULL, 10) : UINT64_MAX;
 }

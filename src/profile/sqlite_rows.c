@@ -218,8 +218,8 @@ static void add_uri(struct oc_buf *uri, const char *path)
 {
     oc_buf_str(uri, "file:");
     for (const char *s = path; *s; s++) {
-        bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
-                     strchr("/._-", *s);
+        bool plain =
+            (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || oc_is_digit(*s) || strchr("/._-", *s);
         if (plain)
             oc_buf_char(uri, *s);
         else

@@ -21,14 +21,9 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-static bool kernel_names_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool kernel_names_is_word(char c)
 {
-    return kernel_names_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
+    return oc_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
 }
 
 /* Matches one part (without '*') at s. Returns its end in the name, or NULL. */
@@ -40,7 +35,7 @@ static const char *match_part_at(const char *part, size_t n, const char *name, c
                 return NULL;
             continue;
         }
-        if (part[i] == '#' ? !kernel_names_is_digit(*s) : lower(part[i]) != lower(*s))
+        if (part[i] == '#' ? !oc_is_digit(*s) : lower(part[i]) != lower(*s))
             return NULL;
         s++;
     }

@@ -13,7 +13,7 @@
 /* Length without trailing digits, n if there are none. */
 static size_t before_digits(const char *s, size_t n)
 {
-    while (n > 0 && s[n - 1] >= '0' && s[n - 1] <= '9')
+    while (n > 0 && oc_is_digit(s[n - 1]))
         n--;
     return n;
 }
@@ -325,7 +325,7 @@ static struct typed type_of_word(const char *s, size_t n)
 static size_t without_number(const char *s, size_t n)
 {
     size_t k = n;
-    while (k && s[k - 1] >= '0' && s[k - 1] <= '9')
+    while (k && oc_is_digit(s[k - 1]))
         k--;
     size_t word = k;
     while (k && k < n && (s[k - 1] == '_' || s[k - 1] == '.'))

@@ -452,7 +452,7 @@ bool oc_recorded_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, s
     for (size_t i = 0; i < text.n;) {
         size_t from = i;
         int64_t v;
-        while (i < text.n && text.s[i] >= '0' && text.s[i] <= '9')
+        while (i < text.n && oc_is_digit(text.s[i]))
             i++;
         if (i == from || rank == OC_MAX_RANK || !oc_parse_i64(text.s + from, i - from, &v))
             return false;

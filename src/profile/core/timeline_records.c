@@ -277,7 +277,7 @@ static size_t length_of_type(const char *name)
 {
     static const char inductor[] = "triton_";
     size_t n = strlen(name), stem = n;
-    while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+    while (stem && oc_is_digit(name[stem - 1]))
         stem--;
     bool numbered = stem < n && stem > sizeof(inductor) && name[stem - 1] == '_';
     return numbered && strncmp(name, inductor, sizeof(inductor) - 1) == 0 ? stem - 1 : n;

@@ -100,15 +100,11 @@ static bool is_perf_header(struct oc_str line)
 static size_t function_tables_column_of(struct oc_str line, char delimiter, const char *name)
 {
     for (size_t i = 0; line.n; i++) {
-        const char *d = memchr(line.s, delimiter, line.n);
-        size_t n = d ? (size_t)(d - line.s) : line.n;
-        struct oc_str f = oc_csv_trim((struct oc_str){line.s, n});
+        struct oc_str f = oc_csv_trim(oc_str_take(&line, delimiter));
         if (f.n && f.s[0] == '#')
             f = oc_csv_trim(oc_str_skip(f, 1));
         if (oc_csv_same(f, name))
             return i;
-        n += d != NULL;
-        line = oc_str_skip(line, n);
     }
     return OC_CSV_NONE;
 }
@@ -149,12 +145,9 @@ static void perf_note(struct table *t, struct oc_str line)
 /* Parses a share "40.79%" at the start of the line, followed by a blank or the delimiter. */
 static bool take_share(struct table *t, struct oc_str *line, double *share)
 {
-    struct oc_str s = oc_csv_trim(*line);
-    const char *percent = oc_str_chr(s, '%');
-    size_t n = percent ? (size_t)(percent - s.s) : 0;
-    if (!n || n > 12 || !function_tables_number((struct oc_str){s.s, n}, share) || *share > 100)
+    struct oc_str s = oc_csv_trim(*line), number = oc_str_take(&s, '%');
+    if (!number.n || number.n > 12 || !function_tables_number(number, share) || *share > 100)
         return false;
-    s = (struct oc_str){percent + 1, s.n - n - 1};
     if (!s.n || (s.s[0] != ' ' && s.s[0] != t->delimiter))
         return false;
     s = oc_csv_trim(s);
@@ -187,15 +180,11 @@ static void perf_fields(struct table *t, struct oc_str line, struct oc_function_
             row->name = function_tables_symbol_of(line, &before);
             return;
         }
-        const char *d = memchr(line.s, t->delimiter, line.n);
-        size_t n = d ? (size_t)(d - line.s) : line.n;
-        struct oc_str f = oc_csv_trim((struct oc_str){line.s, n});
+        struct oc_str f = oc_csv_trim(oc_str_take(&line, t->delimiter));
         if (i == t->library)
             row->library = f;
         if (i == t->count && function_tables_number(f, &v))
             row->calls = (uint64_t)v;
-        n += d != NULL;
-        line = oc_str_skip(line, n);
     }
 }
 
@@ -284,10 +273,7 @@ static int pstats_row(struct table *t, struct oc_str line)
     struct oc_function_row row = {.library = {"", 0}, .share = NAN};
     struct oc_str calls = oc_csv_word(&line);
     double v, self_s = 0;
-    const char *slash = oc_str_chr(calls, '/'); /* all calls / non-recursive calls */
-    if (slash)
-        calls.n = (size_t)(slash - calls.s);
-    if (!oc_csv_u64(calls, &row.calls))
+    if (!oc_csv_u64(oc_str_take(&calls, '/'), &row.calls)) /* all calls / non-recursive calls */
         return bad_row(t, "pstats");
     for (int i = 0; i < 4; i++)
         if (!function_tables_number(oc_csv_word(&line), i == 0 ? &self_s : &v))

@@ -137,7 +137,7 @@ static struct oc_str chrome_device_of(struct oc_str process)
         return oc_str_skip(process, 8);
     bool gpu = process.n > 3 && oc_str_starts(process, "GPU");
     for (size_t i = 3; i < process.n && gpu; i++)
-        gpu = process.s[i] >= '0' && process.s[i] <= '9';
+        gpu = oc_is_digit(process.s[i]);
     return gpu || oc_str_eq(process, "COPY") ? (struct oc_str){"GPU", 3} : (struct oc_str){"", 0};
 }
 

@@ -151,18 +151,14 @@ static const struct oc_type *device_tables_types_of(struct oc_arena *a, struct o
     if (is_none(shapes))
         return NULL;
     for (bool more = true; more && *n < MAX_TYPES;) {
-        const char *end = memchr(shapes.s, ';', shapes.n), *stop = oc_str_chr(names, ';');
-        size_t k = end ? (size_t)(end - shapes.s) : shapes.n, m = stop ? (size_t)(stop - names.s) : names.n;
-        struct oc_str name = {names.s, m};
+        struct oc_str name = oc_str_take(&names, ';');
         while (name.n && name.s[name.n - 1] == '"')
             name.n--;
-        if (!oc_recorded_shape(a, (struct oc_str){shapes.s, k}, oc_recorded_dtype(name), &type[(*n)++])) {
+        more = oc_str_chr(shapes, ';') != NULL;
+        if (!oc_recorded_shape(a, oc_str_take(&shapes, ';'), oc_recorded_dtype(name), &type[(*n)++])) {
             *n = 0;
             return NULL;
         }
-        more = end != NULL;
-        shapes = oc_str_skip(shapes, k + more);
-        names = (struct oc_str){names.s + m + (stop != NULL), names.n - m - (stop != NULL)};
     }
     return OC_COPY_ARRAY(a, type, *n);
 }

@@ -33,8 +33,8 @@ static bool mindspore_shapes_is_header(void *ctx, const struct oc_str *f, size_t
 static unsigned mindspore_dtype_of(struct oc_str s)
 {
     static const char prefix[] = "NUMBER_TYPE_";
-    if (s.n > sizeof(prefix) - 1 && memcmp(s.s, prefix, sizeof(prefix) - 1) == 0)
-        s = (struct oc_str){s.s + sizeof(prefix) - 1, s.n - (sizeof(prefix) - 1)};
+    if (oc_str_starts(s, prefix))
+        s = oc_str_skip(s, strlen(prefix));
     return oc_dtype_by_name(s.s, s.n);
 }
 
@@ -375,7 +375,7 @@ static struct oc_str type_in_name(struct oc_str name)
     if (tail < 4 || memcmp(op, "-op", 3) != 0)
         return (struct oc_str){"", 0};
     for (const char *d = op + 3; d < last.s + last.n; d++)
-        if (*d < '0' || *d > '9')
+        if (!oc_is_digit(*d))
             return (struct oc_str){"", 0};
     return oc_str_before(last, op);
 }

@@ -319,7 +319,7 @@ static bool take_summary_line(struct reading *r, struct oc_str line)
     if ((!count && !old) || !device || line.s[0] != ' ')
         return false;
     const char *from = count ? count + 14 : old;
-    while (old && from > line.s && from[-1] >= '0' && from[-1] <= '9')
+    while (old && from > line.s && oc_is_digit(from[-1]))
         from--;
     if (!oc_csv_u64((struct oc_str){from, (size_t)((old ? old : end) - from)}, &n) || !n ||
         n > MAX_INVOCATIONS)

@@ -61,10 +61,8 @@ static void split_kernel(struct oc_str s, struct oc_op_row *row, struct oc_str *
 {
     struct oc_str part[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
     size_t n = 0;
-    for (const char *bar; n < 3 && (bar = oc_str_chr(s, '|')); n++) {
-        part[n] = oc_str_before(s, bar);
-        s = (struct oc_str){bar + 1, s.n - part[n].n - 1};
-    }
+    while (n < 3 && oc_str_chr(s, '|'))
+        part[n++] = oc_str_take(&s, '|');
     part[n] = s;
     *program = part[3];
     if (n >= 2) { /* id|type|name[|program] */
@@ -118,9 +116,8 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
         return -1;
     row.min_ns = row.max_ns = row.total_ns;
     struct oc_str kernel = {from, (size_t)(quote - from)};
-    const char *bar = oc_str_chr(kernel, '|');
     split_kernel(kernel, &row, &program);
-    if (!is_first_page(log, bar ? oc_str_before(kernel, bar) : kernel, &row))
+    if (!is_first_page(log, oc_str_take(&kernel, '|'), &row))
         return 0;
     struct oc_str shapes = {quote + 1, (size_t)(time - quote - 1)};
     if (is_main_program(row.type, program)) {

@@ -45,7 +45,7 @@ static bool ort_memory_is_header(void *ctx, const struct oc_str *f, size_t n)
 static struct oc_str ort_memory_node_name(struct oc_str s)
 {
     size_t n = s.n;
-    while (n && s.s[n - 1] >= '0' && s.s[n - 1] <= '9')
+    while (n && oc_is_digit(s.s[n - 1]))
         n--;
     return n && n < s.n && s.s[n - 1] == '_' ? (struct oc_str){s.s, n - 1} : s;
 }

@@ -64,11 +64,8 @@ static bool is_title(struct oc_str line, const char *title)
 /* The first number of "53.70 / 0.18 / 0.40 / 0.14 / 4.34"; NAN: "-". */
 static double summary_tables_total_of(struct oc_str cell, double unit_ns)
 {
-    const char *slash = oc_str_chr(cell, '/');
     double v;
-    if (slash)
-        cell.n = (size_t)(slash - cell.s);
-    return oc_csv_number(cell, &v, NULL) && v >= 0 && v < 1e15 ? v * unit_ns : (double)NAN;
+    return oc_csv_number(oc_str_take(&cell, '/'), &v, NULL) && v >= 0 && v < 1e15 ? v * unit_ns : (double)NAN;
 }
 
 static struct oc_prof_rec *summary_tables_add_record(struct reading *r, struct oc_str name, uint64_t calls,

@@ -41,7 +41,7 @@ static struct oc_str content(struct oc_str line)
     line = oc_csv_trim(line);
     for (unsigned i = 0; i < 2 && line.n > 2 && line.s[0] == '['; i++) {
         const char *end = memchr(line.s, ']', line.n);
-        bool level = end == line.s + 2, date = line.s[1] >= '0' && line.s[1] <= '9';
+        bool level = end == line.s + 2, date = oc_is_digit(line.s[1]);
         if (!end || !(level || date))
             break;
         size_t used = (size_t)(end + 1 - line.s);

@@ -49,11 +49,6 @@ struct tvm_reading {
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static bool tvm_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* "tvmgen_default_fused_nn_conv2d_add_1" and "fused_conv2d2_add2": "fused_nn_conv2d_add", "fused_conv2d_add". */
 static struct oc_str tvm_type(struct tvm_reading *r, struct oc_str name)
 {
@@ -62,10 +57,8 @@ static struct oc_str tvm_type(struct tvm_reading *r, struct oc_str name)
     if (oc_str_starts(name, prefix))
         name = oc_str_skip(name, sizeof(prefix) - 1);
     while (name.n) {
-        const char *bar = oc_str_chr(name, '_');
-        struct oc_str word = bar ? oc_str_before(name, bar) : name;
-        name = oc_str_skip(name, word.n + (bar != NULL));
-        while (word.n && tvm_digit(word.s[word.n - 1]))
+        struct oc_str word = oc_str_take(&name, '_');
+        while (word.n && oc_is_digit(word.s[word.n - 1]))
             word.n--;
         if (r->type.n && word.n)
             oc_buf_char(&r->type, '_');

@@ -85,8 +85,7 @@ static bool read_figures(struct oc_str s, double *ns, double *flop)
     if (!share)
         return false;
     struct oc_str head = before(s, share), tail = after(s, share, strlen("% latency"));
-    while (head.n &&
-           ((head.s[head.n - 1] >= '0' && head.s[head.n - 1] <= '9') || strchr(".e-+", head.s[head.n - 1])))
+    while (head.n && (oc_is_digit(head.s[head.n - 1]) || strchr(".e-+", head.s[head.n - 1])))
         head.n--;
     head = oc_csv_trim(head);
     if (!head.n || (head.s[head.n - 1] != ',' && head.s[head.n - 1] != '='))
@@ -99,8 +98,7 @@ static bool read_figures(struct oc_str s, double *ns, double *flop)
         *ns = is_unstarted(after(head, comma, 1)) ? INFINITY : NAN;
     if (tail.n && tail.s[0] == ',')
         tail = after(tail, tail.s, 1);
-    const char *end = oc_str_chr(tail, ',');
-    *flop = read_rate(end ? before(tail, end) : tail) * *ns / 1e9;
+    *flop = read_rate(oc_csv_trim(oc_str_take(&tail, ','))) * *ns / 1e9;
     return true;
 }
 
@@ -241,13 +239,9 @@ bool oc_onednn_is_line(struct oc_str line)
 static size_t onednn_split(struct oc_str s, struct oc_str *field)
 {
     size_t n = 0;
-    while (n < MAX_FIELDS) {
-        const char *comma = oc_str_chr(s, ',');
-        size_t k = comma ? (size_t)(comma - s.s) : s.n;
-        field[n++] = oc_csv_trim((struct oc_str){s.s, k});
-        if (!comma)
-            break;
-        s = oc_str_skip(s, k + 1);
+    for (bool more = true; more && n < MAX_FIELDS;) {
+        more = oc_str_chr(s, ',') != NULL;
+        field[n++] = oc_csv_trim(oc_str_take(&s, ','));
     }
     return n;
 }
@@ -261,12 +255,12 @@ static struct oc_str onednn_dtype_of(struct oc_str memory, const char *arg)
         if (!oc_str_starts(w, arg))
             continue;
         struct oc_str rest = {w.s + n, w.n - n};
-        while (rest.n && rest.s[0] >= '0' && rest.s[0] <= '9')
+        while (rest.n && oc_is_digit(rest.s[0]))
             rest = oc_str_skip(rest, 1);
         if (!rest.n || (rest.s[0] != '_' && rest.s[0] != ':'))
             continue;
-        const char *colon = memchr(rest.s + 1, ':', rest.n - 1);
-        struct oc_str type = {rest.s + 1, colon ? (size_t)(colon - rest.s - 1) : rest.n - 1};
+        rest = oc_str_skip(rest, 1);
+        struct oc_str type = oc_str_take(&rest, ':');
         return oc_csv_same(type, "undef") ? (struct oc_str){"", 0} : type;
     }
     return (struct oc_str){"", 0};
@@ -278,9 +272,9 @@ static int64_t onednn_number_of(struct oc_str problem, const char *key)
     size_t n = strlen(key);
     for (size_t i = 0; i < problem.n;) {
         size_t from = i, digits;
-        while (i < problem.n && (problem.s[i] < '0' || problem.s[i] > '9'))
+        while (i < problem.n && !oc_is_digit(problem.s[i]))
             i++;
-        for (digits = i; i < problem.n && problem.s[i] >= '0' && problem.s[i] <= '9';)
+        for (digits = i; i < problem.n && oc_is_digit(problem.s[i]);)
             i++;
         while (from < digits && problem.s[from] == '_')
             from++;
@@ -359,17 +353,14 @@ static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row
 static bool onednn_shape_at(struct oc_arena *a, struct oc_str s, unsigned n, struct oc_str dtype,
                             struct oc_type *out)
 {
-    for (unsigned i = 0;; i++) {
-        const char *colon = oc_str_chr(s, ':');
-        struct oc_str part = {s.s, colon ? (size_t)(colon - s.s) : s.n};
-        while (part.n && (part.s[part.n - 1] < '0' || part.s[part.n - 1] > '9')) /* "8x16n\"name\"" */
+    for (unsigned i = 0; s.n; i++) {
+        struct oc_str part = oc_str_take(&s, ':');
+        while (part.n && !oc_is_digit(part.s[part.n - 1])) /* "8x16n\"name\"" */
             part.n--;
         if (i == n)
             return part.n && oc_recorded_shape(a, part, oc_recorded_dtype(dtype), out);
-        if (!colon)
-            return false;
-        s = oc_str_from(s, colon + 1);
     }
+    return false;
 }
 
 static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)

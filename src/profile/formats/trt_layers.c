@@ -315,13 +315,10 @@ void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str na
 void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)
 {
     while (list.n) {
-        const char *end = memchr(list.s, '+', list.n);
-        struct oc_str one = oc_csv_trim((struct oc_str){list.s, end ? (size_t)(end - list.s) : list.n});
+        struct oc_str one = oc_csv_trim(oc_str_take(&list, '+'));
         const char *equal = one.n ? memrchr(one.s, '=', one.n) : NULL;
-        size_t used = end ? (size_t)(end + 1 - list.s) : list.n;
         if (equal)
             trt_add_input(r, p, oc_str_before(one, equal), oc_str_from(one, equal + 1));
-        list = oc_str_skip(list, used);
     }
 }
 
@@ -443,7 +440,7 @@ static bool put_number(struct text *t)
 {
     const char *s = t->s;
     s += s < t->end && *s == '-';
-    while (s < t->end && ((*s >= '0' && *s <= '9') || *s == '.'))
+    while (s < t->end && (oc_is_digit(*s) || *s == '.'))
         s++;
     if (s == t->s || s[-1] == '-' || s[-1] == '.' ||
         (s < t->end && *s != ',' && *s != ']' && *s != '}' && *s != ' '))
