@@ -96,6 +96,34 @@ uint32_t oc_prof_lane(struct oc_profile *p, struct oc_lane lane)
     return p->n_lane++;
 }
 
+/* ---- columns of tables ------------------------------------------------------------------------------ */
+
+unsigned oc_columns_find(struct oc_columns *t, const struct oc_str *field, size_t n_field, double unit_ns)
+{
+    unsigned bad = t->n;
+    for (unsigned k = 0; k < t->n; k++) {
+        struct oc_str unit;
+        t->at[k] = t->title[k] ? oc_csv_column(field, n_field, t->title[k]) : OC_CSV_NONE;
+        t->unit_ns[k] = unit_ns;
+        if (t->at[k] == OC_CSV_NONE || k < t->first_time || k > t->last_time)
+            continue;
+        (void)oc_csv_split_unit(field[t->at[k]], &unit);
+        if (!oc_csv_time_unit(unit, &t->unit_ns[k]) && (unit.n || !(unit_ns > 0)) && bad == t->n)
+            bad = k;
+    }
+    return bad;
+}
+
+int oc_columns_time(const struct oc_columns *t, const struct oc_str *field, size_t n_field, unsigned k,
+                    double *ns, struct oc_err *err)
+{
+    *ns = NAN;
+    return t->at[k] == OC_CSV_NONE
+               ? 0
+               : oc_csv_cell_time(t->c, t->title[k], oc_columns_cell(t, field, n_field, k), t->unit_ns[k], ns,
+                                  err);
+}
+
 /* ---- rows of operators ------------------------------------------------------------------------------ */
 
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts)

@@ -49,6 +49,33 @@ void oc_prof_cut_json(struct oc_profile *p, const struct oc_json *j);
 /* Adds a lane; returns its index. */
 uint32_t oc_prof_lane(struct oc_profile *p, struct oc_lane lane);
 
+/* ---- columns of tables ------------------------------------------------------------------------------ */
+
+enum { OC_MAX_COLUMNS = 16 };
+
+/* The columns of a table by their meaning, a number below n. */
+struct oc_columns {
+    const struct oc_csv *c;
+    const char *const *title; /* NULL: the table has no such column */
+    unsigned n, first_time, last_time;
+    size_t at[OC_MAX_COLUMNS];      /* OC_CSV_NONE: not in the header */
+    double unit_ns[OC_MAX_COLUMNS]; /* of times */
+};
+
+/* Finds the columns in the header, and the units of times, by default unit_ns (0: none). Returns a time without
+ * unit, or with an unknown one; n: none. */
+unsigned oc_columns_find(struct oc_columns *t, const struct oc_str *field, size_t n_field, double unit_ns);
+
+static inline struct oc_str oc_columns_cell(const struct oc_columns *t, const struct oc_str *field,
+                                            size_t n_field, unsigned k)
+{
+    return oc_csv_at(field, n_field, t->at[k]);
+}
+
+/* NAN: no such column. */
+int oc_columns_time(const struct oc_columns *t, const struct oc_str *field, size_t n_field, unsigned k,
+                    double *ns, struct oc_err *err);
+
 /* ---- rows of operators ------------------------------------------------------------------------------ */
 
 /* Rows of tables and logs of operators, summed into records: rows with equal name, type and shapes are one

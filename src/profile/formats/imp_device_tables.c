@@ -39,8 +39,8 @@ struct reading {
     struct oc_profile *p;
     const struct oc_profile_opts *opts;
     const struct layout *layout;
-    size_t at[N_COLUMN], width; /* width: number of columns */
-    double unit_ns[N_COLUMN];   /* NAN: in each cell */
+    struct oc_columns of; /* unit_ns NAN: in each cell */
+    size_t width;         /* number of columns */
     struct oc_op_rows rows;
     struct oc_timeline *launches;
     size_t n;
@@ -54,12 +54,6 @@ struct reading {
     struct oc_recording_count tables;
     bool shortened; /* a page replaced rows with "..." */
 };
-
-static struct oc_str device_tables_at(const struct reading *r, const struct oc_str *field, size_t n,
-                                      unsigned column)
-{
-    return oc_csv_at(field, n, r->at[column]);
-}
 
 /* ---- what is special in a source -------------------------------------------------------------------- */
 
@@ -122,9 +116,9 @@ static bool is_cuda_call(struct oc_str name)
 /* "GPU activities", "API calls": calls of the runtime run at the same time as the device. */
 static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
-    struct oc_str section = device_tables_at(r, field, n, TYPE);
+    struct oc_str section = oc_columns_cell(&r->of, field, n, TYPE);
     row->type = (struct oc_str){"", 0};
-    row->device = r->at[TYPE] != OC_CSV_NONE ? !oc_str_starts(section, "API") : !is_cuda_call(row->name);
+    row->device = r->of.at[TYPE] != OC_CSV_NONE ? !oc_str_starts(section, "API") : !is_cuda_call(row->name);
     row->kind = row->device ? oc_cuda_kind(row->name) : OC_EV_OPERATOR;
     row->name = oc_cuda_name(row->name);
     return (row->device || !r->rows.device) && !oc_str_starts(row->name, "[Unified Memory");
@@ -174,8 +168,8 @@ static void msprof_types(struct oc_arena *a, const void *ctx, struct oc_op_row *
 static void take_step_id(struct reading *r, struct oc_str id, double start_ns, double dur_ns)
 {
     uint32_t i = (uint32_t)r->n_step;
-    if (r->at[STEP] == OC_CSV_NONE || is_none(id)) {
-        r->outside |= r->at[STEP] != OC_CSV_NONE;
+    if (r->of.at[STEP] == OC_CSV_NONE || is_none(id)) {
+        r->outside |= r->of.at[STEP] != OC_CSV_NONE;
         return;
     }
     if (oc_map_add(&r->seen, id.s, id.n, &i, NULL)) {
@@ -198,7 +192,7 @@ static void set_step_runs(struct reading *r)
 static bool take_msprof(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
     for (unsigned k = IN; k <= OUT_TYPE; k++)
-        r->shapes[k - IN] = device_tables_at(r, field, n, k);
+        r->shapes[k - IN] = oc_columns_cell(&r->of, field, n, k);
     row->shapes = r->shapes[0];
     row->types = msprof_types;
     row->ctx = r;
@@ -224,7 +218,7 @@ static bool take_task(struct reading *r, const struct oc_str *field, size_t n, s
 /* A launch has a row for each counter. */
 static bool take_counter(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
-    struct oc_str id = row->type, start = device_tables_at(r, field, n, START);
+    struct oc_str id = row->type, start = oc_columns_cell(&r->of, field, n, START);
     row->type = (struct oc_str){"", 0};
     oc_buf_clear(&r->key);
     oc_buf_add(&r->key, id.s, id.n);
@@ -253,7 +247,7 @@ static bool is_qnn_time(struct oc_str unit)
 
 static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, struct oc_op_row *row)
 {
-    struct oc_str unit = device_tables_at(r, field, n, TYPE), what = row->provider;
+    struct oc_str unit = oc_columns_cell(&r->of, field, n, TYPE), what = row->provider;
     bool cycles = oc_csv_same(unit, "CYCLES");
     double ns = 1;
     row->type = row->provider = (struct oc_str){"", 0};
@@ -354,11 +348,6 @@ static bool device_tables_is_header(void *ctx, const struct oc_str *f, size_t n)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static bool device_tables_is_time(unsigned column)
-{
-    return column >= TOTAL && column <= END;
-}
-
 static int no_unit(const struct reading *r, unsigned column, struct oc_err *err)
 {
     const char *name = r->layout->column[column];
@@ -366,21 +355,6 @@ static int no_unit(const struct reading *r, unsigned column, struct oc_err *err)
                        "column '%s' has no unit of time: give it with --profile-format generic_csv --map "
                        "'name=%s,time=%s:ms' (or another unit)",
                        name, r->layout->column[NAME], name);
-}
-
-static int device_tables_find_columns(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
-{
-    for (unsigned k = 0; k < N_COLUMN; k++) {
-        struct oc_str unit = {"", 0};
-        r->at[k] = r->layout->column[k] ? oc_csv_column(f, n, r->layout->column[k]) : OC_CSV_NONE;
-        r->unit_ns[k] = r->layout->unit_ns;
-        if (r->at[k] == OC_CSV_NONE || r->unit_ns[k] > 0 || !device_tables_is_time(k) || r->layout->units_row)
-            continue;
-        (void)oc_csv_split_unit(f[r->at[k]], &unit);
-        if (!oc_csv_time_unit(unit, &r->unit_ns[k]))
-            return no_unit(r, k, err);
-    }
-    return 0;
 }
 
 /* ",%,ms,,us,us,us,"; a table made of the printed one has no such row, but units in its cells. */
@@ -391,11 +365,11 @@ static int read_units(struct reading *r, struct oc_err *err)
     double ns;
     if (!oc_csv_row(r->c, &f, &n))
         return oc_csv_fail(r->c, err, "the row of units is missing");
-    bool in_cells = oc_csv_time(device_tables_at(r, f, n, TOTAL), &ns);
+    bool in_cells = oc_csv_time(oc_columns_cell(&r->of, f, n, TOTAL), &ns);
     for (unsigned k = TOTAL; k <= END; k++) {
-        r->unit_ns[k] = NAN;
-        if (!in_cells && r->at[k] != OC_CSV_NONE &&
-            !oc_csv_time_unit(oc_csv_at(f, n, r->at[k]), &r->unit_ns[k]))
+        r->of.unit_ns[k] = NAN;
+        if (!in_cells && r->of.at[k] != OC_CSV_NONE &&
+            !oc_csv_time_unit(oc_columns_cell(&r->of, f, n, k), &r->of.unit_ns[k]))
             return no_unit(r, k, err);
     }
     if (in_cells)
@@ -407,14 +381,14 @@ static int read_units(struct reading *r, struct oc_err *err)
 static int device_tables_time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned k, double *ns,
                                  struct oc_err *err)
 {
-    struct oc_str s = device_tables_at(r, f, n, k);
+    struct oc_str s = oc_columns_cell(&r->of, f, n, k);
     *ns = NAN;
-    if (r->at[k] == OC_CSV_NONE || is_none(s) || (isnan(r->unit_ns[k]) && oc_csv_time(s, ns)))
+    if (is_none(s) || (isnan(r->of.unit_ns[k]) && oc_csv_time(s, ns)))
         return 0;
-    if (isnan(r->unit_ns[k]))
+    if (isnan(r->of.unit_ns[k]))
         return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time with a unit", r->layout->column[k],
                            (int)(s.n < 80 ? s.n : 80), s.s);
-    return oc_csv_cell_time(r->c, r->layout->column[k], s, r->unit_ns[k], ns, err);
+    return oc_columns_time(&r->of, f, n, k, ns, err);
 }
 
 static int launch(struct reading *r, const struct oc_op_row *row, double start_ns, struct oc_err *err)
@@ -444,10 +418,10 @@ static double device_tables_between(struct oc_str start, struct oc_str end, doub
 /* The field of the name; in the last column without quotes it may have commas. */
 static struct oc_str name_of(const struct reading *r, const struct oc_str *f, size_t n)
 {
-    struct oc_str name = device_tables_at(r, f, n, NAME);
+    struct oc_str name = oc_columns_cell(&r->of, f, n, NAME);
     while (n > r->width && !f[n - 1].n)
         n--;
-    for (size_t i = r->width; i < n && r->at[NAME] + 1 == r->width; i++) {
+    for (size_t i = r->width; i < n && r->of.at[NAME] + 1 == r->width; i++) {
         size_t gap = (size_t)((uintptr_t)f[i].s - (uintptr_t)(name.s + name.n));
         if (!gap || gap > 8 || memchr(name.s + name.n, '"', gap))
             break;
@@ -460,23 +434,25 @@ static int device_tables_take_row(struct reading *r, const struct oc_str *f, siz
 {
     const struct layout *l = r->layout;
     struct oc_op_row row = {.name = name_of(r, f, n),
-                            .type = device_tables_at(r, f, n, TYPE),
-                            .provider = device_tables_at(r, f, n, PLACE),
+                            .type = oc_columns_cell(&r->of, f, n, TYPE),
+                            .provider = oc_columns_cell(&r->of, f, n, PLACE),
                             .kind = l->kind,
                             .device = true,
                             .where = oc_csv_offset(r->c)};
-    double start, end;
-    struct oc_str calls = device_tables_at(r, f, n, CALLS);
+    double ns[N_COLUMN];
+    struct oc_str calls = oc_columns_cell(&r->of, f, n, CALLS);
     if (l->source == QNN && !is_qnn_time(row.type))
         return 0;
-    if (device_tables_time_of(r, f, n, TOTAL, &row.total_ns, err) ||
-        device_tables_time_of(r, f, n, MIN, &row.min_ns, err) ||
-        device_tables_time_of(r, f, n, MAX, &row.max_ns, err) ||
-        device_tables_time_of(r, f, n, START, &start, err) || device_tables_time_of(r, f, n, END, &end, err))
-        return -1;
+    for (unsigned k = TOTAL; k <= END; k++)
+        if (device_tables_time_of(r, f, n, k, &ns[k], err))
+            return -1;
+    row.total_ns = ns[TOTAL];
+    row.min_ns = ns[MIN];
+    row.max_ns = ns[MAX];
     if (l->column[END]) /* DurationNs of rocprof is from dispatch to completion */
-        row.total_ns = device_tables_between(device_tables_at(r, f, n, START), device_tables_at(r, f, n, END),
-                                             r->unit_ns[END], end - start);
+        row.total_ns =
+            device_tables_between(oc_columns_cell(&r->of, f, n, START), oc_columns_cell(&r->of, f, n, END),
+                                  r->of.unit_ns[END], ns[END] - ns[START]);
     if (l->column[START])
         row.calls = 1;
     if (calls.n && oc_csv_cell_count(r->c, l->column[CALLS], calls, &row.calls, err) != 0)
@@ -485,9 +461,9 @@ static int device_tables_take_row(struct reading *r, const struct oc_str *f, siz
         return 0;
     if (++r->n > oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
-    take_step_id(r, device_tables_at(r, f, n, STEP), start, row.total_ns);
-    if (l->trace && !isnan(start))
-        return launch(r, &row, start, err);
+    take_step_id(r, oc_columns_cell(&r->of, f, n, STEP), ns[START], row.total_ns);
+    if (l->trace && !isnan(ns[START]))
+        return launch(r, &row, ns[START], err);
     oc_op_rows_add(&r->rows, &row);
     return 0;
 }
@@ -501,14 +477,14 @@ static bool is_gap(const struct oc_str *f, size_t n)
 /* "|------|------|" below the titles */
 static bool is_rule(const struct reading *r, const struct oc_str *f, size_t n)
 {
-    return oc_str_starts(device_tables_at(r, f, n, TOTAL), "---");
+    return oc_str_starts(oc_columns_cell(&r->of, f, n, TOTAL), "---");
 }
 
 /* In a log or a README other text follows a table, or the next one. */
 static bool ends_table(const struct reading *r, enum source source, const struct oc_str *f, size_t n)
 {
     double v;
-    struct oc_str unit, time = device_tables_at(r, f, n, r->at[TOTAL] != OC_CSV_NONE ? TOTAL : END);
+    struct oc_str unit, time = oc_columns_cell(&r->of, f, n, r->of.at[TOTAL] != OC_CSV_NONE ? TOTAL : END);
     return n && !oc_csv_number(time, &v, &unit) && (n < r->width || device_tables_is_header(&source, f, n));
 }
 
@@ -517,9 +493,10 @@ static int device_tables_read_table(struct reading *r, enum source source, const
 {
     r->layout = device_tables_layout_of(f, n, source);
     r->width = n;
-    int rc = device_tables_find_columns(r, f, n, err);
-    if (rc == 0 && r->layout->units_row)
-        rc = read_units(r, err);
+    r->of = (struct oc_columns){
+        .c = r->c, .title = r->layout->column, .n = N_COLUMN, .first_time = TOTAL, .last_time = END};
+    unsigned bad = oc_columns_find(&r->of, f, n, r->layout->unit_ns);
+    int rc = r->layout->units_row ? read_units(r, err) : bad < N_COLUMN ? no_unit(r, bad, err) : 0;
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (n && n < r->width && oc_csv_cut(r->c)) {
             oc_prof_cut(r->p, r->c);

@@ -261,8 +261,7 @@ struct row {
 struct table {
     struct oc_csv *c;
     const struct layout *layout;
-    size_t column[N_COLUMN];
-    double unit_ns[N_COLUMN];
+    struct oc_columns of;
     size_t rows, width;
 };
 
@@ -274,38 +273,18 @@ static int mindspore_open_table(struct table *t, struct oc_err *err)
         return -1;
     if (!t->layout)
         return oc_fail(err, OC_EFORMAT, "no header line of a known MindSpore table");
-    for (unsigned i = 0; i < N_COLUMN; i++) {
-        struct oc_str unit = {"", 0};
-        t->column[i] = t->layout->column[i] ? oc_csv_column(f, n, t->layout->column[i]) : OC_CSV_NONE;
-        t->unit_ns[i] = t->layout->part == STEPS ? STEP_COUNT_NS : 1e6;
-        if (t->column[i] != OC_CSV_NONE && t->column[i] + 1 > t->width)
-            t->width = t->column[i] + 1;
-        if (t->column[i] != OC_CSV_NONE)
-            (void)oc_csv_split_unit(f[t->column[i]], &unit);
-        if (unit.n && !oc_csv_time_unit(unit, &t->unit_ns[i]))
-            return oc_csv_fail(t->c, err, "column '%s': unknown unit '%.*s'", t->layout->column[i],
-                               (int)(unit.n < 40 ? unit.n : 40), unit.s);
-    }
-    return 0;
-}
-
-static int mindspore_time_of(struct table *t, const struct oc_str *f, size_t n, unsigned column, double *ns,
-                             struct oc_err *err)
-{
-    *ns = NAN;
-    if (t->column[column] == OC_CSV_NONE)
+    t->of = (struct oc_columns){
+        .c = t->c, .title = t->layout->column, .n = N_COLUMN, .first_time = TOTAL, .last_time = MAX};
+    unsigned bad = oc_columns_find(&t->of, f, n, t->layout->part == STEPS ? STEP_COUNT_NS : 1e6);
+    for (unsigned i = 0; i < N_COLUMN; i++)
+        if (t->of.at[i] != OC_CSV_NONE && t->of.at[i] + 1 > t->width)
+            t->width = t->of.at[i] + 1;
+    if (bad == N_COLUMN)
         return 0;
-    return oc_csv_cell_time(t->c, t->layout->column[column], oc_csv_at(f, n, t->column[column]),
-                            t->unit_ns[column], ns, err);
-}
-
-static int mindspore_calls_of(struct table *t, const struct oc_str *f, size_t n, uint64_t *calls,
-                              struct oc_err *err)
-{
-    *calls = 1;
-    return t->column[CALLS] == OC_CSV_NONE ? 0
-                                           : oc_csv_cell_count(t->c, t->layout->column[CALLS],
-                                                               oc_csv_at(f, n, t->column[CALLS]), calls, err);
+    struct oc_str unit;
+    oc_csv_split_unit(f[t->of.at[bad]], &unit);
+    return oc_csv_fail(t->c, err, "column '%s': unknown unit '%.*s'", t->layout->column[bad],
+                       (int)(unit.n < 40 ? unit.n : 40), unit.s);
 }
 
 /* 1: a row, 0: end of table, -1: error. */
@@ -313,7 +292,7 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
 {
     const struct oc_str *f;
     size_t n;
-    double mean_ns;
+    double ns[N_COLUMN];
     uint64_t stream;
     do {
         if (!oc_csv_row(t->c, &f, &n)) {
@@ -332,17 +311,20 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
         return oc_csv_too_many(t->c, err);
     if (n < t->width)
         return oc_csv_fail(t->c, err, "%zu fields, but the header has %zu or more", n, t->width);
-    *r = (struct row){.name = oc_csv_at(f, n, t->column[NAME]), .type = oc_csv_at(f, n, t->column[TYPE])};
-    if (mindspore_calls_of(t, f, n, &r->calls, err) || mindspore_time_of(t, f, n, TOTAL, &r->total_ns, err) ||
-        mindspore_time_of(t, f, n, MEAN, &mean_ns, err) ||
-        mindspore_time_of(t, f, n, DEVICE, &r->device_ns, err) ||
-        mindspore_time_of(t, f, n, MIN, &r->min_ns, err) || mindspore_time_of(t, f, n, MAX, &r->max_ns, err))
+    *r = (struct row){
+        .name = oc_columns_cell(&t->of, f, n, NAME), .type = oc_columns_cell(&t->of, f, n, TYPE), .calls = 1};
+    if (t->of.at[CALLS] != OC_CSV_NONE &&
+        oc_csv_cell_count(t->c, t->layout->column[CALLS], oc_columns_cell(&t->of, f, n, CALLS), &r->calls,
+                          err))
         return -1;
-    if (isnan(r->total_ns))
-        r->total_ns = mean_ns * (double)r->calls;
-    if (t->layout->on_device)
-        r->device_ns = r->total_ns;
-    r->stream = oc_csv_u64(oc_csv_at(f, n, t->column[STREAM]), &stream) && stream < INT64_MAX
+    for (unsigned k = TOTAL; k <= MAX; k++)
+        if (oc_columns_time(&t->of, f, n, k, &ns[k], err))
+            return -1;
+    r->total_ns = isnan(ns[TOTAL]) ? ns[MEAN] * (double)r->calls : ns[TOTAL];
+    r->device_ns = t->layout->on_device ? r->total_ns : ns[DEVICE];
+    r->min_ns = ns[MIN];
+    r->max_ns = ns[MAX];
+    r->stream = oc_csv_u64(oc_columns_cell(&t->of, f, n, STREAM), &stream) && stream < INT64_MAX
                     ? (int64_t)stream
                     : OC_NO_ID;
     return 1;
@@ -410,7 +392,7 @@ static int mindspore_read_operators(struct reading *m, struct table *t, struct o
         rec->provider = t->layout->part == OPERATORS && t->layout->on_device ? "AI Core" : "";
         count_time(m, &r);
     }
-    m->averages |= t->column[CALLS] == OC_CSV_NONE;
+    m->averages |= t->of.at[CALLS] == OC_CSV_NONE;
     m->have_operators = true;
     return rc;
 }

@@ -32,8 +32,7 @@ struct key { /* a layer: its name, type and kernel, and its number of earlier oc
 struct reading {
     struct oc_csv *c;
     struct oc_profile *p;
-    size_t column[N_COLUMN];
-    double unit_ns[N_COLUMN];
+    struct oc_columns of;
     struct layer *layer;
     size_t n, cap;
     struct key *key;
@@ -55,35 +54,13 @@ static bool openvino_is_header(void *ctx, const struct oc_str *f, size_t n)
 
 static int take_header(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
-    for (unsigned i = 0; i < N_COLUMN; i++) {
-        struct oc_str unit;
-        r->column[i] = oc_csv_column(f, n, column_name[i]);
-        r->unit_ns[i] = 1e6; /* the first versions had no unit: milliseconds */
-        if (r->column[i] == OC_CSV_NONE)
-            continue;
-        (void)oc_csv_split_unit(f[r->column[i]], &unit);
-        if (unit.n && !oc_csv_time_unit(unit, &r->unit_ns[i]))
-            return oc_csv_fail(r->c, err, "column '%s': unknown unit", column_name[i]);
-    }
+    r->of = (struct oc_columns){
+        .c = r->c, .title = column_name, .n = N_COLUMN, .first_time = REAL, .last_time = CPU};
+    /* the first versions had no unit: milliseconds */
+    unsigned bad = oc_columns_find(&r->of, f, n, 1e6);
     r->runs++;
     r->sum_ns = 0;
-    return 0;
-}
-
-static struct oc_str openvino_at(const struct reading *r, const struct oc_str *f, size_t n, unsigned column)
-{
-    return oc_csv_at(f, n, r->column[column]);
-}
-
-/* NAN: no such column. */
-static int openvino_time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned column, double *ns,
-                            struct oc_err *err)
-{
-    *ns = NAN;
-    if (r->column[column] == OC_CSV_NONE)
-        return 0;
-    return oc_csv_cell_time(r->c, column_name[column], openvino_at(r, f, n, column), r->unit_ns[column], ns,
-                            err);
+    return bad == N_COLUMN ? 0 : oc_csv_fail(r->c, err, "column '%s': unknown unit", column_name[bad]);
 }
 
 static void openvino_key_part(struct reading *r, struct oc_str s)
@@ -111,7 +88,7 @@ static uint32_t openvino_key_of(struct reading *r, const struct oc_str *f, size_
     oc_buf_clear(&r->text);
     for (unsigned i = NAME; i <= EXEC; i++)
         if (i != STATUS)
-            openvino_key_part(r, openvino_at(r, f, n, i));
+            openvino_key_part(r, oc_columns_cell(&r->of, f, n, i));
     uint32_t base = openvino_find_key(r, &fresh), id = base;
     struct key *k = &r->key[base];
     if (k->last_run != r->runs) {
@@ -124,9 +101,9 @@ static uint32_t openvino_key_of(struct reading *r, const struct oc_str *f, size_
     }
     if (fresh) {
         k = &r->key[id];
-        k->name = oc_prof_text(r->p, openvino_at(r, f, n, NAME));
-        k->type = oc_prof_text(r->p, openvino_at(r, f, n, TYPE));
-        k->exec = oc_prof_text(r->p, openvino_at(r, f, n, EXEC));
+        k->name = oc_prof_text(r->p, oc_columns_cell(&r->of, f, n, NAME));
+        k->type = oc_prof_text(r->p, oc_columns_cell(&r->of, f, n, TYPE));
+        k->exec = oc_prof_text(r->p, oc_columns_cell(&r->of, f, n, EXEC));
         if (id != base)
             k->last_run = 0;
     }
@@ -147,11 +124,12 @@ static void check_total(struct reading *r, double total_ns)
 static int openvino_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     struct layer l = {.run = r->runs - 1, .where = oc_csv_offset(r->c)};
-    struct oc_str status = openvino_at(r, f, n, STATUS);
-    if (openvino_time_of(r, f, n, REAL, &l.real_ns, err) != 0 ||
-        openvino_time_of(r, f, n, CPU, &l.cpu_ns, err) != 0)
+    struct oc_str status = oc_columns_cell(&r->of, f, n, STATUS);
+    if (oc_columns_time(&r->of, f, n, REAL, &l.real_ns, err) != 0 ||
+        oc_columns_time(&r->of, f, n, CPU, &l.cpu_ns, err) != 0)
         return -1;
-    if (oc_str_eq(openvino_at(r, f, n, NAME), "Total") && !openvino_at(r, f, n, TYPE).n && !status.n) {
+    if (oc_str_eq(oc_columns_cell(&r->of, f, n, NAME), "Total") && !oc_columns_cell(&r->of, f, n, TYPE).n &&
+        !status.n) {
         check_total(r, l.real_ns);
         return 0;
     }
@@ -177,7 +155,7 @@ static int openvino_read_tables(struct reading *r, struct oc_err *err)
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (openvino_is_header(NULL, f, n))
             rc = take_header(r, f, n, err);
-        else if (n && oc_csv_cut(r->c) && n <= r->column[REAL])
+        else if (n && oc_csv_cut(r->c) && n <= r->of.at[REAL])
             oc_prof_cut(r->p, r->c);
         else if (n > 1) /* one field: a note between the tables */
             rc = openvino_take_row(r, f, n, err);

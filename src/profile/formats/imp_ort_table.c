@@ -27,9 +27,7 @@ struct reading {
     struct oc_csv *c;
     struct oc_profile *p;
     struct oc_rec_list list;
-    uint64_t *temp;
-    size_t cap_temp;
-    size_t column[N_COLUMN];
+    struct oc_columns of;
 };
 
 static bool ort_memory_is_header(void *ctx, const struct oc_str *f, size_t n)
@@ -54,18 +52,15 @@ static int ort_memory_take_row(struct reading *r, const struct oc_str *f, size_t
 {
     uint64_t bytes[N_COLUMN];
     for (unsigned i = INPUTS; i < N_COLUMN; i++) {
-        struct oc_str s = oc_csv_at(f, n, r->column[i]);
+        struct oc_str s = oc_columns_cell(&r->of, f, n, i);
         if (!oc_csv_u64(s, &bytes[i]))
             return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a number of bytes", column_name[i],
                                (int)(s.n < 80 ? s.n : 80), s.s);
     }
     if (r->list.n >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
-    size_t at = r->list.n;
-    OC_GROW(r->temp, at, r->cap_temp);
-    r->temp[at] = bytes[TEMP];
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
-    rec->name = oc_prof_text(r->p, ort_memory_node_name(oc_csv_at(f, n, r->column[NAME])));
+    rec->name = oc_prof_text(r->p, ort_memory_node_name(oc_columns_cell(&r->of, f, n, NAME)));
     rec->param_bytes = bytes[INITIALIZERS];
     rec->act_bytes = bytes[INPUTS];
     rec->out_bytes = bytes[DYNAMIC];
@@ -78,8 +73,9 @@ static int ort_memory_read_rows(struct reading *r, struct oc_err *err)
     const struct oc_str *f;
     size_t n;
     int rc = oc_csv_need(r->c, ort_memory_is_header, NULL, &f, &n, "with #name and total_dynamic_sizes", err);
-    for (unsigned i = 0; rc == 0 && i < N_COLUMN; i++)
-        r->column[i] = oc_csv_column(f, n, column_name[i]);
+    r->of = (struct oc_columns){.c = r->c, .title = column_name, .n = N_COLUMN, .first_time = N_COLUMN};
+    if (rc == 0)
+        oc_columns_find(&r->of, f, n, 0);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (n && n < N_COLUMN && oc_csv_cut(r->c))
             oc_prof_cut(r->p, r->c);
@@ -92,10 +88,6 @@ static int ort_memory_read_rows(struct reading *r, struct oc_err *err)
 static void ort_memory_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
-    struct oc_ort_memory *native = OC_NEW(&p->arena, struct oc_ort_memory);
-    *native = (struct oc_ort_memory){.temp_bytes = OC_COPY_ARRAY(&p->arena, r->temp, r->list.n),
-                                     .n = (uint32_t)r->list.n};
-    p->native = native;
     p->producer = "ONNX Runtime, memory of nodes";
     p->time_kind = "no times";
     p->run_ns = p->busy_ns = NAN;
@@ -114,7 +106,6 @@ static int read_memory(const struct oc_source *src, const struct oc_profile_opts
         ort_memory_finish(&r);
     oc_csv_close(r.c);
     free(r.list.rec);
-    free(r.temp);
     return rc;
 }
 

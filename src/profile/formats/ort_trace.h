@@ -265,15 +265,4 @@ bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct o
  * the trace has events of a device. */
 bool ort_node_is_launch(const char *provider, bool has_device_work);
 
-/* ---- ort memory ------------------------------------------------------------------------------------- */
-
-/* Data of the importer "onnxruntime_memory" in addition to its records (param_bytes: initializers,
- * act_bytes: inputs, out_bytes: allocated for outputs whose sizes are known only at run time):
- * oc_profile.native. */
-
-struct oc_ort_memory {
-    const uint64_t *temp_bytes; /* scratch memory of the kernel, per record */
-    uint32_t n;
-};
-
 #endif
