@@ -368,6 +368,9 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
                              .producer = "",
                              .device = "",
                              .stat = opts->stat == OC_STAT_AUTO ? OC_STAT_MEDIAN : opts->stat,
+                             .runs_used = 1,
+                             .run_ns = NAN,
+                             .busy_ns = NAN,
                              .imported_ns = NAN,
                              .imported_kernel_ns = NAN};
     p->names.arena = p->diags.arena = &p->arena;

@@ -170,6 +170,17 @@ struct oc_lane {
 };
 #define OC_NO_ID INT64_MIN
 
+static inline struct oc_lane oc_lane_of_thread(int64_t process, int64_t thread)
+{
+    return (struct oc_lane){.name = "", .process = process, .device_id = OC_NO_ID, .id = thread};
+}
+
+static inline struct oc_lane oc_lane_of_stream(int64_t process, int64_t device, int64_t stream)
+{
+    return (struct oc_lane){
+        .name = "", .device = true, .process = process, .device_id = device, .id = stream};
+}
+
 /* How the number of runs is known. Only then does the profile have a latency and rates. */
 enum oc_runs_from {
     OC_RUNS_UNKNOWN, /* runs_total 0, run_ns NAN; times are those of the whole recording */

@@ -404,8 +404,7 @@ void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t 
         const struct range *x = &r->range[i];
         const struct name *name = &r->name[x->name];
         int64_t thread = r->thread[x->thread].id;
-        struct oc_lane lane = {
-            .name = "", .process = thread >> 24 & 0xffffff, .device_id = OC_NO_ID, .id = thread & 0xffffff};
+        struct oc_lane lane = oc_lane_of_thread(thread >> 24 & 0xffffff, thread & 0xffffff);
         if (x->end_ns == INT64_MAX)
             continue;
         bool step = x->run != OC_NONE && r->run[x->run] == i;

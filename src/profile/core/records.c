@@ -61,6 +61,16 @@ void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p)
     *l = (struct oc_rec_list){0};
 }
 
+double oc_prof_divide(struct oc_profile *p, uint64_t runs, enum oc_stat wanted)
+{
+    bool sum = !runs || wanted == OC_STAT_SUM;
+    p->runs_total = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    p->runs_used = runs ? p->runs_total : 1;
+    p->runs_from = runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
+    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
+    return sum ? 1 : (double)runs;
+}
+
 const char *oc_prof_text(struct oc_profile *p, struct oc_str s)
 {
     return oc_intern(&p->names, s.n ? s.s : "", s.n);
@@ -281,8 +291,7 @@ static void make_shares(struct oc_op_rows *t)
     p->event = t->event;
     p->time_kind = oc_printf(&p->arena, "shares of %s", t->event);
     p->stat = OC_STAT_SUM;
-    p->runs_used = 1;
-    p->run_ns = p->busy_ns = p->imported_ns = p->imported_kernel_ns = NAN;
+    p->imported_ns = p->imported_kernel_ns = NAN;
     oc_rec_list_end(&t->list, p);
 }
 
@@ -297,16 +306,10 @@ void oc_op_rows_finish(struct oc_op_rows *t)
         op_sums_scale(t);
     else if (t->means)
         t->runs = 1; /* a mean run */
-    bool sum = t->opts->stat == OC_STAT_SUM || !t->runs;
-    double runs = sum ? 1 : (double)t->runs;
+    double runs = oc_prof_divide(p, t->runs, t->opts->stat);
     bool both = t->device && p->imported_ns > 0;
     p->time_kind = both ? "host or device time" : t->device ? "device time" : "host time";
-    p->runs_total = t->runs < UINT32_MAX ? (uint32_t)t->runs : UINT32_MAX;
-    p->runs_used = p->runs_total ? p->runs_total : 1;
-    p->runs_from = t->runs ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
-    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
-    p->run_ns = t->runs ? t->run_ns * (sum ? (double)t->runs : 1) : (double)NAN;
-    p->busy_ns = NAN;
+    p->run_ns = t->runs ? t->run_ns * (p->stat == OC_STAT_SUM ? (double)t->runs : 1) : (double)NAN;
     op_sums_make_times(t, runs);
     if (!t->device)
         p->imported_kernel_ns = NAN;
@@ -355,8 +358,8 @@ struct oc_str oc_cuda_name(struct oc_str name)
 struct making {
     const struct oc_sum_rows *rows;
     struct oc_profile *out;
-    const struct oc_profile_opts *opts;
-    struct oc_map of; /* texts to records */
+    double runs, divisor; /* divisor: of times */
+    struct oc_map of;     /* texts to records */
     struct oc_arena scratch;
 };
 
@@ -381,32 +384,30 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
     rec->where = x->where;
     rec->total_kernel_ns = 0;
     rec->bucket = !x->label.name && x->kind != OC_EV_KERNEL ? "copies" : NULL;
-    if (x->label.name) {
+    if (x->label.name)
         oc_label_describe(&x->label, rec);
-    }
     return id;
 }
 
-static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
+static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec)
 {
     struct oc_prof_kernel *k = &m->out->kernel[m->out->n_kernel++];
     *k = oc_prof_kernel_new(x->name, x->kind);
     k->rec = rec;
-    k->time_ns = x->total_ns / runs;
+    k->time_ns = x->total_ns / m->divisor;
     k->min_ns = x->min_ns;
     k->max_ns = x->max_ns;
     k->total_ns = x->total_ns;
     k->calls = x->calls;
 }
 
-static void sum_rows_finish_rec(const struct making *m, uint32_t i, double runs)
+static void sum_rows_finish_rec(const struct making *m, struct oc_prof_rec *r)
 {
-    struct oc_prof_rec *r = &m->out->rec[i];
-    bool once = runs == 1;
-    r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / (m->opts->stat == OC_STAT_SUM ? 1 : runs);
+    bool once = m->runs == 1;
+    r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / m->divisor;
     r->min_ns = r->max_ns = r->median_ns = once ? r->time_ns : (double)NAN;
     r->runs = m->out->runs_used;
-    r->calls_per_run = (double)r->calls / runs;
+    r->calls_per_run = (double)r->calls / m->runs;
     if (!m->rows->host)
         return;
     r->total_ns = r->total_kernel_ns;
@@ -414,24 +415,21 @@ static void sum_rows_finish_rec(const struct making *m, uint32_t i, double runs)
 }
 
 /* The counts of kernels do not show the runs: a kernel may run once or often in each layer. */
-static void sum_rows_choose_runs(struct making *m, uint64_t runs)
+static void sum_rows_choose_runs(struct making *m, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = m->out;
-    bool known = m->rows->runs > 0, sum = m->opts->stat == OC_STAT_SUM || !known;
-    p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
-    p->runs_total = known ? p->runs_used : 0;
-    p->runs_from = known ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
-    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
-    p->run_ns = p->busy_ns = (double)NAN;
-    if (!known)
+    uint64_t runs = m->rows->runs;
+    m->divisor = oc_prof_divide(p, runs, opts->stat);
+    m->runs = runs ? (double)runs : 1;
+    if (!runs)
         oc_diag_add(
             &p->diags, OC_WARNING, "W-no-run", "",
             "the file has sums over an unknown number of runs: times are those of the whole recording");
-    if (p->stat != m->opts->stat && runs > 1)
+    if (p->stat != opts->stat && runs > 1)
         oc_diag_add(&p->diags, OC_INFO, "I-mean-only", "",
                     "the file has sums over %llu runs: times are means and include the first runs",
                     (unsigned long long)runs);
-    if (m->opts->warmup > 0)
+    if (opts->warmup > 0)
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
                     "the file has sums only: warm-up runs cannot be excluded");
 }
@@ -439,10 +437,9 @@ static void sum_rows_choose_runs(struct making *m, uint64_t runs)
 void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
                         const struct oc_profile_opts *opts)
 {
-    struct making m = {.rows = rows, .out = out, .opts = opts};
-    uint64_t runs = rows->runs ? rows->runs : 1;
+    struct making m = {.rows = rows, .out = out};
     m.of.arena = &m.scratch;
-    sum_rows_choose_runs(&m, runs);
+    sum_rows_choose_runs(&m, opts);
     out->time_kind = rows->host ? "host time" : "device time";
     out->rec = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_rec);
     out->kernel = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_kernel);
@@ -454,16 +451,15 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
         out->rec[rec].total_kernel_ns += x->total_ns;
         out->rec[rec].calls += x->calls;
         if (x->name && !rows->host)
-            sum_rows_add_kernel(&m, x, rec, opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+            sum_rows_add_kernel(&m, x, rec);
     }
     for (uint32_t i = 0; i < out->n_rec; i++)
-        sum_rows_finish_rec(&m, i, (double)runs);
+        sum_rows_finish_rec(&m, &out->rec[i]);
     if (rows->unlabelled_ns > 0) {
         struct oc_prof_rec *rec = sum_rows_add_rec(out, "(kernels without operator)");
         rec->bucket = "kernels without operator";
         rec->total_kernel_ns = rows->unlabelled_ns;
-        rec->time_ns = rec->self_ns = rec->kernel_ns =
-            rows->unlabelled_ns / (opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+        rec->time_ns = rec->self_ns = rec->kernel_ns = rows->unlabelled_ns / m.divisor;
         sum_ns += rows->unlabelled_ns;
     }
     *(rows->host ? &out->imported_ns : &out->imported_kernel_ns) = sum_ns;

@@ -38,6 +38,10 @@ void oc_sort_first_calls(struct oc_first_call *c, size_t n, bool by_run);
 /* Moves the records to the profile and frees the list. */
 void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p);
 
+/* For sources of sums: sets the runs of the profile (0: unknown) and its statistic, which is the mean of a run unless
+ * the user wants sums, or runs are unknown. Returns what sums are divided by. */
+double oc_prof_divide(struct oc_profile *p, uint64_t runs, enum oc_stat wanted);
+
 /* Interns the text in the profile. */
 const char *oc_prof_text(struct oc_profile *p, struct oc_str s);
 

@@ -278,9 +278,8 @@ void oc_timeline_host_time(struct oc_timeline *t, uint32_t label, uint32_t run, 
 
 uint16_t oc_timeline_stream(struct oc_timeline *t, int64_t process, int64_t device, int64_t stream)
 {
-    return oc_timeline_lane(
-        t,
-        &(struct oc_lane){.name = "", .device = true, .process = process, .device_id = device, .id = stream});
+    struct oc_lane lane = oc_lane_of_stream(process, device, stream);
+    return oc_timeline_lane(t, &lane);
 }
 
 static uint32_t find_work(struct oc_timeline *t, const struct oc_launch *x)

@@ -387,8 +387,6 @@ static void generic_csv_finish(struct reading *r)
                    : r->per_call                            ? OC_RUNS_MEAN
                                                             : OC_RUNS_GIVEN;
     p->runs_total = p->runs_from == OC_RUNS_GIVEN;
-    p->runs_used = 1;
-    p->run_ns = p->busy_ns = NAN;
     if (!*p->producer)
         p->producer = r->opts->map ? "table" : "VTune";
     oc_rec_list_end(&r->list, p);

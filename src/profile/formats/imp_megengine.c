@@ -523,7 +523,6 @@ static void fill_profile(struct oc_profile *p, const struct oc_mge *m)
     p->time_kind = m->n_device ? "device time" : "host time";
     p->runs_from = OC_RUNS_MARKED;
     p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds only the last run */
-    p->run_ns = p->busy_ns = NAN;
     p->rec = OC_NEW_ARRAY(&p->arena, (size_t)m->n + 1, struct oc_prof_rec);
     for (uint32_t i = 0; i < m->n; i++) {
         const struct oc_mge_opr *o = &m->opr[i];

@@ -494,9 +494,7 @@ static uint32_t stream_lane(struct reading *m, int64_t stream)
     int n = snprintf(key, sizeof(key), "\x1f%lld", (long long)stream);
     uint32_t lane = m->p->n_lane;
     if (oc_map_add(&m->names, key, (size_t)n, &lane, NULL))
-        oc_prof_lane(
-            m->p, (struct oc_lane){
-                      .name = "", .device = true, .process = OC_NO_ID, .device_id = OC_NO_ID, .id = stream});
+        oc_prof_lane(m->p, oc_lane_of_stream(OC_NO_ID, OC_NO_ID, stream));
     return lane;
 }
 
@@ -538,7 +536,7 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
 /* The only source with the number of steps is the step trace, read without other tables. */
 static void mindspore_make_times(struct reading *m)
 {
-    double runs = m->steps && m->opts->stat != OC_STAT_SUM ? m->steps : 1;
+    double runs = oc_prof_divide(m->p, m->steps, m->opts->stat);
     for (size_t i = 0; i < m->list.n; i++) {
         struct oc_prof_rec *rec = &m->list.rec[i];
         oc_rec_time(rec, rec->total_ns / runs);
@@ -546,13 +544,10 @@ static void mindspore_make_times(struct reading *m)
             rec->min_ns = rec->max_ns = rec->median_ns = NAN;
         rec->kernel_ns = rec->total_kernel_ns / runs;
         rec->host_ns = m->on_device ? (double)NAN : rec->time_ns;
-        rec->runs = m->steps ? m->steps : 1;
-        rec->calls_per_run = rec->calls ? (double)rec->calls / (m->steps ? m->steps : 1) : (double)NAN;
+        rec->runs = m->p->runs_used;
+        rec->calls_per_run = rec->calls ? (double)rec->calls / m->p->runs_used : (double)NAN;
     }
     m->p->stat = m->averages || (m->steps && runs > 1) ? OC_STAT_MEAN : OC_STAT_SUM;
-    m->p->runs_total = m->steps;
-    m->p->runs_used = m->steps ? m->steps : 1;
-    m->p->runs_from = m->steps ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
     if (m->steps)
         return;
     /* AI core kernels are not all of a step: an average of them is not a latency */
@@ -625,7 +620,6 @@ static void mindspore_finish(struct reading *m)
     p->producer = "MindSpore";
     p->device = m->device ? m->device : "";
     p->time_kind = m->on_device ? "device time" : "host time";
-    p->run_ns = p->busy_ns = NAN;
     mindspore_make_times(m);
     if (!m->has_device)
         p->imported_kernel_ns = NAN;

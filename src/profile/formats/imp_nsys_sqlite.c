@@ -259,8 +259,7 @@ static void nsys_sqlite_add_call(struct reading *r, const struct oc_sqlite_cell 
 {
     struct oc_timeline *t = r->timeline;
     const char *name = string_of(r, &c[4]);
-    struct oc_lane lane = {
-        .name = "", .process = c[2].i >> 24 & 0xffffff, .device_id = OC_NO_ID, .id = c[2].i & 0xffffff};
+    struct oc_lane lane = oc_lane_of_thread(c[2].i >> 24 & 0xffffff, c[2].i & 0xffffff);
     int64_t end_ns = oc_cell_int(&c[1], c[0].i);
     if (c[0].i < -MAX_NS || end_ns > MAX_NS || end_ns < c[0].i)
         return;
@@ -346,8 +345,7 @@ static uint16_t nsys_sqlite_lane_of(struct reading *r, const struct oc_sqlite_ce
     if (!r->has_lane || memcmp(id, r->last_lane, sizeof(id)) != 0) {
         memcpy(r->last_lane, id, sizeof(id));
         int64_t process = id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff;
-        struct oc_lane lane = {
-            .name = "", .device = true, .process = process, .device_id = id[1], .id = id[2]};
+        struct oc_lane lane = oc_lane_of_stream(process, id[1], id[2]);
         r->last_lane_id = nsys_sqlite_add_lane(r, &lane);
         r->has_lane = true;
     }

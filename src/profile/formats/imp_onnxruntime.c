@@ -202,7 +202,7 @@ static uint32_t onnxruntime_lane_of(struct ort_reading *r)
     uint32_t lane = r->t->n_lane;
     if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL)) {
         OC_GROW(r->t->lane, r->t->n_lane, r->t->lane_cap);
-        r->t->lane[r->t->n_lane++] = (struct oc_lane){.process = r->pid, .id = r->tid, .device_id = OC_NO_ID};
+        r->t->lane[r->t->n_lane++] = oc_lane_of_thread(r->pid, r->tid);
     }
     r->lane_pid = r->pid;
     r->lane_tid = r->tid;

@@ -266,7 +266,6 @@ static void openvino_finish(struct reading *r, const struct oc_profile_opts *opt
         warmup = r->runs - 1;
     p->producer = "OpenVINO benchmark_app";
     p->time_kind = "host time";
-    p->run_ns = p->busy_ns = NAN;
     p->runs_total = r->runs > 1 ? r->runs : 0; /* one table: averages over an unknown number of runs */
     p->runs_used = r->runs > 1 ? r->runs - warmup : 1;
     p->runs_from = r->runs > 1 ? OC_RUNS_MARKED : OC_RUNS_MEAN;

@@ -90,7 +90,7 @@ static void ort_memory_finish(struct reading *r)
     struct oc_profile *p = r->p;
     p->producer = "ONNX Runtime, memory of nodes";
     p->time_kind = "no times";
-    p->run_ns = p->busy_ns = NAN;
+    p->runs_used = 0;
     oc_rec_list_end(&r->list, p);
     oc_diag_add(&p->diags, OC_INFO, "I-no-times", "",
                 "memory of nodes without times: pass the session's profile as well to get times");

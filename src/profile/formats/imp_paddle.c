@@ -296,9 +296,7 @@ static void paddle_report_finish(struct report_reading *r)
     p->producer = "Paddle Inference";
     p->device = r->any_gpu ? "GPU" : *r->place && strcmp(r->place, "All") != 0 ? r->place : "CPU";
     p->time_kind = r->any_gpu ? "host and device time" : "host time";
-    p->stat = OC_STAT_SUM;
-    p->runs_used = 1; /* one recording: the report does not mark runs */
-    p->run_ns = p->busy_ns = NAN;
+    p->stat = OC_STAT_SUM; /* one recording: the report does not mark runs */
     if (!r->any_gpu)
         p->imported_kernel_ns = NAN;
     make_self(r);

@@ -36,6 +36,17 @@ struct event {
     const char *message; /* of a marker; NULL: not a marker */
 };
 
+struct table {
+    const char *name; /* without the suffix */
+    const struct oc_sqlite_column *column;
+    size_t n_column;
+    int (*take)(void *user, const struct oc_sqlite_cell *c);
+    /* of work of the device */
+    uint8_t kind;
+    const char *unnamed; /* the name of work without one */
+    bool symbols, typed; /* names are those of kernels; a type shows which work copies */
+};
+
 struct reading {
     struct oc_sqlite *db;
     struct oc_profile *out;
@@ -49,6 +60,7 @@ struct reading {
     uint64_t process; /* number of the suffix, from 1 */
     bool first;       /* a database of the first rocprof: the column of the event is the number of the call */
     uint64_t work, bad;
+    const struct table *table; /* that is being read */
 };
 
 static const char first_ops[] = "CREATE TABLE OPS (\"BeginNs\"";
@@ -90,6 +102,14 @@ static void rocpd_set_text(struct reading *r, struct texts *t, const struct oc_s
 static const char *rocpd_text_of(const struct texts *t, const struct oc_sqlite_cell *id)
 {
     return id->kind == OC_CELL_INT && id->i >= 0 && (uint64_t)id->i < t->n ? t->at[id->i] : NULL;
+}
+
+/* "": none. The first rocprof has names instead of their ids. */
+static const char *rocpd_name_of(const struct reading *r, const struct texts *t,
+                                 const struct oc_sqlite_cell *id)
+{
+    const char *name = r->first ? oc_cell_text(id, &r->out->names) : rocpd_text_of(t, id);
+    return name ? name : "";
 }
 
 static int rocpd_take_string(void *user, const struct oc_sqlite_cell *c)
@@ -162,6 +182,7 @@ static int rocpd_take_event(void *user, const struct oc_sqlite_cell *c)
 /* ---- events ----------------------------------------------------------------------------------------- */
 
 enum { START, END, START_ID, END_ID, PROCESS, EVENT, TIMES };
+enum { NAME = TIMES, DEVICE, STREAM, QUEUE, BYTES, TYPE = BYTES }; /* of work of the device */
 #define TIME_COLUMNS                                                                                         \
     {"start", false}, {"end", false}, {"start_id", false}, {"end_id", false}, {"pid", false},                \
     {                                                                                                        \
@@ -210,99 +231,35 @@ static void rocpd_add(struct reading *r, const struct oc_sqlite_cell *c, unsigne
     r->work += oc_event_on_device(kind);
 }
 
+/* A call of the runtime, or a range of roctx. */
 static int take_region(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
-    const char *name = rocpd_text_of(&r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
-    struct oc_lane lane = {.name = "",
-                           .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
-                           .device_id = OC_NO_ID,
-                           .id = oc_cell_int(&c[TIMES + 1], oc_cell_int(&c[TIMES + 2], 0))};
-    name = message && *message ? message : name ? name : "(call)";
+    const char *name = rocpd_name_of(r, &r->strings, &c[TIMES]), *message = event_of(r, &c[EVENT])->message;
+    struct oc_lane lane = oc_lane_of_thread(oc_cell_int(&c[PROCESS], (int64_t)r->process),
+                                            oc_cell_int(&c[TIMES + 1], oc_cell_int(&c[TIMES + 2], 0)));
+    name = message && *message ? message : *name ? name : "(call)";
     unsigned kind = message ? OC_EV_USER : strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API;
     rocpd_add(r, c, kind, name, &lane, -1);
     return 0;
 }
 
-static struct oc_lane rocpd_device_lane(struct reading *r, const struct oc_sqlite_cell *c,
-                                        const struct oc_sqlite_cell *device,
-                                        const struct oc_sqlite_cell *stream,
-                                        const struct oc_sqlite_cell *other)
-{
-    return (struct oc_lane){.name = "",
-                            .device = true,
-                            .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
-                            .device_id = oc_cell_int(device, OC_NO_ID),
-                            .id = oc_cell_int(stream, oc_cell_int(other, OC_NO_ID))};
-}
-
-static int rocpd_take_kernel(void *user, const struct oc_sqlite_cell *c)
+/* Work of the device. rocmProfileData: the name of a kernel is its description, a copy has only its type. */
+static int take_work(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
-    const char *name = rocpd_text_of(&r->kernels, &c[TIMES]);
-    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
-    rocpd_add(r, c, OC_EV_KERNEL, name ? name : "(unnamed kernel)", &lane, -1);
-    return 0;
-}
-
-static int rocpd_take_copy(void *user, const struct oc_sqlite_cell *c)
-{
-    struct reading *r = user;
-    const char *name = rocpd_text_of(&r->strings, &c[TIMES]);
-    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
-    rocpd_add(r, c, OC_EV_MEMCPY, name ? name : "MEMORY_COPY", &lane, oc_cell_int(&c[TIMES + 4], -1));
-    return 0;
-}
-
-/* rocmProfileData: the name of a kernel is its description, a copy has only its kind. */
-static int take_op(void *user, const struct oc_sqlite_cell *c)
-{
-    struct reading *r = user;
-    const char *name = rocpd_text_of(&r->strings, &c[TIMES]),
-               *type = rocpd_text_of(&r->strings, &c[TIMES + 1]);
-    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 2], &c[TIMES + 3], &c[TIMES + 3]);
-    bool copy = type && strstr(type, "Copy"), fill = type && strstr(type, "Fill");
-    rocpd_add(r, c,
-              copy   ? OC_EV_MEMCPY
-              : fill ? OC_EV_MEMSET
-                     : OC_EV_KERNEL,
-              name && *name ? name
-              : type        ? type
-                            : "(unnamed kernel)",
-              &lane, -1);
-    return 0;
-}
-
-/* ---- the first rocprof ------------------------------------------------------------------------------ */
-
-static void add_first(struct reading *r, const struct oc_sqlite_cell *c, unsigned kind)
-{
-    const char *name = oc_cell_text(&c[TIMES], &r->out->names);
-    struct oc_lane lane = rocpd_device_lane(r, c, &c[TIMES + 1], &c[TIMES + 2], &c[TIMES + 3]);
-    rocpd_add(r, c, kind, *name ? name : "(unnamed)", &lane, -1);
-}
-
-static int take_first_kernel(void *user, const struct oc_sqlite_cell *c)
-{
-    add_first(user, c, OC_EV_KERNEL);
-    return 0;
-}
-
-static int take_first_copy(void *user, const struct oc_sqlite_cell *c)
-{
-    add_first(user, c, OC_EV_MEMCPY);
-    return 0;
-}
-
-static int take_first_call(void *user, const struct oc_sqlite_cell *c)
-{
-    struct reading *r = user;
-    const char *name = oc_cell_text(&c[TIMES], &r->out->names);
-    struct oc_lane lane = {.name = "",
-                           .process = oc_cell_int(&c[PROCESS], (int64_t)r->process),
-                           .device_id = OC_NO_ID,
-                           .id = oc_cell_int(&c[TIMES + 1], 0)};
-    rocpd_add(r, c, strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API, *name ? name : "(call)", &lane, -1);
+    const struct table *t = r->table;
+    const char *name = rocpd_name_of(r, t->symbols ? &r->kernels : &r->strings, &c[NAME]);
+    const char *type = t->typed ? rocpd_name_of(r, &r->strings, &c[TYPE]) : "";
+    struct oc_lane lane =
+        oc_lane_of_stream(oc_cell_int(&c[PROCESS], (int64_t)r->process), oc_cell_int(&c[DEVICE], OC_NO_ID),
+                          oc_cell_int(&c[STREAM], oc_cell_int(&c[QUEUE], OC_NO_ID)));
+    unsigned kind = strstr(type, "Copy") ? OC_EV_MEMCPY : strstr(type, "Fill") ? OC_EV_MEMSET : t->kind;
+    rocpd_add(r, c, kind,
+              *name   ? name
+              : *type ? type
+                      : t->unnamed,
+              &lane, t->typed ? -1 : oc_cell_int(&c[BYTES], -1));
     return 0;
 }
 
@@ -318,13 +275,15 @@ static const struct oc_sqlite_column event_columns[] = {
     {"id", true}, {"category_id", false}, {"stack_id", false}, {"extdata", false}};
 static const struct oc_sqlite_column region_columns[] = {
     TIME_COLUMNS, {"name_id", true}, {"tid", false}, {"track_id", false}};
-static const struct oc_sqlite_column kernel_columns[] = {
-    TIME_COLUMNS, {"kernel_id", true}, {"agent_id", false}, {"stream_id", false}, {"queue_id", false}};
+static const struct oc_sqlite_column kernel_columns[] = {TIME_COLUMNS,        {"kernel_id", true},
+                                                         {"agent_id", false}, {"stream_id", false},
+                                                         {"queue_id", false}, {"size", false}};
 static const struct oc_sqlite_column copy_columns[] = {
     TIME_COLUMNS,         {"name_id", true},   {"dst_agent_id", false},
     {"stream_id", false}, {"queue_id", false}, {"size", false}};
-static const struct oc_sqlite_column op_columns[] = {
-    TIME_COLUMNS, {"description_id", true}, {"opType_id", false}, {"gpuId", false}, {"queueId", false}};
+static const struct oc_sqlite_column op_columns[] = {TIME_COLUMNS,       {"description_id", true},
+                                                     {"gpuId", false},   {"queueId", false},
+                                                     {"queueId", false}, {"opType_id", false}};
 
 #define FIRST_COLUMNS                                                                                        \
     {"BeginNs", true}, {"EndNs", true}, {"start_id", false}, {"end_id", false}, {"pid", false},              \
@@ -333,34 +292,33 @@ static const struct oc_sqlite_column op_columns[] = {
         "Name", true                                                                                         \
     }
 static const struct oc_sqlite_column first_columns[] = {
-    FIRST_COLUMNS, {"dev-id", false}, {"stream-id", false}, {"queue-id", false}};
-static const struct oc_sqlite_column first_call_columns[] = {FIRST_COLUMNS, {"tid", false}};
+    FIRST_COLUMNS, {"dev-id", false}, {"stream-id", false}, {"queue-id", false}, {"size", false}};
+static const struct oc_sqlite_column first_call_columns[] = {
+    FIRST_COLUMNS, {"tid", false}, {"track_id", false}};
 
-#define TABLE(name, columns, take)                                                                           \
+#define TABLE(text, columns, ...)                                                                            \
     {                                                                                                        \
-        name, columns, OC_COUNT(columns), take                                                               \
+        .name = (text), .column = (columns), .n_column = OC_COUNT(columns), __VA_ARGS__                      \
     }
 /* In the order of reading: events refer to strings, work to events. */
-static const struct table {
-    const char *name;
-    const struct oc_sqlite_column *column;
-    size_t n_column;
-    int (*take)(void *user, const struct oc_sqlite_cell *c);
-} tables[] = {
-    TABLE("rocpd_string", string_columns, rocpd_take_string),
-    TABLE("rocpd_info_kernel_symbol", symbol_columns, rocpd_take_symbol),
-    TABLE("rocpd_info_agent", agent_columns, rocpd_take_agent),
-    TABLE("rocpd_timestamp", stamp_columns, take_stamp),
-    TABLE("rocpd_event", event_columns, rocpd_take_event),
-    TABLE("rocpd_region", region_columns, take_region),
-    TABLE("rocpd_kernel_dispatch", kernel_columns, rocpd_take_kernel),
-    TABLE("rocpd_memory_copy", copy_columns, rocpd_take_copy),
-    TABLE("rocpd_op", op_columns, take_op),
+static const struct table tables[] = {
+    TABLE("rocpd_string", string_columns, .take = rocpd_take_string),
+    TABLE("rocpd_info_kernel_symbol", symbol_columns, .take = rocpd_take_symbol),
+    TABLE("rocpd_info_agent", agent_columns, .take = rocpd_take_agent),
+    TABLE("rocpd_timestamp", stamp_columns, .take = take_stamp),
+    TABLE("rocpd_event", event_columns, .take = rocpd_take_event),
+    TABLE("rocpd_region", region_columns, .take = take_region),
+    TABLE("rocpd_kernel_dispatch", kernel_columns, .take = take_work, .kind = OC_EV_KERNEL,
+          .unnamed = "(unnamed kernel)", .symbols = true),
+    TABLE("rocpd_memory_copy", copy_columns, .take = take_work, .kind = OC_EV_MEMCPY,
+          .unnamed = "MEMORY_COPY"),
+    TABLE("rocpd_op", op_columns, .take = take_work, .kind = OC_EV_KERNEL, .unnamed = "(unnamed kernel)",
+          .typed = true),
 };
 static const struct table first_tables[] = {
-    TABLE("HIP", first_call_columns, take_first_call),
-    TABLE("OPS", first_columns, take_first_kernel),
-    TABLE("COPY", first_columns, take_first_copy),
+    TABLE("HIP", first_call_columns, .take = take_region),
+    TABLE("OPS", first_columns, .take = take_work, .kind = OC_EV_KERNEL, .unnamed = "(unnamed)"),
+    TABLE("COPY", first_columns, .take = take_work, .kind = OC_EV_MEMCPY, .unnamed = "(unnamed)"),
 };
 
 static void forget_ids(struct reading *r)
@@ -381,9 +339,11 @@ static int read_process(struct reading *r, const struct table *table, size_t n, 
 {
     int rc = 0;
     r->process++;
-    for (size_t i = 0; i < n && rc == 0; i++)
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        r->table = &table[i];
         rc = oc_sqlite_scan(r->db, oc_printf(&r->scratch, "%s%s", table[i].name, suffix), table[i].column,
                             table[i].n_column, table[i].take, r, err);
+    }
     forget_ids(r);
     return rc;
 }

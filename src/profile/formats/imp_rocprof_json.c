@@ -186,11 +186,8 @@ static uint32_t rocprof_json_name_of(struct reading *r, const struct oc_map *nam
 
 static struct oc_lane rocprof_json_device_lane(struct reading *r, const struct item *x)
 {
-    return (struct oc_lane){.name = "",
-                            .device = true,
-                            .process = (int64_t)r->process,
-                            .device_id = x->v[F_AGENT],
-                            .id = x->seen >> F_STREAM & 1 ? x->v[F_STREAM] : x->v[F_QUEUE]};
+    int64_t stream = x->v[x->seen >> F_STREAM & 1 ? F_STREAM : F_QUEUE];
+    return oc_lane_of_stream((int64_t)r->process, x->v[F_AGENT], stream);
 }
 
 static void rocprof_json_take_kernel(struct reading *r, const struct item *x)
@@ -208,8 +205,7 @@ static void rocprof_json_take_copy(struct reading *r, const struct item *x)
 
 static void take_host(struct reading *r, const struct item *x, unsigned kind, uint32_t name)
 {
-    struct oc_lane lane = {
-        .name = "", .process = (int64_t)r->process, .device_id = OC_NO_ID, .id = x->v[F_THREAD]};
+    struct oc_lane lane = oc_lane_of_thread((int64_t)r->process, x->v[F_THREAD]);
     rocprof_json_add(r, x, kind, name, &lane);
 }
 

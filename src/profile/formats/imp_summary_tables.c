@@ -168,7 +168,7 @@ static int summary_tables_take_line(struct reading *r, struct oc_str line, struc
 
 static void summary_tables_make_times(struct reading *r)
 {
-    double runs = r->steps && r->opts->stat != OC_STAT_SUM ? (double)r->steps : 1;
+    double runs = oc_prof_divide(r->p, r->steps, r->opts->stat);
     for (size_t i = 0; i < r->list.n; i++) {
         struct oc_prof_rec *rec = &r->list.rec[i];
         rec->time_ns = rec->self_ns = rec->host_ns = rec->total_ns / runs;
@@ -184,16 +184,11 @@ static void summary_tables_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     oc_recordings_warn(&r->recordings, r->torch ? "tables" : "operator summaries", p);
-    bool sum = !r->steps || r->opts->stat == OC_STAT_SUM;
+    summary_tables_make_times(r);
     p->device = r->any_gpu ? "GPU" : "CPU";
     p->time_kind = r->any_gpu ? "device time" : "host time";
-    p->runs_total = (uint32_t)r->steps;
-    p->runs_used = r->steps ? (uint32_t)r->steps : 1;
-    p->runs_from = r->steps ? OC_RUNS_MARKED : OC_RUNS_UNKNOWN;
-    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
-    p->run_ns = !r->steps ? (double)NAN : sum ? r->steps_ns : r->steps_ns / (double)r->steps;
-    p->busy_ns = NAN;
-    summary_tables_make_times(r);
+    if (r->steps)
+        p->run_ns = r->steps_ns / (p->stat == OC_STAT_SUM ? 1 : (double)r->steps);
     if (!r->any_gpu)
         p->imported_kernel_ns = NAN;
     p->kernel = OC_COPY_ARRAY(&p->arena, r->kernel, r->n_kernel);

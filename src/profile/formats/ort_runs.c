@@ -528,7 +528,6 @@ static void add_framework(struct making *m)
     struct oc_run_sums *s = &m->sums;
     sum_runs(m, 0, 1);
     p->busy_ns = oc_run_sums_stat(s, p->stat, p->runs_used);
-    p->run_ns = (double)NAN;
     if (m->guessed || !p->runs_used)
         return;
     sum_runs(m, 1, 0);

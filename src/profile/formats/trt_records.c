@@ -324,8 +324,7 @@ static uint32_t trt_records_lane_of(struct builder *b, int64_t stream)
     if (i == MAX_LANES)
         return MAX_LANES - 1;
     if (i == b->p->n_lane)
-        b->p->lane[b->p->n_lane++] = (struct oc_lane){
-            .name = "", .device = true, .process = OC_NO_ID, .device_id = OC_NO_ID, .id = stream};
+        b->p->lane[b->p->n_lane++] = oc_lane_of_stream(OC_NO_ID, OC_NO_ID, stream);
     return i;
 }
 
@@ -651,7 +650,6 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     p->time_kind = "device time";
     p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
     p->runs_from = runs ? OC_RUNS_MARKED : trt_has_summary(r) ? OC_RUNS_MEAN : OC_RUNS_UNKNOWN;
-    p->run_ns = p->busy_ns = NAN;
     trt_records_choose_stat(&b, v);
     index_layers(&b);
     if (r->has_times || r->has_count)
