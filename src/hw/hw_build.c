@@ -514,9 +514,7 @@ static struct oc_hw_draft *copy_draft(struct oc_arena *a, const struct oc_hw_dra
     d->entry = OC_NEW_ARRAY(a, from->n_entry + n, struct oc_hw_entry);
     for (size_t i = 0; i < from->n_entry; i++)
         d->entry[i] = from->entry[i];
-    d->level = OC_NEW_ARRAY(a, from->n_level, struct oc_hw_level);
-    for (size_t i = 0; i < from->n_level; i++)
-        d->level[i] = from->level[i];
+    d->level = OC_COPY_ARRAY(a, from->level, from->n_level);
     return d;
 }
 

@@ -24,28 +24,20 @@ struct hw_check {
 
 #define WORDS 24 /* number of formula factors examined */
 
+/* f: the figure, NULL: the device. Inherited figures are checked at their base; their problems here are those of the
+ * derived device. */
 static void __attribute__((format(printf, 3, 4)))
-hw_check_note(const struct hw_check *c, uint32_t line, const char *fmt, ...)
+hw_check_note(const struct hw_check *c, const struct oc_hw_figure *f, const char *fmt, ...)
 {
     char text[500];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    oc_hw_note(c->findings, c->d->info->file, line, "device '%.60s': %s", c->d->info->id, text);
-}
-
-/* Inherited figures are checked at their base; their problems here are those of the derived device. */
-static uint32_t hw_check_line(const struct hw_check *c, const struct oc_hw_figure *f)
-{
-    return f->base ? c->d->line : f->line;
-}
-
-/* Formats "matrix f16 into f32" (arena memory). */
-static const char *hw_check_name(const struct hw_check *c, const struct oc_hw_figure *f)
-{
-    return oc_printf(c->arena, "%s %s%s%s", f->group, f->what, f->accumulate ? " into " : "",
-                     f->accumulate ? f->accumulate : "");
+    bool into = f && f->accumulate; /* "matrix f16 into f32: " */
+    oc_hw_note(c->findings, c->d->info->file, f && !f->base ? f->line : c->d->line,
+               "device '%.60s': %s%s%s%s%s%s%s", c->d->info->id, f ? f->group : "", f ? " " : "",
+               f ? f->what : "", into ? " into " : "", into ? f->accumulate : "", f ? ": " : "", text);
 }
 
 static bool is_peak(const struct oc_hw_figure *f)
@@ -63,20 +55,19 @@ static void check_factor(const struct hw_check *c, const struct oc_hw_figure *f,
     static const char *const blocks[] = {"SM", "CU", "Xe-core"};
     const struct oc_hw_figure *count = oc_hw_figure_of(c->d, "count", w->word), *clock;
     if (count && count->value != w->number)
-        hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
-                      hw_check_name(c, f), w->number, w->word, count->value);
+        hw_check_note(c, f, "formula has %.6g %s, the device has %.6g", w->number, w->word, count->value);
     for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
         count = oc_hw_figure_of(c->d, "count", blocks[i]);
         if (count && fmod(w->number, count->value) != 0)
-            hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g core, not a multiple of %.6g %s",
-                          hw_check_name(c, f), w->number, count->value, blocks[i]);
+            hw_check_note(c, f, "formula has %.6g core, not a multiple of %.6g %s", w->number, count->value,
+                          blocks[i]);
     }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
     clock = hz && f->clock ? oc_hw_figure_of(c->d, "clock", f->clock) : NULL;
     double value = w->number * (w->word[0] == 'M' ? 1e6 : 1e9);
     if (clock && fabs(clock->value - value) > TOLERANCE * clock->value)
-        hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
-                      hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
+        hw_check_note(c, f, "formula has %.6g %s, the device's %s clock is %s", w->number, w->word, f->clock,
+                      clock->text);
 }
 
 static void hw_lint_check_formula(const struct hw_check *c, const struct oc_hw_figure *f)
@@ -88,8 +79,7 @@ static void hw_lint_check_formula(const struct hw_check *c, const struct oc_hw_f
         for (size_t i = 0; i < c->d->n_figure; i++)
             counted |= strcmp(c->d->figure[i].group, "count") == 0;
         if (clock && counted && f->basis != OC_BASIS_MEASURED)
-            hw_check_note(c, hw_check_line(c, f), "%s: needs a formula: the device has units and a %s clock",
-                          hw_check_name(c, f), f->clock);
+            hw_check_note(c, f, "needs a formula: the device has units and a %s clock", f->clock);
         return;
     }
     size_t n = oc_formula_words(f->formula, word, WORDS);
@@ -132,8 +122,8 @@ static void check_isa(const struct hw_check *c, const struct oc_hw_figure *f)
         clock = !strcmp(d->figure[i].group, "clock") ? fmax(clock, d->figure[i].value) : clock;
     double n = f->cores ? (double)strtol(f->cores, NULL, 10) : cores ? cores->value : 0;
     if (limit > 0 && n > 0 && clock > 0 && f->value > CLOCK_CHANGES * limit * n * clock)
-        hw_check_note(c, hw_check_line(c, f), "%s: %.3g operations per cycle and core; the limit of %s is %g",
-                      hw_check_name(c, f), f->value / n / clock, f->isa, limit);
+        hw_check_note(c, f, "%.3g operations per cycle and core; the limit of %s is %g", f->value / n / clock,
+                      f->isa, limit);
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------------- */
@@ -155,8 +145,8 @@ static void check_range(const struct hw_check *c, const struct oc_hw_figure *f)
             (ranges[i].group && strcmp(ranges[i].group, f->group) != 0))
             continue;
         if (f->value < ranges[i].min || f->value > ranges[i].max)
-            hw_check_note(c, hw_check_line(c, f), "%s: %s is not between %g and %g %s", hw_check_name(c, f),
-                          f->text, ranges[i].min, ranges[i].max, f->unit);
+            hw_check_note(c, f, "%s is not between %g and %g %s", f->text, ranges[i].min, ranges[i].max,
+                          f->unit);
         return;
     }
 }
@@ -171,7 +161,7 @@ static void check_device(struct oc_hw_lint *l, const struct hw_check *c)
 {
     const struct oc_device *d = c->d;
     if (!d->info->sku)
-        hw_check_note(c, d->line, "missing sku: name the variant of the product that the figures describe");
+        hw_check_note(c, NULL, "missing sku: name the variant of the product that the figures describe");
     for (size_t i = 0; i < d->n_figure; i++) {
         l->n_recomputed += d->figure[i].formula != NULL;
         hw_lint_check_formula(c, &d->figure[i]);
@@ -192,8 +182,8 @@ static void check_name(struct oc_hw_lint *l, const struct hw_check *c, size_t at
     const struct oc_device *d = l->list.item[other];
     if (d != c->d &&
         strcmp(d->info->file, c->d->info->file) != 0) /* the reader reports duplicates within a file */
-        hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name,
-                      d->info->id, d->info->file, d->line);
+        hw_check_note(c, NULL, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name, d->info->id,
+                      d->info->file, d->line);
 }
 
 static const struct oc_device *hw_lint_find_base(void *user, const char *id)
@@ -317,8 +307,7 @@ static void check_type(const struct hw_check *c, const struct oc_hw_level *level
     double bytes = 8 * number_before(level->type, " channel") + number_before(level->type, " bit") / 8;
     if (rate <= 0 || bytes <= 0 || fabs(rate * bytes - f->value) <= ROUNDING * f->value)
         return;
-    hw_check_note(c, hw_check_line(c, f), "%s: %s gives %.6g GB/s, value is %s", hw_check_name(c, f),
-                  level->type, rate * bytes / 1e9, f->text);
+    hw_check_note(c, f, "%s gives %.6g GB/s, value is %s", level->type, rate * bytes / 1e9, f->text);
 }
 
 static double most_of(const char *type)
@@ -340,8 +329,8 @@ static void check_rate(const struct hw_check *c, const struct oc_hw_level *level
         bool giga = strcmp(word[i].word, "Gbit/s") == 0 || strcmp(word[i].word, "GT/s") == 0;
         bool mega = strcmp(word[i].word, "Mbit/s") == 0 || strcmp(word[i].word, "MT/s") == 0;
         if ((giga || mega) && word[i].number > (1 + TOLERANCE) * most * (mega ? 1000 : 1))
-            hw_check_note(c, hw_check_line(c, f), "%s: formula has %.6g %s; the maximum of %s is %.6g Gbit/s",
-                          hw_check_name(c, f), word[i].number, word[i].word, level->type, most);
+            hw_check_note(c, f, "formula has %.6g %s; the maximum of %s is %.6g Gbit/s", word[i].number,
+                          word[i].word, level->type, most);
     }
 }
 
@@ -403,13 +392,9 @@ static void check_sparse_text(const struct hw_check *c, const struct oc_hw_figur
     bool plain = strcmp(f->what, "f64") == 0 || strcmp(f->what, "f32") == 0; /* have no sparse variant */
     if (hw_lint_is_unit(f, OC_HW_MATRIX) && !plain && !f->sparse && source_says(f, "with sparsity") &&
         !halves)
-        hw_check_note(c, hw_check_line(c, f),
-                      "%s: the source gives the rate with sparsity, but the figure is declared dense",
-                      hw_check_name(c, f));
+        hw_check_note(c, f, "the source gives the rate with sparsity, but the figure is declared dense");
     if (is_peak(f) && halves && !source_says(f, "with sparsity"))
-        hw_check_note(c, hw_check_line(c, f),
-                      "%s: the formula halves a sparse rate, but no source gives rates with sparsity",
-                      hw_check_name(c, f));
+        hw_check_note(c, f, "the formula halves a sparse rate, but no source gives rates with sparsity");
 }
 
 static void check_sparse_pair(const struct hw_check *c, const struct oc_hw_figure *f,
@@ -418,11 +403,9 @@ static void check_sparse_pair(const struct hw_check *c, const struct oc_hw_figur
     if (f->sparse || !o->sparse || !same_peak(f, o))
         return;
     if (fabs(f->value - o->value) <= TOLERANCE * o->value)
-        hw_check_note(c, hw_check_line(c, f), "%s: the dense figure equals the sparse one of line %u",
-                      hw_check_name(c, f), o->line);
+        hw_check_note(c, f, "the dense figure equals the sparse one of line %u", o->line);
     else if (f->value > o->value)
-        hw_check_note(c, hw_check_line(c, f), "%s: the dense figure is above the sparse one of line %u",
-                      hw_check_name(c, f), o->line);
+        hw_check_note(c, f, "the dense figure is above the sparse one of line %u", o->line);
 }
 
 /* ---- narrow and wide classes ------------------------------------------------------------------------ */
@@ -463,8 +446,8 @@ static void check_ladder(const struct hw_check *c, const struct oc_hw_figure *f)
         if (wide <= 0 && steps[s].any)
             wide = hw_lint_best_of(c->d, steps[s].wide, NULL, f->clock);
         if (wide > 0 && f->value > 2 * (1 + 2 * TOLERANCE) * wide)
-            hw_check_note(c, hw_check_line(c, f), "%s: %.3g times the rate of %s; is it the sparse one?",
-                          hw_check_name(c, f), f->value / wide, steps[s].wide[0]);
+            hw_check_note(c, f, "%.3g times the rate of %s; is it the sparse one?", f->value / wide,
+                          steps[s].wide[0]);
     }
 }
 
@@ -477,8 +460,7 @@ static void check_accumulator(const struct hw_check *c, const struct oc_hw_figur
     bool swapped = strcmp(accumulator(f), "f32") == 0 && strcmp(accumulator(o), "f16") == 0;
     if (swapped && same_class(f, o) && f->sparse == o->sparse && strcmp(f->clock, o->clock) == 0 &&
         f->value > (1 + TOLERANCE) * o->value)
-        hw_check_note(c, hw_check_line(c, f), "%s: above the rate into f16 (%s)", hw_check_name(c, f),
-                      o->text);
+        hw_check_note(c, f, "above the rate into f16 (%s)", o->text);
 }
 
 static bool is_base(const char *clock)
@@ -491,11 +473,10 @@ static void check_base_clock(const struct hw_check *c, const struct oc_hw_figure
 {
     bool clocks = strcmp(f->group, "clock") == 0 && strcmp(o->group, "clock") == 0;
     if (clocks && is_base(o->what) && !is_base(f->what) && f->value < o->value)
-        hw_check_note(c, hw_check_line(c, f), "%s: below the base clock (%s)", hw_check_name(c, f), o->text);
+        hw_check_note(c, f, "below the base clock (%s)", o->text);
     if (same_peak(f, o) && f->sparse == o->sparse && is_base(o->clock) && !is_base(f->clock) &&
         f->value < o->value)
-        hw_check_note(c, hw_check_line(c, f), "%s: below the peak at the base clock (%s)",
-                      hw_check_name(c, f), o->text);
+        hw_check_note(c, f, "below the peak at the base clock (%s)", o->text);
 }
 
 /* A matrix unit is faster than the vector unit: a higher vector rate is most often a misplaced matrix rate.
@@ -508,10 +489,9 @@ static void check_units(const struct hw_check *c)
     for (size_t i = 0; i < OC_CLASS_COUNT; i++)
         if (vector[i] && matrix[i] && !is_measured(vector[i]) &&
             vector[i]->value > (1 + TOLERANCE) * matrix[i]->value)
-            hw_check_note(c, hw_check_line(c, vector[i]), "%s: above the matrix unit (%s)",
-                          hw_check_name(c, vector[i]), matrix[i]->text);
+            hw_check_note(c, vector[i], "above the matrix unit (%s)", matrix[i]->text);
     if (f64 && f32 && !is_measured(f64) && f64->value > (1 + TOLERANCE) * f32->value)
-        hw_check_note(c, hw_check_line(c, f64), "vector f64: above f32 (%s)", f32->text);
+        hw_check_note(c, f64, "above f32 (%s)", f32->text);
 }
 
 static void hw_check_peaks(const struct hw_check *c)

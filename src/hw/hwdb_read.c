@@ -211,31 +211,24 @@ static int start_alias(void *user, const struct oc_xml_elem *e)
     return 0;
 }
 
-static int hwdb_read_start_count(void *user, const struct oc_xml_elem *e)
+/* An element that is one figure of the device; an attribute names it. */
+static int start_figure(void *user, const struct oc_xml_elem *e)
 {
+    static const struct {
+        enum oc_quantity quantity;
+        enum oc_hw_role role;
+    } kind[E_KINDS] = {[E_COUNT] = {OC_Q_COUNT, ROLE_PLAIN},
+                       [E_CLOCK] = {OC_Q_HZ, ROLE_PLAIN},
+                       [E_POWER] = {OC_Q_WATTS, ROLE_POWER},
+                       [E_OVERHEAD] = {OC_Q_SECONDS, ROLE_OVERHEAD},
+                       [E_LATENCY] = {OC_Q_SECONDS, ROLE_PLAIN}};
     struct oc_hw_reader *r = user;
-    struct oc_hw_entry x = {.fig = {.group = "count", .what = oc_xml_get(e, "of")}};
+    const struct oc_xml_spec *spec = &oc_hw_specs[e->kind];
+    struct oc_hw_entry x = {.role = kind[e->kind].role,
+                            .fig = {.group = spec->name, .what = oc_xml_get(e, spec->label)}};
     if (have_figure(r, &x.fig))
         return oc_xml_fail(r->xml, "given twice");
-    return add_figure(r, e, OC_Q_COUNT, &x);
-}
-
-static int start_clock(void *user, const struct oc_xml_elem *e)
-{
-    struct oc_hw_reader *r = user;
-    struct oc_hw_entry x = {.fig = {.group = "clock", .what = oc_xml_get(e, "kind")}};
-    if (have_figure(r, &x.fig))
-        return oc_xml_fail(r->xml, "given twice");
-    return add_figure(r, e, OC_Q_HZ, &x);
-}
-
-static int start_power(void *user, const struct oc_xml_elem *e)
-{
-    struct oc_hw_reader *r = user;
-    struct oc_hw_entry x = {.role = ROLE_POWER, .fig = {.group = "power", .what = oc_xml_get(e, "of")}};
-    if (have_figure(r, &x.fig))
-        return oc_xml_fail(r->xml, "given twice");
-    return add_figure(r, e, OC_Q_WATTS, &x);
+    return add_figure(r, e, kind[e->kind].quantity, &x);
 }
 
 static const char *const unit_names[OC_HW_UNIT_COUNT] = {"vector", "matrix", "special"};
@@ -349,25 +342,6 @@ static int start_level_figure(void *user, const struct oc_xml_elem *e)
     return add_figure(r, e, size ? OC_Q_BYTES : OC_Q_BYTES_PER_S, &x);
 }
 
-static int start_overhead(void *user, const struct oc_xml_elem *e)
-{
-    struct oc_hw_reader *r = user;
-    struct oc_hw_entry x = {.role = ROLE_OVERHEAD,
-                            .fig = {.group = "overhead", .what = oc_xml_get(e, "runtime")}};
-    if (have_figure(r, &x.fig))
-        return oc_xml_fail(r->xml, "given twice");
-    return add_figure(r, e, OC_Q_SECONDS, &x);
-}
-
-static int start_latency(void *user, const struct oc_xml_elem *e)
-{
-    struct oc_hw_reader *r = user;
-    struct oc_hw_entry x = {.fig = {.group = "latency", .what = oc_xml_get(e, "of")}};
-    if (have_figure(r, &x.fig))
-        return oc_xml_fail(r->xml, "given twice");
-    return add_figure(r, e, OC_Q_SECONDS, &x);
-}
-
 /* ---- a device is read ------------------------------------------------------------------------------- */
 
 static int end_device(void *user, const struct oc_xml_elem *e)
@@ -375,22 +349,15 @@ static int end_device(void *user, const struct oc_xml_elem *e)
     struct oc_hw_reader *r = user;
     (void)e;
     struct oc_hw_draft *d = OC_NEW(r->arena, struct oc_hw_draft);
-    const char **alias = OC_NEW_ARRAY(r->arena, r->n_alias, const char *);
     *d = (struct oc_hw_draft){.dev = r->dev,
                               .base = r->base,
-                              .entry = OC_NEW_ARRAY(r->arena, r->n_entry, struct oc_hw_entry),
+                              .entry = OC_COPY_ARRAY(r->arena, r->entry, r->n_entry),
                               .n_entry = r->n_entry,
-                              .level = OC_NEW_ARRAY(r->arena, r->n_level, struct oc_hw_level),
+                              .level = OC_COPY_ARRAY(r->arena, r->level, r->n_level),
                               .n_level = r->n_level,
                               .units = r->units_seen};
-    for (size_t i = 0; i < r->n_entry; i++)
-        d->entry[i] = r->entry[i];
-    for (size_t i = 0; i < r->n_level; i++)
-        d->level[i] = r->level[i];
-    for (size_t i = 0; i < r->n_alias; i++)
-        alias[i] = r->alias[i];
     r->dev->draft = d;
-    r->dev->info->alias = alias;
+    r->dev->info->alias = OC_COPY_ARRAY(r->arena, r->alias, r->n_alias);
     r->dev->info->n_alias = r->n_alias;
     OC_GROW(r->draft, r->n_draft, r->cap_draft);
     r->draft[r->n_draft++] = d;
@@ -402,9 +369,9 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
     [E_SOURCE] = {"source", E_HWDB, "id", false, "id title", "url section", start_source, NULL},
     [E_DEVICE] = {"device", E_HWDB, "id", false, "id name", "vendor kind base sku", start_device, end_device},
     [E_ALIAS] = {"alias", E_DEVICE, "name", false, "name", "", start_alias, NULL},
-    [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, hwdb_read_start_count, NULL},
-    [E_CLOCK] = {"clock", E_DEVICE, "kind", false, "kind value unit basis", FIGURE_ATTR, start_clock, NULL},
-    [E_POWER] = {"power", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_power, NULL},
+    [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, start_figure, NULL},
+    [E_CLOCK] = {"clock", E_DEVICE, "kind", false, "kind value unit basis", FIGURE_ATTR, start_figure, NULL},
+    [E_POWER] = {"power", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_figure, NULL},
     [E_UNIT] = {"unit", E_DEVICE, "kind", true, "kind name", "", start_unit, NULL},
     [E_PEAK] = {"peak", E_UNIT, "class", false, "class value unit basis dense clock",
                 "accumulate isa cores " FIGURE_ATTR, start_peak, NULL},
@@ -414,8 +381,8 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
     [E_BANDWIDTH] = {"bandwidth", E_MEMORY, NULL, false, "value unit basis", "mode cores " FIGURE_ATTR,
                      start_level_figure, NULL},
     [E_OVERHEAD] = {"overhead", E_DEVICE, "runtime", false, "runtime value unit basis", FIGURE_ATTR,
-                    start_overhead, NULL},
-    [E_LATENCY] = {"latency", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_latency, NULL},
+                    start_figure, NULL},
+    [E_LATENCY] = {"latency", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_figure, NULL},
 };
 
 /* ---- hwdb read -------------------------------------------------------------------------------------- */
