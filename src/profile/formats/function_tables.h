@@ -59,6 +59,29 @@ struct oc_op_log {
     struct oc_op_row row;           /* its last row, whose name is in `text` and may go on; calls 0: none */
 };
 
+/* A time in this unit. False: it is none, the row is damaged. */
+static inline bool oc_log_time(struct oc_str s, double unit_ns, double *ns)
+{
+    bool good = oc_csv_number(s, ns, NULL) && *ns >= 0 && *ns < 1e15;
+    *ns *= unit_ns;
+    return good;
+}
+
+/* Whether the line read last is of the first recording, which is read; begins: it is the first line of one. */
+static inline bool oc_log_is_first(struct oc_op_log *log, bool begins)
+{
+    if (begins || !log->recordings.n)
+        oc_recording_begins(&log->recordings, log->c);
+    return log->recordings.n == 1;
+}
+
+/* Adds the row of the line read last. */
+static inline void oc_log_add(struct oc_op_log *log, struct oc_op_row *row)
+{
+    row->where = oc_csv_offset(log->c);
+    oc_op_rows_add(&log->rows, row);
+}
+
 bool oc_openvino_pc_is_line(struct oc_str line);
 int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line);
 bool oc_rknn_is_header(struct oc_str line);

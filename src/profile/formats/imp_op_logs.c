@@ -88,12 +88,11 @@ static bool is_first_page(struct oc_op_log *log, struct oc_str id, const struct 
             hash = (hash ^ (unsigned char)part[i].s[k]) * 16777619u;
     known = hash;
     oc_map_add(&log->kernels, id.s, id.n, &known, NULL);
-    if (!log->recordings.n || known != hash) {
-        oc_recording_begins(&log->recordings, log->c);
+    if (known != hash) {
         oc_map_free(&log->kernels);
         oc_map_set(&log->kernels, id.s, id.n, hash);
     }
-    return log->recordings.n == 1;
+    return oc_log_is_first(log, known != hash);
 }
 
 static int take_web(struct oc_op_log *log, struct oc_str line)
@@ -111,8 +110,7 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
     struct oc_str value = {time + strlen("execution time: "),
                            (size_t)(end - time) - strlen("execution time: ")};
     struct oc_str number = oc_csv_word(&value), unit = oc_csv_word(&value);
-    if (!oc_csv_number(number, &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e15) ||
-        !oc_str_starts(unit, "ns"))
+    if (!oc_log_time(number, 1, &row.total_ns) || !oc_str_starts(unit, "ns"))
         return -1;
     row.min_ns = row.max_ns = row.total_ns;
     struct oc_str kernel = {from, (size_t)(quote - from)};
@@ -128,8 +126,7 @@ static int take_web(struct oc_op_log *log, struct oc_str line)
         row.shapes = program;
     }
     row.provider = program;
-    row.where = oc_csv_offset(log->c);
-    oc_op_rows_add(&log->rows, &row);
+    oc_log_add(log, &row);
     return 0;
 }
 
@@ -225,6 +222,7 @@ static void add_rare(struct oc_op_log *log, const struct oc_op_row *row, struct 
     struct rare_row *rare = OC_NEW(&log->rows.scratch, struct rare_row);
     struct oc_str unit;
     *rare = (struct rare_row){.row = *row, .next = lite->rare};
+    rare->row.where = oc_csv_offset(log->c);
     if (!oc_csv_number(share, &rare->share, &unit) || !(rare->share >= 0 && rare->share <= 100))
         rare->share = NAN;
     rare->share /= 100;
@@ -239,20 +237,19 @@ static int lite_row(struct oc_op_log *log, struct oc_str line)
     size_t n = split_lite(line, log->csv, field, log->width);
     struct oc_op_row row = {.kind = OC_EV_OPERATOR, .min_ns = NAN, .max_ns = NAN, .calls = 1};
     double calls = 1;
-    if (n < log->width || !oc_csv_number(field[log->at[LITE_AVG]], &row.total_ns, NULL) ||
-        !(row.total_ns >= 0 && row.total_ns < 1e12))
+    if (n < log->width || !oc_log_time(field[log->at[LITE_AVG]], 1e6, &row.total_ns))
         return -1;
     if (log->at[LITE_CALLS] != OC_CSV_NONE && oc_csv_number(field[log->at[LITE_CALLS]], &calls, NULL) &&
         calls >= 1 && calls < 1e9)
         row.calls = (uint64_t)calls;
-    row.total_ns *= log->at[LITE_COUNT] != OC_CSV_NONE ? 1e6 : 1e6 * (double)row.calls;
+    if (log->at[LITE_COUNT] == OC_CSV_NONE)
+        row.total_ns *= (double)row.calls;
     row.name = field[log->at[LITE_NAME]];
     row.type = oc_csv_at(field, n, log->at[LITE_TYPE]);
-    row.where = oc_csv_offset(log->c);
     if (calls == 0)
         add_rare(log, &row, oc_csv_at(field, n, log->at[LITE_SHARE]));
     else
-        oc_op_rows_add(&log->rows, &row);
+        oc_log_add(log, &row);
     return 0;
 }
 
@@ -391,19 +388,15 @@ static int mnn_row(struct oc_op_log *log, struct oc_str head, struct oc_str ms, 
 {
     struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .min_ns = NAN, .max_ns = NAN};
     const char *open = head.n && head.s[head.n - 1] == ']' ? memrchr(head.s, '[', head.n) : NULL;
-    if (!oc_csv_number(ms, &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e12))
+    if (!oc_log_time(ms, 1e6, &row.total_ns))
         return -1;
     row.type = open ? oc_csv_between(open + 1, head.s + head.n - 1) : (struct oc_str){"", 0};
     row.name = open ? oc_csv_between(head.s, open) : head;
-    row.total_ns *= 1e6;
-    row.where = oc_csv_offset(log->c);
-    if (!log->recordings.n || log->wanted)
-        oc_recording_begins(&log->recordings, log->c);
+    if (oc_log_is_first(log, log->wanted)) {
+        log->rows.runs = runs;
+        oc_log_add(log, &row);
+    }
     log->wanted = false;
-    if (log->recordings.n > 1)
-        return 0;
-    log->rows.runs = runs;
-    oc_op_rows_add(&log->rows, &row);
     return 0;
 }
 
@@ -456,10 +449,10 @@ static int take_ggml(struct oc_op_log *log, struct oc_str line)
                   mean = oc_csv_word(&rest);
     if (!log->in_table || !oc_csv_same(times, "x"))
         return 0;
-    if (!oc_csv_u64(calls, &row.calls) || !row.calls || !oc_csv_number(mean, &row.total_ns, NULL) ||
-        !(row.total_ns >= 0 && row.total_ns < 1e12) || !oc_csv_same(oc_csv_word(&rest), "us"))
+    if (!oc_csv_u64(calls, &row.calls) || !row.calls || !oc_log_time(mean, 1e3, &row.total_ns) ||
+        !oc_csv_same(oc_csv_word(&rest), "us"))
         return -1;
-    row.total_ns *= 1e3 * (double)row.calls;
+    row.total_ns *= (double)row.calls;
     const char *open = oc_str_chr(rest, '(');
     if (open && (rest = oc_str_from(rest, open + 1), oc_csv_number(oc_csv_word(&rest), &rate, NULL)) &&
         rate >= 0) {
@@ -470,8 +463,7 @@ static int take_ggml(struct oc_op_log *log, struct oc_str line)
     for (end = s.s; end < colon && (oc_is_alnum((unsigned char)*end) || *end == '_');)
         end++;
     row.type = oc_str_before(s, end);
-    row.where = oc_csv_offset(log->c);
-    oc_op_rows_add(&log->rows, &row);
+    oc_log_add(log, &row);
     return 0;
 }
 
@@ -497,16 +489,15 @@ static bool is_nvprof_header(struct oc_str line)
 /* Each process that nvprof followed is a recording. */
 static bool is_first_process(struct oc_op_log *log)
 {
-    if (!log->recordings.n || log->process != log->counted)
-        oc_recording_begins(&log->recordings, log->c);
+    bool begins = log->process != log->counted;
     log->counted = log->process;
-    return log->recordings.n == 1;
+    return oc_log_is_first(log, begins);
 }
 
 /* "GPU activities:  67.08%  8.6348ms  14  616.77us  512ns  3.1952ms  f(int)" */
 static int nvprof_row(struct oc_op_log *log, struct oc_str line)
 {
-    struct oc_op_row row = {.device = true, .where = oc_csv_offset(log->c)};
+    struct oc_op_row row = {.device = true};
     double mean;
     struct oc_str s = oc_csv_trim(line);
     const char *colon =
@@ -532,14 +523,14 @@ static int nvprof_row(struct oc_op_log *log, struct oc_str line)
         log->recordings.n = 0;
     }
     if ((row.device || !log->rows.device) && is_first_process(log))
-        oc_op_rows_add(&log->rows, &row);
+        oc_log_add(log, &row);
     return 0;
 }
 
 /* "488.05ms  85.106us  (39063 1 1)  (256 1 1)  ..  f(int) [112]": the name begins below the header's. */
 static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
 {
-    struct oc_op_row row = {.device = true, .calls = 1, .where = oc_csv_offset(log->c)};
+    struct oc_op_row row = {.device = true, .calls = 1};
     struct oc_str s = line, start = oc_csv_word(&s), duration = oc_csv_word(&s);
     double at_ns;
     if (!oc_csv_time(start, &at_ns))
@@ -550,7 +541,7 @@ static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
     row.min_ns = row.max_ns = row.total_ns;
     row.kind = oc_cuda_kind(row.name);
     if (is_first_process(log))
-        oc_op_rows_add(&log->rows, &row);
+        oc_log_add(log, &row);
     return 0;
 }
 

@@ -324,12 +324,8 @@ static bool pc_time(struct oc_str s, bool ms, double *ns)
 {
     const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
     double hours = 0, minutes = 0;
-    if (!colon) {
-        if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
-            return false;
-        *ns *= ms ? 1e6 : 1e3;
-        return true;
-    }
+    if (!colon)
+        return oc_log_time(s, ms ? 1e6 : 1e3, ns);
     const char *first = memchr(s.s, ':', s.n);
     if (first == colon || !oc_csv_number(oc_str_before(s, first), &hours, NULL) ||
         !oc_csv_number((struct oc_str){first + 1, (size_t)(colon - first - 1)}, &minutes, NULL) ||
@@ -374,8 +370,7 @@ int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line)
     row.name = oc_csv_trim(name);
     row.type = oc_csv_between(type + strlen("layerType:"), real);
     row.provider = oc_csv_between(exec + strlen("execType:"), end);
-    row.where = oc_csv_offset(log->c);
     if (ran && row.name.n)
-        oc_op_rows_add(&log->rows, &row);
+        oc_log_add(log, &row);
     return 0;
 }

@@ -296,6 +296,15 @@ static struct oc_type onednn_tensor(struct oc_arena *a, struct oc_str dtype, con
     return oc_tensor_type(oc_recorded_dtype(dtype), oc_shape_of(a, rank, dim));
 }
 
+static void set_types(struct oc_arena *a, struct oc_op_row *row, const struct oc_type *in, uint32_t n_in,
+                      struct oc_type out)
+{
+    row->in = OC_COPY_ARRAY(a, in, n_in);
+    row->n_in = n_in;
+    row->out = OC_COPY_ARRAY(a, &out, 1);
+    row->n_out = 1;
+}
+
 /* Channels are those of all groups; a dimension that is not printed does not exist. */
 static void convolution(struct oc_arena *a, const void *line, struct oc_op_row *row)
 {
@@ -320,10 +329,7 @@ static void convolution(struct oc_arena *a, const void *line, struct oc_op_row *
         a, l->dst,
         (int64_t[]){mb, oc, onednn_number_of(p, "od"), onednn_number_of(p, "oh"), onednn_number_of(p, "ow")},
         5);
-    row->n_in = l->bias.n ? 3 : 2;
-    row->in = OC_COPY_ARRAY(a, in, row->n_in);
-    row->out = OC_COPY_ARRAY(a, &out, 1);
-    row->n_out = 1;
+    set_types(a, row, in, l->bias.n ? 3 : 2, out);
 }
 
 static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row *row)
@@ -343,10 +349,7 @@ static void inner_product(struct oc_arena *a, const void *line, struct oc_op_row
                                  onednn_tensor(a, l->weights, (int64_t[]){k, oc}, 2),
                                  onednn_tensor(a, l->bias, (int64_t[]){oc}, 1)},
                    out = onednn_tensor(a, l->dst, (int64_t[]){mb, oc}, 2);
-    row->n_in = l->bias.n ? 3 : 2;
-    row->in = OC_COPY_ARRAY(a, in, row->n_in);
-    row->out = OC_COPY_ARRAY(a, &out, 1);
-    row->n_out = 1;
+    set_types(a, row, in, l->bias.n ? 3 : 2, out);
 }
 
 /* The n-th of shapes separated by ':'. */
@@ -366,7 +369,7 @@ static bool onednn_shape_at(struct oc_arena *a, struct oc_str s, unsigned n, str
 static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
 {
     const struct line *l = line;
-    struct oc_type in[2], out;
+    struct oc_type in[2];
     struct oc_dim dim[OC_MAX_RANK];
     if (!onednn_shape_at(a, l->problem, 0, l->src, &in[0]) ||
         !onednn_shape_at(a, l->problem, 1, l->weights, &in[1]))
@@ -378,23 +381,15 @@ static void matmul(struct oc_arena *a, const void *line, struct oc_op_row *row)
         int64_t x = in[0].shape.dim[i].v, y = in[1].shape.dim[i].v;
         dim[i] = oc_known(i + 2 == rank ? x : i + 1 == rank ? y : x > y ? x : y);
     }
-    out = oc_tensor_type(oc_recorded_dtype(l->dst), oc_shape_of(a, rank, dim));
-    row->in = OC_COPY_ARRAY(a, in, 2);
-    row->out = OC_COPY_ARRAY(a, &out, 1);
-    row->n_in = 2;
-    row->n_out = 1;
+    set_types(a, row, in, 2, oc_tensor_type(oc_recorded_dtype(l->dst), oc_shape_of(a, rank, dim)));
 }
 
 static void one_to_one(struct oc_arena *a, const void *line, struct oc_op_row *row)
 {
     const struct line *l = line;
-    struct oc_type x, y;
-    if (!onednn_shape_at(a, l->problem, 0, l->src, &x))
-        return;
-    y = x;
-    row->in = OC_COPY_ARRAY(a, &x, 1);
-    row->out = OC_COPY_ARRAY(a, &y, 1);
-    row->n_in = row->n_out = 1;
+    struct oc_type x;
+    if (onednn_shape_at(a, l->problem, 0, l->src, &x))
+        set_types(a, row, &x, 1, x);
 }
 
 static void onednn_binary(struct oc_arena *a, const void *line, struct oc_op_row *row)
@@ -404,13 +399,8 @@ static void onednn_binary(struct oc_arena *a, const void *line, struct oc_op_row
     struct oc_exprs *x = oc_exprs_new(a);
     if (onednn_shape_at(a, l->problem, 0, l->src, &in[0]) &&
         onednn_shape_at(a, l->problem, 1, l->src, &in[1]) &&
-        oc_broadcast(a, x, &in[0].shape, &in[1].shape, &out.shape, NULL) == 0) {
-        out = oc_tensor_type(oc_recorded_dtype(l->dst), out.shape);
-        row->in = OC_COPY_ARRAY(a, in, 2);
-        row->out = OC_COPY_ARRAY(a, &out, 1);
-        row->n_in = 2;
-        row->n_out = 1;
-    }
+        oc_broadcast(a, x, &in[0].shape, &in[1].shape, &out.shape, NULL) == 0)
+        set_types(a, row, in, 2, oc_tensor_type(oc_recorded_dtype(l->dst), out.shape));
     oc_exprs_free(x);
 }
 
@@ -511,7 +501,7 @@ static bool is_engine(struct oc_str s)
 int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
 {
     struct oc_str field[MAX_FIELDS];
-    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1, .where = oc_csv_offset(log->c)};
+    struct oc_op_row row = {.kind = OC_EV_OPERATOR, .calls = 1};
     if (!oc_onednn_is_line(line)) {
         take_info(log, line);
         return 0;
@@ -534,14 +524,12 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
                      .memory = field[first + 3],
                      .aux = field[n - 3],
                      .problem = field[n - 2]};
-    if (!oc_csv_number(field[n - 1], &row.total_ns, NULL) || !(row.total_ns >= 0 && row.total_ns < 1e12))
+    if (!oc_log_time(field[n - 1], 1e6, &row.total_ns))
         return -1;
-    if (!log->recordings.n || log->wanted)
-        oc_recording_begins(&log->recordings, log->c);
+    bool own = oc_log_is_first(log, log->wanted);
     log->wanted = false;
-    if (log->recordings.n > 1)
+    if (!own)
         return 0;
-    row.total_ns *= 1e6;
     row.min_ns = row.max_ns = row.total_ns;
     row.device = engine && oc_str_starts(field[at + 1], "gpu");
     onednn_read_types(&l);
@@ -551,7 +539,7 @@ int oc_onednn_take(struct oc_op_log *log, struct oc_str line)
     row.name = (struct oc_str){log->text.data, log->text.n};
     row.shapes = l.memory;
     row.provider = l.impl;
-    oc_op_rows_add(&log->rows, &row);
+    oc_log_add(log, &row);
     return 0;
 }
 
@@ -616,8 +604,7 @@ static int rknn_row(struct oc_op_log *log, struct oc_str line)
         time = n == log->width ? w : time;
         last = w;
     }
-    if (n <= log->width + 1 || !oc_csv_number(time, &row.total_ns, NULL) ||
-        !(row.total_ns >= 0 && row.total_ns < 1e12))
+    if (n <= log->width + 1 || !oc_log_time(time, 1e3, &row.total_ns))
         return -1;
     const char *colon = oc_str_chr(last, ':');
     row.name = colon ? oc_str_from(last, colon + 1) : last;
@@ -628,14 +615,9 @@ static int rknn_row(struct oc_op_log *log, struct oc_str line)
     row.types = rknn_types;
     row.ctx = &cell[DATA];
     row.device = !oc_csv_same(cell[TARGET], "CPU");
-    row.total_ns *= 1e3;
-    row.where = oc_csv_offset(log->c);
-    if (row.total_ns > 0 && log->wanted) {
-        oc_recording_begins(&log->recordings, log->c);
-        log->wanted = false;
-    }
-    if (row.total_ns > 0 && log->recordings.n == 1)
-        oc_op_rows_add(&log->rows, &row);
+    if (row.total_ns > 0 && oc_log_is_first(log, log->wanted))
+        oc_log_add(log, &row);
+    log->wanted &= !(row.total_ns > 0);
     return 0;
 }
 
