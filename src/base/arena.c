@@ -266,6 +266,20 @@ void oc_buf_char(struct oc_buf *b, char c)
     b->data[b->n] = '\0';
 }
 
+void oc_buf_json(struct oc_buf *b, const char *s, size_t n)
+{
+    oc_buf_char(b, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '"' || s[i] == '\\')
+            oc_buf_char(b, '\\');
+        if ((unsigned char)s[i] < ' ')
+            oc_buf_printf(b, "\\u%04x", (unsigned)(unsigned char)s[i]);
+        else
+            oc_buf_char(b, s[i]);
+    }
+    oc_buf_char(b, '"');
+}
+
 void oc_buf_pad(struct oc_buf *b, char c, size_t n)
 {
     if (!buf_reserve(b, n))

@@ -59,6 +59,7 @@ struct oc_buf {
 
 void oc_buf_add(struct oc_buf *b, const void *data, size_t n);
 void oc_buf_str(struct oc_buf *b, const char *s);
+void oc_buf_json(struct oc_buf *b, const char *s, size_t n); /* as a string of JSON */
 void oc_buf_char(struct oc_buf *b, char c);
 void oc_buf_pad(struct oc_buf *b, char c, size_t n);
 void oc_buf_int(struct oc_buf *b, int64_t v);

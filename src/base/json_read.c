@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text_scan.h"
+#include "base/unicode.h"
 #include "base/units.h"
 
 static int hex4(const char *p, size_t n)
@@ -27,30 +28,6 @@ static int hex4(const char *p, size_t n)
     return v;
 }
 
-static size_t put_utf8(char *out, unsigned c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xc0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 63));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xe0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 63));
-        out[2] = (char)(0x80 | (c & 63));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 63));
-    out[2] = (char)(0x80 | (c >> 6 & 63));
-    out[3] = (char)(0x80 | (c & 63));
-    return 4;
-}
-
 /* \uXXXX at p (after the u); *used is the number of bytes read. An unpaired surrogate becomes U+FFFD. */
 static size_t decode_unicode(const char *p, size_t n, char *out, size_t *used)
 {
@@ -63,12 +40,12 @@ static size_t decode_unicode(const char *p, size_t n, char *out, size_t *used)
     }
     *used = 4;
     if (hi < 0xd800 || hi > 0xdfff)
-        return put_utf8(out, (unsigned)hi);
+        return oc_utf8_put(out, (uint32_t)hi);
     int lo = hi < 0xdc00 && n >= 10 && p[4] == '\\' && p[5] == 'u' ? hex4(p + 6, n - 6) : -1;
     if (lo < 0xdc00 || lo > 0xdfff)
-        return put_utf8(out, 0xfffd);
+        return oc_utf8_put(out, 0xfffd);
     *used = 10;
-    return put_utf8(out, 0x10000 + ((unsigned)(hi - 0xd800) << 10) + (unsigned)(lo - 0xdc00));
+    return oc_utf8_put(out, 0x10000 + ((uint32_t)(hi - 0xd800) << 10) + (uint32_t)(lo - 0xdc00));
 }
 
 size_t oc_json_unescape(const char *p, size_t n, char *out)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/unicode.h"
 #include "base/units.h"
 
 static void new_line(const struct oc_json_out *w)
@@ -74,46 +75,8 @@ void oc_jw_end_array(struct oc_json_out *w)
     json_write_end(w, ']');
 }
 
-/* Length of the well-formed UTF-8 sequence at s (Unicode table 3-7), 0 if there is none. */
-static unsigned utf8_len(const unsigned char *s)
-{
-    static const struct {
-        unsigned char first, last, low, high; /* lead bytes, bounds of the second byte */
-        unsigned n;
-    } row[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-               {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-               {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    if (s[0] < 0x80)
-        return 1;
-    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-        if (s[0] < row[i].first || s[0] > row[i].last)
-            continue;
-        if (s[1] < row[i].low || s[1] > row[i].high)
-            return 0;
-        for (unsigned k = 2; k < row[i].n; k++)
-            if ((s[k] & 0xc0) != 0x80)
-                return 0;
-        return row[i].n;
-    }
-    return 0;
-}
-
-/* The n-byte code point at s if a terminal would interpret it instead of showing it (C1 controls, line ends,
- * bidirectional controls); such characters are written as an equivalent escape. 0: none. */
-static unsigned hidden_at(const unsigned char *s, unsigned n)
-{
-    if (n == 1)
-        return *s < 0x20 || *s == 0x7f ? *s : 0;
-    unsigned cp = n == 2   ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
-                  : n == 3 ? (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu)
-                           : 0;
-    bool turns = cp == 0x61c || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
-                 (cp >= 0x2066 && cp <= 0x2069);
-    return (cp >= 0x80 && cp < 0xa0) || turns ? cp : 0;
-}
-
 /* Number of bytes at s that need no escape. */
-static size_t plain_run(const unsigned char *s)
+static size_t plain_run(const char *s)
 {
     size_t n = 0;
     while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
@@ -121,23 +84,27 @@ static size_t plain_run(const unsigned char *s)
     return n;
 }
 
-static void json_write_quoted(FILE *f, const char *text)
+/* What a terminal would interpret instead of showing is written as an equivalent escape. Bytes of invalid UTF-8 and of
+ * surrogates become U+FFFD each. */
+static void json_write_quoted(FILE *f, const char *s)
 {
-    const unsigned char *s = (const unsigned char *)text;
     static const char short_of[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    const char *end = s + strlen(s);
     putc('"', f);
     for (size_t run; (run = plain_run(s)), fwrite(s, 1, run, f), s += run, *s;) {
-        unsigned n = utf8_len(s);
-        const char *hit = n == 1 ? strchr(short_of, *s) : NULL;
-        if (hit)
+        const char *from = s;
+        uint32_t cp = oc_utf8_next(&s, end);
+        const char *hit = cp < 0x80 ? strchr(short_of, (int)cp) : NULL;
+        if (hit) {
             fprintf(f, "\\%c", letter[hit - short_of]);
-        else if (hidden_at(s, n))
-            fprintf(f, "\\u%04x", hidden_at(s, n));
-        else if (n == 0)
+        } else if (cp >= OC_BAD_BYTE || (cp >= 0xd800 && cp < 0xe000)) {
             fputs("\xef\xbf\xbd", f);
-        else
-            fwrite(s, 1, n, f);
-        s += n ? n : 1;
+            s = from + 1;
+        } else if (oc_uni_is_hidden(cp)) {
+            fprintf(f, "\\u%04x", (unsigned)cp);
+        } else {
+            fwrite(from, 1, (size_t)(s - from), f);
+        }
     }
     putc('"', f);
 }

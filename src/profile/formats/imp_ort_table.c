@@ -172,20 +172,6 @@ static void find_columns(const struct oc_str *field, size_t n, struct oc_arena *
     }
 }
 
-static void add_text(struct oc_buf *out, struct oc_str s)
-{
-    oc_buf_char(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.s[i] == '"' || s.s[i] == '\\')
-            oc_buf_char(out, '\\');
-        if ((unsigned char)s.s[i] < ' ')
-            oc_buf_printf(out, "\\u%04x", (unsigned)(unsigned char)s.s[i]);
-        else
-            oc_buf_char(out, s.s[i]);
-    }
-    oc_buf_char(out, '"');
-}
-
 /* The text of a Python object: strings may have single quotes. */
 static void add_python(struct oc_buf *out, struct oc_str s)
 {
@@ -206,7 +192,7 @@ static void add_python(struct oc_buf *out, struct oc_str s)
                 oc_buf_char(&text, s.s[i]);
                 n++;
             }
-            add_text(out, oc_str(n ? text.data : "", n));
+            oc_buf_json(out, n ? text.data : "", n);
             oc_buf_free(&text);
         } else {
             oc_buf_char(out, s.s[i]);
@@ -214,15 +200,18 @@ static void add_python(struct oc_buf *out, struct oc_str s)
     }
 }
 
-static bool is_list(struct oc_str s)
+static void add_value(struct oc_buf *out, struct oc_str s, bool may_be_list)
 {
-    return s.n > 1 && (s.s[0] == '[' || s.s[0] == '{');
+    if (may_be_list && s.n > 1 && (s.s[0] == '[' || s.s[0] == '{'))
+        add_python(out, s);
+    else
+        oc_buf_json(out, s.s, s.n);
 }
 
 static void add_key(struct oc_buf *out, struct oc_str key)
 {
     oc_buf_str(out, out->data[out->n - 1] == '{' ? "" : ",");
-    add_text(out, key);
+    oc_buf_json(out, key.s, key.n);
     oc_buf_char(out, ':');
 }
 
@@ -239,7 +228,7 @@ static void add_event(const struct columns *c, const struct oc_str *field, size_
         if (c->kind[i] == NUMBER)
             oc_buf_printf(out, "%.17g", v);
         else
-            (c->kind[i] == ARGS && is_list(field[i]) ? add_python : add_text)(out, field[i]);
+            add_value(out, field[i], c->kind[i] == ARGS);
     }
     if (oc_csv_column(c->name, c->n, "args") == OC_CSV_NONE) {
         add_key(out, oc_str("args", 4));
@@ -247,7 +236,7 @@ static void add_event(const struct columns *c, const struct oc_str *field, size_
         for (size_t i = 0; i < c->n && i < n; i++)
             if (c->kind[i] == ARG && field[i].n) {
                 add_key(out, c->name[i]);
-                (is_list(field[i]) ? add_python : add_text)(out, field[i]);
+                add_value(out, field[i], true);
             }
         oc_buf_char(out, '}');
     }

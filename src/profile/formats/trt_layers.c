@@ -424,17 +424,6 @@ static const char *text_end(const struct text *t, bool nested)
     return s;
 }
 
-static void put_layer_text(struct oc_buf *out, const char *s, size_t n)
-{
-    oc_buf_char(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        if (s[i] == '"' || s[i] == '\\')
-            oc_buf_char(out, '\\');
-        oc_buf_char(out, s[i]);
-    }
-    oc_buf_char(out, '"');
-}
-
 /* A number, if that is the value. */
 static bool put_number(struct text *t)
 {
@@ -465,7 +454,7 @@ static bool put_members(struct text *t, bool nested)
             return false;
         if (!first)
             oc_buf_char(t->out, ',');
-        put_layer_text(t->out, key.s, key.n);
+        oc_buf_json(t->out, key.s, key.n);
         oc_buf_char(t->out, ':');
         t->s += n + 1;
         trt_layer_text_skip_blanks(t);
@@ -505,7 +494,7 @@ static bool put_value(struct text *t, bool is_text, bool nested)
         const char *end = quoted ? memchr(t->s, '"', (size_t)(t->end - t->s)) : text_end(t, nested);
         if (!end)
             return false;
-        put_layer_text(t->out, t->s, (size_t)(end - t->s));
+        oc_buf_json(t->out, t->s, (size_t)(end - t->s));
         t->s = end + quoted;
         return true;
     }
@@ -535,9 +524,9 @@ static bool put_tensors(struct oc_str s, struct oc_buf *out)
         if (!bracket || strspn(dims + 1, "0123456789,-") < (size_t)(close - dims - 1))
             return false;
         oc_buf_str(out, first ? "{\"Name\":" : ",{\"Name\":");
-        put_layer_text(out, s.s, (size_t)(bracket - s.s));
+        oc_buf_json(out, s.s, (size_t)(bracket - s.s));
         oc_buf_printf(out, ",\"Dimensions\":[%.*s],\"Format/Datatype\":", (int)(close - dims - 1), dims + 1);
-        put_layer_text(out, bracket + 1, (size_t)(dims - bracket - 1));
+        oc_buf_json(out, bracket + 1, (size_t)(dims - bracket - 1));
         oc_buf_char(out, '}');
         s = last ? oc_str_skip(s, s.n) : oc_str_from(s, close + 4);
     }
@@ -558,9 +547,9 @@ static bool put_layer_of_8_0(struct oc_str line, struct oc_buf *out)
         return false;
     struct oc_str in = arrow > tensors ? oc_str_before(oc_str_from(rest, tensors + 2), arrow) : oc_str("", 0);
     oc_buf_str(out, "{\"Name\":");
-    put_layer_text(out, name.s, name.n);
+    oc_buf_json(out, name.s, name.n);
     oc_buf_str(out, ",\"LayerType\":");
-    put_layer_text(out, type.s, type.n);
+    oc_buf_json(out, type.s, type.n);
     oc_buf_str(out, ",\"Inputs\":");
     bool ok = put_tensors(in, out);
     oc_buf_str(out, ",\"Outputs\":");
