@@ -47,6 +47,13 @@ void oc_check_memory(int error);
         }                                                                                                    \
     } while (0)
 
+/* A new element at the end of such an array: OC_PUSH(ptr, n, cap) = value; the value may not depend on n. */
+#define OC_PUSH(ptr, n, cap)                                                                                 \
+    (*((n) == (cap) ? (void)((cap) = (cap) ? (cap)*2 : 16,                                                   \
+                             (ptr) = oc_xrealloc((ptr), (size_t)(cap) * sizeof(*(ptr))))                     \
+                    : (void)0,                                                                               \
+       (ptr) + (n)++))
+
 /* ---- growable buffers --------------------------------------------------------------------------------- */
 
 /* Bytes with a maximum size. Always NUL-terminated after an append. */

@@ -84,11 +84,10 @@ void oc_diag_add(struct oc_diags *d, enum oc_severity severity, const char *code
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    OC_GROW(d->item, d->n, d->cap);
-    d->item[d->n++] = (struct oc_diag){.severity = severity,
-                                       .code = code,
-                                       .where = oc_strdup(d->arena, where ? where : ""),
-                                       .text = oc_strdup(d->arena, text)};
+    OC_PUSH(d->item, d->n, d->cap) = (struct oc_diag){.severity = severity,
+                                                      .code = code,
+                                                      .where = oc_strdup(d->arena, where ? where : ""),
+                                                      .text = oc_strdup(d->arena, text)};
 }
 
 void oc_diags_free(struct oc_diags *d)

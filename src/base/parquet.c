@@ -210,8 +210,7 @@ static void extend(struct bounds *b, unsigned kind, const struct oc_datum *cell)
 
 static void add_value(struct column *c, uint64_t v)
 {
-    OC_GROW(c->value, c->n_known, c->value_cap);
-    c->value[c->n_known++] = v;
+    OC_PUSH(c->value, c->n_known, c->value_cap) = v;
 }
 
 /* Bytes of invalid UTF-8 and of surrogates become U+FFFD each, as in JSON. */
@@ -234,8 +233,7 @@ static void add_text(struct oc_parquet *p, struct column *c, struct oc_datum *ce
     put_utf8(&p->text, cell->as.text, cell->as.text + strlen(cell->as.text));
     size_t n = p->text.n;
     if (oc_map_add(&c->text_no, n ? p->text.data : "", n, &no, &stored)) {
-        OC_GROW(c->text, c->n_text, c->text_cap);
-        c->text[c->n_text++] = stored;
+        OC_PUSH(c->text, c->n_text, c->text_cap) = stored;
         p->bytes += n + sizeof(char *);
     }
     cell->as.text = c->text[no];
@@ -429,8 +427,7 @@ static void write_group(struct oc_parquet *p)
 {
     if (!p->n_row)
         return;
-    OC_GROW(p->group, p->n_group, p->group_cap);
-    struct group *g = &p->group[p->n_group++];
+    struct group *g = &OC_PUSH(p->group, p->n_group, p->group_cap);
     *g = (struct group){.rows = p->n_row, .chunk = oc_xcalloc(p->table->n, sizeof(struct chunk))};
     for (size_t i = 0; i < p->table->n; i++) {
         write_column(p, i, &g->chunk[i]);

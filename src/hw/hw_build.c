@@ -20,8 +20,8 @@ void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const
     va_end(ap);
     if (f->n == OC_HW_MAX_FINDINGS)
         return;
-    OC_GROW(f->item, f->n, f->cap);
-    f->item[f->n++] = (struct oc_hw_finding){oc_strdup(f->arena, file), oc_strdup(f->arena, text), line};
+    OC_PUSH(f->item, f->n, f->cap) =
+        (struct oc_hw_finding){oc_strdup(f->arena, file), oc_strdup(f->arena, text), line};
 }
 
 int oc_hw_soften(struct oc_hw_reader *r)

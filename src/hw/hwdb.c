@@ -40,8 +40,7 @@ static int hw_unknown(struct oc_err *err, const char *name, const char *where,
     for (size_t i = 0; i < n_device; i++) {
         const struct oc_device_info *info = device[i]->info;
         for (size_t k = 0; k <= info->n_alias; k++) {
-            OC_GROW(list, n, cap);
-            list[n++] = k ? info->alias[k - 1] : info->id;
+            OC_PUSH(list, n, cap) = k ? info->alias[k - 1] : info->id;
         }
     }
     char in_file[400];
@@ -134,8 +133,7 @@ static int hwdb_add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *e
                          MAX_FILES);
             break;
         }
-        OC_GROW(db->file, db->n_file, db->cap_file);
-        db->file[db->n_file++] =
+        OC_PUSH(db->file, db->n_file, db->cap_file) =
             (struct hw_file){.path = oc_printf(&db->arena, "%s/%s", dir, e->d_name), .folder = db->n_folder};
     }
     closedir(d);

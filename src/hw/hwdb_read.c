@@ -112,8 +112,7 @@ static int add_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum 
         return oc_xml_fail(r->xml, "more than %d figures in a device", OC_HW_MAX_FIGURES);
     if (read_figure(r, e, q, &x->fig))
         return oc_hw_soften(r);
-    OC_GROW(r->entry, r->n_entry, r->cap_entry);
-    r->entry[r->n_entry++] = *x;
+    OC_PUSH(r->entry, r->n_entry, r->cap_entry) = *x;
     return 0;
 }
 
@@ -153,8 +152,7 @@ static int start_source(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(r->xml, "given twice");
     struct oc_hw_source *s = OC_NEW(r->arena, struct oc_hw_source);
     *s = (struct oc_hw_source){oc_xml_get(e, "title"), oc_xml_get(e, "section"), oc_xml_get(e, "url")};
-    OC_GROW(r->source, r->n_source, r->cap_source);
-    r->source[r->n_source++] = (struct oc_hw_listed){s, id, e->line, false};
+    OC_PUSH(r->source, r->n_source, r->cap_source) = (struct oc_hw_listed){s, id, e->line, false};
     return 0;
 }
 
@@ -206,8 +204,7 @@ static int start_alias(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(r->xml, "more than %d aliases", MAX_ALIASES);
     if (hwdb_read_take_name(r, name))
         return oc_hw_soften(r);
-    OC_GROW(r->alias, r->n_alias, r->cap_alias);
-    r->alias[r->n_alias++] = name;
+    OC_PUSH(r->alias, r->n_alias, r->cap_alias) = name;
     return 0;
 }
 
@@ -321,8 +318,8 @@ static int start_memory(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(r->xml, "must be before DRAM, the last level");
     if (r->n_level == OC_HW_MAX_LEVELS)
         return oc_xml_fail(r->xml, "more than %d levels", OC_HW_MAX_LEVELS);
-    OC_GROW(r->level, r->n_level, r->cap_level);
-    r->level[r->n_level++] = (struct oc_hw_level){.name = name, .type = oc_xml_get(e, "type")};
+    OC_PUSH(r->level, r->n_level, r->cap_level) =
+        (struct oc_hw_level){.name = name, .type = oc_xml_get(e, "type")};
     return 0;
 }
 
@@ -359,8 +356,7 @@ static int end_device(void *user, const struct oc_xml_elem *e)
     r->dev->draft = d;
     r->dev->info->alias = OC_COPY_ARRAY(r->arena, r->alias, r->n_alias);
     r->dev->info->n_alias = r->n_alias;
-    OC_GROW(r->draft, r->n_draft, r->cap_draft);
-    r->draft[r->n_draft++] = d;
+    OC_PUSH(r->draft, r->n_draft, r->cap_draft) = d;
     return 0;
 }
 
@@ -420,8 +416,7 @@ static int append_devices(const struct oc_hw_reader *r, const char *name, struct
         return oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in total", name,
                        OC_HW_MAX_DEVICES);
     for (size_t i = 0; i < r->n_draft; i++) {
-        OC_GROW(list->item, list->n, list->cap);
-        list->item[list->n++] = r->draft[i]->dev;
+        OC_PUSH(list->item, list->n, list->cap) = r->draft[i]->dev;
     }
     return 0;
 }

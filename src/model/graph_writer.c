@@ -22,8 +22,7 @@ static ProtobufCBinaryData pack(struct oc_graph_writer *g, const ProtobufCMessag
 
 static void append(struct oc_graph_writer *g, struct oc_messages *list, const ProtobufCMessage *m)
 {
-    OC_GROW(list->item, list->n, list->cap);
-    list->item[list->n++] = pack(g, m);
+    OC_PUSH(list->item, list->n, list->cap) = pack(g, m);
 }
 
 static void add_attribute(struct oc_graph_writer *g, const char *name, int type, Oc__Attribute *a)

@@ -81,8 +81,8 @@ static int load_graphs(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
         if (sc->depth + 1 > oc_input_limit(l->limits, OC_LIMIT_DEPTH))
             return oc_load_over(l, OC_LIMIT_DEPTH, 0, v.data);
         list[i] = oc_load_new_graph(l);
-        OC_GROW(l->body, l->n_body, l->cap_body);
-        l->body[l->n_body++] = (struct oc_body){.view = v, .graph = list[i], .owner = owner};
+        OC_PUSH(l->body, l->n_body, l->cap_body) =
+            (struct oc_body){.view = v, .graph = list[i], .owner = owner};
     }
     return 0;
 }

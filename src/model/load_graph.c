@@ -54,8 +54,7 @@ static struct oc_dim load_dim(struct oc_loader *l, const Oc__Shape__Dimension *d
         if (!d->dim_param[0])
             return unknown;
         if (oc_map_add(&l->symbols, d->dim_param, strlen(d->dim_param), &id, &name)) {
-            OC_GROW(l->m->symbol, l->m->n_symbol, l->cap_symbol);
-            l->m->symbol[l->m->n_symbol++] = name;
+            OC_PUSH(l->m->symbol, l->m->n_symbol, l->cap_symbol) = name;
         }
         return (struct oc_dim){.v = -1, .expr = id + 1};
     }
@@ -215,8 +214,7 @@ static uint32_t read_input(struct oc_loader *l, struct oc_scope *sc, const char 
     if (id < OC_ABSENT) {
         l->m->value[id].n_use++;
     } else if (id == OC_NONE) {
-        OC_GROW(l->pending, l->n_pending, l->cap_pending);
-        l->pending[l->n_pending++] =
+        OC_PUSH(l->pending, l->n_pending, l->cap_pending) =
             (struct oc_pending){.name = oc_load_keep(l, name, strlen(name)), .node = node, .slot = slot};
     }
     return id == OC_ABSENT ? OC_NONE : id;
@@ -236,8 +234,8 @@ static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, const ch
             return id;
         l->m->value[id].n_use++;
         if (owner != OC_NONE) {
-            OC_GROW(l->capture, l->n_capture, l->cap_capture);
-            l->capture[l->n_capture++] = (struct oc_capture){.node = owner, .value = id};
+            OC_PUSH(l->capture, l->n_capture, l->cap_capture) =
+                (struct oc_capture){.node = owner, .value = id};
         }
         return id;
     }

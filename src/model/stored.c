@@ -172,8 +172,7 @@ int oc_stored_add(struct oc_stored_list *l, struct oc_str name, unsigned dtype, 
     t.dim = OC_COPY_ARRAY(l->arena, dim, rank);
     struct oc_str role = role_of(oc_str(t.name, name.n));
     oc_map_add_kept(&l->by_role, role.s, role.n, &at);
-    OC_GROW(l->item, l->n, l->cap);
-    l->item[l->n++] = t;
+    OC_PUSH(l->item, l->n, l->cap) = t;
     l->elements += t.elements;
     l->bytes += t.bytes;
     return 0;
@@ -411,14 +410,12 @@ static void read_map(struct oc_json *j, struct oc_arena *arena, struct oc_weight
     struct oc_map files = {.arena = arena};
     struct oc_str key, file;
     while (oc_json_member(j, &key)) {
-        OC_GROW(out->tensor, out->n_tensor, out->cap_tensor);
-        out->tensor[out->n_tensor++] = oc_strndup(arena, key.s, key.n);
+        OC_PUSH(out->tensor, out->n_tensor, out->cap_tensor) = oc_strndup(arena, key.s, key.n);
         uint32_t at = out->n_file;
         const char *kept;
         if (!oc_json_string(j, &file) || !oc_map_add(&files, file.s, file.n, &at, &kept))
             continue;
-        OC_GROW(out->file, out->n_file, out->cap_file);
-        out->file[out->n_file++] = kept;
+        OC_PUSH(out->file, out->n_file, out->cap_file) = kept;
     }
     oc_map_free(&files);
 }

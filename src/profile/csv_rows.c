@@ -545,8 +545,7 @@ static bool add_field(struct split *s, struct oc_str f)
 {
     if (s->n == s->most)
         return false;
-    OC_GROW(s->field, s->n, s->cap);
-    s->field[s->n++] = f;
+    OC_PUSH(s->field, s->n, s->cap) = f;
     return true;
 }
 

@@ -525,8 +525,7 @@ static void probe_names(struct listing *l)
         struct entry e = {.path = l->name[i], .device = number_in(oc_base_name(l->name[i]))};
         if (oc_profile_probe(e.path, NULL, &e.how, NULL) != 0)
             continue;
-        OC_GROW(l->entry, l->n_entry, l->cap);
-        l->entry[l->n_entry++] = e;
+        OC_PUSH(l->entry, l->n_entry, l->cap) = e;
     }
 }
 

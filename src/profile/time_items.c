@@ -161,8 +161,7 @@ static void time_items_finish(struct growing *g, struct oc_sum_list *out, const 
     if (kept)
         qsort(g->node, kept, sizeof(*g->node), time_items_by_place);
     for (uint32_t i = 0; i < kept; i++) {
-        OC_GROW(out->item, out->n, out->cap);
-        out->item[out->n++] = g->node[i].item;
+        OC_PUSH(out->item, out->n, out->cap) = g->node[i].item;
     }
     free(wanted);
     free(g->node);

@@ -329,8 +329,7 @@ static void ranges_add(struct ranges *r, double start, double end)
         r->v[r->n - 1].end_ns = fmax(r->v[r->n - 1].end_ns, end);
         return;
     }
-    OC_GROW(r->v, r->n, r->cap);
-    r->v[r->n++] = (struct oc_interval){start, end};
+    OC_PUSH(r->v, r->n, r->cap) = (struct oc_interval){start, end};
 }
 
 static double time_summary_length_of(const struct ranges *r)
@@ -418,8 +417,7 @@ static void time_summary_add_others(struct oc_time_summary *s)
     others.device.known = s->has_device;
     others.kind = OC_EV_COUNT;
     others.bytes = UINT64_MAX;
-    OC_GROW(s->model.item, s->model.n, s->model.cap);
-    s->model.item[s->model.n++] = others;
+    OC_PUSH(s->model.item, s->model.n, s->model.cap) = others;
 }
 
 static void time_summary_find_model(struct oc_time_summary *s, const struct oc_timeline *t,
@@ -447,8 +445,7 @@ static void time_summary_find_model(struct oc_time_summary *s, const struct oc_t
         item->kind = order[i];
         item->lane = OC_NONE;
         item->bytes = UINT64_MAX;
-        OC_GROW(s->model.item, s->model.n, s->model.cap);
-        s->model.item[s->model.n++] = *item;
+        OC_PUSH(s->model.item, s->model.n, s->model.cap) = *item;
     }
     if (s->model.n)
         time_summary_add_others(s);

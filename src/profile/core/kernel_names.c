@@ -500,8 +500,7 @@ static int start_kernel_name(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(r->xml, "more than %d rows", MAX_ROWS);
     if (check_row(r, &row))
         return -1;
-    OC_GROW(names->row, names->n, names->cap);
-    names->row[names->n++] = row;
+    OC_PUSH(names->row, names->n, names->cap) = row;
     return 0;
 }
 

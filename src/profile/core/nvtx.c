@@ -79,8 +79,7 @@ static uint32_t nvtx_ranges_domain_of(struct oc_ranges *r, int64_t process, int6
     int64_t key[2] = {process, domain};
     uint32_t id = (uint32_t)r->n_domain;
     if (oc_map_add(&r->domains, (const char *)key, sizeof(key), &id, NULL)) {
-        OC_GROW(r->domain, r->n_domain, r->domain_cap);
-        r->domain[r->n_domain++] = "";
+        OC_PUSH(r->domain, r->n_domain, r->domain_cap) = "";
     }
     return id;
 }
@@ -99,8 +98,7 @@ static uint32_t nvtx_ranges_name_of(struct oc_ranges *r, uint32_t domain, const 
     } key = {text, domain};
     uint32_t id = (uint32_t)r->n_name;
     if (oc_map_add(&r->names, (const char *)&key, sizeof(key), &id, NULL)) {
-        OC_GROW(r->name, r->n_name, r->name_cap);
-        r->name[r->n_name++] = (struct name){.text = text, .domain = domain};
+        OC_PUSH(r->name, r->n_name, r->name_cap) = (struct name){.text = text, .domain = domain};
     }
     return id;
 }
@@ -109,8 +107,7 @@ static uint32_t thread_of(struct oc_ranges *r, int64_t id)
 {
     uint32_t at = (uint32_t)r->n_thread;
     if (oc_map_add(&r->threads, (const char *)&id, sizeof(id), &at, NULL)) {
-        OC_GROW(r->thread, r->n_thread, r->thread_cap);
-        r->thread[r->n_thread++] = (struct thread){.id = id};
+        OC_PUSH(r->thread, r->n_thread, r->thread_cap) = (struct thread){.id = id};
     }
     return at;
 }
@@ -121,13 +118,12 @@ bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t
     if (r->n == MAX_RANGES)
         return false;
     uint32_t name = nvtx_ranges_name_of(r, nvtx_ranges_domain_of(r, process, domain), text);
-    OC_GROW(r->range, r->n, r->cap);
-    r->range[r->n++] = (struct range){.start_ns = start_ns,
-                                      .end_ns = end_ns < start_ns ? start_ns : end_ns,
-                                      .thread = thread_of(r, thread),
-                                      .name = name,
-                                      .parent = OC_NONE,
-                                      .run = OC_NONE};
+    OC_PUSH(r->range, r->n, r->cap) = (struct range){.start_ns = start_ns,
+                                                     .end_ns = end_ns < start_ns ? start_ns : end_ns,
+                                                     .thread = thread_of(r, thread),
+                                                     .name = name,
+                                                     .parent = OC_NONE,
+                                                     .run = OC_NONE};
     return true;
 }
 

@@ -14,8 +14,7 @@
 
 struct oc_prof_rec *oc_rec_add(struct oc_rec_list *l)
 {
-    OC_GROW(l->rec, l->n, l->cap);
-    struct oc_prof_rec *rec = &l->rec[l->n++];
+    struct oc_prof_rec *rec = &OC_PUSH(l->rec, l->n, l->cap);
     *rec = oc_prof_rec_new("");
     return rec;
 }

@@ -91,8 +91,7 @@ static uint32_t find_name(struct oc_timeline *t, const char *text, size_t n)
     const char *stored;
     if (!oc_map_add(&t->name_of, text, n, &id, &stored))
         return id;
-    OC_GROW(t->name, t->n_name, t->cap_name);
-    t->name[t->n_name++] = oc_intern(&t->profile->names, text, n);
+    OC_PUSH(t->name, t->n_name, t->cap_name) = oc_intern(&t->profile->names, text, n);
     return id;
 }
 
@@ -138,8 +137,7 @@ uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bo
     *is_new = oc_map_add(&t->detail_of, key, n, &id, NULL);
     if (!*is_new)
         return id;
-    OC_GROW(t->detail, t->n_detail, t->cap_detail);
-    t->detail[t->n_detail++] = (struct oc_event_detail){.bytes = UINT64_MAX};
+    OC_PUSH(t->detail, t->n_detail, t->cap_detail) = (struct oc_event_detail){.bytes = UINT64_MAX};
     return id;
 }
 
@@ -180,8 +178,7 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
         oc_prof_over(t->profile, OC_LIMIT_EVENTS);
         return false;
     }
-    OC_GROW(t->event, t->n_event, t->cap_event);
-    struct oc_event *new = &t->event[t->n_event++];
+    struct oc_event *new = &OC_PUSH(t->event, t->n_event, t->cap_event);
     *new = *e;
     memcpy(&new->self_ns, &launch, sizeof(launch));
     new->link = owner;
@@ -195,8 +192,7 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
 
 static void timeline_add_run(struct oc_timeline *t, double start_ns, double end_ns)
 {
-    OC_GROW(t->run, t->n_run, t->cap_run);
-    t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
+    OC_PUSH(t->run, t->n_run, t->cap_run) = (struct oc_interval){start_ns, end_ns};
 }
 
 void oc_timeline_add_run(struct oc_timeline *t, double start_ns, double dur_ns)

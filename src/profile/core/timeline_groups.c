@@ -21,8 +21,7 @@ static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t p
 {
     uint32_t key[3] = {e->name, timeline_groups_detail_of(m, e), parent}, id = m->n_caller;
     if (oc_map_add(&m->caller_of, (const char *)key, sizeof(key), &id, NULL)) {
-        OC_GROW(m->caller, m->n_caller, m->cap_caller);
-        m->caller[m->n_caller++] = (struct caller){.run = OC_NONE};
+        OC_PUSH(m->caller, m->n_caller, m->cap_caller) = (struct caller){.run = OC_NONE};
     }
     return id;
 }
@@ -70,17 +69,17 @@ static uint32_t timeline_groups_find_group(struct making *m, const struct oc_eve
             m->group[id].caller = caller;
         return id;
     }
-    OC_GROW(m->group, m->n_group, m->cap_group);
-    m->group[m->n_group++] = (struct group){.name = e->name,
-                                            .detail = timeline_groups_detail_of(m, e),
-                                            .parent = parent,
-                                            .lane = e->lane,
-                                            .first_kernel = OC_NONE,
-                                            .run = e->run,
-                                            .caller = caller,
-                                            .position = position,
-                                            .next = OC_NONE,
-                                            .start_ns = e->start_ns - m->t->run[e->run].start_ns};
+    OC_PUSH(m->group, m->n_group, m->cap_group) =
+        (struct group){.name = e->name,
+                       .detail = timeline_groups_detail_of(m, e),
+                       .parent = parent,
+                       .lane = e->lane,
+                       .first_kernel = OC_NONE,
+                       .run = e->run,
+                       .caller = caller,
+                       .position = position,
+                       .next = OC_NONE,
+                       .start_ns = e->start_ns - m->t->run[e->run].start_ns};
     return id;
 }
 
@@ -262,8 +261,7 @@ uint32_t oc_timeline_label(struct oc_timeline *t, const struct oc_label *label, 
                           (long long)label->index, variant ? variant : "");
     uint32_t id = l->n_label;
     if (oc_map_add(&l->label_of, key, strlen(key), &id, NULL)) {
-        OC_GROW(l->label, l->n_label, l->cap_label);
-        l->label[l->n_label++] = (struct labelled){*label, OC_NONE, OC_NONE};
+        OC_PUSH(l->label, l->n_label, l->cap_label) = (struct labelled){*label, OC_NONE, OC_NONE};
     }
     return id;
 }
@@ -292,12 +290,12 @@ static uint32_t find_work(struct oc_timeline *t, const struct oc_launch *x)
     uint32_t id = l->n_work;
     if (!oc_map_add(&l->work_of, (const char *)&key, sizeof(key), &id, NULL))
         return id;
-    OC_GROW(l->work, l->n_work, l->cap_work);
-    l->work[l->n_work++] = (struct work){.name = oc_timeline_name(t, x->name, strlen(x->name)),
-                                         .label = x->label,
-                                         .lane = x->lane,
-                                         .kind = x->kind,
-                                         .where = x->where};
+    OC_PUSH(l->work, l->n_work, l->cap_work) =
+        (struct work){.name = oc_timeline_name(t, x->name, strlen(x->name)),
+                      .label = x->label,
+                      .lane = x->lane,
+                      .kind = x->kind,
+                      .where = x->where};
     return id;
 }
 
@@ -385,8 +383,7 @@ static uint32_t group_of_work(struct making *m, uint32_t id)
     uint32_t key[3] = {w->label, named ? w->name : OC_NONE, bucket != NULL}, group = m->n_group;
     if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &group, NULL))
         return group;
-    OC_GROW(m->group, m->n_group, m->cap_group);
-    m->group[m->n_group++] =
+    OC_PUSH(m->group, m->n_group, m->cap_group) =
         (struct group){.work = id, .first_kernel = OC_NONE, .rec = OC_NONE, .run = OC_NONE};
     if (w->label != OC_NONE)
         m->t->launches->label[w->label].group = group;
@@ -428,14 +425,14 @@ void oc_launches_make_kernels(struct making *m)
         for (uint32_t k = first[m->list[i]]; k != OC_NONE; k = l->work[k].next) {
             struct work *w = &l->work[k];
             w->kernel = m->n_kernel;
-            OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
-            m->kernel[m->n_kernel++] = (struct kernel){.name = w->name,
-                                                       .group = m->list[i],
-                                                       .next = w->next == OC_NONE ? OC_NONE : w->kernel + 1,
-                                                       .work = k,
-                                                       .calls = {.n = w->calls},
-                                                       .lane = w->lane,
-                                                       .kind = w->kind};
+            OC_PUSH(m->kernel, m->n_kernel, m->cap_kernel) =
+                (struct kernel){.name = w->name,
+                                .group = m->list[i],
+                                .next = w->next == OC_NONE ? OC_NONE : w->kernel + 1,
+                                .work = k,
+                                .calls = {.n = w->calls},
+                                .lane = w->lane,
+                                .kind = w->kind};
         }
     }
     free(first);

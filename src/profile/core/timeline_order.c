@@ -381,8 +381,7 @@ void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to)
         if (x->parents)
             e->parent = find_parent(t, o, e);
         e->self_ns = 0;
-        OC_GROW(o->event, o->n, o->cap);
-        o->event[o->n++] = (uint32_t)i;
+        OC_PUSH(o->event, o->n, o->cap) = (uint32_t)i;
     }
 }
 

@@ -45,13 +45,12 @@ static uint32_t timeline_records_find_kernel(struct making *m, const struct oc_e
     uint32_t key[3] = {e->name, e->kind, group}, id = m->n_kernel;
     if (!oc_map_add(&m->kernel_of, (const char *)key, sizeof(key), &id, NULL))
         return id;
-    OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
-    m->kernel[m->n_kernel++] = (struct kernel){.name = e->name,
-                                               .group = group,
-                                               .next = OC_NONE,
-                                               .likely = OC_NONE,
-                                               .lane = e->lane,
-                                               .kind = e->kind};
+    OC_PUSH(m->kernel, m->n_kernel, m->cap_kernel) = (struct kernel){.name = e->name,
+                                                                     .group = group,
+                                                                     .next = OC_NONE,
+                                                                     .likely = OC_NONE,
+                                                                     .lane = e->lane,
+                                                                     .kind = e->kind};
     if (group != OC_NONE && e->kind == OC_EV_KERNEL) {
         m->kernel[id].next = m->group[group].first_kernel;
         m->group[group].first_kernel = id;

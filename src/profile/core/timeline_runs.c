@@ -185,8 +185,7 @@ static void mark_runs(struct oc_timeline *t, const struct work_sequence *x, cons
             t->event[x->index[i]].run = k;
             run.end_ns = fmax(run.end_ns, x->end_ns[i]);
         }
-        OC_GROW(t->run, t->n_run, t->cap_run);
-        t->run[t->n_run++] = run;
+        OC_PUSH(t->run, t->n_run, t->cap_run) = run;
     }
     size_t last = f->start[f->n_run];
     t->runs_end_ns = t->cut_ns = t->run[t->n_run - 1].end_ns;

@@ -64,8 +64,7 @@ void oc_steps_find(const struct oc_timeline *t, struct oc_steps *s, size_t from,
     for (size_t i = from; i < to && t->kinds >> OC_EV_STEP & 1; i++) {
         if (t->event[i].kind != OC_EV_STEP)
             continue;
-        OC_GROW(s->event, s->n, s->cap);
-        s->event[s->n++] = (uint32_t)i;
+        OC_PUSH(s->event, s->n, s->cap) = (uint32_t)i;
     }
 }
 

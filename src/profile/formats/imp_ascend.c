@@ -89,8 +89,7 @@ static void add_task(struct reading *r, struct oc_event *e, unsigned source, uns
     e->name = oc_timeline_name(r->t, name.n ? name.s : "", name.n); /* no category: NULL */
     e->kind = (uint8_t)kind;
     e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, true, ids);
-    OC_GROW(to->event, to->n, to->cap);
-    to->event[to->n++] = *e;
+    OC_PUSH(to->event, to->n, to->cap) = *e;
 }
 
 static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)

@@ -173,8 +173,7 @@ static void take_step_id(struct reading *r, struct oc_str id, double start_ns, d
         return;
     }
     if (oc_map_add(&r->seen, id.s, id.n, &i, NULL)) {
-        OC_GROW(r->step, r->n_step, r->cap_step);
-        r->step[r->n_step++] = (struct step){start_ns, start_ns + dur_ns};
+        OC_PUSH(r->step, r->n_step, r->cap_step) = (struct step){start_ns, start_ns + dur_ns};
     }
     struct step *step = &r->step[i];
     step->start_ns = fmin(step->start_ns, start_ns);

@@ -108,8 +108,7 @@ static void read_shape_items(struct reader *r, bool strides, struct shape_list *
             oc_json_skip(r->j);
         else if (!megengine_read_ints(r, strides ? &s.stride : &s.dim, strides ? &s.n_stride : &s.rank))
             l->bad = true;
-        OC_GROW(l->item, l->n, l->cap);
-        l->item[l->n++] = s;
+        OC_PUSH(l->item, l->n, l->cap) = s;
     }
 }
 
@@ -155,8 +154,7 @@ static uint32_t megengine_slot_of(struct reader *r, struct oc_str id)
 {
     uint32_t at = (uint32_t)r->n_slot;
     if (oc_map_add(&r->opr_ids, id.s, id.n, &at, NULL)) {
-        OC_GROW(r->slot, r->n_slot, r->cap_slot);
-        r->slot[r->n_slot++] = (struct slot){
+        OC_PUSH(r->slot, r->n_slot, r->cap_slot) = (struct slot){
             .opr = {.name = "", .type = "", .id = "", .start_s = NAN, .computation = NAN, .memory = NAN}};
     }
     return at;
@@ -166,8 +164,7 @@ static uint32_t var_of(struct reader *r, struct oc_str id)
 {
     uint32_t at = (uint32_t)r->n_var;
     if (oc_map_add(&r->var_ids, id.s, id.n, &at, NULL)) {
-        OC_GROW(r->var, r->n_var, r->cap_var);
-        r->var[r->n_var++] = (struct var){0};
+        OC_PUSH(r->var, r->n_var, r->cap_var) = (struct var){0};
     }
     return at;
 }
@@ -183,8 +180,7 @@ static void megengine_read_inputs(struct reader *r, struct slot *s)
         bool ok = oc_json_peek(r->j) == OC_JSON_STRING ? oc_json_string(r->j, &id) : oc_json_raw(r->j, &id);
         if (!ok)
             break;
-        OC_GROW(v, n, cap);
-        v[n++] = var_of(r, id);
+        OC_PUSH(v, n, cap) = var_of(r, id);
     }
     s->input = OC_COPY_ARRAY(&r->p->arena, v, n);
     free(v);
@@ -223,8 +219,7 @@ static void megengine_read_operators(struct reader *r)
         if (oc_json_truncated(r->j))
             return;
         if (!s.is_opr) {
-            OC_GROW(r->order, r->n_order, r->cap_order);
-            r->order[r->n_order++] = at;
+            OC_PUSH(r->order, r->n_order, r->cap_order) = at;
         }
         s.is_opr = true;
         r->slot[at] = s;

@@ -507,8 +507,7 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
     int rc;
     while ((rc = next_row(t, m->p, &r, err)) > 0) {
         bool copy = r.type.n >= 8 && oc_str_has(r.type, "Memcpy");
-        OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
-        struct oc_prof_kernel *k = &m->kernel[m->n_kernel++];
+        struct oc_prof_kernel *k = &OC_PUSH(m->kernel, m->n_kernel, m->cap_kernel);
         *k = oc_prof_kernel_new(oc_prof_text(m->p, r.name), copy ? OC_EV_MEMCPY : OC_EV_KERNEL);
         k->lane = stream_lane(m, r.stream);
         k->calls = r.calls;

@@ -155,8 +155,7 @@ static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
     } else if (!x.name) {
         return false;
     }
-    OC_GROW(rows->row, rows->n, rows->cap);
-    rows->row[rows->n++] = x;
+    OC_PUSH(rows->row, rows->n, rows->cap) = x;
     return true;
 }
 
@@ -214,8 +213,7 @@ static bool nsys_csv_take_range(struct reading *r, const struct oc_str *field, s
     x.id = (int64_t)nsys_csv_count_of(r, field, n, OC_NSYS_ID);
     x.parent = (int64_t)nsys_csv_count_of(r, field, n, OC_NSYS_PARENT);
     x.self_ns = x.dur_ns;
-    OC_GROW(r->range[t], r->n_range[t], r->range_cap[t]);
-    r->range[t][r->n_range[t]++] = x;
+    OC_PUSH(r->range[t], r->n_range[t], r->range_cap[t]) = x;
     return true;
 }
 
@@ -541,8 +539,7 @@ static void finish_ranges(struct reading *r, enum oc_nsys_table t)
 static void nsys_csv_add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
 {
     for (size_t i = 0; i < from->n; i++) {
-        OC_GROW(to->row, to->n, to->cap);
-        to->row[to->n++] = from->row[i];
+        OC_PUSH(to->row, to->n, to->cap) = from->row[i];
     }
 }
 

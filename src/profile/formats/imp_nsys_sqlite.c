@@ -118,8 +118,7 @@ static int nsys_sqlite_take_string(void *user, const struct oc_sqlite_cell *c)
         return 0;
     }
     oc_map_set(&r->far_strings, (const char *)&c[0].i, sizeof(c[0].i), (uint32_t)r->n_far);
-    OC_GROW(r->far, r->n_far, r->far_cap);
-    r->far[r->n_far++] = text;
+    OC_PUSH(r->far, r->n_far, r->far_cap) = text;
     return 0;
 }
 
@@ -292,8 +291,7 @@ static int nsys_sqlite_take_call(void *user, const struct oc_sqlite_cell *c)
         return 0;
     x.process = process_number(r, c[2].i);
     r->unsorted_calls |= r->n_call && compare_calls(&r->call[r->n_call - 1], &x) > 0;
-    OC_GROW(r->call, r->n_call, r->call_cap);
-    r->call[r->n_call++] = x;
+    OC_PUSH(r->call, r->n_call, r->call_cap) = x;
     return 0;
 }
 

@@ -68,8 +68,8 @@ static bool is_new_key(struct ort_reading *r, uint32_t *id)
     *id = (uint32_t)r->t->n_key;
     if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, NULL))
         return false;
-    OC_GROW(r->t->key, r->t->n_key, r->t->key_cap);
-    r->t->key[r->t->n_key++] = (struct ort_key){.index = -1, .where = r->where, .last_group = OC_NONE};
+    OC_PUSH(r->t->key, r->t->n_key, r->t->key_cap) =
+        (struct ort_key){.index = -1, .where = r->where, .last_group = OC_NONE};
     return true;
 }
 
@@ -201,8 +201,7 @@ static uint32_t onnxruntime_lane_of(struct ort_reading *r)
     int64_t id[2] = {r->pid, r->tid};
     uint32_t lane = r->t->n_lane;
     if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL)) {
-        OC_GROW(r->t->lane, r->t->n_lane, r->t->lane_cap);
-        r->t->lane[r->t->n_lane++] = oc_lane_of_thread(r->pid, r->tid);
+        OC_PUSH(r->t->lane, r->t->n_lane, r->t->lane_cap) = oc_lane_of_thread(r->pid, r->tid);
     }
     r->lane_pid = r->pid;
     r->lane_tid = r->tid;
@@ -224,8 +223,7 @@ static void store_session(struct ort_reading *r, struct oc_str name)
     if (drop_suffix(&name, "Executor::Execute")) /* encloses the nodes of one graph: no time of its own */
         return;
     t->read_us += r->dur_us;
-    OC_GROW(t->session, t->n_session, t->session_cap);
-    t->session[t->n_session++] =
+    OC_PUSH(t->session, t->n_session, t->session_cap) =
         (struct ort_session){oc_prof_text(r->t->out, name), r->ts_us, r->dur_us, r->where};
 }
 
@@ -273,8 +271,7 @@ static void add_node_event(struct ort_reading *r, uint32_t key)
 {
     struct ort_trace *t = r->t;
     t->read_us += r->dur_us;
-    OC_GROW(t->event, t->n_event, t->event_cap);
-    struct ort_event *e = &t->event[t->n_event++];
+    struct ort_event *e = &OC_PUSH(t->event, t->n_event, t->event_cap);
     *e = (struct ort_event){.ts_us = r->ts_us,
                             .dur_us = r->dur_us,
                             .self_us = r->dur_us,
@@ -305,12 +302,11 @@ static void store_kernel(struct ort_reading *r, struct oc_str name)
     struct ort_work work;
     if (!ort_describe_work(r, name, &work))
         return;
-    OC_GROW(t->kernel, t->n_kernel, t->kernel_cap);
-    t->kernel[t->n_kernel++] = (struct ort_event){.ts_us = r->ts_us,
-                                                  .dur_us = r->dur_us,
-                                                  .self_us = r->dur_us,
-                                                  .key = kernel_key(r, name, &work),
-                                                  .lane = OC_NONE};
+    OC_PUSH(t->kernel, t->n_kernel, t->kernel_cap) = (struct ort_event){.ts_us = r->ts_us,
+                                                                        .dur_us = r->dur_us,
+                                                                        .self_us = r->dur_us,
+                                                                        .key = kernel_key(r, name, &work),
+                                                                        .lane = OC_NONE};
 }
 
 static const char *why_bad_times(const struct ort_reading *r)

@@ -75,8 +75,7 @@ static uint32_t openvino_find_key(struct reading *r, bool *fresh)
     uint32_t id = (uint32_t)r->n_key;
     *fresh = oc_map_add(&r->keys, r->text.data, r->text.n, &id, NULL);
     if (*fresh) {
-        OC_GROW(r->key, r->n_key, r->cap_key);
-        r->key[r->n_key++] = (struct key){0};
+        OC_PUSH(r->key, r->n_key, r->cap_key) = (struct key){0};
     }
     return id;
 }
@@ -139,8 +138,7 @@ static int openvino_take_row(struct reading *r, const struct oc_str *f, size_t n
     r->key[l.key].ran |= !oc_csv_same(status, "NOT_RUN") && !oc_csv_same(status, "OPTIMIZED_OUT");
     r->sum_ns += l.real_ns;
     r->p->imported_ns += l.real_ns;
-    OC_GROW(r->layer, r->n, r->cap);
-    r->layer[r->n++] = l;
+    OC_PUSH(r->layer, r->n, r->cap) = l;
     return 0;
 }
 

@@ -198,8 +198,7 @@ static void paddle_report_add_row(struct report_reading *r, struct oc_str line, 
         r->p->imported_kernel_ns += isnan(v.gpu_ns) ? 0 : v.gpu_ns;
     }
     r->any_gpu |= !isnan(v.gpu_ns);
-    OC_GROW(r->row, r->n_row, r->cap_row);
-    r->row[r->n_row++] = v;
+    OC_PUSH(r->row, r->n_row, r->cap_row) = v;
 }
 
 static int table_line(struct report_reading *r, struct oc_str line, struct oc_err *err)

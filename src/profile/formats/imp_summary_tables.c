@@ -97,8 +97,7 @@ static void add_operator(struct reading *r, struct oc_str name, uint64_t calls, 
 
 static void summary_tables_add_kernel(struct reading *r, struct oc_str name, uint64_t calls, double gpu_ns)
 {
-    OC_GROW(r->kernel, r->n_kernel, r->cap_kernel);
-    struct oc_prof_kernel *k = &r->kernel[r->n_kernel++];
+    struct oc_prof_kernel *k = &OC_PUSH(r->kernel, r->n_kernel, r->cap_kernel);
     *k = oc_prof_kernel_new(oc_prof_text(r->p, name), OC_EV_KERNEL);
     k->calls = calls;
     k->total_ns = gpu_ns;
@@ -343,8 +342,7 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
     row.shapes = (struct oc_str){oc_strndup(&t->arena, shapes.s, shapes.n), shapes.n};
     if (row.total_ns > 0)
         oc_map_add(&t->hosts, row.name.s, row.name.n, &(uint32_t){0}, NULL);
-    OC_GROW(t->row, t->n, t->cap);
-    t->row[t->n++] = row;
+    OC_PUSH(t->row, t->n, t->cap) = row;
     return 0;
 }
 

@@ -209,8 +209,7 @@ static void trt_log_add_row(struct trt_reading *r, struct oc_profile *p, struct 
 {
     time.name = oc_intern(&p->names, name.s, name.n);
     r->has_times = true;
-    OC_GROW(r->time, r->n_time, r->cap_time);
-    r->time[r->n_time++] = time;
+    OC_PUSH(r->time, r->n_time, r->cap_time) = time;
 }
 
 /* A line of the table. The row "Total" ends it. */
@@ -398,12 +397,11 @@ static void read_item(struct reader *r, struct item *x)
 static void tensorrt_add_time(struct trt_reading *r, const struct item *x, uint64_t where)
 {
     r->has_times = true;
-    OC_GROW(r->time, r->n_time, r->cap_time);
-    r->time[r->n_time++] = (struct trt_time){.name = x->name,
-                                             .total_ms = x->total,
-                                             .average_ms = x->average,
-                                             .median_ms = x->median,
-                                             .where = where};
+    OC_PUSH(r->time, r->n_time, r->cap_time) = (struct trt_time){.name = x->name,
+                                                                 .total_ms = x->total,
+                                                                 .average_ms = x->average,
+                                                                 .median_ms = x->median,
+                                                                 .where = where};
 }
 
 /* 7.x wrote the enqueue times as startInMs and endInMs, and the copy times in place of the compute times. */
@@ -417,8 +415,7 @@ static void tensorrt_add_run(struct trt_reading *r, const struct item *x)
                [TRT_COPY_OUT] = x->out,
                [TRT_ENQUEUE] = swapped ? x->end_in - x->start_in : x->end_enq - x->start_enq}};
     r->has_runs = true;
-    OC_GROW(r->run, r->n_run, r->cap_run);
-    r->run[r->n_run++] = run;
+    OC_PUSH(r->run, r->n_run, r->cap_run) = run;
 }
 
 /* -1 with *err where a key of trtexec is damaged. trtexec does not escape names, so syntax errors inside a

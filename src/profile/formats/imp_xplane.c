@@ -174,8 +174,7 @@ static void add_stat_name(struct reading *r, const struct oc_wire_field *f)
     for (size_t i = 0; i < OC_COUNT(stat_of); i++)
         if (oc_str_eq(s.name, stat_of[i].name))
             s.stat = stat_of[i].stat;
-    OC_GROW(r->stat, r->n_stat, r->cap_stat);
-    r->stat[r->n_stat++] = s;
+    OC_PUSH(r->stat, r->n_stat, r->cap_stat) = s;
 }
 
 static const struct stat_name *stat_named(const struct reading *r, uint64_t key)
@@ -237,8 +236,7 @@ static void add_kind(struct reading *r, const struct oc_wire_field *f)
         else if (x.num == 5)
             read_stat(r, xplane_text_of(&x), &k.facts);
     k.name = display.n ? display : k.name;
-    OC_GROW(r->kind, r->n_kind, r->cap_kind);
-    r->kind[r->n_kind++] = k;
+    OC_PUSH(r->kind, r->n_kind, r->cap_kind) = k;
 }
 
 /* ---- events ----------------------------------------------------------------------------------------- */
@@ -276,8 +274,7 @@ static void note_figure(struct reading *r, struct oc_str text, const struct fact
     struct oc_str type = facts->category.n ? facts->category : xplane_type_of(text);
     struct figure x = {oc_intern(&r->out->names, type.s, type.n), facts->flops, facts->bytes, false};
     if (oc_map_add(&r->figure_of, text.s, text.n, &id, NULL)) {
-        OC_GROW(r->figure, r->n_figure, r->cap_figure);
-        r->figure[r->n_figure++] = x;
+        OC_PUSH(r->figure, r->n_figure, r->cap_figure) = x;
         return;
     }
     struct figure *f = &r->figure[id];

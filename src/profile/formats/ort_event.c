@@ -174,8 +174,7 @@ static void take_args(struct ort_reading *r)
         return;
     }
     if (oc_map_add(&m->names, name.s, name.n, &id, NULL)) {
-        OC_GROW(m->item, m->n, m->cap);
-        m->item[m->n++] = (struct ort_args){
+        OC_PUSH(m->item, m->n, m->cap) = (struct ort_args){
             .text = NULL, .next = OC_NONE, .name = oc_strndup(&m->arena, name.s, name.n), .n_name = name.n};
     }
     const struct ort_args *k = &m->item[id];
@@ -365,8 +364,7 @@ struct ort_types ort_parse_types(struct oc_arena *a, const char *text)
                 unsigned dtype = oc_dtype_by_name(key.s, key.n);
                 if (n == MAX_TYPES || !oc_recorded_dims(j, a, &shape))
                     continue;
-                OC_GROW(all, n, cap);
-                all[n++] = oc_tensor_type(dtype, shape);
+                OC_PUSH(all, n, cap) = oc_tensor_type(dtype, shape);
             }
     oc_json_close(j);
     oc_stream_close(s);

@@ -83,12 +83,12 @@ static uint32_t ort_nest_group_of(const struct ort_trace *t, struct ort_groups *
     k->last_group = at;
     if (!new)
         return at;
-    OC_GROW(g->group, g->n, g->cap);
-    g->group[g->n++] = (struct ort_group){.key = key,
-                                          .parent = parent,
-                                          .same_name = oc_map_get(&g->by_name, k->name, strlen(k->name)),
-                                          .rec = OC_NONE,
-                                          .lane = lane};
+    OC_PUSH(g->group, g->n, g->cap) =
+        (struct ort_group){.key = key,
+                           .parent = parent,
+                           .same_name = oc_map_get(&g->by_name, k->name, strlen(k->name)),
+                           .rec = OC_NONE,
+                           .lane = lane};
     oc_map_set(&g->by_name, k->name, strlen(k->name), at);
     return at;
 }
@@ -171,8 +171,7 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
         outer->self_us -= e->dur_us;
         x->t->twice_us += e->dur_us;
     } else if (run != OC_NONE) {
-        OC_GROW(x->top, x->n_top, x->cap_top);
-        x->top[x->n_top++] = (uint32_t)i;
+        OC_PUSH(x->top, x->n_top, x->cap_top) = (uint32_t)i;
         x->mixed |= x->t->run[run].lane != lane;
     }
     e->key = group;
@@ -180,8 +179,7 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     x->g->group[group].n++;
     if (!e->dur_us) /* has no children */
         return;
-    OC_GROW(x->stack, x->depth, x->cap);
-    x->stack[x->depth++] = e;
+    OC_PUSH(x->stack, x->depth, x->cap) = e;
 }
 
 static int ort_nest_by_start(const void *a, const void *b, void *events)

@@ -194,8 +194,7 @@ static void add_event(const struct ort_trace *t, const struct ort_event *e, cons
     if (set == OC_NONE || !t->run[run].used)
         return;
     if (!p->of_set[set]) {
-        OC_GROW(p->item, p->n, p->cap);
-        p->item[p->n++] = (struct placed){set, {.rec = rec, .types = types}};
+        OC_PUSH(p->item, p->n, p->cap) = (struct placed){set, {.rec = rec, .types = types}};
         p->of_set[set] = p->n;
     }
     struct oc_prof_part *part = &p->item[p->of_set[set] - 1].part;
@@ -290,8 +289,8 @@ static void guess_run(struct ort_trace *t)
         from_us = e->ts_us < from_us ? e->ts_us : from_us;
         to_us = e->ts_us + e->dur_us > to_us ? e->ts_us + e->dur_us : to_us;
     }
-    OC_GROW(t->run, t->n_run, t->run_cap);
-    t->run[t->n_run++] = (struct ort_run){.start_us = from_us, .dur_us = to_us - from_us, .lane = OC_NONE};
+    OC_PUSH(t->run, t->n_run, t->run_cap) =
+        (struct ort_run){.start_us = from_us, .dur_us = to_us - from_us, .lane = OC_NONE};
     oc_diag_add(&t->out->diags, OC_WARNING, "W-no-run", "",
                 "no complete run: times are those of one incomplete run or of several");
 }
@@ -373,8 +372,7 @@ static bool types_of_text(struct making *m, const char *text, const struct oc_ty
     if (!text)
         return false;
     if (oc_map_add(&m->types_of, text, strlen(text), &at, NULL)) {
-        OC_GROW(m->types, m->n_types, m->cap_types);
-        m->types[m->n_types++] = ort_parse_types(&m->t->out->arena, text);
+        OC_PUSH(m->types, m->n_types, m->cap_types) = ort_parse_types(&m->t->out->arena, text);
     }
     *type = m->types[at].type;
     *n = m->types[at].n;

@@ -208,8 +208,7 @@ static void read_markers(struct reader *r, struct trt_layer *l)
         while (cut > 0 && at[cut - 1] != ']')
             cut--;
         if (cut > 1) {
-            OC_GROW(name, n, cap);
-            name[n++] = oc_intern(&r->p->names, at, cut - 1);
+            OC_PUSH(name, n, cap) = oc_intern(&r->p->names, at, cut - 1);
         }
     }
     l->marker = OC_COPY_ARRAY(&r->p->arena, name, n);
@@ -262,8 +261,7 @@ static void trt_layers_read_layer(struct reader *r)
     }
     if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
         return;
-    OC_GROW(r->e->layer, r->e->n, r->e->cap);
-    r->e->layer[r->e->n++] = l;
+    OC_PUSH(r->e->layer, r->e->n, r->e->cap) = l;
 }
 
 static void read_io(struct reader *r)
@@ -276,8 +274,7 @@ static void read_io(struct reader *r)
             io.name = trt_layers_read_text(r);
         else
             io.type = trt_layers_read_tensor(r, &io.name);
-        OC_GROW(r->e->io, r->e->n_io, r->e->cap_io);
-        r->e->io[r->e->n_io++] = io;
+        OC_PUSH(r->e->io, r->e->n_io, r->e->cap_io) = io;
     }
 }
 
@@ -308,8 +305,7 @@ void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str na
         !oc_recorded_shape(&p->arena, scalar ? none : dims, OC_DT_UNDEFINED, &input.type))
         return;
     input.name = oc_intern(&p->names, name.s, name.n);
-    OC_GROW(r->input, r->n_input, r->cap_input);
-    r->input[r->n_input++] = input;
+    OC_PUSH(r->input, r->n_input, r->cap_input) = input;
 }
 
 void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)
