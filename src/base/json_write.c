@@ -75,37 +75,41 @@ void oc_jw_end_array(struct oc_json_out *w)
     json_write_end(w, ']');
 }
 
-/* Number of bytes at s that need no escape. */
-static size_t plain_run(const char *s)
+/* The first byte from s on that may need an escape. */
+static const char *plain_end(const char *s)
 {
-    size_t n = 0;
-    while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
-        n++;
-    return n;
+    while ((unsigned char)(*s - 0x20) < 0x7f - 0x20 && *s != '"' && *s != '\\')
+        s++;
+    return s;
 }
 
-/* What a terminal would interpret instead of showing is written as an equivalent escape. Bytes of invalid UTF-8 and of
- * surrogates become U+FFFD each. */
-static void json_write_quoted(FILE *f, const char *s)
+/* Writes another character and returns what follows it. What a terminal would interpret instead of showing is written as
+ * an equivalent escape; bytes of invalid UTF-8 and of surrogates become U+FFFD each. Not inlined, because most strings
+ * have no such character. */
+static __attribute__((noinline)) const char *put_special(FILE *f, const char *s)
 {
     static const char short_of[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
-    const char *end = s + strlen(s);
-    putc('"', f);
-    for (size_t run; (run = plain_run(s)), fwrite(s, 1, run, f), s += run, *s;) {
-        const char *from = s;
-        uint32_t cp = oc_utf8_next(&s, end);
-        const char *hit = cp < 0x80 ? strchr(short_of, (int)cp) : NULL;
-        if (hit) {
-            fprintf(f, "\\%c", letter[hit - short_of]);
-        } else if (cp >= OC_BAD_BYTE || (cp >= 0xd800 && cp < 0xe000)) {
-            fputs("\xef\xbf\xbd", f);
-            s = from + 1;
-        } else if (oc_uni_is_hidden(cp)) {
-            fprintf(f, "\\u%04x", (unsigned)cp);
-        } else {
-            fwrite(from, 1, (size_t)(s - from), f);
-        }
+    const char *next = s;
+    uint32_t cp = oc_utf8_next(&next, s + 4); /* ends at a NUL */
+    const char *hit = cp < 0x80 ? strchr(short_of, (int)cp) : NULL;
+    if (hit) {
+        fprintf(f, "\\%c", letter[hit - short_of]);
+    } else if (cp >= OC_BAD_BYTE || (cp >= 0xd800 && cp < 0xe000)) {
+        fputs("\xef\xbf\xbd", f);
+        return s + 1;
+    } else if (oc_uni_is_hidden(cp)) {
+        fprintf(f, "\\u%04x", (unsigned)cp);
+    } else {
+        fwrite(s, 1, (size_t)(next - s), f);
     }
+    return next;
+}
+
+static void json_write_quoted(FILE *f, const char *s)
+{
+    putc('"', f);
+    for (const char *end; (end = plain_end(s)), fwrite(s, 1, (size_t)(end - s), f), *end;)
+        s = put_special(f, end);
     putc('"', f);
 }
 
