@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/c_locale.h"
+#include "base/str.h"
 #include "base/units.h"
 
 /* ---- errors and warnings ----------------------------------------------------------------------------- */
@@ -88,6 +89,15 @@ void oc_diag_add(struct oc_diags *d, enum oc_severity severity, const char *code
                                                       .code = code,
                                                       .where = oc_strdup(d->arena, where ? where : ""),
                                                       .text = oc_strdup(d->arena, text)};
+}
+
+void oc_diags_drop(struct oc_diags *d, size_t from, const char *codes)
+{
+    size_t n = from;
+    for (size_t i = from; i < d->n; i++)
+        if (!oc_set_has(codes, d->item[i].code, strlen(d->item[i].code)))
+            d->item[n++] = d->item[i];
+    d->n = n;
 }
 
 void oc_diags_free(struct oc_diags *d)

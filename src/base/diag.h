@@ -26,6 +26,8 @@ struct oc_diags {
 
 void oc_diag_add(struct oc_diags *d, enum oc_severity severity, const char *code, const char *where,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Removes those with one of these codes (each between blanks) from the `from`-th on. */
+void oc_diags_drop(struct oc_diags *d, size_t from, const char *codes);
 void oc_diags_free(struct oc_diags *d);
 
 /* ---- unknown names ---------------------------------------------------------------------------------- */

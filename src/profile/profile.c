@@ -424,11 +424,7 @@ static void use_iterations(struct oc_profile *p, uint32_t n)
                     p->runs_from == OC_RUNS_MEAN ? "averaged by its source" : "marked in it");
         return;
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < p->diags.n; i++)
-        if (strcmp(p->diags.item[i].code, "W-no-run") != 0)
-            p->diags.item[kept++] = p->diags.item[i];
-    p->diags.n = kept;
+    oc_diags_drop(&p->diags, 0, " W-no-run ");
     for (uint32_t i = 0; i < p->n_rec; i++)
         divide_rec(&p->rec[i], n);
     for (uint32_t i = 0; i < p->n_kernel; i++)
@@ -483,14 +479,10 @@ static bool describe_stop(const struct source *s, const struct oc_profile *p, ch
 /* The truncation that the importer reported was caused by the stop. */
 static void mark_partial(struct oc_profile *p, const char *text)
 {
-    struct oc_diags *d = &p->diags;
-    size_t n = 0;
-    for (size_t i = 0; i < d->n; i++)
-        if (strcmp(d->item[i].code, "W-truncated") != 0)
-            d->item[n++] = d->item[i];
-    d->n = n;
+    oc_diags_drop(&p->diags, 0, " W-truncated ");
     p->truncated = true;
-    oc_diag_add(d, OC_WARNING, "W-partial", "", "%s: the file is only a part of the measurement", text);
+    oc_diag_add(&p->diags, OC_WARNING, "W-partial", "", "%s: the file is only a part of the measurement",
+                text);
 }
 
 void oc_prof_over(struct oc_profile *p, enum oc_input_limit which)

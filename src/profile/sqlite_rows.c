@@ -237,6 +237,18 @@ static struct oc_sqlite *new_db(const struct oc_input_limits *limits)
     return db;
 }
 
+/* The end of opening; failed: *err is set. */
+static int sqlite_rows_opened(struct oc_sqlite **db, bool failed)
+{
+    if (!failed) {
+        sqlite_rows_set_limits(*db);
+        return 0;
+    }
+    oc_sqlite_close(*db);
+    *db = NULL;
+    return -1;
+}
+
 int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struct oc_sqlite **out,
                    struct oc_err *err)
 {
@@ -244,45 +256,31 @@ int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struc
     struct oc_buf uri = {0};
     if (!strcmp(path, "-"))
         path = "/proc/self/fd/0";
-    int rc = check_file(path, &db->size_bytes, err) || sqlite_rows_load(&db->lib, err) ? -1 : 0;
-    if (rc == 0) {
-        add_uri(&uri, path);
-        if (db->lib.open(uri.data, &db->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                         NULL))
-            rc = fail_broken(db, err);
-        else
-            sqlite_rows_set_limits(db);
-    }
+    if (check_file(path, &db->size_bytes, err) || sqlite_rows_load(&db->lib, err))
+        return sqlite_rows_opened(out, true);
+    add_uri(&uri, path);
+    bool failed =
+        db->lib.open(uri.data, &db->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) &&
+        fail_broken(db, err);
     oc_buf_free(&uri);
-    if (rc == 0)
-        return 0;
-    oc_sqlite_close(db);
-    *out = NULL;
-    return -1;
+    return sqlite_rows_opened(out, failed);
 }
 
 int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_input_limits *limits,
                        struct oc_sqlite **out, struct oc_err *err)
 {
     struct oc_sqlite *db = *out = new_db(limits);
-    int rc = check_header(data, n, err) || sqlite_rows_load(&db->lib, err) ? -1 : 0;
-    if (rc == 0) {
-        db->size_bytes = n;
-        db->copy = oc_xmalloc(n);
-        memcpy(db->copy, data, n);
-        db->copy[18] = db->copy[19] = 1; /* a file without a log may still be marked as having one */
-        if (db->lib.open(":memory:", &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ||
-            db->lib.deserialize(db->db, "main", db->copy, (sqlite3_int64)n, (sqlite3_int64)n,
-                                SQLITE_DESERIALIZE_READONLY))
-            rc = fail_broken(db, err);
-        else
-            sqlite_rows_set_limits(db);
-    }
-    if (rc == 0)
-        return 0;
-    oc_sqlite_close(db);
-    *out = NULL;
-    return -1;
+    if (check_header(data, n, err) || sqlite_rows_load(&db->lib, err))
+        return sqlite_rows_opened(out, true);
+    db->size_bytes = n;
+    db->copy = oc_xmalloc(n);
+    memcpy(db->copy, data, n);
+    db->copy[18] = db->copy[19] = 1; /* a file without a log may still be marked as having one */
+    bool failed = (db->lib.open(":memory:", &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ||
+                   db->lib.deserialize(db->db, "main", db->copy, (sqlite3_int64)n, (sqlite3_int64)n,
+                                       SQLITE_DESERIALIZE_READONLY)) &&
+                  fail_broken(db, err);
+    return sqlite_rows_opened(out, failed);
 }
 
 int oc_sqlite_open_stream(struct oc_stream *s, const struct oc_input_limits *limits, struct oc_sqlite **out,

@@ -500,11 +500,15 @@ unsigned oc_recorded_dtype(struct oc_str name)
                  {"u8", OC_DT_UINT8},          {"s32", OC_DT_INT32},
                  {"DT_BF16", OC_DT_BFLOAT16},  {"f8_e4m3", OC_DT_FLOAT8E4M3FN},
                  {"f8_e5m2", OC_DT_FLOAT8E5M2}};
+    static const char *const prefix[] = {"DT_", "NUMBER_TYPE_"};
     for (size_t i = 0; i < OC_COUNT(known); i++)
         if (oc_csv_same(name, known[i].name))
             return known[i].dtype;
-    if (name.n > 3 && oc_ncasecmp(name.s, "DT_", 3) == 0)
-        return oc_dtype_by_name(name.s + 3, name.n - 3);
+    for (size_t i = 0; i < OC_COUNT(prefix); i++) {
+        size_t n = strlen(prefix[i]);
+        if (name.n > n && oc_ncasecmp(name.s, prefix[i], n) == 0)
+            name = oc_str_skip(name, n);
+    }
     return oc_dtype_by_name(name.s, name.n);
 }
 

@@ -167,7 +167,8 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
 
 /* "1,3,224,224" or "1x3x224x224": dims with any separator but a digit. False: not a shape. */
 bool oc_recorded_shape(struct oc_arena *a, struct oc_str text, unsigned dtype, struct oc_type *out);
-/* Names of types of oneDNN, Ascend and ONNX Runtime Web: "f32", "DT_FLOAT16", "float32", "s8" ... */
+/* Names of types of oneDNN, Ascend, MindSpore and ONNX Runtime Web: "f32", "DT_FLOAT16", "NUMBER_TYPE_UINT8", "float32",
+ * "s8" ... */
 unsigned oc_recorded_dtype(struct oc_str name);
 
 /* A list of dimensions; *out is unranked if one of them is unknown. False: not a list. */

@@ -29,15 +29,6 @@ static bool mindspore_shapes_is_header(void *ctx, const struct oc_str *f, size_t
     return is_shapes_header(f, n);
 }
 
-/* "NUMBER_TYPE_UINT8" (old), "FLOAT16"; UNKNOWN and END are not types. */
-static unsigned mindspore_dtype_of(struct oc_str s)
-{
-    static const char prefix[] = "NUMBER_TYPE_";
-    if (oc_str_starts(s, prefix))
-        s = oc_str_skip(s, strlen(prefix));
-    return oc_dtype_by_name(s.s, s.n);
-}
-
 struct slots {
     struct oc_type type[MAX_SLOTS];
     uint32_t n;
@@ -52,7 +43,7 @@ static struct oc_type read_tensor(struct oc_json *j, struct oc_arena *a)
     unsigned dtype = OC_DT_UNDEFINED;
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         if (oc_str_eq(key, "data_type") && oc_json_string(j, &text))
-            dtype = mindspore_dtype_of(text);
+            dtype = oc_recorded_dtype(text); /* UNKNOWN and END are not types */
         else if (!oc_str_eq(key, "shape"))
             oc_json_skip(j);
         else if (oc_json_peek(j) == OC_JSON_ARRAY)

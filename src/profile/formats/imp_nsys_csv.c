@@ -46,7 +46,6 @@ struct reading {
     uint64_t run_instances[OC_NSYS_TABLES]; /* number of ranges that are runs */
     double run_ns[OC_NSYS_TABLES];
     struct oc_timeline *launches[OC_NSYS_TABLES];
-    size_t n_launch[OC_NSYS_TABLES];
     struct range *range[OC_NSYS_TABLES];
     size_t n_range[OC_NSYS_TABLES], range_cap[OC_NSYS_TABLES];
     size_t rows[OC_NSYS_TABLES], max_rows, bad;

@@ -373,21 +373,6 @@ static void add_launch_event(struct reading *r, const struct oc_sqlite_cell *c, 
         0);
 }
 
-/* Drops warnings about runs that the records have already produced. */
-static void drop_repeated(struct oc_diags *d, size_t from)
-{
-    static const char *const code[] = {"W-no-run", "W-warmup", "I-runs-by-repetition"};
-    size_t n = from;
-    for (size_t i = from; i < d->n; i++) {
-        bool repeated = false;
-        for (size_t k = 0; k < OC_COUNT(code); k++)
-            repeated |= strcmp(d->item[i].code, code[k]) == 0;
-        if (!repeated)
-            d->item[n++] = d->item[i];
-    }
-    d->n = n;
-}
-
 /* Sorts the events; the records and their runs stay unchanged. */
 static void finish_timeline(struct reading *r, const struct oc_profile_opts *opts)
 {
@@ -404,7 +389,8 @@ static void finish_timeline(struct reading *r, const struct oc_profile_opts *opt
     p->runs_used = used;
     p->runs_from = from;
     p->runs_confidence = confidence;
-    drop_repeated(&p->diags, told);
+    oc_diags_drop(&p->diags, told,
+                  " W-no-run W-warmup I-runs-by-repetition "); /* the records have reported them */
     oc_timeline_keep(r->timeline, opts);
     r->timeline = NULL;
 }
