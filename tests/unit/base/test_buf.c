@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,6 +59,27 @@ static void prints_integers(void **state)
 }
 
 /* Shorter than, equal to and longer than the internal print buffer. */
+static void writes_strings_of_json(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    static const char text[] = "a\"b\\c\n\xc3\xa9";
+    oc_buf_json(&b, text, sizeof(text) - 1);
+    assert_string_equal(b.data, "\"a\\\"b\\\\c\\u000a\xc3\xa9\"");
+    oc_buf_free(&b);
+}
+
+static void takes_parts_up_to_a_character(void **state)
+{
+    (void)state;
+    struct oc_str s = oc_str("a,,b", 4);
+    assert_true(oc_str_eq(oc_str_take(&s, ','), "a") && oc_str_eq(s, ",b"));
+    assert_true(oc_str_take(&s, ',').n == 0 && oc_str_eq(s, "b"));
+    assert_true(oc_str_eq(oc_str_take(&s, ','), "b") && s.n == 0);
+    s = oc_str(NULL, 0);
+    assert_true(oc_str_take(&s, ',').n == 0 && s.n == 0);
+}
+
 static void prints_lines_longer_than_the_internal_buffer(void **state)
 {
     (void)state;
@@ -80,6 +102,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_integers),
+        cmocka_unit_test(writes_strings_of_json),
+        cmocka_unit_test(takes_parts_up_to_a_character),
         cmocka_unit_test(prints_lines_longer_than_the_internal_buffer),
         cmocka_unit_test(buffer_grows_and_stays_terminated),
         cmocka_unit_test(writes_past_the_maximum_are_dropped),
