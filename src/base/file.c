@@ -400,7 +400,7 @@ static bool file_type_fits(const struct row *r, const char *path, const char *da
 {
     if (r->suffix && !file_type_ends_with(path, r->suffix))
         return false;
-    if (r->with && !memmem(data, n < WITH_BYTES ? n : WITH_BYTES, r->with, strlen(r->with)))
+    if (r->with && !oc_find(data, n < WITH_BYTES ? n : WITH_BYTES, r->with, strlen(r->with)))
         return false;
     if (!r->magic)
         return !text;
@@ -436,9 +436,9 @@ enum oc_described oc_described_by(const void *data, size_t n)
         i++;
     if (i == n || p[i] != '{')
         return OC_DESCRIBED_NOT;
-    return memmem(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
-           : memmem(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
-                                                   : OC_DESCRIBED_NOT;
+    return oc_find(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
+           : oc_find(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
+                                                    : OC_DESCRIBED_NOT;
 }
 
 static bool describes_model(const char *path, struct oc_arena *arena)

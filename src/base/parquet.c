@@ -646,7 +646,7 @@ static bool footer_has(FILE *f, const char *mark)
     char *footer = oc_xmalloc(n);
     struct thrift t = {.out = &wanted};
     put_pair(&t, "onnxcost.mark", mark);
-    bool has = read_end(f, sizeof(end), n, footer) && memmem(footer, n, wanted.data, wanted.n);
+    bool has = read_end(f, sizeof(end), n, footer) && oc_find(footer, n, wanted.data, wanted.n);
     oc_buf_free(&wanted);
     free(footer);
     return has;

@@ -395,7 +395,7 @@ static int check_text(const struct oc_xml *x, const char *text, size_t n)
     if (memchr(text, '\0', n))
         return fail_at(x, xml_read_line_at(text, memchr(text, '\0', n)), "",
                        "a zero byte (the encoding must be UTF-8)");
-    const char *doctype = memmem(text, n, "<!DOCTYPE", 9);
+    const char *doctype = oc_find(text, n, "<!DOCTYPE", 9);
     if (doctype)
         return fail_at(x, xml_read_line_at(text, doctype), "", "document types and entities are not allowed");
     return 0;

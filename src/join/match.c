@@ -146,7 +146,7 @@ static struct text strip_decoration(const char *s)
     if (slash && slash[1])
         s = slash + 1;
     size_t n = strcspn(s, " ");
-    const char *op = memmem(s, n, "-op", 3);
+    const char *op = oc_find(s, n, "-op", 3);
     if (op)
         n = (size_t)(op - s);
     return (struct text){s, n};
@@ -338,7 +338,7 @@ static size_t without_ending(const char *s, size_t n)
     static const char event[] = "_kernel_time";
     if (n > sizeof(event) - 1 && memcmp(s + n - (sizeof(event) - 1), event, sizeof(event) - 1) == 0)
         n -= sizeof(event) - 1;
-    const char *profile = n && s[n - 1] == ']' ? memmem(s, n, " [profile ", 10) : NULL;
+    const char *profile = n && s[n - 1] == ']' ? oc_find(s, n, " [profile ", 10) : NULL;
     return without_region(s, profile ? (size_t)(profile - s) : n);
 }
 

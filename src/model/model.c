@@ -173,7 +173,7 @@ static void read_namespace(struct text t, struct oc_arena *a, struct oc_origin *
     if (!end)
         return;
     const char *slash = memrchr(t.s, '/', (size_t)(end - t.s)), *from = slash ? slash + 1 : t.s;
-    const char *colon = memmem(from, (size_t)(end - from), ": ", 2);
+    const char *colon = oc_find(from, (size_t)(end - from), ": ", 2);
     if (!colon)
         return;
     if (!out->module)
@@ -189,7 +189,7 @@ static bool is_library(struct text file)
 {
     static const char *const parts[] = {"/torch/", "\\torch\\", "/torch_", "<frozen", "<eval_with_key>"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (memmem(file.s, file.n, parts[i], strlen(parts[i])))
+        if (oc_find(file.s, file.n, parts[i], strlen(parts[i])))
             return true;
     return false;
 }
@@ -200,7 +200,7 @@ static bool read_frame(const char *s, const char *end, struct text *file, struct
     static const char mid[] = "\", line ";
     const char *stop = memchr(s, '\n', (size_t)(end - s));
     stop = stop ? stop : end;
-    const char *quote = memmem(s, (size_t)(stop - s), mid, sizeof(mid) - 1);
+    const char *quote = oc_find(s, (size_t)(stop - s), mid, sizeof(mid) - 1);
     if (!quote)
         return false;
     *file = (struct text){s, (size_t)(quote - s)};
@@ -220,7 +220,7 @@ static const char *origin_read_trace(struct text trace, struct oc_arena *a)
         return NULL;
     const char *end = trace.s + trace.n, *at = trace.s;
     bool own = false;
-    while ((at = memmem(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL) {
+    while ((at = oc_find(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL) {
         at += sizeof(begin) - 1;
         if (!read_frame(at, end, &file, &line) || (own && is_library(file)))
             continue;

@@ -47,7 +47,7 @@ size_t oc_text_cells(struct oc_str line, struct oc_str *out)
 {
     size_t n = 0;
     for (line = oc_csv_trim(line); line.n && n < OC_TEXT_COLUMNS; line = oc_csv_trim(line)) {
-        const char *gap = memmem(line.s, line.n, "  ", 2);
+        const char *gap = oc_find(line.s, line.n, "  ", 2);
         size_t k = gap ? (size_t)(gap - line.s) : line.n;
         out[n++] = (struct oc_str){line.s, k};
         line = oc_str_skip(line, k);

@@ -102,7 +102,7 @@ static bool add_range(struct split *x, const char *s, size_t n)
     if (!oc_str_starts(oc_str(s, n), head) || !oc_str_ends(oc_str(s, n), "]}"))
         return false;
     const char *first = s + sizeof(head) - 1, *end = s + n - 2;
-    const char *dots = memmem(first, (size_t)(end - first), "...", 3);
+    const char *dots = oc_find(first, (size_t)(end - first), "...", 3);
     struct trt_part part = {.kind = TRT_RANGE, .s = first, .n = (size_t)((dots ? dots : end) - first)};
     part.last = dots ? dots + 3 : first;
     part.n_last = (size_t)(end - part.last);
@@ -294,7 +294,7 @@ size_t oc_type_without_version(const char *s, size_t n)
 /* The word in a list that is enclosed in blanks; NULL: not in it. */
 static const char *layer_type_find_word(const char *list, const char *s, size_t n)
 {
-    for (const char *at = list; (at = memmem(at, strlen(at), s, n)) != NULL; at++)
+    for (const char *at = list; (at = oc_find(at, strlen(at), s, n)) != NULL; at++)
         if (at > list && at[-1] == ' ' && at[n] == ' ')
             return at;
     return NULL;
@@ -441,7 +441,7 @@ static struct typed type_of_generated(const char *s, size_t n)
         {"mha", "Attention"}, {"Conv", "Conv"}, {"Fc", "MatMul"}, {"gemm", "MatMul"}, {"Gemm", "MatMul"}};
     for (size_t i = 0; i < OC_COUNT(words); i++) {
         size_t k = strlen(words[i][0]);
-        const char *at = memmem(s, n, words[i][0], k), *end = s + n;
+        const char *at = oc_find(s, n, words[i][0], k), *end = s + n;
         if (at && (at + k == end || at[k] < 'a' || at[k] > 'z'))
             return type_of_word(words[i][1], strlen(words[i][1]));
     }
@@ -465,7 +465,7 @@ static struct typed type_of_part(const struct trt_part *p)
     case TRT_ADDED:
         break;
     default:
-        if (stem < p->n && memmem(p->s, stem, "_mha", 4))
+        if (stem < p->n && oc_find(p->s, stem, "_mha", 4))
             return type_of_word("Attention", 9);
         named = type_of_name(p->s, stem);
         return named.rank < RANKS ? named : type_of_caffe(p->s, stem);

@@ -129,7 +129,7 @@ static void perf_header(struct table *t, struct oc_str line)
  * }'", whose first column is the first event), "# Event count (approx.): 1866750000". */
 static void perf_note(struct table *t, struct oc_str line)
 {
-    const char *of = memmem(line.s, line.n, "of event", 8);
+    const char *of = oc_find(line.s, line.n, "of event", 8);
     const char *event = of ? memchr(of, '\'', (size_t)(line.s + line.n - of)) : NULL;
     if (event) {
         event++;
@@ -137,7 +137,7 @@ static void perf_note(struct table *t, struct oc_str line)
         snprintf(t->facts->event, sizeof(t->facts->event), "%.*s",
                  end ? (int)(end - event < 60 ? end - event : 60) : 0, event);
     }
-    const char *count = memmem(line.s, line.n, "Event count (approx.):", 22);
+    const char *count = oc_find(line.s, line.n, "Event count (approx.):", 22);
     if (count && !function_tables_number(oc_str_from(line, count + 22), &t->event_count))
         t->event_count = NAN;
 }

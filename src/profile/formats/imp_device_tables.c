@@ -260,9 +260,9 @@ static bool take_qnn(struct reading *r, const struct oc_str *field, size_t n, st
     if (!oc_csv_same(what, "NODE"))
         return false;
     r->rows.event = cycles ? "cycles" : r->rows.event;
-    const char *tail = memmem(row->name.s, row->name.n, ":OpId_", 6);
+    const char *tail = oc_find(row->name.s, row->name.n, ":OpId_", 6);
     if (!tail)
-        tail = memmem(row->name.s, row->name.n, " (cycles)", 9);
+        tail = oc_find(row->name.s, row->name.n, " (cycles)", 9);
     if (tail && tail > row->name.s)
         row->name.n = (size_t)(tail - row->name.s);
     row->min_ns = row->max_ns = row->total_ns;

@@ -130,7 +130,7 @@ static bool ncu_is_header(void *ctx, const struct oc_str *field, size_t n)
 static size_t find_range_column(const struct oc_str *field, size_t n, const char *what, unsigned *tail)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *found = memmem(field[i].s, field[i].n, what, strlen(what));
+        const char *found = oc_find(field[i].s, field[i].n, what, strlen(what));
         if (!found)
             continue;
         *tail = 0;
@@ -280,9 +280,10 @@ static void read_raw(struct reading *r, const struct oc_str *header, size_t n_he
  * Stream 7, Device 0, CC 8.0" */
 static bool take_kernel_line(struct reading *r, struct oc_str line)
 {
-    const char *context = memmem(line.s, line.n, ", Context ", 10), *cc = memmem(line.s, line.n, ", CC ", 5);
+    const char *context = oc_find(line.s, line.n, ", Context ", 10),
+               *cc = oc_find(line.s, line.n, ", CC ", 5);
     if (!context || line.n < 3 || line.s[0] != ' ' ||
-        !memmem(context, line.n - (size_t)(context - line.s), ", Stream ", 9))
+        !oc_find(context, line.n - (size_t)(context - line.s), ", Stream ", 9))
         return false;
     struct oc_str name = oc_csv_trim(oc_str_before(line, context));
     size_t n = name.n;
@@ -312,9 +313,9 @@ static bool take_kernel_line(struct reading *r, struct oc_str line)
  * of 2020 to 2021 "  f(int), Block Size 32, Grid Size 8, Device 0, 14 invocations". */
 static bool take_summary_line(struct reading *r, struct oc_str line)
 {
-    const char *end = line.s + line.n, *count = memmem(line.s, line.n, ", Invocations ", 14);
-    const char *old = count || line.n < 12 ? NULL : memmem(line.s, line.n, " invocations", 12);
-    const char *device = memmem(line.s, line.n, ", Device ", 9), *cc = memmem(line.s, line.n, ", CC ", 5);
+    const char *end = line.s + line.n, *count = oc_find(line.s, line.n, ", Invocations ", 14);
+    const char *old = count || line.n < 12 ? NULL : oc_find(line.s, line.n, " invocations", 12);
+    const char *device = oc_find(line.s, line.n, ", Device ", 9), *cc = oc_find(line.s, line.n, ", CC ", 5);
     uint64_t n;
     if ((!count && !old) || !device || line.s[0] != ' ')
         return false;
@@ -324,11 +325,11 @@ static bool take_summary_line(struct reading *r, struct oc_str line)
     if (!oc_csv_u64((struct oc_str){from, (size_t)((old ? old : end) - from)}, &n) || !n ||
         n > MAX_INVOCATIONS)
         return false;
-    const char *block = memmem(line.s, line.n, ", Block Size ", 13),
+    const char *block = oc_find(line.s, line.n, ", Block Size ", 13),
                *stop = block && block < device ? block : device;
     const char *grid = stop;
     while (grid > line.s &&
-           !(grid[-1] == ' ' && *grid == '(' && memmem(grid, (size_t)(stop - grid), ")x(", 3)))
+           !(grid[-1] == ' ' && *grid == '(' && oc_find(grid, (size_t)(stop - grid), ")x(", 3)))
         grid--;
     begin_launch(r, oc_csv_trim((struct oc_str){line.s, (size_t)((grid > line.s ? grid : stop) - line.s)}));
     r->invocations = n;
@@ -425,12 +426,12 @@ static void ncu_read_lines(struct reading *r)
 
 static bool is_text_page(const char *data, size_t n)
 {
-    const char *context = memmem(data, n, ", Context ", 10);
+    const char *context = oc_find(data, n, ", Context ", 10);
     if (!context)
-        context = memmem(data, n, ", Invocations ", 14);
+        context = oc_find(data, n, ", Invocations ", 14);
     if (!context)
-        context = memmem(data, n, " invocations\n", 13);
-    return context && memmem(context, n - (size_t)(context - data), "Section: ", 9);
+        context = oc_find(data, n, " invocations\n", 13);
+    return context && oc_find(context, n - (size_t)(context - data), "Section: ", 9);
 }
 
 static void ncu_probe(const struct oc_peek *p, struct oc_bid *bid)

@@ -366,7 +366,7 @@ static void nsys_csv_read_title(struct reading *r, struct oc_str line)
 
 static void read_input(struct reading *r, struct oc_str line)
 {
-    const char *with = oc_str_starts(line, "Processing [") ? memmem(line.s, line.n, "] with [", 8) : NULL;
+    const char *with = oc_str_starts(line, "Processing [") ? oc_find(line.s, line.n, "] with [", 8) : NULL;
     if (!with)
         return;
     char *input = oc_strndup(&r->scratch, line.s, (size_t)(with - line.s));
@@ -377,7 +377,7 @@ static void read_input(struct reading *r, struct oc_str line)
 /* Of a line that may be the header of a table; 0: it is not. */
 static char delimiter_of(struct oc_str line)
 {
-    if (!line.n || (!memmem(line.s, line.n, "Time", 4) && !memmem(line.s, line.n, "Dur", 3)))
+    if (!line.n || (!oc_find(line.s, line.n, "Time", 4) && !oc_find(line.s, line.n, "Dur", 3)))
         return '\0';
     if (memchr(line.s, ',', line.n))
         return ',';

@@ -34,7 +34,7 @@ static void nsys_sqlite_probe(const struct oc_peek *p, struct oc_bid *bid)
         return;
     *bid = (struct oc_bid){.score = 30, .reason = "SQLite file"};
     for (size_t i = 0; i < OC_COUNT(table); i++)
-        if (memmem(p->data, p->n, table[i], strlen(table[i])))
+        if (oc_find(p->data, p->n, table[i], strlen(table[i])))
             *bid = (struct oc_bid){.score = 95, .reason = "SQLite file with tables of Nsight Systems"};
 }
 

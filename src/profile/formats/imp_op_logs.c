@@ -25,9 +25,9 @@ static const struct oc_type *web_types(struct oc_arena *a, struct oc_str s, cons
     *n = 0;
     const char *p, *end = s.s + s.n;
     while (*n < MAX_TYPES && (p = oc_str_find(s, what))) {
-        const char *open = memmem(p, (size_t)(end - p), ": [", 3);
+        const char *open = oc_find(p, (size_t)(end - p), ": [", 3);
         const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
-        const char *bar = close ? memmem(close, (size_t)(end - close), " | ", 3) : NULL;
+        const char *bar = close ? oc_find(close, (size_t)(end - close), " | ", 3) : NULL;
         const char *stop = bar ? memchr(bar, ',', (size_t)(end - bar)) : NULL;
         if (!stop || !oc_recorded_shape(a, (struct oc_str){open + 3, (size_t)(close - open - 3)},
                                         oc_recorded_dtype(oc_csv_between(bar + 3, stop)), &type[*n]))
@@ -560,7 +560,7 @@ static int take_nvprof_line(struct oc_op_log *log, struct oc_str line)
         if (oc_str_find(s, "API calls:"))
             log->section = 2;
         else if (oc_str_find(s, "Profiling result")) {
-            const char *end = memmem(s.s + 2, s.n - 2, "==", 2);
+            const char *end = oc_find(s.s + 2, s.n - 2, "==", 2);
             log->section = 0;
             if (end)
                 oc_csv_u64(oc_csv_between(s.s + 2, end), &log->process);

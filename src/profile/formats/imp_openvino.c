@@ -348,7 +348,7 @@ int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line)
         return 0;
     const char *type = oc_str_find(line, "layerType:"), *real = oc_str_find(line, "realTime"),
                *exec = oc_str_find(line, "execType:"), *end = line.s + line.n;
-    const char *cpu = type < real && real < exec ? memmem(real, (size_t)(exec - real), "cpu", 3) : NULL;
+    const char *cpu = type < real && real < exec ? oc_find(real, (size_t)(exec - real), "cpu", 3) : NULL;
     const char *colon = cpu ? memchr(real, ':', (size_t)(cpu - real)) : NULL;
     if (!colon)
         return -1;
@@ -362,7 +362,7 @@ int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line)
     }
     if (found && name.n >= 7 && memcmp(name.s + name.n - 7, "Status.", 7) == 0)
         name.n -= 7;
-    if (!pc_time(oc_csv_between(colon + 1, cpu), memmem(real, (size_t)(colon - real), "(ms)", 4) != NULL,
+    if (!pc_time(oc_csv_between(colon + 1, cpu), oc_find(real, (size_t)(colon - real), "(ms)", 4) != NULL,
                  &row.total_ns))
         return -1;
     row.name = oc_csv_trim(name);

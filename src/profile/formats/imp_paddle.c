@@ -128,7 +128,7 @@ static void paddle_report_scale(struct oc_paddle_row *v, double ns)
 static int64_t take_thread(struct oc_str *name)
 {
     uint64_t k;
-    const char *colons = name->n ? memmem(name->s, name->n, "::", 2) : NULL;
+    const char *colons = name->n ? oc_find(name->s, name->n, "::", 2) : NULL;
     if (!colons || !oc_str_starts(*name, "thread") ||
         !oc_csv_u64((struct oc_str){name->s + 6, (size_t)(colons - name->s) - 6}, &k) || k > UINT32_MAX)
         return -1;
@@ -413,9 +413,9 @@ struct trace_reading {
 
 static void paddle_trace_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || p->data[0] != '{' || !memmem(p->data, p->n, "\"span_indx\"", 11))
+    if (!p->n || p->data[0] != '{' || !oc_find(p->data, p->n, "\"span_indx\"", 11))
         return;
-    bool version = memmem(p->data, p->n, "\"schemaVersion\"", 15) != NULL;
+    bool version = oc_find(p->data, p->n, "\"schemaVersion\"", 15) != NULL;
     *bid = (struct oc_bid){.score = version ? 96 : 70, .reason = "span_indx of Paddle's profiler"};
 }
 
@@ -583,7 +583,7 @@ static const char *paddle_trace_take_event(void *ctx)
     if (why)
         return why;
     struct oc_str name = paddle_trace_plain_name(oc_chrome_text(&r->c, OC_CH_NAME));
-    if (kind == OC_EV_API && memmem(name.s, name.n, "Synchronize", 11))
+    if (kind == OC_EV_API && oc_find(name.s, name.n, "Synchronize", 11))
         kind = OC_EV_SYNC;
     e.name = oc_timeline_name(r->t, name.s, name.n);
     e.start_ns = oc_timeline_at(r->t, start_ns);

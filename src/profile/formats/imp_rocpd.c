@@ -68,10 +68,10 @@ static const char first_ops[] = "CREATE TABLE OPS (\"BeginNs\"";
 static void rocpd_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (p->n >= 100 && memcmp(p->data, "SQLite format 3", 16) == 0 &&
-        (memmem(p->data, p->n, "rocpd_", 6) || memmem(p->data, p->n, "ROCPD", 5)))
+        (oc_find(p->data, p->n, "rocpd_", 6) || oc_find(p->data, p->n, "ROCPD", 5)))
         *bid = (struct oc_bid){.score = 96, .reason = "SQLite file with tables of rocpd"};
     else if (p->n >= 100 && memcmp(p->data, "SQLite format 3", 16) == 0 &&
-             memmem(p->data, p->n, first_ops, strlen(first_ops)))
+             oc_find(p->data, p->n, first_ops, strlen(first_ops)))
         *bid = (struct oc_bid){.score = 96, .reason = "SQLite file with tables of rocprof"};
 }
 

@@ -61,7 +61,7 @@ struct reading {
 
 static void rocprof_json_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (p->n && p->data[0] == '{' && memmem(p->data, p->n, "\"rocprofiler-sdk-tool\"", 22))
+    if (p->n && p->data[0] == '{' && oc_find(p->data, p->n, "\"rocprofiler-sdk-tool\"", 22))
         *bid = (struct oc_bid){.score = 95, .reason = "an object with rocprofiler-sdk-tool"};
 }
 

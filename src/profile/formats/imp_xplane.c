@@ -244,7 +244,7 @@ static void add_kind(struct reading *r, const struct oc_wire_field *f)
 /* "%fusion.1 = f32[8]{0} fusion(...)" is fusion.1. */
 static struct oc_str short_name(struct oc_str s)
 {
-    const char *cut = s.n ? memmem(s.s, s.n, " = ", 3) : NULL;
+    const char *cut = s.n ? oc_find(s.s, s.n, " = ", 3) : NULL;
     if (s.n && *s.s == '%' && cut)
         s = (struct oc_str){s.s + 1, (size_t)(cut - s.s) - 1};
     return s;

@@ -90,9 +90,9 @@ static double factor_of(struct oc_str unit, enum base base)
 static bool add_tensor_ops(struct oc_ncu_metrics *launch, struct oc_str name, double value)
 {
     bool sm = oc_str_starts(name, "sm__ops_path_tensor_src_");
-    if ((!sm && !oc_str_starts(name, "smsp__ops_path_tensor_src_")) || !memmem(name.s, name.n, ".sum", 4))
+    if ((!sm && !oc_str_starts(name, "smsp__ops_path_tensor_src_")) || !oc_find(name.s, name.n, ".sum", 4))
         return false;
-    if (name.s[name.n - 1] == 'm' && !memmem(name.s, name.n, "_sparsity_", 10)) {
+    if (name.s[name.n - 1] == 'm' && !oc_find(name.s, name.n, "_sparsity_", 10)) {
         double *sum = &launch->tensor_ops[sm ? 0 : 1];
         *sum = (isnan(*sum) ? 0 : *sum) + value;
         launch->v[NCU_TENSOR_OPS] = fmax(launch->tensor_ops[0], launch->tensor_ops[1]);
@@ -107,7 +107,7 @@ void oc_ncu_take(struct oc_ncu_metrics *launch, struct oc_str section, struct oc
     if (!oc_csv_number(text, &value, NULL) || !(value >= 0) || value > 1e300 ||
         add_tensor_ops(launch, name, value))
         return;
-    const char *dash = memmem(name.s, name.n, "__", 2);
+    const char *dash = oc_find(name.s, name.n, "__", 2);
     struct oc_str tail = {dash ? dash : name.s, dash ? name.n - (size_t)(dash - name.s) : 0};
     for (size_t i = 0; i < OC_COUNT(metrics); i++) {
         const char *known = metrics[i].name;

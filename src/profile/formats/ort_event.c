@@ -391,7 +391,7 @@ static bool is_microseconds(struct oc_str unit)
 /* "conv1:OpId_17 (us)" is conv1. */
 static struct oc_str qnn_operator(struct oc_str name)
 {
-    const char *id = name.n ? memmem(name.s, name.n, ":OpId_", 6) : NULL;
+    const char *id = name.n ? oc_find(name.s, name.n, ":OpId_", 6) : NULL;
     return id ? oc_str_before(name, id) : name;
 }
 

@@ -14,7 +14,7 @@
 
 const char *oc_page_until(const char *at, const char *end, const char *mark, FILE *f)
 {
-    const char *hit = memmem(at, (size_t)(end - at), mark, strlen(mark));
+    const char *hit = oc_find(at, (size_t)(end - at), mark, strlen(mark));
     fwrite(at, 1, (size_t)((hit ? hit : end) - at), f);
     return hit ? hit + strlen(mark) : end;
 }

@@ -129,7 +129,7 @@ static void damaged_checksum_or_length_is_an_error(void **state)
         }
 }
 
-/* The next piece is inflated while the reader looks at the last one. */
+/* After some windows, and before the first. */
 static void closes_at_any_window(void **state)
 {
     (void)state;
