@@ -1,7 +1,8 @@
-/* Tables of typed cells, independent of the format in which they are written; and rows as bytes, to pass them
- * between processes. */
+/* Tables of typed cells, independent of the format in which they are written. */
 #ifndef OC_ROW_CELLS_H
 #define OC_ROW_CELLS_H
+
+#include <math.h>
 
 #include "base/arena.h"
 
@@ -44,15 +45,16 @@ static inline struct oc_datum oc_datum_i64(int64_t v)
 {
     return (struct oc_datum){.known = true, .as.i64 = v};
 }
-struct oc_datum oc_datum_number(double v); /* not finite: unknown */
+static inline struct oc_datum oc_datum_number(double v) /* not finite: unknown */
+{
+    return (struct oc_datum){.known = isfinite(v), .as.number = v};
+}
 
 /* Nanoseconds as outputs have them: rounded to a thousandth, which removes arithmetic error. */
-double oc_rounded_ns(double ns);
-
-/* The row as bytes. */
-void oc_cells_pack(const struct oc_cell_table *t, const struct oc_datum *cell, struct oc_buf *out);
-/* The row at *at, which advances past it; texts point into the bytes. False: at the end, or no row. */
-bool oc_cells_unpack(const struct oc_cell_table *t, const char **at, const char *end, struct oc_datum *cell);
+static inline double oc_rounded_ns(double ns)
+{
+    return fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns;
+}
 
 /* ---- parquet ------------------------------------------------------------------------------------------ */
 

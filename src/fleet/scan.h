@@ -95,6 +95,11 @@ void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);
 
 /* ---- scan cells ---------------------------------------------------------------------------------- */
 
+/* A row of typed cells as bytes, to pass it between processes; and the row at *at, which advances past it: texts
+ * point into the bytes. False: at the end, or no row. */
+void oc_cells_pack(const struct oc_cell_table *t, const struct oc_datum *cell, struct oc_buf *out);
+bool oc_cells_unpack(const struct oc_cell_table *t, const char **at, const char *end, struct oc_datum *cell);
+
 /* The packed cells of the rows "nodes" and "profiles", from the rows of a report. */
 
 /* Cells that are known without the report's rows. */

@@ -128,7 +128,7 @@ void oc_headers_free(struct oc_loader *l);
 int oc_load_tensor(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor *out);
 
-/* load_attr.c: scope and owner are needed for graph attributes and for ref_attr_name */
+/* load.c: scope and owner are needed for graph attributes and for ref_attr_name */
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,
                  struct oc_attr *out, bool *dropped);
 
