@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- checked arithmetic: false on overflow, *out is then not set ------------------------------------- */
+/* ---- checked arithmetic: false on overflow, *out is then of no use ----------------------------------- */
 
 static inline bool oc_mul_u64(uint64_t a, uint64_t b, uint64_t *out)
 {

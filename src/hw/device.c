@@ -29,8 +29,7 @@ static const struct unit byte_units[] = {
 static const struct unit rate_units[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {0}};
 static const struct unit hz_units[] = {{"MHz", 1e6}, {"GHz", 1e9}, {0}};
 static const struct unit watt_units[] = {{"W", 1.0}, {0}};
-static const struct unit time_units[] = {{"ns", 1e-9}, {"PFLOP/s", 1e15}, {"POP/s", 1e15},
-                                         {"us", 1e-6}, {"ms", 1e-3},      {0}};
+static const struct unit time_units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {0}};
 
 static const struct {
     const char *base, *choices;

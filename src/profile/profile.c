@@ -613,6 +613,8 @@ int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct
     if (oc_profile_open_all(&path, 1, opts, &list, &n, err) != 0)
         return -1;
     *out = list[0];
+    for (size_t i = 1; i < n; i++)
+        oc_profile_close(list[i]);
     free(list);
     return 0;
 }

@@ -50,6 +50,7 @@ static void units_are_strict(void **state)
     assert_false(oc_figure_scale(OC_Q_FLOP_PER_S, "TOP/s", &v));
     assert_false(oc_figure_scale(OC_Q_BYTES_PER_S, "Gb/s", &v));
     assert_false(oc_figure_scale(OC_Q_HZ, "ghz", &v));
+    assert_false(oc_figure_scale(OC_Q_SECONDS, "PFLOP/s", &v));
     assert_false(oc_figure_scale(OC_Q_COUNT, "core", &v));
     for (unsigned q = 0; q < OC_Q_QUANTITIES; q++)
         assert_true(*oc_quantity_choices((enum oc_quantity)q));
