@@ -53,7 +53,7 @@ static void compact_table(struct oc_report *r, FILE *f)
     const struct oc_column *column[OC_MAX_COLUMNS];
     const char *cell[OC_MAX_COLUMNS];
     uint8_t drop[OC_MAX_COLUMNS], min_width[OC_MAX_COLUMNS];
-    char kinds[OC_MAX_COLUMNS];
+    char kinds[OC_MAX_COLUMNS + 1] = "";
     size_t n = oc_columns_for(r, OC_COL_COMPACT, column);
     struct oc_table t = {.kinds = kinds,
                          .drop = drop,

@@ -443,7 +443,7 @@ static void print_rows(struct screen *s)
     const struct oc_report *r = s->r;
     struct used_column used[MOST_USED];
     uint8_t drop[MOST_USED], min_width[MOST_USED];
-    char kinds[MOST_USED];
+    char kinds[MOST_USED + 1] = ""; /* no column: no kind */
     const char *cell[MOST_USED];
     size_t n = choose_columns(s, used);
     double *share = OC_NEW_ARRAY(&s->r->arena, r->shown.n, double);
