@@ -388,7 +388,7 @@ static int read_string(struct oc_loader *l, const struct oc_wire_field *f, struc
     if (f->n > oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES))
         return oc_load_over(l, OC_LIMIT_STRING_BYTES, f->n, f->data);
     oc_os_need(f->data, f->n);
-    *out = oc_str((const char *)f->data, strnlen((const char *)f->data, f->n));
+    *out = oc_str((const char *)f->data, f->n ? strnlen((const char *)f->data, f->n) : 0);
     return 0;
 }
 

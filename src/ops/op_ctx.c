@@ -362,12 +362,6 @@ uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements)
     return 0;
 }
 
-int oc_cost_unknown(struct oc_op_ctx *c)
-{
-    c->unknown = true;
-    return 0;
-}
-
 void oc_add_formula_value(struct oc_op_ctx *c, const char *name, uint64_t v)
 {
     struct oc_formula_values *t = c->values;
