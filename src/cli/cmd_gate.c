@@ -20,7 +20,6 @@ struct check_job {
     struct oc_estimate *estimate;
     struct oc_bounds *bounds; /* with ranges of --dim; NULL */
     struct oc_check *check;
-    struct oc_baseline_kept *kept; /* of the file that is being written */
 };
 
 /* ---- check: limits ---------------------------------------------------------------------------------- */
@@ -126,18 +125,24 @@ static int estimate_latency(struct check_job *j)
                : 0;
 }
 
+struct baseline_job {
+    const struct check_job *check;
+    struct oc_baseline_kept *kept;
+};
+
 static int put_baseline(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    const struct check_job *j = job;
-    return oc_baseline_write(&j->side.in, j->estimate, j->o->save_baseline, j->kept, out->f, err);
+    const struct baseline_job *b = job;
+    const struct check_job *j = b->check;
+    return oc_baseline_write(&j->side.in, j->estimate, j->o->save_baseline, b->kept, out->f, err);
 }
 
 static int save_baseline(struct check_job *j)
 {
     const char *path = j->o->save_baseline;
-    struct oc_baseline_kept kept;
-    j->kept = &kept;
-    int rc = path ? cli_output_write(path, put_baseline, j) : 0;
+    struct oc_baseline_kept kept = {.n = 0};
+    const struct baseline_job b = {j, &kept};
+    int rc = path ? cli_output_write(path, put_baseline, &b) : 0;
     if (path && !rc && kept.n)
         cli_warn("'%s' keeps the old value of %s: unknown without a profile and a device", path, kept.names);
     return rc;
