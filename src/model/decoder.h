@@ -52,6 +52,19 @@ struct oc_packing {
     struct oc_packing *next;
 };
 
+enum oc_config_kind { OC_CONFIG_NUMBER /* int64_t */, OC_CONFIG_FLAG /* int8_t: 0, 1 */, OC_CONFIG_TEXT };
+struct oc_config_member { /* of an object: where a struct has its value */
+    const char *name;
+    enum oc_config_kind kind;
+    size_t at;
+};
+/* Reads the value of the member of that name into base + at; another type than its kind: nothing is set. False:
+ * no such member, nothing is read. */
+bool oc_config_read(const struct oc_config_member *member, size_t n, void *base, struct oc_arena *arena,
+                    struct oc_json *j, struct oc_str key);
+/* Sets the numbers and flags to -1. */
+void oc_config_unset(const struct oc_config_member *member, size_t n, void *base);
+
 /* What quantization_config, or the quantization of MLX, says; numbers -1: nothing. */
 struct oc_quant {
     struct oc_arena *arena;
@@ -64,11 +77,6 @@ struct oc_quant {
     bool unclear;         /* something in it is not modelled */
     bool pattern;         /* an exception that may be any of the layers */
 };
-#define OC_QUANT_NONE(a)                                                                                     \
-    {                                                                                                        \
-        .arena = (a), .bits = -1, .block = -1, .square = -1, .act_bits = -1, .symmetric = -1, .zeros = -1,   \
-        .four = -1, .eight = -1, .twice = -1, .head = -1                                                     \
-    }
 
 struct oc_decoder {
     const char *type; /* model_type, as in the file */
@@ -99,6 +107,7 @@ struct oc_decoder {
     bool gelu;                      /* activation of a gated MLP; otherwise SiLU */
 };
 
+void oc_quant_init(struct oc_quant *q, struct oc_arena *arena);
 /* Reads an object; mlx: it is `quantization`. */
 void oc_quant_read(struct oc_quant *q, struct oc_json *j, bool mlx);
 /* With the sizes, experts and types of the decoder known. */

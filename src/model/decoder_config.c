@@ -171,81 +171,108 @@ struct members {
 
 #define AT(field) offsetof(struct members, field)
 
-static const struct {
-    const char *name;
-    size_t at;
-} numbers[] =
-    {
-        {"num_hidden_layers", AT(layers)},
-        {"n_layer", AT(layers)},
-        {"hidden_size", AT(width)},
-        {"n_embd", AT(width)},
-        {"num_attention_heads", AT(heads)},
-        {"n_head", AT(heads)},
-        {"num_key_value_heads", AT(kv_heads)},
-        {"head_dim", AT(head)},
-        {"intermediate_size", AT(mlp)},
-        {"n_inner", AT(mlp)},
-        {"vocab_size", AT(vocabulary)},
-        {"max_position_embeddings", AT(positions)},
-        {"n_positions", AT(positions)},
-        {"sliding_window", AT(window)},
-        {"sliding_window_pattern", AT(window_step)},
-        {"_sliding_window_pattern", AT(window_step)},
-        {"num_local_experts", AT(experts)},
-        {"num_experts", AT(experts)},
-        {"n_routed_experts", AT(experts)},
-        {"num_experts_per_tok", AT(active)},
-        {"moe_intermediate_size", AT(expert_mlp)},
-        {"n_shared_experts", AT(shared)},
-        {"shared_expert_intermediate_size", AT(shared_mlp)},
-        {"first_k_dense_replace", AT(dense)},
-        {"decoder_sparse_step", AT(expert_step)},
-        {"moe_layer_freq", AT(expert_step)},
-        {"q_lora_rank", AT(q_rank)},
-        {"kv_lora_rank", AT(kv_rank)},
-        {"qk_nope_head_dim", AT(nope)},
-        {"qk_rope_head_dim", AT(rope)},
-        {"v_head_dim", AT(v_head)},
-        {"num_kv_heads", AT(kv_heads)},
-        {"type_vocab_size", AT(segments)},
-        {"dim", AT(width)},
-        {"n_layers", AT(layers)},
-        {"n_heads", AT(heads)},
-        {"hidden_dim", AT(mlp)},
-        {"n_head_kv", AT(kv_heads)},
-        {"ffn_hidden_size", AT(mlp)},
-        {"full_attention_interval", AT(interval)},
-        {"rotary_dim", AT(rotated)},
-        {"linear_num_key_heads", AT(key_heads)},
-        {"linear_num_value_heads", AT(value_heads)},
-        {"linear_key_head_dim", AT(key_head)},
-        {"linear_value_head_dim", AT(value_head)},
-        {"linear_conv_kernel_dim", AT(kernel)},
-},
-  flags[] =
-      {
-          {"tie_word_embeddings", AT(tied)},
-          {"attention_bias", AT(attention_bias)},
-          {"use_qkv_bias", AT(qkv_bias)},
-          {"attention_out_bias", AT(out_bias)},
-          {"mlp_bias", AT(mlp_bias)},
-          {"lm_head_bias", AT(head_bias)},
-          {"use_sliding_window", AT(use_window)},
-          {"is_encoder_decoder", AT(encoder)},
-          {"use_parallel_residual", AT(parallel)},
-          {"qk_layernorm", AT(qk_norm)},
-          {"use_qk_norm", AT(qk_norm)},
-          {"alibi", AT(alibi)},
-          {"multi_query", AT(multi_query)},
-          {"bias", AT(bias)},
-          {"new_decoder_architecture", AT(new_decoder)},
-          {"parallel_attn", AT(parallel)},
-},
-  texts[] = {
-      {"model_type", AT(type)}, {"torch_dtype", AT(dtype)},     {"dtype", AT(dtype)},
-      {"hidden_act", AT(act)},  {"hidden_activation", AT(act)}, {"activation_function", AT(act)},
+static const struct oc_config_member table[] = {
+    {"num_hidden_layers", OC_CONFIG_NUMBER, AT(layers)},
+    {"n_layer", OC_CONFIG_NUMBER, AT(layers)},
+    {"hidden_size", OC_CONFIG_NUMBER, AT(width)},
+    {"n_embd", OC_CONFIG_NUMBER, AT(width)},
+    {"num_attention_heads", OC_CONFIG_NUMBER, AT(heads)},
+    {"n_head", OC_CONFIG_NUMBER, AT(heads)},
+    {"num_key_value_heads", OC_CONFIG_NUMBER, AT(kv_heads)},
+    {"head_dim", OC_CONFIG_NUMBER, AT(head)},
+    {"intermediate_size", OC_CONFIG_NUMBER, AT(mlp)},
+    {"n_inner", OC_CONFIG_NUMBER, AT(mlp)},
+    {"vocab_size", OC_CONFIG_NUMBER, AT(vocabulary)},
+    {"max_position_embeddings", OC_CONFIG_NUMBER, AT(positions)},
+    {"n_positions", OC_CONFIG_NUMBER, AT(positions)},
+    {"sliding_window", OC_CONFIG_NUMBER, AT(window)},
+    {"sliding_window_pattern", OC_CONFIG_NUMBER, AT(window_step)},
+    {"_sliding_window_pattern", OC_CONFIG_NUMBER, AT(window_step)},
+    {"num_local_experts", OC_CONFIG_NUMBER, AT(experts)},
+    {"num_experts", OC_CONFIG_NUMBER, AT(experts)},
+    {"n_routed_experts", OC_CONFIG_NUMBER, AT(experts)},
+    {"num_experts_per_tok", OC_CONFIG_NUMBER, AT(active)},
+    {"moe_intermediate_size", OC_CONFIG_NUMBER, AT(expert_mlp)},
+    {"n_shared_experts", OC_CONFIG_NUMBER, AT(shared)},
+    {"shared_expert_intermediate_size", OC_CONFIG_NUMBER, AT(shared_mlp)},
+    {"first_k_dense_replace", OC_CONFIG_NUMBER, AT(dense)},
+    {"decoder_sparse_step", OC_CONFIG_NUMBER, AT(expert_step)},
+    {"moe_layer_freq", OC_CONFIG_NUMBER, AT(expert_step)},
+    {"q_lora_rank", OC_CONFIG_NUMBER, AT(q_rank)},
+    {"kv_lora_rank", OC_CONFIG_NUMBER, AT(kv_rank)},
+    {"qk_nope_head_dim", OC_CONFIG_NUMBER, AT(nope)},
+    {"qk_rope_head_dim", OC_CONFIG_NUMBER, AT(rope)},
+    {"v_head_dim", OC_CONFIG_NUMBER, AT(v_head)},
+    {"num_kv_heads", OC_CONFIG_NUMBER, AT(kv_heads)},
+    {"type_vocab_size", OC_CONFIG_NUMBER, AT(segments)},
+    {"dim", OC_CONFIG_NUMBER, AT(width)},
+    {"n_layers", OC_CONFIG_NUMBER, AT(layers)},
+    {"n_heads", OC_CONFIG_NUMBER, AT(heads)},
+    {"hidden_dim", OC_CONFIG_NUMBER, AT(mlp)},
+    {"n_head_kv", OC_CONFIG_NUMBER, AT(kv_heads)},
+    {"ffn_hidden_size", OC_CONFIG_NUMBER, AT(mlp)},
+    {"full_attention_interval", OC_CONFIG_NUMBER, AT(interval)},
+    {"rotary_dim", OC_CONFIG_NUMBER, AT(rotated)},
+    {"linear_num_key_heads", OC_CONFIG_NUMBER, AT(key_heads)},
+    {"linear_num_value_heads", OC_CONFIG_NUMBER, AT(value_heads)},
+    {"linear_key_head_dim", OC_CONFIG_NUMBER, AT(key_head)},
+    {"linear_value_head_dim", OC_CONFIG_NUMBER, AT(value_head)},
+    {"linear_conv_kernel_dim", OC_CONFIG_NUMBER, AT(kernel)},
+    {"tie_word_embeddings", OC_CONFIG_FLAG, AT(tied)},
+    {"attention_bias", OC_CONFIG_FLAG, AT(attention_bias)},
+    {"use_qkv_bias", OC_CONFIG_FLAG, AT(qkv_bias)},
+    {"attention_out_bias", OC_CONFIG_FLAG, AT(out_bias)},
+    {"mlp_bias", OC_CONFIG_FLAG, AT(mlp_bias)},
+    {"lm_head_bias", OC_CONFIG_FLAG, AT(head_bias)},
+    {"use_sliding_window", OC_CONFIG_FLAG, AT(use_window)},
+    {"is_encoder_decoder", OC_CONFIG_FLAG, AT(encoder)},
+    {"use_parallel_residual", OC_CONFIG_FLAG, AT(parallel)},
+    {"qk_layernorm", OC_CONFIG_FLAG, AT(qk_norm)},
+    {"use_qk_norm", OC_CONFIG_FLAG, AT(qk_norm)},
+    {"alibi", OC_CONFIG_FLAG, AT(alibi)},
+    {"multi_query", OC_CONFIG_FLAG, AT(multi_query)},
+    {"bias", OC_CONFIG_FLAG, AT(bias)},
+    {"new_decoder_architecture", OC_CONFIG_FLAG, AT(new_decoder)},
+    {"parallel_attn", OC_CONFIG_FLAG, AT(parallel)},
+    {"model_type", OC_CONFIG_TEXT, AT(type)},
+    {"torch_dtype", OC_CONFIG_TEXT, AT(dtype)},
+    {"dtype", OC_CONFIG_TEXT, AT(dtype)},
+    {"hidden_act", OC_CONFIG_TEXT, AT(act)},
+    {"hidden_activation", OC_CONFIG_TEXT, AT(act)},
+    {"activation_function", OC_CONFIG_TEXT, AT(act)},
 };
+
+bool oc_config_read(const struct oc_config_member *member, size_t n, void *base, struct oc_arena *arena,
+                    struct oc_json *j, struct oc_str key)
+{
+    size_t i = 0;
+    while (i < n && !oc_str_eq(key, member[i].name))
+        i++;
+    if (i == n)
+        return false;
+    char *at = (char *)base + member[i].at;
+    struct oc_str text;
+    int64_t number;
+    bool flag;
+    if (member[i].kind == OC_CONFIG_NUMBER && oc_json_i64(j, &number)) /* null: nothing */
+        *(int64_t *)(void *)at = number;
+    else if (member[i].kind == OC_CONFIG_FLAG && oc_json_bool(j, &flag))
+        *(int8_t *)at = flag;
+    else if (member[i].kind == OC_CONFIG_TEXT && oc_json_peek(j) != OC_JSON_STRING)
+        oc_json_skip(j);
+    else if (member[i].kind == OC_CONFIG_TEXT && oc_json_string(j, &text))
+        *(const char **)(void *)at = oc_strndup(arena, text.s, text.n);
+    return true;
+}
+
+void oc_config_unset(const struct oc_config_member *member, size_t n, void *base)
+{
+    for (size_t i = 0; i < n; i++)
+        if (member[i].kind == OC_CONFIG_NUMBER)
+            *(int64_t *)(void *)((char *)base + member[i].at) = -1;
+        else if (member[i].kind == OC_CONFIG_FLAG)
+            *((int8_t *)base + member[i].at) = -1;
+}
 
 static void read_layer_types(struct members *m, struct oc_json *j)
 {
@@ -261,45 +288,6 @@ static void read_layer_types(struct members *m, struct oc_json *j)
         }
 }
 
-static bool read_number(struct members *m, struct oc_json *j, const char *key)
-{
-    for (size_t i = 0; i < OC_COUNT(numbers); i++) {
-        int64_t v;
-        if (strcmp(key, numbers[i].name) != 0)
-            continue;
-        if (oc_json_i64(j, &v)) /* null: nothing */
-            *(int64_t *)((char *)m + numbers[i].at) = v;
-        return true;
-    }
-    for (size_t i = 0; i < OC_COUNT(flags); i++) {
-        bool v;
-        if (strcmp(key, flags[i].name) != 0)
-            continue;
-        if (oc_json_bool(j, &v))
-            *((int8_t *)m + flags[i].at) = v ? 1 : 0;
-        return true;
-    }
-    if (strcmp(key, "partial_rotary_factor") != 0 && strcmp(key, "rotary_pct") != 0)
-        return false;
-    oc_json_double(j, &m->rotary);
-    return true;
-}
-
-static bool read_text(struct members *m, struct oc_json *j, const char *key)
-{
-    for (size_t i = 0; i < OC_COUNT(texts); i++) {
-        struct oc_str s;
-        if (strcmp(key, texts[i].name) != 0)
-            continue;
-        if (oc_json_peek(j) != OC_JSON_STRING)
-            oc_json_skip(j);
-        else if (oc_json_string(j, &s))
-            *(const char **)((char *)m + texts[i].at) = oc_printf(m->arena, "%.*s", (int)s.n, s.s);
-        return true;
-    }
-    return false;
-}
-
 /* A multimodal model has its decoder in text_config: kept, to be read last. */
 static void keep_text_config(struct members *m, struct oc_json *j)
 {
@@ -310,27 +298,26 @@ static void keep_text_config(struct members *m, struct oc_json *j)
 
 static void read_object(struct members *m, struct oc_json *j, unsigned depth)
 {
-    struct oc_str k;
-    char key[64];
-    for (oc_json_enter(j); oc_json_member(j, &k);) {
-        size_t n = k.n < sizeof(key) ? k.n : sizeof(key) - 1;
-        memcpy(key, k.s, n);
-        key[n] = '\0';
+    struct oc_str key;
+    for (oc_json_enter(j); oc_json_member(j, &key);) {
         enum oc_json_type type = oc_json_peek(j);
-        bool mlx = !strcmp(key, "quantization");
-        m->vision |= type == OC_JSON_OBJECT && !strcmp(key, "vision_config");
-        if (type == OC_JSON_OBJECT && (mlx || !strcmp(key, "quantization_config")))
+        bool object = type == OC_JSON_OBJECT, array = type == OC_JSON_ARRAY,
+             mlx = oc_str_eq(key, "quantization");
+        m->vision |= object && oc_str_eq(key, "vision_config");
+        if (object && (mlx || oc_str_eq(key, "quantization_config")))
             oc_quant_read(&m->quant, j, mlx);
-        else if (type == OC_JSON_OBJECT && !strcmp(key, "rope_parameters") && depth < MAX_NESTED)
+        else if (object && oc_str_eq(key, "rope_parameters") && depth < MAX_NESTED)
             read_object(m, j, depth + 1);
-        else if (type == OC_JSON_OBJECT && !strcmp(key, "text_config"))
+        else if (object && oc_str_eq(key, "text_config"))
             keep_text_config(m, j);
-        else if (type == OC_JSON_ARRAY && !strcmp(key, "layer_types"))
+        else if (array && oc_str_eq(key, "layer_types"))
             read_layer_types(m, j);
-        else if (type == OC_JSON_ARRAY && !strcmp(key, "mlp_only_layers"))
+        else if (array && oc_str_eq(key, "mlp_only_layers"))
             for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
                 m->only_mlp = true;
-        else if (!read_number(m, j, key) && !read_text(m, j, key))
+        else if (oc_str_eq(key, "partial_rotary_factor") || oc_str_eq(key, "rotary_pct"))
+            oc_json_double(j, &m->rotary);
+        else if (!oc_config_read(table, OC_COUNT(table), m, m->arena, j, key))
             oc_json_skip(j);
     }
 }
@@ -354,17 +341,17 @@ static int need(const char *name, int64_t v, int64_t most, struct oc_err *err)
 
 static const struct family *family_of(const char *type, struct oc_err *err)
 {
-    char list[768] = "";
-    size_t n = 0;
+    struct oc_buf list = {0};
     for (size_t i = 0; i < OC_COUNT(families); i++) {
-        if (type && strcmp(families[i].type, type) == 0)
+        if (type && strcmp(families[i].type, type) == 0) {
+            oc_buf_free(&list);
             return &families[i];
-        n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", families[i].type);
+        }
+        oc_buf_printf(&list, "%s%s", i ? ", " : "", families[i].type);
     }
-    oc_fail(err, OC_EUNSUPPORTED,
-            "a '%.60s' model: only these families are built: %s; export others to "
-            "ONNX",
-            type ? type : "", list);
+    oc_fail(err, OC_EUNSUPPORTED, "a '%.60s' model: only these families are built: %s; export others to ONNX",
+            type ? type : "", list.data);
+    oc_buf_free(&list);
     return NULL;
 }
 
@@ -558,11 +545,9 @@ static int read_text_of(struct members *m, const void *data, size_t n, struct oc
 int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
                     struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err)
 {
-    struct members m = {.arena = arena, .rotary = -1, .quant = OC_QUANT_NONE(arena)};
-    for (size_t i = 0; i < OC_COUNT(numbers); i++)
-        *(int64_t *)((char *)&m + numbers[i].at) = -1;
-    for (size_t i = 0; i < OC_COUNT(flags); i++)
-        *((int8_t *)&m + flags[i].at) = -1;
+    struct members m = {.arena = arena, .rotary = -1};
+    oc_config_unset(table, OC_COUNT(table), &m);
+    oc_quant_init(&m.quant, arena);
     if (read_text_of(&m, data, n, err) ||
         (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)) ||
         take(&m, arena, out, err))

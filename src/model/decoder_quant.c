@@ -11,48 +11,23 @@ enum { MAX_OWN = 8192, MAX_NESTED = 3 };
 
 #define AT(field) offsetof(struct oc_quant, field)
 
-static const struct {
-    const char *name;
-    size_t at;
-} numbers[] = {{"bits", AT(bits)}, {"num_bits", AT(bits)}, {"group_size", AT(block)}},
-  flags[] = {{"sym", AT(symmetric)},      {"symmetric", AT(symmetric)},
-             {"zero_point", AT(zeros)},   {"load_in_4bit", AT(four)},
-             {"load_in_8bit", AT(eight)}, {"bnb_4bit_use_double_quant", AT(twice)},
-             {"lm_head", AT(head)}},
-  texts[] = {{"quant_method", AT(method)},
-             {"quant_algo", AT(algo)},
-             {"format", AT(format)},
-             {"type", AT(type)},
-             {"strategy", AT(strategy)}};
-
-static bool read_value(struct oc_quant *q, struct oc_json *j, const char *key)
-{
-    for (size_t i = 0; i < OC_COUNT(numbers); i++)
-        if (!strcmp(key, numbers[i].name)) {
-            int64_t v;
-            if (oc_json_i64(j, &v)) /* null: nothing */
-                *(int64_t *)((char *)q + numbers[i].at) = v;
-            return true;
-        }
-    for (size_t i = 0; i < OC_COUNT(flags); i++)
-        if (!strcmp(key, flags[i].name)) {
-            bool v;
-            if (oc_json_bool(j, &v))
-                *((int8_t *)q + flags[i].at) = v ? 1 : 0;
-            return true;
-        }
-    for (size_t i = 0; i < OC_COUNT(texts); i++) {
-        struct oc_str s;
-        if (strcmp(key, texts[i].name) != 0)
-            continue;
-        if (oc_json_peek(j) != OC_JSON_STRING)
-            oc_json_skip(j);
-        else if (oc_json_string(j, &s))
-            *(const char **)((char *)q + texts[i].at) = oc_strndup(q->arena, s.s, s.n);
-        return true;
-    }
-    return false;
-}
+static const struct oc_config_member table[] = {
+    {"bits", OC_CONFIG_NUMBER, AT(bits)},
+    {"num_bits", OC_CONFIG_NUMBER, AT(bits)},
+    {"group_size", OC_CONFIG_NUMBER, AT(block)},
+    {"sym", OC_CONFIG_FLAG, AT(symmetric)},
+    {"symmetric", OC_CONFIG_FLAG, AT(symmetric)},
+    {"zero_point", OC_CONFIG_FLAG, AT(zeros)},
+    {"load_in_4bit", OC_CONFIG_FLAG, AT(four)},
+    {"load_in_8bit", OC_CONFIG_FLAG, AT(eight)},
+    {"bnb_4bit_use_double_quant", OC_CONFIG_FLAG, AT(twice)},
+    {"lm_head", OC_CONFIG_FLAG, AT(head)},
+    {"quant_method", OC_CONFIG_TEXT, AT(method)},
+    {"quant_algo", OC_CONFIG_TEXT, AT(algo)},
+    {"format", OC_CONFIG_TEXT, AT(format)},
+    {"type", OC_CONFIG_TEXT, AT(type)},
+    {"strategy", OC_CONFIG_TEXT, AT(strategy)},
+};
 
 static struct oc_packing *add_own(struct oc_quant *q, struct oc_str module, int64_t bits)
 {
@@ -103,10 +78,10 @@ static void read_exception(struct oc_quant *q, struct oc_str name)
 {
     static const char *const anyway[] = {"lm_head", "router", "vis", "audio", "multi_modal", "mtp", "embed"};
     const char *text = oc_strndup(q->arena, name.s, name.n);
-    bool gate = strstr(text, "gate") && !strstr(text, "gate_");
-    for (size_t i = 0; i < OC_COUNT(anyway) && !gate; i++)
-        gate = strstr(text, anyway[i]);
-    if (gate)
+    bool stays = strstr(text, "gate") && !strstr(text, "gate_");
+    for (size_t i = 0; i < OC_COUNT(anyway) && !stays; i++)
+        stays = strstr(text, anyway[i]);
+    if (stays)
         return;
     if (strpbrk(text, "*:^$") || strstr(text, "experts") || !strstr(text, "layers.") || !is_matrix(text))
         q->pattern = true;
@@ -193,19 +168,21 @@ static bool read_part(struct oc_quant *q, struct oc_json *j, struct oc_str key, 
 
 static void read_members(struct oc_quant *q, struct oc_json *j, unsigned depth)
 {
-    struct oc_str k;
-    char key[64];
-    for (oc_json_enter(j); oc_json_member(j, &k);) {
-        size_t n = k.n < sizeof(key) ? k.n : sizeof(key) - 1;
-        memcpy(key, k.s, n);
-        key[n] = '\0';
-        if (q->mlx && depth == 0 && read_own(q, j, k))
+    struct oc_str key, mode;
+    for (oc_json_enter(j); oc_json_member(j, &key);) {
+        if (q->mlx && depth == 0 && read_own(q, j, key))
             continue;
-        if (q->mlx && !strcmp(key, "mode"))
-            q->unclear |= oc_json_string(j, &k) && !oc_str_eq(k, "affine");
-        else if (!read_part(q, j, k, depth) && !read_value(q, j, key))
+        if (q->mlx && oc_str_eq(key, "mode"))
+            q->unclear |= oc_json_string(j, &mode) && !oc_str_eq(mode, "affine");
+        else if (!read_part(q, j, key, depth) && !oc_config_read(table, OC_COUNT(table), q, q->arena, j, key))
             oc_json_skip(j);
     }
+}
+
+void oc_quant_init(struct oc_quant *q, struct oc_arena *arena)
+{
+    *q = (struct oc_quant){.arena = arena, .square = -1, .act_bits = -1};
+    oc_config_unset(table, OC_COUNT(table), q);
 }
 
 void oc_quant_read(struct oc_quant *q, struct oc_json *j, bool mlx)
@@ -294,12 +271,9 @@ static bool compressed_tensors(const struct oc_quant *q, struct oc_decoder *d)
         return false;
     if (has(q->format, "fp4"))
         return small_floats(d, has(q->format, "mx") ? OC_DT_MXFP4 : OC_DT_NVFP4);
+    int64_t square = q->square > 0 ? q->square : 0;
     if (has(q->type, "float") && q->bits == 8 && !group)
-        return narrow_floats(d,
-                             row             ? 1
-                             : q->square > 0 ? q->square
-                                             : 0,
-                             q->square > 0 ? q->square : 0, d->dtype);
+        return narrow_floats(d, row ? 1 : square, square, d->dtype);
     d->zeros = q->symmetric == 0;
     d->int_products = q->act_bits > 0 && q->act_bits <= 8;
     return has(q->type, "int") && (row || group) && integers(d, q->bits, row ? -1 : q->block, d->dtype);
@@ -314,8 +288,8 @@ static bool modelopt(const struct oc_quant *q, struct oc_decoder *d)
 
 static bool fp8(const struct oc_quant *q, struct oc_decoder *d)
 {
-    return q->square <= 1024 && (q->square < 0 || q->square >= 16) &&
-           narrow_floats(d, q->square > 0 ? q->square : 0, q->square > 0 ? q->square : 0, OC_DT_FLOAT);
+    int64_t square = q->square < 0 ? 0 : q->square;
+    return (!square || square >= 16) && square <= 1024 && narrow_floats(d, square, square, OC_DT_FLOAT);
 }
 
 static bool fbgemm(const struct oc_quant *q, struct oc_decoder *d)
