@@ -40,19 +40,12 @@ void oc_check_memory(int error);
 
 /* Grows a heap array of T kept as (ptr, n, cap) by room for one more element. */
 #define OC_GROW(ptr, n, cap)                                                                                 \
-    do {                                                                                                     \
-        if ((n) == (cap)) {                                                                                  \
-            (cap) = (cap) ? (cap)*2 : 16;                                                                    \
-            (ptr) = oc_xrealloc((ptr), (size_t)(cap) * sizeof(*(ptr)));                                      \
-        }                                                                                                    \
-    } while (0)
+    ((n) == (cap)                                                                                            \
+         ? (void)((cap) = (cap) ? (cap)*2 : 16, (ptr) = oc_xrealloc((ptr), (size_t)(cap) * sizeof(*(ptr))))  \
+         : (void)0)
 
 /* A new element at the end of such an array: OC_PUSH(ptr, n, cap) = value; the value may not depend on n. */
-#define OC_PUSH(ptr, n, cap)                                                                                 \
-    (*((n) == (cap) ? (void)((cap) = (cap) ? (cap)*2 : 16,                                                   \
-                             (ptr) = oc_xrealloc((ptr), (size_t)(cap) * sizeof(*(ptr))))                     \
-                    : (void)0,                                                                               \
-       (ptr) + (n)++))
+#define OC_PUSH(ptr, n, cap) (*(OC_GROW(ptr, n, cap), (ptr) + (n)++))
 
 /* ---- growable buffers --------------------------------------------------------------------------------- */
 

@@ -36,8 +36,7 @@ static inline bool oc_str_ends(struct oc_str a, const char *with)
     return a.s && a.n >= n && memcmp(a.s + a.n - n, with, n) == 0;
 }
 
-/* Where the part begins in the n bytes from s; NULL: it is not there. As memmem, and 5 times as fast for short
- * parts. */
+/* Where the part begins in the n bytes from s; NULL: it is not there. As memmem, and faster for short parts. */
 const char *oc_find(const char *s, size_t n, const char *part, size_t part_n);
 
 static inline bool oc_str_has(struct oc_str a, const char *part)

@@ -648,8 +648,10 @@ static double part_time(const struct oc_device *device, const struct oc_bound_pa
 {
     static const uint8_t also[] = {OC_CLASS_I8, OC_CLASS_F8, OC_CLASS_F4};
     struct oc_work work = p->work;
-    if (opts->cache && oc_bound_keeps_tensors(device))
-        work.bytes = work.weight_bytes, work.written = 0;
+    if (opts->cache && oc_bound_keeps_tensors(device)) {
+        work.bytes = work.weight_bytes;
+        work.written = 0;
+    }
     double s = known_time(device, &work, opts);
     for (size_t i = 0; i < OC_COUNT(also); i++) {
         struct oc_work w = work;

@@ -521,13 +521,11 @@ static int op_table_row(struct oc_op_log *log, const struct oc_str *cell)
     const struct op_table *t = log->table;
     struct oc_op_row row = {.kind = OC_EV_OPERATOR, .min_ns = NAN, .max_ns = NAN, .calls = 1};
     double npu = INFINITY;
-    if (!oc_csv_number(cell[log->at[O_TIME]], &row.total_ns, NULL) ||
-        !(row.total_ns >= 0 && row.total_ns < 1e12) ||
+    if (!oc_log_time(cell[log->at[O_TIME]], t->unit_ns, &row.total_ns) ||
         (t->column[O_CALLS] && (!oc_csv_u64(cell[log->at[O_CALLS]], &row.calls) || !row.calls)) ||
         (t->column[O_NPU] && !oc_csv_number(cell[log->at[O_NPU]], &npu, NULL)))
         return -1;
-    row.device = !t->mace && 2 * npu > row.total_ns;
-    row.total_ns *= t->unit_ns;
+    row.device = !t->mace && 2 * npu * t->unit_ns > row.total_ns;
     if (!t->section) {
         log->rows.runs = row.calls;
         log->rows.run_ns = row.total_ns;
@@ -550,10 +548,11 @@ static int op_table_row(struct oc_op_log *log, const struct oc_str *cell)
 static void op_table_total(struct oc_op_log *log, struct oc_str line)
 {
     const char *blank = memrchr(line.s, ' ', line.n);
+    double ns;
     if (!oc_str_starts(line, "Total") || !blank ||
-        !oc_csv_number(oc_str_from(line, blank + 1), &log->rows.run_ns, NULL))
+        !oc_log_time(oc_str_from(line, blank + 1), log->table->unit_ns, &ns))
         return;
-    log->rows.run_ns *= log->table->unit_ns;
+    log->rows.run_ns = ns;
     log->rows.runs = 1;
 }
 

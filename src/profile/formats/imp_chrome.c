@@ -183,16 +183,14 @@ static unsigned role_here(const struct reading *r)
 /* A kernel of TensorFlow has the name and type of the operator that launched it. */
 static uint32_t kernel_name(struct reading *r, uint32_t name)
 {
-    struct oc_str operator, type;
+    struct oc_str op, type;
     uint32_t id = (uint32_t)r->n_type;
-    if (!oc_tensorflow_operator(oc_chrome_text(&r->c, F_OPERATOR), &operator, & type))
+    if (!oc_tensorflow_operator(oc_chrome_text(&r->c, F_OPERATOR), &op, &type))
         return name;
-    r->out->training |= oc_is_tensorflow_gradient(operator);
-    if (oc_map_add(&r->type_of, operator.s, operator.n, &id, NULL)) {
-        OC_GROW(r->type, r->n_type, r->cap_type);
-        r->type[r->n_type++] = oc_intern(&r->out->names, type.s, type.n);
-    }
-    return oc_timeline_name(r->t, operator.s, operator.n);
+    r->out->training |= oc_is_tensorflow_gradient(op);
+    if (oc_map_add(&r->type_of, op.s, op.n, &id, NULL))
+        OC_PUSH(r->type, r->n_type, r->cap_type) = oc_intern(&r->out->names, type.s, type.n);
+    return oc_timeline_name(r->t, op.s, op.n);
 }
 
 static void set_operator_types(const struct reading *r)

@@ -418,6 +418,17 @@ static void tensorrt_add_run(struct trt_reading *r, const struct item *x)
     OC_PUSH(r->run, r->n_run, r->cap_run) = run;
 }
 
+/* Where the entry with the count was cut off: total / average, the same in all rows. Digits are rounded, so that the
+ * rows of a long profile differ: then the count is unknown. */
+static void note_ratio(struct trt_reading *t, const struct item *x)
+{
+    if ((t->has_count && !t->by_ratio) || !(x->total > 0 && x->average > 0))
+        return;
+    int64_t n = llround(fmin(x->total / x->average, 9e15));
+    t->count = t->by_ratio && t->count != n ? 0 : n;
+    t->has_count = t->by_ratio = true;
+}
+
 /* -1 with *err where a key of trtexec is damaged. trtexec does not escape names, so syntax errors inside a
  * name are repaired, but not trtexec's own keys: a layer whose time is lost would look like one that takes
  * no time. */
@@ -435,15 +446,13 @@ static int read_items(struct reader *r, struct oc_err *err)
         if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
             return 0;
         if (x.name) {
-            if (!r->r->has_count && x.total > 0 && x.average > 0) { /* the entry was cut off */
-                r->r->has_count = true;
-                r->r->count = llround(fmin(x.total / x.average, 9e15));
-            }
+            note_ratio(r->r, &x);
             tensorrt_add_time(r->r, &x, where);
         } else if (!isnan(x.start_compute) || !isnan(x.compute)) {
             tensorrt_add_run(r->r, &x);
         } else if (!isnan(x.count)) {
             r->r->has_count = true;
+            r->r->by_ratio = false;
             r->r->count = x.count >= 1 && x.count < 9e15 ? (int64_t)x.count : 0;
         }
     }

@@ -321,7 +321,7 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
 {
     struct times time;
     struct facts facts = no_facts;
-    struct oc_str operator, type;
+    struct oc_str op, type;
     struct oc_event e = {.detail = OC_NONE, .lane = lane};
     if (!xplane_read_event(r, data, &time, &facts)) {
         r->bad++;
@@ -341,8 +341,8 @@ static void xplane_take_event(struct reading *r, const struct line *l, enum role
     bool copy = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET;
     if (facts.hlo_op.n && !copy)
         name = facts.hlo_op;
-    if (!facts.hlo_op.n && e.kind == OC_EV_KERNEL && oc_tensorflow_operator(facts.tf_op, &operator, & type)) {
-        name = operator;
+    if (!facts.hlo_op.n && e.kind == OC_EV_KERNEL && oc_tensorflow_operator(facts.tf_op, &op, &type)) {
+        name = op;
         r->out->training |= oc_is_tensorflow_gradient(name);
         figure.category = type;
     }

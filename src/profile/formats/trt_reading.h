@@ -86,6 +86,7 @@ struct trt_summary { /* of the times of all iterations, NAN if absent */
 
 struct trt_reading {
     bool has_count, has_times, has_runs, has_extras; /* which files were read */
+    bool by_ratio;                                   /* count: total / average, 0 if rows differ */
     int64_t count;                                   /* iterations of the profile */
     struct trt_time *time;                           /* on the heap */
     size_t n_time, cap_time;

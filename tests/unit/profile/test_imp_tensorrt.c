@@ -666,11 +666,26 @@ static void layers_without_a_count_are_divided_by_their_means(void **state)
     assert_null(t_profile_text("[{\"name\": \"a\", \"timeMs\": 3}]", NULL, &e));
 }
 
+/* 3 / 1.5 = 2, 10 / 1 = 10: the digits do not tell which. */
+static void layers_whose_means_disagree_have_no_runs(void **state)
+{
+    (void)state;
+    struct oc_err e = {0};
+    struct oc_profile *p = t_profile_text("[\n{ \"name\" : \"a\", \"timeMs\" : 3, \"averageMs\" : 1.5 }\n, { "
+                                          "\"name\" : \"b\", \"timeMs\" : 10, \"averageMs\" : 1 } ]",
+                                          NULL, &e);
+    assert_non_null(p);
+    assert_int_equal(p->runs_total, 0);
+    assert_int_equal(p->runs_from, OC_RUNS_UNKNOWN);
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_first_of_several_profiles_is_read),
         cmocka_unit_test(layers_without_a_count_are_divided_by_their_means),
+        cmocka_unit_test(layers_whose_means_disagree_have_no_runs),
         cmocka_unit_test(counts_a_convolution_fused_with_a_pool),
         cmocka_unit_test(layers_of_one_name_are_one_record),
         cmocka_unit_test(joins_the_files_of_one_measurement),
