@@ -257,7 +257,7 @@ bool oc_config_read(const struct oc_config_member *member, size_t n, void *base,
     if (member[i].kind == OC_CONFIG_NUMBER && oc_json_i64(j, &number)) /* null: nothing */
         *(int64_t *)(void *)at = number;
     else if (member[i].kind == OC_CONFIG_FLAG && oc_json_bool(j, &flag))
-        *(int8_t *)at = flag;
+        *(int8_t *)at = flag ? 1 : 0;
     else if (member[i].kind == OC_CONFIG_TEXT && oc_json_peek(j) != OC_JSON_STRING)
         oc_json_skip(j);
     else if (member[i].kind == OC_CONFIG_TEXT && oc_json_string(j, &text))

@@ -666,7 +666,7 @@ static void layers_without_a_count_are_divided_by_their_means(void **state)
     assert_null(t_profile_text("[{\"name\": \"a\", \"timeMs\": 3}]", NULL, &e));
 }
 
-/* 3 / 1.5 = 2, 10 / 1 = 10: the digits do not tell which. */
+/* 3 / 1.5 = 2, 10 / 1 = 10: which of the two is unknown. */
 static void layers_whose_means_disagree_have_no_runs(void **state)
 {
     (void)state;
