@@ -2,8 +2,8 @@
 #include "base/xml_read.h"
 
 #include <errno.h>
+#include <libxml/SAX2.h>
 #include <libxml/parser.h>
-#include <libxml/xmlreader.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -15,18 +15,12 @@
 
 #define FUNCTIONS(X)                                                                                         \
     X(init, xmlInitParser)                                                                                   \
-    X(reader_for_memory, xmlReaderForMemory)                                                                 \
-    X(reader_free, xmlFreeTextReader)                                                                        \
-    X(reader_on_error, xmlTextReaderSetStructuredErrorHandler)                                               \
-    X(reader_read, xmlTextReaderRead)                                                                        \
-    X(reader_node_type, xmlTextReaderNodeType)                                                               \
-    X(reader_is_empty, xmlTextReaderIsEmptyElement)                                                          \
-    X(reader_name, xmlTextReaderConstName)                                                                   \
-    X(reader_value, xmlTextReaderConstValue)                                                                 \
-    X(reader_next_attribute, xmlTextReaderMoveToNextAttribute)                                               \
-    X(reader_to_element, xmlTextReaderMoveToElement)                                                         \
-    X(reader_node, xmlTextReaderCurrentNode)                                                                 \
-    X(line_of, xmlGetLineNo)
+    X(parser_new, xmlCreatePushParserCtxt)                                                                   \
+    X(parser_options, xmlCtxtUseOptions)                                                                     \
+    X(parser_read, xmlParseChunk)                                                                            \
+    X(parser_stop, xmlStopParser)                                                                            \
+    X(parser_free, xmlFreeParserCtxt)                                                                        \
+    X(line, xmlSAX2GetLineNumber)
 struct library {
     void *handle;
     FUNCTIONS(OC_LIBRARY_MEMBER)
@@ -42,7 +36,7 @@ static const struct oc_library_table libxml2 = {
     .n_symbol = OC_COUNT(symbols),
 };
 
-/* libxml2 initialises itself with its first reader, which must not happen in several threads at once. */
+/* libxml2 initialises itself with its first parser, which must not happen in several threads at once. */
 static void set_up(void)
 {
     struct library lib;
@@ -92,7 +86,8 @@ int oc_xml_version(char *version, size_t version_cap, char *file, size_t file_ca
 struct oc_xml {
     const struct oc_xml_format *format;
     struct library lib;
-    xmlTextReaderPtr parser;
+    xmlParserCtxtPtr parser;
+    bool failed; /* *err is filled: later events are ignored */
     struct oc_arena *arena;
     void *user;
     struct oc_err *err;
@@ -210,44 +205,58 @@ int oc_xml_fail(const struct oc_xml *x, const char *fmt, ...)
 
 /* ---- the parser's events ---------------------------------------------------------------------------- */
 
-static bool in_list(const char *list, const char *word)
+/* Position of a word in a list, UINT32_MAX: not in it. */
+static uint32_t position_in(const char *list, const char *word)
 {
     struct words w = {.list = list};
-    while (xml_read_next_word(&w))
+    for (uint32_t i = 0; xml_read_next_word(&w); i++)
         if (is_word(&w, word))
-            return true;
-    return false;
+            return i;
+    return UINT32_MAX;
 }
 
-static int check_required(const struct oc_xml *x, const struct oc_xml_elem *e, const char *list)
+static int check_required(const struct oc_xml *x, uint32_t given, const char *list)
 {
     struct words w = {.list = list};
-    while (xml_read_next_word(&w))
-        if (!value_of_word(e, &w))
+    for (uint32_t i = 0; xml_read_next_word(&w); i++)
+        if (!(given >> i & 1))
             return oc_xml_fail(x, "missing %.*s", (int)w.n, w.word);
     return 0;
 }
 
-static int read_attributes(struct oc_xml *x, struct oc_xml_elem *e)
+/* As libxml2 passes an attribute. The value is not terminated. */
+struct sax_attribute {
+    const xmlChar *name, *prefix, *uri, *value, *end;
+};
+
+static int add_attribute(struct oc_xml *x, struct oc_xml_elem *e, const struct sax_attribute *a,
+                         uint32_t *given)
 {
     const struct oc_xml_spec *s = &x->format->spec[e->kind];
-    int more;
-    errno = 0;
-    while ((more = x->lib.reader_next_attribute(x->parser)) == 1) {
-        const char *name = (const char *)x->lib.reader_name(x->parser);
-        const char *value = (const char *)x->lib.reader_value(x->parser);
-        oc_check_memory(errno);
-        if (!name || !value || e->n_attr == OC_XML_MAX_ATTR)
-            return oc_xml_fail(x, "too many attributes");
-        if (!in_list(s->required, name) && !in_list(s->optional, name))
-            return oc_xml_fail(x, "unknown attribute '%.60s'", name);
-        size_t n = strlen(value);
-        if (n == 0 || n > OC_XML_MAX_VALUE)
-            return oc_xml_fail(x, "attribute '%.60s' %s", name, n ? "is longer than 1000 bytes" : "is empty");
-        e->attr[e->n_attr++] = (struct oc_xml_attr){oc_strdup(x->arena, name), oc_strdup(x->arena, value)};
-    }
-    x->lib.reader_to_element(x->parser);
-    return more < 0 ? -1 : check_required(x, e, s->required);
+    const char *name = (const char *)a->name;
+    size_t n = (size_t)(a->end - a->value);
+    uint32_t at = a->prefix ? UINT32_MAX : position_in(s->required, name);
+    if (e->n_attr == OC_XML_MAX_ATTR)
+        return oc_xml_fail(x, "too many attributes");
+    if (a->prefix)
+        return oc_xml_fail(x, "unknown attribute '%.40s%s%.60s'", (const char *)a->prefix, name ? ":" : "",
+                           name ? name : "");
+    if (at == UINT32_MAX && position_in(s->optional, name) == UINT32_MAX)
+        return oc_xml_fail(x, "unknown attribute '%.60s'", name);
+    if (n == 0 || n > OC_XML_MAX_VALUE)
+        return oc_xml_fail(x, "attribute '%.60s' %s", name, n ? "is longer than 1000 bytes" : "is empty");
+    *given |= at < 32 ? 1u << at : 0;
+    e->attr[e->n_attr++] = (struct oc_xml_attr){name, oc_strndup(x->arena, (const char *)a->value, n)};
+    return 0;
+}
+
+static int read_attributes(struct oc_xml *x, struct oc_xml_elem *e, const struct sax_attribute *a, size_t n)
+{
+    uint32_t given = 0;
+    for (size_t i = 0; i < n; i++)
+        if (add_attribute(x, e, &a[i], &given))
+            return -1;
+    return check_required(x, given, x->format->spec[e->kind].required);
 }
 
 /* Of the root: every format has the attribute. */
@@ -269,10 +278,9 @@ static int end_element(struct oc_xml *x)
     return rc;
 }
 
-static uint32_t current_line(struct oc_xml *x)
+static uint32_t current_line(const struct oc_xml *x)
 {
-    xmlNodePtr node = x->lib.reader_node(x->parser);
-    long line = node ? x->lib.line_of(node) : 0;
+    int line = x->lib.line(x->parser);
     return line > 0 ? (uint32_t)line : 1;
 }
 
@@ -286,9 +294,8 @@ static uint32_t xml_read_find_kind(const struct oc_xml *x, const char *name)
     return kind;
 }
 
-static int start_element(struct oc_xml *x)
+static int start_element(struct oc_xml *x, const char *name, const struct sax_attribute *a, size_t n)
 {
-    const char *name = (const char *)x->lib.reader_name(x->parser);
     uint32_t line = current_line(x), kind = xml_read_find_kind(x, name);
     if (kind == x->format->n_spec || x->depth == OC_XML_MAX_DEPTH) {
         char context[320], what[120];
@@ -297,32 +304,62 @@ static int start_element(struct oc_xml *x)
         return fail_at(x, line, context, what);
     }
     const struct oc_xml_spec *s = &x->format->spec[kind];
-    bool empty = x->lib.reader_is_empty(x->parser) == 1;
     struct oc_xml_elem *e = &x->stack[x->depth++];
     *e = (struct oc_xml_elem){.kind = kind, .line = line};
-    if (read_attributes(x, e) || (x->depth == 1 && check_version(x, e)) || (s->start && s->start(x->user, e)))
+    if (read_attributes(x, e, a, n) || (x->depth == 1 && check_version(x, e)))
         return -1;
-    return empty ? end_element(x) : 0;
+    return s->start ? s->start(x->user, e) : 0;
 }
 
-static int handle_node(struct oc_xml *x)
+static bool goes_on(const struct oc_xml *x)
 {
-    switch (x->lib.reader_node_type(x->parser)) {
-    case XML_READER_TYPE_ELEMENT:
-        return start_element(x);
-    case XML_READER_TYPE_END_ELEMENT:
-        return end_element(x);
-    case XML_READER_TYPE_COMMENT:
-    case XML_READER_TYPE_PROCESSING_INSTRUCTION:
-    case XML_READER_TYPE_WHITESPACE:
-    case XML_READER_TYPE_SIGNIFICANT_WHITESPACE:
-        return 0;
-    case XML_READER_TYPE_TEXT:
-    case XML_READER_TYPE_CDATA:
-        return fail_at(x, current_line(x), "", "text outside of attributes");
-    default:
-        return fail_at(x, current_line(x), "", "document types and entities are not allowed");
-    }
+    return !x->failed && !x->complaint[0];
+}
+
+static void stop_if(struct oc_xml *x, int rc)
+{
+    if (!rc)
+        return;
+    x->failed = true;
+    x->lib.parser_stop(x->parser);
+}
+
+static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_space,
+                     const xmlChar **space, int n, int n_default, const xmlChar **attribute)
+{
+    struct oc_xml *x = user;
+    const struct sax_attribute xmlns = {.prefix = (const xmlChar *)"xmlns",
+                                        .name = n_space ? space[0] : NULL},
+                               *first = (const struct sax_attribute *)(const void *)attribute;
+    (void)prefix, (void)uri, (void)n_default;
+    if (goes_on(x))
+        stop_if(x, start_element(x, (const char *)name, n_space ? &xmlns : first, n_space ? 1 : (size_t)n));
+}
+
+static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+    struct oc_xml *x = user;
+    (void)name, (void)prefix, (void)uri;
+    if (goes_on(x))
+        stop_if(x, end_element(x));
+}
+
+static void on_text(void *user, const xmlChar *s, int n)
+{
+    struct oc_xml *x = user;
+    int i = 0;
+    while (i < n && oc_is_space((char)s[i]))
+        i++;
+    if (i < n && goes_on(x))
+        stop_if(x, fail_at(x, current_line(x), "", "text outside of attributes"));
+}
+
+static void on_reference(void *user, const xmlChar *name)
+{
+    struct oc_xml *x = user;
+    (void)name;
+    if (goes_on(x))
+        stop_if(x, fail_at(x, current_line(x), "", "document types and entities are not allowed"));
 }
 
 #if LIBXML_VERSION >= 21200
@@ -339,29 +376,6 @@ static void on_xml_error(void *user, xmlErrorPtr e)
     while (n && (x->complaint[n - 1] == '\n' || x->complaint[n - 1] == ' '))
         x->complaint[--n] = '\0';
     x->complaint_line = e->line;
-}
-
-/* libxml2 does not report every failed allocation as an error, but malloc sets errno. */
-static int xml_read_node(struct oc_xml *x)
-{
-    errno = 0;
-    int more = x->lib.reader_read(x->parser);
-    oc_check_memory(errno);
-    return more;
-}
-
-static int read_nodes(struct oc_xml *x)
-{
-    int more;
-    while ((more = xml_read_node(x)) == 1 && !x->complaint[0])
-        if (handle_node(x))
-            return -1;
-    if (more != 0 || x->complaint[0]) {
-        char what[sizeof(x->complaint) + 32];
-        snprintf(what, sizeof(what), "not well-formed: %s", x->complaint[0] ? x->complaint : "parser error");
-        return fail_at(x, x->complaint_line > 0 ? (uint32_t)x->complaint_line : 1, "", what);
-    }
-    return 0;
 }
 
 static uint32_t xml_read_line_at(const char *text, const char *place)
@@ -398,23 +412,48 @@ static int check_text(const struct oc_xml *x, const char *text, size_t n)
     const char *doctype = oc_find(text, n, "<!DOCTYPE", 9);
     if (doctype)
         return fail_at(x, xml_read_line_at(text, doctype), "", "document types and entities are not allowed");
+    while (oc_is_space(text[n - 1]))
+        n--;
+    if (text[n - 1] != '>') /* libxml2 passes an element on before it sees the end of its tag */
+        return fail_at(x, xml_read_line_at(text, text + n), "",
+                       "not well-formed: the file does not end with a tag");
     return 0;
 }
 
-static int xml_read_parse(struct oc_xml *x, const void *data, size_t n)
+/* libxml2 does not report every failed allocation as an error, but malloc sets errno. */
+static int parse_document(struct oc_xml *x, const char *data, size_t n)
 {
-    const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS |
-                        XML_PARSE_COMPACT | XML_PARSE_IGNORE_ENC;
+    errno = 0;
+    int rc = x->lib.parser_read(x->parser, data, (int)n, 1);
+    oc_check_memory(errno);
+    if (x->failed)
+        return -1;
+    if (rc == 0 && !x->complaint[0])
+        return 0;
+    char what[sizeof(x->complaint) + 32];
+    snprintf(what, sizeof(what), "not well-formed: %s", x->complaint[0] ? x->complaint : "parser error");
+    return fail_at(x, x->complaint_line > 0 ? (uint32_t)x->complaint_line : 1, "", what);
+}
+
+static int xml_read_parse(struct oc_xml *x, const char *data, size_t n)
+{
+    xmlSAXHandler events = {.initialized = XML_SAX2_MAGIC,
+                            .startElementNs = on_start,
+                            .endElementNs = on_end,
+                            .characters = on_text,
+                            .cdataBlock = on_text,
+                            .reference = on_reference,
+                            .serror = on_xml_error};
     if (open_library(&x->lib, x->err))
         return oc_err_prefix(x->err, "cannot read '%s'", x->path);
     errno = 0;
-    x->parser = x->lib.reader_for_memory(data, (int)n, NULL, "UTF-8", options);
+    x->parser = x->lib.parser_new(&events, x, NULL, 0, NULL);
     oc_check_memory(errno);
     int rc = -1;
     if (x->parser) {
-        x->lib.reader_on_error(x->parser, on_xml_error, x);
-        rc = read_nodes(x);
-        x->lib.reader_free(x->parser);
+        x->lib.parser_options(x->parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
+        rc = parse_document(x, data, n);
+        x->lib.parser_free(x->parser);
     } else {
         rc = fail_at(x, 1, "", "libxml2 could not create a parser");
     }

@@ -137,7 +137,7 @@ static const struct {
          PEAK("f64", " isa=\"avx2\" cores=\"1\"",
               "value=\"64\" unit=\"GFLOP/s\" basis=\"measured\" source=\"ds\""),
      10, "vector f64: 64 operations per cycle and core; the limit of avx2 is 16"},
-    {18, "</hwdb", 19, "not well-formed"}, /* the end of the file */
+    {18, "</hwdb", 18, "not well-formed: the file does not end with a tag"},
 };
 
 struct file {
