@@ -41,8 +41,8 @@ result 'every GPU figure that is wrong by a tenth is found' "$(python3 tests/sup
 scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
 while IFS='|' read -r rule edit; do
-    sed "$edit" hwdb/nvidia.xml >"$scratch"
-    cmp -s hwdb/nvidia.xml "$scratch" && result "schema: $rule" 'the edit has no effect'
+    sed "$edit" hwdb/nvidia-ampere.xml >"$scratch"
+    cmp -s hwdb/nvidia-ampere.xml "$scratch" && result "schema: $rule" 'the edit has no effect'
     case $(validate "$scratch") in
     *'fails to validate'*) result "schema: $rule" '' ;;
     *) result "schema: $rule" 'accepted' ;;
@@ -57,13 +57,13 @@ a peak must be marked dense or sparse|s/ dense="yes"//
 a peak must have a clock|s/ clock="boost"//
 values must be plain numbers|s/value="19.5"/value="1.95e1"/
 unknown attributes are rejected|s/ vendor="NVIDIA"/ vendor="NVIDIA" price="1"/
-unknown elements are rejected|s/<alias name="v100"\/>/<nick name="v100"\/>/
+unknown elements are rejected|s/<alias name="a100"\/>/<nick name="v100"\/>/
 version must be known|s/version="1"/version="9"/
 a device without a base must have a vendor|s/ vendor="NVIDIA"//
 power must be in watts|s/ unit="W"/ unit="kW"/
 unknown clocks are rejected|s/ clock="boost"/ clock="fast"/
 EOF
 # Derived devices need no vendor, kind or unit.
-sed 's|</hwdb>|<device id="heir" name="Heir" base="t4" sku="x"/></hwdb>|' hwdb/nvidia.xml >"$scratch"
+sed 's|</hwdb>|<device id="heir" name="Heir" base="a10" sku="x"/></hwdb>|' hwdb/nvidia-ampere.xml >"$scratch"
 result 'schema: a derived device may inherit everything' "$(validate "$scratch" | grep -v ' validates$')"
 finish

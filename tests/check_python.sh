@@ -60,7 +60,7 @@ for name, digest, size in listed:
     found = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     if found != digest or len(data) != int(size):
         print(name)
-wanted = ("onnxcost/py.typed", "onnxcost/hwdb/nvidia.xml", "onnxcost/hwdb/hwdb.rng", "onnxcost/libonnxcost.so.0")
+wanted = ("onnxcost/py.typed", "onnxcost/hwdb/nvidia-ampere.xml", "onnxcost/hwdb/hwdb.rng", "onnxcost/libonnxcost.so.0")
 print(*[name for name in wanted if name not in [row[0] for row in listed]])
 END
 result 'the files are those of its record' "$(grep . "$work/log")"

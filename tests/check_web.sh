@@ -87,7 +87,7 @@ node "$wasm" scan --files-from "$work/list" -f ndjson 2>&1 | rows >"$work/wasm"
 cmp -s "$work/native" "$work/wasm" || problems="$problems
 scan: $(diff "$work/native" "$work/wasm" | head -n 2 | cut -c 1-300)"
 same hw list
-same hw lint hwdb/nvidia.xml
+same hw lint hwdb/nvidia-ampere.xml
 head -c 40000 "$zoo/resnet50.onnx" >"$work/page/cut.onnx"
 same "$work/page/cut.onnx"
 same "$work/absent.onnx"

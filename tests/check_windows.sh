@@ -94,7 +94,7 @@ same estimate "$zoo/resnet50.onnx" --hw a100-sxm4-40gb -f json
 same llm "$zoo/llama_1b_q4.onnx" --hw a100-sxm4-40gb -f json
 same "$zoo/resnet50.onnx" --opr-name '/layer1.*conv\d'
 same hw list
-same hw lint hwdb/nvidia.xml
+same hw lint hwdb/nvidia-ampere.xml
 head -c 40000 "$zoo/resnet50.onnx" >"$work/cut.onnx"
 same "$work/cut.onnx"
 same "$work/absent.onnx"

@@ -1,9 +1,10 @@
 """Peaks, DRAM bandwidths and L2 sizes of GPUs, computed without the hardware files: units x operations per cycle of the
 architecture x clock. Prints a line per figure that differs, per class without a rate and per tensor class that is missing.
 
-usage: peak_rules.py HWDB            checks HWDB/nvidia.xml, amd.xml and intel.xml
+usage: peak_rules.py HWDB            checks HWDB/nvidia-*.xml, amd.xml and intel.xml
        peak_rules.py HWDB --typos    multiplies each figure by 1.1 and by 0.9 in turn and prints those that go unnoticed"""
 import copy
+import glob
 import sys
 import xml.etree.ElementTree as xml
 
@@ -198,11 +199,15 @@ def unnoticed(device, row):
                 yield f"{name} times {factor}"
 
 
+def devices(pattern):
+    return [device for path in sorted(glob.glob(pattern)) for device in xml.parse(path).getroot().findall("device")]
+
+
 def main():
     rows = {line.split()[0]: line.split()[1:] for line in DEVICES.split("\n") if line}
     check = unnoticed if sys.argv[2:] == ["--typos"] else problems
-    for name in ("nvidia", "amd", "intel"):
-        for device in xml.parse(f"{sys.argv[1]}/{name}.xml").getroot().findall("device"):
+    for name in ("nvidia-*", "amd", "intel"):
+        for device in devices(f"{sys.argv[1]}/{name}.xml"):
             found, row = device.get("id"), rows.pop(device.get("id"), None)
             if row:
                 for text in check(device, row):

@@ -6,7 +6,7 @@ usage: published_rules.py BINARY ZOO TABLES HWDB [--rows]    prints a table (lin
 TABLES: files, separated by commas. Rows "own" were measured by this project and have no URL.
 
 The lower bound is computed a second time, from the counts of operators and the peaks in the device files alone."""
-import collections, csv, io, json, math, subprocess, sys
+import collections, csv, glob, io, json, math, subprocess, sys
 import xml.etree.ElementTree as xml
 
 binary, zoo, tables, hwdb = sys.argv[1:5]
@@ -68,7 +68,7 @@ UNIT = {'GFLOP/s': 1e9, 'TFLOP/s': 1e12, 'PFLOP/s': 1e15, 'GOP/s': 1e9, 'TOP/s':
 
 def device_figures():
     out = {}
-    for device in xml.parse(hwdb + '/nvidia.xml').getroot().findall('device'):
+    for device in (d for path in glob.glob(hwdb + '/nvidia-*.xml') for d in xml.parse(path).getroot().findall('device')):
         peak = collections.defaultdict(float)
         for p in device.iter('peak'):
             peak[p.get('class')] = max(peak[p.get('class')], float(p.get('value')) * UNIT[p.get('unit')])
