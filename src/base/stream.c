@@ -1,10 +1,16 @@
-/* Byte streams in windows: plain files, gzip (zlib), and text through text_filter.c. */
+/* Byte streams in windows: plain files, gzip (zlib, or ISA-L where it is installed), and text through text_filter.c. */
 #include "base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#ifdef __has_include
+#if __has_include(<isa-l/igzip_lib.h>)
+#include <isa-l/igzip_lib.h>
+#define HAVE_ISAL 1
+#endif
+#endif
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -19,6 +25,7 @@
 
 struct oc_gz {
     z_stream z;
+    struct isal *isal; /* NULL: zlib inflates */
     const char *src;
     size_t src_n;
     char *buf; /* the window is n bytes from buf + at */
@@ -32,6 +39,101 @@ static bool is_gz(const void *src, size_t n)
     return src && n >= 3 && memcmp(src, "\x1f\x8b\x08", 3) == 0;
 }
 
+/* ---- ISA-L: inflates about twice as fast as zlib -------------------------------------------------------- */
+
+#define ISAL_FROM_BYTES ((size_t)1 << 18) /* below, loading the library takes longer than it saves */
+
+#ifdef HAVE_ISAL
+#define FUNCTIONS(X)                                                                                         \
+    X(init, isal_inflate_init)                                                                               \
+    X(reset, isal_inflate_reset)                                                                             \
+    X(inflate, isal_inflate)
+struct library {
+    void *handle;
+    FUNCTIONS(OC_LIBRARY_MEMBER)
+};
+static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
+
+static const struct oc_library_table library = {
+    .name = "ISA-L",
+    .use = "large gzip files",
+    .package = "libisal2",
+    .soname = {"libisal.so.2"},
+    .symbol = symbols,
+    .n_symbol = OC_COUNT(symbols),
+};
+
+struct isal {
+    struct library lib;
+    struct inflate_state state;
+};
+
+static struct isal *isal_open(size_t n)
+{
+    struct library lib;
+    if (n < ISAL_FROM_BYTES || oc_library_open(&library, &lib, NULL))
+        return NULL;
+    struct isal *x = oc_xmalloc(sizeof(*x));
+    x->lib = lib;
+    lib.init(&x->state);
+    x->state.crc_flag = ISAL_GZIP;
+    return x;
+}
+
+static void isal_close(struct isal *x)
+{
+    if (x)
+        oc_library_close(&x->lib);
+    free(x);
+}
+
+static bool isal_next_member(struct isal *x)
+{
+    x->lib.reset(&x->state);
+    return true;
+}
+
+/* As inflate() of zlib. */
+static int isal_step(struct isal *x, z_stream *z)
+{
+    struct inflate_state *s = &x->state;
+    s->next_in = (uint8_t *)(uintptr_t)z->next_in;
+    s->avail_in = z->avail_in;
+    s->next_out = z->next_out;
+    s->avail_out = z->avail_out;
+    int rc = x->lib.inflate(s);
+    z->next_in = s->next_in;
+    z->avail_in = s->avail_in;
+    z->next_out = s->next_out;
+    z->avail_out = s->avail_out;
+    return rc != ISAL_DECOMP_OK ? Z_DATA_ERROR : s->block_state == ISAL_BLOCK_FINISH ? Z_STREAM_END : Z_OK;
+}
+#else
+static struct isal *isal_open(size_t n)
+{
+    (void)n;
+    return NULL;
+}
+
+static void isal_close(struct isal *x)
+{
+    (void)x;
+}
+
+static bool isal_next_member(struct isal *x)
+{
+    return x != NULL;
+}
+
+static int isal_step(struct isal *x, z_stream *z)
+{
+    (void)x;
+    return inflate(z, Z_NO_FLUSH);
+}
+#endif
+
+/* ---- inflating ------------------------------------------------------------------------------------------ */
+
 struct oc_gz *oc_gz_open(const void *src, size_t n)
 {
     struct oc_gz *g = oc_xcalloc(1, sizeof(*g));
@@ -40,7 +142,8 @@ struct oc_gz *oc_gz_open(const void *src, size_t n)
     g->cap = 2 * STEP_BYTES;
     g->buf = oc_xmalloc(g->cap);
     g->z.next_in = (Bytef *)(uintptr_t)src;
-    if (inflateInit2(&g->z, 15 + 16) != Z_OK)
+    g->isal = isal_open(n);
+    if (!g->isal && inflateInit2(&g->z, 15 + 16) != Z_OK)
         oc_out_of_memory(STEP_BYTES);
     return g;
 }
@@ -49,7 +152,9 @@ void oc_gz_close(struct oc_gz *g)
 {
     if (!g)
         return;
-    inflateEnd(&g->z);
+    if (!g->isal)
+        inflateEnd(&g->z);
+    isal_close(g->isal);
     free(g->buf);
     free(g);
 }
@@ -73,7 +178,7 @@ static bool next_member(struct oc_gz *g)
         return false;
     }
     g->z.next_in = (Bytef *)(uintptr_t)(g->src + done);
-    return inflateReset(&g->z) == Z_OK;
+    return g->isal ? isal_next_member(g->isal) : inflateReset(&g->z) == Z_OK;
 }
 
 /* Inflates into the free part of the buffer until it is full or the data ends. */
@@ -86,7 +191,7 @@ static void inflate_step(struct oc_gz *g, size_t room)
         uInt before = g->z.avail_out;
         g->z.avail_in = (uInt)(left > INPUT_BYTES ? INPUT_BYTES : left);
         oc_os_need(g->z.next_in, g->z.avail_in);
-        int rc = inflate(&g->z, Z_NO_FLUSH);
+        int rc = g->isal ? isal_step(g->isal, &g->z) : inflate(&g->z, Z_NO_FLUSH);
         if (rc == Z_MEM_ERROR)
             oc_out_of_memory(STEP_BYTES);
         if (rc == Z_STREAM_END) {

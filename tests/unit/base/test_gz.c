@@ -111,16 +111,18 @@ static void damaged_checksum_or_length_is_an_error(void **state)
     for (size_t i = 0; i < OC_COUNT(size); i++)
         for (unsigned pause = 0; pause < 40; pause += 20) {
             struct packed p = {.n = 0};
-            char why[160], want[160];
+            char why[160], zlib[160],
+                isal[160]; /* ISA-L reads the whole trailer before it compares the CRC */
             add_member(&p, 3);
             add_member(&p, size[i]);
             add_member(&p, 70);
             for (size_t back = 1; back <= 8; back++) { /* bytes of the length, then those of the CRC */
                 p.gz[p.end[1] - back] ^= 0x40;
                 assert_int_equal(read_gz(&p, p.n_gz, pause, why), 3 + size[i]);
-                snprintf(want, sizeof(want), "gzip data damaged (compressed offset %zu)",
+                snprintf(isal, sizeof(isal), "gzip data damaged (compressed offset %zu)", p.end[1]);
+                snprintf(zlib, sizeof(zlib), "gzip data damaged (compressed offset %zu)",
                          p.end[1] - (back > 4 ? 4 : 0));
-                assert_string_equal(why, want);
+                assert_string_equal(why, strcmp(why, isal) == 0 ? isal : zlib);
                 p.gz[p.end[1] - back] ^= 0x40;
             }
             assert_int_equal(read_gz(&p, p.n_gz, pause, why), p.n);
