@@ -237,20 +237,9 @@ int oc_remote_check(const struct oc_file *f, struct oc_err *err)
     X(perform, curl_easy_perform)                                                                            \
     X(info, curl_easy_getinfo)                                                                               \
     X(text, curl_easy_strerror)
-struct library {
-    void *handle;
-    FUNCTIONS(OC_LIBRARY_MEMBER)
-};
-static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_library_table curl = {
-    .name = "libcurl",
-    .use = "URLs",
-    .package = "libcurl4",
-    .soname = {"libcurl.so.4", "libcurl-gnutls.so.4"},
-    .symbol = symbols,
-    .n_symbol = OC_COUNT(symbols),
-};
+OC_LIBRARY(curl, FUNCTIONS, .name = "libcurl", .use = "URLs", .package = "libcurl4",
+           .soname = {"libcurl.so.4", "libcurl-gnutls.so.4"});
 
 #define PIECE_BYTES ((uint64_t)1 << 16) /* of pages; the smallest request */
 #define AHEAD_BYTES ((uint64_t)2 << 20) /* the largest one, when a file is read from one end to the other */

@@ -63,11 +63,7 @@ int oc_os_check_processes(const char *what, struct oc_err *err);
  * the library's header.
  *
  *   #define FUNCTIONS(X) X(open, sqlite3_open_v2) X(step, sqlite3_step)
- *   struct library {
- *       void *handle;
- *       FUNCTIONS(OC_LIBRARY_MEMBER)
- *   };
- *   static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)}; */
+ *   OC_LIBRARY(sqlite, FUNCTIONS, .name = "libsqlite3", ...);      struct library; table of the library */
 
 #define OC_LIBRARY_TEXT_OF(function)        #function
 #define OC_LIBRARY_TEXT(function)           OC_LIBRARY_TEXT_OF(function)
@@ -79,6 +75,14 @@ int oc_os_check_processes(const char *what, struct oc_err *err);
 #endif
 #define OC_LIBRARY_SYMBOL(member, function)                                                                  \
     {OC_LIBRARY_TEXT(function), offsetof(struct library, member) OC_LIBRARY_ADDRESS(function)},
+#define OC_LIBRARY(table, FUNCTIONS, ...)                                                                    \
+    struct library {                                                                                         \
+        void *handle;                                                                                        \
+        FUNCTIONS(OC_LIBRARY_MEMBER)                                                                         \
+    };                                                                                                       \
+    static const struct oc_library_symbol symbols_of_library[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};             \
+    static const struct oc_library_table table = {                                                           \
+        .symbol = symbols_of_library, .n_symbol = OC_COUNT(symbols_of_library), __VA_ARGS__}
 
 struct oc_library_symbol {
     const char *name;

@@ -48,31 +48,22 @@ static bool is_gz(const void *src, size_t n)
     X(init, isal_inflate_init)                                                                               \
     X(reset, isal_inflate_reset)                                                                             \
     X(inflate, isal_inflate)
-struct library {
-    void *handle;
-    FUNCTIONS(OC_LIBRARY_MEMBER)
-};
-static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_library_table library = {
-    .name = "ISA-L",
-    .use = "large gzip files",
-    .package = "libisal2",
-    .soname = {"libisal.so.2"},
-    .symbol = symbols,
-    .n_symbol = OC_COUNT(symbols),
-};
+OC_LIBRARY(isal, FUNCTIONS, .name = "ISA-L", .use = "large gzip files", .package = "libisal2",
+           .soname = {"libisal.so.2"});
 
 struct isal {
     struct library lib;
     struct inflate_state state;
 };
 
+/* NULL: not installed, or not worth it. */
 static struct isal *isal_open(size_t n)
 {
     struct library lib;
-    if (n < ISAL_FROM_BYTES || oc_library_open(&library, &lib, NULL))
+    if (n < ISAL_FROM_BYTES || oc_library_open(&isal, &lib, NULL))
         return NULL;
+    oc_library_close(&lib); /* it stays loaded */
     struct isal *x = oc_xmalloc(sizeof(*x));
     x->lib = lib;
     lib.init(&x->state);
@@ -80,23 +71,12 @@ static struct isal *isal_open(size_t n)
     return x;
 }
 
-static void isal_close(struct isal *x)
-{
-    if (x)
-        oc_library_close(&x->lib);
-    free(x);
-}
-
-static bool isal_next_member(struct isal *x)
-{
-    x->lib.reset(&x->state);
-    return true;
-}
-
-/* As inflate() of zlib. */
+/* As inflate() of zlib, but begins another member by itself. */
 static int isal_step(struct isal *x, z_stream *z)
 {
     struct inflate_state *s = &x->state;
+    if (s->block_state == ISAL_BLOCK_FINISH)
+        x->lib.reset(s);
     s->next_in = (uint8_t *)(uintptr_t)z->next_in;
     s->avail_in = z->avail_in;
     s->next_out = z->next_out;
@@ -113,16 +93,6 @@ static struct isal *isal_open(size_t n)
 {
     (void)n;
     return NULL;
-}
-
-static void isal_close(struct isal *x)
-{
-    (void)x;
-}
-
-static bool isal_next_member(struct isal *x)
-{
-    return x != NULL;
 }
 
 static int isal_step(struct isal *x, z_stream *z)
@@ -154,7 +124,7 @@ void oc_gz_close(struct oc_gz *g)
         return;
     if (!g->isal)
         inflateEnd(&g->z);
-    isal_close(g->isal);
+    free(g->isal);
     free(g->buf);
     free(g);
 }
@@ -178,7 +148,7 @@ static bool next_member(struct oc_gz *g)
         return false;
     }
     g->z.next_in = (Bytef *)(uintptr_t)(g->src + done);
-    return g->isal ? isal_next_member(g->isal) : inflateReset(&g->z) == Z_OK;
+    return g->isal || inflateReset(&g->z) == Z_OK;
 }
 
 /* Inflates into the free part of the buffer until it is full or the data ends. */

@@ -21,20 +21,10 @@
     X(parser_stop, xmlStopParser)                                                                            \
     X(parser_free, xmlFreeParserCtxt)                                                                        \
     X(line, xmlSAX2GetLineNumber)
-struct library {
-    void *handle;
-    FUNCTIONS(OC_LIBRARY_MEMBER)
-};
-static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_library_table libxml2 = {
-    .name = "libxml2",
-    .use = "XML files",
-    .package = "libxml2",
-    .soname = {"libxml2.so.2", "libxml2.so.16"}, /* 2.14 changed it; the functions used here are in both */
-    .symbol = symbols,
-    .n_symbol = OC_COUNT(symbols),
-};
+OC_LIBRARY(libxml2, FUNCTIONS, .name = "libxml2", .use = "XML files", .package = "libxml2",
+           .soname = {"libxml2.so.2",
+                      "libxml2.so.16"}); /* 2.14 changed it; the functions used here are in both */
 
 /* libxml2 initialises itself with its first parser, which must not happen in several threads at once. */
 static void set_up(void)

@@ -37,35 +37,14 @@
     X(progress, sqlite3_progress_handler)                                                                    \
     X(deserialize, sqlite3_deserialize)                                                                      \
     X(version, sqlite3_libversion)
-struct library {
-    void *handle;
-    FUNCTIONS(OC_LIBRARY_MEMBER)
-    __typeof__(sqlite3_hard_heap_limit64) *heap_limit; /* NULL before SQLite 3.31 */
-};
-static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_library_table sqlite = {
-    .name = "libsqlite3",
-    .use = "SQLite files",
-    .package = "libsqlite3-0",
-    .soname = {"libsqlite3.so.0"},
-    .symbol = symbols,
-    .n_symbol = OC_COUNT(symbols),
-};
-
-static int sqlite_rows_load(struct library *lib, struct oc_err *err)
-{
-    if (oc_library_open(&sqlite, lib, err))
-        return -1;
-    void *heap_limit = oc_library_symbol(lib, "sqlite3_hard_heap_limit64");
-    memcpy(&lib->heap_limit, &heap_limit, sizeof(heap_limit));
-    return 0;
-}
+OC_LIBRARY(sqlite, FUNCTIONS, .name = "libsqlite3", .use = "SQLite files", .package = "libsqlite3-0",
+           .soname = {"libsqlite3.so.0"});
 
 int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
 {
     struct library lib;
-    if (sqlite_rows_load(&lib, err))
+    if (oc_library_open(&sqlite, &lib, err))
         return -1;
     snprintf(version, version_cap, "%s", lib.version());
     oc_library_file((void *)(uintptr_t)lib.version, file, file_cap);
@@ -149,7 +128,11 @@ static bool is_out_of_memory(const struct oc_sqlite *db)
 static bool is_memory_available(const struct oc_sqlite *db)
 {
     free(oc_xmalloc(PLENTY_BYTES));
-    return db->lib.heap_limit && db->lib.heap_limit(-1) == 0;
+    /* the function is missing before SQLite 3.31 */
+    void *found = oc_library_symbol(&db->lib, "sqlite3_hard_heap_limit64");
+    __typeof__(sqlite3_hard_heap_limit64) *heap_limit;
+    memcpy(&heap_limit, &found, sizeof(found));
+    return heap_limit && heap_limit(-1) == 0;
 }
 
 static int fail_broken(struct oc_sqlite *db, struct oc_err *err)
@@ -256,7 +239,7 @@ int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struc
     struct oc_buf uri = {0};
     if (!strcmp(path, "-"))
         path = "/proc/self/fd/0";
-    if (check_file(path, &db->size_bytes, err) || sqlite_rows_load(&db->lib, err))
+    if (check_file(path, &db->size_bytes, err) || oc_library_open(&sqlite, &db->lib, err))
         return sqlite_rows_opened(out, true);
     add_uri(&uri, path);
     bool failed =
@@ -270,7 +253,7 @@ int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_input_limits 
                        struct oc_sqlite **out, struct oc_err *err)
 {
     struct oc_sqlite *db = *out = new_db(limits);
-    if (check_header(data, n, err) || sqlite_rows_load(&db->lib, err))
+    if (check_header(data, n, err) || oc_library_open(&sqlite, &db->lib, err))
         return sqlite_rows_opened(out, true);
     db->size_bytes = n;
     db->copy = oc_xmalloc(n);

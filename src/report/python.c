@@ -293,20 +293,9 @@ double oc_np_min(const double *v, size_t n)
     X(match, pcre2_match)                                                                                    \
     X(message, pcre2_get_error_message)                                                                      \
     X(config, pcre2_config)
-struct library {
-    void *handle;
-    FUNCTIONS(OC_LIBRARY_MEMBER)
-};
-static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_library_table pcre2 = {
-    .name = "PCRE2",
-    .use = "patterns",
-    .package = "libpcre2-8-0",
-    .soname = {"libpcre2-8.so.0"},
-    .symbol = symbols,
-    .n_symbol = OC_COUNT(symbols),
-};
+OC_LIBRARY(pcre2, FUNCTIONS, .name = "PCRE2", .use = "patterns", .package = "libpcre2-8-0",
+           .soname = {"libpcre2-8.so.0"});
 
 struct oc_name_pattern {
     struct library lib;

@@ -33,20 +33,9 @@
     X(filter, worksheet_autofilter)                                                                          \
     X(width, worksheet_set_column)                                                                           \
     X(error_text, lxw_strerror)
-struct library {
-    void *handle;
-    FUNCTIONS(OC_LIBRARY_MEMBER)
-};
-static const struct oc_library_symbol symbols[] = {FUNCTIONS(OC_LIBRARY_SYMBOL)};
 
-static const struct oc_library_table xlsxwriter = {
-    .name = "libxlsxwriter",
-    .use = "spreadsheets",
-    .package = "libxlsxwriter4",
-    .soname = {"libxlsxwriter.so.4"},
-    .symbol = symbols,
-    .n_symbol = OC_COUNT(symbols),
-};
+OC_LIBRARY(xlsxwriter, FUNCTIONS, .name = "libxlsxwriter", .use = "spreadsheets", .package = "libxlsxwriter4",
+           .soname = {"libxlsxwriter.so.4"});
 
 /* Limits of the file format. */
 enum { MOST_ROWS = 1048575, MOST_CHARACTERS = 32767, WIDE = 40, NARROW = 14 };
