@@ -567,18 +567,21 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
     uint64_t before = 0;
     out->fewer = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_node + 1, struct oc_bound_fewer);
     for (uint32_t i = 0; i < k->m->n_node; i++) {
+        const struct oc_node_cost *c = &k->a->cost[i];
+        if (!oc_is_launched(c) && !c->n_hist && !(c->rd_act | c->rd_wt | c->wr))
+            continue; /* most nodes of exported models: they compute shapes, or are views */
         struct oc_work w = whole_work_of_node(k, i);
         if (w.unknown)
             continue;
         bound_add(&all->launches, w.launches);
-        if (!w.bytes && !k->a->cost[i].n_hist)
+        if (!w.bytes && !c->n_hist)
             continue;
         note_fewer(k, i, &w, out);
         fewer_multiplications(k, i, &w);
         bound_add_counts(all, &w);
         bound_add(&all->weight_bytes, w.weight_bytes);
         uint64_t spare = oc_bound_spare_weights(k->a, i);
-        bound_add(&before, k->a->cost[i].rd_wt - spare);
+        bound_add(&before, c->rd_wt - spare);
         out->fewest_experts |= spare > 0 && !k->m->unknown_weights;
     }
     out->weights_stored = k->a->total->const_bytes;

@@ -407,7 +407,7 @@ static void add_prim(struct oc_work *w, const struct oc_node_cost *k, const stru
     }
 }
 
-static bool is_launched(const struct oc_node_cost *k)
+bool oc_is_launched(const struct oc_node_cost *k)
 {
     return !k->alias &&
            (k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE);
@@ -415,7 +415,7 @@ static bool is_launched(const struct oc_node_cost *k)
 
 void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost)
 {
-    if (is_launched(cost))
+    if (oc_is_launched(cost))
         add_count(work, &work->launches, cost->trips);
     if (cost->quality == OC_UNKNOWN) {
         work->unknown = true;

@@ -29,6 +29,7 @@ struct oc_node_cost;
  * conversion, 1 for the rest. FLOP names operations of float types, OP those of integer types. An overflow makes the work
  * unknown. */
 void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost);
+bool oc_is_launched(const struct oc_node_cost *cost); /* not a view, folded or absorbed */
 
 /* Memory levels that serve the bytes. Without caches all go to DRAM. With caches each byte counts at the
  * nearest level that can contain it, which is a lower bound for any run:
