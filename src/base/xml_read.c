@@ -321,9 +321,10 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     const struct sax_attribute xmlns = {.prefix = (const xmlChar *)"xmlns",
                                         .name = n_space ? space[0] : NULL},
                                *first = (const struct sax_attribute *)(const void *)attribute;
-    (void)prefix, (void)uri, (void)n_default;
+    const char *shown = (const char *)(prefix ? prefix : name); /* no element has a prefix */
+    (void)uri, (void)n_default;
     if (goes_on(x))
-        stop_if(x, start_element(x, (const char *)name, n_space ? &xmlns : first, n_space ? 1 : (size_t)n));
+        stop_if(x, start_element(x, shown, n_space ? &xmlns : first, n_space ? 1 : (size_t)n));
 }
 
 static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)

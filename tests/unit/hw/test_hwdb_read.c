@@ -213,6 +213,11 @@ static const struct {
     {23, "</hwdb><hwdb version=\"1\"/>", "not well-formed"},
     {6, "&undeclared;", "line 6: not well-formed"},
     {6, "<alias name=\"&undeclared;\"/>", "line 6: not well-formed"},
+    {6, "<xml:alias name=\"x\"/>", "line 6: device 'a100': unknown element 'xml'"},
+    {6, "<alias name=\"x\" xml:lang=\"en\"/>", "unknown attribute 'xml:lang'"},
+    {6, "<alias xmlns=\"u\" name=\"x\"/>", "unknown attribute 'xmlns'"},
+    {6, "<alias name=\"x\">text</alias>", "text outside of attributes"},
+    {6, "<![CDATA[x]]>", "text outside of attributes"},
     {6, "<alias name=\"\xff\"/>", "not well-formed"},
 };
 
