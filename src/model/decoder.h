@@ -74,8 +74,9 @@ struct oc_quant {
     struct oc_packing *own; /* modules with a packing of their own; -1: as the others */
     uint32_t n_own, groups;
     bool mlx, configured; /* there is `quantization`, `quantization_config` */
-    bool unclear;         /* something in it is not modelled */
-    bool pattern;         /* an exception that may be any of the layers */
+    enum oc_cache_type { OC_CACHE_PLAIN, OC_CACHE_F8, OC_CACHE_OTHER } cache;
+    bool unclear; /* something in it is not modelled */
+    bool pattern; /* an exception that may be any of the layers */
 };
 
 struct oc_decoder {
@@ -93,6 +94,8 @@ struct oc_decoder {
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
     int dtype;              /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
     bool dtype_known;       /* the file says it */
+    int cache_dtype;        /* of keys and values in the cache; 0: dtype */
+    bool other_cache;       /* the file says another type, which is not modelled */
     int packed_dtype;       /* of the experts, and with packs_all of the other layers; 0: dtype */
     bool packs_all, scaled; /* scaled: with a scale for so many rows and columns (0: all) */
     int64_t scale_rows, scale_columns;
@@ -113,9 +116,12 @@ void oc_quant_read(struct oc_quant *q, struct oc_json *j, bool mlx);
 /* With the sizes, experts and types of the decoder known. */
 void oc_quant_apply(const struct oc_quant *q, struct oc_decoder *d);
 
-/* Reads and checks the text of a config.json; lists and texts are in the arena. OC_EUNSUPPORTED: another kind
- * of model, or a part that is not built. source: begins messages, "config.json". */
-int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
+#define OC_MODELOPT_CONFIG "hf_quant_config.json" /* says how ModelOpt quantized the weights next to it */
+
+/* Reads and checks the text of a config.json; lists and texts are in the arena. modelopt: of OC_MODELOPT_CONFIG,
+ * n 0: none; it counts if config has no quantization. OC_EUNSUPPORTED: another kind of model, or a part that is
+ * not built. source: begins messages, "config.json". */
+int oc_decoder_read(const char *source, struct oc_str config, struct oc_str modelopt, struct oc_arena *arena,
                     struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err);
 
 /* Warns of a quantization that is not modelled. stored: the types of the weights are known. */

@@ -25,6 +25,7 @@ struct family {
     int64_t interval;                          /* every so many layers attention is not linear */
     bool plain_out;                            /* attention_bias is not of the output projection */
     bool halves;                               /* intermediate_size is the sum of both halves of the MLP */
+    bool norm_option;                          /* queries and keys have norms only with use_qk_norm */
 };
 
 #define BIASES (OC_DEC_QKV_BIAS | OC_DEC_OUT_BIAS | OC_DEC_MLP_BIAS)
@@ -51,6 +52,7 @@ static const struct family families[] = {
     {.type = "qwen3", .gguf = "qwen3", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
     {.type = "qwen3_vl_text", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION, .head = 128},
     {.type = "qwen3_moe", .gguf = "qwen3moe", .traits = OC_DEC_QK_NORM | OC_DEC_WINDOW_OPTION},
+    {.type = "qwen3_vl_moe_text", .traits = OC_DEC_QK_NORM},
     {.type = "gemma", .gguf = "gemma", .traits = GEMMA, .head = 256},
     {.type = "gemma2",
      .gguf = "gemma2",
@@ -77,6 +79,14 @@ static const struct family families[] = {
     {.type = "deepseek_v2", .gguf = "deepseek2", .traits = OC_DEC_LATENT},
     {.type = "deepseek_v3", .gguf = "deepseek2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
     {.type = "kimi_k2", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
+    {.type = "glm4_moe_lite", .traits = OC_DEC_LATENT | OC_DEC_CORRECTION},
+    {.type = "glm4_moe",
+     .traits = OC_DEC_QK_NORM | OC_DEC_CORRECTION,
+     .plain_out = true,
+     .norm_option = true},
+    {.type = "dots1", .traits = OC_DEC_QK_NORM | OC_DEC_CORRECTION},
+    {.type = "ernie4_5_moe", .traits = OC_DEC_CORRECTION | OC_DEC_TIED},
+    {.type = "minimax_m2", .traits = OC_DEC_QK_NORM_WIDE | OC_DEC_CORRECTION, .head = 128},
     {.type = "olmo2", .gguf = "olmo2", .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE},
     {.type = "olmo3",
      .traits = OC_DEC_POST_NORM | OC_DEC_NO_PRE_NORM | OC_DEC_QK_NORM_WIDE,
@@ -89,6 +99,7 @@ static const struct family families[] = {
     {.type = "ernie4_5", .traits = OC_DEC_TIED},
     {.type = "seed_oss"},
     {.type = "glm", .plain_out = true},
+    {.type = "glm4", .traits = OC_DEC_POST_NORM, .plain_out = true},
     {.type = "phimoe", .traits = OC_DEC_LAYER_NORM},
     {.type = "stablelm", .traits = OC_DEC_LAYER_NORM},
     {.type = "gptj", .traits = GPT_J, .mlp = 4},
@@ -151,7 +162,7 @@ struct members {
     struct oc_arena *arena;
     const char *type, *inner_type, *dtype, *act;
     int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions, window, window_step;
-    int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step;
+    int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step, last;
     int64_t q_rank, kv_rank, nope, rope, v_head;
     int64_t segments, interval, key_heads, value_heads, key_head, value_head, kernel;
     int64_t rotated; /* elements of a head */
@@ -167,6 +178,7 @@ struct members {
     bool other_layers;  /* and some without attention */
     bool vision;        /* images are described too */
     bool only_mlp;      /* some layers are listed as having no experts */
+    bool modelopt; /* the file is ModelOpt's, next to config.json: its `quantization` is not that of MLX */
 };
 
 #define AT(field) offsetof(struct members, field)
@@ -198,6 +210,12 @@ static const struct oc_config_member table[] = {
     {"first_k_dense_replace", OC_CONFIG_NUMBER, AT(dense)},
     {"decoder_sparse_step", OC_CONFIG_NUMBER, AT(expert_step)},
     {"moe_layer_freq", OC_CONFIG_NUMBER, AT(expert_step)},
+    {"moe_num_experts", OC_CONFIG_NUMBER, AT(experts)},
+    {"moe_k", OC_CONFIG_NUMBER, AT(active)},
+    {"moe_num_shared_experts", OC_CONFIG_NUMBER, AT(shared)},
+    {"moe_layer_start_index", OC_CONFIG_NUMBER, AT(dense)},
+    {"moe_layer_end_index", OC_CONFIG_NUMBER, AT(last)},
+    {"moe_layer_interval", OC_CONFIG_NUMBER, AT(expert_step)},
     {"q_lora_rank", OC_CONFIG_NUMBER, AT(q_rank)},
     {"kv_lora_rank", OC_CONFIG_NUMBER, AT(kv_rank)},
     {"qk_nope_head_dim", OC_CONFIG_NUMBER, AT(nope)},
@@ -288,6 +306,19 @@ static void read_layer_types(struct members *m, struct oc_json *j)
         }
 }
 
+/* Layers without experts are built at the start only. */
+static void read_mlp_types(struct members *m, struct oc_json *j)
+{
+    struct oc_str s;
+    int64_t n = 0, dense = 0;
+    for (oc_json_enter(j); oc_json_item(j); n++)
+        if (oc_json_string(j, &s) && oc_str_eq(s, "dense")) {
+            m->only_mlp |= dense < n;
+            dense++;
+        }
+    m->dense = dense;
+}
+
 /* A multimodal model has its decoder in text_config: kept, to be read last. */
 static void keep_text_config(struct members *m, struct oc_json *j)
 {
@@ -302,16 +333,22 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth)
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         enum oc_json_type type = oc_json_peek(j);
         bool object = type == OC_JSON_OBJECT, array = type == OC_JSON_ARRAY,
-             mlx = oc_str_eq(key, "quantization");
+             quantization = oc_str_eq(key, "quantization");
         m->vision |= object && oc_str_eq(key, "vision_config");
-        if (object && (mlx || oc_str_eq(key, "quantization_config")))
-            oc_quant_read(&m->quant, j, mlx);
+        if (m->modelopt && !quantization) {
+            oc_json_skip(j);
+            continue;
+        }
+        if (object && (quantization || oc_str_eq(key, "quantization_config")))
+            oc_quant_read(&m->quant, j, quantization && !m->modelopt);
         else if (object && oc_str_eq(key, "rope_parameters") && depth < MAX_NESTED)
             read_object(m, j, depth + 1);
         else if (object && oc_str_eq(key, "text_config"))
             keep_text_config(m, j);
         else if (array && oc_str_eq(key, "layer_types"))
             read_layer_types(m, j);
+        else if (array && oc_str_eq(key, "mlp_layer_types"))
+            read_mlp_types(m, j);
         else if (array && oc_str_eq(key, "mlp_only_layers"))
             for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
                 m->only_mlp = true;
@@ -404,8 +441,10 @@ static int experts(const struct members *m, struct oc_decoder *d, struct oc_err 
         m->shared > 0 && m->shared <= MAX_EXPERTS ? m->shared * d->expert_mlp : given(m->shared_mlp, 0);
     d->dense = given(m->dense, 0);
     d->expert_step = given(m->expert_step, 1);
-    if (m->only_mlp)
-        return oc_fail(err, OC_EUNSUPPORTED, "mlp_only_layers is not supported");
+    if (m->only_mlp || (m->last >= 0 && m->last < d->layers - 1))
+        return oc_fail(err, OC_EUNSUPPORTED, "%s is not supported",
+                       m->only_mlp ? "a layer without experts after one with them (mlp_only_layers)"
+                                   : "moe_layer_end_index");
     if (d->dense > d->layers || d->shared_mlp > MAX_WIDTH)
         return oc_fail(err, OC_EFORMAT, "first_k_dense_replace or the shared experts are out of range");
     return need("the number of experts", d->experts, MAX_EXPERTS, err) ||
@@ -498,6 +537,8 @@ static void traits(const struct members *m, const struct family *f, struct oc_de
         d->traits |= OC_DEC_TWO_NORMS;
     if (m->parallel == 0)
         d->traits &= ~(unsigned)(OC_DEC_PARALLEL | OC_DEC_TWO_NORMS);
+    if (m->qk_norm == 0 || (f->norm_option && m->qk_norm < 0))
+        d->traits &= ~(unsigned)(OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE);
     d->relu = m->act && strstr(m->act, "relu");
     d->gelu = m->act && strstr(m->act, "gelu");
 }
@@ -526,9 +567,9 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_decod
     return latent(m, d, err) || windows(m, f, arena, d, err) || linear_layers(m, f, arena, d, err) ? -1 : 0;
 }
 
-static int read_text_of(struct members *m, const void *data, size_t n, struct oc_err *err)
+static int read_text_of(struct members *m, struct oc_str text, struct oc_err *err)
 {
-    struct oc_stream *s = oc_stream_mem(data, n);
+    struct oc_stream *s = oc_stream_mem(text.s, text.n);
     struct oc_json *j = oc_json_open(s);
     uint64_t at = 0;
     read_object(m, j, 0);
@@ -542,15 +583,25 @@ static int read_text_of(struct members *m, const void *data, size_t n, struct oc
     return bad ? -1 : 0;
 }
 
-int oc_decoder_read(const char *source, const void *data, size_t n, struct oc_arena *arena,
+static int read_modelopt(struct members *m, struct oc_str text, struct oc_err *err)
+{
+    if (!text.n || m->quant.configured || m->quant.mlx)
+        return 0;
+    m->modelopt = true;
+    if (read_text_of(m, text, err))
+        return oc_err_prefix(err, OC_MODELOPT_CONFIG);
+    m->quant.configured = m->quant.algo != NULL; /* null: only the cache */
+    return 0;
+}
+
+int oc_decoder_read(const char *source, struct oc_str config, struct oc_str modelopt, struct oc_arena *arena,
                     struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err)
 {
     struct members m = {.arena = arena, .rotary = -1};
     oc_config_unset(table, OC_COUNT(table), &m);
     oc_quant_init(&m.quant, arena);
-    if (read_text_of(&m, data, n, err) ||
-        (m.text_config.n && read_text_of(&m, m.text_config.s, m.text_config.n, err)) ||
-        take(&m, arena, out, err))
+    if (read_text_of(&m, config, err) || (m.text_config.n && read_text_of(&m, m.text_config, err)) ||
+        read_modelopt(&m, modelopt, err) || take(&m, arena, out, err))
         return oc_err_prefix(err, "%s", source);
     out->part = m.text_config.n > 0 || m.vision;
     if (out->part)

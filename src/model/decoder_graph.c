@@ -539,7 +539,7 @@ static void caches(struct decoder_graph *g, struct oc_messages *list, const char
                                         latent ? "latent"
                                         : part ? "value"
                                                : "key"),
-                             d->dtype, dim);
+                             d->cache_dtype ? d->cache_dtype : d->dtype, dim);
 }
 
 /* States of linear attention: of a fixed size. */

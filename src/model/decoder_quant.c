@@ -72,11 +72,13 @@ static bool is_matrix(const char *module)
     return false;
 }
 
-/* A module that stays as it is. Last layers, routers and other modalities do so anyway; of a pattern it is not
+/* A module that stays as it is. Norms, last layers, routers and other modalities do so anyway; of a pattern it is not
  * certain what it matches. */
 static void read_exception(struct oc_quant *q, struct oc_str name)
 {
-    static const char *const anyway[] = {"lm_head", "router", "vis", "audio", "multi_modal", "mtp", "embed"};
+    static const char *const anyway[] = {"lm_head", "router",      "vis",
+                                         "audio",   "multi_modal", "mtp",
+                                         "embed",   "norm",        "e_score_correction_bias"};
     const char *text = oc_strndup(q->arena, name.s, name.n);
     bool stays = strstr(text, "gate") && !strstr(text, "gate_");
     for (size_t i = 0; i < OC_COUNT(anyway) && !stays; i++)
@@ -133,6 +135,20 @@ static void read_sparsity(struct oc_quant *q, struct oc_json *j)
             oc_json_skip(j);
 }
 
+/* Of the cache: an object as of weights, or the name of an algorithm; null: as computed. */
+static void read_cache(struct oc_quant *q, struct oc_json *j)
+{
+    struct oc_quant own = {.arena = q->arena, .bits = -1};
+    struct oc_str name = {0};
+    bool object = oc_json_peek(j) == OC_JSON_OBJECT;
+    if (object)
+        read_members(&own, j, MAX_NESTED);
+    else if (!oc_json_string(j, &name))
+        return;
+    bool f8 = object ? own.bits == 8 && own.type && !strcmp(own.type, "float") : oc_str_eq(name, "FP8");
+    q->cache = f8 ? OC_CACHE_F8 : OC_CACHE_OTHER;
+}
+
 static bool read_part(struct oc_quant *q, struct oc_json *j, struct oc_str key, unsigned depth)
 {
     static const char *const lists[] = {"ignore", "modules_to_not_convert", "ignored_layers",
@@ -155,6 +171,8 @@ static bool read_part(struct oc_quant *q, struct oc_json *j, struct oc_str key, 
         read_members(q, j, depth + 1);
     else if (object && oc_str_eq(key, "input_activations"))
         read_activations(q, j);
+    else if (depth == 0 && (oc_str_eq(key, "kv_cache_scheme") || oc_str_eq(key, "kv_cache_quant_algo")))
+        read_cache(q, j);
     else if (object && oc_str_eq(key, "sparsity_config"))
         read_sparsity(q, j);
     else if (object && (oc_str_eq(key, "dynamic") || oc_str_eq(key, "extra_config") ||
@@ -339,8 +357,9 @@ static bool quant_apply(const struct oc_quant *q, struct oc_decoder *d)
     d->own = q->own;
     if (q->mlx)
         return mlx_weights(q, d);
-    for (size_t i = 0; q->method && i < OC_COUNT(methods); i++)
-        if (!strcmp(q->method, methods[i].method)) {
+    const char *method = q->method ? q->method : q->algo ? "modelopt" : "";
+    for (size_t i = 0; i < OC_COUNT(methods); i++)
+        if (!strcmp(method, methods[i].method)) {
             d->dtype = d->dtype_known || methods[i].apply == gptq ? d->dtype : OC_DT_BFLOAT16;
             bool all = methods[i].apply != mxfp4;
             return methods[i].apply(q, d) && !(all && q->pattern) &&
@@ -351,13 +370,17 @@ static bool quant_apply(const struct oc_quant *q, struct oc_decoder *d)
 
 void oc_quant_apply(const struct oc_quant *q, struct oc_decoder *d)
 {
+    bool grouped = !(d->traits & OC_DEC_LATENT);
+    d->cache_dtype = q->cache == OC_CACHE_F8 && grouped ? OC_DT_FLOAT8E4M3FN : 0;
+    d->other_cache = q->cache == OC_CACHE_OTHER || (q->cache && !grouped);
     struct oc_decoder plain = *d;
-    if (!q->method && !q->mlx && !q->configured)
-        return;
-    if (quant_apply(q, d))
+    if ((!q->method && !q->mlx && !q->configured) || quant_apply(q, d))
         return;
     *d = plain;
-    d->other_quantization = q->method ? q->method : q->mlx ? "quantization" : "quantization_config";
+    d->other_quantization = q->method ? q->method
+                            : q->mlx  ? "quantization"
+                            : q->algo ? q->algo
+                                      : "quantization_config";
 }
 
 void oc_decoder_note_quantization(const struct oc_decoder *d, bool stored, struct oc_diags *diags)
@@ -371,4 +394,7 @@ void oc_decoder_note_quantization(const struct oc_decoder *d, bool stored, struc
                         : "this quantization is not modelled: weights are counted as %s; bounds count no "
                           "bytes of them; safetensors files give the types of floats",
                     type);
+    if (d->other_cache)
+        oc_diag_add(diags, OC_WARNING, "W-quantization", "kv_cache_scheme",
+                    "this type of the cache is not modelled: it is counted as %s, also in bounds", type);
 }

@@ -82,10 +82,26 @@ static bool has_integers(const struct source *s)
     return false;
 }
 
+static int close_file(struct source *s, struct oc_file *f, int rc)
+{
+    rc = oc_remote_check(f, s->err) ? -1 : rc;
+    oc_file_unmap(f);
+    return rc;
+}
+
 static int build_decoder(struct source *s, const char *name, const void *config, size_t n)
 {
     struct oc_decoder d;
-    if (oc_decoder_read(name, config, n, &s->m->arena, &s->m->diags, &d, s->err))
+    struct oc_str text = oc_str(config, n), modelopt = {0};
+    struct oc_file beside;
+    bool found = !strcmp(name, CONFIG) && !oc_str_has(text, "\"quantization") &&
+                 oc_beside_map(s->m, OC_MODELOPT_CONFIG, &beside);
+    if (found) {
+        oc_os_need(beside.data, beside.size_bytes);
+        modelopt = oc_str((const char *)beside.data, beside.size_bytes);
+    }
+    int rc = oc_decoder_read(name, text, modelopt, &s->m->arena, &s->m->diags, &d, s->err);
+    if ((found ? close_file(s, &beside, rc) : rc) != 0)
         return -1;
     oc_decoder_note_quantization(&d, s->stored.n > 0, &s->m->diags);
     s->m->unknown_weights = d.other_quantization && (!s->stored.n || has_integers(s));
@@ -104,13 +120,6 @@ static void note_no_weights(struct source *s, const char *where)
 }
 
 /* ---- safetensors ------------------------------------------------------------------------------------ */
-
-static int close_file(struct source *s, struct oc_file *f, int rc)
-{
-    rc = oc_remote_check(f, s->err) ? -1 : rc;
-    oc_file_unmap(f);
-    return rc;
-}
 
 /* With the config.json in the folder of the weights; without one, or with one of another kind of model, the
  * weights alone. */

@@ -31,7 +31,8 @@ static bool is_small(const struct oc_buf *config, struct oc_arena *arena)
     struct oc_diags diags = {.arena = arena};
     struct oc_decoder d;
     struct oc_err err = {0};
-    bool fine = oc_decoder_read("GGUF", config->data, config->n, arena, &diags, &d, &err) == 0;
+    bool fine = oc_decoder_read("GGUF", oc_str(config->data, config->n), (struct oc_str){0}, arena, &diags,
+                                &d, &err) == 0;
     oc_diags_free(&diags);
     if (!fine && strstr(err.msg, "damaged"))
         abort();

@@ -31,7 +31,8 @@ def rotary_bytes(config):
         return 0
     heads = config["num_attention_heads"]
     head = config.get("qk_rope_head_dim") or config.get("head_dim") or config["hidden_size"] // heads
-    rotary = int(head * (config.get("rotary_pct") or config.get("partial_rotary_factor") or 1))
+    share = config.get("rotary_pct") or config.get("partial_rotary_factor") or 1
+    rotary = config.get("rotary_dim") or int(head * share)
     width = 4 if config.get("torch_dtype", config.get("dtype")) == "float32" else 2
     return 2 * config.get("max_position_embeddings", 2048) * (rotary // 2) * width
 

@@ -402,6 +402,11 @@ static void quantizations_have_the_bytes_of_their_formats(void **state)
         {QUANT("\"quant_method\":\"fp8\",\"activation_scheme\":\"static\""), 8, 7 * 4},
         {QUANT("\"quant_method\":\"fbgemm_fp8\",\"modules_to_not_convert\":[\"lm_head\"]"), 8, 512 * 4},
         {QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\""), 8, 7 * 4},
+        {QUANT("\"quant_algo\":\"FP8\",\"producer\":{\"name\":\"modelopt\"}"), 8, 7 * 4},
+        {QUANT("\"quant_method\":\"fp8\",\"modules_to_not_convert\":[\"lm_head\",\"model.layers.0.input_"
+               "layernorm\","
+               "\"model.layers.0.mlp.gate\",\"e_score_correction_bias\"]"),
+         8, 7 * 4},
         {QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\",\"group_size\":16"), 4, 36864 / 16},
         {QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"nvfp4-pack-quantized\"," GROUP(
              "\"num_bits\":4,\"type\":\"float\",\"strategy\":\"tensor_group\",\"group_size\":16")),
@@ -425,6 +430,62 @@ static void quantizations_have_the_bytes_of_their_formats(void **state)
         if (plain - constant_bytes(row[i].text) !=
             12 * (uint64_t)(36864 * 2 - 36864 * row[i].bits / 8 - row[i].scales))
             fail_msg("%s: %llu", row[i].text, (unsigned long long)constant_bytes(row[i].text));
+}
+
+/* 12 layers, 2 tensors of 2 heads of 16 elements a token: 2 bytes each, or 1. */
+static void a_quantized_cache_has_its_own_type(void **state)
+{
+    (void)state;
+#define CACHE(text) QUANT("\"quant_method\":\"fp8\"," text)
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+        int warnings;
+    } row[] = {
+        {CACHE("\"kv_cache_scheme\":null"), 1536, 0},
+        {CACHE("\"kv_cache_quant_algo\":null"), 1536, 0},
+        {CACHE("\"kv_cache_quant_algo\":\"FP8\""), 768, 0},
+        {CACHE("\"kv_cache_scheme\":{\"dynamic\":false,\"num_bits\":8,\"type\":\"float\"}"), 768, 0},
+        {CACHE("\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"int\"}"), 1536, 1},
+        {CACHE("\"kv_cache_quant_algo\":\"NVFP4\""), 1536, 1},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_model *m = load_config(row[i].text);
+        const struct oc_diag *diag;
+        struct oc_llm *l;
+        assert_int_equal(oc_model_diags(m, &diag), row[i].warnings);
+        assert_int_equal(oc_llm_make(m, NULL, &l, NULL), 0);
+        if (oc_llm_facts(l)->kv_bytes_per_token != row[i].bytes)
+            fail_msg("%s: %llu", row[i].text, (unsigned long long)oc_llm_facts(l)->kv_bytes_per_token);
+        oc_llm_free(l);
+        oc_model_free(m);
+    }
+}
+
+static uint64_t parameters(const char *text)
+{
+    struct oc_model *m = load_config(text);
+    struct oc_analysis *a;
+    assert_int_equal(oc_analyze(m, NULL, &a, NULL), 0);
+    uint64_t n = a->total->params;
+    oc_analysis_free(a);
+    oc_model_free(m);
+    return n;
+}
+
+#define EXPERTS SIZES(64, 128, 3, 4, 2, 100) ",\"head_dim\":16,\"num_experts\":4,\"num_experts_per_tok\":2"
+
+/* The first of 3 layers has no experts; norms of 16 elements for queries and keys. */
+static void layers_and_norms_follow_their_options(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parameters(TYPE("glm4_moe") EXPERTS ",\"first_k_dense_replace\":1}"),
+        parameters(TYPE("glm4_moe") EXPERTS ",\"mlp_layer_types\":[\"dense\",\"sparse\",\"sparse\"]}"));
+    assert_int_equal(parameters(TYPE("glm4_moe") EXPERTS ",\"use_qk_norm\":true}"),
+                     parameters(TYPE("glm4_moe") EXPERTS "}") + 3 * 2 * 16);
+    assert_int_equal(parameters(TYPE("minimax_m2") EXPERTS "}"),
+                     parameters(TYPE("minimax_m2") EXPERTS ",\"use_qk_norm\":false}") + 3 * (64 + 32));
 }
 
 /* A projection of 64 * 128 weights of two layers stays as it is. */
@@ -573,6 +634,9 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
         {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":5}", "num_experts_per_tok"},
         {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":1,\"mlp_only_layers\":[1]}",
          "mlp_only_layers"},
+        {TYPE("glm4_moe") EXPERTS ",\"mlp_layer_types\":[\"sparse\",\"dense\",\"sparse\"]}",
+         "mlp_only_layers"},
+        {TYPE("ernie4_5_moe") EXPERTS ",\"moe_layer_end_index\":1}", "moe_layer_end_index"},
         {TYPE("deepseek_v3") SMALL "}", "kv_lora_rank"},
         {TYPE("deepseek_v3") SMALL ",\"q_lora_rank\":99999999999}", "q_lora_rank is out of range"},
         {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":1,\"first_k_dense_replace\":13}",
@@ -636,6 +700,8 @@ int main(void)
         cmocka_unit_test(quantized_types_have_their_bytes),
         cmocka_unit_test(mlx_packs_embeddings_and_the_last_layer),
         cmocka_unit_test(quantizations_have_the_bytes_of_their_formats),
+        cmocka_unit_test(a_quantized_cache_has_its_own_type),
+        cmocka_unit_test(layers_and_norms_follow_their_options),
         cmocka_unit_test(modules_that_are_not_converted_keep_their_type),
         cmocka_unit_test(experts_are_packed_too),
         cmocka_unit_test(bounds_count_no_weights_of_unknown_types),

@@ -556,8 +556,9 @@ static void write_text(struct folder *f, const char *name, const char *text)
 
 static void remove_folder(struct folder *f)
 {
-    static const char *const names[] = {"config.json", "model.safetensors.index.json", "a.safetensors",
-                                        "b.safetensors", "model.safetensors"};
+    static const char *const names[] = {
+        "config.json",   "hf_quant_config.json", "model.safetensors.index.json",
+        "a.safetensors", "b.safetensors",        "model.safetensors"};
     for (size_t i = 0; i < OC_COUNT(names); i++)
         unlink(in_folder(f, names[i]));
     assert_int_equal(rmdir(f->path), 0);
@@ -661,6 +662,40 @@ static void warning_of_a_quantization_says_how_weights_are_counted(void **state)
     remove_folder(&f);
 }
 
+/* Of ModelOpt: the quantization is in a file next to a config.json that does not say it. */
+static void quantization_of_modelopt_is_read_next_to_config(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int warnings;
+        bool known, smaller;
+    } row[] = {
+        {"{\"producer\":{},\"quantization\":{\"quant_algo\":null}}", 0, true, false},
+        {"{\"quantization\":{\"quant_algo\":\"FP8\",\"exclude_modules\":[\"lm_head\"]}}", 0, true, true},
+        {"{\"quantization\":{\"quant_algo\":\"W4A8_AWQ\"},\"hidden_size\":2}", 1, false, false},
+    };
+    struct folder f = make_folder();
+    write_text(&f, "config.json", SMALL_CONFIG);
+    struct loaded plain = load_path(in_folder(&f, "config.json"));
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        write_text(&f, "hf_quant_config.json", row[i].text);
+        struct loaded l = load_path(in_folder(&f, "config.json"));
+        assert_int_equal(warnings(l.m, "W-quantization"), row[i].warnings);
+        assert_int_equal(l.m->unknown_weights, !row[i].known);
+        assert_int_equal(l.a->total->params, plain.a->total->params);
+        assert_int_equal(l.a->total->const_bytes < plain.a->total->const_bytes, row[i].smaller);
+        unload(&l);
+    }
+    unload(&plain);
+    struct oc_model *m = NULL;
+    struct oc_err err;
+    write_text(&f, "hf_quant_config.json", "{\"quantization\":{");
+    assert_int_equal(oc_model_load(in_folder(&f, "config.json"), NULL, &m, &err), -1);
+    assert_non_null(strstr(err.msg, "hf_quant_config.json"));
+    remove_folder(&f);
+}
+
 static void index_is_compared_with_its_files(void **state)
 {
     (void)state;
@@ -751,6 +786,7 @@ int main(void)
         cmocka_unit_test(tensors_beyond_the_limit_are_refused),
         cmocka_unit_test(folder_has_the_graph_of_its_config_and_the_types_of_its_files),
         cmocka_unit_test(warning_of_a_quantization_says_how_weights_are_counted),
+        cmocka_unit_test(quantization_of_modelopt_is_read_next_to_config),
         cmocka_unit_test(index_is_compared_with_its_files),
         cmocka_unit_test(index_cannot_name_files_elsewhere),
         cmocka_unit_test(config_of_another_kind_leaves_the_weights),
