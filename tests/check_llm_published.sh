@@ -21,6 +21,16 @@ for bits in 8 4; do # a scale for each row; scales and zero points for 32 weight
     config "llama-2-70b-int$bits" 8192 28672 80 64 8 32000 "$quantization"
 done
 config llama-3-8b 4096 14336 32 32 8 128256
+for algorithm in FP8 NVFP4; do # with a cache of FP8
+    quantization="\"quant_algo\": \"$algorithm\", \"kv_cache_quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\"]"
+    config "llama-3-8b-${algorithm,,}" 4096 14336 32 32 8 128256 "$quantization"
+    config "llama-3-70b-${algorithm,,}" 8192 28672 80 64 8 128256 "$quantization"
+done
+cat >"$work/qwen3-30b-a3b-nvfp4.json" <<END
+{"model_type": "qwen3_moe", "head_dim": 128, "hidden_size": 2048, "intermediate_size": 6144, "moe_intermediate_size": 768,
+"num_attention_heads": 32, "num_experts": 128, "num_experts_per_tok": 8, "num_hidden_layers": 48, "num_key_value_heads": 4,
+"vocab_size": 151936, "torch_dtype": "bfloat16", "quantization_config": {$quantization}}
+END
 cat >"$work/deepseek-v3.json" <<'END'
 {"model_type": "deepseek_v3", "first_k_dense_replace": 3, "hidden_size": 7168, "intermediate_size": 18432, "kv_lora_rank": 512,
 "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1, "num_attention_heads": 128,
