@@ -29,23 +29,9 @@ static const struct oc_op *row_of(const struct oc_node *n)
     return oc_op_find(n->domain, n->op_type, n->opset);
 }
 
-static const struct oc_tensor *constant_of(const struct oc_model *m, uint32_t value)
-{
-    for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
-        const struct oc_value *v = &m->value[value];
-        const struct oc_node *n = v->producer != OC_NONE ? &m->node[v->producer] : NULL;
-        const struct oc_tensor *t = v->constant ? v->constant : n ? oc_node_constant(n) : NULL;
-        if (t)
-            return t;
-        bool keeps = n && n->n_in && (!strcmp(n->op_type, "DequantizeLinear") || !strcmp(n->op_type, "Cast"));
-        value = keeps ? n->in[0] : OC_NONE;
-    }
-    return NULL;
-}
-
 static int64_t dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
 {
-    const struct oc_tensor *t = slot < n->n_in && n->in[slot] != OC_NONE ? constant_of(m, n->in[slot]) : NULL;
+    const struct oc_tensor *t = slot < n->n_in ? oc_value_constant(m, n->in[slot]) : NULL;
     axis += t && axis < 0 ? (int)t->rank : 0;
     return t && axis >= 0 && axis < (int)t->rank ? t->dim[axis] : 0;
 }
@@ -72,7 +58,7 @@ static int64_t by_reshape(const struct oc_model *m, const struct oc_node *n, con
 {
     if (strcmp(n->op_type, "Reshape") != 0 || n->n_in < 2 || n->in[1] == OC_NONE || axis == 0)
         return 0;
-    const struct oc_tensor *t = constant_of(m, n->in[1]);
+    const struct oc_tensor *t = oc_value_constant(m, n->in[1]);
     struct oc_tensor_bytes b;
     uint64_t product = 1;
     if (!t || t->dtype != OC_DT_INT64 || t->elements < 2 || t->elements > 16 ||

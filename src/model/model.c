@@ -74,6 +74,20 @@ const struct oc_tensor *oc_node_constant(const struct oc_node *n)
     return a && a->type == OC_ATTR_TENSOR ? oc_attr_tensor_at(a, 0) : NULL;
 }
 
+const struct oc_tensor *oc_value_constant(const struct oc_model *m, uint32_t value)
+{
+    static const char keep[] = " Identity Cast QuantizeLinear DequantizeLinear ";
+    for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
+        const struct oc_value *v = &m->value[value];
+        const struct oc_node *n = v->producer != OC_NONE ? &m->node[v->producer] : NULL;
+        const struct oc_tensor *t = v->constant ? v->constant : n ? oc_node_constant(n) : NULL;
+        if (t)
+            return t;
+        value = n && n->n_in && oc_set_has(keep, n->op_type, strlen(n->op_type)) ? n->in[0] : OC_NONE;
+    }
+    return NULL;
+}
+
 const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap)
 {
     (void)m;

@@ -197,6 +197,9 @@ const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i);
 bool oc_node_is_constant(const struct oc_node *n); /* of the operator Constant */
 /* The dense tensor of a Constant node; NULL: another node, or another kind of value. */
 const struct oc_tensor *oc_node_constant(const struct oc_node *n);
+/* The constant that a value is, or whose shape it has: after Identity, Cast, QuantizeLinear, DequantizeLinear.
+ * NULL: none. */
+const struct oc_tensor *oc_value_constant(const struct oc_model *m, uint32_t value);
 
 /* Where a node of PyTorch's exporter comes from: module and call of the program. NULL: not recorded. */
 struct oc_origin {

@@ -269,20 +269,9 @@ struct follow {
 /* Dimension `axis` of a constant, also after nodes that keep its shape; 0: unknown. */
 static uint64_t constant_dim(const struct oc_model *m, uint32_t value, int64_t axis)
 {
-    for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
-        const struct oc_value *v = &m->value[value];
-        const struct oc_node *n = v->producer != OC_NONE ? &m->node[v->producer] : NULL;
-        const struct oc_tensor *t = v->constant ? v->constant : n ? oc_node_constant(n) : NULL;
-        if (t) {
-            axis += axis < 0 ? t->rank : 0;
-            return axis >= 0 && axis < t->rank ? (uint64_t)t->dim[axis] : 0;
-        }
-        bool keeps = n && n->n_in &&
-                     (!strcmp(n->op_type, "DequantizeLinear") || !strcmp(n->op_type, "Cast") ||
-                      !strcmp(n->op_type, "Identity"));
-        value = keeps ? n->in[0] : OC_NONE;
-    }
-    return 0;
+    const struct oc_tensor *t = oc_value_constant(m, value);
+    axis += t && axis < 0 ? t->rank : 0;
+    return t && axis >= 0 && axis < t->rank ? (uint64_t)t->dim[axis] : 0;
 }
 
 static bool table_rows_carried(const struct follow *f, const struct oc_node *n, uint32_t slot)

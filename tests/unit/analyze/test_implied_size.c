@@ -122,6 +122,33 @@ static void weights_decide_open_dimensions(void **state)
     expect_size("Reshape", "float[1,c]", "int64[3]{-1,3,8}", "", 1, 24);
 }
 
+/* Exporters of PyTorch share equal weights by Identity, and keep the fake quantization of training. */
+static void weights_are_found_after_nodes_that_keep_their_shape(void **state)
+{
+    (void)state;
+    static const char *const keeper[] = {"Identity", "Cast", "QuantizeLinear"};
+    for (size_t i = 0; i < OC_COUNT(keeper); i++) {
+        struct made m;
+        struct oc_builder *b = oc_b_new(17);
+        int64_t dim[64];
+        struct oc_input_info in;
+        oc_b_input(b, "x", "float[1,c,9,9]");
+        oc_b_init(b, "w", "float[8,6,3,3]");
+        oc_b_init(b, "s", "float");
+        oc_b_init(b, "zp", "uint8");
+        oc_b_node(b, keeper[i], "keeps", i == 2 ? "w,s,zp" : "w", "v", i == 1 ? "to=1" : "");
+        if (i == 2)
+            oc_b_node(b, "DequantizeLinear", "back", "v,s,zp", "u", "");
+        oc_b_node(b, "Conv", "n", i == 2 ? "x,u" : "x,v", "y", "");
+        oc_b_output(b, "y", "float");
+        analyze(&m, b);
+        assert_true(oc_analysis_input(m.analysis, 0, dim, &in));
+        if (dim[1] != 6 || !strstr(in.assumed, "required by the weights of a Conv"))
+            fail_msg("%s: %lld, %s", keeper[i], (long long)dim[1], in.assumed);
+        drop(&m);
+    }
+}
+
 /* The window does not fit into one element: a longer input is tried. */
 static void lengths_that_do_not_fit_are_revised(void **state)
 {
@@ -238,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_decide_open_dimensions),
+        cmocka_unit_test(weights_are_found_after_nodes_that_keep_their_shape),
         cmocka_unit_test(trees_need_the_features_that_they_compare),
         cmocka_unit_test(sizes_pass_operators_that_keep_the_shape),
         cmocka_unit_test(lengths_that_do_not_fit_are_revised),
