@@ -178,6 +178,7 @@ struct members {
     bool other_layers;  /* and some without attention */
     bool vision;        /* images are described too */
     bool only_mlp;      /* some layers are listed as having no experts */
+    const char *listed; /* a number that is a list, one for each layer */
     bool modelopt; /* the file is ModelOpt's, next to config.json: its `quantization` is not that of MLX */
 };
 
@@ -306,6 +307,20 @@ static void read_layer_types(struct members *m, struct oc_json *j)
         }
 }
 
+static bool is_number(struct oc_str key)
+{
+    size_t i = 0;
+    while (i < OC_COUNT(table) && !oc_str_eq(key, table[i].name))
+        i++;
+    return i < OC_COUNT(table) && table[i].kind == OC_CONFIG_NUMBER;
+}
+
+static void read_listed(struct members *m, struct oc_json *j, struct oc_str key)
+{
+    for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
+        m->listed = oc_strndup(m->arena, key.s, key.n);
+}
+
 /* Layers without experts are built at the start only. */
 static void read_mlp_types(struct members *m, struct oc_json *j)
 {
@@ -352,6 +367,8 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth)
         else if (array && oc_str_eq(key, "mlp_only_layers"))
             for (oc_json_enter(j); oc_json_item(j); oc_json_skip(j))
                 m->only_mlp = true;
+        else if (array && is_number(key))
+            read_listed(m, j, key);
         else if (oc_str_eq(key, "partial_rotary_factor") || oc_str_eq(key, "rotary_pct"))
             oc_json_double(j, &m->rotary);
         else if (!oc_config_read(table, OC_COUNT(table), m, m->arena, j, key))
@@ -556,6 +573,9 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_decod
         return oc_fail(err, OC_EUNSUPPORTED, "ALiBi is not built; export the model to ONNX");
     if (m->qk_norm == 1 && !(d->traits & (OC_DEC_QK_NORM | OC_DEC_QK_NORM_WIDE)))
         return oc_fail(err, OC_EUNSUPPORTED, "norms of queries and keys are not built for '%s'", d->type);
+    if (m->listed)
+        return oc_fail(err, OC_EUNSUPPORTED, "'%.40s' is a list: layers with different sizes are not built",
+                       m->listed);
     traits(m, f, d);
     d->dtype_known = m->dtype;
     d->dtype = m->dtype && !strcmp(m->dtype, "float16")    ? OC_DT_FLOAT16

@@ -643,6 +643,8 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
          "first_k_dense_replace or the shared experts"},
         {TYPE("phi") SMALL ",\"qk_layernorm\":true}", "norms of queries"},
         {TYPE("falcon") SMALL ",\"alibi\":true}", "ALiBi"},
+        {TYPE("llama") SMALL ",\"num_key_value_heads\":[2,4]}", "'num_key_value_heads' is a list"},
+        {TYPE("deepseek") EXPERTS ",\"moe_layer_freq\":[0,1,1]}", "'moe_layer_freq' is a list"},
         {TYPE("bert") SMALL ",\"type_vocab_size\":99999999}", "type_vocab_size"},
         {TYPE("qwen3_next") SMALL ",\"head_dim\":16}", "linear_num_key_heads"},
         {TYPE("qwen3_next") SMALL LINEAR ",\"full_attention_interval\":0}", "full_attention_interval"},
