@@ -29,10 +29,15 @@ static const struct oc_config_member table[] = {
     {"strategy", OC_CONFIG_TEXT, AT(strategy)},
 };
 
+/* The names of a file for images and text have a part more, before or after "model". */
 static struct oc_packing *add_own(struct oc_quant *q, struct oc_str module, int64_t bits)
 {
+    static const char more[] = "language_model.";
     struct oc_packing *p = OC_NEW(q->arena, struct oc_packing);
-    *p = (struct oc_packing){oc_strndup(q->arena, module.s, module.n), bits, -1, q->own};
+    char *name = oc_strndup(q->arena, module.s, module.n), *part = strstr(name, more);
+    if (part)
+        memmove(part, part + sizeof(more) - 1, strlen(part) - sizeof(more) + 2);
+    *p = (struct oc_packing){name, bits, -1, q->own};
     q->own = p;
     q->n_own++;
     return p;
@@ -60,8 +65,8 @@ static bool read_own(struct oc_quant *q, struct oc_json *j, struct oc_str key)
     return true;
 }
 
-static const char *const matrices[] = {"q_proj",  "k_proj",    "v_proj", "o_proj", "gate_proj",
-                                       "up_proj", "down_proj", "fc1",    "fc2"};
+static const char *const matrices[] = {"q_proj",    "k_proj", "v_proj", "o_proj",    "gate_proj", "up_proj",
+                                       "down_proj", "fc1",    "fc2",    "in_proj_a", "in_proj_b"};
 
 static bool is_matrix(const char *module)
 {
@@ -72,13 +77,12 @@ static bool is_matrix(const char *module)
     return false;
 }
 
-/* A module that stays as it is. Norms, last layers, routers and other modalities do so anyway; of a pattern it is not
+/* A module that stays as it is. Norms, convolutions, last layers, routers and other modalities do so anyway; of a pattern it is not
  * certain what it matches. */
 static void read_exception(struct oc_quant *q, struct oc_str name)
 {
-    static const char *const anyway[] = {"lm_head", "router",      "vis",
-                                         "audio",   "multi_modal", "mtp",
-                                         "embed",   "norm",        "e_score_correction_bias"};
+    static const char *const anyway[] = {"lm_head", "router", "vis",  "audio",  "multi_modal",
+                                         "mtp",     "embed",  "norm", "conv1d", "e_score_correction_bias"};
     const char *text = oc_strndup(q->arena, name.s, name.n);
     bool stays = strstr(text, "gate") && !strstr(text, "gate_");
     for (size_t i = 0; i < OC_COUNT(anyway) && !stays; i++)

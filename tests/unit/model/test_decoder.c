@@ -496,6 +496,21 @@ static void modules_that_are_not_converted_keep_their_type(void **state)
              but = constant_bytes(QUANT("\"quant_method\":\"fp8\",\"ignored_layers\":[\"lm_head\","
                                         "\"model.layers.0.mlp.up_proj\",\"model.layers.3.mlp.up_proj\"]"));
     assert_int_equal(but - all, 2 * (64 * 128 - 4));
+    static const char *const name[] = {"language_model.model", "model.language_model"};
+    for (int i = 0; i < 2; i++) { /* of files for images and text */
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 QUANT("\"quant_method\":\"fp8\",\"ignored_layers\":[\"%s.layers.0.mlp.up_proj\"]"), name[i]);
+        assert_int_equal(constant_bytes(text) - all, 64 * 128 - 4);
+    }
+    /* two products of 64 columns and 4 rows in a layer with linear attention */
+#define HYBRID(list)                                                                                         \
+    TYPE("qwen3_5_text")                                                                                     \
+    SIZES(64, 128, 4, 4, 2, 100) LINEAR ",\"quantization_config\":{\"quant_method\":\"fp8\"," list "}}"
+    all = constant_bytes(HYBRID("\"ignored_layers\":[\"model.layers.0.linear_attn.conv1d\"]"));
+    but = constant_bytes(HYBRID("\"ignored_layers\":[\"model.layers.0.linear_attn.in_proj_a\","
+                                "\"model.layers.0.linear_attn.in_proj_b\"]"));
+    assert_int_equal(but - all, 2 * (64 * 4 - 4));
 }
 
 /* 4 experts of 3 * 64 * 128 weights in 12 layers: half a byte, and a scale of 2 bytes for 32. */
