@@ -91,6 +91,7 @@ struct oc_decoder {
     int64_t q_rank, kv_rank, nope, rope, v_head; /* latent attention; q_rank 0: a plain query projection */
     int64_t window;                              /* 0: none */
     uint8_t *windowed, *linear;                  /* by layer; linear NULL: none */
+    uint8_t *unrotated;                          /* by layer: no rotary embedding (NoPE) */
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
     int dtype;              /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
     bool dtype_known;       /* the file says it */

@@ -23,6 +23,8 @@ struct family {
     int64_t heads, kv_heads, head, vocabulary; /* what transformers takes where the file has none */
     int64_t mlp;                               /* times hidden_size; 0: the file says it */
     int64_t interval;                          /* every so many layers attention is not linear */
+    int64_t unrotated;                         /* every so many layers there is no rotary embedding */
+    bool window_rotates;                       /* rotary embedding in layers with a window only */
     bool plain_out;                            /* attention_bias is not of the output projection */
     bool halves;                               /* intermediate_size is the sum of both halves of the MLP */
     bool norm_option;                          /* queries and keys have norms only with use_qk_norm */
@@ -108,11 +110,12 @@ static const struct family families[] = {
      .traits =
          OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_LEARNED | OC_DEC_TIED | OC_DEC_MULTI_QUERY,
      .mlp = 4},
-    {.type = "smollm3", .gguf = "smollm3", .traits = OC_DEC_TIED | OC_DEC_WINDOW_OPTION},
+    {.type = "smollm3", .gguf = "smollm3", .traits = OC_DEC_TIED | OC_DEC_WINDOW_OPTION, .unrotated = 4},
     {.type = "cohere", .gguf = "command-r", .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED},
     {.type = "cohere2",
      .traits = OC_DEC_NORM_NO_BIAS | OC_DEC_PARALLEL | OC_DEC_TIED,
-     .windows = THREE_OF_FOUR},
+     .windows = THREE_OF_FOUR,
+     .window_rotates = true},
     {.type = "starcoder2",
      .gguf = "starcoder2",
      .traits = OC_DEC_LAYER_NORM | BIASES | OC_DEC_PLAIN_MLP | OC_DEC_TIED,
@@ -165,13 +168,13 @@ struct members {
     int64_t experts, active, expert_mlp, shared, shared_mlp, dense, expert_step, last;
     int64_t q_rank, kv_rank, nope, rope, v_head;
     int64_t segments, interval, key_heads, value_heads, key_head, value_head, kernel;
-    int64_t rotated; /* elements of a head */
+    int64_t rotated, unrotated; /* elements of a head; every so many layers none */
     double rotary;
     int8_t alibi, multi_query, new_decoder, bias;
     int8_t tied, attention_bias, qkv_bias, out_bias, mlp_bias, head_bias, use_window, encoder, parallel,
-        qk_norm; /* -1: nothing */
-    uint8_t *windowed;
-    uint32_t n_windowed;
+        qk_norm;                 /* -1: nothing */
+    uint8_t *windowed, *rotates; /* by layer */
+    uint32_t n_windowed, n_rotates;
     struct oc_str text_config; /* the object, n 0: none */
     struct oc_quant quant;
     bool linear_layers; /* layer_types has some with linear attention */
@@ -232,6 +235,7 @@ static const struct oc_config_member table[] = {
     {"ffn_hidden_size", OC_CONFIG_NUMBER, AT(mlp)},
     {"full_attention_interval", OC_CONFIG_NUMBER, AT(interval)},
     {"rotary_dim", OC_CONFIG_NUMBER, AT(rotated)},
+    {"no_rope_layer_interval", OC_CONFIG_NUMBER, AT(unrotated)},
     {"linear_num_key_heads", OC_CONFIG_NUMBER, AT(key_heads)},
     {"linear_num_value_heads", OC_CONFIG_NUMBER, AT(value_heads)},
     {"linear_key_head_dim", OC_CONFIG_NUMBER, AT(key_head)},
@@ -307,6 +311,18 @@ static void read_layer_types(struct members *m, struct oc_json *j)
         }
 }
 
+/* no_rope_layers: 1 where there is a rotary embedding, despite its name. */
+static void read_rotates(struct members *m, struct oc_json *j)
+{
+    m->rotates = OC_NEW_ARRAY(m->arena, MAX_LAYERS, uint8_t);
+    m->n_rotates = 0;
+    for (oc_json_enter(j); oc_json_item(j);) {
+        int64_t v = 1;
+        if (oc_json_i64(j, &v) && m->n_rotates < MAX_LAYERS)
+            m->rotates[m->n_rotates++] = v != 0;
+    }
+}
+
 static bool is_number(struct oc_str key)
 {
     size_t i = 0;
@@ -362,6 +378,8 @@ static void read_object(struct members *m, struct oc_json *j, unsigned depth)
             keep_text_config(m, j);
         else if (array && oc_str_eq(key, "layer_types"))
             read_layer_types(m, j);
+        else if (array && oc_str_eq(key, "no_rope_layers"))
+            read_rotates(m, j);
         else if (array && oc_str_eq(key, "mlp_layer_types"))
             read_mlp_types(m, j);
         else if (array && oc_str_eq(key, "mlp_only_layers"))
@@ -510,6 +528,18 @@ static int windows(const struct members *m, const struct family *f, struct oc_ar
     return 0;
 }
 
+/* With the windows known. */
+static void rotations(const struct members *m, const struct family *f, struct oc_arena *arena,
+                      struct oc_decoder *d)
+{
+    int64_t every = f->unrotated ? given(m->unrotated, f->unrotated) : 0;
+    d->unrotated = OC_NEW_ARRAY(arena, (size_t)d->layers, uint8_t);
+    for (int64_t i = 0; i < d->layers; i++)
+        d->unrotated[i] = f->window_rotates ? !d->windowed[i]
+                          : m->n_rotates    ? i < m->n_rotates && !m->rotates[i]
+                                            : every > 0 && (i + 1) % every == 0;
+}
+
 static int linear_layers(const struct members *m, const struct family *f, struct oc_arena *arena,
                          struct oc_decoder *d, struct oc_err *err)
 {
@@ -584,7 +614,10 @@ static int take(const struct members *m, struct oc_arena *arena, struct oc_decod
     if (sizes(m, f, d, err) || experts(m, d, err))
         return -1;
     oc_quant_apply(&m->quant, d);
-    return latent(m, d, err) || windows(m, f, arena, d, err) || linear_layers(m, f, arena, d, err) ? -1 : 0;
+    if (latent(m, d, err) || windows(m, f, arena, d, err))
+        return -1;
+    rotations(m, f, arena, d);
+    return linear_layers(m, f, arena, d, err);
 }
 
 static int read_text_of(struct members *m, struct oc_str text, struct oc_err *err)

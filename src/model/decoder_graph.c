@@ -77,7 +77,7 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
 {
     const struct oc_decoder *d = g->d;
     int64_t q_width = d->heads * d->head, kv_width = d->kv_heads * d->head;
-    bool bias = d->traits & OC_DEC_QKV_BIAS, rotary = !(d->traits & OC_DEC_LEARNED);
+    bool bias = d->traits & OC_DEC_QKV_BIAS, rotary = !(d->traits & OC_DEC_LEARNED) && !d->unrotated[layer];
     const char *q = linear(g, "q_proj", x, d->width, d->traits & OC_DEC_GATED ? 2 * q_width : q_width, bias);
     const char *k = linear(g, "k_proj", x, d->width, kv_width, bias);
     const char *v = linear(g, "v_proj", x, d->width, kv_width, bias);

@@ -77,8 +77,8 @@ static bool is_matrix(const char *module)
     return false;
 }
 
-/* A module that stays as it is. Norms, convolutions, last layers, routers and other modalities do so anyway; of a pattern it is not
- * certain what it matches. */
+/* A module that stays as it is. Norms, convolutions, last layers, routers and other modalities do so anyway; of a
+ * pattern it is not certain what it matches. */
 static void read_exception(struct oc_quant *q, struct oc_str name)
 {
     static const char *const anyway[] = {"lm_head", "router", "vis",  "audio",  "multi_modal",

@@ -244,6 +244,27 @@ static void layers_with_a_window_follow_the_family(void **state)
                      2);
 }
 
+static unsigned rotated(const char *text)
+{
+    struct oc_model *m = load_config(text);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        n += !strcmp(m->node[i].op_type, "GroupQueryAttention") && oc_node_int(&m->node[i], "do_rotary", 0);
+    oc_model_free(m);
+    return n;
+}
+
+static void layers_with_a_rotary_embedding_follow_the_family(void **state)
+{
+    (void)state;
+    assert_int_equal(rotated(TYPE("llama") SMALL "}"), 12);
+    assert_int_equal(rotated(TYPE("smollm3") SMALL "}"), 9);
+    assert_int_equal(rotated(TYPE("smollm3") SMALL ",\"no_rope_layer_interval\":3}"), 8);
+    assert_int_equal(rotated(TYPE("smollm3") SMALL ",\"no_rope_layers\":[0,0,1,1,1,1,1,1,1,1,1,0]}"), 9);
+    assert_int_equal(rotated(TYPE("cohere2") SMALL ",\"sliding_window\":8}"), 9);
+    assert_int_equal(rotated(TYPE("cohere2") SMALL ",\"sliding_window\":8,\"sliding_window_pattern\":2}"), 6);
+}
+
 /* The decoder of a model with images is in text_config, in any order. */
 static void text_config_wins(void **state)
 {
@@ -710,6 +731,7 @@ int main(void)
         cmocka_unit_test(parameters_and_cache_equal_published_figures),
         cmocka_unit_test(decode_step_reads_every_weight_once),
         cmocka_unit_test(layers_with_a_window_follow_the_family),
+        cmocka_unit_test(layers_with_a_rotary_embedding_follow_the_family),
         cmocka_unit_test(text_config_wins),
         cmocka_unit_test(packed_weights_are_counted_unpacked),
         cmocka_unit_test(encoders_have_published_parameters),
