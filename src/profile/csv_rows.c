@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/units.h"
 
 size_t oc_text_rule(struct oc_str line, struct oc_text_column *out)
@@ -33,13 +34,13 @@ size_t oc_text_rule(struct oc_str line, struct oc_text_column *out)
 
 void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *out)
 {
+    const char *p = line.s, *end = line.s + line.n;
+    size_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t from = i ? span[i - 1].to : 0, to = i + 1 < n ? span[i].to : line.n;
-        if (from > line.n)
-            from = line.n;
-        if (to > line.n || to < from)
-            to = line.n;
-        out[i] = oc_csv_trim((struct oc_str){line.s + from, to - from});
+        const char *from = p;
+        for (; p < end && (at < span[i].to || i + 1 == n); at++)
+            oc_utf8_next(&p, end);
+        out[i] = oc_csv_trim((struct oc_str){from, (size_t)(p - from)});
     }
 }
 

@@ -117,13 +117,6 @@ static bool nsys_csv_time_of(struct reading *r, const struct oc_str *field, size
     return *ns >= -MAX_NS && *ns <= MAX_NS;
 }
 
-static uint64_t nsys_csv_count_of(const struct reading *r, const struct oc_str *field, size_t n,
-                                  enum oc_nsys_column column)
-{
-    uint64_t v;
-    return oc_csv_u64(oc_nsys_text(&r->header, field, n, column), &v) && v < (uint64_t)1 << 52 ? v : 0;
-}
-
 static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
 {
     const struct oc_nsys_header *h = &r->header;
@@ -135,8 +128,8 @@ static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
         return false;
     nsys_csv_time_of(r, field, n, OC_NSYS_MIN, &x.min_ns);
     nsys_csv_time_of(r, field, n, OC_NSYS_MAX, &x.max_ns);
-    x.calls = nsys_csv_count_of(r, field, n, OC_NSYS_CALLS);
-    x.instances = nsys_csv_count_of(r, field, n, OC_NSYS_INSTANCES);
+    x.calls = oc_nsys_count(h, field, n, OC_NSYS_CALLS);
+    x.instances = oc_nsys_count(h, field, n, OC_NSYS_INSTANCES);
     x.kind = oc_cuda_kind(name);
     x.name = name.n ? oc_prof_text(r->out, name) : NULL;
     if (by_range) {
@@ -180,8 +173,8 @@ static bool nsys_csv_take_launch(struct reading *r, const struct oc_str *field, 
     struct oc_launch x = {
         .label = OC_NONE, .run = OC_NONE, .flop = NAN, .bytes = NAN, .kind = oc_cuda_kind(name)};
     double bytes;
-    uint64_t stream = nsys_csv_count_of(r, field, n, OC_NSYS_STREAM),
-             process = nsys_csv_count_of(r, field, n, OC_NSYS_PROCESS);
+    uint64_t stream = oc_nsys_count(h, field, n, OC_NSYS_STREAM),
+             process = oc_nsys_count(h, field, n, OC_NSYS_PROCESS);
     int64_t device;
     if (!name.n || !nsys_csv_time_of(r, field, n, OC_NSYS_START, &x.start_ns) ||
         !nsys_csv_time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
@@ -209,8 +202,8 @@ static bool nsys_csv_take_range(struct reading *r, const struct oc_str *field, s
         !nsys_csv_time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
         return false;
     x.text = split_domain(r, oc_nsys_text(&r->header, field, n, OC_NSYS_RANGE), &x.domain);
-    x.id = (int64_t)nsys_csv_count_of(r, field, n, OC_NSYS_ID);
-    x.parent = (int64_t)nsys_csv_count_of(r, field, n, OC_NSYS_PARENT);
+    x.id = (int64_t)oc_nsys_count(&r->header, field, n, OC_NSYS_ID);
+    x.parent = (int64_t)oc_nsys_count(&r->header, field, n, OC_NSYS_PARENT);
     x.self_ns = x.dur_ns;
     OC_PUSH(r->range[t], r->n_range[t], r->range_cap[t]) = x;
     return true;
@@ -260,11 +253,9 @@ static void read_csv_table(struct reading *r)
 static void cut_row(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *field)
 {
     bool crosses = false;
-    for (size_t i = 0; i + 1 < n; i++) {
-        size_t to = span[i].to;
-        crosses |= to > 0 && to < line.n && line.s[to - 1] != ' ' && line.s[to] != ' ';
-    }
     oc_text_cut(line, span, n, field);
+    for (size_t i = 0; i + 1 < n; i++)
+        crosses |= field[i].n && field[i + 1].n && field[i].s + field[i].n == field[i + 1].s;
     for (size_t i = 0; i < n && crosses; i++)
         field[i] = i + 1 < n ? oc_csv_word(&line) : oc_csv_trim(line);
 }

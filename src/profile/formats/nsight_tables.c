@@ -182,7 +182,8 @@ struct spec {
 
 /* clang-format off */
 #define SUM_COLUMNS \
-    [OC_NSYS_TOTAL] = "Total Time", [OC_NSYS_MIN] = "?Min|Minimum", [OC_NSYS_MAX] = "?Max|Maximum"
+    [OC_NSYS_SHARE] = "?Time (%)|Time(%)", [OC_NSYS_TOTAL] = "Total Time", [OC_NSYS_MIN] = "?Min|Minimum", \
+    [OC_NSYS_MAX] = "?Max|Maximum"
 static const struct spec specs[] = {
     {OC_NSYS_GPU_TRACE, NULL, {[OC_NSYS_START] = "Start", [OC_NSYS_DUR] = "Duration", [OC_NSYS_NAME] = "Name",
      [OC_NSYS_CALLS] = "CorrId", [OC_NSYS_STREAM] = "?Strm|Stream", [OC_NSYS_DEVICE] = "?Device",
@@ -204,8 +205,8 @@ static const struct spec specs[] = {
      [OC_NSYS_NAME] = "Operation|Name"}},
     {OC_NSYS_MEM_SUM, NULL, {SUM_COLUMNS, [OC_NSYS_CALLS] = "Instances", [OC_NSYS_NAME] = "Operation"}},
     {OC_NSYS_KERN_SUM, "Range", {SUM_COLUMNS, [OC_NSYS_CALLS] = "Instances", [OC_NSYS_NAME] = "Name"}},
-    {OC_NSYS_NVTX_SUM, NULL, {[OC_NSYS_RANGE] = "Range", [OC_NSYS_TOTAL] = "Total Time",
-     [OC_NSYS_INSTANCES] = "Instances"}},
+    {OC_NSYS_NVTX_SUM, NULL, {[OC_NSYS_SHARE] = "?Time (%)|Time(%)", [OC_NSYS_RANGE] = "Range",
+     [OC_NSYS_TOTAL] = "Total Time", [OC_NSYS_INSTANCES] = "Instances"}},
 };
 /* clang-format on */
 
@@ -276,9 +277,48 @@ struct oc_str oc_nsys_text(const struct oc_nsys_header *h, const struct oc_str *
     return oc_csv_at(field, n, h->at[column]);
 }
 
+/* Copies the cell without the separators of groups of digits, which depend on the locale as the decimal point
+ * does: "8,4521,1450", "15'456.0", "24.320,0". The share of the row has one decimal. */
+static struct oc_str nsys_tables_cell(const struct oc_nsys_header *h, const struct oc_str *field, size_t n,
+                                      enum oc_nsys_column column, char *out, size_t cap)
+{
+    static const char *const group[] = {",", ".", "'", "\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf"};
+    struct oc_str s = oc_nsys_text(h, field, n, column), share = oc_nsys_text(h, field, n, OC_NSYS_SHARE);
+    size_t k = 0;
+    if (share.n < 3 || s.n >= cap || (share.s[share.n - 2] != '.' && share.s[share.n - 2] != ','))
+        return s;
+    char decimal = share.s[share.n - 2];
+    for (size_t i = 0; i < s.n;) {
+        size_t mark = 0;
+        for (size_t g = 0; g < OC_COUNT(group) && k && oc_is_digit(out[k - 1]) && s.s[i] != decimal; g++)
+            if (oc_str_starts(oc_str_skip(s, i), group[g]))
+                mark = strlen(group[g]);
+        if (mark && i + mark + 1 < s.n && oc_is_digit(s.s[i + mark]) && oc_is_digit(s.s[i + mark + 1])) {
+            i += mark;
+            continue;
+        }
+        out[k] = s.s[i++];
+        if (out[k] == decimal)
+            out[k] = '.';
+        k++;
+    }
+    return (struct oc_str){out, k};
+}
+
 bool oc_nsys_number(const struct oc_nsys_header *h, const struct oc_str *field, size_t n,
                     enum oc_nsys_column column, double *out)
 {
-    struct oc_str s = oc_nsys_text(h, field, n, column);
+    char text[64];
+    struct oc_str s = nsys_tables_cell(h, field, n, column, text, sizeof(text));
     return s.n && oc_csv_number(s, out, NULL);
+}
+
+uint64_t oc_nsys_count(const struct oc_nsys_header *h, const struct oc_str *field, size_t n,
+                       enum oc_nsys_column column)
+{
+    char text[64];
+    uint64_t v;
+    return oc_csv_u64(nsys_tables_cell(h, field, n, column, text, sizeof(text)), &v) && v < (uint64_t)1 << 52
+               ? v
+               : 0;
 }

@@ -86,6 +86,7 @@ enum oc_nsys_column { /* meaning of a column, independent of its name */
                       OC_NSYS_DEVICE,
                       OC_NSYS_BYTES,
                       OC_NSYS_PROCESS,
+                      OC_NSYS_SHARE,
                       OC_NSYS_COLUMNS
 };
 
@@ -99,9 +100,12 @@ struct oc_nsys_header {
 /* title_ns: the unit from the title above the header, 0: none. OC_NSYS_NONE: another table. */
 void oc_nsys_header(const struct oc_str *field, size_t n, double title_ns, struct oc_nsys_header *out);
 
-/* A number of the row. False: the field is empty or not a number. */
+/* A number of the row, in the locale of the user. False: the field is empty or not a number. */
 bool oc_nsys_number(const struct oc_nsys_header *h, const struct oc_str *field, size_t n,
                     enum oc_nsys_column column, double *out);
+/* 0: unknown. */
+uint64_t oc_nsys_count(const struct oc_nsys_header *h, const struct oc_str *field, size_t n,
+                       enum oc_nsys_column column);
 struct oc_str oc_nsys_text(const struct oc_nsys_header *h, const struct oc_str *field, size_t n,
                            enum oc_nsys_column column);
 

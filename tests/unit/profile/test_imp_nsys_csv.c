@@ -203,6 +203,38 @@ static void columns_of_an_edited_row_are_its_words(void **state)
     oc_profile_close(p);
 }
 
+/* Locales zh_TW, en_IN, de_CH (quotation mark of 3 bytes), de_DE, and one without groups. */
+static void numbers_in_the_locale_of_the_user_are_read(void **state)
+{
+    (void)state;
+    static const char *const row[] = {
+        "     14.1      8,4521,1450     3,8928  2,1712.2      9120    3,9265  f\n",
+        "     14.1     84,52,11,450     38,928  21,712.2     9,120    39,265  f\n",
+        "     14.1      845\xe2\x80\x99"
+        "211\xe2\x80\x99"
+        "450     38\xe2\x80\x99"
+        "928  21\xe2\x80\x99"
+        "712.2     9\xe2\x80\x99"
+        "120    39\xe2\x80\x99"
+        "265  f\n",
+        "     14,1      845.211.450     38.928  21.712,2     9.120    39.265  f\n",
+        "     14,1        845211450      38928   21712,2      9120     39265  f\n",
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char text[600];
+        snprintf(text, sizeof(text),
+                 " Time (%%)  Total Time (ns)  Instances  Avg (ns)  Min (ns)  Max (ns)  Name\n"
+                 " --------  ---------------  ---------  --------  --------  --------  ----\n%s",
+                 row[i]);
+        struct oc_profile *p = read_text(text);
+        assert_int_equal(find(p, "f")->calls, 38928);
+        assert_ns(find(p, "f")->total_kernel_ns, 845211450);
+        assert_ns(p->kernel[0].min_ns, 9120);
+        assert_ns(p->kernel[0].max_ns, 39265);
+        oc_profile_close(p);
+    }
+}
+
 static void recording_of_copies_alone_says_so(void **state)
 {
     (void)state;
@@ -480,6 +512,7 @@ int main(void)
         cmocka_unit_test(rejects_text_that_is_not_a_report),
         cmocka_unit_test(sample_reports_match_independent_sums),
         cmocka_unit_test(columns_of_an_edited_row_are_its_words),
+        cmocka_unit_test(numbers_in_the_locale_of_the_user_are_read),
         cmocka_unit_test(recording_of_copies_alone_says_so),
         cmocka_unit_test(second_recording_in_a_file_is_not_added),
         cmocka_unit_test(tables_with_frames_and_tsv_are_read),
