@@ -345,6 +345,11 @@ uint8_t oc_cuda_kind(struct oc_str name)
                                                  : OC_EV_KERNEL;
 }
 
+bool oc_is_page_migration(struct oc_str name)
+{
+    return oc_str_starts(name, "[Unified Memory");
+}
+
 struct oc_str oc_cuda_name(struct oc_str name)
 {
     bool numbered = name.n > 3 && name.s[name.n - 1] == ']' && name.s[0] != '[';

@@ -124,6 +124,9 @@ struct oc_op_rows {
  */
 uint8_t oc_cuda_kind(struct oc_str name);
 struct oc_str oc_cuda_name(struct oc_str name); /* without that number */
+/* Page faults and migrations of unified memory, which nvprof lists between kernels: they are in no stream and run
+ * while kernels do. */
+bool oc_is_page_migration(struct oc_str name);
 
 /* The kind of a task of an Ascend device, by its type (AI_CORE, MEMCPY_ASYNC, EVENT_WAIT). OC_EV_COUNT: it does no
  * work, as waits, records and envelopes of whole models. */

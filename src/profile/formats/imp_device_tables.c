@@ -121,7 +121,7 @@ static bool take_nvprof(struct reading *r, const struct oc_str *field, size_t n,
     row->device = r->of.at[TYPE] != OC_CSV_NONE ? !oc_str_starts(section, "API") : !is_cuda_call(row->name);
     row->kind = row->device ? oc_cuda_kind(row->name) : OC_EV_OPERATOR;
     row->name = oc_cuda_name(row->name);
-    return (row->device || !r->rows.device) && !oc_str_starts(row->name, "[Unified Memory");
+    return (row->device || !r->rows.device) && !oc_is_page_migration(row->name);
 }
 
 static bool is_none(struct oc_str s)

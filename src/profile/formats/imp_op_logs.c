@@ -538,6 +538,8 @@ static int nvprof_launch(struct oc_op_log *log, struct oc_str line)
     if (!oc_csv_time(duration, &row.total_ns) || line.n <= log->name_at)
         return 0; /* a page fault has no duration */
     row.name = oc_cuda_name(oc_csv_trim((struct oc_str){line.s + log->name_at, line.n - log->name_at}));
+    if (oc_is_page_migration(row.name))
+        return 0;
     row.min_ns = row.max_ns = row.total_ns;
     row.kind = oc_cuda_kind(row.name);
     if (is_first_process(log))

@@ -127,6 +127,33 @@ static void cells_of_nvprof_with_units_are_times(void **state)
     oc_profile_close(p);
 }
 
+/* Page faults and migrations run while kernels do: as printed and as CSV, only f and the copy are work. */
+static void page_migrations_of_nvprof_do_not_count(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "   Start  Duration  Grid Size  Block Size   Unified Memory  Virtual Address  Name\n"
+        "1.18208s         -          -           -      PC 0x4034d6   0x7f8cc0000000  [Unified Memory CPU "
+        "page faults]\n"
+        "1.18300s  10.000us          -           -                -                -  [CUDA memcpy HtoD]\n"
+        "1.18310s  90.000us    (2 1 1)     (8 1 1)                -                -  f(int) [114]\n"
+        "1.18311s  70.000us          -           -               19   0x7f8cc0000000  [Unified Memory GPU "
+        "page faults]\n"
+        "1.18312s  40.000us          -           -      64.000000KB   0x7f8cc0000000  [Unified Memory Memcpy "
+        "HtoD]\n",
+        "\"Start\",\"Duration\",\"Registers Per Thread\",\"Name\",\"Correlation_ID\"\ns,us,,,\n"
+        "1.183,10,,\"[CUDA memcpy HtoD]\",105\n1.1831,90,,\"f(int) [114]\",106\n"
+        "1.18311,70,,\"[Unified Memory GPU page faults]\",\n"
+        "1.18312,40,,\"[Unified Memory Memcpy HtoD]\",\n"};
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+        struct oc_profile *p = read_text(text[i]);
+        assert_true(fabs(p->imported_kernel_ns - 100000) < 1e-3);
+        assert_int_equal(p->n_rec, 2);
+        assert_int_equal(t_rec(p, "f(int)")->calls, 1);
+        oc_profile_close(p);
+    }
+}
+
 static void cells_of_nvprof_without_a_unit_are_errors(void **state)
 {
     (void)state;
@@ -613,6 +640,7 @@ int main(void)
         cmocka_unit_test(rows_of_litert_with_a_share_of_0_are_one_call),
         cmocka_unit_test(rows_of_litert_with_an_unknown_number_of_calls_are_left_out),
         cmocka_unit_test(cells_of_nvprof_with_units_are_times),
+        cmocka_unit_test(page_migrations_of_nvprof_do_not_count),
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
         cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
         cmocka_unit_test(times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read),
