@@ -159,8 +159,8 @@ static void sort_host(struct making *m, size_t from, size_t to)
     }
 }
 
-/* A run that was found lasts from its first to its last work: what the host does before and after that does not
- * count. */
+/* Operators before and after their run do not count: the host around a run that was found, other threads, other
+ * processes. */
 static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
 {
     const struct oc_timeline *t = m->t;
@@ -168,12 +168,10 @@ static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
         const struct oc_event *e = &t->event[i];
         if (!(e->flags & OC_EVF_RECORD) || e->run >= t->n_run)
             continue;
-        double from_ns = e->start_ns, to_ns = from_ns + e->dur_ns;
-        if (t->runs_found) {
-            from_ns = fmax(from_ns, t->run[e->run].start_ns);
-            to_ns = fmin(to_ns, t->run[e->run].end_ns);
-        }
-        m->busy[e->run] += oc_union_add(&m->run_reached[e->run], from_ns, to_ns);
+        double from_ns = fmax(e->start_ns, t->run[e->run].start_ns),
+               to_ns = fmin(e->start_ns + e->dur_ns, t->run[e->run].end_ns);
+        if (from_ns < to_ns)
+            m->busy[e->run] += oc_union_add(&m->run_reached[e->run], from_ns, to_ns);
     }
 }
 

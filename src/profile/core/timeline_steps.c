@@ -97,10 +97,51 @@ static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step, bo
     return any;
 }
 
+struct rank_step {
+    uint32_t event, of; /* of: the step of the first process */
+};
+
+/* Time that the steps have in common, if they have the same name. */
+static double common_ns(const struct oc_event *x, const struct oc_event *y)
+{
+    double end_ns = fmin(x->start_ns + x->dur_ns, y->start_ns + y->dur_ns);
+    return x->name == y->name ? end_ns - fmax(x->start_ns, y->start_ns) : 0;
+}
+
+/* The processes of a parallel training or inference make the same step at the same time: it is one run. Takes the
+ * steps of other processes than the first out of the list where most of their time is that of its step. */
+static struct rank_step *join_ranks(const struct oc_timeline *t, struct oc_steps *s, size_t *n_out)
+{
+    struct rank_step *out = oc_xmalloc((s->n + 1) * sizeof(*out));
+    uint32_t *lead = oc_xmalloc((s->n + 1) * sizeof(*lead));
+    size_t n_lead = 0, left = 0, at = 0;
+    *n_out = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (t->lane[t->event[s->event[i]].lane].process == t->lane[t->event[s->event[0]].lane].process)
+            lead[n_lead++] = s->event[i];
+    for (size_t i = 0; i < s->n; i++) {
+        const struct oc_event *e = &t->event[s->event[i]];
+        while (at + 1 < n_lead && t->event[lead[at + 1]].start_ns <= e->start_ns)
+            at++;
+        size_t next = at + (at + 1 < n_lead);
+        size_t best = common_ns(e, &t->event[lead[next]]) > common_ns(e, &t->event[lead[at]]) ? next : at;
+        if (lead[at] != s->event[i] &&
+            t->lane[e->lane].process != t->lane[t->event[lead[best]].lane].process &&
+            common_ns(e, &t->event[lead[best]]) > e->dur_ns / 2)
+            out[(*n_out)++] = (struct rank_step){s->event[i], lead[best]};
+        else
+            s->event[left++] = s->event[i];
+    }
+    s->n = left;
+    free(lead);
+    return out;
+}
+
 void oc_steps_make_runs(struct oc_timeline *t, struct oc_steps *s)
 {
-    size_t full = 0;
+    size_t full = 0, n_joined;
     bool captures = false;
+    struct rank_step *joined = join_ranks(t, s, &n_joined);
     if (s->n)
         add_steps(t, s);
     bool *holds = oc_xcalloc(s->n, sizeof(*holds));
@@ -120,6 +161,11 @@ void oc_steps_make_runs(struct oc_timeline *t, struct oc_steps *s)
         s->n = full;
         add_steps(t, s);
     }
+    for (size_t i = 0; i < n_joined; i++) {
+        t->event[joined[i].event].kind = OC_EV_USER;
+        t->event[joined[i].event].run = t->event[joined[i].of].run;
+    }
+    free(joined);
     free(holds);
     free(s->event);
 }

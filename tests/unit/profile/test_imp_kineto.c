@@ -232,6 +232,43 @@ static void steps_of_training_are_not_inferences(void **state)
     }
 }
 
+/* Traces of two ranks in one file: the second rank begins its steps 5 us later and earlier than the first. The
+ * first run is the warm-up; one run has the operators of both ranks. */
+static void steps_of_several_ranks_are_one_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cat, *name;
+        unsigned pid, ts, dur;
+    } event[] = {
+        {"user_annotation", "ProfilerStep#1", 10, 0, 100},   {"cpu_op", "aten::mm", 10, 20, 30},
+        {"user_annotation", "ProfilerStep#1", 20, 5, 100},   {"cpu_op", "aten::mm", 20, 40, 30},
+        {"user_annotation", "ProfilerStep#2", 20, 105, 100}, {"cpu_op", "aten::mm", 20, 106, 30},
+        {"user_annotation", "ProfilerStep#2", 10, 110, 90},  {"cpu_op", "aten::mm", 10, 150, 30},
+        {"user_annotation", "ProfilerStep#3", 10, 210, 95},  {"cpu_op", "aten::mm", 10, 220, 30},
+        {"user_annotation", "ProfilerStep#3", 20, 211, 90},  {"cpu_op", "aten::mm", 20, 250, 30},
+    };
+    char text[4096] = "{\"schemaVersion\": 1, \"traceEvents\": [";
+    struct oc_err err = {0};
+    for (size_t i = 0; i < OC_COUNT(event); i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%s{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %u, \"tid\": %u, "
+                 "\"ts\": %u, \"dur\": %u}",
+                 i ? ", " : "", event[i].cat, event[i].name, event[i].pid, event[i].pid, event[i].ts,
+                 event[i].dur);
+    strcat(text, "]}");
+    struct oc_profile *p = t_profile_text(text, NULL, &err);
+    assert_non_null(p);
+    assert_int_equal(p->runs_total, 3);
+    assert_int_equal(p->runs_used, 2);
+    assert_true(p->run_ns == 92500);
+    for (uint32_t i = 0, ranks = 0; i < p->n_rec; i++) /* one record per thread */
+        if (!p->rec[i].bucket)
+            assert_true(p->rec[i].calls == 2 && p->rec[i].runs == 2 && ++ranks <= 2);
+    assert_null(t_finding(p, "E-runs"));
+    oc_profile_close(p);
+}
+
 /* Kineto of 2022 without a version, and a bare list of events. */
 static void kernels_alone_are_a_trace_of_kineto(void **state)
 {
@@ -420,6 +457,7 @@ int main(void)
         cmocka_unit_test(work_of_every_device_is_device_time),
         cmocka_unit_test(copies_of_every_device_are_copies),
         cmocka_unit_test(calls_waits_and_counter_ranges_are_not_device_work),
+        cmocka_unit_test(steps_of_several_ranks_are_one_run),
         cmocka_unit_test(kernels_alone_are_a_trace_of_kineto),
         cmocka_unit_test(operators_of_a_gpu_without_kernels_are_launches),
         cmocka_unit_test(steps_of_training_are_not_inferences),
