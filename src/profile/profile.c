@@ -435,6 +435,25 @@ static void use_iterations(struct oc_profile *p, uint32_t n)
     p->stat = OC_STAT_MEAN;
 }
 
+/* A reader that has one value for a record has no minimum, median or maximum over runs, unless there was one run. */
+static void forget_spread(struct oc_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_rec && !p->runs_total; i++) {
+        struct oc_prof_rec *r = &p->rec[i];
+        const struct {
+            double *ns;
+            enum oc_stat stat;
+        } of[] = {{&r->min_ns, OC_STAT_MIN},
+                  {&r->p10_ns, OC_STAT_AUTO},
+                  {&r->median_ns, OC_STAT_MEDIAN},
+                  {&r->p90_ns, OC_STAT_AUTO},
+                  {&r->max_ns, OC_STAT_MAX}};
+        for (size_t k = 0; k < OC_COUNT(of); k++)
+            if (*of[k].ns == r->time_ns && p->stat != of[k].stat)
+                *of[k].ns = NAN;
+    }
+}
+
 /* Without known runs there is no run time; the operators of a run take no longer than the run. */
 static void check_runs(struct oc_profile *p)
 {
@@ -553,6 +572,7 @@ static int profile_read_source(const struct source *s, const struct oc_profile_o
     warn_of_no_operators(p);
     use_iterations(p, opts->iterations);
     check_runs(p);
+    forget_spread(p);
     oc_profile_name_kernels(p, opts->kernel_names);
     *out = p;
     return 0;

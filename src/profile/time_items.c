@@ -304,8 +304,8 @@ static void time_items_add_times(struct oc_times *t, uint64_t calls, double tota
 {
     if (isnan(total) || (!calls && !(total > 0))) /* not executed */
         return;
-    t->min_ns = t->known ? fmin(t->min_ns, min) : min;
-    t->max_ns = t->known ? fmax(t->max_ns, max) : max;
+    t->min_ns = t->known ? (isnan(min) ? min : isnan(t->min_ns) ? t->min_ns : fmin(t->min_ns, min)) : min;
+    t->max_ns = t->known ? (isnan(max) ? max : isnan(t->max_ns) ? t->max_ns : fmax(t->max_ns, max)) : max;
     t->known = true;
     t->uncounted |= !calls;
     t->calls += calls;
@@ -334,9 +334,12 @@ static void time_items_add_record(struct growing *g, const struct oc_prof_rec *r
     struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name);
     double host, device;
     sides_of(g->s->profile, r, &host, &device);
-    bool single = r->calls == r->runs; /* then the sum of a run is one call */
     bool alone = isnan(host) || isnan(device);
-    double min = single && alone ? r->min_ns : NAN, max = single && alone ? r->max_ns : NAN;
+    bool single =
+        alone && r->calls == r->runs && !(r->self_ns < r->time_ns); /* the sum of a run is one call */
+    bool one = alone && r->calls == 1 && !g->s->profile->runs_total && g->s->profile->stat == OC_STAT_SUM;
+    double only = one ? fmin(host, device) : NAN;
+    double min = isnan(only) && single ? r->min_ns : only, max = isnan(only) && single ? r->max_ns : only;
     item->type = r->op_type;
     item->precision = r->precision ? r->precision : "";
     time_items_add_times(&item->host, r->calls, host, min, max);

@@ -407,9 +407,8 @@ static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, ui
 
 static void sum_rows_finish_rec(const struct making *m, struct oc_prof_rec *r)
 {
-    bool once = m->runs == 1;
     r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / m->divisor;
-    r->min_ns = r->max_ns = r->median_ns = once ? r->time_ns : (double)NAN;
+    r->min_ns = r->max_ns = r->median_ns = m->runs == 1 ? r->time_ns : (double)NAN;
     r->runs = m->out->runs_used;
     r->calls_per_run = (double)r->calls / m->runs;
     if (!m->rows->host)

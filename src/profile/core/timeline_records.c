@@ -448,6 +448,8 @@ static void timeline_records_choose_stat(struct making *m, enum oc_stat wanted)
         take_run_times(m);
         oc_run_sums_spread(&m->all, &p->spread);
         p->stat = oc_run_spread_stat(&p->spread, wanted, &p->diags);
+    } else {
+        p->stat = OC_STAT_SUM;
     }
     m->stat = p->stat;
 }

@@ -490,6 +490,7 @@ static int ncu_finish(struct reading *r, const struct oc_profile_opts *opts, str
     oc_timeline_launches_end(r->launches, opts, 1, !r->labels);
     r->out->runs_from = OC_RUNS_UNKNOWN; /* launches may be selected by number, and of any number of runs */
     r->out->runs_total = 0;
+    r->out->stat = OC_STAT_SUM;
     r->out->run_ns = (double)NAN;
     return 0;
 }

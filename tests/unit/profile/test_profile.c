@@ -202,6 +202,33 @@ static void log_prefixes_and_other_text_are_removed(void **state)
     }
 }
 
+/* Sums and means over an unknown number of runs, of each kind of reader. */
+static void runs_that_are_unknown_have_no_minimum(void **state)
+{
+    (void)state;
+    static const char *const file[] = {"functions/gprof.txt",
+                                       "kineto/two_devices.json",
+                                       "mindspore/aicore_intermediate_0_detail.csv",
+                                       "mindspore/cpu_op_detail_info_0.csv",
+                                       "ncu/raw.csv",
+                                       "op_tables/rocprofv3_kernel_trace.csv",
+                                       "openvino/numa.csv",
+                                       "paddle_report/detail.txt"};
+    for (size_t i = 0; i < OC_COUNT(file); i++) {
+        char path[200];
+        struct oc_profile *p;
+        struct oc_err e;
+        snprintf(path, sizeof(path), "tests/data/%s", file[i]);
+        assert_int_equal(oc_profile_open(path, NULL, &p, &e), 0);
+        assert_true(p->n_rec > 0 && !p->runs_total);
+        assert_true(p->stat == OC_STAT_SUM || p->stat == OC_STAT_MEAN);
+        for (uint32_t k = 0; k < p->n_rec; k++)
+            assert_true(isnan(p->rec[k].min_ns) && isnan(p->rec[k].max_ns) && isnan(p->rec[k].median_ns) &&
+                        isnan(p->rec[k].p10_ns) && isnan(p->rec[k].p90_ns));
+        oc_profile_close(p);
+    }
+}
+
 static void errors_name_the_path(void **state)
 {
     (void)state;
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test(folder_of_one_measurement_is_one_profile),
         cmocka_unit_test(folders_that_cannot_be_listed_are_errors),
         cmocka_unit_test(log_prefixes_and_other_text_are_removed),
+        cmocka_unit_test(runs_that_are_unknown_have_no_minimum),
         cmocka_unit_test(errors_name_the_path),
         cmocka_unit_test(detects_the_kind_of_a_file),
         cmocka_unit_test(binary_and_ambiguous_files_have_a_hint),
