@@ -184,7 +184,8 @@ static void summary_tables_finish(struct reading *r)
     struct oc_profile *p = r->p;
     oc_recordings_warn(&r->recordings, r->torch ? "tables" : "operator summaries", p);
     summary_tables_make_times(r);
-    p->device = r->any_gpu ? "GPU" : "CPU";
+    if (!p->device[0])
+        p->device = r->any_gpu ? "GPU" : "CPU";
     p->time_kind = r->any_gpu ? "device time" : "host time";
     if (r->steps)
         p->run_ns = r->steps_ns / (p->stat == OC_STAT_SUM ? 1 : (double)r->steps);
@@ -197,7 +198,7 @@ static void summary_tables_finish(struct reading *r)
 
 /* ---- PyTorch ---------------------------------------------------------------------------------------- */
 
-enum { T_NAME, T_SELF, T_TOTAL, T_DEVICE, T_CALLS, T_MEAN, T_SHAPES, T_COLUMNS };
+enum { T_NAME, T_SELF, T_TOTAL, T_DEVICE, T_DEVICE_TOTAL, T_CALLS, T_MEAN, T_SHAPES, T_COLUMNS };
 enum torch_state { BEFORE, IN_HEADER, IN_TABLE, AFTER };
 
 struct torch_row {
@@ -249,6 +250,12 @@ static bool is_device_column(struct oc_str s)
            !oc_str_has(s, " Mem");
 }
 
+/* "CUDA total", "XPU total" */
+static bool is_device_total(struct oc_str s)
+{
+    return oc_str_ends(s, " total") && !oc_str_starts(s, "Self ") && !oc_str_starts(s, "CPU ");
+}
+
 /* The cells of a line; n is the number of columns. Authors of pages emphasize some: "** 59.577ms**". */
 static size_t torch_cells(const struct reading *r, struct oc_str line, struct oc_str *cell)
 {
@@ -280,9 +287,10 @@ static void torch_header(struct reading *r, struct oc_str line)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < T_COLUMNS; k++)
             if (t->at[k] == OC_CSV_NONE &&
-                (k == T_DEVICE ? is_device_column(cell[i])
-                               : oc_csv_same(cell[i], title[k][0]) ||
-                                     (title[k][1] && oc_csv_same(cell[i], title[k][1]))))
+                (k == T_DEVICE         ? is_device_column(cell[i])
+                 : k == T_DEVICE_TOTAL ? is_device_total(cell[i])
+                                       : oc_csv_same(cell[i], title[k][0]) ||
+                                             (title[k][1] && oc_csv_same(cell[i], title[k][1]))))
                 t->at[k] = i;
     t->state = t->at[T_NAME] != OC_CSV_NONE && t->at[T_SELF] != OC_CSV_NONE &&
                        t->at[T_TOTAL] != OC_CSV_NONE &&
@@ -328,6 +336,9 @@ static int torch_row(struct reading *r, struct oc_str line, struct oc_err *err)
         row.device_ns = torch_time(cell[t->at[T_DEVICE]]);
         if (isnan(row.device_ns) && cell[t->at[T_DEVICE]].n && cell[t->at[T_DEVICE]].s[0] == '-')
             t->untimed = "device times are negative in some rows, because ranges of the device overlap";
+    } else if (t->at[T_DEVICE_TOTAL] != OC_CSV_NONE && torch_time(cell[t->at[T_DEVICE_TOTAL]]) > 0) {
+        t->untimed =
+            "device times contain those of the operators that an operator called (PyTorch before 1.7)";
     }
     if (isnan(row.self_ns) || isnan(row.total_ns) || !torch_calls(t, cell, row.total_ns, &row.calls))
         return 0;
@@ -423,6 +434,7 @@ static void torch_record(struct reading *r, const struct torch_row *row, double 
 {
     struct oc_prof_rec *rec = summary_tables_add_record(r, row->name, row->calls, cpu_ns, row->device_ns);
     rec->where = row->where;
+    rec->is_launch = r->torch->untimed != NULL;
     r->p->training |= oc_str_starts(row->name, "autograd::") || oc_str_starts(row->name, "Optimizer.step");
     torch_shapes(r->p, row->shapes, rec);
 }
@@ -461,9 +473,11 @@ static void torch_warnings(const struct reading *r)
     struct oc_profile *p = r->p;
     double cpu = t->all_ns > 0 ? (p->imported_ns + t->step_ns) / t->all_ns : 1,
            device = t->device_ns > 0 && r->any_gpu ? p->imported_kernel_ns / t->device_ns : 1;
-    if (t->untimed)
+    if (t->untimed) {
+        p->device = "GPU";
         oc_diag_add(&p->diags, OC_WARNING, "W-device-time", "", "%s: only times of the CPU are read",
                     t->untimed);
+    }
     if (t->negative)
         oc_diag_add(
             &p->diags, OC_WARNING, "W-self-time", "",

@@ -245,6 +245,34 @@ static void times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read(void **s
     oc_profile_close(p);
 }
 
+/* PyTorch before 1.7: totals of the GPU without self times, or zero without a GPU. */
+static void totals_of_the_gpu_are_not_times_of_its_work(void **state)
+{
+    (void)state;
+    static const char *const total[] = {"790.885ms", "0.000us"};
+    for (size_t i = 0; i < OC_COUNT(total); i++) {
+        char text[1200];
+        snprintf(
+            text, sizeof(text),
+            "--------  ----------------  --------------  -----------  ---------  ------------  ----------  "
+            "---------------\n"
+            "Name      Self CPU total %%  Self CPU total  CPU total %%  CPU total  CPU time avg  CUDA total  "
+            "Number of Calls\n"
+            "--------  ----------------  --------------  -----------  ---------  ------------  ----------  "
+            "---------------\n"
+            "aten::mm  98.09%%            518.336ms       98.88%%       522.511ms  5.225ms       %s   100\n"
+            "--------  ----------------  --------------  -----------  ---------  ------------  ----------  "
+            "---------------\n",
+            total[i]);
+        struct oc_profile *p = read_text(text);
+        assert_string_equal(p->device, i ? "CPU" : "GPU");
+        assert_string_equal(p->time_kind, "host time");
+        assert_int_equal(p->rec[0].is_launch, !i);
+        assert_int_equal(t_finding(p, "W-device-time") != NULL, !i);
+        oc_profile_close(p);
+    }
+}
+
 static void emphasized_cells_of_pytorch_are_read(void **state)
 {
     (void)state;
@@ -644,6 +672,7 @@ int main(void)
         cmocka_unit_test(cells_of_nvprof_without_a_unit_are_errors),
         cmocka_unit_test(rows_of_pytorch_without_calls_are_events),
         cmocka_unit_test(times_of_the_gpu_that_contain_those_of_the_cpu_are_not_read),
+        cmocka_unit_test(totals_of_the_gpu_are_not_times_of_its_work),
         cmocka_unit_test(emphasized_cells_of_pytorch_are_read),
         cmocka_unit_test(a_table_of_one_of_several_processes_is_read),
         cmocka_unit_test(lines_after_labels_are_those_of_one_process),
