@@ -33,8 +33,9 @@
 
 enum { MAX_CALLS = 1 << 16 }; /* with a record each; further ones are summed */
 
-enum { NAME, DURATION, DEVICE, COUNT, SHAPES, N_COLUMN };
-static const char *const title[N_COLUMN] = {"Name", "Duration (us)", "Device", "Count", "Argument Shapes"};
+enum { NAME, DURATION, DEVICE, COUNT, SHAPES, PERCENT, N_COLUMN };
+static const char *const title[N_COLUMN] = {"Name",  "Duration (us)",   "Device",
+                                            "Count", "Argument Shapes", "Percent"};
 
 struct tvm_reading {
     struct oc_profile *p;
@@ -44,6 +45,7 @@ struct tvm_reading {
     size_t end[OC_TEXT_COLUMNS]; /* printed table: where the columns end */
     bool nodes;                  /* a table of debug_executor.run() */
     double total_ns, sum_ns;     /* of the run, the longest of all devices; of the rows */
+    double percent;              /* of the rows of a printed table, of which pages quote the first ones */
     struct oc_recording_count recordings;
 };
 
@@ -181,7 +183,7 @@ static struct oc_str tvm_cell(const struct tvm_reading *r, struct oc_str line, u
 static bool tvm_row(struct tvm_reading *r, struct oc_str line, uint64_t where)
 {
     struct oc_str cell[N_COLUMN];
-    double us;
+    double us, percent;
     uint64_t calls = 0;
     for (unsigned k = 0; k < N_COLUMN; k++)
         cell[k] = tvm_cell(r, line, k);
@@ -197,8 +199,10 @@ static bool tvm_row(struct tvm_reading *r, struct oc_str line, uint64_t where)
         return true;
     if (oc_csv_same(cell[NAME], "Total"))
         tvm_add_total(r, us * 1e3);
-    else if (oc_csv_u64(cell[COUNT], &calls) && calls)
+    else if (oc_csv_u64(cell[COUNT], &calls) && calls) {
+        r->percent += oc_csv_number(cell[PERCENT], &percent, NULL) ? percent : 0;
         tvm_take(r, cell, cell[NAME], us * 1e3, calls, 0, where);
+    }
     return true;
 }
 
@@ -206,7 +210,8 @@ static bool tvm_row(struct tvm_reading *r, struct oc_str line, uint64_t where)
 static bool tvm_node(struct tvm_reading *r, struct oc_str line, uint64_t where)
 {
     enum { OPS = 1, TIME, SHAPE = 4, OUTPUTS = 6, NEEDED };
-    struct oc_str text[OC_TEXT_COLUMNS], cell[N_COLUMN] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
+    struct oc_str text[OC_TEXT_COLUMNS],
+        cell[N_COLUMN] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
     size_t n = oc_text_cells(line, text);
     double us;
     if (n && oc_str_starts(text[0], "---"))
@@ -395,7 +400,12 @@ static void tvm_begin(struct tvm_reading *r, struct oc_profile *p, const struct 
 /* A report is of one run. Devices work asynchronously: a total below the sum of the calls is not its time. */
 static int tvm_end(struct tvm_reading *r, int rc)
 {
-    r->rows.runs = 1;
+    bool part = !(r->total_ns > 0) && r->percent > 0 && r->percent < 95;
+    r->rows.runs = !part;
+    if (part)
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-rows", "",
+                    "the table has rows for %.1f %% of the time and no total: the time of the run is unknown",
+                    r->percent);
     r->rows.run_ns = r->total_ns >= r->sum_ns ? r->total_ns : (double)NAN;
     if (rc == 0)
         oc_op_rows_finish(&r->rows);

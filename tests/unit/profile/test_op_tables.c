@@ -139,6 +139,27 @@ static struct oc_profile *profile_of_text(const char *text)
     return p;
 }
 
+/* The first rows of a table, as pages quote them, are not a run; with its total they are of one. */
+static void part_of_a_table_of_tvm_is_not_a_run(void **state)
+{
+    (void)state;
+    static const char head[] = "Name         Duration (us)  Percent  Device  Count      Argument Shapes  \n"
+                               "fused_dense         700.00    51.22    cpu0      1  float32[1, 64, 56]  \n";
+    static const char *const rest[] = {
+        "", "Total             1,400.00             cpu0      1                      \n"};
+    for (size_t i = 0; i < OC_COUNT(rest); i++) {
+        char text[600];
+        snprintf(text, sizeof(text), "%s%s", head, rest[i]);
+        struct oc_err err = {0};
+        struct oc_profile *p = t_profile_text(text, NULL, &err);
+        assert_non_null(p);
+        assert_int_equal(p->runs_total, i);
+        assert_true(i ? p->run_ns == 1400e3 : isnan(p->run_ns));
+        assert_int_equal(t_finding(p, "W-rows") != NULL, !i);
+        oc_profile_close(p);
+    }
+}
+
 /* Arguments: inputs, then the output. A device that works asynchronously reports a total of 0. */
 static void reports_of_tvm_have_shapes(void **state)
 {
@@ -670,6 +691,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_has_its_times),
         cmocka_unit_test(onednn_lines_have_shapes),
+        cmocka_unit_test(part_of_a_table_of_tvm_is_not_a_run),
         cmocka_unit_test(reports_of_tvm_have_shapes),
         cmocka_unit_test(web_lines_have_the_shapes_of_the_node),
         cmocka_unit_test(ascend_shapes_are_read),
