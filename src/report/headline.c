@@ -208,7 +208,8 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
                                 .power_w = none};
     if (!p)
         return;
-    bool known = oc_profile_runs_known(p);
+    bool part = p->truncated && isnan(p->run_ns); /* the operators before the end of the file */
+    bool known = oc_profile_runs_known(p) && !part;
     double all_ns = !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s); /* of all runs with --stat sum */
     out->total_ns = all_ns;
     if (known) {
@@ -264,6 +265,9 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
     char run[32], low[32], high[32], middle[32];
     struct oc_headline h;
     oc_headline_of(r, &h);
+    if (isnan(h.run_ns) && oc_profile_runs_known(p))
+        return oc_printf(a, "%s in the operators before the end of the truncated file",
+                         oc_format_time_ns(h.total_ns, run, sizeof(run)));
     if (isnan(h.run_ns))
         return oc_printf(a, "%s%s%s over an unknown number of runs%s",
                          oc_format_time_ns(h.total_ns, run, sizeof(run)),

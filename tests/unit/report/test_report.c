@@ -312,6 +312,37 @@ static void launches_have_no_rates(void **state)
     }
 }
 
+/* The first rows of a table of trtexec, and the whole table. */
+static void layers_of_a_truncated_file_have_no_latency(void **state)
+{
+    (void)state;
+    static const char table[] = "[I] === Profile (2094 iterations ) ===\n"
+                                "[I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer\n"
+                                "[I]       47.82       0.0228       0.0225       1.6   conv1\n";
+    static const char *const rest[] = {"", "[I]     3000.00       1.4327       1.4300     100.0   Total\n"};
+    for (size_t i = 0; i < OC_COUNT(rest); i++) {
+        struct oc_err err = {0};
+        char text[500];
+        snprintf(text, sizeof(text), "%s%s", table, rest[i]);
+        struct oc_profile *p = t_profile_text(text, &(struct oc_profile_opts){.stat = OC_STAT_AUTO}, &err);
+        if (!p)
+            fail_msg("%s", err.msg);
+        struct oc_report_in in = {.profile = p};
+        struct oc_report r = {.in = &in, .o = &(struct oc_report_opts){0}, .runs = 1};
+        struct oc_headline h;
+        oc_report_rows(&r);
+        oc_headline_of(&r, &h);
+        assert_true(h.total_ns > 0);
+        assert_int_equal(isnan(h.run_ns), !i);
+        assert_int_equal(isnan(h.inferences_per_s), !i);
+        assert_int_equal(
+            strstr(oc_headline_latency_text(&r, &r.arena), "before the end of the truncated file") != NULL,
+            !i);
+        oc_arena_free(&r.arena);
+        oc_profile_close(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +352,7 @@ int main(void)
         cmocka_unit_test(tables_fit_the_width),
         cmocka_unit_test(unknown_options_are_errors),
         cmocka_unit_test(launches_have_no_rates),
+        cmocka_unit_test(layers_of_a_truncated_file_have_no_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
