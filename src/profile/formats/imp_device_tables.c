@@ -597,7 +597,7 @@ TABLE_SOURCE(rocprof, ROCPROF,
              "rocprof, rocprofv3 on MI100 to MI300: stats, kernels, counters; top kernels of rocprof-compute",
              "counters; calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(nvprof_csv, NVPROF, "CUDA nvprof --csv: summary, GPU trace",
-             "none; CUDA 8 to 11 from quoted output",
+             "files of 2016 to 2019 (GTX 950, TITAN Xp); CUDA 8 to 11 from quoted output",
              "calls of the runtime, where there are kernels; grid sizes");
 TABLE_SOURCE(
     msprof, MSPROF,
