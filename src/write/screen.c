@@ -318,7 +318,7 @@ static const char *format_number(struct oc_arena *arena, double v, const struct 
     v *= s->factor;
     if (isnan(v) || (v == 0 && *mark == '>')) /* at least 0 */
         return "-";
-    if (v > 0 && v < step / 2)
+    if (v > 0 && (v < step / 2 || (v == 0.5 && !s->decimals))) /* half a call rounds to 0 */
         return oc_printf(arena, "<%.*f", s->decimals, step);
     return oc_printf(arena, "%s%.*f", mark, s->decimals, v);
 }

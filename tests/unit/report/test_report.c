@@ -343,6 +343,35 @@ static void layers_of_a_truncated_file_have_no_latency(void **state)
     }
 }
 
+/* Two steps, in one of which an operator ran. */
+static void half_a_call_is_not_zero(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p =
+        t_profile_text("{\"schemaVersion\": 1, \"traceEvents\": ["
+                       "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"pid\": "
+                       "1, \"tid\": 1, \"ts\": 0, \"dur\": 90},"
+                       "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 1, "
+                       "\"ts\": 10, \"dur\": 30},"
+                       "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#2\", \"pid\": "
+                       "1, \"tid\": 1, \"ts\": 100, \"dur\": 90},"
+                       "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": "
+                       "1, \"ts\": 110, \"dur\": 10}]}",
+                       &(struct oc_profile_opts){.warmup = OC_WARMUP_NONE}, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    struct oc_report_in in = {.profile = p};
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    assert_int_equal(oc_report_write(&in, &(struct oc_report_opts){.width_chars = 100}, f, &err), 0);
+    fclose(f);
+    assert_non_null(strstr(text, "<1"));
+    free(text);
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +382,7 @@ int main(void)
         cmocka_unit_test(unknown_options_are_errors),
         cmocka_unit_test(launches_have_no_rates),
         cmocka_unit_test(layers_of_a_truncated_file_have_no_latency),
+        cmocka_unit_test(half_a_call_is_not_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
