@@ -384,8 +384,6 @@ static enum oc_reject_reason samples_judge(const struct reading *r, const struct
     return s->p90_s - s->p10_s > MAX_SPREAD * s->t_s + tick_s ? OC_REJECT_SPREAD : OC_REJECT_COUNT;
 }
 
-/* Percentiles are those of the whole record: they do not describe a record's own time when others nest in it,
- * and such records are not used. */
 static void samples_take(struct reading *r, const struct oc_kernel_use *u)
 {
     struct oc_samples *out = r->out;

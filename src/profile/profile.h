@@ -45,7 +45,7 @@ struct oc_prof_rec {
     double kernel_ns; /* device time, NAN when the source has only host time */
     double host_ns;   /* host time reported in addition to kernel_ns, NAN when unknown */
     double wait_ns;   /* NAN when unknown */
-    double min_ns, max_ns, median_ns; /* of the per-run sums */
+    double min_ns, max_ns, median_ns; /* of the per-run sums of kernel_ns if that is known, else of self_ns */
     double p10_ns, p90_ns;            /* likewise: the 10th and 90th percentile */
     double share;    /* part of all samples, in a source that counts other events than time; otherwise NAN */
     double start_ns; /* start of the first used call, relative to the start of its run;

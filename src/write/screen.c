@@ -122,12 +122,14 @@ NUMBER(get_intensity, row->memory > 0 ? row->computation / row->memory : (double
 NUMBER(get_roofline, row->roofline_s)
 NUMBER(get_gap, row->wasted_s)
 
-/* Time of one call on the host clock: comparable with the run time only on that clock. */
+/* Time of one call on the host clock: comparable with the run time only on that clock. The column of times
+ * has it where the statistic is the minimum. */
 static double get_min(const struct screen *s, const struct oc_row *row)
 {
     const struct oc_profile *p = s->r->in->profile;
     const struct oc_prof_rec *rec = p && row->record != OC_NONE ? &p->rec[row->record] : NULL;
-    return rec && isnan(rec->kernel_ns) && row->calls == 1 ? row->min_s : (double)NAN;
+    bool other = p && p->stat != OC_STAT_MIN;
+    return rec && other && isnan(rec->kernel_ns) && row->calls == 1 ? row->min_s : (double)NAN;
 }
 
 /* Where the work differs between the runs. */

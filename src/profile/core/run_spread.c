@@ -139,10 +139,9 @@ double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_
     return oc_stat_of(stat, s->value, s->n);
 }
 
-void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec)
+void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec)
 {
     struct oc_quantiles q;
-    rec->runs = s->n;
     rec->median_ns = (double)NAN;
     if (!s->n)
         return;
@@ -153,9 +152,17 @@ void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_u
     rec->median_ns = q.median;
     rec->p90_ns = q.p90;
     rec->max_ns = q.max;
-    rec->time_ns = stat == OC_STAT_MEDIAN ? of_all_runs(s, q.median, runs_used)
-                   : stat == OC_STAT_MIN  ? q.min
-                   : stat == OC_STAT_MAX  ? q.max
+}
+
+void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec)
+{
+    rec->runs = s->n;
+    oc_run_sums_quantiles(s, rec);
+    if (!s->n)
+        return;
+    rec->time_ns = stat == OC_STAT_MEDIAN ? of_all_runs(s, rec->median_ns, runs_used)
+                   : stat == OC_STAT_MIN  ? rec->min_ns
+                   : stat == OC_STAT_MAX  ? rec->max_ns
                                           : oc_run_sums_stat(s, stat, runs_used);
 }
 

@@ -86,6 +86,8 @@ double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_
 
 /* Sets number of runs, median, minimum, maximum, percentiles and chosen statistic (time_ns) of a record.
  * Without runs only their number and the median. */
+/* Sets the quantiles of the record only. */
+void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec);
 void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec);
 
 /* How much the values of the runs differ. */

@@ -219,6 +219,8 @@ static void host_times(struct making *m, const struct group *g, struct oc_prof_r
     rec->is_launch = captured;
     oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
+    if (nested)
+        oc_run_sums_quantiles(&m->part, rec);
 }
 
 /* Adds the calls of a kernel to its statistics, to the sums, and to *group_sums and *group_ns of all
@@ -262,8 +264,12 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     }
     rec->kernel_ns = one ? of[first].time_ns : first == OC_NONE ? 0 : stat_of_sums(m, &m->all, m->stat);
     rec->host_ns = rec->self_ns; /* a call without launches takes zero device time: known */
-    if (g->calls.n)
+    if (g->calls.n) {
+        rec->min_ns = rec->p10_ns = rec->median_ns = rec->p90_ns = rec->max_ns = 0;
+        if (first != OC_NONE)
+            oc_run_sums_quantiles(one ? &m->part : &m->all, rec);
         return;
+    }
     rec->calls = calls; /* a kernel with its own record */
     oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = rec->time_ns;

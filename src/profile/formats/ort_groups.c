@@ -450,6 +450,7 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
     } else {
         rec = &k->recs->rec[k->g->group[s->group].rec];
         rec->host_ns = rec->self_ns; /* index of the launch */
+        oc_run_sums_quantiles(sums, rec);
     }
     rec->kernel_ns = ns;
     rec->total_kernel_ns = total_ns;

@@ -362,6 +362,7 @@ static void sum_group(struct making *m, uint32_t group, struct oc_prof_rec *rec)
     if (nested) {
         sum_calls(m, group, true, &rec->calls);
         rec->self_ns = oc_run_sums_stat(&m->sums, p->stat, p->runs_used);
+        oc_run_sums_quantiles(&m->sums, rec);
     }
     rec->total_ns = oc_run_sums_total(&m->sums);
 }

@@ -34,6 +34,7 @@ static void begin_and_end_events_nest(void **state)
                              *leaf = t_rec(p, "leaf \"q\" x");
     assert_true(outer && inner && leaf);
     assert_true(outer->time_ns == 40000 && outer->self_ns == 30000);
+    assert_true(outer->min_ns == 30000 && outer->max_ns == 30000);
     assert_true(t_rec(p, "other thread")->time_ns == 3000);
     /* inner appears inside outer and alone: one record each, by position */
     assert_true(inner->time_ns == 10000 && inner->self_ns == 6000);

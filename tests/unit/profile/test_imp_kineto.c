@@ -39,6 +39,7 @@ static void small_trace_gives_host_and_device_times(void **state)
     assert_null(t_rec(p, "aten::convolution"));
     assert_true(conv->time_ns == 60000 && conv->self_ns == 60000 && conv->start_ns == 10000);
     assert_true(conv->kernel_ns == 40500 && conv->total_kernel_ns == 40500);
+    assert_true(conv->min_ns == 40500 && conv->max_ns == 40500);
     assert_int_equal(p->runs_total, 1);
     assert_true(p->run_ns == 100000 && p->busy_ns == 60000 && !p->busy_on_device);
     assert_true(t_rec(p, "(kernels without operator)")->total_kernel_ns == 7000);

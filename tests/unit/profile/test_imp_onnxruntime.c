@@ -74,6 +74,7 @@ static void first_run_is_dropped_by_default(void **state)
     const struct oc_prof_rec *conv = t_rec(p, "conv1"), *loop = t_rec(p, "loop"), *add = t_rec(p, "body_add");
     assert_true(conv->time_ns == 30e3 && conv->self_ns == 30e3 && conv->calls == 1 && conv->index == 0);
     assert_true(loop->time_ns == 40e3 && loop->self_ns == 24e3); /* 40 - 9 - 7 */
+    assert_true(loop->min_ns == 24e3 && loop->median_ns == 24e3 && loop->max_ns == 24e3);
     assert_true(add->time_ns == 16e3 && add->calls == 2 && add->calls_per_run == 2 && add->runs == 1);
     assert_ptr_equal(&p->rec[add->parent], loop);
     assert_int_equal(loop->parent, OC_NONE);
@@ -507,6 +508,7 @@ static void kernels_are_assigned_to_their_node(void **state)
     assert_true(t_rec(p, "c1")->kernel_ns == 130e3);
     assert_true(t_rec(p, "c2")->kernel_ns == 210e3);
     assert_true(t_rec(p, "c1")->time_ns == 5e3);
+    assert_true(t_rec(p, "c1")->min_ns == 130e3 && t_rec(p, "c1")->max_ns == 130e3);
     assert_true(isnan(t_rec(p, "shape")->kernel_ns));
     assert_true(t_rec(p, "(unattributed kernels)")->kernel_ns == 1e3);
     assert_string_equal(t_rec(p, "(unattributed kernels)")->bucket, "kernels without operator");
