@@ -326,7 +326,11 @@ static int analyze_run(struct oc_engine *e)
         return -1;
     for (size_t i = 0; i < e->o->n_trip && !e->o->skip_unused; i++)
         if (!e->trip_used[i])
-            return oc_fail(e->err, OC_EARG, "--trip: no loop is named '%s'", e->o->trip[i].symbol);
+            return oc_fail(e->err, OC_EARG,
+                           oc_bind_repeated(e->o->trip, e->o->n_trip, i)
+                               ? "--trip: '%s' is given more than once"
+                               : "--trip: no loop is named '%s'",
+                           e->o->trip[i].symbol);
     oc_count_params(e);
     oc_exprs_set_least(e->a->exprs, e->o->least);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))

@@ -301,6 +301,15 @@ static const struct oc_shape_bind *shape_for(struct oc_engine *e, const char *na
     return NULL;
 }
 
+static uint32_t find_input(const struct oc_engine *e, const char *name)
+{
+    const struct oc_graph *g = &e->m->graph[0];
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (strcmp(e->m->value[g->input[i]].name, name) == 0)
+            return g->input[i];
+    return OC_NONE;
+}
+
 static const struct oc_bind *bind_for(struct oc_engine *e, const char *name)
 {
     for (size_t i = e->o->n_bind; i-- > 0;)
@@ -361,6 +370,9 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
     }
     for (size_t i = 0; i < e->o->n_shape && !e->o->skip_unused; i++)
         if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
+            if (find_input(e, e->o->shape[i].input) != OC_NONE)
+                return oc_fail(e->err, OC_EARG, "the shape of input '%.60s' is given more than once",
+                               e->o->shape[i].input);
             oc_fail(e->err, OC_EARG, "no graph input is named '%s'; inputs:", e->o->shape[i].input);
             for (uint32_t k = 0; k < g->n_input && k < 20; k++) {
                 size_t n = strlen(e->err->msg);
@@ -478,11 +490,22 @@ static void list_open_dims(struct oc_engine *e, struct oc_err *err)
     }
 }
 
+bool oc_bind_repeated(const struct oc_bind *b, size_t n, size_t i)
+{
+    unsigned same = 0;
+    for (size_t k = 0; k < n; k++)
+        same += strcmp(b[k].symbol, b[i].symbol) == 0;
+    return same > 1;
+}
+
 static int unused_binds(struct oc_engine *e)
 {
     for (size_t i = 0; i < e->o->n_bind && !e->o->skip_unused; i++) {
         if (e->bind_used[i])
             continue;
+        if (oc_bind_repeated(e->o->bind, e->o->n_bind, i))
+            return oc_fail(e->err, OC_EARG, "dimension '%.60s' is given more than once",
+                           e->o->bind[i].symbol);
         struct oc_err open = {.msg = ""};
         list_open_dims(e, &open);
         return *open.msg ? oc_fail(e->err, OC_EARG, "no dimension is named '%.60s'; open dimensions:%s",
@@ -572,15 +595,6 @@ void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const st
 /* ---- values ------------------------------------------------------------------------------------------- */
 
 /* Values that the user gives for graph inputs (--value): numbers, or a file with a TensorProto. */
-
-static uint32_t find_input(const struct oc_engine *e, const char *name)
-{
-    const struct oc_graph *g = &e->m->graph[0];
-    for (uint32_t i = 0; i < g->n_input; i++)
-        if (strcmp(e->m->value[g->input[i]].name, name) == 0)
-            return g->input[i];
-    return OC_NONE;
-}
 
 static void set_data(struct oc_engine *e, uint32_t value, const struct oc_elem *elem, uint32_t n)
 {

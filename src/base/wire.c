@@ -44,7 +44,8 @@ static bool wire_length(struct oc_wire *w, struct oc_wire_field *f, const uint8_
     const uint8_t *p = varint(w->p, w->end, &n);
     if (!p)
         return wire_damaged(w, at, "the length of a field is damaged");
-    if (n > (uint64_t)(w->end - p))
+    w->cut = n > (uint64_t)(w->end - p);
+    if (w->cut)
         return wire_damaged(w, at, "a field is longer than the rest of its message");
     f->data = p;
     f->n = (size_t)n;

@@ -14,6 +14,7 @@ struct oc_wire {
     const uint8_t *p, *end;
     const uint8_t *bad; /* offset of the first damaged field */
     const char *why;    /* description of the damage */
+    bool cut;           /* the damaged field is longer than the rest of the message */
 };
 
 enum oc_wire_type { OC_WIRE_VARINT = 0, OC_WIRE_I64 = 1, OC_WIRE_LEN = 2, OC_WIRE_I32 = 5 };

@@ -64,6 +64,16 @@ static void dim_and_shape_options_bind_symbols(void **state)
     r = oc_run_model(relu_of("float[M,M]"), &o); /* once each */
     assert_string_equal(strstr(r.err.msg, "open dimensions:"), "open dimensions: 'M'");
     oc_run_free(&r);
+    const struct oc_bind twice[] = {{"N", 4}, {"N", 8}};
+    r = oc_run_model(relu_of("float[N,3]"), &(struct oc_analyze_opts){.bind = twice, .n_bind = 2});
+    assert_non_null(strstr(r.err.msg, "dimension 'N' is given more than once"));
+    oc_run_free(&r);
+    static const int64_t dims[] = {2, 3};
+    const struct oc_shape_bind both[] = {{.input = "x", .rank = 2, .dim = dims},
+                                         {.input = "x", .rank = 2, .dim = dims}};
+    r = oc_run_model(relu_of("float[N,3]"), &(struct oc_analyze_opts){.shape = both, .n_shape = 2});
+    assert_non_null(strstr(r.err.msg, "the shape of input 'x' is given more than once"));
+    oc_run_free(&r);
     r = oc_run_model(relu_of("float[2,3]"), &o);
     assert_non_null(strstr(r.err.msg, "no dimension is named 'N': all dimensions of the inputs are numbers"));
     oc_run_free(&r);

@@ -126,6 +126,12 @@ static void one_of_an_unknown_number_of_trips_is_an_assumption(void **state)
     assert_string_equal(oc_run_type(&r, "all"), "float[3,64,64]");
     oc_run_free(&r);
     const struct oc_bind wrong = {"no_loop", 3};
+    const struct oc_bind twice[] = {{"loop", 3}, {"loop", 4}};
+    o = (struct oc_analyze_opts){.trip = twice, .n_trip = 2};
+    r = oc_run_model(matmul_loop(NULL), &o);
+    assert_non_null(strstr(r.err.msg, "--trip: 'loop' is given more than once"));
+    oc_run_free(&r);
+    o = (struct oc_analyze_opts){.n_trip = 1};
     o.trip = &wrong;
     r = oc_run_model(matmul_loop(NULL), &o);
     assert_null(r.a);
