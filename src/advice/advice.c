@@ -11,6 +11,7 @@
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
 #include "profile/time_summary.h"
+#include "report/columns.h"
 
 /* ---- suggestions ------------------------------------------------------------------------------------ */
 
@@ -170,12 +171,6 @@ const char *oc_advisor_name(struct oc_advisor *x, uint32_t node)
     return oc_strdup(x->arena, oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf)));
 }
 
-double oc_dram_bandwidth(const struct oc_device *d)
-{
-    const struct oc_hw_level *dram = d ? oc_device_dram(d) : NULL;
-    return dram && dram->bandwidth ? dram->bandwidth->value : (double)NAN;
-}
-
 /* ---- rules --------------------------------------------------------------------------------------- */
 
 enum needs { MODEL = 1, TIMES = 2, DEVICE = 4 };
@@ -203,8 +198,7 @@ const char *oc_advice_severity_name(unsigned severity)
 static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_row *row)
 {
     double runs = x->r->runs;
-    *p =
-        (struct oc_piece){.row = row, .name = row->name ? row->name : "", .type = row->type ? row->type : ""};
+    *p = (struct oc_piece){.row = row, .name = oc_row_label(x->r, row), .type = row->type ? row->type : ""};
     p->one = row->node;
     p->node = &p->one;
     p->n_node = row->node != OC_NONE;

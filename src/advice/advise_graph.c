@@ -32,7 +32,7 @@ static const struct {
                    "can be computed at the end of the operator before them",
                    "can be computed at the end of the operator before it"},
     [PATTERN] = {"fused-pattern", "Subgraphs for which runtimes have one kernel",
-                 "are parts of one operator (LayerNormalization, Gelu, attention ...)",
+                 "could be part of one operator (LayerNormalization, Gelu, attention ...)",
                  "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all, or "
                  "onnxruntime.transformers.optimizer), or export with an opset that has the operator",
                  "are parts of one operator (LayerNormalization, Gelu ...)",
@@ -334,7 +334,7 @@ static bool is_link(const struct oc_advisor *x, const struct oc_piece *p)
 
 struct chains {
     uint32_t *root;  /* by piece */
-    double *between; /* by piece: bytes that fusing its links saves */
+    double *between; /* by piece: bytes that it does not read or write if its links are fused */
 };
 
 static uint32_t advise_fusion_root_of(struct chains *c, uint32_t i)
@@ -365,15 +365,26 @@ static void find_links(struct oc_advisor *x, struct chains *c)
                 made != read)
                 continue;
             c->root[advise_fusion_root_of(c, i)] = advise_fusion_root_of(c, next);
-            c->between[next] += 2 * bytes * (double)x->a->cost[user].trips;
+            c->between[i] += bytes * (double)x->a->cost[user].trips;
+            c->between[next] += bytes * (double)x->a->cost[user].trips;
         }
     }
 }
 
 struct chain {
-    double time, longest, bytes, between;
+    double time, longest, between, bound; /* bound: part of the roofline time that fusing saves */
     uint32_t n;
 };
+
+/* Roofline time of these bytes of a kernel: that of the memory that serves them, as far as it is the limit. */
+static double roofline_of_bytes(const struct oc_advisor *x, const struct oc_piece *p, double bytes)
+{
+    const struct oc_row_limits *l = p->row->limits;
+    if (!l || !(l->mem_s > 0) || !(bytes > 0))
+        return 0;
+    double rest = l->mem_s * (1 - fmin(bytes / p->bytes, 1));
+    return fmax(l->mem_s - fmax(rest, l->comp_s), 0) / x->r->runs * 1e9;
+}
 
 void oc_advise_chains(struct oc_advisor *x)
 {
@@ -381,7 +392,7 @@ void oc_advise_chains(struct oc_advisor *x)
                        OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, double)};
     struct chain *chain = OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, struct chain);
     struct oc_advice_item *f = oc_advice_new(x, "elementwise-chain", "Chains of element-wise operators");
-    double bandwidth = oc_dram_bandwidth(x->d), between = 0, low = 0, high = 0, time = 0;
+    double between = 0, low = 0, high = 0, time = 0;
     uint32_t n = 0, members = 0;
     if (x->p && !x->j)
         return;
@@ -392,8 +403,8 @@ void oc_advise_chains(struct oc_advisor *x)
         const struct oc_piece *p = &x->piece[i];
         struct chain *k = &chain[advise_fusion_root_of(&c, i)];
         k->n++;
-        k->bytes += p->bytes;
         k->between += c.between[i];
+        k->bound += roofline_of_bytes(x, p, c.between[i]);
         k->time += p->time_ns;
         k->longest = p->time_ns > k->longest ? p->time_ns : k->longest;
     }
@@ -411,23 +422,18 @@ void oc_advise_chains(struct oc_advisor *x)
         n++;
         between += k->between;
         time += k->time;
-        low += k->between / bandwidth * 1e9 < k->time - k->longest ? k->between / bandwidth * 1e9
-                                                                   : k->time - k->longest;
+        low += x->p ? fmin(k->bound, k->time - k->longest) : k->bound;
         high += k->time - k->longest;
     }
     f->saved_bytes = between;
-    if (x->p) {
-        f->low_ns = isnan(bandwidth) ? 0 : low;
-        f->high_ns = high;
-        f->basis = isnan(bandwidth) ? "at most the time of each chain less its longest kernel"
-                                    : "at least the bytes between the kernels / memory bandwidth, at most "
-                                      "the time of each chain less its longest kernel";
-    } else {
-        f->basis = "reads and writes of intermediate results";
-        f->low_ns = between / bandwidth * 1e9;
-        if (!isnan(bandwidth))
-            f->basis = "bytes between them / memory bandwidth";
-    }
+    f->low_ns = x->p || low > 0 ? low : (double)NAN;
+    f->high_ns = x->p ? high : (double)NAN;
+    f->basis =
+        x->p ? low > 0 ? "at least the roofline time of the bytes between the kernels, at most the time of "
+                         "each chain less its longest kernel"
+                       : "at most the time of each chain less its longest kernel"
+        : low > 0 ? "roofline time of the bytes between them"
+                  : "reads and writes of intermediate results";
     f->found = oc_printf(x->arena, "%u element-wise operators in %u chain%s pass %s to each other%s%s",
                          members, n, n == 1 ? "" : "s", oc_advice_bytes(x, between), x->p ? " and take " : "",
                          x->p ? oc_advice_time(x, time) : "");

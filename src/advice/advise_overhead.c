@@ -361,7 +361,7 @@ void oc_advise_tiny(struct oc_advisor *x)
     f->basis = oc_printf(
         x->arena,
         device ? "at most launch - time of each (launch: %s, %s), and at most the idle time of the device"
-               : "at most the launch (%s, %s) of each, if all were fused",
+               : "at most the launch (%s, %s) of each, if all were fused; profiling overhead is part of it",
         oc_advice_duration(x, launch),
         measured ? oc_printf(x->arena, "median of %u operators with almost no work", n_sample)
                  : oc_printf(x->arena, "%s figure of the device file", oc_basis_name(figure->basis)));
@@ -480,8 +480,9 @@ static void between_operators(struct oc_advisor *x)
     f->low_ns = 0;
     f->high_ns = idle;
     f->basis = "at most run time - operator time; profiling overhead is part of it";
-    f->found = oc_printf(x->arena, "%s are outside the %u operators: kernel selection, allocation, profiling",
-                         oc_advice_time(x, idle), n);
+    f->found =
+        oc_printf(x->arena, "%s are outside the %u operator%s: kernel selection, allocation, profiling",
+                  oc_advice_time(x, idle), n, n == 1 ? "" : "s");
     f->todo = "compare with a run without profiling first; then fewer and larger operators (optimization "
               "level all, a larger batch) and shapes that do not change";
     oc_advice_keep(x, f);

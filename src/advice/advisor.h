@@ -78,6 +78,5 @@ uint32_t oc_advisor_producer(const struct oc_advisor *x, uint32_t value);
 double oc_advisor_value_bytes(const struct oc_advisor *x, uint32_t value);        /* NAN: unknown */
 bool oc_advisor_is(const struct oc_advisor *x, uint32_t node, const char *types); /* OC_NONE: false */
 const char *oc_advisor_name(struct oc_advisor *x, uint32_t node);
-double oc_dram_bandwidth(const struct oc_device *d); /* NAN */
 
 #endif

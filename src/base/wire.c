@@ -38,15 +38,16 @@ static bool wire_fixed(struct oc_wire *w, struct oc_wire_field *f, const uint8_t
     return true;
 }
 
+static const char longer[] = "a field is longer than the rest of its message";
+
 static bool wire_length(struct oc_wire *w, struct oc_wire_field *f, const uint8_t *at)
 {
     uint64_t n;
     const uint8_t *p = varint(w->p, w->end, &n);
     if (!p)
         return wire_damaged(w, at, "the length of a field is damaged");
-    w->cut = n > (uint64_t)(w->end - p);
-    if (w->cut)
-        return wire_damaged(w, at, "a field is longer than the rest of its message");
+    if (n > (uint64_t)(w->end - p))
+        return wire_damaged(w, at, longer);
     f->data = p;
     f->n = (size_t)n;
     w->p = p + n;
@@ -116,4 +117,12 @@ void oc_wire_numbers(const struct oc_wire_field *f, unsigned width, uint64_t *ou
                 next = p;
         p = next;
     }
+}
+
+bool oc_wire_is_cut(struct oc_wire *w)
+{
+    struct oc_wire_field f;
+    while (oc_wire_next(w, &f))
+        continue;
+    return w->why == longer;
 }

@@ -14,7 +14,6 @@ struct oc_wire {
     const uint8_t *p, *end;
     const uint8_t *bad; /* offset of the first damaged field */
     const char *why;    /* description of the damage */
-    bool cut;           /* the damaged field is longer than the rest of the message */
 };
 
 enum oc_wire_type { OC_WIRE_VARINT = 0, OC_WIRE_I64 = 1, OC_WIRE_LEN = 2, OC_WIRE_I32 = 5 };
@@ -32,6 +31,8 @@ struct oc_wire_field {
 #define OC_WIRE_READY_BYTES ((size_t)1 << 15)
 
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
+/* Reads on to the end. Whether there is a field that is longer than the rest of the message. */
+bool oc_wire_is_cut(struct oc_wire *w);
 
 /* Reads the next field. False at the end or on damage (then w->bad is set). Inlined for the common case: key
  * below 128 and value or length of one byte. */

@@ -505,15 +505,13 @@ static const Oc__Model *read_model(struct oc_loader *l, ProtobufCBinaryData v)
         return NULL;
     }
     const Oc__Model *h = oc_header_read(l, &oc__model__descriptor, v);
-    while (!h && oc_wire_next(&w, &(struct oc_wire_field){0})) {
-    }
     bool other = (!h || !h->has_graph) && oc_recognize(l->m->path, v.data, v.len);
     if (other || (h && !h->has_graph && !h->ir_version))
         not_a_model(l, v, NULL, "");
-    else if (w.cut)
-        oc_load_fail(l, OC_EFORMAT, w.bad,
-                     "a field of the model is longer than the rest of the file: is it truncated? Download or "
-                     "export it again");
+    else if (!h && oc_wire_is_cut(&w))
+        oc_load_fail(
+            l, OC_EFORMAT, w.bad,
+            "a field is longer than the rest of the file: is it truncated? Download or export it again");
     else if (h && !h->has_graph)
         oc_load_fail(l, OC_EFORMAT, NULL, "the model has no graph");
     return h && h->has_graph ? h : NULL;

@@ -37,6 +37,8 @@ bool oc_run_spread_noisy(const struct oc_run_spread *s);
  * median. Noisy runs are reported as W-noisy-runs. Runs with different shapes have a mean or a sum only, as
  * their work has. */
 enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags);
+/* W-short-operators: on the host the profiler takes a part of the time of so many operators of a run. */
+void oc_run_spread_warn_short(const struct oc_run_spread *s, double operators, struct oc_diags *diags);
 
 /* ---- quantiles -------------------------------------------------------------------------------------- */
 

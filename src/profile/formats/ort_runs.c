@@ -615,6 +615,14 @@ static void ort_runs_name_device(struct making *m)
                     "no kernel events: node times are host launch times, not device times");
 }
 
+static double operators_per_run(const struct making *m)
+{
+    double calls = 0;
+    for (size_t i = 0; i < m->recs.n; i++)
+        calls += m->recs.rec[i].bucket ? 0 : m->recs.rec[i].calls_per_run;
+    return calls;
+}
+
 static void mark_launches(struct making *m)
 {
     for (size_t i = 0; i < m->recs.n; i++) {
@@ -676,6 +684,8 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     add_framework(&m);
     add_load(&m);
     ort_runs_add_unused(&m);
+    if (!t->n_kernel)
+        oc_run_spread_warn_short(&p->spread, operators_per_run(&m), &p->diags);
     sum_imported(&m);
     oc_rec_list_end(&m.recs, p);
     oc_run_sums_free(&m.sums);

@@ -195,21 +195,30 @@ static void chains_are_reported_once(void **state)
     expect_none(&x, "elementwise-chain");
 }
 
-/* 65536 bytes at 100 GB/s take 655.36 ns. */
+/* 65536 bytes at 100 GB/s take 655.36 ns. A cache of 1 TB/s that holds them reads while it writes: shares of
+ * 1/3, 2/3 and 1/2 of 32.768, 32.768 and 16.384 ns. */
 static void device_bandwidth_bounds_chains(void **state)
 {
-    static const struct oc_hw_figure bandwidth = {.value = 100e9};
-    static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
-    const struct oc_device d = {
-        .info = &(struct oc_device_info){.name = "D", .vendor = "", .kind = "cpu", .file = ""},
-        .level = &dram,
-        .n_level = 1};
+    static const struct oc_hw_figure bandwidth = {.value = 100e9}, fast = {.value = 1e12},
+                                     size = {.value = 1 << 20};
+    static const struct oc_hw_level level[] = {{.name = "L2", .bandwidth = &fast, .size = &size},
+                                               {.name = "DRAM", .bandwidth = &bandwidth}};
+    struct oc_device d = {.info =
+                              &(struct oc_device_info){.name = "D", .vendor = "", .kind = "cpu", .file = ""},
+                          .level = &level[1],
+                          .n_level = 1};
     struct advised x;
     (void)state;
     advise_case(&x, chain(false), "mul,Mul,,10\nsub,Sub,,20\nexp,Exp,,30\nsum,ReduceSum,,40\n", &d);
     expect_finding(&x, "elementwise-chain", 3, 655.36, 30e3);
     advise_case(&x, chain(false), NULL, &d);
     expect_finding(&x, "elementwise-chain", 3, 655.36, NAN);
+    d.level = level;
+    d.n_level = 2;
+    advise_case(&x, chain(false), NULL, &d);
+    x.o.cache = true;
+    advised_report(&x);
+    expect_finding(&x, "elementwise-chain", 3, 40.96, NAN);
 }
 
 int main(void)
