@@ -31,6 +31,8 @@ static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
                     t->bytes_read_weight);
     oc_page_key_u64(w, "bytes_written", oc_sum_known(t, t->bytes_written, false), t->bytes_written);
     oc_key_quality(w, t->quality);
+    oc_key_bool(w, "macs_exact", t->macs_exact);
+    oc_key_bool(w, "work_exact", t->work_exact);
     oc_page_key_u64(w, "not_exact_nodes", true, t->not_exact.nodes);
 }
 

@@ -115,7 +115,7 @@ test("headline figures of all sources are those of JSON and of the terminal, pri
   const names = fs.readdirSync(path.join(folder, "figures")).filter(f => f.endsWith(".html")).map(f => f.slice(0, -5)).filter(f => only.test(f)), problems = [];
   let compared = 0, silent = 0; /* files without times have no figures at the head */
   for (const name of names) {
-    const page = await open(path.join("figures", name + ".html"), { until: "#cards .card", complete: true });
+    const page = await open(path.join("figures", name + ".html"), { until: "h2", complete: true });
     const found = await compare(page, path.join(folder, "figures"), name);
     compared += found.compared;
     problems.push(...found.problems.map(p => name + ": " + p));

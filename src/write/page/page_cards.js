@@ -28,7 +28,7 @@ function latencyNote() {
 function cards() {
   const list = [], q = T.model ? qualityNo(T.quality) % 4 : 0, least = T.model && Number(T.unknown_nodes) > 0;
   const mark = least ? "≥" : MARK[q], word = least ? " (lower bound: some nodes have an unknown cost)" : q ? " (" + WORD[q] + ")" : "";
-  const sums = totals();
+  const sums = totals(mark);
   if (P && !P.functions && runTime > 0)
     list.push(card("Latency", time(runTime), latencyNote(), exact("time", runTime) + ", " + P.time_kind));
   else if (P && !P.functions && P.total_ns > 0)
@@ -38,33 +38,39 @@ function cards() {
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
     const sum = "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns);
-    if (P) list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name, sum));
+    if (P) list.push(card("Roofline time", (h.rows_without_limit ? "≥" : "") + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name, sum));
     else list.push(card("Unfused roofline time", time(h.roofline_ns), "not a bound: fusion makes it shorter", sum)); /* the bound is in the verdict */
   }
-  if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : T.model ? "MACs unknown" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
-  if (sums.bytes !== null) list.push(card("Memory moved", mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + word));
+  if (sums.work.length) list.push(card("Operations", sums.work[0], [...sums.work.slice(1), ...sums.note].join(", "), sums.exact));
+  if (sums.bytes !== null) list.push(card("Memory moved", sums.mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + (sums.mark ? word : "")));
   if (T.model) {
     list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
     const m = D.memory;
     if (m && m.peak !== null) list.push(card("Peak activation memory", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
   }
   if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " distinct kernels and copies", exact("time", kernelTime)));
-  if (D.coverage && D.coverage.time_fraction < .9995)
+  if (D.coverage && known(D.coverage.time_fraction) && D.coverage.time_fraction < .9995)
     list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of operator time attributed to nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " records unattributed" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have measured times" : null));
   return el("dl", { id: "cards" }, list);
 }
-/* Totals of the model if there is one, otherwise of the rows. */
-function totals() {
+/* Totals of the model if there is one, otherwise of the rows; each with its own mark, FLOPs and OPs apart. */
+function totals(mark) {
+  const least = T.model && Number(T.unknown_nodes) > 0, of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
+  const work = (list, m) => list.filter(([v], i) => v > 0 || (i === 0 && v === 0 && !list.some(p => p[0] > 0))).map(([v, unit]) => m + si(v, unit));
   if (T.model) {
     const parts = [[T.bytes_read_act, "act."], [T.bytes_read_weight, "weights"], [T.bytes_written, "written"]].filter(p => p[0] !== null);
-    const sum = v => v.some(n => n !== null) ? String(v.reduce((a, b) => a + BigInt(b || 0), 0n)) : null;
+    const counts = [[asNumber(T.flops), "FLOPs"], [asNumber(T.ops), "OPs"]].filter(p => known(p[0]));
     return {
-      flo: sum([T.flops, T.ops]), macs: T.macs, bytes: sum(parts.map(p => p[0])),
+      work: work(counts, !least && T.work_exact ? "" : mark), mark,
+      note: [T.macs !== null ? (!least && T.macs_exact ? "" : mark) + si(Number(T.macs)) + " MACs" : "MACs unknown"],
+      exact: counts.map(([v, unit]) => grouped(v) + " " + unit).join(", "),
+      bytes: parts.length ? String(parts.reduce((a, p) => a + BigInt(p[0]), 0n)) : null,
       split: parts.map(p => si(Number(p[0]), "B") + " " + p[1]).join(", "),
     };
   }
-  const of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
-  return { flo: of("flo"), macs: null, bytes: of("bytes"), split: "as reported by the source" };
+  const s = (runTime > 0 ? runTime : asNumber(P && P.total_ns)) / 1e9, rates = P && (known(P.flops_per_s) || known(P.ops_per_s));
+  const counts = rates ? [[(P.flops_per_s || 0) * s, "FLOPs"], [(P.ops_per_s || 0) * s, "OPs"]] : of("flo") !== null ? [[Number(of("flo")), "FLOPs"]] : [];
+  return { work: work(counts, P ? MARK[qualityNo(P.flops_quality)] : ""), mark: P ? MARK[qualityNo(P.bytes_quality)] : "", note: ["of the rows"], exact: null, bytes: of("bytes"), split: "of the rows" };
 }
 
 /* ---- time accounting: every nanosecond of the profile ---- */
