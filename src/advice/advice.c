@@ -46,6 +46,7 @@ void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struc
     e->node = p->n_node == 1 ? p->node[0] : OC_NONE;
     e->record = p->row->record;
     e->name = p->name;
+    e->label = p->label;
     e->type = p->type;
     e->text = text;
     e->time_ns = time_ns;
@@ -198,7 +199,9 @@ const char *oc_advice_severity_name(unsigned severity)
 static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_row *row)
 {
     double runs = x->r->runs;
-    *p = (struct oc_piece){.row = row, .name = oc_row_label(x->r, row), .type = row->type ? row->type : ""};
+    *p =
+        (struct oc_piece){.row = row, .name = row->name ? row->name : "", .type = row->type ? row->type : ""};
+    p->label = oc_row_label(x->r, row);
     p->one = row->node;
     p->node = &p->one;
     p->n_node = row->node != OC_NONE;
