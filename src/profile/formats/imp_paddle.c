@@ -280,7 +280,6 @@ static void make_self(struct report_reading *r)
         struct oc_prof_rec *parent = &r->list.rec[rec->parent];
         parent->total_ns -= rec->time_ns;
         parent->self_ns -= rec->time_ns;
-        parent->min_ns = parent->max_ns = parent->median_ns = parent->self_ns;
         if (!isnan(r->row[i].gpu_ns))
             parent->total_kernel_ns =
                 (isnan(parent->total_kernel_ns) ? 0 : parent->total_kernel_ns) - r->row[i].gpu_ns;
