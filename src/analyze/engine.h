@@ -116,6 +116,7 @@ void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_o
 
 /* bind.c: binds symbols and sets the types of the graph inputs */
 int oc_bind_inputs(struct oc_engine *e);
+/* Whether another one has the name of the i-th. */
 bool oc_bind_repeated(const struct oc_bind *b, size_t n, size_t i);
 /* A declared type with bound symbols replaced by numbers. */
 struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared);

@@ -86,10 +86,9 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
  * that the values of several quantities can be added. NAN: none. */
 double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used);
 
-/* Sets number of runs, median, minimum, maximum, percentiles and chosen statistic (time_ns) of a record.
- * Without runs only their number and the median. */
-/* Sets the quantiles of the record only. */
+/* Sets median, minimum, maximum and percentiles of a record; without runs only the median, unknown. */
 void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec);
+/* Also the number of runs and the chosen statistic (time_ns). */
 void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec);
 
 /* How much the values of the runs differ. */
