@@ -96,9 +96,9 @@ void oc_run_spread_warn_short(const struct oc_run_spread *s, double operators, s
     if (s->n && operators >= 1 && us < 20 * operators)
         oc_diag_add(
             diags, OC_WARNING, "W-short-operators", "",
-            "a run takes %.1f us for each of its %.0f operators, of which profiling is a part (5 to 9 us "
+            "a run takes %.1f us for each of its %.0f operator%s, of which profiling is a part (5 to 9 us "
             "in measurements): without profiling it is faster; onnxcost record measures both",
-            us / operators, operators);
+            us / operators, operators, operators > 1 ? "s" : "");
 }
 
 void oc_run_sums_init(struct oc_run_sums *s, size_t n_run)
