@@ -380,7 +380,7 @@ struct chain {
 static double roofline_of_bytes(const struct oc_advisor *x, const struct oc_piece *p, double bytes)
 {
     const struct oc_row_limits *l = p->row->limits;
-    if (!l || !(l->mem_s > 0) || !(bytes > 0))
+    if (!l || !(l->mem_s > 0) || !(bytes > 0) || !(p->bytes > 0))
         return 0;
     double rest = l->mem_s * (1 - fmin(bytes / p->bytes, 1));
     return fmax(l->mem_s - fmax(rest, l->comp_s), 0) / x->r->runs * 1e9;

@@ -224,7 +224,6 @@ static int add_attribute(struct oc_xml *x, struct oc_xml_elem *e, const struct s
 {
     const struct oc_xml_spec *s = &x->format->spec[e->kind];
     const char *name = (const char *)a->name;
-    size_t n = (size_t)(a->end - a->value);
     uint32_t at = a->prefix ? UINT32_MAX : position_in(s->required, name);
     if (e->n_attr == OC_XML_MAX_ATTR)
         return oc_xml_fail(x, "too many attributes");
@@ -233,6 +232,7 @@ static int add_attribute(struct oc_xml *x, struct oc_xml_elem *e, const struct s
                            name ? name : "");
     if (at == UINT32_MAX && position_in(s->optional, name) == UINT32_MAX)
         return oc_xml_fail(x, "unknown attribute '%.60s'", name);
+    size_t n = (size_t)(a->end - a->value);
     if (n == 0 || n > OC_XML_MAX_VALUE)
         return oc_xml_fail(x, "attribute '%.60s' %s", name, n ? "is longer than 1000 bytes" : "is empty");
     *given |= at < 32 ? 1u << at : 0;

@@ -300,12 +300,18 @@ void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table
 
 /* ---- from records ----------------------------------------------------------------------------------- */
 
+/* fmin and fmax ignore an unknown one. */
+static double known_of_both(double a, double b, double chosen)
+{
+    return isnan(a) || isnan(b) ? (double)NAN : chosen;
+}
+
 static void time_items_add_times(struct oc_times *t, uint64_t calls, double total, double min, double max)
 {
     if (isnan(total) || (!calls && !(total > 0))) /* not executed */
         return;
-    t->min_ns = t->known ? (isnan(min) ? min : isnan(t->min_ns) ? t->min_ns : fmin(t->min_ns, min)) : min;
-    t->max_ns = t->known ? (isnan(max) ? max : isnan(t->max_ns) ? t->max_ns : fmax(t->max_ns, max)) : max;
+    t->min_ns = t->known ? known_of_both(t->min_ns, min, fmin(t->min_ns, min)) : min;
+    t->max_ns = t->known ? known_of_both(t->max_ns, max, fmax(t->max_ns, max)) : max;
     t->known = true;
     t->uncounted |= !calls;
     t->calls += calls;
@@ -338,7 +344,7 @@ static void time_items_add_record(struct growing *g, const struct oc_prof_rec *r
     bool single =
         alone && r->calls == r->runs && !(r->self_ns < r->time_ns); /* the sum of a run is one call */
     bool one = alone && r->calls == 1 && !g->s->profile->runs_total && g->s->profile->stat == OC_STAT_SUM;
-    double only = one ? fmin(host, device) : NAN;
+    double only = one ? fmin(host, device) : NAN; /* of the known side */
     double min = isnan(only) && single ? r->min_ns : only, max = isnan(only) && single ? r->max_ns : only;
     item->type = r->op_type;
     item->precision = r->precision ? r->precision : "";
