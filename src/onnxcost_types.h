@@ -123,15 +123,15 @@ char *oc_make_visible(char *text);
  * bound: that of the exact and lower parts; within one node they are an estimate. */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 
-/* Which time of several runs stands for them. */
+/* Which runs of a recording its times stand for. Every time is the mean over these runs of a time taken per
+ * run, so times add up; the runs are chosen once, by the times of whole runs. */
 enum oc_stat {
-    OC_STAT_MEDIAN,
-    OC_STAT_MEAN,
-    OC_STAT_MIN,
-    OC_STAT_MAX,
-    OC_STAT_SUM,
-    OC_STAT_AUTO /* the median, or the minimum where the runs are noisy: where the interquartile range of
-                    their times is more than 10 % of the median (warning W-noisy-runs) */
+    OC_STAT_TYPICAL, /* the middle half of the runs: the 25 % trimmed mean; below 4 runs all */
+    OC_STAT_MEAN,    /* all runs */
+    OC_STAT_MEDIAN,  /* the middle run, or the middle two */
+    OC_STAT_MIN,     /* the fastest run */
+    OC_STAT_MAX,     /* the slowest run */
+    OC_STAT_SUM      /* all runs, added instead of averaged */
 };
 
 /* ---- resource limits for untrusted input ------------------------------------------------------------ */

@@ -198,7 +198,6 @@ const char *oc_advice_severity_name(unsigned severity)
 
 static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_row *row)
 {
-    double runs = x->r->runs;
     *p =
         (struct oc_piece){.row = row, .name = row->name ? row->name : "", .type = row->type ? row->type : ""};
     p->label = oc_row_label(x->r, row);
@@ -219,8 +218,8 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
         p->name = oc_advisor_name(x, row->node);
         p->type = x->m->node[row->node].op_type;
     }
-    p->time_ns = row->rates == OC_RATES_LAUNCH ? (double)NAN : row->time_s * 1e9 / runs;
-    p->bytes = row->memory / runs;
+    p->time_ns = row->rates == OC_RATES_LAUNCH ? (double)NAN : oc_of_one_run(&x->r->m, row->time_s) * 1e9;
+    p->bytes = oc_of_one_run(&x->r->m, row->memory);
     p->calls = row->calls > 0 ? row->calls : 1;
 }
 
@@ -242,18 +241,6 @@ static void find_pieces(struct oc_advisor *x)
                 x->piece_of[x->piece[i].node[k]] = i;
 }
 
-/* Copies without a row. */
-static double other_copies(const struct oc_profile *p)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < p->n_kernel; i++) {
-        const struct oc_prof_kernel *k = &p->kernel[i];
-        if (k->kind == OC_EV_MEMCPY && (k->rec == OC_NONE || p->rec[k->rec].bucket) && k->time_ns > 0)
-            sum += k->time_ns;
-    }
-    return sum;
-}
-
 static double sum_of_rooflines(const struct oc_advisor *x)
 {
     double sum = 0;
@@ -268,15 +255,16 @@ static void set_whole(struct oc_advisor *x)
 {
     static const struct oc_sum_table_opts opts = {0};
     const struct oc_profile *p = x->p;
-    double runs = x->r->runs, all = x->r->total_s * 1e9 / runs;
+    const struct oc_measurement *m = &x->r->m;
+    double all = oc_of_one_run(m, x->r->total_s) * 1e9;
     x->out->whole = "of a run";
     x->out->run_ns = all;
     if (p && p->run_ns > 0 && !(p->timeline && p->timeline->runs_implicit)) {
-        x->out->run_ns = p->run_ns / runs;
+        x->out->run_ns = oc_of_one_run(m, p->run_ns);
     } else if (p) {
         struct oc_time_summary *s = p->timeline ? oc_time_summary_make(p, &opts) : NULL;
         x->out->whole = s || !p->runs_total ? "of the recording" : "of a run";
-        x->out->run_ns = s && s->total_ns > all ? s->total_ns : all + other_copies(p) / runs;
+        x->out->run_ns = s && s->total_ns > all ? s->total_ns : all;
         oc_time_summary_free(s);
     } else if (x->d) {
         x->out->whole = "of the roofline time";

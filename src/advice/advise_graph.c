@@ -383,7 +383,7 @@ static double roofline_of_bytes(const struct oc_advisor *x, const struct oc_piec
     if (!l || !(l->mem_s > 0) || !(bytes > 0) || !(p->bytes > 0))
         return 0;
     double rest = l->mem_s * (1 - fmin(bytes / p->bytes, 1));
-    return fmax(l->mem_s - fmax(rest, l->comp_s), 0) / x->r->runs * 1e9;
+    return oc_of_one_run(&x->r->m, fmax(l->mem_s - fmax(rest, l->comp_s), 0)) * 1e9;
 }
 
 void oc_advise_chains(struct oc_advisor *x)

@@ -136,7 +136,7 @@ static double prove_copies(struct oc_advisor *x, struct oc_advice_item *f, bool 
         const struct oc_prof_kernel *k = &p->kernel[i];
         if (k->kind != OC_EV_MEMCPY)
             continue;
-        double ns = k->time_ns / x->r->runs;
+        double ns = oc_of_one_run(&x->r->m, k->time_ns);
         if (!(ns > 0))
             continue;
         *pageable = *pageable || strstr(k->name, "ageable");
@@ -300,7 +300,7 @@ static struct best best_rates(const struct oc_advisor *x)
     struct best b = {0, 0};
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        double bytes = p->bytes / p->time_ns, flops = p->row->computation / x->r->runs / p->time_ns;
+        double bytes = p->bytes / p->time_ns, flops = oc_of_one_run(&x->r->m, p->row->computation) / p->time_ns;
         if (!oc_piece_timed(p))
             continue;
         b.bytes = bytes > b.bytes ? bytes : b.bytes;
@@ -314,7 +314,7 @@ static struct best best_rates(const struct oc_advisor *x)
 static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const struct best *b, double launch,
                     bool device)
 {
-    double calls = p->calls > 1 ? p->calls : 1, flops = p->row->computation / x->r->runs;
+    double calls = p->calls > 1 ? p->calls : 1, flops = oc_of_one_run(&x->r->m, p->row->computation);
     if (!oc_piece_timed(p) || advise_launch_per_call(p) > (device ? launch : 1.5 * launch))
         return false;
     double work = (p->bytes > 0 && b->bytes > 0 ? p->bytes / b->bytes : 0) +
@@ -327,6 +327,14 @@ static double saved(const struct oc_piece *p, double launch, bool device)
 {
     double t = advise_launch_per_call(p), calls = p->calls > 1 ? p->calls : 1;
     return calls * (device ? launch - t : t < launch ? t : launch);
+}
+
+static double operators_ns(const struct oc_advisor *x)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < x->n_piece; i++)
+        sum += isnan(x->piece[i].row->time_s) ? 0 : x->piece[i].row->time_s;
+    return oc_of_one_run(&x->r->m, sum) * 1e9;
 }
 
 void oc_advise_tiny(struct oc_advisor *x)
@@ -353,7 +361,7 @@ void oc_advise_tiny(struct oc_advisor *x)
         calls += p->calls > 1 ? p->calls : 1;
         n++;
     }
-    double idle = x->out->run_ns - x->r->total_s * 1e9 / x->r->runs;
+    double idle = x->out->run_ns - operators_ns(x);
     if (n < FEW)
         return;
     f->high_ns = device ? (!(idle >= 0) ? (double)NAN : idle < sum ? idle : sum) : sum;
@@ -469,7 +477,7 @@ static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, c
 static void between_operators(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "idle", "Time between operators");
-    double run = x->p->run_ns / x->r->runs, busy = x->p->busy_ns / x->r->runs, idle = run - busy;
+    double run = oc_of_one_run(&x->r->m, x->p->run_ns), busy = oc_of_one_run(&x->r->m, x->p->busy_ns), idle = run - busy;
     if (!(idle > IDLE_SHARE * run))
         return;
     uint32_t n = 0;

@@ -484,7 +484,7 @@ static bool rooflines(const struct oc_advisor *x, const struct oc_piece *p, doub
     oc_recast_add(oc_recast_by_name("fp16"), x->a, p->node, p->n_node, &sum);
     oc_recast_finish(&sum, &work);
     oc_roofline_of(x->d, &work, &x->r->roof, NAN, &roof);
-    *now_s = p->row->roofline_s / x->r->runs;
+    *now_s = oc_of_one_run(&x->r->m, p->row->roofline_s);
     *then_s = roof.roof_s;
     return !roof.missing[0] && roof.roof_s < *now_s;
 }

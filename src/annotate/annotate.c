@@ -370,8 +370,8 @@ static void annotate_times(const struct entries *e, uint32_t node)
         annotate_count(e, "group_nodes", n);
     }
     struct oc_arena *s = &e->a->scratch;
-    annotate_number(e, oc_printf(s, "%stime_ns", group), oc_ns_of(row->time_s / r->runs));
-    annotate_number(e, oc_printf(s, "%sroofline_ns", group), oc_ns_of(row->roofline_s / r->runs));
+    annotate_number(e, oc_printf(s, "%stime_ns", group), oc_ns_of(row->time_s));
+    annotate_number(e, oc_printf(s, "%sroofline_ns", group), oc_ns_of(row->roofline_s));
     annotate_number(e, oc_printf(s, "%sroofline_efficiency", group), row->efficiency);
     if (row->bound_by)
         annotate_text(e, oc_printf(s, "%sbound_by", group), row->bound_by);
@@ -421,14 +421,12 @@ static void annotate_assumptions(const struct entries *e)
     oc_buf_free(&b);
 }
 
-static double annotate_sum_of(const struct oc_report *r, bool roofline)
+static double annotate_rooflines(const struct oc_report *r)
 {
     double s = 0;
-    for (uint32_t i = 0; i < r->all.n; i++) {
-        double v = roofline ? r->all.row[i].roofline_s : r->all.row[i].time_s;
-        s += isnan(v) ? 0 : v;
-    }
-    return oc_ns_of(s / r->runs);
+    for (uint32_t i = 0; i < r->all.n; i++)
+        s += isnan(r->all.row[i].roofline_s) ? 0 : r->all.row[i].roofline_s;
+    return oc_ns_of(s);
 }
 
 static void annotate_sum(const struct entries *e, const char *name, const struct oc_totals *t, uint64_t sum,
@@ -464,12 +462,11 @@ static void model_entries(void *ctx, struct oc_buf *out)
         annotate_text(&e, "profile", oc_base_name(in->profile->path));
         annotate_text(&e, "statistic", oc_stat_name(in->profile->stat));
         annotate_number(&e, "time_ns",
-                        isnan(in->profile->run_ns) ? annotate_sum_of(&a->r, false)
-                                                   : in->profile->run_ns / a->r.runs);
+                        a->r.m.total_ns);
     }
     if (in->device) {
         annotate_text(&e, "hardware", oc_device_info(in->device)->name);
-        annotate_number(&e, "roofline_ns", annotate_sum_of(&a->r, true));
+        annotate_number(&e, "roofline_ns", annotate_rooflines(&a->r));
     }
     oc_arena_free(&a->scratch);
 }
@@ -562,8 +559,7 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
     if (in->model->file.remote)
         return oc_fail(err, OC_EARG,
                        "--annotate copies the whole file, which is not fetched: download it first");
-    const struct oc_profile *p = in->profile;
-    struct annotating a = {.r = {.in = in, .o = opts, .runs = p ? oc_profile_summed_runs(p) : 1}};
+    struct annotating a = {.r = {.in = in, .o = opts}};
     int rc = path ? annotate_check_place(&a, path, err) : 0;
     if (rc == 0) {
         oc_report_rows(&a.r);

@@ -28,7 +28,7 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 const char *cli_format(const struct cli_opts *o);
 /* --warmup as oc_profile_opts.warmup. */
 int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise);
-/* --stat by its name; OC_STAT_AUTO without one. */
+/* --stat by its name; OC_STAT_TYPICAL without one. */
 enum oc_stat cli_stat(const char *name);
 /* For commands that take one: the last --hw, NULL without one. */
 const char *cli_hw(const struct cli_opts *o);

@@ -20,7 +20,7 @@ void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const 
                      bool cache)
 {
     *f = (struct oc_figures){.in = in, .estimate = estimate, .opts = {.cache = cache}};
-    f->report = (struct oc_report){.in = in, .runs = in->profile ? oc_profile_summed_runs(in->profile) : 1};
+    f->report = (struct oc_report){.in = in};
     f->report.o = &f->opts;
     if (!in->profile && !in->device)
         return;
@@ -220,13 +220,12 @@ struct times {
 
 static void figures_sum_times(const struct oc_figures *f, const struct part *p, struct times *t)
 {
-    double runs = f->report.runs;
     *t = (struct times){0};
     for (uint32_t i = 0; i < f->report.all.n; i++) {
         const struct oc_row *row = &f->report.all.row[i];
         if (isnan(row->time_s) || !has_row(f, p, row))
             continue;
-        double s = row->time_s / runs;
+        double s = row->time_s;
         if (row->rates == OC_RATES_LAUNCH) {
             t->launches++;
             continue;
@@ -240,7 +239,7 @@ static void figures_sum_times(const struct oc_figures *f, const struct part *p, 
             t->without_s += s;
             continue;
         }
-        double roof_s = row->roofline_s / runs;
+        double roof_s = row->roofline_s;
         t->roof_s += roof_s;
         if (row->roof_partial) {
             t->without++;
@@ -308,14 +307,14 @@ static void set_latency(struct oc_figures *f, const struct part *p, struct oc_fi
     if (lacks_runs(prof, s))
         return;
     figures_sum_times(f, p, &t);
-    bool whole = !p->type && !p->module && !isnan(prof->run_ns);
+    bool whole = !p->type && !p->module && !isnan(f->report.m.latency_ns);
     if (!whole && lacks_device_times(prof, &t, s))
         return;
     if (!t.n && !whole && !p->type && !p->module) {
         s->why = "the profile has no times";
         return;
     }
-    s->lo.v = s->hi.v = whole ? prof->run_ns / f->report.runs : oc_ns_of(t.time_s);
+    s->lo.v = s->hi.v = whole ? f->report.m.latency_ns : oc_ns_of(t.time_s);
     s->bounded = s->exact = true;
     s->from = oc_printf(&f->report.arena, "measured, %s of %u runs%s", oc_stat_name(prof->stat),
                         prof->runs_used, whole ? "" : ", sum of the operators");

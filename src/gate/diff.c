@@ -176,9 +176,9 @@ static void diff_add_times(struct oc_diff_cell *c, const struct oc_report *r, co
 {
     c->records += row->record != OC_NONE;
     if (r->has_time)
-        c->time_ns += oc_ns_of(row->time_s / r->runs);
+        c->time_ns += oc_ns_of(row->time_s);
     if (r->in->device)
-        c->roof_ns += oc_ns_of(row->roofline_s / r->runs);
+        c->roof_ns += oc_ns_of(row->roofline_s);
 }
 
 static uint32_t diff_row_of(struct units *u, unsigned s, const struct oc_row *row)
@@ -205,30 +205,20 @@ static void diff_fill_times(struct units *u, unsigned s, struct buckets *b)
     }
 }
 
-/* Loading and excluded runs are not part of the run. */
-static bool diff_in_run(const struct oc_diff *d, unsigned side, const struct oc_prof_rec *rec)
-{
-    const struct oc_profile *p = d->in[side].profile;
-    bool in_run = d->side[side].report.has_time && rec->bucket && !isnan(rec->self_ns) &&
-                  (strcmp(rec->bucket, "framework") == 0 || strcmp(rec->bucket, "no-op") == 0);
-    for (uint32_t i = 0; i < p->n_rec && in_run; i++)
-        in_run = isnan(p->rec[i].kernel_ns);
-    return in_run;
-}
-
-static void fill_profile_buckets(struct oc_diff *d, unsigned s, struct buckets *in_run,
-                                 struct buckets *beside)
+/* The remainder rows of a side are part of its run; loading and excluded runs are beside it. */
+static void diff_fill_buckets(struct oc_diff *d, unsigned s, struct buckets *in_run, struct buckets *beside)
 {
     const struct oc_profile *p = d->in[s].profile;
+    const struct oc_report *r = &d->side[s].report;
+    for (uint32_t i = r->all.n; i < r->all.n + r->all.n_rest; i++)
+        diff_add_times(&bucket_row(in_run, r->all.row[i].name)->side[s], r, &r->all.row[i]);
     for (uint32_t i = 0; p && i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
-        if (!rec->bucket || isnan(rec->self_ns))
+        if (!rec->bucket || isnan(rec->self_ns) || !oc_bucket_is_excluded(rec->bucket) ||
+            oc_equal(rec->bucket, "framework"))
             continue;
-        bool of_run = diff_in_run(d, s, rec);
-        struct oc_diff_cell *c = &bucket_row(of_run ? in_run : beside, rec->bucket)->side[s];
-        if (isnan(c->time_ns))
-            c->time_ns = 0;
-        c->time_ns += rec->self_ns / (of_run ? d->side[s].report.runs : 1);
+        struct oc_diff_cell *c = &bucket_row(beside, rec->bucket)->side[s];
+        c->time_ns = (isnan(c->time_ns) ? 0 : c->time_ns) + rec->self_ns;
         c->records++;
     }
 }
@@ -273,7 +263,7 @@ static void diff_rows(struct oc_diff *d)
     for (unsigned s = 0; s < 2; s++) {
         fill_nodes(&u, s);
         diff_fill_times(&u, s, &in_run);
-        fill_profile_buckets(d, s, &in_run, &beside);
+        diff_fill_buckets(d, s, &in_run, &beside);
     }
     diff_add_rest(d, &in_run);
     d->n_operator = d->n_row;
@@ -345,25 +335,18 @@ static void set_model_totals(struct oc_diff *d, unsigned s)
     }
 }
 
-/* Sums over the records and over the buckets of the run. */
 static void diff_set_times(struct oc_diff *d, unsigned s)
 {
     const struct oc_report *r = &d->side[s].report;
-    double time_ns = 0, roof_ns = 0;
-    for (uint32_t i = 0; i < r->all.n; i++) {
-        time_ns += isnan(r->all.row[i].time_s) ? 0 : oc_ns_of(r->all.row[i].time_s / r->runs);
-        roof_ns += isnan(r->all.row[i].roofline_s) ? 0 : oc_ns_of(r->all.row[i].roofline_s / r->runs);
-    }
-    for (uint32_t i = 0; d->in[s].profile && i < d->in[s].profile->n_rec; i++)
-        if (diff_in_run(d, s, &d->in[s].profile->rec[i]))
-            time_ns += d->in[s].profile->rec[i].self_ns / r->runs;
-    double run_ns = d->in[s].profile ? d->in[s].profile->run_ns / r->runs : NAN;
+    double roof_ns = 0;
+    for (uint32_t i = 0; i < r->all.n; i++)
+        roof_ns += isnan(r->all.row[i].roofline_s) ? 0 : oc_ns_of(r->all.row[i].roofline_s);
     d->total[OC_DIFF_TIME].is_time = d->total[OC_DIFF_ROOFLINE].is_time = true;
     d->total[OC_DIFF_LATENCY].is_time = true;
-    d->total[OC_DIFF_LATENCY].known[s] = !isnan(run_ns);
-    d->total[OC_DIFF_LATENCY].v[s] = run_ns;
+    d->total[OC_DIFF_LATENCY].known[s] = !isnan(r->m.latency_ns);
+    d->total[OC_DIFF_LATENCY].v[s] = r->m.latency_ns;
     d->total[OC_DIFF_TIME].known[s] = r->has_time;
-    d->total[OC_DIFF_TIME].v[s] = r->has_time ? time_ns : NAN;
+    d->total[OC_DIFF_TIME].v[s] = r->has_time ? r->m.total_ns : NAN;
     d->total[OC_DIFF_ROOFLINE].known[s] = r->in->device != NULL;
     d->total[OC_DIFF_ROOFLINE].v[s] = r->in->device ? roof_ns : NAN;
 }

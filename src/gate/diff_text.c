@@ -81,8 +81,8 @@ static void diff_text_add_times(struct typing *x, unsigned s)
     const struct oc_report *r = &x->d->side[s].report;
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_diff_type *t = type_of_row(x, s, &r->all.row[i]);
-        t->time_ns[s] += r->has_time ? oc_ns_of(r->all.row[i].time_s / r->runs) : 0;
-        t->roof_ns[s] += r->in->device ? oc_ns_of(r->all.row[i].roofline_s / r->runs) : 0;
+        t->time_ns[s] += r->has_time ? oc_ns_of(r->all.row[i].time_s) : 0;
+        t->roof_ns[s] += r->in->device ? oc_ns_of(r->all.row[i].roofline_s) : 0;
     }
 }
 

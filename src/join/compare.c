@@ -88,19 +88,6 @@ unsigned oc_compare_rank(const struct oc_profile *p, bool device)
     return device ? 2 : 1;
 }
 
-/* Sums over all runs become times of one run, so that sources with other numbers of runs are comparable. */
-static void divide(struct oc_compare *c, uint32_t s)
-{
-    double runs = oc_profile_summed_runs(c->source[s].profile);
-    c->beside_ns[s] /= runs;
-    for (uint32_t r = 0; r < c->n && runs > 1; r++) {
-        struct oc_compare_cell *cell = &c->row[r].cell[s];
-        double *const part[] = {&cell->time_ns, &cell->host_ns, &cell->flop, &cell->bytes};
-        for (size_t i = 0; i < OC_COUNT(part); i++)
-            *part[i] /= runs;
-    }
-}
-
 static void fill_cells(struct oc_compare *c, const uint32_t *row_of)
 {
     for (uint32_t s = 0; s < c->n_source; s++) {
@@ -110,7 +97,6 @@ static void fill_cells(struct oc_compare *c, const uint32_t *row_of)
             if (j->rec[i].n_node)
                 add_record(&c->row[row_of[j->rec[i].node[0]]].cell[s], &j->profile->rec[i], i, counters);
         c->beside_ns[s] = j->overhead_ns + j->unmatched_ns;
-        divide(c, s);
         for (uint32_t r = 0; r < c->n; r++)
             if (!isnan(c->row[r].cell[s].time_ns))
                 c->total_ns[s] += c->row[r].cell[s].time_ns;

@@ -43,7 +43,7 @@ static void make_view(const struct oc_profile *p, const struct oc_prof_shapes *s
     v->p.rec = OC_NEW_ARRAY(a, s->n_part, struct oc_prof_rec);
     v->p.n_rec = s->n_part;
     v->p.n_kernel = v->p.n_shapes = 0;
-    v->p.imported_ns = v->p.imported_kernel_ns = v->p.run_ns = v->p.busy_ns = NAN;
+    v->p.imported_ns = v->p.imported_kernel_ns = v->p.run_ns = v->p.busy_ns = v->p.device_busy_ns = NAN;
     v->p.runs_used = v->p.runs_total = s->n_run;
     v->of = OC_NEW_ARRAY(a, s->n_part, uint32_t);
     for (uint32_t i = 0; i < s->n_part; i++) {

@@ -131,6 +131,8 @@ double oc_stat_of(enum oc_stat stat, double *v, size_t n)
         return v[n - 1];
     case OC_STAT_SUM:
         return profile_sum_of(v, n);
+    case OC_STAT_TYPICAL:
+        return profile_sum_of(v + n / 4, n - 2 * (n / 4)) / (double)(n - 2 * (n / 4));
     default:
         return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
     }
@@ -145,8 +147,9 @@ double oc_percentile_of(const double *sorted, size_t n, double share)
 
 const char *oc_stat_name(enum oc_stat stat)
 {
-    static const char *const name[] = {[OC_STAT_MEDIAN] = "median",
+    static const char *const name[] = {[OC_STAT_TYPICAL] = "typical",
                                        [OC_STAT_MEAN] = "mean",
+                                       [OC_STAT_MEDIAN] = "median",
                                        [OC_STAT_MIN] = "min",
                                        [OC_STAT_MAX] = "max",
                                        [OC_STAT_SUM] = "sum"};
@@ -173,7 +176,9 @@ bool oc_prof_add_device(struct oc_profile *p, const char *name)
 
 uint32_t oc_prof_use_runs(struct oc_profile *p, uint32_t n_run, int32_t warmup)
 {
-    uint32_t drop = !warmup ? n_run > 1 : warmup < 0 ? 0 : (uint32_t)warmup, most = n_run ? n_run - 1 : 0;
+    /* measured: after the first run is left out, the next one is still 15 % slower in the median */
+    uint32_t usual = n_run >= 6 ? 2 : n_run >= 2, most = n_run ? n_run - 1 : 0;
+    uint32_t drop = !warmup ? usual : warmup < 0 ? 0 : (uint32_t)warmup;
     if (drop > most && n_run)
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
                     "%u warm-up runs requested, but the file has %u: only the last one is used", drop, n_run);
@@ -367,10 +372,11 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
     *p = (struct oc_profile){.format = s->imp->name,
                              .producer = "",
                              .device = "",
-                             .stat = opts->stat == OC_STAT_AUTO ? OC_STAT_MEDIAN : opts->stat,
+                             .stat = opts->stat,
                              .runs_used = 1,
                              .run_ns = NAN,
                              .busy_ns = NAN,
+                             .device_busy_ns = NAN,
                              .imported_ns = NAN,
                              .imported_kernel_ns = NAN};
     p->names.arena = p->diags.arena = &p->arena;
@@ -429,7 +435,7 @@ static void use_iterations(struct oc_profile *p, uint32_t n)
         divide_rec(&p->rec[i], n);
     for (uint32_t i = 0; i < p->n_kernel; i++)
         p->kernel[i].time_ns /= n;
-    p->busy_ns = p->run_ns = NAN;
+    p->busy_ns = p->device_busy_ns = p->run_ns = NAN;
     p->runs_total = p->runs_used = n;
     p->runs_from = OC_RUNS_GIVEN;
     p->stat = OC_STAT_MEAN;
@@ -444,9 +450,9 @@ static void forget_spread(struct oc_profile *p)
             double *ns;
             enum oc_stat stat;
         } of[] = {{&r->min_ns, OC_STAT_MIN},
-                  {&r->p10_ns, OC_STAT_AUTO},
+                  {&r->p10_ns, OC_STAT_SUM},
                   {&r->median_ns, OC_STAT_MEDIAN},
-                  {&r->p90_ns, OC_STAT_AUTO},
+                  {&r->p90_ns, OC_STAT_SUM},
                   {&r->max_ns, OC_STAT_MAX}};
         for (size_t k = 0; k < OC_COUNT(of); k++)
             if (*of[k].ns == r->time_ns && p->stat != of[k].stat)
@@ -470,7 +476,7 @@ static void check_runs(struct oc_profile *p)
         return;
     oc_diag_add(&p->diags, OC_ERROR, "E-runs", "", "internal error: the reader of %s reports %s", p->format,
                 what);
-    p->run_ns = p->busy_ns = NAN;
+    p->run_ns = p->busy_ns = p->device_busy_ns = NAN;
     p->runs_from = OC_RUNS_UNKNOWN;
     p->runs_total = 0;
 }

@@ -203,8 +203,9 @@ struct oc_profile {
     const char *path, *format; /* importer name */
     const char *producer;      /* "ONNX Runtime 1.14 or later", "" if unknown */
     const char *device;        /* "CPU", "CUDA", ... "" if unknown */
-    enum oc_stat stat;         /* never OC_STAT_AUTO */
+    enum oc_stat stat;
     uint32_t runs_total, runs_used;
+    uint32_t runs_selected; /* of the used runs: those that times are means of; 0: all */
     enum oc_runs_from runs_from;
     const char *runs_confidence; /* of OC_RUNS_REPEAT: "high" or "medium", otherwise NULL */
     struct oc_run_spread spread; /* of the times of the used runs */
@@ -217,6 +218,7 @@ struct oc_profile {
     double runs_per_s;   /* throughput that the source measured, or of runs with time between them; 0: none */
     double busy_ns;      /* interval union of top-level operator time in a run, NAN if unknown */
     bool busy_on_device; /* those operators ran on the device: busy_ns is not host time */
+    double device_busy_ns; /* interval union of all device work in a run, NAN if unknown */
     const char *time_kind; /* "host time" or "device time": what time_ns measures */
     struct oc_prof_rec *rec;
     uint32_t n_rec;
@@ -327,11 +329,6 @@ static inline bool oc_profile_runs_known(const struct oc_profile *p)
     return p->runs_from != OC_RUNS_UNKNOWN && !p->functions;
 }
 
-/* How many runs the times of the profile stand for: 1, or with --stat sum all used ones. */
-static inline double oc_profile_summed_runs(const struct oc_profile *p)
-{
-    return p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
-}
 
 /* "marked", "mean", "repetition", "given"; NULL: unknown. */
 const char *oc_runs_from_name(enum oc_runs_from from);

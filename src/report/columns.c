@@ -118,7 +118,7 @@ static struct counts counts_of_one_run(const struct oc_line *l)
 static struct counts columns_counts_of(const struct oc_line *l)
 {
     struct counts k = counts_of_one_run(l);
-    uint64_t runs = isnan(l->row->time_s) ? 1 : (uint64_t)l->r->runs;
+    uint64_t runs = isnan(l->row->time_s) ? 1 : (uint64_t)l->r->m.runs;
     k.ops_known = k.ops_known && oc_mul_u64(k.flops, runs, &k.flops) && oc_mul_u64(k.ops, runs, &k.ops) &&
                   oc_mul_u64(k.macs, runs, &k.macs);
     k.bytes_known = k.bytes_known && oc_mul_u64(k.rd_act, runs, &k.rd_act) &&

@@ -33,6 +33,8 @@ static const struct oc_join_rec *join_of(const struct oc_report *r, const struct
 const char *oc_row_type(const struct oc_report *r, const struct oc_row *row)
 {
     const struct oc_join_rec *j = join_of(r, row);
+    if (row->remainder)
+        return row->name;
     if (row->type && *row->type)
         return row->type;
     return j ? r->in->model->node[row_main_node(r->in->analysis, j)].op_type : "(unknown)";
@@ -312,10 +314,11 @@ void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, 
         const char *text = NULL;
         for (size_t b = 0; b < n; b++) {
             k.depth = by[b].depth;
-            const char *part = keys[by[b].what].rule(&k, &rows->row[i]);
+            const char *part = rows->row[i].remainder ? rows->row[i].name
+                                                       : keys[by[b].what].rule(&k, &rows->row[i]);
             /* a type may be empty: MegEngine's tool then prints an empty one */
             part = part && (*part || n == 1) ? part : "(unknown)";
-            text = text ? oc_printf(rows->arena, "%s | %s", text, part) : part;
+            text = text && !rows->row[i].remainder ? oc_printf(rows->arena, "%s | %s", text, part) : part;
         }
         rows->row[i].group = text;
     }
@@ -461,6 +464,7 @@ static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name
     row.in_state = row.out_state = OC_SHAPES_NONE;
     row.quality = group_quality(in, member, n);
     oc_row_drop_empty_bounds(&row);
+    row.remainder = in->row[member[0]].remainder;
     row.rates = in->row[member[0]].rates; /* equal in all rows of a report, but for launches */
     for (uint32_t i = 0; i < n; i++)
         if (in->row[member[i]].rates == OC_RATES_LAUNCH)

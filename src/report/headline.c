@@ -208,20 +208,17 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
                                 .power_w = none};
     if (!p)
         return;
-    bool part = p->truncated && isnan(p->run_ns); /* the operators before the end of the file */
-    bool known = oc_profile_runs_known(p) && !part;
-    double all_ns = !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s); /* of all runs with --stat sum */
-    out->total_ns = all_ns;
-    if (known) {
-        out->run_ns = all_ns / r->runs;
-        out->busy_ns = p->busy_ns / r->runs;
+    out->run_ns = r->m.latency_ns;
+    out->total_ns = isnan(out->run_ns) ? r->m.total_ns : out->run_ns;
+    if (!isnan(out->run_ns)) {
+        out->busy_ns = r->m.busy_ns;
         out->busy_host = p->imported_ns > 0 && !p->busy_on_device && oc_equal(p->time_kind, "device time");
         /* runs may overlap: their throughput is not the inverse of the latency */
         out->inferences_per_s = p->runs_per_s > 0 ? p->runs_per_s
-                                : out->run_ns > 0 ? 1e9 / out->run_ns
+                                : out->run_ns > 0 ? 1e9 / oc_of_one_run(&r->m, out->run_ns)
                                                   : none;
     }
-    set_rates(r, all_ns, out);
+    set_rates(r, out->total_ns, out);
     if (r->has_energy)
         set_energy(r, out);
 }
@@ -258,6 +255,21 @@ static const char *outside_text(struct oc_report *r, double total_ns, struct oc_
                : "";
 }
 
+/* "mean of the middle 4", "fastest": which of the runs the time is. */
+static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
+{
+    static const char *const name[] = {[OC_STAT_MEAN] = "mean",
+                                       [OC_STAT_MEDIAN] = "median",
+                                       [OC_STAT_MIN] = "fastest",
+                                       [OC_STAT_MAX] = "slowest",
+                                       [OC_STAT_SUM] = "sum"};
+    if (p->stat != OC_STAT_TYPICAL)
+        return name[p->stat];
+    return p->runs_selected && p->runs_selected < p->runs_used
+               ? oc_printf(a, "mean of the middle %u", p->runs_selected)
+               : "mean";
+}
+
 const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
 {
     const struct oc_profile *p = r->in->profile;
@@ -277,7 +289,7 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
     oc_format_time_ns(h.run_ns, run, sizeof(run));
     if (isnan(p->run_ns) && oc_equal(p->format, "tensorrt"))
         return oc_printf(a, "%s (sum of layers timed one by one)", run);
-    const char *stat = p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat);
+    const char *stat = stat_text(p, a);
     const struct oc_sizes *sizes = r->in->join ? r->in->join->sizes : NULL;
     if (s->shapes > 1)
         return oc_printf(a, "%s (%s of %s%s; median %s, %s to %s)", run, stat, oc_headline_runs_text(p, a),
@@ -290,7 +302,7 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
         return p->runs_from == OC_RUNS_REPEAT
                    ? oc_printf(a, "%s (%s of %s)", run, stat, oc_headline_runs_text(p, a))
                    : oc_strdup(a, run);
-    return oc_printf(a, "%s (%s of %s; %s%s to %s, IQR %.1f %%)", run, stat, oc_headline_runs_text(p, a),
+    return oc_printf(a, "%s (%s of %s; %s%s to %s, spread %.1f %%)", run, stat, oc_headline_runs_text(p, a),
                      oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
                      oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
 }
@@ -483,9 +495,9 @@ static void split_time(struct oc_report *r, const struct oc_headline *h, struct 
         if (isnan(row->time_s))
             continue;
         struct oc_time_part *part = &v->part[part_of_row(r, row)];
-        part->ns += oc_ns_of(row->time_s) / r->runs;
+        part->ns += oc_ns_of(row->time_s);
         part->rows++;
-        roof_ns += part == &v->part[OC_PART_ROOFLINE] ? oc_ns_of(row->roofline_s) / r->runs : 0;
+        roof_ns += part == &v->part[OC_PART_ROOFLINE] ? oc_ns_of(row->roofline_s) : 0;
     }
     struct oc_time_part *roof = &v->part[OC_PART_ROOFLINE], *above = &v->part[OC_PART_ABOVE];
     for (unsigned i = 0; i < OC_PART_COUNT; i++)
@@ -495,17 +507,19 @@ static void split_time(struct oc_report *r, const struct oc_headline *h, struct 
         roof->ns = roof_ns;
     }
     v->run_ns = isnan(h->run_ns) ? h->total_ns : h->run_ns;
-    if (v->run_ns > rows_ns)
-        v->part[OC_PART_OUTSIDE].ns = v->run_ns - rows_ns;
+    for (uint32_t i = r->all.n; i < r->all.n + r->all.n_rest; i++) {
+        v->part[OC_PART_OUTSIDE].ns += oc_ns_of(r->all.row[i].time_s);
+        v->part[OC_PART_OUTSIDE].rows++;
+    }
     v->whole_ns = rows_ns + v->part[OC_PART_OUTSIDE].ns;
 }
 
 /* ---- verdict: largest rows ----------------------------------------------------------------------------------- */
 
-static double weight_ns(const struct oc_report *r, const struct oc_row *row, bool gaps)
+static double weight_ns(const struct oc_row *row, bool gaps)
 {
     double s = gaps ? row->wasted_s : row->time_s;
-    return isnan(s) ? 0 : oc_ns_of(s) / r->runs;
+    return isnan(s) ? 0 : oc_ns_of(s);
 }
 
 static bool has_gaps(const struct oc_report *r)
@@ -520,9 +534,9 @@ static void find_largest(struct oc_report *r, bool gaps, struct oc_verdict *v)
 {
     for (uint32_t i = 0; i < r->all.n; i++) {
         const struct oc_row *row = &r->all.row[i];
-        double ns = weight_ns(r, row, gaps);
+        double ns = weight_ns(row, gaps);
         uint32_t at = v->n_largest;
-        while (at && ns > weight_ns(r, v->largest[at - 1].row, gaps))
+        while (at && ns > weight_ns(v->largest[at - 1].row, gaps))
             at--;
         if (at == OC_LARGEST || !(ns > 0))
             continue;
@@ -533,8 +547,8 @@ static void find_largest(struct oc_report *r, bool gaps, struct oc_verdict *v)
     for (uint32_t i = 0; i < v->n_largest; i++) {
         struct oc_largest *l = &v->largest[i];
         l->label = oc_row_label(r, l->row);
-        l->time_ns = weight_ns(r, l->row, false);
-        l->gap_ns = gaps ? weight_ns(r, l->row, true) : (double)NAN;
+        l->time_ns = weight_ns(l->row, false);
+        l->gap_ns = gaps ? weight_ns(l->row, true) : (double)NAN;
     }
 }
 
@@ -560,7 +574,7 @@ static struct place largest_place(struct oc_report *r, struct oc_rows *rows, boo
             continue;
         if (oc_map_add(&seen, key, strlen(key), &at, NULL))
             place[n++] = (struct place){.key = key};
-        place[at].ns += weight_ns(r, row, gaps);
+        place[at].ns += weight_ns(row, gaps);
         place[at].rows++;
     }
     for (uint32_t i = 1; i < n; i++)

@@ -9,9 +9,8 @@
 
 /* NAN: not known. Without a known number of runs there is a total, but no latency and no rate of runs. */
 struct oc_headline {
-    double total_ns; /* all the time that the rows stand for: of one run, of all runs with --stat sum,
-                      * or of a recording of an unknown number of runs */
-    double run_ns;   /* latency; where the profile has no run times, the sum of its operators */
+    double total_ns; /* the sum of all rows: of the selected runs, or of a recording of an unknown number of runs */
+    double run_ns;   /* latency of the selected runs, with --stat sum of all runs added */
     double busy_ns;  /* of it: while at least one operator runs */
     bool busy_host;  /* on the host, although the times of the rows are device times */
     double inferences_per_s;

@@ -78,6 +78,7 @@ struct oc_row {
     double what_if_s;                   /* estimate after all steps of --what-if */
     const char *group;                  /* key of its group, NULL: no groups */
     const char *bound_by, *rule, *scope, *provider; /* rule: of the join */
+    bool remainder; /* time that belongs to no operator: "(outside operators)"; it has no type and no work */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };
 
@@ -85,6 +86,7 @@ struct oc_rows {
     struct oc_arena *arena;
     struct oc_row *row;
     uint32_t n;
+    uint32_t n_rest; /* remainder rows, after row[n - 1]; only in the list of all rows */
     const char *const *info_key; /* column names of `info`: "name", "type", "id" */
     uint32_t n_unordered;        /* of the rows before the cut: those without a value of --order-by */
 };
@@ -149,6 +151,36 @@ static inline double oc_row_bandwidth(const struct oc_row *r)
     return oc_row_rate(r, r->memory);
 }
 
+/* ---- measurement ---------------------------------------------------------------------------------------- */
+
+/* What a recording says about its runs: the one place where a time is divided by a number of runs, and where the
+ * time outside of operators gets its rows. Rows + remainder rows = total = latency (measurement.c). */
+struct oc_measurement {
+    double runs;       /* runs that a time stands for: 1, or with OC_STAT_SUM all used ones */
+    double latency_ns; /* of the selected runs, with OC_STAT_SUM of all; NAN: not known */
+    double total_ns;   /* the sum of all rows; NAN: no times */
+    double overlap_ns; /* of total_ns: what rows that ran side by side share. latency = total - overlap */
+    double busy_ns;    /* of the latency: while at least one operator runs; NAN: not known */
+};
+
+struct oc_report;
+
+/* Adds the remainder rows to the operators in r->all and fills r->m; r->all has room for oc_remainder_most rows more. */
+void oc_measure(struct oc_report *r);
+uint32_t oc_remainder_most(const struct oc_profile *p);
+/* Whether the profile's own bucket has no row: loading and excluded runs, which are part of no run, and the buckets
+ * whose time the balance of a run shows (framework, whole engine). */
+bool oc_bucket_is_excluded(const char *bucket);
+
+/* The line that ends a table of rows: what is not shown, and what its 100 % are. NULL: there are no times. */
+const char *oc_total_text(struct oc_report *r, struct oc_arena *a);
+
+/* A time of the measurement, of one run. */
+static inline double oc_of_one_run(const struct oc_measurement *m, double time)
+{
+    return time / m->runs;
+}
+
 /* ---- report ------------------------------------------------------------------------------------------- */
 
 struct oc_column;
@@ -165,8 +197,8 @@ struct oc_report {
     struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
     struct oc_row_shape *value_shape; /* cache: by value, text NULL: not yet; NULL: none */
     uint32_t *place;                  /* JSON: by record, its index among the written rows */
-    double runs;                      /* number of runs in a time: 1, or all used ones with --stat sum */
-    double total_s;                   /* the 100 % of time shares; NAN without times */
+    struct oc_measurement m;          /* of the profile */
+    double total_s;                   /* the 100 % of time shares: the sum of all rows; NAN without times */
     double total_flo;                 /* known operations of all rows */
     bool has_time;                    /* at least one row has a time */
     bool has_share;                   /* rows have shares of an event instead */

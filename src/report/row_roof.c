@@ -170,7 +170,7 @@ static bool too_many_nodes(const struct oc_report *r, const struct oc_row *row)
 static const char *above_roof_reason(const struct oc_report *r, const struct oc_row *row,
                                      const struct oc_work *work, const struct oc_roof *roof)
 {
-    if (row->time_s / r->runs < shortest_s(r->in->profile))
+    if (oc_of_one_run(&r->m, row->time_s) < shortest_s(r->in->profile))
         return "too short for the clock resolution";
     if (too_many_nodes(r, row))
         return "some of its nodes may belong to other records (see --explain-match)";
@@ -178,7 +178,7 @@ static const char *above_roof_reason(const struct oc_report *r, const struct oc_
         return "a runtime-inserted view: it may move no bytes";
     if (other_kind(r))
         return "measured on another kind of device";
-    if (roof->bound == OC_BOUND_DRAM && !r->o->cache && fits_cache(r, work, row->time_s / r->runs))
+    if (roof->bound == OC_BOUND_DRAM && !r->o->cache && fits_cache(r, work, oc_of_one_run(&r->m, row->time_s)))
         return "input served from a cache";
     if (roof->comp_s >= roof->mem_s && fast_convolution(r, row))
         return "Winograd or FFT: fewer multiplications than counted";
@@ -308,12 +308,12 @@ void oc_row_set_roof(struct oc_row *row, double roof_s, bool partial)
 static void set_row_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
-    double time_s = oc_row_rate_time_s(row) / r->runs;
+    double time_s = oc_of_one_run(&r->m, oc_row_rate_time_s(row));
     oc_roofline_of(r->in->device, work, &r->roof, time_s, &roof);
-    row->overhead_s = roof.overhead_s * r->runs;
+    row->overhead_s = roof.overhead_s * r->m.runs;
     row->bound_by = roof.bound_name;
-    oc_row_set_roof(row, roof.roof_s * r->runs, roof.missing[0]);
-    row->limits = new_limits(&r->arena, &roof, r->runs);
+    oc_row_set_roof(row, roof.roof_s * r->m.runs, roof.missing[0]);
+    row->limits = new_limits(&r->arena, &roof, r->m.runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;
         row->above_roof = above_roof_reason(r, row, work, &roof);

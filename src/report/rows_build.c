@@ -98,7 +98,7 @@ uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out
 /* ---- rows of a join -------------------------------------------------------------------------------------- */
 
 /* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
- * outside of operators (the profile's own buckets) has no row; it is in the summary. */
+ * outside of operators has rows of its own (measurement.c). */
 static void set_cost(struct oc_row *row, const struct oc_join_rec *j)
 {
     row->quality = j->quality;
@@ -187,7 +187,7 @@ static void rows_build_add_parts(struct oc_report *r, const uint32_t *row_of)
 static void report_rows_of_join(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
+    r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec + oc_remainder_most(p), struct oc_row);
     uint32_t *row_of = OC_NEW_ARRAY(&r->arena, p->n_rec, uint32_t);
     bool parts = false;
     for (uint32_t i = 0; i < p->n_rec; i++) {
@@ -485,7 +485,7 @@ static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const str
 static void rows_of_profile(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
+    r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec + oc_remainder_most(p), struct oc_row);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
             set_recorded_cost(r, report_record_row(r, i), &p->rec[i]);
@@ -509,23 +509,18 @@ void oc_report_finish(struct oc_report *r)
 
 static void rows_build_set_totals(struct oc_report *r)
 {
-    double time_s = 0;
-    for (uint32_t i = 0; i < r->all.n; i++) {
+    oc_measure(r);
+    for (uint32_t i = 0; i < r->all.n + r->all.n_rest; i++) {
         struct oc_row *row = &r->all.row[i];
         oc_row_drop_empty_bounds(row);
-        if (!isnan(row->time_s)) {
-            r->has_time = true;
-            time_s += row->time_s;
-        }
+        r->has_time |= !isnan(row->time_s);
         r->has_share |= !isnan(row->share);
         r->has_energy |= !isnan(row->energy_j);
         if (!isnan(row->computation))
             r->total_flo += row->computation;
     }
     const struct oc_profile *p = r->in->profile;
-    for (uint32_t i = 0; p && p->functions && i < p->n_rec; i++) /* functions that are not listed */
-        time_s += p->rec[i].bucket && !isnan(p->rec[i].self_ns) ? p->rec[i].self_ns * 1e-9 : 0;
-    r->total_s = r->has_time ? time_s : NAN;
+    r->total_s = r->has_time ? r->m.total_ns * 1e-9 : NAN;
     for (uint32_t i = 0; i < r->all.n && r->in->join && p && !oc_profile_runs_known(p); i++)
         if (r->all.row[i].rates != OC_RATES_LAUNCH)
             r->all.row[i].rates = OC_RATES_UNKNOWN;
@@ -552,16 +547,16 @@ void oc_report_rows(struct oc_report *r)
 
 void oc_report_count_runs(struct oc_report *r)
 {
-    for (uint32_t i = 0; i < r->all.n && r->runs > 1; i++) {
+    for (uint32_t i = 0; i < r->all.n && r->m.runs > 1; i++) {
         struct oc_row *row = &r->all.row[i];
         if (isnan(row->time_s))
             continue;
-        row->computation *= r->runs;
-        row->int_ops *= r->runs;
-        row->memory *= r->runs;
-        row->macs *= r->runs;
+        row->computation *= r->m.runs;
+        row->int_ops *= r->m.runs;
+        row->memory *= r->m.runs;
+        row->macs *= r->m.runs;
     }
-    r->total_flo *= r->runs;
+    r->total_flo *= r->m.runs;
 }
 
 /* ---- few rows ----------------------------------------------------------------------------------------- */
@@ -649,6 +644,7 @@ int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc
     b.spare = OC_NEW_ARRAY(&r->arena, b.top, struct oc_row);
     b.order = oc_xmalloc(b.cap * sizeof(struct oc_row *));
     report_no_rows(r);
+    oc_measure(r);
     sum_rows(r);
     int rc = few_rows_choose(r, &b, err);
     r->shown = (struct oc_rows){.arena = &r->arena,

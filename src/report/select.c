@@ -346,7 +346,7 @@ struct chosen {
 
 int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
 {
-    if (s->n_type && !select_is_listed(row->type, s->type, s->n_type) &&
+    if (s->n_type && !select_is_listed(row->remainder ? row->name : row->type, s->type, s->n_type) &&
         !select_is_listed(row->source_type, s->type, s->n_type))
         return 0;
     if (!dtype_listed(s, row))
@@ -357,8 +357,9 @@ int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct
 static int filter(const struct oc_select *s, const struct oc_rows *all, struct oc_arena *arena,
                   struct chosen *out, struct oc_err *err)
 {
-    *out = (struct chosen){.row = OC_NEW_ARRAY(arena, all->n, const struct oc_row *)};
-    for (uint32_t i = 0; i < all->n; i++) {
+    uint32_t n = all->n + all->n_rest;
+    *out = (struct chosen){.row = OC_NEW_ARRAY(arena, n, const struct oc_row *)};
+    for (uint32_t i = 0; i < n; i++) {
         const struct oc_row *row = &all->row[i];
         int hit = oc_select_passes(s, row, err);
         if (hit < 0)

@@ -50,8 +50,8 @@ static void what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
     if (!row->limited || !x->device)
         return;
     oc_roofline_of(x->device, &row->work, &x->roof, NAN, &roof);
-    row->roof_s = roof.missing[0] ? NAN : roof.slow_s * x->r->runs;
-    row->overhead_s = roof.overhead_s * x->r->runs;
+    row->roof_s = roof.missing[0] ? NAN : roof.slow_s * x->r->m.runs;
+    row->overhead_s = roof.overhead_s * x->r->m.runs;
     if (roof.missing[0])
         memcpy(row->missing, roof.missing, sizeof(row->missing));
 }
@@ -88,8 +88,7 @@ static double what_if_moved(double time_s, const struct oc_what_if_row *was, con
 /* Time of a run outside of its rows; unknown if rows overlap. */
 static double time_outside_rows(const struct oc_report *r, double rows_s)
 {
-    const struct oc_profile *p = r->in->profile;
-    double run_s = p && !p->functions ? p->run_ns * 1e-9 : NAN;
+    double run_s = r->m.latency_ns * 1e-9;
     return run_s >= rows_s ? run_s - rows_s : NAN;
 }
 

@@ -80,7 +80,7 @@ static void page_totals(struct oc_json_out *w, struct oc_report *r)
 {
     oc_key_object(w, "totals");
     oc_key_double(w, "rows_time_ns", oc_ns_of(r->total_s));
-    oc_key_u64(w, "runs", (uint64_t)r->runs);
+    oc_key_u64(w, "runs", (uint64_t)r->m.runs);
     oc_key_bool(w, "model", r->in->analysis != NULL);
     if (r->in->analysis) {
         sum_of_model(w, r->in->analysis);

@@ -11,7 +11,7 @@
 #include "write/tables/json_keys.h"
 
 /* report.schema.json describes the layout. Unknown is null. */
-enum { JSON_VERSION = 1 };
+enum { JSON_VERSION = 2 };
 
 /* ---- types and values ------------------------------------------------------------------------------- */
 
@@ -465,6 +465,8 @@ void oc_out_json(struct oc_report *r, FILE *f)
     json_totals(&w, r);
     nodes(&w, r);
     json_profile(&w, r);
+    oc_json_measurement(&w, r);
+    oc_json_rows(&w, r);
     if (r->in->join && r->in->join->sizes) {
         oc_jw_key(&w, "sizes");
         oc_json_sizes(&w, r->in->join->sizes);

@@ -9,6 +9,7 @@
 #include "join/record_cost.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "report/columns.h"
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 
@@ -126,29 +127,23 @@ void oc_json_groups(struct oc_json_out *w, const struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* ---- which records, and where ----------------------------------------------------------------------- */
-
-/* The records that are written, in order. */
-static uint32_t printed(const struct oc_report *r, uint32_t place)
-{
-    return oc_json_narrowed(r) ? r->shown.row[place].record : place;
-}
-
-static uint32_t n_printed(const struct oc_report *r)
-{
-    return oc_json_narrowed(r) ? r->shown.n : r->in->profile->n_rec;
-}
+/* ---- where a node's row is ---------------------------------------------------------------------------- */
 
 void oc_json_place_rows(struct oc_report *r)
 {
-    if (!r->in->profile)
+    const struct oc_profile *p = r->in->profile;
+    const struct oc_join *j = r->in->join;
+    if (!p)
         return;
-    r->place = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, uint32_t);
-    for (uint32_t i = 0; i < r->in->profile->n_rec; i++)
+    r->place = OC_NEW_ARRAY(&r->arena, p->n_rec, uint32_t);
+    for (uint32_t i = 0; i < p->n_rec; i++)
         r->place[i] = OC_NONE;
-    for (uint32_t i = 0, at = 0; i < n_printed(r); i++)
-        if (printed(r, i) != OC_NONE)
-            r->place[printed(r, i)] = at++;
+    for (uint32_t i = 0; i < r->shown.n; i++)
+        if (r->shown.row[i].record != OC_NONE)
+            r->place[r->shown.row[i].record] = i;
+    for (uint32_t i = 0; i < p->n_rec && j; i++) /* a record inside of another one is part of its row */
+        if (j->rec[i].part_of != OC_NONE)
+            r->place[i] = r->place[j->rec[i].part_of];
 }
 
 uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
@@ -157,24 +152,7 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
     return record == OC_NONE ? OC_NONE : r->place[record];
 }
 
-/* The report's rows by record; NULL: the record is in a bucket or part of another row. */
-static const struct oc_row **rows_by_record(struct oc_report *r)
-{
-    const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, const struct oc_row *);
-    for (uint32_t i = 0; i < r->all.n; i++)
-        row[r->all.row[i].record] = &r->all.row[i];
-    return row;
-}
-
-static void rate_part(struct oc_json_out *w, const struct oc_row *row)
-{
-    oc_key_double(w, "row_time_ns", oc_ns_of(row->time_s));
-    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(row));
-    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(row));
-}
-
-/* known: the record has a row */
-static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row, bool known)
+static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
     if (r->what_if)
         oc_key_double(w, "what_if_time_ns", oc_ns_of(row->what_if_s));
@@ -184,7 +162,7 @@ static void limit_part(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
     oc_key_double(w, "roofline_efficiency", row->efficiency);
     oc_key_text(w, "above_roofline", row->above_roof);
-    oc_json_limits(w, r, known ? row : NULL);
+    oc_json_limits(w, r, row->remainder ? NULL : row);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------ */
@@ -225,25 +203,22 @@ void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool de
 
 static void record_part(struct oc_json_out *w, const struct oc_profile *p, const struct oc_prof_rec *rec)
 {
-    oc_key_text(w, "name", rec->name);
-    oc_key_text(w, "op_type", *rec->op_type ? rec->op_type : NULL);
-    if (rec->source_type)
-        oc_key_text(w, "source_type", rec->source_type);
+    oc_key_text(w, "runtime_name", rec->name);
+    oc_key_text(w, "source_type", rec->source_type);
     oc_key_text(w, "provider", *rec->provider ? rec->provider : NULL);
     oc_key_u64(w, "stream", rec->lane);
     oc_key_text(w, "precision", *rec->precision ? rec->precision : NULL);
-    oc_key_time(w, "time_ns", rec->time_ns);
+    oc_key_time(w, "inclusive_time_ns", rec->time_ns);
     oc_key_time(w, "self_time_ns", rec->self_ns);
     oc_key_time(w, "kernel_time_ns", rec->kernel_ns);
     oc_key_time(w, "host_time_ns",
                 isnan(rec->host_ns) && isnan(rec->kernel_ns) ? rec->self_ns : rec->host_ns);
     if (p->event)
-        oc_key_double(w, "share", rec->share);
+        oc_key_double(w, "event_share", rec->share);
     if (!isnan(rec->energy_j))
         oc_key_double(w, "energy_j", rec->energy_j);
     oc_key_u64(w, "calls", rec->calls);
     oc_key_u64(w, "runs", rec->runs);
-    oc_key_text(w, "statistic", oc_stat_name(p->stat));
 }
 
 static void match_part(struct oc_json_out *w, const struct oc_prof_rec *rec, const struct oc_join_rec *j)
@@ -341,33 +316,87 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_json_conserved(w, r, true);
     oc_jw_end_object(w);
     oc_json_buckets(w, r);
-    const struct oc_row **row = rows_by_record(r), blank = oc_row_blank();
-    bool explain = j && r->o->n_explain_match;
+    oc_jw_end_object(w);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+/* What the record of a row and its match say. */
+static void row_record(struct oc_json_out *w, struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
+    record_part(w, r->in->profile, rec);
+    match_part(w, rec, j ? &j->rec[row->record] : NULL);
+    json_join_cost_part(w, r, row->record);
+    oc_key_double(w, "achieved_flops_per_s", oc_row_flops(row));
+    oc_key_double(w, "achieved_bytes_per_s", oc_row_bandwidth(row));
+    if (j && j->sizes && !rec->bucket) {
+        oc_jw_key(w, "sizes");
+        oc_json_row_sizes(w, j, row->record);
+    }
+    limit_part(w, r, row);
+}
+
+void oc_json_rows(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_join *j = r->in->join;
     struct oc_explainer x;
-    if (explain)
+    if (!oc_key_array_if(w, "rows", r->in->profile != NULL))
+        return;
+    if (j && r->o->n_explain_match)
         oc_explainer_init(&x, j, &r->arena);
-    oc_key_array(w, "rows");
-    for (uint32_t i = 0; i < n_printed(r); i++) {
-        uint32_t record = printed(r, i);
-        if (record == OC_NONE)
-            continue;
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
         oc_jw_begin_object(w);
-        record_part(w, p, &p->rec[record]);
-        match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
-        json_join_cost_part(w, r, record);
-        const struct oc_row *one = row[record] ? row[record] : &blank;
-        rate_part(w, one);
-        if (j && j->sizes && !p->rec[record].bucket) {
-            oc_jw_key(w, "sizes");
-            oc_json_row_sizes(w, j, record);
-        }
-        limit_part(w, r, one, row[record] != NULL);
-        if (explain)
-            oc_key_text(w, "explanation", oc_join_explain(&x, record));
+        oc_key_text(w, "name", oc_row_label(r, row));
+        oc_key_text(w, "op_type", row->remainder ? NULL : oc_row_type(r, row));
+        oc_key_bool(w, "remainder", row->remainder);
+        oc_key_time(w, "time_ns", oc_ns_of(row->time_s));
+        oc_key_double(w, "share", r->has_share ? row->share : row->time_s / r->total_s);
+        oc_key_double(w, "calls_per_run", row->calls);
+        if (row->record != OC_NONE)
+            row_record(w, r, row);
+        if (j && r->o->n_explain_match && row->record != OC_NONE)
+            oc_key_text(w, "explanation", oc_join_explain(&x, row->record));
         oc_jw_end_object(w);
     }
-    if (explain)
+    if (j && r->o->n_explain_match)
         oc_explainer_free(&x);
     oc_jw_end_array(w);
+}
+
+/* Loading, excluded runs: time of the file that is part of no run. */
+static void excluded(struct oc_json_out *w, const struct oc_profile *p)
+{
+    oc_key_array(w, "excluded");
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *rec = &p->rec[i];
+        if (!rec->bucket || !oc_bucket_is_excluded(rec->bucket) || oc_equal(rec->bucket, "framework"))
+            continue;
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", rec->name);
+        oc_key_text(w, "bucket", rec->bucket);
+        oc_key_time(w, "time_ns", isnan(rec->total_ns) ? rec->total_kernel_ns : rec->total_ns);
+        oc_key_u64(w, "calls", rec->calls);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+void oc_json_measurement(struct oc_json_out *w, const struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    if (!oc_key_object_if(w, "measurement", p != NULL))
+        return;
+    oc_key_text(w, "statistic", oc_stat_name(p->stat));
+    oc_key_u64(w, "runs_total", p->runs_total);
+    oc_key_u64(w, "runs_used", p->runs_used);
+    oc_key_u64(w, "runs_selected", p->runs_selected ? p->runs_selected : p->runs_used);
+    oc_key_time(w, "latency_ns", r->m.latency_ns);
+    oc_key_time(w, "total_ns", r->has_time ? r->m.total_ns : (double)NAN);
+    oc_key_time(w, "overlap_ns", r->has_time ? r->m.overlap_ns : (double)NAN);
+    oc_key_double(w, "spread", oc_run_spread_share(&p->spread));
+    excluded(w, p);
     oc_jw_end_object(w);
 }

@@ -76,6 +76,9 @@ static void compact_table(struct oc_report *r, FILE *f)
         oc_table_row(&t, cell);
     }
     oc_table_print(&t, f);
+    const char *total = oc_total_text(r, &r->arena);
+    if (total)
+        oc_plain_wrap(0, r->o->width_chars, total, f);
 }
 
 /* Names come from files: control characters could move the cursor. */
@@ -287,6 +290,8 @@ static void md_rows(struct oc_report *r, FILE *f)
     write_out(&b, f);
     if (!r->shown.n)
         fputs("\n(no rows)\n", f);
+    else if (r->has_time)
+        fprintf(f, "\n%s\n", oc_total_text(r, &r->arena));
     else if (r->shown.n < r->all.n && !oc_report_grouped(r->o))
         fprintf(f, "\n%u of %u rows\n", r->shown.n, r->all.n);
     oc_buf_free(&b);

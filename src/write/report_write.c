@@ -202,7 +202,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     }
     if (is_megengine_report(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
-    struct oc_report r = {.in = in, .o = opts, .runs = in->profile ? oc_profile_summed_runs(in->profile) : 1};
+    struct oc_report r = {.in = in, .o = opts};
     if (oc_receipt_nodes(in, opts, &r.arena, &r.why, err)) {
         oc_arena_free(&r.arena);
         return -1;

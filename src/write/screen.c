@@ -110,7 +110,7 @@ struct spec {
         (void)s;                                                                                             \
         return (value);                                                                                      \
     }
-NUMBER(get_count, (double)row->count)
+NUMBER(get_count, row->remainder ? (double)NAN : (double)row->count)
 NUMBER(get_calls, row->calls)
 NUMBER(get_time, row->time_s)
 NUMBER(get_share, 100 * screen_measured(s, row) / s->total)
@@ -535,9 +535,11 @@ static void group_rows(struct screen *s, bool by_signature, struct oc_rows *out)
     }
     if (by_signature && oc_group_by_read("", "signature", by, &n, &err) == 0)
         oc_group_keys(s->r, by, n, &s->r->all);
-    for (uint32_t i = 0; i < s->r->all.n && !n; i++)
-        s->r->all.row[i].group = oc_row_type(s->r, &s->r->all.row[i]);
-    oc_rows_aggregate(&s->r->all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
+    struct oc_rows all = s->r->all; /* with the remainder rows, each its own group */
+    all.n += all.n_rest;
+    for (uint32_t i = n ? s->r->all.n : 0; i < all.n; i++)
+        all.row[i].group = oc_row_type(s->r, &all.row[i]);
+    oc_rows_aggregate(&all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
     screen_set_bounds(s, out);
 }
 
@@ -635,7 +637,7 @@ static bool print_groups(struct screen *s)
     print_title(s, oc_printf(&s->r->arena, "%s by %s: %u %ss, %u %s%s", what,
                              signatures ? "signature (type and shapes)"
                                         : oc_printf(&s->r->arena, "%s type", row_noun(s->r)),
-                             s->r->all.n, row_noun(s->r), groups.n, signatures ? "signatures" : "types",
+                             s->r->all.n, row_noun(s->r), groups.n - s->r->all.n_rest, signatures ? "signatures" : "types",
                              attributed(s)));
     if (signatures)
         print_types(s, &types);
@@ -678,6 +680,9 @@ void oc_screen_print(struct oc_report *r, FILE *f)
                         ? oc_printf(&r->arena, "The %u largest of %u %ss", r->shown.n, r->all.n, s.key_name)
                         : oc_printf(&r->arena, "All %ss: %u", s.key_name, r->all.n));
     print_rows(&s);
+    const char *total = oc_total_text(r, &r->arena);
+    if (total)
+        oc_plain_wrap(0, r->o->width_chars, total, f);
     if (r->o->verbose)
         print_members(&s);
 }

@@ -12,6 +12,7 @@
 static const double FENCE = 3;        /* interquartile ranges, Tukey's outer fence */
 static const double NORMAL_95 = 1.96; /* two-sided 95 % quantile of the normal distribution */
 static const size_t LEAST_FOR_95 = 6; /* runs */
+static const uint32_t LEAST_FOR_SPREAD = 4; /* runs: below, a quarter of them is less than one run */
 
 /* Order statistics around the median by the normal approximation of the binomial distribution. */
 static void run_spread_set_interval(const double *sorted, size_t n, struct oc_run_spread *out)
@@ -29,7 +30,15 @@ static void run_spread_set_interval(const double *sorted, size_t n, struct oc_ru
 void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
 {
     const double none = (double)NAN;
-    *out = (struct oc_run_spread){0, none, none, none, none, none, none, none, 0, 0};
+    *out = (struct oc_run_spread){.min_ns = none,
+                                  .p25_ns = none,
+                                  .median_ns = none,
+                                  .p75_ns = none,
+                                  .max_ns = none,
+                                  .half_low_ns = none,
+                                  .half_high_ns = none,
+                                  .low_ns = none,
+                                  .high_ns = none};
     if (!n)
         return;
     out->n = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
@@ -38,6 +47,8 @@ void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
     out->p25_ns = oc_percentile_of(ns, n, 0.25);
     out->p75_ns = oc_percentile_of(ns, n, 0.75);
     out->max_ns = ns[n - 1];
+    out->half_low_ns = ns[n / 4];
+    out->half_high_ns = ns[n - n / 4 - 1];
     run_spread_set_interval(ns, n, out);
     double range = out->p75_ns - out->p25_ns;
     for (size_t i = 0; i < n; i++)
@@ -46,7 +57,9 @@ void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
 
 double oc_run_spread_share(const struct oc_run_spread *s)
 {
-    return s->n > 1 && s->median_ns > 0 ? (s->p75_ns - s->p25_ns) / s->median_ns : (double)NAN;
+    if (s->n < 2 || !(s->median_ns > 0))
+        return (double)NAN;
+    return s->n < LEAST_FOR_SPREAD ? OC_ASSUMED_SPREAD : (s->half_high_ns - s->half_low_ns) / s->median_ns;
 }
 
 double oc_run_spread_error(const struct oc_run_spread *s)
@@ -63,7 +76,7 @@ static enum oc_stat stat_of_shapes(const struct oc_run_spread *s, enum oc_stat w
 {
     if (wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN)
         return wanted;
-    if (wanted != OC_STAT_AUTO)
+    if (wanted != OC_STAT_TYPICAL)
         oc_diag_add(
             diags, OC_WARNING, "W-shapes-stat", "",
             "the runs have %u different sets of shapes: times and work are means over the runs, not %s",
@@ -73,20 +86,14 @@ static enum oc_stat stat_of_shapes(const struct oc_run_spread *s, enum oc_stat w
 
 enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags)
 {
-    bool noisy = oc_run_spread_noisy(s);
     if (s->shapes > 1)
         return stat_of_shapes(s, wanted, diags);
-    enum oc_stat used = wanted != OC_STAT_AUTO ? wanted : noisy ? OC_STAT_MIN : OC_STAT_MEDIAN;
-    if (noisy)
+    if (oc_run_spread_noisy(s))
         oc_diag_add(
             diags, OC_WARNING, "W-noisy-runs", "",
-            "noisy measurement: the times of %u runs spread by %.0f %% (interquartile range / median, "
-            "limit %.0f %%); %s; measure again on an idle machine",
-            s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD,
-            wanted == OC_STAT_AUTO
-                ? "times and rates are minima over the runs"
-                : oc_printf(diags->arena, "times and rates use the %s", oc_stat_name(used)));
-    return used;
+            "noisy measurement: the middle half of %u runs spreads over %.0f %% of the median (limit %.0f %%); measure again on an idle machine",
+            s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD);
+    return wanted;
 }
 
 /* Without profiling the 25 of 54 recordings of ONNX Runtime 1.30 below 20 us were 1.4 to 12 times as fast. */
@@ -132,23 +139,65 @@ static void run_sums_collect(struct oc_run_sums *s)
         s->value[i] = s->sum[s->touched[i]];
 }
 
-/* A median is that of the runs with a value; the rest count as shares of it, so that medians of records that
- * appear in few runs (shapes that change) add up to the time of a run. */
-static double of_all_runs(const struct oc_run_sums *s, double median_ns, uint32_t runs_used)
+struct timed_run {
+    double ns;
+    uint32_t at; /* in the list of used runs */
+};
+
+static int by_run_time(const void *a, const void *b)
 {
-    return s->n < runs_used ? median_ns * s->n / runs_used : median_ns;
+    const struct timed_run *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used)
+/* The part [*from, *to) of n runs in the order of their times. */
+static void range_of_stat(enum oc_stat stat, uint32_t n, uint32_t *from, uint32_t *to)
 {
-    if (!s->n)
-        return (double)NAN;
-    run_sums_collect(s);
-    if (stat == OC_STAT_MEDIAN)
-        return of_all_runs(s, oc_median_of(s->value, s->n, s->scratch), runs_used);
-    if (stat == OC_STAT_MEAN)
-        return oc_stat_of(OC_STAT_SUM, s->value, s->n) / (double)runs_used;
-    return oc_stat_of(stat, s->value, s->n);
+    uint32_t drop = stat == OC_STAT_TYPICAL ? n / 4 : stat == OC_STAT_MEDIAN ? (n - 1) / 2 : 0;
+    *from = stat == OC_STAT_MAX ? n - 1 : drop;
+    *to = stat == OC_STAT_MIN ? 1 : n - drop;
+}
+
+void oc_run_choice_make(struct oc_run_choice *c, enum oc_stat stat, const double *run_ns, const uint32_t *id,
+                        uint32_t n, size_t n_run)
+{
+    uint32_t from = 0, to = 0;
+    struct timed_run *v = oc_xmalloc(((size_t)n + 1) * sizeof(*v));
+    *c = (struct oc_run_choice){.in = oc_xcalloc(n_run + 1, 1)};
+    for (uint32_t i = 0; i < n; i++)
+        v[i] = (struct timed_run){run_ns[i], i};
+    if (n) {
+        qsort(v, n, sizeof(*v), by_run_time);
+        range_of_stat(stat, n, &from, &to);
+    }
+    for (uint32_t i = from; i < to; i++)
+        c->in[id[v[i].at]] = 1;
+    c->n = to - from;
+    c->divisor = stat == OC_STAT_SUM || !c->n ? 1 : c->n;
+    free(v);
+}
+
+void oc_run_choice_free(struct oc_run_choice *c)
+{
+    free(c->in);
+    *c = (struct oc_run_choice){0};
+}
+
+void oc_run_sums_choose(const struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        s->value[i] = s->sum[s->touched[i]];
+    oc_run_choice_make(c, stat, s->value, s->touched, s->n, n_run);
+}
+
+double oc_run_sums_stat(const struct oc_run_sums *s, const struct oc_run_choice *c)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        sum += c->in[s->touched[i]] ? s->sum[s->touched[i]] : 0;
+    return s->n ? sum / c->divisor : (double)NAN;
 }
 
 void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec)
@@ -166,16 +215,12 @@ void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec)
     rec->max_ns = q.max;
 }
 
-void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec)
+void oc_run_sums_store(struct oc_run_sums *s, const struct oc_run_choice *c, struct oc_prof_rec *rec)
 {
     rec->runs = s->n;
     oc_run_sums_quantiles(s, rec);
-    if (!s->n)
-        return;
-    rec->time_ns = stat == OC_STAT_MEDIAN ? of_all_runs(s, rec->median_ns, runs_used)
-                   : stat == OC_STAT_MIN  ? rec->min_ns
-                   : stat == OC_STAT_MAX  ? rec->max_ns
-                                          : oc_run_sums_stat(s, stat, runs_used);
+    if (s->n)
+        rec->time_ns = oc_run_sums_stat(s, c);
 }
 
 void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out)

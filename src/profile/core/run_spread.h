@@ -1,4 +1,8 @@
-/* How much the runs of one measurement differ, and the statistic that follows from it. */
+/* Which runs of a recording a statistic selects, sums of quantities per run, and how much the runs differ.
+ *
+ * A statistic is a choice of runs, made once per recording on the times of the runs. Every time of the recording
+ * is the mean over these runs of a quantity taken per run (with OC_STAT_SUM: the sum), so that records add up to
+ * the run time. oc_run_sums_stat is the only function that divides by a number of runs. */
 #ifndef OC_RUN_SPREAD_H
 #define OC_RUN_SPREAD_H
 
@@ -10,13 +14,17 @@
 struct oc_diags;
 struct oc_prof_rec;
 
-/* Above this oc_run_spread_share the runs count as noisy. */
-#define OC_NOISY_SPREAD 0.10
+/* Above this oc_run_spread_share the runs count as noisy: a comparison with them is inconclusive. Measured on
+ * 1,088 recordings of 10 models on one virtual machine with 2 processors. */
+#define OC_NOISY_SPREAD 0.08
+/* The spread that is assumed where fewer than 4 runs show none. */
+#define OC_ASSUMED_SPREAD 0.08
 
 /* Times of n runs. n 0: run times are not known, and the times are NAN. */
 struct oc_run_spread {
     uint32_t n;
     double min_ns, p25_ns, median_ns, p75_ns, max_ns;
+    double half_low_ns, half_high_ns; /* fastest and slowest run of the middle half (OC_STAT_TYPICAL) */
     /* 95 % confidence interval of the median, distribution-free (order statistics); below 6 runs no interval
      * reaches 95 %, and these are min_ns and max_ns */
     double low_ns, high_ns;
@@ -27,15 +35,15 @@ struct oc_run_spread {
 /* Sorts the n values. */
 void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out);
 
-/* Interquartile range / median. NAN below two runs. */
+/* Width of the middle half of the runs / median: (x[n-floor(n/4)-1] - x[floor(n/4)]) / median of the sorted run
+ * times. NAN below two runs, OC_ASSUMED_SPREAD below four. */
 double oc_run_spread_share(const struct oc_run_spread *s);
 /* Half of the confidence interval of the median / median. NAN below two runs. */
 double oc_run_spread_error(const struct oc_run_spread *s);
 bool oc_run_spread_noisy(const struct oc_run_spread *s);
 
-/* The statistic for the wanted one: OC_STAT_AUTO becomes the minimum where the runs are noisy, else the
- * median. Noisy runs are reported as W-noisy-runs. Runs with different shapes have a mean or a sum only, as
- * their work has. */
+/* The statistic for the wanted one: the wanted one, noisy or not; noisy runs are reported as W-noisy-runs. Runs
+ * with different shapes have a mean or a sum only, as their work has. */
 enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags);
 /* W-short-operators: on the host the profiler takes a part of the time of so many operators of a run. */
 void oc_run_spread_warn_short(const struct oc_run_spread *s, double operators, struct oc_diags *diags);
@@ -60,6 +68,19 @@ void oc_sort_few(double *v, size_t n);
 
 /* Sums of one quantity per run, for statistics over the runs of a timeline. */
 
+/* The runs that a statistic selects. Without `in`: the n_run used runs of the recording are all selected. */
+struct oc_run_choice {
+    uint8_t *in;    /* by run: 1 if it is selected; malloc */
+    uint32_t n;     /* selected runs */
+    double divisor; /* n, or 1 where the statistic is the sum */
+};
+
+/* Chooses from n used runs: run_ns[i] is the time of run number id[i] < n_run. Ties keep the order of the list.
+ * OC_STAT_TYPICAL drops floor(n/4) runs at each end of the sorted times. */
+void oc_run_choice_make(struct oc_run_choice *c, enum oc_stat stat, const double *run_ns, const uint32_t *id,
+                        uint32_t n, size_t n_run);
+void oc_run_choice_free(struct oc_run_choice *c);
+
 struct oc_run_sums {
     double *sum;             /* indexed by run */
     double *value, *scratch; /* runs with a value, unsorted */
@@ -82,14 +103,15 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
     s->sum[run] += ns;
 }
 
-/* Statistic per used run: of the runs with a value; mean and median count the other runs in proportion, so
- * that the values of several quantities can be added. NAN: none. */
-double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used);
+/* The mean over the selected runs, or their sum; a run without a value counts 0. NAN: no run has a value. */
+double oc_run_sums_stat(const struct oc_run_sums *s, const struct oc_run_choice *c);
+/* Selects from the runs that have a value, which is their time. */
+void oc_run_sums_choose(const struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c);
 
 /* Sets median, minimum, maximum and percentiles of a record; without runs only the median, unknown. */
 void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec);
 /* Also the number of runs and the chosen statistic (time_ns). */
-void oc_run_sums_store(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec);
+void oc_run_sums_store(struct oc_run_sums *s, const struct oc_run_choice *c, struct oc_prof_rec *rec);
 
 /* How much the values of the runs differ. */
 void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out);

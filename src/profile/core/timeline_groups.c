@@ -513,7 +513,7 @@ void oc_launches_set_host_times(struct making *m)
                                                  : rec_without_launch(m, &x->label, calls);
         if (!rec)
             continue;
-        rec->host_ns = oc_run_sums_stat(&m->all, m->stat, p->runs_used);
+        rec->host_ns = oc_run_sums_stat(&m->all, &m->choice);
         rec->calls_per_run = (double)rec->calls / p->runs_used;
     }
 }

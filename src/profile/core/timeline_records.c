@@ -25,17 +25,13 @@ static const struct {
 
 /* ---- sums per run ----------------------------------------------------------------------------------- */
 
-static double stat_of_sums(const struct making *m, struct oc_run_sums *s, enum oc_stat stat)
-{
-    return oc_run_sums_stat(s, stat, m->t->profile->runs_used);
-}
-
-/* Statistic over all used runs. */
+/* Mean over the selected runs of a quantity of all runs. */
 static double stat_of_runs(struct making *m, const double *by_run)
 {
-    uint32_t from = m->t->first_used_run, n = m->t->n_run - from;
-    memcpy(m->value, by_run + from, n * sizeof(*by_run));
-    return oc_stat_of(m->stat, m->value, n);
+    oc_run_sums_clear(&m->all);
+    for (uint32_t i = m->t->first_used_run; i < m->t->n_run; i++)
+        oc_run_sums_add(&m->all, i, by_run[i]);
+    return oc_run_sums_stat(&m->all, &m->choice);
 }
 
 /* ---- device work ------------------------------------------------------------------------------------ */
@@ -166,6 +162,9 @@ static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
     const struct oc_timeline *t = m->t;
     for (size_t i = from; i < to; i++) {
         const struct oc_event *e = &t->event[i];
+        if (e->run < t->n_run && e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
+            m->device_busy[e->run] +=
+                oc_union_add(&m->device_reached[e->run], e->start_ns, e->start_ns + e->dur_ns);
         if (!(e->flags & OC_EVF_RECORD) || e->run >= t->n_run)
             continue;
         double from_ns = fmax(e->start_ns, t->run[e->run].start_ns),
@@ -217,8 +216,8 @@ static void host_times(struct making *m, const struct group *g, struct oc_prof_r
         rec->calls++;
     }
     rec->is_launch = captured;
-    oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
-    rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
+    oc_run_sums_store(&m->all, &m->choice, rec);
+    rec->self_ns = nested ? oc_run_sums_stat(&m->part, &m->choice) : rec->time_ns;
     if (nested)
         oc_run_sums_quantiles(&m->part, rec);
 }
@@ -245,7 +244,7 @@ static void add_kernel_calls(struct making *m, uint32_t k, struct oc_run_sums *g
         out->total_ns += e->dur_ns;
         out->calls++;
     }
-    out->time_ns = stat_of_sums(m, &m->part, m->stat);
+    out->time_ns = oc_run_sums_stat(&m->part, &m->choice);
     if (m->kernel[k].kind != OC_EV_KERNEL)
         out->bytes = bytes / (double)out->calls;
 }
@@ -262,7 +261,7 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
         add_kernel_calls(m, k, one ? NULL : &m->all, &rec->total_kernel_ns);
         calls += of[k].calls;
     }
-    rec->kernel_ns = one ? of[first].time_ns : first == OC_NONE ? 0 : stat_of_sums(m, &m->all, m->stat);
+    rec->kernel_ns = one ? of[first].time_ns : first == OC_NONE ? 0 : oc_run_sums_stat(&m->all, &m->choice);
     rec->host_ns = rec->self_ns; /* a call without launches takes zero device time: known */
     if (g->calls.n) {
         rec->min_ns = rec->p10_ns = rec->median_ns = rec->p90_ns = rec->max_ns = 0;
@@ -271,7 +270,7 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
         return;
     }
     rec->calls = calls; /* a kernel with its own record */
-    oc_run_sums_store(&m->all, m->stat, m->t->profile->runs_used, rec);
+    oc_run_sums_store(&m->all, &m->choice, rec);
     rec->self_ns = rec->time_ns;
 }
 
@@ -441,23 +440,29 @@ static void timeline_records_set_totals(struct making *m)
         p->n_device = count_devices(t);
         return;
     }
+    if (m->device)
+        p->device_busy_ns = stat_of_runs(m, m->device_busy);
     take_run_times(m);
-    p->run_ns = stat_of_sums(m, &m->all, m->stat);
+    p->run_ns = oc_run_sums_stat(&m->all, &m->choice);
 }
 
-/* The statistic of the runs, from how much their times differ. */
-static void timeline_records_choose_stat(struct making *m, enum oc_stat wanted)
+/* The runs that the times are means of. The runs of a recording that marks none are those of its whole time. */
+static void timeline_records_choose_runs(struct making *m, enum oc_stat wanted)
 {
     struct oc_timeline *t = m->t;
     struct oc_profile *p = t->profile;
+    take_run_times(m);
     if (!t->runs_implicit) {
-        take_run_times(m);
         oc_run_sums_spread(&m->all, &p->spread);
         p->stat = oc_run_spread_stat(&p->spread, wanted, &p->diags);
     } else {
         p->stat = OC_STAT_SUM;
+        oc_run_sums_clear(&m->all);
+        for (uint32_t i = t->first_used_run; i < t->n_run; i++)
+            oc_run_sums_add(&m->all, i, 0);
     }
-    m->stat = p->stat;
+    oc_run_sums_choose(&m->all, p->stat, t->n_run, &m->choice);
+    p->runs_selected = m->choice.n;
 }
 
 /* Restores links and parents to their state after oc_timeline_finish. */
@@ -491,9 +496,10 @@ static void timeline_records_begin(struct making *m)
     size_t n = t->n_run;
     oc_run_sums_init(&m->all, n);
     oc_run_sums_init(&m->part, n);
-    m->value = oc_xcalloc(n, sizeof(double));
     m->busy = oc_xcalloc(n, sizeof(double));
+    m->device_busy = oc_xcalloc(n, sizeof(double));
     m->run_reached = oc_xcalloc(n, sizeof(double));
+    m->device_reached = oc_xcalloc(n, sizeof(double));
     m->lane_reached = oc_xcalloc(t->n_lane, sizeof(double));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
         m->sum[b] = oc_xcalloc(n, sizeof(double));
@@ -509,9 +515,11 @@ static void timeline_records_end(struct making *m)
         free(m->sum[b]);
     oc_run_sums_free(&m->all);
     oc_run_sums_free(&m->part);
-    free(m->value);
+    oc_run_choice_free(&m->choice);
     free(m->busy);
+    free(m->device_busy);
     free(m->run_reached);
+    free(m->device_reached);
     free(m->lane_reached);
     free(m->order);
     free(m->group);
@@ -557,7 +565,7 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
 {
     struct making m = {.t = t, .positions = rules->keep_call_positions};
     timeline_records_begin(&m);
-    timeline_records_choose_stat(&m, opts->stat);
+    timeline_records_choose_runs(&m, opts->stat);
     if (t->launches) {
         oc_launches_make_groups(&m);
     } else if (!nest_and_group(&m)) {

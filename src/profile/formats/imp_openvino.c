@@ -41,6 +41,8 @@ struct reading {
     struct oc_buf text;
     uint32_t runs;
     double sum_ns; /* of the current table */
+    struct oc_run_sums sums;
+    struct oc_run_choice choice; /* the runs that times are means of */
 };
 
 /* *ctx: whether the table has the kernels; NULL is accepted. */
@@ -192,21 +194,19 @@ static int openvino_by_key(const void *a, const void *b)
 }
 
 /* Creates one record from the rows [0, n) of one layer: one row per run. */
-static void openvino_make_record(const struct layer *l, size_t n, enum oc_stat stat, double *v,
-                                 struct oc_prof_rec *rec, bool ran)
+static void openvino_make_record(struct reading *r, const struct layer *l, size_t n, struct oc_prof_rec *rec,
+                                 bool ran)
 {
-    double total_ns = 0;
+    oc_run_sums_clear(&r->sums);
     for (size_t i = 0; i < n; i++)
-        total_ns += v[i] = l[i].real_ns;
-    rec->time_ns = rec->self_ns = oc_stat_of(stat, v, n);
-    rec->min_ns = v[0];
-    rec->max_ns = v[n - 1];
-    rec->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
-    rec->total_ns = total_ns;
+        oc_run_sums_add(&r->sums, l[i].run, l[i].cpu_ns);
+    rec->host_ns = oc_run_sums_stat(&r->sums, &r->choice);
+    oc_run_sums_clear(&r->sums);
     for (size_t i = 0; i < n; i++)
-        v[i] = l[i].cpu_ns;
-    rec->host_ns = isnan(l[0].cpu_ns) ? (double)NAN : oc_stat_of(stat, v, n);
-    rec->runs = (uint32_t)n;
+        oc_run_sums_add(&r->sums, l[i].run, l[i].real_ns);
+    oc_run_sums_store(&r->sums, &r->choice, rec);
+    rec->self_ns = rec->time_ns;
+    rec->total_ns = oc_run_sums_total(&r->sums);
     rec->calls = ran ? n : 0;
     rec->calls_per_run = ran ? 1 : 0;
     rec->where = l[0].where;
@@ -215,7 +215,7 @@ static void openvino_make_record(const struct layer *l, size_t n, enum oc_stat s
 static void openvino_make_records(struct reading *r, const struct oc_profile_opts *opts, uint32_t warmup)
 {
     struct oc_rec_list list = {0};
-    double *v = oc_xmalloc((r->runs + 1) * sizeof(*v)), warm_ns = 0;
+    double warm_ns = 0;
     if (r->n)
         qsort(r->layer, r->n, sizeof(*r->layer), openvino_by_key);
     for (size_t i = 0, end; i < r->n; i = end) {
@@ -230,7 +230,7 @@ static void openvino_make_records(struct reading *r, const struct oc_profile_opt
         const struct key *k = &r->key[r->layer[i].key];
         struct oc_prof_rec *rec = oc_rec_add(&list);
         name_record(k, opts, rec);
-        openvino_make_record(r->layer + first, end - first, r->p->stat, v, rec, k->ran);
+        openvino_make_record(r, r->layer + first, end - first, rec, k->ran);
     }
     if (warmup) {
         struct oc_prof_rec *rec = oc_rec_add(&list);
@@ -240,19 +240,21 @@ static void openvino_make_records(struct reading *r, const struct oc_profile_opt
         rec->total_ns = warm_ns;
         rec->calls = warmup;
     }
-    free(v);
     oc_rec_list_end(&list, r->p);
 }
 
-/* The statistic of the runs, from how much the sums of their layers differ. */
-static void openvino_choose_stat(struct reading *r, enum oc_stat wanted, uint32_t warmup)
+/* The runs that the times are means of; the time of a run is the sum of its layers. */
+static void openvino_choose_runs(struct reading *r, enum oc_stat wanted, uint32_t warmup)
 {
-    double *ns = oc_xcalloc(r->runs, sizeof(*ns));
     for (size_t i = 0; i < r->n; i++)
-        ns[r->layer[i].run] += r->layer[i].real_ns;
-    oc_run_spread_of(ns + warmup, r->runs - warmup, &r->p->spread);
-    r->p->stat = oc_run_spread_stat(&r->p->spread, wanted, &r->p->diags);
-    free(ns);
+        if (r->layer[i].run >= warmup)
+            oc_run_sums_add(&r->sums, r->layer[i].run, r->layer[i].real_ns);
+    if (r->runs > 1) {
+        oc_run_sums_spread(&r->sums, &r->p->spread);
+        r->p->stat = oc_run_spread_stat(&r->p->spread, wanted, &r->p->diags);
+    }
+    oc_run_sums_choose(&r->sums, r->p->stat, r->runs, &r->choice);
+    r->p->runs_selected = r->choice.n;
 }
 
 static void openvino_finish(struct reading *r, const struct oc_profile_opts *opts)
@@ -268,9 +270,11 @@ static void openvino_finish(struct reading *r, const struct oc_profile_opts *opt
     p->runs_used = r->runs > 1 ? r->runs - warmup : 1;
     p->runs_from = r->runs > 1 ? OC_RUNS_MARKED : OC_RUNS_MEAN;
     p->stat = OC_STAT_MEAN;
-    if (r->runs > 1)
-        openvino_choose_stat(r, opts->stat, warmup);
+    oc_run_sums_init(&r->sums, r->runs);
+    openvino_choose_runs(r, opts->stat, warmup);
     openvino_make_records(r, opts, warmup);
+    oc_run_sums_free(&r->sums);
+    oc_run_choice_free(&r->choice);
     oc_diag_add(&p->diags, OC_INFO, "I-runs", "",
                 r->runs > 1 ? "%u tables, one per request: each counts as a run"
                             : "times are averages over all runs: the file does not report their number",

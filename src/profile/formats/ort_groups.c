@@ -266,6 +266,7 @@ enum { LOAD = OC_NONE - 1, CUT = OC_NONE - 2, AMBIGUOUS = OC_NONE - 3 };
 
 struct kernels {
     struct oc_rec_list *recs;
+    const struct oc_run_choice *choice; /* the runs that times are means of */
     struct ort_trace *t;
     const struct ort_groups *g;
     struct oc_map by_launch; /* kernel name and grid to the only group, or AMBIGUOUS */
@@ -435,14 +436,14 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
     struct oc_profile *p = k->t->out;
     if (!sums->n)
         return;
-    double ns = oc_run_sums_stat(sums, p->stat, p->runs_used), total_ns = oc_run_sums_total(sums);
+    double ns = oc_run_sums_stat(sums, k->choice), total_ns = oc_run_sums_total(sums);
     struct oc_prof_rec *rec;
     if (s->group == OC_NONE) {
         rec = oc_rec_add_named(k->recs, "kernels without operator", "(unattributed kernels)");
         warn_unlabelled(k, calls, total_ns);
     } else if (s->part != OC_NONE) {
         rec = ort_kernels_add_part(k, s);
-        oc_run_sums_store(sums, p->stat, p->runs_used, rec);
+        oc_run_sums_store(sums, k->choice, rec);
         rec->time_ns = (double)NAN; /* host time */
         struct oc_prof_rec *outer = &k->recs->rec[rec->parent];
         outer->kernel_ns = isnan(outer->kernel_ns) ? 0 : outer->kernel_ns;
@@ -547,11 +548,11 @@ static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
 }
 
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
-                           struct oc_run_sums *sums)
+                           struct oc_run_sums *sums, const struct oc_run_choice *choice)
 {
     if (!t->n_kernel)
         return;
-    struct kernels k = {.t = t, .g = g, .recs = recs, .loaded_us = INT64_MIN, .sorted_by_time = true};
+    struct kernels k = {.t = t, .g = g, .recs = recs, .choice = choice, .loaded_us = INT64_MIN, .sorted_by_time = true};
     k.by_launch.arena = k.by_type.arena = k.parts.arena = &k.arena;
     learn_times(&k);
     align_clock(&k);

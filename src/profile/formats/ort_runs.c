@@ -313,6 +313,7 @@ struct making {
     struct ort_trace *t;
     struct ort_groups g;
     struct oc_run_sums sums;
+    struct oc_run_choice choice; /* the runs that times are means of */
     struct oc_rec_list recs;
     struct oc_first_call *order; /* by record: its first group */
     struct oc_map types_of;      /* text to index into types */
@@ -356,12 +357,12 @@ static void sum_group(struct making *m, uint32_t group, struct oc_prof_rec *rec)
 {
     const struct oc_profile *p = m->t->out;
     bool nested = sum_calls(m, group, false, &rec->calls);
-    oc_run_sums_store(&m->sums, p->stat, p->runs_used, rec);
+    oc_run_sums_store(&m->sums, &m->choice, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / p->runs_used : (double)NAN;
     rec->self_ns = rec->time_ns;
     if (nested) {
         sum_calls(m, group, true, &rec->calls);
-        rec->self_ns = oc_run_sums_stat(&m->sums, p->stat, p->runs_used);
+        rec->self_ns = oc_run_sums_stat(&m->sums, &m->choice);
         oc_run_sums_quantiles(&m->sums, rec);
     }
     rec->total_ns = oc_run_sums_total(&m->sums);
@@ -526,14 +527,14 @@ static void add_framework(struct making *m)
     struct oc_profile *p = m->t->out;
     struct oc_run_sums *s = &m->sums;
     sum_runs(m, 0, 1);
-    p->busy_ns = oc_run_sums_stat(s, p->stat, p->runs_used);
+    p->busy_ns = oc_run_sums_stat(s, &m->choice);
     if (m->guessed || !p->runs_used)
         return;
     sum_runs(m, 1, 0);
-    p->run_ns = oc_run_sums_stat(s, p->stat, p->runs_used);
+    p->run_ns = oc_run_sums_stat(s, &m->choice);
     sum_runs(m, 1, -1);
     struct oc_prof_rec *rec = oc_rec_add_named(&m->recs, "framework", "(framework)");
-    oc_run_sums_store(s, p->stat, p->runs_used, rec);
+    oc_run_sums_store(s, &m->choice, rec);
     rec->self_ns = rec->time_ns;
     rec->total_ns = oc_run_sums_total(s);
     rec->calls = rec->runs;
@@ -632,16 +633,20 @@ static void mark_launches(struct making *m)
     }
 }
 
-/* Which runs have the same shapes, and the statistic that follows from it. */
+/* Which runs have the same shapes, and which runs the times are means of. */
 static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
 {
     struct ort_trace *t = m->t;
     struct oc_profile *p = t->out;
     const struct ort_shapes *s = &m->shapes;
     ort_shapes_find(t, &m->g, !opts->by_node, &m->shapes);
+    sum_runs(m, 1, 0);
     if (m->guessed) {
         p->runs_total = 0;
         p->runs_from = OC_RUNS_UNKNOWN;
+        p->stat = OC_STAT_SUM;
+        oc_run_sums_choose(&m->sums, p->stat, t->n_run, &m->choice);
+    p->runs_selected = m->choice.n;
         return;
     }
     p->runs_used -= s->left_out;
@@ -655,10 +660,12 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
             : s->without_shapes              ? "evenly spaced in the first ones in the file"
                                              : "evenly spaced");
     m->by_node = opts->by_node && s->n_set > 1;
-    sum_runs(m, 1, 0);
+    sum_runs(m, 1, 0); /* of the runs that are still used */
     oc_run_sums_spread(&m->sums, &p->spread);
     p->spread.shapes = s->n_set;
     p->stat = oc_run_spread_stat(&p->spread, opts->stat, &p->diags);
+    oc_run_sums_choose(&m->sums, p->stat, t->n_run, &m->choice);
+    p->runs_selected = m->choice.n;
 }
 
 void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
@@ -679,7 +686,7 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     keep_shapes(&m);
     warn_split_nodes(&m);
     ort_runs_name_device(&m);
-    ort_attribute_kernels(t, &m.g, &m.recs, &m.sums);
+    ort_attribute_kernels(t, &m.g, &m.recs, &m.sums, &m.choice);
     mark_launches(&m);
     add_framework(&m);
     add_load(&m);
@@ -689,6 +696,7 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     sum_imported(&m);
     oc_rec_list_end(&m.recs, p);
     oc_run_sums_free(&m.sums);
+    oc_run_choice_free(&m.choice);
     ort_shapes_free(&m.shapes);
     free(m.order);
     oc_map_free(&m.types_of);

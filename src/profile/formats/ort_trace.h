@@ -124,7 +124,7 @@ struct ort_left {
 int64_t ort_last_end(const struct ort_trace *t); /* of the runs, INT64_MIN: none */
 /* Device time: sets kernel_ns of the records and adds buckets for kernels without a node. */
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
-                           struct oc_run_sums *sums);
+                           struct oc_run_sums *sums, const struct oc_run_choice *choice);
 
 /* Sorts by lane, start, longest first, control flow first. */
 static inline bool ort_before(const struct ort_event *a, const struct ort_event *b, const struct ort_key *key)

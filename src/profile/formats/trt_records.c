@@ -564,8 +564,8 @@ static void set_run_time(struct builder *b, double *v)
     double sum_ns;
     size_t n = take_runs(b->r, TRT_COMPUTE, v, &sum_ns);
     struct oc_profile *p = b->p;
-    enum oc_stat stat = p->stat == OC_STAT_SUM ? OC_STAT_MEDIAN : p->stat;
-    double ns = n ? oc_stat_of(stat, v, n) : summary_ns(stat, &b->r->summary[TRT_COMPUTE]);
+    double ns = n ? oc_stat_of(p->stat == OC_STAT_SUM ? OC_STAT_MEAN : p->stat, v, n)
+                  : summary_ns(p->stat, &b->r->summary[TRT_COMPUTE]);
     p->run_ns = p->stat == OC_STAT_SUM && p->runs_used ? ns * p->runs_used : ns;
     if (b->r->has_times && b->sum_ms > 0 && p->runs_used && !isnan(ns))
         oc_diag_add(
@@ -581,7 +581,7 @@ static void set_run_time(struct builder *b, double *v)
 static void choose_layer_stat(struct builder *b)
 {
     bool medians = b->r->n_time > 0;
-    enum oc_stat wanted = b->opts->stat == OC_STAT_AUTO ? OC_STAT_MEDIAN : b->opts->stat;
+    enum oc_stat wanted = b->opts->stat == OC_STAT_TYPICAL ? OC_STAT_MEDIAN : b->opts->stat;
     for (size_t i = 0; i < b->r->n_time; i++)
         medians = medians && !isnan(b->r->time[i].median_ms);
     if (!b->r->has_times || wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN ||

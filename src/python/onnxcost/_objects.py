@@ -233,7 +233,7 @@ class Profile(Document):
         self._nodes_of: Optional[Model] = None
 
     def _open(self, model: Optional[Model] = None) -> Handle:
-        opts = struct(api.oc_profile_opts, {"stat": api.OC_STAT_AUTO, **self._options})
+        opts = struct(api.oc_profile_opts, {"stat": api.OC_STAT_TYPICAL, **self._options})
         limit = caps(self._limits)
         opts.by_node, opts.limits = model is not None, ctypes.pointer(limit)
         names = lib.oc_operator_names_make(model.handle) if model else None
@@ -274,7 +274,7 @@ class Profile(Document):
     def summary(self, **options: Any) -> Row:
         """Tables over time (`onnxcost summary`), as the JSON document."""
         handle = Handle("oc_profile_open", "oc_profile_close", (encode(self.path), ctypes.byref(struct(
-            api.oc_profile_opts, {"stat": api.OC_STAT_AUTO, **self._options, "keep_events": True}))))
+            api.oc_profile_opts, {"stat": api.OC_STAT_TYPICAL, **self._options, "keep_events": True}))))
         opts = struct(api.oc_summary_opts, {**options, "format": "json"})
         one = (ctypes.c_void_p * 1)(handle._as_parameter_)
         return json.loads(write("oc_summary_write", one, 1, ctypes.byref(opts)), object_hook=Row)

@@ -122,12 +122,6 @@ static const char *compare_letter(struct oc_arena *a, uint32_t source)
     return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
 }
 
-/* "median": of one run. */
-static const char *compare_stat(const struct oc_profile *p)
-{
-    return oc_stat_name(oc_profile_summed_runs(p) > 1 ? OC_STAT_MEAN : p->stat);
-}
-
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
 /* A row under construction: names of the columns and cells. */
@@ -290,7 +284,7 @@ static void legend(struct comparing *x, FILE *f)
         const struct oc_join *j = x->c.source[s].join;
         oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", compare_letter(&x->arena, s), p->path,
                       *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
-                      p->time_kind ? p->time_kind : "time", compare_stat(p), p->runs_used, p->runs_total);
+                      p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used, p->runs_total);
         fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
                 oc_format_time_ns(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
                 oc_format_time_ns(x->c.beside_ns[s], b, sizeof(b)));
@@ -351,7 +345,7 @@ static void source_sheet(struct comparing *x, FILE *f)
         const struct oc_profile *p = x->c.source[i].profile;
         double ratio = (x->c.total_ns[i] + x->c.beside_ns[i]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
         OC_ROW(&t, compare_letter(&x->arena, i), p->path, *p->producer ? p->producer : p->format,
-               oc_printf(&x->arena, "%s of %u of %u", compare_stat(p), p->runs_used, p->runs_total),
+               oc_printf(&x->arena, "%s of %u of %u", oc_stat_name(p->stat), p->runs_used, p->runs_total),
                oc_time_text(&x->arena, x->c.total_ns[i], "unknown"),
                oc_time_text(&x->arena, x->c.beside_ns[i], "unknown"),
                isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-");
@@ -380,10 +374,10 @@ static void json_sources(struct oc_json_out *w, struct comparing *x)
         oc_key_text(w, "format", p->format);
         oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
         oc_key_text(w, "device", *p->device ? p->device : NULL);
-        oc_key_text(w, "statistic", compare_stat(p));
+        oc_key_text(w, "statistic", oc_stat_name(p->stat));
         oc_key_u64(w, "runs_total", p->runs_total);
         oc_key_u64(w, "runs_used", p->runs_used);
-        oc_key_time(w, "run_time_ns", p->run_ns / oc_profile_summed_runs(p));
+        oc_key_time(w, "run_time_ns", p->run_ns);
         oc_key_time(w, "time_on_nodes_ns", x->c.total_ns[s]);
         oc_key_time(w, "time_beside_nodes_ns", x->c.beside_ns[s]);
         oc_key_double(w, "time_matched_fraction", x->c.source[s].join->time_matched_fraction);
@@ -529,7 +523,7 @@ static void compare_facts(struct oc_html *h, struct comparing *x)
         double ratio = (x->c.total_ns[s] + x->c.beside_ns[s]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
         const char *note = oc_printf(
             &h->arena, "%s; %s of %u of %u runs; %.1f %% attributed; other time %s%s", p->path,
-            compare_stat(p), p->runs_used, p->runs_total, 100 * x->c.source[s].join->time_matched_fraction,
+            oc_stat_name(p->stat), p->runs_used, p->runs_total, 100 * x->c.source[s].join->time_matched_fraction,
             oc_time_text(&h->arena, x->c.beside_ns[s], "-"),
             s && isfinite(ratio) ? oc_printf(&h->arena, "; %.2f times A", ratio) : "");
         oc_html_fact_double(

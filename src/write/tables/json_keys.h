@@ -61,10 +61,13 @@ bool oc_json_narrowed(const struct oc_report *r);
 
 /* The member "join": the records of the profile, with or without a model. */
 void oc_json_join(struct oc_json_out *w, struct oc_report *r);
+/* "rows": the table, with the remainder rows; their times add up to total_ns of "measurement". */
+void oc_json_rows(struct oc_json_out *w, struct oc_report *r);
+void oc_json_measurement(struct oc_json_out *w, const struct oc_report *r);
 /* The member "buckets" of it, and "host" or "device" with the time accounting. They need a profile. */
 void oc_json_buckets(struct oc_json_out *w, struct oc_report *r);
 void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool device);
-/* Computes the index of each record in the list of rows that oc_json_join writes; call before ... */
+/* Computes the index of each record in the list of rows that oc_json_rows writes; call before ... */
 void oc_json_place_rows(struct oc_report *r);
 /* ... the index of the node's record. OC_NONE: it has none. */
 uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node);

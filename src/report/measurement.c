@@ -1,0 +1,158 @@
+/* The measurement of a report: which runs its times stand for, its latency, and the rows of the time that belongs to
+ * no operator.
+ *
+ * Invariant: the times of all rows, operators and remainder, add up to total_ns, and where the recording has a
+ * latency, total_ns - overlap_ns is the latency. Every output reads its times from these rows and from struct oc_measurement; no other file
+ * divides a time by a number of runs (tests/check_layers.sh). */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "join/join.h"
+#include "onnxcost.h"
+#include "onnxcost/report.h"
+#include "report/report.h"
+
+/* Rounding of a file whose times are whole microseconds, in each of its rows and in the run. */
+static const double ROUNDING_NS = 1e-3;
+
+bool oc_bucket_is_excluded(const char *bucket)
+{
+    static const char *const names[] = {"load",           "session",      "warm-up runs", "unused runs",
+                                        "incomplete run", "outside runs", "framework",    "whole engine"};
+    for (size_t i = 0; i < OC_COUNT(names); i++)
+        if (strcmp(bucket, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static struct oc_row *add_row(struct oc_report *r, const char *name, double ns)
+{
+    struct oc_row *row = &r->all.row[r->all.n + r->all.n_rest++];
+    const char **info = OC_NEW_ARRAY(&r->arena, 3, const char *);
+    info[0] = name;
+    info[1] = info[2] = "N/A";
+    *row = oc_row_blank();
+    row->name = name;
+    row->info = info;
+    row->n_info = 3;
+    row->time_s = row->self_s = ns * 1e-9;
+    row->quality = OC_UNKNOWN;
+    row->remainder = true;
+    return row;
+}
+
+uint32_t oc_remainder_most(const struct oc_profile *p)
+{
+    uint32_t n = 2; /* outside of operators, overlap */
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        n += p->rec[i].bucket != NULL;
+    return n;
+}
+
+/* Records of the runs that are no operators: copies, kernels without an operator. Returns their time. */
+static double add_buckets(struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *rec = &p->rec[i];
+        double ns = isnan(rec->kernel_ns) ? rec->self_ns : rec->kernel_ns;
+        if (!rec->bucket || oc_bucket_is_excluded(rec->bucket) || !(ns > 0))
+            continue;
+        struct oc_row *row = add_row(r, rec->name ? rec->name : rec->bucket, ns);
+        row->record = i;
+        row->calls = rec->calls_per_run;
+        row->min_s = rec->min_ns * 1e-9;
+        row->max_s = rec->max_ns * 1e-9;
+        sum_ns += ns;
+    }
+    return sum_ns;
+}
+
+/* Time in which at least one row runs, on the clock of the rows; NAN: not known. */
+static double union_of_rows(const struct oc_report *r, bool *on_device)
+{
+    const struct oc_profile *p = r->in->profile;
+    bool host = false, device = false;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        const struct oc_row *row = &r->all.row[i];
+        bool timed = row->record != OC_NONE && !isnan(p->rec[row->record].kernel_ns);
+        host |= !timed && row->time_s > 0;
+        device |= timed;
+    }
+    *on_device = device && !host;
+    if (host && device)
+        return (double)NAN;
+    return !device || p->busy_on_device ? p->busy_ns : p->device_busy_ns;
+}
+
+/* Adds the time in which no row runs. Returns the time that rows share: they ran side by side. */
+static double add_balance(struct oc_report *r, double rows_ns)
+{
+    bool on_device;
+    double union_ns = union_of_rows(r, &on_device), latency_ns = r->m.latency_ns;
+    double slack_ns = ROUNDING_NS * (r->all.n + r->all.n_rest + 1);
+    double outside_ns = fmax(latency_ns - (isnan(union_ns) ? rows_ns : union_ns), 0);
+    double missing_ns = latency_ns - outside_ns - rows_ns;
+    if (outside_ns > slack_ns)
+        add_row(r, on_device ? "(gaps)" : "(outside operators)", outside_ns);
+    if (missing_ns > slack_ns)
+        add_row(r, "(not attributed)", missing_ns);
+    return missing_ns < -slack_ns ? -missing_ns : 0;
+}
+
+const char *oc_total_text(struct oc_report *r, struct oc_arena *a)
+{
+    char total[32], part[32], run[32];
+    double shown_s = 0;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        shown_s += isnan(r->shown.row[i].time_s) ? 0 : r->shown.row[i].time_s;
+        n += r->shown.row[i].count;
+    }
+    const struct oc_measurement *m = &r->m;
+    const char *others = "", *note = "", *what = "the latency, ";
+    double rest_ns = m->total_ns - oc_ns_of(shown_s);
+    uint64_t all = r->all.n + r->all.n_rest;
+    if (!r->has_time)
+        return NULL;
+    if (n < all)
+        others = oc_printf(a, "others: %llu row%s, %s, %.1f %%; ", (unsigned long long)(all - n),
+                           all - n > 1 ? "s" : "", oc_format_time_ns(fmax(rest_ns, 0), part, sizeof(part)),
+                           100 * fmax(rest_ns, 0) / m->total_ns);
+    if (isnan(m->latency_ns) || m->overlap_ns > 0)
+        what = "";
+    if (isnan(m->latency_ns))
+        note = " over an unknown number of runs";
+    else if (m->overlap_ns > 0)
+        note = oc_printf(a, ", of which %s ran side by side: latency %s",
+                         oc_format_time_ns(m->overlap_ns, part, sizeof(part)),
+                         oc_format_time_ns(m->latency_ns, run, sizeof(run)));
+    return oc_printf(a, "(%s100 %% is %s%s%s)", others, what,
+                     oc_format_time_ns(m->total_ns, total, sizeof(total)), note);
+}
+
+void oc_measure(struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    const double none = (double)NAN;
+    r->m = (struct oc_measurement){.runs = 1, .latency_ns = none, .total_ns = none, .busy_ns = none};
+    if (!p)
+        return;
+    bool known = oc_profile_runs_known(p);
+    r->m.runs = p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
+    r->m.latency_ns = known ? p->run_ns : none;
+    r->m.busy_ns = known ? p->busy_ns : none;
+    double rows_ns = 0;
+    for (uint32_t i = 0; i < r->all.n; i++)
+        rows_ns += isnan(r->all.row[i].time_s) ? 0 : oc_ns_of(r->all.row[i].time_s);
+    rows_ns += add_buckets(r);
+    if (known && isnan(p->run_ns) && !p->truncated) /* a truncated file has only some of the rows */
+        r->m.latency_ns = rows_ns;
+    r->m.total_ns = rows_ns;
+    if (isnan(r->m.latency_ns) || !(r->all.n + r->all.n_rest))
+        return;
+    r->m.overlap_ns = add_balance(r, rows_ns);
+    r->m.total_ns = r->m.latency_ns + r->m.overlap_ns;
+}
