@@ -48,12 +48,12 @@ work_of_rows_is_the_sum_over_runs() {
 
 record distilbert sequence 16 16 48
 work_of_rows_is_the_sum_over_runs distilbert '48 rows, 2 sizes equal'
-record resnet18 batch 1 1 2 8 2 1 3
+record resnet18 batch 1 1 1 2 8 2 1 3
 work_of_rows_is_the_sum_over_runs resnet18 '21 rows, 4 sizes equal'
 
 onnxcost resnet18.onnx -p resnet18.profile.json >text
 contains 'the report names the sizes and says that its figures are means' text \
-    'float[1..8,3,224,224]' 'cost      mean ' 'mean of 6 of 7 runs of 4 sizes' 'Runs by size: 4 sizes in 6 runs' 'batch = 8'
+    'float[1..8,3,224,224]' 'cost      mean ' 'mean of 6 of 8 runs of 4 sizes' 'Runs by size: 4 sizes in 6 runs' 'batch = 8'
 python3 - resnet18.report.json resnet18.2.json >out 2>&1 <<'END'
 import json, sys
 report, one = (json.load(open(p)) for p in sys.argv[1:])
@@ -69,8 +69,8 @@ for s in sets:
     assert s["time_min_ns"] <= s["time_median_ns"] <= s["time_max_ns"]
     work = s["flops"] + s["ops"]
     assert s["achieved_flops_per_s"] + s["achieved_ops_per_s"] <= work / s["time_ns"] * 1e9 * 1.0000001
-for r in report["join"]["rows"]:
-    if not r["bucket"]:
+for r in report["rows"]:
+    if not r["remainder"]:
         z = r["sizes"]
         assert z["operations_min"] <= z["operations_median"] <= z["operations_max"]
         assert z["flops_total"] + z["ops_total"] >= z["operations_max"]
@@ -78,7 +78,7 @@ END
 result 'sizes have the totals of the model at that size, totals are means' "$(cat out)"
 
 # integers and floats; batches 1 and 3 take the shortest time
-record resnet18_dynamic batch 1 1 2 1 3 4 5 6 7 8 9 10 2
+record resnet18_dynamic batch 1 1 1 2 1 3 4 5 6 7 8 9 10 2
 onnxcost resnet18_dynamic.onnx -p resnet18_dynamic.profile.json >text
 onnxcost resnet18_dynamic.onnx -p resnet18_dynamic.profile.json -f json >report.json
 python3 - report.json text >out 2>&1 <<'END'
@@ -98,7 +98,7 @@ onnxcost resnet18.onnx -p resnet18.profile.json -d batch=2 >text 2>err
 head -n 1 text | grep -q '^mismatch' && found= || found=$(head -n 3 text)
 result 'a size given by --dim that other runs do not have is reported first' "$found"
 onnxcost resnet18.onnx -p resnet18.profile.json --stat median >text 2>&1
-contains '--stat median is the mean for runs of different sizes' text 'mean of 6 of 7 runs of 4 sizes' 'W-shapes-stat'
+contains '--stat median is the mean for runs of different sizes' text 'mean of 6 of 8 runs of 4 sizes' 'W-shapes-stat'
 onnxcost resnet18.onnx -p resnet18.profile.json --stat sum -f json >sum.json 2>err
 python3 - sum.json resnet18.report.json >out 2>&1 <<'END'
 import json, sys
@@ -112,7 +112,7 @@ contains 'the page has the sizes' page.json '"sizes":{"runs":6,"shapes":4,"sets"
 onnxcost resnet18.onnx -p resnet18.profile.json -f markdown >page.md
 contains 'Markdown has the sizes' page.md '| batch = 8 | 1 |'
 onnxcost -p resnet18.profile.json >text
-contains 'without a model the latency names the sets of shapes' text 'mean of 6 of 7 runs of 4 sets of shapes'
+contains 'without a model the latency names the sets of shapes' text 'mean of 6 of 8 runs of 4 sets of shapes'
 onnxcost resnet18.onnx -p resnet18.profile.json -p resnet18.profile.json -f json >compare.json 2>err
 python3 - compare.json >out 2>&1 <<'END'
 import json, sys

@@ -448,14 +448,14 @@ static void forget_spread(struct oc_profile *p)
         struct oc_prof_rec *r = &p->rec[i];
         const struct {
             double *ns;
-            enum oc_stat stat;
+            enum oc_stat stat; /* whose value it is; OC_STAT_SUM: of none */
         } of[] = {{&r->min_ns, OC_STAT_MIN},
                   {&r->p10_ns, OC_STAT_SUM},
                   {&r->median_ns, OC_STAT_MEDIAN},
                   {&r->p90_ns, OC_STAT_SUM},
                   {&r->max_ns, OC_STAT_MAX}};
         for (size_t k = 0; k < OC_COUNT(of); k++)
-            if (*of[k].ns == r->time_ns && p->stat != of[k].stat)
+            if (*of[k].ns == r->time_ns && (of[k].stat == OC_STAT_SUM || p->stat != of[k].stat))
                 *of[k].ns = NAN;
     }
 }

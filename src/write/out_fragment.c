@@ -206,14 +206,15 @@ static int by_value(const void *pa, const void *pb)
 static void type_bar(struct oc_html *h, struct oc_report *r)
 {
     enum { SHOWN = 5 };
-    struct oc_html_part *part = OC_NEW_ARRAY(&h->arena, (size_t)r->all.n + 1, struct oc_html_part);
+    uint32_t n_row = r->all.n + r->all.n_rest;
+    struct oc_html_part *part = OC_NEW_ARRAY(&h->arena, (size_t)n_row + 1, struct oc_html_part);
     struct oc_map seen = {.arena = &h->arena};
     uint32_t n = 0;
     double whole = 0;
-    for (uint32_t i = 0; i < r->all.n; i++) {
+    for (uint32_t i = 0; i < n_row; i++) {
         const struct oc_row *row = &r->all.row[i];
         double v = r->has_time ? oc_ns_of(row->time_s) : row->computation;
-        const char *type = row->type ? row->type : "(no type)";
+        const char *type = row->remainder ? row->name : row->type ? row->type : "(no type)";
         uint32_t at = n;
         if (!(v > 0))
             continue;

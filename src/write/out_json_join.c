@@ -162,7 +162,7 @@ static void limit_part(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
     oc_key_double(w, "roofline_efficiency", row->efficiency);
     oc_key_text(w, "above_roofline", row->above_roof);
-    oc_json_limits(w, r, row->remainder ? NULL : row);
+    oc_json_limits(w, r, row);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------ */
@@ -321,6 +321,16 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
+/* Time of no operator: no node, no work. */
+static void row_remainder(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_prof_rec *rec = row->record == OC_NONE ? NULL : &r->in->profile->rec[row->record];
+    oc_key_array(w, "nodes");
+    oc_jw_end_array(w);
+    oc_key_text(w, "bucket", rec ? rec->bucket : "framework");
+    oc_key_u64_if(w, "calls", rec, rec ? rec->calls : 0);
+}
+
 /* What the record of a row and its match say. */
 static void row_record(struct oc_json_out *w, struct oc_report *r, const struct oc_row *row)
 {
@@ -355,9 +365,11 @@ void oc_json_rows(struct oc_json_out *w, struct oc_report *r)
         oc_key_time(w, "time_ns", oc_ns_of(row->time_s));
         oc_key_double(w, "share", r->has_share ? row->share : row->time_s / r->total_s);
         oc_key_double(w, "calls_per_run", row->calls);
-        if (row->record != OC_NONE)
+        if (row->remainder)
+            row_remainder(w, r, row);
+        else
             row_record(w, r, row);
-        if (j && r->o->n_explain_match && row->record != OC_NONE)
+        if (j && r->o->n_explain_match && !row->remainder)
             oc_key_text(w, "explanation", oc_join_explain(&x, row->record));
         oc_jw_end_object(w);
     }

@@ -216,7 +216,8 @@ static struct placed *rows_in_order(struct telling *t)
     struct placed *list = OC_NEW_ARRAY(&t->r->arena, (size_t)t->r->shown.n + 1, struct placed);
     bool starts = true;
     for (uint32_t i = 0; i < t->r->shown.n; i++) {
-        list[i] = (struct placed){p->rec[t->r->shown.row[i].record].start_ns, i};
+        uint32_t record = t->r->shown.row[i].record; /* OC_NONE: a remainder row, after all others */
+        list[i] = (struct placed){record == OC_NONE ? INFINITY : p->rec[record].start_ns, i};
         starts = starts && !isnan(list[i].key);
     }
     for (uint32_t i = 0; i < t->r->shown.n && !starts; i++)
@@ -263,6 +264,8 @@ static void trace_append(struct lane *l, uint32_t row)
     struct telling *t = l->t;
     const struct oc_row *w = &t->r->shown.row[row];
     double dur_ns = l->steps ? 1000 : w->roofline_s * 1e9;
+    if (w->remainder)
+        return;
     start_of_row(t, row, l->at_ns);
     if (!isfinite(dur_ns)) {
         t->without_time++;

@@ -47,7 +47,7 @@ def products(events):
 
 
 def linear_macs(report_of):
-    return sum(r['macs'] or 0 for r in report_of['join']['rows'] if r['op_type'] == 'aten::linear')
+    return sum(r['macs'] or 0 for r in report_of['rows'] if r['op_type'] == 'aten::linear')
 
 
 def unpacked(model):
@@ -103,7 +103,7 @@ def check_zoo(name, model, trace, events):
     if 'error' in r:
         return result(name + ': join', [r['error']])
     times, runs = times_of_ranges(events)
-    rows = {row['name']: row for row in r['join']['rows'] if row['nodes']}
+    rows = {row['runtime_name']: row for row in r['rows'] if row['nodes']}
     problems = []
     for node, by_run in times.items():
         want = sum(ns for run, ns in by_run.items() if run) / (runs - 1)
@@ -131,11 +131,11 @@ def check_without_ranges(name, model, events):
             truth.append(ranges[bisect.bisect_right(starts, ts) - 1][2])
     r = report(os.path.join(work, model + '.onnx'), '-p', trace)
     nodes = [n['name'] for n in r['nodes']]
-    rows = [row for row in r['join']['rows'] if row['name'] in PRODUCTS]
+    rows = [row for row in r['rows'] if row.get('runtime_name') in PRODUCTS]
     problems = ['%d runs, not %d' % (r['profile'][0]['runs_total'], runs)] if r['profile'][0]['runs_total'] != runs else []
     for row, node in zip(rows, truth):
         if node not in [nodes[i] for i in row['nodes']]:
-            problems.append('%s: %s, not %s' % (row['name'], [nodes[i] for i in row['nodes']], node))
+            problems.append('%s: %s, not %s' % (row['runtime_name'], [nodes[i] for i in row['nodes']], node))
     if len(rows) * runs != len(truth):
         problems.append('%d products in %d runs, %d in the trace' % (len(rows), runs, len(truth)))
     result('%s without ranges: runs, and nodes of %d products' % (name, len(rows)), problems[:5])
@@ -144,12 +144,12 @@ def check_without_ranges(name, model, events):
 def check_bytes(name, model, trace):
     """Bytes of a model in f32 that ran in f16: those that follow from the recorded shapes and types alone."""
     alone = {}
-    for row in report(trace)['join']['rows']:
-        alone.setdefault((row['name'], row['time_ns']), row['bytes'])
+    for row in report(trace)['rows']:
+        alone.setdefault((row.get('runtime_name'), row['time_ns']), row.get('bytes'))
     problems, n = [], 0
-    for row in report(*unpacked(model), '-p', trace)['join']['rows']:
-        want = alone.get((row['name'], row['time_ns']))
-        if row['nodes'] and row['name'] in ('aten::linear', 'aten::gelu', 'aten::layer_norm', 'aten::add', 'aten::transpose'):
+    for row in report(*unpacked(model), '-p', trace)['rows']:
+        want = alone.get((row.get('runtime_name'), row['time_ns']))
+        if row['nodes'] and row['runtime_name'] in ('aten::linear', 'aten::gelu', 'aten::layer_norm', 'aten::add', 'aten::transpose'):
             n += 1
             if want != row['bytes']:
                 problems.append('%s: %s bytes, the recorded types give %s' % (row['name'], row['bytes'], want))
@@ -168,7 +168,7 @@ def check_join(name, model, r, events):
         share = r['join']['time_matched_fraction']
         result(name + ': time of nodes', [] if share >= least else ['%.4f, not %g' % (share, least)])
     if model in WHOLE or name == 'resnet50.b8.f16.compile':
-        got, want = sum(row['macs'] or 0 for row in r['join']['rows'] if row['nodes']), r['totals']['macs']
+        got, want = sum(row['macs'] or 0 for row in r['rows'] if row['nodes']), r['totals']['macs']
         result(name + ': all multiply-adds of the model have a row', [] if got == want else
                ['%d of %d' % (got, want)])
     if r['profile'][0]['runs_total'] == 0 and name.endswith('.f32'):

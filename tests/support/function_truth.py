@@ -89,7 +89,10 @@ def problems(model_path, report_path, _, sizes_path):
     index = {n["index"]: by_output[o["name"]] for n in report["nodes"] for o in n["outputs"] if o["name"] in by_output}
     right = unattributed = 0.0
     wrong, other = [], []
-    for r in report["join"]["rows"]:
+    for r in report["rows"]:
+        if r["remainder"]:
+            continue
+        r = {**r, "name": r["runtime_name"]}
         time, nodes = r["self_time_ns"] or 0, {index[i] for i in r["nodes"]}
         if not r["op_type"] or (r["bucket"] in INSERTED and not nodes):
             continue

@@ -75,8 +75,8 @@ def contradictions(report, recorded, shapes):
         for t in filter(None, n["inputs"]):
             users[n["scope"], t["name"]].add(n["index"])
     found = []
-    for r in report["join"]["rows"]:
-        event = recorded.get((r["name"], r["op_type"]))
+    for r in report["rows"]:
+        event = recorded.get((r.get("runtime_name"), r["op_type"]))
         if not event or not event["shapes"] or not r["nodes"] or r["rule"] == "function body":
             continue
         out = event["shapes"][1]

@@ -271,7 +271,7 @@ def measure(model, optimized, report, recorded):
         for o in filter(None, n["outputs"]):
             by_output[n["scope"], o["name"], n["op_type"]] = n["index"]
     index = {id(n): by_output.get((n.scope, o, n.proto.op_type)) for n in truth.nodes for o in n.local if o}
-    rows = [r for r in report["join"]["rows"] if r["op_type"]]
+    rows = [{**r, "name": r["runtime_name"]} for r in report["rows"] if not r["remainder"]]
     same = collections.Counter((r["name"], r["op_type"]) for r in rows) # in several bodies
     pairs = {k: n for k, n in pair_nodes(recorded, optimized).items() if same[k] == 1}
     times = dict.fromkeys(("right", "wrong", "unattributed", "inserted", "not verified"), 0.0)

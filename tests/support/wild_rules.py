@@ -39,7 +39,7 @@ def number(text):
 def facts_of(report):
     imported = report["join"]["imported"]
     return {"reader": report["profile"][0]["format"], "runs": runs_of(report["profile"][0]),
-            "rows": sum(row["bucket"] is None for row in report["join"]["rows"]),
+            "rows": sum(row["bucket"] is None for row in report["rows"]),
             "host": imported["host"]["imported_ns"], "device": imported["device"]["imported_ns"]}
 
 

@@ -403,16 +403,11 @@ static void add_ns(double *sum, double ms, bool first)
 
 static double statistic(const struct builder *b, const struct trt_time *t)
 {
-    switch (b->p->stat) {
-    case OC_STAT_SUM:
+    if (b->p->stat == OC_STAT_SUM)
         return t->total_ms;
-    case OC_STAT_MEDIAN:
-        return t->median_ms;
-    default:
-        return !isnan(t->average_ms) ? t->average_ms
-               : b->p->runs_total    ? t->total_ms / b->p->runs_total
-                                     : (double)NAN;
-    }
+    return !isnan(t->average_ms) ? t->average_ms
+           : b->p->runs_total    ? t->total_ms / b->p->runs_total
+                                 : (double)NAN;
 }
 
 static void trt_records_add_times(struct builder *b, struct oc_prof_rec *rec, const struct trt_time *t,
@@ -564,8 +559,8 @@ static void set_run_time(struct builder *b, double *v)
     double sum_ns;
     size_t n = take_runs(b->r, TRT_COMPUTE, v, &sum_ns);
     struct oc_profile *p = b->p;
-    double ns = n ? oc_stat_of(p->stat == OC_STAT_SUM ? OC_STAT_MEAN : p->stat, v, n)
-                  : summary_ns(p->stat, &b->r->summary[TRT_COMPUTE]);
+    enum oc_stat stat = b->opts->stat == OC_STAT_SUM ? OC_STAT_MEAN : b->opts->stat;
+    double ns = n ? oc_stat_of(stat, v, n) : summary_ns(stat, &b->r->summary[TRT_COMPUTE]);
     p->run_ns = p->stat == OC_STAT_SUM && p->runs_used ? ns * p->runs_used : ns;
     if (b->r->has_times && b->sum_ms > 0 && p->runs_used && !isnan(ns))
         oc_diag_add(
@@ -577,30 +572,20 @@ static void set_run_time(struct builder *b, double *v)
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
 
-/* A profile has sums, means and, from 8.4 on, medians; other statistics are not available. */
-static void choose_layer_stat(struct builder *b)
-{
-    bool medians = b->r->n_time > 0;
-    enum oc_stat wanted = b->opts->stat == OC_STAT_TYPICAL ? OC_STAT_MEDIAN : b->opts->stat;
-    for (size_t i = 0; i < b->r->n_time; i++)
-        medians = medians && !isnan(b->r->time[i].median_ms);
-    if (!b->r->has_times || wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN ||
-        (wanted == OC_STAT_MEDIAN && medians))
-        return;
-    b->p->stat = medians ? OC_STAT_MEDIAN : OC_STAT_MEAN;
-    oc_diag_add(&b->p->diags, wanted == OC_STAT_MEDIAN ? OC_INFO : OC_WARNING, "W-no-statistic", "",
-                "the profile does not contain the %s of layer times: the %s is shown", oc_stat_name(wanted),
-                oc_stat_name(b->p->stat));
-}
-
-/* The spread of the iterations chooses the statistic only where no layer has times of its own. */
+/* The times of the layers are sums and means over the profiled iterations: only these add up to a total. */
 static void trt_records_choose_stat(struct builder *b, double *v)
 {
     struct oc_profile *p = b->p;
+    enum oc_stat wanted = b->opts->stat;
     double sum_ns;
-    choose_layer_stat(b);
     oc_run_spread_of(v, take_runs(b->r, TRT_COMPUTE, v, &sum_ns), &p->spread);
-    p->stat = oc_run_spread_stat(&p->spread, b->r->has_times ? p->stat : b->opts->stat, &p->diags);
+    p->stat = oc_run_spread_stat(&p->spread, wanted, &p->diags);
+    if (!b->r->has_times || wanted == OC_STAT_SUM)
+        return;
+    p->stat = OC_STAT_MEAN;
+    if (wanted != OC_STAT_TYPICAL && wanted != OC_STAT_MEAN)
+        oc_diag_add(&p->diags, OC_WARNING, "W-no-statistic", "",
+                    "the profile does not contain the %s of layer times: the mean is shown", oc_stat_name(wanted));
 }
 
 static void warn_dla(struct builder *b)

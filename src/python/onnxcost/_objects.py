@@ -264,8 +264,8 @@ class Profile(Document):
 
     @property
     def records(self) -> Rows:
-        """One row for each operator that the runtime executed."""
-        return Rows(self.data.join.rows)
+        """The rows of the table: operators that the runtime executed, and the time outside of them."""
+        return Rows(self.data.rows)
 
     def _write(self, form: str) -> bytes:
         source = api.oc_report_in(profile=self.handle._as_parameter_)
@@ -417,8 +417,8 @@ class Analysis(Document):
 
     @property
     def records(self) -> Rows:
-        """What the runtime executed, with the nodes of each; empty without a profile."""
-        return Rows(self.data.join.rows if self.data.join else [])
+        """The rows of the table with the nodes of each: they add up to the time of the run; empty without a profile."""
+        return Rows(self.data.rows or [])
 
     @property
     def warnings(self) -> Rows:

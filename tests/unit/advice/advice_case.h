@@ -36,7 +36,7 @@ struct advised {
 static inline void advised_report(struct advised *x)
 {
     oc_arena_free(&x->r.arena);
-    x->r = (struct oc_report){.in = &x->in, .o = &x->o, .runs = 1};
+    x->r = (struct oc_report){.in = &x->in, .o = &x->o};
     oc_report_rows(&x->r);
     oc_report_roofs(&x->r);
     x->advice = oc_advice_make(&x->r);

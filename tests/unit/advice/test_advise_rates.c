@@ -144,11 +144,13 @@ static void kernel_far_below_its_peers(void **state)
     expect_none(&x, "below-peers"); /* one run: it may be noise */
     advise_case(&x, convolutions(floats, 5), slow, NULL);
     x.profile->runs_used = 3;
+    x.profile->stat = OC_STAT_MEAN;
     advised_report(&x);
     expect_finding(&x, "below-peers", 1, 0, 1245e3);
     /* one of its runs was as fast as the others */
     advise_case(&x, convolutions(floats, 5), slow, NULL);
     x.profile->runs_used = 3;
+    x.profile->stat = OC_STAT_MEAN;
     x.profile->rec[4].min_ns = 800e3;
     advised_report(&x);
     expect_none(&x, "below-peers");
@@ -157,6 +159,7 @@ static void kernel_far_below_its_peers(void **state)
                 "c0,Conv,CPU,755\nc1,Conv,CPU,755\nc2,Conv,CPU,755\nc3,Conv,CPU,755\nc4,Conv,CPU,1400\n",
                 NULL);
     x.profile->runs_used = 3;
+    x.profile->stat = OC_STAT_MEAN;
     advised_report(&x);
     expect_none(&x, "below-peers");
 }
@@ -177,6 +180,7 @@ static void small_channel_counts_are_not_compared(void **state)
     oc_b_output(b, "y3", NULL);
     advise_case(&x, b, "c0,Conv,CPU,5000\nc1,Conv,CPU,1500\nc2,Conv,CPU,1500\nc3,Conv,CPU,1500\n", NULL);
     x.profile->runs_used = 3;
+    x.profile->stat = OC_STAT_MEAN;
     advised_report(&x);
     expect_none(&x, "below-peers");
 }

@@ -71,7 +71,7 @@ static void counts_a_convolution_fused_with_a_pool(void **state)
     assert_int_equal(r->param_bytes, 224);
     assert_int_equal(r->quality, OC_EXACT);
     assert_string_equal(r->precision, "f16");
-    assert_near(r->time_ns, 900e3);
+    assert_near(r->time_ns, 1e6);
     assert_near(r->total_ns, 4e6);
     assert_int_equal(r->calls, 4);
     assert_int_equal(r->n_node_name, 3);
@@ -128,10 +128,11 @@ static void requested_statistic_is_used(void **state)
         enum oc_stat asked, used;
         double up_ns, stem_ns;
     } row[] = {
-        {OC_STAT_MEDIAN, OC_STAT_MEDIAN, 0.5e6, 0.9e6},
+        {OC_STAT_TYPICAL, OC_STAT_MEAN, 0.5e6, 1e6},
+        {OC_STAT_MEDIAN, OC_STAT_MEAN, 0.5e6, 1e6}, /* medians of layers add up to no total */
         {OC_STAT_MEAN, OC_STAT_MEAN, 0.5e6, 1e6},
         {OC_STAT_SUM, OC_STAT_SUM, 2e6, 4e6},
-        {OC_STAT_MAX, OC_STAT_MEDIAN, 0.5e6, 0.9e6}, /* not in the file */
+        {OC_STAT_MAX, OC_STAT_MEAN, 0.5e6, 1e6}, /* not in the file */
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct oc_profile *p = open_with_siblings("tests/data/tensorrt/fused.profile.json", row[i].asked);
@@ -139,7 +140,8 @@ static void requested_statistic_is_used(void **state)
         assert_near(t_rec(p, "up")->time_ns, row[i].up_ns);
         assert_near(t_rec(p, "stem + relu + pool")->time_ns, row[i].stem_ns);
         assert_near(p->imported_ns, 10e6);
-        assert_int_equal(t_finding(p, "W-no-statistic") != NULL, row[i].asked != row[i].used);
+        assert_int_equal(t_finding(p, "W-no-statistic") != NULL,
+                         row[i].asked == OC_STAT_MEDIAN || row[i].asked == OC_STAT_MAX);
         oc_profile_close(p);
     }
 }
@@ -213,7 +215,7 @@ static void reads_the_log_of_a_run(void **state)
     assert_int_equal(p->n_rec, 3);
     assert_int_equal(p->runs_used, 100);
     assert_near(p->imported_ns, 149e6);
-    assert_near(t_rec(p, "node_of_a + node_of_b")->time_ns, 1.2225e6);
+    assert_near(t_rec(p, "node_of_a + node_of_b")->time_ns, 1.2385e6);
     assert_string_equal(p->rec[0].overhead, "reformat");
     assert_string_equal(p->rec[2].name, "[trainStation1]");
     assert_string_equal(p->device, "NVIDIA Test");
@@ -296,7 +298,7 @@ static void table_at_the_end_of_a_long_log_is_read(void **state)
     assert_near(p->imported_ns, 10e6);
     assert_string_equal(p->rec[0].overhead, "DLA transfers");
     assert_string_equal(p->rec[1].op_type, "Conv");
-    assert_near(p->rec[1].time_ns, 0.8e6);
+    assert_near(p->rec[1].time_ns, 0.9e6);
     assert_true(has_code(p, "W-several-profiles"));
     assert_true(has_code(p, "W-dla"));
     assert_false(p->truncated);
@@ -521,21 +523,21 @@ static void broken_entries_are_skipped_with_a_position(void **state)
 static const struct engine {
     const char *name;
     uint32_t layers, elided;
-    double total_ns, iteration_ns;
+    double total_ns;
     uint64_t macs;
 } engine[] = {
-    {"pytorch.resnet.A100.fp16.resnet.onnx.engine", 36, 11, 1016832, 1016832, 58050347008},
-    {"pytorch.resnet.A100.fp32.resnet.onnx.engine", 32, 8, 2123776, 2123776, 58050347008},
-    {"pytorch.resnet.A100.qat-residual-qgap.resnet-qat-residual-qgap.onnx.engine", 24, 1, 672768, 672768,
+    {"pytorch.resnet.A100.fp16.resnet.onnx.engine", 36, 11, 1016832, 58050347008},
+    {"pytorch.resnet.A100.fp32.resnet.onnx.engine", 32, 8, 2123776, 58050347008},
+    {"pytorch.resnet.A100.qat-residual-qgap.resnet-qat-residual-qgap.onnx.engine", 24, 1, 672768,
      58050347008},
-    {"pytorch.resnet.A100.qat-residual.resnet-qat-residual.onnx.engine", 26, 1, 731136, 731136, 58050347008},
-    {"pytorch.resnet.A100.qat.resnet-qat.onnx.engine", 37, 2, 1095680, 1095680, 58050347008},
-    {"tensorflow.resnet.RTX-3090.fp16.resnet.onnx.engine", 86, 25, 4272736, 4272736, 123455143936},
-    {"tensorflow.resnet.RTX-3090.fp32.resnet.onnx.engine", 103, 31, 12399744, 12399744, 123455143936},
-    {"tensorflow.resnet.RTX-3090.qat.resnet-qat.onnx.engine", 63, 1, 2380608, 2380608, 123455143936},
-    {"tests.mobilenet.qat.onnx.engine", 73, 1, 3109270400, 468768, 300774272},
-    {"tests.mobilenet_v2_residuals.qat.onnx.engine", 58, 1, 3081208100, 354848, 300774272},
-    {"trt8.detector.qat", 86, 9, 4441974898, 401594836, 0}, /* names only */
+    {"pytorch.resnet.A100.qat-residual.resnet-qat-residual.onnx.engine", 26, 1, 731136, 58050347008},
+    {"pytorch.resnet.A100.qat.resnet-qat.onnx.engine", 37, 2, 1095680, 58050347008},
+    {"tensorflow.resnet.RTX-3090.fp16.resnet.onnx.engine", 86, 25, 4272736, 123455143936},
+    {"tensorflow.resnet.RTX-3090.fp32.resnet.onnx.engine", 103, 31, 12399744, 123455143936},
+    {"tensorflow.resnet.RTX-3090.qat.resnet-qat.onnx.engine", 63, 1, 2380608, 123455143936},
+    {"tests.mobilenet.qat.onnx.engine", 73, 1, 3109270400, 300774272},
+    {"tests.mobilenet_v2_residuals.qat.onnx.engine", 58, 1, 3081208100, 300774272},
+    {"trt8.detector.qat", 86, 9, 4441974898, 0}, /* names only */
 };
 
 static const char *sample_of(const struct engine *e, const char *suffix)
@@ -560,7 +562,7 @@ static void check_engine(const struct engine *e, const struct oc_profile *p)
     assert_int_equal(p->n_rec, e->layers);
     assert_int_equal(elided, e->elided);
     assert_true(fabs(p->imported_ns - e->total_ns) < 1 && fabs(held_ns - e->total_ns) < 1);
-    assert_true(fabs(iteration_ns - e->iteration_ns) < 1);
+    assert_true(fabs(iteration_ns * p->runs_total - e->total_ns) < 1e-3 * e->total_ns); /* means of 6 digits */
     if (e->macs)
         assert_int_equal(total_macs(p), e->macs);
 }

@@ -56,34 +56,76 @@ static void outlier_is_counted_and_does_not_widen_the_spread(void **state)
     assert_false(oc_run_spread_noisy(&s));
 }
 
-/* Only without a wish the statistic follows the spread; a warning comes in any case. */
-static void noise_turns_the_median_into_the_minimum(void **state)
+static void noise_is_reported_and_changes_no_statistic(void **state)
 {
     (void)state;
     double noisy[] = {233, 400, 620, 900, 1110}, calm[] = {233, 234, 235, 236, 240};
-    static const struct {
-        bool noisy;
-        enum oc_stat wanted, used;
-    } cases[] = {{true, OC_STAT_AUTO, OC_STAT_MIN},
-                 {true, OC_STAT_MEDIAN, OC_STAT_MEDIAN},
-                 {true, OC_STAT_SUM, OC_STAT_SUM},
-                 {false, OC_STAT_AUTO, OC_STAT_MEDIAN},
-                 {false, OC_STAT_MEAN, OC_STAT_MEAN}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    static const enum oc_stat wanted[] = {OC_STAT_TYPICAL, OC_STAT_MEAN, OC_STAT_MEDIAN,
+                                          OC_STAT_MIN,     OC_STAT_MAX,  OC_STAT_SUM};
+    for (size_t i = 0; i < 2 * OC_COUNT(wanted); i++) {
         struct oc_arena a = {0};
         struct oc_diags d = {.arena = &a};
         struct oc_run_spread s;
-        oc_run_spread_of(cases[i].noisy ? noisy : calm, 5, &s);
-        assert_int_equal(oc_run_spread_stat(&s, cases[i].wanted, &d), cases[i].used);
-        assert_int_equal(d.n, cases[i].noisy);
+        oc_run_spread_of(i % 2 ? noisy : calm, 5, &s);
+        assert_int_equal(oc_run_spread_stat(&s, wanted[i / 2], &d), wanted[i / 2]);
+        assert_int_equal(d.n, i % 2);
         if (d.n) {
             assert_string_equal(d.item[0].code, "W-noisy-runs");
-            assert_non_null(strstr(d.item[0].text, "times of 5 runs spread by 81 %"));
-            assert_non_null(strstr(d.item[0].text, oc_stat_name(cases[i].used)));
+            assert_non_null(strstr(d.item[0].text, "middle half of 5 runs spreads over 81 % of the median"));
         }
         oc_diags_free(&d);
         oc_arena_free(&a);
     }
+}
+
+/* The times of 7 runs, not in order; two of them are equal. */
+static void statistic_is_a_choice_of_runs(void **state)
+{
+    (void)state;
+    static const double ns[] = {40, 10, 70, 30, 30, 60, 20};
+    static const uint32_t id[] = {2, 3, 4, 5, 6, 7, 8};
+    static const struct {
+        enum oc_stat stat;
+        uint32_t n;       /* of the 7 runs */
+        const char *in;   /* of run 2 to 8: those that are selected */
+        uint32_t n_first; /* the same of the first n_first runs: their number */
+        double divisor;
+    } cases[] = {{OC_STAT_TYPICAL, 7, "1001111", 5, 5}, {OC_STAT_TYPICAL, 4, "1001000", 2, 2},
+                 {OC_STAT_TYPICAL, 3, "1110000", 3, 3}, {OC_STAT_MEAN, 7, "1111111", 7, 7},
+                 {OC_STAT_MEDIAN, 7, "0000100", 1, 1},  {OC_STAT_MEDIAN, 6, "1000100", 2, 2},
+                 {OC_STAT_MIN, 7, "0100000", 1, 1},     {OC_STAT_MAX, 7, "0010000", 1, 1},
+                 {OC_STAT_SUM, 7, "1111111", 7, 1},     {OC_STAT_MEDIAN, 1, "1000000", 1, 1}};
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        struct oc_run_choice c;
+        char in[8] = "0000000";
+        oc_run_choice_make(&c, cases[i].stat, ns, id, cases[i].n, 10);
+        for (unsigned k = 0; k < 7; k++)
+            in[k] = (char)('0' + c.in[id[k]]);
+        assert_string_equal(in, cases[i].in);
+        assert_int_equal(c.in[0] + c.in[1] + c.in[9], 0);
+        assert_int_equal(c.n, cases[i].n_first);
+        assert_true(c.divisor == cases[i].divisor);
+        oc_run_choice_free(&c);
+    }
+}
+
+static void value_in_some_runs_is_a_part_of_the_mean(void **state)
+{
+    (void)state;
+    static const double ns[] = {10, 20, 30};
+    static const uint32_t id[] = {0, 1, 2};
+    struct oc_run_choice c;
+    struct oc_run_sums s;
+    oc_run_choice_make(&c, OC_STAT_MEAN, ns, id, 3, 3);
+    oc_run_sums_init(&s, 3);
+    assert_true(isnan(oc_run_sums_stat(&s, &c)));
+    oc_run_sums_add(&s, 1, 6);
+    assert_true(oc_run_sums_stat(&s, &c) == 2);
+    oc_run_choice_free(&c);
+    oc_run_choice_make(&c, OC_STAT_MIN, ns, id, 3, 3);
+    assert_true(oc_run_sums_stat(&s, &c) == 0); /* the fastest run has no such work */
+    oc_run_choice_free(&c);
+    oc_run_sums_free(&s);
 }
 
 /* A profile of ONNX Runtime with a run of each duration (us); one operator of half of it. */
@@ -112,22 +154,25 @@ static struct oc_profile *trace(const int *us, int n, enum oc_stat stat)
     return p;
 }
 
-/* The time of the run, of its operators and of their sum all use one statistic. */
-static void all_times_of_a_noisy_profile_are_minima(void **state)
+/* The operator takes half of each run. */
+static void all_times_are_means_over_the_same_runs(void **state)
 {
     (void)state;
-    static const int noisy[] = {400, 1110, 234, 620, 900}, calm[] = {240, 234, 238, 236, 232};
-    struct oc_profile *p = trace(noisy, 5, OC_STAT_AUTO);
-    assert_int_equal(p->stat, OC_STAT_MIN);
-    assert_true(p->run_ns == 234e3 && p->busy_ns == 117e3 && t_rec(p, "a")->time_ns == 117e3);
-    assert_true(p->spread.n == 5 && p->spread.median_ns == 620e3 && p->spread.max_ns == 1110e3);
-    oc_profile_close(p);
-    p = trace(noisy, 5, OC_STAT_MEDIAN);
-    assert_true(p->stat == OC_STAT_MEDIAN && p->run_ns == 620e3 && t_rec(p, "a")->time_ns == 310e3);
-    oc_profile_close(p);
-    p = trace(calm, 5, OC_STAT_AUTO);
-    assert_true(p->stat == OC_STAT_MEDIAN && p->run_ns == 236e3 && p->diags.n == 0);
-    oc_profile_close(p);
+    static const int us[] = {400, 1110, 234, 620, 900};
+    static const struct {
+        enum oc_stat stat;
+        double run_ns;
+    } cases[] = {{OC_STAT_TYPICAL, 640e3}, {OC_STAT_MEAN, 652.8e3}, {OC_STAT_MEDIAN, 620e3},
+                 {OC_STAT_MIN, 234e3},     {OC_STAT_MAX, 1110e3},   {OC_STAT_SUM, 3264e3}};
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        struct oc_profile *p = trace(us, 5, cases[i].stat);
+        double half_ns = cases[i].run_ns / 2;
+        assert_int_equal(p->stat, cases[i].stat);
+        assert_true(fabs(p->run_ns - cases[i].run_ns) < 1e-6 && fabs(p->busy_ns - half_ns) < 1e-6);
+        assert_true(fabs(t_rec(p, "a")->time_ns - half_ns) < 1e-6);
+        assert_true(p->spread.n == 5 && p->spread.median_ns == 620e3 && p->spread.max_ns == 1110e3);
+        oc_profile_close(p);
+    }
 }
 
 /* Tables of requests: the runs are the sums of their layers. */
@@ -135,7 +180,7 @@ static void importers_without_run_times_use_the_sums_of_their_layers(void **stat
 {
     (void)state;
     struct oc_buf b = {0};
-    struct oc_profile_opts opts = {.stat = OC_STAT_AUTO, .format = "openvino"};
+    struct oc_profile_opts opts = {.stat = OC_STAT_TYPICAL, .format = "openvino"};
     struct oc_err err;
     static const double ms[] = {1, 5, 9};
     for (int i = 0; i < 3; i++)
@@ -146,8 +191,8 @@ static void importers_without_run_times_use_the_sums_of_their_layers(void **stat
     struct oc_profile *p = t_profile_mem(b.data, b.n, &opts, &err);
     if (!p)
         fail_msg("%s", err.msg);
-    assert_true(p->spread.n == 3 && p->spread.min_ns == 1e6 && p->stat == OC_STAT_MIN);
-    assert_true(t_rec(p, "a")->time_ns == 1e6);
+    assert_true(p->spread.n == 3 && p->spread.min_ns == 1e6 && p->stat == OC_STAT_TYPICAL);
+    assert_true(t_rec(p, "a")->time_ns == 5e6);
     oc_profile_close(p);
     oc_buf_free(&b);
 }
@@ -158,8 +203,10 @@ int main(void)
         cmocka_unit_test(quartiles_and_interval_equal_hand_calculation),
         cmocka_unit_test(one_run_has_no_spread_and_no_run_has_no_times),
         cmocka_unit_test(outlier_is_counted_and_does_not_widen_the_spread),
-        cmocka_unit_test(noise_turns_the_median_into_the_minimum),
-        cmocka_unit_test(all_times_of_a_noisy_profile_are_minima),
+        cmocka_unit_test(noise_is_reported_and_changes_no_statistic),
+        cmocka_unit_test(statistic_is_a_choice_of_runs),
+        cmocka_unit_test(value_in_some_runs_is_a_part_of_the_mean),
+        cmocka_unit_test(all_times_are_means_over_the_same_runs),
         cmocka_unit_test(importers_without_run_times_use_the_sums_of_their_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void compare(const struct fixture *f, const struct oc_report_opts *o, uin
     struct oc_err err;
     struct oc_select s;
     struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
-    struct oc_report all = {.in = &in, .o = o, .runs = 1}, few = all;
+    struct oc_report all = {.in = &in, .o = o}, few = all;
     all.shown.arena = &all.arena;
     oc_report_rows(&all);
     assert_int_equal(oc_select_init(&s, o, &all, 20, "computation", &err), 0);
