@@ -77,7 +77,7 @@ check "$([ "$(summary_value gpu threads)" -ge 2 ] || summary_value gpu threads)"
 test_trace 'begin and end events' chrome tests/data/chrome/begin_end.json
 test_trace 'profile without start times' openvino tests/data/openvino/detailed.csv
 check "$(expect_near "$(summary_value openvino measured_rows_ns)" "$("$onnxcost" tests/data/openvino/detailed.csv -f csv 2>/dev/null |
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_ns") c = i } NR > 1 { s += $c } END { print s }')")" \
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_ns") c = i } NR > 1 { s += $c } END { printf "%.3f\n", s }')")" \
     'profile without start times: rows in sequence'
 test_trace 'MegEngine' mge tests/data/megengine/mixed.json
 test_trace 'a loop' loop tests/data/onnxruntime/loop_two_runs.json

@@ -300,7 +300,8 @@ static struct best best_rates(const struct oc_advisor *x)
     struct best b = {0, 0};
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        double bytes = p->bytes / p->time_ns, flops = oc_of_one_run(&x->r->m, p->row->computation) / p->time_ns;
+        double bytes = p->bytes / p->time_ns,
+               flops = oc_of_one_run(&x->r->m, p->row->computation) / p->time_ns;
         if (!oc_piece_timed(p))
             continue;
         b.bytes = bytes > b.bytes ? bytes : b.bytes;
@@ -477,7 +478,8 @@ static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, c
 static void between_operators(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "idle", "Time between operators");
-    double run = oc_of_one_run(&x->r->m, x->p->run_ns), busy = oc_of_one_run(&x->r->m, x->p->busy_ns), idle = run - busy;
+    double run = oc_of_one_run(&x->r->m, x->p->run_ns), busy = oc_of_one_run(&x->r->m, x->p->busy_ns),
+           idle = run - busy;
     if (!(idle > IDLE_SHARE * run))
         return;
     uint32_t n = 0;

@@ -461,8 +461,7 @@ static void model_entries(void *ctx, struct oc_buf *out)
     if (in->profile) {
         annotate_text(&e, "profile", oc_base_name(in->profile->path));
         annotate_text(&e, "statistic", oc_stat_name(in->profile->stat));
-        annotate_number(&e, "time_ns",
-                        a->r.m.total_ns);
+        annotate_number(&e, "time_ns", a->r.m.total_ns);
     }
     if (in->device) {
         annotate_text(&e, "hardware", oc_device_info(in->device)->name);

@@ -100,12 +100,9 @@ const char *cli_format(const struct cli_opts *o)
 
 enum oc_stat cli_stat(const char *name)
 {
-    static const char *const names[] = {[OC_STAT_TYPICAL] = "typical",
-                                        [OC_STAT_MEAN] = "mean",
-                                        [OC_STAT_MEDIAN] = "median",
-                                        [OC_STAT_MIN] = "min",
-                                        [OC_STAT_MAX] = "max",
-                                        [OC_STAT_SUM] = "sum"};
+    static const char *const names[] = {
+        [OC_STAT_TYPICAL] = "typical", [OC_STAT_MEAN] = "mean", [OC_STAT_MEDIAN] = "median",
+        [OC_STAT_MIN] = "min",         [OC_STAT_MAX] = "max",   [OC_STAT_SUM] = "sum"};
     for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
         if (!strcmp(name, names[i]))
             return (enum oc_stat)i;

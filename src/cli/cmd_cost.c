@@ -112,6 +112,9 @@ static int check_profile_options(const struct job *j)
         if (of_profile[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE",
                             of_profile[i].name);
+    if (cli_is(o->stat, "sum") && (j->profiles.n > 1 || o->combine))
+        return cli_fail(CLI_USAGE, "--stat sum adds up the runs, and profiles differ in their number: "
+                                   "compare several profiles with typical, mean, median, min or max");
     return check_order(o->order_by, j->profiles.n > 0, o->hw.n > 0);
 }
 

@@ -268,8 +268,7 @@ bool oc_cells_unpack(const struct oc_cell_table *t, const char **at, const char 
 
 static void make_report(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_report *r)
 {
-    *r = (struct oc_report){
-        .in = in, .o = opts};
+    *r = (struct oc_report){.in = in, .o = opts};
     oc_report_rows(r);
     oc_report_roofs(r);
     oc_report_count_runs(r);

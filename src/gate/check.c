@@ -22,8 +22,10 @@ void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const 
     *f = (struct oc_figures){.in = in, .estimate = estimate, .opts = {.cache = cache}};
     f->report = (struct oc_report){.in = in};
     f->report.o = &f->opts;
-    if (!in->profile && !in->device)
+    if (!in->profile && !in->device) {
+        oc_measure(&f->report);
         return;
+    }
     oc_report_rows(&f->report);
     oc_report_roofs(&f->report);
 }

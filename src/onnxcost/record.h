@@ -42,11 +42,14 @@ struct oc_record_input {
 /* Wall times of the runs of one session. */
 struct oc_record_time {
     uint32_t runs, outliers;
-    bool over_budget; /* the time budget ended it before 5 runs, or before the fixed number */
-    bool noisy;       /* the interquartile range is more than 10 % of the median: use the minimum */
-    double median_ns, min_ns, max_ns;
-    double error;  /* half of the 95 % confidence interval of the median / median; NAN: one run */
-    double spread; /* interquartile range / median; likewise */
+    bool over_budget;  /* the time budget ended it before 5 runs, or before the fixed number */
+    bool noisy;        /* spread is more than 8 % */
+    double typical_ns; /* mean of the middle half of the runs (OC_STAT_TYPICAL) */
+    double min_ns, max_ns;
+    double
+        error; /* half of the 95 % confidence interval of the median of these runs / median: another process may
+                    * differ by more; NAN: one run */
+    double spread; /* width of the middle half of the runs / median; likewise */
 };
 
 struct oc_record_info {

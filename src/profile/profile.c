@@ -147,12 +147,9 @@ double oc_percentile_of(const double *sorted, size_t n, double share)
 
 const char *oc_stat_name(enum oc_stat stat)
 {
-    static const char *const name[] = {[OC_STAT_TYPICAL] = "typical",
-                                       [OC_STAT_MEAN] = "mean",
-                                       [OC_STAT_MEDIAN] = "median",
-                                       [OC_STAT_MIN] = "min",
-                                       [OC_STAT_MAX] = "max",
-                                       [OC_STAT_SUM] = "sum"};
+    static const char *const name[] = {
+        [OC_STAT_TYPICAL] = "typical", [OC_STAT_MEAN] = "mean", [OC_STAT_MEDIAN] = "median",
+        [OC_STAT_MIN] = "min",         [OC_STAT_MAX] = "max",   [OC_STAT_SUM] = "sum"};
     return (size_t)stat < OC_COUNT(name) ? name[stat] : "?";
 }
 

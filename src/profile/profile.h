@@ -329,7 +329,6 @@ static inline bool oc_profile_runs_known(const struct oc_profile *p)
     return p->runs_from != OC_RUNS_UNKNOWN && !p->functions;
 }
 
-
 /* "marked", "mean", "repetition", "given"; NULL: unknown. */
 const char *oc_runs_from_name(enum oc_runs_from from);
 

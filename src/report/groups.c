@@ -314,8 +314,8 @@ void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, 
         const char *text = NULL;
         for (size_t b = 0; b < n; b++) {
             k.depth = by[b].depth;
-            const char *part = rows->row[i].remainder ? rows->row[i].name
-                                                       : keys[by[b].what].rule(&k, &rows->row[i]);
+            const char *part =
+                rows->row[i].remainder ? rows->row[i].name : keys[by[b].what].rule(&k, &rows->row[i]);
             /* a type may be empty: MegEngine's tool then prints an empty one */
             part = part && (*part || n == 1) ? part : "(unknown)";
             text = text && !rows->row[i].remainder ? oc_printf(rows->arena, "%s | %s", text, part) : part;
@@ -416,6 +416,8 @@ static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, u
     unsigned quality = OC_EXACT;
     bool known = false;
     for (uint32_t i = 0; i < n; i++) {
+        if (in->row[member[i]].remainder) /* it has no work */
+            continue;
         known |= in->row[member[i]].quality != OC_UNKNOWN;
         quality = oc_quality_add(quality, in->row[member[i]].quality);
     }

@@ -255,7 +255,7 @@ static const char *outside_text(struct oc_report *r, double total_ns, struct oc_
                : "";
 }
 
-/* "mean of the middle 4", "fastest": which of the runs the time is. */
+/* "middle 4", "fastest": which of the runs the time is. */
 static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
 {
     static const char *const name[] = {[OC_STAT_MEAN] = "mean",
@@ -265,9 +265,8 @@ static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
                                        [OC_STAT_SUM] = "sum"};
     if (p->stat != OC_STAT_TYPICAL)
         return name[p->stat];
-    return p->runs_selected && p->runs_selected < p->runs_used
-               ? oc_printf(a, "mean of the middle %u", p->runs_selected)
-               : "mean";
+    return p->runs_selected && p->runs_selected < p->runs_used ? oc_printf(a, "middle %u", p->runs_selected)
+                                                               : "mean";
 }
 
 const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
@@ -302,7 +301,9 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
         return p->runs_from == OC_RUNS_REPEAT
                    ? oc_printf(a, "%s (%s of %s)", run, stat, oc_headline_runs_text(p, a))
                    : oc_strdup(a, run);
-    return oc_printf(a, "%s (%s of %s; %s%s to %s, spread %.1f %%)", run, stat, oc_headline_runs_text(p, a),
+    const char *runs =
+        p->runs_from == OC_RUNS_REPEAT ? oc_headline_runs_text(p, a) : oc_printf(a, "%u runs", s->n);
+    return oc_printf(a, "%s (%s of %s; %s%s to %s, spread %.1f %%)", run, stat, runs,
                      oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
                      oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
 }

@@ -9,10 +9,11 @@
 
 /* NAN: not known. Without a known number of runs there is a total, but no latency and no rate of runs. */
 struct oc_headline {
-    double total_ns; /* the sum of all rows: of the selected runs, or of a recording of an unknown number of runs */
-    double run_ns;   /* latency of the selected runs, with --stat sum of all runs added */
-    double busy_ns;  /* of it: while at least one operator runs */
-    bool busy_host;  /* on the host, although the times of the rows are device times */
+    double
+        total_ns; /* the sum of all rows: of the selected runs, or of a recording of an unknown number of runs */
+    double run_ns;  /* latency of the selected runs, with --stat sum of all runs added */
+    double busy_ns; /* of it: while at least one operator runs */
+    bool busy_host; /* on the host, although the times of the rows are device times */
     double inferences_per_s;
     /* Work of the operators that have a time and a cost, over total_ns. FLOPs and integer operations are
      * separate where a model is joined; otherwise all operations count as FLOPs. With a model the work is

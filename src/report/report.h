@@ -86,7 +86,7 @@ struct oc_rows {
     struct oc_arena *arena;
     struct oc_row *row;
     uint32_t n;
-    uint32_t n_rest; /* remainder rows, after row[n - 1]; only in the list of all rows */
+    uint32_t n_rest;             /* remainder rows, after row[n - 1]; only in the list of all rows */
     const char *const *info_key; /* column names of `info`: "name", "type", "id" */
     uint32_t n_unordered;        /* of the rows before the cut: those without a value of --order-by */
 };

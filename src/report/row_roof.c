@@ -178,7 +178,8 @@ static const char *above_roof_reason(const struct oc_report *r, const struct oc_
         return "a runtime-inserted view: it may move no bytes";
     if (other_kind(r))
         return "measured on another kind of device";
-    if (roof->bound == OC_BOUND_DRAM && !r->o->cache && fits_cache(r, work, oc_of_one_run(&r->m, row->time_s)))
+    if (roof->bound == OC_BOUND_DRAM && !r->o->cache &&
+        fits_cache(r, work, oc_of_one_run(&r->m, row->time_s)))
         return "input served from a cache";
     if (roof->comp_s >= roof->mem_s && fast_convolution(r, row))
         return "Winograd or FFT: fewer multiplications than counted";

@@ -607,7 +607,7 @@ int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc
     if (s->aggregate.how)
         reduce_chosen(s, &rows, out);
     for (uint32_t i = 0; s->order_given && i < rows.n; i++)
-        out->n_unordered += !oc_select_has_key(s, rows.row[i]);
+        out->n_unordered += !rows.row[i]->remainder && !oc_select_has_key(s, rows.row[i]);
     rows.n = oc_select_first(s, rows.row, rows.n);
     copy_rows(&rows, out);
     return 0;

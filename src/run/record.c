@@ -17,7 +17,7 @@
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
  * further. */
-enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, MEDIAN, MIN, MAX, ERROR, SPREAD, N_FIELDS };
+enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, TYPICAL, MIN, MAX, ERROR, SPREAD, N_FIELDS };
 enum { LIBRARY, VERSION, PROFILE };
 
 enum {
@@ -68,7 +68,7 @@ struct worker {
     const char **input_name, **output_name;
     size_t n_output;
     double began_ns; /* first run */
-    double plain_ns; /* median of the plain session */
+    double plain_ns; /* typical time of the plain session */
     struct oc_arena a;
 };
 
@@ -235,7 +235,7 @@ static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s)
                                     [OUTLIERS] = r.outliers,
                                     [OVER_BUDGET] = s->over_budget,
                                     [NOISY] = oc_run_spread_noisy(&r),
-                                    [MEDIAN] = r.median_ns,
+                                    [TYPICAL] = r.typical_ns,
                                     [MIN] = r.min_ns,
                                     [MAX] = r.max_ns,
                                     [ERROR] = oc_run_spread_error(&r),
@@ -243,7 +243,7 @@ static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s)
     for (unsigned i = 0; i < N_FIELDS; i++)
         oc_child_number(w->c, i + (profiled ? N_FIELDS : 0), field[i]);
     free(s->ns);
-    w->plain_ns = profiled ? w->plain_ns : r.median_ns;
+    w->plain_ns = profiled ? w->plain_ns : r.typical_ns;
 }
 
 static int run_warmup(struct worker *w, struct ort_session *s, const char *how)
@@ -473,7 +473,7 @@ static struct oc_record_time record_time_of(const double *field)
                                    .outliers = (uint32_t)field[OUTLIERS],
                                    .over_budget = field[OVER_BUDGET] != 0,
                                    .noisy = field[NOISY] != 0,
-                                   .median_ns = field[MEDIAN],
+                                   .typical_ns = field[TYPICAL],
                                    .min_ns = field[MIN],
                                    .max_ns = field[MAX],
                                    .error = field[ERROR],
@@ -600,24 +600,22 @@ static void record_say(const char *label, const char *text, FILE *f)
     oc_plain_say(label, 12, 80, text, f);
 }
 
-/* "22.1 ms (median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers
- * 3)" */
+/* "22.1 ms  (middle 66 of 132 runs, +-0.3 % within this process; 22.1 ms to 25.0 ms, spread 1.2 %,
+ * outliers 3)" */
 static void record_write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
 {
     struct oc_buf b = {0};
-    char median[32], min[32], max[32];
-    oc_format_time_ns(t->median_ns, median, sizeof(median));
+    char typical[32], min[32], max[32];
+    oc_format_time_ns(t->typical_ns, typical, sizeof(typical));
     oc_format_time_ns(t->min_ns, min, sizeof(min));
     oc_format_time_ns(t->max_ns, max, sizeof(max));
-    oc_buf_printf(&b, "%s  (%s", t->noisy ? min : median, more);
+    oc_buf_printf(&b, "%s  (%s", typical, more);
     if (t->runs < 2)
         oc_buf_str(&b, "1 run");
-    else if (t->noisy)
-        oc_buf_printf(&b, "min of %u runs; NOISY: median %s, max %s, IQR %.0f %%", t->runs, median, max,
-                      100 * t->spread);
     else
-        oc_buf_printf(&b, "median of %u runs +-%.1f %% with 95 %% confidence; min %s, max %s, IQR %.1f %%",
-                      t->runs, 100 * t->error, min, max, 100 * t->spread);
+        oc_buf_printf(&b, "middle %u of %u runs, +-%.1f %% within this process; %s%s to %s, spread %.1f %%",
+                      t->runs - 2 * (t->runs / 4), t->runs, 100 * t->error, t->noisy ? "NOISY: " : "", min,
+                      max, 100 * t->spread);
     oc_buf_printf(&b, t->outliers ? ", outliers %u)" : ")", t->outliers);
     record_say(label, b.data, f);
     oc_buf_free(&b);
@@ -632,21 +630,19 @@ static void write_warnings(const struct oc_record_info *i, FILE *f)
     if (i->plain.over_budget || i->profiled.over_budget)
         record_say("warning", text, f);
     if (i->plain.noisy || i->profiled.noisy)
-        record_say(
-            "warning",
-            "noisy measurement: the interquartile range is above 10 % of the median; measure again on an "
-            "idle "
-            "machine",
-            f);
+        record_say("warning",
+                   "noisy measurement: the middle half of the runs spreads over more than 8 % of the median; "
+                   "measure again on an idle machine",
+                   f);
 }
 
-/* The overhead of profiling is known if both times are: the minima of noisy runs are not comparable. */
+/* The overhead of profiling is known if both times are. */
 static void record_write_times(const struct oc_record_info *i, FILE *f)
 {
     char overhead[64] = "";
-    if (!i->plain.noisy && !i->profiled.noisy && i->plain.median_ns > 0)
+    if (!i->plain.noisy && !i->profiled.noisy && i->plain.typical_ns > 0)
         snprintf(overhead, sizeof(overhead), "profiling overhead %.2fx; ",
-                 i->profiled.median_ns / i->plain.median_ns);
+                 i->profiled.typical_ns / i->plain.typical_ns);
     record_write_time("time", &i->plain, "", f);
     record_write_time("profiled", &i->profiled, overhead, f);
     write_warnings(i, f);

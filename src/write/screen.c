@@ -637,8 +637,8 @@ static bool print_groups(struct screen *s)
     print_title(s, oc_printf(&s->r->arena, "%s by %s: %u %ss, %u %s%s", what,
                              signatures ? "signature (type and shapes)"
                                         : oc_printf(&s->r->arena, "%s type", row_noun(s->r)),
-                             s->r->all.n, row_noun(s->r), groups.n - s->r->all.n_rest, signatures ? "signatures" : "types",
-                             attributed(s)));
+                             s->r->all.n, row_noun(s->r), groups.n - s->r->all.n_rest,
+                             signatures ? "signatures" : "types", attributed(s)));
     if (signatures)
         print_types(s, &types);
     cut_groups(&groups);

@@ -9,9 +9,9 @@
 #include "profile/core/run_fold.h"
 #include "profile/profile.h"
 
-static const double FENCE = 3;        /* interquartile ranges, Tukey's outer fence */
-static const double NORMAL_95 = 1.96; /* two-sided 95 % quantile of the normal distribution */
-static const size_t LEAST_FOR_95 = 6; /* runs */
+static const double FENCE = 3;              /* interquartile ranges, Tukey's outer fence */
+static const double NORMAL_95 = 1.96;       /* two-sided 95 % quantile of the normal distribution */
+static const size_t LEAST_FOR_95 = 6;       /* runs */
 static const uint32_t LEAST_FOR_SPREAD = 4; /* runs: below, a quarter of them is less than one run */
 
 /* Order statistics around the median by the normal approximation of the binomial distribution. */
@@ -37,6 +37,7 @@ void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
                                   .max_ns = none,
                                   .half_low_ns = none,
                                   .half_high_ns = none,
+                                  .typical_ns = none,
                                   .low_ns = none,
                                   .high_ns = none};
     if (!n)
@@ -47,6 +48,7 @@ void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out)
     out->p25_ns = oc_percentile_of(ns, n, 0.25);
     out->p75_ns = oc_percentile_of(ns, n, 0.75);
     out->max_ns = ns[n - 1];
+    out->typical_ns = oc_stat_of(OC_STAT_TYPICAL, ns, n);
     out->half_low_ns = ns[n / 4];
     out->half_high_ns = ns[n - n / 4 - 1];
     run_spread_set_interval(ns, n, out);
@@ -89,10 +91,10 @@ enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat want
     if (s->shapes > 1)
         return stat_of_shapes(s, wanted, diags);
     if (oc_run_spread_noisy(s))
-        oc_diag_add(
-            diags, OC_WARNING, "W-noisy-runs", "",
-            "noisy measurement: the middle half of %u runs spreads over %.0f %% of the median (limit %.0f %%); measure again on an idle machine",
-            s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD);
+        oc_diag_add(diags, OC_WARNING, "W-noisy-runs", "",
+                    "noisy measurement: the middle half of %u runs spreads over %.0f %% of the median (limit "
+                    "%.0f %%); measure again on an idle machine",
+                    s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD);
     return wanted;
 }
 

@@ -24,7 +24,8 @@ struct oc_prof_rec;
 struct oc_run_spread {
     uint32_t n;
     double min_ns, p25_ns, median_ns, p75_ns, max_ns;
-    double half_low_ns, half_high_ns; /* fastest and slowest run of the middle half (OC_STAT_TYPICAL) */
+    double half_low_ns, half_high_ns,
+        typical_ns; /* of the middle half (OC_STAT_TYPICAL): fastest, slowest run, mean */
     /* 95 % confidence interval of the median, distribution-free (order statistics); below 6 runs no interval
      * reaches 95 %, and these are min_ns and max_ns */
     double low_ns, high_ns;
@@ -106,7 +107,8 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
 /* The mean over the selected runs, or their sum; a run without a value counts 0. NAN: no run has a value. */
 double oc_run_sums_stat(const struct oc_run_sums *s, const struct oc_run_choice *c);
 /* Selects from the runs that have a value, which is their time. */
-void oc_run_sums_choose(const struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c);
+void oc_run_sums_choose(const struct oc_run_sums *s, enum oc_stat stat, size_t n_run,
+                        struct oc_run_choice *c);
 
 /* Sets median, minimum, maximum and percentiles of a record; without runs only the median, unknown. */
 void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec);

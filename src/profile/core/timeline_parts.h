@@ -50,7 +50,7 @@ struct left { /* contents of a bucket */
 struct making {
     struct oc_timeline *t;
     struct oc_run_choice choice; /* the runs that times are means of */
-    bool positions, device; /* the file has device work */
+    bool positions, device;      /* the file has device work */
     struct oc_arena scratch;
     struct oc_map group_of, caller_of, kernel_of;
     struct group *group;
@@ -65,9 +65,10 @@ struct making {
     struct left left[B_COUNT];
     double *sum[B_COUNT];         /* per run: buckets with statistics */
     struct oc_run_sums all, part; /* part: self times, or one of several kernels */
-    double *busy, *device_busy; /* per run */
-    double *run_reached, *device_reached, *lane_reached; /* time up to which busy, device_busy, host_ns are summed */
-    double host_ns;                     /* interval union of operators and runs per lane */
+    double *busy, *device_busy;   /* per run */
+    double *run_reached, *device_reached,
+        *lane_reached; /* time up to which busy, device_busy, host_ns are summed */
+    double host_ns;    /* interval union of operators and runs per lane */
     bool host;
     bool host_records; /* operators ran on the host; otherwise a step's time outside them is unknown */
 };

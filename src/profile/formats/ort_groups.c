@@ -552,7 +552,8 @@ void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, stru
 {
     if (!t->n_kernel)
         return;
-    struct kernels k = {.t = t, .g = g, .recs = recs, .choice = choice, .loaded_us = INT64_MIN, .sorted_by_time = true};
+    struct kernels k = {
+        .t = t, .g = g, .recs = recs, .choice = choice, .loaded_us = INT64_MIN, .sorted_by_time = true};
     k.by_launch.arena = k.by_type.arena = k.parts.arena = &k.arena;
     learn_times(&k);
     align_clock(&k);

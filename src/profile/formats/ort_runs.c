@@ -646,7 +646,7 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
         p->runs_from = OC_RUNS_UNKNOWN;
         p->stat = OC_STAT_SUM;
         oc_run_sums_choose(&m->sums, p->stat, t->n_run, &m->choice);
-    p->runs_selected = m->choice.n;
+        p->runs_selected = m->choice.n;
         return;
     }
     p->runs_used -= s->left_out;

@@ -585,7 +585,8 @@ static void trt_records_choose_stat(struct builder *b, double *v)
     p->stat = OC_STAT_MEAN;
     if (wanted != OC_STAT_TYPICAL && wanted != OC_STAT_MEAN)
         oc_diag_add(&p->diags, OC_WARNING, "W-no-statistic", "",
-                    "the profile does not contain the %s of layer times: the mean is shown", oc_stat_name(wanted));
+                    "the profile does not contain the %s of layer times: the mean is shown",
+                    oc_stat_name(wanted));
 }
 
 static void warn_dla(struct builder *b)

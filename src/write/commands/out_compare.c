@@ -284,7 +284,8 @@ static void legend(struct comparing *x, FILE *f)
         const struct oc_join *j = x->c.source[s].join;
         oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", compare_letter(&x->arena, s), p->path,
                       *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
-                      p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used, p->runs_total);
+                      p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used,
+                      p->runs_total);
         fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
                 oc_format_time_ns(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
                 oc_format_time_ns(x->c.beside_ns[s], b, sizeof(b)));
@@ -523,8 +524,8 @@ static void compare_facts(struct oc_html *h, struct comparing *x)
         double ratio = (x->c.total_ns[s] + x->c.beside_ns[s]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
         const char *note = oc_printf(
             &h->arena, "%s; %s of %u of %u runs; %.1f %% attributed; other time %s%s", p->path,
-            oc_stat_name(p->stat), p->runs_used, p->runs_total, 100 * x->c.source[s].join->time_matched_fraction,
-            oc_time_text(&h->arena, x->c.beside_ns[s], "-"),
+            oc_stat_name(p->stat), p->runs_used, p->runs_total,
+            100 * x->c.source[s].join->time_matched_fraction, oc_time_text(&h->arena, x->c.beside_ns[s], "-"),
             s && isfinite(ratio) ? oc_printf(&h->arena, "; %.2f times A", ratio) : "");
         oc_html_fact_double(
             h,

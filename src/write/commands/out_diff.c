@@ -121,9 +121,17 @@ static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
                       : oc_printf(&v->arena, "%s%s", mark, oc_count_text(&v->arena, t->n[s]));
 }
 
+/* "(layout)", "(outside operators)" */
+static const char *bucket_text(struct oc_diff_view *v, const char *name)
+{
+    return *name == '(' ? name : oc_printf(&v->arena, "(%s)", name);
+}
+
 static void total_row(struct oc_diff_view *v, struct oc_table *table, unsigned m)
 {
-    const struct oc_diff_total *t = &v->d->total[m];
+    const struct oc_diff_total *t = &v->d->total[m], *latency = &v->d->total[OC_DIFF_LATENCY];
+    if (m == OC_DIFF_TIME && latency->known[0] && latency->known[1])
+        return; /* the rows add up to the latency, which has its own line */
     bool both = t->known[0] && t->known[1], partly = both && t->unknown_rows;
     double a = t->is_time ? t->v[0] : (double)t->n[0], b = t->is_time ? t->v[1] : (double)t->n[1];
     const char *difference = !both        ? "-"
@@ -252,7 +260,7 @@ static void diff_kinds(struct oc_diff_view *v, struct oc_table *table)
         size_t n = 0;
         if (!oc_diff_type_differs(v, t))
             continue;
-        cell[n++] = t->bucket ? oc_printf(&v->arena, "(%s)", t->name) : t->name;
+        cell[n++] = t->bucket ? bucket_text(v, t->name) : t->name;
         cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[0]);
         cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[1]);
         for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
@@ -311,7 +319,7 @@ static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, 
     }
     bool bucket = r->status == OC_DIFF_BUCKET;
     cell[n++] = bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
-    cell[n++] = bucket ? oc_printf(&v->arena, "(%s)", r->name)
+    cell[n++] = bucket ? bucket_text(v, r->name)
                        : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
     cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
     oc_table_row(t, cell);

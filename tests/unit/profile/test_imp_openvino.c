@@ -42,7 +42,8 @@ static void each_request_is_a_run(void **state)
                 conv->total_ns == 4e6);
     assert_string_equal(conv->op_type, "Convolution");
     assert_string_equal(conv->precision, "bf16");
-    assert_true(pool->time_ns == 0.2e6 && pool->median_ns == 0.25e6); /* of the run in the middle, the third */
+    assert_true(pool->time_ns == 0.2e6 &&
+                pool->median_ns == 0.25e6); /* of the run in the middle, the third */
     assert_int_equal(conv->calls, 3);
     const struct oc_prof_rec *relu = t_rec(p, "/relu/Relu"), *input = t_rec(p, "x");
     assert_true(relu->calls == 0 && relu->time_ns == 0 && input->calls == 0);

@@ -562,7 +562,8 @@ static void check_engine(const struct engine *e, const struct oc_profile *p)
     assert_int_equal(p->n_rec, e->layers);
     assert_int_equal(elided, e->elided);
     assert_true(fabs(p->imported_ns - e->total_ns) < 1 && fabs(held_ns - e->total_ns) < 1);
-    assert_true(fabs(iteration_ns * p->runs_total - e->total_ns) < 1e-3 * e->total_ns); /* means of 6 digits */
+    assert_true(fabs(iteration_ns * p->runs_total - e->total_ns) <
+                1e-3 * e->total_ns); /* means of 6 digits */
     if (e->macs)
         assert_int_equal(total_macs(p), e->macs);
 }

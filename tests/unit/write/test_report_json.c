@@ -504,8 +504,9 @@ static void rates_in_every_format_use_the_statistic_of_the_latency(void **state)
     assert_true(t_number(&j, "profile[0].run_times.median_ns") == 600e3);
     assert_true(t_number(&j, "profile[0].run_times.max_ns") == 1100e3);
     t_json_free(&j);
-    static const char *const people[] = {"200 us (fastest of 5 runs; NOISY: 200 us to 1.10 ms, spread 83.3 %)",
-                                         "5000 inferences/s", "0.00064 GFLOP/s", "W-noisy-runs"};
+    static const char *const people[] = {
+        "200 us (fastest of 5 runs; NOISY: 200 us to 1.10 ms, spread 83.3 %)", "5000 inferences/s",
+        "0.00064 GFLOP/s", "W-noisy-runs"};
     static const char *const page[] = {"\"statistic\":\"min\"", "\"run_ns\":200000", "\"flops_per_s\":640000",
                                        "\"inferences_per_s\":5000"};
     static const char *const csv[] = {"1,100000,0.5,0.5,fc,MatMul,128,1280000,"};
