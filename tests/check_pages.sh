@@ -116,7 +116,7 @@ problems=
 grep -q '<span class="side1" style="width:' "$work/diff.html" || problems='no paired bars'
 grep -q 'Conv+BatchNormalization+Add+Relu</td>' "$work/diff.html" || problems="$problems
 no fused operators"
-grep -q '<span class="good">-22.1 ms' "$work/diff.html" || grep -q -- '; -22.1 ms' "$work/diff.html" || problems="$problems
+grep -q '<span class="good">-22.5 ms' "$work/diff.html" || grep -q -- '; -22.5 ms' "$work/diff.html" || problems="$problems
 no difference of the time"
 result 'diff: the page has paired bars, fused operators and the differences' "$problems"
 

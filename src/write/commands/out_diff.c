@@ -129,9 +129,7 @@ static const char *bucket_text(struct oc_diff_view *v, const char *name)
 
 static void total_row(struct oc_diff_view *v, struct oc_table *table, unsigned m)
 {
-    const struct oc_diff_total *t = &v->d->total[m], *latency = &v->d->total[OC_DIFF_LATENCY];
-    if (m == OC_DIFF_TIME && latency->known[0] && latency->known[1])
-        return; /* the rows add up to the latency, which has its own line */
+    const struct oc_diff_total *t = &v->d->total[m];
     bool both = t->known[0] && t->known[1], partly = both && t->unknown_rows;
     double a = t->is_time ? t->v[0] : (double)t->n[0], b = t->is_time ? t->v[1] : (double)t->n[1];
     const char *difference = !both        ? "-"

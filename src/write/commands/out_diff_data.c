@@ -411,6 +411,9 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
         v->has[m] = somewhere(d, m);
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
         v->column[m] = v->has[m] && has_rows(d, m);
+    const struct oc_diff_total *latency = &d->total[OC_DIFF_LATENCY];
+    if (latency->known[0] && latency->known[1])
+        v->has[OC_DIFF_TIME] = false; /* the rows add up to the latency, which has its own line */
     v->row = OC_NEW_ARRAY(&v->arena, (size_t)d->n_row + 1, uint32_t);
     for (uint32_t i = 0; i < d->n_row; i++)
         if (whole || oc_diff_is_news(&d->row[i]))
