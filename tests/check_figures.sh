@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every output prints the same figures (tests/support/figures_rules.py): recordings of the zoo, fixtures of tests/data,
 # and, where they exist, ../shared/samples and ../shared/cases. Prints TAP. --all: every set of options for every profile,
-# and large files too.
+# and large files too. RULES=conservation: rows, remainder and total add up in every output (conservation_rules.py).
 # modes: release
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
@@ -41,4 +41,4 @@ find tests/data ../shared/samples ../shared/cases "$work/wild" -type f -size -$l
     ! -name '*.onnx' ! -name '*.tar.gz' ! -name '*.md' ! -name '*.tsv' ! -name README 2>/dev/null | LC_ALL=C sort | while read -r file; do
     printf '%s\t-\t-\n' "$file" >>"$list"
 done
-PYTHONDONTWRITEBYTECODE=1 python3 tests/support/figures_rules.py "$BUILD/onnxcost" "$list" ${1:+"$1"}
+PYTHONDONTWRITEBYTECODE=1 python3 "tests/support/${RULES:-figures}_rules.py" "$BUILD/onnxcost" "$list" ${1:+"$1"}
