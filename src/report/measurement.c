@@ -18,8 +18,9 @@ static const double ROUNDING_NS = 1e-3;
 
 bool oc_bucket_is_excluded(const char *bucket)
 {
-    static const char *const names[] = {"load",           "session",      "warm-up runs", "unused runs",
-                                        "incomplete run", "outside runs", "framework",    "whole engine"};
+    static const char *const names[] = {
+        "load",           "session",      "warm-up runs", "unused runs",
+        "incomplete run", "outside runs", "framework",    "copies outside the engine"};
     for (size_t i = 0; i < OC_COUNT(names); i++)
         if (strcmp(bucket, names[i]) == 0)
             return true;
@@ -151,7 +152,7 @@ void oc_measure(struct oc_report *r)
     if (known && isnan(p->run_ns) && !p->truncated) /* a truncated file has only some of the rows */
         r->m.latency_ns = rows_ns;
     r->m.total_ns = rows_ns;
-    if (isnan(r->m.latency_ns) || !(r->all.n + r->all.n_rest))
+    if (isnan(r->m.latency_ns))
         return;
     r->m.overlap_ns = add_balance(r, rows_ns);
     r->m.total_ns = r->m.latency_ns + r->m.overlap_ns;

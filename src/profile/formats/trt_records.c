@@ -547,8 +547,8 @@ static void run_records(struct builder *b, double *v)
 {
     struct oc_prof_rec enqueue = oc_prof_rec_new("");
     bucket_of_runs(b, TRT_COMPUTE, "(GPU compute)", "whole engine", v);
-    bucket_of_runs(b, TRT_COPY_IN, "(copies to the device)", "copies", v);
-    bucket_of_runs(b, TRT_COPY_OUT, "(copies to the host)", "copies", v);
+    bucket_of_runs(b, TRT_COPY_IN, "(copies to the device)", "copies outside the engine", v);
+    bucket_of_runs(b, TRT_COPY_OUT, "(copies to the host)", "copies outside the engine", v);
     if (b->p->n_rec && trt_records_times_of(b, TRT_ENQUEUE, v, &enqueue))
         b->p->rec[0].host_ns = enqueue.time_ns;
 }

@@ -87,7 +87,7 @@ void oc_view_base_init(struct oc_view_base *b, const struct oc_time_summary *s, 
     *b = (struct oc_view_base){.own = own};
     for (unsigned d = 0; d < 2; d++)
         for (unsigned i = 0; i <= OC_VIEW_DEPTH; i++)
-            b->whole[d][i] = own && !i ? summary_sum_of(list, d) : s->total_ns;
+            b->whole[d][i] = (own || (d && v == OC_VIEW_MODEL)) && !i ? summary_sum_of(list, d) : s->total_ns;
 }
 
 double oc_view_base_next(struct oc_view_base *b, const struct oc_sum_item *item, bool device)
@@ -134,6 +134,9 @@ struct printer {
     double unit_ns;
     const char *unit;
     FILE *f;
+    struct oc_map shortened; /* names as printed: index into name, the full one */
+    const char **name;
+    uint32_t n_name, cap_name;
 };
 
 static const struct {
@@ -179,7 +182,7 @@ static const char *summary_bytes_text(struct printer *p, double bytes)
 }
 
 /* Shortens names on narrow terminals, in the middle. */
-static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
+static const char *shortened(struct printer *p, const struct oc_sum_item *item, size_t others)
 {
     size_t room = p->o->width_chars > others + 24 ? p->o->width_chars - others : 24;
     size_t n = strlen(item->name), indent = (size_t)2 * item->depth;
@@ -192,6 +195,19 @@ static const char *name_text(struct printer *p, const struct oc_sum_item *item, 
         tail--;
     return oc_printf(&p->arena, "%*s%.*s...%s", (int)indent, "", (int)head, item->name,
                      item->name + n - tail);
+}
+
+/* The name as the terminal's width allows; in full where another name of the table reads the same. */
+static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
+{
+    const char *text = shortened(p, item, others), *full = item->name;
+    uint32_t id = p->n_name;
+    if (oc_map_add(&p->shortened, text, strlen(text), &id, NULL)) {
+        OC_PUSH(p->name, p->n_name, p->cap_name) = full;
+        return text;
+    }
+    return strcmp(p->name[id], full) == 0 ? text
+                                          : oc_printf(&p->arena, "%*s%s", (int)(2 * item->depth), "", full);
 }
 
 static void summary_heading(struct printer *p, enum oc_view v)
@@ -501,6 +517,7 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
     };
     struct printer p = {.s = s, .o = o, .f = f, .unit = o->time_unit ? o->time_unit : "ms"};
     p.unit_ns = unit_ns(p.unit);
+    p.shortened.arena = &p.arena;
     print_head(&p);
     for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
         if (!oc_view_wanted(o, v))
@@ -510,6 +527,8 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
         else
             print_list(&p, v, oc_view_list(s, v));
     }
+    free(p.name);
+    oc_map_free(&p.shortened);
     oc_arena_free(&p.arena);
 }
 
