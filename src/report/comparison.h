@@ -1,0 +1,64 @@
+/* Comparison of two sides by the latencies of their recordings: a ratio, its 95 % interval and a verdict.
+ *
+ * Processes differ more than their runs suggest, so the unit is the recording (one process), never the run. y is the
+ * logarithm of a recording's latency; the interval is a moderated t (Smyth 2004, "Linear models and empirical Bayes
+ * methods"): the variance between recordings is averaged with a prior that counts as PRIOR_FREEDOM degrees of freedom
+ * and is all there is with one recording on each side. No random numbers. The constants and what they were measured
+ * on: comparison.c. */
+#ifndef OC_COMPARISON_H
+#define OC_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oc_profile;
+
+struct oc_recorded {  /* one recording */
+    double latency_ns; /* of the selected runs, > 0 */
+    double spread;     /* width of the middle half of its runs / median */
+    uint32_t runs;     /* without warm-up runs; 0: only means are known */
+};
+
+/* How the recordings of the two sides lie in time: what drifts between them widens the interval. */
+enum oc_recorded_order {
+    OC_RECORDED_ALTERNATED, /* in balanced order, or one each that started within 5 s */
+    OC_RECORDED_MINUTE,     /* all within 60 s */
+    OC_RECORDED_APART,      /* farther apart, or not known */
+};
+
+enum oc_verdict_of_comparison {
+    OC_COMPARED_SAME, /* no difference is shown */
+    OC_COMPARED_FASTER,
+    OC_COMPARED_SLOWER,
+    OC_COMPARED_INCONCLUSIVE
+};
+const char *oc_compared_name(unsigned verdict); /* "no difference shown", "faster", "slower", "inconclusive" */
+
+struct oc_comparison {
+    double ratio, low, high; /* B / A and its interval; NAN: a side has no latency */
+    double smallest;         /* smallest difference that these recordings could show: 0.08 is 8 % */
+    uint32_t needed;         /* alternated recordings on each side that would show 3 %; 0: more than 100 */
+    uint8_t verdict;         /* enum oc_verdict_of_comparison */
+    uint8_t order;
+    uint32_t n[2], disturbed, brief; /* recordings; of them: with a spread above the limit, with too few runs */
+};
+
+#define OC_COMPARISON_LEVEL 0.95
+
+/* The recording of a profile; false: its latency is not known. */
+bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out);
+
+void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b, size_t n_b,
+                         enum oc_recorded_order order, struct oc_comparison *out);
+
+/* Whether B is within (1 + limit) * A: 1 yes, 0 no, -1 inconclusive. */
+int oc_compared_within(const struct oc_comparison *c, double limit);
+
+struct oc_arena;
+/* "slower by 8.1 % (6.0 to 10.2)", "no difference shown (-1.1 to +2.3 %)", in the arena. */
+const char *oc_compared_text(const struct oc_comparison *c, struct oc_arena *a);
+/* Why, and what would show a smaller difference: a sentence. */
+const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a);
+
+#endif
