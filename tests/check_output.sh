@@ -42,7 +42,7 @@ expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
 expect 2 "unknown option '--max-op'; did you mean '--max-opset'[?]" 'options are never abbreviated: the nearest is offered' "$onnxcost" check model.onnx --max-op 700
 expect 2 "unknown option '--input'; use .*--shape" 'the start of --input-dtype is not --input-dtype' "$onnxcost" model.onnx --input 1x3x8x8
 "$onnxcost" help options | sed -n 's/^ *\(-., \)*--\([a-z0-9-]*\).*/\2/p' >options
-while read -r name; do # without its last letter, as far as that is no option itself
+while read -r name; do # without its last letter, unless that is an option itself
     grep -qx -- "${name%?}" options || "$onnxcost" schema "--${name%?}" 2>&1 >/dev/null </dev/null | grep -q 'unknown option' || echo "$name"
 done <options >taken
 [ "$(wc -l <options)" -gt 140 ] && [ ! -s taken ]

@@ -255,7 +255,7 @@ static void figures_sum_times(const struct oc_figures *f, const struct part *p, 
 static void point_at(struct oc_figures *f, const struct oc_row *row, struct oc_figure_span *s)
 {
     const struct oc_join_rec *j = row ? &f->in->join->rec[row->record] : NULL;
-    s->name = row ? oc_row_label(&f->report, row) : NULL;
+    s->name = row ? row->name : NULL;
     if (j && j->n_node)
         figures_note(s, j->node[0]);
 }

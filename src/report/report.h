@@ -50,7 +50,8 @@ enum oc_row_rates {
 struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
-    const char *name, *type, *id; /* id as text */
+    const char *name, *type, *id; /* name: see names.h; id as text */
+    const char *runtime_name;     /* what the runtime calls the row if it is another name; NULL otherwise */
     const char *source_type;      /* the profile's own type if it is another one; NULL otherwise */
     double id_number;             /* for --order-by opr_id, NAN if none */
     const char *const *in_dtype;  /* for --input-dtype */
@@ -156,7 +157,10 @@ struct oc_what_if;
 struct oc_advice;
 
 struct oc_report {
-    uint32_t *why; /* nodes with a requested cost breakdown: o->n_why */
+    uint32_t *why;                      /* nodes with a requested cost breakdown */
+    const struct oc_row **unattributed; /* rows that --why names and that cover no node */
+    size_t n_why, n_unattributed;
+    bool *explained; /* by record: selected by --explain-match; NULL: not requested */
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;

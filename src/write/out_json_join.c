@@ -223,9 +223,13 @@ void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool de
     oc_jw_end_object(w);
 }
 
-static void record_part(struct oc_json_out *w, const struct oc_profile *p, const struct oc_prof_rec *rec)
+/* row: of the record, or blank */
+static void record_part(struct oc_json_out *w, const struct oc_profile *p, const struct oc_prof_rec *rec,
+                        const struct oc_row *row)
 {
-    oc_key_text(w, "name", rec->name);
+    oc_key_text(w, "name", row->name ? row->name : rec->name);
+    if (row->runtime_name)
+        oc_key_text(w, "runtime_name", row->runtime_name);
     oc_key_text(w, "op_type", *rec->op_type ? rec->op_type : NULL);
     if (rec->source_type)
         oc_key_text(w, "source_type", rec->source_type);
@@ -351,18 +355,18 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         uint32_t record = printed(r, i);
         if (record == OC_NONE)
             continue;
+        const struct oc_row *one = row[record] ? row[record] : &blank;
         oc_jw_begin_object(w);
-        record_part(w, p, &p->rec[record]);
+        record_part(w, p, &p->rec[record], one);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         json_join_cost_part(w, r, record);
-        const struct oc_row *one = row[record] ? row[record] : &blank;
         rate_part(w, one);
         if (j && j->sizes && !p->rec[record].bucket) {
             oc_jw_key(w, "sizes");
             oc_json_row_sizes(w, j, record);
         }
         limit_part(w, r, one, row[record] != NULL);
-        if (explain)
+        if (explain && r->explained[record])
             oc_key_text(w, "explanation", oc_join_explain(&x, record));
         oc_jw_end_object(w);
     }

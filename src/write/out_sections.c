@@ -76,7 +76,7 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
         OC_ROW(&t, oc_printf(a, "%*s", LABEL, ""),
                isnan(e->time_ns) ? "" : oc_time_text(a, e->time_ns, "unknown"),
                isnan(e->bytes) ? "" : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-               advice_shortened(e->label ? e->label : e->name, name, a), advice_shortened(e->type, TYPE, a),
+               advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a),
                e->text);
     }
     oc_table_print(&t, out);
@@ -174,7 +174,7 @@ static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *aren
         oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : oc_time_text(arena, e->time_ns, "unknown"));
         oc_md_code(b, e->type);
         oc_buf_str(b, " | ");
-        oc_md_code(b, e->label ? e->label : e->name);
+        oc_md_code(b, e->name);
         oc_buf_str(b, " | ");
         oc_md_text(b, e->text);
         oc_buf_str(b, " |\n");

@@ -649,7 +649,6 @@ static int compare_choose_rows(struct comparing *x, const struct oc_rows *all, s
     int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
     if (rc == 0)
         rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
-    oc_select_free(&s);
     return rc;
 }
 
