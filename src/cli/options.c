@@ -105,7 +105,8 @@ const struct cli_option cli_options[] = {
     {"all", 'a', CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table of all operators, same as --top 0", NULL,
      AT(all)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "NAME", NULL, NULL,
-     "only these operators: a printed name, #N for row N of the table, a regular expression from the start of names, a "
+     "only these operators: a printed name, #N for row N of the table, a regular expression from the start "
+     "of names, a "
      "fused operator, or a unique part of a name (repeatable)",
      NULL, AT(opr_name)},
     {"type", 0, CLI_LIST, CLI_COST, "TYPE", NULL, NULL, "only operators of this type (repeatable)", NULL,
@@ -160,7 +161,8 @@ const struct cli_option cli_options[] = {
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "optimization suggestions with their evidence, estimated saving, and what to do", NULL, AT(advise)},
     {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
-     "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % of their "
+     "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % of "
+     "their "
      "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
      NULL, AT(what_if)},
     {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_ESTIMATE,
@@ -170,7 +172,8 @@ const struct cli_option cli_options[] = {
     {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,
      "predicted time with element-wise operators fused into their producers", NULL, AT(fuse)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
-     "cost breakdown of this operator: name as of --opr-name, TYPE_INDEX or index (repeatable)", NULL, AT(why)},
+     "cost breakdown of this operator: name as of --opr-name, TYPE_INDEX or index (repeatable)", NULL,
+     AT(why)},
     {"explain-match", 0, CLI_MAYBE, CLI_COST, "[=NAME]", NULL, NULL,
      "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
      "(repeatable)",

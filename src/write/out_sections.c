@@ -76,8 +76,7 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
         OC_ROW(&t, oc_printf(a, "%*s", LABEL, ""),
                isnan(e->time_ns) ? "" : oc_time_text(a, e->time_ns, "unknown"),
                isnan(e->bytes) ? "" : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-               advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a),
-               e->text);
+               advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a), e->text);
     }
     oc_table_print(&t, out);
     if (f->n_proof > SHOWN)

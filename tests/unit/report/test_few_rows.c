@@ -121,7 +121,7 @@ static void requests_that_need_all_rows_are_declined(void **state)
     struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
     struct oc_report r = {.in = &in, .o = O(.has_top = true)};
     assert_false(oc_few_rows_do(&r)); /* --top 0: all of them */
-    r.o = O(.n_name_pattern = 1); /* whether a name is that of one row only */
+    r.o = O(.n_name_pattern = 1);     /* whether a name is that of one row only */
     assert_false(oc_few_rows_do(&r));
     r.o = O(.has_top = true, .top = -3);
     assert_false(oc_few_rows_do(&r));
@@ -142,6 +142,6 @@ static void requests_that_need_all_rows_are_declined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(orders_equal_those_of_all_rows),
-                                                                      cmocka_unit_test(requests_that_need_all_rows_are_declined)};
+                                       cmocka_unit_test(requests_that_need_all_rows_are_declined)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
