@@ -223,13 +223,6 @@ size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
 /* The device as the profile names it, for oc_hwdb_find: "NVIDIA A100-SXM4-80GB"; NULL: it names none. */
 const char *oc_profile_device(const struct oc_profile *p);
-/* Name and type of a record, "" if not recorded; false past the end. */
-bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type);
-
-/* The source's own type of the record if it is not the ONNX type (CaskConvolution for Conv); NULL otherwise.
- */
-const char *oc_profile_operator_source_type(const struct oc_profile *p, size_t index);
-
 /* ---- joins: records of a profile and nodes of a model ----------------------------------------------- */
 
 /* `optimized` (the optimized model saved by the runtime) and `analysis` may be NULL; without an analysis

@@ -115,7 +115,8 @@ test_empty() { # name, command with rows, command without rows
     fi
 }
 test_empty report "$work/resnet50.onnx" "$work/none.onnx"
-test_empty 'type without nodes' "$work/resnet50.onnx" "$work/resnet50.onnx --type Nowhere"
+p=models/profiles/resnet50.disabled.t1.json.gz
+test_empty 'times without rows' "$p" "$p --min-time 1000"
 test_empty diff "diff $work/resnet50.onnx $work/resnet50.onnx" "diff $work/none.onnx $work/none.onnx"
 test_empty memory "memory $work/resnet50.onnx" "memory $work/none.onnx"
 test_empty reorder "memory $work/resnet50.onnx --reorder" "memory $work/none.onnx --reorder"

@@ -271,6 +271,14 @@ done)
 [ -z "$problems" ]
 passed $? 'schema and reader reject the same files' "$problems"
 
+# ---- names of limits that no operator has would pass every limit
+for part in 'type="Cnov"' 'module="/layer9"' 'type="Conv" module="layer1/layer1.7"'; do
+    echo "<budget version='1'><limit metric='macs' $part max='1'/></budget>" >names.xml
+    expect 2 'names.xml:1: no operator is (of type|in module) .*; the nearest is ' "a limit with $part is refused" check resnet18.onnx --budget names.xml
+done
+echo "<budget version='1'><limit metric='macs' type='Loop' max='1'/></budget>" >names.xml
+expect 0 '' 'a limit of an operator of ONNX that the model lacks passes' check resnet18.onnx --budget names.xml
+
 # ---- formats for other programs: names with quotes and markup
 python3 - hostile.onnx <<'EOF'
 import sys
@@ -306,7 +314,7 @@ open(sys.argv[1], "wb").write(model)
 EOF
 cat >hostile.xml <<'EOF'
 <budget version="1">
-  <limit metric="macs" max="0" module="&lt;&amp;&quot;]]&gt;"/>
+  <limit metric="macs" max="0" type="&lt;&amp;&quot;]]&gt;*"/>
   <limit metric="flops" max="1"/>
   <limit metric="unknown" max="0"/>
   <limit metric="latency" max="1s"/>

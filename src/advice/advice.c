@@ -46,7 +46,6 @@ void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struc
     e->node = p->n_node == 1 ? p->node[0] : OC_NONE;
     e->record = p->row->record;
     e->name = p->name;
-    e->label = p->label;
     e->type = p->type;
     e->text = text;
     e->time_ns = time_ns;
@@ -200,7 +199,6 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
 {
     *p =
         (struct oc_piece){.row = row, .name = row->name ? row->name : "", .type = row->type ? row->type : ""};
-    p->label = oc_row_label(x->r, row);
     p->one = row->node;
     p->node = &p->one;
     p->n_node = row->node != OC_NONE;

@@ -20,7 +20,6 @@ const char *oc_advice_severity_name(unsigned severity);
 struct oc_advice_proof {
     uint32_t node, record; /* OC_NONE: none, or several */
     const char *name, *type, *text;
-    const char *label; /* name in tables, NULL: `name` */
     double time_ns;
     double bytes; /* NAN: unknown */
 };

@@ -251,7 +251,7 @@ static void advise_fusion_add_group(struct oc_advisor *x, const struct group *g,
         double share = w == FOLDED ? 1 : saved_share(x, p);
         p->told = true;
         oc_advice_prove(x, s->f[w], p, p->time_ns,
-                        oc_printf(x->arena, "after %s (%s)", core->label, core->type));
+                        oc_printf(x->arena, "after %s (%s)", core->name, core->type));
         s->low[w] += share * p->time_ns;
         s->high[w] += p->time_ns;
         if (p->bytes > 0)
@@ -415,7 +415,7 @@ void oc_advise_chains(struct oc_advisor *x)
             continue;
         oc_advice_prove(x, f, p, p->time_ns,
                         oc_printf(x->arena, "one of %u that end at %s", k->n,
-                                  x->piece[advise_fusion_root_of(&c, i)].label));
+                                  x->piece[advise_fusion_root_of(&c, i)].name));
         members++;
         if (advise_fusion_root_of(&c, i) != i)
             continue;

@@ -13,7 +13,6 @@ struct oc_piece { /* a unit of execution: a row of the report */
     const uint32_t *node; /* nodes of the model, if there is one */
     uint32_t one;         /* capacity of node */
     uint32_t n_node;
-    const char *label;                /* name in tables; `name`: that of the record */
     const char *name, *type, *bucket; /* bucket: reason why it is not an operator of the model; NULL: it may
                                        * be one */
     const struct oc_prof_rec *rec;    /* NULL without a profile */

@@ -264,60 +264,6 @@ const char *oc_node_reason(const struct oc_node_cost *k)
     return own && k->note ? k->note : own;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
-
-static const char *nearest_node(const struct oc_model *m, const char *text, struct oc_arena *arena)
-{
-    const char **name = OC_NEW_ARRAY(arena, m->n_node, const char *);
-    char label[256];
-    for (uint32_t i = 0; i < m->n_node; i++)
-        name[i] = oc_strdup(arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
-    return oc_nearest_name(text, name, m->n_node);
-}
-
-static int receipt_not_found(const struct oc_model *m, const char *text, struct oc_err *err)
-{
-    unsigned n = 0;
-    char label[256];
-    struct oc_arena arena = {0};
-    oc_fail(err, OC_ENOTFOUND, "no node is named '%s'", text);
-    for (uint32_t i = 0; i < m->n_node && n < 5; i++) {
-        const char *name = oc_node_label(m, &m->node[i], label, sizeof(label));
-        size_t used = strlen(err->msg);
-        if (*text && strstr(name, text))
-            snprintf(err->msg + used, sizeof(err->msg) - used, "%s '%s'",
-                     n++ ? "," : "; similar names:", name);
-    }
-    const char *near = n ? NULL : nearest_node(m, text, &arena);
-    if (near)
-        oc_fail(err, OC_ENOTFOUND, "no node is named '%s'; did you mean '%.200s'?", text, near);
-    else if (!n)
-        oc_fail(err, OC_ENOTFOUND, "no node is named '%s'; --format csv lists the names", text);
-    oc_arena_free(&arena);
-    return -1;
-}
-
-int oc_find_node(const struct oc_model *m, const char *text, uint32_t *node, struct oc_err *err)
-{
-    uint64_t index;
-    uint32_t found = OC_NONE;
-    char label[256], by_type[256];
-    for (uint32_t i = 0; i < m->n_node; i++) {
-        snprintf(by_type, sizeof(by_type), "%s_%u", m->node[i].op_type, m->node[i].file_index);
-        const char *name = oc_node_label(m, &m->node[i], label, sizeof(label));
-        if (strcmp(name, text) && (m->node[i].graph || strcmp(by_type, text)))
-            continue;
-        if (found != OC_NONE)
-            return oc_fail(err, OC_EARG, "several nodes are named '%s': use the index, such as %u or %u",
-                           text, found, i);
-        found = i;
-    }
-    if (found == OC_NONE && oc_parse_u64(text, strlen(text), &index) && index < m->n_node)
-        found = (uint32_t)index;
-    *node = found;
-    return found == OC_NONE ? receipt_not_found(m, text, err) : 0;
-}
-
 /* ---- differences between conventions ------------------------------------------------------------------ */
 
 struct pass {

@@ -46,10 +46,6 @@ const char *oc_value_source(const struct oc_analysis *a, struct oc_arena *arena,
 /* Why the node has no counts, or none of its own; NULL: it has. */
 const char *oc_node_reason(const struct oc_node_cost *k);
 
-/* Finds a node by its name, its label "<OpType>_<index in the file>", or its index in the report.
- * OC_ENOTFOUND, or OC_EARG if several have the name. */
-int oc_find_node(const struct oc_model *m, const char *text, uint32_t *node, struct oc_err *err);
-
 /* ---- explain ------------------------------------------------------------------------------------------ */
 
 /* The difference between two counting conventions, term by term. */

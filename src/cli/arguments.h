@@ -114,7 +114,6 @@ struct cli_side {
     size_t n_profile_path;
     const struct oc_model *same_model; /* of another side: it is not read again; NULL */
     bool any_device;                   /* the device need not be the one that was profiled */
-    bool rows;                         /* --type and --opr-name choose rows */
     bool keep_events;                  /* of the profile */
     struct cli_progress *progress;     /* NULL: silent */
     /* made; in: with the first profile and its join */

@@ -55,7 +55,6 @@ static int find_files(struct job *j)
     j->side.n_profile_path = j->profiles.n;
     j->side.optimized_path = o->optimized_model;
     j->side.hw = cli_hw(o);
-    j->side.rows = true;
     j->side.keep_events = o->advise || cli_is(o->format, "trace") || cli_is(o->format, "html");
     return 0;
 }
@@ -315,6 +314,8 @@ static int cost_write_report(struct job *j)
                      ? cli_fail_err(&err)
                      : 0;
     free(made);
+    if (outcome.missing[0])
+        cli_warn("%s", outcome.missing);
     if (outcome.unordered)
         cli_warn("%zu %s no value of --order-by %s and %s last", outcome.unordered,
                  outcome.unordered == 1 ? "row has" : "rows have", j->o->order_by,

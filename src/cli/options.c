@@ -105,8 +105,11 @@ const struct cli_option cli_options[] = {
      "number of rows; 0: all; -N: all but the last N", "Filtering and sorting", AT(top)},
     {"all", 'a', CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table of all operators, same as --top 0", NULL,
      AT(all)},
-    {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
-     "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},
+    {"opr-name", 0, CLI_LIST, CLI_COST, "NAME", NULL, NULL,
+     "only these operators: a printed name, #N for row N of the table, a regular expression from the start "
+     "of names, a "
+     "fused operator, or a unique part of a name (repeatable)",
+     NULL, AT(opr_name)},
     {"type", 0, CLI_LIST, CLI_COST, "TYPE", NULL, NULL, "only operators of this type (repeatable)", NULL,
      AT(type)},
     {"input-dtype", 0, CLI_LIST, CLI_COST, "DTYPE", NULL, NULL,
@@ -159,7 +162,8 @@ const struct cli_option cli_options[] = {
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "optimization suggestions with their evidence, estimated saving, and what to do", NULL, AT(advise)},
     {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
-     "predicted latency if the operators of KEY (type, class, name pattern, or all) ran at 80 % of their "
+     "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % of "
+     "their "
      "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
      NULL, AT(what_if)},
     {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_ESTIMATE,
@@ -169,7 +173,8 @@ const struct cli_option cli_options[] = {
     {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,
      "predicted time with element-wise operators fused into their producers", NULL, AT(fuse)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
-     "cost breakdown of this operator: name, TYPE_INDEX or index (repeatable)", NULL, AT(why)},
+     "cost breakdown of this operator: name as of --opr-name, TYPE_INDEX or index (repeatable)", NULL,
+     AT(why)},
     {"explain-match", 0, CLI_MAYBE, CLI_COST, "[=NAME]", NULL, NULL,
      "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
      "(repeatable)",
@@ -444,23 +449,13 @@ const struct cli_option cli_options[] = {
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
 
-/* An exact name, or the only option with this prefix. NULL with *n_found 0 or several. */
-static const struct cli_option *options_by_name(const char *name, size_t n, size_t *n_found)
+/* Options are never abbreviated: a new option must not change what an old command line means. */
+static const struct cli_option *options_by_name(const char *name, size_t n)
 {
-    const struct cli_option *found = NULL;
-    *n_found = 0;
-    for (size_t i = 0; i < cli_n_options; i++) {
-        const struct cli_option *p = &cli_options[i];
-        if (strncmp(p->name, name, n))
-            continue;
-        if (!p->name[n]) {
-            *n_found = 1;
-            return p;
-        }
-        found = p;
-        (*n_found)++;
-    }
-    return *n_found == 1 ? found : NULL;
+    for (size_t i = 0; i < cli_n_options; i++)
+        if (!strncmp(cli_options[i].name, name, n) && !cli_options[i].name[n])
+            return &cli_options[i];
+    return NULL;
 }
 
 static const struct cli_option *by_letter(char letter)
@@ -561,20 +556,6 @@ static int options_store(const struct taken *t, struct cli_opts *o, char *why, s
     }
 }
 
-static int fail_no_option(const char *argument, size_t n_found, unsigned mask, char *why, size_t cap)
-{
-    size_t n = strcspn(argument, "="), used;
-    if (!n_found) {
-        cli_say_unknown_option(argument, mask, why, cap);
-        return -1;
-    }
-    used = (size_t)snprintf(why, cap, "option '%.*s' is ambiguous:", (int)(n < 60 ? n : 60), argument);
-    for (size_t i = 0; i < cli_n_options && used < cap; i++)
-        if (!strncmp(cli_options[i].name, argument + 2, n - 2))
-            used += (size_t)snprintf(why + used, cap - used, " --%s", cli_options[i].name);
-    return -1;
-}
-
 static int fail_no_value(const char *argument, const struct cli_option *p, char *why, size_t cap)
 {
     snprintf(why, cap, "%s needs a value: --%s %s", argument, p->name, p->arg);
@@ -590,10 +571,12 @@ static bool lacks_value(int left, char **argv)
 static int take_long(int left, char **argv, struct taken *t, char *why, size_t cap)
 {
     const char *name = argv[0] + 2;
-    size_t n = strcspn(name, "="), found;
-    t->p = options_by_name(name, n, &found);
-    if (!t->p)
-        return fail_no_option(argv[0], found, t->mask, why, cap);
+    size_t n = strcspn(name, "=");
+    t->p = options_by_name(name, n);
+    if (!t->p) {
+        cli_say_unknown_option(argv[0], t->mask, why, cap);
+        return -1;
+    }
     t->used = 1;
     t->value = name[n] ? name + n + 1 : NULL;
     if (t->p->kind == CLI_FLAG && t->value)
@@ -615,8 +598,10 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
 static int take_short(int left, char **argv, struct taken *t, char *why, size_t cap)
 {
     t->p = by_letter(argv[0][1]);
-    if (!t->p || (t->p->kind == CLI_FLAG && argv[0][2]))
-        return fail_no_option(argv[0], 0, t->mask, why, cap);
+    if (!t->p || (t->p->kind == CLI_FLAG && argv[0][2])) {
+        cli_say_unknown_option(argv[0], t->mask, why, cap);
+        return -1;
+    }
     t->used = 1;
     t->value = argv[0][2] ? argv[0] + 2 : NULL;
     if (t->p->kind == CLI_FLAG || t->value)

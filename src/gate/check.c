@@ -12,6 +12,7 @@
 #include "onnxcost.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
+#include "onnxcost/report.h"
 #include "report/columns.h"
 
 /* ---- figures ------------------------------------------------------------------------------------- */
@@ -256,7 +257,7 @@ static void figures_sum_times(const struct oc_figures *f, const struct part *p, 
 static void point_at(struct oc_figures *f, const struct oc_row *row, struct oc_figure_span *s)
 {
     const struct oc_join_rec *j = row ? &f->in->join->rec[row->record] : NULL;
-    s->name = row ? oc_row_label(&f->report, row) : NULL;
+    s->name = row ? row->name : NULL;
     if (j && j->n_node)
         figures_note(s, j->node[0]);
 }
@@ -560,6 +561,59 @@ static const char *reason_of(struct oc_check *c, const struct oc_limit_verdict *
                      check_limit_text(a, v->limit), v->span.why ? v->span.why : "only a bound is known");
 }
 
+/* Whether an operator of the model or a row of the profile belongs to the part. */
+static bool is_there(const struct oc_figures *f, const struct part *p)
+{
+    const struct oc_model *m = f->in->model;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (has_node(p, &m->node[i]))
+            return true;
+    for (uint32_t i = 0; i < f->report.all.n && f->in->join; i++)
+        if (has_row(f, p, &f->report.all.row[i]))
+            return true;
+    return false;
+}
+
+static bool is_onnx_type(const char *type)
+{
+    struct oc_op_info op = {0};
+    for (size_t i = 0; i < oc_op_count(); i++) {
+        oc_op_get(i, &op);
+        if (!strcmp(op.name, type))
+            return true;
+    }
+    return false;
+}
+
+/* As many parts of the name as the module has. */
+static const char *module_like(struct oc_arena *a, const char *name, const char *module)
+{
+    size_t n = 0;
+    name += *name == '/';
+    for (const char *p = module + (*module == '/'); p && name[n]; p = strpbrk(p + 1, "/."))
+        n += strcspn(name + n + (n > 0), "/.") + (n > 0);
+    return oc_strndup(a, name, n);
+}
+
+/* A misspelled module or type would pass every limit: "0 is within the limit". Models need not have every operator of
+ * ONNX, nor what a limit forbids. */
+static int check_names(struct oc_figures *f, const struct oc_limit *l, struct oc_err *err)
+{
+    const struct oc_model *m = f->in->model;
+    bool type = !l->module || is_there(f, &(struct part){NULL, l->module});
+    if (type && (!l->type || l->metric == OC_GATE_PRESENT || strpbrk(l->type, "*:") ||
+                 is_onnx_type(l->type) || is_there(f, &(struct part){l->type, NULL})))
+        return 0;
+    const char *given = type ? l->type : l->module, **name = oc_xcalloc((size_t)m->n_node + 1, sizeof(*name));
+    for (uint32_t i = 0; i < m->n_node; i++)
+        name[i] = type ? m->node[i].op_type : module_like(&f->report.arena, m->node[i].name, given);
+    const char *near = oc_nearest_name(given, name, m->n_node);
+    free(name);
+    return oc_fail(err, OC_EARG, "%s:%u: no operator is %s '%.80s'%s%.160s%s", l->file ? l->file : "limit",
+                   l->line, type ? "of type" : "in module", given, near ? "; the nearest is '" : "",
+                   near ? near : "", near ? "'" : "");
+}
+
 static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_limit_verdict *v)
 {
     enum oc_gate_metric m = (enum oc_gate_metric)l->metric;
@@ -601,10 +655,15 @@ int oc_check_make_over(const struct oc_report_in *in, const struct oc_estimate *
     c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_limit_verdict);
     oc_figures_make(&c->figures, c->in, estimate, false);
     c->figures.bounds = bounds;
-    for (size_t i = 0; i < c->n; i++)
+    int rc = 0;
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = check_names(&c->figures, &budget->limit[i], err);
+    for (size_t i = 0; i < c->n && !rc; i++)
         check_fill(c, &budget->limit[i], &c->verdict[i]);
-    *out = c;
-    return 0;
+    if (rc)
+        oc_check_free(c);
+    *out = rc ? NULL : c;
+    return rc;
 }
 
 void oc_check_free(struct oc_check *c)

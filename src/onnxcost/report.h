@@ -19,10 +19,12 @@ struct oc_report_opts {
     bool has_top;
     int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, 10 below a
                     table of operator types by default, else 20 */
-    const char *const
-        *name_pattern; /* regular expressions matched from the start of the name, combined with or */
+    /* Names, combined with or: the name of a row as any output prints it, "#3" for the third row of the table, a
+     * regular expression matched from the start of names, the name of a fused operator or of the runtime, or a
+     * unique part of a name. One that selects nothing is an error (OC_EARG) with the nearest names. */
+    const char *const *name_pattern;
     size_t n_name_pattern;
-    const char *const *type; /* exact operator types, combined with or */
+    const char *const *type; /* operator types, combined with or; a unique part is enough */
     size_t n_type;
     const char *const *input_dtype;
     size_t n_input_dtype;
@@ -35,11 +37,12 @@ struct oc_report_opts {
     const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
     const char *print_only;          /* "summary", "device", "host" */
     bool show_host, copy_time, confluence, dump_only_opr;
-    /* Nodes (name, "<OpType>_<index>", or index) whose cost breakdown is reported. A table then contains
+    /* Rows, as name_pattern without expressions, or nodes (name, "<OpType>_<index>", or index) whose cost breakdown
+     * is reported. A table then contains
      * nothing else; JSON gets a member "receipts"; there is no CSV of that. */
     const char *const *why;
     size_t n_why;
-    /* Names of a joined profile's records, "" for all: reports the join rule, its confidence, and why a
+    /* Rows of a joined profile, as name_pattern without expressions, "" for all: reports the join rule, its confidence, and why a
      * record has no nodes. A table then contains nothing else; in JSON each row gets "explanation". */
     const char *const *explain_match;
     size_t n_explain_match;
@@ -48,8 +51,8 @@ struct oc_report_opts {
     bool cache;
     /* What-if steps, applied in sequence: element-wise operators fused into
      * their producers ("elementwise"), another data type ("fp16", "int8-weights" ...), then
-     * "KEY=80%" (of the roofline), "KEY=2x" (faster), where KEY is an operator type, class or pattern
-     * of names, and "hw=NAME". what_if_device[i] is the device of a step of the last kind; else NULL. */
+     * "KEY=80%" (of the roofline), "KEY=2x" (faster), where KEY is a name as of name_pattern, an
+     * operator type or class, and "hw=NAME". what_if_device[i] is the device of a step of the last kind; else NULL. */
     const char *fuse, *as;
     const char *const *what_if;
     const struct oc_device *const *what_if_device; /* NULL: none has one */
@@ -72,13 +75,9 @@ struct oc_report_opts {
 };
 
 struct oc_report_outcome {
-    size_t unordered; /* rows without a value of order_by: they are last in either direction */
+    size_t unordered;  /* rows without a value of order_by: they are last in either direction */
+    char missing[200]; /* MegEngine's own table, which may be empty: why a name selects no row; "": none */
 };
-
-/* Counts the names that an expression of name_pattern matches; anywhere: not only at the start of the name,
- * any_case: letter case does not count. */
-int oc_pattern_count(const char *expression, bool anywhere, bool any_case, const char *const *name, size_t n,
-                     size_t *count, struct oc_err *err);
 
 /* Writes the model with its costs: decimal numbers in the metadata_props of every node, including nodes of
  * bodies and local functions, and totals in those of the model, with keys that begin with "onnxcost." (older

@@ -665,21 +665,6 @@ const char *oc_profile_device(const struct oc_profile *p)
     return strpbrk(p->device, "0123456789") ? p->device : NULL;
 }
 
-bool oc_profile_operator(const struct oc_profile *p, size_t index, const char **name, const char **type)
-{
-    if (index >= p->n_rec)
-        return false;
-    const struct oc_prof_rec *r = &p->rec[index];
-    *name = r->name ? r->name : "";
-    *type = r->bucket ? r->bucket : r->op_type ? r->op_type : "";
-    return true;
-}
-
-const char *oc_profile_operator_source_type(const struct oc_profile *p, size_t index)
-{
-    return index < p->n_rec && !p->rec[index].bucket ? p->rec[index].source_type : NULL;
-}
-
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out)
 {
     *out = p->diags.item;

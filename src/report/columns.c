@@ -195,6 +195,7 @@ NUMBER_CELL(get_trips, l->row->node == OC_NONE || l->row->count != 1 || !l->r->i
                            : (double)l->r->in->analysis->cost[l->row->node].trips)
 TEXT_CELL(get_name, l->row->name)
 TEXT_CELL(get_type, l->row->type)
+TEXT_CELL(get_runtime_name, l->row->runtime_name)
 TEXT_CELL(get_id, l->row->id)
 TEXT_CELL(get_above, l->row->above_roof)
 TEXT_CELL(get_bound, l->row->bound_by)
@@ -254,6 +255,11 @@ TEXT_CELL(get_all_in, columns_all_shapes(l, l->row->in, l->row->n_in))
 TEXT_CELL(get_all_out, columns_all_shapes(l, l->row->out, l->row->n_out))
 
 enum { BOTH = OC_COL_COMPACT | OC_COL_CSV };
+
+static bool with_runtime_names(const struct oc_report *r)
+{
+    return with_join(r) && without_groups(r);
+}
 
 static bool with_bounds(const struct oc_report *r)
 {
@@ -343,6 +349,8 @@ const struct oc_column oc_columns[] = {
     {.key = "matched_by", .title = "joined", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .left = true,
      .available = with_join, .get = get_rule},
     {.key = "nodes", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_join, .get = get_nodes},
+    {.key = "runtime_name", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_runtime_names,
+     .get = get_runtime_name},
     {.key = "provider", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_time, .get = get_provider},
     {.key = "scope", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_scope},
     {.key = "trips", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis, .get = get_trips},

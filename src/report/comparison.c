@@ -11,13 +11,14 @@
 /* Measured on 1,088 recordings of 10 models with ONNX Runtime 1.30 and 1.17, 1 and 2 threads, on one virtual machine
  * with 2 processors, models below 40 ms. GPUs and other machines are to be measured again. */
 static const struct {
-    double process;      /* standard deviation of ln(latency) between processes that ran undisturbed */
-    double of_spread;    /* what the spread of the runs adds to it */
-    double freedom;      /* degrees of freedom of this prior */
-    double drift[3];     /* by enum oc_recorded_order: standard deviation of a side, from drift of the machine */
+    double process;   /* standard deviation of ln(latency) between processes that ran undisturbed */
+    double of_spread; /* what the spread of the runs adds to it */
+    double freedom;   /* degrees of freedom of this prior */
+    double drift[3];  /* by enum oc_recorded_order: standard deviation of a side, from drift of the machine */
     double most_spread;  /* above it a recording is disturbed */
     uint32_t least_runs; /* below it a recording is too short */
-    uint32_t least_kept; /* recordings on each side, alternated, that carry a verdict even where some are disturbed */
+    uint32_t
+        least_kept; /* recordings on each side, alternated, that carry a verdict even where some are disturbed */
 } measured = {0.015, 0.35, 4, {0, 0.02, 0.05}, OC_NOISY_SPREAD, 10, 3};
 
 static const double SHOWN = 0.03; /* the difference that `needed` is about */
@@ -55,7 +56,8 @@ static double t_quantile(double freedom)
     double low = 0, high = 1e3;
     for (int i = 0; i < 100; i++) {
         double t = (low + high) / 2;
-        bool outside = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) > 1 - OC_COMPARISON_LEVEL;
+        bool outside =
+            incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) > 1 - OC_COMPARISON_LEVEL;
         *(outside ? &low : &high) = t;
     }
     return high;
@@ -100,9 +102,8 @@ static uint32_t recordings_needed(double variance)
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out)
 {
     double spread = oc_run_spread_share(&p->spread);
-    *out = (struct oc_recorded){.latency_ns = latency_ns,
-                                .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread,
-                                .runs = p->spread.n};
+    *out = (struct oc_recorded){
+        .latency_ns = latency_ns, .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread, .runs = p->spread.n};
     return latency_ns > 0 && isfinite(latency_ns);
 }
 
@@ -125,8 +126,8 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
     double prior = pow(measured.process, 2) + pow(measured.of_spread, 2) * (x.spread + y.spread) / n;
     double variance = (measured.freedom * prior + x.squares + y.squares) / freedom;
     double drift = measured.drift[order];
-    double half = t_quantile(freedom) *
-                  sqrt(variance * (1 / (double)n_a + 1 / (double)n_b) + 2 * drift * drift);
+    double half =
+        t_quantile(freedom) * sqrt(variance * (1 / (double)n_a + 1 / (double)n_b) + 2 * drift * drift);
     double change = y.mean - x.mean;
     out->ratio = exp(change);
     out->low = exp(change - half);
@@ -181,8 +182,9 @@ const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a)
         doubt = oc_printf(a, "%s%u of %u with fewer than %u runs; ", doubt, c->brief, c->n[0] + c->n[1],
                           measured.least_runs);
     const char *more = c->needed ? oc_printf(a, "%u", c->needed) : oc_printf(a, "more than %d", MOST_NEEDED);
-    return oc_printf(a,
-                     "%s%s; these recordings show differences from %.1f %% on, %s alternated recordings of each side "
-                     "would show 3 %%",
-                     doubt, order[c->order], 100 * c->smallest, more);
+    return oc_printf(
+        a,
+        "%s%s; these recordings show differences from %.1f %% on, %s alternated recordings of each side "
+        "would show 3 %%",
+        doubt, order[c->order], 100 * c->smallest, more);
 }

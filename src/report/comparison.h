@@ -14,7 +14,7 @@
 
 struct oc_profile;
 
-struct oc_recorded {  /* one recording */
+struct oc_recorded {   /* one recording */
     double latency_ns; /* of the selected runs, > 0 */
     double spread;     /* width of the middle half of its runs / median */
     uint32_t runs;     /* without warm-up runs; 0: only means are known */
@@ -33,7 +33,8 @@ enum oc_verdict_of_comparison {
     OC_COMPARED_SLOWER,
     OC_COMPARED_INCONCLUSIVE
 };
-const char *oc_compared_name(unsigned verdict); /* "no difference shown", "faster", "slower", "inconclusive" */
+const char *
+oc_compared_name(unsigned verdict); /* "no difference shown", "faster", "slower", "inconclusive" */
 
 struct oc_comparison {
     double ratio, low, high; /* B / A and its interval; NAN: a side has no latency */
@@ -41,7 +42,8 @@ struct oc_comparison {
     uint32_t needed;         /* alternated recordings on each side that would show 3 %; 0: more than 100 */
     uint8_t verdict;         /* enum oc_verdict_of_comparison */
     uint8_t order;
-    uint32_t n[2], disturbed, brief; /* recordings; of them: with a spread above the limit, with too few runs */
+    uint32_t n[2], disturbed,
+        brief; /* recordings; of them: with a spread above the limit, with too few runs */
 };
 
 #define OC_COMPARISON_LEVEL 0.95

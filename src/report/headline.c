@@ -17,6 +17,7 @@
 #include "profile/core/kernel_names.h"
 #include "profile/profile.h"
 #include "report/columns.h"
+#include "report/names.h"
 #include "report/report.h"
 
 /* ---- warnings --------------------------------------------------------------------------------------- */
@@ -547,7 +548,6 @@ static void find_largest(struct oc_report *r, bool gaps, struct oc_verdict *v)
     }
     for (uint32_t i = 0; i < v->n_largest; i++) {
         struct oc_largest *l = &v->largest[i];
-        l->label = oc_row_label(r, l->row);
         l->time_ns = weight_ns(l->row, false);
         l->gap_ns = gaps ? weight_ns(l->row, true) : (double)NAN;
     }

@@ -83,7 +83,6 @@ struct oc_time_part {
 enum { OC_LARGEST = 3 };
 struct oc_largest { /* a row */
     const struct oc_row *row;
-    const char *label;
     double time_ns, gap_ns; /* of a run; gap NAN: no bound is known */
 };
 
@@ -120,12 +119,11 @@ uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a,
 
 /* How the counts of single nodes are computed. */
 
-/* The nodes named by opts->why. Returns 0, or -1 with *err filled. */
-int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_arena *arena,
-                     uint32_t **node, struct oc_err *err);
+/* Sets why and n_why of a report with all of its rows: the nodes of the rows that --why names, each once. */
+int oc_receipt_nodes(struct oc_report *r, struct oc_err *err);
 
-void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
-                      FILE *f);
+/* Of the report's nodes; rows without nodes say so. */
+void oc_receipts_text(struct oc_report *r, FILE *f);
 /* The same as text, one per node, in the arena. */
 const char **oc_receipt_texts(const struct oc_report_in *in, const uint32_t *node, size_t n,
                               struct oc_arena *arena);

@@ -443,25 +443,6 @@ int oc_pattern_match(const struct oc_name_pattern *p, const char *text, struct o
     return oc_fail(err, OC_ELIMIT, "cannot match the pattern against '%.120s': %s", text, (const char *)why);
 }
 
-int oc_pattern_count(const char *expression, bool anywhere, bool any_case, const char *const *name, size_t n,
-                     size_t *count, struct oc_err *err)
-{
-    struct oc_buf b = {0};
-    struct oc_name_pattern *p = NULL;
-    int hit = 0;
-    *count = 0;
-    if (anywhere || any_case) /* a group of its own: the expression may contain '|' */
-        oc_buf_printf(&b, "%s%s(?:%s)", any_case ? "(?i)" : "", anywhere ? "(?s:.*)" : "", expression);
-    int rc = oc_pattern_compile(b.n ? b.data : expression, &p, err);
-    oc_buf_free(&b);
-    for (size_t i = 0; rc == 0 && i < n && hit >= 0; i++) {
-        hit = oc_pattern_match(p, name[i], err);
-        *count += hit > 0;
-    }
-    oc_pattern_free(p);
-    return hit < 0 ? -1 : rc;
-}
-
 int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
 {
     struct library lib;

@@ -7,16 +7,59 @@
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "join/join.h"
+#include "report/select.h"
 
 enum { LABEL = 13, MAX_LISTED = 16 };
 
-int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_arena *arena,
-                     uint32_t **node, struct oc_err *err)
+/* Rows for the nodes of the model, so that those that are folded or part of a row are found too. */
+static struct oc_row *rows_of_nodes(struct oc_report *r)
 {
-    *node = OC_NEW_ARRAY(arena, opts->n_why, uint32_t);
-    for (size_t i = 0; i < opts->n_why; i++)
-        if (oc_find_node(in->model, opts->why[i], &(*node)[i], err))
+    const struct oc_model *m = r->in->model;
+    struct oc_row *row = OC_NEW_ARRAY(&r->arena, m->n_node, struct oc_row), blank = oc_row_blank();
+    char label[256];
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        row[i] = blank;
+        row[i].node = i;
+        row[i].type = m->node[i].op_type;
+        row[i].name = oc_strdup(&r->arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
+    }
+    return row;
+}
+
+static void add_nodes(struct oc_report *r, const struct oc_row *row, bool *seen)
+{
+    const struct oc_join_rec *j =
+        r->in->join && row->record != OC_NONE ? &r->in->join->rec[row->record] : NULL;
+    uint32_t n = j ? j->n_node : row->node != OC_NONE;
+    if (!n)
+        r->unattributed[r->n_unattributed++] = row;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = j ? j->node[i] : row->node;
+        if (!seen[node])
+            r->why[r->n_why++] = node;
+        seen[node] = true;
+    }
+}
+
+int oc_receipt_nodes(struct oc_report *r, struct oc_err *err)
+{
+    const struct oc_report_opts *o = r->o;
+    if (!o->n_why)
+        return 0;
+    uint32_t n_node = r->in->model->n_node, n_row = OC_ALL_ROWS(r), n = n_row + n_node;
+    struct oc_row *of_node = rows_of_nodes(r);
+    bool *seen = OC_NEW_ARRAY(&r->arena, n_node, bool), *hit = OC_NEW_ARRAY(&r->arena, n, bool);
+    r->why = OC_NEW_ARRAY(&r->arena, n_node, uint32_t);
+    r->unattributed = OC_NEW_ARRAY(&r->arena, n_row * o->n_why, const struct oc_row *);
+    for (size_t i = 0; i < o->n_why; i++) {
+        memset(hit, 0, n * sizeof(*hit));
+        if (oc_report_find(r, OC_NAME_LITERAL, "--why", o->why[i], of_node, n_node, hit, err))
             return -1;
+        for (uint32_t k = 0; k < n; k++)
+            if (hit[k])
+                add_nodes(r, k < n_row ? &r->all.row[k] : &of_node[k - n_row], seen);
+    }
     return 0;
 }
 
@@ -262,22 +305,6 @@ static void one_text(struct writer *w, struct oc_recount *recount, uint32_t node
     receipts_totals(w, k);
 }
 
-void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
-                      FILE *f)
-{
-    struct writer w = {.in = in, .arena = arena};
-    struct oc_recount *recount = oc_recount_new(in->analysis);
-    for (size_t i = 0; i < n; i++) {
-        if (i)
-            oc_buf_char(&w.out, '\n');
-        one_text(&w, recount, node[i]);
-    }
-    if (w.out.n)
-        fwrite(w.out.data, 1, w.out.n, f);
-    oc_buf_free(&w.out);
-    oc_recount_free(recount);
-}
-
 const char **oc_receipt_texts(const struct oc_report_in *in, const uint32_t *node, size_t n,
                               struct oc_arena *arena)
 {
@@ -292,4 +319,22 @@ const char **oc_receipt_texts(const struct oc_report_in *in, const uint32_t *nod
     oc_buf_free(&w.out);
     oc_recount_free(recount);
     return text;
+}
+
+void oc_receipts_text(struct oc_report *r, FILE *f)
+{
+    const char **text = oc_receipt_texts(r->in, r->why, r->n_why, &r->arena);
+    for (size_t i = 0; i < r->n_why; i++)
+        fprintf(f, "%s%s", i ? "\n" : "", text[i]);
+    for (size_t i = 0; i < r->n_unattributed; i++) {
+        const struct oc_row *row = r->unattributed[i];
+        if (i || r->n_why)
+            fputc('\n', f);
+        oc_print_line(f, "%s  (%s)", row->name, oc_row_type(r, row));
+        oc_print_line(f,
+                      row->remainder
+                          ? "%-*snone: time of no operator%s%s"
+                          : "%-*snone: it covers no node of the model%s%s; --explain-match says why",
+                      LABEL, "cost", row->rule ? ", " : "", row->rule ? row->rule : "");
+    }
 }

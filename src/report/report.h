@@ -50,7 +50,8 @@ enum oc_row_rates {
 struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
-    const char *name, *type, *id; /* id as text */
+    const char *name, *type, *id; /* name: see names.h; id as text */
+    const char *runtime_name;     /* what the runtime calls the row if it is another name; NULL otherwise */
     const char *source_type;      /* the profile's own type if it is another one; NULL otherwise */
     double id_number;             /* for --order-by opr_id, NAN if none */
     const char *const *in_dtype;  /* for --input-dtype */
@@ -172,6 +173,9 @@ uint32_t oc_remainder_most(const struct oc_profile *p);
  * whose time the balance of a run shows (framework, whole engine). */
 bool oc_bucket_is_excluded(const char *bucket);
 
+/* Rows of r->all with those of the remainder. */
+#define OC_ALL_ROWS(r) ((r)->all.n + (r)->all.n_rest)
+
 /* The line that ends a table of rows: what is not shown, and what its 100 % are. NULL: there are no times. */
 const char *oc_total_text(struct oc_report *r, struct oc_arena *a);
 
@@ -188,7 +192,11 @@ struct oc_what_if;
 struct oc_advice;
 
 struct oc_report {
-    uint32_t *why; /* nodes with a requested cost breakdown: o->n_why */
+    uint32_t *why;                      /* nodes with a requested cost breakdown */
+    const struct oc_row **unattributed; /* rows that --why names and that cover no node */
+    size_t n_why, n_unattributed;
+    bool *explained;                     /* by record: selected by --explain-match; NULL: not requested */
+    const struct oc_row *explained_rest; /* a selected row without a record; NULL: none */
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
@@ -352,7 +360,7 @@ struct oc_what_if_row { /* of the report's row of the same index */
 struct oc_what_if_step {
     const char *title;        /* "Conv at 80 % of the roofline" */
     const char *note;         /* assumptions of the step */
-    double before_s, after_s; /* sum over the rows with a known time */
+    double before_s, after_s; /* sum over the rows with a known time, those of no operator included */
     uint32_t rows, kept,
         unknown; /* rows selected; of these, rows that keep their time; rows whose time became unknown */
     const char *missing; /* reason for the first of them: "vector f8 peak" */
@@ -367,7 +375,7 @@ struct oc_what_if {
     size_t n_step;
     double now_s;           /* of all rows, before any step */
     double bound_s;         /* lower bound of a run after all steps (estimate/bound.h); NAN: unknown */
-    double beside_s;        /* of a run, outside of the rows: unchanged; NAN: unknown */
+    double *rest, rest_s;   /* time of each remainder row now, and their sum, which is in now_s too */
     uint32_t rows, unknown; /* rows with a time in now_s, and rows that lost it */
     uint32_t left_out;      /* rows that never had one */
 };

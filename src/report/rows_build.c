@@ -10,6 +10,7 @@
 #include "join/record_cost.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "report/names.h"
 #include "report/select.h"
 
 const struct oc_row_limits oc_no_limits = {
@@ -438,11 +439,11 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[i];
     struct oc_row *row = rows_build_new_row(r);
-    row->name = rec->name;
     row->type = rec->bucket ? rec->bucket : rec->op_type;
     row->source_type = rec->source_type;
     row->provider = rec->provider;
     row->record = i;
+    oc_row_set_name(r, row);
     if (rec->index >= 0) {
         row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
         row->id_number = (double)rec->index;
@@ -575,8 +576,8 @@ bool oc_few_rows_do(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
     return r->in->analysis && !r->in->profile && !r->in->device && !o->advise && !o->top_end_key &&
-           !oc_report_grouped(o) && !oc_what_if_asked(o) &&
-           (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
+           !o->n_name_pattern && !o->n_type && !o->n_input_dtype && !oc_report_grouped(o) &&
+           !oc_what_if_asked(o) && (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
 }
 
 /* Sorts the kept rows and drops those after the last requested one. */
@@ -612,7 +613,7 @@ static void sum_rows(struct oc_report *r)
     r->total_s = NAN;
 }
 
-static int few_rows_choose(struct oc_report *r, struct best *b, struct oc_err *err)
+static void few_rows_choose(struct oc_report *r, struct best *b)
 {
     b->row[0] = oc_row_blank();
     for (uint32_t i = 0; i < r->in->model->n_node; i++) {
@@ -623,20 +624,15 @@ static int few_rows_choose(struct oc_report *r, struct best *b, struct oc_err *e
         if (too_late(b, row))
             continue;
         report_node_texts(r, row);
-        int passes = oc_select_passes(b->s, row, err);
-        if (passes < 0)
-            return -1;
-        b->n_unordered += passes && b->s->order_given && !oc_select_has_key(b->s, row);
-        b->n += (uint32_t)passes;
-        if (b->n == b->cap)
+        b->n_unordered += b->s->order_given && !oc_select_has_key(b->s, row);
+        if (++b->n == b->cap)
             select_best(b);
         b->row[b->n] = oc_row_blank();
     }
     select_best(b);
-    return 0;
 }
 
-int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc_err *err)
+void oc_few_rows_choose(struct oc_report *r, const struct oc_select *s)
 {
     struct best b = {.s = s, .top = (uint32_t)s->top};
     b.cap = 2 * b.top + MORE_ROWS;
@@ -646,13 +642,12 @@ int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc
     report_no_rows(r);
     oc_measure(r);
     sum_rows(r);
-    int rc = few_rows_choose(r, &b, err);
+    few_rows_choose(r, &b);
     r->shown = (struct oc_rows){.arena = &r->arena,
                                 .row = b.spare,
-                                .n = rc ? 0 : b.n,
+                                .n = b.n,
                                 .info_key = r->all.info_key,
                                 .n_unordered = b.n_unordered};
     free(b.row);
     free(b.order);
-    return rc;
 }

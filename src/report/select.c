@@ -243,19 +243,6 @@ static int read_aggregate(struct oc_select *s, const struct oc_report_opts *o, s
     return 0;
 }
 
-static int read_patterns(struct oc_select *s, const struct oc_report_opts *o, struct oc_err *err)
-{
-    s->pattern = oc_xmalloc((o->n_name_pattern + 1) * sizeof(struct oc_name_pattern *));
-    for (size_t i = 0; i < o->n_name_pattern; i++) {
-        if (!o->name_pattern[i][0]) /* an empty expression matches every row */
-            continue;
-        if (oc_pattern_compile(o->name_pattern[i], &s->pattern[s->n_pattern], err) != 0)
-            return -1;
-        s->n_pattern++;
-    }
-    return 0;
-}
-
 int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct oc_report *report,
                    int64_t default_top, const char *default_order, struct oc_err *err)
 {
@@ -263,6 +250,9 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct o
     size_t key = 0;
     *s = (struct oc_select){
         .report = report,
+        .outcome = o->outcome,
+        .name = o->name_pattern,
+        .n_name = o->n_name_pattern,
         .type = o->type,
         .n_type = o->n_type,
         .input_dtype = o->input_dtype,
@@ -282,17 +272,7 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct o
     const char *order = o->order_by                                         ? o->order_by
                         : default_order && s->aggregate.how == OC_AGG_COUNT ? "count"
                                                                             : default_order;
-    if (read_order(s, order, err) != 0)
-        return -1;
-    return read_patterns(s, o, err);
-}
-
-void oc_select_free(struct oc_select *s)
-{
-    for (size_t i = 0; i < s->n_pattern; i++)
-        oc_pattern_free(s->pattern[i]);
-    free(s->pattern);
-    *s = (struct oc_select){0};
+    return read_order(s, order, err);
 }
 
 /* ---- filtering -------------------------------------------------------------------------------------- */
@@ -315,27 +295,12 @@ static const char *usual_name(const char *dtype)
     return dtype;
 }
 
-static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
+static bool has_dtype(const struct oc_row *row, const char *dtype)
 {
-    bool any = false; /* an empty name matches every row */
-    for (size_t i = 0; i < s->n_input_dtype; i++)
-        any = any || s->input_dtype[i][0];
-    if (!any)
-        return true;
     for (uint32_t i = 0; i < row->n_in_dtype; i++)
-        if (select_is_listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype) ||
-            select_is_listed(usual_name(row->in_dtype[i]), s->input_dtype, s->n_input_dtype))
+        if (!strcmp(row->in_dtype[i], dtype) || !strcmp(usual_name(row->in_dtype[i]), dtype))
             return true;
-    return false;
-}
-
-/* 1, 0, or -1 when matching a pattern failed. */
-static int name_matches(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
-{
-    int hit = s->n_pattern == 0;
-    for (size_t i = 0; i < s->n_pattern && !hit; i++)
-        hit = row->name ? oc_pattern_match(s->pattern[i], row->name, err) : 0;
-    return hit;
+    return !*dtype; /* an empty name matches every row */
 }
 
 /* Selected rows, by address: rows are large, and a report may show a few of a million. */
@@ -344,30 +309,152 @@ struct chosen {
     uint32_t n;
 };
 
-int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
+static void keep_hits(struct chosen *rows, const bool *hit)
 {
-    if (s->n_type && !select_is_listed(row->remainder ? row->name : row->type, s->type, s->n_type) &&
-        !select_is_listed(row->source_type, s->type, s->n_type))
-        return 0;
-    if (!dtype_listed(s, row))
-        return 0;
-    return name_matches(s, row, err);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (hit[i])
+            rows->row[n++] = rows->row[i];
+    rows->n = n;
+}
+
+static int fail_dtype(const struct chosen *rows, const char *dtype, struct oc_err *err)
+{
+    const char *valid[16];
+    size_t n = 0;
+    for (uint32_t i = 0; i < rows->n; i++)
+        for (uint32_t k = 0; k < rows->row[i]->n_in_dtype; k++)
+            if (n < OC_COUNT(valid) && !select_is_listed(rows->row[i]->in_dtype[k], valid, n))
+                valid[n++] = rows->row[i]->in_dtype[k];
+    return oc_fail_unknown(err, OC_EARG,
+                           &(struct oc_unknown){.what = "element type",
+                                                .where = "for --input-dtype",
+                                                .given = dtype,
+                                                .valid = valid,
+                                                .n = n,
+                                                .more = n ? NULL : "no input has a recorded type"});
+}
+
+/* MegEngine's own table stays as its tool prints it, empty; the program says why. */
+static int note_missing(const struct oc_select *s, const struct oc_err *err)
+{
+    if (s->outcome)
+        snprintf(s->outcome->missing, sizeof(s->outcome->missing), "%.199s", err->msg);
+    return 0;
+}
+
+static int keep_dtypes(const struct oc_select *s, struct chosen *rows, bool *hit, struct oc_err *err)
+{
+    for (size_t i = 0; i < s->n_input_dtype; i++) {
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < rows->n; k++)
+            if (has_dtype(rows->row[k], s->input_dtype[i])) {
+                hit[k] = true;
+                n++;
+            }
+        if (!n && fail_dtype(rows, s->input_dtype[i], err) && (!s->megengine || note_missing(s, err)))
+            return -1;
+    }
+    keep_hits(rows, hit);
+    return 0;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+const char *oc_table_order(const struct oc_rows *rows)
+{
+    bool share = false;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        if (!isnan(rows->row[i].time_s))
+            return "time";
+        share |= !isnan(rows->row[i].share);
+    }
+    return share ? "share" : "computation";
+}
+
+/* The rows in the order of the printed table: that of the options, or its own. */
+static const struct oc_row *const *table_of(const struct oc_select *s, const struct oc_rows *all,
+                                            const struct chosen *rows, struct oc_arena *arena)
+{
+    struct oc_select whole = *s;
+    struct oc_err err;
+    const struct oc_row **table = OC_NEW_ARRAY(arena, rows->n, const struct oc_row *);
+    if (!s->n_order && read_order(&whole, oc_table_order(all), &err) != 0)
+        return NULL;
+    if (rows->n)
+        memcpy(table, rows->row, rows->n * sizeof(*table));
+    whole.top = 0;
+    oc_select_first(&whole, table, rows->n);
+    return table;
+}
+
+/* The rows that one of the texts selects. */
+static int keep_named(const struct oc_select *s, const struct oc_rows *all, enum oc_name_rule rule,
+                      struct chosen *rows, bool *hit, struct oc_err *err)
+{
+    bool type = rule == OC_NAME_TYPE || rule == OC_NAME_MEGENGINE_TYPE;
+    const char *const *text = type ? s->type : s->name;
+    struct oc_arena scratch = {0};
+    struct oc_names names = {.report = s->report,
+                             .row = rows->row,
+                             .n = rows->n,
+                             .n_table = rows->n,
+                             .option = type ? "--type" : "--opr-name"};
+    int rc = 0;
+    for (size_t i = 0; i < (type ? s->n_type : s->n_name) && !rc; i++) {
+        if (!names.table && oc_name_is_position(text[i]))
+            names.table = table_of(s, all, rows, &scratch);
+        if (!*text[i] && !type) /* an empty expression matches every row */
+            memset(hit, true, rows->n);
+        else
+            rc = oc_names_find(&names, rule, text[i], hit, err);
+        rc = rc > 0 ? note_missing(s, err) : rc;
+    }
+    oc_arena_free(&scratch);
+    if (!rc)
+        keep_hits(rows, hit);
+    return rc;
+}
+
+int oc_report_find(struct oc_report *r, enum oc_name_rule rule, const char *option, const char *text,
+                   const struct oc_row *more, uint32_t n_more, bool *hit, struct oc_err *err)
+{
+    struct oc_arena scratch = {0};
+    struct oc_select s;
+    uint32_t n = r->all.n + r->all.n_rest;
+    struct chosen rows = {OC_NEW_ARRAY(&scratch, (size_t)n + n_more, const struct oc_row *), n};
+    for (uint32_t i = 0; i < n; i++)
+        rows.row[i] = &r->all.row[i];
+    int rc = oc_select_init(&s, r->o, r, 0, oc_table_order(&r->all), err);
+    struct oc_names names = {.report = r, .row = rows.row, .n = n + n_more, .n_table = n, .option = option};
+    if (!rc && oc_name_is_position(text))
+        names.table = table_of(&s, &r->all, &rows, &scratch);
+    for (uint32_t i = 0; i < n_more; i++)
+        rows.row[n + i] = &more[i];
+    rc = rc ? rc : oc_names_find(&names, rule, text, hit, err);
+    oc_arena_free(&scratch);
+    return rc;
 }
 
 static int filter(const struct oc_select *s, const struct oc_rows *all, struct oc_arena *arena,
                   struct chosen *out, struct oc_err *err)
 {
     uint32_t n = all->n + all->n_rest;
-    *out = (struct chosen){.row = OC_NEW_ARRAY(arena, n, const struct oc_row *)};
-    for (uint32_t i = 0; i < n; i++) {
-        const struct oc_row *row = &all->row[i];
-        int hit = oc_select_passes(s, row, err);
-        if (hit < 0)
-            return -1;
-        if (hit)
-            out->row[out->n++] = row;
-    }
-    return 0;
+    *out = (struct chosen){OC_NEW_ARRAY(arena, n, const struct oc_row *), n};
+    for (uint32_t i = 0; i < n; i++)
+        out->row[i] = &all->row[i];
+    struct oc_arena scratch = {0};
+    int rc = 0;
+    if (s->n_type)
+        rc = keep_named(s, all, s->megengine ? OC_NAME_MEGENGINE_TYPE : OC_NAME_TYPE, out,
+                        OC_NEW_ARRAY(&scratch, n, bool), err);
+    if (!rc && s->n_input_dtype)
+        rc = keep_dtypes(s, out, OC_NEW_ARRAY(&scratch, n, bool), err);
+    if (!rc && s->n_name)
+        rc = keep_named(s, all, s->megengine ? OC_NAME_MEGENGINE : OC_NAME_OPERATOR, out,
+                        OC_NEW_ARRAY(&scratch, n, bool), err);
+    oc_arena_free(&scratch);
+    return rc;
 }
 
 static void copy_rows(const struct chosen *from, struct oc_rows *out)

@@ -5,6 +5,7 @@
 
 #include "onnxcost_types.h"
 #include "report/columns.h"
+#include "report/names.h"
 #include "report/report.h"
 
 /* ---- select ------------------------------------------------------------------------------------------- */
@@ -23,13 +24,16 @@ struct oc_row_order {
 };
 enum { OC_MAX_ORDER = 8 };
 
+/* The order of the printed table, largest first: by time, by share, else by operations. */
+const char *oc_table_order(const struct oc_rows *rows);
+
 /* The parsed selection options. Texts are borrowed from the options. */
 struct oc_select {
-    struct oc_name_pattern **pattern; /* heap */
-    size_t n_pattern;
-    const char *const *type, *const *input_dtype;
-    size_t n_type, n_input_dtype;
-    struct oc_report *report; /* source of columns and groups; NULL: rows without a report */
+    const char *const *name, *const *type, *const *input_dtype;
+    size_t n_name, n_type, n_input_dtype;
+    bool megengine;                    /* the rules of MegEngine's tool for names */
+    struct oc_report_outcome *outcome; /* NULL: not wanted */
+    struct oc_report *report;          /* source of columns and groups; NULL: rows without a report */
     struct oc_reduction aggregate;
     struct oc_group_by by[OC_MAX_GROUP_KEYS];
     size_t n_by;                             /* 0: one group */
@@ -41,21 +45,15 @@ struct oc_select {
     int64_t top;
 };
 
-/* default_order NULL: keep the order of the rows. Errors: OC_EARG naming the option and its choices. Freed by
- * oc_select_free, also after an error. */
+/* default_order NULL: keep the order of the rows. Errors: OC_EARG naming the option and its choices. */
 int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct oc_report *report,
                    int64_t default_top, const char *default_order, struct oc_err *err);
-void oc_select_free(struct oc_select *s);
-
 /* The rows that pass --type, --opr-name and --input-dtype, in their order. out->arena must be set; the rows
- * in `out` share texts and shapes with `all`. */
+ * in `out` share texts and shapes with `all`. Each text must select a row (names.h), else OC_EARG. */
 int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out,
                      struct oc_err *err);
 
-/* Whether a row passes these filters: 1, 0, or -1 when matching a pattern failed. */
-int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err);
-
-/* True if `first`, which came earlier, is certain to precede the other row; both pass the filters. */
+/* True if `first`, which came earlier, is certain to precede the other row. */
 bool oc_select_before(const struct oc_select *s, const struct oc_row *first, const struct oc_row *row);
 
 /* Whether the row has a value of the first key of the order. */
@@ -69,6 +67,11 @@ uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, u
 int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
                    struct oc_rows *out, struct oc_err *err);
 
+/* Sets hit[r->all.n + n_more] for the rows that the text selects among all rows of the report and, after them, rows
+ * that were made only to be found. #N is the position in the table of all rows. Errors: as oc_names_find. */
+int oc_report_find(struct oc_report *r, enum oc_name_rule rule, const char *option, const char *text,
+                   const struct oc_row *more, uint32_t n_more, bool *hit, struct oc_err *err);
+
 /* ---- few rows ------------------------------------------------------------------------------------------ */
 
 /* Top-k selection for reports that show only a few of a model's nodes: rows are made in sequence, and only
@@ -80,6 +83,6 @@ int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc
 bool oc_few_rows_do(const struct oc_report *r);
 
 /* Fills r->shown and, instead of oc_report_rows, the number and the sums of all rows. */
-int oc_few_rows_choose(struct oc_report *r, const struct oc_select *s, struct oc_err *err);
+void oc_few_rows_choose(struct oc_report *r, const struct oc_select *s);
 
 #endif

@@ -1,5 +1,4 @@
 /* What-if analysis of a report's rows. */
-#include "report/python.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -83,13 +82,6 @@ static double what_if_moved(double time_s, const struct oc_what_if_row *was, con
 {
     double kernel_s = time_s - overhead_of(was);
     return (was->roof_s > 0 ? kernel_s * (row->roof_s / was->roof_s) : row->roof_s) + overhead_of(row);
-}
-
-/* Time of a run outside of its rows; unknown if rows overlap. */
-static double time_outside_rows(const struct oc_report *r, double rows_s)
-{
-    double run_s = r->m.latency_ns * 1e-9;
-    return run_s >= rows_s ? run_s - rows_s : NAN;
 }
 
 /* ---- fuse rows ---------------------------------------------------------------------------------------- */
@@ -259,7 +251,7 @@ static uint32_t fuse_rows(struct oc_what_if *x)
 static struct oc_what_if_step *what_if_begin(struct oc_what_if *x, const char *title, const char *note)
 {
     struct oc_what_if_step *s = &x->step[x->n_step++];
-    *s = (struct oc_what_if_step){.title = title, .note = note};
+    *s = (struct oc_what_if_step){.title = title, .note = note, .before_s = x->rest_s};
     for (uint32_t i = 0; i < x->r->all.n; i++)
         if (x->row[i].counted && !isnan(x->row[i].time_s))
             s->before_s += x->row[i].time_s;
@@ -268,6 +260,7 @@ static struct oc_what_if_step *what_if_begin(struct oc_what_if *x, const char *t
 
 static void what_if_end(struct oc_what_if *x, struct oc_what_if_step *s)
 {
+    s->after_s = x->rest_s;
     for (uint32_t i = 0; i < x->r->all.n; i++)
         if (x->row[i].counted && !isnan(x->row[i].time_s))
             s->after_s += x->row[i].time_s;
@@ -393,79 +386,32 @@ static void move_to(struct oc_what_if *x, const struct oc_device *device)
 
 /* ---- KEY=VALUE -------------------------------------------------------------------------------------- */
 
-struct key { /* selector of rows */
-    const char *text;
-    enum { BY_ALL, BY_TYPE, BY_CLASS, BY_NAME } by;
-    struct oc_name_pattern *pattern;
-};
-
-/* Class of the node with the most multiply-adds among the row's nodes. */
-static const char *what_if_class_of(const struct oc_report *r, uint32_t row)
+/* The rows of a key: a prefix selects what it names; else the first of name, type, class and pattern that is
+ * found. */
+static int what_if_find_key(struct oc_report *r, const char *text, bool *hit, struct oc_err *err)
 {
-    uint32_t n, one, best = 0;
-    const uint32_t *node = what_if_nodes(r, row, &one, &n);
-    if (!n)
-        return "";
-    for (uint32_t i = 1; i < n; i++)
-        if (r->in->analysis->cost[node[i]].macs > r->in->analysis->cost[node[best]].macs)
-            best = i;
-    return oc_op_class_name(r->in->analysis->cost[node[best]].op_class);
-}
-
-static int match_row(const struct oc_report *r, const struct key *k, uint32_t i, struct oc_err *err)
-{
-    const struct oc_row *row = &r->all.row[i];
-    if (k->by == BY_TYPE)
-        return row->type && !strcmp(row->type, k->text);
-    if (k->by == BY_CLASS)
-        return !strcmp(what_if_class_of(r, i), k->text);
-    return k->by == BY_ALL ? 1 : row->name ? oc_pattern_match(k->pattern, row->name, err) : 0;
-}
-
-/* 0: some row matches, 1: none does, -1: error */
-static int try_key(const struct oc_report *r, struct key *k, struct oc_err *err)
-{
-    if (k->by == BY_NAME && oc_pattern_compile(k->text, &k->pattern, err) != 0)
-        return -1;
-    for (uint32_t i = 0; i < r->all.n; i++) {
-        int m = match_row(r, k, i, err);
-        if (m != 0)
-            return m < 0 ? -1 : 0;
-    }
-    return 1;
-}
-
-/* A prefix selects the field; else the first matching one of type, class and name. */
-static int what_if_find_key(const struct oc_report *r, const char *text, struct key *k, struct oc_err *err)
-{
-    static const char *const prefix[] = {[BY_TYPE] = "type:", [BY_CLASS] = "class:", [BY_NAME] = "name:"};
-    *k = (struct key){.text = text};
-    if (!strcmp(text, "all"))
+    static const struct {
+        const char *text;
+        enum oc_name_rule rule;
+    } prefix[] = {{"type:", OC_NAME_TYPE}, {"class:", OC_NAME_CLASS}, {"name:", OC_NAME_OPERATOR}};
+    if (!strcmp(text, "all")) {
+        memset(hit, true, r->all.n);
         return 0;
-    int rc = 1;
-    for (unsigned by = BY_TYPE; by <= BY_NAME && rc > 0; by++) {
-        size_t n = strlen(prefix[by]);
-        bool this_one = !strncmp(text, prefix[by], n);
-        bool other = !this_one && (!strncmp(text, "type:", 5) || !strncmp(text, "class:", 6) ||
-                                   !strncmp(text, "name:", 5));
-        if (other)
-            continue;
-        k->by = by;
-        k->text = this_one ? text + n : text;
-        rc = try_key(r, k, err);
     }
-    return rc > 0 ? oc_fail(err, OC_EARG,
-                            "--what-if: '%.80s' is not a type, class or name of an operator in this report",
-                            text)
-                  : rc;
+    enum oc_name_rule rule = OC_NAME_KEY;
+    for (size_t i = 0; i < OC_COUNT(prefix) && rule == OC_NAME_KEY; i++)
+        if (!strncmp(text, prefix[i].text, strlen(prefix[i].text))) {
+            rule = prefix[i].rule;
+            text += strlen(prefix[i].text);
+        }
+    return oc_report_find(r, rule, "--what-if", text, NULL, 0, hit, err);
 }
 
-static void at_efficiency(struct oc_what_if *x, const struct key *k, double efficiency,
-                          struct oc_what_if_step *s, struct oc_err *err)
+static void at_efficiency(struct oc_what_if *x, const bool *hit, double efficiency, struct oc_what_if_step *s)
 {
     for (uint32_t i = 0; i < x->r->all.n; i++) {
         struct oc_what_if_row *row = &x->row[i];
-        if (!what_if_takes_part(x, i) || match_row(x->r, k, i, err) <= 0)
+        if (!what_if_takes_part(x, i) || !hit[i])
             continue;
         double t = row->roof_s / efficiency;
         if (!x->r->has_time)
@@ -476,12 +422,18 @@ static void at_efficiency(struct oc_what_if *x, const struct key *k, double effi
     }
 }
 
-static void apply_factor(struct oc_what_if *x, const struct key *k, double times, struct oc_what_if_step *s,
-                         struct oc_err *err)
+static void apply_factor(struct oc_what_if *x, const bool *hit, double times, struct oc_what_if_step *s)
 {
     for (uint32_t i = 0; i < x->r->all.n; i++)
-        if (what_if_takes_part(x, i) && match_row(x->r, k, i, err) > 0)
+        if (what_if_takes_part(x, i) && hit[i])
             set_time(x, s, &x->row[i], x->row[i].time_s / times);
+    for (uint32_t i = x->r->all.n; i < OC_ALL_ROWS(x->r); i++) {
+        double *rest_s = &x->rest[i - x->r->all.n];
+        double saved_s = hit[i] ? *rest_s * (1 - 1 / times) : 0;
+        s->rows += hit[i];
+        *rest_s -= saved_s;
+        x->rest_s -= saved_s;
+    }
 }
 
 static int what_if_bad_value(const char *text, struct oc_err *err)
@@ -502,22 +454,21 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
     if (unit == '%' && !x->device)
         return oc_fail(err, OC_EARG, "--what-if '%.80s' needs a roofline: name the hardware with --hw", text);
     char *name = oc_strndup(&x->r->arena, text, (size_t)(equals - text));
-    struct key k;
-    int rc = what_if_find_key(x->r, name, &k, err);
+    bool *hit = OC_NEW_ARRAY(&x->r->arena, OC_ALL_ROWS(x->r), bool);
+    int rc = what_if_find_key(x->r, name, hit, err);
     if (rc == 0 && unit == '%') {
         struct oc_what_if_step *s =
             what_if_begin(x, oc_printf(&x->r->arena, "%s at %g %% of the roofline", name, v),
                           x->r->has_time ? "rows that are faster or overhead-bound keep their time"
                                          : "including launch overhead");
-        at_efficiency(x, &k, v / 100, s, err);
+        at_efficiency(x, hit, v / 100, s);
         what_if_end(x, s);
     } else if (rc == 0) {
         struct oc_what_if_step *s =
             what_if_begin(x, oc_printf(&x->r->arena, "%s %gx faster", name, v), "given");
-        apply_factor(x, &k, v, s, err);
+        apply_factor(x, hit, v, s);
         what_if_end(x, s);
     }
-    oc_pattern_free(k.pattern);
     return rc;
 }
 
@@ -553,6 +504,15 @@ static int what_if_all_steps(struct oc_what_if *x, struct oc_err *err)
     return 0;
 }
 
+/* Time of no operator stays, unless a step names it. */
+static void start_rest(struct oc_what_if *x)
+{
+    x->rest = OC_NEW_ARRAY(&x->r->arena, (size_t)x->r->all.n_rest + 1, double);
+    for (uint32_t i = 0; i < x->r->all.n_rest; i++)
+        x->rest_s += x->rest[i] = x->r->all.row[x->r->all.n + i].time_s;
+    x->now_s += x->rest_s;
+}
+
 int oc_what_if_make(struct oc_report *r, struct oc_err *err)
 {
     if (!oc_what_if_asked(r->o))
@@ -565,7 +525,7 @@ int oc_what_if_make(struct oc_report *r, struct oc_err *err)
     x->step = OC_NEW_ARRAY(&r->arena, r->o->n_what_if + 2, struct oc_what_if_step);
     for (uint32_t i = 0; i < r->all.n; i++)
         start_row(x, i);
-    x->beside_s = time_outside_rows(r, x->now_s);
+    start_rest(x);
     if (what_if_all_steps(x, err) != 0)
         return -1;
     for (uint32_t i = 0; i < r->all.n; i++) {

@@ -518,6 +518,7 @@ int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *
 {
     struct report r = {.m = m, .o = o, .out = {.max = MAX_OUTPUT_BYTES}};
     int rc = oc_select_init(&r.select, o, NULL, DEFAULT_TOP, "time", err);
+    r.select.megengine = true;
     if (rc == 0) {
         mge_rows(m, &r.arena, &r.all);
         for (unsigned side = 0; side < OC_MGE_SIDES; side++)
@@ -526,7 +527,6 @@ int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *
     }
     if (rc == 0)
         rc = flush(&r, f, err);
-    oc_select_free(&r.select);
     oc_arena_free(&r.arena);
     oc_buf_free(&r.out);
     return rc;

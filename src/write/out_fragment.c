@@ -15,6 +15,7 @@
 #include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
+#include "report/names.h"
 #include "report/report.h"
 #include "write/tables/html_page.h"
 
@@ -79,9 +80,9 @@ static void largest_rows(struct oc_report *r, const struct oc_verdict *v, FILE *
         fputs("<li><b>", f);
         oc_html_text(oc_row_type(r, l->row), f);
         fputs("</b> <span class=\"row\" data-row=\"", f);
-        oc_html_text(l->label, f);
+        oc_html_text(l->row->name, f);
         fputs("\">", f);
-        oc_html_text(l->label, f);
+        oc_html_text(l->row->name, f);
         fprintf(f, "</span>: %s", oc_format_time_ns(l->time_ns, time, sizeof(time)));
         if (!isnan(l->gap_ns))
             fprintf(f, ", %s above its roofline time", oc_format_time_ns(l->gap_ns, time, sizeof(time)));
@@ -262,8 +263,8 @@ static void shown_rows(struct oc_html *h, struct oc_report *r)
 {
     bool time = r->has_time;
     const struct oc_html_column column[] = {
-        {.field = "operator", .title = "Operator", .kind = OC_HTML_CODE},
-        {.field = "type", .title = "Type", .kind = OC_HTML_CODE, .unlike = "operator"},
+        {.field = "name", .title = "Operator", .kind = OC_HTML_CODE},
+        {.field = "type", .title = "Type", .kind = OC_HTML_CODE, .unlike = "name"},
         {.field = "count", .title = "Operators", .kind = OC_HTML_COUNT},
         {.field = "time_ns", .title = "Time", .kind = OC_HTML_NS, .bar = true},
         {.field = "time_fraction", .title = "Share", .kind = OC_HTML_PERCENT},
@@ -273,7 +274,7 @@ static void shown_rows(struct oc_html *h, struct oc_report *r)
         {.field = "roofline_ns", .title = "Roofline", .kind = OC_HTML_NS},
         {.field = "wasted_ns", .title = "Gap", .kind = OC_HTML_NS},
         {.field = "bound_by", .title = "Bound by"},
-        {.field = "name", .title = "Name in the profile", .kind = OC_HTML_CODE, .unlike = "operator"},
+        {.field = "runtime_name", .title = "Name in the profile", .kind = OC_HTML_CODE},
     };
     const struct oc_column *all[OC_MAX_COLUMNS];
     size_t n = oc_columns_for(r, OC_COL_CSV, all);
@@ -281,7 +282,6 @@ static void shown_rows(struct oc_html *h, struct oc_report *r)
     struct oc_line line = {.r = r, .arena = &h->arena};
     while (oc_line_next(&line)) {
         oc_fields_begin(&o);
-        oc_field_text(&o, "operator", oc_row_label(r, line.row));
         for (size_t i = 0; i < n; i++)
             column_field(&o, all[i], &line);
         oc_fields_end(&o);

@@ -6,6 +6,7 @@
 #include "onnxcost/report.h"
 #include "report/columns.h"
 #include "report/headline.h"
+#include "report/names.h"
 #include "report/report.h"
 #include "write/report_write.h"
 #include "write/tables/json_keys.h"
@@ -251,9 +252,10 @@ static void json_node(struct oc_json_out *w, struct oc_report *r, uint32_t i, co
     const struct oc_model *m = r->in->model;
     const struct oc_node *n = &m->node[i];
     const struct oc_node_cost *k = &r->in->analysis->cost[i];
+    char label[512];
     oc_jw_begin_object(w);
     oc_key_u64(w, "index", i);
-    oc_key_text(w, "name", n->name && *n->name ? n->name : NULL);
+    oc_key_text(w, "name", oc_node_label(m, n, label, sizeof(label)));
     oc_key_text(w, "op_type", n->op_type);
     oc_key_text(w, "domain", n->domain);
     oc_key_text(w, "scope", m->graph[n->graph].scope);
@@ -408,7 +410,7 @@ static void json_verdict(struct oc_json_out *w, struct oc_report *r)
     oc_key_array(w, "largest");
     for (uint32_t i = 0; i < v.n_largest; i++) {
         oc_jw_begin_object(w);
-        oc_key_text(w, "name", v.largest[i].label);
+        oc_key_text(w, "name", v.largest[i].row->name);
         oc_key_text(w, "op_type", oc_row_type(r, v.largest[i].row));
         oc_key_time(w, "time_ns", v.largest[i].time_ns);
         oc_key_time(w, "above_roofline_ns", v.largest[i].gap_ns);
@@ -481,7 +483,7 @@ void oc_out_json(struct oc_report *r, FILE *f)
     }
     if (r->o->n_why) {
         oc_jw_key(&w, "receipts");
-        oc_receipts_json(r->in, r->why, r->o->n_why, &r->arena, &w);
+        oc_receipts_json(r->in, r->why, r->n_why, &r->arena, &w);
     }
     if (r->advice) {
         oc_jw_key(&w, "advice");

@@ -9,7 +9,7 @@
 #include "join/record_cost.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
-#include "report/columns.h"
+#include "report/names.h"
 #include "report/report.h"
 #include "write/tables/json_keys.h"
 
@@ -359,7 +359,7 @@ void oc_json_rows(struct oc_json_out *w, struct oc_report *r)
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
         oc_jw_begin_object(w);
-        oc_key_text(w, "name", oc_row_label(r, row));
+        oc_key_text(w, "name", row->name);
         oc_key_text(w, "op_type", row->remainder ? NULL : oc_row_type(r, row));
         oc_key_bool(w, "remainder", row->remainder);
         oc_key_time(w, "time_ns", oc_ns_of(row->time_s));
@@ -369,7 +369,7 @@ void oc_json_rows(struct oc_json_out *w, struct oc_report *r)
             row_remainder(w, r, row);
         else
             row_record(w, r, row);
-        if (j && r->o->n_explain_match && !row->remainder)
+        if (j && r->o->n_explain_match && !row->remainder && r->explained[row->record])
             oc_key_text(w, "explanation", oc_join_explain(&x, row->record));
         oc_jw_end_object(w);
     }

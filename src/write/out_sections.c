@@ -76,8 +76,7 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
         OC_ROW(&t, oc_printf(a, "%*s", LABEL, ""),
                isnan(e->time_ns) ? "" : oc_time_text(a, e->time_ns, "unknown"),
                isnan(e->bytes) ? "" : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-               advice_shortened(e->label ? e->label : e->name, name, a), advice_shortened(e->type, TYPE, a),
-               e->text);
+               advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a), e->text);
     }
     oc_table_print(&t, out);
     if (f->n_proof > SHOWN)
@@ -174,7 +173,7 @@ static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *aren
         oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : oc_time_text(arena, e->time_ns, "unknown"));
         oc_md_code(b, e->type);
         oc_buf_str(b, " | ");
-        oc_md_code(b, e->label ? e->label : e->name);
+        oc_md_code(b, e->name);
         oc_buf_str(b, " | ");
         oc_md_text(b, e->text);
         oc_buf_str(b, " |\n");
@@ -470,15 +469,11 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
             "now: roofline time and launches; caches of unknown bandwidth at that of the next level");
     for (size_t i = 0; i < x->n_step; i++)
         print_note(&x->step[i], a, f);
-    double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
     if (!isnan(x->bound_s))
         fprintf(f, "%-11s %s on %s\n", "at least", oc_seconds_text(a, x->bound_s, "unknown"),
                 oc_device_info(x->device)->name);
-    if (x->beside_s > 0 && !x->unknown)
-        fprintf(f, "%-11s %s instead of %s, if the %s outside operators stays\n", "latency",
-                oc_seconds_text(a, then_s + x->beside_s, "unknown"),
-                oc_seconds_text(a, x->now_s + x->beside_s, "unknown"),
-                oc_seconds_text(a, x->beside_s, "unknown"));
+    if (x->rest_s > 0)
+        fprintf(f, "%-11s %s outside operators stays\n", "assumed", oc_seconds_text(a, x->rest_s, "unknown"));
 }
 
 /* ---- what-if: JSON ---------------------------------------------------------------------------------- */
@@ -511,7 +506,7 @@ void oc_what_if_json(const struct oc_what_if *x, struct oc_json_out *w)
     oc_key_u64(w, "rows_left_out", x->left_out);
     oc_key_double(w, "now_ns", oc_ns_of(x->now_s));
     oc_key_double(w, "then_ns", x->unknown ? NAN : oc_ns_of(then_s));
-    oc_key_double(w, "beside_ns", oc_ns_of(x->beside_s));
+    oc_key_double(w, "rest_ns", oc_ns_of(x->rest_s));
     oc_key_double(w, "bound_time_ns", oc_ns_of(x->bound_s));
     oc_key_array(w, "steps");
     for (size_t i = 0; i < x->n_step; i++)

@@ -71,8 +71,7 @@ static void compact_table(struct oc_report *r, FILE *f)
     struct oc_line l = {.r = r, .arena = &r->arena};
     while (oc_line_next(&l)) {
         for (size_t c = 0; c < n; c++)
-            cell[c] =
-                strcmp(column[c]->key, "name") == 0 ? oc_row_label(r, l.row) : oc_field_human(column[c], &l);
+            cell[c] = oc_field_human(column[c], &l);
         oc_table_row(&t, cell);
     }
     oc_table_print(&t, f);

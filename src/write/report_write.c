@@ -16,7 +16,7 @@
 
 /* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
  * raised when the meaning of a column changes. */
-#define CSV_VERSION "1"
+#define CSV_VERSION "2" /* 2: name is the name that tables print; runtime_name is that of the runtime */
 
 static void report_write_put(struct oc_buf *b, FILE *f)
 {
@@ -137,18 +137,14 @@ static int report_write_choose_rows(struct oc_report *r, const struct oc_format 
 {
     struct oc_select s;
     bool in_order = format->whole && !r->o->has_top, screen = is_screen(r, format);
-    const char *order = r->has_time                          ? "time"
-                        : r->has_share                       ? "share"
-                        : screen && oc_screen_by_roofline(r) ? "roofline"
-                                                             : "computation";
+    const char *order = screen && oc_screen_by_roofline(r) ? "roofline" : oc_table_order(&r->all);
     int rc = oc_select_init(&s, r->o, r,
                             format->whole ? 0
                             : screen      ? SCREEN_TOP
                                           : TOP,
                             in_order ? NULL : order, err);
     if (!rc)
-        rc = few ? oc_few_rows_choose(r, &s, err) : choose_from_all(r, format, &s, err);
-    oc_select_free(&s);
+        rc = few ? (oc_few_rows_choose(r, &s), 0) : choose_from_all(r, format, &s, err);
     if (r->o->outcome)
         r->o->outcome->unordered = r->groups.row ? r->groups.n_unordered : r->shown.n_unordered;
     return rc;
@@ -161,6 +157,58 @@ static bool is_megengine_report(const struct oc_report_in *in, const struct oc_r
     return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) && !o->advise &&
            format->write == oc_out_term && !strcmp(in->profile->format, "megengine") && in->profile->native &&
            (!o->style || strcmp(o->style, "compact"));
+}
+
+/* The texts of --why and --explain-match, which replace the table. */
+static bool explains_only(const struct oc_report *r, const struct oc_format *format)
+{
+    return (r->o->n_why || r->o->n_explain_match) && format->write == oc_out_term;
+}
+
+static int find_explained(struct oc_report *r, const struct oc_format *format, struct oc_err *err)
+{
+    if (oc_receipt_nodes(r, err) || oc_match_select(r, err))
+        return -1;
+    if (r->o->n_why && !r->n_why && format->write != oc_out_term)
+        return oc_fail(err, OC_EARG, "--why '%.80s': '%.80s' covers no node of the model", r->o->why[0],
+                       r->unattributed[0]->name);
+    return 0;
+}
+
+static int report_write_all(struct oc_report *r, const struct oc_format *format, FILE *f, struct oc_err *err)
+{
+    const struct oc_report_opts *opts = r->o;
+    bool few = format->few && oc_few_rows_do(r) && !opts->n_why &&
+               !(is_screen(r, format) && r->in->model->n_node <= OC_SCREEN_MOST_SIGNATURES);
+    if (!few)
+        oc_report_rows(r);
+    oc_report_roofs(r);
+    if (find_explained(r, format, err))
+        return -1;
+    if (explains_only(r, format)) {
+        if (opts->n_explain_match)
+            oc_out_match(r, f);
+        else
+            oc_receipts_text(r, f);
+        return 0;
+    }
+    int rc = oc_what_if_make(r, err);
+    oc_limit_columns(r);
+    oc_report_count_runs(r);
+    r->shown.arena = &r->arena;
+    if (!rc)
+        rc = report_write_choose_rows(r, format, few, err);
+    if (!rc) {
+        oc_report_finish(r);
+        r->advice = opts->advise || format->write == oc_out_html ? oc_advice_make(r) : NULL;
+        if (format->write_file)
+            rc = format->write_file(r, f, err);
+        else
+            format->write(r, f);
+        if (r->advice && format->write == oc_out_term)
+            oc_advice_text(r->advice, opts, &r->arena, f);
+    }
+    return rc;
 }
 
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *given, FILE *f,
@@ -194,45 +242,10 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
                        opts->format);
     if (format->single && (oc_report_grouped(opts) || oc_what_if_asked(opts)))
         return oc_fail(err, OC_EARG, "format %s has single operators: no groups, no --what-if", opts->format);
-    if (opts->n_explain_match && format->write == oc_out_term) {
-        struct oc_arena a = {0};
-        int rc = oc_out_match(in->join, opts, &a, f, err);
-        oc_arena_free(&a);
-        return rc;
-    }
     if (is_megengine_report(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
     struct oc_report r = {.in = in, .o = opts};
-    if (oc_receipt_nodes(in, opts, &r.arena, &r.why, err)) {
-        oc_arena_free(&r.arena);
-        return -1;
-    }
-    if (opts->n_why && format->write == oc_out_term) {
-        oc_receipts_text(in, r.why, opts->n_why, &r.arena, f);
-        oc_arena_free(&r.arena);
-        return 0;
-    }
-    bool few = format->few && oc_few_rows_do(&r) &&
-               !(is_screen(&r, format) && in->model->n_node <= OC_SCREEN_MOST_SIGNATURES);
-    if (!few)
-        oc_report_rows(&r);
-    oc_report_roofs(&r);
-    int rc = oc_what_if_make(&r, err);
-    oc_limit_columns(&r);
-    oc_report_count_runs(&r);
-    r.shown.arena = &r.arena;
-    if (!rc)
-        rc = report_write_choose_rows(&r, format, few, err);
-    if (!rc) {
-        oc_report_finish(&r);
-        r.advice = opts->advise || format->write == oc_out_html ? oc_advice_make(&r) : NULL;
-        if (format->write_file)
-            rc = format->write_file(&r, f, err);
-        else
-            format->write(&r, f);
-        if (r.advice && format->write == oc_out_term)
-            oc_advice_text(r.advice, opts, &r.arena, f);
-    }
+    int rc = report_write_all(&r, format, f, err);
     oc_arena_free(&r.arena);
     return rc;
 }

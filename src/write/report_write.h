@@ -58,8 +58,9 @@ void oc_advice_markdown(const struct oc_advice *a, struct oc_arena *arena, struc
 /* The report of --explain-match: for each record of a profile, or the named ones, the rule that matched it to
  * nodes, or the rejected candidates. */
 
-int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
-                 struct oc_err *err);
+/* Sets r->explained. Errors: as oc_names_find. */
+int oc_match_select(struct oc_report *r, struct oc_err *err);
+void oc_out_match(struct oc_report *r, FILE *f);
 
 /* Private to the writers of JSON: limits of the hardware. Only reports with hardware have these members. */
 

@@ -11,6 +11,7 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/columns.h"
+#include "report/names.h"
 #include "report/report.h"
 #include "write/tables/table.h"
 
@@ -176,7 +177,7 @@ static const char *get_group(const struct screen *s, const struct oc_row *row)
 
 static const char *get_name(const struct screen *s, const struct oc_row *row)
 {
-    return s->groups ? get_group(s, row) : oc_row_label(s->r, row);
+    return s->groups ? get_group(s, row) : row->name;
 }
 
 static const char *get_type(const struct screen *s, const struct oc_row *row)

@@ -387,6 +387,12 @@ test("the search accepts texts and regular expressions", async () => {
   check((await hashOf(page)).includes("re=1"), "the URL does not contain the search");
   await page.fill("#search", "layer[");
   await page.waitForFunction(() => document.querySelector("#search").getAttribute("aria-invalid") === "true");
+  await page.click('button[aria-label="Regular expression"]');
+  await page.fill("#search", "#3");
+  await page.waitForFunction(() => document.querySelectorAll("#operators tbody tr[data-at]").length === 1);
+  check(/^1 of 58 rows/.test(await countText(page)), "a number selects its row: " + await countText(page));
+  await page.fill("#search", "/layer1/layer1.0/conv1/Conx");
+  await page.waitForFunction(() => /No row matches .*nearest: .*layer1.0.conv1/.test(document.querySelector("#filter").textContent));
   await page.click("#operators button:text-is('Clear')");
   check(/^58 rows/.test(await countText(page)), "not cleared: " + await countText(page));
   await close(page);

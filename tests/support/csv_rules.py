@@ -44,7 +44,7 @@ def check(path, report):
     bad = [f"{name}={row[i]!r}" for row in rows for i, name in enumerate(head)
            if name not in TEXTS and row[i] and not is_number(row[i])]
     report_check(", ".join(bad[:3]), "cells are a number, or empty if unknown")
-    report_check(None if head[-1] == "csv_version" and all(row[-1] == "1" for row in rows) else head[-1], "the last column is csv_version 1")
+    report_check(None if head[-1] == "csv_version" and all(row[-1] == "2" for row in rows) else head[-1], "the last column is csv_version 2")
 
     names = {node["name"] for node in report["nodes"]}
     column = head.index("name")

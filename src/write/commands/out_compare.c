@@ -30,18 +30,6 @@ enum { MAX_PAGE_SOURCES = 10 };
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-/* The node that names a set: the first one with the most work. */
-static uint32_t compare_main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
-{
-    uint32_t best = r->node[0];
-    for (uint32_t i = 1; i < r->n_node; i++) {
-        const struct oc_node_cost *c = &a->cost[r->node[i]], *b = &a->cost[best];
-        if (c->quality != OC_UNKNOWN && (b->quality == OC_UNKNOWN || c->flops + c->ops > b->flops + b->ops))
-            best = r->node[i];
-    }
-    return best;
-}
-
 static void compare_set_roof(struct comparing *x, const struct oc_analysis *a, struct oc_row *row,
                              const struct oc_join_rec *r)
 {
@@ -92,11 +80,9 @@ static double compare_time_of(const struct comparing *x, const struct oc_compare
 static void make_row(struct comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
 {
     const struct oc_compare_row *r = &x->c.row[i];
-    uint32_t node = compare_main_node(a, &r->cost);
-    char label[512];
     *row = oc_row_blank();
-    row->name = oc_strdup(&x->arena, oc_node_label(x->model, &x->model->node[node], label, sizeof(label)));
-    row->type = x->model->node[node].op_type;
+    row->name = oc_nodes_name(x->model, a, &r->cost, &x->arena);
+    row->type = x->model->node[oc_row_main_node(a, &r->cost)].op_type;
     row->record = i;
     row->id_number = r->cost.node[0];
     row->count = r->cost.n_node;
@@ -644,7 +630,6 @@ static int compare_choose_rows(struct comparing *x, const struct oc_rows *all, s
     int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
     if (rc == 0)
         rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
-    oc_select_free(&s);
     return rc;
 }
 

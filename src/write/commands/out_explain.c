@@ -9,29 +9,30 @@
 #include "base/unicode.h"
 #include "base/units.h"
 #include "join/join.h"
+#include "onnxcost.h"
 #include "onnxcost/report.h"
+#include "report/select.h"
 #include "write/tables/json_keys.h"
 #include "write/tables/table.h"
 
 enum { MAX_NODES = 12 };
 
-static bool is_selected(const struct oc_report_opts *o, const char *name)
-{
-    for (size_t i = 0; i < o->n_explain_match; i++)
-        if (!o->explain_match[i][0] || strcmp(o->explain_match[i], name) == 0)
-            return true;
-    return false;
-}
-
-static void print_record(struct oc_explainer *x, uint32_t i, FILE *f)
+/* row: NULL: the record has none */
+static void print_record(struct oc_explainer *x, uint32_t i, const struct oc_row *row, FILE *f)
 {
     const struct oc_join *j = x->j;
     const struct oc_prof_rec *p = &j->profile->rec[i];
     const struct oc_join_rec *r = &j->rec[i];
     double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
     char buf[64], label[256];
-    oc_print_line(f, "%s  (%s%s%s)", *p->name ? p->name : "(unnamed)", p->op_type, *p->op_type ? ", " : "",
+    oc_print_line(f, "%s  (%s%s%s)",
+                  row        ? row->name
+                  : *p->name ? p->name
+                             : "(unnamed)",
+                  p->op_type, *p->op_type ? ", " : "",
                   isnan(ns) ? "unknown time" : oc_format_time_ns(ns, buf, sizeof(buf)));
+    if (row && row->runtime_name)
+        oc_print_line(f, "  runtime %s", row->runtime_name);
     if (r->n_node) {
         struct oc_buf nodes = {0};
         fprintf(f, "  rule    %s, confidence %.2f\n", r->rule, r->confidence);
@@ -48,21 +49,75 @@ static void print_record(struct oc_explainer *x, uint32_t i, FILE *f)
     oc_print_line(f, "  why     %s", oc_join_explain(x, i));
 }
 
-int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
-                 struct oc_err *err)
+/* Records without a row, which no table prints: of buckets, parts of rows. */
+static struct oc_row *rows_of_records(struct oc_report *r, uint32_t *n)
 {
+    const struct oc_profile *p = r->in->profile;
+    bool *has_row = OC_NEW_ARRAY(&r->arena, p->n_rec, bool);
+    struct oc_row *row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
+    *n = 0;
+    for (uint32_t i = 0; i < OC_ALL_ROWS(r); i++)
+        if (r->all.row[i].record != OC_NONE)
+            has_row[r->all.row[i].record] = true;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        if (has_row[i])
+            continue;
+        row[*n] = oc_row_blank();
+        row[*n].record = i;
+        row[*n].type = p->rec[i].bucket ? p->rec[i].bucket : p->rec[i].op_type;
+        row[*n].name = *p->rec[i].name ? p->rec[i].name : row[*n].type;
+        (*n)++;
+    }
+    return row;
+}
+
+int oc_match_select(struct oc_report *r, struct oc_err *err)
+{
+    const struct oc_report_opts *o = r->o;
+    uint32_t n;
+    if (!o->n_explain_match)
+        return 0;
+    const struct oc_row *other = rows_of_records(r, &n);
+    uint32_t n_row = OC_ALL_ROWS(r);
+    bool *hit = OC_NEW_ARRAY(&r->arena, (size_t)n_row + n, bool);
+    for (size_t i = 0; i < o->n_explain_match; i++)
+        if (!o->explain_match[i][0])
+            memset(hit, true, n_row + n);
+        else if (oc_report_find(r, OC_NAME_LITERAL, "--explain-match", o->explain_match[i], other, n, hit,
+                                err))
+            return -1;
+    r->explained = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, bool);
+    for (uint32_t i = 0; i < n_row + n; i++) {
+        const struct oc_row *row = i < n_row ? &r->all.row[i] : &other[i - n_row];
+        if (row->record != OC_NONE)
+            r->explained[row->record] |= hit[i];
+        else if (hit[i])
+            r->explained_rest = row;
+    }
+    return 0;
+}
+
+void oc_out_match(struct oc_report *r, FILE *f)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_row **row = OC_NEW_ARRAY(&r->arena, j->profile->n_rec, const struct oc_row *);
     uint32_t n = 0;
     struct oc_explainer x;
-    oc_explainer_init(&x, j, a);
+    for (uint32_t i = 0; i < OC_ALL_ROWS(r); i++)
+        if (r->all.row[i].record != OC_NONE)
+            row[r->all.row[i].record] = &r->all.row[i];
+    if (r->explained_rest) {
+        oc_print_line(f, "%s  (no record)", r->explained_rest->name);
+        oc_print_line(f, "  why     time of a run in which no operator runs");
+    }
+    oc_explainer_init(&x, j, &r->arena);
     for (uint32_t i = 0; i < j->profile->n_rec; i++) {
-        if (!is_selected(o, j->profile->rec[i].name))
+        if (!r->explained[i])
             continue;
-        print_record(&x, i, f);
+        print_record(&x, i, row[i], f);
         n++;
     }
     oc_explainer_free(&x);
-    for (size_t i = 0; i < o->n_explain_match && !n; i++)
-        return oc_fail(err, OC_ENOTFOUND, "the profile has no record '%.80s'", o->explain_match[i]);
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (all_ns > 0)
         fprintf(f,
@@ -70,7 +125,6 @@ int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct
                 "unattributed (%u record%s)\n",
                 n, oc_plural(n), 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns,
                 100 * j->unmatched_ns / all_ns, j->n_unmatched, oc_plural(j->n_unmatched));
-    return 0;
 }
 
 /* ---- out explain ------------------------------------------------------------------------------------ */

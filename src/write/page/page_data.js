@@ -75,7 +75,7 @@ for (const [name, key] of Object.entries({
   intensity: "flop_per_byte", bound: "bound_by", params: "params", inputs: "inputs", outputs: "outputs", macs: "macs",
   efficiency: "roofline_efficiency", nodes: "nodes", rule: "matched_by", calls: "calls", above: "above_roofline",
   rate: "flop_per_s", bandwidth: "bytes_per_s", scope: "scope", provider: "provider", module: "module", source: "source_line",
-  share: "time_fraction",
+  share: "time_fraction", runtime: "runtime_name",
 })) C[name] = column(key);
 const num = (c, i) => c ? c.numbers[i] : NaN;
 const txt = (c, i) => c ? c.at(i) : null;
@@ -114,8 +114,8 @@ function nodeName(node) {
   return row < 0 ? "node " + node : rowName(row);
 }
 let rowByName = null;
-/* Finds a row by its name, by the name or number of a node that it covers, or by its own number (@). */
-function findRow(text) {
+/* The row of that name, or that covers the node of that name; -1: none. */
+function nodeRow(text) {
   if (!rowByName) {
     rowByName = new Map();
     for (let i = N - 1; i >= 0; i--) rowByName.set(rowName(i), i);
@@ -124,7 +124,11 @@ function findRow(text) {
       if (!rowByName.has(name)) rowByName.set(name, i);
     }
   }
-  if (rowByName.has(text)) return rowByName.get(text);
+  return rowByName.get(text) ?? -1;
+}
+/* Finds a row by its name, by the name or number of a node that it covers, or by its own number (@). */
+function findRow(text) {
+  if (nodeRow(text) >= 0) return nodeRow(text);
   const row = /^@(\d+)$/.exec(text), m = /^#?(\d+)$/.exec(text);
   if (row) return Number(row[1]) >= 1 && Number(row[1]) <= N ? Number(row[1]) - 1 : -1;
   return m ? (ROW_NODES ? rowOfNode(Number(m[1])) : Number(m[1]) < N ? Number(m[1]) : -1) : -1;
@@ -220,21 +224,41 @@ const NO_BOUND = "no bound known";
 const boundOf = i => txt(C.bound, i) || NO_BOUND;
 /* matchingRows: without the filter for the module. filterNo counts the changes. */
 let shownRows = allRows, matchingRows = allRows, shownMask = null, filterNo = 0, searchError = null, haystack = null;
+/* Rows that a text names: by their number (#), the name that the table shows, or the name of a node that they cover; null: none. */
+function namedRows(text) {
+  const at = /^#(\d+)$/.exec(text);
+  if (at) return at[1] >= 1 && at[1] <= N ? [at[1] - 1] : null;
+  const same = allRows.filter(i => rowName(i) === text);
+  if (same.length) return same;
+  const row = nodeRow(text);
+  return row < 0 ? null : [row];
+}
+/* "No row matches ...": names that hold the longest beginning of the text. */
+function noMatch(text) {
+  let near = [];
+  for (let n = text.length - 1; n > 1 && !near.length; n--) near = allRows.filter(i => haystack[i].includes(text.slice(0, n).toLowerCase()));
+  return "No row matches " + text + (near.length ? "; nearest: " + [...new Set(near.map(rowName))].slice(0, 3).join(", ") : "");
+}
 function filterRows() {
   searchError = null;
   let test = null;
   if (S.q) {
     if (!haystack) haystack = Array.from({ length: N }, (_, i) => {
       const covered = txt(C.nodes, i);
-      return (rowName(i) + "\n" + rowType(i) + (covered ? "\n" + covered : "")).toLowerCase();
+      return [rowName(i), rowType(i), covered, txt(C.runtime, i)].filter(Boolean).join("\n").toLowerCase();
     });
-    if (S.re) {
+    const named = namedRows(S.q);
+    if (named) {
+      const set = new Set(named);
+      test = i => set.has(i);
+    } else if (S.re) {
       try { const re = new RegExp(S.q, "im"); test = i => re.test(haystack[i]); }
       catch (e) { searchError = e.message.replace(/^Invalid regular expression: /, ""); }
     } else {
       const q = S.q.toLowerCase();
       test = i => haystack[i].includes(q);
     }
+    if (test && !allRows.some(test)) searchError = noMatch(S.q);
   }
   const chosen = S.types.length ? new Set(S.types) : null;
   const bounds = S.bounds.length && C.bound ? new Set(S.bounds) : null;

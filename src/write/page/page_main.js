@@ -29,7 +29,7 @@ function filterBar() {
 /* Rows that are named above the cards become links. */
 function verdictLinks() {
   for (const place of document.querySelectorAll("#verdict .row")) {
-    const row = findRow(place.dataset.row.replace(/ \+\d+$/, ""));
+    const row = findRow(place.dataset.row);
     if (row >= 0) place.replaceChildren(el("a", { href: "#", onclick: e => { e.preventDefault(); openRow(row); } }, place.textContent));
   }
 }

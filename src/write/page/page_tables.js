@@ -191,7 +191,7 @@ function tablesSection() {
   if (D.grouped) tabs.length = 1;
   if (kernels.length) tabs.push(["kernels", "Kernels"]);
   if (!tabs.some(t => t[0] === S.tab)) S.tab = "ops";
-  const search = el("input", { type: "search", placeholder: "search name, type", "aria-label": "Search name and type", value: S.q, id: "search" });
+  const search = el("input", { type: "search", placeholder: "search name, type, #3", "aria-label": "Search name and type", value: S.q, id: "search" });
   const regex = el("button", { type: "button", "aria-pressed": S.re, title: "Search with a regular expression", onclick: () => change(["q"], { re: !S.re }) }, ".*");
   regex.setAttribute("aria-label", "Regular expression");
   let timer = null;

@@ -31,7 +31,7 @@ const allEvents = () => theEvents || (theEvents = eventList());
 /* Finds the row of an event: by its name, or by the name without the suffix of the runtime. */
 function rowFinder(E) {
   const byText = new Map(), cache = new Map();
-  for (let i = N - 1; i >= 0; i--) byText.set(rowName(i), i);
+  for (let i = N - 1; i >= 0; i--) byText.set(txt(C.runtime, i) || rowName(i), i);
   return i => {
     if (E.madeRow(i) >= 0) return E.madeRow(i);
     if (E.kindAt(i) !== "operator" && !E.nameAt(i).endsWith("_kernel_time")) return -1;

@@ -111,7 +111,7 @@ function whatIfSection() {
       cells: [cell(x.after_ns), cell(x.saved_ns), { text: known(x.speedup_in_all) ? ratio(x.speedup_in_all) + "×" : UNKNOWN }, { text: grouped(x.rows) }],
     });
     const notes = W.steps.map(x => [x.assumed, x.missing && "Unknown: " + x.missing + " is missing"].filter(Boolean).join(". ")).filter(Boolean);
-    if (W.beside_ns > 0) notes.push(time(W.beside_ns) + " per run are outside operators and stay unchanged");
+    if (W.rest_ns > 0) notes.push(time(W.rest_ns) + " per run are outside operators and stay unchanged");
     body.replaceChildren(barTable("What if", ["step", "", "time", "saved", "speedup", "rows"], rows, null, 60), el("p", { class: "note" }, [...new Set(notes)].join(". ") + (notes.length ? "." : "")));
   }
   themed.push(draw);

@@ -40,12 +40,15 @@ static void run_free(struct run *r)
     free(r->bytes);
 }
 
+/* By its label. */
 static uint32_t find_node(struct run *r, const char *name)
 {
-    uint32_t node;
-    if (oc_find_node(r->m, name, &node, &r->err))
-        fail_msg("%s", r->err.msg);
-    return node;
+    char label[64];
+    for (uint32_t i = 0; i < r->m->n_node; i++)
+        if (!strcmp(oc_node_label(r->m, &r->m->node[i], label, sizeof(label)), name))
+            return i;
+    fail_msg("no node %s", name);
+    return 0;
 }
 
 static const struct oc_formula_term *find_term(const struct oc_receipt *x, unsigned prim)
@@ -134,21 +137,6 @@ static void breakdown_names_the_sources_of_dimensions(void **state)
     const struct oc_analyze_opts s = {.shape = &shape, .n_shape = 1};
     r = run_with(conv_model(), &s);
     assert_string_equal(oc_dim_source(r.a, &r.arena, r.m->node[0].in[0], 0), "--shape");
-    run_free(&r);
-}
-
-static void nodes_are_found_by_name_label_or_index(void **state)
-{
-    struct run r = run_with(conv_model(), NULL);
-    uint32_t node;
-    (void)state;
-    assert_int_equal(find_node(&r, "Relu_3"), 3); /* unnamed */
-    assert_int_equal(find_node(&r, "Conv_0"), 0); /* by its type as well */
-    assert_int_equal(find_node(&r, "2"), 2);
-    assert_int_equal(oc_find_node(r.m, "con", &node, &r.err), -1);
-    assert_string_equal(r.err.msg, "no node is named 'con'; similar names: 'conv'");
-    assert_int_equal(oc_find_node(r.m, "4", &node, &r.err), -1);
-    assert_int_equal(oc_find_node(r.m, "", &node, &r.err), -1);
     run_free(&r);
 }
 
@@ -271,7 +259,6 @@ int main(void)
         cmocka_unit_test(breakdown_contains_the_formula_with_numbers),
         cmocka_unit_test(breakdown_contains_the_bytes_of_each_tensor),
         cmocka_unit_test(breakdown_names_the_sources_of_dimensions),
-        cmocka_unit_test(nodes_are_found_by_name_label_or_index),
         cmocka_unit_test(breakdowns_of_all_zoo_models_equal_the_analysis),
         cmocka_unit_test(breakdowns_of_sample_models_equal_the_analysis),
         cmocka_unit_test(breakdown_of_stored_weights_in_loops),

@@ -66,7 +66,18 @@ static void expect(void **state, struct oc_report_opts o, enum oc_time_of time, 
         strcat(got, out.row[i].name ? out.row[i].name : out.row[i].type);
     }
     assert_string_equal(got, names);
-    oc_select_free(&s);
+}
+
+static void expect_error(void **state, struct oc_report_opts o, const char *message)
+{
+    struct fixture *f = *state;
+    struct oc_select s;
+    struct oc_err err = {0};
+    struct oc_rows out = {.arena = &f->arena};
+    assert_int_equal(oc_select_init(&s, &o, NULL, 0, NULL, &err), 0);
+    assert_int_equal(oc_select_rows(&s, &f->all, OC_TIME_NONE, &out, &err), -1);
+    assert_int_equal(err.code, OC_EARG);
+    assert_string_equal(err.msg, message);
 }
 
 #define O(...) ((struct oc_report_opts){__VA_ARGS__})
@@ -79,7 +90,67 @@ static void filters_select_rows(void **state)
     expect(state, O(.type = type, .n_type = 2), OC_TIME_NONE, "a1 a2 a3 c");
     expect(state, O(.name_pattern = name, .n_name_pattern = 2), OC_TIME_NONE, "b1 b2 a3");
     expect(state, O(.name_pattern = nothing, .n_name_pattern = 1), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
-    expect(state, O(.input_dtype = type, .n_input_dtype = 1), OC_TIME_NONE, "");
+    expect_error(state, O(.input_dtype = type, .n_input_dtype = 1),
+                 "unknown element type 'Conv' for --input-dtype; no input has a recorded type");
+}
+
+static void names_select_their_rows_or_fail(void **state)
+{
+    struct fixture *f = *state;
+    const char *text[1];
+    static const struct {
+        const char *text, *rows;
+    } good[] = {{"a1", "a1"}, {"a", "a1 a2 a3"}, {"#1", "c"}, {"#2", "a2"},
+                {"#6", "a3"}, {"Relu", "b1 b2"}, {"1", "x1"}};
+    f->row[3].name = "a10"; /* the beginning of a name is another name */
+    text[0] = "a1";
+    expect(state, O(.name_pattern = text, .n_name_pattern = 1), OC_TIME_NONE, "a1");
+    text[0] = "a1.*";
+    expect(state, O(.name_pattern = text, .n_name_pattern = 1), OC_TIME_NONE, "a1 a10");
+    f->row[3].name = "b2";
+    f->row[4].source_type = "Conv"; /* the printed type is that of the others */
+    text[0] = "Conv";
+    expect(state, O(.type = text, .n_type = 1), OC_TIME_NONE, "a1 a2 c");
+    f->row[4].source_type = "Plus";
+    text[0] = "Plus";
+    expect(state, O(.type = text, .n_type = 1), OC_TIME_NONE, "a3");
+    text[0] = "Re"; /* part of one type */
+    expect(state, O(.type = text, .n_type = 1), OC_TIME_NONE, "b1 b2");
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        f->row[0].name = i == 6 ? "x1" : "a1"; /* then "1" is part of two names */
+        f->row[1].name = i == 6 ? "b" : "b1";
+        text[0] = good[i].text;
+        expect(state, O(.name_pattern = text, .n_name_pattern = 1), OC_TIME_NONE, good[i].rows);
+    }
+}
+
+static void names_that_select_nothing_are_errors(void **state)
+{
+    struct fixture *f = *state;
+    const char *text[] = {"2"};
+    expect_error(state, O(.name_pattern = text, .n_name_pattern = 1),
+                 "--opr-name '2' is part of 2 names: 'a2', 'b2'; give one of them, or '.*2' for all");
+    text[0] = "#7";
+    expect_error(state, O(.name_pattern = text, .n_name_pattern = 1),
+                 "--opr-name '#7': the table has 6 rows");
+    text[0] = "b7";
+    expect_error(
+        state, O(.name_pattern = text, .n_name_pattern = 1),
+        "unknown operator 'b7' for --opr-name; did you mean 'b1' or 'b2'? Valid: a1, b1, a2, b2, a3, c, "
+        "-f csv lists the names");
+    text[0] = "conv";
+    expect_error(
+        state, O(.type = text, .n_type = 1),
+        "unknown operator type 'conv' for --type; did you mean 'Conv'? Valid: Conv, Relu, Add, the types of "
+        "this profile");
+    f->row[0].name = "a(1";
+    text[0] = "a(1"; /* a name that is not a valid expression */
+    expect(state, O(.name_pattern = text, .n_name_pattern = 1), OC_TIME_NONE, "a(1");
+    text[0] = "a(2";
+    expect_error(
+        state, O(.name_pattern = text, .n_name_pattern = 1),
+        "invalid pattern 'a(2': missing closing parenthesis (at character 3); a backslash before a character "
+        "such as ( makes it literal");
 }
 
 static void bounds_are_inclusive(void **state)
@@ -202,6 +273,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(filters_select_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_select_their_rows_or_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_that_select_nothing_are_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(bounds_are_inclusive, setup, teardown),
         cmocka_unit_test_setup_teardown(orders_and_top_select_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_are_aggregated_by_type, setup, teardown),

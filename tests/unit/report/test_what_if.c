@@ -253,7 +253,7 @@ static void rejects_invalid_steps(void **state)
     static const struct {
         const char *wish, *as, *fuse, *message;
     } bad[] = {
-        {"Conv=80%", NULL, NULL, "'Conv' is not a type, class or name"},
+        {"Conv=80%", NULL, NULL, "unknown operator 'Conv' for --what-if"},
         {"MatMul=0%", NULL, NULL, "KEY=80% (of the roofline)"},
         {"MatMul=101%", NULL, NULL, "KEY=80% (of the roofline)"},
         {"MatMul", NULL, NULL, "KEY=80% (of the roofline)"},
