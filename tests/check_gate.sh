@@ -181,11 +181,11 @@ expect 0 '' 'a baseline is saved' check resnet50.onnx --save-baseline base.xml -
     --hw "$top/models/profiles/machine.t1.xml"
 [ "$(grep -c '<value' base.xml)" -eq 10 ] && grep -q 'metric="macs" is="4089184256"' base.xml
 passed $? 'saved baseline has ten values' "$(cat base.xml)"
-expect 0 '10 of 10 limits passed' 'unchanged model passes its baseline' check resnet50.onnx --baseline base.xml \
+expect 0 '9 of 10 limits passed, 1 not decided by the recordings' 'unchanged model passes its baseline' check resnet50.onnx --baseline base.xml \
     -p "$profile.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 1 'latency: 73.717 ms exceeds the limit of 56.3294 ms' 'slower run fails' check resnet50.onnx --baseline base.xml \
+expect 1 'latency: 73.717 ms, baseline 51.2085 ms: no failure is shown: inconclusive: +44.0 %.*2 of 2 with fewer than 10 runs' 'a slower run of 4 shows nothing; the efficiency fails' check resnet50.onnx --baseline base.xml \
     -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 0 '10 of 10 limits passed' 'wider tolerance passes' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
+expect 0 '9 of 10 limits passed, 1 not decided' 'wider tolerance passes' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
     --tolerance efficiency=20% -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
 "$onnxcost" check resnet50.onnx --save-baseline counts.xml
 expect 0 '8 of 8 limits passed' 'baseline of counts only' check resnet50.onnx --baseline counts.xml
@@ -199,7 +199,7 @@ expect 2 "'macs' has no tolerance: write macs=5%" 'a metric without a tolerance'
 expect 0 '8 of 8' 'a tolerance for all metrics' check resnet50.onnx --baseline one.xml --tolerance 1%
 expect 0 '8 of 8' 'a tolerance for all metrics, another one for macs' check resnet50.onnx --baseline one.xml --tolerance 1%,macs=1
 expect 1 '1 failed' 'the tolerance of a metric overrides that for all' check resnet50.onnx --baseline one.xml --tolerance macs=0,1%
-expect 0 '10 of 10' 'several tolerances in one list' check resnet50.onnx --baseline base.xml --tolerance latency=50%,efficiency=20% \
+expect 0 '9 of 10 limits passed, 1 not decided' 'several tolerances in one list' check resnet50.onnx --baseline base.xml --tolerance latency=50%,efficiency=20% \
     -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
 expect 2 "unknown metric 'mac'.*alid: macs, flops, ops, .*efficiency" 'an unknown metric lists the valid ones' \
     check resnet50.onnx --baseline counts.xml --tolerance mac=2%
@@ -241,9 +241,9 @@ cp saved.xml again.xml
 "$onnxcost" check resnet50.onnx --save-baseline again.xml 2>/dev/null && cmp -s saved.xml again.xml
 passed $? 'baseline saved twice is the same file'
 expect 1 '10 of 12 limits passed, 2 inconclusive' 'limits of a saved baseline are checked' check resnet50.onnx --baseline saved.xml
-expect 1 '12 of 13 limits passed, 1 failed' 'limits of the command line are added' check resnet50.onnx \
+expect 1 '11 of 13 limits passed, 1 failed, 1 not decided' 'limits of the command line are added' check resnet50.onnx \
     --baseline saved.xml --tolerance latency=90% -p "$profile.disabled.t1.json.gz" --max-latency 60ms
-expect 0 '12 of 12' 'with a profile all limits are checked' check resnet50.onnx --baseline saved.xml -p "$profile.all.t1.json.gz"
+expect 0 '11 of 12 limits passed, 1 not decided' 'with a profile all limits are checked' check resnet50.onnx --baseline saved.xml -p "$profile.all.t1.json.gz"
 printf '<baseline version="1"/>' >bare.xml
 "$onnxcost" check resnet50.onnx --save-baseline bare.xml && "$onnxcost" check resnet50.onnx --baseline bare.xml >out 2>&1 &&
     grep -q '8 of 8' out
@@ -477,8 +477,7 @@ notice.*bytes.*
 notice.*parameters.*
 notice.*peak.*
 notice.*weights.*' diff resnet50.onnx resnet18.onnx
-annotations 'a slower run is a warning, a faster one a notice' 0 'warning.*latency.*51.* -> 73.*
-warning.*time.*' diff resnet50.onnx -p "$profile.all.t1.json.gz" -p "$profile.disabled.t1.json.gz"
+annotations 'a slower run is a warning only where the recordings show it' 0 'notice.*latency.*51.* -> 73.*inconclusive.*' diff resnet50.onnx -p "$profile.all.t1.json.gz" -p "$profile.disabled.t1.json.gz"
 annotations 'the same model twice has no annotation' 0 '' diff resnet18.onnx resnet18.onnx
 printf 'before\n' >kept.md
 GITHUB_STEP_SUMMARY=kept.md "$onnxcost" check resnet50.onnx --max-macs 9G --format github >/dev/null 2>&1

@@ -70,7 +70,7 @@ def check(title, case, joined):
             for n in [*nodes[-1:], *([r["runtime_name"]] if r["runtime_name"] else [])]:
                 if n not in by_name and key(rows_of(*case, "--opr-name", n)) != want:
                     bad["node or runtime's name"].append(f"{n} of {name}")
-    for kind in by_type:
+    for kind in filter(None, by_type):
         if key(rows_of(*case, "--type", kind)) != key(by_type[kind]):
             bad["--type"].append(kind)
     table = [r["name"] for r in rows_of(*case, "--top", "5")]

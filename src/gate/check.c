@@ -319,6 +319,8 @@ static void set_latency(struct oc_figures *f, const struct part *p, struct oc_fi
     }
     s->lo.v = s->hi.v = whole ? f->report.m.latency_ns : oc_ns_of(t.time_s);
     s->bounded = s->exact = true;
+    if (whole)
+        oc_recorded_of(prof, f->report.m.latency_ns, &s->recorded);
     s->from = oc_printf(&f->report.arena, "measured, %s of %u runs%s", oc_stat_name(prof->stat),
                         prof->runs_used, whole ? "" : ", sum of the operators");
     point_at(f, t.longest, s);
@@ -439,8 +441,30 @@ static struct oc_gate_number check_distance(struct oc_gate_number a, struct oc_g
 }
 
 /* A bound on one side of the limit decides; an interval that holds the limit is inconclusive. */
+static bool compares_recordings(const struct oc_limit_verdict *v)
+{
+    return v->limit->recorded.latency_ns > 0 && v->span.recorded.latency_ns > 0;
+}
+
+/* A latency against that of a baseline, which was recorded at another time: only what the two recordings show. */
+static void judge_recordings(struct oc_limit_verdict *v)
+{
+    static const uint8_t result[] = {OC_CHECK_FAILED, OC_CHECK_PASSED};
+    const struct oc_limit *l = v->limit;
+    oc_compare_recorded(&l->recorded, 1, &v->span.recorded, 1, OC_RECORDED_APART, &v->comparison);
+    int within = oc_compared_within(&v->comparison, l->at.v / l->base.v - 1);
+    v->result = within < 0 ? OC_CHECK_INCONCLUSIVE : result[within];
+    if (within == 0)
+        v->excess = check_distance(v->span.lo, l->at);
+}
+
 static void check_judge(struct oc_limit_verdict *v)
 {
+    if (compares_recordings(v)) {
+        judge_recordings(v);
+        return;
+    }
+
     enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
     const struct oc_figure_span *s = &v->span;
     struct oc_gate_number at = v->limit->at;
@@ -557,6 +581,10 @@ static const char *reason_of(struct oc_check *c, const struct oc_limit_verdict *
     if (v->result == OC_CHECK_PASSED)
         return oc_printf(a, "%s: %s is within %s%s", v->title, v->value, check_limit_text(a, v->limit),
                          v->span.at ? " at every size" : "");
+    if (compares_recordings(v))
+        return oc_printf(a, "%s: %s, baseline %s: no failure is shown: %s; %s", v->title, v->value,
+                         oc_gate_text(a, (enum oc_gate_metric)v->limit->metric, v->limit->base),
+                         oc_compared_text(&v->comparison, a), oc_compared_note(&v->comparison, a));
     return oc_printf(a, "%s: %s cannot be compared with %s: %s", v->title, v->value,
                      check_limit_text(a, v->limit), v->span.why ? v->span.why : "only a bound is known");
 }
@@ -626,7 +654,9 @@ static void check_fill(struct oc_check *c, const struct oc_limit *l, struct oc_l
     v->reason = reason_of(c, v);
     c->counts.limits++;
     c->counts.failed += v->result == OC_CHECK_FAILED;
-    c->counts.unclear += v->result == OC_CHECK_INCONCLUSIVE;
+    bool unclear = v->result == OC_CHECK_INCONCLUSIVE;
+    c->counts.unclear += unclear && !compares_recordings(v);
+    c->counts.undecided += unclear && compares_recordings(v);
 }
 
 /* ---- public ----------------------------------------------------------------------------------------- */

@@ -351,6 +351,16 @@ static void diff_set_times(struct oc_diff *d, unsigned s)
     d->total[OC_DIFF_ROOFLINE].v[s] = r->in->device ? roof_ns : NAN;
 }
 
+/* Traces do not say when they were recorded. */
+static void compare_latencies(struct oc_diff *d)
+{
+    struct oc_recorded side[2];
+    size_t n[2];
+    for (unsigned s = 0; s < 2; s++)
+        n[s] = d->in[s].profile && oc_recorded_of(d->in[s].profile, d->side[s].report.m.latency_ns, &side[s]);
+    oc_compare_recorded(&side[0], n[0], &side[1], n[1], OC_RECORDED_APART, &d->latency);
+}
+
 static void sum_counts(const struct oc_diff *d, unsigned m, struct oc_diff_total *t, wide all[2])
 {
     wide delta = 0;
@@ -466,6 +476,7 @@ int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, con
         set_model_totals(d, s);
         diff_set_times(d, s);
     }
+    compare_latencies(d);
     if (conserve(d, err)) {
         oc_diff_free(d);
         return -1;

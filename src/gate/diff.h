@@ -12,6 +12,7 @@
 #include "gate/limits.h"
 #include "onnxcost.h"
 #include "onnxcost/gate.h"
+#include "report/comparison.h"
 
 /* ---- align --------------------------------------------------------------------------------------- */
 
@@ -134,6 +135,7 @@ struct oc_diff {
     struct oc_diff_type *type; /* largest difference first */
     uint32_t n_type;
     struct oc_diff_total total[OC_DIFF_METRICS];
+    struct oc_comparison latency; /* of the two recordings; ratio NAN: a side has none */
     struct oc_diff_info info;
 };
 

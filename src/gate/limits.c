@@ -472,6 +472,21 @@ static const struct oc_xml_format budget_format = {
 
 /* ---- files of baselines -------------------------------------------------------------------------- */
 
+/* How a baseline's latency was recorded. Baselines of older versions do not say. */
+static int take_recorded(struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
+{
+    const char *spread = oc_xml_get(e, "spread"), *runs = oc_xml_get(e, "runs");
+    uint64_t n = 0;
+    struct oc_recorded *rec = &l->recorded;
+    *rec = (struct oc_recorded){.latency_ns = l->base.v, .spread = OC_ASSUMED_SPREAD};
+    if (spread && (!oc_parse_double(spread, strlen(spread), &rec->spread) || !(rec->spread >= 0)))
+        return oc_xml_fail(r->xml, "'%.40s' is not a spread (such as 0.02)", spread);
+    if (runs && (!oc_parse_u64(runs, strlen(runs), &n) || n > UINT32_MAX))
+        return oc_xml_fail(r->xml, "'%.40s' is not a number of runs", runs);
+    rec->runs = (uint32_t)n;
+    return 0;
+}
+
 static int start_value(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
@@ -496,6 +511,8 @@ static int start_value(void *user, const struct oc_xml_elem *e)
     t->text = oc_strdup(&r->b->arena, tolerance);
     l.tolerance = t;
     l.at = oc_tolerance_limit(m, l.base, t);
+    if (m == OC_GATE_LATENCY && take_recorded(r, e, &l))
+        return -1;
     return budget_add(r, e, &l);
 }
 
@@ -508,7 +525,7 @@ static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
                  .parent = E_BASELINE,
                  .label = "metric",
                  .required = "metric is",
-                 .optional = "tolerance from",
+                 .optional = "tolerance from spread runs",
                  .start = start_value},
     [E_BASELINE_LIMIT] = {.name = "limit",
                           .parent = E_BASELINE,

@@ -7,6 +7,7 @@
 #include "onnxcost/gate.h"
 #include "onnxcost/report.h"
 #include "report/report.h"
+#include "report/comparison.h"
 
 enum oc_gate_metric {
     OC_GATE_MACS,
@@ -84,6 +85,7 @@ struct oc_limit {
     uint32_t line;
     const struct oc_tolerance *tolerance; /* of a baseline, otherwise NULL; `base` is the baseline value */
     struct oc_gate_number base;
+    struct oc_recorded recorded; /* of a baseline's latency that was measured; latency_ns 0: none */
 };
 
 struct oc_budget {
@@ -116,11 +118,12 @@ struct oc_estimate;
 
 struct oc_figure_span {
     struct oc_gate_number lo, hi;
-    bool bounded;     /* hi is valid; otherwise there is no upper bound */
-    bool exact;       /* lo == hi */
-    const char *from; /* "measured", "estimated, 80 % interval" ...; NULL: counted */
-    const char *why;  /* reason if not exact; NULL */
-    uint32_t *node;   /* nodes to report: the largest one, or every violation; on the heap */
+    bool bounded;                /* hi is valid; otherwise there is no upper bound */
+    bool exact;                  /* lo == hi */
+    const char *from;            /* "measured", "estimated, 80 % interval" ...; NULL: counted */
+    struct oc_recorded recorded; /* of a measured latency; latency_ns 0: none */
+    const char *why;             /* reason if not exact; NULL */
+    uint32_t *node;              /* nodes to report: the largest one, or every violation; on the heap */
     uint32_t n_node, cap_node;
     uint32_t all_node; /* number of nodes: at most OC_FIGURE_NODES are listed */
     const char *at;    /* over ranges: the sizes with the largest figure; NULL */
@@ -161,10 +164,11 @@ struct oc_limit_verdict {
     const struct oc_limit *limit;
     struct oc_figure_span span;
     enum oc_check_result result;
-    struct oc_gate_number excess; /* OC_CHECK_FAILED: excess over the limit */
-    const char *title;            /* "macs of type Conv" */
-    const char *value, *bound;    /* of the value; "at most 4.1G" */
-    const char *reason;           /* one line, set for every result */
+    struct oc_gate_number excess;    /* OC_CHECK_FAILED: excess over the limit */
+    struct oc_comparison comparison; /* of a measured latency with the baseline's; n 0: none */
+    const char *title;               /* "macs of type Conv" */
+    const char *value, *bound;       /* of the value; "at most 4.1G" */
+    const char *reason;              /* one line, set for every result */
 };
 
 struct oc_check {

@@ -20,8 +20,12 @@
 
 #define MAX_BYTES (1u << 20)
 
+enum { IS, FROM, SPREAD, RUNS, N_ATTRIBUTES };
+static const char *const attribute_names[N_ATTRIBUTES] = {"is", "from", "spread", "runs"};
+
 struct figure_text {
-    const char *is, *from; /* is NULL: unknown, or not a metric of baselines; from may be NULL */
+    const char
+        *text[N_ATTRIBUTES]; /* IS NULL: unknown, or not a metric of baselines; NULL: no such attribute */
     bool written;
 };
 
@@ -54,9 +58,14 @@ static void find_figures(struct writer *w, const struct oc_report_in *in, const 
             continue;
         oc_figure(&figures, (enum oc_gate_metric)m, NULL, NULL, &s);
         if (s.bounded) {
-            w->figure[m].is =
+            const char **text = w->figure[m].text;
+            text[IS] =
                 baseline_number(&w->arena, (enum oc_gate_metric)m, oc_gate_info[m].least ? s.lo : s.hi);
-            w->figure[m].from = s.from ? oc_strdup(&w->arena, s.from) : NULL;
+            text[FROM] = s.from ? oc_strdup(&w->arena, s.from) : NULL;
+            if (s.recorded.latency_ns > 0) {
+                text[SPREAD] = oc_printf(&w->arena, "%.4f", s.recorded.spread);
+                text[RUNS] = oc_printf(&w->arena, "%u", s.recorded.runs);
+            }
         }
         free(s.node);
     }
@@ -67,16 +76,16 @@ static void baseline_write_value(struct writer *w, unsigned m)
 {
     oc_buf_str(&w->b, "  <value");
     oc_xml_attribute(&w->b, "metric", oc_gate_info[m].name);
-    oc_xml_attribute(&w->b, "is", w->figure[m].is);
-    if (w->figure[m].from)
-        oc_xml_attribute(&w->b, "from", w->figure[m].from);
+    for (unsigned k = 0; k < N_ATTRIBUTES; k++)
+        if (w->figure[m].text[k])
+            oc_xml_attribute(&w->b, attribute_names[k], w->figure[m].text[k]);
     oc_buf_str(&w->b, "/>\n");
 }
 
 static void write_missing_values(struct writer *w)
 {
     for (unsigned m = 0; m < OC_GATE_METRICS; m++)
-        if (w->figure[m].is && !w->figure[m].written)
+        if (w->figure[m].text[IS] && !w->figure[m].written)
             baseline_write_value(w, m);
 }
 
@@ -157,20 +166,20 @@ static const struct attribute *find_attribute(const struct tag *t, const char *n
     return NULL;
 }
 
-/* The tag with two of its attributes replaced; NULL: the attribute is unchanged. */
-static void write_tag(struct writer *w, const struct tag *t, const char *const name[2],
-                      const char *const value[2])
+/* The tag with n of its attributes replaced; value NULL: the attribute is unchanged. */
+static void write_tag(struct writer *w, const struct tag *t, const char *const *name,
+                      const char *const *value, unsigned n)
 {
     const char *from = t->start, *last = t->end - (t->end[-2] == '/' ? 2 : 1);
     for (size_t i = 0; i < t->n_attr; i++)
-        for (unsigned k = 0; k < 2; k++)
+        for (unsigned k = 0; k < n; k++)
             if (value[k] && is_named(t->attr[i].name, t->attr[i].name_n, name[k])) {
                 oc_buf_add(&w->b, from, (size_t)(t->attr[i].value - from));
                 oc_xml_text(&w->b, value[k]);
                 from = t->attr[i].value + t->attr[i].value_n;
             }
     oc_buf_add(&w->b, from, (size_t)(last - from));
-    for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; k < n; k++)
         if (value[k] && !find_attribute(t, name[k]))
             oc_xml_attribute(&w->b, name[k], value[k]);
     oc_buf_add(&w->b, last, (size_t)(t->end - last));
@@ -188,22 +197,21 @@ static void write_old_value(struct writer *w, const struct tag *t)
 {
     const struct attribute *a = find_attribute(t, "metric");
     enum oc_gate_metric m = a ? oc_gate_metric_of(a->value, a->value_n) : OC_GATE_METRICS;
-    if (m == OC_GATE_METRICS || !w->figure[m].is) {
+    if (m == OC_GATE_METRICS || !w->figure[m].text[IS]) {
         if (m != OC_GATE_METRICS)
             keep_value(w, oc_gate_info[m].name);
         oc_buf_add(&w->b, t->start, (size_t)(t->end - t->start));
         return;
     }
     w->figure[m].written = true;
-    write_tag(w, t, (const char *const[]){"is", "from"},
-              (const char *const[]){w->figure[m].is, w->figure[m].from});
+    write_tag(w, t, attribute_names, w->figure[m].text, N_ATTRIBUTES);
 }
 
 static void write_root(struct writer *w, const struct tag *t)
 {
     bool empty = t->end[-2] == '/';
     write_tag(w, t, (const char *const[]){"model", "tool"},
-              (const char *const[]){*w->model ? w->model : NULL, ONNXCOST_VERSION});
+              (const char *const[]){*w->model ? w->model : NULL, ONNXCOST_VERSION}, 2);
     if (!empty)
         return;
     w->b.n -= strlen("/>");

@@ -30,11 +30,13 @@ static const char *check_rule(struct oc_arena *a, const struct oc_limit *l)
 static const char *check_summary(struct oc_arena *a, const struct oc_check *c)
 {
     const struct oc_check_counts *n = &c->counts;
-    const char *text =
-        oc_printf(a, "%zu of %zu limits passed", n->limits - n->failed - n->unclear, n->limits);
+    const char *text = oc_printf(a, "%zu of %zu limits passed",
+                                 n->limits - n->failed - n->unclear - n->undecided, n->limits);
     if (n->failed)
         text = oc_printf(a, "%s, %zu failed", text, n->failed);
-    return n->unclear ? oc_printf(a, "%s, %zu inconclusive", text, n->unclear) : text;
+    if (n->unclear)
+        text = oc_printf(a, "%s, %zu inconclusive", text, n->unclear);
+    return n->undecided ? oc_printf(a, "%s, %zu not decided by the recordings", text, n->undecided) : text;
 }
 
 static const char *check_origin(struct oc_arena *a, const struct oc_limit *l)
@@ -178,6 +180,7 @@ static void check_write_json(const struct oc_check *c, FILE *f)
     oc_key_u64(&w, "failed", c->counts.failed);
     oc_key_u64(&w, "cannot_tell", c->counts.unclear); /* member name of version 1 */
     oc_key_u64(&w, "inconclusive", c->counts.unclear);
+    oc_key_u64(&w, "undecided", c->counts.undecided);
     oc_row_list_json(&OC_ROWS(c->n, c, verdict_fields), "checks", &w);
     oc_key_array(&w, "assumptions");
     for (uint32_t i = 0; i < c->in->analysis->n_assumption; i++)
@@ -244,9 +247,12 @@ static void check_github(const struct oc_check *c, FILE *f)
     oc_arena_free(&a);
 }
 
-/* Whether B exceeds A by more than the default tolerance of baselines: 0 for counts, 10 % for times. */
-static bool is_worse(const struct oc_diff_total *t)
+/* Whether B is shown to be slower, or exceeds A by more than the default tolerance of baselines. */
+static bool is_worse(const struct oc_diff *d, unsigned of)
 {
+    const struct oc_diff_total *t = &d->total[of];
+    if (of == OC_DIFF_LATENCY || (of == OC_DIFF_TIME && !isnan(d->latency.ratio)))
+        return d->latency.verdict == OC_COMPARED_SLOWER;
     enum oc_gate_metric m = t->is_time ? OC_GATE_LATENCY : OC_GATE_MACS;
     struct oc_tolerance tolerance;
     oc_tolerance_parse(m, oc_gate_info[m].tolerance, &tolerance);
@@ -255,9 +261,9 @@ static bool is_worse(const struct oc_diff_total *t)
 }
 
 /* A row of the totals: title, A, B, difference, percent. */
-static void annotate_total(struct oc_diff_view *v, const struct oc_diff_total *t, const char *const *cell,
-                           FILE *f)
+static void annotate_total(struct oc_diff_view *v, unsigned m, const char *const *cell, FILE *f)
 {
+    const struct oc_diff_total *t = &v->d->total[m];
     bool known = t->known[0] && t->known[1];
     if (!known || (!t->unknown_rows && (t->is_time ? t->v[0] == t->v[1] : t->n[0] == t->n[1])))
         return;
@@ -265,8 +271,10 @@ static void annotate_total(struct oc_diff_view *v, const struct oc_diff_total *t
                                                       cell[1], cell[2], t->unknown_rows)
                                           : oc_printf(&v->arena, "%s -> %s (%s%s%s)", cell[1], cell[2],
                                                       cell[3], *cell[4] ? ", " : "", cell[4]);
-    write_annotation(f, t->unknown_rows || is_worse(t) ? "warning" : "notice", v->d->in[1].model->path, 0,
-                     oc_printf(&v->arena, "onnxcost diff: %s", cell[0]), message);
+    if (m == OC_DIFF_LATENCY)
+        message = oc_printf(&v->arena, "%s: %s", message, oc_compared_text(&v->d->latency, &v->arena));
+    write_annotation(f, t->unknown_rows || is_worse(v->d, m) ? "warning" : "notice", v->d->in[1].model->path,
+                     0, oc_printf(&v->arena, "onnxcost diff: %s", cell[0]), message);
 }
 
 void oc_diff_github(struct oc_diff_view *v, FILE *f)
@@ -276,7 +284,7 @@ void oc_diff_github(struct oc_diff_view *v, FILE *f)
     oc_diff_totals(v, &t);
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         if (v->has[m])
-            annotate_total(v, &v->d->total[m], &t.cell[t.n_col * row++], f);
+            annotate_total(v, m, &t.cell[t.n_col * row++], f);
     oc_print_line(f, "%s", oc_diff_sentence(v));
     oc_table_free(&t);
 }
@@ -336,7 +344,7 @@ static void test_case(struct oc_buf *b, const struct oc_limit_verdict *v, struct
     oc_buf_str(b, "    <testcase classname=\"onnxcost.check\"");
     oc_xml_attribute(b, "name", oc_printf(a, "%s %s", v->title, v->bound));
     junit_seconds(b, junit_time_of(v));
-    if (v->result == OC_CHECK_PASSED) {
+    if (v->result == OC_CHECK_PASSED || (v->result == OC_CHECK_INCONCLUSIVE && v->comparison.n[0])) {
         oc_buf_str(b, ">\n      <system-out>");
         oc_xml_text(b, v->reason);
         oc_buf_str(b, "</system-out>\n    </testcase>\n");

@@ -161,6 +161,14 @@ const char *oc_diff_sentence(struct oc_diff_view *v)
                      other ? oc_printf(&v->arena, ", %u of these with other times", other) : "");
 }
 
+const char *oc_diff_verdict(struct oc_diff_view *v)
+{
+    const struct oc_comparison *c = &v->d->latency;
+    return isnan(c->ratio) ? NULL
+                           : oc_printf(&v->arena, "B is %s. %s", oc_compared_text(c, &v->arena),
+                                       oc_compared_note(c, &v->arena));
+}
+
 const char *oc_diff_gaps(struct oc_diff_view *v)
 {
     const char *text = NULL;
@@ -381,7 +389,9 @@ static void sides(struct oc_diff_view *v, FILE *f)
 
 static void diff_write_table(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v);
+    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_verdict(v);
+    if (verdict)
+        oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
     sides(v, f);
     diff_plain(v, oc_diff_totals, f);
     fputc('\n', f);
@@ -407,8 +417,10 @@ static void markdown(struct oc_diff_view *v, table_maker make, FILE *f)
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v);
+    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_verdict(v);
     fputs("### onnxcost diff\n\n", f);
+    if (verdict)
+        fprintf(f, "%s\n\n", verdict);
     markdown(v, oc_diff_sides, f);
     markdown(v, oc_diff_totals, f);
     fprintf(f, "%s\n\n", oc_diff_sentence(v));

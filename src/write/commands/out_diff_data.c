@@ -192,12 +192,33 @@ static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s
     oc_key_text(w, "hardware", in->device ? oc_device_info(in->device)->id : NULL);
     oc_key_u64(w, "nodes", in->analysis->total->nodes);
     oc_key_u64(w, "unknown_nodes", in->analysis->total->unknown_nodes);
-    oc_key_time(w, "run_time_ns", in->profile ? in->profile->run_ns : NAN);
+    oc_key_time(w, "run_time_ns", d->total[OC_DIFF_LATENCY].v[s]);
+    oc_key_text(w, "statistic", in->profile ? oc_stat_name(in->profile->stat) : NULL);
+    oc_key_u64_if(w, "runs", in->profile, in->profile ? in->profile->runs_used : 0);
     oc_jw_end_object(w);
 }
 
-static void diff_data_total_json(struct oc_fields *o, const struct oc_diff_total *t, unsigned m)
+/* What the latencies of the two sides show. */
+static void comparison_json(struct oc_json_out *w, const struct oc_comparison *c)
 {
+    bool known = !isnan(c->ratio);
+    oc_key_double(w, "ratio", c->ratio);
+    if (oc_key_array_if(w, "ratio_interval", known)) {
+        oc_jw_double(w, c->low);
+        oc_jw_double(w, c->high);
+        oc_jw_end_array(w);
+    }
+    oc_key_double(w, "level", known ? OC_COMPARISON_LEVEL : NAN);
+    oc_key_text(w, "verdict", known ? oc_compared_name(c->verdict) : NULL);
+    oc_key_double(w, "smallest_difference", c->smallest);
+    oc_key_u64_if(w, "recordings_for_3_percent", known && c->needed, c->needed);
+    oc_key_u64_if(w, "disturbed_recordings", known, c->disturbed);
+    oc_key_u64_if(w, "short_recordings", known, c->brief);
+}
+
+static void diff_data_total_json(struct oc_fields *o, const struct oc_diff *d, unsigned m)
+{
+    const struct oc_diff_total *t = &d->total[m];
     bool both = t->known[0] && t->known[1], sum = m <= OC_DIFF_ROOFLINE;
     oc_jw_key(o->json, oc_diff_metric_names[m].key);
     oc_fields_begin(o);
@@ -218,6 +239,8 @@ static void diff_data_total_json(struct oc_fields *o, const struct oc_diff_total
                     t->rows_negative ? 0 : t->rows_delta);
     if (sum)
         oc_field_u64(o, "unknown_rows", t->unknown_rows);
+    if (m == OC_DIFF_LATENCY)
+        comparison_json(o->json, &d->latency);
     oc_fields_end(o);
 }
 
@@ -259,7 +282,7 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     oc_jw_end_object(&w);
     oc_key_object(&w, "totals");
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
-        diff_data_total_json(&o, &d->total[m], m);
+        diff_data_total_json(&o, d, m);
     oc_jw_end_object(&w);
     oc_row_list_json(&OC_ROWS(d->n_type, d, oc_diff_type_fields), "types", &w);
     oc_row_list_json(&OC_ROWS(v->n_row, v, oc_diff_row_fields), "rows", &w);

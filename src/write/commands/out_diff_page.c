@@ -479,6 +479,9 @@ void oc_diff_page(struct oc_diff_view *v, FILE *f)
 {
     struct oc_html h = {.fragment = oc_is_fragment(v->o->format)};
     const char *gaps = oc_diff_gaps(v);
+    const char *verdict = oc_diff_verdict(v);
+    if (verdict)
+        oc_html_sentence(&h, oc_printf(&h.arena, "%s.", verdict));
     oc_html_sentence(&h, oc_printf(&h.arena, "%s.", oc_diff_sentence(v)));
     if (gaps)
         oc_html_note(&h, gaps);

@@ -105,6 +105,8 @@ extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 
 void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t);  /* description of A and B */
 void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t); /* time outside the runs */
+/* What the latencies show, with the interval; NULL: a side has none. */
+const char *oc_diff_verdict(struct oc_diff_view *v);
 void oc_diff_totals(struct oc_diff_view *v, struct oc_table *t); /* exact totals with differences */
 void oc_diff_fusions(struct oc_diff_view *v,
                      struct oc_table *t); /* whose counts differ between two profiles */

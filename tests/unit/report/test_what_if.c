@@ -171,16 +171,16 @@ static void steps_on_measured_times(void **state)
     const char *const wish[] = {"MatMul=80%", "elementwise=10%", "name:a.t=2x"};
     struct t_json j = json_of(&x, (struct oc_report_opts){.what_if = wish, .n_what_if = 3});
     assert_string_equal(t_text(&j, "what_if.basis"), "measured");
-    check_ns(&j, 240000, "now_ns");
-    check_ns(&j, 10000, "beside_ns");
-    check_ns(&j, 182540.8, "steps[0].after_ns");
+    check_ns(&j, 250000, "now_ns");
+    check_ns(&j, 10000, "rest_ns");
+    check_ns(&j, 192540.8, "steps[0].after_ns");
     check_ns(&j, 57459.2, "steps[0].saved_ns");
-    check_ns(&j, 182540.8, "steps[1].after_ns");
+    check_ns(&j, 192540.8, "steps[1].after_ns");
     assert_int_equal(t_whole(&j, "what_if.steps[1].rows"), 1);
     assert_int_equal(t_whole(&j, "what_if.steps[1].rows_as_before"), 1);
-    check_ns(&j, 162540.8, "steps[2].after_ns");
-    assert_true(fabs(t_number(&j, "what_if.steps[2].speedup_in_all") - 240000 / 162540.8) < 1e-9);
-    check_ns(&j, 162540.8, "then_ns");
+    check_ns(&j, 172540.8, "steps[2].after_ns");
+    assert_true(fabs(t_number(&j, "what_if.steps[2].speedup_in_all") - 250000 / 172540.8) < 1e-9);
+    check_ns(&j, 172540.8, "then_ns");
     assert_true(fabs(t_number(&j, "nodes[0].what_if_time_ns") - 142540.8) < 0.0011);
     t_json_free(&j);
     free_made(&x);
@@ -197,12 +197,12 @@ static void measured_times_follow_the_roofline(void **state)
     static const char *const type[] = {"int8-weights", "int4-weights"};
     for (size_t i = 0; i < 2; i++) {
         struct t_json j = json_of(&x, (struct oc_report_opts){.as = type[i]});
-        check_ns(&j, matmul + 40000, "then_ns");
+        check_ns(&j, matmul + 50000, "then_ns");
         assert_int_equal(t_whole(&j, "what_if.steps[0].rows_as_before"), 1);
         t_json_free(&j);
     }
     struct t_json j = json_of(&x, (struct oc_report_opts){.fuse = "elementwise"});
-    check_ns(&j, 200000, "then_ns");
+    check_ns(&j, 210000, "then_ns");
     t_json_free(&j);
     free_made(&x);
 }
@@ -215,7 +215,7 @@ static void missing_peak_makes_the_step_unknown(void **state)
     struct t_json j = json_of(&x, (struct oc_report_opts){.as = "int8"});
     assert_true(t_is_null(&j, "what_if.then_ns") && t_is_null(&j, "what_if.steps[0].after_ns") &&
                 t_is_null(&j, "what_if.steps[0].saved_ns"));
-    check_ns(&j, 10000, "steps[0].after_at_least_ns");
+    check_ns(&j, 20000, "steps[0].after_at_least_ns");
     assert_int_equal(t_whole(&j, "what_if.steps[0].rows_unknown"), 1);
     assert_string_equal(t_text(&j, "what_if.steps[0].missing"), "vector i8 peak");
     assert_true(t_is_null(&j, "nodes[0].what_if_time_ns"));
