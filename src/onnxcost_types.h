@@ -115,6 +115,12 @@ void oc_set_oom_handler(void (*handler)(size_t bytes));
  * any thread that reads, and must not call the library. NULL: none. */
 void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t size_bytes));
 
+/* From now on the library reads files only inside these folders, after all links are followed, and URLs only if
+ * `urls`: for servers whose clients name files. Data that is installed with the library must be inside one of
+ * them too (oc_hwdb_folder). Call it before other threads read. n 0: everywhere, as at the start. OC_ENOTFOUND:
+ * a folder does not exist, and nothing changed. */
+int oc_set_read_roots(const char *const *folder, size_t n, bool urls, struct oc_err *err);
+
 /* Replaces characters that a terminal interprets instead of showing by '?', in place: control characters
  * including line ends, bidirectional controls, and bytes that are not UTF-8. Returns `text`. */
 char *oc_make_visible(char *text);

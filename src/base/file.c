@@ -17,7 +17,7 @@
 #include "base/os.h"
 #include "base/str.h"
 
-/* ---- mapping ------------------------------------------------------------------------------------------ */
+/* ---- watch of mappings --------------------------------------------------------------------------------- */
 
 static void (*_Atomic map_watch)(const char *path, const void *data, size_t size_bytes);
 
@@ -32,6 +32,94 @@ static void notify_watch(const char *path, const void *data, uint64_t size_bytes
     if (watch)
         watch(path, data, (size_t)size_bytes);
 }
+
+/* ---- folders that may be read ------------------------------------------------------------------------- */
+
+struct roots {
+    size_t n;
+    bool urls;
+    char *folder[]; /* resolved, without '/' at the end */
+};
+
+static struct roots *_Atomic roots; /* NULL: everywhere */
+
+static void free_roots(struct roots *r)
+{
+    for (size_t i = 0; r && i < r->n; i++)
+        free(r->folder[i]);
+    free(r);
+}
+
+int oc_set_read_roots(const char *const *folder, size_t n, bool urls, struct oc_err *err)
+{
+    struct roots *r = NULL;
+    if (n) {
+        r = oc_xmalloc(sizeof(*r) + n * sizeof(r->folder[0]));
+        *r = (struct roots){.urls = urls};
+    }
+    for (size_t i = 0; i < n; i++) {
+        char *real = realpath(folder[i], NULL);
+        if (!real) {
+            oc_check_memory(errno);
+            oc_fail(err, OC_ENOTFOUND, "cannot use the folder '%s': %s", folder[i], strerror(errno));
+            free_roots(r);
+            return -1;
+        }
+        size_t length = strlen(real);
+        real[length - (real[length - 1] == '/')] = '\0';
+        r->folder[r->n++] = real;
+    }
+    free_roots(atomic_exchange(&roots, r));
+    return 0;
+}
+
+/* The folder that has this resolved path, NULL: none. */
+static const char *root_of(const struct roots *r, const char *real)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        size_t n = strlen(r->folder[i]);
+        if (!strncmp(r->folder[i], real, n) && (real[n] == '/' || !real[n]))
+            return r->folder[i];
+    }
+    return NULL;
+}
+
+int oc_look_readable(const char *path)
+{
+    char real[PATH_MAX];
+    const struct roots *r = atomic_load(&roots);
+    if (!r)
+        return 0;
+    if (!realpath(path, real))
+        return errno;
+    return root_of(r, real) ? 0 : EXDEV;
+}
+
+bool oc_may_read_urls(void)
+{
+    const struct roots *r = atomic_load(&roots);
+    return !r || r->urls;
+}
+
+int oc_file_open(const char *path)
+{
+    char real[PATH_MAX];
+    const struct roots *r = atomic_load(&roots);
+    if (!r)
+        return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (!realpath(path, real))
+        return -1;
+    const char *root = root_of(r, real);
+    if (!root) {
+        errno = EXDEV;
+        return -1;
+    }
+    const char *rest = real + strlen(root);
+    /* a link that was placed on the path since the check is not followed */
+    return oc_os_open_beneath(*root ? root : "/", *rest ? rest + 1 : ".", real);
+}
+
+/* ---- mapping ------------------------------------------------------------------------------------------ */
 
 static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, const char *why)
 {
@@ -101,6 +189,8 @@ static int cannot_open(struct oc_err *err, const char *path, int error)
 {
     if (error == ENOENT && is_url(path))
         return cannot_read(err, path, OC_EIO, "this is a URL, and only files are read: download it first");
+    if (error == EXDEV)
+        return cannot_read(err, path, OC_EARG, "it is not inside the folder of --root");
     return cannot_read(err, path, OC_EIO, strerror(error));
 }
 
@@ -118,7 +208,7 @@ static int map_file(const char *path, struct size_limit max, struct oc_file *out
     *out = (struct oc_file){0};
     if (!strcmp(path, "-"))
         return map_input(max, out, err);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a pipe without a writer */
+    int fd = oc_file_open(path);
     if (fd < 0)
         oc_check_memory(errno);
     if (fd < 0)
@@ -194,7 +284,7 @@ static int file_find(const char *folder, const char *path, struct place *out)
     if (strncmp(out->folder, out->path, n) != 0 || out->path[n] != '/')
         return EXDEV;
     out->rest = out->path + n + 1;
-    return 0;
+    return oc_look_readable(out->path);
 }
 
 int oc_look_inside(const char *folder, const char *path)

@@ -490,6 +490,11 @@ static int open_remote(struct oc_remote *r, struct oc_err *err)
     return 0;
 }
 
+static int check_urls_wanted(struct oc_err *err)
+{
+    return oc_may_read_urls() ? 0 : oc_fail(err, OC_EARG, "a URL is not inside the folder of --root");
+}
+
 int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
                   struct oc_err *err)
 {
@@ -498,7 +503,8 @@ int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct 
     *out = (struct oc_file){0};
     if (!r->url)
         oc_out_of_memory(strlen(url));
-    int rc = check_url(url, err);
+    int rc = check_urls_wanted(err);
+    rc = rc ? rc : check_url(url, err);
     rc = rc ? rc : oc_library_open(&curl, &r->lib, err);
     rc = rc ? rc : open_remote(r, err);
     if (missing)

@@ -2,14 +2,12 @@
  * exhausted memory or a cancelled call leaves the server as it was. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -33,6 +31,19 @@ struct mcp_tools {
     struct oc_mcp_tool *tool; /* heap, with what it points to */
     size_t n;
 };
+
+/* An option that names an output file of the command: here a flag, and its document is the answer. */
+static const struct {
+    const char *name, *about;
+} answers[] = {{"plan", "the arena offset of every buffer, in place of the report"}};
+
+static const char *answer_of(const char *option)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        if (!strcmp(answers[i].name, option))
+            return answers[i].about;
+    return NULL;
+}
 
 /* Names are separated by blanks; '!' at the end: required. */
 static const struct row {
@@ -121,7 +132,12 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
         [CLI_LIST] = OC_MCP_LIST, [CLI_MAYBE] = OC_MCP_LIST, [CLI_INT] = OC_MCP_INT};
     bool arg = o->arg && o->kind != CLI_CHOICE && o->kind != CLI_INT;
     const char *top = row->top ? row->top : "all";
-    const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top;
+    const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top, *answer = answer_of(o->name);
+    if (answer)
+        return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
+                                     .about = join("%s", answer),
+                                     .kind = OC_MCP_FLAG,
+                                     .required = required};
     return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
                                  .about = join("%s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", o->help,
                                                otherwise ? " (default: " : "", otherwise ? otherwise : "",
@@ -236,8 +252,8 @@ static char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_m
     for (size_t i = 0; i < n; i++) {
         const struct oc_mcp_param *p = &is->param[value[i].param];
         if (value[i].param >= n_files)
-            add_word(&w, p->kind == OC_MCP_FLAG ? join("--%s", p->name)
-                                                : join("--%s=%s", p->name, value[i].text));
+            add_word(&w, join("--%s%s%s", p->name, p->kind == OC_MCP_FLAG ? "" : "=",
+                              answer_of(p->name) ? "=-" : value[i].text));
     }
     add_word(&w, join("--"));
     for (size_t k = 0; k < n_files; k++)
@@ -281,7 +297,6 @@ struct server {
     const struct cli_opts *o;
     struct mcp_tools tools;
     struct oc_mcp *mcp;
-    char root[PATH_MAX]; /* "": none */
     struct job job[MAX_JOBS];
     char **more; /* options for every call */
     size_t n_more;
@@ -289,43 +304,24 @@ struct server {
 
 /* ---- files inside --root ---------------------------------------------------------------------------- */
 
-static bool is_inside(const char *root, const char *path)
-{
-    char real[PATH_MAX];
-    size_t n = strlen(root);
-    if (!realpath(path, real))
-        return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG; /* there is nothing to read */
-    n -= root[n - 1] == '/';
-    return !strncmp(root, real, n) && (real[n] == '/' || !real[n]);
-}
+enum { MAX_ROOTS = 64 };
 
-/* Whether a value names a file elsewhere: as a whole, or one of its parts ("x=@file", "a.xml,b.xml"). */
-static bool is_outside(const char *root, const char *value)
+/* Tools read files inside the root, which without --root is the working directory, and the installed data.
+ * URLs are read if no root is given. */
+static int take_root(const char *folder)
 {
-    char part[PATH_MAX];
-    if (!*root)
-        return false;
-    if (strstr(value, "://") || !strncmp(value, "hf:", 3) || !is_inside(root, value))
-        return true;
-    for (const char *p = value; *p;) {
-        size_t n = strcspn(p, ",=@+");
-        if (n && n < sizeof(part)) {
-            snprintf(part, sizeof(part), "%.*s", (int)n, p);
-            if (!is_inside(root, part))
-                return true;
-        }
-        p += n + (p[n] != '\0');
-    }
-    return false;
-}
-
-static int take_root(struct server *s, const char *folder)
-{
-    if (!folder)
-        return 0;
-    if (!realpath(folder, s->root) || chdir(s->root))
+    struct oc_err err;
+    struct oc_hwdb *db = NULL;
+    const char *roots[MAX_ROOTS] = {"."};
+    size_t n = 1;
+    if (folder && chdir(folder))
         return cli_fail(CLI_USAGE, "--root: cannot use '%s': %s", folder, strerror(errno));
-    return 0;
+    bool installed = !oc_hwdb_open(NULL, &db, &err); /* without it a call says what is missing */
+    while (installed && n < MAX_ROOTS && (roots[n] = oc_hwdb_folder(db, n - 1)))
+        n++;
+    int rc = oc_set_read_roots(roots, n, !folder, &err) ? cli_fail_err(&err) : 0;
+    oc_hwdb_free(db);
+    return rc;
 }
 
 /* ---- the command's process -------------------------------------------------------------------------- */
@@ -339,6 +335,7 @@ static _Noreturn void run_child(int out, int messages, int argc, char **argv)
 #endif
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         signal(ends[i], SIG_DFL);
+    cli_output_no_files();
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(messages, STDERR_FILENO) < 0)
         _exit(CLI_ENVIRONMENT);
@@ -382,11 +379,6 @@ static void start_call(void *arg, uint64_t call, size_t tool, const struct oc_mc
     struct server *s = arg;
     size_t i = 0;
     int argc;
-    for (size_t k = 0; k < n; k++)
-        if (is_outside(s->root, value[k].text)) {
-            fail_call(s, call, "'%s' is not inside the folder of --root (exit code 2: usage)", value[k].text);
-            return;
-        }
     while (i < MAX_JOBS && s->job[i].call)
         i++;
     if (i == MAX_JOBS) { /* several in one array of messages */
@@ -564,7 +556,7 @@ static int open_server(struct server *s)
 {
     struct oc_err err;
     int rc = s->o->word.n ? cli_fail(CLI_USAGE, "'mcp' takes no files: the client names them in its calls")
-                          : take_root(s, s->o->root);
+                          : take_root(s->o->root);
     if (rc)
         return rc;
     for (size_t i = 0; i < s->o->limit.n; i++)

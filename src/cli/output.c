@@ -233,6 +233,13 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
     return open_stream(out, fd);
 }
 
+static bool no_files;
+
+void cli_output_no_files(void)
+{
+    no_files = true;
+}
+
 int cli_output_open(const char *path, struct cli_output *out)
 {
     *out = (struct cli_output){.f = NULL};
@@ -240,6 +247,8 @@ int cli_output_open(const char *path, struct cli_output *out)
         out->terminal = isatty(STDOUT_FILENO);
         return open_stream(out, STDOUT_FILENO);
     }
+    if (no_files)
+        return cli_fail(CLI_USAGE, "cannot write '%s': a tool of a server writes no files", path);
     out->path = path;
     struct stat st;
     bool there = stat(path, &st) == 0;

@@ -26,6 +26,9 @@ struct cli_output {
 /* path NULL or "-": standard output. Returns 0, or the exit code after a message. */
 int cli_output_open(const char *path, struct cli_output *out);
 
+/* From now on files are refused (CLI_USAGE): the tools of a server write nothing. */
+void cli_output_no_files(void);
+
 /* Reports why the library could not write into f. If the output itself failed, cli_output_close reports that
  * instead. Returns the exit code. */
 int cli_output_fail(struct cli_output *out, const struct oc_err *err);

@@ -361,8 +361,7 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
     char folder[PATH_MAX], path[PATH_MAX];
     if (!external_folder_of(m, folder) || !external_join(folder, location, path))
         return false;
-    int fd = m->limits.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                                         : open_inside(folder, location);
+    int fd = m->limits.external_anywhere ? oc_file_open(path) : open_inside(folder, location);
     if (fd < 0)
         return false;
     int rc = oc_file_map_part(fd, path, &m->limits, offset_bytes, size_bytes, out, NULL);

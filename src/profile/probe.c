@@ -494,6 +494,8 @@ static uint64_t number_in(const char *name)
 
 static int list_names(struct listing *l, const char *folder, struct oc_err *err)
 {
+    if (oc_look_readable(folder) == EXDEV)
+        return oc_fail(err, OC_EARG, "the folder '%s' is not inside the folder of --root", folder);
     DIR *d = opendir(folder);
     int rc = 0;
     if (!d)

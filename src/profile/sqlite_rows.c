@@ -183,9 +183,10 @@ static int check_file(const char *path, uint64_t *size_bytes, struct oc_err *err
 {
     uint8_t head[HEADER_BYTES] = {0};
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = oc_file_open(path);
     if (fd < 0)
-        return oc_fail(err, OC_EIO, "cannot be opened");
+        return oc_fail(err, OC_EIO,
+                       errno == EXDEV ? "it is not inside the folder of --root" : "cannot be opened");
     size_t n = 0;
     for (ssize_t got = 1; n < sizeof(head) && got; n += got > 0 ? (size_t)got : 0)
         if ((got = read(fd, head + n, sizeof(head) - n)) < 0 && errno != EINTR)

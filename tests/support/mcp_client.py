@@ -12,7 +12,7 @@ import time
 
 import jsonschema
 
-PROGRAM, ZOO, FOLDER = sys.argv[1:4]
+PROGRAM, ZOO, FOLDER = map(os.path.abspath, sys.argv[1:4])
 RELEASE = "release" in sys.argv[4:]
 MOST = 20000
 count = failed = 0
@@ -140,6 +140,7 @@ def test_documents(tools):
         ("profile", {"profile": [profile], "top": 5}, [f"--profile={profile}", "--top=5"]),
         ("compare", {"model": small, "hw": ["t4,l4"], "batch": "1,8"}, ["compare", small, "--hw=t4,l4", "--batch=1,8"]),
         ("memory", {"model": resnet}, ["memory", resnet]),
+        ("memory", {"model": small, "plan": True}, ["memory", small, "--plan=-"]),
         ("estimate", {"model": small, "hw": ["t4"], "top": 0}, ["estimate", small, "--hw=t4", "--top=0"]),
         ("check", {"model": small, "max-macs": "1M"}, ["check", small, "--max-macs=1M"]),
         ("diff", {"a": small, "b": resnet, "top": 30}, ["diff", small, resnet, "--top=30"]),
@@ -280,23 +281,67 @@ def test_root():
         path.symlink_to(target)
     (root / "m.onnx").write_bytes(pathlib.Path(FOLDER, "mobilenetv2.onnx").read_bytes())
     pathlib.Path(FOLDER, "device.xml").write_text("<hardware/>")
+    (root / "folder").mkdir(exist_ok=True)
+    link = root / "folder" / "config.json"
+    link.unlink(missing_ok=True)
+    link.symlink_to("../../config.json")
     s = Server("--root", str(root))
     expect_eq("file inside --root", 300774272, s.call("analyze", model="m.onnx")["structuredContent"]["totals"]["macs"])
     outside = "is not inside the folder of --root"
     for title, arguments in (
         ("path with ..", {"model": "../mobilenetv2.onnx"}), ("absolute path", {"model": os.path.abspath(f"{FOLDER}/mobilenetv2.onnx")}),
-        ("link", {"model": "in.onnx"}), ("link to an absolute path", {"model": "abs.onnx"}), ("folder", {"model": "/"}),
+        ("link", {"model": "in.onnx"}), ("link to an absolute path", {"model": "abs.onnx"}), ("folder", {"model": "/usr"}),
         ("URL", {"model": "https://127.0.0.1/m.onnx"}), ("hub", {"model": "hf:o/n"}),
-        ("device file", {"model": "m.onnx", "hw": ["../device.xml"]}), ("device in a list", {"model": "m.onnx", "hw": ["t4,../device.xml"]}),
-        ("value from a file", {"model": "m.onnx", "value": ["x=@../config.json"]}), ("rules", {"model": "m.onnx", "op-rules": "/etc/passwd"}),
+        ("device file", {"model": "m.onnx", "hw": ["../device.xml"]}), ("model in a folder", {"model": "folder/config.json"}),
+        ("value from a file", {"model": "m.onnx", "value": ["input=@../config.json"]}), ("rules", {"model": "m.onnx", "op-rules": "/etc/passwd"}),
         ("device of --what-if", {"model": "m.onnx", "what-if": ["hw=../device.xml"]}),
     ):
         text = s.error("analyze", **arguments)
         expect(f"--root refuses: {title}", "" if outside in text else text)
+    for tool, arguments in (("profile", {"profile": ["../device.xml"]}), ("profile", {"profile": [".."]}), ("llm", {"model": "folder/config.json"}),
+                            ("compare", {"model": "m.onnx", "hw": ["t4,../device.xml"]}), ("diff", {"a": "m.onnx", "b": "in.onnx"})):
+        text = s.error(tool, **arguments)
+        expect(f"--root refuses: {tool} {arguments}", "" if outside in text else text)
     expect("missing file inside --root", "" if "No such file" in s.error("analyze", model="none.onnx") else "other message")
     s.end()
     bad = subprocess.run([PROGRAM, "mcp", "--root", f"{FOLDER}/none"], capture_output=True, text=True, check=False, input="")
     expect_eq("--root that does not exist", (2, ""), (bad.returncode, bad.stdout))
+    s = Server(cwd=root)
+    expect("without --root it is the working directory", "" if outside in s.error("analyze", model="../mobilenetv2.onnx") else "read")
+    expect("a URL without --root is tried", "" if "connect" in s.error("analyze", model="http://127.0.0.1:1/m.onnx") else "refused")
+    s.end()
+
+
+def state(folder):
+    return {str(p): p.lstat().st_ino if p.is_symlink() else p.read_bytes() for p in pathlib.Path(folder).rglob("*") if not p.is_dir()}
+
+
+def test_no_writing(tools):
+    """Every argument of every tool with names of files: none is made or changed, inside the root or outside."""
+    base = pathlib.Path(FOLDER, "writing")
+    root = base / "root"
+    root.mkdir(parents=True, exist_ok=True)
+    for path in base.rglob("*.*"):
+        path.unlink()
+    (root / "m.onnx").write_bytes(pathlib.Path(FOLDER, "mobilenetv2.onnx").read_bytes())
+    (root / ".dot.json").write_text("mine")
+    (root / "out.json").symlink_to("../outside.json")
+    before = state(base)
+    for options in (("--root", str(root)), ()):
+        s = Server(*options, cwd=None if options else root)
+        for name, tool in tools.items():
+            properties = tool["inputSchema"]["properties"]
+            models = {p: "m.onnx" for p in ("model", "a", "b") if p in properties}
+            for key, p in properties.items():
+                for target in (".dot.json", "m.onnx", "new.json", "out.json", os.path.abspath(base / "other.json"), "-"):
+                    value = {"boolean": True, "integer": 1, "array": [target]}.get(p["type"], target)
+                    arguments = {**models, key: value}
+                    if key not in models and key != "hw" and "hw" in tool["inputSchema"]["required"]:
+                        arguments["hw"] = ["t4"]
+                    s.call(name, **arguments)
+        s.call("memory", model="m.onnx", plan=True, reorder=True)
+        s.end()
+    expect("no tool writes a file", "" if state(base) == before else set(state(base).items()) ^ set(before.items()))
 
 
 def main():
@@ -313,6 +358,7 @@ def main():
     test_bad_requests()
     test_processes()
     test_root()
+    test_no_writing(tools)
     print(f"1..{count}")
     sys.exit(failed > 0)
 
