@@ -115,6 +115,10 @@ void oc_set_oom_handler(void (*handler)(size_t bytes));
  * any thread that reads, and must not call the library. NULL: none. */
 void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t size_bytes));
 
+/* Called with the path of every file that is opened to be read, or that a model refers to, by whatever thread reads;
+ * it must not call the library. NULL: none. */
+void oc_set_read_watch(void (*watch)(const char *path));
+
 /* From now on the library reads files only inside these folders, after all links are followed, and URLs only if
  * `urls`: for servers whose clients name files. Data that is installed with the library must be inside one of
  * them too (oc_hwdb_folder). Call it before other threads read. n 0: everywhere, as at the start. OC_ENOTFOUND:

@@ -128,4 +128,74 @@ expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >
 # the exit code of the first command of a pipe, through a file: sh has no PIPESTATUS
 ( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
 [ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe: exit code 4 and no message' "exit code $(cat code), stderr: $(head -c 200 err)"
+
+# ---- no output replaces a file that the command reads
+top=$OLDPWD
+# FILE NAME command...: the file must stay, also where the output is a link to it or another name of it
+keeps() {
+    file=$1
+    shift
+    problem=
+    cp "$file" before
+    for name in "$file" link.out hard.out; do
+        rm -f link.out hard.out
+        ln -s "$file" link.out
+        ln "$file" hard.out
+        # shellcheck disable=SC2086 # the words of OUTPUT
+        "$onnxcost" "$@" $OUTPUT $name >out 2>err </dev/null
+        code=$?
+        cmp -s "$file" before && cmp -s hard.out before && [ -L link.out ] && [ "$code" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] ||
+            problem="$problem $name: exit code $code, $(head -c 200 err)"
+        cp before "$file"
+    done
+    rm -f link.out hard.out
+    result "'$file' stays: $* $OUTPUT" "$problem"
+}
+rm -rf models
+mkdir models
+cp model.onnx models/a.onnx
+cp model.onnx b.onnx
+head -c 1000 model.onnx >model.onnx.data # the weights that the model names
+cp "$(ls "$top"/models/profiles/*.json.gz | head -n 1)" profile.json.gz
+cp "$top/hwdb/amd.xml" device.xml
+cp "$top/hwdb/budget/"*.xml . 2>/dev/null
+echo models/a.onnx >list.txt
+echo '{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":100}' >config.json
+OUTPUT=-o
+keeps model.onnx model.onnx -f json
+keeps model.onnx.data model.onnx
+keeps model.onnx explain model.onnx --convention onnxcost --convention thop
+keeps model.onnx compare model.onnx --hw t4 --hw l4
+keeps model.onnx estimate model.onnx --hw t4
+keeps model.onnx memory model.onnx
+keeps model.onnx providers model.onnx --providers cuda,cpu
+keeps model.onnx check model.onnx --max-macs 1T
+keeps b.onnx diff model.onnx b.onnx
+keeps model.onnx model.onnx --formula
+keeps profile.json.gz -p profile.json.gz -f csv
+keeps profile.json.gz summary profile.json.gz
+keeps device.xml model.onnx --hw device.xml
+keeps device.xml hw lint device.xml
+keeps config.json llm config.json
+keeps models/a.onnx scan models
+keeps models/a.onnx scan models -f csv
+keeps models/a.onnx scan models -f parquet
+keeps models/a.onnx scan models -f parquet --resume
+keeps models/a.onnx scan models --rows nodes -f csv
+keeps list.txt scan --files-from list.txt
+cp model.onnx.data models/model.onnx.data
+cp model.onnx models/model.onnx
+keeps models/model.onnx.data scan models
+OUTPUT=--plan
+keeps model.onnx memory model.onnx
+OUTPUT=--annotate
+keeps model.onnx model.onnx
+OUTPUT='--plan two.json -o'
+keeps model.onnx memory model.onnx
+expect 2 'has just written it' 'two outputs to one file' sh -c "ln -sf two.json three.json; '$onnxcost' memory model.onnx -f json --plan two.json -o three.json"
+cp model.onnx summary.md
+expect 2 'reads this file' 'step summary that is an input' env GITHUB_STEP_SUMMARY=summary.md "$onnxcost" check summary.md --max-macs 1T -f github
+cmp -s model.onnx summary.md; passed $? 'it stays' "$(ls -l summary.md)"
+expect_quiet 0 'a baseline is updated' sh -c "'$onnxcost' check model.onnx --save-baseline base.xml && '$onnxcost' check model.onnx --baseline base.xml --save-baseline base.xml"
+expect_quiet 0 'rows are updated' sh -c "'$onnxcost' scan models --resume -o rows.ndjson && '$onnxcost' scan models --resume -o rows.ndjson"
 finish

@@ -101,7 +101,21 @@ bool oc_may_read_urls(void)
     return !r || r->urls;
 }
 
-int oc_file_open(const char *path)
+static void (*_Atomic read_watch)(const char *path);
+
+void oc_set_read_watch(void (*watch)(const char *path))
+{
+    atomic_store(&read_watch, watch);
+}
+
+void oc_file_note(const char *path)
+{
+    void (*watch)(const char *) = atomic_load(&read_watch);
+    if (watch)
+        watch(path);
+}
+
+static int open_to_read(const char *path)
 {
     char real[PATH_MAX];
     const struct roots *r = atomic_load(&roots);
@@ -117,6 +131,14 @@ int oc_file_open(const char *path)
     const char *rest = real + strlen(root);
     /* a link that was placed on the path since the check is not followed */
     return oc_os_open_beneath(*root ? root : "/", *rest ? rest + 1 : ".", real);
+}
+
+int oc_file_open(const char *path)
+{
+    int fd = open_to_read(path);
+    if (fd >= 0)
+        oc_file_note(path);
+    return fd;
 }
 
 /* ---- mapping ------------------------------------------------------------------------------------------ */
@@ -284,7 +306,10 @@ static int file_find(const char *folder, const char *path, struct place *out)
     if (strncmp(out->folder, out->path, n) != 0 || out->path[n] != '/')
         return EXDEV;
     out->rest = out->path + n + 1;
-    return oc_look_readable(out->path);
+    int error = oc_look_readable(out->path);
+    if (!error)
+        oc_file_note(out->path);
+    return error;
 }
 
 int oc_look_inside(const char *folder, const char *path)

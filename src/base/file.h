@@ -21,6 +21,8 @@ struct oc_file {
 /* Opens a file to be read, as every reader does: inside the folders of oc_set_read_roots, if there are any. Does
  * not block on a pipe without a writer. -1: errno; EXDEV: outside of them. */
 int oc_file_open(const char *path);
+/* Reports a file that is an input though it is not opened (oc_set_read_watch). */
+void oc_file_note(const char *path);
 /* Whether a path is inside them (0, else errno), and whether URLs are read. */
 int oc_look_readable(const char *path);
 bool oc_may_read_urls(void);

@@ -95,6 +95,7 @@ static int run_record(struct record_job *j)
         .progress = on_progress,
         .progress_arg = j,
         .stop = &stopped,
+        .keeps = cli_is_input,
     };
     on_signals(stop_recording);
     int rc = oc_record(j->side.model, j->side.analysis, &opts, &j->recording, &err);

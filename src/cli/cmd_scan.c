@@ -83,6 +83,8 @@ static int take_list(struct job *j)
         fclose(f);
     if (rc)
         return cli_fail(CLI_INPUT, "cannot read '%s': %s", in ? "standard input" : name, strerror(error));
+    if (!in)
+        cli_input_note(name);
     int end = j->o->null ? '\0' : '\n';
     for (char *p = j->list, *last = j->list + j->list_bytes; p < last;) {
         char *stop = memchr(p, end, (size_t)(last - p));
@@ -343,7 +345,9 @@ static int scan_keep(struct job *j)
         return cli_fail_err(&err);
     if (stat(j->o->output, &st) && errno == ENOENT)
         return 0;
-    return oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;
+    int rc = oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;
+    cli_input_forget(j->o->output); /* its rows are kept */
+    return rc;
 }
 
 static int scan_fail_write(const struct job *j)

@@ -339,9 +339,12 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     if (!external_folder_of(m, folder))
         return m->path[0] ? OC_EXTERNAL_MISSING
                           : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
-    if (m->limits.external_anywhere)
-        return external_join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
-                                                                                : OC_EXTERNAL_MISSING;
+    if (m->limits.external_anywhere) {
+        bool found = external_join(folder, location, path) && access(path, R_OK) == 0;
+        if (found)
+            oc_file_note(path);
+        return found ? OC_EXTERNAL_FOUND : OC_EXTERNAL_MISSING;
+    }
     char border[PATH_MAX];
     int error = split_at_border(folder, location, border, path) ? oc_look_inside(border, path) : ENAMETOOLONG;
     return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;

@@ -284,8 +284,20 @@ static int make_folders(char *path)
     return 0;
 }
 
-int oc_record_files_open(const char *model, const char *output, struct oc_arena *a,
-                         struct oc_record_files *out, struct oc_err *err)
+/* Fails if a file of the recording is the model or another input. */
+static int check_destinations(const struct oc_record_files *f, const char *model, bool (*keeps)(const char *),
+                              struct oc_err *err)
+{
+    const char *const path[] = {f->profile, f->optimized, oc_printf(f->a, "%s.data", f->optimized)};
+    for (size_t i = 0; i < OC_COUNT(path); i++)
+        if (record_files_same_file(model, path[i]) || (keeps && keeps(path[i])))
+            return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names",
+                           record_files_same_file(model, path[i]) ? model : path[i]);
+    return 0;
+}
+
+int oc_record_files_open(const char *model, const char *output, bool (*keeps)(const char *path),
+                         struct oc_arena *a, struct oc_record_files *out, struct oc_err *err)
 {
     const char *prefix = prefix_of(model, output, a);
     int n_folder = (int)(oc_base_name(prefix) - prefix);
@@ -294,8 +306,8 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
                                     .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
                                     .weights_name =
                                         oc_printf(a, "%s.optimized.onnx.data", oc_base_name(prefix))};
-    if (record_files_same_file(model, out->profile) || record_files_same_file(model, out->optimized))
-        return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names", model);
+    if (check_destinations(out, model, keeps, err))
+        return -1;
     if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
         return oc_fail(err, OC_EOUTPUT, "cannot make the folder '%.*s': %s", n_folder, prefix,
                        strerror(errno));
