@@ -61,7 +61,8 @@ enum oc_code {
     OC_ENOTFOUND,
     OC_EOUTPUT,
     OC_ELIBRARY, /* a library loaded on demand, or a data file of the program, is missing */
-    OC_ESTOPPED  /* stopped by a flag of the caller (oc_profile_opts.stop) */
+    OC_ESTOPPED, /* stopped by a flag of the caller (oc_profile_opts.stop) */
+    OC_EMEMORY   /* memory ran out: see oc_set_oom_handler */
 };
 
 /* A short stable name: "io", "format", "limit", "unsupported", "argument" ...; NULL: OC_OK, or no such code.
@@ -106,7 +107,10 @@ struct oc_diag {
 #define OC_DIAG_OTHER_DEVICE "W-other-device" /* a CPU profile with a GPU, or the reverse */
 
 /* Called when memory cannot be allocated, here or in a library used: bytes requested, 0 if unknown. Must not
- * return; nothing was printed, and every handle of the thread is unusable. NULL: abort(). */
+ * return; nothing was printed, and every handle of the thread is unusable. NULL (the default): the function that the
+ * program has called fails with OC_EMEMORY; memory that it had allocated is lost, and the handles that it was making
+ * or changing can only be left alone. Where a function has no *err, and in threads that the library has started
+ * (oc_validation_make), abort(). */
 void oc_set_oom_handler(void (*handler)(size_t bytes));
 
 /* Files are mapped. When a file is truncated while it is read, the system sends SIGBUS; the library installs
@@ -171,6 +175,7 @@ enum oc_input_limit {
     OC_LIMIT_SQLITE_STEPS,
     OC_LIMIT_SQLITE_SECONDS,
     OC_LIMIT_REMOTE_BYTES,
+    OC_LIMIT_REMOTE_SECONDS,
     OC_LIMIT_INPUT_BYTES,
     OC_LIMIT_COUNT
 };

@@ -527,24 +527,22 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o, co
 int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,
                     void *ctx, struct oc_analysis **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_analyze_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
     struct outcome best;
     struct setup setup = {.see = see, .see_ctx = ctx};
-    struct oc_err unused;
-    if (!err)
-        err = &unused;
-    if (oc_weights_get(opts->weights, &setup.weights, err))
+    struct oc_err unused, *why = err ? err : &unused;
+    if (oc_weights_get(opts->weights, &setup.weights, why))
         return -1;
-    if (attempt(m, opts, &setup, first_defaults, &best, err)) {
-        oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
-        return oc_err_at(err, m->path, 0, 0);
+    if (attempt(m, opts, &setup, first_defaults, &best, why)) {
+        oc_err_prefix(why, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
+        return oc_err_at(why, m->path, 0, 0);
     }
     revise(m, opts, &setup, &best);
-    if (oc_remote_check(&m->file, err)) {
+    if (oc_remote_check(&m->file, why)) {
         oc_analysis_free(best.analysis);
         return -1;
     }

@@ -315,7 +315,7 @@ int oc_bounds_make(const struct oc_model *model, const struct oc_analyze_opts *g
                    const struct oc_range_bind *range, size_t n_range, struct oc_bounds **out,
                    struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct bound_search s = {0};
     *out = NULL;
     if (OC_OPTIONS(&s.opts, given, err))

@@ -25,7 +25,8 @@ const char *oc_code_text(enum oc_code code)
                                        [OC_ENOTFOUND] = "notfound",
                                        [OC_EOUTPUT] = "output",
                                        [OC_ELIBRARY] = "library",
-                                       [OC_ESTOPPED] = "stopped"};
+                                       [OC_ESTOPPED] = "stopped",
+                                       [OC_EMEMORY] = "memory"};
     return (unsigned)code < sizeof(text) / sizeof(*text) ? text[code] : NULL;
 }
 
@@ -344,6 +345,8 @@ static const struct input_limit limit_of[] = {
                                  "time to read an SQLite file"},
     [OC_LIMIT_REMOTE_BYTES] = {"remote-bytes", "B", 256 * MI, 1, INT64_MAX, "bytes fetched from a server",
                                "what is fetched of a file whose URL is given"},
+    [OC_LIMIT_REMOTE_SECONDS] = {"remote-seconds", "s", 600, 1, 1000000, "seconds of requests to a server",
+                                 "time of all requests for a file whose URL is given"},
     [OC_LIMIT_INPUT_BYTES] = {"input-bytes", "B", 512 * MI, KI, INT64_MAX, "bytes of inputs for a run",
                               "memory of the inputs that record generates"},
 };

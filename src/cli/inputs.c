@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #include <sys/mman.h>
 #endif
@@ -26,6 +27,7 @@ struct target {
 static pthread_mutex_t inputs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct identity *inputs;
 static size_t n_input, cap_input;
+static pid_t owner; /* of the list; a worker needs none */
 static struct target own_targets[MAX_TARGETS], *targets = own_targets;
 
 static bool same(struct identity a, struct identity b)
@@ -42,6 +44,8 @@ void cli_input_note(const char *path)
     for (size_t i = 0; i < MAX_TARGETS; i++)
         if (atomic_load(&targets[i].used) && same(targets[i].is, is))
             atomic_store(&targets[i].read, true);
+    if (getpid() != owner)
+        return;
     pthread_mutex_lock(&inputs_lock);
     if (n_input == cap_input) {
         cap_input = cap_input ? 2 * cap_input : 64;
@@ -71,6 +75,7 @@ void cli_input_forget(const char *path)
 
 void cli_inputs_install(void)
 {
+    owner = getpid();
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
     void *shared = mmap(NULL, sizeof(own_targets), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared != MAP_FAILED)

@@ -89,7 +89,7 @@ static const unsigned char exit_of[] = {
     [OC_OK] = CLI_INPUT,        [OC_EIO] = CLI_INPUT,           [OC_EFORMAT] = CLI_INPUT,
     [OC_ELIMIT] = CLI_INPUT,    [OC_EUNSUPPORTED] = CLI_INPUT,  [OC_EARG] = CLI_USAGE,
     [OC_ENOTFOUND] = CLI_USAGE, [OC_EOUTPUT] = CLI_ENVIRONMENT, [OC_ELIBRARY] = CLI_ENVIRONMENT,
-    [OC_ESTOPPED] = CLI_INPUT,
+    [OC_ESTOPPED] = CLI_INPUT,  [OC_EMEMORY] = CLI_ENVIRONMENT,
 };
 
 int cli_fail_err(const struct oc_err *err)

@@ -634,7 +634,7 @@ static unsigned processors(void)
 int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_row *row), void *arg,
                 size_t *n_done, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     unsigned jobs = s->opts.jobs ? s->opts.jobs : processors();
     struct oc_worker_pool pool = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
                                   .n = s->files.n,

@@ -409,7 +409,7 @@ static bool is_profile(const struct oc_peek *peek)
 
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_arena a = {0};
     struct oc_peek peek;
     const struct oc_signature *is;

@@ -626,7 +626,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
 int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
                     struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_profile **list;
     size_t n;
     *out = NULL;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "base/os.h"
@@ -219,6 +220,7 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     pid_t pid = fork();
     if (pid == 0) {
         close(fd[0]);
+        oc_entry_forget();
         be_child(fd[1], output, work, arg);
     }
     close(fd[1]);

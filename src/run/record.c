@@ -556,7 +556,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *given, struct oc_recording **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_record_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

@@ -6,6 +6,7 @@ usage: python_package.py PROGRAM WORK      WORK: a folder with the models and pr
 import glob
 import html.parser
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -169,6 +170,64 @@ result("a model with unknown nodes is not exact, and a limit is inconclusive", [
     text for text, ok in (("quality", unknown.quality != "exact"), ("repr", "at least" in repr(unknown)),
                           ("rows", None in unknown.nodes["macs"]), ("check", not oc.check(unknown, macs="1G")),
                           ("reason", oc.check(unknown, macs="1G").inconclusive == 1)) if not ok])
+
+# ---- nothing ends the process
+
+EXHAUSTED = """
+import resource, onnxcost as oc
+oc.analyze("zoo/resnet18.onnx")
+node = b"\\x0a\\x17\\x0a\\x01x\\x12\\x0c%012d\\x22\\x04Relu"
+model = b"\\x5a\\x03\\x0a\\x01x" + b"".join(node % i for i in range(400000))
+n, size = len(model), b""
+while n > 127:
+    size += bytes([n & 127 | 128])
+    n >>= 7
+model = b"\\x08\\x08\\x42\\x02\\x10\\x11\\x3a" + size + bytes([n]) + model
+before = resource.getrlimit(resource.RLIMIT_AS)
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (24 << 20), before[1]))
+try:
+    oc.load(model)
+    print("no error")
+except oc.Error as error:
+    print(error.code)
+resource.setrlimit(resource.RLIMIT_AS, before)
+print(oc.analyze("zoo/resnet18.onnx").totals.macs, len(oc.analyze(model).nodes))
+"""
+done = subprocess.run([sys.executable, "-c", EXHAUSTED], capture_output=True, text=True, check=False)
+result("exhausted memory is an exception, and the process goes on",
+       [] if done.stdout.split() == ["memory", str(oc.analyze(R18).totals.macs), "400000"] else [done])
+
+
+def serve(answer):
+    """The URL of a server that sends these bytes once."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run():
+        with listener:
+            for _ in range(2): # the library tries twice
+                client = listener.accept()[0]
+                with client:
+                    client.recv(65536)
+                    try:
+                        client.sendall(answer)
+                    except OSError:
+                        pass
+    threading.Thread(target=run, daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/m.onnx"
+
+
+head = b"HTTP/1.1 206 Partial\r\n"
+data = open(R18, "rb").read()[:1000]
+answers = {
+    "long line": head + b"X: " + b"b" * 300000 + b"\r\n\r\n", "many lines": head + b"X: b\r\n" * 100000, "nothing": b"",
+    "no HTTP": b"\0" * 100000, "no line": b"b" * 300000, "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+    "length": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "status": b"HTTP/1.1 999 ?\r\n\r\n",
+    "cookies": head + b"Set-Cookie: a=" + b"b" * 60000 + b"\r\n\r\n", "half": head + b"Content-Range: bytes 0-999/99999\r\nContent-Length: 1000\r\n\r\n" + data,
+    "redirect": b"HTTP/1.1 302 Found\r\nLocation: http://" + b"a" * 70000 + b"/\r\n\r\n"}
+result("any answer of a server is an exception at worst", [
+    f"{name}: {e!r}" for name, e in ((name, error_of(oc.load, serve(answer))) for name, answer in answers.items())
+    if not isinstance(e, oc.Error)])
 
 # ---- notebooks
 

@@ -559,7 +559,7 @@ static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
 int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *given,
                      FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_summary_opts full, *const o = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
