@@ -71,4 +71,11 @@ void oc_entry_leave(void);
 int oc_options_read(void *full, size_t bytes, const void *given, struct oc_err *err);
 #define OC_OPTIONS(full, given, err) oc_options_read((full), sizeof(*(full)), (given), (err))
 
+/* A number among options, and what it may be. OC_EARG names the first one that is outside. */
+struct oc_option_range {
+    const char *name;
+    int64_t value, least, most;
+};
+int oc_options_check(const struct oc_option_range *range, size_t n, struct oc_err *err);
+
 #endif

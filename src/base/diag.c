@@ -285,6 +285,15 @@ int oc_options_read(void *full, size_t bytes, const void *given, struct oc_err *
     return 0;
 }
 
+int oc_options_check(const struct oc_option_range *range, size_t n, struct oc_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (range[i].value < range[i].least || range[i].value > range[i].most)
+            return oc_fail(err, OC_EARG, "option %s is %lld: from %lld to %lld are possible", range[i].name,
+                           (long long)range[i].value, (long long)range[i].least, (long long)range[i].most);
+    return 0;
+}
+
 /* ---- input limits ------------------------------------------------------------------------------------- */
 
 #define KI ((uint64_t)1 << 10)

@@ -395,7 +395,8 @@ static int check_options(const struct oc_scan *s, struct oc_err *err)
     if (o->part > o->of_parts || (!o->part && o->of_parts))
         return oc_fail(err, OC_EARG, "no part %" PRIu32 " of %" PRIu32 ": they begin with 1", o->part,
                        o->of_parts);
-    return 0;
+    const struct oc_option_range hash = {"hash", (int64_t)o->hash, OC_SCAN_HASH_SIZE, OC_SCAN_HASH_OFF};
+    return oc_options_check(&hash, 1, err);
 }
 
 static void keep_part(struct oc_scan *s)

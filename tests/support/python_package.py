@@ -171,6 +171,37 @@ result("a model with unknown nodes is not exact, and a limit is inconclusive", [
                           ("rows", None in unknown.nodes["macs"]), ("check", not oc.check(unknown, macs="1G")),
                           ("reason", oc.check(unknown, macs="1G").inconclusive == 1)) if not ok])
 
+# ---- numbers that no option can have: never another number
+
+WRONG = [("dims", lambda v: oc.analyze(R50, dims={"batch": v}), (2**64 + 8, 2**63, -2**63 - 1, -1, 8.0, "8")),
+         ("shapes", lambda v: oc.analyze(R50, shapes={"input": (v, 3, 224, 224)}), (2**64 + 8, 2**63, -1, 2.0, "2")),
+         ("trips", lambda v: oc.analyze(R50, trips={"loop": v}), (2**64 + 8, -1, 1.5)),
+         ("default_dim", lambda v: oc.analyze(R50, default_dim=v), (2**64 + 8, 2**63, -1, -8)),
+         ("align_bytes", lambda v: oc.analyze(R50, align_bytes=v), (2**64 + 8, -1, 2**63)),
+         ("if_mode", lambda v: oc.analyze(R50, if_mode=v), (99, -1, 4, 2**32, 1.0, "both")),
+         ("kv_share", lambda v: oc.analyze(R50, kv_share=v), (3, -1, 2**32)),
+         ("naive_bytes", lambda v: oc.analyze(R50, naive_bytes=v), (5, -1, "x")),
+         ("warmup", lambda v: oc.profile(P50, warmup=v), (-1, -2, 2**31, 2**32 + 1)),
+         ("iterations", lambda v: oc.profile(P50, iterations=v), (-1, 2**32, 2**32 + 1)),
+         ("stat", lambda v: oc.profile(P50, stat=v), (6, 77, -1, "most")),
+         ("prompt", lambda v: oc.llm("llama.onnx", prompt=v), (2**64 + 64, -1, 2**63)),
+         ("generate", lambda v: oc.llm("llama.onnx", generate=v), (2**64 + 64, -1, 2**70)),
+         ("batch", lambda v: oc.llm("llama.onnx", batch=v), (2**64 + 1, -1)),
+         ("draft_tokens", lambda v: oc.llm("llama.onnx", draft_tokens=v), (2**64 + 1, -1)),
+         ("batches", lambda v: oc.compare(R50, ["a100", "t4"], batches=[v]), (2**64 + 1, -1, 0)),
+         ("top", lambda v: oc.memory(R50, top=v), (2**64 + 1, -1))]
+result("an integer that an option cannot have is an exception", [
+    f"{name}={value!r}: {e!r}" for name, make, values in WRONG for value in values
+    for e in [error_of(make, value)] if not isinstance(e, (oc.Error, OverflowError, ValueError, TypeError))])
+result("integers at the ends of a range are taken", [
+    f"{name}: {e!r}" for name, e in (
+        ("dims", error_of(oc.analyze, R50, dims={"batch": 0})), ("warmup", error_of(oc.profile, P50, warmup=0)),
+        ("if_mode", error_of(oc.analyze, R50, if_mode=3)), ("top", error_of(oc.memory, R50, top=2**64 - 1))) if e])
+result("an unknown option is not its own suggestion", [
+    f"{name}: {e}" for name in ("size", "n_bind", "has_top", "limits_") for e in [str(error_of(oc.profile, P50, **{name: 1}))]
+    if f"did you mean '{name}'" in e or "unknown option" not in e])
+result("warmup=0 leaves no run out", [] if [oc.profile(P50, warmup=w).data.profile[0]["runs_used"] for w in (0, 2)] == [5, 3] else ["the same runs"])
+
 # ---- nothing ends the process
 
 EXHAUSTED = """
