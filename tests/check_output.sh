@@ -129,6 +129,36 @@ expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >
 ( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
 [ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe: exit code 4 and no message' "exit code $(cat code), stderr: $(head -c 200 err)"
 
+# ---- weights that cannot be read are not absent
+weights() { # name, pattern of the message; the file of weights on standard input, beside a good config.json
+    rm -rf weights
+    mkdir weights
+    echo '{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":100}' >weights/config.json
+    cat >weights/model.safetensors
+    for how in llm cost; do
+        expect 3 "cannot read 'weights/model.safetensors': $2" "broken weights: $1 ($how)" "$onnxcost" $how weights
+    done
+}
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n' >w.bin
+weights 'Git LFS pointer' 'this is a Git LFS pointer.*git lfs pull' <w.bin
+echo '<!DOCTYPE html><html></html>' >w.bin
+weights 'HTML page' 'this is an HTML page' <w.bin
+printf '\0\0\0\0\0\1\0\0{}' >w.bin
+weights 'header of 2^40 bytes' 'a safetensors header of 1099511627776 bytes' <w.bin
+printf '\5\0\0\0\0\0\0\0[1,2]' >w.bin
+weights 'header that is an array' 'the header is damaged' <w.bin
+weights 'empty file' 'a safetensors header of 0 bytes' </dev/null
+head -c 100 /dev/zero >w.bin
+weights 'zeros' 'a safetensors header of 0 bytes' <w.bin
+ln -sf nowhere weights/model.safetensors
+expect 3 "cannot read 'weights/model.safetensors': No such file" 'link to weights that are not there' "$onnxcost" llm weights
+mv weights/model.safetensors weights/x
+printf 'version https://git-lfs.github.com/spec/v1\n' >weights/a.safetensors
+echo '{"weight_map":{"t":"a.safetensors"}}' >weights/model.safetensors.index.json
+expect 3 'a.safetensors: this is a Git LFS pointer' 'pointer in an index' "$onnxcost" llm weights
+echo '[]' >weights/model.safetensors.index.json
+expect 3 'the index is damaged' 'damaged index' "$onnxcost" llm weights
+
 # ---- no output replaces a file that the command reads
 top=$OLDPWD
 # FILE NAME command...: the file must stay, also where the output is a link to it or another name of it

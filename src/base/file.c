@@ -539,7 +539,17 @@ const struct oc_signature *oc_recognize(const char *path, const void *data, size
     return NULL;
 }
 
-enum oc_described oc_described_by(const void *data, size_t n)
+/* A file that has a name of weights is one, however broken: its reader says what is wrong. */
+static enum oc_described described_by_name(const char *path, const void *data, size_t n)
+{
+    struct oc_str name = oc_str(path, strlen(path));
+    enum oc_described is = oc_str_ends(name, ".safetensors")              ? OC_DESCRIBED_SAFETENSORS
+                           : oc_str_ends(name, ".safetensors.index.json") ? OC_DESCRIBED_INDEX
+                                                                          : OC_DESCRIBED_NOT;
+    return is && !oc_recognize(path, data, n) ? is : OC_DESCRIBED_NOT;
+}
+
+enum oc_described oc_described_by(const char *path, const void *data, size_t n)
 {
     const char *p = data;
     size_t i = 0, look = n < WITH_BYTES ? n : WITH_BYTES;
@@ -550,10 +560,10 @@ enum oc_described oc_described_by(const void *data, size_t n)
     while (i < n && i < 64 && strchr(" \t\r\n", p[i]) && p[i])
         i++;
     if (i == n || p[i] != '{')
-        return OC_DESCRIBED_NOT;
+        return described_by_name(path, data, n);
     return oc_find(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
            : oc_find(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
-                                                    : OC_DESCRIBED_NOT;
+                                                    : described_by_name(path, data, n);
 }
 
 static bool describes_model(const char *path, struct oc_arena *arena)
@@ -561,19 +571,23 @@ static bool describes_model(const char *path, struct oc_arena *arena)
     const char *data;
     size_t n;
     return access(path, F_OK) == 0 && oc_file_peek(path, WITH_BYTES, arena, &data, &n, NULL) == 0 &&
-           oc_described_by(data, n) != OC_DESCRIBED_NOT;
+           oc_described_by(path, data, n) != OC_DESCRIBED_NOT;
 }
 
 const char *oc_model_of_folder(const char *path, struct oc_arena *arena)
 {
-    static const char *const name[] = {"model.safetensors.index.json", "model.safetensors", "config.json"};
+    static const char *const name[] = {"model.safetensors.index.json", "model.safetensors"};
     size_t n = strlen(path);
+    const char *slash = n && path[n - 1] == '/' ? "" : "/";
+    struct stat st;
     for (size_t i = 0; n && i < OC_COUNT(name); i++) {
-        const char *file = oc_printf(arena, "%s%s%s", path, path[n - 1] == '/' ? "" : "/", name[i]);
-        if (describes_model(file, arena))
+        const char *file = oc_printf(arena, "%s%s%s", path, slash, name[i]);
+        if (lstat(file, &st) ==
+            0) /* also broken, or a link to nothing: weights that cannot be read are not absent */
             return file;
     }
-    return NULL;
+    const char *config = oc_printf(arena, "%s%sconfig.json", path, slash);
+    return n && describes_model(config, arena) ? config : NULL;
 }
 
 /* ---- folder of installed data ------------------------------------------------------------------------- */

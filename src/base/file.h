@@ -152,7 +152,8 @@ enum oc_described {
     OC_DESCRIBED_SAFETENSORS, /* weights */
     OC_DESCRIBED_GGUF         /* weights and metadata */
 };
-enum oc_described oc_described_by(const void *data, size_t n);
+/* By the content, and of weights also by the name: a broken file with such a name is one too. */
+enum oc_described oc_described_by(const char *path, const void *data, size_t n);
 
 /* The file that describes the model of a folder, in the arena: an index of safetensors files, a safetensors
  * file, or config.json. NULL: not a folder, or it has none. */

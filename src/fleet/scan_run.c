@@ -76,7 +76,7 @@ static bool is_chosen(const char *folder, const char *name, const size_t *has, b
         return !has[INDEX] && !has[WEIGHTS] && !has[GGUF] && !has_onnx &&
                oc_file_peek(oc_printf(arena, "%s/%s", folder, name), OC_DESCRIBED_BYTES, arena, &data, &n,
                             NULL) == 0 &&
-               oc_described_by(data, n) == OC_DESCRIBED_CONFIG;
+               oc_described_by(name, data, n) == OC_DESCRIBED_CONFIG;
     default:
         return false;
     }
