@@ -21,6 +21,7 @@
 
 /* ---- tools ------------------------------------------------------------------------------------------ */
 
+#define RANGES  "; cost and check: " /* in the help of dim: what only some tools take */
 #define SHAPES  " dim shape value default-dim no-defaults"
 #define DEVICES " hw-set no-tf32 cache"
 #define COUNTS  " convention op-rules"
@@ -68,6 +69,9 @@ static const struct row {
      "if it is given: time, efficiency and gap to the roofline of each operator.",
      "model", "profile! hw" DEVICES PROFILE SHAPES " stat type opr-name order-by group-by advise force top",
      NULL, "20", "report"},
+    {"bounds", "cost", "Bounds over ranges of sizes",
+     "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
+     "dim! shape value default-dim no-defaults" COUNTS, NULL, NULL, NULL},
     {"compare", "compare", "Rank devices for a model",
      "Lower bound or estimate of the time of a model on devices, by batch; crossover batches, energy and "
      "whether it fits the memory.",
@@ -125,6 +129,11 @@ static struct oc_mcp_param param_of_file(const char *name, size_t n, bool requir
         .name = cli_xstrndup(name, n), .about = join("path of a model"), .required = required};
 }
 
+static bool takes_ranges(const struct row *row)
+{
+    return !strcmp(row->name, "bounds") || !strcmp(row->name, "check");
+}
+
 static struct oc_mcp_param param_of_option(const struct cli_option *o, const struct row *row, bool required)
 {
     static const unsigned char kind[] = {
@@ -138,13 +147,16 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
                                      .about = join("%s", answer),
                                      .kind = OC_MCP_FLAG,
                                      .required = required};
-    return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
-                                 .about = join("%s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", o->help,
-                                               otherwise ? " (default: " : "", otherwise ? otherwise : "",
-                                               otherwise ? ")" : ""),
-                                 .choices = o->kind == CLI_CHOICE ? o->arg : NULL,
-                                 .kind = kind[o->kind],
-                                 .required = required};
+    const char *ranges = strstr(o->help, RANGES);
+    int n = ranges ? (int)(ranges - o->help) : (int)strlen(o->help);
+    const char *more = !ranges ? "" : takes_ranges(row) ? ranges + strlen(RANGES) : "ranges: tool bounds";
+    return (struct oc_mcp_param){
+        .name = cli_xstrndup(o->name, strlen(o->name)),
+        .about = join("%s%s%.*s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, *more ? "; " : "",
+                      more, otherwise ? " (default: " : "", otherwise ? otherwise : "", otherwise ? ")" : ""),
+        .choices = o->kind == CLI_CHOICE ? o->arg : NULL,
+        .kind = kind[o->kind],
+        .required = required};
 }
 
 /* The names are files, or options if `option`. */
@@ -274,7 +286,8 @@ static void mcp_argv_free(char **argv)
 /* ---- server ----------------------------------------------------------------------------------------- */
 
 enum {
-    MAX_JOBS = 4,             /* calls that run at the same time; further requests are read later */
+    MAX_JOBS = 4,             /* calls that run at the same time; others wait */
+    MAX_WAITING = 256,        /* calls; further requests are read later */
     MAX_DOCUMENT = 256 << 20, /* bytes of a document before it is divided into pages */
     MAX_MESSAGES = 1 << 16,
     PIECE = 1 << 16
@@ -293,11 +306,20 @@ struct job {
     struct text text[2];
 };
 
+/* A call that waits for a free place. */
+struct waiting {
+    uint64_t call;
+    int argc;
+    char **argv;
+};
+
 struct server {
     const struct cli_opts *o;
     struct mcp_tools tools;
     struct oc_mcp *mcp;
     struct job job[MAX_JOBS];
+    struct waiting *waiting; /* in order */
+    size_t n_waiting, cap_waiting;
     char **more; /* options for every call */
     size_t n_more;
 };
@@ -374,25 +396,44 @@ static void fail_call(struct server *s, uint64_t call, const char *fmt, const ch
     oc_mcp_done(s->mcp, call, &(struct oc_mcp_result){.messages = text});
 }
 
+/* Starts those that wait, as long as there are places. */
+static void start_waiting(struct server *s)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < MAX_JOBS && done < s->n_waiting; i++) {
+        if (s->job[i].call)
+            continue;
+        struct waiting w = s->waiting[done++];
+        struct job *j = &s->job[i];
+        *j = (struct job){.call = w.call};
+        if (start_child(j, w.argc, w.argv)) {
+            *j = (struct job){.call = 0};
+            fail_call(s, w.call, "cannot start a process: %s (exit code 4: environment)", strerror(errno));
+            i--;
+        }
+        mcp_argv_free(w.argv);
+    }
+    s->n_waiting -= done;
+    if (done)
+        memmove(s->waiting, s->waiting + done, s->n_waiting * sizeof(*s->waiting));
+}
+
 static void start_call(void *arg, uint64_t call, size_t tool, const struct oc_mcp_value *value, size_t n)
 {
     struct server *s = arg;
-    size_t i = 0;
-    int argc;
-    while (i < MAX_JOBS && s->job[i].call)
-        i++;
-    if (i == MAX_JOBS) { /* several in one array of messages */
-        fail_call(s, call, "%s", "too many calls at the same time: call again later");
-        return;
+    struct waiting w = {.call = call};
+    for (size_t k = 0; k < n && !takes_ranges(&rows[tool]); k++)
+        if (!strcmp(s->tools.tool[tool].param[value[k].param].name, "dim") && strstr(value[k].text, "..")) {
+            fail_call(s, call, "dim '%s' is a range: use the tool bounds, or check (exit code 2: usage)",
+                      value[k].text);
+            return;
+        }
+    w.argv = mcp_argv(&s->tools, tool, value, n, (const char *const *)s->more, s->n_more, &w.argc);
+    if (s->n_waiting == s->cap_waiting) {
+        s->cap_waiting = s->cap_waiting ? 2 * s->cap_waiting : 16;
+        s->waiting = cli_xrealloc(s->waiting, s->cap_waiting * sizeof(*s->waiting));
     }
-    char **argv = mcp_argv(&s->tools, tool, value, n, (const char *const *)s->more, s->n_more, &argc);
-    struct job *j = &s->job[i];
-    *j = (struct job){.call = call};
-    if (start_child(j, argc, argv)) {
-        *j = (struct job){.call = 0};
-        fail_call(s, call, "cannot start a process: %s (exit code 4: environment)", strerror(errno));
-    }
-    mcp_argv_free(argv);
+    s->waiting[s->n_waiting++] = w; /* started by serve */
 }
 
 static void free_job(struct job *j)
@@ -419,6 +460,13 @@ static void cancel_call(void *arg, uint64_t call)
     for (size_t i = 0; i < MAX_JOBS; i++)
         if (s->job[i].call == call)
             stop_job(&s->job[i]);
+    for (size_t i = 0; i < s->n_waiting; i++)
+        if (s->waiting[i].call == call) {
+            mcp_argv_free(s->waiting[i].argv);
+            s->n_waiting--;
+            memmove(s->waiting + i, s->waiting + i + 1, (s->n_waiting - i) * sizeof(*s->waiting));
+            return;
+        }
 }
 
 /* How a command ended, for its message. */
@@ -500,8 +548,7 @@ static void read_job(struct server *s, struct job *j, size_t which)
         finish_job(s, j);
 }
 
-/* Returns the number of entries: the client first if a further call can start or be cancelled, then the
- * pipes. */
+/* Returns the number of entries: the client first if its requests are read, then the pipes. */
 static size_t list_inputs(const struct server *s, bool client, struct pollfd *p)
 {
     size_t n = 0;
@@ -527,18 +574,23 @@ static int serve(struct server *s)
     char buf[PIECE];
     size_t got;
     for (bool client = true; client || count_jobs(s);) {
-        size_t n = list_inputs(s, client && count_jobs(s) < MAX_JOBS, p);
+        size_t n = list_inputs(s, client && s->n_waiting < MAX_WAITING, p);
         if (poll(p, n, -1) < 0 && errno != EINTR)
             return cli_fail(CLI_ENVIRONMENT, "cannot wait for requests: %s", strerror(errno));
         for (size_t i = 1; i < n; i++)
             if (p[i].revents && p[i].fd >= 0)
                 read_job(s, &s->job[(i - 1) / 2], (i - 1) % 2);
-        if (p[0].fd < 0 || !p[0].revents)
-            continue;
-        client = read_some(STDIN_FILENO, buf, &got);
-        oc_mcp_take(s->mcp, buf, got);
-        if (ferror(stdout)) /* the client has gone */
-            break;
+        if (p[0].fd >= 0 && p[0].revents) {
+            client = read_some(STDIN_FILENO, buf, &got);
+            oc_mcp_take(s->mcp, buf, got);
+            if (!client)
+                oc_mcp_end(s->mcp);
+        }
+        start_waiting(s);
+        if (ferror(stdout)) /* the client has gone, or the disk is full */
+            return errno == EPIPE
+                       ? CLI_ENVIRONMENT
+                       : cli_fail(CLI_ENVIRONMENT, "cannot write 'standard output': %s", strerror(errno));
     }
     return 0;
 }
@@ -589,6 +641,9 @@ int cmd_mcp(const struct cli_opts *o)
     for (size_t i = 0; i < MAX_JOBS; i++)
         if (s->job[i].call)
             stop_job(&s->job[i]);
+    for (size_t i = 0; i < s->n_waiting; i++)
+        mcp_argv_free(s->waiting[i].argv);
+    free(s->waiting);
     oc_mcp_close(s->mcp);
     mcp_tools_free(&s->tools);
     for (size_t i = 0; i < s->n_more; i++)

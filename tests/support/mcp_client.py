@@ -114,7 +114,7 @@ def test_protocol():
             break
         cursor = {"cursor": result["nextCursor"]}
     names = [tool["name"] for tool in tools]
-    expect_eq("tools", "analyze why profile compare memory estimate check diff llm devices", " ".join(names))
+    expect_eq("tools", "analyze why profile bounds compare memory estimate check diff llm devices", " ".join(names))
     for tool in tools:
         for schema in ("inputSchema", "outputSchema"):
             if schema in tool:
@@ -142,6 +142,8 @@ def test_documents(tools):
         ("memory", {"model": resnet}, ["memory", resnet]),
         ("memory", {"model": small, "plan": True}, ["memory", small, "--plan=-"]),
         ("estimate", {"model": small, "hw": ["t4"], "top": 0}, ["estimate", small, "--hw=t4", "--top=0"]),
+        ("bounds", {"model": small, "dim": ["batch=1..64"]}, [small, "--dim=batch=1..64"]),
+        ("check", {"model": small, "max-macs": "1T", "dim": ["batch=1..64"]}, ["check", small, "--max-macs=1T", "--dim=batch=1..64"]),
         ("check", {"model": small, "max-macs": "1M"}, ["check", small, "--max-macs=1M"]),
         ("diff", {"a": small, "b": resnet, "top": 30}, ["diff", small, resnet, "--top=30"]),
         ("llm", {"model": f"{FOLDER}/config.json", "hw": ["a100"]}, ["llm", f"{FOLDER}/config.json", "--hw=a100"]),
@@ -184,6 +186,7 @@ def test_errors():
         ("null character", "argument 'model' must be a string", "analyze", {"model": model + "\0"}),
         ("unknown device", "(exit code 2: usage)", "analyze", {"model": model, "hw": ["h1000"]}),
         ("value that looks like an option", "cannot read '--help'", "analyze", {"model": "--help"}),
+        ("range in another tool", "use the tool bounds", "analyze", {"model": model, "dim": ["batch=1..64"]}),
         ("option of the program that is not a parameter", "unknown argument 'output'", "analyze", {"model": model, "output": "/tmp/x"}),
     ):
         text = s.error(tool, **arguments)
@@ -203,6 +206,8 @@ def test_bad_requests():
         ("nested arrays", b"[" * 100000 + b"\n", -32600), ("nested objects", b'{"a":' * 100000 + b"\n", -32700),
         ("more than 1 MiB", b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (3 << 20) + b'"}\n', -32600),
         ("null characters", b"\0" * 100 + b"\n", -32700),
+        *((f"id {n.decode()}", ping % n + b"\n", -32700) for n in (b"00012", b"-01", b"1.", b"1e", b"-", b"0x1")),
+        *((f"id {n.decode()}", ping % n + b"\n", -32600) for n in (b"1.5", b"1e3", b"true")),
     ):
         s.send(raw)
         answer = s.receive()
@@ -218,10 +223,23 @@ def test_bad_requests():
              "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max-macs": "1T"}}}])
     answers = s.receive()
     expect_eq("array of messages has one array of answers", [None, "a", "b"], sorted((a["id"] for a in answers), key=str))
+    calls = [{"jsonrpc": "2.0", "id": i, "method": "tools/call",
+              "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max-macs": "1T"}}} for i in range(300)]
+    s.send(calls)
+    answers = s.receive()
+    expect("more calls in an array than run at the same time wait", [a for a in answers if a["result"]["isError"]] or
+           ("" if sorted(a["id"] for a in answers) == list(range(300)) else "ids"))
     for byte in json.dumps({"jsonrpc": "2.0", "id": 9, "method": "ping"}).encode() + b"\n":
         s.send(bytes([byte]))
     expect_eq("request in single bytes", 9, s.receive()["id"])
     expect_eq("exit code", 0, s.end())
+    for title, raw, ids in (("last line without line end", ping % b"1" + b"\n" + ping % b"2", [1, 2]), ("only line", ping % b"3", [3])):
+        done = subprocess.run([PROGRAM, "mcp"], input=raw, capture_output=True, check=False)
+        expect_eq(f"{title} is answered", (ids, 0), ([json.loads(line)["id"] for line in done.stdout.splitlines()], done.returncode))
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "mcp"], input=ping % b"1" + b"\n", stdout=full, stderr=subprocess.PIPE, check=False)
+        expect("full disk: exit code 4 and a message", "" if done.returncode == 4 and b"No space left" in done.stderr else done)
 
 
 def children(pid):
@@ -250,6 +268,10 @@ def test_processes():
     expect("crash is an error of the call", "" if "ended by signal 6" in text else text)
     for i in range(12):
         slow_call(s, 200 + i)
+    s.send({"jsonrpc": "2.0", "id": "ping", "method": "ping"})
+    expect_eq("ping is answered while calls wait", "ping", s.receive()["id"])
+    slow_call(s, 230)
+    s.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 230}})
     expect_eq("twelve calls are answered", list(range(200, 212)), sorted(s.receive()["id"] for _ in range(12)))
     expect("the server goes on after a crash", alive(s))
     slow_call(s, 300)
