@@ -14,7 +14,7 @@
 
 enum { MAX_LIST_BYTES = 256 << 20 };
 
-/* Set by the first SIGINT or SIGTERM; the second one has its usual effect. */
+/* Set by the first SIGINT, SIGTERM or SIGHUP; the second one has its usual effect. */
 static volatile int stopped;
 
 struct job {
@@ -35,7 +35,8 @@ struct job {
     bool journal; /* rows that were reused are already in the file */
     bool whole;   /* the output is complete or not there: it cannot be continued */
     size_t n, n_done, n_errors, n_crashes;
-    char *crashed; /* the first file whose analysis crashed */
+    const char *part; /* the file of a scan that was stopped, if it is not the output; heap */
+    char *crashed;    /* the first file whose analysis crashed */
 };
 
 /* ---- what to scan ----------------------------------------------------------------------------------- */
@@ -262,13 +263,6 @@ static void scan_stop(int signal_number)
     stopped = signal_number;
 }
 
-static void scan_on_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* Write failures are reported when the file is closed. */
 static int scan_run(struct job *j, FILE *f, bool more)
 {
@@ -296,6 +290,17 @@ static int scan_run(struct job *j, FILE *f, bool more)
     return rc;
 }
 
+/* A scan that was stopped never replaces a file. A new file of rows, which --resume continues, is made; all else is
+ * a file of its own. */
+static void keep_part(struct job *j, struct cli_output *out)
+{
+    struct stat st;
+    bool rows = cli_is(j->format, "ndjson") || cli_is(j->format, "csv");
+    if (!out->target || (rows && stat(out->target, &st)))
+        return;
+    j->part = cli_output_rename(out, ".part");
+}
+
 static int write_once(struct job *j)
 {
     struct cli_output out;
@@ -311,6 +316,8 @@ static int write_once(struct job *j)
     if (rc)
         return rc;
     int failed = scan_run(j, out.f, false);
+    if (!failed && stopped && !j->whole)
+        keep_part(j, &out);
     rc = cli_output_close(&out, !failed && !(stopped && j->whole));
     return failed ? failed : rc;
 }
@@ -408,13 +415,29 @@ static int write_resumed(struct job *j)
 
 /* ---- all -------------------------------------------------------------------------------------------- */
 
+/* What a scan that was stopped has left. */
+static void warn_stopped(const struct job *j)
+{
+    const char *output = j->o->output && strcmp(j->o->output, "-") ? j->o->output : NULL;
+    char text[1200] = "";
+    if (j->part)
+        snprintf(text, sizeof(text), "'%.500s' has their rows, '%.500s' is as it was", j->part, output);
+    else if (output && j->whole)
+        snprintf(text, sizeof(text), "'%.500s' is as it was", output);
+    else if (output)
+        snprintf(text, sizeof(text), "'%.500s' has their rows, --resume continues", output);
+    else
+        snprintf(text, sizeof(text), "the output has their rows alone");
+    cli_warn("stopped after %zu of %zu %ss: %s", j->n_done, j->n, noun(j), text);
+}
+
 static int do_scan(struct job *j)
 {
-    scan_on_signals(scan_stop);
+    cli_fault_handle(scan_stop, (int)SA_RESETHAND);
     int rc = j->o->resume && !j->whole ? write_resumed(j) : write_once(j);
-    scan_on_signals(SIG_DFL);
+    cli_fault_handle(SIG_DFL, 0);
     if (stopped) {
-        cli_warn("stopped after %zu of %zu %ss", j->n_done, j->n, noun(j));
+        warn_stopped(j);
         raise(stopped);
     }
     if (rc)
@@ -441,6 +464,7 @@ int cmd_scan(const struct cli_opts *o)
     free(j.paths.item);
     free(j.list);
     free(j.settings);
+    free((char *)(uintptr_t)j.part);
     free(j.crashed);
     return rc;
 }

@@ -250,6 +250,18 @@ void cli_fault_stop_over(void)
     stop_asks = 0;
 }
 
+void cli_fault_handle(void (*handler)(int), int flags)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    struct sigaction old;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        bool ignored = ends[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+        if (!ignored) /* nohup stays */
+            sigaction(ends[i], &action, NULL);
+    }
+}
+
 void cli_fault_install(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};

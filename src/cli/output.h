@@ -34,6 +34,9 @@ void cli_output_no_files(void);
  * instead. Returns the exit code. */
 int cli_output_fail(struct cli_output *out, const struct oc_err *err);
 
+/* Another name, with the suffix, for the file that cli_output_close makes. Returns it: heap. */
+char *cli_output_rename(struct cli_output *out, const char *suffix);
+
 /* Flushes, checks every write and puts the file into its place (keep), or removes the temporary.
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);
@@ -109,6 +112,10 @@ bool cli_is_input(const char *path);
 /* Once, at the start, before other threads. Commands may install handlers of their own for SIGINT and SIGTERM
  * afterwards. */
 void cli_fault_install(void);
+
+/* A handler of a command for the signals that end the program, with flags of sigaction; an ignored SIGHUP stays
+ * ignored. */
+void cli_fault_handle(void (*handler)(int), int flags);
 
 /* A file that goes when the program is ended; `path` must stay until cli_fault_forget. At most 8, more are
  * left. */

@@ -77,7 +77,8 @@ static void worker_pool_own_signals(void)
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
         signal(mine[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the terminal sends SIGINT to all processes; the caller handles it */
+    signal(SIGINT, SIG_IGN); /* the terminal sends these to all processes; the caller handles them */
+    signal(SIGHUP, SIG_IGN);
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif

@@ -111,7 +111,7 @@ void oc_child_text(struct oc_child *c, unsigned what, const char *text)
 
 static void child_own_signals(void)
 {
-    static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM};
+    static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
         signal(mine[i], SIG_DFL);
 #ifdef __linux__
