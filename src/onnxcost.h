@@ -4,6 +4,7 @@
  * record.h report.h scan.h sparsity.h sweep.h training.h. Conventions:
  *  - Functions that can fail return 0 on success and -1 on failure with *err filled (err is caller-owned and
  *    needs no clean-up). Nothing is printed by the library.
+ *  - Pointers must not be NULL where nothing says what NULL means; err may be NULL everywhere. Not checked.
  *  - Handles are freed by the matching _free function (NULL is fine). Values returned by accessors are
  *    borrowed and valid as long as the handle. Inputs must outlive results (a model its analyses).
  *  - Options: NULL and zeros mean the defaults. `size` is sizeof the struct as the caller compiled it, so

@@ -62,7 +62,7 @@ enum oc_code {
     OC_EOUTPUT,
     OC_ELIBRARY, /* a library loaded on demand, or a data file of the program, is missing */
     OC_ESTOPPED, /* stopped by a flag of the caller (oc_profile_opts.stop) */
-    OC_EMEMORY   /* memory ran out: see oc_set_oom_handler */
+    OC_EMEMORY   /* memory (see oc_set_oom_handler) or descriptors of files ran out */
 };
 
 /* A short stable name: "io", "format", "limit", "unsupported", "argument" ...; NULL: OC_OK, or no such code.

@@ -129,6 +129,27 @@ expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >
 ( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
 [ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe: exit code 4 and no message' "exit code $(cat code), stderr: $(head -c 200 err)"
 
+# ---- the environment: descriptors, standard input without a name, terminals
+# shellcheck disable=SC3045 # dash supports it, as do other shells installed as sh
+expect 4 'Too many open files' 'no descriptors for workers' sh -c "ulimit -n 4; exec '$onnxcost' scan model.onnx bert.onnx -j 2"
+if python3 -c 'import sqlite3' 2>/dev/null; then
+    python3 -c 'import sqlite3; c = sqlite3.connect("a.sqlite"); c.execute("create table CUPTI_ACTIVITY_KIND_KERNEL(x)"); c.commit()'
+    expect 3 "cannot read 'a.sqlite': .* has no column" 'SQLite by name' "$onnxcost" summary a.sqlite
+    expect 3 "cannot read '-': .* has no column" 'SQLite through a pipe' sh -c "cat a.sqlite | '$onnxcost' summary -"
+    expect 3 "cannot read '-': .* has no column" 'SQLite as standard input' sh -c "'$onnxcost' summary - <a.sqlite"
+else
+    skip 'SQLite through a pipe' 'no python3 with sqlite3'
+fi
+if command -v script >/dev/null; then
+    for format in parquet xlsx; do
+        script -qec "'$onnxcost' model.onnx -f $format" /dev/null >out 2>&1 </dev/null
+        case $format in parquet) script -qec "'$onnxcost' scan model.onnx -f $format" /dev/null >out 2>&1 </dev/null ;; esac
+        grep -q "format $format is binary: give --output FILE" out; passed $? "$format does not go to a terminal" "$(head -c 200 out)"
+    done
+else
+    skip 'binary formats do not go to a terminal' 'no program script'
+fi
+
 # ---- weights that cannot be read are not absent
 weights() { # name, pattern of the message; the file of weights on standard input, beside a good config.json
     rm -rf weights

@@ -211,6 +211,8 @@ static int cannot_open(struct oc_err *err, const char *path, int error)
 {
     if (error == ENOENT && is_url(path))
         return cannot_read(err, path, OC_EIO, "this is a URL, and only files are read: download it first");
+    if (error == EMFILE || error == ENFILE)
+        return cannot_read(err, path, OC_EMEMORY, strerror(error));
     if (error == EXDEV)
         return cannot_read(err, path, OC_EARG, "it is not inside the folder of --root");
     return cannot_read(err, path, OC_EIO, strerror(error));

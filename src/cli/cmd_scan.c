@@ -178,8 +178,6 @@ static int check_format(struct job *j)
         j->format = end && !strcmp(end, ".csv")       ? "csv"
                     : end && !strcmp(end, ".parquet") ? "parquet"
                                                       : "ndjson";
-    if (cli_is(j->format, "parquet") && stdout_used && isatty(STDOUT_FILENO))
-        return cli_fail(CLI_USAGE, "--format parquet is binary: give --output FILE");
     j->whole = cli_is(j->format, "parquet") || o->profiles || cli_is(o->rows, "nodes");
     return o->resume ? check_resume(j, stdout_used) : 0;
 }

@@ -136,7 +136,7 @@ static int worker_pool_start(struct run *r, size_t self, struct oc_err *err)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
-        return oc_fail(err, OC_EIO, "cannot create a socket: %s", strerror(errno));
+        return oc_fail(err, OC_EMEMORY, "cannot create a socket: %s", strerror(errno));
     struct worker *w = &r->worker[self];
     *w = (struct worker){.fd = fd[1]};
     fflush(NULL); /* a process may flush its streams even in _exit: what they hold is written once */
@@ -148,7 +148,7 @@ static int worker_pool_start(struct run *r, size_t self, struct oc_err *err)
     close(fd[1]);
     if (pid < 0) {
         close(fd[0]);
-        return oc_fail(err, OC_EIO, "cannot start a process: %s", strerror(errno));
+        return oc_fail(err, OC_EMEMORY, "cannot start a process: %s", strerror(errno));
     }
     w->fd = fd[0];
     w->pid = pid;

@@ -233,9 +233,27 @@ static int sqlite_rows_opened(struct oc_sqlite **db, bool failed)
     return -1;
 }
 
+/* Standard input that has no name, which SQLite needs (a pipe's content in memory). */
+static int open_nameless(const struct oc_input_limits *limits, struct oc_sqlite **out, struct oc_err *err)
+{
+    struct oc_file f;
+    *out = NULL;
+    if (oc_file_map_capped("-", limits, &f, err))
+        return -1;
+    int rc = oc_sqlite_open_mem(f.data, (size_t)f.size_bytes, limits, out, err);
+    oc_file_unmap(&f);
+    return rc;
+}
+
 int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struct oc_sqlite **out,
                    struct oc_err *err)
 {
+    if (!strcmp(path, "-") && access("/proc/self/fd/0", R_OK) == 0) {
+        char *name = realpath("/proc/self/fd/0", NULL);
+        free(name);
+        if (!name)
+            return open_nameless(limits, out, err);
+    }
     struct oc_sqlite *db = *out = new_db(limits);
     struct oc_buf uri = {0};
     if (!strcmp(path, "-"))

@@ -214,7 +214,7 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     if (oc_os_check_processes(who, err))
         return -1;
     if (pipe(fd))
-        return oc_fail(err, OC_EIO, "cannot create a pipe: %s", strerror(errno));
+        return oc_fail(err, OC_EMEMORY, "cannot create a pipe: %s", strerror(errno));
     FILE *output = tmpfile();
     fflush(NULL); /* the runtime's code may flush its copy of the streams */
     pid_t pid = fork();
@@ -234,7 +234,7 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     close(fd[0]);
     int rc = 0;
     if (pid < 0)
-        rc = oc_fail(err, OC_EIO, "cannot start a process: %s", strerror(errno));
+        rc = oc_fail(err, OC_EMEMORY, "cannot start a process: %s", strerror(errno));
     else if (last.kind == MSG_STAGE && listener->stop && *listener->stop)
         rc = oc_fail(err, OC_EUNSUPPORTED, "interrupted while %s", stage);
     else if (last.kind == MSG_STAGE)
