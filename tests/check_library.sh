@@ -141,12 +141,13 @@ int main(void)
     return 0;
 }
 E2
-    mkdir -p "$work/elsewhere" "/tmp/onnxcost.$$" # outside any checkout
+    mkdir -p "$work/elsewhere"
+    outside=$(mktemp -d) # of any checkout, with an unpredictable name
     # shellcheck disable=SC2046,SC2086
-    $CC -std=c11 $sanitize -o "/tmp/onnxcost.$$/device" "$work/device.c" $(pc --cflags --libs) 2>"$work/log"
-    text=$(cd / && unset ONNXCOST_HWDB && LD_LIBRARY_PATH=$root/lib "/tmp/onnxcost.$$/device" 2>&1)
+    $CC -std=c11 $sanitize -o "$outside/device" "$work/device.c" $(pc --cflags --libs) 2>"$work/log"
+    text=$(cd / && unset ONNXCOST_HWDB && LD_LIBRARY_PATH=$root/lib "$outside/device" 2>&1)
     [ "$text" = "$root/share/onnxcost/hwdb" ]; passed $? 'relocated library finds its data' "$text"
-    rm -rf "/tmp/onnxcost.$$"
+    rm -rf "$outside"
 else
     skip 'example with pkg-config' 'no pkg-config'
 fi

@@ -151,7 +151,7 @@ else
 fi
 
 # ---- weights that cannot be read are not absent
-weights() { # name, pattern of the message; the file of weights on standard input, beside a good config.json
+weights() { # name, pattern of the message; the file of weights on standard input, next to a good config.json
     rm -rf weights
     mkdir weights
     echo '{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":100}' >weights/config.json

@@ -9,7 +9,7 @@
 #include "base/c_locale.h"
 #include "onnxcost.h"
 
-/* An analysis costs about as much as ANALYSIS_NODES nodes besides its nodes. A search that has found no size with exact
+/* An analysis costs about as much as ANALYSIS_NODES nodes in addition to its own. A search that has found no size with exact
  * figures in the first VAIN_BOXES boxes (over 200 sizes), or within VAIN_NODES, ends: a second on a slow machine. */
 enum {
     MAX_RANGES = 8,

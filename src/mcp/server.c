@@ -34,7 +34,7 @@ struct oc_mcp {
 struct request {
     struct oc_arena arena;
     const char *id;     /* as JSON, NULL: a notification */
-    bool bad_number;    /* the id is no number of JSON, though the reader takes it */
+    bool bad_number;    /* the reader takes the id, JSON does not */
     const char *method; /* NULL: an answer to a request that the server did not send */
     struct oc_str params;
     struct batch *batch;

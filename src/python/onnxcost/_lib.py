@@ -123,9 +123,9 @@ def integer(kind: Any, value: Any, what: str) -> int:
     number = operator.index(value)
     bits = 8 * ctypes.sizeof(kind)
     signed = kind(-1).value < 0
-    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-    if not least <= number <= most:
-        raise OverflowError(f"{what} is {number}: from {least} to {most} are possible")
+    lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    if not lowest <= number <= highest:
+        raise OverflowError(f"{what} is {number}: from {lowest} to {highest} are possible")
     return number
 
 
