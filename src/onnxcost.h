@@ -4,6 +4,7 @@
  * record.h report.h scan.h sparsity.h sweep.h training.h. Conventions:
  *  - Functions that can fail return 0 on success and -1 on failure with *err filled (err is caller-owned and
  *    needs no clean-up). Nothing is printed by the library.
+ *  - Pointers must not be NULL where nothing says what NULL means; err may be NULL everywhere. Not checked.
  *  - Handles are freed by the matching _free function (NULL is fine). Values returned by accessors are
  *    borrowed and valid as long as the handle. Inputs must outlive results (a model its analyses).
  *  - Options: NULL and zeros mean the defaults. `size` is sizeof the struct as the caller compiled it, so
@@ -11,9 +12,9 @@
  *    must stay valid for the call; for oc_llm_make, oc_rank_make and oc_scan_open as long as the result.
  *  - Writers write to a FILE; open_memstream (POSIX) makes one that writes to memory. Check ferror afterwards.
  *  - Counts are exact uint64_t. Time is double nanoseconds. Sizes are bytes.
- *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort(). That handler and the
- *    one of oc_set_map_watch are the only global state: threads with separate handles need no locks, and may
- *    share models and profiles.
+ *  - Running out of memory is the error OC_EMEMORY, or the handler of oc_set_oom_handler. That handler, those of
+ *    oc_set_map_watch and oc_set_read_watch, and the folders of oc_set_read_roots are the only global state:
+ *    threads with separate handles need no locks, and may share models and profiles.
  */
 #ifndef ONNXCOST_H
 #define ONNXCOST_H

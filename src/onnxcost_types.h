@@ -61,7 +61,8 @@ enum oc_code {
     OC_ENOTFOUND,
     OC_EOUTPUT,
     OC_ELIBRARY, /* a library loaded on demand, or a data file of the program, is missing */
-    OC_ESTOPPED  /* stopped by a flag of the caller (oc_profile_opts.stop) */
+    OC_ESTOPPED, /* stopped by a flag of the caller (oc_profile_opts.stop) */
+    OC_EMEMORY   /* memory (see oc_set_oom_handler) or descriptors of files ran out */
 };
 
 /* A short stable name: "io", "format", "limit", "unsupported", "argument" ...; NULL: OC_OK, or no such code.
@@ -106,7 +107,10 @@ struct oc_diag {
 #define OC_DIAG_OTHER_DEVICE "W-other-device" /* a CPU profile with a GPU, or the reverse */
 
 /* Called when memory cannot be allocated, here or in a library used: bytes requested, 0 if unknown. Must not
- * return; nothing was printed, and every handle of the thread is unusable. NULL: abort(). */
+ * return; nothing was printed, and every handle of the thread is unusable. NULL (the default): the function that the
+ * program has called fails with OC_EMEMORY; memory that it had allocated is lost, and the handles that it was making
+ * or changing can only be left alone. Where a function has no *err, and in threads that the library has started
+ * (oc_validation_make), abort(). */
 void oc_set_oom_handler(void (*handler)(size_t bytes));
 
 /* Files are mapped. When a file is truncated while it is read, the system sends SIGBUS; the library installs
@@ -114,6 +118,16 @@ void oc_set_oom_handler(void (*handler)(size_t bytes));
  * the path after a file was mapped, and with a NULL path before the range is unmapped. It may be called from
  * any thread that reads, and must not call the library. NULL: none. */
 void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t size_bytes));
+
+/* Called with the path of every file that is opened to be read, or that a model refers to, by whatever thread reads;
+ * it must not call the library. NULL: none. */
+void oc_set_read_watch(void (*watch)(const char *path));
+
+/* From now on the library reads files only inside these folders, after all links are followed, and URLs only if
+ * `urls`: for servers whose clients name files. Data that is installed with the library must be inside one of
+ * them too (oc_hwdb_folder). Call it before other threads read. n 0: everywhere, as at the start. OC_ENOTFOUND:
+ * a folder does not exist, and nothing changed. */
+int oc_set_read_roots(const char *const *folder, size_t n, bool urls, struct oc_err *err);
 
 /* Replaces characters that a terminal interprets instead of showing by '?', in place: control characters
  * including line ends, bidirectional controls, and bytes that are not UTF-8. Returns `text`. */
@@ -161,6 +175,7 @@ enum oc_input_limit {
     OC_LIMIT_SQLITE_STEPS,
     OC_LIMIT_SQLITE_SECONDS,
     OC_LIMIT_REMOTE_BYTES,
+    OC_LIMIT_REMOTE_SECONDS,
     OC_LIMIT_INPUT_BYTES,
     OC_LIMIT_COUNT
 };

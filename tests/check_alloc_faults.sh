@@ -40,6 +40,14 @@ result "$(tail -n 1 log)" "$(grep -A 2 '^bad' log; [ "${tried:-0}" -ge 1500 ] ||
 result 'every job ran' "$(wanted=$(grep -cv '^#' "$top/tests/faults/alloc_jobs.txt") ran=$(grep -c '^# .* allocations: ' log)
     [ "$wanted" -eq "$ran" ] || echo "$ran of $wanted")"
 
+# A program without a handler: the library fails with OC_EMEMORY, and the program goes on.
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -I"$top/src" -o host "$top/tests/faults/host.c" -L"$build" -l:libonnxcost.so.0 -Wl,-rpath,"$build" 2>log
+result 'a program without a handler builds' "$(cat log)"
+"$build/alloc_runs" --depth "${DEPTH:-4}" "$build/alloc_faults.so" state "$PWD/host" <"$top/tests/faults/host_jobs.txt" >log
+tried=$(sed -n 's/ tried,.*//p' log)
+result "the library never ends its host: $(tail -n 1 log)" "$(grep -A 2 '^bad' log; [ "${tried:-0}" -ge 200 ] || tail -n 3 log)"
+
 # The message contains the size where it is known.
 # shellcheck disable=SC3045 # dash supports it, as do other shells installed as sh
 "$build/onnxzoo" bigfile --bytes 300000000 -o big.onnx && (ulimit -v 200000 && "$build/onnxcost" big.onnx) >out 2>err

@@ -81,9 +81,9 @@ expect_usage_error() { # pattern title arguments...
         ls "$work"/*.onnx.?????? "$work"/elsewhere/* 2>/dev/null)" "$title"
 }
 expect_usage_error 'must be next to the model' 'external weights: output in another folder is rejected' "$work/external.onnx" --annotate "$work/elsewhere/a.onnx"
-expect_usage_error 'it is the input model' 'output over the model is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/squeezenet1_1.onnx"
+expect_usage_error 'the command reads this file' 'output over the model is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/squeezenet1_1.onnx"
 ln -s squeezenet1_1.onnx "$work/link.onnx"
-expect_usage_error 'it is the input model' 'output over the model through a link is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/link.onnx"
+expect_usage_error 'the command reads this file' 'output over the model through a link is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/link.onnx"
 expect_usage_error 'a file of its own' 'output to standard output is rejected' "$work/squeezenet1_1.onnx" --annotate -
 expect_usage_error 'a file of its own' 'output to the report file is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/x" -o "$work/x"
 expect_usage_error 'needs a model' 'profile without a model is rejected' models/profiles/mobilenetv2.all.t1.json.gz --annotate "$work/x"

@@ -135,7 +135,7 @@ sigaction|nl_langinfo|newlocale|uselocale|strtod_l|realpath|lstat|fchmod|fsync|u
 stpcpy|strndup|gmtime_r|sysconf|readlink|symlink|mkfifo|setpgid|setsid|alarm|setitimer|getpwuid|globfree|uname|canonicalize_file_name|
 secure_getenv|strerror_r'
 names='st_mtim|O_PATH|MADV_[A-Z_]+|MAP_[A-Z]+|SOCK_[A-Z]+|MSG_NOSIGNAL|RTLD_[A-Z]+|SIG(HUP|BUS|PIPE|XFSZ|USR1|CHLD)|program_invocation_name'
-elsewhere='^src/(base/os_|base/http\.c|run/|measure/)|^src/cli/(main.c:mallopt|cmd_mcp.c:(fork|pipe2|prctl|waitpid|poll))
+elsewhere='^src/(base/os_|base/http\.c|run/|measure/)|^src/cli/(main.c:mallopt|inputs.c:(mmap|MAP_[A-Z]+)|cmd_mcp.c:(fork|pipe2|prctl|waitpid|poll))
 ^src/fleet/[a-z_]+\.c:(fork|waitpid|poll|prctl|mmap|munmap|socketpair|sched_getaffinity|MAP_[A-Z]+|SOCK_[A-Z]+|MSG_NOSIGNAL|SIGBUS)'
 list() { printf '%s' "$1" | tr -d '\n'; }
 problems=$(grep -oHnE "\\b(($(list "$calls")) *\\(|($names)\\b)" src/*/*.c src/*/*/*.c | sed 's/ *($//' | awk -F: '{ print $1 ":" $3 }' |

@@ -54,12 +54,13 @@ soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }
 heavy=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')
 [ -z "$heavy" ]; passed $? 'large libraries are not linked' "$heavy"
 
-# Allowed writable data: the out-of-memory handler, the handler of mapped files, files of servers, the one-time initializations
+# Allowed writable data: the out-of-memory handler and the place of each thread to fail, the handlers of files that are mapped and
+# read, the folders that may be read, files of servers, the one-time initializations
 # of libxml2 and of the indices of operators, and a per-thread sink for unused results of measurement kernels.
 if [ -z "$sanitize" ]; then
     objdump -t "$BUILD/libonnxcost.a" | awk '/ (\.data|\.bss|\.tdata|\.tbss|\.data\.rel|\.data\.rel\.local|\*COM\*)\t/ && !/ d  / {
         sub(/\.[0-9]+$/, "", $NF); print $NF }' | sort >"$work/written"
-    printf '%s\n' map_watch oc_os_n_lazy oom_handler op_index op_index_once remote_files remote_lock sink source_words source_words_once xml_once | diff - "$work/written" >"$work/log"
+    printf '%s\n' entry map_watch oc_os_n_lazy oom_handler op_index op_index_once read_watch remote_files remote_lock roots set_up_error sink source_words source_words_once xml_once | diff - "$work/written" >"$work/log"
     passed $? 'library has no other global state' "$(tr '\n' ' ' <"$work/log")"
 else
     skip 'library has no other global state' 'sanitizers and coverage add their own'
@@ -140,12 +141,13 @@ int main(void)
     return 0;
 }
 E2
-    mkdir -p "$work/elsewhere" "/tmp/onnxcost.$$" # outside any checkout
+    mkdir -p "$work/elsewhere"
+    outside=$(mktemp -d) # of any checkout, with an unpredictable name
     # shellcheck disable=SC2046,SC2086
-    $CC -std=c11 $sanitize -o "/tmp/onnxcost.$$/device" "$work/device.c" $(pc --cflags --libs) 2>"$work/log"
-    text=$(cd / && unset ONNXCOST_HWDB && LD_LIBRARY_PATH=$root/lib "/tmp/onnxcost.$$/device" 2>&1)
+    $CC -std=c11 $sanitize -o "$outside/device" "$work/device.c" $(pc --cflags --libs) 2>"$work/log"
+    text=$(cd / && unset ONNXCOST_HWDB && LD_LIBRARY_PATH=$root/lib "$outside/device" 2>&1)
     [ "$text" = "$root/share/onnxcost/hwdb" ]; passed $? 'relocated library finds its data' "$text"
-    rm -rf "/tmp/onnxcost.$$"
+    rm -rf "$outside"
 else
     skip 'example with pkg-config' 'no pkg-config'
 fi

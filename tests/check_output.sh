@@ -135,4 +135,125 @@ expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >
 # the exit code of the first command of a pipe, through a file: sh has no PIPESTATUS
 ( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
 [ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe: exit code 4 and no message' "exit code $(cat code), stderr: $(head -c 200 err)"
+
+# ---- the environment: descriptors, standard input without a name, terminals
+# shellcheck disable=SC3045 # dash supports it, as do other shells installed as sh
+expect 4 'Too many open files' 'no descriptors for workers' sh -c "ulimit -n 4; exec '$onnxcost' scan model.onnx bert.onnx -j 2"
+if python3 -c 'import sqlite3' 2>/dev/null; then
+    python3 -c 'import sqlite3; c = sqlite3.connect("a.sqlite"); c.execute("create table CUPTI_ACTIVITY_KIND_KERNEL(x)"); c.commit()'
+    expect 3 "cannot read 'a.sqlite': .* has no column" 'SQLite by name' "$onnxcost" summary a.sqlite
+    expect 3 "cannot read '-': .* has no column" 'SQLite through a pipe' sh -c "cat a.sqlite | '$onnxcost' summary -"
+    expect 3 "cannot read '-': .* has no column" 'SQLite as standard input' sh -c "'$onnxcost' summary - <a.sqlite"
+else
+    skip 'SQLite through a pipe' 'no python3 with sqlite3'
+fi
+if command -v script >/dev/null; then
+    for format in parquet xlsx; do
+        script -qec "'$onnxcost' model.onnx -f $format" /dev/null >out 2>&1 </dev/null
+        case $format in parquet) script -qec "'$onnxcost' scan model.onnx -f $format" /dev/null >out 2>&1 </dev/null ;; esac
+        grep -q "format $format is binary: give --output FILE" out; passed $? "$format does not go to a terminal" "$(head -c 200 out)"
+    done
+else
+    skip 'binary formats do not go to a terminal' 'no program script'
+fi
+
+# ---- weights that cannot be read are not absent
+weights() { # name, pattern of the message; the file of weights on standard input, next to a good config.json
+    rm -rf weights
+    mkdir weights
+    echo '{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":100}' >weights/config.json
+    cat >weights/model.safetensors
+    for how in llm cost; do
+        expect 3 "cannot read 'weights/model.safetensors': $2" "broken weights: $1 ($how)" "$onnxcost" $how weights
+    done
+}
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n' >w.bin
+weights 'Git LFS pointer' 'this is a Git LFS pointer.*git lfs pull' <w.bin
+echo '<!DOCTYPE html><html></html>' >w.bin
+weights 'HTML page' 'this is an HTML page' <w.bin
+printf '\0\0\0\0\0\1\0\0{}' >w.bin
+weights 'header of 2^40 bytes' 'a safetensors header of 1099511627776 bytes' <w.bin
+printf '\5\0\0\0\0\0\0\0[1,2]' >w.bin
+weights 'header that is an array' 'the header is damaged' <w.bin
+weights 'empty file' 'a safetensors header of 0 bytes' </dev/null
+head -c 100 /dev/zero >w.bin
+weights 'zeros' 'a safetensors header of 0 bytes' <w.bin
+ln -sf nowhere weights/model.safetensors
+expect 3 "cannot read 'weights/model.safetensors': No such file" 'link to weights that are not there' "$onnxcost" llm weights
+mv weights/model.safetensors weights/x
+printf 'version https://git-lfs.github.com/spec/v1\n' >weights/a.safetensors
+echo '{"weight_map":{"t":"a.safetensors"}}' >weights/model.safetensors.index.json
+expect 3 'a.safetensors: this is a Git LFS pointer' 'pointer in an index' "$onnxcost" llm weights
+echo '[]' >weights/model.safetensors.index.json
+expect 3 'the index is damaged' 'damaged index' "$onnxcost" llm weights
+
+# ---- no output replaces a file that the command reads
+top=$OLDPWD
+# FILE NAME command...: the file must stay, also where the output is a link to it or another name of it
+keeps() {
+    file=$1
+    shift
+    problem=
+    cp "$file" before
+    for name in "$file" link.out hard.out; do
+        rm -f link.out hard.out
+        ln -s "$file" link.out
+        ln "$file" hard.out
+        # shellcheck disable=SC2086 # the words of OUTPUT
+        "$onnxcost" "$@" $OUTPUT $name >out 2>err </dev/null
+        code=$?
+        cmp -s "$file" before && cmp -s hard.out before && [ -L link.out ] && [ "$code" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] ||
+            problem="$problem $name: exit code $code, $(head -c 200 err)"
+        cp before "$file"
+    done
+    rm -f link.out hard.out
+    result "'$file' stays: $* $OUTPUT" "$problem"
+}
+rm -rf models
+mkdir models
+cp model.onnx models/a.onnx
+cp model.onnx b.onnx
+head -c 1000 model.onnx >model.onnx.data # the weights that the model names
+cp "$(ls "$top"/models/profiles/*.json.gz | head -n 1)" profile.json.gz
+cp "$top/hwdb/amd.xml" device.xml
+cp "$top/hwdb/budget/"*.xml . 2>/dev/null
+echo models/a.onnx >list.txt
+echo '{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":100}' >config.json
+OUTPUT=-o
+keeps model.onnx model.onnx -f json
+keeps model.onnx.data model.onnx
+keeps model.onnx explain model.onnx --convention onnxcost --convention thop
+keeps model.onnx compare model.onnx --hw t4 --hw l4
+keeps model.onnx estimate model.onnx --hw t4
+keeps model.onnx memory model.onnx
+keeps model.onnx providers model.onnx --providers cuda,cpu
+keeps model.onnx check model.onnx --max-macs 1T
+keeps b.onnx diff model.onnx b.onnx
+keeps model.onnx model.onnx --formula
+keeps profile.json.gz -p profile.json.gz -f csv
+keeps profile.json.gz summary profile.json.gz
+keeps device.xml model.onnx --hw device.xml
+keeps device.xml hw lint device.xml
+keeps config.json llm config.json
+keeps models/a.onnx scan models
+keeps models/a.onnx scan models -f csv
+keeps models/a.onnx scan models -f parquet
+keeps models/a.onnx scan models -f parquet --resume
+keeps models/a.onnx scan models --rows nodes -f csv
+keeps list.txt scan --files-from list.txt
+cp model.onnx.data models/model.onnx.data
+cp model.onnx models/model.onnx
+keeps models/model.onnx.data scan models
+OUTPUT=--plan
+keeps model.onnx memory model.onnx
+OUTPUT=--annotate
+keeps model.onnx model.onnx
+OUTPUT='--plan two.json -o'
+keeps model.onnx memory model.onnx
+expect 2 'has just written it' 'two outputs to one file' sh -c "ln -sf two.json three.json; '$onnxcost' memory model.onnx -f json --plan two.json -o three.json"
+cp model.onnx summary.md
+expect 2 'reads this file' 'step summary that is an input' env GITHUB_STEP_SUMMARY=summary.md "$onnxcost" check summary.md --max-macs 1T -f github
+cmp -s model.onnx summary.md; passed $? 'it stays' "$(ls -l summary.md)"
+expect_quiet 0 'a baseline is updated' sh -c "'$onnxcost' check model.onnx --save-baseline base.xml && '$onnxcost' check model.onnx --baseline base.xml --save-baseline base.xml"
+expect_quiet 0 'rows are updated' sh -c "'$onnxcost' scan models --resume -o rows.ndjson && '$onnxcost' scan models --resume -o rows.ndjson"
 finish

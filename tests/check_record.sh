@@ -56,6 +56,25 @@ FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 --warmup 0 -
 sh -c "$(sed -n 's/^table *//p' out)" >table 2>>err
 result 'printed command shows the table of all runs' "$(grep -q '^latency .* of 3 runs' table || cat out err table)"
 
+# ---- ended by a signal: no folder, no file, no process is left
+for signal in INT TERM HUP; do
+    FAKE_ORT=slow onnxcost record net.onnx --ort-lib "$fake" --runs 100 -o stopped/ >out 2>err </dev/null &
+    pid=$!
+    for _ in $(seq 100); do
+        child=$(cat /proc/$pid/task/$pid/children 2>/dev/null)
+        [ -n "$child" ] && break
+        sleep 0.02
+    done
+    sleep 0.3
+    kill -$signal $pid
+    wait $pid
+    rc=$?
+    sleep 0.1
+    result "SIG$signal ends record and leaves nothing" "$([ $rc -gt 128 ] || echo "exit code $rc"; find stopped -mindepth 1 2>/dev/null
+        for one in $child; do [ ! -e "/proc/$one" ] || echo "process $one is left: $(cat "/proc/$one/stat")"; done)"
+    rm -rf stopped
+done
+
 # the search fails: only testable if the machine has no ONNX Runtime
 nowhere=$(mktemp -d)
 without() { # folder: record there, without what the environment names

@@ -242,6 +242,26 @@ PY
     onnxcost scan many -j 2 -o part.ndjson --resume 2>err
     expect_eq "$how: interrupted scan can be resumed" '0 40' "$? $(wc -l <part.ndjson)"
 done
+# an older file stays, whatever the format and the signal; a new one of rows can be resumed
+for how in csv:INT html:TERM ndjson:HUP table:HUP parquet:HUP; do
+    format=${how%:*} signal=${how#*:}
+    echo old >"stop.$format"
+    rm -f stop.*.part
+    python3 - "$format" "SIG$signal" <<'PY' 2>err
+import signal, subprocess, sys, time
+form, number = sys.argv[1], getattr(signal, sys.argv[2])
+p = subprocess.Popen(['onnxcost', 'scan', 'many', '-j', '1', '-f', form, '-o', 'stop.' + form], stderr=subprocess.PIPE)
+time.sleep(0.3)
+p.send_signal(number)
+err = p.communicate()[1].decode()
+sys.stderr.write(err)
+sys.exit(0 if p.returncode == -number and 'stopped after' in err and 'is as it was' in err else 77 if p.returncode == 0 else 1)
+PY
+    code=$?
+    if [ $code = 77 ]; then skip_named "$how: an older file stays" 'the scan ended before the signal'; continue; fi
+    part=$([ "$format" = parquet ] || [ -s "stop.$format.part" ] || echo 'no part')
+    result "$how: an older file stays, and the part is named" "$([ $code = 0 ] && [ "$(cat "stop.$format")" = old ] && [ -z "$part" ] || { cat err; ls -l stop.*; })"
+done
 left=$(find . -maxdepth 1 \( -name 'part.ndjson.??????' -o -name 'state.*.??????' \) ! -name '*plain*')
 result 'no temporary file remains' "$left"
 

@@ -524,27 +524,48 @@ static void revise(const struct oc_model *m, const struct oc_analyze_opts *o, co
     best->analysis->looked = looked;
 }
 
+/* Every analysis begins here, those of other functions too. */
+static int check_options(const struct oc_analyze_opts *o, struct oc_err *err)
+{
+    const uint64_t most_align = INT64_MAX;
+    const struct oc_option_range range[] = {
+        {"default_dim", o->default_dim, 0, INT64_MAX},
+        {"kv_share", (int64_t)o->kv_share, OC_KV_AUTO, OC_KV_OFF},
+        {"if_mode", (int64_t)o->if_mode, OC_IF_MAX, OC_IF_AVG},
+        {"align_bytes", o->align_bytes > most_align ? -1 : (int64_t)o->align_bytes, 0, INT64_MAX}};
+    if (oc_options_check(range, OC_COUNT(range), err))
+        return -1;
+    for (size_t i = 0; i < o->n_trip; i++)
+        if (o->trip[i].value < 0)
+            return oc_fail(err, OC_EARG, "loop '%.60s' cannot have %lld iterations", o->trip[i].symbol,
+                           (long long)o->trip[i].value);
+    for (size_t i = 0; i < o->n_shape; i++)
+        for (uint32_t k = 0; k < o->shape[i].rank && !o->shape[i].from_profile; k++)
+            if (o->shape[i].dim[k] < 0)
+                return oc_fail(err, OC_EARG, "dimension %u of input '%.60s' cannot be %lld", (unsigned)k,
+                               o->shape[i].input, (long long)o->shape[i].dim[k]);
+    return 0;
+}
+
 int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *given, oc_see_outputs *see,
                     void *ctx, struct oc_analysis **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_analyze_opts full, *const opts = &full;
-    if (OC_OPTIONS(&full, given, err))
+    if (OC_OPTIONS(&full, given, err) || check_options(opts, err))
         return -1;
     struct outcome best;
     struct setup setup = {.see = see, .see_ctx = ctx};
-    struct oc_err unused;
-    if (!err)
-        err = &unused;
-    if (oc_weights_get(opts->weights, &setup.weights, err))
+    struct oc_err unused, *why = err ? err : &unused;
+    if (oc_weights_get(opts->weights, &setup.weights, why))
         return -1;
-    if (attempt(m, opts, &setup, first_defaults, &best, err)) {
-        oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
-        return oc_err_at(err, m->path, 0, 0);
+    if (attempt(m, opts, &setup, first_defaults, &best, why)) {
+        oc_err_prefix(why, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
+        return oc_err_at(why, m->path, 0, 0);
     }
     revise(m, opts, &setup, &best);
-    if (oc_remote_check(&m->file, err)) {
+    if (oc_remote_check(&m->file, why)) {
         oc_analysis_free(best.analysis);
         return -1;
     }

@@ -9,7 +9,16 @@
 #include "base/c_locale.h"
 #include "onnxcost.h"
 
-enum { MAX_RANGES = 8, MAX_BOXES = 20000, MAX_NODES = 4000000 };
+/* An analysis costs about as much as ANALYSIS_NODES nodes in addition to its own. A search that has found no size with exact
+ * figures in the first VAIN_BOXES boxes (over 200 sizes), or within VAIN_NODES, ends: a second on a slow machine. */
+enum {
+    MAX_RANGES = 8,
+    MAX_BOXES = 20000,
+    MAX_NODES = 4000000,
+    ANALYSIS_NODES = 60,
+    VAIN_BOXES = 128,
+    VAIN_NODES = 100000
+};
 
 static const char *const bound_keys[OC_RANGE_COUNT] = {
     [OC_RANGE_MACS] = "macs",
@@ -99,9 +108,12 @@ static bool bound_analyze(struct bound_search *s, struct oc_analysis **a)
 {
     struct oc_err err;
     s->b->analyses++;
-    s->nodes += s->b->model->n_node + 1U;
-    if (oc_analyze(s->b->model, &s->opts, a, &err) == 0)
+    s->nodes += s->b->model->n_node + ANALYSIS_NODES;
+    if (oc_analyze(s->b->model, &s->opts, a, &err) == 0) {
+        uint64_t looked = (*a)->looked; /* more than once where sizes were tried */
+        s->nodes += looked > s->b->model->n_node ? looked - s->b->model->n_node : 0;
         return true;
+    }
     s->stopped |= err.code != OC_EFORMAT && err.code != OC_EARG;
     if (!s->failure.msg[0])
         s->failure = err;
@@ -259,7 +271,8 @@ static void search_bounds(struct bound_search *s)
         all.to[i] = s->b->range[i].to;
     }
     add_box(s, &all);
-    while (s->n_box < MAX_BOXES && s->nodes < MAX_NODES && (x = next_box(s)))
+    while (s->n_box < MAX_BOXES && s->nodes < MAX_NODES &&
+           (s->any || (s->n_box < VAIN_BOXES && s->nodes < VAIN_NODES)) && (x = next_box(s)))
         split_box(s, x);
 }
 
@@ -315,7 +328,7 @@ int oc_bounds_make(const struct oc_model *model, const struct oc_analyze_opts *g
                    const struct oc_range_bind *range, size_t n_range, struct oc_bounds **out,
                    struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct bound_search s = {0};
     *out = NULL;
     if (OC_OPTIONS(&s.opts, given, err))

@@ -166,7 +166,7 @@ static int closed_form_open(struct oc_closed_form *f, const struct oc_analyze_op
 int oc_closed_form_open(const struct oc_model *model, const struct oc_analyze_opts *given,
                         struct oc_closed_form **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_analyze_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
@@ -188,7 +188,7 @@ int oc_closed_form_open(const struct oc_model *model, const struct oc_analyze_op
 int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
                         struct oc_closed_form **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     if (oc_closed_form_open(model, opts, out, err) || !*out)
         return -1;
     find_formulas(*out);
@@ -366,19 +366,18 @@ static int sweep_run(struct oc_sweep *s, const struct oc_analyze_opts *opts, str
 int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *given,
                   const struct oc_sweep_axis *axis, size_t n_axis, struct oc_sweep **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_analyze_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
     struct oc_sweep *s = oc_xmalloc(sizeof(*s));
-    struct oc_err unused = {0};
+    struct oc_err unused = {0}, *why = err ? err : &unused;
     *s = (struct oc_sweep){.model = model};
-    err = err ? err : &unused;
-    int rc = take_axes(s, opts, axis, n_axis, err);
+    int rc = take_axes(s, opts, axis, n_axis, why);
     if (!rc) {
         s->row = OC_NEW_ARRAY(&s->arena, s->n_row, struct oc_sweep_row);
-        rc = sweep_run(s, opts, err);
+        rc = sweep_run(s, opts, why);
     }
     if (rc) {
         oc_sweep_free(s);

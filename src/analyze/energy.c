@@ -149,7 +149,7 @@ static const struct process *find_process(const char *what, size_t *memory, stru
 
 int oc_energy_make(const struct oc_analysis *a, const char *what, struct oc_energy **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     size_t memory;
     struct oc_graph_bytes graph;
     uint8_t quality = OC_EXACT;

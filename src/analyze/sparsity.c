@@ -364,7 +364,7 @@ static void add_operator(struct oc_sparsity *s, uint32_t node, bool *seen)
 
 int oc_sparsity_make(const struct oc_analysis *a, struct oc_sparsity **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     if (a->counting->convention && strcmp(a->counting->convention, "onnxcost") != 0)
         return oc_fail(err, OC_EARG, "zeros are not counted by the convention of another tool");

@@ -630,7 +630,7 @@ static void train(struct oc_training *t, const struct oc_prims *step, unsigned n
 int oc_training_make(const struct oc_analysis *a, const struct oc_training_opts *given,
                      struct oc_training **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     static const char *const names[] = {"adam", "momentum", "sgd"};
     struct oc_training_opts o;
     unsigned n_state = 0;

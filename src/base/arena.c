@@ -3,6 +3,7 @@
  * tests/unit/base; what differs between platforms is in os.h alone.
  * Private to the folder: os_libc.h. */
 #include "base/arena.h"
+#include "base/c_locale.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -54,6 +55,7 @@ void oc_out_of_memory(size_t bytes)
     void (*handler)(size_t bytes) = atomic_load(&oom_handler);
     if (handler)
         handler(bytes);
+    oc_entry_leave();
     abort();
 }
 

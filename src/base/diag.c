@@ -25,7 +25,8 @@ const char *oc_code_text(enum oc_code code)
                                        [OC_ENOTFOUND] = "notfound",
                                        [OC_EOUTPUT] = "output",
                                        [OC_ELIBRARY] = "library",
-                                       [OC_ESTOPPED] = "stopped"};
+                                       [OC_ESTOPPED] = "stopped",
+                                       [OC_EMEMORY] = "memory"};
     return (unsigned)code < sizeof(text) / sizeof(*text) ? text[code] : NULL;
 }
 
@@ -284,6 +285,15 @@ int oc_options_read(void *full, size_t bytes, const void *given, struct oc_err *
     return 0;
 }
 
+int oc_options_check(const struct oc_option_range *range, size_t n, struct oc_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (range[i].value < range[i].least || range[i].value > range[i].most)
+            return oc_fail(err, OC_EARG, "option %s is %lld: from %lld to %lld are possible", range[i].name,
+                           (long long)range[i].value, (long long)range[i].least, (long long)range[i].most);
+    return 0;
+}
+
 /* ---- input limits ------------------------------------------------------------------------------------- */
 
 #define KI ((uint64_t)1 << 10)
@@ -344,6 +354,8 @@ static const struct input_limit limit_of[] = {
                                  "time to read an SQLite file"},
     [OC_LIMIT_REMOTE_BYTES] = {"remote-bytes", "B", 256 * MI, 1, INT64_MAX, "bytes fetched from a server",
                                "what is fetched of a file whose URL is given"},
+    [OC_LIMIT_REMOTE_SECONDS] = {"remote-seconds", "s", 600, 1, 1000000, "seconds of requests to a server",
+                                 "time of all requests for a file whose URL is given"},
     [OC_LIMIT_INPUT_BYTES] = {"input-bytes", "B", 512 * MI, KI, INT64_MAX, "bytes of inputs for a run",
                               "memory of the inputs that record generates"},
 };

@@ -17,7 +17,7 @@
 #include "base/os.h"
 #include "base/str.h"
 
-/* ---- mapping ------------------------------------------------------------------------------------------ */
+/* ---- watch of mappings --------------------------------------------------------------------------------- */
 
 static void (*_Atomic map_watch)(const char *path, const void *data, size_t size_bytes);
 
@@ -32,6 +32,116 @@ static void notify_watch(const char *path, const void *data, uint64_t size_bytes
     if (watch)
         watch(path, data, (size_t)size_bytes);
 }
+
+/* ---- folders that may be read ------------------------------------------------------------------------- */
+
+struct roots {
+    size_t n;
+    bool urls;
+    char *folder[]; /* resolved, without '/' at the end */
+};
+
+static struct roots *_Atomic roots; /* NULL: everywhere */
+
+static void free_roots(struct roots *r)
+{
+    for (size_t i = 0; r && i < r->n; i++)
+        free(r->folder[i]);
+    free(r);
+}
+
+int oc_set_read_roots(const char *const *folder, size_t n, bool urls, struct oc_err *err)
+{
+    struct roots *r = NULL;
+    if (n) {
+        r = oc_xmalloc(sizeof(*r) + n * sizeof(r->folder[0]));
+        *r = (struct roots){.urls = urls};
+    }
+    for (size_t i = 0; i < n; i++) {
+        char *real = realpath(folder[i], NULL);
+        if (!real) {
+            oc_check_memory(errno);
+            oc_fail(err, OC_ENOTFOUND, "cannot use the folder '%s': %s", folder[i], strerror(errno));
+            free_roots(r);
+            return -1;
+        }
+        size_t length = strlen(real);
+        real[length - (real[length - 1] == '/')] = '\0';
+        r->folder[r->n++] = real;
+    }
+    free_roots(atomic_exchange(&roots, r));
+    return 0;
+}
+
+/* The folder that has this resolved path, NULL: none. */
+static const char *root_of(const struct roots *r, const char *real)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        size_t n = strlen(r->folder[i]);
+        if (!strncmp(r->folder[i], real, n) && (real[n] == '/' || !real[n]))
+            return r->folder[i];
+    }
+    return NULL;
+}
+
+int oc_look_readable(const char *path)
+{
+    char real[PATH_MAX];
+    const struct roots *r = atomic_load(&roots);
+    if (!r)
+        return 0;
+    if (!realpath(path, real))
+        return errno;
+    return root_of(r, real) ? 0 : EXDEV;
+}
+
+bool oc_may_read_urls(void)
+{
+    const struct roots *r = atomic_load(&roots);
+    return !r || r->urls;
+}
+
+static void (*_Atomic read_watch)(const char *path);
+
+void oc_set_read_watch(void (*watch)(const char *path))
+{
+    atomic_store(&read_watch, watch);
+}
+
+void oc_file_note(const char *path)
+{
+    void (*watch)(const char *) = atomic_load(&read_watch);
+    if (watch)
+        watch(path);
+}
+
+static int open_to_read(const char *path)
+{
+    char real[PATH_MAX];
+    const struct roots *r = atomic_load(&roots);
+    if (!r)
+        return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (!realpath(path, real))
+        return -1;
+    const char *root = root_of(r, real);
+    if (!root) {
+        errno = EXDEV;
+        return -1;
+    }
+    const char *rest = real + strlen(root);
+    /* a link that was placed on the path since the check is not followed */
+    return oc_os_open_beneath(*root ? root : "/", *rest ? rest + 1 : ".", real);
+}
+
+int oc_file_open(const char *path)
+{
+    int fd = open_to_read(path);
+    if (fd >= 0)
+        oc_file_note(path);
+    return fd;
+}
+
+/* ---- mapping ------------------------------------------------------------------------------------------ */
 
 static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, const char *why)
 {
@@ -101,6 +211,10 @@ static int cannot_open(struct oc_err *err, const char *path, int error)
 {
     if (error == ENOENT && is_url(path))
         return cannot_read(err, path, OC_EIO, "this is a URL, and only files are read: download it first");
+    if (error == EMFILE || error == ENFILE)
+        return cannot_read(err, path, OC_EMEMORY, strerror(error));
+    if (error == EXDEV)
+        return cannot_read(err, path, OC_EARG, "it is not inside the folder of --root");
     return cannot_read(err, path, OC_EIO, strerror(error));
 }
 
@@ -118,7 +232,7 @@ static int map_file(const char *path, struct size_limit max, struct oc_file *out
     *out = (struct oc_file){0};
     if (!strcmp(path, "-"))
         return map_input(max, out, err);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a pipe without a writer */
+    int fd = oc_file_open(path);
     if (fd < 0)
         oc_check_memory(errno);
     if (fd < 0)
@@ -194,7 +308,10 @@ static int file_find(const char *folder, const char *path, struct place *out)
     if (strncmp(out->folder, out->path, n) != 0 || out->path[n] != '/')
         return EXDEV;
     out->rest = out->path + n + 1;
-    return 0;
+    int error = oc_look_readable(out->path);
+    if (!error)
+        oc_file_note(out->path);
+    return error;
 }
 
 int oc_look_inside(const char *folder, const char *path)
@@ -424,7 +541,17 @@ const struct oc_signature *oc_recognize(const char *path, const void *data, size
     return NULL;
 }
 
-enum oc_described oc_described_by(const void *data, size_t n)
+/* A file that has a name of weights is one, however broken: its reader says what is wrong. */
+static enum oc_described described_by_name(const char *path, const void *data, size_t n)
+{
+    struct oc_str name = oc_str(path, strlen(path));
+    enum oc_described is = oc_str_ends(name, ".safetensors")              ? OC_DESCRIBED_SAFETENSORS
+                           : oc_str_ends(name, ".safetensors.index.json") ? OC_DESCRIBED_INDEX
+                                                                          : OC_DESCRIBED_NOT;
+    return is && !oc_recognize(path, data, n) ? is : OC_DESCRIBED_NOT;
+}
+
+enum oc_described oc_described_by(const char *path, const void *data, size_t n)
 {
     const char *p = data;
     size_t i = 0, look = n < WITH_BYTES ? n : WITH_BYTES;
@@ -435,10 +562,10 @@ enum oc_described oc_described_by(const void *data, size_t n)
     while (i < n && i < 64 && strchr(" \t\r\n", p[i]) && p[i])
         i++;
     if (i == n || p[i] != '{')
-        return OC_DESCRIBED_NOT;
+        return described_by_name(path, data, n);
     return oc_find(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
            : oc_find(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
-                                                    : OC_DESCRIBED_NOT;
+                                                    : described_by_name(path, data, n);
 }
 
 static bool describes_model(const char *path, struct oc_arena *arena)
@@ -446,19 +573,23 @@ static bool describes_model(const char *path, struct oc_arena *arena)
     const char *data;
     size_t n;
     return access(path, F_OK) == 0 && oc_file_peek(path, WITH_BYTES, arena, &data, &n, NULL) == 0 &&
-           oc_described_by(data, n) != OC_DESCRIBED_NOT;
+           oc_described_by(path, data, n) != OC_DESCRIBED_NOT;
 }
 
 const char *oc_model_of_folder(const char *path, struct oc_arena *arena)
 {
-    static const char *const name[] = {"model.safetensors.index.json", "model.safetensors", "config.json"};
+    static const char *const name[] = {"model.safetensors.index.json", "model.safetensors"};
     size_t n = strlen(path);
+    const char *slash = n && path[n - 1] == '/' ? "" : "/";
+    struct stat st;
     for (size_t i = 0; n && i < OC_COUNT(name); i++) {
-        const char *file = oc_printf(arena, "%s%s%s", path, path[n - 1] == '/' ? "" : "/", name[i]);
-        if (describes_model(file, arena))
+        const char *file = oc_printf(arena, "%s%s%s", path, slash, name[i]);
+        if (lstat(file, &st) ==
+            0) /* also broken, or a link to nothing: weights that cannot be read are not absent */
             return file;
     }
-    return NULL;
+    const char *config = oc_printf(arena, "%s%sconfig.json", path, slash);
+    return n && describes_model(config, arena) ? config : NULL;
 }
 
 /* ---- folder of installed data ------------------------------------------------------------------------- */

@@ -18,6 +18,15 @@ struct oc_file {
     struct oc_remote *remote; /* of a web server (http.c), NULL: a file of this machine */
 };
 
+/* Opens a file to be read, as every reader does: inside the folders of oc_set_read_roots, if there are any. Does
+ * not block on a pipe without a writer. -1: errno; EXDEV: outside of them. */
+int oc_file_open(const char *path);
+/* Reports a file that is an input though it is not opened (oc_set_read_watch). */
+void oc_file_note(const char *path);
+/* Whether a path is inside them (0, else errno), and whether URLs are read. */
+int oc_look_readable(const char *path);
+bool oc_may_read_urls(void);
+
 /* Maps a regular file read-only; "-" is standard input. Errors name the path: no such file, is a directory,
  * larger than max_bytes (0: no limit). Does not touch page contents: call oc_os_need (base/os.h) for parts of
  * large files before they are accessed; streams and oc_wire_next do. If the file is truncated later, touching
@@ -143,7 +152,8 @@ enum oc_described {
     OC_DESCRIBED_SAFETENSORS, /* weights */
     OC_DESCRIBED_GGUF         /* weights and metadata */
 };
-enum oc_described oc_described_by(const void *data, size_t n);
+/* By the content, and of weights also by the name: a broken file with such a name is one too. */
+enum oc_described oc_described_by(const char *path, const void *data, size_t n);
 
 /* The file that describes the model of a folder, in the arena: an index of safetensors files, a safetensors
  * file, or config.json. NULL: not a folder, or it has none. */

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/arena.h"
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -243,7 +245,9 @@ OC_LIBRARY(curl, FUNCTIONS, .name = "libcurl", .use = "URLs", .package = "libcur
 
 #define PIECE_BYTES ((uint64_t)1 << 16) /* of pages; the smallest request */
 #define AHEAD_BYTES ((uint64_t)2 << 20) /* the largest one, when a file is read from one end to the other */
-enum { HEAD_BYTES = 1 << 16, REDIRECTS = 10, CONNECT_S = 20, STALL_S = 30, TRIES = 2 };
+/* A server that sends fewer than SLOW_BYTES a second for STALL_S is given up; all requests for a file together end
+ * with the limit remote-seconds. */
+enum { HEAD_BYTES = 1 << 16, REDIRECTS = 10, CONNECT_S = 20, SLOW_BYTES = 1000, STALL_S = 30, TRIES = 2 };
 
 struct oc_remote {
     struct oc_remote *next;
@@ -254,6 +258,7 @@ struct oc_remote {
     uint8_t *data; /* the file in memory; parts that are not fetched are not accessible */
     uint64_t size_bytes;
     bool *loaded;                                 /* for each piece */
+    uint64_t spent_ms;                            /* in requests */
     uint64_t fetched_bytes, next_at, ahead_bytes; /* where the last request ended, size of the next one */
     char tag[80];
     struct oc_err failure; /* the first one */
@@ -304,7 +309,7 @@ static bool set_up(struct oc_remote *r)
                    {CURLOPT_MAXREDIRS, REDIRECTS},
                    {CURLOPT_NOSIGNAL, 1},
                    {CURLOPT_CONNECTTIMEOUT, CONNECT_S},
-                   {CURLOPT_LOW_SPEED_LIMIT, 1},
+                   {CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES},
                    {CURLOPT_LOW_SPEED_TIME, STALL_S},
                    {CURLOPT_NETRC, CURL_NETRC_IGNORED}};
     int rc = r->lib.set(r->handle, CURLOPT_PROTOCOLS_STR, protocols) ||
@@ -320,28 +325,35 @@ static bool set_up(struct oc_remote *r)
     return rc == 0;
 }
 
-static int perform(struct oc_remote *r, uint64_t from, uint64_t n, struct oc_err *err)
+static uint64_t now_ms(void)
 {
-    char range[64];
-    CURLcode rc = CURLE_OK;
-    uint64_t most = oc_input_limit(&r->limits, OC_LIMIT_REMOTE_BYTES);
-    uint64_t left = most > r->fetched_bytes ? most - r->fetched_bytes : 0;
-    if (n > left)
-        return oc_input_limit_fail(&r->limits, OC_LIMIT_REMOTE_BYTES, 0, err);
-    snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, from, from + n - 1);
-    r->lib.set(r->handle, CURLOPT_RANGE, range);
-    for (int i = 0; i < TRIES; i++) {
-        oc_buf_clear(&r->body);
-        r->answer = (struct oc_http_answer){0};
-        r->head_bytes = 0;
-        r->too_long = false;
-        r->room_bytes = r->data ? n : left; /* a server without ranges sends the whole file */
-        rc = r->lib.perform(r->handle);
-        if (rc == CURLE_OK || r->too_long || rc == CURLE_OUT_OF_MEMORY)
-            break;
-    }
-    if (rc == CURLE_OUT_OF_MEMORY)
-        oc_out_of_memory(0);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* One try within the time that is left. *late: there is none, before or after it. */
+static CURLcode perform_once(struct oc_remote *r, bool *late)
+{
+    uint64_t most = 1000 * oc_input_limit(&r->limits, OC_LIMIT_REMOTE_SECONDS), begin = now_ms();
+    *late = r->spent_ms >= most;
+    if (*late)
+        return CURLE_OPERATION_TIMEDOUT;
+    oc_buf_clear(&r->body);
+    r->answer = (struct oc_http_answer){0};
+    r->head_bytes = 0;
+    r->too_long = false;
+    r->lib.set(r->handle, CURLOPT_TIMEOUT_MS, (long)(most - r->spent_ms));
+    CURLcode rc = r->lib.perform(r->handle);
+    r->spent_ms += now_ms() - begin;
+    *late = rc == CURLE_OPERATION_TIMEDOUT && r->spent_ms >= most;
+    return rc;
+}
+
+/* Why a request failed, in the order in which one reason leads to another. libcurl reports a line of the head that
+ * exceeds its own limit as missing memory. */
+static int fail_request(const struct oc_remote *r, CURLcode rc, uint64_t n, uint64_t most, struct oc_err *err)
+{
     if (r->too_long && r->answer.status == 200 && !r->data)
         return oc_fail(err, OC_ELIMIT,
                        "the server sends whole files only (no ranges), and this one is larger than --limit "
@@ -351,8 +363,32 @@ static int perform(struct oc_remote *r, uint64_t from, uint64_t n, struct oc_err
         return oc_fail(err, OC_EFORMAT, "the server sends more than the %" PRIu64 " bytes of the request", n);
     if (r->head_bytes > HEAD_BYTES)
         return oc_fail(err, OC_EFORMAT, "the head of the answer has more than %d bytes", HEAD_BYTES);
+    if (rc == CURLE_OUT_OF_MEMORY)
+        return oc_fail(err, OC_EFORMAT, "the head of the answer is too long, or libcurl is out of memory");
+    return oc_fail(err, OC_EIO, "%s: check the URL and the connection, or download it", r->lib.text(rc));
+}
+
+static int perform(struct oc_remote *r, uint64_t from, uint64_t n, struct oc_err *err)
+{
+    char range[64];
+    CURLcode rc = CURLE_OK;
+    bool late = false;
+    uint64_t most = oc_input_limit(&r->limits, OC_LIMIT_REMOTE_BYTES);
+    uint64_t left = most > r->fetched_bytes ? most - r->fetched_bytes : 0;
+    if (n > left)
+        return oc_input_limit_fail(&r->limits, OC_LIMIT_REMOTE_BYTES, 0, err);
+    snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, from, from + n - 1);
+    r->lib.set(r->handle, CURLOPT_RANGE, range);
+    r->room_bytes = r->data ? n : left; /* a server without ranges sends the whole file */
+    for (int i = 0; i < TRIES; i++) {
+        rc = perform_once(r, &late);
+        if (rc == CURLE_OK || r->too_long || rc == CURLE_OUT_OF_MEMORY || rc == CURLE_OPERATION_TIMEDOUT)
+            break;
+    }
+    if (late)
+        return oc_input_limit_fail(&r->limits, OC_LIMIT_REMOTE_SECONDS, 0, err);
     if (rc != CURLE_OK)
-        return oc_fail(err, OC_EIO, "%s: check the URL and the connection, or download it", r->lib.text(rc));
+        return fail_request(r, rc, n, most, err);
     r->fetched_bytes += r->body.n;
     return 0;
 }
@@ -407,7 +443,7 @@ static uint64_t load_pieces(struct oc_remote *r, uint64_t first, uint64_t end)
 
 void oc_os_load(const void *data, size_t bytes)
 {
-    pthread_mutex_lock(&remote_lock);
+    oc_entry_lock(&remote_lock);
     for (struct oc_remote *r = remote_files; r && bytes; r = r->next) {
         uint64_t at = (uint64_t)((uintptr_t)data - (uintptr_t)r->data);
         if ((uintptr_t)data < (uintptr_t)r->data || at >= r->size_bytes)
@@ -417,7 +453,7 @@ void oc_os_load(const void *data, size_t bytes)
             at = r->loaded[at / PIECE_BYTES] ? at + PIECE_BYTES : load_pieces(r, at, end);
         break;
     }
-    pthread_mutex_unlock(&remote_lock);
+    oc_entry_unlock(&remote_lock);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -490,6 +526,11 @@ static int open_remote(struct oc_remote *r, struct oc_err *err)
     return 0;
 }
 
+static int check_urls_wanted(struct oc_err *err)
+{
+    return oc_may_read_urls() ? 0 : oc_fail(err, OC_EARG, "a URL is not inside the folder of --root");
+}
+
 int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct oc_file *out, bool *missing,
                   struct oc_err *err)
 {
@@ -498,7 +539,8 @@ int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct 
     *out = (struct oc_file){0};
     if (!r->url)
         oc_out_of_memory(strlen(url));
-    int rc = check_url(url, err);
+    int rc = check_urls_wanted(err);
+    rc = rc ? rc : check_url(url, err);
     rc = rc ? rc : oc_library_open(&curl, &r->lib, err);
     rc = rc ? rc : open_remote(r, err);
     if (missing)
@@ -510,24 +552,24 @@ int oc_remote_map(const char *url, const struct oc_input_limits *limits, struct 
         return rc ? oc_err_at(err, url, 0, 0) : 0;
     }
     *out = (struct oc_file){.data = r->data, .size_bytes = r->size_bytes, .remote = r};
-    pthread_mutex_lock(&remote_lock);
+    oc_entry_lock(&remote_lock);
     r->next = remote_files;
     remote_files = r;
     oc_os_n_lazy++;
-    pthread_mutex_unlock(&remote_lock);
+    oc_entry_unlock(&remote_lock);
     return 0;
 }
 
 void oc_remote_unmap(const struct oc_file *f)
 {
-    pthread_mutex_lock(&remote_lock);
+    oc_entry_lock(&remote_lock);
     for (struct oc_remote **p = &remote_files; *p; p = &(*p)->next)
         if (*p == f->remote) {
             *p = f->remote->next;
             oc_os_n_lazy--;
             break;
         }
-    pthread_mutex_unlock(&remote_lock);
+    oc_entry_unlock(&remote_lock);
     free_remote(f->remote);
 }
 

@@ -1,7 +1,6 @@
 /* Numbers with units, from text and to text. */
 #include "base/units.h"
 
-#include <langinfo.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,29 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/c_locale.h"
 #include "base/str.h"
-
-struct oc_c_locale oc_c_locale_begin(void)
-{
-    struct oc_c_locale l = {0};
-    const char *point = nl_langinfo(RADIXCHAR);
-    if (point[0] == '.' && !point[1])
-        return l;
-    l.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!l.c)
-        oc_out_of_memory(0);
-    l.before = uselocale(l.c);
-    return l;
-}
-
-void oc_c_locale_end(struct oc_c_locale *l)
-{
-    if (!l->c)
-        return;
-    (void)uselocale(l->before);
-    freelocale(l->c);
-}
 
 char *oc_put_digits(char *end, uint64_t v)
 {

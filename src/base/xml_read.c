@@ -5,6 +5,7 @@
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -27,6 +28,8 @@ OC_LIBRARY(libxml2, FUNCTIONS, .name = "libxml2", .use = "XML files", .package =
                       "libxml2.so.16"}); /* 2.14 changed it; the functions used here are in both */
 
 /* libxml2 initialises itself with its first parser, which must not happen in several threads at once. */
+static atomic_int set_up_error; /* errno, of the first call alone */
+
 static void set_up(void)
 {
     struct library lib;
@@ -35,7 +38,7 @@ static void set_up(void)
         return;
     errno = 0;
     lib.init();
-    oc_check_memory(errno);
+    atomic_store(&set_up_error, errno);
     oc_library_close(&lib);
 }
 
@@ -44,6 +47,7 @@ static pthread_once_t xml_once = PTHREAD_ONCE_INIT;
 static int open_library(struct library *lib, struct oc_err *err)
 {
     pthread_once(&xml_once, set_up);
+    oc_check_memory(atomic_exchange(&set_up_error, 0)); /* not inside: the next call would wait for its end */
     return oc_library_open(&libxml2, lib, err);
 }
 

@@ -134,7 +134,9 @@ static int put_baseline(const void *job, const struct cli_output *out, struct oc
 {
     const struct baseline_job *b = job;
     const struct check_job *j = b->check;
-    return oc_baseline_write(&j->side.in, j->estimate, j->o->save_baseline, b->kept, out->f, err);
+    int failed = oc_baseline_write(&j->side.in, j->estimate, j->o->save_baseline, b->kept, out->f, err);
+    cli_input_forget(j->o->save_baseline); /* it was read as a baseline, or writing failed */
+    return failed;
 }
 
 static int save_baseline(struct check_job *j)
@@ -142,6 +144,8 @@ static int save_baseline(struct check_job *j)
     const char *path = j->o->save_baseline;
     struct oc_baseline_kept kept = {.n = 0};
     const struct baseline_job b = {j, &kept};
+    if (path)
+        cli_input_forget(path); /* of --baseline: it is updated */
     int rc = path ? cli_output_write(path, put_baseline, &b) : 0;
     if (path && !rc && kept.n)
         cli_warn("'%s' keeps the old value of %s: unknown without a profile and a device", path, kept.names);

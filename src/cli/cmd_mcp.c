@@ -2,14 +2,12 @@
  * exhausted memory or a cancelled call leaves the server as it was. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -23,6 +21,7 @@
 
 /* ---- tools ------------------------------------------------------------------------------------------ */
 
+#define RANGES  "; cost and check: " /* in the help of dim: what only some tools take */
 #define SHAPES  " dim shape value default-dim no-defaults"
 #define DEVICES " hw-set no-tf32 cache"
 #define COUNTS  " convention op-rules"
@@ -33,6 +32,19 @@ struct mcp_tools {
     struct oc_mcp_tool *tool; /* heap, with what it points to */
     size_t n;
 };
+
+/* An option that names an output file of the command: here a flag, and its document is the answer. */
+static const struct {
+    const char *name, *about;
+} answers[] = {{"plan", "the arena offset of every buffer, in place of the report"}};
+
+static const char *answer_of(const char *option)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        if (!strcmp(answers[i].name, option))
+            return answers[i].about;
+    return NULL;
+}
 
 /* Names are separated by blanks; '!' at the end: required. */
 static const struct row {
@@ -57,6 +69,9 @@ static const struct row {
      "if it is given: time, efficiency and gap to the roofline of each operator.",
      "model", "profile! hw" DEVICES PROFILE SHAPES " stat type opr-name order-by group-by advise force top",
      NULL, "20", "report"},
+    {"bounds", "cost", "Bounds over ranges of sizes",
+     "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
+     "dim! shape value default-dim no-defaults" COUNTS, NULL, NULL, NULL},
     {"compare", "compare", "Rank devices for a model",
      "Lower bound or estimate of the time of a model on devices, by batch; crossover batches, energy and "
      "whether it fits the memory.",
@@ -114,6 +129,11 @@ static struct oc_mcp_param param_of_file(const char *name, size_t n, bool requir
         .name = cli_xstrndup(name, n), .about = join("path of a model"), .required = required};
 }
 
+static bool takes_ranges(const struct row *row)
+{
+    return !strcmp(row->name, "bounds") || !strcmp(row->name, "check");
+}
+
 static struct oc_mcp_param param_of_option(const struct cli_option *o, const struct row *row, bool required)
 {
     static const unsigned char kind[] = {
@@ -121,14 +141,22 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
         [CLI_LIST] = OC_MCP_LIST, [CLI_MAYBE] = OC_MCP_LIST, [CLI_INT] = OC_MCP_INT};
     bool arg = o->arg && o->kind != CLI_CHOICE && o->kind != CLI_INT;
     const char *top = row->top ? row->top : "all";
-    const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top;
-    return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
-                                 .about = join("%s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", o->help,
-                                               otherwise ? " (default: " : "", otherwise ? otherwise : "",
-                                               otherwise ? ")" : ""),
-                                 .choices = o->kind == CLI_CHOICE ? o->arg : NULL,
-                                 .kind = kind[o->kind],
-                                 .required = required};
+    const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top, *answer = answer_of(o->name);
+    if (answer)
+        return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
+                                     .about = join("%s", answer),
+                                     .kind = OC_MCP_FLAG,
+                                     .required = required};
+    const char *ranges = strstr(o->help, RANGES);
+    int n = ranges ? (int)(ranges - o->help) : (int)strlen(o->help);
+    const char *more = !ranges ? "" : takes_ranges(row) ? ranges + strlen(RANGES) : "ranges: tool bounds";
+    return (struct oc_mcp_param){
+        .name = cli_xstrndup(o->name, strlen(o->name)),
+        .about = join("%s%s%.*s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, *more ? "; " : "",
+                      more, otherwise ? " (default: " : "", otherwise ? otherwise : "", otherwise ? ")" : ""),
+        .choices = o->kind == CLI_CHOICE ? o->arg : NULL,
+        .kind = kind[o->kind],
+        .required = required};
 }
 
 /* The names are files, or options if `option`. */
@@ -236,8 +264,8 @@ static char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_m
     for (size_t i = 0; i < n; i++) {
         const struct oc_mcp_param *p = &is->param[value[i].param];
         if (value[i].param >= n_files)
-            add_word(&w, p->kind == OC_MCP_FLAG ? join("--%s", p->name)
-                                                : join("--%s=%s", p->name, value[i].text));
+            add_word(&w, join("--%s%s%s", p->name, p->kind == OC_MCP_FLAG ? "" : "=",
+                              answer_of(p->name) ? "=-" : value[i].text));
     }
     add_word(&w, join("--"));
     for (size_t k = 0; k < n_files; k++)
@@ -258,7 +286,8 @@ static void mcp_argv_free(char **argv)
 /* ---- server ----------------------------------------------------------------------------------------- */
 
 enum {
-    MAX_JOBS = 4,             /* calls that run at the same time; further requests are read later */
+    MAX_JOBS = 4,             /* calls that run at the same time; others wait */
+    MAX_WAITING = 256,        /* calls; further requests are read later */
     MAX_DOCUMENT = 256 << 20, /* bytes of a document before it is divided into pages */
     MAX_MESSAGES = 1 << 16,
     PIECE = 1 << 16
@@ -277,55 +306,44 @@ struct job {
     struct text text[2];
 };
 
+/* A call that waits for a free place. */
+struct waiting {
+    uint64_t call;
+    int argc;
+    char **argv;
+};
+
 struct server {
     const struct cli_opts *o;
     struct mcp_tools tools;
     struct oc_mcp *mcp;
-    char root[PATH_MAX]; /* "": none */
     struct job job[MAX_JOBS];
+    struct waiting *waiting; /* in order */
+    size_t n_waiting, cap_waiting;
     char **more; /* options for every call */
     size_t n_more;
 };
 
 /* ---- files inside --root ---------------------------------------------------------------------------- */
 
-static bool is_inside(const char *root, const char *path)
-{
-    char real[PATH_MAX];
-    size_t n = strlen(root);
-    if (!realpath(path, real))
-        return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG; /* there is nothing to read */
-    n -= root[n - 1] == '/';
-    return !strncmp(root, real, n) && (real[n] == '/' || !real[n]);
-}
+enum { MAX_ROOTS = 64 };
 
-/* Whether a value names a file elsewhere: as a whole, or one of its parts ("x=@file", "a.xml,b.xml"). */
-static bool is_outside(const char *root, const char *value)
+/* Tools read files inside the root, which without --root is the working directory, and the installed data.
+ * URLs are read if no root is given. */
+static int take_root(const char *folder)
 {
-    char part[PATH_MAX];
-    if (!*root)
-        return false;
-    if (strstr(value, "://") || !strncmp(value, "hf:", 3) || !is_inside(root, value))
-        return true;
-    for (const char *p = value; *p;) {
-        size_t n = strcspn(p, ",=@+");
-        if (n && n < sizeof(part)) {
-            snprintf(part, sizeof(part), "%.*s", (int)n, p);
-            if (!is_inside(root, part))
-                return true;
-        }
-        p += n + (p[n] != '\0');
-    }
-    return false;
-}
-
-static int take_root(struct server *s, const char *folder)
-{
-    if (!folder)
-        return 0;
-    if (!realpath(folder, s->root) || chdir(s->root))
+    struct oc_err err;
+    struct oc_hwdb *db = NULL;
+    const char *roots[MAX_ROOTS] = {"."};
+    size_t n = 1;
+    if (folder && chdir(folder))
         return cli_fail(CLI_USAGE, "--root: cannot use '%s': %s", folder, strerror(errno));
-    return 0;
+    bool installed = !oc_hwdb_open(NULL, &db, &err); /* without it a call says what is missing */
+    while (installed && n < MAX_ROOTS && (roots[n] = oc_hwdb_folder(db, n - 1)))
+        n++;
+    int rc = oc_set_read_roots(roots, n, !folder, &err) ? cli_fail_err(&err) : 0;
+    oc_hwdb_free(db);
+    return rc;
 }
 
 /* ---- the command's process -------------------------------------------------------------------------- */
@@ -339,6 +357,7 @@ static _Noreturn void run_child(int out, int messages, int argc, char **argv)
 #endif
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         signal(ends[i], SIG_DFL);
+    cli_output_no_files();
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(messages, STDERR_FILENO) < 0)
         _exit(CLI_ENVIRONMENT);
@@ -377,30 +396,44 @@ static void fail_call(struct server *s, uint64_t call, const char *fmt, const ch
     oc_mcp_done(s->mcp, call, &(struct oc_mcp_result){.messages = text});
 }
 
+/* Starts those that wait, as long as there are places. */
+static void start_waiting(struct server *s)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < MAX_JOBS && done < s->n_waiting; i++) {
+        if (s->job[i].call)
+            continue;
+        struct waiting w = s->waiting[done++];
+        struct job *j = &s->job[i];
+        *j = (struct job){.call = w.call};
+        if (start_child(j, w.argc, w.argv)) {
+            *j = (struct job){.call = 0};
+            fail_call(s, w.call, "cannot start a process: %s (exit code 4: environment)", strerror(errno));
+            i--;
+        }
+        mcp_argv_free(w.argv);
+    }
+    s->n_waiting -= done;
+    if (done)
+        memmove(s->waiting, s->waiting + done, s->n_waiting * sizeof(*s->waiting));
+}
+
 static void start_call(void *arg, uint64_t call, size_t tool, const struct oc_mcp_value *value, size_t n)
 {
     struct server *s = arg;
-    size_t i = 0;
-    int argc;
-    for (size_t k = 0; k < n; k++)
-        if (is_outside(s->root, value[k].text)) {
-            fail_call(s, call, "'%s' is not inside the folder of --root (exit code 2: usage)", value[k].text);
+    struct waiting w = {.call = call};
+    for (size_t k = 0; k < n && !takes_ranges(&rows[tool]); k++)
+        if (!strcmp(s->tools.tool[tool].param[value[k].param].name, "dim") && strstr(value[k].text, "..")) {
+            fail_call(s, call, "dim '%s' is a range: use the tool bounds, or check (exit code 2: usage)",
+                      value[k].text);
             return;
         }
-    while (i < MAX_JOBS && s->job[i].call)
-        i++;
-    if (i == MAX_JOBS) { /* several in one array of messages */
-        fail_call(s, call, "%s", "too many calls at the same time: call again later");
-        return;
+    w.argv = mcp_argv(&s->tools, tool, value, n, (const char *const *)s->more, s->n_more, &w.argc);
+    if (s->n_waiting == s->cap_waiting) {
+        s->cap_waiting = s->cap_waiting ? 2 * s->cap_waiting : 16;
+        s->waiting = cli_xrealloc(s->waiting, s->cap_waiting * sizeof(*s->waiting));
     }
-    char **argv = mcp_argv(&s->tools, tool, value, n, (const char *const *)s->more, s->n_more, &argc);
-    struct job *j = &s->job[i];
-    *j = (struct job){.call = call};
-    if (start_child(j, argc, argv)) {
-        *j = (struct job){.call = 0};
-        fail_call(s, call, "cannot start a process: %s (exit code 4: environment)", strerror(errno));
-    }
-    mcp_argv_free(argv);
+    s->waiting[s->n_waiting++] = w; /* started by serve */
 }
 
 static void free_job(struct job *j)
@@ -427,6 +460,13 @@ static void cancel_call(void *arg, uint64_t call)
     for (size_t i = 0; i < MAX_JOBS; i++)
         if (s->job[i].call == call)
             stop_job(&s->job[i]);
+    for (size_t i = 0; i < s->n_waiting; i++)
+        if (s->waiting[i].call == call) {
+            mcp_argv_free(s->waiting[i].argv);
+            s->n_waiting--;
+            memmove(s->waiting + i, s->waiting + i + 1, (s->n_waiting - i) * sizeof(*s->waiting));
+            return;
+        }
 }
 
 /* How a command ended, for its message. */
@@ -508,8 +548,7 @@ static void read_job(struct server *s, struct job *j, size_t which)
         finish_job(s, j);
 }
 
-/* Returns the number of entries: the client first if a further call can start or be cancelled, then the
- * pipes. */
+/* Returns the number of entries: the client first if its requests are read, then the pipes. */
 static size_t list_inputs(const struct server *s, bool client, struct pollfd *p)
 {
     size_t n = 0;
@@ -535,18 +574,23 @@ static int serve(struct server *s)
     char buf[PIECE];
     size_t got;
     for (bool client = true; client || count_jobs(s);) {
-        size_t n = list_inputs(s, client && count_jobs(s) < MAX_JOBS, p);
+        size_t n = list_inputs(s, client && s->n_waiting < MAX_WAITING, p);
         if (poll(p, n, -1) < 0 && errno != EINTR)
             return cli_fail(CLI_ENVIRONMENT, "cannot wait for requests: %s", strerror(errno));
         for (size_t i = 1; i < n; i++)
             if (p[i].revents && p[i].fd >= 0)
                 read_job(s, &s->job[(i - 1) / 2], (i - 1) % 2);
-        if (p[0].fd < 0 || !p[0].revents)
-            continue;
-        client = read_some(STDIN_FILENO, buf, &got);
-        oc_mcp_take(s->mcp, buf, got);
-        if (ferror(stdout)) /* the client has gone */
-            break;
+        if (p[0].fd >= 0 && p[0].revents) {
+            client = read_some(STDIN_FILENO, buf, &got);
+            oc_mcp_take(s->mcp, buf, got);
+            if (!client)
+                oc_mcp_end(s->mcp);
+        }
+        start_waiting(s);
+        if (ferror(stdout)) /* the client has gone, or the disk is full */
+            return errno == EPIPE
+                       ? CLI_ENVIRONMENT
+                       : cli_fail(CLI_ENVIRONMENT, "cannot write 'standard output': %s", strerror(errno));
     }
     return 0;
 }
@@ -564,7 +608,7 @@ static int open_server(struct server *s)
 {
     struct oc_err err;
     int rc = s->o->word.n ? cli_fail(CLI_USAGE, "'mcp' takes no files: the client names them in its calls")
-                          : take_root(s, s->o->root);
+                          : take_root(s->o->root);
     if (rc)
         return rc;
     for (size_t i = 0; i < s->o->limit.n; i++)
@@ -597,6 +641,9 @@ int cmd_mcp(const struct cli_opts *o)
     for (size_t i = 0; i < MAX_JOBS; i++)
         if (s->job[i].call)
             stop_job(&s->job[i]);
+    for (size_t i = 0; i < s->n_waiting; i++)
+        mcp_argv_free(s->waiting[i].argv);
+    free(s->waiting);
     oc_mcp_close(s->mcp);
     mcp_tools_free(&s->tools);
     for (size_t i = 0; i < s->n_more; i++)

@@ -114,6 +114,13 @@ static const char *plan_form_of(const struct cli_opts *o)
     return cli_is(o->format, "csv") ? "csv" : "json";
 }
 
+/* Whether the plan goes to standard output as a document, in place of the report. */
+static bool plan_is_answer(const struct cli_opts *o)
+{
+    bool document = cli_is(o->format, "json") || cli_is(o->format, "csv");
+    return o->plan && !strcmp(o->plan, "-") && !o->output && document;
+}
+
 static int check_plan(const struct cli_opts *o)
 {
     if (o->emit &&
@@ -127,7 +134,7 @@ static int check_plan(const struct cli_opts *o)
         return cli_fail(CLI_USAGE, "--%s does not go with --allocator ort", o->plan ? "plan" : "reorder");
     if (o->plan && !*o->plan)
         return cli_fail(CLI_USAGE, "--plan needs the name of a file");
-    if (o->plan && !strcmp(o->plan, o->output ? o->output : "-"))
+    if (o->plan && !plan_is_answer(o) && !strcmp(o->plan, o->output ? o->output : "-"))
         return cli_fail(CLI_USAGE,
                         "the report and --plan go to the same file: give --output or --plan another one");
     return 0;
@@ -202,7 +209,7 @@ static int put_memory(const void *job, const struct cli_output *out, struct oc_e
 
 static int write_memory(struct memory_job *j)
 {
-    int rc = cli_output_write(j->o->output, put_memory, j);
+    int rc = plan_is_answer(j->o) ? 0 : cli_output_write(j->o->output, put_memory, j);
     return rc ? rc : fit_result(j->memory);
 }
 

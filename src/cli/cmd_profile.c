@@ -68,13 +68,6 @@ static void stop_recording(int signal_number)
     stopped = signal_number;
 }
 
-static void on_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler}; /* without SA_RESTART: waiting ends */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static int run_record(struct record_job *j)
 {
     struct oc_err err;
@@ -95,10 +88,11 @@ static int run_record(struct record_job *j)
         .progress = on_progress,
         .progress_arg = j,
         .stop = &stopped,
+        .keeps = cli_is_input,
     };
-    on_signals(stop_recording);
+    cli_fault_handle(stop_recording, 0); /* without SA_RESTART: waiting ends */
     int rc = oc_record(j->side.model, j->side.analysis, &opts, &j->recording, &err);
-    on_signals(SIG_DFL);
+    cli_fault_handle(SIG_DFL, 0);
     if (rc && stopped)
         raise(stopped);
     return rc ? cli_fail_err(&err) : 0;

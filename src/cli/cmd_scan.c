@@ -14,7 +14,7 @@
 
 enum { MAX_LIST_BYTES = 256 << 20 };
 
-/* Set by the first SIGINT or SIGTERM; the second one has its usual effect. */
+/* Set by the first SIGINT, SIGTERM or SIGHUP; the second one has its usual effect. */
 static volatile int stopped;
 
 struct job {
@@ -35,7 +35,8 @@ struct job {
     bool journal; /* rows that were reused are already in the file */
     bool whole;   /* the output is complete or not there: it cannot be continued */
     size_t n, n_done, n_errors, n_crashes;
-    char *crashed; /* the first file whose analysis crashed */
+    const char *part; /* the file of a scan that was stopped, if it is not the output; heap */
+    char *crashed;    /* the first file whose analysis crashed */
 };
 
 /* ---- what to scan ----------------------------------------------------------------------------------- */
@@ -83,6 +84,8 @@ static int take_list(struct job *j)
         fclose(f);
     if (rc)
         return cli_fail(CLI_INPUT, "cannot read '%s': %s", in ? "standard input" : name, strerror(error));
+    if (!in)
+        cli_input_note(name);
     int end = j->o->null ? '\0' : '\n';
     for (char *p = j->list, *last = j->list + j->list_bytes; p < last;) {
         char *stop = memchr(p, end, (size_t)(last - p));
@@ -175,8 +178,6 @@ static int check_format(struct job *j)
         j->format = end && !strcmp(end, ".csv")       ? "csv"
                     : end && !strcmp(end, ".parquet") ? "parquet"
                                                       : "ndjson";
-    if (cli_is(j->format, "parquet") && stdout_used && isatty(STDOUT_FILENO))
-        return cli_fail(CLI_USAGE, "--format parquet is binary: give --output FILE");
     j->whole = cli_is(j->format, "parquet") || o->profiles || cli_is(o->rows, "nodes");
     return o->resume ? check_resume(j, stdout_used) : 0;
 }
@@ -260,13 +261,6 @@ static void scan_stop(int signal_number)
     stopped = signal_number;
 }
 
-static void scan_on_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* Write failures are reported when the file is closed. */
 static int scan_run(struct job *j, FILE *f, bool more)
 {
@@ -294,6 +288,17 @@ static int scan_run(struct job *j, FILE *f, bool more)
     return rc;
 }
 
+/* A scan that was stopped never replaces a file. A new file of rows, which --resume continues, is made; all else is
+ * a file of its own. */
+static void keep_part(struct job *j, struct cli_output *out)
+{
+    struct stat st;
+    bool rows = cli_is(j->format, "ndjson") || cli_is(j->format, "csv");
+    if (!out->target || (rows && stat(out->target, &st)))
+        return;
+    j->part = cli_output_rename(out, ".part");
+}
+
 static int write_once(struct job *j)
 {
     struct cli_output out;
@@ -309,6 +314,8 @@ static int write_once(struct job *j)
     if (rc)
         return rc;
     int failed = scan_run(j, out.f, false);
+    if (!failed && stopped && !j->whole)
+        keep_part(j, &out);
     rc = cli_output_close(&out, !failed && !(stopped && j->whole));
     return failed ? failed : rc;
 }
@@ -343,7 +350,9 @@ static int scan_keep(struct job *j)
         return cli_fail_err(&err);
     if (stat(j->o->output, &st) && errno == ENOENT)
         return 0;
-    return oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;
+    int rc = oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;
+    cli_input_forget(j->o->output); /* its rows are kept */
+    return rc;
 }
 
 static int scan_fail_write(const struct job *j)
@@ -404,13 +413,29 @@ static int write_resumed(struct job *j)
 
 /* ---- all -------------------------------------------------------------------------------------------- */
 
+/* What a scan that was stopped has left. */
+static void warn_stopped(const struct job *j)
+{
+    const char *output = j->o->output && strcmp(j->o->output, "-") ? j->o->output : NULL;
+    char text[1200] = "";
+    if (j->part)
+        snprintf(text, sizeof(text), "'%.500s' has their rows, '%.500s' is as it was", j->part, output);
+    else if (output && j->whole)
+        snprintf(text, sizeof(text), "'%.500s' is as it was", output);
+    else if (output)
+        snprintf(text, sizeof(text), "'%.500s' has their rows, --resume continues", output);
+    else
+        snprintf(text, sizeof(text), "the output has their rows alone");
+    cli_warn("stopped after %zu of %zu %ss: %s", j->n_done, j->n, noun(j), text);
+}
+
 static int do_scan(struct job *j)
 {
-    scan_on_signals(scan_stop);
+    cli_fault_handle(scan_stop, (int)SA_RESETHAND);
     int rc = j->o->resume && !j->whole ? write_resumed(j) : write_once(j);
-    scan_on_signals(SIG_DFL);
+    cli_fault_handle(SIG_DFL, 0);
     if (stopped) {
-        cli_warn("stopped after %zu of %zu %ss", j->n_done, j->n, noun(j));
+        warn_stopped(j);
         raise(stopped);
     }
     if (rc)
@@ -437,6 +462,7 @@ int cmd_scan(const struct cli_opts *o)
     free(j.paths.item);
     free(j.list);
     free(j.settings);
+    free((char *)(uintptr_t)j.part);
     free(j.crashed);
     return rc;
 }

@@ -42,6 +42,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     cli_fault_install();
+    cli_inputs_install();
     oc_set_oom_handler(cli_out_of_memory);
     return cli_run(argc, argv);
 }

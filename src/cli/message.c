@@ -89,7 +89,7 @@ static const unsigned char exit_of[] = {
     [OC_OK] = CLI_INPUT,        [OC_EIO] = CLI_INPUT,           [OC_EFORMAT] = CLI_INPUT,
     [OC_ELIMIT] = CLI_INPUT,    [OC_EUNSUPPORTED] = CLI_INPUT,  [OC_EARG] = CLI_USAGE,
     [OC_ENOTFOUND] = CLI_USAGE, [OC_EOUTPUT] = CLI_ENVIRONMENT, [OC_ELIBRARY] = CLI_ENVIRONMENT,
-    [OC_ESTOPPED] = CLI_INPUT,
+    [OC_ESTOPPED] = CLI_INPUT,  [OC_EMEMORY] = CLI_ENVIRONMENT,
 };
 
 int cli_fail_err(const struct oc_err *err)
@@ -248,6 +248,18 @@ const volatile int *cli_fault_stop_begin(void)
 void cli_fault_stop_over(void)
 {
     stop_asks = 0;
+}
+
+void cli_fault_handle(void (*handler)(int), int flags)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    struct sigaction old;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        bool ignored = ends[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+        if (!ignored) /* nohup stays */
+            sigaction(ends[i], &action, NULL);
+    }
 }
 
 void cli_fault_install(void)

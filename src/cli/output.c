@@ -212,6 +212,16 @@ static void set_mode(int fd, const struct stat *old)
         return; /* a file system without permissions */
 }
 
+int cli_output_check(const char *path)
+{
+    if (!cli_is_input(path))
+        return 0;
+    return cli_fail(CLI_USAGE,
+                    "cannot write '%s': the command reads this file, or has just written it; give the output "
+                    "another name",
+                    path);
+}
+
 static int open_temporary(struct cli_output *out, const struct stat *old)
 {
     /* A link stays a link: what it points at is replaced. */
@@ -229,8 +239,17 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
         return output_fail_write(out->path, error);
     }
     cli_fault_remove(out->temporary);
+    if (old)
+        cli_target_watch(old);
     set_mode(fd, old);
     return open_stream(out, fd);
+}
+
+static bool no_files;
+
+void cli_output_no_files(void)
+{
+    no_files = true;
 }
 
 int cli_output_open(const char *path, struct cli_output *out)
@@ -240,6 +259,8 @@ int cli_output_open(const char *path, struct cli_output *out)
         out->terminal = isatty(STDOUT_FILENO);
         return open_stream(out, STDOUT_FILENO);
     }
+    if (no_files)
+        return cli_fail(CLI_USAGE, "cannot write '%s': a tool of a server writes no files", path);
     out->path = path;
     struct stat st;
     bool there = stat(path, &st) == 0;
@@ -252,7 +273,8 @@ int cli_output_open(const char *path, struct cli_output *out)
         out->terminal = isatty(fd);
         return open_stream(out, fd);
     }
-    int rc = open_temporary(out, there ? &st : NULL);
+    int rc = cli_output_check(path);
+    rc = rc ? rc : open_temporary(out, there ? &st : NULL);
     if (rc)
         cli_output_close(out, false);
     return rc;
@@ -266,14 +288,26 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err)
     return CLI_ENVIRONMENT;
 }
 
+char *cli_output_rename(struct cli_output *out, const char *suffix)
+{
+    size_t old = strlen(out->target), n = old + strlen(suffix) + 1;
+    out->target = cli_xrealloc(out->target, n);
+    snprintf(out->target + old, n - old, "%s", suffix);
+    return cli_xstrndup(out->target, n);
+}
+
 int cli_output_close(struct cli_output *out, bool keep)
 {
     int error = close_stream(out, keep), rc = 0;
     if (error && (keep || out->unsaid))
         rc = error == EPIPE ? CLI_ENVIRONMENT : output_fail_write(out->path, error);
     if (out->temporary) {
+        if (keep && !rc)
+            rc = cli_output_check(out->path);
         if (keep && !rc && rename(out->temporary, out->target))
             rc = output_fail_write(out->path, errno);
+        if (keep && !rc)
+            cli_input_note(out->target);
         if (!keep || rc)
             unlink(out->temporary);
         cli_fault_forget(out->temporary);
@@ -414,6 +448,9 @@ void cli_progress_stop(struct cli_progress *p)
 
 static int output_append(const char *path, const char *text, size_t n)
 {
+    int rc = cli_output_check(path);
+    if (rc)
+        return rc;
     FILE *f = fopen(path, "ae");
     bool failed = !f || fwrite(text, 1, n, f) < n;
     int error = errno;

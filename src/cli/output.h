@@ -23,16 +23,26 @@ struct cli_output {
     char *temporary;       /* next to the target */
 };
 
-/* path NULL or "-": standard output. Returns 0, or the exit code after a message. */
+/* path NULL or "-": standard output. Returns 0, or the exit code after a message. A file that the command reads is
+ * refused (CLI_USAGE), here or, if it is read later, by cli_output_close. */
 int cli_output_open(const char *path, struct cli_output *out);
+
+/* From now on files are refused (CLI_USAGE): the tools of a server write nothing. */
+void cli_output_no_files(void);
 
 /* Reports why the library could not write into f. If the output itself failed, cli_output_close reports that
  * instead. Returns the exit code. */
 int cli_output_fail(struct cli_output *out, const struct oc_err *err);
 
+/* Another name, with the suffix, for the file that cli_output_close makes. Returns it: heap. */
+char *cli_output_rename(struct cli_output *out, const char *suffix);
+
 /* Flushes, checks every write and puts the file into its place (keep), or removes the temporary.
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);
+
+/* 0, or CLI_USAGE after a message: the file is read by the command. */
+int cli_output_check(const char *path);
 
 /* All of these: opens, lets `put` write, closes. `put` returns 0, or -1 with *err filled. Returns 0 or the exit
  * code. */
@@ -81,6 +91,19 @@ char *cli_xstrndup(const char *s, size_t n);
 /* The handler of oc_set_oom_handler. 0 bytes: unknown size. */
 _Noreturn void cli_out_of_memory(size_t size_bytes);
 
+/* ---- inputs ------------------------------------------------------------------------------------------- */
+
+/* From now on the files that the library reads are remembered (inputs.c). */
+void cli_inputs_install(void);
+/* A file that the command reads without the library, or has written: no other output replaces it. */
+void cli_input_note(const char *path);
+/* A file that the command reads only to update it. */
+void cli_input_forget(const char *path);
+struct stat;
+/* Whether the file was read, also by a worker process that began after cli_target_watch. */
+void cli_target_watch(const struct stat *st);
+bool cli_is_input(const char *path);
+
 /* ---- fault ------------------------------------------------------------------------------------------ */
 
 /* Handlers of signals that end the program: temporary files are removed, and a mapped file that was truncated
@@ -89,6 +112,10 @@ _Noreturn void cli_out_of_memory(size_t size_bytes);
 /* Once, at the start, before other threads. Commands may install handlers of their own for SIGINT and SIGTERM
  * afterwards. */
 void cli_fault_install(void);
+
+/* A handler of a command for the signals that end the program, with flags of sigaction; an ignored SIGHUP stays
+ * ignored. */
+void cli_fault_handle(void (*handler)(int), int flags);
 
 /* A file that goes when the program is ended; `path` must stay until cli_fault_forget. At most 8, more are
  * left. */

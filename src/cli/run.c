@@ -301,6 +301,16 @@ static int check_numbers(const struct cli_opts *o)
     return 0;
 }
 
+/* Binary formats do not go to a terminal. Returns 0, or CLI_USAGE after a message. */
+static int check_terminal(const struct cli_opts *o)
+{
+    bool binary = cli_is(o->format, "parquet") || cli_is(o->format, "xlsx");
+    bool standard = !o->output || !strcmp(o->output, "-");
+    if (!binary || !standard || !isatty(STDOUT_FILENO))
+        return 0;
+    return cli_fail(CLI_USAGE, "--format %s is binary: give --output FILE", o->format);
+}
+
 /* --embed: the format "html" becomes "fragment". Returns 0, or CLI_USAGE after a message. */
 static int take_embed(struct cli_opts *o)
 {
@@ -447,6 +457,8 @@ static int run_command(int argc, char **argv, struct cli_opts *o)
         rc = fail_foreign_option(foreign, value, c->mask);
     if (!rc)
         rc = check_output_format(o->format, c->mask);
+    if (!rc)
+        rc = check_terminal(o);
     if (!rc)
         rc = take_embed(o);
     if (!rc)

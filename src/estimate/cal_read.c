@@ -497,7 +497,7 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
 
 int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_file file;
     *out = NULL;
     if (oc_file_map(path, OC_CAL_MAX_FILE_BYTES, &file, err))

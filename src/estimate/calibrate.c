@@ -342,7 +342,7 @@ static uint32_t rejected(const struct oc_samples *s)
 int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *given,
                         struct oc_calibration **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_calibration_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
@@ -361,7 +361,7 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
 int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *given,
                        struct oc_validation_result **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_validation_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

@@ -464,7 +464,7 @@ void oc_fuse_insert(const struct oc_fuse *f, const char *type, uint32_t value, d
     bool known = read_bytes >= 0 && read_bytes < 1e18 && written_bytes >= 0 && written_bytes < 1e18;
     bool reorder = !strncmp(type, "nchwc.", 6), turned = !strcmp(type, "Transpose");
     bool cast = !strcmp(type, "Cast");
-    struct oc_kernel_use *u = &out->item[out->n++];
+    struct oc_kernel_use *u = &OC_PUSH(out->item, out->n, out->cap);
     *u =
         (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .type = type, .known = known};
     struct oc_kernel *k = &u->kernel;
@@ -523,9 +523,6 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     struct oc_kernel_list inserted = {0};
     f.inserted = &inserted;
     open_plan(&f);
-    /* at most seven for a value and two for a reader of it */
-    size_t readers = f.maker.x.use_first[m->n_value];
-    inserted.item = OC_NEW_ARRAY(arena, 7 * (size_t)m->n_value + 2 * readers + 1, struct oc_kernel_use);
     if (rules != OC_FUSE_NONE)
         oc_fuse_simplify(&f);
     make_groups(&f);
@@ -550,6 +547,7 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     if (inserted.n)
         memcpy(out->item + out->n, inserted.item, inserted.n * sizeof(*inserted.item));
     out->n += inserted.n;
+    free(inserted.item);
     for (uint32_t i = 0; i < m->n_node; i++)
         f.same_node[i] = f.dropped[i] ? OC_NONE : f.same_node[i];
     out->same = f.same_node;

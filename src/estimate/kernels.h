@@ -69,8 +69,8 @@ struct oc_kernel_use {
 };
 
 struct oc_kernel_list {
-    struct oc_kernel_use *item; /* arena */
-    size_t n;
+    struct oc_kernel_use *item; /* arena; heap if it grows */
+    size_t n, cap;              /* cap: of one that grows */
     const uint32_t *same; /* of a fusion plan: by node, the equal node that runs instead, or itself; OC_NONE:
                              * none does; NULL */
 };

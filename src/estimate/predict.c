@@ -610,7 +610,7 @@ static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o,
 int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
                      const struct oc_estimate_opts *given, struct oc_estimate **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_estimate_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

@@ -539,7 +539,7 @@ static int rank_devices_make(struct maker *k)
 int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *given, struct oc_rank **out,
                  struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_rank_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

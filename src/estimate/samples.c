@@ -575,7 +575,7 @@ static int samples_read_all(struct oc_samples *out, const struct oc_samples_opts
 int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *given,
                     struct oc_samples **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_samples_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

@@ -76,7 +76,7 @@ static bool is_chosen(const char *folder, const char *name, const size_t *has, b
         return !has[INDEX] && !has[WEIGHTS] && !has[GGUF] && !has_onnx &&
                oc_file_peek(oc_printf(arena, "%s/%s", folder, name), OC_DESCRIBED_BYTES, arena, &data, &n,
                             NULL) == 0 &&
-               oc_described_by(data, n) == OC_DESCRIBED_CONFIG;
+               oc_described_by(name, data, n) == OC_DESCRIBED_CONFIG;
     default:
         return false;
     }
@@ -395,7 +395,8 @@ static int check_options(const struct oc_scan *s, struct oc_err *err)
     if (o->part > o->of_parts || (!o->part && o->of_parts))
         return oc_fail(err, OC_EARG, "no part %" PRIu32 " of %" PRIu32 ": they begin with 1", o->part,
                        o->of_parts);
-    return 0;
+    const struct oc_option_range hash = {"hash", (int64_t)o->hash, OC_SCAN_HASH_SIZE, OC_SCAN_HASH_OFF};
+    return oc_options_check(&hash, 1, err);
 }
 
 static void keep_part(struct oc_scan *s)
@@ -634,7 +635,7 @@ static unsigned processors(void)
 int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_row *row), void *arg,
                 size_t *n_done, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     unsigned jobs = s->opts.jobs ? s->opts.jobs : processors();
     struct oc_worker_pool pool = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
                                   .n = s->files.n,

@@ -77,7 +77,8 @@ static void worker_pool_own_signals(void)
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
         signal(mine[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the terminal sends SIGINT to all processes; the caller handles it */
+    signal(SIGINT, SIG_IGN); /* the terminal sends these to all processes; the caller handles them */
+    signal(SIGHUP, SIG_IGN);
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -135,7 +136,7 @@ static int worker_pool_start(struct run *r, size_t self, struct oc_err *err)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
-        return oc_fail(err, OC_EIO, "cannot create a socket: %s", strerror(errno));
+        return oc_fail(err, OC_EMEMORY, "cannot create a socket: %s", strerror(errno));
     struct worker *w = &r->worker[self];
     *w = (struct worker){.fd = fd[1]};
     fflush(NULL); /* a process may flush its streams even in _exit: what they hold is written once */
@@ -147,7 +148,7 @@ static int worker_pool_start(struct run *r, size_t self, struct oc_err *err)
     close(fd[1]);
     if (pid < 0) {
         close(fd[0]);
-        return oc_fail(err, OC_EIO, "cannot start a process: %s", strerror(errno));
+        return oc_fail(err, OC_EMEMORY, "cannot start a process: %s", strerror(errno));
     }
     w->fd = fd[0];
     w->pid = pid;

@@ -671,7 +671,7 @@ int oc_check_make_over(const struct oc_report_in *in, const struct oc_estimate *
                        const struct oc_budget *budget, const struct oc_bounds *bounds, struct oc_check **out,
                        struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     if (!in->model || !in->analysis || (in->profile && !in->join))
         return oc_fail(err, OC_EARG, "a check needs a model, and a profile needs to be joined to it");
     if (!budget->n)

@@ -458,7 +458,7 @@ static int check_sides(const struct oc_report_in *const in[2], struct oc_err *er
 int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *given,
                  struct oc_diff **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_diff_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

@@ -322,7 +322,7 @@ static const char *tolerance_of(const struct oc_tolerances *t, enum oc_gate_metr
 
 int oc_budget_make(struct oc_budget **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     (void)err;
     *out = oc_xmalloc(sizeof(**out));
     **out = (struct oc_budget){0};
@@ -355,7 +355,7 @@ bool oc_budget_has(const struct oc_budget *b, const char *metric)
 int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, const char *type,
                     const char *module, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     enum oc_gate_metric m = oc_gate_metric_of(metric, strlen(metric));
     struct oc_limit l = {.metric = (uint8_t)m};
     if (m == OC_GATE_METRICS)
@@ -594,6 +594,6 @@ int oc_budget_read(struct oc_budget *b, const char *path, struct oc_err *err)
 int oc_baseline_read(struct oc_budget *b, const char *path, const char *const *tolerance, size_t n_tolerance,
                      struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     return budget_from_file(b, path, true, tolerance, n_tolerance, err);
 }

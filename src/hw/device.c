@@ -304,7 +304,7 @@ static void print_figures(const struct oc_device *d, unsigned width_chars, FILE 
 
 int oc_device_describe(const struct oc_device *device, unsigned width_chars, FILE *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     const struct oc_device_info *info = device->info;
     struct oc_arena scratch = {0};
     const char *also = "";

@@ -226,7 +226,7 @@ static int hw_lint_by_place(const void *a, const void *b)
 int oc_hwdb_lint(struct oc_hwdb *db, const char *const *path, size_t n, struct oc_hw_lint **out,
                  struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_hw_lint *l = oc_xmalloc(sizeof(*l));
     *l = (struct oc_hw_lint){0};
     l->findings.arena = l->names.arena = &l->arena;

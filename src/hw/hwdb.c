@@ -170,7 +170,7 @@ static int add_default_folders(struct oc_hwdb *db, struct oc_err *err)
 
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_hwdb *db = oc_xmalloc(sizeof(*db));
     *db = (struct oc_hwdb){0};
     db->names.arena = &db->arena;
@@ -342,7 +342,7 @@ static const struct oc_device *find_for_heir(void *user, const char *id)
 int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const struct oc_device **out,
                    struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     size_t first = db->own.n;
     struct oc_hw_reading how = {.arena = &db->arena, .list = &db->own, .find = find_for_heir, .user = db};
     *out = NULL;
@@ -375,7 +375,7 @@ int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_de
 int oc_device_override(struct oc_hwdb *db, const struct oc_device *device, const char *const *set, size_t n,
                        const struct oc_device **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     return oc_device_change(&db->arena, device, set, n, out, err);
 }
 
@@ -408,7 +408,7 @@ static bool is_visible(const struct oc_hwdb *db, size_t file, const struct oc_de
 
 int oc_hwdb_list(struct oc_hwdb *db, const struct oc_device *const **out, size_t *n, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     *n = 0;
     if (hwdb_read_all(db, err))

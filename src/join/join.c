@@ -434,7 +434,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
 int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, const struct oc_profile *p,
                  const struct oc_model *optimized, struct oc_join **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     (void)err;
     struct oc_join *j = oc_xmalloc(sizeof(*j));
     *j = (struct oc_join){.model = model, .analysis = a, .profile = p};

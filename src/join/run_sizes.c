@@ -523,7 +523,7 @@ static void take_results(struct sizing *z)
 int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *given,
                   const struct oc_model *optimized, struct oc_join *join, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_analyze_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;

@@ -437,7 +437,7 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
 int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *given, struct oc_llm **out,
                 struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_llm *l = oc_xmalloc(sizeof(*l));
     *l = (struct oc_llm){.model = model};
     *out = NULL;

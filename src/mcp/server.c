@@ -34,6 +34,7 @@ struct oc_mcp {
 struct request {
     struct oc_arena arena;
     const char *id;     /* as JSON, NULL: a notification */
+    bool bad_number;    /* the reader takes the id, JSON does not */
     const char *method; /* NULL: an answer to a request that the server did not send */
     struct oc_str params;
     struct batch *batch;
@@ -410,6 +411,33 @@ static const struct {
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
+static const char *after_digits(const char *s)
+{
+    return s + strspn(s, "0123456789");
+}
+
+/* By the grammar of RFC 8259. */
+static bool is_number(const char *s)
+{
+    s += *s == '-';
+    const char *end = *s == '0' ? s + 1 : after_digits(s);
+    if (end == s)
+        return false;
+    if (*end == '.') {
+        s = end + 1;
+        end = after_digits(s);
+        if (end == s)
+            return false;
+    }
+    if (*end == 'e' || *end == 'E') {
+        s = end + 1 + (end[1] == '-' || end[1] == '+');
+        end = after_digits(s);
+        if (end == s)
+            return false;
+    }
+    return !*end;
+}
+
 /* A string or an integer as JSON; NULL: something else, or too long. */
 static const char *read_id(struct request *r, struct oc_json *j)
 {
@@ -418,6 +446,7 @@ static const char *read_id(struct request *r, struct oc_json *j)
     if (!text || strlen(text) > OC_MCP_ID_BYTES)
         return NULL;
     if (type == OC_JSON_NUMBER) {
+        r->bad_number = !is_number(text);
         size_t digits = strspn(text + (*text == '-'), "0123456789");
         return digits && !text[(*text == '-') + digits] ? text : NULL;
     }
@@ -488,7 +517,7 @@ static void take_message(struct oc_mcp *m, struct oc_json *j, struct batch *batc
     const char *why = read_request(&r, j);
     if (batch)
         batch->waiting++;
-    if (empty || oc_json_error(j, &offset) || oc_json_truncated(j) ||
+    if (empty || r.bad_number || oc_json_error(j, &offset) || oc_json_truncated(j) ||
         (!batch && oc_json_peek(j) != OC_JSON_NONE))
         answer_error(m, NULL, batch, NO_JSON, "the line is not one JSON value");
     else if (why)
@@ -551,6 +580,12 @@ void oc_mcp_take(struct oc_mcp *m, const char *data, size_t n)
         data += part;
         n -= part;
     }
+}
+
+void oc_mcp_end(struct oc_mcp *m)
+{
+    if (m->line.n)
+        oc_mcp_take(m, "\n", 1);
 }
 
 int oc_mcp_open(const struct oc_mcp_opts *opts, struct oc_mcp **out, struct oc_err *err)

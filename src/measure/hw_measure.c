@@ -285,7 +285,7 @@ static void set_date(struct oc_measured *m)
 
 int oc_hw_measure(const struct oc_hw_measure_opts *given, struct oc_hw_measurement **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_hw_measure_opts full, *const opts = &full;
     if (oc_os_check_processes("hw measure", err) || OC_OPTIONS(&full, given, err))
@@ -343,7 +343,7 @@ size_t oc_hw_measurement_diags(const struct oc_hw_measurement *h, const struct o
 int oc_hw_measurement_write(const struct oc_hw_measurement *h, const char *format, unsigned width_chars,
                             FILE *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     if (!format || strcmp(format, "xml") != 0)
         return oc_device_write(h->list.item[0], format, width_chars, out, err);
     fwrite(h->xml.data, 1, h->xml.n, out);

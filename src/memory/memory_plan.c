@@ -563,7 +563,7 @@ static int memory_plan_check_sizes(const struct oc_memory_plan *p, struct oc_err
 int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *given,
                         struct oc_memory_plan **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_plan_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

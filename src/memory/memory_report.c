@@ -342,7 +342,7 @@ static struct oc_memory_info memory_info_of(const struct oc_memory *m)
 int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_opts *given,
                    struct oc_memory **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_memory_opts full, *const opts = &full;
     struct oc_analyze_opts analyze;
@@ -560,7 +560,7 @@ static int node_row(struct node_stats *s, uint32_t node)
 
 int oc_node_stats_write(const struct oc_analysis *analysis, FILE *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     if (!analysis)
         return oc_fail(err, OC_EARG, "node statistics need an analysis");
     struct oc_liveness_opts o = memory_runtime_opts(analysis);

@@ -643,15 +643,11 @@ static int open_model(struct oc_model *m, struct oc_err *err)
 int oc_model_load(const char *path, const struct oc_input_limits *limits, struct oc_model **out,
                   struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_model *m = new_model(path);
     const char *inside = oc_model_of_folder(path, &m->arena);
     m->path = inside ? inside : m->path;
-    int rc = OC_OPTIONS(&m->limits, limits, err);
-    if (rc == 0)
-        rc = open_model(m, err);
-    if (rc == 0)
-        rc = do_load(m, err);
+    int rc = OC_OPTIONS(&m->limits, limits, err) || open_model(m, err) || do_load(m, err) ? -1 : 0;
     if (oc_remote_check(&m->file, err)) /* rather than what zeros were taken for */
         rc = -1;
     if (rc) {
@@ -665,6 +661,7 @@ int oc_model_load(const char *path, const struct oc_input_limits *limits, struct
 int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_input_limits *limits,
                       struct oc_model **out, struct oc_err *err)
 {
+    OC_ENTRY(err);
     struct oc_model *m = new_model("");
     m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
     if (OC_OPTIONS(&m->limits, limits, err) || do_load(m, err)) {

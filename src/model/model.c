@@ -339,9 +339,12 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     if (!external_folder_of(m, folder))
         return m->path[0] ? OC_EXTERNAL_MISSING
                           : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
-    if (m->limits.external_anywhere)
-        return external_join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
-                                                                                : OC_EXTERNAL_MISSING;
+    if (m->limits.external_anywhere) {
+        bool found = external_join(folder, location, path) && access(path, R_OK) == 0;
+        if (found)
+            oc_file_note(path);
+        return found ? OC_EXTERNAL_FOUND : OC_EXTERNAL_MISSING;
+    }
     char border[PATH_MAX];
     int error = split_at_border(folder, location, border, path) ? oc_look_inside(border, path) : ENAMETOOLONG;
     return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;
@@ -361,8 +364,7 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
     char folder[PATH_MAX], path[PATH_MAX];
     if (!external_folder_of(m, folder) || !external_join(folder, location, path))
         return false;
-    int fd = m->limits.external_anywhere ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                                         : open_inside(folder, location);
+    int fd = m->limits.external_anywhere ? oc_file_open(path) : open_inside(folder, location);
     if (fd < 0)
         return false;
     int rc = oc_file_map_part(fd, path, &m->limits, offset_bytes, size_bytes, out, NULL);

@@ -140,6 +140,12 @@ static int build_with_config(struct source *s)
 
 static int read_file(struct source *s, const char *name, const struct oc_file *f)
 {
+    size_t look = f->size_bytes < OC_DESCRIBED_BYTES ? (size_t)f->size_bytes : OC_DESCRIBED_BYTES;
+    oc_os_need(f->data, look);
+    bool sound = look > 9 && !memcmp(f->data + 4, "\0\0\0\0{", 5); /* the length of a header, and its begin */
+    const struct oc_signature *is = sound ? NULL : oc_recognize(name, f->data, look);
+    if (is)
+        return oc_fail(s->err, OC_EFORMAT, "this is %s, not safetensors: %s", is->what, is->todo);
     return oc_safetensors_read(name, f->data, f->size_bytes, &s->stored, &s->m->diags, s->err);
 }
 
@@ -268,7 +274,7 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
     const struct oc_file *f = &m->file;
     int rc = 0;
     oc_os_need(f->data, f->size_bytes < OC_DESCRIBED_BYTES ? (size_t)f->size_bytes : OC_DESCRIBED_BYTES);
-    switch (oc_described_by(f->data, f->size_bytes)) {
+    switch (oc_described_by(m->path, f->data, f->size_bytes)) {
     case OC_DESCRIBED_NOT:
         break;
     case OC_DESCRIBED_CONFIG:

@@ -55,6 +55,9 @@ void oc_mcp_close(struct oc_mcp *m);
  * refused. */
 void oc_mcp_take(struct oc_mcp *m, const char *data, size_t n);
 
+/* The client has closed its side: a last line without a line end is a message too. */
+void oc_mcp_end(struct oc_mcp *m);
+
 /* The result of a call: a JSON document (an object), or why there is none. An answer has at most 20,000
  * bytes: the rows of a document with more are answered in pages, on further calls with a cursor. */
 struct oc_mcp_result {

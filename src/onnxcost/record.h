@@ -28,6 +28,8 @@ struct oc_record_opts {
     const char *const *session_config; /* "KEY=VALUE": configuration entries of ONNX Runtime's session */
     size_t n_session_config;
     const volatile int *stop; /* set to non-zero by a signal handler: ends the recording; NULL: none */
+    /* Whether a file must not be replaced, for example an input of the caller; NULL: the model alone. */
+    bool (*keeps)(const char *path);
 };
 
 struct oc_record_input {

@@ -351,7 +351,7 @@ int oc_op_rules_read_mem(const char *name, const void *data, size_t n, struct oc
 
 int oc_op_rules_load(const char *path, struct oc_op_rules **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_file file;
     *out = NULL;
     if (oc_file_map(path, OC_RULES_MAX_FILE_BYTES, &file, err))

@@ -409,7 +409,7 @@ static bool is_profile(const struct oc_peek *peek)
 
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_arena a = {0};
     struct oc_peek peek;
     const struct oc_signature *is;
@@ -427,10 +427,10 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
         return found;
     }
     int rc = read_peek(path, FIRST_BYTES, &a, &peek, err);
-    if (rc == 0 && (begins_as_model(&peek) || oc_described_by(peek.raw, peek.n_raw)))
+    if (rc == 0 && (begins_as_model(&peek) || oc_described_by(path, peek.raw, peek.n_raw)))
         *out = OC_FILE_MODEL;
     else if (rc == 0 && (rc = read_peek(path, PEEK_BYTES, &a, &peek, err)) == 0) {
-        bool described = oc_described_by(peek.raw, peek.n_raw);
+        bool described = oc_described_by(path, peek.raw, peek.n_raw);
         bool text = peek.n && oc_is_text(peek.data, peek.n) && !described;
         is = described ? NULL : oc_recognize(path, peek.raw, peek.n_raw);
         bool profile = (text && !is) || is_profile(&peek); /* which format: found out when it is opened */
@@ -494,6 +494,8 @@ static uint64_t number_in(const char *name)
 
 static int list_names(struct listing *l, const char *folder, struct oc_err *err)
 {
+    if (oc_look_readable(folder) == EXDEV)
+        return oc_fail(err, OC_EARG, "the folder '%s' is not inside the folder of --root", folder);
     DIR *d = opendir(folder);
     int rc = 0;
     if (!d)

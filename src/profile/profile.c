@@ -592,6 +592,14 @@ int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t 
     return rc;
 }
 
+static int check_numbers(const struct oc_profile_opts *o, struct oc_err *err)
+{
+    const struct oc_option_range range[] = {{"warmup", o->warmup, OC_WARMUP_NONE, INT32_MAX},
+                                            {"iterations", o->iterations, 0, INT32_MAX},
+                                            {"stat", (int64_t)o->stat, OC_STAT_MEDIAN, OC_STAT_AUTO}};
+    return oc_options_check(range, OC_COUNT(range), err);
+}
+
 int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profile_opts *given,
                         struct oc_profile ***out, size_t *n_out, struct oc_err *err)
 {
@@ -602,7 +610,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     *n_out = 0;
     struct oc_profile_opts o;
     struct oc_input_limits limits;
-    if (OC_OPTIONS(&o, given, err) || OC_OPTIONS(&limits, o.limits, err))
+    if (OC_OPTIONS(&o, given, err) || OC_OPTIONS(&limits, o.limits, err) || check_numbers(&o, err))
         return -1;
     o.limits = &limits;
     for (size_t i = 0; i < n && rc == 0; i++)
@@ -629,7 +637,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
 int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
                     struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_profile **list;
     size_t n;
     *out = NULL;

@@ -183,9 +183,10 @@ static int check_file(const char *path, uint64_t *size_bytes, struct oc_err *err
 {
     uint8_t head[HEADER_BYTES] = {0};
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = oc_file_open(path);
     if (fd < 0)
-        return oc_fail(err, OC_EIO, "cannot be opened");
+        return oc_fail(err, OC_EIO,
+                       errno == EXDEV ? "it is not inside the folder of --root" : "cannot be opened");
     size_t n = 0;
     for (ssize_t got = 1; n < sizeof(head) && got; n += got > 0 ? (size_t)got : 0)
         if ((got = read(fd, head + n, sizeof(head) - n)) < 0 && errno != EINTR)
@@ -232,9 +233,27 @@ static int sqlite_rows_opened(struct oc_sqlite **db, bool failed)
     return -1;
 }
 
+/* Standard input that has no name, which SQLite needs (a pipe's content in memory). */
+static int open_nameless(const struct oc_input_limits *limits, struct oc_sqlite **out, struct oc_err *err)
+{
+    struct oc_file f;
+    *out = NULL;
+    if (oc_file_map_capped("-", limits, &f, err))
+        return -1;
+    int rc = oc_sqlite_open_mem(f.data, (size_t)f.size_bytes, limits, out, err);
+    oc_file_unmap(&f);
+    return rc;
+}
+
 int oc_sqlite_open(const char *path, const struct oc_input_limits *limits, struct oc_sqlite **out,
                    struct oc_err *err)
 {
+    if (!strcmp(path, "-") && access("/proc/self/fd/0", R_OK) == 0) {
+        char *name = realpath("/proc/self/fd/0", NULL);
+        free(name);
+        if (!name)
+            return open_nameless(limits, out, err);
+    }
     struct oc_sqlite *db = *out = new_db(limits);
     struct oc_buf uri = {0};
     if (!strcmp(path, "-"))

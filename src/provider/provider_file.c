@@ -372,7 +372,7 @@ static int find_list(struct oc_providers *x, const char *given, struct oc_provid
 
 int oc_providers_open(const char *const *name, size_t n, struct oc_providers **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_providers *x = oc_xcalloc(1, sizeof(*x));
     int rc = 0;
     *out = NULL;

@@ -126,14 +126,14 @@ struct link {      /* a tensor between two rows */
     uint64_t bytes;
 };
 
-/* Number of reads of a value by these nodes. */
-static uint32_t count_reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t value)
+/* Adds to the number of reads of each value by these nodes. */
+static void add_reads(const struct oc_model *m, const uint32_t *node, uint32_t n, uint32_t by,
+                      uint32_t *reads)
 {
-    uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < m->node[node[i]].n_in; k++)
-            count += m->node[node[i]].in[k] == value;
-    return count;
+            if (m->node[node[i]].in[k] != OC_NONE)
+                reads[m->node[node[i]].in[k]] += by;
 }
 
 /* Follows views to the value that owns the memory. Stops where another node reads it. */
@@ -152,8 +152,8 @@ static uint32_t memory_of(const struct oc_analysis *a, uint32_t value)
 }
 
 /* The latest row that produces a value which these nodes only read, in the size that they write. */
-static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, uint32_t row,
-                           const uint32_t *node, uint32_t n)
+static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, const uint32_t *reads,
+                           uint32_t row, const uint32_t *node, uint32_t n)
 {
     const struct oc_analysis *a = x->r->in->analysis;
     const struct oc_model *m = a->model;
@@ -165,7 +165,7 @@ static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, u
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < m->node[node[i]].n_in; k++) {
             uint32_t v = m->node[node[i]].in[k];
-            if (v == OC_NONE || m->value[v].graph_output || count_reads(m, node, n, v) != m->value[v].n_use)
+            if (v == OC_NONE || m->value[v].graph_output || reads[v] != m->value[v].n_use)
                 continue;
             uint32_t producer = m->value[memory_of(a, v)].producer;
             if (producer == OC_NONE || row_of[producer] == OC_NONE ||
@@ -225,7 +225,9 @@ static void join_time(struct oc_what_if *x, struct oc_what_if_row *to, struct oc
 static uint32_t fuse_rows(struct oc_what_if *x)
 {
     struct oc_report *r = x->r;
-    uint32_t *row_of = rows_of_nodes(r), fused = 0;
+    const struct oc_model *m = r->in->model;
+    uint32_t *row_of = rows_of_nodes(r), *reads = OC_NEW_ARRAY(&r->arena, m->n_value + 1, uint32_t),
+             fused = 0;
     for (uint32_t i = 0; i < r->all.n; i++) {
         uint32_t n, one;
         struct oc_work work;
@@ -233,7 +235,9 @@ static uint32_t fuse_rows(struct oc_what_if *x)
         if (!x->row[i].counted || !x->row[i].limited || x->row[i].into != i ||
             !is_elementwise(r->in->analysis, node, n))
             continue;
-        struct link l = link_of(x, row_of, i, node, n);
+        add_reads(m, node, n, 1, reads);
+        struct link l = link_of(x, row_of, reads, i, node, n);
+        add_reads(m, node, n, UINT32_MAX, reads); /* zeros again */
         uint64_t between;
         if (l.from == OC_NONE || !x->row[l.from].counted ||
             !oc_mul_u64(l.bytes, r->in->analysis->cost[node[0]].trips, &between) ||

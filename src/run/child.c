@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "base/os.h"
@@ -110,7 +111,7 @@ void oc_child_text(struct oc_child *c, unsigned what, const char *text)
 
 static void child_own_signals(void)
 {
-    static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM};
+    static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
         signal(mine[i], SIG_DFL);
 #ifdef __linux__
@@ -213,12 +214,13 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     if (oc_os_check_processes(who, err))
         return -1;
     if (pipe(fd))
-        return oc_fail(err, OC_EIO, "cannot create a pipe: %s", strerror(errno));
+        return oc_fail(err, OC_EMEMORY, "cannot create a pipe: %s", strerror(errno));
     FILE *output = tmpfile();
     fflush(NULL); /* the runtime's code may flush its copy of the streams */
     pid_t pid = fork();
     if (pid == 0) {
         close(fd[0]);
+        oc_entry_forget();
         be_child(fd[1], output, work, arg);
     }
     close(fd[1]);
@@ -232,7 +234,7 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
     close(fd[0]);
     int rc = 0;
     if (pid < 0)
-        rc = oc_fail(err, OC_EIO, "cannot start a process: %s", strerror(errno));
+        rc = oc_fail(err, OC_EMEMORY, "cannot start a process: %s", strerror(errno));
     else if (last.kind == MSG_STAGE && listener->stop && *listener->stop)
         rc = oc_fail(err, OC_EUNSUPPORTED, "interrupted while %s", stage);
     else if (last.kind == MSG_STAGE)
@@ -284,8 +286,20 @@ static int make_folders(char *path)
     return 0;
 }
 
-int oc_record_files_open(const char *model, const char *output, struct oc_arena *a,
-                         struct oc_record_files *out, struct oc_err *err)
+/* Fails if a file of the recording is the model or another input. */
+static int check_destinations(const struct oc_record_files *f, const char *model, bool (*keeps)(const char *),
+                              struct oc_err *err)
+{
+    const char *const path[] = {f->profile, f->optimized, oc_printf(f->a, "%s.data", f->optimized)};
+    for (size_t i = 0; i < OC_COUNT(path); i++)
+        if (record_files_same_file(model, path[i]) || (keeps && keeps(path[i])))
+            return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names",
+                           record_files_same_file(model, path[i]) ? model : path[i]);
+    return 0;
+}
+
+int oc_record_files_open(const char *model, const char *output, bool (*keeps)(const char *path),
+                         struct oc_arena *a, struct oc_record_files *out, struct oc_err *err)
 {
     const char *prefix = prefix_of(model, output, a);
     int n_folder = (int)(oc_base_name(prefix) - prefix);
@@ -294,8 +308,8 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
                                     .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
                                     .weights_name =
                                         oc_printf(a, "%s.optimized.onnx.data", oc_base_name(prefix))};
-    if (record_files_same_file(model, out->profile) || record_files_same_file(model, out->optimized))
-        return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names", model);
+    if (check_destinations(out, model, keeps, err))
+        return -1;
     if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
         return oc_fail(err, OC_EOUTPUT, "cannot make the folder '%.*s': %s", n_folder, prefix,
                        strerror(errno));

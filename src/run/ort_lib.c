@@ -363,7 +363,7 @@ static void heard(void *arg, unsigned what, const char *text)
 
 int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_child_listener listener = {.text = heard, .arg = out};
     char named[512];
     snprintf(named, sizeof(named), "%s", library ? library : "");

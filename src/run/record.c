@@ -542,7 +542,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
     const struct oc_child_listener listener = {
         .stage = on_stage, .number = on_number, .text = on_text, .arg = j, .stop = j->o->stop};
     if (record_check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
-        oc_record_files_open(j->m->path, j->o->output, j->a, &j->files, err))
+        oc_record_files_open(j->m->path, j->o->output, j->o->keeps, j->a, &j->files, err))
         return -1;
     int rc = oc_child_run("ONNX Runtime", record_work, j, &listener, err);
     if (!rc && (!j->library || !j->version || !(j->field[0][RUNS] > 0) || !(j->field[1][RUNS] > 0)))
@@ -556,7 +556,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *given, struct oc_recording **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     *out = NULL;
     struct oc_record_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))

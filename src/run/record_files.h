@@ -20,10 +20,10 @@ struct oc_record_files {             /* texts are in the arena */
     struct oc_arena *a;
 };
 
-/* Creates the temporary folder, and missing folders of `output`. output: as oc_record_opts.output. Fails when
- * a file would overwrite the model. */
-int oc_record_files_open(const char *model, const char *output, struct oc_arena *a,
-                         struct oc_record_files *out, struct oc_err *err);
+/* Creates the temporary folder, and missing folders of `output`. output, keeps: as in oc_record_opts. Fails when
+ * a file would overwrite the model or one that `keeps` names. */
+int oc_record_files_open(const char *model, const char *output, bool (*keeps)(const char *path),
+                         struct oc_arena *a, struct oc_record_files *out, struct oc_err *err);
 
 /* Moves the files to their destinations; `profile` is the file written by the runtime, NULL: discard. The
  * temporary folder is removed in any case. */

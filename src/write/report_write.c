@@ -214,7 +214,7 @@ static int report_write_all(struct oc_report *r, const struct oc_format *format,
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *given, FILE *f,
                     struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_report_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
@@ -268,7 +268,7 @@ static const struct {
 
 int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
         if (name && strcmp(name, schemas[i].name) != 0)
             continue;

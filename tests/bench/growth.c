@@ -91,6 +91,36 @@ static void inputs_of_a_node(struct oc_builder *b, unsigned n)
     free(names);
 }
 
+static void readers_of_a_value(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[2,4]");
+    for (unsigned i = 0; i < n; i++)
+        oc_b_node(b, "Relu", "", "x", text("y%u", i), "");
+    char *names = list_of("y%u", n);
+    oc_b_node(b, "Sum", "sum", names, "z", "");
+    oc_b_output(b, "z", NULL);
+    free(names);
+}
+
+static void loops(struct oc_builder *b, unsigned n)
+{
+    oc_b_input(b, "x", "float[2,4]");
+    oc_b_init(b, "M", "int64[]{2}");
+    for (unsigned i = 0; i < n; i++) {
+        oc_b_node(b, "Loop", "", i ? text("M,,y%u", i - 1) : "M,,x", text("y%u", i), "");
+        oc_b_open(b, "body");
+        oc_b_input(b, "i", "int64[]");
+        oc_b_input(b, "go", "bool[]");
+        oc_b_input(b, "a", "float[2,4]");
+        oc_b_node(b, "Identity", "", "go", "go_on", "");
+        oc_b_node(b, "Relu", "", "a", "r", "");
+        oc_b_output(b, "go_on", "bool[]");
+        oc_b_output(b, "r", "float[2,4]");
+        oc_b_close(b);
+    }
+    oc_b_output(b, text("y%u", n - 1), NULL);
+}
+
 static void outputs_of_a_node(struct oc_builder *b, unsigned n)
 {
     oc_b_input(b, "x", text("float[%u,4]", n));
@@ -336,6 +366,7 @@ static const char *const model_commands[] = {"cost %m",
                                              "cost %m --group-by module --all",
                                              "cost %m --formula",
                                              "cost %m --hw a100-sxm4-80gb --advise",
+                                             "cost %m --hw a100-sxm4-80gb --fuse elementwise",
                                              "cost %m --annotate %o.onnx",
                                              "cost %m --training adam",
                                              "cost %m -f netron",
@@ -376,6 +407,8 @@ static const struct kind {
     {"nodes", 16000, nodes, NULL, model_commands, 0},
     {"module path", 16000, modules, NULL, model_commands, 0},
     {"inputs of a node", 8000, inputs_of_a_node, NULL, model_commands, 0},
+    {"readers of a value", 8000, readers_of_a_value, NULL, model_commands, 0},
+    {"loops", 2000, loops, NULL, model_commands, 0},
     {"outputs of a node", 8000, outputs_of_a_node, NULL, model_commands, 0},
     {"symbolic dimensions", 2000, symbolic_dimensions, NULL, model_commands, 0},
     {"constants", 16000, constants, NULL, model_commands, 0},

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct oc_diags diags = {.arena = &arena};
     struct oc_decoder d;
     struct oc_err err = {0};
-    if (oc_described_by(data, n) == OC_DESCRIBED_CONFIG) {
+    if (oc_described_by("", data, n) == OC_DESCRIBED_CONFIG) {
         struct oc_str text = oc_str((const char *)data, n);
         if (oc_decoder_read("config.json", text, text, &arena, &diags, &d, &err)) {
             if (!err.msg[0])

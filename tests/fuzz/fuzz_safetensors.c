@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct oc_arena arena = {0};
     struct oc_weight_index index;
     struct oc_err err = {0};
-    enum oc_described what = oc_described_by(data, n);
+    enum oc_described what = oc_described_by("", data, n);
     if (what == OC_DESCRIBED_SAFETENSORS)
         load(data, n);
     if (what == OC_DESCRIBED_INDEX) {

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 PROGRAM, ZOO, FOLDER = sys.argv[1:4]
 count = failed = 0
@@ -54,6 +55,16 @@ class Server(http.server.BaseHTTPRequestHandler):
             return self.go_to(f"/redirect/{int(n) - 1}/{name}" if n != "0" else f"/ok/{name}")
         if how in ("to_file", "to_ftp"):
             return self.go_to({"to_file": "file:///etc/passwd", "to_ftp": "ftp://127.0.0.1/x"}[how])
+        if how == "long_line": # longer than libcurl's limit for a line
+            return self.head(206, X="b" * 300000)
+        if how == "slow": # bytes come, but never all of them
+            self.head(206, Content_Range="bytes 0-65535/1000000", Content_Length=65536)
+            try:
+                while True:
+                    self.wfile.write(b"\0" * 400)
+                    time.sleep(0.1)
+            except OSError:
+                return None
         if how == "status":
             return self.head(int(name), Content_Length=0)
         path = pathlib.Path(FOLDER, "hub" if how == "tiny" else "", self.path[1:] if how == "tiny" else name)
@@ -238,7 +249,10 @@ def main():
         ("truncated answer", "cannot read", [url("cut", "r18.onnx")]),
         ("shorter answer than its range", "the connection ended after", [url("short", "r18.onnx")]),
         ("longer answer", "cannot read", [url("longer", "r18.onnx")]),
-        ("endless head", "cannot read", [url("endless_head", "r18.onnx")]),
+        ("endless head", "the head of the answer", [url("endless_head", "r18.onnx")]),
+        ("endless line of a head", "the head of the answer is too long", [url("long_line", "r18.onnx")]),
+        ("slow body", "more than 2 seconds of requests to a server (--limit remote-seconds=N)",
+         [url("slow", "r18.onnx"), "--limit", "remote-seconds=2"]),
         ("empty file", "the file is empty", [url("ok", "empty.onnx")]),
         ("limit of fetched bytes", "more than 131072 bytes fetched from a server (--limit remote-bytes=N)",
          [url("ok", "r18.onnx"), "--limit", "remote-bytes=128KiB"]),

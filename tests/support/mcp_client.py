@@ -12,7 +12,7 @@ import time
 
 import jsonschema
 
-PROGRAM, ZOO, FOLDER = sys.argv[1:4]
+PROGRAM, ZOO, FOLDER = map(os.path.abspath, sys.argv[1:4])
 RELEASE = "release" in sys.argv[4:]
 MOST = 20000
 count = failed = 0
@@ -114,7 +114,7 @@ def test_protocol():
             break
         cursor = {"cursor": result["nextCursor"]}
     names = [tool["name"] for tool in tools]
-    expect_eq("tools", "analyze why profile compare memory estimate check diff llm devices", " ".join(names))
+    expect_eq("tools", "analyze why profile bounds compare memory estimate check diff llm devices", " ".join(names))
     for tool in tools:
         for schema in ("inputSchema", "outputSchema"):
             if schema in tool:
@@ -140,7 +140,10 @@ def test_documents(tools):
         ("profile", {"profile": [profile], "top": 5}, [f"--profile={profile}", "--top=5"]),
         ("compare", {"model": small, "hw": ["t4,l4"], "batch": "1,8"}, ["compare", small, "--hw=t4,l4", "--batch=1,8"]),
         ("memory", {"model": resnet}, ["memory", resnet]),
+        ("memory", {"model": small, "plan": True}, ["memory", small, "--plan=-"]),
         ("estimate", {"model": small, "hw": ["t4"], "top": 0}, ["estimate", small, "--hw=t4", "--top=0"]),
+        ("bounds", {"model": small, "dim": ["batch=1..64"]}, [small, "--dim=batch=1..64"]),
+        ("check", {"model": small, "max-macs": "1T", "dim": ["batch=1..64"]}, ["check", small, "--max-macs=1T", "--dim=batch=1..64"]),
         ("check", {"model": small, "max-macs": "1M"}, ["check", small, "--max-macs=1M"]),
         ("diff", {"a": small, "b": resnet, "top": 30}, ["diff", small, resnet, "--top=30"]),
         ("llm", {"model": f"{FOLDER}/config.json", "hw": ["a100"]}, ["llm", f"{FOLDER}/config.json", "--hw=a100"]),
@@ -183,6 +186,7 @@ def test_errors():
         ("null character", "argument 'model' must be a string", "analyze", {"model": model + "\0"}),
         ("unknown device", "(exit code 2: usage)", "analyze", {"model": model, "hw": ["h1000"]}),
         ("value that looks like an option", "cannot read '--help'", "analyze", {"model": "--help"}),
+        ("range in another tool", "use the tool bounds", "analyze", {"model": model, "dim": ["batch=1..64"]}),
         ("option of the program that is not a parameter", "unknown argument 'output'", "analyze", {"model": model, "output": "/tmp/x"}),
     ):
         text = s.error(tool, **arguments)
@@ -202,6 +206,8 @@ def test_bad_requests():
         ("nested arrays", b"[" * 100000 + b"\n", -32600), ("nested objects", b'{"a":' * 100000 + b"\n", -32700),
         ("more than 1 MiB", b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (3 << 20) + b'"}\n', -32600),
         ("null characters", b"\0" * 100 + b"\n", -32700),
+        *((f"id {n.decode()}", ping % n + b"\n", -32700) for n in (b"00012", b"-01", b"1.", b"1e", b"-", b"0x1")),
+        *((f"id {n.decode()}", ping % n + b"\n", -32600) for n in (b"1.5", b"1e3", b"true")),
     ):
         s.send(raw)
         answer = s.receive()
@@ -217,10 +223,23 @@ def test_bad_requests():
              "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max-macs": "1T"}}}])
     answers = s.receive()
     expect_eq("array of messages has one array of answers", [None, "a", "b"], sorted((a["id"] for a in answers), key=str))
+    calls = [{"jsonrpc": "2.0", "id": i, "method": "tools/call",
+              "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max-macs": "1T"}}} for i in range(300)]
+    s.send(calls)
+    answers = s.receive()
+    expect("more calls in an array than run at the same time wait", [a for a in answers if a["result"]["isError"]] or
+           ("" if sorted(a["id"] for a in answers) == list(range(300)) else "ids"))
     for byte in json.dumps({"jsonrpc": "2.0", "id": 9, "method": "ping"}).encode() + b"\n":
         s.send(bytes([byte]))
     expect_eq("request in single bytes", 9, s.receive()["id"])
     expect_eq("exit code", 0, s.end())
+    for title, raw, ids in (("last line without line end", ping % b"1" + b"\n" + ping % b"2", [1, 2]), ("only line", ping % b"3", [3])):
+        done = subprocess.run([PROGRAM, "mcp"], input=raw, capture_output=True, check=False)
+        expect_eq(f"{title} is answered", (ids, 0), ([json.loads(line)["id"] for line in done.stdout.splitlines()], done.returncode))
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "mcp"], input=ping % b"1" + b"\n", stdout=full, stderr=subprocess.PIPE, check=False)
+        expect("full disk: exit code 4 and a message", "" if done.returncode == 4 and b"No space left" in done.stderr else done)
 
 
 def children(pid):
@@ -249,6 +268,10 @@ def test_processes():
     expect("crash is an error of the call", "" if "ended by signal 6" in text else text)
     for i in range(12):
         slow_call(s, 200 + i)
+    s.send({"jsonrpc": "2.0", "id": "ping", "method": "ping"})
+    expect_eq("ping is answered while calls wait", "ping", s.receive()["id"])
+    slow_call(s, 230)
+    s.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 230}})
     expect_eq("twelve calls are answered", list(range(200, 212)), sorted(s.receive()["id"] for _ in range(12)))
     expect("the server goes on after a crash", alive(s))
     slow_call(s, 300)
@@ -280,23 +303,67 @@ def test_root():
         path.symlink_to(target)
     (root / "m.onnx").write_bytes(pathlib.Path(FOLDER, "mobilenetv2.onnx").read_bytes())
     pathlib.Path(FOLDER, "device.xml").write_text("<hardware/>")
+    (root / "folder").mkdir(exist_ok=True)
+    link = root / "folder" / "config.json"
+    link.unlink(missing_ok=True)
+    link.symlink_to("../../config.json")
     s = Server("--root", str(root))
     expect_eq("file inside --root", 300774272, s.call("analyze", model="m.onnx")["structuredContent"]["totals"]["macs"])
     outside = "is not inside the folder of --root"
     for title, arguments in (
         ("path with ..", {"model": "../mobilenetv2.onnx"}), ("absolute path", {"model": os.path.abspath(f"{FOLDER}/mobilenetv2.onnx")}),
-        ("link", {"model": "in.onnx"}), ("link to an absolute path", {"model": "abs.onnx"}), ("folder", {"model": "/"}),
+        ("link", {"model": "in.onnx"}), ("link to an absolute path", {"model": "abs.onnx"}), ("folder", {"model": "/usr"}),
         ("URL", {"model": "https://127.0.0.1/m.onnx"}), ("hub", {"model": "hf:o/n"}),
-        ("device file", {"model": "m.onnx", "hw": ["../device.xml"]}), ("device in a list", {"model": "m.onnx", "hw": ["t4,../device.xml"]}),
-        ("value from a file", {"model": "m.onnx", "value": ["x=@../config.json"]}), ("rules", {"model": "m.onnx", "op-rules": "/etc/passwd"}),
+        ("device file", {"model": "m.onnx", "hw": ["../device.xml"]}), ("model in a folder", {"model": "folder/config.json"}),
+        ("value from a file", {"model": "m.onnx", "value": ["input=@../config.json"]}), ("rules", {"model": "m.onnx", "op-rules": "/etc/passwd"}),
         ("device of --what-if", {"model": "m.onnx", "what-if": ["hw=../device.xml"]}),
     ):
         text = s.error("analyze", **arguments)
         expect(f"--root refuses: {title}", "" if outside in text else text)
+    for tool, arguments in (("profile", {"profile": ["../device.xml"]}), ("profile", {"profile": [".."]}), ("llm", {"model": "folder/config.json"}),
+                            ("compare", {"model": "m.onnx", "hw": ["t4,../device.xml"]}), ("diff", {"a": "m.onnx", "b": "in.onnx"})):
+        text = s.error(tool, **arguments)
+        expect(f"--root refuses: {tool} {arguments}", "" if outside in text else text)
     expect("missing file inside --root", "" if "No such file" in s.error("analyze", model="none.onnx") else "other message")
     s.end()
     bad = subprocess.run([PROGRAM, "mcp", "--root", f"{FOLDER}/none"], capture_output=True, text=True, check=False, input="")
     expect_eq("--root that does not exist", (2, ""), (bad.returncode, bad.stdout))
+    s = Server(cwd=root)
+    expect("without --root it is the working directory", "" if outside in s.error("analyze", model="../mobilenetv2.onnx") else "read")
+    expect("a URL without --root is tried", "" if "connect" in s.error("analyze", model="http://127.0.0.1:1/m.onnx") else "refused")
+    s.end()
+
+
+def state(folder):
+    return {str(p): p.lstat().st_ino if p.is_symlink() else p.read_bytes() for p in pathlib.Path(folder).rglob("*") if not p.is_dir()}
+
+
+def test_no_writing(tools):
+    """Every argument of every tool with names of files: none is made or changed, inside the root or outside."""
+    base = pathlib.Path(FOLDER, "writing")
+    root = base / "root"
+    root.mkdir(parents=True, exist_ok=True)
+    for path in base.rglob("*.*"):
+        path.unlink()
+    (root / "m.onnx").write_bytes(pathlib.Path(FOLDER, "mobilenetv2.onnx").read_bytes())
+    (root / ".dot.json").write_text("mine")
+    (root / "out.json").symlink_to("../outside.json")
+    before = state(base)
+    for options in (("--root", str(root)), ()):
+        s = Server(*options, cwd=None if options else root)
+        for name, tool in tools.items():
+            properties = tool["inputSchema"]["properties"]
+            models = {p: "m.onnx" for p in ("model", "a", "b") if p in properties}
+            for key, p in properties.items():
+                for target in (".dot.json", "m.onnx", "new.json", "out.json", os.path.abspath(base / "other.json"), "-"):
+                    value = {"boolean": True, "integer": 1, "array": [target]}.get(p["type"], target)
+                    arguments = {**models, key: value}
+                    if key not in models and key != "hw" and "hw" in tool["inputSchema"]["required"]:
+                        arguments["hw"] = ["t4"]
+                    s.call(name, **arguments)
+        s.call("memory", model="m.onnx", plan=True, reorder=True)
+        s.end()
+    expect("no tool writes a file", "" if state(base) == before else set(state(base).items()) ^ set(before.items()))
 
 
 def main():
@@ -313,6 +380,7 @@ def main():
     test_bad_requests()
     test_processes()
     test_root()
+    test_no_writing(tools)
     print(f"1..{count}")
     sys.exit(failed > 0)
 

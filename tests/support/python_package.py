@@ -6,6 +6,7 @@ usage: python_package.py PROGRAM WORK      WORK: a folder with the models and pr
 import glob
 import html.parser
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -169,6 +170,95 @@ result("a model with unknown nodes is not exact, and a limit is inconclusive", [
     text for text, ok in (("quality", unknown.quality != "exact"), ("repr", "at least" in repr(unknown)),
                           ("rows", None in unknown.nodes["macs"]), ("check", not oc.check(unknown, macs="1G")),
                           ("reason", oc.check(unknown, macs="1G").inconclusive == 1)) if not ok])
+
+# ---- numbers that no option can have: never another number
+
+WRONG = [("dims", lambda v: oc.analyze(R50, dims={"batch": v}), (2**64 + 8, 2**63, -2**63 - 1, -1, 8.0, "8")),
+         ("shapes", lambda v: oc.analyze(R50, shapes={"input": (v, 3, 224, 224)}), (2**64 + 8, 2**63, -1, 2.0, "2")),
+         ("trips", lambda v: oc.analyze(R50, trips={"loop": v}), (2**64 + 8, -1, 1.5)),
+         ("default_dim", lambda v: oc.analyze(R50, default_dim=v), (2**64 + 8, 2**63, -1, -8)),
+         ("align_bytes", lambda v: oc.analyze(R50, align_bytes=v), (2**64 + 8, -1, 2**63)),
+         ("if_mode", lambda v: oc.analyze(R50, if_mode=v), (99, -1, 4, 2**32, 1.0, "both")),
+         ("kv_share", lambda v: oc.analyze(R50, kv_share=v), (3, -1, 2**32)),
+         ("naive_bytes", lambda v: oc.analyze(R50, naive_bytes=v), (5, -1, "x")),
+         ("warmup", lambda v: oc.profile(P50, warmup=v), (-1, -2, 2**31, 2**32 + 1)),
+         ("iterations", lambda v: oc.profile(P50, iterations=v), (-1, 2**32, 2**32 + 1)),
+         ("stat", lambda v: oc.profile(P50, stat=v), (6, 77, -1, "most")),
+         ("prompt", lambda v: oc.llm("llama.onnx", prompt=v), (2**64 + 64, -1, 2**63)),
+         ("generate", lambda v: oc.llm("llama.onnx", generate=v), (2**64 + 64, -1, 2**70)),
+         ("batch", lambda v: oc.llm("llama.onnx", batch=v), (2**64 + 1, -1)),
+         ("draft_tokens", lambda v: oc.llm("llama.onnx", draft_tokens=v), (2**64 + 1, -1)),
+         ("batches", lambda v: oc.compare(R50, ["a100", "t4"], batches=[v]), (2**64 + 1, -1, 0)),
+         ("top", lambda v: oc.memory(R50, top=v), (2**64 + 1, -1))]
+result("an integer that an option cannot have is an exception", [
+    f"{name}={value!r}: {e!r}" for name, make, values in WRONG for value in values
+    for e in [error_of(make, value)] if not isinstance(e, (oc.Error, OverflowError, ValueError, TypeError))])
+result("integers at the ends of a range are taken", [
+    f"{name}: {e!r}" for name, e in (
+        ("dims", error_of(oc.analyze, R50, dims={"batch": 0})), ("warmup", error_of(oc.profile, P50, warmup=0)),
+        ("if_mode", error_of(oc.analyze, R50, if_mode=3)), ("top", error_of(oc.memory, R50, top=2**64 - 1))) if e])
+result("an unknown option is not its own suggestion", [
+    f"{name}: {e}" for name in ("size", "n_bind", "has_top", "limits_") for e in [str(error_of(oc.profile, P50, **{name: 1}))]
+    if f"did you mean '{name}'" in e or "unknown option" not in e])
+result("warmup=0 leaves no run out", [] if [oc.profile(P50, warmup=w).data.profile[0]["runs_used"] for w in (0, 2)] == [5, 3] else ["the same runs"])
+
+# ---- nothing ends the process
+
+EXHAUSTED = """
+import resource, onnxcost as oc
+oc.analyze("zoo/resnet18.onnx")
+node = b"\\x0a\\x17\\x0a\\x01x\\x12\\x0c%012d\\x22\\x04Relu"
+model = b"\\x5a\\x03\\x0a\\x01x" + b"".join(node % i for i in range(400000))
+n, size = len(model), b""
+while n > 127:
+    size += bytes([n & 127 | 128])
+    n >>= 7
+model = b"\\x08\\x08\\x42\\x02\\x10\\x11\\x3a" + size + bytes([n]) + model
+before = resource.getrlimit(resource.RLIMIT_AS)
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (24 << 20), before[1]))
+try:
+    oc.load(model)
+    print("no error")
+except oc.Error as error:
+    print(error.code)
+resource.setrlimit(resource.RLIMIT_AS, before)
+print(oc.analyze("zoo/resnet18.onnx").totals.macs, len(oc.analyze(model).nodes))
+"""
+done = subprocess.run([sys.executable, "-c", EXHAUSTED], capture_output=True, text=True, check=False)
+result("exhausted memory is an exception, and the process goes on",
+       [] if done.stdout.split() == ["memory", str(oc.analyze(R18).totals.macs), "400000"] else [done])
+
+
+def serve(answer):
+    """The URL of a server that sends these bytes once."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run():
+        with listener:
+            for _ in range(2): # the library tries twice
+                client = listener.accept()[0]
+                with client:
+                    client.recv(65536)
+                    try:
+                        client.sendall(answer)
+                    except OSError:
+                        pass
+    threading.Thread(target=run, daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/m.onnx"
+
+
+head = b"HTTP/1.1 206 Partial\r\n"
+data = open(R18, "rb").read()[:1000]
+answers = {
+    "long line": head + b"X: " + b"b" * 300000 + b"\r\n\r\n", "many lines": head + b"X: b\r\n" * 100000, "nothing": b"",
+    "no HTTP": b"\0" * 100000, "no line": b"b" * 300000, "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+    "length": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "status": b"HTTP/1.1 999 ?\r\n\r\n",
+    "cookies": head + b"Set-Cookie: a=" + b"b" * 60000 + b"\r\n\r\n", "half": head + b"Content-Range: bytes 0-999/99999\r\nContent-Length: 1000\r\n\r\n" + data,
+    "redirect": b"HTTP/1.1 302 Found\r\nLocation: http://" + b"a" * 70000 + b"/\r\n\r\n"}
+result("any answer of a server is an exception at worst", [
+    f"{name}: {e!r}" for name, e in ((name, error_of(oc.load, serve(answer))) for name, answer in answers.items())
+    if not isinstance(e, oc.Error)])
 
 # ---- notebooks
 

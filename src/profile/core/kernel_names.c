@@ -526,7 +526,7 @@ int oc_kernel_names_read_mem(const char *name, const void *data, size_t n, struc
 
 int oc_kernel_names_load(const char *path, struct oc_kernel_names **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_file file;
     *out = NULL;
     if (oc_file_map(path, OC_KERNEL_NAMES_MAX_FILE_BYTES, &file, err))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import threading
 from typing import Any, Callable, Optional, Sequence, Tuple, Union
@@ -117,6 +118,26 @@ def texts(values: Sequence[Any]) -> Any:
     return (ctypes.c_char_p * max(len(values), 1))(*[encode(v) for v in values])
 
 
+def integer(kind: Any, value: Any, what: str) -> int:
+    """The value as an integer that the C type holds: ctypes would drop its upper bits in silence."""
+    number = operator.index(value)
+    bits = 8 * ctypes.sizeof(kind)
+    signed = kind(-1).value < 0
+    lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    if not lowest <= number <= highest:
+        raise OverflowError(f"{what} is {number}: from {lowest} to {highest} are possible")
+    return number
+
+
+def integers(kind: Any, values: Sequence[Any], what: str) -> Any:
+    """An array of them."""
+    return (kind * max(len(values), 1))(*[integer(kind, v, what) for v in values])
+
+
+def _is_integer(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, ctypes._SimpleCData) and kind._type_ in "bBhHiIlLqQ"
+
+
 def _is_pointer(kind: Any) -> bool:
     """To anything but texts: members that are not options of the caller."""
     return kind is ctypes.c_void_p or (issubclass(kind, ctypes._Pointer) and kind._type_ is not ctypes.c_char_p)
@@ -125,12 +146,13 @@ def _is_pointer(kind: Any) -> bool:
 def struct(kind: Any, values: dict) -> Any:
     """A struct of options with its size. A name may end in '_' (`as_`); lists set the member with their length too."""
     known = dict(kind._fields_)
+    options = [name for name in known if name != "size" and not name.startswith(("n_", "has_")) and not _is_pointer(known[name])]
     out = kind()
     out.size = ctypes.sizeof(kind)
     for name, value in values.items():
         member = name[:-1] if name.endswith("_") else name
-        if member not in known or member == "size" or member.startswith("n_") or _is_pointer(known[member]):
-            near = lib.oc_nearest_name(encode(name), texts(list(known)), len(known))
+        if member not in options:
+            near = lib.oc_nearest_name(encode(name), texts(options), len(options))
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {decode(near)!r}?" if near else ""))
         if value is None:
             continue
@@ -140,8 +162,12 @@ def struct(kind: Any, values: dict) -> Any:
             value = texts(value)
         elif known[member] is ctypes.c_char_p:
             value = encode(value if isinstance(value, (bytes, os.PathLike)) else str(value))
-        elif isinstance(value, str):
+        elif isinstance(value, str) or member in _ENUMS:
             value = _enum(member, value)
+        elif known[member] is ctypes.c_bool:
+            value = _truth(member, value)
+        elif _is_integer(known[member]):
+            value = _runs(value) if (member, known[member]) == ("warmup", ctypes.c_int32) else integer(known[member], value, member)
         if "has_" + member in known:
             setattr(out, "has_" + member, True)
         setattr(out, member, value)
@@ -151,15 +177,30 @@ def struct(kind: Any, values: dict) -> Any:
 _ENUMS = {"kv_share": ("oc_kv_share", "OC_KV_"), "if_mode": ("oc_if_mode", "OC_IF_"), "stat": ("oc_stat", "OC_STAT_")}
 
 
-def _enum(member: str, text: str) -> int:
-    """The number of "auto", "then", "median"."""
+def _enum(member: str, value: Any) -> int:
+    """The number of "auto", "then", "median", or that number."""
     if member not in _ENUMS:
-        raise TypeError(f"{member}={text!r}: a number or a truth value is expected")
+        raise TypeError(f"{member}={value!r}: a number or a truth value is expected")
     enum, prefix = _ENUMS[member]
     names = {name[len(prefix):].lower(): number for name, number in api.ENUMS[enum].items()}
-    if text not in names:
-        raise ValueError(f"{member}={text!r}: one of {', '.join(names)} is expected")
-    return names[text]
+    number = names.get(value) if isinstance(value, str) else operator.index(value)
+    if number not in names.values():
+        raise ValueError(f"{member}={value!r}: one of {', '.join(names)} is expected")
+    return number
+
+
+def _truth(member: str, value: Any) -> bool:
+    if value not in (False, True):
+        raise TypeError(f"{member}={value!r}: True or False is expected")
+    return bool(value)
+
+
+def _runs(value: Any) -> int:
+    """Runs to drop, as the library has them: 0 is its default there, -1 none."""
+    number = integer(ctypes.c_int32, value, "warmup")
+    if number < 0:
+        raise ValueError(f"warmup={number}: a number of runs is expected")
+    return number or -1
 
 
 def caps(limits: Optional[dict], external_anywhere: bool = False) -> Any:

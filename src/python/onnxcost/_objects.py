@@ -11,7 +11,7 @@ import warnings
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _api as api
-from ._lib import Error, Handle, call, caps, decode, encode, lib, struct, texts, write
+from ._lib import Error, Handle, call, caps, decode, encode, integer, integers, lib, struct, texts, write
 from ._lib import _libc
 from ._rows import Row, Rows, text, wrap
 
@@ -101,12 +101,15 @@ def as_calibration(source: Any) -> Optional[Calibration]:
 def pairs(kind: Any, values: Optional[Mapping[str, Any]]) -> Any:
     """An array of structs whose members are a name and a value."""
     values = values or {}
-    return (kind * max(len(values), 1))(*[kind(encode(k), v) for k, v in values.items()]), len(values)
+    member, c_type = kind._fields_[1]
+    numbers = c_type is ctypes.c_int64
+    return (kind * max(len(values), 1))(*[
+        kind(encode(k), integer(c_type, v, f"{member} of {k!r}") if numbers else v) for k, v in values.items()]), len(values)
 
 
 def shape_bind(name: str, dims: Sequence[int]) -> Any:
     out = api.oc_shape_bind(input=encode(name), rank=len(dims))
-    out.dim = (ctypes.c_int64 * max(len(dims), 1))(*dims)
+    out.dim = integers(ctypes.c_int64, dims, f"a dimension of {name!r}")
     return out
 
 
@@ -516,7 +519,7 @@ class Comparison(Document):
         opts = struct(api.oc_rank_opts, {"cache": True, **options})
         opts.analyze = ctypes.pointer(counting.opts)
         opts.device, opts.n_device = _pointers(devices), len(devices)
-        opts.batch, opts.n_batch = (ctypes.c_int64 * max(len(batches), 1))(*batches), len(batches)
+        opts.batch, opts.n_batch = integers(ctypes.c_int64, batches, "a batch"), len(batches)
         opts.calibration = fitted and fitted.handle._as_parameter_
         self.handle = Handle("oc_rank_make", "oc_rank_free", (model.handle, ctypes.byref(opts)),
                              (model, counting, list(devices), fitted, opts))

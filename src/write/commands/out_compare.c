@@ -637,7 +637,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
                      bool combine, const struct oc_report_opts *given, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_report_opts full, *const o = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;

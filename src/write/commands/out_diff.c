@@ -437,7 +437,7 @@ static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *given, FILE *f,
                   struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_diff_write_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;

@@ -293,7 +293,7 @@ int oc_explain_write(const struct oc_model *model, const struct oc_analysis *fir
                      const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
                      struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     const struct oc_analysis *const both[2] = {first, second};
     struct oc_explanation x;
     bool json = format && strcmp(format, "json") == 0;

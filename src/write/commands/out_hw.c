@@ -267,7 +267,7 @@ static void figure_row(struct hw_table *t, const struct oc_hw_figure *f)
 int oc_device_write(const struct oc_device *d, const char *format, unsigned width_chars, FILE *out,
                     struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct hw_table t = {
         .schema = "onnxcost.hw.show", .column = figure_columns, .n_column = OC_COUNT(figure_columns)};
     if (!is_data(format))
@@ -386,7 +386,7 @@ static const struct hw_column problem_columns[] = {
 
 int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct hw_table t = {
         .schema = "onnxcost.hw.lint", .column = problem_columns, .n_column = OC_COUNT(problem_columns)};
     const struct oc_hw_finding *f;

@@ -66,7 +66,7 @@ static void op_fields(struct oc_fields *o, const void *of, size_t i)
 
 int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     static const uint8_t drop[] = {0, 0, 0, 0, 1, 2, 3};
     struct oc_table t = {.kinds = "ttttttt", .width_chars = width_chars, .drop = drop, .min_text = UINT8_MAX};
     struct oc_arena a = {0};

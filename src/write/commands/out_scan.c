@@ -284,7 +284,7 @@ static const struct form *form_of(const char *name, bool models)
 int oc_scan_writer_open(const struct oc_scan *scan, const char *format, bool more, unsigned width_chars,
                         FILE *f, struct oc_scan_writer **out, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     const struct oc_scan_table *table = scan ? scan->table : &oc_scan_models;
     const struct form *form = form_of(format, table == &oc_scan_models);
     *out = NULL;

@@ -565,6 +565,8 @@ static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
         return -1;
     if (o->has_top && o->top < 0)
         return oc_fail(err, OC_EARG, "a summary cannot leave out the last %" PRId64 " rows", -o->top);
+    if (!(o->samples_per_step >= 0))
+        return oc_fail(err, OC_EARG, "%g samples per step are not possible", o->samples_per_step);
     for (size_t i = 0; i < o->n_view; i++) {
         unsigned v = 0;
         while (v < OC_VIEW_COUNT && strcmp(oc_views[v].name, o->view[i]))
@@ -578,7 +580,7 @@ static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
 int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *given,
                      FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     struct oc_summary_opts full, *const o = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;

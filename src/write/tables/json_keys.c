@@ -209,7 +209,7 @@ static void output_json(const struct oc_output *c, FILE *f)
 
 int oc_output_write(const struct oc_output *c, const char *format, FILE *f, struct oc_err *err)
 {
-    OC_C_LOCALE;
+    OC_ENTRY(err);
     const char *valid = c->page ? "table, csv, json, html, fragment" : "table, csv, json";
     int form = oc_format_of(c->what, format, valid, err);
     if (form == 0)

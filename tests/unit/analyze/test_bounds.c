@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -169,6 +170,29 @@ static void check_decides_for_every_size(void **state)
                    "macs: 73,440 exceeds the limit of 73439 by 1 at N = 101");
 }
 
+/* No size has exact figures: the search ends soon, with the same error, and says which name is unknown. */
+static void vain_searches_end(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[N,4,H,9]");
+    oc_b_init(b, "w", "float[4,4,3,3]");
+    oc_b_node(b, "Conv", "c0", "x,w", "y0", "pads=1,1,1,1");
+    oc_b_node(b, "Conv", "c1", "y0,w", "y1", "pads=1,1,1,8842307490482935993");
+    oc_b_output(b, "y1", NULL);
+    struct oc_model *m = load(b);
+    const struct oc_range_bind range[] = {{"N", 1, 1000}, {"H", 1, 1000}}, other = {"K", 1, 1000};
+    struct oc_bounds *bounds;
+    struct oc_err err;
+    clock_t begin = clock();
+    assert_int_equal(oc_bounds_make(m, NULL, range, 2, &bounds, &err), -1);
+    assert_string_equal(err.msg, "at no size in the ranges are the figures exact");
+    assert_int_equal(oc_bounds_make(m, NULL, &other, 1, &bounds, &err), -1);
+    assert_non_null(strstr(err.msg, "no dimension is named 'K'"));
+    assert_true(clock() - begin < 4 * CLOCKS_PER_SEC); /* it was a minute, and is a hundredth of a second */
+    oc_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +201,7 @@ int main(void)
         cmocka_unit_test(loops_are_evaluated_at_every_size),
         cmocka_unit_test(rejects_ranges_that_do_not_apply),
         cmocka_unit_test(check_decides_for_every_size),
+        cmocka_unit_test(vain_searches_end),
     };
     return cmocka_run_group_tests_name("analyze/bounds", tests, NULL, NULL);
 }

@@ -286,6 +286,37 @@ static void counting_options_reach_the_rules(void **state)
     oc_run_free(&r);
 }
 
+static void numbers_out_of_range_are_errors(void **state)
+{
+    (void)state;
+    static const int64_t negative[] = {64, -1};
+    static const struct oc_bind trip = {.symbol = "loop", .value = -1};
+    static const struct oc_shape_bind shape = {.input = "s", .rank = 2, .dim = negative};
+    const struct {
+        struct oc_analyze_opts o;
+        const char *msg;
+    } row[] = {
+        {{.default_dim = -1}, "option default_dim is -1"},
+        {{.if_mode = (enum oc_if_mode)(OC_IF_AVG + 1)}, "option if_mode is 4: from 0 to 3"},
+        {{.if_mode = (enum oc_if_mode) - 1}, "option if_mode is "},
+        {{.kv_share = (enum oc_kv_share)(OC_KV_OFF + 1)}, "option kv_share is 3: from 0 to 2"},
+        {{.align_bytes = UINT64_MAX}, "option align_bytes is -1"},
+        {{.trip = &trip, .n_trip = 1}, "loop 'loop' cannot have -1 iterations"},
+        {{.shape = &shape, .n_shape = 1}, "dimension 1 of input 's' cannot be -1"},
+    };
+    const struct oc_analyze_opts last = {.if_mode = OC_IF_AVG, .kv_share = OC_KV_OFF};
+    struct oc_run r = oc_run_model(loop_model(false), &last);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct oc_analysis *a;
+        struct oc_err err = {0};
+        assert_int_equal(oc_analyze(r.m, &row[i].o, &a, &err), -1);
+        assert_int_equal(err.code, OC_EARG);
+        if (!strstr(err.msg, row[i].msg))
+            fail_msg("'%s' without '%s'", err.msg, row[i].msg);
+    }
+    oc_run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +327,7 @@ int main(void)
         cmocka_unit_test(bytes_option_selects_the_byte_model),
         cmocka_unit_test(prefer_functions_option_uses_the_function_body),
         cmocka_unit_test(counting_options_reach_the_rules),
+        cmocka_unit_test(numbers_out_of_range_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

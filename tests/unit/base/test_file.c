@@ -274,6 +274,45 @@ static void limits_of_gzip_data(void **state)
     free(zeros);
 }
 
+/* A folder with a file, a link that stays inside and one that leads out; all others are refused by every opener. */
+static void files_are_read_inside_the_roots(void **state)
+{
+    (void)state;
+    const char *const roots[] = {folder}, *const missing[] = {folder, "/no/such/folder"};
+    char inner[80], outer[80];
+    struct oc_file f;
+    struct oc_err e;
+    snprintf(inner, sizeof(inner), "%s/inner", folder);
+    snprintf(outer, sizeof(outer), "%s/outer", folder);
+    write_file("data", 4);
+    if (symlink("f", inner) != 0) /* Windows */
+        skip();
+    assert_int_equal(symlink("/etc/passwd", outer), 0);
+    assert_int_equal(oc_set_read_roots(missing, 2, true, &e), -1);
+    assert_int_equal(e.code, OC_ENOTFOUND);
+    assert_int_equal(oc_file_map("/etc/passwd", 0, &f, &e), 0); /* nothing changed */
+    oc_file_unmap(&f);
+    assert_int_equal(oc_set_read_roots(roots, 1, false, &e), 0);
+    assert_false(oc_may_read_urls());
+    assert_int_equal(oc_file_map(inner, 0, &f, &e), 0);
+    assert_int_equal(f.size_bytes, 4);
+    oc_file_unmap(&f);
+    const char *const refused[] = {outer, "/etc/passwd", "/tmp"};
+    for (size_t i = 0; i < OC_COUNT(refused); i++) {
+        assert_int_equal(oc_file_map(refused[i], 0, &f, &e), -1);
+        assert_int_equal(e.code, OC_EARG);
+        assert_non_null(strstr(e.msg, "is not inside the folder of --root"));
+    }
+    assert_int_equal(oc_open_inside("/etc", "passwd"), -1);
+    assert_int_equal(oc_file_map("/no/such/file", 0, &f, &e), -1);
+    assert_int_equal(e.code, OC_EIO);
+    assert_int_equal(oc_set_read_roots(NULL, 0, true, &e), 0);
+    assert_int_equal(oc_file_map(outer, 0, &f, &e), 0);
+    oc_file_unmap(&f);
+    unlink(inner);
+    unlink(outer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +324,7 @@ int main(void)
         cmocka_unit_test(unreadable_descriptors_report_the_system_error),
         cmocka_unit_test(standard_input_must_be_a_regular_file),
         cmocka_unit_test(limits_of_gzip_data),
+        cmocka_unit_test(files_are_read_inside_the_roots),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

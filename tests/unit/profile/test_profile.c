@@ -284,6 +284,24 @@ static void detects_the_kind_of_a_file(void **state)
     assert_int_equal(kind, OC_FILE_MODEL);
 }
 
+static void numbers_out_of_range_are_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        struct oc_profile_opts o;
+        const char *msg;
+    } row[] = {{{.warmup = -2}, "option warmup is -2: from -1"},
+               {{.iterations = UINT32_MAX}, "option iterations is 4294967295"},
+               {{.stat = (enum oc_stat)(OC_STAT_AUTO + 1)}, "option stat is 6: from 0 to 5"}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_profile *p;
+        struct oc_err err = {0};
+        assert_int_equal(oc_profile_open("/no/such/file", &row[i].o, &p, &err), -1);
+        assert_int_equal(err.code, OC_EARG);
+        assert_non_null(strstr(err.msg, row[i].msg));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +313,7 @@ int main(void)
         cmocka_unit_test(log_prefixes_and_other_text_are_removed),
         cmocka_unit_test(runs_that_are_unknown_have_no_minimum),
         cmocka_unit_test(errors_name_the_path),
+        cmocka_unit_test(numbers_out_of_range_are_errors),
         cmocka_unit_test(detects_the_kind_of_a_file),
         cmocka_unit_test(binary_and_ambiguous_files_have_a_hint),
     };

@@ -307,6 +307,14 @@ static void failures_of_the_library_are_errors(void **state)
     unsetenv("FAKE_ORT");
 }
 
+static const char *input_name;
+
+static bool is_input(const char *path)
+{
+    size_t n = strlen(path), own = strlen(input_name);
+    return n > own && path[n - own - 1] == '/' && !strcmp(path + n - own, input_name);
+}
+
 static void rejects_invalid_options(void **state)
 {
     (void)state;
@@ -327,6 +335,18 @@ static void rejects_invalid_options(void **state)
     assert_int_equal(s.err.code, OC_EOUTPUT);
     session_free(&s);
     assert_int_equal(files_in_dir(), 1);
+    /* another input of the caller at the path of a file of the recording */
+    const char *const kept[] = {"m.profile.json", "m.optimized.onnx", "m.optimized.onnx.data"};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        input_name = kept[i];
+        assert_int_equal(
+            record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .keeps = is_input}), -1);
+        assert_int_equal(s.err.code, OC_EARG);
+        assert_non_null(strstr(s.err.msg, "would be overwritten"));
+        assert_non_null(strstr(s.err.msg, kept[i]));
+        session_free(&s);
+        assert_int_equal(files_in_dir(), 1);
+    }
     /* a model at the path of the optimized one */
     assert_int_equal(rename(path, in_dir("m.optimized.onnx")), 0);
     assert_int_equal(record(&s, in_dir("m.optimized.onnx"), NULL, (struct oc_record_opts){.library = fake()}),
