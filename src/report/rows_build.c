@@ -442,6 +442,7 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
     row->type = rec->bucket ? rec->bucket : rec->op_type;
     row->source_type = rec->source_type;
     row->provider = rec->provider;
+    row->place = rec->place;
     row->record = i;
     if (rec->index >= 0) {
         row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
@@ -519,6 +520,7 @@ static void rows_build_set_totals(struct oc_report *r)
         }
         r->has_share |= !isnan(row->share);
         r->has_energy |= !isnan(row->energy_j);
+        r->has_places |= row->place != NULL;
         if (!isnan(row->computation))
             r->total_flo += row->computation;
     }

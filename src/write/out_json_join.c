@@ -231,6 +231,8 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
         oc_key_text(w, "source_type", rec->source_type);
     oc_key_text(w, "provider", *rec->provider ? rec->provider : NULL);
     oc_key_u64(w, "stream", rec->lane);
+    if (rec->place)
+        oc_key_text(w, "place", rec->place);
     oc_key_text(w, "precision", *rec->precision ? rec->precision : NULL);
     oc_key_time(w, "time_ns", rec->time_ns);
     oc_key_time(w, "self_time_ns", rec->self_ns);

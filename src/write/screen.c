@@ -185,6 +185,11 @@ static const char *get_type(const struct screen *s, const struct oc_row *row)
     return row->type;
 }
 
+static const char *get_place(const struct screen *s, const struct oc_row *row)
+{
+    return s->groups ? NULL : row->place;
+}
+
 /* Shapes of the first two inputs. */
 static const char *get_inputs(const struct screen *s, const struct oc_row *row)
 {
@@ -216,6 +221,7 @@ static const char *get_source(const struct screen *s, const struct oc_row *row)
 enum { NAME_WIDTH = 26, TYPE_WIDTH = 8 };
 static const struct spec timed[] = {
     {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
+    {.title = "device", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .text = get_place},
     {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 10, .text = get_type},
     {.title = "inputs", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 10, .text = get_inputs},
     {.title = "ops", .unit = UNIT_COUNT, .drop = 1, .number = get_count},
@@ -536,7 +542,8 @@ static void group_rows(struct screen *s, bool by_signature, struct oc_rows *out)
     if (by_signature && oc_group_by_read("", "signature", by, &n, &err) == 0)
         oc_group_keys(s->r, by, n, &s->r->all);
     for (uint32_t i = 0; i < s->r->all.n && !n; i++)
-        s->r->all.row[i].group = oc_row_type(s->r, &s->r->all.row[i]);
+        s->r->all.row[i].group =
+            oc_group_at(&s->r->arena, oc_row_type(s->r, &s->r->all.row[i]), &s->r->all.row[i]);
     oc_rows_aggregate(&s->r->all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
     screen_set_bounds(s, out);
 }
