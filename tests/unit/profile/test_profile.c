@@ -249,8 +249,10 @@ static void errors_name_the_path(void **state)
     assert_non_null(
         strstr(e.msg, "unknown profile format 'no-such-format'; onnxcost help profiles lists them"));
     opts.format = "onnxruntime"; /* forced on what is none */
-    assert_null(t_profile_text("{}", &opts, &e));
+    assert_null(t_profile_text("7", &opts, &e));
     assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
+    assert_null(t_profile_text("{}", &opts, &e));
+    assert_non_null(strstr(e.msg, "has no events of ONNX Runtime"));
     assert_null(t_profile_text("[{}]", &opts, &e));
     assert_non_null(strstr(e.msg, "has no events of ONNX Runtime"));
 }
