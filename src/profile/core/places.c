@@ -92,13 +92,13 @@ static void place_threads(const struct oc_profile *of, struct oc_places *p)
     oc_arena_free(&scratch);
 }
 
-/* An operator of a thread that uses several devices is at the place of its kernels. */
+/* An operator of a thread that uses several devices is at the place of its work. */
 static void place_operators(const struct oc_timeline *t, struct oc_places *p)
 {
     uint16_t mixed = OC_NO_PLACE;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        uint32_t owner = e->kind == OC_EV_KERNEL ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
+        uint32_t owner = oc_event_is_work(e->kind) ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
         uint16_t here = p->of_lane[e->lane];
         if (owner == OC_NONE || owner == i || here == OC_NO_PLACE ||
             p->of_lane[t->event[owner].lane] != OC_NO_PLACE)
@@ -112,7 +112,7 @@ static void place_operators(const struct oc_timeline *t, struct oc_places *p)
     }
 }
 
-/* Gives every lane of a device that works its place. */
+/* A device has a place if kernels or records ran on one of its lanes; all of its lanes are there. */
 static void place_devices(const struct oc_profile *of, struct oc_places *p, const bool *works,
                           struct oc_arena *a)
 {
@@ -120,16 +120,18 @@ static void place_devices(const struct oc_profile *of, struct oc_places *p, cons
     struct oc_map known = {.arena = &scratch};
     bool processes, devices;
     find_differences(of, works, &processes, &devices);
-    for (uint32_t l = 0; l < of->n_lane; l++) {
-        const int64_t key[2] = {of->lane[l].process, of->lane[l].device_id};
-        uint32_t id = p->n < MAX_PLACES ? p->n : MAX_PLACES - 1;
-        p->of_lane[l] = OC_NO_PLACE;
-        if (!works[l] || !of->lane[l].device)
-            continue;
-        if (oc_map_add(&known, (const char *)key, sizeof(key), &id, NULL) && id == p->n)
-            p->name[p->n++] = place_text(a, &of->lane[l], processes, devices);
-        p->of_lane[l] = (uint16_t)id;
-    }
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t l = 0; l < of->n_lane; l++) {
+            const int64_t key[2] = {of->lane[l].process, of->lane[l].device_id};
+            uint32_t id = p->n < MAX_PLACES ? p->n : MAX_PLACES - 1;
+            p->of_lane[l] = OC_NO_PLACE;
+            if (!of->lane[l].device)
+                continue;
+            if (pass)
+                p->of_lane[l] = (uint16_t)oc_map_get(&known, (const char *)key, sizeof(key));
+            else if (works[l] && oc_map_add(&known, (const char *)key, sizeof(key), &id, NULL) && id == p->n)
+                p->name[p->n++] = place_text(a, &of->lane[l], processes, devices);
+        }
     oc_map_free(&known);
     oc_arena_free(&scratch);
 }
