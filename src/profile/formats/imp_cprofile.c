@@ -70,8 +70,10 @@ static void read_long(struct marshal *m, struct value *v)
     uint32_t digits = n < 0 ? 0u - (uint32_t)n : (uint32_t)n;
     double scale = 1;
     v->kind = V_INT;
-    for (uint32_t i = 0; i < digits && !m->bad; i++, scale *= 32768)
+    for (uint32_t i = 0; i < digits && !m->bad; i++) {
         v->number += scale * (double)little(m, 2);
+        scale *= 32768;
+    }
     v->number = n < 0 ? -v->number : v->number;
 }
 
@@ -208,7 +210,7 @@ static bool is_row(const struct value *key, const struct value *value)
 static void add_text(struct oc_buf *b, struct oc_str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        oc_buf_char(b, s.s[i] == '\n' || s.s[i] == '\r' ? ' ' : s.s[i]);
+        oc_buf_char(b, (char)(s.s[i] == '\n' || s.s[i] == '\r' ? ' ' : s.s[i]));
 }
 
 /* As pstats prints them: "{built-in method torch.conv2d}", "app/model.py:12(forward)". */

@@ -26,7 +26,7 @@ static void write_cell(struct oc_buf *csv, struct oc_str text, bool last)
     for (size_t i = 0; i < text.n; i++) {
         if (text.s[i] == '"')
             oc_buf_char(csv, '"');
-        oc_buf_char(csv, text.s[i] == '\n' || text.s[i] == '\r' ? ' ' : text.s[i]);
+        oc_buf_char(csv, (char)(text.s[i] == '\n' || text.s[i] == '\r' ? ' ' : text.s[i]));
     }
     oc_buf_str(csv, last ? "\"\n" : "\",");
 }
