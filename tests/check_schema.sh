@@ -61,6 +61,7 @@ m=$work
     report unknown_operator tests/data/op_rules/custom.onnx --why 0
     report user_rules tests/data/op_rules/custom.onnx --op-rules hwdb/op-rules/example.xml
     report tensorrt tests/data/tensorrt/fused.profile.json
+    report devices tests/data/kineto/two_devices.json
     report other_batch tests/data/torch_export/encoder.onnx -p tests/data/tensorrt/encoder.profile.json
     report profile_alone $profiles/mobilenetv2.all.t1.json.gz
     report profile_hardware $profiles/mobilenetv2.all.t1.json.gz --hw a100

@@ -316,6 +316,12 @@ bool oc_json_enter(struct oc_json *j)
     return true;
 }
 
+void oc_json_enter_rest(struct oc_json *j)
+{
+    if (!j->failed && j->depth < MAX_DEPTH)
+        j->kind[j->depth++] = '[';
+}
+
 bool oc_json_enter_type(struct oc_json *j, enum oc_json_type type)
 {
     if (oc_json_peek(j) == type)

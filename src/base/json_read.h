@@ -38,6 +38,8 @@ void oc_json_close(struct oc_json *j);
 
 enum oc_json_type oc_json_peek(struct oc_json *j);
 bool oc_json_enter(struct oc_json *j); /* the value must be an object or an array */
+/* Enters an array whose '[' is lost: the cursor is at its next element. */
+void oc_json_enter_rest(struct oc_json *j);
 /* The same for a value of that type; any other value is skipped. */
 bool oc_json_enter_type(struct oc_json *j, enum oc_json_type type);
 bool oc_json_item(struct oc_json *j); /* false: the array ended (and was left) */

@@ -254,6 +254,7 @@ struct oc_stream {
     const char *src;     /* stored bytes */
     size_t src_n;
     struct oc_gz *gz;            /* NULL: plain */
+    struct oc_gz *outer;         /* gzip around it, inflated whole; NULL: none */
     struct oc_text_filter *text; /* NULL: the bytes are passed on unchanged */
     struct oc_input_limits limits;
     bool looked; /* at the first inflated bytes */
@@ -324,6 +325,7 @@ void oc_stream_close(struct oc_stream *s)
     if (!s)
         return;
     oc_gz_close(s->gz);
+    oc_gz_close(s->outer);
     oc_text_filter_close(s->text);
     oc_file_unmap(&s->file);
     if (s->path[0])
@@ -338,7 +340,8 @@ const char *oc_stream_path(const struct oc_stream *s)
 
 const char *oc_stream_error(const struct oc_stream *s)
 {
-    return s->gz ? oc_gz_error(s->gz) : NULL;
+    const char *error = s->gz ? oc_gz_error(s->gz) : NULL;
+    return error || !s->outer ? error : oc_gz_error(s->outer);
 }
 
 void oc_stream_set_limits(struct oc_stream *s, const struct oc_input_limits *limits)
@@ -378,7 +381,10 @@ void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
 
 static size_t taken(const struct oc_stream *s)
 {
-    return s->gz ? gz_taken(s->gz) : s->text ? oc_text_filter_taken(s->text) : s->shown;
+    return s->outer  ? gz_taken(s->outer)
+           : s->gz   ? gz_taken(s->gz)
+           : s->text ? oc_text_filter_taken(s->text)
+                     : s->shown;
 }
 
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes)
@@ -441,7 +447,8 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
     bool added = oc_gz_more(s->gz, used, !s->over && !file_is_stopped(s), data, n);
     s->n = *n;
     *offset_bytes = s->offset_bytes;
-    forget_before(s, gz_taken(s->gz));
+    if (!s->outer)
+        forget_before(s, gz_taken(s->gz));
     return added && !is_bomb(s);
 }
 
@@ -456,16 +463,24 @@ static bool fill_text(struct oc_stream *s, size_t used, const char **data, size_
     return added;
 }
 
-/* The first window of a .gz. UTF-16 in it is inflated whole, within OC_LIMIT_GZ_VALUE_BYTES, and converted. */
+/* The first window of a .gz. UTF-16 in it is inflated whole, within OC_LIMIT_GZ_VALUE_BYTES, and converted; so is
+ * gzip in it, of a server that compressed a .gz again, once. */
 static bool fill_first(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    s->looked = true;
-    bool added = fill_gzip(s, used, data, n, offset_bytes);
-    enum oc_text_encoding encoding = added ? oc_text_encoding(*data, *n) : OC_TEXT_BYTES;
-    if (encoding == OC_TEXT_BYTES)
+    s->looked = s->outer != NULL;
+    bool added = fill_gzip(s, used, data, n, offset_bytes), twice = added && !s->outer && is_gz(*data, *n);
+    enum oc_text_encoding encoding = added && !twice ? oc_text_encoding(*data, *n) : OC_TEXT_BYTES;
+    s->looked |= !twice;
+    if (encoding == OC_TEXT_BYTES && !twice)
         return added;
     while (fill_gzip(s, 0, data, n, offset_bytes))
         continue;
+    if (twice) {
+        s->outer = s->gz;
+        s->gz = oc_gz_open(*data, *n);
+        s->n = 0;
+        return fill_first(s, 0, data, n, offset_bytes);
+    }
     s->text = oc_text_filter_open(*data, *n, encoding, NULL);
     s->n = 0;
     return fill_text(s, 0, data, n, offset_bytes);

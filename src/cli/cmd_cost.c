@@ -66,9 +66,10 @@ static int check_order(const char *order_by, bool profile, bool device)
     static const struct {
         const char *name;
         bool profile, device;
-    } needs[] = {{"time", true, false},      {"min", true, false},   {"max", true, false},
-                 {"self", true, false},      {"flops", true, false}, {"bandwidth", true, false},
-                 {"efficiency", true, true}, {"wasted", true, true}, {"roofline", false, true}};
+    } needs[] = {{"time", true, false},  {"min", true, false},       {"max", true, false},
+                 {"mean", true, false},  {"avg", true, false},       {"self", true, false},
+                 {"flops", true, false}, {"bandwidth", true, false}, {"efficiency", true, true},
+                 {"wasted", true, true}, {"roofline", false, true}};
     for (const char *at = order_by; at; at = *at ? at + 1 : NULL) {
         at += *at == '+';
         size_t n = strcspn(at, ",");

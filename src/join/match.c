@@ -402,6 +402,8 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
             x->match[i].bucket = p->rec[i].bucket ? NULL : "functions";
         return;
     }
+    for (uint32_t i = 0; i < p->n_rec; i++) /* the source does not say which operator they are of */
+        x->match[i].bucket = p->rec[i].rest ? "unmatched" : NULL;
     if (strcmp(p->format, "onnxruntime") == 0)
         oc_match_expand(x);
     if (optimized)

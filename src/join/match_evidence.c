@@ -491,6 +491,8 @@ const char *oc_join_explain(struct oc_explainer *x, uint32_t rec)
     struct oc_buf b = {0};
     if (p->bucket)
         return "time that the profile reports outside operators";
+    if (p->rest)
+        return "the profile names no operator that launched this kernel";
     if (!r->n_node) {
         size_t i = 0;
         while (i < OC_COUNT(buckets) && strcmp(buckets[i].bucket, r->bucket ? r->bucket : "") != 0)

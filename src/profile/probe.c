@@ -37,7 +37,9 @@
     X(mindspore) \
     X(kineto) \
     X(nsys_csv) \
+    X(nsys_json) \
     X(generic_csv) \
+    X(cprofile) \
     X(ncu) \
     X(paddle_summary) \
     X(pytorch_table) \
@@ -46,6 +48,7 @@
     X(nvprof_csv) \
     X(msprof) \
     X(qnn) \
+    X(qnn_optrace) \
     X(unitrace) \
     X(onednn) \
     X(openvino_pc) \
@@ -460,7 +463,20 @@ struct entry {
     const char *path;
     struct oc_probed how;
     uint64_t device; /* the last number in its name, UINT64_MAX: none */
+    unsigned view;   /* index in `views`, OC_NONE: it is not one of them */
 };
+
+/* Files of Ascend's tools that show one recording in several ways, the one with most detail first. */
+static const char *const views[] = {"kernel_details", "op_summary", "op_statistic", "operator_details",
+                                    "task_time",      "step_trace", "trace_view",   "msprof"};
+
+static unsigned view_of(const char *name)
+{
+    for (size_t i = 0; i < OC_COUNT(views); i++)
+        if (strncmp(name, views[i], strlen(views[i])) == 0)
+            return (unsigned)i;
+    return OC_NONE;
+}
 
 struct listing {
     struct oc_arena *a;
@@ -524,7 +540,8 @@ static bool folder_has_times(const struct entry *e)
 static void probe_names(struct listing *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        struct entry e = {.path = l->name[i], .device = number_in(oc_base_name(l->name[i]))};
+        const char *name = oc_base_name(l->name[i]);
+        struct entry e = {.path = l->name[i], .device = number_in(name), .view = view_of(name)};
         if (oc_profile_probe(e.path, NULL, &e.how, NULL) != 0)
             continue;
         OC_PUSH(l->entry, l->n_entry, l->cap) = e;
@@ -537,7 +554,8 @@ static const struct entry *folder_choose(const struct listing *l)
     const struct entry *first = NULL;
     for (size_t i = 0; i < l->n_entry; i++) {
         const struct entry *e = &l->entry[i];
-        if (folder_has_times(e) && (!first || (first->how.imp->n_part < 2 && e->how.imp->n_part >= 2)))
+        bool more = first && (first->how.imp->n_part < 2 && e->how.imp->n_part >= 2);
+        if (folder_has_times(e) && (!first || more || e->view < first->view))
             first = e;
     }
     return first;
@@ -563,6 +581,9 @@ static int select_files(const struct listing *l, const char *folder, const char 
     for (size_t i = 0; i < l->n_entry; i++) {
         const struct entry *e = &l->entry[i];
         bool own = e->how.imp == first->how.imp, single = first->how.imp->n_part < 2;
+        bool other_view = e->view != first->view && first->view != OC_NONE;
+        if (other_view)
+            continue;
         if (own && e != first && folder_has_times(e) && (single || e->device != first->device))
             return fail_several(folder, first, e, err);
         if (own && e->device == first->device)
@@ -571,23 +592,57 @@ static int select_files(const struct listing *l, const char *folder, const char 
     return 0;
 }
 
+enum { MAX_INNER = 2 };
+
+/* The only folder of torch_npu or msprof in this one, NULL. */
+static const char *only_rank(const char *folder, struct oc_arena *a)
+{
+    static const char suffix[] = "_ascend_pt", prefix[] = "PROF_";
+    DIR *d = opendir(folder);
+    const char *found = NULL;
+    unsigned n = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t len = strlen(e->d_name), end = sizeof(suffix) - 1;
+        bool fits = (len > end && strcmp(e->d_name + len - end, suffix) == 0) ||
+                    strncmp(e->d_name, prefix, sizeof(prefix) - 1) == 0;
+        const char *path = fits ? oc_printf(a, "%s/%s", folder, e->d_name) : NULL;
+        if (path && oc_is_folder(path)) {
+            found = path;
+            n++;
+        }
+    }
+    if (d)
+        closedir(d);
+    return n == 1 ? found : NULL;
+}
+
+/* The profiles of one folder; none: those of the folder inside it that a tool makes. */
+static int list_profiles(struct listing *l, const char *folder, unsigned depth, struct oc_err *err)
+{
+    /* MindSpore; torch_npu, in a folder for each rank; msprof */
+    static const char *const inner[] = {"profiler", "ASCEND_PROFILER_OUTPUT", "mindstudio_profiler_output"};
+    l->n = l->n_entry = 0;
+    if (list_names(l, folder, err) != 0)
+        return -1;
+    probe_names(l);
+    for (size_t i = 0; i < OC_COUNT(inner) && depth < MAX_INNER && !folder_choose(l); i++) {
+        const char *path = oc_printf(l->a, "%s/%s", folder, inner[i]);
+        if (oc_is_folder(path) && list_profiles(l, path, MAX_INNER, err) != 0)
+            return -1;
+    }
+    const char *rank = depth < MAX_INNER && !folder_choose(l) ? only_rank(folder, l->a) : NULL;
+    return rank ? list_profiles(l, rank, depth + 1, err) : 0;
+}
+
 int oc_profile_folder(const char *path, struct oc_arena *a, const char ***file, size_t *n, struct oc_err *err)
 {
     struct listing *l = oc_xmalloc(sizeof(*l));
     size_t k = strlen(path);
     while (k > 1 && path[k - 1] == '/')
         k--;
-    const char *folder = oc_strndup(a, path, k), *inner = oc_printf(a, "%s/profiler", folder);
+    const char *folder = oc_strndup(a, path, k);
     *l = (struct listing){.a = a};
-    int rc = list_names(l, folder, err);
-    if (rc == 0)
-        probe_names(l);
-    if (rc == 0 && !folder_choose(l) && oc_is_folder(inner)) { /* MindSpore's output path */
-        l->n = l->n_entry = 0;
-        rc = list_names(l, inner, err);
-        if (rc == 0)
-            probe_names(l);
-    }
+    int rc = list_profiles(l, folder, 0, err);
     if (rc == 0)
         rc = select_files(l, folder, file, n, err);
     free(l->entry);

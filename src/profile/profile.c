@@ -596,7 +596,7 @@ static int check_numbers(const struct oc_profile_opts *o, struct oc_err *err)
 {
     const struct oc_option_range range[] = {{"warmup", o->warmup, OC_WARMUP_NONE, INT32_MAX},
                                             {"iterations", o->iterations, 0, INT32_MAX},
-                                            {"stat", (int64_t)o->stat, OC_STAT_MEDIAN, OC_STAT_AUTO}};
+                                            {"stat", (int64_t)o->stat, OC_STAT_TYPICAL, OC_STAT_SUM}};
     return oc_options_check(range, OC_COUNT(range), err);
 }
 

@@ -34,6 +34,10 @@ struct oc_prof_rec {
                            *                              "framework", "load", "warm-up runs", "incomplete run", ... */
     const char *overhead; /* NULL: none. Otherwise the kind of an operator inserted by the runtime
                            * ("layout", "reformat", "copies", "no-op" ...): it has a row and no operations */
+    const char *
+        rest; /* NULL: an operator. Otherwise the kind of work of the device that no operator of the source owns
+                       * (places.h), which is op_type, too: it has a row, unknown operations, and matches no node */
+    const char *place; /* process or device, where there are several (places.h); NULL: the only one */
     const char *const *node_name; /* nodes that the source itself reports as covered */
     uint32_t n_node_name;
     int64_t index;    /* runtime's node index, -1 if none */
@@ -214,10 +218,13 @@ struct oc_profile {
     const struct oc_prof_shapes *shapes;
     const struct oc_prof_types *types;
     uint32_t n_shapes, main_shapes;
-    double run_ns;       /* chosen statistic of the run duration, NAN if unknown */
-    double runs_per_s;   /* throughput that the source measured, or of runs with time between them; 0: none */
-    double busy_ns;      /* interval union of top-level operator time in a run, NAN if unknown */
-    bool busy_on_device; /* those operators ran on the device: busy_ns is not host time */
+    double run_ns;     /* time of a run: mean over the selected runs, NAN if unknown */
+    double runs_per_s; /* throughput that the source measured, or of runs with time between them; 0: none */
+    /* NULL, or a sentence: operators and runs are of two measurements, whose times do not add up (TensorRT's profiled and
+     * timed iterations); runs_total counts the first, spread the second */
+    const char *beside;
+    double busy_ns;        /* interval union of top-level operator time in a run, NAN if unknown */
+    bool busy_on_device;   /* those operators ran on the device: busy_ns is not host time */
     double device_busy_ns; /* interval union of all device work in a run, NAN if unknown */
     const char *time_kind; /* "host time" or "device time": what time_ns measures */
     struct oc_prof_rec *rec;

@@ -72,7 +72,8 @@ struct growing {
     const struct oc_sum_table_opts *opts;
     struct node *node;
     uint32_t n, cap;
-    struct oc_map of; /* (parent node, lane, kind, name) to node */
+    const struct oc_places *places; /* of events; NULL: one */
+    struct oc_map of;               /* (parent node, lane, kind, name, place) to node */
 };
 
 static struct growing *time_items_begin(struct growing *g, struct oc_time_summary *s,
@@ -83,20 +84,26 @@ static struct growing *time_items_begin(struct growing *g, struct oc_time_summar
 }
 
 /* Finds or adds the item with that name below `parent` (OC_NONE: a row at the top level). */
-static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint8_t kind, const char *name)
+static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint8_t kind, const char *name,
+                         const char *place)
 {
     struct {
-        const char *name;
+        const char *name, *place;
         uint32_t parent, lane, kind, zero;
-    } key = {name, parent, lane, kind, 0}; /* names are interned */
+    } key = {name, place, parent, lane, kind, 0}; /* names and places are interned */
     uint32_t at = g->n;
     if (!oc_map_add(&g->of, (const char *)&key, sizeof(key), &at, NULL))
         return at;
     OC_GROW(g->node, g->n, g->cap);
     struct node *node = &g->node[g->n];
     *node = (struct node){.top = at, .part = at};
-    node->item = (struct oc_sum_item){
-        .name = name, .type = "", .precision = "", .lane = lane, .kind = kind, .bytes = UINT64_MAX};
+    node->item = (struct oc_sum_item){.name = name,
+                                      .type = "",
+                                      .precision = "",
+                                      .place = place,
+                                      .lane = lane,
+                                      .kind = kind,
+                                      .bytes = UINT64_MAX};
     if (parent != OC_NONE) {
         node->top = g->node[parent].top;
         node->part = g->node[parent].item.depth ? parent : at;
@@ -105,9 +112,10 @@ static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint
     return g->n++;
 }
 
-static struct oc_sum_item *time_items_row_named(struct growing *g, uint8_t kind, const char *name)
+static struct oc_sum_item *time_items_row_named(struct growing *g, uint8_t kind, const char *name,
+                                                const char *place)
 {
-    uint32_t i = item_for(g, OC_NONE, OC_NONE, kind, name); /* may reallocate g->node */
+    uint32_t i = item_for(g, OC_NONE, OC_NONE, kind, name, place); /* may reallocate g->node */
     return &g->node[i].item;
 }
 
@@ -183,28 +191,61 @@ static uint32_t time_items_lane_of(const struct growing *g, const struct oc_even
     return g->opts->per_thread ? e->lane : OC_NONE;
 }
 
+static const char *time_items_place_of(const struct growing *g, const struct oc_event *e)
+{
+    const struct oc_timeline *t = g->s->profile->timeline;
+    uint16_t at = oc_place_of(g->places, t, (size_t)(e - t->event));
+    return at == OC_NO_PLACE ? NULL : g->places->name[at];
+}
+
+/* device_ns: NAN: unknown */
 static uint32_t time_items_add_call(struct growing *g, uint32_t parent, const struct oc_event *e,
                                     double device_ns)
 {
-    uint32_t i = item_for(g, parent, parent == OC_NONE ? time_items_lane_of(g, e) : 0, e->kind,
-                          g->s->profile->timeline->name[e->name]);
+    bool top = parent == OC_NONE, device = g->s->has_device && !isnan(device_ns);
+    uint32_t i = item_for(g, parent, top ? time_items_lane_of(g, e) : 0, e->kind,
+                          g->s->profile->timeline->name[e->name], top ? time_items_place_of(g, e) : NULL);
     oc_summary_times(&g->node[i].item.host, e->dur_ns);
-    if (g->s->has_device)
+    if (device)
         oc_summary_times(&g->node[i].item.device, device_ns);
-    oc_summary_times(&g->node[i].item.both, e->dur_ns + (g->s->has_device ? device_ns : 0));
+    oc_summary_times(&g->node[i].item.both, e->dur_ns + (device ? device_ns : 0));
     return i;
 }
 
-static void time_items_add_calls(struct growing *g, const double *device_ns)
+/* An operator inside another row has no work of its own on the device. */
+static uint32_t add_operator_call(struct growing *g, size_t i, const double *own_ns)
+{
+    const struct oc_event *e = &g->s->profile->timeline->event[i];
+    return time_items_add_call(g, OC_NONE, e, e->flags & OC_EVF_RECORD ? own_ns[i] : (double)NAN);
+}
+
+static void time_items_add_calls(struct growing *g, const double *own_ns)
 {
     const struct oc_timeline *t = g->s->profile->timeline;
     for (size_t i = 0; i < t->n_event; i++)
         if (t->event[i].kind == OC_EV_OPERATOR && oc_summary_used(t, &t->event[i]))
-            time_items_add_call(g, OC_NONE, &t->event[i], device_ns[i]);
+            add_operator_call(g, i, own_ns);
+}
+
+/* Device work that no operator owns, below its operators. */
+static void add_rest(struct growing *g)
+{
+    const struct oc_timeline *t = g->s->profile->timeline;
+    for (size_t i = 0; i < t->n_event && g->n; i++) {
+        const struct oc_event *e = &t->event[i];
+        uint32_t owner = oc_event_is_work(e->kind) ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
+        if (!oc_event_is_work(e->kind) || (owner != OC_NONE && owner != i) || !oc_summary_used(t, e))
+            continue;
+        const char *name = e->kind == OC_EV_KERNEL ? t->name[e->name] : OC_REST_COPIES;
+        struct oc_sum_item *item = time_items_row_named(g, e->kind, name, time_items_place_of(g, e));
+        item->type = e->kind == OC_EV_KERNEL ? oc_rest_of_kernel(name) : OC_REST_COPIES;
+        oc_summary_times(&item->device, e->dur_ns);
+        oc_summary_times(&item->both, e->dur_ns);
+    }
 }
 
 /* The same, with the parts of operators and the kernels of both below them. */
-static void add_calls_in_detail(struct growing *g, const double *device_ns)
+static void add_calls_in_detail(struct growing *g, const double *device_ns, const double *own_ns)
 {
     const struct oc_timeline *t = g->s->profile->timeline;
     uint32_t *item = oc_xmalloc((t->n_event + 1) * sizeof(*item)); /* of operators */
@@ -216,7 +257,7 @@ static void add_calls_in_detail(struct growing *g, const double *device_ns)
         if (!oc_summary_used(t, e) || (!whole && e->kind != OC_EV_INNER))
             continue;
         if (whole)
-            item[i] = time_items_add_call(g, OC_NONE, e, device_ns[i]);
+            item[i] = add_operator_call(g, i, own_ns);
         if (e->parent != OC_NONE && e->parent < i && item[e->parent] != OC_NONE)
             part[i] = time_items_add_call(g, item[e->parent], e, device_ns[i]);
     }
@@ -229,7 +270,7 @@ static void add_calls_in_detail(struct growing *g, const double *device_ns)
         for (unsigned k = 0; k < 2; k++) {
             if (below[k] == OC_NONE)
                 continue;
-            uint32_t at = item_for(g, below[k], 0, e->kind, t->name[e->name]);
+            uint32_t at = item_for(g, below[k], 0, e->kind, t->name[e->name], NULL);
             oc_summary_times(&g->node[at].item.device, e->dur_ns);
         }
     }
@@ -237,13 +278,14 @@ static void add_calls_in_detail(struct growing *g, const double *device_ns)
     free(part);
 }
 
-static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
-                          const double *device_ns)
+static void add_operators(struct growing *g, const double *device_ns, const double *own_ns)
 {
-    struct growing g;
-    time_items_begin(&g, s, opts);
-    (opts->op_detail ? add_calls_in_detail : time_items_add_calls)(&g, device_ns);
-    time_items_finish(&g, &s->operators, sort_of(opts, "CPUTotal"));
+    if (g->opts->op_detail)
+        add_calls_in_detail(g, device_ns, own_ns);
+    else
+        time_items_add_calls(g, own_ns);
+    add_rest(g);
+    time_items_finish(g, &g->s->operators, sort_of(g->opts, "CPUTotal"));
 }
 
 static bool moves_memory(const char *name)
@@ -251,51 +293,48 @@ static bool moves_memory(const char *name)
     return strcasestr(name, "memcpy") || strcasestr(name, "memorycopy") || strcasestr(name, "memset");
 }
 
-static void add_annotations(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
-                            const double *device_ns)
+static void add_annotations(struct growing *memory, struct growing *user, const double *device_ns)
 {
-    const struct oc_timeline *t = s->profile->timeline;
-    struct growing memory, user;
-    struct oc_sum_table_opts merged = *opts;
-    merged.per_thread = false;
-    time_items_begin(&memory, s, &merged);
-    time_items_begin(&user, s, opts);
+    const struct oc_timeline *t = user->s->profile->timeline;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (e->kind == OC_EV_USER && oc_summary_used(t, e))
-            time_items_add_call(moves_memory(t->name[e->name]) ? &memory : &user, OC_NONE, e, device_ns[i]);
+            time_items_add_call(moves_memory(t->name[e->name]) ? memory : user, OC_NONE, e, device_ns[i]);
     }
-    time_items_finish(&memory, &s->memory, "CPUTotal");
-    time_items_finish(&user, &s->user, sort_of(opts, "CPUTotal"));
+    time_items_finish(memory, &memory->s->memory, "CPUTotal");
+    time_items_finish(user, &user->s->user, sort_of(user->opts, "CPUTotal"));
 }
 
-static void add_device_work(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
+static void add_device_work(struct growing *kernels, struct growing *copies)
 {
-    const struct oc_timeline *t = s->profile->timeline;
-    struct growing kernels, copies;
-    time_items_begin(&kernels, s, opts);
-    time_items_begin(&copies, s, opts);
+    const struct oc_timeline *t = kernels->s->profile->timeline;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         if (!oc_event_on_device(e->kind) || e->kind == OC_EV_DEVICE_RANGE || !oc_summary_used(t, e))
             continue;
-        struct growing *g = e->kind == OC_EV_KERNEL ? &kernels : &copies;
-        struct oc_sum_item *item = time_items_row_named(g, e->kind, t->name[e->name]);
+        struct growing *g = e->kind == OC_EV_KERNEL ? kernels : copies;
+        struct oc_sum_item *item =
+            time_items_row_named(g, e->kind, t->name[e->name], time_items_place_of(g, e));
         uint64_t bytes = e->detail != OC_NONE ? t->detail[e->detail].bytes : UINT64_MAX;
         if (bytes != UINT64_MAX)
             item->bytes = item->bytes == UINT64_MAX ? bytes : item->bytes + bytes;
         oc_summary_times(&item->device, e->dur_ns);
     }
-    time_items_finish(&kernels, &s->kernels, "GPUTotal");
-    time_items_finish(&copies, &s->copies, "GPUTotal");
+    time_items_finish(kernels, &kernels->s->kernels, "GPUTotal");
+    time_items_finish(copies, &copies->s->copies, "GPUTotal");
 }
 
 void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
-                            const double *device_ns)
+                            const double *device_ns, const double *own_ns, const struct oc_places *places)
 {
-    add_operators(s, opts, device_ns);
-    add_annotations(s, opts, device_ns);
-    add_device_work(s, opts);
+    struct growing g[5];
+    struct oc_sum_table_opts merged = *opts; /* annotated copies of all threads */
+    merged.per_thread = false;
+    for (size_t i = 0; i < OC_COUNT(g); i++)
+        time_items_begin(&g[i], s, i == 1 ? &merged : opts)->places = places;
+    add_operators(&g[0], device_ns, own_ns);
+    add_annotations(&g[1], &g[2], device_ns);
+    add_device_work(&g[3], &g[4]);
 }
 
 /* ---- from records ----------------------------------------------------------------------------------- */
@@ -337,7 +376,7 @@ static void sides_of(const struct oc_profile *p, const struct oc_prof_rec *r, do
 
 static void time_items_add_record(struct growing *g, const struct oc_prof_rec *r, const char *name)
 {
-    struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name);
+    struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name, r->place);
     double host, device;
     sides_of(g->s->profile, r, &host, &device);
     bool alone = isnan(host) || isnan(device);
@@ -360,7 +399,7 @@ static void time_items_add_record(struct growing *g, const struct oc_prof_rec *r
 /* Paddle Inference reports the columns itself; its totals are host plus device time. */
 static void add_report_row(struct growing *g, const struct oc_paddle_row *row, const char *name)
 {
-    struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name);
+    struct oc_sum_item *item = time_items_row_named(g, OC_EV_OPERATOR, name, NULL);
     bool device = row->gpu_ns > 0;
     uint64_t calls = (uint64_t)row->calls;
     time_items_add_times(&item->host, calls, isnan(row->cpu_ns) ? row->total_ns : row->cpu_ns,
@@ -371,7 +410,9 @@ static void add_report_row(struct growing *g, const struct oc_paddle_row *row, c
 
 static void time_items_add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
 {
-    struct oc_sum_item *item = time_items_row_named(g, k->kind, name);
+    const struct oc_profile *p = g->s->profile;
+    const char *place = k->rec == OC_NONE ? NULL : p->rec[k->rec].place;
+    struct oc_sum_item *item = time_items_row_named(g, k->kind, name, place);
     time_items_add_times(&item->device, k->calls, k->total_ns, k->min_ns, k->max_ns);
     if (k->kind != OC_EV_KERNEL && !isnan(k->bytes)) {
         uint64_t bytes = (uint64_t)(k->bytes * (double)k->calls);
@@ -394,14 +435,27 @@ static const char *intern_name(struct oc_map *names, const char *name)
     return oc_intern(names, name, strlen(name));
 }
 
+/* Copies have a row in addition to operators that ran on the device. */
+static bool has_device_rows(const struct oc_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket && p->rec[i].total_kernel_ns > 0)
+            return true;
+    return false;
+}
+
 static void add_records(struct growing *types, struct growing *rows, struct oc_map *names)
 {
     const struct oc_profile *p = types->s->profile;
+    bool device = has_device_rows(p);
     const struct oc_paddle_report *own = strcmp(p->format, "paddle_report") == 0 ? p->native : NULL;
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const struct oc_prof_rec *r = &p->rec[i];
-        if (r->bucket)
+        if (r->bucket) {
+            if (device && strcmp(r->bucket, "copies") == 0 && r->total_kernel_ns > 0)
+                time_items_add_record(types, r, intern_name(names, OC_REST_COPIES));
             continue;
+        }
         time_items_add_record(types, r, intern_name(names, r->op_type[0] ? r->op_type : r->name));
         if (!own || i >= own->n_row) {
             if (!types->s->has_events)

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "profile/core/places.h"
 
 void oc_summary_times(struct oc_times *t, double ns)
 {
@@ -224,13 +225,17 @@ static void cover_event(struct lane_cover *c, const struct oc_event *e, bool on_
         cover_add(&c->kernels, e->start_ns, time_summary_end_of(e));
 }
 
-static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, int64_t device_id,
-                     bool device)
+/* whole: all lanes of the device of this one */
+static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, bool whole,
+                     const struct oc_places *places)
 {
+    const struct oc_lane *of = &s->profile->lane[lane];
+    uint16_t place = places && of->device ? places->of_lane[lane] : OC_NO_PLACE;
     double span = s->run.n ? s->total_ns : c->all.end_ns - c->first_ns;
-    s->lane[s->n_lane++] = (struct oc_sum_lane){.lane = lane,
-                                                .device = device,
-                                                .device_id = device_id,
+    s->lane[s->n_lane++] = (struct oc_sum_lane){.lane = whole ? OC_NONE : lane,
+                                                .device = of->device,
+                                                .place = place == OC_NO_PLACE ? NULL : places->name[place],
+                                                .device_id = of->device_id,
                                                 .events = c->all.n,
                                                 .busy_ns = c->all.sum_ns,
                                                 .idle_ns = fmax(0, span - c->all.sum_ns),
@@ -245,16 +250,16 @@ static uint32_t *first_lanes(struct oc_time_summary *s)
     struct oc_map devices = {.arena = &s->arena};
     uint32_t *first = oc_xmalloc((p->n_lane + 1) * sizeof(*first));
     for (uint32_t i = 0; i < p->n_lane; i++) {
+        const int64_t key[2] = {p->lane[i].process, p->lane[i].device_id};
         first[i] = i;
         if (p->lane[i].device)
-            oc_map_add_kept(&devices, (const char *)&p->lane[i].device_id, sizeof(p->lane[i].device_id),
-                            &first[i]);
+            oc_map_add(&devices, (const char *)key, sizeof(key), &first[i], NULL);
     }
     oc_map_free(&devices);
     return first;
 }
 
-static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
+static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t, const struct oc_places *places)
 {
     const struct oc_profile *p = s->profile;
     uint32_t *device_of = first_lanes(s);
@@ -273,10 +278,10 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
     }
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (p->lane[i].device && device_of[i] == i && device[i].all.n)
-            add_lane(s, &device[i], OC_NONE, p->lane[i].device_id, true);
+            add_lane(s, &device[i], i, true, places);
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (lane[i].all.n)
-            add_lane(s, &lane[i], i, p->lane[i].device_id, p->lane[i].device);
+            add_lane(s, &lane[i], i, false, places);
     free(device_of);
     free(lane);
     free(device);
@@ -284,31 +289,12 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
 
 /* ---- communication ---------------------------------------------------------------------------------- */
 
-/* The names of collective libraries, of their kernels and of the operators that call them. An operator with
- * "reduce" or "broadcast" in its name works on axes unless a word begins with one of these. */
-static bool names_collective(const char *name)
-{
-    static const char *const word[] = {
-        "nccl",           "rccl",          "hccl",           "oneccl",          "gloo",
-        "mpi:",           "mpi_",          "c10d",           "c_allreduce",     "c_reduce_",
-        "c_broadcast",    "c_allgather",   "c_concat",       "c_reduceScatter", "allreduce",
-        "all_reduce",     "all-reduce",    "allgather",      "all_gather",      "all-gather",
-        "alltoall",       "all_to_all",    "all-to-all",     "reducescatter",   "reduce_scatter",
-        "reduce-scatter", "global_gather", "global_scatter", "collective"};
-    for (size_t i = 0; i < OC_COUNT(word); i++) {
-        const char *at = strcasestr(name, word[i]);
-        if (at && (at == name || !oc_is_alnum(at[-1])))
-            return true;
-    }
-    return false;
-}
-
 /* By name of the timeline: of a collective. free() */
 static bool *collective_names(const struct oc_timeline *t, bool *any)
 {
     bool *of_collective = oc_xmalloc((size_t)t->n_name + 1);
     for (uint32_t i = 0; i < t->n_name; i++)
-        *any |= of_collective[i] = names_collective(t->name[i]);
+        *any |= of_collective[i] = oc_is_collective(t->name[i]);
     return of_collective;
 }
 
@@ -472,18 +458,33 @@ static double *device_time(const struct oc_timeline *t)
     return ns;
 }
 
+/* Device work that each host event with a record owns. */
+static double *own_device_time(const struct oc_timeline *t)
+{
+    double *ns = oc_xcalloc(t->n_event + 1, sizeof(*ns));
+    for (size_t i = 0; i < t->n_event; i++) {
+        uint32_t owner = oc_event_is_work(t->event[i].kind) ? oc_timeline_owner(t, (uint32_t)i) : OC_NONE;
+        if (owner != OC_NONE && owner != i)
+            ns[owner] += t->event[i].dur_ns;
+    }
+    return ns;
+}
+
 static void summarise_events(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
 {
     const struct oc_timeline *t = s->profile->timeline;
     uint64_t kinds = find_overview(s, t);
     find_total(s, t);
     time_summary_find_runs(s, t, opts);
-    find_lanes(s, t);
+    struct oc_places *places = oc_places_find(s->profile, t, &s->arena);
+    find_lanes(s, t, places);
     find_distribution(s, t, kinds);
-    double *device_ns = device_time(t);
+    double *device_ns = device_time(t), *own_ns = own_device_time(t);
     if (kinds & PHASES)
         time_summary_find_model(s, t, device_ns);
-    oc_summary_event_items(s, opts, device_ns);
+    oc_summary_event_items(s, opts, device_ns, own_ns, places);
+    oc_places_free(places);
+    free(own_ns);
     free(device_ns);
 }
 

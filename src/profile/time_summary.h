@@ -3,8 +3,9 @@
  *   total     length of the interval union of the used runs; without runs, first start to last end
  *   overview  per kind of event, length of the interval union over all threads and streams: kinds overlap
  *   model     outermost phases (data loading, forward, backward, optimization); others = total - their sum
- *   operator  a call's host time is its duration; its device time all the device work launched inside it,
- *             nested calls included
+ *   operator  a call's host time is its duration; its device time that of the work it owns: the outermost operator
+ *             with a name of its own (aten::conv2d) owns all that was launched inside it, and those inside have none.
+ *             With the rows of what no operator owns, device times add up to that of the device.
  *   kernel    device work by name
  * If a source has no single events, the tables are filled from records where possible. Times in
  * nanoseconds. */
@@ -13,6 +14,7 @@
 
 #include <math.h>
 
+#include "profile/core/places.h"
 #include "profile/core/timeline.h"
 
 struct oc_times { /* per call */
@@ -38,9 +40,10 @@ struct oc_sum_item {
     const char *name;
     const char *type;      /* operator type, or kind of device work; "" if unknown */
     const char *precision; /* of kernels, "" if unknown */
-    uint32_t lane;         /* thread, OC_NONE: all of them */
-    uint8_t depth;         /* 0; 1: part of the previous item with depth 0; 2: kernel of a part */
-    uint8_t kind;          /* enum oc_event_kind */
+    const char *place; /* process or device, where there are several; NULL: the only one, or all of them */
+    uint32_t lane;     /* thread, OC_NONE: all of them */
+    uint8_t depth;     /* 0; 1: part of the previous item with depth 0; 2: kernel of a part */
+    uint8_t kind;      /* enum oc_event_kind */
     struct oc_times host, device;
     struct oc_times both; /* sum of host and device time per call, as Paddle Inference reports it */
     uint64_t bytes;       /* copies, UINT64_MAX: unknown */
@@ -60,6 +63,7 @@ struct oc_sum_kind { /* one row of the overview */
 struct oc_sum_lane { /* a thread, a stream, or a whole device (lane OC_NONE) */
     uint32_t lane;
     bool device;
+    const char *place; /* of a device, where there are several; NULL */
     int64_t device_id;
     uint64_t events;
     double busy_ns;   /* interval union of its outermost work; a thread: without steps, phases and
@@ -117,9 +121,10 @@ struct oc_cover { /* length of the union of intervals sorted by start */
     double end_ns, sum_ns, longest_gap_ns;
     uint64_t n;
 };
-/* Items of operators, kernels, copies and annotations (time_items.c). `device_ns`: indexed by event. */
+/* Items of operators, kernels, copies and annotations (time_items.c). device_ns: of each event with those inside it;
+ * own_ns: of the work that it owns; places: NULL: one. */
 void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
-                            const double *device_ns);
+                            const double *device_ns, const double *own_ns, const struct oc_places *places);
 void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts);
 bool oc_summary_used(const struct oc_timeline *t, const struct oc_event *e);
 

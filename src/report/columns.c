@@ -43,6 +43,16 @@ static bool with_analysis(const struct oc_report *r)
     return r->in->analysis != NULL;
 }
 
+static bool without_groups(const struct oc_report *r)
+{
+    return !oc_report_grouped(r->o);
+}
+
+static bool with_places(const struct oc_report *r)
+{
+    return r->has_places && without_groups(r);
+}
+
 static bool with_macs(const struct oc_report *r)
 {
     for (uint32_t i = 0; !r->in->analysis && i < r->all.n; i++)
@@ -82,11 +92,6 @@ static bool with_join(const struct oc_report *r)
 static bool with_groups(const struct oc_report *r)
 {
     return oc_report_grouped(r->o);
-}
-
-static bool without_groups(const struct oc_report *r)
-{
-    return !oc_report_grouped(r->o);
 }
 
 /* Exact counts of one row: of its node, or of the nodes covered by its record. */
@@ -202,6 +207,7 @@ TEXT_CELL(get_bound, l->row->bound_by)
 TEXT_CELL(get_rule, l->row->rule)
 TEXT_CELL(get_scope, l->row->scope)
 TEXT_CELL(get_provider, l->row->provider)
+TEXT_CELL(get_place, l->row->place)
 TEXT_CELL(get_out, first_shape(l->row->out, l->row->n_out))
 
 TEXT_CELL(get_quality, oc_quality_name(l->row->quality))
@@ -295,6 +301,8 @@ const struct oc_column oc_columns[] = {
      .available = with_shares, .get = get_cumulative},
     {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 20,
      .available = without_groups, .get = get_name},
+    {.key = "place", .title = "device", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .available = with_places,
+     .get = get_place},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
      .drop = 2, .available = without_groups, .get = get_type},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 40,

@@ -84,6 +84,8 @@ int oc_group_by_read(const char *option, const char *text, struct oc_group_by ou
 
 /* Sets `group` of the rows; unknown keys are "(unknown)". r NULL: only the rows are available (MegEngine's
  * own report). */
+/* The key of a row's group: rows of several processes or devices are never summed. */
+const char *oc_group_at(struct oc_arena *arena, const char *key, const struct oc_row *row);
 void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, struct oc_rows *rows);
 
 /* ---- aggregate ----------------------------------------------------------------------------------------- */

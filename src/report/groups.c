@@ -250,6 +250,11 @@ int oc_group_by_read(const char *option, const char *text, struct oc_group_by ou
     }
 }
 
+const char *oc_group_at(struct oc_arena *arena, const char *key, const struct oc_row *row)
+{
+    return key && row->place ? oc_printf(arena, "%s | %s", key, row->place) : key;
+}
+
 void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, struct oc_rows *rows)
 {
     struct keying k = {.r = r, .arena = rows->arena};
@@ -263,7 +268,7 @@ void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, 
             part = part && (*part || n == 1) ? part : "(unknown)";
             text = text && !rows->row[i].remainder ? oc_printf(rows->arena, "%s | %s", text, part) : part;
         }
-        rows->row[i].group = text;
+        rows->row[i].group = oc_group_at(rows->arena, text, &rows->row[i]);
     }
     oc_buf_free(&k.text);
 }

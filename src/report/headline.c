@@ -229,7 +229,7 @@ const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a
     if (!oc_profile_runs_known(p))
         return "an unknown number of runs";
     unsigned n = p->spread.n > 1 ? p->spread.n : p->runs_used; /* runs with a time */
-    const char *of = p->runs_total > n ? oc_printf(a, " of %u", p->runs_total) : "";
+    const char *of = p->runs_total > n && !p->beside ? oc_printf(a, " of %u", p->runs_total) : "";
     return oc_printf(a, "%u%s run%s%s%s%s", n, of, n == 1 && !*of ? "" : "s",
                      p->runs_from == OC_RUNS_REPEAT ? " found by repetition, confidence " : "",
                      p->runs_confidence ? p->runs_confidence : "",
@@ -270,7 +270,7 @@ static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
                                                                : "mean";
 }
 
-const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
+static const char *latency_text(struct oc_report *r, struct oc_arena *a)
 {
     const struct oc_profile *p = r->in->profile;
     const struct oc_run_spread *s = &p->spread;
@@ -307,6 +307,12 @@ const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
     return oc_printf(a, "%s (%s of %s; %s%s to %s, spread %.1f %%)", run, stat, runs,
                      oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
                      oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
+}
+
+const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)
+{
+    const char *text = latency_text(r, a), *beside = r->in->profile->beside;
+    return beside ? oc_printf(a, "%s; %s", text, beside) : text;
 }
 
 double oc_size_total_ns(const struct oc_size_set *s)
@@ -659,7 +665,9 @@ static const char *measured_text(struct oc_report *r, const struct oc_headline *
     static const uint8_t rest[] = {OC_PART_UNBOUND, OC_PART_ADDED, OC_PART_UNMATCHED, OC_PART_OUTSIDE};
     for (size_t i = !r->in->device; i < OC_COUNT(rest); i++)
         text = oc_printf(a, "%s%s", text, part_text(r, v, rest[i]));
-    if (v->whole_ns > v->run_ns * 1.0001)
+    if (r->in->profile->beside)
+        text = oc_printf(a, "%s; %s", text, r->in->profile->beside);
+    else if (v->whole_ns > v->run_ns * 1.0001)
         text =
             oc_printf(a, "%s; operators overlap: their times sum to %s", text, verdict_time(r, v->whole_ns));
     return text;

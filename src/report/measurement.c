@@ -152,7 +152,9 @@ void oc_measure(struct oc_report *r)
     if (known && isnan(p->run_ns) && !p->truncated) /* a truncated file has only some of the rows */
         r->m.latency_ns = rows_ns;
     r->m.total_ns = rows_ns;
-    if (isnan(r->m.latency_ns))
+    if (p->beside) /* the latency is that of other runs than the rows' */
+        r->m.overlap_ns = none;
+    if (isnan(r->m.latency_ns) || p->beside)
         return;
     r->m.overlap_ns = add_balance(r, rows_ns);
     r->m.total_ns = r->m.latency_ns + r->m.overlap_ns;

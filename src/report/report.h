@@ -80,6 +80,7 @@ struct oc_row {
     const char *group;                  /* key of its group, NULL: no groups */
     const char *bound_by, *rule, *scope, *provider; /* rule: of the join */
     bool remainder; /* time that belongs to no operator: "(outside operators)"; it has no type and no work */
+    const char *place;                              /* process or device, where there are several; NULL */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };
 
@@ -210,6 +211,7 @@ struct oc_report {
     double total_flo;                 /* known operations of all rows */
     bool has_time;                    /* at least one row has a time */
     bool has_share;                   /* rows have shares of an event instead */
+    bool has_places;                  /* rows name their process or device */
     bool has_energy;                  /* rows have measured energies */
     uint32_t n_too_fast;              /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */

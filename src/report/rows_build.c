@@ -442,6 +442,7 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
     row->type = rec->bucket ? rec->bucket : rec->op_type;
     row->source_type = rec->source_type;
     row->provider = rec->provider;
+    row->place = rec->place;
     row->record = i;
     oc_row_set_name(r, row);
     if (rec->index >= 0) {
@@ -517,6 +518,7 @@ static void rows_build_set_totals(struct oc_report *r)
         r->has_time |= !isnan(row->time_s);
         r->has_share |= !isnan(row->share);
         r->has_energy |= !isnan(row->energy_j);
+        r->has_places |= row->place != NULL;
         if (!isnan(row->computation))
             r->total_flo += row->computation;
     }

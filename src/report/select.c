@@ -94,6 +94,12 @@ static double select_count_of(const struct oc_row *r)
     return (double)r->count;
 }
 
+/* Time of one call, the "avg" of other tools' tables. */
+static double select_mean_of(const struct oc_row *r)
+{
+    return r->calls > 0 ? r->time_s / r->calls : (double)NAN;
+}
+
 #define FIELD(title, member)                                                                                 \
     {                                                                                                        \
         .name = (title), .offset = offsetof(struct oc_row, member)                                           \
@@ -114,6 +120,8 @@ static const struct oc_order_column order_columns[] = {
     FIELD("efficiency", efficiency),
     FIELD("calls", calls),
     {.name = "count", .number = select_count_of},
+    {.name = "mean", .number = select_mean_of},
+    {.name = "avg", .number = select_mean_of},
     FIELD("min", min_s),
     FIELD("max", max_s),
     FIELD("self", self_s),

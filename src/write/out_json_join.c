@@ -207,6 +207,8 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
     oc_key_text(w, "source_type", rec->source_type);
     oc_key_text(w, "provider", *rec->provider ? rec->provider : NULL);
     oc_key_u64(w, "stream", rec->lane);
+    if (rec->place)
+        oc_key_text(w, "place", rec->place);
     oc_key_text(w, "precision", *rec->precision ? rec->precision : NULL);
     oc_key_time(w, "inclusive_time_ns", rec->time_ns);
     oc_key_time(w, "self_time_ns", rec->self_ns);
@@ -302,6 +304,28 @@ static void json_join_cost_part(struct oc_json_out *w, struct oc_report *r, uint
         recorded_cost(w, r, rec);
 }
 
+/* The names and times of "rows" where version 1 had them, for its readers. */
+static void rows_of_version_1(struct oc_json_out *w, const struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    oc_key_array(w, "rows");
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        const struct oc_prof_rec *rec = row->record == OC_NONE ? NULL : &p->rec[row->record];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", row->name);
+        oc_key_text(w, "op_type", row->remainder ? NULL : oc_row_type(r, row));
+        oc_key_text(w, "bucket", row->remainder ? rec ? rec->bucket : "framework" : NULL);
+        oc_key_time(w, "time_ns", oc_ns_of(row->time_s));
+        oc_key_time(w, "row_time_ns", oc_ns_of(row->time_s));
+        oc_key_time(w, "kernel_time_ns", rec ? rec->kernel_ns : (double)NAN);
+        oc_key_double(w, "share", r->has_share ? row->share : row->time_s / r->total_s);
+        oc_key_u64(w, "runs", rec ? rec->runs : 0);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
 void oc_json_join(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
@@ -316,6 +340,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_json_conserved(w, r, true);
     oc_jw_end_object(w);
     oc_json_buckets(w, r);
+    rows_of_version_1(w, r);
     oc_jw_end_object(w);
 }
 

@@ -186,6 +186,11 @@ static const char *get_type(const struct screen *s, const struct oc_row *row)
     return row->type;
 }
 
+static const char *get_place(const struct screen *s, const struct oc_row *row)
+{
+    return s->groups ? NULL : row->place;
+}
+
 /* Shapes of the first two inputs. */
 static const char *get_inputs(const struct screen *s, const struct oc_row *row)
 {
@@ -217,6 +222,7 @@ static const char *get_source(const struct screen *s, const struct oc_row *row)
 enum { NAME_WIDTH = 26, TYPE_WIDTH = 8 };
 static const struct spec timed[] = {
     {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
+    {.title = "device", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .text = get_place},
     {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 10, .text = get_type},
     {.title = "inputs", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 10, .text = get_inputs},
     {.title = "ops", .unit = UNIT_COUNT, .drop = 1, .number = get_count},
@@ -539,7 +545,7 @@ static void group_rows(struct screen *s, bool by_signature, struct oc_rows *out)
     struct oc_rows all = s->r->all; /* with the remainder rows, each its own group */
     all.n += all.n_rest;
     for (uint32_t i = n ? s->r->all.n : 0; i < all.n; i++)
-        all.row[i].group = oc_row_type(s->r, &all.row[i]);
+        all.row[i].group = oc_group_at(&s->r->arena, oc_row_type(s->r, &all.row[i]), &all.row[i]);
     oc_rows_aggregate(&all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
     screen_set_bounds(s, out);
 }

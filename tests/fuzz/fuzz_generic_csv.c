@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-extern const struct oc_importer oc_importer_generic_csv;
+extern const struct oc_importer oc_importer_generic_csv, oc_importer_cprofile;
 
 /* The input as a column map, too. */
 static void check_map(const uint8_t *data, size_t n)
@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     fuzz_importer(&oc_importer_generic_csv, data, n, &(struct oc_profile_opts){.map = map});
     fuzz_importer(&oc_importer_generic_csv, data, n,
                   &(struct oc_profile_opts){.map = "name=Function,time=CPU Time"});
+    fuzz_importer(&oc_importer_cprofile, data, n, &(struct oc_profile_opts){0});
     check_map(data, n);
     return 0;
 }

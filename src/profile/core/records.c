@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
+#include "profile/core/places.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
 
@@ -161,6 +162,15 @@ void oc_op_rows_clear(struct oc_op_rows *t)
     t->p->imported_ns = t->p->imported_kernel_ns = 0;
 }
 
+static const char *place_of_row(struct oc_op_rows *t, struct oc_str device)
+{
+    if (!device.n)
+        return NULL;
+    const char *text = oc_printf(&t->scratch, "%s%.*s", oc_is_digit(device.s[0]) ? "device " : "",
+                                 (int)(device.n < 200 ? device.n : 200), device.s);
+    return oc_prof_text(t->p, oc_str(text, strlen(text)));
+}
+
 static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
 {
     struct oc_op_row typed = *row;
@@ -169,6 +179,7 @@ static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, 
     rec->name = oc_prof_text(t->p, row->name);
     rec->op_type = oc_prof_text(t->p, row->type);
     rec->provider = oc_prof_text(t->p, row->provider);
+    rec->place = place_of_row(t, row->device_name);
     rec->overhead = row->overhead;
     rec->where = row->where;
     rec->in = typed.in;
@@ -187,7 +198,7 @@ static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, 
 
 static uint32_t op_sums_record_of(struct oc_op_rows *t, const struct oc_op_row *row)
 {
-    const struct oc_str part[] = {row->name, row->type, row->shapes};
+    const struct oc_str part[] = {row->name, row->type, row->shapes, row->device_name};
     oc_buf_clear(&t->key);
     oc_buf_printf(&t->key, "%d%d", row->device, row->kind);
     for (size_t i = 0; i < OC_COUNT(part); i++) {
@@ -292,6 +303,7 @@ static void make_shares(struct oc_op_rows *t)
     p->stat = OC_STAT_SUM;
     p->imported_ns = p->imported_kernel_ns = NAN;
     oc_rec_list_end(&t->list, p);
+    oc_places_tell(p);
 }
 
 void oc_op_rows_finish(struct oc_op_rows *t)
@@ -315,6 +327,7 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     else if (!both)
         p->imported_ns = NAN;
     oc_rec_list_end(&t->list, p);
+    oc_places_tell(p);
 }
 
 /* ---- names of devices' tools ------------------------------------------------------------------------ */

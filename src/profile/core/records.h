@@ -94,6 +94,7 @@ struct oc_op_row {
     double total_ns, min_ns, max_ns; /* of all calls; of one call, NAN: unknown */
     uint64_t calls;                  /* 0: unknown */
     struct oc_str shapes;            /* text of the shapes: separates records */
+    struct oc_str device_name;       /* its number or name, n 0: unknown: separates records, too */
     bool has_flop;                   /* flop, of all calls, is the source's estimate; NAN: unknown */
     double flop;
     uint64_t where;

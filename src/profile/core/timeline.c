@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
+#include "profile/core/places.h"
 #include "profile/core/timeline_parts.h"
 
 #define MAX_LANES   65000
@@ -297,15 +298,18 @@ static void mark_records(struct oc_timeline *t, uint32_t wanted, size_t from, si
     }
 }
 
-/* Kernels that no operator launched would all be in one bucket. */
+/* Kernels that no operator launched have rows of their own: of graphs, of kernels that Python compiles, in a file
+ * without operators. */
 static void mark_kernels(struct oc_timeline *t)
 {
-    for (size_t i = 0; i < t->n_event; i++)
-        if (t->event[i].kind == OC_EV_KERNEL && oc_timeline_owner(t, (uint32_t)i) != OC_NONE)
-            return;
-    for (size_t i = 0; i < t->n_event; i++)
-        if (t->event[i].kind == OC_EV_KERNEL)
-            t->event[i].flags |= OC_EVF_RECORD;
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (e->kind != OC_EV_KERNEL)
+            continue;
+        uint32_t owner = oc_timeline_owner(t, (uint32_t)i);
+        t->owns_kernels |= owner != OC_NONE && owner != i;
+        e->flags |= owner == OC_NONE ? OC_EVF_RECORD : 0;
+    }
 }
 
 static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules *rules)
@@ -321,8 +325,11 @@ static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules 
         oc_steps_find(t, &steps, from, to);
     }
     oc_nesting_end(nesting);
-    if (rules->kernel_are_records && t->kinds >> OC_EV_KERNEL & 1)
+    if (t->kinds >> OC_EV_KERNEL & 1) {
+        oc_timeline_cut_overlaps(t);
         mark_kernels(t);
+        t->owns_kernels |= !rules->kernel_are_records;
+    }
     if (t->operator_type)
         oc_timeline_shapes_of_nodes(t);
     oc_timeline_mark_captured(t);

@@ -109,6 +109,7 @@ struct oc_timeline {
     bool runs_found;                            /* runs are repeated iterations; otherwise events
                                                  * OC_EV_STEP */
     bool runs_implicit;                         /* neither: the whole file is one run */
+    bool owns_kernels;                          /* some operators launched kernels */
     bool runs_follow;                           /* each run ends where the next one starts */
     double end_ns;                              /* end of the last event */
     double cpu_process_share, cpu_system_share; /* utilisation reported by the source, NAN */
@@ -138,7 +139,7 @@ struct oc_timeline {
 struct oc_timeline_rules {
     bool find_runs;          /* without OC_EV_STEP: detect iterations that repeat */
     bool user_are_operators; /* without OC_EV_OPERATOR: OC_EV_USER events have records */
-    bool kernel_are_records; /* without those, or if none launched a kernel: kernels have their own records */
+    bool kernel_are_records; /* without those, or if none launched a kernel: kernels are the operators */
     bool
         keep_call_positions; /* one record per call within a run (the third conv2d) instead of one per name */
 };
@@ -172,8 +173,8 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
                         const struct oc_timeline_rules *rules);
 
 /* Fills rec, kernel, lane, totals and runs of the profile. Buckets: "framework" (time of a run outside
- * operators, on its own thread), "kernels without operator" and "copies" (of the whole file), "warm-up
- * runs", "outside runs". imported_ns is the interval union of operators and runs per thread, computed
+ * operators, on its own thread), "copies" (of the used runs), "warm-up runs", "outside runs". A kernel that no
+ * operator launched has a record with `rest`. imported_ns is the interval union of operators and runs per thread, computed
  * independently of the records. */
 void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *opts,
                          const struct oc_timeline_rules *rules);
@@ -338,8 +339,8 @@ uint16_t oc_timeline_stream(struct oc_timeline *t, int64_t process, int64_t devi
 
 /* Fills rec, kernel, lane, runs and totals of the profile: one record per label. n_run: number of runs that the
  * source marks; 0: detect them by repetition of the same launches. The duration of a run is that of its device
- * work. kernels_are_records: a kernel without a label becomes a record under its own name, for sources that
- * report only kernels; otherwise it goes to the bucket "kernels without operator". */
+ * work. A kernel without a label becomes a record under its own name; kernels_are_records: it is an operator, for
+ * sources that report only kernels, otherwise `rest`. */
 void oc_timeline_launches_end(struct oc_timeline *t, const struct oc_profile_opts *opts, uint32_t n_run,
                               bool kernels_are_records);
 

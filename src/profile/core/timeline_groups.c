@@ -17,9 +17,14 @@ static uint32_t timeline_groups_detail_of(const struct making *m, const struct o
     return launch ? OC_NONE : e->detail;
 }
 
+static uint16_t place_of(const struct making *m, const struct oc_event *e)
+{
+    return oc_place_of(m->places, m->t, (size_t)(e - m->t->event));
+}
+
 static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t parent)
 {
-    uint32_t key[3] = {e->name, timeline_groups_detail_of(m, e), parent}, id = m->n_caller;
+    uint32_t key[4] = {e->name, timeline_groups_detail_of(m, e), parent, place_of(m, e)}, id = m->n_caller;
     if (oc_map_add(&m->caller_of, (const char *)key, sizeof(key), &id, NULL)) {
         OC_PUSH(m->caller, m->n_caller, m->cap_caller) = (struct caller){.run = OC_NONE};
     }
@@ -29,7 +34,7 @@ static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t p
 /* One record per call in a run. Without runs the calls of a kernel have no position in one. */
 static bool by_position(const struct making *m, const struct oc_event *e)
 {
-    return m->positions && !(m->t->runs_implicit && oc_event_on_device(e->kind));
+    return m->positions && !((m->t->runs_implicit || m->t->owns_kernels) && oc_event_on_device(e->kind));
 }
 
 /* Number of earlier calls of that name in this run. */
@@ -44,6 +49,12 @@ static void count_call(struct making *m, const struct oc_event *e, uint32_t call
     m->caller[caller].run = e->run;
 }
 
+/* A kernel with a row next to those of the operators. */
+static bool is_rest(const struct making *m, const struct oc_event *e)
+{
+    return m->t->owns_kernels && oc_event_on_device(e->kind);
+}
+
 /* Runs repeat: tries the group that followed last time. */
 static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_t parent)
 {
@@ -52,6 +63,7 @@ static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_
         return OC_NONE;
     const struct group *g = &m->group[id];
     if (g->name != e->name || g->detail != timeline_groups_detail_of(m, e) || g->parent != parent ||
+        g->place != place_of(m, e) || g->rest != is_rest(m, e) ||
         (by_position(m, e) &&
          (g->caller == OC_NONE || timeline_groups_position_of(m, e, g->caller) != g->position)))
         return OC_NONE;
@@ -62,7 +74,8 @@ static uint32_t timeline_groups_find_group(struct making *m, const struct oc_eve
 {
     uint32_t caller = by_position(m, e) ? caller_of(m, e, parent) : OC_NONE;
     uint32_t position = caller != OC_NONE ? timeline_groups_position_of(m, e, caller) : 0;
-    uint32_t key[4] = {e->name, timeline_groups_detail_of(m, e), parent, position};
+    uint32_t key[6] = {e->name,      timeline_groups_detail_of(m, e), parent, position, place_of(m, e),
+                       is_rest(m, e)};
     uint32_t id = m->n_group;
     if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL)) {
         if (m->group[id].caller == OC_NONE) /* until now only kernels of that name */
@@ -79,6 +92,8 @@ static uint32_t timeline_groups_find_group(struct making *m, const struct oc_eve
                        .caller = caller,
                        .position = position,
                        .next = OC_NONE,
+                       .place = place_of(m, e),
+                       .rest = is_rest(m, e),
                        .start_ns = e->start_ns - m->t->run[e->run].start_ns};
     return id;
 }
@@ -223,7 +238,8 @@ static struct oc_launches *launches_of(struct oc_timeline *t)
 {
     if (!t->launches) {
         t->launches = oc_xcalloc(1, sizeof(*t->launches));
-        t->launches->work_of.arena = t->launches->label_of.arena = &t->launches->scratch;
+        struct oc_launches *l = t->launches;
+        l->work_of.arena = l->label_of.arena = l->home_of.arena = &l->scratch;
     }
     return t->launches;
 }
@@ -235,6 +251,8 @@ void oc_launches_free(struct oc_launches *l)
     free(l->work);
     free(l->label);
     free(l->host);
+    free(l->home);
+    oc_map_free(&l->home_of);
     oc_map_free(&l->work_of);
     oc_map_free(&l->label_of);
     oc_arena_free(&l->scratch);
@@ -280,13 +298,29 @@ uint16_t oc_timeline_stream(struct oc_timeline *t, int64_t process, int64_t devi
     return oc_timeline_lane(t, &lane);
 }
 
+/* Lanes of one process and device have one home. Launches without a lane (rows of tables) have lane 0. */
+static uint16_t home_of(struct oc_timeline *t, uint16_t lane)
+{
+    struct oc_launches *l = t->launches;
+    while (l->n_home <= lane) {
+        const struct oc_lane none = {.process = OC_NO_ID, .device_id = OC_NO_ID},
+                             *of = l->n_home < t->n_lane ? &t->lane[l->n_home] : &none;
+        const int64_t key[2] = {of->process, of->device_id};
+        uint32_t id = l->home_of.n;
+        oc_map_add(&l->home_of, (const char *)key, sizeof(key), &id, NULL);
+        l->home = oc_xrealloc(l->home, (l->n_home + 1) * sizeof(*l->home));
+        l->home[l->n_home++] = (uint16_t)id;
+    }
+    return l->home[lane];
+}
+
 static uint32_t find_work(struct oc_timeline *t, const struct oc_launch *x)
 {
     struct oc_launches *l = t->launches;
     struct {
         const char *name;
-        uint32_t label, kind;
-    } key = {x->name, x->label, x->kind};
+        uint32_t label, kind, home, zero;
+    } key = {x->name, x->label, x->kind, home_of(t, x->lane), 0};
     uint32_t id = l->n_work;
     if (!oc_map_add(&l->work_of, (const char *)&key, sizeof(key), &id, NULL))
         return id;
@@ -294,6 +328,7 @@ static uint32_t find_work(struct oc_timeline *t, const struct oc_launch *x)
         (struct work){.name = oc_timeline_name(t, x->name, strlen(x->name)),
                       .label = x->label,
                       .lane = x->lane,
+                      .home = home_of(t, x->lane),
                       .kind = x->kind,
                       .where = x->where};
     return id;
@@ -304,7 +339,8 @@ static uint32_t work_of(struct oc_timeline *t, const struct oc_launch *x)
     struct oc_launches *l = launches_of(t);
     size_t slot = (((uintptr_t)x->name >> 4) + (size_t)x->label * 31 + x->kind) % OC_COUNT(l->memo);
     struct memo *memo = &l->memo[slot];
-    if (memo->name != x->name || memo->label != x->label || l->work[memo->work].kind != x->kind)
+    if (memo->name != x->name || memo->label != x->label || l->work[memo->work].kind != x->kind ||
+        l->work[memo->work].home != home_of(t, x->lane))
         *memo = (struct memo){x->name, x->label, find_work(t, x)};
     return memo->work;
 }
@@ -365,26 +401,25 @@ void oc_launches_measure_runs(struct oc_timeline *t)
 
 /* ---- records of launches ---------------------------------------------------------------------------- */
 
-/* Where the time of work in used runs goes: NULL: to the record of its label, or its own; otherwise to a bucket. */
-static const char *bucket_of_work(const struct oc_launches *l, const struct work *w)
+/* Copies without a label are not operators; kernels without one are, or a row of what is left (places.h). */
+static const char *bucket_of_work(const struct work *w)
 {
-    if (w->label != OC_NONE)
-        return NULL;
-    if (w->kind != OC_EV_KERNEL)
-        return "copies";
-    return l->kernels_are_records ? NULL : "kernels without operator";
+    return w->label == OC_NONE && w->kind != OC_EV_KERNEL ? "copies" : NULL;
 }
 
 static uint32_t group_of_work(struct making *m, uint32_t id)
 {
     const struct work *w = &m->t->launches->work[id];
-    const char *bucket = bucket_of_work(m->t->launches, w);
-    bool named = w->label == OC_NONE && (!bucket || w->kind != OC_EV_KERNEL);
-    uint32_t key[3] = {w->label, named ? w->name : OC_NONE, bucket != NULL}, group = m->n_group;
+    uint32_t key[4] = {w->label, w->label == OC_NONE ? w->name : OC_NONE, bucket_of_work(w) != NULL, w->home},
+             group = m->n_group;
     if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &group, NULL))
         return group;
     OC_PUSH(m->group, m->n_group, m->cap_group) =
-        (struct group){.work = id, .first_kernel = OC_NONE, .rec = OC_NONE, .run = OC_NONE};
+        (struct group){.work = id,
+                       .first_kernel = OC_NONE,
+                       .rec = OC_NONE,
+                       .run = OC_NONE,
+                       .place = m->places ? m->places->of_lane[w->lane] : OC_NO_PLACE};
     if (w->label != OC_NONE)
         m->t->launches->label[w->label].group = group;
     return group;
@@ -454,13 +489,15 @@ void oc_launches_describe(struct making *m, const struct group *g, struct oc_pro
     const struct oc_launches *l = m->t->launches;
     const struct work *w = &l->work[g->work];
     struct oc_profile *p = m->t->profile;
-    rec->bucket = bucket_of_work(l, w);
-    rec->name = rec->bucket && w->kind == OC_EV_KERNEL ? "(kernels without operator)" : m->t->name[w->name];
+    rec->bucket = bucket_of_work(w);
+    rec->name = m->t->name[w->name];
     rec->lane = w->lane;
     rec->where = w->where;
     rec->start_ns = g->start_ns;
     if (w->label != OC_NONE)
         oc_label_describe(&l->label[w->label].label, rec);
+    else if (!rec->bucket && !l->kernels_are_records)
+        rec->op_type = rec->rest = oc_rest_of_kernel(rec->name);
     rec->flop = rec->bytes = 0;
     for (uint32_t i = g->first_kernel; i != OC_NONE; i = m->kernel[i].next) {
         struct oc_prof_kernel *k = &p->kernel[i];

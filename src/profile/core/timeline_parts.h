@@ -3,6 +3,7 @@
 #define OC_TIMELINE_PARTS_H
 
 #include "onnxcost_types.h"
+#include "profile/core/places.h"
 #include "profile/core/run_spread.h"
 #include "profile/core/timeline.h"
 
@@ -23,6 +24,8 @@ struct group {
     uint32_t caller, position; /* position among the calls of that name; OC_NONE: positions are ignored */
     uint32_t next;             /* group of the next operator last time (prediction), OC_NONE */
     uint32_t work;             /* of launches: the first work */
+    uint16_t place;            /* OC_NO_PLACE */
+    bool rest;                 /* a kernel without an operator */
 };
 
 struct kernel {
@@ -39,7 +42,7 @@ struct caller {
     uint32_t run, n;
 };
 
-enum bucket { B_FRAMEWORK, B_WITHOUT, B_COPIES, B_WARMUP, B_INCOMPLETE, B_OUTSIDE, B_COUNT };
+enum bucket { B_FRAMEWORK, B_COPIES, B_WARMUP, B_INCOMPLETE, B_OUTSIDE, B_COUNT };
 
 struct left { /* contents of a bucket */
     double host_ns, device_ns;
@@ -51,6 +54,7 @@ struct making {
     struct oc_timeline *t;
     struct oc_run_choice choice; /* the runs that times are means of */
     bool positions, device;      /* the file has device work */
+    struct oc_places *places;    /* NULL: one */
     struct oc_arena scratch;
     struct oc_map group_of, caller_of, kernel_of;
     struct group *group;
@@ -95,10 +99,10 @@ struct mean { /* of the known values */
 
 struct work { /* launches with the same name, kind and label: a kernel of the profile */
     uint32_t name, label, group;
-    uint32_t next;   /* of the group, OC_NONE */
-    uint32_t kernel; /* if it has calls */
-    uint32_t calls;  /* in used runs */
-    uint16_t lane;
+    uint32_t next;       /* of the group, OC_NONE */
+    uint32_t kernel;     /* if it has calls */
+    uint32_t calls;      /* in used runs */
+    uint16_t lane, home; /* home: number of the pair of process and device */
     uint8_t kind;
     uint64_t where;
     struct mean bytes, flop, *counter; /* counter: [OC_CTR_COUNT], NULL: none */
@@ -117,7 +121,9 @@ struct oc_launches {
         uint32_t run, next; /* next: of the label, OC_NONE */
     } * host;
     uint32_t n_work, cap_work, n_label, cap_label, n_host, cap_host;
-    struct oc_map work_of, label_of;
+    struct oc_map work_of, label_of, home_of;
+    uint16_t *home; /* by lane, on the heap */
+    uint32_t n_home;
     struct memo {
         const char *name;
         uint32_t label, work;

@@ -16,8 +16,7 @@ static const struct {
     const char *bucket, *name, *launches; /* launches: name, if they are */
 } bucket_of[B_COUNT] = {
     [B_FRAMEWORK] = {"framework", "(framework)", NULL},
-    [B_WITHOUT] = {"kernels without operator", "(kernels without operator)", NULL},
-    [B_COPIES] = {"copies", "(copies)", NULL},
+    [B_COPIES] = {"copies", OC_REST_COPIES, NULL},
     [B_WARMUP] = {"warm-up runs", "(warm-up runs)", "(launches of warm-up runs)"},
     [B_INCOMPLETE] = {"incomplete run", NULL, "(launches of the incomplete run)"},
     [B_OUTSIDE] = {"outside runs", "(outside runs)", "(launches outside runs)"},
@@ -111,12 +110,10 @@ static void sort_device(struct making *m, size_t from, size_t to)
         uint32_t group = group_of_device(t, (uint32_t)i, &own);
         e->parent = OC_NONE;
         bool in = oc_timeline_used(m->t, e->run) && (group != OC_NONE || !own || e->kind != OC_EV_KERNEL);
-        if (e->kind != OC_EV_KERNEL)
-            timeline_records_leave(m, B_COPIES, e, 0, e->dur_ns);
-        else if (!own && !oc_timeline_is_earlier(t, e))
-            timeline_records_leave(m, B_WITHOUT, e, 0, e->dur_ns);
-        else if (!in)
+        if (!in)
             timeline_records_leave(m, unused_bucket(m, e), e, 0, e->dur_ns);
+        else if (e->kind != OC_EV_KERNEL)
+            timeline_records_leave(m, B_COPIES, e, 0, e->dur_ns);
         if (!in)
             continue;
         e->parent = kernel_of(m, e, group);
@@ -162,10 +159,11 @@ static void timeline_records_add_busy(struct making *m, size_t from, size_t to)
     const struct oc_timeline *t = m->t;
     for (size_t i = from; i < to; i++) {
         const struct oc_event *e = &t->event[i];
+        bool host = !oc_event_on_device(e->kind);
         if (e->run < t->n_run && e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
             m->device_busy[e->run] +=
                 oc_union_add(&m->device_reached[e->run], e->start_ns, e->start_ns + e->dur_ns);
-        if (!(e->flags & OC_EVF_RECORD) || e->run >= t->n_run)
+        if (!(e->flags & OC_EVF_RECORD) || e->run >= t->n_run || (m->host_records && !t->launches && !host))
             continue;
         double from_ns = fmax(e->start_ns, t->run[e->run].start_ns),
                to_ns = fmin(e->start_ns + e->dur_ns, t->run[e->run].end_ns);
@@ -292,6 +290,8 @@ static void timeline_records_describe(struct making *m, const struct group *g, s
     rec->name = t->name[g->name];
     type = type ? type : rec->name;
     rec->op_type = oc_intern(&t->profile->names, type, length_of_type(type));
+    if (g->rest)
+        rec->op_type = rec->rest = oc_rest_of_kernel(rec->name);
     rec->lane = g->lane;
     rec->parent = g->parent == OC_NONE ? OC_NONE : m->group[g->parent].rec;
     rec->start_ns = g->start_ns;
@@ -348,6 +348,7 @@ static void timeline_records_make_record(struct making *m, const struct group *g
     rec->is_launch &= !(rec->kernel_ns > 0);
     (m->t->launches ? oc_launches_describe : timeline_records_describe)(m, g, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / m->t->profile->runs_used : (double)NAN;
+    rec->place = g->place == OC_NO_PLACE ? NULL : m->places->name[g->place];
 }
 
 static void make_timeline_records(struct making *m)
@@ -510,6 +511,7 @@ static void timeline_records_begin(struct making *m)
 static void timeline_records_end(struct making *m)
 {
     oc_timeline_forget_groups(m);
+    oc_places_free(m->places);
     oc_map_free(&m->kernel_of);
     for (unsigned b = 0; b < B_COUNT; b++)
         free(m->sum[b]);
@@ -566,6 +568,7 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     struct making m = {.t = t, .positions = rules->keep_call_positions};
     timeline_records_begin(&m);
     timeline_records_choose_runs(&m, opts->stat);
+    m.places = oc_places_find(t->profile, t, &t->profile->arena);
     if (t->launches) {
         oc_launches_make_groups(&m);
     } else if (!nest_and_group(&m)) {
@@ -583,6 +586,8 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     timeline_records_set_totals(&m);
     if (t->launches && !t->runs_found) /* host times are per run of the source */
         oc_launches_set_host_times(&m);
+    if (m.places)
+        oc_places_tell(t->profile);
     if (opts->keep_events)
         restore_links(t);
     timeline_records_end(&m);

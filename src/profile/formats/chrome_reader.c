@@ -359,18 +359,19 @@ uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const 
 }
 
 uint16_t oc_chrome_lane_at(struct oc_chrome_lanes *l, const struct oc_chrome *r, struct oc_timeline *t,
-                           bool device, const unsigned field[2])
+                           int64_t process, bool device, const unsigned field[2])
 {
     const struct oc_str a = r->f[field[0]], b = r->f[field[1]];
     struct oc_chrome_written *w = &l->written[device];
-    if (w->known && a.n == w->n[0] && b.n == w->n[1] && oc_same(a.s, w->text[0], a.n) &&
-        oc_same(b.s, w->text[1], b.n))
+    if (w->known && w->process == process && a.n == w->n[0] && b.n == w->n[1] &&
+        oc_same(a.s, w->text[0], a.n) && oc_same(b.s, w->text[1], b.n))
         return w->index;
     int64_t owner = oc_chrome_id(r, field[0]);
     struct oc_lane lane = {.device = device,
-                           .process = device ? OC_NO_ID : owner,
+                           .process = device ? process : owner,
                            .device_id = device ? owner : OC_NO_ID,
                            .id = oc_chrome_id(r, field[1])};
+    w->process = process;
     w->index = oc_chrome_lane(l, t, &lane);
     w->known = a.n <= sizeof(w->text[0]) && b.n <= sizeof(w->text[1]);
     if (w->known) {

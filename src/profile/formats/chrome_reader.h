@@ -130,6 +130,7 @@ struct oc_chrome_lanes {
     } last[2]; /* the two most recent lookups: a host lane, a device lane */
     struct oc_chrome_written {
         char text[2][20]; /* "pid" and "tid" as text */
+        int64_t process;
         uint8_t n[2];
         uint16_t index;
         bool known;
@@ -144,9 +145,10 @@ int64_t oc_chrome_id(const struct oc_chrome *r, unsigned field);
 void oc_chrome_note_thread(struct oc_chrome_lanes *l, struct oc_chrome *r, unsigned name_field,
                            struct oc_profile *p);
 uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const struct oc_lane *lane);
-/* The lane of a process and thread, or of a device and stream, given by the numbers in these two fields. */
+/* The lane of a process and thread, or of a device and stream, given by the numbers in these two fields; process: of
+ * the host that uses the device. */
 uint16_t oc_chrome_lane_at(struct oc_chrome_lanes *l, const struct oc_chrome *r, struct oc_timeline *t,
-                           bool device, const unsigned field[2]);
+                           int64_t process, bool device, const unsigned field[2]);
 
 /* Events of unsupported categories: their count and the category of the first one. */
 struct oc_chrome_left_out {

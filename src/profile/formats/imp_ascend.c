@@ -88,7 +88,7 @@ static void add_task(struct reading *r, struct oc_event *e, unsigned source, uns
     struct oc_str name = oc_chrome_text(&r->c, name_field);
     e->name = oc_timeline_name(r->t, name.n ? name.s : "", name.n); /* no category: NULL */
     e->kind = (uint8_t)kind;
-    e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, true, ids);
+    e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, OC_NO_ID, true, ids);
     OC_PUSH(to->event, to->n, to->cap) = *e;
 }
 
@@ -107,7 +107,7 @@ static void add_host(struct reading *r, struct oc_event *e, struct oc_str name)
     }
     e->name = oc_timeline_name(r->t, name.s, name.n);
     e->kind = OC_EV_API;
-    e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, false, ids);
+    e->lane = oc_chrome_lane_at(&r->lanes, &r->c, r->t, OC_NO_ID, false, ids);
     oc_timeline_add(r->t, e, 0, 0);
 }
 

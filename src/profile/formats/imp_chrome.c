@@ -7,7 +7,8 @@
  * TensorFlow's operators. rocprof's results.json has the
  * processes "GPU0" .. and "COPY" for the device and "CPU HIP API" for the host. In traces that programs write
  * from CUPTI's activities, an event with a correlation is the call of the runtime or the work that it
- * launched. */
+ * launched. A thread whose spans, all of one name, contain all events of the other threads shows the runs (onert's
+ * "Graph" on the thread "runtime"). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,6 +322,90 @@ static const char *chrome_take_event(struct reading *r, char ph)
     return NULL;
 }
 
+/* ---- spans around all others ------------------------------------------------------------------------ */
+
+#define SPAN_SLACK_NS 1000.0 /* tools truncate times to microseconds */
+
+static int chrome_by_start(const void *a, const void *b)
+{
+    const struct oc_interval *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Of the longest of the first events. */
+static const struct oc_event *first_event(const struct oc_timeline *t)
+{
+    const struct oc_event *first = &t->event[0];
+    for (size_t i = 1; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->start_ns < first->start_ns || (e->start_ns <= first->start_ns && e->dur_ns > first->dur_ns))
+            first = e;
+    }
+    return first;
+}
+
+/* The spans of a thread, sorted; n 0: they have other names, or one begins before another ends. */
+static struct oc_interval *spans_of(const struct oc_timeline *t, const struct oc_event *like, size_t *n)
+{
+    struct oc_interval *span = NULL;
+    size_t cap = 0;
+    bool same = true;
+    *n = 0;
+    for (size_t i = 0; i < t->n_event && same; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->lane != like->lane)
+            continue;
+        same = e->name == like->name && e->kind == OC_EV_OPERATOR;
+        OC_GROW(span, *n, cap);
+        span[(*n)++] = (struct oc_interval){e->start_ns, e->start_ns + e->dur_ns};
+    }
+    if (*n)
+        qsort(span, *n, sizeof(*span), chrome_by_start);
+    for (size_t i = 1; i < *n; i++)
+        same &= span[i].start_ns >= span[i - 1].end_ns - SPAN_SLACK_NS;
+    *n = same ? *n : 0;
+    return span;
+}
+
+/* Whether each span contains several events of other threads, and all of these are in one. */
+static bool contain_others(const struct oc_timeline *t, uint16_t lane, const struct oc_interval *span,
+                           size_t n)
+{
+    uint32_t *inside = oc_xcalloc(n + 1, sizeof(*inside));
+    bool all = true;
+    for (size_t i = 0; i < t->n_event && all; i++) {
+        const struct oc_event *e = &t->event[i];
+        size_t low = 0, high = n;
+        if (e->lane == lane)
+            continue;
+        while (high - low > 1) {
+            size_t mid = low + (high - low) / 2;
+            *(span[mid].start_ns <= e->start_ns + SPAN_SLACK_NS ? &low : &high) = mid;
+        }
+        all = e->start_ns + SPAN_SLACK_NS >= span[low].start_ns &&
+              e->start_ns + e->dur_ns <= span[low].end_ns + SPAN_SLACK_NS;
+        inside[low]++;
+    }
+    for (size_t i = 0; i < n; i++)
+        all &= inside[i] > 1;
+    free(inside);
+    return all;
+}
+
+static void mark_runs(struct oc_timeline *t)
+{
+    if (!t->n_event)
+        return;
+    const struct oc_event like = *first_event(t);
+    size_t n;
+    struct oc_interval *span = spans_of(t, &like, &n);
+    bool runs = n && n < t->n_event && contain_others(t, like.lane, span, n);
+    for (size_t i = 0; i < t->n_event && runs; i++)
+        t->event[i].kind = t->event[i].lane == like.lane ? OC_EV_STEP : t->event[i].kind;
+    t->kinds |= runs ? 1u << OC_EV_STEP : 0;
+    free(span);
+}
+
 /* ---- file ------------------------------------------------------------------------------------------- */
 
 static void chrome_read_all(struct reading *r)
@@ -383,6 +468,8 @@ static int chrome_read_events(struct reading *r, const struct oc_source *src,
                      (unsigned long long)oc_json_offset(r->c.j));
     if (rc == 0)
         chrome_add_warnings(r, src->file[0].s);
+    if (rc == 0 && !r->n_place && !r->mindspore)
+        mark_runs(r->t);
     rc = oc_chrome_finish(&r->c, &r->lanes, r->t, rc, opts, rules);
     free(r->begun);
     free(r->last);

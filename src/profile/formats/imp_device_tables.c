@@ -5,10 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 
-enum { NAME, TYPE, PLACE, CALLS, TOTAL, MIN, MAX, START, END, IN, IN_TYPE, OUT, OUT_TYPE, STEP, N_COLUMN };
+enum {
+    NAME,
+    TYPE,
+    PLACE,
+    CALLS,
+    TOTAL,
+    MIN,
+    MAX,
+    START,
+    END,
+    IN,
+    IN_TYPE,
+    OUT,
+    OUT_TYPE,
+    STEP,
+    DEVICE,
+    N_COLUMN
+};
 
 enum source { ROCPROF, NVPROF, MSPROF, QNN, UNITRACE, N_SOURCE };
 
@@ -278,14 +296,14 @@ static const struct layout layouts[] = {
     {.source = ROCPROF, .also = "DOMAIN", .kind = OC_EV_KERNEL, .calls = true, .take = take_rocprof_summary, .column = {
      [NAME] = "NAME", [PLACE] = "DOMAIN", [CALLS] = "CALLS", [TOTAL] = "DURATION", [MIN] = "MIN", [MAX] = "MAX"}},
     {.source = ROCPROF, .also = "EndNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
-     [NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs"}},
+     [NAME] = "KernelName", [TOTAL] = "DurationNs", [START] = "BeginNs", [END] = "EndNs", [DEVICE] = "gpu-id"}},
     {.source = ROCPROF, .also = "DispatchNs", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
-     [NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs"}},
+     [NAME] = "KernelName", [START] = "BeginNs", [END] = "EndNs", [DEVICE] = "gpu-id"}},
     {.source = ROCPROF, .also = "Counter_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true,
      .take = take_counter, .column = {[NAME] = "Kernel_Name", [TYPE] = "Dispatch_Id",
-     [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+     [START] = "Start_Timestamp", [END] = "End_Timestamp", [DEVICE] = "Agent_Id"}},
     {.source = ROCPROF, .also = "Kernel_Name", .unit_ns = 1, .kind = OC_EV_KERNEL, .trace = true, .column = {
-     [NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp"}},
+     [NAME] = "Kernel_Name", [START] = "Start_Timestamp", [END] = "End_Timestamp", [DEVICE] = "Agent_Id"}},
     {.source = ROCPROF, .also = "Pct", .kind = OC_EV_KERNEL, .column = {
      [NAME] = "Kernel_Name", [CALLS] = "Count", [TOTAL] = "Sum"}},
     {.source = ROCPROF, .also = "Pct", .kind = OC_EV_KERNEL, .column = {
@@ -297,19 +315,19 @@ static const struct layout layouts[] = {
     {.source = NVPROF, .also = "Time(%)", .kind = OC_EV_KERNEL, .units_row = true, .take = take_nvprof, .column = {
      [NAME] = "Name", [TYPE] = "Type", [CALLS] = "Calls", [TOTAL] = "Time", [MIN] = "Min", [MAX] = "Max"}},
     {.source = NVPROF, .also = "Registers Per Thread", .kind = OC_EV_KERNEL, .units_row = true, .trace = true,
-     .take = take_nvprof, .column = {[NAME] = "Name", [START] = "Start", [TOTAL] = "Duration"}},
+     .take = take_nvprof, .column = {[NAME] = "Name", [START] = "Start", [TOTAL] = "Duration", [DEVICE] = "Device"}},
     {.source = MSPROF, .also = "Op Name", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
-     [NAME] = "Op Name", [TYPE] = "OP Type", [PLACE] = "Task Type", [TOTAL] = "Task Duration",
+     [NAME] = "Op Name", [TYPE] = "OP Type", [PLACE] = "Task Type", [TOTAL] = "Task Duration", [DEVICE] = "Device_id",
      [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
     {.source = MSPROF, .also = "Accelerator Core", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
-     [STEP] = "Step Id", [NAME] = "Name", [TYPE] = "Type", [PLACE] = "Accelerator Core",
+     [STEP] = "Step Id", [NAME] = "Name", [TYPE] = "Type", [PLACE] = "Accelerator Core", [DEVICE] = "Device_id",
      [START] = "Start Time", [TOTAL] = "Duration",
      [IN] = "Input Shapes", [IN_TYPE] = "Input Data Types", [OUT] = "Output Shapes", [OUT_TYPE] = "Output Data Types"}},
     {.source = MSPROF, .also = "Core Type", .kind = OC_EV_OPERATOR, .take = take_msprof, .column = {
-     [NAME] = "OP Type", [TYPE] = "OP Type", [PLACE] = "Core Type", [CALLS] = "Count", [TOTAL] = "Total Time",
+     [NAME] = "OP Type", [TYPE] = "OP Type", [PLACE] = "Core Type", [DEVICE] = "Device_id", [CALLS] = "Count", [TOTAL] = "Total Time",
      [MIN] = "Min Time", [MAX] = "Max Time"}},
     {.source = MSPROF, .also = "task_start", .kind = OC_EV_KERNEL, .take = take_task, .column = {
-     [NAME] = "kernel_name", [PLACE] = "kernel_type", [TOTAL] = "task_time"}},
+     [NAME] = "kernel_name", [PLACE] = "kernel_type", [DEVICE] = "Device_id", [TOTAL] = "task_time"}},
     {.source = MSPROF, .also = "Iteration End", .kind = OC_EV_OPERATOR, .take = take_step, .column = {
      [NAME] = "Iteration ID", [TOTAL] = "Iteration Time"}},
     {.source = QNN, .also = "Timing Source", .unit_ns = 1, .kind = OC_EV_OPERATOR, .take = take_qnn, .column = {
@@ -390,18 +408,31 @@ static int device_tables_time_of(struct reading *r, const struct oc_str *f, size
     return oc_columns_time(&r->of, f, n, k, ns, err);
 }
 
+/* 4 of "4", "Agent 4" and "GeForce GTX 950 (4)". */
+static int64_t device_number(struct oc_str s)
+{
+    int64_t id;
+    while (s.n && !oc_is_digit(s.s[s.n - 1]))
+        s.n--;
+    size_t from = s.n;
+    while (from && oc_is_digit(s.s[from - 1]))
+        from--;
+    return from < s.n && oc_parse_i64(s.s + from, s.n - from, &id) ? id : OC_NO_ID;
+}
+
 static int launch(struct reading *r, const struct oc_op_row *row, double start_ns, struct oc_err *err)
 {
-    struct oc_launch x = {.start_ns = start_ns,
-                          .dur_ns = row->total_ns,
-                          .name = oc_prof_text(r->p, row->name),
-                          .label = OC_NONE,
-                          .run = OC_NONE,
-                          .lane = oc_timeline_stream(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID),
-                          .kind = row->kind,
-                          .bytes = (double)NAN,
-                          .flop = (double)NAN,
-                          .where = row->where};
+    struct oc_launch x = {
+        .start_ns = start_ns,
+        .dur_ns = row->total_ns,
+        .name = oc_prof_text(r->p, row->name),
+        .label = OC_NONE,
+        .run = OC_NONE,
+        .lane = oc_timeline_stream(r->launches, OC_NO_ID, device_number(row->device_name), OC_NO_ID),
+        .kind = row->kind,
+        .bytes = (double)NAN,
+        .flop = (double)NAN,
+        .where = row->where};
     return oc_timeline_launch(r->launches, &x) ? 0 : oc_csv_too_many(r->c, err);
 }
 
@@ -435,6 +466,7 @@ static int device_tables_take_row(struct reading *r, const struct oc_str *f, siz
     struct oc_op_row row = {.name = name_of(r, f, n),
                             .type = oc_columns_cell(&r->of, f, n, TYPE),
                             .provider = oc_columns_cell(&r->of, f, n, PLACE),
+                            .device_name = oc_columns_cell(&r->of, f, n, DEVICE),
                             .kind = l->kind,
                             .device = true,
                             .where = oc_csv_offset(r->c)};

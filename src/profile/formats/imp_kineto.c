@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "profile/core/records.h"
 #include "profile/formats/chrome_reader.h"
+#include "profile/formats/ranks.h"
 
 enum {
     F_NAME = OC_CH_ARG,
@@ -101,11 +102,13 @@ struct reading {
     struct oc_profile *out;
     struct oc_arena scratch;
     struct oc_buf key;
+    struct oc_ranks ranks;
     struct fact *fact; /* indexed by timeline name */
     uint32_t n_fact, cap_fact;
     const char *device_name;                          /* NULL: CUDA or ROCm */
     const char *model_name;                           /* "NVIDIA A100-SXM4-80GB", NULL: not recorded */
     bool old, since_2024, hip, device, gpu, training; /* gpu: launches on one */
+    bool cut_before_device; /* truncated, and a device is named whose work would follow */
     size_t n_event;
     struct oc_chrome_left_out left_out;
 };
@@ -282,14 +285,15 @@ static unsigned kineto_find_kind(struct reading *r)
     return kind;
 }
 
-static uint16_t kineto_lane_of(struct reading *r, bool device)
+/* Of a device: its process is the rank until all is read. */
+static uint16_t kineto_lane_of(struct reading *r, bool device, uint32_t rank)
 {
     unsigned field[2] = {OC_CH_PID, OC_CH_TID};
     if (device && oc_chrome_has(&r->c, F_DEVICE))
         field[0] = F_DEVICE;
     if (device && oc_chrome_has(&r->c, F_STREAM))
         field[1] = F_STREAM;
-    return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
+    return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device ? (int64_t)rank : OC_NO_ID, device, field);
 }
 
 static uint32_t kineto_shapes_of(struct reading *r, bool with_values)
@@ -348,7 +352,8 @@ static uint32_t kineto_bytes_of(struct reading *r)
 }
 
 /* The launch number and the number of its operator. Some versions write the launch number in both. */
-static void kineto_ids_of(const struct reading *r, bool launches, uint64_t *launch, uint32_t *owner)
+static void kineto_ids_of(struct reading *r, bool launches, uint32_t rank, bool device, uint64_t *launch,
+                          uint32_t *owner)
 {
     uint64_t external;
     *launch = 0;
@@ -356,7 +361,8 @@ static void kineto_ids_of(const struct reading *r, bool launches, uint64_t *laun
     if (launches)
         oc_chrome_u64(&r->c, F_CORRELATION, launch);
     if (oc_chrome_u64(&r->c, F_EXTERNAL, &external) && external != *launch && external <= UINT32_MAX)
-        *owner = (uint32_t)external;
+        *owner = oc_ranks_owner(rank, (uint32_t)external);
+    *launch = oc_ranks_launch(&r->ranks, rank, *launch, device);
 }
 
 /* Whether the cost of the operator depends on values ("Concrete Inputs"): strides, masks, reduced dims. */
@@ -442,12 +448,15 @@ static const char *kineto_take_event(void *ctx)
     e.flags = fact->flags;
     bool device = oc_event_on_device(kind) || (kind == OC_EV_SYNC && oc_chrome_has(&r->c, F_STREAM));
     e.start_ns = oc_timeline_at(r->t, ts_ns);
-    e.lane = kineto_lane_of(r, device);
+    uint32_t rank =
+        device ? oc_ranks_here(&r->ranks) : oc_ranks_host(&r->ranks, oc_chrome_id(&r->c, OC_CH_PID));
+    e.lane = kineto_lane_of(r, device, rank);
     e.detail = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET ? kineto_bytes_of(r)
                                                                 : kineto_shapes_of(r, fact->values);
     if (e.kind == OC_EV_KERNEL && e.detail == OC_NONE)
         e.detail = launch_of(r);
-    kineto_ids_of(r, oc_event_on_device(e.kind) || (!device && e.kind >= OC_EV_API), &launch, &owner);
+    kineto_ids_of(r, oc_event_on_device(e.kind) || (!device && e.kind >= OC_EV_API), rank, device, &launch,
+                  &owner);
     oc_timeline_add(r->t, &e, launch, owner);
     r->n_event++;
     return NULL;
@@ -498,16 +507,24 @@ static void kineto_add_warnings(struct reading *r, const struct oc_stream *s)
                        : r->since_2024 ? "PyTorch Kineto, layout since 2024"
                                        : "PyTorch Kineto, layout of 2021 to 2023";
     r->out->training = r->training;
-    if (r->gpu && !r->device)
+    bool known = r->device || r->gpu, cpu = !known && !r->out->truncated;
+    r->cut_before_device = r->out->truncated && !r->device && (r->model_name || r->gpu);
+    if (r->cut_before_device)
+        oc_diag_add(&r->out->diags, OC_WARNING, "W-cut-before-device", "",
+                    "the file ends before any work of its device (%s), whose events come last: times of "
+                    "operators are host times, of launches if they ran there",
+                    r->model_name ? r->model_name : "a GPU");
+    else if (r->gpu && !r->device)
         oc_diag_add(
             &r->out->diags, OC_WARNING, "W-no-kernels", "",
             "operators ran on a GPU, but the trace has no kernels: the times of operators are host times "
             "of launches, and no rates follow from them (record with ProfilerActivity.CUDA)");
-    r->out->device = !r->device && !r->gpu ? "CPU"
-                     : r->device_name      ? r->device_name
-                     : r->model_name       ? r->model_name
-                     : r->hip              ? "ROCm"
-                                           : "CUDA";
+    r->out->device = cpu              ? "CPU"
+                     : r->device_name ? r->device_name
+                     : r->model_name  ? r->model_name
+                     : r->hip         ? "ROCm"
+                     : known          ? "CUDA"
+                                      : "";
 }
 
 static int read_kineto(const struct oc_source *src, const struct oc_profile_opts *opts,
@@ -528,9 +545,10 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0)
         kineto_add_warnings(&r, src->file[0].s);
+    oc_ranks_settle(&r.ranks, r.t);
     rc = oc_chrome_finish(&r.c, &r.lanes, r.t, rc, opts, &rules);
     for (uint32_t i = 0; i < out->n_rec; i++)
-        out->rec[i].is_launch |= r.gpu && !r.device && !out->rec[i].bucket;
+        out->rec[i].is_launch |= ((r.gpu && !r.device) || r.cut_before_device) && !out->rec[i].bucket;
     oc_buf_free(&r.key);
     free(r.fact);
     return rc;

@@ -609,7 +609,7 @@ static void mindspore_finish(struct reading *m)
     struct oc_profile *p = m->p;
     p->producer = "MindSpore";
     p->device = m->device ? m->device : "";
-    p->time_kind = m->on_device ? "device time" : "host time";
+    p->time_kind = m->on_device || m->has_device ? "device time" : "host time";
     mindspore_make_times(m);
     if (!m->has_device)
         p->imported_kernel_ns = NAN;

@@ -494,9 +494,11 @@ static void make_host_times(struct oc_profile *p)
         struct oc_prof_rec *rec = &p->rec[i];
         rec->total_ns = rec->total_kernel_ns;
         rec->kernel_ns = rec->total_kernel_ns = NAN;
-        if (rec->bucket && strcmp(rec->bucket, "kernels without operator") == 0) {
+        if (rec->rest) {
             rec->bucket = "framework";
             rec->name = "(framework)";
+            rec->op_type = "";
+            rec->rest = NULL;
         }
     }
 }

@@ -7,7 +7,7 @@
  *   CUPTI_ACTIVITY_KIND_GRAPH_TRACE: graphs launched as a unit, without their kernels
  *   CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId): runtime and driver calls
  *   NVTX_EVENTS(start, end, eventType, text, textId, globalTid, domainId): eventType 59 is a push/pop range,
- *                              75 the name of a domain
+ *                              60 one between two calls, on any threads, 75 the name of a domain
  *   TARGET_INFO_GPU(name, smCount, clockRate, memoryBandwidth, cuDevice), META_DATA_EXPORT(name, value)
  *
  * Times are nanoseconds; globalTid is process << 24 | thread, globalPid the same with thread 0. Device
@@ -24,6 +24,7 @@
 #define MAX_STRINGS ((int64_t)1 << 26)
 #define MAX_NS      ((int64_t)1 << 52) /* sums of doubles stay exact */
 #define NVTX_RANGE  59
+#define NVTX_SPAN   60
 #define NVTX_DOMAIN 75
 
 static void nsys_sqlite_probe(const struct oc_peek *p, struct oc_bid *bid)
@@ -70,7 +71,8 @@ struct reading {
     int64_t end_ns; /* lane of the last launch */
     uint8_t kind;   /* column of the table being read */
     const char *no_name;
-    uint64_t in_graph, whole_graphs, bad;
+    uint64_t in_graph, whole_graphs, bad, spans;
+    const char *span; /* the first one */
 };
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
@@ -189,6 +191,31 @@ static int64_t process_of(int64_t global_id)
     return global_id & ~(int64_t)0xffffff;
 }
 
+/* The launches and the events have the same lanes. */
+static uint16_t nsys_sqlite_add_lane(struct reading *r, const struct oc_lane *lane)
+{
+    uint16_t id = oc_timeline_lane(r->launches, lane);
+    return r->timeline ? oc_timeline_lane(r->timeline, lane) : id;
+}
+
+/* Ranges that may overlap and end on another thread: they are annotations, and no work is theirs alone. */
+static void take_span(struct reading *r, const struct oc_sqlite_cell *c, const char *text, int64_t thread)
+{
+    int64_t end_ns = oc_cell_int(&c[1], INT64_MAX);
+    struct oc_lane lane = oc_lane_of_thread(thread >> 24 & 0xffffff, thread & 0xffffff);
+    r->span = r->spans++ ? r->span : text;
+    if (!r->timeline || c[0].i < -MAX_NS || end_ns > MAX_NS || end_ns < c[0].i)
+        return;
+    oc_timeline_add(r->timeline,
+                    &(struct oc_event){.start_ns = oc_timeline_at(r->timeline, c[0].i),
+                                       .dur_ns = (double)(end_ns - c[0].i),
+                                       .name = oc_timeline_name(r->timeline, text, strlen(text)),
+                                       .detail = OC_NONE,
+                                       .lane = nsys_sqlite_add_lane(r, &lane),
+                                       .kind = OC_EV_USER},
+                    0, 0);
+}
+
 static int nsys_sqlite_take_range(void *user, const struct oc_sqlite_cell *c)
 {
     struct reading *r = user;
@@ -197,6 +224,8 @@ static int nsys_sqlite_take_range(void *user, const struct oc_sqlite_cell *c)
     const char *text = c[3].kind == OC_CELL_TEXT ? oc_cell_text(&c[3], &r->out->names) : string_of(r, &c[4]);
     if (type == NVTX_DOMAIN && text)
         oc_ranges_domain(r->ranges, process_of(thread), domain, text);
+    if (type == NVTX_SPAN && text && c[0].kind == OC_CELL_INT)
+        take_span(r, c, text, thread);
     if (type != NVTX_RANGE || c[0].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[0].i > MAX_NS)
         return 0;
     int64_t end_ns = oc_cell_int(&c[1], INT64_MAX);
@@ -245,13 +274,6 @@ static int nsys_sqlite_by_id(const void *a, const void *b)
 static uint64_t launch_id(struct reading *r, int64_t global_id, int64_t correlation)
 {
     return (uint64_t)(process_number(r, global_id) + 1u) << 32 | (uint32_t)correlation;
-}
-
-/* The launches and the events have the same lanes. */
-static uint16_t nsys_sqlite_add_lane(struct reading *r, const struct oc_lane *lane)
-{
-    uint16_t id = oc_timeline_lane(r->launches, lane);
-    return r->timeline ? oc_timeline_lane(r->timeline, lane) : id;
 }
 
 static void nsys_sqlite_add_call(struct reading *r, const struct oc_sqlite_cell *c)
@@ -535,6 +557,12 @@ static void nsys_sqlite_add_warnings(const struct reading *r)
             "%llu launches of CUDA graphs were recorded as a unit, without their kernels (record with "
             "--cuda-graph-trace=node to see them)",
             (unsigned long long)r->whole_graphs);
+    if (r->spans)
+        oc_diag_add(
+            d, OC_WARNING, "W-start-end-ranges", "",
+            "%llu NVTX Start/End ranges ('%s' ...) may overlap and end on another thread: no kernel is "
+            "attributed to them (the summary lists them as annotations; push/pop ranges have rows)",
+            (unsigned long long)r->spans, r->span);
     if (r->bad)
         oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%llu rows without valid times were skipped",
                     (unsigned long long)r->bad);

@@ -17,14 +17,17 @@
 
 static void onnxruntime_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || p->data[0] != '[' || !oc_peek_has(p, "\"cat\""))
+    bool rest = p->n && p->data[0] == '{' && !oc_peek_has(p, "\"traceEvents\""); /* of an array */
+    if (!p->n || (p->data[0] != '[' && !rest) || !oc_peek_has(p, "\"cat\""))
         return;
     bool session = oc_peek_has(p, "\"Session\"") &&
                    (oc_peek_has(p, "\"model_loading") || oc_peek_has(p, "\"session_initialization\"") ||
                     oc_peek_has(p, "\"model_run\""));
     bool node = oc_peek_has(p, "_kernel_time\"") && oc_peek_has(p, "\"op_name\"");
-    if (session || node)
-        *bid = (struct oc_bid){.score = session && node ? 95 : 85,
+    if ((session && !rest) || node)
+        *bid = (struct oc_bid){.score = rest              ? 80
+                                        : session && node ? 95
+                                                          : 85,
                                .reason = "chrome trace array with Session or Node events"};
 }
 
@@ -426,9 +429,17 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
     r.text.max = MAX_EVENT_TEXT;
     ort_memo_init(&r.memo);
     int rc = 0;
-    if (oc_json_peek(r.j) == OC_JSON_ARRAY) {
-        oc_json_enter(r.j);
+    bool rest = oc_json_peek(r.j) == OC_JSON_OBJECT; /* the end of a log that holds the trace */
+    if (rest || oc_json_peek(r.j) == OC_JSON_ARRAY) {
+        if (rest)
+            oc_json_enter_rest(r.j);
+        else
+            oc_json_enter(r.j);
         onnxruntime_read_all(&r);
+        if (rest && r.faults.number)
+            oc_diag_add(&out->diags, OC_WARNING, "W-fragment", "",
+                        "the file begins inside the trace (its first '[' is missing): the first run may lack "
+                        "operators");
         onnxruntime_add_warnings(&r, s);
         out->producer = producer_of(&t);
         if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel)

@@ -565,7 +565,7 @@ static const char *paddle_trace_times_of(struct trace_reading *r, int64_t *start
 static uint16_t paddle_trace_lane_of(struct trace_reading *r, bool device)
 {
     static const unsigned field[2] = {OC_CH_PID, OC_CH_TID};
-    return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
+    return oc_chrome_lane_at(&r->lanes, &r->c, r->t, OC_NO_ID, device, field);
 }
 
 static const char *paddle_trace_take_event(void *ctx)

@@ -5,6 +5,7 @@
 
 #include "base/ck.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/formats/trt_reading.h"
@@ -562,12 +563,17 @@ static void set_run_time(struct builder *b, double *v)
     enum oc_stat stat = b->opts->stat == OC_STAT_SUM ? OC_STAT_MEAN : b->opts->stat;
     double ns = n ? oc_stat_of(stat, v, n) : summary_ns(stat, &b->r->summary[TRT_COMPUTE]);
     p->run_ns = p->stat == OC_STAT_SUM && p->runs_used ? ns * p->runs_used : ns;
-    if (b->r->has_times && b->sum_ms > 0 && p->runs_used && !isnan(ns))
-        oc_diag_add(
-            &p->diags, OC_INFO, "N-layer-sum", "",
-            "the layers, timed one by one, add up to %.6g ms per iteration; the engine as a whole takes %.6g "
-            "ms (%s)",
-            b->sum_ms / p->runs_used, ns / NS_PER_MS, n ? "its times" : "its summary");
+    double layers_ns = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        layers_ns += p->rec[i].bucket || isnan(p->rec[i].time_ns) ? 0 : p->rec[i].time_ns;
+    if (!b->r->has_times || !(layers_ns > 0) || !p->runs_used || isnan(ns))
+        return;
+    char time[32];
+    oc_format_time_ns(layers_ns / (p->stat == OC_STAT_SUM ? p->runs_used : 1), time, sizeof(time));
+    p->beside = oc_printf(&p->arena, "the layers, timed one by one in %u other iterations, add up to %s",
+                          p->runs_used, time);
+    oc_diag_add(&p->diags, OC_INFO, "N-layer-sum", "", "%s; the engine as a whole takes %.6g ms (%s)",
+                p->beside, ns / NS_PER_MS, n ? "its times" : "its summary");
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */

@@ -230,7 +230,8 @@ static void print_devices(struct printer *p)
         if (s->lane[i].lane == OC_NONE)
             OC_ROW(&table, summary_share_text(p, s->lane[i].kernel_ns, s->total_ns),
                    summary_time_text(p, s->lane[i].kernel_ns),
-                   s->lane[i].device_id == OC_NO_ID
+                   s->lane[i].place ? s->lane[i].place
+                   : s->lane[i].device_id == OC_NO_ID
                        ? "device"
                        : oc_printf(&p->arena, "device %" PRId64, s->lane[i].device_id));
     if (table.n_row > 1) {
@@ -336,7 +337,8 @@ static bool summary_has_times(const struct oc_sum_list *list, bool device)
 
 enum { MAX_CELLS = 16 };
 
-static size_t list_header(struct printer *p, const char **cell, bool host, bool device, bool threads)
+static size_t list_header(struct printer *p, const char **cell, bool host, bool device, bool threads,
+                          bool places)
 {
     static const char *const figure[] = {"avg", "max", "min", "%"};
     size_t n = 0;
@@ -350,6 +352,8 @@ static size_t list_header(struct printer *p, const char **cell, bool host, bool 
     }
     if (threads)
         cell[n++] = "thread";
+    if (places)
+        cell[n++] = "device";
     cell[n++] = "name";
     return n;
 }
@@ -357,13 +361,16 @@ static size_t list_header(struct printer *p, const char **cell, bool host, bool 
 /* Calls and times of both sides. */
 static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_list *list)
 {
-    bool host = summary_has_times(list, false), device = summary_has_times(list, true), threads = false;
+    bool host = summary_has_times(list, false), device = summary_has_times(list, true), threads = false,
+         places = false;
     const char *cell[MAX_CELLS];
     if (!list->n)
         return;
-    for (uint32_t i = 0; i < list->n; i++)
+    for (uint32_t i = 0; i < list->n; i++) {
         threads |= list->item[i].lane != OC_NONE;
-    size_t n_col = list_header(p, cell, host, device, threads), n_text = threads ? 2 : 1;
+        places |= list->item[i].place != NULL;
+    }
+    size_t n_col = list_header(p, cell, host, device, threads, places), n_text = 1u + threads + places;
     struct oc_table t = {.kinds = oc_table_kinds(&p->arena, n_col - n_text, n_text)};
     struct oc_view_base base;
     oc_view_base_init(&base, p->s, v, list);
@@ -383,7 +390,9 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
         }
         if (threads)
             cell[n++] = item->depth ? "" : oc_lane_text(p->s->profile, item->lane, &p->arena);
-        cell[n++] = name_text(p, item, 8 + 44u * host + 44u * device + 14u * threads);
+        if (places)
+            cell[n++] = item->place ? item->place : "";
+        cell[n++] = name_text(p, item, 8 + 44u * host + 44u * device + 14u * threads + 14u * places);
         oc_table_row(&t, cell);
         rows += item->depth == 0;
     }
@@ -451,7 +460,10 @@ static void print_lanes(struct printer *p)
     OC_ROW(&t, "events", oc_printf(&p->arena, "busy %s", p->unit), "%", "idle", "longest gap", "where");
     for (uint32_t i = 0; i < s->n_lane; i++) {
         const struct oc_sum_lane *l = &s->lane[i];
-        const char *where = l->lane != OC_NONE ? oc_lane_text(s->profile, l->lane, &p->arena)
+        const char *where = l->lane != OC_NONE && l->place ? oc_printf(&p->arena, "%s stream %" PRId64,
+                                                                       l->place, s->profile->lane[l->lane].id)
+                            : l->lane != OC_NONE           ? oc_lane_text(s->profile, l->lane, &p->arena)
+                            : l->place                     ? oc_printf(&p->arena, "%s, all streams", l->place)
                             : l->device_id == OC_NO_ID
                                 ? "device, all streams"
                                 : oc_printf(&p->arena, "device %" PRId64 ", all streams", l->device_id);

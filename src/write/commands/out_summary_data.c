@@ -38,6 +38,8 @@ static void item(struct oc_json_out *w, const struct oc_time_summary *s, const s
     oc_key_text(w, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
     oc_key_u64(w, "depth", i->depth);
     oc_key_text(w, "thread", i->lane == OC_NONE ? NULL : oc_lane_text(s->profile, i->lane, &a));
+    if (i->place)
+        oc_key_text(w, "place", i->place);
     summary_data_times(w, "host", &i->host, oc_view_base_next(base, i, false));
     summary_data_times(w, "device", &i->device, oc_view_base_next(base, i, true));
     summary_data_times(w, "both", &i->both, s->total_ns);
@@ -72,6 +74,8 @@ static void summary_device_fields(struct oc_fields *o, const struct oc_time_summ
 {
     oc_fields_begin(o);
     device_field(o, l->device_id);
+    if (l->place)
+        oc_field_text(o, "place", l->place);
     oc_field_time(o, "kernel_ns", l->kernel_ns);
     oc_field_double(o, "utilization", s->total_ns > 0 ? l->kernel_ns / s->total_ns : NAN);
     oc_fields_end(o);
@@ -253,6 +257,7 @@ static const struct oc_cell_column summary_columns[] = {
     {"type", OC_DATUM_TEXT, false, "", "operator type, or kind of device work"},
     {"kind", OC_DATUM_TEXT, false, "", "kind of event"},
     {"thread", OC_DATUM_TEXT, false, "", "with --per-thread"},
+    {"place", OC_DATUM_TEXT, false, "", "process and device, where several worked"},
     {"calls", OC_DATUM_U64, false, "", "calls in the used runs"},
     {"host_total_ns", OC_DATUM_DOUBLE, false, "ns", "time on the host: sum of the calls"},
     {"host_avg_ns", OC_DATUM_DOUBLE, false, "ns", "mean of the calls"},
@@ -306,6 +311,7 @@ static void summary_item_fields(struct oc_fields *o, const struct oc_time_summar
     oc_field_text(o, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
     oc_field_text(o, "thread",
                   !s || i->lane == OC_NONE ? NULL : oc_lane_text(s->profile, i->lane, &o->arena));
+    oc_field_text(o, "place", i->place);
     oc_field_u64_if(o, "calls", i->kind != OC_EV_COUNT && calls, calls);
     time_fields(o, "host", &i->host);
     time_fields(o, "device", &i->device);
@@ -592,6 +598,7 @@ static void page_list(struct summary_page *p, enum oc_view v)
         {.field = "type", .title = "Type", .kind = OC_HTML_CODE},
         {.field = "depth", .title = "Depth", .kind = OC_HTML_COUNT, .nonzero = true},
         {.field = "thread", .title = "Thread", .kind = OC_HTML_CODE},
+        {.field = "place", .title = "Device", .kind = OC_HTML_CODE},
         {.field = "calls", .title = "Calls", .kind = OC_HTML_COUNT},
         {.field = "host_total_ns", .title = "Host", .kind = OC_HTML_NS, .bar = true},
         {.field = "host_ratio", .title = "Share", .kind = OC_HTML_PERCENT},

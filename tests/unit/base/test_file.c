@@ -171,6 +171,35 @@ static void gzip_gives_the_same_bytes(void **state)
     free(data);
 }
 
+/* A server that compresses a .gz again; three times is not read. */
+static void gzip_in_gzip_is_inflated_once_more(void **state)
+{
+    (void)state;
+    char *data = numbered(MIB), *once = malloc(2 * MIB), *twice = malloc(2 * MIB), *thrice = malloc(2 * MIB);
+    size_t n1 = pack(data, MIB, once, 2 * MIB), n2 = pack(once, n1, twice, 2 * MIB),
+           n3 = pack(twice, n2, thrice, 2 * MIB), n;
+    write_file(twice, n2);
+    struct oc_stream *s;
+    assert_int_equal(oc_stream_open(path, NULL, &s, NULL), 0);
+    drain(s, data, MIB, 100000);
+    assert_null(oc_stream_error(s));
+    oc_stream_close(s);
+    const char *p = "";
+    uint64_t offset;
+    s = oc_stream_mem(twice, n2 / 2); /* truncated: an error, never other bytes */
+    while (oc_stream_fill(s, 0, &p, &n, &offset))
+        assert_memory_equal(p, data, n);
+    assert_non_null(oc_stream_error(s));
+    oc_stream_close(s);
+    s = oc_stream_mem(thrice, n3);
+    assert_true(oc_stream_fill(s, 0, &p, &n, &offset) && n >= 2 && memcmp(p, "\x1f\x8b", 2) == 0);
+    oc_stream_close(s);
+    free(data);
+    free(once);
+    free(twice);
+    free(thrice);
+}
+
 static void peek_decompresses_gzip(void **state)
 {
     (void)state;
@@ -320,6 +349,7 @@ int main(void)
         cmocka_unit_test(maps_files_and_empty_files),
         cmocka_unit_test(plain_stream_is_one_window),
         cmocka_unit_test(gzip_gives_the_same_bytes),
+        cmocka_unit_test(gzip_in_gzip_is_inflated_once_more),
         cmocka_unit_test(peek_decompresses_gzip),
         cmocka_unit_test(unreadable_descriptors_report_the_system_error),
         cmocka_unit_test(standard_input_must_be_a_regular_file),

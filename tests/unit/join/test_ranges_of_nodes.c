@@ -126,6 +126,40 @@ static void joined_free(struct joined *x)
     free(x->bytes);
 }
 
+/* A kernel that no operator launched has the name of a node: the source does not say that it is of this node. */
+static void kernels_without_an_operator_match_no_node(void **state)
+{
+    (void)state;
+    static const char trace[] = "{\"schemaVersion\": 1, \"traceEvents\": ["
+                                "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 5, "
+                                "\"tid\": 5, \"ts\": 10, \"dur\": 9},"
+                                "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
+                                "\"pid\": 5, \"tid\": 5, \"ts\": 12, "
+                                "\"dur\": 2, \"args\": {\"correlation\": 1}},"
+                                "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, "
+                                "\"tid\": 7, \"ts\": 20, \"dur\": 50, "
+                                "\"args\": {\"device\": 0, \"stream\": 7, \"correlation\": 1}},"
+                                "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"act\", \"pid\": 0, "
+                                "\"tid\": 7, \"ts\": 80, \"dur\": 5, "
+                                "\"args\": {\"device\": 0, \"stream\": 7, \"correlation\": 2}}]}";
+    struct oc_builder *b = build("act", false);
+    struct joined x = {NULL, NULL, NULL, NULL, NULL};
+    struct oc_err err = {0};
+    size_t n;
+    x.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_model_load_mem(x.bytes, n, NULL, &x.m, &err), 0);
+    x.p = t_profile_text(trace, NULL, &err);
+    if (!x.p || oc_analyze(x.m, NULL, &x.a, &err) || oc_join_make(x.m, x.a, x.p, NULL, &x.j, &err))
+        fail_msg("%s", err.msg);
+    const struct oc_prof_rec *act = t_rec(x.p, "act");
+    assert_string_equal(act->rest, "(kernels without an operator)");
+    assert_int_equal(x.j->rec[act - x.p->rec].n_node, 0);
+    assert_string_equal(x.j->rec[act - x.p->rec].bucket, "unmatched");
+    assert_true(x.j->unmatched_ns == 5000);
+    joined_free(&x);
+}
+
 static void ranges_are_nodes_and_show_the_runs(void **state)
 {
     (void)state;
@@ -221,6 +255,7 @@ static void other_ranges_are_annotations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_without_an_operator_match_no_node),
         cmocka_unit_test(ranges_are_nodes_and_show_the_runs),
         cmocka_unit_test(tensors_that_ran_in_float16_have_two_bytes_per_element),
         cmocka_unit_test(quantized_weights_keep_their_bytes),

@@ -182,8 +182,8 @@ static void ascend_streams_are_device_time_once(void **state)
     const struct oc_prof_rec *conv = t_rec(p, "Default/network-Net/conv1-Conv2d/Conv2D-op13");
     assert_true(conv->time_ns == 31500 && conv->runs == 1);
     assert_string_equal(conv->op_type, "Conv2D");
-    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 4000);
-    assert_true(t_rec(p, "(warm-up runs)")->total_kernel_ns == 39750);
+    assert_null(t_rec(p, "(copies)")); /* in the warm-up run */
+    assert_true(t_rec(p, "(warm-up runs)")->total_kernel_ns == 39750 + 4000);
     assert_string_equal(p->device, "Ascend");
     assert_non_null(t_finding(p, "I-waits"));
     assert_non_null(t_finding(p, "I-overlay"));

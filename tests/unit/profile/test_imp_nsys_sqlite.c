@@ -256,7 +256,8 @@ static void nvtx_ranges_of_pytorch_are_operators(void **state)
     assert_int_equal(p->rec[0].in[0].shape.rank, 4);
     assert_int_equal(p->rec[0].in[2].shape.rank, 0);
     assert_ns(p->rec[1].time_ns, 30);
-    assert_string_equal(p->rec[2].bucket, "kernels without operator");
+    assert_string_equal(p->rec[2].rest, "(kernels without an operator)");
+    assert_string_equal(p->rec[2].op_type, p->rec[2].rest);
     assert_ns(p->rec[2].time_ns, 5);
     oc_profile_close(p);
 }
@@ -380,6 +381,22 @@ static void runs_without_launches_have_no_time(void **state)
     oc_profile_close(p);
 }
 
+/* Start/End ranges may overlap and cross threads: they are annotations, and have no kernels of their own. */
+static void ranges_between_two_calls_are_annotations(void **state)
+{
+    (void)state;
+    begin_sql();
+    oc_buf_str(&sql, "INSERT INTO NVTX_EVENTS VALUES(0, 100, 60, 'train_step', NULL, " TID ", 0),"
+                     "(90, 200, 60, 'train_step', NULL, " TID ", 0);");
+    add_launch(1, 10, 1000, 7, "1");
+    struct oc_profile *p = open_sql(-1);
+    assert_non_null(strstr(t_finding(p, "W-start-end-ranges"), "2 NVTX Start/End ranges ('train_step' ...)"));
+    assert_int_equal(p->n_rec, 1);
+    assert_ns(p->rec[0].time_ns, 7);
+    assert_null(p->rec[0].rest); /* kernels are all that the file has */
+    oc_profile_close(p);
+}
+
 static void cuda_graphs_are_reported(void **state)
 {
     (void)state;
@@ -395,9 +412,14 @@ static void cuda_graphs_are_reported(void **state)
         "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(300, 400, 4, " PID ", 3);");
     struct oc_profile *p = open_sql(-1);
     assert_true(has_warning(p, "W-cuda-graph"));
-    assert_int_equal(p->n_rec, 1);
-    assert_string_equal(p->rec[0].bucket, "kernels without operator");
-    assert_ns(p->rec[0].total_kernel_ns, 140);
+    assert_int_equal(p->n_rec, 3);
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        assert_string_equal(p->rec[i].rest, "(kernels without an operator)");
+        sum_ns += p->rec[i].total_kernel_ns;
+    }
+    assert_ns(sum_ns, 140);
+    assert_ns(find(p, "CUDA graph 3")->total_kernel_ns, 100);
     assert_int_equal(p->n_kernel, 3);
     oc_profile_close(p);
 }
@@ -528,6 +550,7 @@ int main(void)
         cmocka_unit_test(repeated_launches_may_end_in_an_incomplete_run),
         cmocka_unit_test(runs_without_launches_have_no_time),
         cmocka_unit_test(cuda_graphs_are_reported),
+        cmocka_unit_test(ranges_between_two_calls_are_annotations),
         cmocka_unit_test(broken_tables_are_errors_or_warnings),
         cmocka_unit_test(sample_engine_matches_the_kernel_sums),
         cmocka_unit_test(dropping_all_runs_is_a_warning),

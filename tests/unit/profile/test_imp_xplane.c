@@ -45,18 +45,23 @@ static void steps_of_a_tpu_are_runs_and_loops_have_self_time(void **state)
     (void)state;
     struct oc_profile *p = open_file("tests/fuzz/seeds/xplane/tpu.xplane.pb");
     const struct oc_prof_rec *conv = t_rec(p, "convolution.3"), *loop = t_rec(p, "while.1"),
-                             *fusion = t_rec(p, "fusion.7");
+                             *fusion = t_rec(p, "fusion.7"); /* each core has its own */
     assert_string_equal(p->device, "TPU v6 Lite");
     assert_string_equal(p->time_kind, "device time");
     assert_true(p->busy_on_device && fabs(p->busy_ns - 700e3) < 1e-3);
     assert_int_equal(p->runs_total, 3);
     assert_true(fabs(p->run_ns - 900e3) < 1e-3);
-    assert_true(fabs(conv->total_ns - 6 * 400e3) < 1e-3);
-    assert_true(fabs(loop->total_ns - 6 * 100e3) < 1e-3);
-    assert_true(fabs(fusion->total_ns - 12 * 100e3) < 1e-3);
+    assert_true(fabs(conv->total_ns - 3 * 400e3) < 1e-3);
+    assert_true(fabs(loop->total_ns - 3 * 100e3) < 1e-3);
+    assert_true(fabs(fusion->total_ns - 6 * 100e3) < 1e-3);
+    assert_string_equal(conv->place, "device 0");
+    unsigned cores = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        cores += strcmp(p->rec[i].name, "convolution.3") == 0;
+    assert_int_equal(cores, 2);
     assert_string_equal(conv->op_type, "convolution");
     assert_string_equal(fusion->op_type, "loop fusion"); /* by reference to a name */
-    assert_true(conv->flop == 2 * 80e6 && conv->bytes == 2 * 500e3);
+    assert_true(conv->flop == 80e6 && conv->bytes == 500e3);
     assert_true(isnan(loop->flop)); /* includes its body */
     for (uint32_t i = 0; i < p->n_lane; i++)
         assert_true(p->lane[i].device && p->lane[i].device_id == (int64_t)i);

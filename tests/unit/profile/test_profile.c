@@ -249,8 +249,10 @@ static void errors_name_the_path(void **state)
     assert_non_null(
         strstr(e.msg, "unknown profile format 'no-such-format'; onnxcost help profiles lists them"));
     opts.format = "onnxruntime"; /* forced on what is none */
-    assert_null(t_profile_text("{}", &opts, &e));
+    assert_null(t_profile_text("7", &opts, &e));
     assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
+    assert_null(t_profile_text("{}", &opts, &e));
+    assert_non_null(strstr(e.msg, "has no events of ONNX Runtime"));
     assert_null(t_profile_text("[{}]", &opts, &e));
     assert_non_null(strstr(e.msg, "has no events of ONNX Runtime"));
 }
@@ -292,7 +294,7 @@ static void numbers_out_of_range_are_errors(void **state)
         const char *msg;
     } row[] = {{{.warmup = -2}, "option warmup is -2: from -1"},
                {{.iterations = UINT32_MAX}, "option iterations is 4294967295"},
-               {{.stat = (enum oc_stat)(OC_STAT_AUTO + 1)}, "option stat is 6: from 0 to 5"}};
+               {{.stat = (enum oc_stat)(OC_STAT_SUM + 1)}, "option stat is 6: from 0 to 5"}};
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct oc_profile *p;
         struct oc_err err = {0};

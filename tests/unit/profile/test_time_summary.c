@@ -27,22 +27,22 @@ enum { THREAD, STREAM1, STREAM2 };
 #define NONE OC_NONE
 static struct oc_event events[] = {
     /* start, dur, self, name, parent, link, detail, run, lane, kind, flags */
-    {0, 100, 0, STEP, NONE, NONE, NONE, 0, THREAD, OC_EV_STEP, 0},      /* 0 */
-    {0, 10, 0, LOAD, 0, NONE, NONE, 0, THREAD, OC_EV_DATALOADER, 0},    /* 1 */
-    {10, 50, 0, FORWARD, 0, NONE, NONE, 0, THREAD, OC_EV_FORWARD, 0},   /* 2 */
-    {12, 18, 0, CONV, 2, NONE, NONE, 0, THREAD, OC_EV_OPERATOR, 0},     /* 3 */
-    {14, 6, 0, INNER, 3, NONE, NONE, 0, THREAD, OC_EV_INNER, 0},        /* 4 */
-    {15, 2, 0, LAUNCH, 4, NONE, NONE, 0, THREAD, OC_EV_API, 0},         /* 5 */
-    {20, 25, 0, KERNEL, NONE, 5, NONE, 0, STREAM1, OC_EV_KERNEL, 0},    /* 6 */
-    {32, 18, 0, CONV, 2, NONE, NONE, 0, THREAD, OC_EV_OPERATOR, 0},     /* 7 */
-    {34, 2, 0, LAUNCH, 7, NONE, NONE, 0, THREAD, OC_EV_API, 0},         /* 8 */
-    {40, 15, 0, COPY, NONE, 8, 0, 0, STREAM2, OC_EV_MEMCPY, 0},         /* 9 */
-    {50, 10, 0, KERNEL, NONE, 8, NONE, 0, STREAM1, OC_EV_KERNEL, 0},    /* 10 */
-    {105, 45, 0, STEP, NONE, NONE, NONE, 1, THREAD, OC_EV_STEP, 0},     /* 11 */
-    {110, 30, 0, FORWARD, 11, NONE, NONE, 1, THREAD, OC_EV_FORWARD, 0}, /* 12 */
-    {112, 24, 0, CONV, 12, NONE, NONE, 1, THREAD, OC_EV_OPERATOR, 0},   /* 13 */
-    {114, 2, 0, LAUNCH, 13, NONE, NONE, 1, THREAD, OC_EV_API, 0},       /* 14 */
-    {120, 30, 0, KERNEL, NONE, 14, NONE, 1, STREAM1, OC_EV_KERNEL, 0},  /* 15 */
+    {0, 100, 0, STEP, NONE, NONE, NONE, 0, THREAD, OC_EV_STEP, 0},              /* 0 */
+    {0, 10, 0, LOAD, 0, NONE, NONE, 0, THREAD, OC_EV_DATALOADER, 0},            /* 1 */
+    {10, 50, 0, FORWARD, 0, NONE, NONE, 0, THREAD, OC_EV_FORWARD, 0},           /* 2 */
+    {12, 18, 0, CONV, 2, 3, NONE, 0, THREAD, OC_EV_OPERATOR, OC_EVF_RECORD},    /* 3 */
+    {14, 6, 0, INNER, 3, 3, NONE, 0, THREAD, OC_EV_INNER, 0},                   /* 4 */
+    {15, 2, 0, LAUNCH, 4, 3, NONE, 0, THREAD, OC_EV_API, 0},                    /* 5 */
+    {20, 25, 0, KERNEL, NONE, 5, NONE, 0, STREAM1, OC_EV_KERNEL, 0},            /* 6 */
+    {32, 18, 0, CONV, 2, 7, NONE, 0, THREAD, OC_EV_OPERATOR, OC_EVF_RECORD},    /* 7 */
+    {34, 2, 0, LAUNCH, 7, 7, NONE, 0, THREAD, OC_EV_API, 0},                    /* 8 */
+    {40, 15, 0, COPY, NONE, 8, 0, 0, STREAM2, OC_EV_MEMCPY, 0},                 /* 9 */
+    {50, 10, 0, KERNEL, NONE, 8, NONE, 0, STREAM1, OC_EV_KERNEL, 0},            /* 10 */
+    {105, 45, 0, STEP, NONE, NONE, NONE, 1, THREAD, OC_EV_STEP, 0},             /* 11 */
+    {110, 30, 0, FORWARD, 11, NONE, NONE, 1, THREAD, OC_EV_FORWARD, 0},         /* 12 */
+    {112, 24, 0, CONV, 12, 13, NONE, 1, THREAD, OC_EV_OPERATOR, OC_EVF_RECORD}, /* 13 */
+    {114, 2, 0, LAUNCH, 13, 13, NONE, 1, THREAD, OC_EV_API, 0},                 /* 14 */
+    {120, 30, 0, KERNEL, NONE, 14, NONE, 1, STREAM1, OC_EV_KERNEL, 0},          /* 15 */
 };
 static struct oc_event_detail detail[] = {{.bytes = 150}};
 static struct oc_interval run[] = {{0, 100}, {105, 150}};

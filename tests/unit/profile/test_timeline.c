@@ -166,7 +166,11 @@ static void links_device_work_to_operators(void **state)
     assert_int_equal(find_event(t, "k3", 0)->link, OC_NONE);
     assert_true(find_record(m.p, "conv", 0)->kernel_ns == 40);
     assert_true(find_record(m.p, "relu", 0)->kernel_ns == 20);
-    assert_true(find_record(m.p, "(kernels without operator)", 0)->total_kernel_ns == 7);
+    const struct oc_prof_rec *rest = find_record(m.p, "k3", 0);
+    assert_true(rest->total_kernel_ns == 7 && rest->calls == 1 && !rest->bucket);
+    assert_string_equal(rest->rest, "(kernels without an operator)");
+    assert_string_equal(rest->op_type, rest->rest);
+    assert_null(find_record(m.p, "conv", 0)->rest);
     assert_true(find_record(m.p, "(copies)", 0)->total_kernel_ns == 3);
     assert_true(m.p->imported_kernel_ns == 70);
     assert_int_equal(m.p->n_kernel, 4);
@@ -408,7 +412,12 @@ static void devices_that_execute_one_program_show_its_runs(void **state)
     assert_int_equal(m.p->runs_from, OC_RUNS_REPEAT);
     assert_non_null(strstr(t_finding(m.p, "I-runs-by-repetition"), "on each of 3 devices"));
     assert_true(m.t->run[0].start_ns == 0 && m.t->run[0].end_ns == 910 + 6 + 90); /* from the copy */
-    assert_true(find_record(m.p, "a", 2)->calls_per_run == 1 && !find_record(m.p, "a", 3));
+    for (unsigned k = 0; k < 3; k++) {                                            /* one on each device */
+        const struct oc_prof_rec *a = find_record(m.p, "a", k);
+        assert_true(a->calls_per_run == 1 && a->place[7] == (char)('0' + k));
+    }
+    assert_null(find_record(m.p, "a", 3));
+    assert_non_null(t_finding(m.p, "W-several-devices"));
     assert_true(find_record(m.p, "copyBuffer", 8)->total_kernel_ns == 50);
     assert_null(find_record(m.p, "(outside runs)", 0));
     oc_profile_close(m.p);
@@ -651,7 +660,7 @@ static void work_launched_before_the_recording_is_in_no_run(void **state)
     finish_timeline(&m, 0);
     assert_true(m.p->run_ns == 230 - 150);
     assert_true(find_record(m.p, "conv", 0)->kernel_ns == 70);
-    assert_null(find_record(m.p, "(kernels without operator)", 0));
+    assert_null(find_record(m.p, "before", 0));
     assert_true(find_record(m.p, "(outside runs)", 0)->total_kernel_ns == 60);
     assert_non_null(strstr(t_finding(m.p, "W-earlier-work"), "3 kernels and copies (60 ns) were launched"));
     assert_non_null(strstr(t_finding(m.p, "W-earlier-work"), "does not include the wait for them, 50 ns"));
@@ -668,7 +677,9 @@ static void missing_launches_do_not_show_earlier_work(void **state)
     finish_timeline(&m, 0);
     assert_true(m.p->run_ns == 45 + 20 + 50 + 3); /* device work that began in the step */
     assert_null(t_finding(m.p, "W-earlier-work"));
-    assert_true(find_record(m.p, "(kernels without operator)", 0)->total_kernel_ns == 63);
+    assert_true(find_record(m.p, "before", 0)->total_kernel_ns == 45 + 3 &&
+                find_record(m.p, "before", 0)->rest);
+    assert_true(find_record(m.p, "(warm-up runs)", 0)->total_kernel_ns == 5 + 10);
     oc_profile_close(m.p);
 }
 

@@ -35,6 +35,7 @@ static int setup(void **state)
         f.row[i].host_time_s = 10 - i;
         f.row[i].kern_time_s = i;
         f.row[i].computation = flo[i];
+        f.row[i].calls = i + 1; /* mean: 3, 1/2, 4/3, 1/4, -, 9/6 */
         f.row[i].in = &shape[i];
         f.row[i].n_in = 1;
         f.row[i].in_state = i == 4 ? OC_SHAPES_NA : OC_SHAPES_KNOWN;
@@ -168,6 +169,8 @@ static void orders_and_top_select_rows(void **state)
     expect(state, O(.order_by = "+Computation"), OC_TIME_NONE, "a3 a2 a1 c b1 b2"); /* unknown last */
     expect(state, O(.order_by = "computation", .has_top = true, .top = -2), OC_TIME_NONE, "c a1 a2 a3");
     expect(state, O(.order_by = "FLOPS"), OC_TIME_DEVICE, "a1 c a2 b1 b2");
+    expect(state, O(.order_by = "mean"), OC_TIME_DEVICE, "a1 c a2 b1 b2");
+    expect(state, O(.order_by = "+avg", .has_top = true, .top = 2), OC_TIME_DEVICE, "b2 b1");
     expect(state, O(.has_top = true, .top = -100), OC_TIME_NONE, "");
     expect(state, O(.has_top = true, .top = INT64_MIN), OC_TIME_NONE, "");
     expect(state, O(.has_top = true, .top = INT64_MAX), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");

@@ -180,7 +180,8 @@ static void rejects_invalid_options(void **state)
     expect_report_error(
         &p, (struct oc_report_opts){.order_by = "+colour"},
         "unknown column 'colour' for --order-by; valid: time, computation, memory, flops, bandwidth, opr_id, "
-        "in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self, "
+        "in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, calls, count, mean, avg, min, "
+        "max, self, "
         "share, energy, gap, wasted, name, type");
     expect_report_error(
         &p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
