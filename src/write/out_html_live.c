@@ -452,6 +452,7 @@ static void live_device(struct oc_json_out *w, const struct oc_device *d, struct
     live_peaks(w, "matrix", d, OC_HW_MATRIX);
     live_peaks(w, "special", d, OC_HW_SPECIAL);
     oc_key_bool(w, "keeps", oc_bound_keeps_tensors(d));
+    oc_key_bool(w, "gpu", !strcmp(d->info->kind, "gpu"));
     oc_key_array(w, "levels"); /* size, bandwidth; nearest first */
     for (unsigned i = 0; i < oc_roof_levels(d); i++) {
         const struct oc_hw_level *level = oc_roof_level(d, i);
