@@ -234,7 +234,7 @@ static double needed_by_draft(const struct server *s, double tokens)
 {
     struct server small = *s;
     small.l = s->l->draft;
-    return small.l ? (double)small.l->facts.const_bytes / (double)s->n +
+    return small.l ? (double)small.l->weight_bytes / (double)s->n +
                          (double)small.l->facts.kv_bytes_per_token * tokens / cache_parts(&small)
                    : 0;
 }
@@ -249,7 +249,7 @@ static double needed(const struct server *s, int64_t batch)
         return NAN;
     double tokens = (double)batch * (double)(at.past + 1);
     double cache = (double)l->facts.kv_bytes_per_token * tokens;
-    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) + (double)l->facts.const_bytes;
+    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) + (double)l->weight_bytes;
     return rest / (double)s->n + cache / cache_parts(s) + needed_by_draft(s, tokens);
 }
 

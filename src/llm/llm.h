@@ -264,6 +264,7 @@ struct oc_llm {
     double acceptance;
     struct oc_llm *draft;       /* NULL: none */
     const struct oc_recast *as; /* NULL: the model's types */
+    uint64_t weight_bytes;      /* in memory, in these types */
     struct oc_llm_bounds bounds;
     struct oc_llm_load { /* of further runs */
         struct oc_llm_at at;

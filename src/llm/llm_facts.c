@@ -513,6 +513,29 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
+/* Bytes of the constants in memory when the work is done in another type: each as its first reader has it. */
+static uint64_t recast_bytes(const struct oc_llm *l, const struct oc_analysis *a)
+{
+    bool *seen = oc_xcalloc(a->model->n_value + 1, sizeof(*seen));
+    uint64_t stored = 0, less = 0, bytes;
+    for (uint32_t i = 0; l->as && i < a->model->n_node; i++) {
+        const struct oc_node *n = &a->model->node[i];
+        struct oc_recasting r = {0};
+        if (oc_recast_changes(l->as, &a->cost[i]))
+            oc_recast_add(l->as, a, &i, 1, &r);
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            uint32_t v = n->in[k];
+            if (v == OC_NONE || seen[v] || !a->is_const[v] || !oc_type_bytes(&a->type[v], &bytes))
+                continue;
+            seen[v] = true;
+            stored += r.before[1] ? bytes : 0;
+            less += r.before[1] ? (uint64_t)((double)bytes * ((double)r.after[1] / (double)r.before[1])) : 0;
+        }
+    }
+    free(seen);
+    return a->total->const_bytes > stored ? a->total->const_bytes - stored + less : less;
+}
+
 /* ---- public functions ------------------------------------------------------------------------------- */
 
 static void keep_assumptions(struct oc_llm *l, const struct oc_analysis *a)
@@ -547,6 +570,7 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     keep_assumptions(l, a);
     l->facts.params = a->total->params;
     l->facts.const_bytes = a->total->const_bytes;
+    l->weight_bytes = recast_bytes(l, a);
     oc_analysis_free(a);
     return 0;
 }

@@ -52,18 +52,21 @@ static void note_difference(struct source *s, const char *where, const char *uni
 static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d)
 {
     uint64_t twice = 0, last = (uint64_t)(d->vocabulary * d->width);
-    if (!(d->traits & OC_DEC_TIED) || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
+    if (!d->tied || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
         twice = 0;
-    return twice + s->frequencies * (uint64_t)(d->rotary / 2) * sizeof(float);
+    return twice + s->frequencies * (uint64_t)(d->layer[0].rotated / 2) * sizeof(float);
 }
 
 /* The parameters and bytes of the files; of an index without its files, the bytes that it says. */
 static void compare_weights(struct source *s, const struct oc_decoder *d, struct oc_stored_sum built)
 {
-    struct oc_stored_sum stored = oc_stored_decoder(&s->stored, d->layers, d->traits & OC_DEC_TIED);
-    bool packed = d->packed_dtype || d->mlx; /* counted exactly, but not by the types of stored tensors */
-    bool rough = (d->bits && !d->mlx) || (d->packs_all && d->scale_rows < 2); /* but for a few scalars */
-    if (rough || d->other_quantization || d->part || (packed && s->stored.n))
+    struct oc_stored_sum stored = oc_stored_decoder(&s->stored, d->layers, d->tied);
+    const struct oc_packing *all = &d->quant.all;
+    bool packed = d->quant.method; /* counted exactly, but not by the types of stored tensors */
+    bool rough = (all->kind == OC_PACK_BLOCKS && !all->biases) || all->kind == OC_PACK_TYPE ||
+                 (all->kind == OC_PACK_SCALED && all->rows < 2) ||
+                 d->quant.n_rule; /* but for a few scalars */
+    if (rough || d->quant.unknown || d->part || (packed && s->stored.n))
         return;
     if (stored.elements != built.elements && s->stored.n)
         note_difference(s, d->type, "parameters", stored.elements, built.elements);
@@ -100,14 +103,16 @@ static int build_decoder(struct source *s, const char *name, const void *config,
         oc_os_need(beside.data, beside.size_bytes);
         modelopt = oc_str((const char *)beside.data, beside.size_bytes);
     }
-    int rc = oc_decoder_read(name, text, modelopt, &s->m->arena, &s->m->diags, &d, s->err);
+    const struct oc_decoder_source from = {.name = name, .config = text, .modelopt = modelopt};
+    int rc = oc_decoder_read(&from, &s->m->arena, &s->m->diags, &d, s->err);
     if ((found ? close_file(s, &beside, rc) : rc) != 0)
         return -1;
     oc_decoder_note_quantization(&d, s->stored.n > 0, &s->m->diags);
-    s->m->unknown_weights = d.other_quantization && (!s->stored.n || has_integers(s));
+    s->m->unknown_weights = d.quant.unknown && (!s->stored.n || has_integers(s));
     if (s->stored.n && !oc_stored_any(&s->stored, "pooler."))
-        d.traits &= ~(unsigned)OC_DEC_POOLER;
+        d.f.of[OC_F_pooler].v = 0;
     compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
+    oc_quant_free(&d.quant);
     return 0;
 }
 

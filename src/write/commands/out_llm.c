@@ -361,7 +361,7 @@ static void put_roofs(struct view *v)
                 "fusion; unfused: "
                 "each operator reads and writes DRAM, with its compute and memory times");
     if (v->l->as)
-        put_note(v, oc_printf(&v->arena, "as %s: %s; memory of the unchanged model", v->l->as->name,
+        put_note(v, oc_printf(&v->arena, "as %s: %s; memory: weights in that type, KV cache and activations unchanged", v->l->as->name,
                               v->l->as->note));
     OC_ROW(&t, "device", "phase", "time >=", "tokens/s <=", "unfused", "compute", "memory", "bound by");
     for (size_t i = 0; i < v->l->n_device; i++)
