@@ -287,6 +287,13 @@ const struct cli_option cli_options[] = {
     {"acceptance", 0, CLI_TEXT, CLI_LLM, "P", NULL, NULL, "probability that a token of the draft is accepted",
      NULL, AT(acceptance)},
     {"draft-tokens", 0, CLI_INT, CLI_LLM, "N", "tokens", "4", "length of a draft", NULL, AT(draft_tokens)},
+    {"measured", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL,
+     "measured tokens per second of decode steps: their share of the bound", NULL, AT(measured)},
+    {"reach", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL,
+     "tokens per second: the smallest of the --hw devices that holds the context and may reach them", NULL,
+     AT(reach)},
+    {"decoder", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_ESTIMATE, "FILE", NULL, NULL,
+     "XML file with families and names of fields for a config.json, which come first", NULL, AT(decoder)},
 
     {"fit", 0, CLI_FLAG, CLI_COST | CLI_MEMORY, NULL, NULL, NULL,
      "exit code 1 if the model does not fit the memory of --hw", "Memory", AT(fit)},

@@ -56,6 +56,10 @@ static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, stru
     }
     if (o->n_device > MAX_DEVICES)
         return oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES);
+    l->measured = o->measured;
+    l->reach = o->reach;
+    if (!(o->measured >= 0) || !(o->reach >= 0))
+        return oc_fail(err, OC_EARG, "tokens per second must not be negative");
     return take_type(l, err);
 }
 

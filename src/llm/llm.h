@@ -262,6 +262,7 @@ struct oc_llm {
     double element_bytes;    /* of the cache, and of what devices exchange */
     double link_bytes_per_s; /* NAN: unknown */
     double acceptance;
+    double measured, reach; /* tokens per second; 0: not given */
     struct oc_llm *draft;       /* NULL: none */
     const struct oc_recast *as; /* NULL: the model's types */
     uint64_t weight_bytes;      /* in memory, in these types */
@@ -273,6 +274,9 @@ struct oc_llm {
     } * load;
 };
 
+/* llm_facts.c: bytes of the constants in memory when the work is done in another type, each as its first reader
+ * has it. */
+uint64_t oc_llm_weight_bytes(const struct oc_analysis *a, const struct oc_recast *as);
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
 /* llm_device.c: the lower bounds of the runs on any device; of any run. */

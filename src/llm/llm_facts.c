@@ -513,16 +513,15 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
-/* Bytes of the constants in memory when the work is done in another type: each as its first reader has it. */
-static uint64_t recast_bytes(const struct oc_llm *l, const struct oc_analysis *a)
+uint64_t oc_llm_weight_bytes(const struct oc_analysis *a, const struct oc_recast *as)
 {
     bool *seen = oc_xcalloc(a->model->n_value + 1, sizeof(*seen));
     uint64_t stored = 0, less = 0, bytes;
-    for (uint32_t i = 0; l->as && i < a->model->n_node; i++) {
+    for (uint32_t i = 0; as && i < a->model->n_node; i++) {
         const struct oc_node *n = &a->model->node[i];
         struct oc_recasting r = {0};
-        if (oc_recast_changes(l->as, &a->cost[i]))
-            oc_recast_add(l->as, a, &i, 1, &r);
+        if (oc_recast_changes(as, &a->cost[i]))
+            oc_recast_add(as, a, &i, 1, &r);
         for (uint32_t k = 0; k < n->n_in; k++) {
             uint32_t v = n->in[k];
             if (v == OC_NONE || seen[v] || !a->is_const[v] || !oc_type_bytes(&a->type[v], &bytes))
@@ -569,8 +568,9 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     find_weights(l, a);
     keep_assumptions(l, a);
     l->facts.params = a->total->params;
-    l->facts.const_bytes = a->total->const_bytes;
-    l->weight_bytes = recast_bytes(l, a);
+    const struct oc_file_sum *files = &l->model->files; /* headers of files know best */
+    l->facts.const_bytes = files->tensors ? files->part[OC_FILE_LANGUAGE] : a->total->const_bytes;
+    l->weight_bytes = l->as ? oc_llm_weight_bytes(a, l->as) : l->facts.const_bytes;
     oc_analysis_free(a);
     return 0;
 }

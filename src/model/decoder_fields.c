@@ -16,7 +16,7 @@ enum { MAX_LIST = 4096, MAX_DEPTH = 6, MAX_NESTED = 8, MAX_UNREAD = 300, MILLION
 
 /* ---- data ------------------------------------------------------------------------------------------- */
 
-enum kind { FIELD, WORD, NESTED, PART, IGNORED, FAMILY };
+enum kind { FIELD, WORD, NESTED, PART, IGNORED, TENSOR, FAMILY };
 struct row { /* an element of decoders.xml */
     uint8_t kind;
     uint16_t is;       /* enum oc_dec_field_id, enum oc_dec_word */
@@ -30,6 +30,7 @@ static const struct row rows[] = {
 #define ROW_NESTED(n)       {.kind = NESTED, .names = (n)},
 #define ROW_PART(n)         {.kind = PART, .names = (n)},
 #define ROW_IGNORED(n)      {.kind = IGNORED, .names = (n)},
+#define ROW_TENSOR(n, s)    {.kind = TENSOR, .names = (n), .set = (s)},
 #define ROW_FAMILY(n, g, s) {.kind = FAMILY, .names = (n), .gguf = (g), .set = (s)},
 #include "decoders.h"
 };
@@ -425,6 +426,26 @@ static bool apply(struct oc_dec_fields *f, const char *set)
     return true;
 }
 
+static bool any_tensor(const struct oc_decoder_source *s, const char *names)
+{
+    struct oc_str part;
+    for (const char *p = names; next_name(&p, &part);)
+        for (uint32_t i = 0; i < s->n_tensor; i++)
+            if (oc_find(s->tensor[i], strlen(s->tensor[i]), part.s, part.n))
+                return true;
+    return false;
+}
+
+/* What tensors have that fields do not say: without a family of the type. */
+static void apply_tensors(struct reader *r)
+{
+    for (size_t i = 0; r->out->assumed && r->source->n_tensor && i < OC_COUNT(rows); i++)
+        if (rows[i].kind == TENSOR && any_tensor(r->source, rows[i].names))
+            apply(&r->out->f, rows[i].set);
+    if (r->out->assumed && r->source->n_tensor && r->out->f.of[OC_F_tied].v == UNSET)
+        r->out->f.of[OC_F_tied].v = !any_tensor(r->source, "lm_head.weight output.weight embed_out.weight");
+}
+
 const char *oc_decoder_family(size_t index, struct oc_arena *arena)
 {
     struct oc_str name;
@@ -462,6 +483,7 @@ struct own_rows {
     X("nested", NESTED, "names", NULL)                                                                       \
     X("part", PART, "names", NULL)                                                                           \
     X("ignored", IGNORED, "names", NULL)                                                                     \
+    X("tensor", TENSOR, "names set", NULL)                                                                   \
     X("family", FAMILY, "names", "gguf set")
 
 static int add_row(void *user, const struct oc_xml_elem *e)
@@ -551,6 +573,7 @@ int oc_dec_fields_read(const struct oc_decoder_source *s, struct oc_arena *arena
         apply(&out->f, family ? family->set : NULL);
         r.diags = diags;
         rc = read_all(&r, err);
+        apply_tensors(&r);
     }
     out->type = out->type ? out->type : r.outer_type ? r.outer_type : "";
     out->unread = r.unread.n ? oc_strndup(arena, r.unread.data, r.unread.n) : NULL;

@@ -1,7 +1,9 @@
 /* What a model file is: ONNX, or a description of a model (config.json, safetensors, GGUF) whose graph is
  * built. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/file.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -19,6 +21,8 @@ struct source {
     bool last_layer;      /* the index has a tensor for it, also when it is the embedding table */
     bool more_layers;     /* and layers that predict further tokens */
     uint64_t frequencies; /* tensors of rotary frequencies in the index */
+    const char **tensor;  /* names of the index, or of the headers; heap */
+    uint32_t n_tensor, cap_tensor;
     struct oc_err *err;
 };
 
@@ -34,6 +38,7 @@ static int build_weights(struct source *s, const char *producer, const char *why
     }
     oc_gw_write(&w, producer, &s->m->built);
     oc_gw_free(&w);
+    oc_stored_parts(&s->stored, 0, &s->m->files);
     oc_diag_add(&s->m->diags, OC_WARNING, "W-no-graph", producer, "only weights are counted (%s): %s",
                 oc_stored_text(&s->stored), why);
     return 0;
@@ -103,7 +108,14 @@ static int build_decoder(struct source *s, const char *name, const void *config,
         oc_os_need(beside.data, beside.size_bytes);
         modelopt = oc_str((const char *)beside.data, beside.size_bytes);
     }
-    const struct oc_decoder_source from = {.name = name, .config = text, .modelopt = modelopt};
+    for (uint32_t i = 0; !s->n_tensor && i < s->stored.n; i++)
+        OC_PUSH(s->tensor, s->n_tensor, s->cap_tensor) = s->stored.item[i].name;
+    const struct oc_decoder_source from = {.name = name,
+                                           .config = text,
+                                           .modelopt = modelopt,
+                                           .own = s->m->limits.decoder,
+                                           .tensor = s->tensor,
+                                           .n_tensor = s->n_tensor};
     int rc = oc_decoder_read(&from, &s->m->arena, &s->m->diags, &d, s->err);
     if ((found ? close_file(s, &beside, rc) : rc) != 0)
         return -1;
@@ -113,6 +125,7 @@ static int build_decoder(struct source *s, const char *name, const void *config,
         d.f.of[OC_F_pooler].v = 0;
     compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
     oc_quant_free(&d.quant);
+    oc_stored_parts(&s->stored, d.layers, &s->m->files);
     return 0;
 }
 
@@ -185,13 +198,15 @@ static int from_index(struct source *s, const struct oc_file *f)
     struct oc_weight_index index;
     int rc = oc_weight_index_read(f->data, f->size_bytes, &s->m->arena, &index, s->err);
     s->total_bytes = index.total_bytes;
-    for (uint32_t i = 0; i < index.n_tensor; i++)
+    for (uint32_t i = 0; i < index.n_tensor; i++) {
+        OC_PUSH(s->tensor, s->n_tensor, s->cap_tensor) = index.tensor[i];
         if (strstr(index.tensor[i], ".rotary_emb.inv_freq"))
             s->frequencies++;
         else if (strstr(index.tensor[i], ".mtp"))
             s->more_layers = true;
         else
             s->last_layer |= strcmp(index.tensor[i], "lm_head.weight") == 0;
+    }
     if (rc == 0)
         rc = read_files(s, &index);
     oc_weight_index_free(&index);
@@ -266,6 +281,15 @@ static int from_gguf(struct source *s, const struct oc_file *f)
 
 /* ---- any file --------------------------------------------------------------------------------------- */
 
+/* By what is in the file; safetensors with a header that cannot be one, also by its name (not a text). */
+static enum oc_described kind_of(const struct oc_model *m, const struct oc_file *f)
+{
+    const uint8_t *p = f->data;
+    bool named = f->size_bytes >= 8 && !p[7] && oc_str_ends(oc_str(m->path, strlen(m->path)), ".safetensors");
+    enum oc_described kind = oc_described_by(f->data, f->size_bytes);
+    return kind == OC_DESCRIBED_NOT && named ? OC_DESCRIBED_SAFETENSORS : kind;
+}
+
 int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *err)
 {
     struct source s = {
@@ -273,7 +297,7 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
     const struct oc_file *f = &m->file;
     int rc = 0;
     oc_os_need(f->data, f->size_bytes < OC_DESCRIBED_BYTES ? (size_t)f->size_bytes : OC_DESCRIBED_BYTES);
-    switch (oc_described_by(f->data, f->size_bytes)) {
+    switch (kind_of(m, f)) {
     case OC_DESCRIBED_NOT:
         break;
     case OC_DESCRIBED_CONFIG:
@@ -290,6 +314,7 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
         break;
     }
     oc_stored_free(&s.stored);
+    free(s.tensor);
     *out = m->built.n ? (ProtobufCBinaryData){m->built.n, (uint8_t *)m->built.data}
                       : (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
     return rc;

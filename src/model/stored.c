@@ -8,6 +8,7 @@
 #include "base/ck.h"
 #include "base/json_read.h"
 #include "base/wire.h"
+#include "model/model.h"
 #include "shape/type.h"
 
 /* ---- roles ------------------------------------------------------------------------------------------ */
@@ -289,6 +290,32 @@ static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
     return oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT;
 }
 
+static enum oc_file_part part_of(const struct oc_stored *t, int64_t layers)
+{
+    static const struct {
+        const char *name;
+        enum oc_file_part part;
+    } parts[] = {{"vision", OC_FILE_VISION},      {"visual", OC_FILE_VISION},
+                 {"multi_modal", OC_FILE_VISION}, {"mm_projector", OC_FILE_VISION},
+                 {"patch_merge", OC_FILE_VISION}, {"v.blk", OC_FILE_VISION},
+                 {"audio", OC_FILE_AUDIO},        {"mtp", OC_FILE_MTP},
+                 {"nextn", OC_FILE_MTP}};
+    struct oc_str rest = role_of(oc_str(t->name, strlen(t->name))), number;
+    for (size_t i = 0; i < OC_COUNT(parts); i++)
+        if (strstr(t->name, parts[i].name))
+            return parts[i].part;
+    bool after =
+        layers > 0 && next_part(&rest, &number) && is_number(number) && strtoll(number.s, NULL, 10) >= layers;
+    return after ? OC_FILE_MTP : OC_FILE_LANGUAGE;
+}
+
+void oc_stored_parts(const struct oc_stored_list *l, int64_t layers, struct oc_file_sum *out)
+{
+    *out = (struct oc_file_sum){.tensors = l->n, .bytes = l->bytes};
+    for (uint32_t i = 0; i < l->n; i++)
+        out->part[part_of(&l->item[i], layers)] += l->item[i].bytes;
+}
+
 struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied)
 {
     struct oc_stored_sum sum = {0};
@@ -397,7 +424,11 @@ static int read_header(struct oc_json *j, struct oc_stored_list *out, uint64_t *
 {
     struct oc_str key;
     struct entry e;
-    oc_json_enter(j);
+    if (!oc_json_enter_type(j, OC_JSON_OBJECT))
+        return oc_json_error(j, NULL)
+                   ? 0
+                   : oc_fail(err, OC_EFORMAT,
+                             "the safetensors header is no object of tensors; download the file again");
     while (oc_json_member(j, &key)) {
         if (oc_str_eq(key, "__metadata__")) {
             oc_json_skip(j);

@@ -67,6 +67,10 @@ static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
     oc_key_u64(w, "params", f->params);
     oc_key_u64(w, "const_bytes", f->const_bytes);
     llm_data_put_weights(w, l);
+    const struct oc_file_sum *files = &l->model->files;
+    oc_key_u64_if(w, "file_tensors", files->tensors > 0, files->tensors);
+    oc_key_u64_if(w, "file_bytes", files->tensors > 0, files->bytes);
+    oc_key_u64_if(w, "file_bytes_of_language_model", files->tensors > 0, files->part[OC_FILE_LANGUAGE]);
     put_dimensions(w, l);
 }
 
@@ -218,7 +222,10 @@ static void put_device(struct oc_json_out *w, struct llm_lines *x, const struct 
     oc_key_text(w, "device", oc_device_info(d->device)->id);
     oc_row_list_json(&OC_ROWS(x->n, x, llm_roof_fields), "roofs", w);
     oc_key_double(w, "memory_bytes", d->memory_bytes);
+    struct oc_arena text = {0};
     oc_key_u64_if(w, "needed_bytes", x->l->last != NULL, d->need_bytes);
+    oc_key_text(w, "verdict", oc_llm_verdict(x->l, d, &text));
+    oc_arena_free(&text);
     put_limit(w, "largest_batch", &d->batch);
     put_limit(w, "longest_context", &d->context);
     put_limit(w, "longest_prompt_at_once", &d->prompt);

@@ -153,6 +153,8 @@ function boundAt(live, run, type, d, x, cache = live.cache) {
   const s = Math.max(sum, whole[0]);
   return { s: s > 0 ? s : NaN, compute: Math.max(compute, whole[1]), memory: Math.max(memory, whole[2]) };
 }
+/* Bytes of the constants in memory: of a decoder in that type. */
+const weightBytes = (live, type) => type && live.decoder ? live.decoder.weight_bytes[live.types.indexOf(type)] : live.const_bytes;
 const energyAt = (d, s) => d.power_w * s; /* joules at the design power, as compare assumes it */
 /* ---- decoders: prefill, then generate - 1 decode steps ---- */
 const runOf = (live, name) => live.runs.find(r => r.run === name) || null;
