@@ -89,7 +89,9 @@ bool oc_roof_has_peak(const struct oc_device *d, unsigned cls)
 
 static double fastest(const struct oc_device *d, unsigned cls)
 {
-    const struct oc_hw_figure *v = d->peak[OC_HW_VECTOR][cls], *m = d->peak[OC_HW_MATRIX][cls];
+    bool fallback = false;
+    const struct oc_hw_figure *v = oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback),
+                              *m = d->peak[OC_HW_MATRIX][cls];
     return fmax(v ? v->value : 0, m ? m->value : 0);
 }
 

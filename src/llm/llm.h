@@ -266,6 +266,7 @@ struct oc_llm {
     struct oc_llm *draft;       /* NULL: none */
     const struct oc_recast *as; /* NULL: the model's types */
     uint64_t weight_bytes;      /* in memory, in these types */
+    uint64_t *weight_bytes_as;  /* by type of oc_recast_name: each constant as its first reader has it */
     struct oc_llm_bounds bounds;
     struct oc_llm_load { /* of further runs */
         struct oc_llm_at at;
@@ -274,9 +275,6 @@ struct oc_llm {
     } * load;
 };
 
-/* llm_facts.c: bytes of the constants in memory when the work is done in another type, each as its first reader
- * has it. */
-uint64_t oc_llm_weight_bytes(const struct oc_analysis *a, const struct oc_recast *as);
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
 /* llm_device.c: the lower bounds of the runs on any device; of any run. */

@@ -513,7 +513,7 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
-uint64_t oc_llm_weight_bytes(const struct oc_analysis *a, const struct oc_recast *as)
+static uint64_t recast_bytes(const struct oc_analysis *a, const struct oc_recast *as)
 {
     bool *seen = oc_xcalloc(a->model->n_value + 1, sizeof(*seen));
     uint64_t stored = 0, less = 0, bytes;
@@ -570,7 +570,16 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     l->facts.params = a->total->params;
     const struct oc_file_sum *files = &l->model->files; /* headers of files know best */
     l->facts.const_bytes = files->tensors ? files->part[OC_FILE_LANGUAGE] : a->total->const_bytes;
-    l->weight_bytes = l->as ? oc_llm_weight_bytes(a, l->as) : l->facts.const_bytes;
+    size_t n = 0;
+    while (oc_recast_name(n))
+        n++;
+    l->weight_bytes = l->facts.const_bytes;
+    l->weight_bytes_as = OC_NEW_ARRAY(&l->arena, n, uint64_t);
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_recast *as = oc_recast_by_name(oc_recast_name(i));
+        l->weight_bytes_as[i] = recast_bytes(a, as);
+        l->weight_bytes = l->as == as ? l->weight_bytes_as[i] : l->weight_bytes;
+    }
     oc_analysis_free(a);
     return 0;
 }

@@ -484,7 +484,7 @@ static void live_devices(struct oc_json_out *w, struct oc_report *r)
 
 /* ---- the member ------------------------------------------------------------------------------------- */
 
-static void live_decoder(struct oc_json_out *w, const struct oc_llm *l, const struct oc_analysis *a)
+static void live_decoder(struct oc_json_out *w, const struct oc_llm *l)
 {
     if (!oc_key_object_if(w, "decoder", l != NULL))
         return;
@@ -497,7 +497,7 @@ static void live_decoder(struct oc_json_out *w, const struct oc_llm *l, const st
     oc_key_text(w, "kv_dtype", l->facts.kv_dtype);
     oc_key_array(w, "weight_bytes"); /* by type, as "types" */
     for (size_t i = 0; oc_recast_name(i); i++)
-        oc_jw_u64(w, oc_llm_weight_bytes(a, oc_recast_by_name(oc_recast_name(i))));
+        oc_jw_u64(w, l->weight_bytes_as[i]);
     oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
@@ -545,7 +545,7 @@ void oc_page_live(struct oc_json_out *w, struct oc_report *r)
     for (size_t i = 0; oc_recast_name(i) && r->in->model->n_node <= LIVE_MAX_NODES; i++)
         oc_jw_string(w, oc_recast_name(i));
     oc_jw_end_array(w);
-    live_decoder(w, m.llm, a);
+    live_decoder(w, m.llm);
     live_runs(w, &m, given);
     live_devices(w, r);
     oc_jw_end_object(w);

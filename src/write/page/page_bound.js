@@ -64,10 +64,10 @@ function arithmeticTime(live, d, w) {
     else seconds[unit] += Number(n) / units[unit][name];
   };
   const tf32 = d.matrix.tf32 !== undefined && !(d.matrix.f32 > d.matrix.tf32);
-  live.classes.forEach((own, c) => {
-    let name = knownType(d, own);
-    if (w.macs[c]) add(name === "f32" && tf32 || d.matrix[name] !== undefined ? 1 : 0, name === "f32" && tf32 ? "tf32" : name, 2 * Number(w.macs[c]));
-    name = own;
+  const macs = live.classes.map(() => 0n);
+  live.classes.forEach((name, c) => { macs[live.classes.indexOf(knownType(d, name))] += w.macs[c]; });
+  live.classes.forEach((name, c) => {
+    if (macs[c]) add(name === "f32" && tf32 || d.matrix[name] !== undefined ? 1 : 0, name === "f32" && tf32 ? "tf32" : name, 2 * Number(macs[c]));
     if (w.flops[c]) add(0, name, w.flops[c]);
     if (d.special[name] !== undefined) { if (w.special[c]) add(2, name, w.special[c]); }
     else if (w.specialFlops[c]) add(0, name, w.specialFlops[c]);
