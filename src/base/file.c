@@ -436,9 +436,14 @@ enum oc_described oc_described_by(const void *data, size_t n)
         i++;
     if (i == n || p[i] != '{')
         return OC_DESCRIBED_NOT;
-    return oc_find(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
-           : oc_find(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
-                                                    : OC_DESCRIBED_NOT;
+    if (oc_find(p, look, "\"weight_map\"", 12))
+        return OC_DESCRIBED_INDEX;
+    static const char *const said[] = {"\"model_type\"", "\"hidden_size\"", "\"n_layers\"",
+                                       "\"architectures\""};
+    for (i = 0; i < OC_COUNT(said); i++)
+        if (oc_find(p, look, said[i], strlen(said[i])))
+            return OC_DESCRIBED_CONFIG;
+    return OC_DESCRIBED_NOT;
 }
 
 /* Weights count whatever is in them: the reader says what is wrong. */

@@ -318,6 +318,12 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
 {
     const struct oc_kv_pair *p = &l->kv.pair[0];
     struct oc_llm_facts *f = &l->facts;
+    f->kv_heads = f->head_size = -1;
+    f->kv_bytes_known = true;
+    f->kv_dtype = f->naming = "none";
+    l->element_bytes = 2;
+    if (!l->kv.n_pair)
+        return; /* states only */
     f->layers = l->kv.layers;
     f->kv_pairs = l->kv.n_self;
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
@@ -331,7 +337,6 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;
     l->element_bytes = oc_dtype_info(a->type[p->past].dtype)->bits / 8.0;
     f->naming = p->name->writer;
-    f->kv_bytes_known = true;
     for (uint32_t i = 0; i < l->kv.n_pair; i++) {
         uint64_t bytes, *sum = i < l->kv.n_self ? &f->kv_bytes_per_token : &f->cross_bytes_per_token;
         if (!token_bytes(a, &l->kv.pair[i], &bytes) || !oc_add_u64(*sum, bytes, sum))

@@ -76,7 +76,9 @@ static int experts(struct maker *m)
     int64_t shared = GET(m, shared, 0), mlp = AT(m, mlp, 0, INT64_MIN);
     if (option(m, OC_F_experts, 0, MAX_EXPERTS, &d->experts) || !d->experts)
         return d->experts ? -1 : 0;
-    d->active = GET(m, active, INT64_MIN);
+    if (mlp == INT64_MIN && m->read->assumed)
+        mlp = 4 * d->width;
+    d->active = GET(m, active, m->read->assumed ? 1 : INT64_MIN);
     d->expert_mlp = AT(m, expert_mlp, d->layers - 1, mlp);
     if (need(m, OC_F_active, d->active, d->experts) || need(m, OC_F_expert_mlp, d->expert_mlp, MAX_WIDTH) ||
         option(m, OC_F_expert_width, 0, MAX_WIDTH, &d->expert_width))
@@ -137,8 +139,12 @@ static int state_space(struct maker *m)
     struct oc_decoder *d = m->d;
     int64_t times = GET(m, ssm_times, 2 * MILLION),
             wide = times > 0 && times < 64 * (int64_t)MILLION ? d->width * times / MILLION : 0;
-    d->ssm_head = GET(m, ssm_head, 64);
-    d->ssm_heads = GET(m, ssm_heads, GIVEN(m, ssm_head) && d->ssm_head > 0 ? wide / d->ssm_head : 0);
+    bool alone = IS(m, all_mamba); /* heads are of the state space */
+    d->ssm_head = GET(m, ssm_head, alone ? GET(m, head, 64) : 64);
+    d->ssm_heads = GET(m, ssm_heads,
+                       alone && GIVEN(m, heads)                ? GET(m, heads, 0)
+                       : GIVEN(m, ssm_head) && d->ssm_head > 0 ? wide / d->ssm_head
+                                                               : 0);
     d->ssm_width = GET(m, ssm_width, d->ssm_heads ? d->ssm_heads * d->ssm_head : wide);
     d->ssm_groups = GET(m, ssm_groups, 1);
     d->ssm_state = GET(m, ssm_state, 16);
@@ -185,6 +191,8 @@ static uint16_t mixers_of(struct maker *m, int64_t i)
         return 0;
     if (AT(m, linear_instead, i, 0) == 1)
         return OC_MIX_PRODUCT;
+    if (IS(m, all_mamba))
+        return OC_MIX_MAMBA;
     if (IS(m, all_hybrid) || kind == OC_W_hybrid)
         return attention | OC_MIX_MAMBA;
     if (kind == OC_W_mamba || kind == OC_W_conv || kind == OC_W_linear)
@@ -219,7 +227,7 @@ static bool has_experts(const struct maker *m, int64_t i)
     return period > 0 ? i % period == GET(m, expert_offset, 0) : (i + 1) % step == 0;
 }
 
-static uint8_t ffn_of(const struct maker *m, int64_t i)
+static uint8_t ffn_of(const struct maker *m, int64_t i, uint16_t mixers)
 {
     int64_t kind = AT(m, kinds, i, 0);
     if (IS(m, single))
@@ -228,8 +236,8 @@ static uint8_t ffn_of(const struct maker *m, int64_t i)
         return 0;
     if (AT(m, ffn_linear, i, 0) == 1)
         return OC_FFN_PRODUCT;
-    if (!m->d->experts && !GIVEN(m, mlp) && !LISTED(m, mlp) && !GIVEN(m, mlp_times) && !LISTED(m, own_mlp) &&
-        !LISTED(m, mlp_factor))
+    if (!(mixers & OC_MIX_ATTENTION) && !m->d->experts && !GIVEN(m, mlp) && !LISTED(m, mlp) &&
+        !GIVEN(m, mlp_times) && !LISTED(m, own_mlp) && !LISTED(m, mlp_factor))
         return 0; /* state space layers alone */
     return (uint8_t)(has_experts(m, i) ? OC_FFN_EXPERTS | (IS(m, both) ? OC_FFN_DENSE : 0) : OC_FFN_DENSE);
 }
@@ -244,6 +252,8 @@ static int64_t mlp_of(const struct maker *m, int64_t i)
                                                   : INT64_MIN);
     if (factor > 0 && factor < INT64_C(1000) * MILLION)
         v = ((int64_t)((double)(2 * factor) / MILLION * (double)m->d->width / 3) + 255) / 256 * 256;
+    if (v == INT64_MIN && !m->read->family)
+        v = 4 * m->d->width;
     if (m->d->experts && !has_experts(m, i))
         v = GET(m, dense_mlp, v);
     v = AT(m, own_mlp, i, v);
@@ -260,6 +270,8 @@ static void reach(const struct maker *m, int64_t i, struct oc_dec_layer *l)
     bool may = GET(m, use_window, 1) != 0 && window > 0,
          by_rule =
              step > 1 ? (i + 1) % step != 0 : IS(m, window_all) || (!m->read->family && !LISTED(m, kinds));
+    if (LISTED(m, window_step) && m->f->of[OC_F_window_step].n) /* "LLLG", repeated */
+        by_rule = AT(m, window_step, i % m->f->of[OC_F_window_step].n, 0) == OC_W_window;
     if (GET(m, use_window, 0) == 1 && GIVEN(m, window_from))
         by_rule = i >= from;
     bool windowed = LISTED(m, window_flags) ? AT(m, window_flags, i, 0) == 1
@@ -343,7 +355,8 @@ static int selection(struct maker *m, int64_t i, struct oc_dec_layer *l)
 
 static int layer(struct maker *m, int64_t i, struct oc_dec_layer *l)
 {
-    *l = (struct oc_dec_layer){.mixers = mixers_of(m, i), .ffn = ffn_of(m, i), .mlp = mlp_of(m, i)};
+    *l = (struct oc_dec_layer){.mixers = mixers_of(m, i), .mlp = mlp_of(m, i)};
+    l->ffn = ffn_of(m, i, l->mixers);
     reach(m, i, l);
     if (l->mixers & OC_MIX_ATTENTION && (heads(m, i, l) || selection(m, i, l)))
         return -1;

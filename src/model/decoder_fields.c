@@ -258,9 +258,11 @@ static const struct row *field_of(const struct reader *r, const char *prefix, st
     char full[160];
     int n = snprintf(full, sizeof(full), "%s%.*s", prefix, (int)(key.n < 100 ? key.n : 100), key.s);
     const struct row *row = row_of(r->own, FIELD, oc_str(full, (size_t)n));
-    return row                                                                   ? row
-           : !strncmp(prefix, "rope_", 5) || !strncmp(prefix, "attn_config", 11) ? row_of(r->own, FIELD, key)
-                                                                                 : NULL;
+    return row ? row
+           : !strncmp(prefix, "rope_", 5) || !strncmp(prefix, "attn_config", 11) ||
+                   !strncmp(prefix, "ffn_config", 10)
+               ? row_of(r->own, FIELD, key)
+               : NULL;
 }
 
 static void read_text_member(struct reader *r, struct oc_json *j, const char **to)
@@ -360,28 +362,35 @@ static bool is_architecture(struct oc_str family, const char *architecture)
     return !strncmp(p, "For", 3);
 }
 
-/* "qwen3_moe_thinker" may be like "qwen3_moe", "mistral4" like "mistral". */
-static bool is_like(struct oc_str family, const char *type)
+/* How much a type is like a family: both begin with the same letters; then the longest beginning in common, then the
+ * newest version: "qwen3_moe_thinker" is like "qwen3_moe", "phi4flash" like "phi3". 0: not. */
+static size_t likeness(struct oc_str family, const char *type)
 {
-    return family.n >= 3 && !strncmp(type, family.s, family.n) &&
-           !(type[family.n] >= 'a' && type[family.n] <= 'z');
+    size_t letters = 0, same = 0, version = 0;
+    while (letters < family.n && family.s[letters] >= 'a' && family.s[letters] <= 'z')
+        letters++;
+    while (same < family.n && type[same] == family.s[same])
+        same++;
+    if (letters < 3 || same < letters || (type[letters] >= 'a' && type[letters] <= 'z'))
+        return 0;
+    for (size_t i = letters; i < family.n && oc_is_digit(family.s[i]) && version < 100; i++)
+        version = 10 * version + (size_t)(family.s[i] - '0');
+    return 1000 * same + version;
 }
 
-enum likeness { BY_ARCHITECTURE, BY_BEGINNING };
-static const struct row *similar(const struct reader *r, const char *to, enum likeness how,
-                                 struct oc_str *best)
+enum similarity { BY_ARCHITECTURE, BY_BEGINNING };
+static const struct row *similar(const char *to, enum similarity how, struct oc_str *best)
 {
     const struct row *found = NULL;
     struct oc_str name;
-    *best = oc_str("", 0);
+    size_t most = 0;
     for (size_t i = 0; to && i < OC_COUNT(rows); i++)
-        for (const char *p = rows[i].names; rows[i].kind == FAMILY && next_name(&p, &name);)
-            if (name.n > best->n &&
-                (how == BY_ARCHITECTURE ? is_architecture(name, to) : is_like(name, to))) {
-                found = &rows[i];
-                *best = name;
-            }
-    (void)r;
+        for (const char *p = rows[i].names; rows[i].kind == FAMILY && next_name(&p, &name);) {
+            size_t like = how == BY_BEGINNING ? likeness(name, to) : is_architecture(name, to) ? name.n : 0;
+            found = like > most ? &rows[i] : found;
+            *best = like > most ? name : *best;
+            most = like > most ? like : most;
+        }
     return found;
 }
 
@@ -394,12 +403,12 @@ static const struct row *family_of(struct reader *r)
     if (!f)
         f = row_of(r->own, FAMILY, name = oc_str(outer, strlen(outer)));
     if (!f)
-        f = similar(r, r->architecture, BY_ARCHITECTURE, &name);
+        f = similar(r->architecture, BY_ARCHITECTURE, &name);
     r->out->assumed = !f;
     if (!f)
-        f = similar(r, inner, BY_BEGINNING, &name);
+        f = similar(inner, BY_BEGINNING, &name);
     if (!f)
-        f = similar(r, outer, BY_BEGINNING, &name);
+        f = similar(outer, BY_BEGINNING, &name);
     r->out->family = f ? oc_strndup(r->arena, name.s, name.n) : NULL;
     return f;
 }

@@ -135,6 +135,10 @@ static void put_cache(struct view *v)
 {
     const struct oc_kv_pair *p = &v->l->kv.pair[0];
     const struct oc_llm_facts *f = &v->l->facts;
+    if (!v->l->kv.n_pair) {
+        say(v, "KV cache", "none: states of a fixed size");
+        return;
+    }
     const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
     say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (%s%s)", f->layers, f->kv_pairs,
         llm_value_name(v->l, p->past), llm_value_name(v->l, p->present), by,

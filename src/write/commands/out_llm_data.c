@@ -47,6 +47,20 @@ static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
     oc_jw_end_array(w);
 }
 
+/* What was assumed of the model, not understood or not counted. */
+static void put_warnings(struct oc_json_out *w, const struct oc_llm *l)
+{
+    oc_key_array(w, "warnings");
+    for (size_t i = 0; i < l->diags.n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "code", l->diags.item[i].code);
+        oc_key_text(w, "where", l->diags.item[i].where);
+        oc_key_text(w, "text", l->diags.item[i].text);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
 static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
 {
     const struct oc_llm_facts *f = &l->facts;
@@ -72,6 +86,7 @@ static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
     oc_key_u64_if(w, "file_bytes", files->tensors > 0, files->bytes);
     oc_key_u64_if(w, "file_bytes_of_language_model", files->tensors > 0, files->part[OC_FILE_LANGUAGE]);
     put_dimensions(w, l);
+    put_warnings(w, l);
 }
 
 /* ---- runs, in both formats -------------------------------------------------------------------------- */
