@@ -371,6 +371,9 @@ static size_t likeness(struct oc_str family, const char *type)
         letters++;
     while (same < family.n && type[same] == family.s[same])
         same++;
+    while (same > letters && same < family.n && family.s[same - 1] != '_' && !oc_is_digit(family.s[same - 1]))
+        same--; /* whole parts */
+    same -= same > letters && family.s[same - 1] == '_';
     if (letters < 3 || same < letters || (type[letters] >= 'a' && type[letters] <= 'z'))
         return 0;
     for (size_t i = letters; i < family.n && oc_is_digit(family.s[i]) && version < 100; i++)
@@ -487,12 +490,12 @@ struct own_rows {
     struct row *first, **last;
 };
 #define ELEMENTS(X)                                                                                          \
-    X("field", FIELD, "is names", NULL)                                                                      \
-    X("word", WORD, "is names", NULL)                                                                        \
-    X("nested", NESTED, "names", NULL)                                                                       \
-    X("part", PART, "names", NULL)                                                                           \
-    X("ignored", IGNORED, "names", NULL)                                                                     \
-    X("tensor", TENSOR, "names set", NULL)                                                                   \
+    X("field", FIELD, "is names", "")                                                                        \
+    X("word", WORD, "is names", "")                                                                          \
+    X("nested", NESTED, "names", "")                                                                         \
+    X("part", PART, "names", "")                                                                             \
+    X("ignored", IGNORED, "names", "")                                                                       \
+    X("tensor", TENSOR, "names set", "")                                                                     \
     X("family", FAMILY, "names", "gguf set")
 
 static int add_row(void *user, const struct oc_xml_elem *e)
@@ -521,9 +524,10 @@ static int add_row(void *user, const struct oc_xml_elem *e)
 static int read_own(const char *path, struct oc_arena *arena, const struct row **out, struct oc_err *err)
 {
 #define SPEC(n, kind, need, may)                                                                             \
-    {.name = (n), .parent = 0, .required = (need), .optional = (may), .start = add_row},
+    {.name = (n), .parent = 0, .label = "names", .required = (need), .optional = (may), .start = add_row},
     static const struct oc_xml_spec spec[] = {
-        {.name = "decoders", .parent = OC_XML_ROOT, .required = "version"}, ELEMENTS(SPEC)};
+        {.name = "decoders", .parent = OC_XML_ROOT, .label = "", .required = "version", .optional = ""},
+        ELEMENTS(SPEC)};
     static const struct oc_xml_format format = {spec, OC_COUNT(spec), "1", 1 << 20};
     struct own_rows o = {.arena = arena};
     struct oc_file f;
