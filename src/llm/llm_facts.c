@@ -573,7 +573,7 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     find_weights(l, a);
     keep_assumptions(l, a);
     l->facts.params = a->total->params;
-    const struct oc_file_sum *files = &l->model->files; /* headers of files know best */
+    const struct oc_file_sum *files = &l->model->files; /* headers of files take precedence */
     l->facts.const_bytes = files->tensors ? files->part[OC_FILE_LANGUAGE] : a->total->const_bytes;
     size_t n = 0;
     while (oc_recast_name(n))

@@ -278,7 +278,7 @@ static void read_text_member(struct reader *r, struct oc_json *j, const char **t
     }
 }
 
-/* Members that are no fields: types, quantization, objects. */
+/* Members other than fields: types, quantization, objects. */
 static bool read_special(struct reader *r, struct oc_json *j, const char *prefix, struct oc_str key,
                          unsigned depth)
 {

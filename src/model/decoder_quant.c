@@ -75,7 +75,7 @@ static uint32_t rule_of(const struct oc_quant *q, const char *name, uint32_t fir
     return first;
 }
 
-/* Files know a module by the name in the graph, which is that of transformers' Llama, or by others. */
+/* Files name a module by the name in the graph, which is that of transformers' Llama, or by others. */
 struct oc_packing oc_packing_of(const struct oc_quant *q, const char *module, bool linear)
 {
     const char *layers = from_layers(module), *name = layers ? layers : module, *other;

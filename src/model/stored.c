@@ -428,7 +428,7 @@ static int read_header(struct oc_json *j, struct oc_stored_list *out, uint64_t *
         return oc_json_error(j, NULL)
                    ? 0
                    : oc_fail(err, OC_EFORMAT,
-                             "the safetensors header is no object of tensors; download the file again");
+                             "the safetensors header must be an object of tensors; download the file again");
     while (oc_json_member(j, &key)) {
         if (oc_str_eq(key, "__metadata__")) {
             oc_json_skip(j);

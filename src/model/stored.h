@@ -38,7 +38,7 @@ const char *oc_stored_text(const struct oc_stored_list *l);
  * no tensor holds it as floating-point numbers. */
 unsigned oc_stored_dtype(const struct oc_stored_list *l, const char *weight, unsigned otherwise);
 
-/* The i-th list of names by which files know a module of a layer, "mlp.gate"; ends with a space or the text.
+/* The i-th list of names by which files name a module of a layer, "mlp.gate"; ends with a space or the text.
  * NULL: no more. */
 const char *oc_stored_alias(const char *module, size_t i);
 /* Whether a module of the graph has this last part. */

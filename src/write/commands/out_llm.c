@@ -406,7 +406,8 @@ static void put_verdicts(struct view *v)
         return;
     const struct oc_llm_device *d = oc_llm_smallest(l);
     say(v, "smallest",
-        d ? "%s: the least memory of the devices that hold %lld tokens of context and may reach %s tokens/s"
+        d ? "%s: the smallest memory of the devices that hold %lld tokens of context and may reach %s "
+            "tokens/s"
           : "%snone of the devices holds %lld tokens of context and may reach %s tokens/s",
         d ? oc_device_info(d->device)->name : "", (long long)(l->opts.prompt + l->opts.generate),
         oc_number_text(&v->arena, l->reach, 4));

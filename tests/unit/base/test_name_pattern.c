@@ -48,7 +48,8 @@ static void other_expressions_are_not_simple(void **state)
     memset(slow, 0, sizeof(slow));
     for (int i = 0; i < 60; i++)
         memcpy(slow + 3 * i, "a*b", 3); /* ends in time */
-    assert_false(oc_regex_find(slow, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+    assert_false(
+        oc_regex_find(slow, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
 }
 
 int main(void)
