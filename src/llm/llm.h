@@ -262,7 +262,7 @@ struct oc_llm {
     double element_bytes;    /* of the cache, and of what devices exchange */
     double link_bytes_per_s; /* NAN: unknown */
     double acceptance;
-    double measured, reach; /* tokens per second; 0: not given */
+    double measured, reach;     /* tokens per second; 0: not given */
     struct oc_llm *draft;       /* NULL: none */
     const struct oc_recast *as; /* NULL: the model's types */
     uint64_t weight_bytes;      /* in memory, in these types */

@@ -19,9 +19,19 @@ struct maker {
 };
 #define GET(m, field, otherwise)   oc_dec_field((m)->f, OC_F_##field, (otherwise))
 #define AT(m, field, i, otherwise) oc_dec_field_at((m)->f, OC_F_##field, (i), (otherwise))
-#define IS(m, field)               oc_dec_field_is((m)->f, OC_F_##field)
-#define GIVEN(m, field)            ((m)->f->of[OC_F_##field].v != INT64_MIN)
-#define LISTED(m, field)           ((m)->f->of[OC_F_##field].list != NULL)
+/* Kinds of layers may be a pattern that repeats. */
+#define KIND(m, i)       AT(m, kinds, (m)->f->of[OC_F_kinds].n > 1 ? (i) % (m)->f->of[OC_F_kinds].n : (i), 0)
+#define IS(m, field)     oc_dec_field_is((m)->f, OC_F_##field)
+#define GIVEN(m, field)  ((m)->f->of[OC_F_##field].v != INT64_MIN)
+#define LISTED(m, field) ((m)->f->of[OC_F_##field].list != NULL)
+
+/* A size that the file leaves out; each text once. */
+static int64_t assume(struct maker *m, const char *text, int64_t v)
+{
+    if (!m->assumed.n || !strstr(m->assumed.data, text))
+        oc_buf_printf(&m->assumed, "%s%s", m->assumed.n ? "; " : "", text);
+    return v;
+}
 
 static int check(struct maker *m, const char *name, int64_t v, int64_t most)
 {
@@ -58,13 +68,18 @@ static int sizes(struct maker *m)
     struct oc_decoder *d = m->d;
     d->layers = GET(m, layers, LISTED(m, kinds) ? m->f->of[OC_F_kinds].n : INT64_MIN);
     d->width = GET(m, width, INT64_MIN);
+    if (d->width == INT64_MIN && GIVEN(m, mlp) && !m->read->family) /* hidden_dim is one or the other */
+        d->width = assume(m, "hidden_dim as the width", GET(m, mlp, 0));
     d->vocabulary = GET(m, vocabulary, INT64_MIN);
     if (need(m, OC_F_layers, d->layers, MAX_LAYERS) || need(m, OC_F_width, d->width, MAX_WIDTH) ||
         need(m, OC_F_vocabulary, d->vocabulary, MAX_WIDTH) ||
         option(m, OC_F_positions, 2048, INT64_C(1) << 40, &d->positions) ||
         option(m, OC_F_segments, 0, MAX_EXPERTS, &d->segments))
         return -1;
-    if (m->f->of[OC_F_kinds].n && m->f->of[OC_F_kinds].n < d->layers)
+    uint32_t listed = m->f->of[OC_F_kinds].n;
+    if (listed > 1 && listed < d->layers)
+        assume(m, "the list of layers repeats", 0);
+    if (listed == 1 && d->layers > 1)
         return oc_fail(m->err, OC_EFORMAT, "layer_types names %u layers of %lld", m->f->of[OC_F_kinds].n,
                        (long long)d->layers);
     return 0;
@@ -76,9 +91,9 @@ static int experts(struct maker *m)
     int64_t shared = GET(m, shared, 0), mlp = AT(m, mlp, 0, INT64_MIN);
     if (option(m, OC_F_experts, 0, MAX_EXPERTS, &d->experts) || !d->experts)
         return d->experts ? -1 : 0;
-    if (mlp == INT64_MIN && m->read->assumed)
-        mlp = 4 * d->width;
-    d->active = GET(m, active, m->read->assumed ? 1 : INT64_MIN);
+    if (mlp == INT64_MIN && !GIVEN(m, expert_mlp) && !LISTED(m, expert_mlp))
+        mlp = assume(m, "MLPs of 4 times the width", 4 * d->width);
+    d->active = GIVEN(m, active) ? GET(m, active, 1) : assume(m, "one expert for a token", 1);
     d->expert_mlp = AT(m, expert_mlp, d->layers - 1, mlp);
     if (need(m, OC_F_active, d->active, d->experts) || need(m, OC_F_expert_mlp, d->expert_mlp, MAX_WIDTH) ||
         option(m, OC_F_expert_width, 0, MAX_WIDTH, &d->expert_width))
@@ -98,9 +113,10 @@ static int latent(struct maker *m)
     if (option(m, OC_F_q_rank, 0, MAX_WIDTH, &d->q_rank) || (!is && !compressed))
         return 0 - (d->q_rank < 0 || d->q_rank > MAX_WIDTH);
     d->kv_rank = GET(m, kv_rank, INT64_MIN);
-    d->nope = GET(m, nope, INT64_MIN);
-    d->rope = GET(m, rope, INT64_MIN);
-    d->v_head = GET(m, v_head, INT64_MIN);
+    bool guess = m->read->assumed && !compressed && !GIVEN(m, nope) && !GIVEN(m, rope) && !GIVEN(m, v_head);
+    d->nope = guess ? assume(m, "heads of latent attention as in DeepSeek-V2", 128) : GET(m, nope, INT64_MIN);
+    d->rope = guess ? 64 : GET(m, rope, INT64_MIN);
+    d->v_head = guess ? 128 : GET(m, v_head, INT64_MIN);
     if (!compressed && need(m, OC_F_kv_rank, d->kv_rank, MAX_WIDTH))
         return -1;
     if (need(m, OC_F_rope, d->rope, MAX_WIDTH))
@@ -138,7 +154,7 @@ static int state_space(struct maker *m)
 {
     struct oc_decoder *d = m->d;
     int64_t times = GET(m, ssm_times, 2 * MILLION),
-            wide = times > 0 && times < 64 * (int64_t)MILLION ? d->width * times / MILLION : 0;
+            wide = times > 0 && times < 1024 * (int64_t)MILLION ? d->width * times / MILLION : 0;
     bool alone = IS(m, all_mamba); /* heads are of the state space */
     d->ssm_head = GET(m, ssm_head, alone ? GET(m, head, 64) : 64);
     d->ssm_heads = GET(m, ssm_heads,
@@ -184,7 +200,7 @@ static uint16_t linear_kind(struct maker *m)
 
 static uint16_t mixers_of(struct maker *m, int64_t i)
 {
-    int64_t kind = AT(m, kinds, i, 0), interval = GET(m, interval, 0), period = GET(m, attn_period, 0),
+    int64_t kind = KIND(m, i), interval = GET(m, interval, 0), period = GET(m, attn_period, 0),
             base = GET(m, list_base, 0);
     uint16_t attention = attention_kind(m);
     if (AT(m, no_attention, i, 0) == 1)
@@ -229,7 +245,7 @@ static bool has_experts(const struct maker *m, int64_t i)
 
 static uint8_t ffn_of(const struct maker *m, int64_t i, uint16_t mixers)
 {
-    int64_t kind = AT(m, kinds, i, 0);
+    int64_t kind = KIND(m, i);
     if (IS(m, single))
         return kind == OC_W_dense ? OC_FFN_DENSE : kind == OC_W_experts ? OC_FFN_EXPERTS : 0;
     if (AT(m, no_ffn, i, 0) == 1)
@@ -243,7 +259,7 @@ static uint8_t ffn_of(const struct maker *m, int64_t i, uint16_t mixers)
 }
 
 /* Width of the MLP. A factor is of two thirds of the width, to a multiple of 256 (nemotron-nas). */
-static int64_t mlp_of(const struct maker *m, int64_t i)
+static int64_t mlp_of(struct maker *m, int64_t i)
 {
     int64_t times = GET(m, mlp_times, 0), factor = AT(m, mlp_factor, i, 0);
     int64_t v = AT(m, mlp, i,
@@ -252,8 +268,8 @@ static int64_t mlp_of(const struct maker *m, int64_t i)
                                                   : INT64_MIN);
     if (factor > 0 && factor < INT64_C(1000) * MILLION)
         v = ((int64_t)((double)(2 * factor) / MILLION * (double)m->d->width / 3) + 255) / 256 * 256;
-    if (v == INT64_MIN && !m->read->family)
-        v = 4 * m->d->width;
+    if (v == INT64_MIN && !LISTED(m, own_mlp) && factor <= 0)
+        v = assume(m, "MLPs of 4 times the width", 4 * m->d->width);
     if (m->d->experts && !has_experts(m, i))
         v = GET(m, dense_mlp, v);
     v = AT(m, own_mlp, i, v);
@@ -265,7 +281,7 @@ static int64_t mlp_of(const struct maker *m, int64_t i)
 /* Layers with a window, or with chunks. */
 static void reach(const struct maker *m, int64_t i, struct oc_dec_layer *l)
 {
-    int64_t kind = AT(m, kinds, i, 0), window = GET(m, window, 0), step = GET(m, window_step, 0),
+    int64_t kind = KIND(m, i), window = GET(m, window, 0), step = GET(m, window_step, 0),
             from = GET(m, window_from, 0);
     bool may = GET(m, use_window, 1) != 0 && window > 0,
          by_rule =
@@ -308,7 +324,7 @@ static int heads(struct maker *m, int64_t i, struct oc_dec_layer *l)
                        ? (d->width / head > 0 ? d->width / head : 1)
                        : 0;
         if (i == 0 && l->heads)
-            oc_buf_printf(&m->assumed, "%lld heads of attention", (long long)l->heads);
+            assume(m, "heads of attention with the usual size", 0);
     }
     l->heads = windowed ? GET(m, swa_heads, l->heads) : l->heads;
     if (need(m, OC_F_heads, l->heads, MAX_EXPERTS))
@@ -440,6 +456,8 @@ static void report(struct maker *m, const char *name, struct oc_diags *diags)
     const struct oc_dec_fields_read *r = m->read;
     if (r->part)
         oc_diag_add(diags, OC_WARNING, "W-text-only", name, "only the language model is built");
+    if (!r->assumed && m->assumed.n)
+        oc_diag_add(diags, OC_WARNING, "W-assumed", name, "the file leaves out sizes: %s", m->assumed.data);
     if (!r->assumed)
         return;
     oc_diag_add(diags, OC_WARNING, "W-assumed", name,

@@ -218,7 +218,11 @@ static bool put_list(struct reader *r, enum oc_dec_field_id f, struct oc_json *j
     r->index = 0;
     for (oc_json_enter(j); oc_json_item(j); r->index++)
         understood &= put_value(r, f, j);
+    int64_t n = r->index;
     r->index = -1;
+    if (n > 0 && n <= MAX_LIST && r->out->f.of[f].n < n &&
+        r->out->f.of[f].list) /* the last ones say nothing */
+        append_value(r, f, n - 1, UNSET);
     if (!r->out->f.of[f].list && understood) /* [] */
         r->out->f.of[f].list = OC_NEW_ARRAY(r->arena, 1, int64_t);
     return understood;

@@ -790,8 +790,9 @@ static void attention_counts_visible_pairs(void **state)
     (void)state;
 #define LATENT                                                                                               \
     TYPE("deepseek_v3")                                                                                      \
-    SIZES(64, 128, 1, 4, 4, 100) ",\"q_lora_rank\":16,\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,"           \
-                                 "\"qk_rope_head_dim\":8,\"v_head_dim\":8"
+    SIZES(64, 128, 1, 4, 4, 100)                                                                             \
+    ",\"q_lora_rank\":16,\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,"                                        \
+    "\"qk_rope_head_dim\":8,\"v_head_dim\":8"
     static const char *const text[] = {
         LATENT "}", LATENT ",\"index_n_heads\":2,\"index_head_dim\":4,\"index_topk\":10}",
         TYPE("whale") SIZES(64, 128, 1, 4, 4, 100) ",\"v_head_dim\":8,\"sliding_window\":10}",
