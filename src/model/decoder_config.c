@@ -109,7 +109,7 @@ static int experts(struct maker *m)
 static int latent(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    bool is = IS(m, kv_rank) || IS(m, latent), compressed = IS(m, compressed);
+    bool is = IS(m, kv_rank) || (IS(m, latent) && !m->read->assumed), compressed = IS(m, compressed);
     if (option(m, OC_F_q_rank, 0, MAX_WIDTH, &d->q_rank) || (!is && !compressed))
         return 0 - (d->q_rank < 0 || d->q_rank > MAX_WIDTH);
     d->kv_rank = GET(m, kv_rank, INT64_MIN);
