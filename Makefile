@@ -282,6 +282,15 @@ $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@
 $(BUILD)/obj/src/ops/op_table.o: $(GEN)/op_tests.h
 
+# names of fields, words and families of config.json files as rows of a table
+$(GEN)/decoders.h: src/model/decoders.xml
+	@mkdir -p $(GEN)
+	$(call say,GEN)sed -n -e 's|^ *<field is="\([^"]*\)" names="\([^"]*\)"/>|ROW_FIELD(\1, "\2")|p' \
+	    -e 's|^ *<word is="\([^"]*\)" names="\([^"]*\)"/>|ROW_WORD(\1, "\2")|p' -e 's|^ *<nested names="\([^"]*\)"/>|ROW_NESTED("\1")|p' \
+	    -e 's|^ *<tensor names="\([^"]*\)" set="\([^"]*\)"/>|ROW_TENSOR("\1", "\2")|p' -e 's|^ *<part names="\([^"]*\)"/>|ROW_PART("\1")|p' -e 's|^ *<ignored names="\([^"]*\)"/>|ROW_IGNORED("\1")|p' \
+	    -e 's|^ *<family names="\([^"]*\)"\( gguf="\([^"]*\)"\)\?\( set="\([^"]*\)"\)\?/>|ROW_FAMILY("\1", "\3", "\5")|p' $< >$@
+$(BUILD)/obj/src/model/decoder_fields.o: $(GEN)/decoders.h
+
 # schemas of JSON documents as lines of a string
 SCHEMAS := $(wildcard src/write/*.schema.json)
 $(GEN)/%_schema.h: src/write/%.schema.json
@@ -548,7 +557,7 @@ build/lint/%.tidy: %.c .clang-tidy
 	@mv $@.new $@
 
 lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(LINT_SRC))
-$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
+$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(GEN)/decoders.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
 ifneq ($(filter lint-tidy,$(MAKECMDGOALS)),)
 -include $(shell find build/lint -name '*.d' 2>/dev/null)
 endif

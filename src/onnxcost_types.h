@@ -184,6 +184,9 @@ struct oc_input_limits {    /* a NULL pointer to it means all defaults, as do ze
     bool external_anywhere; /* read weights in files outside of the model's folder; otherwise they count as
                                absent, and the file is not opened */
     uint64_t most[OC_LIMIT_COUNT]; /* 0: the default */
+    const char
+        *decoder; /* XML file with names of fields and families for a config.json, which come first; NULL:
+                            none. Used while a model is loaded */
 };
 
 struct oc_input_limit_info {

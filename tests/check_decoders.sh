@@ -31,4 +31,33 @@ echo '{"model_type":"bert","hidden_size":768,"intermediate_size":3072,"max_posit
 "num_hidden_layers":12,"type_vocab_size":2,"vocab_size":30522}' >"$work/bert/config.json"
 "$BUILD/onnxzoo" bert_base -o "$work/bert.onnx"
 compare 'BERT has the MACs of the graph of the zoo' macs "$work/bert/config.json" "$work/bert.onnx"
+# title, whether
+passed() {
+    n=$((n + 1))
+    [ "$2" = 0 ] || bad=1
+    echo "$([ "$2" = 0 ] && echo ok || echo not ok) $n - $1"
+}
+echo '{"model_type":"whale","strata":4,"hidden_size":64,"vocab_size":100,"num_attention_heads":4,"intermediate_size":128}' >"$work/own.json"
+echo '<decoders version="1"><field is="layers" names="strata"/><family names="whale" set="qk_norm=1"/></decoders>' >"$work/own.xml"
+answer=$("$BUILD/onnxcost" llm "$work/own.json" -f json --decoder "$work/own.xml")
+[[ $answer == *'"params": 177344,'* ]] && found=0 || found=1
+passed 'names of fields and families of --decoder come first' "$found" # 12800 + 4 * (4 * 64 * 64 + 3 * 64 * 128 + 160) + 64
+sed 's/qk_norm/colour/' "$work/own.xml" >"$work/wrong.xml"
+answer=$("$BUILD/onnxcost" llm "$work/own.json" --decoder "$work/wrong.xml" 2>&1 || :)
+[[ $answer == *"line 1: family 'whale': 'set' is not like"* ]] && found=0 || found=1
+passed 'an unknown field of --decoder is an error with its line' "$found"
+for header in '[1,2,3,4]' '{"a":1}'; do # a list; claims 2^40 bytes
+    folder=$work/weights$n
+    mkdir -p "$folder"
+    cp "$work/1.json" "$folder/config.json"
+    { [ "$header" = '{"a":1}' ] && printf '\0\0\0\0\0\1\0\0' || printf '\11\0\0\0\0\0\0\0'; printf '%s' "$header"; } >"$folder/model.safetensors"
+    answer=$("$BUILD/onnxcost" llm "$folder" 2>&1 || :)
+    [[ $answer == *'safetensors header'* ]] && found=0 || found=1
+    passed 'weights with a wrong header are an error next to a config.json' "$found"
+done
+verdict=$("$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 --measured 50 --reach 20 -w 0)
+[[ $verdict =~ verdict\ +NVIDIA\ GeForce\ RTX\ 4090:\ decode\ at\ most\ [0-9.]+\ tokens/s\ \(memory\)\;\ the\ measured\ 50\ tokens/s\ are\ [0-9]+\ %\ of\ it ]] && found=0 || found=1
+passed 'the verdict has the bound and the share of a measured rate' "$found"
+[[ $verdict == *'smallest    NVIDIA GeForce RTX 4090'* ]] && found=0 || found=1
+passed 'the smallest device that reaches a rate' "$found"
 exit $bad

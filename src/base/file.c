@@ -563,17 +563,24 @@ enum oc_described oc_described_by(const char *path, const void *data, size_t n)
         i++;
     if (i == n || p[i] != '{')
         return described_by_name(path, data, n);
-    return oc_find(p, look, "\"model_type\"", 12)   ? OC_DESCRIBED_CONFIG
-           : oc_find(p, look, "\"weight_map\"", 12) ? OC_DESCRIBED_INDEX
-                                                    : described_by_name(path, data, n);
+    if (oc_find(p, look, "\"weight_map\"", 12))
+        return OC_DESCRIBED_INDEX;
+    static const char *const said[] = {"\"model_type\"", "\"hidden_size\"", "\"n_layers\"",
+                                       "\"architectures\""};
+    for (i = 0; i < OC_COUNT(said); i++)
+        if (oc_find(p, look, said[i], strlen(said[i])))
+            return OC_DESCRIBED_CONFIG;
+    return described_by_name(path, data, n);
 }
 
+/* Weights count whatever is in them: the reader says what is wrong. */
 static bool describes_model(const char *path, struct oc_arena *arena)
 {
     const char *data;
     size_t n;
     return access(path, F_OK) == 0 && oc_file_peek(path, WITH_BYTES, arena, &data, &n, NULL) == 0 &&
-           oc_described_by(path, data, n) != OC_DESCRIBED_NOT;
+           (oc_described_by(path, data, n) != OC_DESCRIBED_NOT ||
+            oc_str_ends(oc_str(path, strlen(path)), ".safetensors"));
 }
 
 const char *oc_model_of_folder(const char *path, struct oc_arena *arena)

@@ -366,7 +366,10 @@ int cli_find_recorded_device(const struct cli_opts *o, const char *name, const s
 int cli_load_model(const char *path, const struct cli_opts *o, struct oc_model **model)
 {
     struct oc_err err;
-    if (!oc_model_load(path, &o->limits, model, &err))
+    struct oc_input_limits limits = o->limits;
+    limits.decoder = o->decoder;
+    limits.size = sizeof(limits);
+    if (!oc_model_load(path, &limits, model, &err))
         return 0;
     const char *format = err.code == OC_EFORMAT ? oc_profile_recognize(path) : NULL;
     if (format)

@@ -1,6 +1,7 @@
 /* Commands for times on devices: calibrate and validate, which read recordings; estimate, compare and
  * llm, which take models. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -494,10 +495,24 @@ static int take_llm_batch(const struct llm_job *v, int64_t *batch)
     return n < 1 ? cli_fail(CLI_USAGE, "--batch needs a number of at least 1, not %lld", n) : 0;
 }
 
+/* "180", tokens per second. */
+static int take_rate(const char *option, const char *text, double *out)
+{
+    char *end;
+    *out = 0;
+    if (!text)
+        return 0;
+    *out = strtod(text, &end);
+    return end == text || *end || !(*out > 0) || !isfinite(*out)
+               ? cli_fail(CLI_USAGE, "%s needs tokens per second such as 180, not '%s'", option, text)
+               : 0;
+}
+
 static int llm_make(struct llm_job *v)
 {
     struct oc_err err;
     int64_t batch;
+    double measured, reach;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
     if ((v->o->link || v->o->draft) && !v->o->parallel)
@@ -506,11 +521,15 @@ static int llm_make(struct llm_job *v)
         return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
     if ((v->o->draft != NULL) != (v->o->acceptance != NULL))
         return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
-    if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache))
-        return cli_fail(CLI_USAGE, "--as, --cache and --calibration need a device: name it with --hw");
+    if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache || v->o->measured || v->o->reach))
+        return cli_fail(
+            CLI_USAGE,
+            "--as, --cache, --calibration, --measured and --reach need a device: name it with --hw");
     v->side.model_path = v->o->word.item[0];
     int rc = find_llm_devices(v);
     rc = rc ? rc : take_llm_batch(v, &batch);
+    rc = rc ? rc : take_rate("--measured", v->o->measured, &measured);
+    rc = rc ? rc : take_rate("--reach", v->o->reach, &reach);
     rc = rc ? rc : cli_side_read(v->o, &v->side);
     rc = rc || !v->o->draft ? rc : cli_load_model(v->o->draft, v->o, &v->draft);
     rc = rc ? rc : cli_load_calibration(v->o, &v->calibration);
@@ -532,7 +551,9 @@ static int llm_make(struct llm_job *v)
                                .as = v->o->as,
                                .cache = !cli_is(v->o->cache, "off"),
                                .calibration = v->calibration,
-                               .made = v->made};
+                               .made = v->made,
+                               .measured = measured,
+                               .reach = reach};
     return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 

@@ -80,7 +80,6 @@ const struct cli_option cli_options[] = {
      AT(external_data)},
     {"root", 0, CLI_TEXT, CLI_MCP, "DIR", NULL, NULL,
      "read files inside this folder only; paths of the client are relative to it", NULL, AT(root)},
-
     {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL,
      "value of a symbolic dimension (repeatable); cost and check: a range such as batch=1..64, for proven "
      "bounds",
@@ -99,7 +98,6 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
      "let --shape override dimensions that the model declares; report a profile of another model", NULL,
      AT(force)},
-
     {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_DIFF, "N",
      "rows", "20; 3 for MegEngine files; all in CSV and JSON",
      "number of rows; 0: all; -N: all but the last N", "Filtering and sorting", AT(top)},
@@ -293,7 +291,10 @@ const struct cli_option cli_options[] = {
     {"acceptance", 0, CLI_TEXT, CLI_LLM, "P", NULL, NULL, "probability that a token of the draft is accepted",
      NULL, AT(acceptance)},
     {"draft-tokens", 0, CLI_INT, CLI_LLM, "N", "tokens", "4", "length of a draft", NULL, AT(draft_tokens)},
-
+    {"measured", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL, "measured tokens/s of decode", NULL, AT(measured)},
+    {"reach", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL, "tokens/s for the smallest --hw", NULL, AT(reach)},
+    {"decoder", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_ESTIMATE, "FILE", NULL, NULL,
+     "XML file with further families and fields of a config.json", NULL, AT(decoder)},
     {"fit", 0, CLI_FLAG, CLI_COST | CLI_MEMORY, NULL, NULL, NULL,
      "exit code 1 if the model does not fit the memory of --hw", "Memory", AT(fit)},
     {"align", 0, CLI_INT, CLI_MODEL, "N", "bytes", "1", "alignment of activation buffers in bytes", NULL,

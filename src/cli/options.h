@@ -111,7 +111,7 @@ struct cli_opts {
     /* language models, comparison of devices */
     const char *batch;
     struct cli_int prompt, generate, draft_tokens;
-    const char *parallel, *link, *draft, *acceptance;
+    const char *parallel, *link, *draft, *acceptance, *measured, *reach, *decoder;
     /* recordings */
     const char *ort_lib, *opt_level, *simd, *time_budget;
     struct cli_int threads, runs, seed;

@@ -640,12 +640,13 @@ static double known_time(const struct oc_device *device, const struct oc_work *w
     return isnan(r.roof_s) ? 0 : r.roof_s;
 }
 
-static bool has_class(const struct oc_device *d, unsigned cls)
+/* 8-bit integers without a peak may be of any speed, but on GPUs, whose files list them; narrow floats without
+ * one are not in the hardware. */
+static bool may_run_in(const struct oc_device *d, unsigned cls)
 {
-    return d->peak[OC_HW_VECTOR][cls] || d->peak[OC_HW_MATRIX][cls];
+    return oc_roof_has_peak(d, cls) || (cls == OC_CLASS_I8 && strcmp(d->info->kind, "gpu") != 0);
 }
 
-/* 8-bit integers without a peak may be of any speed; narrow floats without one are not in the hardware. */
 static double part_time(const struct oc_device *device, const struct oc_bound_part *p,
                         const struct oc_roof_opts *opts)
 {
@@ -655,10 +656,11 @@ static double part_time(const struct oc_device *device, const struct oc_bound_pa
         work.bytes = work.weight_bytes;
         work.written = 0;
     }
+    oc_roof_take_known_types(device, &work);
     double s = known_time(device, &work, opts);
     for (size_t i = 0; i < OC_COUNT(also); i++) {
         struct oc_work w = work;
-        if (!(p->also >> i & 1) || (also[i] != OC_CLASS_I8 && !has_class(device, also[i])))
+        if (!(p->also >> i & 1) || !may_run_in(device, also[i]))
             continue;
         for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
             if (!oc_class_is_int(c) && c != OC_CLASS_NONE && c != also[i]) {
@@ -680,6 +682,7 @@ double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *d
         if (load->part[i].also)
             memset(all.macs, 0, sizeof(all.macs)); /* in which class each runs is open */
     }
+    oc_roof_take_known_types(device, &all);
     double s = fmax(sum, known_time(device, &all, &opts));
     return s > 0 ? s : NAN;
 }

@@ -10,6 +10,8 @@
  *    arithmetic, all weights, the inputs and the outputs of the model together are a second bound.
  *  - Convolutions with stride 1 may use Winograd's algorithm in tiles of 8; products of dequantized tensors
  *    may run in that type, products with weights in narrow floats or GGUF's blocks on 8 or 4 bits.
+ *  - Products in a float type without a peak in the device file run in the fastest type that it has and that
+ *    holds the numbers (bf16 also in f16); 8-bit integers without one count as nothing, but on GPUs.
  *  - Weights of a quantization that is not modelled move nothing, and their products may run in any type.
  *  - Mixtures of experts read the weights of one token's experts: all tokens may choose the same.
  *  - Attention whose keys are all of a tensor and values of the same (latent attention) may expand it for

@@ -82,6 +82,39 @@ bool oc_roof_has_vector_peak(const struct oc_device *d, unsigned cls)
     return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
 }
 
+bool oc_roof_has_peak(const struct oc_device *d, unsigned cls)
+{
+    return d->peak[OC_HW_VECTOR][cls] || d->peak[OC_HW_MATRIX][cls];
+}
+
+static double fastest(const struct oc_device *d, unsigned cls)
+{
+    bool fallback = false;
+    const struct oc_hw_figure *v = oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback),
+                              *m = d->peak[OC_HW_MATRIX][cls];
+    return fmax(v ? v->value : 0, m ? m->value : 0);
+}
+
+void oc_roof_take_known_types(const struct oc_device *d, struct oc_work *w)
+{
+    static const uint8_t from[] = {OC_CLASS_F4,   OC_CLASS_F8,   OC_CLASS_F16,
+                                   OC_CLASS_BF16, OC_CLASS_TF32, OC_CLASS_F32};
+    for (size_t i = 0; i + 1 < OC_COUNT(from); i++) {
+        unsigned best = from[i];
+        if (!w->macs[from[i]] || oc_roof_has_peak(d, from[i]) || oc_roof_has_vector_peak(d, from[i]))
+            continue;
+        for (size_t k = 0; k < OC_COUNT(from); k++) {
+            bool holds = k > i || (from[i] == OC_CLASS_BF16 && from[k] == OC_CLASS_F16);
+            best = holds && fastest(d, from[k]) > fastest(d, best) ? from[k] : best;
+        }
+        if (best != from[i]) {
+            if (!oc_add_u64(w->macs[best], w->macs[from[i]], &w->macs[best]))
+                w->macs[best] = UINT64_MAX;
+            w->macs[from[i]] = 0;
+        }
+    }
+}
+
 /* t_unit += operations / peak(unit, class) */
 static void roofline_add_time(void *user, unsigned unit, unsigned cls, double operations)
 {

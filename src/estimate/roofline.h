@@ -92,6 +92,10 @@ struct oc_roof {
 const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned unit, unsigned cls,
                                         bool *fallback);
 bool oc_roof_has_vector_peak(const struct oc_device *device, unsigned cls);
+bool oc_roof_has_peak(const struct oc_device *device, unsigned cls); /* of products, without a fallback */
+/* Products in a float type without a peak are not free: they run in one that the device has and that holds the
+ * numbers, here the fastest. Without any, their time is unknown. */
+void oc_roof_take_known_types(const struct oc_device *device, struct oc_work *work);
 
 /* Operations of all classes; a multiply-add is two. */
 static inline double oc_work_operations(const struct oc_work *w)

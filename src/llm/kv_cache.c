@@ -413,5 +413,9 @@ int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags
     }
     free(f.pair);
     count_pairs(out);
+    bool states = m->built.n && !f.n; /* of a config.json with layers of another kind only */
+    for (uint32_t i = 0; states && i < g->n_input; i++)
+        if (g->input[i] != OC_NONE && oc_has_nocase(m->value[g->input[i]].name, "past_recurrent"))
+            return 0;
     return out->n_self ? 0 : none_found(m, diags, err);
 }

@@ -56,6 +56,10 @@ static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, stru
     }
     if (o->n_device > MAX_DEVICES)
         return oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES);
+    l->measured = o->measured;
+    l->reach = o->reach;
+    if (!(o->measured >= 0) || !(o->reach >= 0))
+        return oc_fail(err, OC_EARG, "tokens per second must not be negative");
     return take_type(l, err);
 }
 
@@ -234,7 +238,7 @@ static double needed_by_draft(const struct server *s, double tokens)
 {
     struct server small = *s;
     small.l = s->l->draft;
-    return small.l ? (double)small.l->facts.const_bytes / (double)s->n +
+    return small.l ? (double)small.l->weight_bytes / (double)s->n +
                          (double)small.l->facts.kv_bytes_per_token * tokens / cache_parts(&small)
                    : 0;
 }
@@ -249,7 +253,7 @@ static double needed(const struct server *s, int64_t batch)
         return NAN;
     double tokens = (double)batch * (double)(at.past + 1);
     double cache = (double)l->facts.kv_bytes_per_token * tokens;
-    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) + (double)l->facts.const_bytes;
+    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) + (double)l->weight_bytes;
     return rest / (double)s->n + cache / cache_parts(s) + needed_by_draft(s, tokens);
 }
 

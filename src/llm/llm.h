@@ -262,8 +262,11 @@ struct oc_llm {
     double element_bytes;    /* of the cache, and of what devices exchange */
     double link_bytes_per_s; /* NAN: unknown */
     double acceptance;
+    double measured, reach;     /* tokens per second; 0: not given */
     struct oc_llm *draft;       /* NULL: none */
     const struct oc_recast *as; /* NULL: the model's types */
+    uint64_t weight_bytes;      /* in memory, in these types */
+    uint64_t *weight_bytes_as;  /* by type of oc_recast_name: each constant as its first reader has it */
     struct oc_llm_bounds bounds;
     struct oc_llm_load { /* of further runs */
         struct oc_llm_at at;

@@ -154,7 +154,7 @@ void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc
 
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
 {
-    return l->facts.const_bytes + c->v[OC_LN_PEAK];
+    return l->weight_bytes + c->v[OC_LN_PEAK];
 }
 
 enum fit_of { FIT_BATCH, FIT_CONTEXT, FIT_PROMPT };

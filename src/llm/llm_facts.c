@@ -318,6 +318,12 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
 {
     const struct oc_kv_pair *p = &l->kv.pair[0];
     struct oc_llm_facts *f = &l->facts;
+    f->kv_heads = f->head_size = -1;
+    f->kv_bytes_known = true;
+    f->kv_dtype = f->naming = "none";
+    l->element_bytes = 2;
+    if (!l->kv.n_pair)
+        return; /* states only */
     f->layers = l->kv.layers;
     f->kv_pairs = l->kv.n_self;
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
@@ -331,7 +337,6 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;
     l->element_bytes = oc_dtype_info(a->type[p->past].dtype)->bits / 8.0;
     f->naming = p->name->writer;
-    f->kv_bytes_known = true;
     for (uint32_t i = 0; i < l->kv.n_pair; i++) {
         uint64_t bytes, *sum = i < l->kv.n_self ? &f->kv_bytes_per_token : &f->cross_bytes_per_token;
         if (!token_bytes(a, &l->kv.pair[i], &bytes) || !oc_add_u64(*sum, bytes, sum))
@@ -513,6 +518,28 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
+static uint64_t recast_bytes(const struct oc_analysis *a, const struct oc_recast *as)
+{
+    bool *seen = oc_xcalloc(a->model->n_value + 1, sizeof(*seen));
+    uint64_t stored = 0, less = 0, bytes;
+    for (uint32_t i = 0; as && i < a->model->n_node; i++) {
+        const struct oc_node *n = &a->model->node[i];
+        struct oc_recasting r = {0};
+        if (oc_recast_changes(as, &a->cost[i]))
+            oc_recast_add(as, a, &i, 1, &r);
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            uint32_t v = n->in[k];
+            if (v == OC_NONE || seen[v] || !a->is_const[v] || !oc_type_bytes(&a->type[v], &bytes))
+                continue;
+            seen[v] = true;
+            stored += r.before[1] ? bytes : 0;
+            less += r.before[1] ? (uint64_t)((double)bytes * ((double)r.after[1] / (double)r.before[1])) : 0;
+        }
+    }
+    free(seen);
+    return a->total->const_bytes > stored ? a->total->const_bytes - stored + less : less;
+}
+
 /* ---- public functions ------------------------------------------------------------------------------- */
 
 static void keep_assumptions(struct oc_llm *l, const struct oc_analysis *a)
@@ -546,7 +573,18 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     find_weights(l, a);
     keep_assumptions(l, a);
     l->facts.params = a->total->params;
-    l->facts.const_bytes = a->total->const_bytes;
+    const struct oc_file_sum *files = &l->model->files; /* headers of files take precedence */
+    l->facts.const_bytes = files->tensors ? files->part[OC_FILE_LANGUAGE] : a->total->const_bytes;
+    size_t n = 0;
+    while (oc_recast_name(n))
+        n++;
+    l->weight_bytes = l->facts.const_bytes;
+    l->weight_bytes_as = OC_NEW_ARRAY(&l->arena, n, uint64_t);
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_recast *as = oc_recast_by_name(oc_recast_name(i));
+        l->weight_bytes_as[i] = recast_bytes(a, as);
+        l->weight_bytes = l->as == as ? l->weight_bytes_as[i] : l->weight_bytes;
+    }
     oc_analysis_free(a);
     return 0;
 }

@@ -3,8 +3,8 @@
  * the input is untrusted, and a new reader needs a fuzz target.
  * Private to the folder: decoder.h decoder_graph.h graph_writer.h loader.h stored.h. */
 
-/* Language models without an ONNX file: the config.json of Hugging Face's transformers describes a decoder,
- * and its graph is built from that description, with a KV cache and with weights that have shapes but no
+/* Language models without an ONNX file: a config.json describes a decoder by fields whose names and meanings
+ * are in decoders.xml. The graph is built from them, with a KV cache and with weights that have shapes but no
  * data. The bytes of that graph are loaded like those of a file. */
 #ifndef OC_DECODER_H
 #define OC_DECODER_H
@@ -12,134 +12,213 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/json_read.h"
+#include "base/map.h"
 #include "model/stored.h"
 
-enum oc_decoder_trait {
-    OC_DEC_LAYER_NORM = 1 << 0,     /* LayerNormalization with bias, not RMS norm */
-    OC_DEC_NORM_NO_BIAS = 1 << 1,   /* LayerNormalization without bias */
-    OC_DEC_QKV_BIAS = 1 << 2,       /* query, key and value projections have a bias */
-    OC_DEC_OUT_BIAS = 1 << 3,       /* so has the output projection */
-    OC_DEC_MLP_BIAS = 1 << 4,       /* so have the layers of the MLP */
-    OC_DEC_HEAD_BIAS = 1 << 5,      /* so has the last layer */
-    OC_DEC_PLAIN_MLP = 1 << 6,      /* two layers, no gate */
-    OC_DEC_PARALLEL = 1 << 7,       /* attention and MLP read the same norm */
-    OC_DEC_TWO_NORMS = 1 << 8,      /* with PARALLEL: a norm for each */
-    OC_DEC_QK_NORM = 1 << 9,        /* RMS norm of each query and key head */
-    OC_DEC_QK_NORM_WIDE = 1 << 10,  /* RMS norm of all heads together */
-    OC_DEC_POST_NORM = 1 << 11,     /* norms after attention and MLP */
-    OC_DEC_NO_PRE_NORM = 1 << 12,   /* and none before them */
-    OC_DEC_SCALED = 1 << 13,        /* embeddings are multiplied by a number */
-    OC_DEC_LEARNED = 1 << 14,       /* a table of positions, no rotary embedding */
-    OC_DEC_TIED = 1 << 15,          /* without tie_word_embeddings: the last layer is the embedding table */
-    OC_DEC_SINKS = 1 << 16,         /* attention sinks: a number per head */
-    OC_DEC_ROUTER_BIAS = 1 << 17,   /* bias of the layer that selects experts */
-    OC_DEC_EXPERT_BIAS = 1 << 18,   /* biases of the experts' layers */
-    OC_DEC_SHARED_GATE = 1 << 19,   /* the shared expert has a gate of its own */
-    OC_DEC_LATENT = 1 << 20,        /* multi-head latent attention (DeepSeek) */
-    OC_DEC_CORRECTION = 1 << 21,    /* a correction of the router's scores, one number per expert */
-    OC_DEC_WINDOW_OPTION = 1 << 22, /* sliding_window counts only with use_sliding_window */
-    OC_DEC_GATED = 1 << 23,         /* the output of attention is multiplied by a gate */
-    OC_DEC_HYBRID = 1 << 24,        /* some layers have linear attention (gated delta rule), with a state */
-    OC_DEC_ENCODER = 1 << 26,       /* no cache: BERT and its relatives */
-    OC_DEC_POOLER = 1 << 27,        /* with a layer for the first token */
-    OC_DEC_MULTI_QUERY = 1 << 25 /* one key head, or as many as num_kv_heads with new_decoder_architecture */
-};
+/* ---- fields (decoder_fields.c) ------------------------------------------------------------------------ */
 
-/* How the weights of a module are packed; bits 0: not. */
+/* What decoders.xml calls them. Those of the last row are numbers with a fraction, in millionths. */
+#define OC_DECODER_FIELDS(X)                                                                                 \
+    X(layers)                                                                                                \
+    X(width)                                                                                                 \
+    X(heads)                                                                                                 \
+    X(kv_heads)                                                                                              \
+    X(head)                                                                                                  \
+    X(v_head)                                                                                                \
+    X(mlp)                                                                                                   \
+    X(dense_mlp) X(vocabulary) X(positions) X(segments) X(window) X(window_step) X(window_from) X(           \
+        use_window) X(window_flags) X(chunk) X(swa_heads) X(swa_kv_heads) X(swa_head) X(swa_v_head)          \
+        X(swa_sinks) X(full_sinks) X(global_head) X(global_kv_heads) X(keys_are_values) X(kv_shared) X(      \
+            rotary) X(rope_flags) X(rope_step) X(alibi) X(kinds) X(full_flags) X(interval) X(attn_period)    \
+            X(attn_offset) X(attn_list) X(kda_list) X(ffn_kinds) X(no_attention) X(linear_instead) X(group)  \
+                X(own_kv_heads) X(own_mlp) X(no_ffn) X(ffn_linear) X(experts) X(active) X(expert_mlp)        \
+                    X(expert_width) X(latent_norm) X(shared) X(shared_mlp) X(dense) X(expert_step) X(        \
+                        expert_last) X(expert_period) X(expert_offset) X(expert_list) X(dense_list) X(both)  \
+                        X(correction) X(hash_layers) X(expert_type) X(q_rank) X(kv_rank) X(nope) X(rope) X(  \
+                            index_heads) X(index_head) X(selected) X(selected_blocks) X(block)               \
+                            X(index_kinds) X(compress) X(o_groups) X(o_rank) X(streams) X(gate) X(key_heads) \
+                                X(value_heads) X(key_head) X(value_head) X(kernel) X(full_gate)              \
+                                    X(ssm_heads) X(ssm_head) X(ssm_groups) X(ssm_state) X(ssm_kernel)        \
+                                        X(ssm_width) X(ssm_rank) X(conv_bias) X(ssm_bias) X(ssm_norm)        \
+                                            X(layer_input) X(layer_words) X(wide_shared) X(tied)             \
+                                                X(attention_bias) X(qkv_bias) X(out_bias) X(mlp_bias)        \
+                                                    X(head_bias) X(bias) X(encoder_decoder) X(parallel)      \
+                                                        X(qk_norm) X(qk_norm_kind) X(multi_query)            \
+                                                            X(new_decoder) X(act)                            \
+                                                                X(type) /* of families only */               \
+        X(window_all) X(window_rotates) X(plain_out) X(halves) X(shared_gate) X(linear_kind) X(scaled)       \
+            X(post_norm) X(no_pre_norm) X(norm) X(plain_mlp) X(two_norms) X(learned) X(one_head) X(sinks)    \
+                X(router_bias) X(expert_bias) X(latent) X(compressed) X(q_norm) X(latent_rope) X(list_base)  \
+                    X(index_norm) X(head_gate) X(single) X(norotary) X(layer_scale) X(both_norms) X(encoder) \
+                        X(pooler) X(all_hybrid) X(all_mamba) X(ssm_norms) X(rotary_share) X(mlp_times)       \
+                            X(mlp_factor) X(ssm_times)
+#define OC_DECODER_WORDS(X)                                                                                  \
+    X(full)                                                                                                  \
+    X(window)                                                                                                \
+    X(chunk)                                                                                                 \
+    X(linear)                                                                                                \
+    X(mamba)                                                                                                 \
+    X(conv)                                                                                                  \
+    X(hybrid)                                                                                                \
+    X(dense) X(experts) X(shared) X(rms) X(layer) X(layer_no_bias) X(head) X(wide) X(plain) X(silu) X(gelu)  \
+        X(relu) X(f32) X(f16) X(bf16) X(f8) X(f4) X(delta) X(kda)
+#define OC_FIELD_NAME(f) OC_F_##f,
+#define OC_WORD_NAME(w)  OC_W_##w,
+enum oc_dec_field_id { OC_DECODER_FIELDS(OC_FIELD_NAME) OC_FIELDS, OC_FIRST_MILLIONTHS = OC_F_rotary_share };
+enum oc_dec_word { OC_WORDS_FROM = 1000, OC_DECODER_WORDS(OC_WORD_NAME) OC_WORDS_END };
+
+struct oc_dec_fields {
+    struct {
+        int64_t v;     /* INT64_MIN: the file does not say it */
+        int64_t *list; /* one by one, such as by layer; NULL: none */
+        uint32_t n;
+    } of[OC_FIELDS];
+};
+/* A value, and that of a layer. */
+int64_t oc_dec_field(const struct oc_dec_fields *f, enum oc_dec_field_id field, int64_t otherwise);
+int64_t oc_dec_field_at(const struct oc_dec_fields *f, enum oc_dec_field_id field, int64_t layer,
+                        int64_t otherwise);
+bool oc_dec_field_is(const struct oc_dec_fields *f, enum oc_dec_field_id field); /* given, and not 0 */
+bool oc_dec_field_lists(const struct oc_dec_fields *f, enum oc_dec_field_id field,
+                        int64_t v);                          /* v is in its list */
+struct oc_str oc_dec_field_name(enum oc_dec_field_id field); /* its first one in config.json */
+
+/* ---- quantization (decoder_quant.c) -------------------------------------------------------------------- */
+
+/* How the weights of a module are stored. */
 struct oc_packing {
-    const char *module;
-    int64_t bits, block;
-    struct oc_packing *next;
+    enum {
+        OC_PACK_NOT,    /* in the type of the model */
+        OC_PACK_TYPE,   /* in a type with its scales: dtype */
+        OC_PACK_SCALED, /* in dtype, with a scale for so many rows and columns (0: all) */
+        OC_PACK_BLOCKS  /* integers of `bits` in blocks of a row (0: the row) with a scale, and zero points */
+    } kind;
+    int dtype, scale_dtype; /* scale_dtype 0: that of the model */
+    int64_t bits, block, rows, columns;
+    bool zeros;        /* blocks have a zero point */
+    bool biases;       /* blocks have a bias: MLX, which also packs embeddings */
+    bool int_products; /* activations are of 8 bits, too */
 };
 
-enum oc_config_kind { OC_CONFIG_NUMBER /* int64_t */, OC_CONFIG_FLAG /* int8_t: 0, 1 */, OC_CONFIG_TEXT };
-struct oc_config_member { /* of an object: where a struct has its value */
+struct oc_quant_rule { /* of modules that a file names; the first one that matches decides */
     const char *name;
-    enum oc_config_kind kind;
-    size_t at;
+    struct oc_packing as;
 };
-/* Reads the value of the member of that name into base + at; another type than its kind: nothing is set. False:
- * no such member, nothing is read. */
-bool oc_config_read(const struct oc_config_member *member, size_t n, void *base, struct oc_arena *arena,
-                    struct oc_json *j, struct oc_str key);
-/* Sets the numbers and flags to -1. */
-void oc_config_unset(const struct oc_config_member *member, size_t n, void *base);
 
-/* What quantization_config, or the quantization of MLX, says; numbers -1: nothing. */
 struct oc_quant {
-    struct oc_arena *arena;
-    const char *method, *algo, *format, *type, *strategy;
-    int64_t bits, block, square, act_bits;
-    int8_t symmetric, zeros, four, eight, twice, head;
-    struct oc_packing *own; /* modules with a packing of their own; -1: as the others */
-    uint32_t n_own, groups;
-    bool mlx, configured; /* there is `quantization`, `quantization_config` */
-    enum oc_cache_type { OC_CACHE_PLAIN, OC_CACHE_F8, OC_CACHE_OTHER } cache;
-    bool unclear; /* something in it is not modelled */
-    bool pattern; /* an exception that may be any of the layers */
+    struct oc_packing all; /* of products that no rule names, but not routers and the last layer */
+    struct oc_quant_rule *rule;
+    uint32_t n_rule, n_pattern;
+    uint32_t *pattern;     /* rules whose names are patterns, in order */
+    struct oc_map literal; /* the others, by name from the layers on */
+    const char *method;    /* NULL: not quantized */
+    bool unknown;          /* it is not modelled: all is as without it */
+    int cache;             /* type of keys and values in the cache; 0: that of the model */
+    bool other_cache;      /* the file says another one, which is not modelled */
+};
+
+struct oc_quant_reader;
+struct oc_quant_reader *oc_quant_open(struct oc_arena *arena);
+/* Reads an object; mlx: it is `quantization`. */
+void oc_quant_read(struct oc_quant_reader *r, struct oc_json *j, bool mlx);
+bool oc_quant_given(const struct oc_quant_reader *r);
+/* expert_type: of experts, as the model's own fields say; 0: nothing. */
+struct oc_quant oc_quant_close(struct oc_quant_reader *r, int expert_type);
+void oc_quant_free(struct oc_quant *q);
+
+/* How a module of the graph is stored: "model.layers.3.mlp.gate_proj". linear: `all` applies to it. */
+struct oc_packing oc_packing_of(const struct oc_quant *q, const char *module, bool linear);
+
+/* ---- the decoder (decoder_config.c) -------------------------------------------------------------------- */
+
+enum oc_mixer { /* of tokens; a layer has none, one or several */
+                OC_MIX_GROUPED = 1 << 0,
+                OC_MIX_LATENT = 1 << 1,     /* multi-head latent attention (DeepSeek-V2) */
+                OC_MIX_COMPRESSED = 1 << 2, /* shared keys that are values, compressed (DeepSeek-V4) */
+                OC_MIX_DELTA = 1 << 3,      /* gated delta rule (Qwen3-Next) */
+                OC_MIX_KDA = 1 << 4,        /* the same with a decay for each channel (Kimi Linear) */
+                OC_MIX_MAMBA = 1 << 5,
+                OC_MIX_CONV = 1 << 6,    /* short convolution (LFM2) */
+                OC_MIX_LINEAR = 1 << 7,  /* linear attention with a decay for each head (MiniMax-01) */
+                OC_MIX_PRODUCT = 1 << 8, /* a matrix */
+                OC_MIX_ATTENTION = OC_MIX_GROUPED | OC_MIX_LATENT | OC_MIX_COMPRESSED
+};
+enum oc_ffn { OC_FFN_DENSE = 1, OC_FFN_EXPERTS = 2, OC_FFN_PRODUCT = 4 };
+
+struct oc_dec_layer {
+    uint16_t mixers; /* set of enum oc_mixer */
+    uint8_t ffn;     /* set of enum oc_ffn */
+    bool rotary, sinks, correction;
+    bool own_index;                                 /* has an indexer of its own */
+    bool no_value;                                  /* keys are values, too */
+    bool shared_kv;                                 /* keys and values are those of a layer before */
+    int64_t heads, kv_heads, head, v_head, rotated; /* rotated: elements of a head */
+    int64_t window, chunk, selected, ratio;         /* 0: none */
+    int64_t mlp;
 };
 
 struct oc_decoder {
     const char *type; /* model_type, as in the file */
-    unsigned traits;  /* enum oc_decoder_trait */
-    int64_t layers, width, heads, kv_heads, head, mlp, vocabulary, positions;
-    int64_t rotary;   /* elements of a head that are rotated */
-    int64_t segments; /* types of tokens, 0: none */
-    /* Mixture of experts; experts 0: none. dense: layers without experts at the start; every expert_step-th
-     * layer after them has experts. */
-    int64_t experts, active, expert_mlp, shared_mlp, dense, expert_step;
+    struct oc_dec_fields f;
+    int64_t layers, width, vocabulary, positions, segments;
+    int64_t experts, active, expert_mlp, shared_mlp, expert_width;
     int64_t q_rank, kv_rank, nope, rope, v_head; /* latent attention; q_rank 0: a plain query projection */
-    int64_t window;                              /* 0: none */
-    uint8_t *windowed, *linear;                  /* by layer; linear NULL: none */
-    uint8_t *unrotated;                          /* by layer: no rotary embedding (NoPE) */
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
-    int dtype;              /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
-    bool dtype_known;       /* the file says it */
-    int cache_dtype;        /* of keys and values in the cache; 0: dtype */
-    bool other_cache;       /* the file says another type, which is not modelled */
-    int packed_dtype;       /* of the experts, and with packs_all of the other layers; 0: dtype */
-    bool packs_all, scaled; /* scaled: with a scale for so many rows and columns (0: all) */
-    int64_t scale_rows, scale_columns;
-    bool part;                      /* the file describes other parts too (images, sound) */
-    const char *other_quantization; /* one that is not modelled, NULL */
-    int64_t bits, block;            /* integers in blocks of a row, block 0: the row; bits 0: not */
-    int scale_dtype;                /* 0: dtype */
-    bool zeros, int_products;       /* with zero points; activations are of 8 bits, too */
-    bool mlx;                       /* with a bias for each block, also embeddings and the last layer */
-    const struct oc_packing *own;   /* modules that are packed in another way; NULL: none */
-    bool relu;                      /* activation of a plain MLP; otherwise GELU */
-    bool gelu;                      /* activation of a gated MLP; otherwise SiLU */
+    int64_t ssm_heads, ssm_head, ssm_groups, ssm_state, ssm_kernel, ssm_width, ssm_rank;
+    struct oc_dec_layer *layer;
+    int dtype;       /* of ONNX: 1 float, 10 float16, 16 bfloat16 */
+    bool tied, part; /* part: the file describes other parts too (images, sound) */
+    struct oc_quant quant;
 };
-
-void oc_quant_init(struct oc_quant *q, struct oc_arena *arena);
-/* Reads an object; mlx: it is `quantization`. */
-void oc_quant_read(struct oc_quant *q, struct oc_json *j, bool mlx);
-/* With the sizes, experts and types of the decoder known. */
-void oc_quant_apply(const struct oc_quant *q, struct oc_decoder *d);
+/* Whether a field is set in the file or by its family. */
+static inline bool oc_dec_is(const struct oc_decoder *d, enum oc_dec_field_id field)
+{
+    return oc_dec_field_is(&d->f, field);
+}
 
 #define OC_MODELOPT_CONFIG "hf_quant_config.json" /* says how ModelOpt quantized the weights next to it */
 
-/* Reads and checks the text of a config.json; lists and texts are in the arena. modelopt: of OC_MODELOPT_CONFIG,
- * n 0: none; it counts if config has no quantization. OC_EUNSUPPORTED: another kind of model, or a part that is
- * not built. source: begins messages, "config.json". */
-int oc_decoder_read(const char *source, struct oc_str config, struct oc_str modelopt, struct oc_arena *arena,
-                    struct oc_diags *diags, struct oc_decoder *out, struct oc_err *err);
+/* What is read: the text of a config.json, and of OC_MODELOPT_CONFIG (n 0: none; it counts if config has no
+ * quantization). own: a file with families and fields that come first; NULL: none. */
+struct oc_decoder_source {
+    const char *name; /* begins messages, "config.json" */
+    struct oc_str config, modelopt;
+    const char *own;
+    const char *const *tensor; /* names of those in the files */
+    uint32_t n_tensor;
+};
+
+/* Lists and texts are in the arena. Fails when width, depth or vocabulary are not known, or a size is not
+ * possible. What was assumed for a model_type without a family, and fields that were not understood, are
+ * warnings. */
+int oc_decoder_read(const struct oc_decoder_source *s, struct oc_arena *arena, struct oc_diags *diags,
+                    struct oc_decoder *out, struct oc_err *err);
+/* Fields of the source: config.json, the family of its model_type below it. */
+struct oc_dec_fields_read {
+    struct oc_dec_fields f;
+    const char *type;   /* model_type of the language model; "" none */
+    const char *family; /* whose fields are set; NULL: none. Not that of the type: `assumed` */
+    bool assumed, part;
+    const char *unread; /* names of fields that were not understood, NULL: none */
+    struct oc_quant_reader *quant;
+};
+int oc_dec_fields_read(const struct oc_decoder_source *s, struct oc_arena *arena, struct oc_diags *diags,
+                       struct oc_dec_fields_read *out, struct oc_err *err);
 
 /* Warns of a quantization that is not modelled. stored: the types of the weights are known. */
 void oc_decoder_note_quantization(const struct oc_decoder *d, bool stored, struct oc_diags *diags);
 
 /* Appends an ONNX model: inputs input_ids, attention_mask and past_key_values.<layer>.key and .value, outputs
  * logits and present.*; batch_size, sequence_length, past_sequence_length and total_sequence_length stay
- * open. Types of weights are those of the stored tensors, if there are any. Returns the sum of the weights
- * without rotary tables. */
+ * open. Types of weights are those of the stored tensors, if there are any. Returns the sum of the weights. */
 struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
                                       struct oc_buf *out);
 
-/* Families in the order of the table, NULL after the last one. */
-const char *oc_decoder_family(size_t index);
+/* Names of families in the order of the table, NULL after the last one. */
+const char *oc_decoder_family(size_t index, struct oc_arena *arena);
 
-/* The model_type of a GGUF file's general.architecture, NULL: none. correction: a correction of the router's
- * scores is among its tensors. */
-const char *oc_decoder_of_gguf(const char *architecture, bool correction, bool *latent);
+/* The model_type of a GGUF file's general.architecture, which is the architecture if no family names it.
+ * correction: a correction of the router's scores is among its tensors. */
+void oc_decoder_of_gguf(const char *architecture, bool correction, bool *latent, char type[64]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Graph of a decoder under construction: macros for its nodes, its weights. */
+/* Graph of a decoder under construction: macros for its nodes, its weights, its mixers of tokens. */
 #ifndef OC_DECODER_GRAPH_H
 #define OC_DECODER_GRAPH_H
 
@@ -12,9 +12,11 @@ struct decoder_graph {
     struct oc_graph_writer w;
     const struct oc_decoder *d;
     const struct oc_stored_list *stored; /* tensors of weight files, NULL: none */
-    const char *seqlens, *total;         /* inputs of GroupQueryAttention */
-    const char *mask;                    /* added to the scores of latent attention */
-    struct oc_stored_sum sum;            /* of the weights in modules */
+    const char *seqlens, *total;         /* inputs of attention */
+    const char *mask;                    /* of encoders */
+    const char *shared_key[2],
+        *shared_value[2];     /* last ones with a cache, of layers without and with a window */
+    struct oc_stored_sum sum; /* of the weights in modules */
 };
 
 #define TEXT(g, ...)             oc_printf(&(g)->w.arena, __VA_ARGS__)
@@ -22,31 +24,54 @@ struct decoder_graph {
 #define IN(...)                  ((const char *const[]){__VA_ARGS__, NULL})
 #define OP(g, type, ...)         oc_gw_node(&(g)->w, "", (type), IN(__VA_ARGS__), NULL)
 #define CONTRIB_OP(g, type, ...) oc_gw_node(&(g)->w, "com.microsoft", (type), IN(__VA_ARGS__), NULL)
+#define IS(g, field)             oc_dec_is((g)->d, OC_F_##field)
 
 #define WEIGHT(g, name, ...)                                                                                 \
     oc_dec_weight((g), (name), (unsigned)(g)->d->dtype,                                                      \
                   sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
-/* of the type that quantization gives to most weights */
-#define EXPERT(g, name, ...)                                                                                 \
-    oc_dec_weight((g), (name), (unsigned)((g)->d->packed_dtype ? (g)->d->packed_dtype : (g)->d->dtype),      \
-                  sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
-struct oc_dec_packed { /* a matrix of `rows` rows packed in blocks of columns */
+struct oc_dec_packed { /* a matrix, or one for each expert */
     struct oc_packing as;
-    const char *weight, *scales, *zeros; /* zeros "": none */
+    const char *weight, *scales, *zeros; /* "": none */
 };
 
 /* A weight of the current module; dtype: unless the stored tensors have another one. Returns its name. */
 const char *oc_dec_weight(struct decoder_graph *g, const char *name, unsigned dtype, size_t rank,
                           const int64_t *dim);
-
-/* x times the weights of a module; packed: the quantization of the model applies to this layer. */
+/* The same for a matrix in the packing of the current module. n: matrices, 0: one. */
+struct oc_dec_packed oc_dec_matrix(struct decoder_graph *g, int64_t n, int64_t rows, int64_t columns,
+                                   bool linear);
+/* x times the weights of a module; linear: the quantization of the model applies to this layer. */
 const char *oc_dec_product(struct decoder_graph *g, const char *module, const char *x, int64_t in,
-                           int64_t out, bool bias, bool packed);
+                           int64_t out, bool bias, bool linear);
 const char *oc_dec_packed_product(struct decoder_graph *g, const char *x, const struct oc_dec_packed *p,
                                   int64_t in, int64_t out);
-
 /* Rows `at` of the current module's table, which is also returned. */
-const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, const char *at, struct oc_dec_packed *table);
+const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, int64_t width, const char *at,
+                        struct oc_dec_packed *table);
+
+/* decoder_graph.c */
+const char *oc_dec_linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
+                          bool bias);
+const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width);
+const char *oc_dec_rms(struct decoder_graph *g, const char *module, const char *x, int64_t width);
+const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n);
+#define RESHAPE(g, x, ...)                                                                                   \
+    oc_dec_reshape((g), (x), (const int64_t[]){__VA_ARGS__},                                                 \
+                   sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+/* The first `at` elements of the last axis and the rest. */
+void oc_dec_split(struct decoder_graph *g, const char *x, int64_t at, int64_t rest, const char *part[2]);
+const char *oc_dec_cache(struct decoder_graph *g, const char *prefix, int64_t layer, const char *part);
+
+/* decoder_mixers.c: attention and what replaces it, in a module of its own; the inputs and outputs that hold
+ * its cache and states. */
+const char *oc_dec_mix(struct decoder_graph *g, int64_t layer, const char *x);
+void oc_dec_states(struct decoder_graph *g, struct oc_messages *list, bool past);
+/* DeepSeek-V4: x from the streams of the residual, and the streams with y added. */
+const char *oc_dec_from_streams(struct decoder_graph *g, const char *module, const char *streams,
+                                const char *mix[2]);
+const char *oc_dec_to_streams(struct decoder_graph *g, const char *streams, const char *y,
+                              const char *const mix[2]);
+const char *oc_dec_head_of_streams(struct decoder_graph *g, const char *streams);
 
 #endif

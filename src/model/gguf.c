@@ -333,9 +333,10 @@ static void head_members(const struct oc_gguf *m, struct oc_buf *b)
 bool oc_gguf_config(const struct oc_gguf *m, const struct oc_stored_list *list, struct oc_buf *out)
 {
     bool latent = false;
-    const char *type = oc_decoder_of_gguf(m->architecture, oc_stored_any(list, ".exp_probs_b.bias"), &latent);
-    if (!type)
+    char type[64];
+    if (!*m->architecture)
         return false;
+    oc_decoder_of_gguf(m->architecture, oc_stored_any(list, ".exp_probs_b.bias"), &latent, type);
     oc_buf_printf(out, "{\"torch_dtype\":\"float16\",\"model_type\":\"%s\"", type);
     for (size_t i = 0; i < OC_COUNT(members); i++)
         if (strcmp(members[i].member, "vocab_size") != 0)

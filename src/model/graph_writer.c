@@ -210,13 +210,14 @@ void oc_gw_value_info(struct oc_graph_writer *g, struct oc_messages *list, const
 
 void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf *out)
 {
-    char onnx[] = "", contrib[] = "com.microsoft";
-    Oc__Opset set[2], *sets[2] = {&set[0], &set[1]};
+    char onnx[] = "", contrib[] = "com.microsoft", own[] = "com.onnxcost";
+    char *const domain[] = {onnx, contrib, own};
+    Oc__Opset set[3], *sets[3] = {&set[0], &set[1], &set[2]};
     Oc__Graph graph;
     Oc__Model model;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         oc__opset__init(&set[i]);
-        set[i].domain = i ? contrib : onnx;
+        set[i].domain = domain[i];
         set[i].has_version = true;
         set[i].version = i ? 1 : OPSET;
     }
@@ -235,7 +236,7 @@ void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf 
     model.producer_name = (char *)(uintptr_t)producer;
     model.has_graph = true;
     model.graph = pack(g, &graph.base);
-    model.n_opset_import = 2;
+    model.n_opset_import = 3;
     model.opset_import = sets;
     ProtobufCBinaryData all = pack(g, &model.base);
     oc_buf_add(out, all.data, all.len);
@@ -271,48 +272,63 @@ const char *oc_dec_weight(struct decoder_graph *g, const char *name, unsigned dt
     return full;
 }
 
-/* The packing that the current module has of its own; NULL: none. A file for images and text has more parts
- * in names. */
-static const struct oc_packing *own_packing(const struct decoder_graph *g)
+/* The packing of the current module. Blocks of MLX are whole. */
+static struct oc_packing packing_here(struct decoder_graph *g, int64_t columns, bool linear)
 {
-    size_t n = strlen(g->w.scope);
-    for (const struct oc_packing *p = g->d->own; p; p = p->next) {
-        size_t m = strlen(p->module);
-        if (m >= n && !strcmp(p->module + m - n, g->w.scope) && (m == n || p->module[m - n - 1] == '.'))
-            return p;
-    }
-    return NULL;
+    struct oc_packing as = oc_packing_of(&g->d->quant, g->w.scope, linear);
+    if (as.kind == OC_PACK_BLOCKS && as.biases && as.block > 0 && columns % as.block)
+        as.kind = OC_PACK_NOT;
+    if (as.kind == OC_PACK_BLOCKS && as.block <= 0)
+        as.block = columns;
+    return as;
 }
 
-/* How the weights of the current module are packed. */
-static struct oc_packing packing_of(struct decoder_graph *g, int64_t in)
+static struct oc_dec_packed blocks(struct decoder_graph *g, struct oc_packing as, int64_t n, int64_t rows,
+                                   int64_t columns)
 {
-    const struct oc_packing *own = own_packing(g);
-    struct oc_packing all = own ? *own : (struct oc_packing){.bits = g->d->bits, .block = g->d->block};
-    if (g->d->mlx && all.bits && in % all.block)
-        all.bits = 0;
-    all.block = all.block > 0 ? all.block : in;
-    return all;
-}
-
-static struct oc_dec_packed packed_matrix(struct decoder_graph *g, struct oc_packing as, int64_t rows,
-                                          int64_t columns)
-{
-    const struct oc_decoder *d = g->d;
-    int64_t blocks = oc_ceil_div(columns, as.block),
-            row[] = {rows, blocks, oc_ceil_div(as.block * as.bits, 8)};
+    int64_t count = oc_ceil_div(columns, as.block), bytes = oc_ceil_div(as.block * as.bits, 8);
+    int scale = as.scale_dtype ? as.scale_dtype : g->d->dtype;
     struct oc_dec_packed p = {.as = as, .zeros = ""};
-    if (d->mlx) {
-        p.weight = oc_dec_weight(g, "weight", UINT8, 2, (const int64_t[]){rows, blocks * row[2]});
-        p.scales = WEIGHT(g, "scales", rows, blocks);
-        p.zeros = WEIGHT(g, "biases", rows, blocks);
+    if (n || as.biases) {
+        size_t rank = n ? 3 : 2;
+        const int64_t w[] = {n, rows, count * bytes}, s[] = {n, rows, count},
+                      z[] = {n, rows, oc_ceil_div(count * as.bits, 8)};
+        p.weight = oc_dec_weight(g, "weight", UINT8, rank, w + (n ? 0 : 1));
+        p.scales = oc_dec_weight(g, "scales", (unsigned)scale, rank, s + (n ? 0 : 1));
+        if (as.biases)
+            p.zeros = oc_dec_weight(g, "biases", (unsigned)scale, rank, s + (n ? 0 : 1));
+        else if (as.zeros)
+            p.zeros = oc_dec_weight(g, "qzeros", UINT8, rank, z + (n ? 0 : 1));
         return p;
     }
-    p.weight = oc_dec_weight(g, "qweight", UINT8, 3, row);
-    p.scales = oc_dec_weight(g, "scales", (unsigned)d->scale_dtype, 1, (const int64_t[]){rows * blocks});
-    if (d->zeros)
+    p.weight = oc_dec_weight(g, "qweight", UINT8, 3, (const int64_t[]){rows, count, bytes});
+    p.scales = oc_dec_weight(g, "scales", (unsigned)scale, 1, (const int64_t[]){rows * count});
+    if (as.zeros)
         p.zeros =
-            oc_dec_weight(g, "qzeros", UINT8, 1, (const int64_t[]){rows * oc_ceil_div(blocks * as.bits, 8)});
+            oc_dec_weight(g, "qzeros", UINT8, 1, (const int64_t[]){rows * oc_ceil_div(count * as.bits, 8)});
+    return p;
+}
+
+struct oc_dec_packed oc_dec_matrix(struct decoder_graph *g, int64_t n, int64_t rows, int64_t columns,
+                                   bool linear)
+{
+    struct oc_packing as = packing_here(g, columns, linear);
+    struct oc_dec_packed p = {.as = as, .scales = "", .zeros = ""};
+    if (as.kind == OC_PACK_BLOCKS)
+        return blocks(g, as, n, rows, columns);
+    bool scaled = as.kind == OC_PACK_SCALED, plain = as.kind == OC_PACK_NOT;
+    const int64_t w[] = {n, rows, columns}, turned[] = {columns, rows},
+                  s[] = {n, as.rows ? oc_ceil_div(rows, as.rows) : 1,
+                         as.columns ? oc_ceil_div(columns, as.columns) : 1};
+    size_t rank = n ? 3 : 2;
+    p.weight = oc_dec_weight(g, "weight", (unsigned)(plain ? g->d->dtype : as.dtype), rank,
+                             n        ? w
+                             : scaled ? w + 1
+                                      : turned);
+    if (scaled)
+        p.scales =
+            oc_dec_weight(g, "weight_scale_inv", (unsigned)(as.scale_dtype ? as.scale_dtype : g->d->dtype),
+                          rank, n ? s : s + 1);
     return p;
 }
 
@@ -323,57 +339,42 @@ const char *oc_dec_packed_product(struct decoder_graph *g, const char *x, const 
     oc_gw_attr_i(&g->w, "N", out);
     oc_gw_attr_i(&g->w, "bits", p->as.bits);
     oc_gw_attr_i(&g->w, "block_size", p->as.block);
-    if (g->d->int_products)
+    if (p->as.int_products)
         oc_gw_attr_i(&g->w, "accuracy_level", 4);
     return *p->zeros ? CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales, p->zeros)
                      : CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales);
 }
 
-/* The same for a matrix of 8-bit floating-point numbers, with a scale for each block of rows and columns. */
-static const char *scaled_product(struct decoder_graph *g, const char *x, int64_t in, int64_t out)
-{
-    const struct oc_decoder *d = g->d;
-    int64_t rows = d->scale_rows ? oc_ceil_div(out, d->scale_rows) : 1,
-            columns = d->scale_columns ? oc_ceil_div(in, d->scale_columns) : 1;
-    const char *w = oc_dec_weight(g, "weight", (unsigned)d->packed_dtype, 2, (const int64_t[]){out, in});
-    const char *scales =
-        oc_dec_weight(g, "weight_scale_inv", (unsigned)d->scale_dtype, 2, (const int64_t[]){rows, columns});
-    return CONTRIB_OP(g, "MatMulBlockQuantizedFp8Weight", x, w, scales);
-}
-
-/* packed: the quantization of the model applies to this layer */
 const char *oc_dec_product(struct decoder_graph *g, const char *module, const char *x, int64_t in,
-                           int64_t out, bool bias, bool packed)
+                           int64_t out, bool bias, bool linear)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
-    struct oc_packing as = packing_of(g, in);
-    if ((packed || g->d->mlx) && as.bits) {
-        struct oc_dec_packed matrix = packed_matrix(g, as, out, in);
-        x = oc_dec_packed_product(g, x, &matrix, in, out);
-    } else if (packed && g->d->scaled && !own_packing(g)) {
-        x = scaled_product(g, x, in, out);
-    } else {
-        unsigned dtype =
-            (unsigned)(packed && g->d->packs_all && !g->d->scaled ? g->d->packed_dtype : g->d->dtype);
-        x = OP(g, "MatMul", x, oc_dec_weight(g, "weight", dtype, 2, (const int64_t[]){in, out}));
-    }
+    struct oc_dec_packed w = oc_dec_matrix(g, 0, out, in, linear);
+    if (w.as.kind == OC_PACK_BLOCKS)
+        x = oc_dec_packed_product(g, x, &w, in, out);
+    else
+        x = w.as.kind == OC_PACK_SCALED
+                ? CONTRIB_OP(g, "MatMulBlockQuantizedFp8Weight", x, w.weight, w.scales)
+                : OP(g, "MatMul", x, w.weight);
     if (bias)
         x = OP(g, "Add", x, WEIGHT(g, "bias", out));
     oc_gw_leave(&g->w, p);
     return x;
 }
 
-/* Rows of the current module's table. */
-const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, const char *at, struct oc_dec_packed *table)
+const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, int64_t width, const char *at,
+                        struct oc_dec_packed *table)
 {
-    int64_t width = g->d->width;
-    struct oc_packing as = packing_of(g, width);
-    if (!g->d->mlx || !as.bits) {
-        *table = (struct oc_dec_packed){.weight = WEIGHT(g, "weight", rows, width)};
+    struct oc_packing as = packing_here(g, width, false);
+    if (as.kind != OC_PACK_BLOCKS) {
+        *table =
+            (struct oc_dec_packed){.weight = WEIGHT(g, "weight", rows, width), .scales = "", .zeros = ""};
         return OP(g, "Gather", table->weight, at);
     }
-    *table = packed_matrix(g, as, rows, width);
+    *table = blocks(g, as, 0, rows, width);
     oc_gw_attr_i(&g->w, "bits", as.bits);
     oc_gw_attr_i(&g->w, "block_size", as.block);
-    return CONTRIB_OP(g, "GatherBlockQuantized", table->weight, at, table->scales, table->zeros);
+    return *table->zeros
+               ? CONTRIB_OP(g, "GatherBlockQuantized", table->weight, at, table->scales, table->zeros)
+               : CONTRIB_OP(g, "GatherBlockQuantized", table->weight, at, table->scales);
 }

@@ -151,6 +151,13 @@ struct oc_opset {
     int64_t version;
 };
 
+/* Tensors of weight files, by what they belong to. */
+enum oc_file_part { OC_FILE_LANGUAGE, OC_FILE_VISION, OC_FILE_AUDIO, OC_FILE_MTP, OC_FILE_PARTS };
+struct oc_file_sum {
+    uint32_t tensors;                    /* 0: no headers were read */
+    uint64_t bytes, part[OC_FILE_PARTS]; /* bytes */
+};
+
 struct oc_model {
     struct oc_arena arena;
     struct oc_map names; /* interner for every string of the model */
@@ -158,6 +165,7 @@ struct oc_model {
     struct oc_file file;
     struct oc_buf
         built; /* the graph made from a config.json (decoder.h), which has no weights; n 0: a file of ONNX */
+    struct oc_file_sum files;
     struct oc_input_limits
         limits; /* the limits it was loaded with; they also apply to its weights and analyses */
     int64_t ir_version;

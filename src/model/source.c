@@ -1,7 +1,9 @@
 /* What a model file is: ONNX, or a description of a model (config.json, safetensors, GGUF) whose graph is
  * built. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/file.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -19,6 +21,8 @@ struct source {
     bool last_layer;      /* the index has a tensor for it, also when it is the embedding table */
     bool more_layers;     /* and layers that predict further tokens */
     uint64_t frequencies; /* tensors of rotary frequencies in the index */
+    const char **tensor;  /* names of the index, or of the headers; heap */
+    uint32_t n_tensor, cap_tensor;
     struct oc_err *err;
 };
 
@@ -34,6 +38,7 @@ static int build_weights(struct source *s, const char *producer, const char *why
     }
     oc_gw_write(&w, producer, &s->m->built);
     oc_gw_free(&w);
+    oc_stored_parts(&s->stored, 0, &s->m->files);
     oc_diag_add(&s->m->diags, OC_WARNING, "W-no-graph", producer, "only weights are counted (%s): %s",
                 oc_stored_text(&s->stored), why);
     return 0;
@@ -52,18 +57,21 @@ static void note_difference(struct source *s, const char *where, const char *uni
 static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d)
 {
     uint64_t twice = 0, last = (uint64_t)(d->vocabulary * d->width);
-    if (!(d->traits & OC_DEC_TIED) || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
+    if (!d->tied || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
         twice = 0;
-    return twice + s->frequencies * (uint64_t)(d->rotary / 2) * sizeof(float);
+    return twice + s->frequencies * (uint64_t)(d->layer[0].rotated / 2) * sizeof(float);
 }
 
 /* The parameters and bytes of the files; of an index without its files, the bytes that it says. */
 static void compare_weights(struct source *s, const struct oc_decoder *d, struct oc_stored_sum built)
 {
-    struct oc_stored_sum stored = oc_stored_decoder(&s->stored, d->layers, d->traits & OC_DEC_TIED);
-    bool packed = d->packed_dtype || d->mlx; /* counted exactly, but not by the types of stored tensors */
-    bool rough = (d->bits && !d->mlx) || (d->packs_all && d->scale_rows < 2); /* but for a few scalars */
-    if (rough || d->other_quantization || d->part || (packed && s->stored.n))
+    struct oc_stored_sum stored = oc_stored_decoder(&s->stored, d->layers, d->tied);
+    const struct oc_packing *all = &d->quant.all;
+    bool packed = d->quant.method; /* counted exactly, but not by the types of stored tensors */
+    bool rough = (all->kind == OC_PACK_BLOCKS && !all->biases) || all->kind == OC_PACK_TYPE ||
+                 (all->kind == OC_PACK_SCALED && all->rows < 2) ||
+                 d->quant.n_rule; /* but for a few scalars */
+    if (rough || d->quant.unknown || d->part || (packed && s->stored.n))
         return;
     if (stored.elements != built.elements && s->stored.n)
         note_difference(s, d->type, "parameters", stored.elements, built.elements);
@@ -100,14 +108,24 @@ static int build_decoder(struct source *s, const char *name, const void *config,
         oc_os_need(beside.data, beside.size_bytes);
         modelopt = oc_str((const char *)beside.data, beside.size_bytes);
     }
-    int rc = oc_decoder_read(name, text, modelopt, &s->m->arena, &s->m->diags, &d, s->err);
+    for (uint32_t i = 0; !s->n_tensor && i < s->stored.n; i++)
+        OC_PUSH(s->tensor, s->n_tensor, s->cap_tensor) = s->stored.item[i].name;
+    const struct oc_decoder_source from = {.name = name,
+                                           .config = text,
+                                           .modelopt = modelopt,
+                                           .own = s->m->limits.decoder,
+                                           .tensor = s->tensor,
+                                           .n_tensor = s->n_tensor};
+    int rc = oc_decoder_read(&from, &s->m->arena, &s->m->diags, &d, s->err);
     if ((found ? close_file(s, &beside, rc) : rc) != 0)
         return -1;
     oc_decoder_note_quantization(&d, s->stored.n > 0, &s->m->diags);
-    s->m->unknown_weights = d.other_quantization && (!s->stored.n || has_integers(s));
+    s->m->unknown_weights = d.quant.unknown && (!s->stored.n || has_integers(s));
     if (s->stored.n && !oc_stored_any(&s->stored, "pooler."))
-        d.traits &= ~(unsigned)OC_DEC_POOLER;
+        d.f.of[OC_F_pooler].v = 0;
     compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
+    oc_quant_free(&d.quant);
+    oc_stored_parts(&s->stored, d.layers, &s->m->files);
     return 0;
 }
 
@@ -186,13 +204,15 @@ static int from_index(struct source *s, const struct oc_file *f)
     struct oc_weight_index index;
     int rc = oc_weight_index_read(f->data, f->size_bytes, &s->m->arena, &index, s->err);
     s->total_bytes = index.total_bytes;
-    for (uint32_t i = 0; i < index.n_tensor; i++)
+    for (uint32_t i = 0; i < index.n_tensor; i++) {
+        OC_PUSH(s->tensor, s->n_tensor, s->cap_tensor) = index.tensor[i];
         if (strstr(index.tensor[i], ".rotary_emb.inv_freq"))
             s->frequencies++;
         else if (strstr(index.tensor[i], ".mtp"))
             s->more_layers = true;
         else
             s->last_layer |= strcmp(index.tensor[i], "lm_head.weight") == 0;
+    }
     if (rc == 0)
         rc = read_files(s, &index);
     oc_weight_index_free(&index);
@@ -291,6 +311,7 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
         break;
     }
     oc_stored_free(&s.stored);
+    free(s.tensor);
     *out = m->built.n ? (ProtobufCBinaryData){m->built.n, (uint8_t *)m->built.data}
                       : (ProtobufCBinaryData){f->size_bytes, (uint8_t *)(uintptr_t)f->data};
     return rc;

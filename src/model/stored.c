@@ -8,6 +8,7 @@
 #include "base/ck.h"
 #include "base/json_read.h"
 #include "base/wire.h"
+#include "model/model.h"
 #include "shape/type.h"
 
 /* ---- roles ------------------------------------------------------------------------------------------ */
@@ -16,15 +17,15 @@
 static const struct {
     const char *module, *others;
 } aliases[] = {
-    {"self_attn.q_proj",
-     "self_attn.qkv_proj attn.c_attn attention.query_key_value "
-     "self_attention.query_key_value attn_q attn_qkv attention.self.query attention.q_lin"},
+    {"self_attn.q_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value "
+                         "self_attention.query_key_value attn_q attn_qkv attention.self.query "
+                         "attention.q_lin mixer.q_proj attn.q_proj"},
     {"self_attn.k_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_k attn_qkv "
-                         "attention.self.key attention.k_lin"},
+                         "attention.self.key attention.k_lin mixer.k_proj attn.k_proj"},
     {"self_attn.v_proj", "self_attn.qkv_proj attn.c_attn attention.query_key_value attn_v attn_qkv "
-                         "attention.self.value attention.v_lin"},
+                         "attention.self.value attention.v_lin mixer.v_proj attn.v_proj"},
     {"self_attn.o_proj", "self_attn.dense attn.c_proj attention.dense self_attention.dense attn_output "
-                         "attention.output.dense attention.out_lin"},
+                         "attention.output.dense attention.out_lin mixer.o_proj attn.o_proj"},
     {"self_attn.q_norm", "attn_q_norm"},
     {"self_attn.k_norm", "attn_k_norm"},
     {"self_attn.q_a_proj", "attn_q_a"},
@@ -32,31 +33,51 @@ static const struct {
     {"self_attn.q_b_proj", "attn_q_b"},
     {"self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa"},
     {"self_attn.kv_a_layernorm", "attn_kv_a_norm"},
-    {"self_attn.kv_b_proj.key", "self_attn.kv_b_proj attn_k_b attn_kv_b"},
-    {"self_attn.kv_b_proj.value", "self_attn.kv_b_proj attn_v_b attn_kv_b"},
+    {"self_attn.kv_b_proj", "attn_kv_b attn_k_b attn_v_b"},
     {"mlp.gate_proj", "mlp.gate_up_proj ffn_gate ffn_up"},
     {"mlp.up_proj", "mlp.gate_up_proj ffn_up"},
     {"mlp.down_proj", "ffn_down"},
-    {"mlp.fc1", "mlp.c_fc mlp.dense_h_to_4h ffn_up intermediate.dense ffn.lin1"},
-    {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down output.dense ffn.lin2"},
-    {"mlp.gate", "block_sparse_moe.gate block_sparse_moe.router.layer mlp.router ffn_gate_inp"},
+    {"mlp.fc1", "mlp.c_fc mlp.dense_h_to_4h ffn_up intermediate.dense ffn.lin1 mlp.up_proj mixer.up_proj"},
+    {"mlp.fc2", "mlp.c_proj mlp.dense_4h_to_h ffn_down output.dense ffn.lin2 mlp.down_proj mixer.down_proj"},
+    {"mlp.gate", "block_sparse_moe.gate block_sparse_moe.router.layer mlp.router ffn_gate_inp mixer.gate "
+                 "ffn.gate router moe.gate feed_forward.router router.proj"},
     {"mlp.experts.gate_proj",
      "mlp.experts.0.gate_proj block_sparse_moe.experts.0.w1 block_sparse_moe.input_linear ffn_gate_exps "
-     "ffn_gate_up_exps ffn_gate.0"},
+     "ffn_gate_up_exps ffn_gate.0 mlp.experts.0.gate_up_proj ffn.experts.0.w1 moe.gate_proj "
+     "feed_forward.experts.gate_up_proj experts.0.gate_proj experts.gate_up_proj"},
     {"mlp.experts.up_proj",
      "mlp.experts.0.up_proj block_sparse_moe.experts.0.w3 block_sparse_moe.input_linear ffn_up_exps "
-     "ffn_gate_up_exps ffn_up.0"},
+     "ffn_gate_up_exps ffn_up.0 mixer.experts.0.up_proj ffn.experts.0.w3 moe.up_proj "
+     "feed_forward.experts.gate_up_proj experts.0.up_proj experts.gate_up_proj"},
     {"mlp.experts.down_proj",
      "mlp.experts.0.down_proj block_sparse_moe.experts.0.w2 block_sparse_moe.output_linear ffn_down_exps "
-     "ffn_down.0"},
-    {"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj ffn_gate_shexp"},
-    {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj ffn_up_shexp"},
-    {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj ffn_down_shexp"},
+     "ffn_down.0 mixer.experts.0.down_proj ffn.experts.0.w2 moe.down_proj feed_forward.experts.down_proj "
+     "experts.0.down_proj experts.down_proj"},
+    {"mlp.shared_experts.gate_proj",
+     "mlp.shared_expert.gate_proj ffn_gate_shexp block_sparse_moe.shared_experts.gate_proj "
+     "ffn.shared_experts.w1 feed_forward.shared_expert.gate_proj share_expert.gate_proj"},
+    {"mlp.shared_experts.up_proj",
+     "mlp.shared_expert.up_proj ffn_up_shexp block_sparse_moe.shared_experts.up_proj ffn.shared_experts.w3 "
+     "feed_forward.shared_expert.up_proj share_expert.up_proj"},
+    {"mlp.shared_experts.down_proj",
+     "mlp.shared_expert.down_proj ffn_down_shexp block_sparse_moe.shared_experts.down_proj "
+     "ffn.shared_experts.w2 feed_forward.shared_expert.down_proj share_expert.down_proj"},
     {"mlp.shared_expert_gate", "ffn_gate_inp_shexp"},
     {"linear_attn.in_proj_qkv", "linear_attn.in_proj_qkvz"},
     {"linear_attn.in_proj_z", "linear_attn.in_proj_qkvz"},
     {"linear_attn.in_proj_a", "linear_attn.in_proj_ba"},
     {"linear_attn.in_proj_b", "linear_attn.in_proj_ba"},
+    {"mlp.shared_experts.fc1", "mixer.shared_experts.up_proj mlp.shared_experts.up_proj"},
+    {"mlp.shared_experts.fc2", "mixer.shared_experts.down_proj mlp.shared_experts.down_proj"},
+    {"mlp.fc1_latent_proj", "mixer.fc1_latent_proj"},
+    {"mlp.fc2_latent_proj", "mixer.fc2_latent_proj"},
+    {"mamba.in_proj", "mixer.in_proj"},
+    {"mamba.out_proj", "mixer.out_proj"},
+    {"mamba.conv1d", "mixer.conv1d"},
+    {"moe.experts.gate_proj", "experts.gate_up_proj experts.0.gate_proj moe.gate_up_proj"},
+    {"moe.experts.up_proj", "experts.gate_up_proj experts.0.up_proj moe.gate_up_proj"},
+    {"moe.experts.down_proj", "experts.down_proj experts.0.down_proj moe.down_proj"},
+    {"moe.gate", "router.proj"},
     {"input_layernorm", "ln_1 ln_attn attn_norm"},
     {"post_attention_layernorm", "ln_2 ln_mlp post_attention_norm ffn_norm attn_norm_2 "
                                  "attention.output.LayerNorm sa_layer_norm attn_output_norm"},
@@ -67,8 +88,35 @@ static const struct {
     {"embed_layernorm", "LayerNorm token_embd_norm"},
     {"token_type_embeddings", "token_types"},
     {"norm", "ln_f final_layer_norm final_layernorm output_norm"},
-    {"lm_head", "embed_out output"},
+    {"lm_head", "embed_out output head"},
 };
+
+const char *oc_stored_alias(const char *module, size_t i)
+{
+    for (size_t a = 0; a < OC_COUNT(aliases); a++) {
+        if (strcmp(aliases[a].module, module) != 0)
+            continue;
+        const char *p = aliases[a].others;
+        for (; *p && i; i--)
+            p += strcspn(p, " ") + (p[strcspn(p, " ")] == ' ');
+        return *p ? p : NULL;
+    }
+    return NULL;
+}
+
+bool oc_stored_is_module(const char *last)
+{
+    size_t n = strlen(last);
+    for (size_t a = 0; a < OC_COUNT(aliases); a++) {
+        size_t m = strlen(aliases[a].module);
+        if (m >= n && !strcmp(aliases[a].module + m - n, last) &&
+            (m == n || aliases[a].module[m - n - 1] == '.'))
+            return true;
+        if (oc_str_has(oc_str(aliases[a].others, strlen(aliases[a].others)), last))
+            return true;
+    }
+    return false;
+}
 
 static bool is_number(struct oc_str s)
 {
@@ -242,6 +290,32 @@ static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
     return oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT;
 }
 
+static enum oc_file_part part_of(const struct oc_stored *t, int64_t layers)
+{
+    static const struct {
+        const char *name;
+        enum oc_file_part part;
+    } parts[] = {{"vision", OC_FILE_VISION},      {"visual", OC_FILE_VISION},
+                 {"multi_modal", OC_FILE_VISION}, {"mm_projector", OC_FILE_VISION},
+                 {"patch_merge", OC_FILE_VISION}, {"v.blk", OC_FILE_VISION},
+                 {"audio", OC_FILE_AUDIO},        {"mtp", OC_FILE_MTP},
+                 {"nextn", OC_FILE_MTP}};
+    struct oc_str rest = role_of(oc_str(t->name, strlen(t->name))), number;
+    for (size_t i = 0; i < OC_COUNT(parts); i++)
+        if (strstr(t->name, parts[i].name))
+            return parts[i].part;
+    bool after =
+        layers > 0 && next_part(&rest, &number) && is_number(number) && strtoll(number.s, NULL, 10) >= layers;
+    return after ? OC_FILE_MTP : OC_FILE_LANGUAGE;
+}
+
+void oc_stored_parts(const struct oc_stored_list *l, int64_t layers, struct oc_file_sum *out)
+{
+    *out = (struct oc_file_sum){.tensors = l->n, .bytes = l->bytes};
+    for (uint32_t i = 0; i < l->n; i++)
+        out->part[part_of(&l->item[i], layers)] += l->item[i].bytes;
+}
+
 struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied)
 {
     struct oc_stored_sum sum = {0};
@@ -350,7 +424,11 @@ static int read_header(struct oc_json *j, struct oc_stored_list *out, uint64_t *
 {
     struct oc_str key;
     struct entry e;
-    oc_json_enter(j);
+    if (!oc_json_enter_type(j, OC_JSON_OBJECT))
+        return oc_json_error(j, NULL)
+                   ? 0
+                   : oc_fail(err, OC_EFORMAT,
+                             "the safetensors header must be an object of tensors; download the file again");
     while (oc_json_member(j, &key)) {
         if (oc_str_eq(key, "__metadata__")) {
             oc_json_skip(j);

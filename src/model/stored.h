@@ -38,11 +38,20 @@ const char *oc_stored_text(const struct oc_stored_list *l);
  * no tensor holds it as floating-point numbers. */
 unsigned oc_stored_dtype(const struct oc_stored_list *l, const char *weight, unsigned otherwise);
 
+/* The i-th list of names by which files name a module of a layer, "mlp.gate"; ends with a space or the text.
+ * NULL: no more. */
+const char *oc_stored_alias(const char *module, size_t i);
+/* Whether a module of the graph has this last part. */
+bool oc_stored_is_module(const char *last);
+
 /* Sums over the tensors that belong to a model of so many layers: without layers after the last one, parts of
  * other modalities, tables of positions, scales, and, with tied embeddings, the last layer. */
 struct oc_stored_sum {
     uint64_t elements, bytes;
 };
+struct oc_file_sum;
+/* All tensors, by what they belong to: towers of other modalities, layers after the last one (0: unknown). */
+void oc_stored_parts(const struct oc_stored_list *l, int64_t layers, struct oc_file_sum *out);
 struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied);
 
 /* ---- gguf ---------------------------------------------------------------------------------------------- */

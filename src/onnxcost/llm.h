@@ -28,6 +28,9 @@ struct oc_llm_opts {
     const struct oc_calibration
         *calibration; /* of one of the devices, which then has estimates; NULL: none */
     const char *made; /* of HTML: how and when it was made; must outlive the result; may be NULL */
+    /* Tokens per second of decode steps: measured, to be compared with the bound; to be reached by the smallest
+     * of the devices. 0: nothing. */
+    double measured, reach;
 };
 
 struct oc_llm_facts {          /* -1: unknown */

@@ -88,6 +88,7 @@ void oc_op_get(size_t index, struct oc_op_info *out)
 #define FAMILIES(F)                                                                                          \
     F(attention)                                                                                             \
     F(binary)                                                                                                \
+    F(cached_attention)                                                                                      \
     F(collective)                                                                                            \
     F(contrib)                                                                                               \
     F(contrib_gemm)                                                                                          \

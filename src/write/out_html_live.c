@@ -452,6 +452,7 @@ static void live_device(struct oc_json_out *w, const struct oc_device *d, struct
     live_peaks(w, "matrix", d, OC_HW_MATRIX);
     live_peaks(w, "special", d, OC_HW_SPECIAL);
     oc_key_bool(w, "keeps", oc_bound_keeps_tensors(d));
+    oc_key_bool(w, "gpu", !strcmp(d->info->kind, "gpu"));
     oc_key_array(w, "levels"); /* size, bandwidth; nearest first */
     for (unsigned i = 0; i < oc_roof_levels(d); i++) {
         const struct oc_hw_level *level = oc_roof_level(d, i);
@@ -494,6 +495,10 @@ static void live_decoder(struct oc_json_out *w, const struct oc_llm *l)
     oc_key_u64_if(w, "kv_bytes_per_token", l->facts.kv_bytes_known, l->facts.kv_bytes_per_token);
     oc_key_u64_if(w, "cross_bytes_per_token", l->facts.kv_bytes_known, l->facts.cross_bytes_per_token);
     oc_key_text(w, "kv_dtype", l->facts.kv_dtype);
+    oc_key_array(w, "weight_bytes"); /* by type, as "types" */
+    for (size_t i = 0; oc_recast_name(i); i++)
+        oc_jw_u64(w, l->weight_bytes_as[i]);
+    oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
 

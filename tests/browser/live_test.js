@@ -7,8 +7,8 @@ const [program, script, ...pairs] = process.argv.slice(2);
 const settings = Number(process.env.SETTINGS || 200);
 let seed = Number(process.env.SEED || 1);
 console.log(`# SEED=${seed} SETTINGS=${settings}`);
-const { totalsAt, peakAt, boundAt, energyAt, decoderTotals, decoderBounds } = new Function(fs.readFileSync(script, "utf8") +
-  "\nreturn { totalsAt, peakAt, boundAt, energyAt, decoderTotals, decoderBounds };")();
+const { totalsAt, peakAt, boundAt, energyAt, weightBytes, decoderTotals, decoderBounds } = new Function(fs.readFileSync(script, "utf8") +
+  "\nreturn { totalsAt, peakAt, boundAt, energyAt, weightBytes, decoderTotals, decoderBounds };")();
 
 function random() { /* mulberry32 */
   seed = (seed + 0x6d2b79f5) | 0;
@@ -74,7 +74,7 @@ function askDecoder(live, model) {
     if (!type) for (const name in totals[mine]) equal(what + " " + mine + " " + name, totals[mine][name], runs[theirs][name]);
     seconds(what + " " + mine, s[mine], roofs[theirs].least_s);
   }
-  if (totals.peak !== null) equal(what + " memory", totals.peak + BigInt(live.const_bytes), json.devices[0].needed_bytes);
+  if (totals.peak !== null) equal(what + " memory", totals.peak + BigInt(weightBytes(live, type)), json.devices[0].needed_bytes);
   if (roofs.decode) seconds(what + " all steps", s.all, roofs.decode.least_s);
   if (roofs.answer) seconds(what + " whole", s.whole, roofs.answer.least_s);
 }

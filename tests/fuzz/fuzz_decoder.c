@@ -24,10 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct oc_err err = {0};
     if (oc_described_by("", data, n) == OC_DESCRIBED_CONFIG) {
         struct oc_str text = oc_str((const char *)data, n);
-        if (oc_decoder_read("config.json", text, text, &arena, &diags, &d, &err)) {
+        const struct oc_decoder_source source = {.name = "config.json", .config = text, .modelopt = text};
+        if (oc_decoder_read(&source, &arena, &diags, &d, &err)) {
             if (!err.msg[0])
                 abort();
-        } else if (is_small(&d)) {
+        } else if (oc_quant_free(&d.quant), is_small(&d)) {
             struct oc_model *m;
             struct oc_analysis *a;
             if (oc_model_load_mem(data, n, NULL, &m, &err) == 0) {

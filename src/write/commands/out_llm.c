@@ -135,6 +135,10 @@ static void put_cache(struct view *v)
 {
     const struct oc_kv_pair *p = &v->l->kv.pair[0];
     const struct oc_llm_facts *f = &v->l->facts;
+    if (!v->l->kv.n_pair) {
+        say(v, "KV cache", "none: states of a fixed size");
+        return;
+    }
     const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
     say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (%s%s)", f->layers, f->kv_pairs,
         llm_value_name(v->l, p->past), llm_value_name(v->l, p->present), by,
@@ -173,6 +177,23 @@ static void put_heads(struct view *v)
         llm_number(v, f->kv_heads), ratio, llm_number(v, f->head_size), window);
 }
 
+/* What the headers of weight files say. */
+static void put_files(struct view *v)
+{
+    static const char *const part[OC_FILE_PARTS] = {"language model", "vision", "audio",
+                                                    "prediction of further tokens"};
+    const struct oc_file_sum *f = &v->l->model->files;
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < OC_FILE_PARTS; i++)
+        if (f->part[i])
+            oc_buf_printf(&b, "%s%s %s", b.n ? ", " : "", part[i],
+                          oc_bytes_text(&v->arena, (double)f->part[i]));
+    if (f->tensors)
+        say(v, "files", "%s tensors, %s B: %s", oc_count_text(&v->arena, f->tensors),
+            oc_count_text(&v->arena, f->bytes), b.data ? b.data : "none");
+    oc_buf_free(&b);
+}
+
 static void llm_put_weights(struct view *v)
 {
     const struct oc_llm *l = v->l;
@@ -186,6 +207,7 @@ static void llm_put_weights(struct view *v)
     say(v, "weights", "%s parameters in %s: %s", oc_count_text(&v->arena, l->facts.params),
         oc_bytes_text(&v->arena, (double)l->facts.const_bytes), b.data ? b.data : "none");
     oc_buf_free(&b);
+    put_files(v);
     say(v, "vocabulary", "%s", llm_number(v, l->facts.vocabulary));
 }
 
@@ -312,6 +334,85 @@ static void llm_put_forms(struct view *v)
     put_forms_of(v, OC_LLM_DECODE, "decode step, past");
 }
 
+/* ---- verdict ---------------------------------------------------------------------------------------- */
+
+/* "at most 277 tokens/s (memory)" */
+static const char *rate_text(struct oc_arena *a, double tokens, const struct oc_llm_roof *r, const char *what)
+{
+    enum { MOSTLY = 9 }; /* tenths of the bound that arithmetic alone takes */
+    if (!(r->bound_s > 0))
+        return oc_printf(a, "%s unknown%s%s", what, r->missing ? ": " : "", r->missing ? r->missing : "");
+    return oc_printf(a, "%s at most %s tokens/s (%s)", what, oc_number_text(a, tokens / r->bound_s, 4),
+                     10 * r->comp_s >= MOSTLY * r->bound_s ? "compute" : "memory");
+}
+
+static const char *fit_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    const struct oc_llm_limit *c = &d->context;
+    if (!c->known)
+        return "memory unknown";
+    if (!c->v)
+        return oc_printf(a, "does not fit: %s of %s", oc_bytes_text(a, (double)d->need_bytes),
+                         oc_bytes_text(a, d->memory_bytes));
+    return oc_printf(a, "fits with %s%s tokens of context%s", c->beyond ? "more than " : "",
+                     oc_count_text(a, (uint64_t)c->v), l->opts.batch > 1 ? " for each sequence" : "");
+}
+
+/* Decode: of all steps, which is that of their mean length; of one step, of that. */
+double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d)
+{
+    const struct oc_llm_roof *r = l->steps_n > 0 ? &d->all : &d->first;
+    return (double)l->opts.batch * (double)(l->steps_n > 0 ? l->steps_n : 1) / r->bound_s;
+}
+
+const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    double decode = oc_llm_decode_rate(l, d), measured = l->measured;
+    const char *mine = measured > 0 && decode > 0
+                           ? oc_printf(a, "; the measured %s tokens/s are %.0f %% of it",
+                                       oc_number_text(a, measured, 4), 100 * measured / decode)
+                           : "";
+    return oc_printf(a, "%s%s; %s; %s", rate_text(a, decode * d->first.bound_s, &d->first, "decode"), mine,
+                     rate_text(a, (double)o->batch * (double)o->prompt, &d->prefill, "prefill"),
+                     fit_text(l, d, a));
+}
+
+const struct oc_llm_device *oc_llm_smallest(const struct oc_llm *l)
+{
+    const struct oc_llm_device *best = NULL;
+    int64_t context = l->opts.prompt + l->opts.generate;
+    for (size_t i = 0; i < l->n_device; i++) {
+        const struct oc_llm_device *d = &l->device[i];
+        bool holds = d->context.known && d->context.v >= context,
+             reaches = oc_llm_decode_rate(l, d) >= l->reach;
+        if (holds && reaches &&
+            (!best || d->memory_bytes < best->memory_bytes ||
+             (d->memory_bytes == best->memory_bytes &&
+              oc_llm_decode_rate(l, d) < oc_llm_decode_rate(l, best))))
+            best = d;
+    }
+    return best;
+}
+
+static void put_verdicts(struct view *v)
+{
+    const struct oc_llm *l = v->l;
+    fputc('\n', v->f);
+    for (size_t i = 0; i < l->n_device; i++)
+        say(v, i ? "" : "verdict", "%s: %s", oc_device_info(l->device[i].device)->name,
+            oc_llm_verdict(l, &l->device[i], &v->arena));
+    if (!(l->reach > 0))
+        return;
+    const struct oc_llm_device *d = oc_llm_smallest(l);
+    say(v, "smallest",
+        d ? "%s: the smallest memory of the devices that hold %lld tokens of context and may reach %s "
+            "tokens/s"
+          : "%snone of the devices holds %lld tokens of context and may reach %s tokens/s",
+        d ? oc_device_info(d->device)->name : "", (long long)(l->opts.prompt + l->opts.generate),
+        oc_number_text(&v->arena, l->reach, 4));
+}
+
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
 static void put_roof(struct view *v, struct oc_table *t, const struct oc_llm_device *d,
@@ -357,12 +458,15 @@ static void put_roofs(struct view *v)
     struct oc_table t = llm_new_table(v, "ttnnnnnt");
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
-    put_note(v, "lower bounds at the dense peak rates and the bandwidths of the device file, for perfect "
-                "fusion; unfused: "
-                "each operator reads and writes DRAM, with its compute and memory times");
+    put_note(
+        v, "lower bounds at the dense peak rates and the bandwidths of the device file, for perfect "
+           "fusion; unfused: each operator alone, in sequence, with all it reads and writes in DRAM, and the "
+           "sums of "
+           "its compute and memory times: what a runtime without fusion needs at least, so above the bound");
     if (v->l->as)
-        put_note(v, oc_printf(&v->arena, "as %s: %s; memory of the unchanged model", v->l->as->name,
-                              v->l->as->note));
+        put_note(v, oc_printf(&v->arena,
+                              "as %s: %s; memory: weights in that type, KV cache and activations unchanged",
+                              v->l->as->name, v->l->as->note));
     OC_ROW(&t, "device", "phase", "time >=", "tokens/s <=", "unfused", "compute", "memory", "bound by");
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
@@ -537,6 +641,7 @@ void oc_llm_write_text(const struct oc_llm *l, FILE *f)
     llm_put_runs(&v);
     llm_put_forms(&v);
     if (l->n_device) {
+        put_verdicts(&v);
         put_roofs(&v);
         llm_put_limits(&v);
         put_notes(&v);

@@ -47,6 +47,20 @@ static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
     oc_jw_end_array(w);
 }
 
+/* What was assumed of the model, not understood or not counted. */
+static void put_warnings(struct oc_json_out *w, const struct oc_llm *l)
+{
+    oc_key_array(w, "warnings");
+    for (size_t i = 0; i < l->diags.n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "code", l->diags.item[i].code);
+        oc_key_text(w, "where", l->diags.item[i].where);
+        oc_key_text(w, "text", l->diags.item[i].text);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
 static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
 {
     const struct oc_llm_facts *f = &l->facts;
@@ -67,7 +81,12 @@ static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
     oc_key_u64(w, "params", f->params);
     oc_key_u64(w, "const_bytes", f->const_bytes);
     llm_data_put_weights(w, l);
+    const struct oc_file_sum *files = &l->model->files;
+    oc_key_u64_if(w, "file_tensors", files->tensors > 0, files->tensors);
+    oc_key_u64_if(w, "file_bytes", files->tensors > 0, files->bytes);
+    oc_key_u64_if(w, "file_bytes_of_language_model", files->tensors > 0, files->part[OC_FILE_LANGUAGE]);
     put_dimensions(w, l);
+    put_warnings(w, l);
 }
 
 /* ---- runs, in both formats -------------------------------------------------------------------------- */
@@ -218,7 +237,10 @@ static void put_device(struct oc_json_out *w, struct llm_lines *x, const struct 
     oc_key_text(w, "device", oc_device_info(d->device)->id);
     oc_row_list_json(&OC_ROWS(x->n, x, llm_roof_fields), "roofs", w);
     oc_key_double(w, "memory_bytes", d->memory_bytes);
+    struct oc_arena text = {0};
     oc_key_u64_if(w, "needed_bytes", x->l->last != NULL, d->need_bytes);
+    oc_key_text(w, "verdict", oc_llm_verdict(x->l, d, &text));
+    oc_arena_free(&text);
     put_limit(w, "largest_batch", &d->batch);
     put_limit(w, "longest_context", &d->context);
     put_limit(w, "longest_prompt_at_once", &d->prompt);

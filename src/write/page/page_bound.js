@@ -49,6 +49,12 @@ function workAt(live, part, value) {
   for (const [c, output, by] of fewer) w.macs[c] += BigInt(Math.floor(Number(value(output)) / by)); /* Winograd's algorithm */
   return w;
 }
+const FLOATS = ["f4", "f8", "f16", "bf16", "tf32", "f32"];
+function knownType(d, name) { /* in which products in a float type without a peak run */
+  const peak = n => Math.max(d.vector[n] || 0, d.matrix[n] || 0), from = FLOATS.indexOf(name);
+  if (from < 0 || from + 1 === FLOATS.length || d.vector[name] !== undefined || d.matrix[name] !== undefined) return name;
+  return FLOATS.reduce((best, n, k) => (k > from || name === "bf16" && n === "f16") && peak(n) > peak(best) ? n : best, name);
+}
 const knownMax = (a, b) => Number.isNaN(a) || b > a ? b : a;
 function arithmeticTime(live, d, w) {
   const seconds = [0, 0, 0], units = [d.vector, d.matrix, d.special];
@@ -58,8 +64,10 @@ function arithmeticTime(live, d, w) {
     else seconds[unit] += Number(n) / units[unit][name];
   };
   const tf32 = d.matrix.tf32 !== undefined && !(d.matrix.f32 > d.matrix.tf32);
+  const macs = live.classes.map(() => 0n);
+  live.classes.forEach((name, c) => { macs[live.classes.indexOf(knownType(d, name))] += w.macs[c]; });
   live.classes.forEach((name, c) => {
-    if (w.macs[c]) add(name === "f32" && tf32 || d.matrix[name] !== undefined ? 1 : 0, name === "f32" && tf32 ? "tf32" : name, 2 * Number(w.macs[c]));
+    if (macs[c]) add(name === "f32" && tf32 || d.matrix[name] !== undefined ? 1 : 0, name === "f32" && tf32 ? "tf32" : name, 2 * Number(macs[c]));
     if (w.flops[c]) add(0, name, w.flops[c]);
     if (d.special[name] !== undefined) { if (w.special[c]) add(2, name, w.special[c]); }
     else if (w.specialFlops[c]) add(0, name, w.specialFlops[c]);
@@ -129,7 +137,7 @@ function boundAt(live, run, type, d, x, cache = live.cache) {
     if (cache && d.keeps) { w.bytes = w.weights; w.written = 0; } /* between products */
     let t = rooflineTime(live, d, w, cache, constants);
     ALSO.forEach((name, i) => {
-      if (!(w.also >> i & 1) || i && d.vector[name] === undefined && d.matrix[name] === undefined) return;
+      if (!(w.also >> i & 1) || (i || d.gpu) && d.vector[name] === undefined && d.matrix[name] === undefined) return;
       const u = rooflineTime(live, d, productsIn(live, w, name), cache, constants);
       if (u[0] < t[0]) t = u;
     });
@@ -145,6 +153,8 @@ function boundAt(live, run, type, d, x, cache = live.cache) {
   const s = Math.max(sum, whole[0]);
   return { s: s > 0 ? s : NaN, compute: Math.max(compute, whole[1]), memory: Math.max(memory, whole[2]) };
 }
+/* Bytes of the constants in memory: of a decoder in that type. */
+const weightBytes = (live, type) => type && live.decoder ? live.decoder.weight_bytes[live.types.indexOf(type)] : live.const_bytes;
 const energyAt = (d, s) => d.power_w * s; /* joules at the design power, as compare assumes it */
 /* ---- decoders: prefill, then generate - 1 decode steps ---- */
 const runOf = (live, name) => live.runs.find(r => r.run === name) || null;

@@ -120,12 +120,12 @@ function liveBalance(setting) {
 }
 /* Memory of a run against the device's: a meter. */
 function liveMemoryView({ at, device, type }, peak) {
-  const constants = BigInt(LIVE.const_bytes), need = peak === null ? null : peak + constants, has = device ? liveMemory(device) : null;
+  const constants = BigInt(weightBytes(LIVE, type)), need = peak === null ? null : peak + constants, has = device ? liveMemory(device) : null;
   const parts = [];
   const kv = LIVE.decoder && LIVE.decoder.kv_bytes_per_token !== null ? BigInt(LIVE.decoder.kv_bytes_per_token) * BigInt(at.batch) * BigInt(at.prompt + at.generate - 1) : null;
   parts.push("constants " + bytes(Number(constants)), peak === null ? "activations unknown: no closed form at these sizes" : "activations at the peak " + bytes(Number(peak)));
   if (kv !== null) parts.push("KV cache at the end " + bytes(Number(kv)));
-  if (type) parts.push("in the model's data types");
+  if (type) parts.push(LIVE.decoder ? "activations in the model's data types" : "in the model's data types");
   const words = need === null ? "Memory: unknown" : "Memory: " + bytes(Number(need)) + (has ? " of " + bytes(has) + " of " + device.name + ", " + (Number(need) <= has ? "fits" : "does not fit") : "");
   const bar = need !== null && has ? el("div", { class: "meter" + (Number(need) > has ? " over" : ""), role: "img", "aria-label": words }, el("span", { style: { width: Math.min(100, 100 * Number(need) / has) + "%" } })) : null;
   return [el("p", null, el("b", null, words), " (" + parts.join(", ") + ")"), bar];

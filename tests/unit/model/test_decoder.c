@@ -467,8 +467,9 @@ static void a_quantized_cache_has_its_own_type(void **state)
         {CACHE("\"kv_cache_quant_algo\":null"), 1536, 0},
         {CACHE("\"kv_cache_quant_algo\":\"FP8\""), 768, 0},
         {CACHE("\"kv_cache_scheme\":{\"dynamic\":false,\"num_bits\":8,\"type\":\"float\"}"), 768, 0},
-        {CACHE("\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"int\"}"), 1536, 1},
-        {CACHE("\"kv_cache_quant_algo\":\"NVFP4\""), 1536, 1},
+        {CACHE("\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"int\"}"), 768, 0},
+        {CACHE("\"kv_cache_quant_algo\":\"NVFP4\""), 432, 0}, /* 36 bytes for 64 */
+        {CACHE("\"kv_cache_scheme\":{\"num_bits\":3,\"type\":\"int\"}"), 1536, 1},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct oc_model *m = load_config(row[i].text);
@@ -623,14 +624,10 @@ static void quantizations_that_are_not_modelled_are_reported(void **state)
         QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"MIXED_PRECISION\""),
         QUANT("\"quant_method\":\"compressed-tensors\",\"sparsity_config\":{\"format\":\"sparse-24-bitmask\"}"
               "," GROUP("\"num_bits\":8,\"type\":\"int\",\"strategy\":\"channel\"")),
-        QUANT("\"quant_method\":\"fp8\",\"modules_to_not_convert\":[\"re:.*down_proj\"]"),
-        QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"mixed-precision\"," GROUP(
-            "\"num_bits\":8,\"type\":\"int\",\"strategy\":\"channel\"")),
+        QUANT("\"quant_method\":\"fp8\",\"modules_to_not_convert\":[\"re:(?!x).*down_proj\"]"),
         TYPE("llama") SMALL ",\"quantization\":{\"group_size\":32,\"bits\":4,\"mode\":\"mxfp4\"}}",
         TYPE("llama") SMALL
         ",\"quantization\":{\"group_size\":32,\"bits\":4,\"model.x.whale\":{\"bits\":8}}}",
-        TYPE("qwen2_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,"
-                                "\"quantization\":{\"group_size\":32,\"bits\":4}}",
         TYPE("llama") SMALL ",\"quantization_config\":{\"group_size\":32,\"bits\":4}}",
     };
     for (size_t i = 0; i < OC_COUNT(text); i++) {
@@ -652,8 +649,10 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
     static const struct {
         const char *text, *says;
     } bad[] = {
-        {"{\"model_type\":\"whale\"}", "'whale'"},
-        {"{\"model_type\":null}", "only these families"},
+        {"{\"model_type\":\"whale\"}", "'num_hidden_layers'"},
+        {"{\"model_type\":null}", "'num_hidden_layers'"},
+        {"{\"model_type\":\"whale\",\"num_hidden_layers\":-1}",
+         "num_hidden_layers must be from 1 to 400, not -1"},
         {"{\"model_type\":\"llama\"}", "'num_hidden_layers'"},
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":2}", "'hidden_size'"},
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":0}",
@@ -664,23 +663,14 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
         {TYPE("llama") SIZES(64, 99999999999999, 2, 4, 2, 100) "}", "intermediate_size"},
         {TYPE("llama") SMALL, "damaged"},
         {TYPE("llama") SMALL ",\"is_encoder_decoder\":true}", "encoder"},
-        {TYPE("llama") SMALL ",\"layer_types\":[\"linear_attention\"]}", "other than attention"},
+        {TYPE("llama") SMALL ",\"layer_types\":[\"linear_attention\"]}", "layer_types names 1"},
         {TYPE("llama") SMALL ",\"layer_types\":[\"full_attention\"],\"sliding_window\":4}",
          "layer_types names 1"},
         {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":5}", "num_experts_per_tok"},
-        {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":1,\"mlp_only_layers\":[1]}",
-         "mlp_only_layers"},
-        {TYPE("glm4_moe") EXPERTS ",\"mlp_layer_types\":[\"sparse\",\"dense\",\"sparse\"]}",
-         "mlp_only_layers"},
-        {TYPE("ernie4_5_moe") EXPERTS ",\"moe_layer_end_index\":1}", "moe_layer_end_index"},
         {TYPE("deepseek_v3") SMALL "}", "kv_lora_rank"},
         {TYPE("deepseek_v3") SMALL ",\"q_lora_rank\":99999999999}", "q_lora_rank is out of range"},
         {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":1,\"first_k_dense_replace\":13}",
          "first_k_dense_replace or the shared experts"},
-        {TYPE("phi") SMALL ",\"qk_layernorm\":true}", "norms of queries"},
-        {TYPE("falcon") SMALL ",\"alibi\":true}", "ALiBi"},
-        {TYPE("llama") SMALL ",\"num_key_value_heads\":[2,4]}", "'num_key_value_heads' is a list"},
-        {TYPE("deepseek") EXPERTS ",\"moe_layer_freq\":[0,1,1]}", "'moe_layer_freq' is a list"},
         {TYPE("bert") SMALL ",\"type_vocab_size\":99999999}", "type_vocab_size"},
         {TYPE("qwen3_next") SMALL ",\"head_dim\":16}", "linear_num_key_heads"},
         {TYPE("qwen3_next") SMALL LINEAR ",\"full_attention_interval\":0}", "full_attention_interval"},
@@ -700,13 +690,15 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
 static void every_family_is_analysed(void **state)
 {
     (void)state;
+    struct oc_arena arena = {0};
     const char *type;
-    for (size_t i = 0; (type = oc_decoder_family(i)); i++) {
-        char text[1024];
+    for (size_t i = 0; (type = oc_decoder_family(i, &arena)); i++) {
+        char text[2048];
         snprintf(text, sizeof(text),
                  "{\"model_type\":\"%s\"," SMALL
                  ",\"head_dim\":16,\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,"
                  "\"qk_rope_head_dim\":8,\"v_head_dim\":8,\"num_experts\":4,\"num_experts_per_tok\":2,"
+                 "\"q_lora_rank\":16,\"o_groups\":2,\"o_lora_rank\":8,\"hc_mult\":2,\"ssm_state_size\":16,"
                  "\"linear_num_key_heads\":2,\"linear_num_value_heads\":4,\"linear_key_head_dim\":8,"
                  "\"linear_value_head_dim\":8,\"linear_conv_kernel_dim\":4}",
                  type);
@@ -725,9 +717,114 @@ static void every_family_is_analysed(void **state)
     }
 }
 
+/* Layers have 36,864 weights: 4,096 in q_proj and in o_proj, 2,048 in k_proj and in v_proj, 3 * 8,192 in the MLP. */
+static void modules_are_quantized_by_their_names(void **state)
+{
+    (void)state;
+#define NVFP4(n) ((n)*9 / 16)
+    const uint64_t all = 12 * 36864, attention = 12 * 12288, mlp = 12 * 24576,
+                   plain = constant_bytes(TYPE("llama") SMALL "}");
+    static const char *const no_attention[] = {"re:.*self_attn.*", "*self_attn*", "model.layers.*.self_attn",
+                                               "self_attn"};
+    for (size_t i = 0; i < OC_COUNT(no_attention); i++) {
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\",\"exclude_modules\":[\"lm_"
+                       "head\",\"%s\"]"),
+                 no_attention[i]);
+        assert_int_equal(plain - constant_bytes(text), 2 * mlp - NVFP4(mlp));
+    }
+    /* a type for each module; FP8 with a scale of 4 bytes for a matrix */
+    assert_int_equal(plain - constant_bytes(QUANT("\"quant_algo\":\"MIXED_PRECISION\",\"quantized_layers\":{"
+                                                  "\"model.layers.0.mlp.up_proj\":{\"quant_algo\":\"FP8\"},"
+                                                  "\"model.language_model.layers.1.mlp.up_proj\":{\"quant_"
+                                                  "algo\":\"W4A16_NVFP4\",\"group_size\":16}}")),
+                     8192 - 4 + 2 * 8192 - NVFP4(8192));
+    /* MXFP8: a byte of scale for 32 */
+    assert_int_equal(plain - constant_bytes(QUANT("\"quant_method\":\"modelopt\",\"quant_algo\":\"MXFP8\"")),
+                     all - all / 32);
+    /* integers with zero points, in the attention only; group and targets in this order */
+    assert_int_equal(plain -
+                         constant_bytes(QUANT("\"quant_method\":\"compressed-tensors\",\"format\":\"pack-"
+                                              "quantized\",\"config_groups\":{\"g\":{"
+                                              "\"targets\":[\"re:.*self_attn.*\"],\"weights\":{\"num_bits\":"
+                                              "4,\"type\":\"int\",\"group_size\":32,\"strategy\":\"group\","
+                                              "\"symmetric\":false}}}")),
+                     2 * attention - attention / 2 - attention / 32 * 2 - attention / 64);
+}
+
+static size_t warnings_of(const char *text, const char *code, const char *part)
+{
+    struct oc_model *m = load_config(text);
+    const struct oc_diag *d;
+    size_t n = oc_model_diags(m, &d), found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += !strcmp(d[i].code, code) && strstr(d[i].text, part);
+    oc_model_free(m);
+    return found;
+}
+
+/* Whatever its model_type, a file is read by its fields. */
+static void unknown_types_are_read_with_what_was_assumed(void **state)
+{
+    (void)state;
+    assert_int_equal(parameters(TYPE("whale") SMALL "}"), parameters(TYPE("llama") SMALL "}"));
+    assert_int_equal(warnings_of(TYPE("whale") SMALL ",\"fins\":2,\"rope_theta\":1e4}", "W-assumed",
+                                 "not understood: fins"),
+                     1);
+    assert_int_equal(warnings_of(TYPE("llama") SMALL ",\"fins\":2}", "W-assumed", ""), 0);
+    assert_int_equal(parameters(TYPE("qwen3_whale") SMALL ",\"head_dim\":16}"),
+                     parameters(TYPE("qwen3") SMALL ",\"head_dim\":16}"));
+    assert_int_equal(warnings_of(TYPE("qwen3_whale") SMALL "}", "W-assumed", "as of 'qwen3'"), 1);
+    /* synonyms, and the language model in another object */
+    assert_int_equal(parameters("{\"model_type\":\"x\",\"llm_config\":{\"dim\":64,\"n_layers\":12,\"n_"
+                                "heads\":4,\"n_kv_heads\":2,\"hidden_dim\":128,\"vocab_size\":100}}"),
+                     parameters(TYPE("llama") SMALL "}"));
+    assert_int_equal(
+        warnings_of(TYPE("llama") SMALL ",\"vocab_size\":100}", "W-duplicate-key", "'vocab_size'"), 1);
+}
+
+/* A decode step after 99 tokens reads 100 keys, or as many as are selected, of a window or of a chunk. */
+static void attention_counts_visible_pairs(void **state)
+{
+    (void)state;
+#define LATENT                                                                                               \
+    TYPE("deepseek_v3")                                                                                      \
+    SIZES(64, 128, 1, 4, 4, 100)                                                                             \
+    ",\"q_lora_rank\":16,\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,"                                        \
+    "\"qk_rope_head_dim\":8,\"v_head_dim\":8"
+    static const char *const text[] = {
+        LATENT "}", LATENT ",\"index_n_heads\":2,\"index_head_dim\":4,\"index_topk\":10}",
+        TYPE("whale") SIZES(64, 128, 1, 4, 4, 100) ",\"v_head_dim\":8,\"sliding_window\":10}",
+        TYPE("whale") SIZES(64, 128, 1, 4, 4,
+                            100) ",\"layer_types\":[\"chunked_attention\"],\"attention_chunk_size\":64}"};
+    uint64_t macs[OC_COUNT(text)];
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_model *m = load_config(text[i]);
+        const struct oc_llm_opts o = {.size = sizeof(o), .prompt = 99, .generate = 2};
+        struct oc_llm *l;
+        struct oc_llm_counts c;
+        assert_int_equal(oc_llm_make(m, &o, &l, NULL), 0);
+        assert_true(oc_llm_run(l, OC_LLM_PART_FIRST, &c));
+        macs[i] = c.macs;
+        oc_llm_free(l);
+        oc_model_free(m);
+    }
+    /* products of a token, then absorbed: 4 heads * (16 + 8 + 16) of each pair */
+    const uint64_t mlp = 3 * 64 * 128 + 64 * 100,
+                   products = 64 * 16 + 16 * 64 + 64 * 24 + 16 * 64 + 32 * 64 + mlp;
+    assert_int_equal(macs[0], products + 100 * 4 * 40);
+    assert_int_equal(macs[1], products + 10 * 4 * 40 + 16 * 8 + 64 * 4 + 64 * 2 + 100 * 2 * 4);
+    assert_int_equal(macs[2], 64 * 64 * 2 + 64 * 32 * 2 + mlp + 10 * 4 * (16 + 8));
+    assert_int_equal(macs[3], 64 * 64 * 4 + mlp + (99 - 64 + 1) * 4 * 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modules_are_quantized_by_their_names),
+        cmocka_unit_test(unknown_types_are_read_with_what_was_assumed),
+        cmocka_unit_test(attention_counts_visible_pairs),
         cmocka_unit_test(parameters_and_cache_equal_published_figures),
         cmocka_unit_test(decode_step_reads_every_weight_once),
         cmocka_unit_test(layers_with_a_window_follow_the_family),

@@ -1,0 +1,599 @@
+/* Fields of a config.json: names that mean the same, objects inside objects, lists by layer, and what the
+ * family of a model_type adds. Names, words and families are data: decoders.xml. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ck.h"
+#include "base/map.h"
+#include "base/pattern.h"
+#include "base/units.h"
+#include "base/xml_read.h"
+#include "model/decoder.h"
+#include "model/model.h"
+
+enum { MAX_LIST = 4096, MAX_DEPTH = 6, MAX_NESTED = 8, MAX_UNREAD = 300, MILLION = 1000000 };
+#define UNSET INT64_MIN
+
+/* ---- data ------------------------------------------------------------------------------------------- */
+
+enum kind { FIELD, WORD, NESTED, PART, IGNORED, TENSOR, FAMILY };
+struct row { /* an element of decoders.xml */
+    uint8_t kind;
+    uint16_t is;       /* enum oc_dec_field_id, enum oc_dec_word */
+    const char *names; /* separated by spaces */
+    const char *gguf, *set;
+    const struct row *next; /* of a file of the user */
+};
+static const struct row rows[] = {
+#define ROW_FIELD(f, n)     {.kind = FIELD, .is = OC_F_##f, .names = (n)},
+#define ROW_WORD(w, n)      {.kind = WORD, .is = OC_W_##w, .names = (n)},
+#define ROW_NESTED(n)       {.kind = NESTED, .names = (n)},
+#define ROW_PART(n)         {.kind = PART, .names = (n)},
+#define ROW_IGNORED(n)      {.kind = IGNORED, .names = (n)},
+#define ROW_TENSOR(n, s)    {.kind = TENSOR, .names = (n), .set = (s)},
+#define ROW_FAMILY(n, g, s) {.kind = FAMILY, .names = (n), .gguf = (g), .set = (s)},
+#include "decoders.h"
+};
+#define TEXT(x) #x,
+static const char *const fields[] = {OC_DECODER_FIELDS(TEXT)}, *const words[] = {OC_DECODER_WORDS(TEXT)};
+
+/* The next name of a list. */
+static bool next_name(const char **list, struct oc_str *name)
+{
+    const char *p = *list + strspn(*list, " ");
+    *name = oc_str(p, strcspn(p, " "));
+    *list = p + name->n;
+    return name->n > 0;
+}
+
+static bool matches(struct oc_str pattern, struct oc_str key)
+{
+    char p[64], k[100];
+    snprintf(p, sizeof(p), "%.*s", (int)pattern.n, pattern.s);
+    snprintf(k, sizeof(k), "%.*s", (int)(key.n < 99 ? key.n : 99), key.s);
+    return oc_glob(p, k);
+}
+
+static bool names(const struct row *r, struct oc_str key)
+{
+    struct oc_str name;
+    for (const char *p = r->names; next_name(&p, &name);)
+        if (r->kind == IGNORED ? matches(name, key) : name.n == key.n && !memcmp(name.s, key.s, key.n))
+            return true;
+    return false;
+}
+
+/* The first row of that kind with the name: of the user's file, then of the table. NULL: none. */
+static const struct row *row_of(const struct row *own, enum kind kind, struct oc_str key)
+{
+    for (; own; own = own->next)
+        if (own->kind == kind && names(own, key))
+            return own;
+    for (size_t i = 0; i < OC_COUNT(rows); i++)
+        if (rows[i].kind == kind && names(&rows[i], key))
+            return &rows[i];
+    return NULL;
+}
+
+struct oc_str oc_dec_field_name(enum oc_dec_field_id field)
+{
+    for (size_t i = 0; i < OC_COUNT(rows); i++)
+        if (rows[i].kind == FIELD && rows[i].is == field)
+            return oc_str(rows[i].names, strcspn(rows[i].names, " "));
+    return oc_str(fields[field], strlen(fields[field]));
+}
+
+/* ---- values ----------------------------------------------------------------------------------------- */
+
+int64_t oc_dec_field(const struct oc_dec_fields *f, enum oc_dec_field_id field, int64_t otherwise)
+{
+    return f->of[field].v == UNSET ? otherwise : f->of[field].v;
+}
+
+int64_t oc_dec_field_at(const struct oc_dec_fields *f, enum oc_dec_field_id field, int64_t layer,
+                        int64_t otherwise)
+{
+    if (!f->of[field].list)
+        return oc_dec_field(f, field, otherwise);
+    int64_t v = layer < f->of[field].n ? f->of[field].list[layer] : UNSET;
+    return v == UNSET ? otherwise : v;
+}
+
+bool oc_dec_field_is(const struct oc_dec_fields *f, enum oc_dec_field_id field)
+{
+    return oc_dec_field(f, field, 0) != 0;
+}
+
+bool oc_dec_field_lists(const struct oc_dec_fields *f, enum oc_dec_field_id field, int64_t v)
+{
+    for (uint32_t i = 0; i < f->of[field].n; i++)
+        if (f->of[field].list[i] == v)
+            return true;
+    return false;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+struct reader {
+    const struct oc_decoder_source *source;
+    struct oc_arena *arena;
+    struct oc_diags *diags; /* NULL: the first pass, which looks for the model_type */
+    struct oc_dec_fields_read *out;
+    const struct row *own;
+    const char *architecture, *outer_type;
+    int64_t index; /* of the element of an array of objects; -1: in none */
+    bool modelopt; /* the file is ModelOpt's: its `quantization` is not that of MLX */
+    struct oc_str nested[MAX_NESTED];
+    unsigned n_nested;
+    struct oc_buf unread;
+};
+
+static void append_value(struct reader *r, enum oc_dec_field_id f, int64_t index, int64_t v)
+{
+    struct oc_dec_fields *s = &r->out->f;
+    if (index < 0 || index >= MAX_LIST)
+        return;
+    if (!s->of[f].list)
+        s->of[f].list = OC_NEW_ARRAY(r->arena, MAX_LIST, int64_t);
+    while (s->of[f].n <= index)
+        s->of[f].list[s->of[f].n++] = UNSET;
+    s->of[f].list[index] = v;
+}
+
+static void put(struct reader *r, enum oc_dec_field_id f, int64_t v)
+{
+    if (r->index >= 0) {
+        append_value(r, f, r->index, v);
+        return;
+    }
+    r->out->f.of[f].v = v;
+    r->out->f.of[f].list = NULL;
+    r->out->f.of[f].n = 0;
+}
+
+/* A word, or a text of letters or numbers that is a list: "MEM*E", "3,4,5". */
+static bool put_text(struct reader *r, enum oc_dec_field_id f, struct oc_str text)
+{
+    const struct row *w = row_of(r->own, WORD, text);
+    int64_t v, n = 0;
+    if (w)
+        put(r, f, w->is);
+    if (w || r->index >= 0)
+        return w;
+    bool commas = text.n && oc_is_digit(text.s[0]);
+    for (size_t i = 0, k; i < text.n && n < MAX_LIST; i += k + commas) {
+        k = 1;
+        while (commas && i + k < text.n && text.s[i + k] != ',')
+            k++;
+        w = commas ? NULL : row_of(r->own, WORD, oc_str(text.s + i, 1));
+        if (commas ? !oc_parse_i64(text.s + i, k, &v) : !w)
+            return false;
+        append_value(r, f, n++, commas ? v : w->is);
+    }
+    return n > 0;
+}
+
+/* null says nothing. False: not understood. */
+static bool put_value(struct reader *r, enum oc_dec_field_id f, struct oc_json *j)
+{
+    struct oc_str text;
+    int64_t v;
+    double d;
+    bool flag;
+    switch (oc_json_peek(j)) {
+    case OC_JSON_TRUE:
+    case OC_JSON_FALSE:
+        if (oc_json_bool(j, &flag))
+            put(r, f, flag);
+        return true;
+    case OC_JSON_NULL:
+        oc_json_skip(j);
+        return true;
+    case OC_JSON_STRING:
+        if (!oc_json_string(j, &text))
+            return false;
+        text = oc_str(oc_strndup(r->arena, text.s, text.n), text.n);
+        return put_text(r, f, text);
+    case OC_JSON_NUMBER:
+        if (f >= OC_FIRST_MILLIONTHS && oc_json_double(j, &d)) {
+            put(r, f, d > -1e6 && d < 1e6 ? (int64_t)(d * MILLION + 0.5) : 0);
+            return true;
+        }
+        if (f < OC_FIRST_MILLIONTHS && oc_json_i64(j, &v)) {
+            put(r, f, v);
+            return true;
+        }
+        return false;
+    default:
+        oc_json_skip(j);
+        return false;
+    }
+}
+
+static bool put_list(struct reader *r, enum oc_dec_field_id f, struct oc_json *j)
+{
+    bool understood = true;
+    r->out->f.of[f].list = NULL;
+    r->out->f.of[f].n = 0;
+    r->index = 0;
+    for (oc_json_enter(j); oc_json_item(j); r->index++)
+        understood &= put_value(r, f, j);
+    int64_t n = r->index;
+    r->index = -1;
+    if (n > 0 && n <= MAX_LIST && r->out->f.of[f].n < n &&
+        r->out->f.of[f].list) /* the last ones say nothing */
+        append_value(r, f, n - 1, UNSET);
+    if (!r->out->f.of[f].list && understood) /* [] */
+        r->out->f.of[f].list = OC_NEW_ARRAY(r->arena, 1, int64_t);
+    return understood;
+}
+
+static void note_unread(struct reader *r, const char *prefix, struct oc_str key)
+{
+    if (!row_of(r->own, IGNORED, key) && r->unread.n < MAX_UNREAD)
+        oc_buf_printf(&r->unread, "%s%s%.*s", r->unread.n ? ", " : "", prefix, (int)(key.n < 60 ? key.n : 60),
+                      key.s);
+}
+
+static void read_object(struct reader *r, struct oc_json *j, const char *prefix, unsigned depth);
+
+/* Members of objects and of arrays of objects, with the names of both. */
+static void read_part(struct reader *r, struct oc_json *j, const char *prefix, struct oc_str key,
+                      unsigned depth)
+{
+    const char *inside = oc_printf(r->arena, "%s%.*s.", prefix, (int)(key.n < 60 ? key.n : 60), key.s);
+    if (oc_json_peek(j) == OC_JSON_OBJECT) {
+        read_object(r, j, inside, depth + 1);
+        return;
+    }
+    int64_t before = r->index, at = 0;
+    for (oc_json_enter(j); oc_json_item(j); at++) {
+        r->index = before >= 0 ? before : at;
+        if (oc_json_peek(j) == OC_JSON_OBJECT)
+            read_object(r, j, inside, depth + 1);
+        else
+            oc_json_skip(j);
+    }
+    r->index = before;
+}
+
+static const struct row *field_of(const struct reader *r, const char *prefix, struct oc_str key)
+{
+    char full[160];
+    int n = snprintf(full, sizeof(full), "%s%.*s", prefix, (int)(key.n < 100 ? key.n : 100), key.s);
+    const struct row *row = row_of(r->own, FIELD, oc_str(full, (size_t)n));
+    return row ? row
+           : !strncmp(prefix, "rope_", 5) || !strncmp(prefix, "attn_config", 11) ||
+                   !strncmp(prefix, "ffn_config", 10)
+               ? row_of(r->own, FIELD, key)
+               : NULL;
+}
+
+static void read_text_member(struct reader *r, struct oc_json *j, const char **to)
+{
+    struct oc_str text;
+    if (oc_json_peek(j) == OC_JSON_ARRAY) { /* architectures */
+        for (oc_json_enter(j); oc_json_item(j);)
+            read_text_member(r, j, to);
+    } else if (oc_json_peek(j) == OC_JSON_STRING && oc_json_string(j, &text)) {
+        *to = oc_strndup(r->arena, text.s, text.n < 100 ? text.n : 100);
+    } else {
+        oc_json_skip(j);
+    }
+}
+
+/* Members other than fields: types, quantization, objects. */
+static bool read_special(struct reader *r, struct oc_json *j, const char *prefix, struct oc_str key,
+                         unsigned depth)
+{
+    enum oc_json_type type = oc_json_peek(j);
+    bool object = type == OC_JSON_OBJECT, quantization = oc_str_eq(key, "quantization");
+    struct oc_str text;
+    if (r->modelopt && !quantization)
+        oc_json_skip(j);
+    else if (object && (quantization || oc_str_eq(key, "quantization_config")))
+        oc_quant_read(r->out->quant, j, quantization && !r->modelopt);
+    else if (!*prefix && oc_str_eq(key, "model_type"))
+        read_text_member(r, j, &r->out->type);
+    else if (!*prefix && oc_str_eq(key, "architectures"))
+        read_text_member(r, j, &r->architecture);
+    else if (object && row_of(r->own, NESTED, key) && r->n_nested < MAX_NESTED) {
+        if (oc_json_raw(j, &text))
+            r->nested[r->n_nested++] = oc_str(OC_COPY_ARRAY(r->arena, text.s, text.n), text.n);
+    } else if ((object || type == OC_JSON_ARRAY) && depth < MAX_DEPTH && row_of(r->own, PART, key)) {
+        read_part(r, j, prefix, key, depth);
+    } else {
+        r->out->part |= object && oc_str_eq(key, "vision_config");
+        return false;
+    }
+    return true;
+}
+
+static void read_object(struct reader *r, struct oc_json *j, const char *prefix, unsigned depth)
+{
+    struct oc_map seen = {.arena = r->arena};
+    struct oc_str key;
+    for (oc_json_enter(j); oc_json_member(j, &key);) {
+        uint32_t once = 0;
+        const char *kept;
+        if (!oc_map_add(&seen, key.s, key.n, &once, &kept) && r->diags)
+            oc_diag_add(r->diags, OC_WARNING, "W-duplicate-key", r->source->name,
+                        "'%.60s' is there twice: the last one counts", oc_strndup(r->arena, key.s, key.n));
+        key = oc_str(oc_strndup(r->arena, key.s, key.n), key.n);
+        if (read_special(r, j, prefix, key, depth))
+            continue;
+        const struct row *row = field_of(r, prefix, key);
+        bool array = oc_json_peek(j) == OC_JSON_ARRAY;
+        if (!row)
+            oc_json_skip(j);
+        if (!row || !(array && r->index < 0 ? put_list(r, (enum oc_dec_field_id)row->is, j)
+                                            : put_value(r, (enum oc_dec_field_id)row->is, j)))
+            note_unread(r, prefix, key);
+    }
+    oc_map_free(&seen);
+}
+
+static int read_text(struct reader *r, struct oc_str text, struct oc_err *err)
+{
+    struct oc_stream *s = oc_stream_mem(text.s, text.n);
+    struct oc_json *j = oc_json_open(s);
+    uint64_t at = 0;
+    r->index = -1;
+    read_object(r, j, "", 0);
+    const char *bad = oc_json_error(j, &at);
+    if (!bad && oc_json_truncated(j))
+        bad = "the text ends inside a value";
+    if (bad)
+        oc_fail(err, OC_EFORMAT, "damaged: %s (offset %llu)", bad, (unsigned long long)at);
+    oc_json_close(j);
+    oc_stream_close(s);
+    return bad ? -1 : 0;
+}
+
+/* ---- families --------------------------------------------------------------------------------------- */
+
+/* "Qwen3MoeForCausalLM" is the family "qwen3_moe". */
+static bool is_architecture(struct oc_str family, const char *architecture)
+{
+    const char *p = architecture;
+    for (size_t i = 0; i < family.n; i++) {
+        if (family.s[i] == '_' || family.s[i] == '-')
+            continue;
+        if ((*p | 0x20) != family.s[i] && *p != family.s[i])
+            return false;
+        p++;
+    }
+    return !strncmp(p, "For", 3);
+}
+
+/* How much a type is like a family: both begin with the same letters; then the longest beginning in common, then the
+ * newest version: "qwen3_moe_thinker" is like "qwen3_moe", "phi4flash" like "phi3". 0: not. */
+static size_t likeness(struct oc_str family, const char *type)
+{
+    size_t letters = 0, same = 0, version = 0;
+    while (letters < family.n && family.s[letters] >= 'a' && family.s[letters] <= 'z')
+        letters++;
+    while (same < family.n && type[same] == family.s[same])
+        same++;
+    while (same > letters && same < family.n && family.s[same - 1] != '_' && !oc_is_digit(family.s[same - 1]))
+        same--; /* whole parts */
+    same -= same > letters && family.s[same - 1] == '_';
+    if (letters < 3 || same < letters || (type[letters] >= 'a' && type[letters] <= 'z'))
+        return 0;
+    for (size_t i = letters; i < family.n && oc_is_digit(family.s[i]) && version < 100; i++)
+        version = 10 * version + (size_t)(family.s[i] - '0');
+    return 1000 * same + version;
+}
+
+enum similarity { BY_ARCHITECTURE, BY_BEGINNING };
+static const struct row *similar(const char *to, enum similarity how, struct oc_str *best)
+{
+    const struct row *found = NULL;
+    struct oc_str name;
+    size_t most = 0;
+    for (size_t i = 0; to && i < OC_COUNT(rows); i++)
+        for (const char *p = rows[i].names; rows[i].kind == FAMILY && next_name(&p, &name);) {
+            size_t like = how == BY_BEGINNING ? likeness(name, to) : is_architecture(name, to) ? name.n : 0;
+            found = like > most ? &rows[i] : found;
+            *best = like > most ? name : *best;
+            most = like > most ? like : most;
+        }
+    return found;
+}
+
+/* The family of the inner or outer model_type or of the architecture; `assumed`: one with a similar name. */
+static const struct row *family_of(struct reader *r)
+{
+    const char *inner = r->out->type ? r->out->type : "", *outer = r->outer_type ? r->outer_type : "";
+    struct oc_str name = oc_str(inner, strlen(inner));
+    const struct row *f = row_of(r->own, FAMILY, name);
+    if (!f)
+        f = row_of(r->own, FAMILY, name = oc_str(outer, strlen(outer)));
+    if (!f)
+        f = similar(r->architecture, BY_ARCHITECTURE, &name);
+    r->out->assumed = !f;
+    if (!f)
+        f = similar(inner, BY_BEGINNING, &name);
+    if (!f)
+        f = similar(outer, BY_BEGINNING, &name);
+    r->out->family = f ? oc_strndup(r->arena, name.s, name.n) : NULL;
+    return f;
+}
+
+/* "norm=layer head=128". False: a name is unknown. */
+static bool apply(struct oc_dec_fields *f, const char *set)
+{
+    struct oc_str item;
+    for (const char *p = set; p && next_name(&p, &item);) {
+        const char *equals = oc_str_chr(item, '=');
+        size_t i = 0, w = 0;
+        if (!equals)
+            return false;
+        struct oc_str name = oc_str_before(item, equals), value = oc_str_from(item, equals + 1);
+        while (i < OC_FIELDS && !oc_str_eq(name, fields[i]))
+            i++;
+        while (w < OC_COUNT(words) && !oc_str_eq(value, words[w]))
+            w++;
+        int64_t v = OC_WORDS_FROM + 1 + (int64_t)w;
+        if (i == OC_FIELDS || (w == OC_COUNT(words) && !oc_parse_i64(value.s, value.n, &v)))
+            return false;
+        f->of[i].v = i >= OC_FIRST_MILLIONTHS && w == OC_COUNT(words) ? v * MILLION : v;
+    }
+    return true;
+}
+
+static bool any_tensor(const struct oc_decoder_source *s, const char *names)
+{
+    struct oc_str part;
+    for (const char *p = names; next_name(&p, &part);)
+        for (uint32_t i = 0; i < s->n_tensor; i++)
+            if (oc_find(s->tensor[i], strlen(s->tensor[i]), part.s, part.n))
+                return true;
+    return false;
+}
+
+/* What tensors have that fields do not say: without a family of the type. */
+static void apply_tensors(struct reader *r)
+{
+    for (size_t i = 0; r->out->assumed && r->source->n_tensor && i < OC_COUNT(rows); i++)
+        if (rows[i].kind == TENSOR && any_tensor(r->source, rows[i].names))
+            apply(&r->out->f, rows[i].set);
+    if (r->out->assumed && r->source->n_tensor && r->out->f.of[OC_F_tied].v == UNSET)
+        r->out->f.of[OC_F_tied].v = !any_tensor(r->source, "lm_head.weight output.weight embed_out.weight");
+}
+
+const char *oc_decoder_family(size_t index, struct oc_arena *arena)
+{
+    struct oc_str name;
+    for (size_t i = 0; i < OC_COUNT(rows); i++)
+        for (const char *p = rows[i].names; rows[i].kind == FAMILY && next_name(&p, &name);)
+            if (index-- == 0)
+                return oc_strndup(arena, name.s, name.n);
+    return NULL;
+}
+
+void oc_decoder_of_gguf(const char *architecture, bool correction, bool *latent, char type[64])
+{
+    snprintf(type, 64, "%s", architecture);
+    *latent = false;
+    for (size_t i = 0; i < OC_COUNT(rows); i++) {
+        if (rows[i].kind != FAMILY || !*rows[i].gguf || strcmp(rows[i].gguf, architecture) != 0)
+            continue;
+        *latent = rows[i].set && strstr(rows[i].set, "latent=1");
+        snprintf(type, 64, "%.*s", (int)strcspn(rows[i].names, " "), rows[i].names);
+        if (!*latent || correction == !!strstr(rows[i].set, "correction=1"))
+            break;
+    }
+}
+
+/* ---- a file of the user ----------------------------------------------------------------------------- */
+
+struct own_rows {
+    struct oc_arena *arena;
+    const struct oc_xml *xml;
+    struct row *first, **last;
+};
+#define ELEMENTS(X)                                                                                          \
+    X("field", FIELD, "is names", "")                                                                        \
+    X("word", WORD, "is names", "")                                                                          \
+    X("nested", NESTED, "names", "")                                                                         \
+    X("part", PART, "names", "")                                                                             \
+    X("ignored", IGNORED, "names", "")                                                                       \
+    X("tensor", TENSOR, "names set", "")                                                                     \
+    X("family", FAMILY, "names", "gguf set")
+
+static int add_row(void *user, const struct oc_xml_elem *e)
+{
+    struct own_rows *o = user;
+    struct row *row = OC_NEW(o->arena, struct row);
+    *row = (struct row){.kind = (uint8_t)(e->kind - 1),
+                        .names = oc_xml_get(e, "names"),
+                        .gguf = oc_xml_get(e, "gguf"),
+                        .set = oc_xml_get(e, "set")};
+    const char *is = oc_xml_get(e, "is");
+    size_t n = row->kind == FIELD ? OC_FIELDS : OC_COUNT(words), i = 0;
+    while (is && i < n && strcmp(is, row->kind == FIELD ? fields[i] : words[i]) != 0)
+        i++;
+    if (is && i == n)
+        return oc_xml_fail(o->xml, "unknown %s '%.40s'", row->kind == FIELD ? "field" : "word", is);
+    row->is = (uint16_t)(row->kind == WORD ? OC_WORDS_FROM + 1 + i : i);
+    struct oc_dec_fields unused;
+    if (row->set && !apply(&unused, row->set))
+        return oc_xml_fail(o->xml, "'set' is not like \"norm=layer head=128\": %.100s", row->set);
+    *o->last = row;
+    o->last = (struct row **)(uintptr_t)&row->next;
+    return 0;
+}
+
+static int read_own(const char *path, struct oc_arena *arena, const struct row **out, struct oc_err *err)
+{
+#define SPEC(n, kind, need, may)                                                                             \
+    {.name = (n), .parent = 0, .label = "names", .required = (need), .optional = (may), .start = add_row},
+    static const struct oc_xml_spec spec[] = {
+        {.name = "decoders", .parent = OC_XML_ROOT, .label = "", .required = "version", .optional = ""},
+        ELEMENTS(SPEC)};
+    static const struct oc_xml_format format = {spec, OC_COUNT(spec), "1", 1 << 20};
+    struct own_rows o = {.arena = arena};
+    struct oc_file f;
+    o.last = &o.first;
+    if (oc_file_map(path, 1 << 20, &f, err))
+        return -1;
+    int rc = oc_xml_read(&format, path, f.data, f.size_bytes, arena, &o, &o.xml, err);
+    oc_file_unmap(&f);
+    *out = o.first;
+    return rc;
+}
+
+/* ---- all together ----------------------------------------------------------------------------------- */
+
+/* The file, then the objects in it, then ModelOpt's. */
+static int read_all(struct reader *r, struct oc_err *err)
+{
+    r->n_nested = 0;
+    r->unread.n = 0;
+    r->out->quant = oc_quant_open(r->arena);
+    if (read_text(r, r->source->config, err))
+        return -1;
+    r->outer_type = r->out->type;
+    for (unsigned i = 0; i < r->n_nested; i++)
+        if (read_text(r, r->nested[i], err))
+            return -1;
+    r->out->part |= r->n_nested > 0;
+    r->modelopt = true;
+    int rc =
+        !r->source->modelopt.n || oc_quant_given(r->out->quant) ? 0 : read_text(r, r->source->modelopt, err);
+    r->modelopt = false;
+    return rc ? oc_err_prefix(err, OC_MODELOPT_CONFIG) : 0;
+}
+
+static void clear(struct oc_dec_fields *f)
+{
+    for (size_t i = 0; i < OC_FIELDS; i++) {
+        f->of[i].v = UNSET;
+        f->of[i].list = NULL;
+        f->of[i].n = 0;
+    }
+}
+
+int oc_dec_fields_read(const struct oc_decoder_source *s, struct oc_arena *arena, struct oc_diags *diags,
+                       struct oc_dec_fields_read *out, struct oc_err *err)
+{
+    struct reader r = {.source = s, .arena = arena, .out = out};
+    *out = (struct oc_dec_fields_read){.type = NULL};
+    clear(&out->f);
+    if (s->own && read_own(s->own, arena, &r.own, err))
+        return -1;
+    int rc = read_all(&r, err);
+    if (rc == 0) {
+        const struct row *family = family_of(&r);
+        clear(&out->f);
+        apply(&out->f, family ? family->set : NULL);
+        r.diags = diags;
+        rc = read_all(&r, err);
+        apply_tensors(&r);
+    }
+    out->type = out->type ? out->type : r.outer_type ? r.outer_type : "";
+    out->unread = r.unread.n ? oc_strndup(arena, r.unread.data, r.unread.n) : NULL;
+    oc_buf_free(&r.unread);
+    return rc ? oc_err_prefix(err, "%s", s->name) : 0;
+}
