@@ -685,6 +685,7 @@ int oc_bind_values(struct oc_engine *e)
             return oc_fail(e->err, OC_EARG, "no graph input is named '%s'", b->input);
         if (b->text[0] == '@' ? value_from_file(e, value, b->text + 1) : value_from_text(e, value, b->text))
             return -1;
+        e->varies[value] = e->m->value[value].constant ? 0 : OC_VARIES_INPUT;
     }
     return 0;
 }

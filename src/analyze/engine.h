@@ -39,6 +39,8 @@ struct oc_hist_memory { /* an interned list of primitives */
     uint8_t n;
 };
 
+enum { OC_VARIES_TRIP = 1, OC_VARIES_INPUT = 2 };
+
 struct oc_engine {
     struct oc_analysis *a;
     const struct oc_model *m;
@@ -59,7 +61,8 @@ struct oc_engine {
     bool *each_trip;       /* by graph of a loop body: trips differ and are counted one by one */
     bool *mean_trips;      /* by graph of a loop body: recorded executions, which may differ */
     bool *first_trip;      /* by graph of a loop body: it runs at least once */
-    bool *varies;          /* by value: known in this trip only */
+    uint8_t *varies;       /* by value: known, but not before the run: OC_VARIES_TRIP in this trip only,
+                            * OC_VARIES_INPUT by the value that the user gives for an input */
     uint32_t *in_slice;    /* by value: the number of the slice it is in (trips.c), NULL: none was needed */
     uint32_t slice;
     uint32_t in_values; /* the body whose slice was inferred last, OC_NONE */

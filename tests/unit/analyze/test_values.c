@@ -97,12 +97,40 @@ static void what_is_unknown_is_not_a_number(void **state)
     oc_run_free(&r);
 }
 
+/* The value of an input decides shapes and branches; the input stays an input, and its work stays work. */
+static void values_of_inputs_do_not_fold_nodes(void **state)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "ids", "int64[4]");
+    oc_b_input(b, "to", "int64[2]");
+    oc_b_init(b, "table", "float[8,4]");
+    oc_b_init(b, "w", "float[4,4]");
+    oc_b_node(b, "Gather", "gather", "table,ids", "e", "");
+    oc_b_node(b, "MatMul", "product", "e,w", "p", "");
+    oc_b_node(b, "Reshape", "reshape", "p,to", "y", "");
+    oc_b_node(b, "Shape", "shape", "ids", "s", "");
+    oc_b_node(b, "Cast", "cast", "s", "z", "to=1");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "z", NULL);
+    struct oc_value_bind value[] = {{"ids", "1,2,3,1"}, {"to", "2,8"}};
+    struct oc_run r = oc_run_model(b, &(struct oc_analyze_opts){.value = value, .n_value = 2});
+    (void)state;
+    assert_int_equal(r.a->total->macs, 64);
+    assert_int_equal(r.a->cost[0].state, OC_NODE_NORMAL);
+    assert_int_equal(r.a->cost[3].state, OC_NODE_FOLDED); /* the shape does not depend on the value */
+    struct oc_value_info y = value_of(&r, "y");
+    assert_int_equal(y.rank, 2);
+    assert_int_equal(y.dim[1], 8);
+    oc_run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_have_type_shape_kind_and_origin),
         cmocka_unit_test(nodes_name_their_values_and_values_their_producer),
         cmocka_unit_test(what_is_unknown_is_not_a_number),
+        cmocka_unit_test(values_of_inputs_do_not_fold_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
