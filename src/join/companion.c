@@ -5,6 +5,7 @@
 
 #include "base/ck.h"
 #include "base/str.h"
+#include "join/expansion.h"
 #include "join/join.h"
 
 #define MAX_SET  4096
@@ -23,6 +24,8 @@ struct companion {
     bool *skipped;         /* by graph of the optimized model: a branch that did not run */
     struct oc_map unnamed; /* types of its unnamed nodes */
     uint32_t *node;        /* by record: unnamed node of the optimized model, OC_NONE */
+    uint32_t *own;         /* by record: the node that its index or its name determine, OC_NONE */
+    uint32_t *anchored;    /* by node: the record with that node, OC_NONE */
 };
 
 /* Inserted by the optimizer to convert the representation of the same numbers. */
@@ -311,23 +314,40 @@ static void find_origins(struct companion *c)
         if (c->origin[v] != OC_NONE)
             c->border[c->origin[v]] = true;
     mark_parts(c);
+    for (uint32_t v = 0; v < c->x->m->n_value; v++)
+        c->border[v] |= c->border[c->x->x.equal_value[v]];
+}
+
+/* Whether the node that computes the value may be part of the record: no other record is known to have run it. */
+static bool may_collect(const struct companion *c, uint32_t rec, uint32_t node)
+{
+    uint32_t owner = c->x->owner[node];
+    uint32_t same = c->x->x.equal[node];
+    return oc_match_runs(c->x, node) && (same == node || c->x->owner[same] == OC_NONE) &&
+           (c->anchored[node] == OC_NONE || c->anchored[node] == rec) &&
+           (owner == OC_NONE || owner == rec ||
+            oc_type_set_has(OC_MATCH_COPIED, c->x->m->node[node].op_type)) &&
+           c->x->match[rec].n_node < MAX_SET;
+}
+
+static void collect_one(struct companion *c, uint32_t rec, uint32_t value)
+{
+    uint32_t from = oc_match_producer(c->x, value);
+    if (from != OC_NONE && may_collect(c, rec, from))
+        oc_match_add(c->x, rec, from);
 }
 
 /* All nodes upstream of the value, up to tensors that are in the optimized model. */
 static void collect(struct companion *c, uint32_t rec, uint32_t value)
 {
-    uint32_t from = c->x->m->value[value].producer;
-    if (from == OC_NONE || !oc_match_runs(c->x, from) || c->x->match[rec].n_node >= MAX_SET)
-        return;
-    oc_match_add(c->x, rec, from);
-    for (uint32_t i = c->x->match[rec].n_node - 1; i < c->x->match[rec].n_node; i++) {
-        const struct oc_node *n = &c->x->m->node[c->x->match[rec].node[i]];
-        for (uint32_t k = 0; k < n->n_in; k++) {
-            uint32_t v = n->in[k];
-            uint32_t before = v == OC_NONE || c->border[v] ? OC_NONE : c->x->m->value[v].producer;
-            if (before != OC_NONE && oc_match_runs(c->x, before) && c->x->match[rec].n_node < MAX_SET)
-                oc_match_add(c->x, rec, before);
-        }
+    const struct oc_match *m = &c->x->match[rec];
+    uint32_t i = m->n_node;
+    collect_one(c, rec, value);
+    for (; i < m->n_node; i++) {
+        const struct oc_node *n = &c->x->m->node[m->node[i]];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] != OC_NONE && !c->border[n->in[k]])
+                collect_one(c, rec, n->in[k]);
     }
 }
 
@@ -342,19 +362,11 @@ static const struct oc_node *named_node(const struct companion *c, const struct 
     return found;
 }
 
-/* "<OpType>_<index>": unnamed, and the index is not the position in the saved model. */
-static bool is_numbered(const struct oc_prof_rec *r)
-{
-    char want[128];
-    snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    return r->index >= 0 && oc_equal(want, r->name);
-}
-
 /* Whether the optimized model cannot have run that record. */
 static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
 {
     return !named_node(c, r) &&
-           (!is_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
+           (!oc_match_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
 }
 
 /* The optimized model's node of a record; `pair`: of the unnamed ones. */
@@ -396,7 +408,7 @@ static struct place *places(const struct companion *c, bool by_index, bool unnam
     *n = 0;
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const struct oc_prof_rec *r = &p->rec[i];
-        if (!r->bucket && r->parent == OC_NONE && (!unnamed || (is_numbered(r) && !named_node(c, r))))
+        if (!r->bucket && r->parent == OC_NONE && (!unnamed || (oc_match_numbered(r) && !named_node(c, r))))
             list[(*n)++] = (struct place){i, by_index ? (double)r->index : r->start_ns, r->op_type};
     }
     if (*n)
@@ -413,7 +425,7 @@ static size_t count_agreeing(const struct companion *c, bool by_index)
         const struct oc_node *node = &c->o->node[id];
         const struct oc_prof_rec *r = &c->x->p->rec[list[k].rec];
         agree += oc_equal(node->op_type, r->op_type) &&
-                 (node->name[0] ? oc_equal(node->name, r->name) : is_numbered(r));
+                 (node->name[0] ? oc_equal(node->name, r->name) : oc_match_numbered(r));
     }
     free(list);
     return agree;
@@ -545,13 +557,12 @@ static bool drop_contradiction(struct companion *c, uint32_t rec, uint32_t own)
     return !has_own;
 }
 
-/* A result of an unnamed node in another layout, "_token_<n>", has no original tensor: the nodes before it
- * are not those of its reader. */
+/* Where the origin of an input is not known, the nodes before it are not all of the record. */
 static bool reads_unknown(const struct companion *c, const struct oc_node *n)
 {
     for (uint32_t k = 0; k < n->n_in; k++)
         if (n->in[k] != OC_NONE && c->origin[n->in[k]] == OC_NONE &&
-            strncmp(c->o->value[n->in[k]].name, "_token_", 7) == 0)
+            c->o->value[n->in[k]].producer != OC_NONE)
             return true;
     return false;
 }
@@ -595,6 +606,25 @@ static void match_one(struct companion *c, uint32_t rec)
     m->core = m->node[0];
 }
 
+/* What names and indexes say without the optimized model. */
+static void find_own(struct companion *c)
+{
+    const struct oc_profile *p = c->x->p;
+    c->own = OC_NEW_ARRAY(c->x->arena, (size_t)p->n_rec + 1, uint32_t);
+    c->anchored = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->m->n_node + 1, uint32_t);
+    memset(c->anchored, 0xff, c->x->m->n_node * sizeof(*c->anchored));
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        bool part;
+        if (p->rec[i].bucket)
+            continue;
+        c->own[i] = oc_match_node_at_index(c->x, i, &part);
+        if (c->own[i] == OC_NONE)
+            c->own[i] = oc_match_by_plain_name(c->x, i);
+        if (c->own[i] != OC_NONE && c->anchored[c->own[i]] == OC_NONE)
+            c->anchored[c->own[i]] = i;
+    }
+}
+
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
 {
     struct companion c = {.x = x, .o = optimized, .unnamed = {.arena = x->arena}};
@@ -606,6 +636,7 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
     find_graphs(&c);
     find_origins(&c);
     list_unnamed(&c);
+    find_own(&c);
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         if (x->p->rec[rec].bucket)
             continue;
