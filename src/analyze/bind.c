@@ -624,6 +624,17 @@ static bool parse_elem(unsigned dtype, const char *s, size_t n, struct oc_elem *
     return false;
 }
 
+/* One number for all elements; those of large inputs are not kept. */
+static void fill_data(struct oc_engine *e, uint32_t value, struct oc_elem one, uint64_t n)
+{
+    if (n > OC_MAX_DATA)
+        return;
+    struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, n + 1, struct oc_elem);
+    for (uint64_t i = 0; i < n; i++)
+        elem[i] = one;
+    set_data(e, value, elem, (uint32_t)n);
+}
+
 static int value_from_text(struct oc_engine *e, uint32_t value, const char *text)
 {
     const struct oc_value *v = &e->m->value[value];
@@ -641,9 +652,14 @@ static int value_from_text(struct oc_engine *e, uint32_t value, const char *text
         p += len + (p[len] == ',');
     }
     struct oc_type t = e->a->type[value];
+    struct oc_dim count = oc_shape_count(e->a->exprs, &t.shape);
+    if (n == 1 && t.shape.ranked && t.shape.rank && oc_is_known(count)) {
+        fill_data(e, value, elem[0], (uint64_t)count.v);
+        return 0;
+    }
     if (t.shape.ranked && t.shape.rank == 1) /* the list determines the length */
         t.shape = oc_shape_1d(&e->a->arena, oc_known(n));
-    struct oc_dim count = oc_shape_count(e->a->exprs, &t.shape);
+    count = oc_shape_count(e->a->exprs, &t.shape);
     if (t.shape.ranked && !oc_is(count, n))
         return oc_fail(e->err, OC_EARG, "--value %s: %u elements for %s", v->name, n,
                        oc_type_text(&e->a->arena, e->a->exprs, &t));
