@@ -247,6 +247,8 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     if (is_bound_to_other(e, id, v))
         return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is already %lld",
                        e->m->symbol[id], (long long)v, origin, (long long)s->value.v);
+    if (s->bound && oc_is(s->value, v))
+        return 0; /* the first origin stays */
     *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
     e->a->symbol_from[id] = origin;
     return 0;
@@ -255,6 +257,17 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
 static const char *bind_from_text(const struct oc_shape_bind *b)
 {
     return !b->from_profile ? "--shape" : b->from ? b->from : "from the profile";
+}
+
+/* Two given shapes contradict the name that they share: runtimes do not compare them, and each input has its own. */
+static bool has_two_sizes(struct oc_engine *e, uint32_t id, const struct oc_value *v, int64_t n)
+{
+    if (!is_bound_to_other(e, id, n) || oc_equal(e->a->symbol_from[id], "--dim"))
+        return false;
+    oc_diag_add(&e->a->diags, OC_WARNING, "W-two-sizes", v->name,
+                "dimension '%s' is %lld here and %lld in another input", e->m->symbol[id], (long long)n,
+                (long long)e->symbol[id].value.v);
+    return true;
 }
 
 /* Matches a given shape with the declared one and binds its symbols. 1: mismatch (only when lenient). */
@@ -277,14 +290,17 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
                              "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
                              v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
     for (unsigned i = 0; i < d->rank && b->from_profile; i++)
-        if (d->dim[i].expr && b->dim[i] >= 0 && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]))
-            return 1; /* the user's --dim, or another input of the profile */
+        if (d->dim[i].expr && b->dim[i] >= 0 && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]) &&
+            oc_equal(e->a->symbol_from[d->dim[i].expr - 1], "--dim"))
+            return 1;
     for (unsigned i = 0; i < d->rank; i++) {
         struct oc_dim given;
         if (!d->dim[i].expr || b->dim[i] < 0)
             continue;
         if (eval_dim_name(e, e->m->symbol[d->dim[i].expr - 1], &given))
             continue; /* arithmetic over bound symbols: checked when the type is built */
+        if (has_two_sizes(e, d->dim[i].expr - 1, v, b->dim[i]))
+            continue;
         if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], bind_from_text(b)))
             return -1;
     }
