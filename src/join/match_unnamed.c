@@ -148,6 +148,8 @@ struct candidates {
     bool *open;           /* by record: unmatched, and nothing in its name */
     struct oc_when *span; /* by node: when it can run, by the nodes that have records */
     double *start_ns;     /* by node: when it ran, NAN: no record */
+    uint32_t tries, spent;
+    bool hearts;
 };
 
 static int by_rank(const void *a, const void *b, void *order)
@@ -180,8 +182,7 @@ static uint32_t *list_open(const struct oc_matcher *x, const struct candidates *
     return list;
 }
 
-static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const char *rec_type,
-                                      uint32_t *tries)
+static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const char *rec_type)
 {
     uint32_t at = (uint32_t)c->n, n = 0;
     if (!oc_map_add(&c->types, rec_type, strlen(rec_type), &at, NULL))
@@ -192,7 +193,7 @@ static struct node_list candidates_of(const struct oc_matcher *x, struct candida
     for (uint32_t i = 0; i < x->m->n_node && l.n < n; i++)
         if (oc_match_may_stand_for(rec_type, x->m->node[i].op_type))
             l.node[l.n++] = i;
-    *tries += x->m->n_node;
+    c->tries += x->m->n_node;
     if (l.n)
         qsort_r(l.node, l.n, sizeof(uint32_t), by_rank, c->order);
     OC_GROW(c->list, c->n, c->cap);
@@ -224,35 +225,70 @@ static bool as_many(const struct oc_matcher *x, uint32_t rec, uint32_t node, con
     return nodes == records;
 }
 
-static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, const struct candidates *c,
-                   const struct node_list *l, uint32_t *tries)
+static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, struct candidates *c,
+                   const struct node_list *l)
 {
     const struct oc_shape *s = oc_match_output_shape(x, node);
     const struct oc_prof_rec *r = &x->p->rec[rec];
     if (s && oc_shape_known(s) && r->n_out && !is_inside(x->m->node[node].op_type))
         return true;
-    *tries += l->n + x->p->n_rec;
+    c->tries += l->n + x->p->n_rec;
     return as_many(x, rec, node, c, l);
 }
 
 /* Again after each match, as long as that costs little: more are then known. */
-static void find_spans(const struct oc_matcher *x, struct candidates *c, uint32_t *spent)
+static void find_spans(const struct oc_matcher *x, struct candidates *c)
 {
-    if (*spent > MAX_TRIES / 4)
+    if (c->spent > MAX_TRIES / 4)
         return;
     for (uint32_t i = 0; i < x->m->n_node; i++) {
         bool copied = oc_type_set_has(OC_MATCH_COPIED, x->m->node[i].op_type);
         c->start_ns[i] = x->owner[i] == OC_NONE || copied ? (double)NAN : x->p->rec[x->owner[i]].start_ns;
     }
     oc_when_find(x, 0, c->start_ns, true, c->span);
-    *spent += x->m->n_node + x->m->n_value;
+    c->spent += x->m->n_node + x->m->n_value;
+}
+
+/* The first node in order that the record may be; *several: there is another one. OC_NONE: none. */
+static uint32_t first_candidate(const struct oc_matcher *x, struct candidates *c, uint32_t rec, bool *several)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    struct node_list l = candidates_of(x, c, r->op_type);
+    uint32_t found = OC_NONE;
+    *several = false;
+    for (uint32_t i = 0; i < l.n && !*several && c->tries < MAX_TRIES; i++, c->tries++) {
+        if (!may_match(x, c, rec, l.node[i]) || !has_shapes(x, r, l.node[i]) ||
+            (c->hearts && !is_heart(x, r, l.node[i])))
+            continue;
+        *several = found != OC_NONE;
+        found = *several ? found : l.node[i];
+    }
+    return found != OC_NONE && proves(x, rec, found, c, &l) ? found : OC_NONE;
+}
+
+/* Gives nodes to the records that can be only one; `first`: to the first of the others. Returns the number. */
+static uint32_t take_nodes(struct oc_matcher *x, struct candidates *c, const uint32_t *list, uint32_t n, bool first)
+{
+    uint32_t taken = 0;
+    for (uint32_t k = 0; k < n && !(first && taken) && c->tries < MAX_TRIES; k++) {
+        bool several;
+        uint32_t node = c->open[list[k]] ? first_candidate(x, c, list[k], &several) : OC_NONE;
+        if (node == OC_NONE || (several && !first))
+            continue;
+        oc_match_core(x, list[k], node, "order", several ? 0.6 : 0.8);
+        c->open[list[k]] = false;
+        find_spans(x, c);
+        taken++;
+    }
+    return taken;
 }
 
 void oc_match_unnamed(struct oc_matcher *x, bool hearts)
 {
     struct candidates c = {.types.arena = x->arena,
-                           .open = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, bool)};
-    uint32_t tries = 0, spent = 0, n;
+                           .open = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, bool),
+                           .hearts = hearts};
+    uint32_t n;
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
         c.open[rec] = is_unmatched(x, rec) && (!hearts || oc_match_heart(x->p->rec[rec].op_type));
     const uint32_t *list = list_open(x, &c, &n);
@@ -260,23 +296,10 @@ void oc_match_unnamed(struct oc_matcher *x, bool hearts)
         c.order = oc_index_run_order(&x->x);
         c.span = oc_when_new(x);
         c.start_ns = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, double);
-        find_spans(x, &c, &spent);
+        find_spans(x, &c);
     }
-    for (uint32_t k = 0; k < n && tries < MAX_TRIES; k++) {
-        uint32_t rec = list[k], i = 0;
-        struct node_list l = candidates_of(x, &c, x->p->rec[rec].op_type, &tries);
-        while (i < l.n && !(may_match(x, &c, rec, l.node[i]) && has_shapes(x, &x->p->rec[rec], l.node[i]) &&
-                            (!hearts || is_heart(x, &x->p->rec[rec], l.node[i]))))
-            i++;
-        tries += i;
-        if (i == l.n || !proves(x, rec, l.node[i], &c, &l, &tries))
-            continue;
-        oc_match_core(x, rec, l.node[i], "order", 0.6);
-        c.open[rec] = false;
-        c.span = oc_when_new(x);
-        c.start_ns = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, double);
-        find_spans(x, &c, &spent);
-    }
+    while (n && (take_nodes(x, &c, list, n, false) || take_nodes(x, &c, list, n, true)))
+        ;
     free(c.list);
     oc_map_free(&c.types);
 }
