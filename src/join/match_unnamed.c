@@ -182,10 +182,18 @@ static uint32_t *list_open(const struct oc_matcher *x, const struct candidates *
     return list;
 }
 
-static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const char *rec_type)
+/* The runtime creates operators with channels last when it has fused all others, in the order of the file. */
+static bool is_moved(const struct oc_prof_rec *r)
 {
+    bool type = oc_equal(r->op_type, "QLinearConv") || strncmp(r->op_type, "Nhwc", 4) == 0;
+    return type && !oc_match_numbered(r);
+}
+
+static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const struct oc_prof_rec *r)
+{
+    const char *rec_type = r->op_type;
     uint32_t at = (uint32_t)c->n, n = 0;
-    if (!oc_map_add(&c->types, rec_type, strlen(rec_type), &at, NULL))
+    if (!oc_map_add(&c->types, rec_type, strlen(rec_type) + is_moved(r), &at, NULL)) /* two lists of a type */
         return c->list[at];
     for (uint32_t i = 0; i < x->m->n_node; i++)
         n += oc_match_may_stand_for(rec_type, x->m->node[i].op_type);
@@ -194,7 +202,7 @@ static struct node_list candidates_of(const struct oc_matcher *x, struct candida
         if (oc_match_may_stand_for(rec_type, x->m->node[i].op_type))
             l.node[l.n++] = i;
     c->tries += x->m->n_node;
-    if (l.n)
+    if (l.n && !is_moved(r)) /* else in the order of the file */
         qsort_r(l.node, l.n, sizeof(uint32_t), by_rank, c->order);
     OC_GROW(c->list, c->n, c->cap);
     c->list[c->n++] = l;
@@ -253,7 +261,7 @@ static void find_spans(const struct oc_matcher *x, struct candidates *c)
 static uint32_t first_candidate(const struct oc_matcher *x, struct candidates *c, uint32_t rec, bool *several)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
-    struct node_list l = candidates_of(x, c, r->op_type);
+    struct node_list l = candidates_of(x, c, r);
     uint32_t found = OC_NONE;
     *several = false;
     for (uint32_t i = 0; i < l.n && !*several && c->tries < MAX_TRIES; i++, c->tries++) {
