@@ -265,6 +265,44 @@ static void sum_flops(struct oc_join *j)
         j->flops_matched_fraction = covered / all;
 }
 
+static void sum_work(struct oc_join *j, const struct oc_matcher *x)
+{
+    struct oc_join_work w = {.known = j->analysis && !j->profile->functions, .lost = OC_NONE};
+    for (uint32_t i = 0; i < j->profile->n_rec && w.known; i++) {
+        const struct oc_join_rec *r = &j->rec[i];
+        w.known = !r->n_node || (r->quality != OC_UNKNOWN && !r->other_shapes && add(&w.row_macs, r->macs));
+    }
+    for (uint32_t i = 0; i < j->model->n_node && w.known; i++) {
+        const struct oc_node_cost *c = &j->analysis->cost[i];
+        if (!oc_carries_cost(c) || !c->macs)
+            continue;
+        bool equal = x->x.equal[i] != i && j->node_rec[x->x.equal[i]] != OC_NONE, none = j->node_rec[i] == OC_NONE;
+        w.known = c->quality != OC_UNKNOWN && add(&w.model_macs, c->macs) &&
+                  (!none || add(equal ? &w.eliminated_macs : &w.lost_macs, c->macs));
+        if (none && !equal && (w.lost == OC_NONE || c->macs > j->analysis->cost[w.lost].macs))
+            w.lost = i;
+    }
+    w.known &= w.model_macs > 0;
+    j->work = w.known ? w : (struct oc_join_work){.lost = OC_NONE};
+}
+
+/* From 1 % on: the rates of the rows are then not those of the model. */
+static void warn_work(struct oc_join *j)
+{
+    const struct oc_join_work *w = &j->work;
+    double have = (double)w->row_macs + (double)w->eliminated_macs, all = (double)w->model_macs;
+    char label[256];
+    if (!w->known || (have > 0.99 * all && have < 1.01 * all))
+        return;
+    oc_diag_add(&j->diags, OC_WARNING, "W-work", "",
+                "the rows have %" PRIu64 " of the model's %" PRIu64 " MACs (%.1f %%), equal nodes that ran once %" PRIu64
+                ", nodes without a row %" PRIu64 "%s%s: rates of these rows are not those of the model",
+                w->row_macs, w->model_macs, 100 * (double)w->row_macs / all, w->eliminated_macs, w->lost_macs,
+                w->lost == OC_NONE ? "" : ", the largest: ",
+                w->lost == OC_NONE ? ""
+                                   : oc_node_label(j->model, &j->model->node[w->lost], label, sizeof(label)));
+}
+
 /* Checks that the saved optimized model contains every operator that ran. */
 static void warn_companion(struct oc_join *j, const struct oc_matcher *x, const struct oc_model *optimized)
 {
@@ -455,6 +493,8 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     account_time(j, false, &j->host);
     account_time(j, true, &j->device);
     sum_flops(j);
+    sum_work(j, &x);
+    warn_work(j);
     warn_companion(j, &x, optimized);
     warn_unattributed(j);
     oc_match_free(&x);

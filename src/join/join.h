@@ -58,6 +58,15 @@ struct oc_join_executed {
                             * reasons */
 };
 
+/* Conservation of work: the MACs of the rows on nodes against those of the model, per run. */
+struct oc_join_work {
+    bool known; /* the model has MACs, and so have all rows on its nodes */
+    uint64_t model_macs, row_macs;
+    uint64_t eliminated_macs; /* of nodes without a row, equal to one that ran */
+    uint64_t lost_macs;       /* of other nodes without a row */
+    uint32_t lost;            /* the largest of those nodes, OC_NONE */
+};
+
 struct oc_sizes;
 
 struct oc_join {
@@ -74,6 +83,7 @@ struct oc_join {
     struct oc_join_time host, device; /* over all calls: on single nodes, on fused groups, in buckets */
     double time_matched_fraction;     /* attributed time / sum of all three; NAN without times */
     struct oc_join_executed executed;
+    struct oc_join_work work;
     double flops_matched_fraction; /* flops + ops of covered nodes / of all nodes; NAN without costs */
     struct oc_join_bucket *bucket;
     uint32_t n_bucket;
