@@ -59,74 +59,6 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     return best;
 }
 
-/* "<last Mul>/QuickGeluFusion/": the output of that Mul, for tensors that lost their name to a blocked
- * layout. */
-static uint32_t quick_gelu_output(const struct companion *c, const struct oc_node *n)
-{
-    const char *slash = strstr(n->name, "/QuickGeluFusion");
-    if (!slash || !oc_equal(n->op_type, "QuickGelu"))
-        return OC_NONE;
-    uint32_t node = oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name));
-    const struct oc_node *last = node == OC_NONE ? NULL : &c->x->m->node[node];
-    return last && oc_equal(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
-}
-
-/* The only node that reads the value, OC_NONE. */
-static const struct oc_node *only_reader(const struct companion *c, uint32_t value)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    if (value == OC_NONE || x->use_first[value + 1] != x->use_first[value] + 1)
-        return NULL;
-    const struct oc_node *n = &c->x->m->node[x->use[x->use_first[value]]];
-    return n->n_out && n->out[0] != OC_NONE ? n : NULL;
-}
-
-static bool reads(const struct oc_node *n, uint32_t value)
-{
-    for (uint32_t k = 0; k < n->n_in; k++)
-        if (n->in[k] == value)
-            return true;
-    return false;
-}
-
-/* x -> Div, Erf, Add, and the products with x and 0.5 in one of two orders: the last product. `x` is a value
- * of the original, `first` a node that reads it. */
-static uint32_t erf_gelu_end(const struct companion *c, uint32_t x, const struct oc_node *first)
-{
-    static const char *const next[] = {"Erf", "Add", "Mul"};
-    const struct oc_node *n =
-        oc_equal(first->op_type, "Div") || oc_equal(first->op_type, "Mul") ? first : NULL;
-    for (size_t i = 0; n && i < OC_COUNT(next); i++) {
-        n = only_reader(c, n->out[0]);
-        n = n && oc_equal(n->op_type, next[i]) ? n : NULL;
-    }
-    if (n && reads(n, x)) { /* 0.5 comes last */
-        n = only_reader(c, n->out[0]);
-        n = n && oc_equal(n->op_type, "Mul") ? n : NULL;
-    }
-    return n ? n->out[0] : OC_NONE;
-}
-
-/* The output of a Gelu between blocked layouts, where tensors lose their names. */
-static uint32_t gelu_output(const struct companion *c, const struct oc_node *n)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    uint32_t v =
-        oc_equal(n->op_type, "Gelu") && n->n_in == 1 && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    const struct oc_node *same;
-    while ((same = only_reader(c, v)) &&
-           (oc_equal(same->op_type, "Identity") || oc_equal(same->op_type, "Cast")))
-        v = same->out[0];
-    for (uint32_t i = v == OC_NONE ? 0 : x->use_first[v], end = v == OC_NONE ? 0 : x->use_first[v + 1];
-         i < end; i++) {
-        const struct oc_node *first = &c->x->m->node[x->use[i]];
-        uint32_t last = first->n_out ? erf_gelu_end(c, v, first) : OC_NONE;
-        if (last != OC_NONE)
-            return last;
-    }
-    return OC_NONE;
-}
-
 /* Output of the only consumer of that type, OC_NONE if there is none or several. */
 static uint32_t output_of_user(const struct companion *c, uint32_t value, const char *type)
 {
@@ -224,9 +156,7 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
         return behind_product(c, n, stem, graph);
     if (k == 0 && len > 6 && oc_equal(n->name + len - 6, "_nchwc"))
         return behind_sum(c, n, original_value(c, n->name, len - 6, graph));
-    if (k == 0 && (v = gelu_output(c, n)) != OC_NONE)
-        return v;
-    return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
+    return OC_NONE;
 }
 
 /* The body of an original node with the name, type and attribute of this body's node. */
