@@ -23,7 +23,6 @@ struct companion {
     uint32_t *graph;       /* by graph of the optimized model: the original graph, OC_NONE */
     bool *skipped;         /* by graph of the optimized model: a branch that did not run */
     struct oc_map unnamed; /* types of its unnamed nodes */
-    uint32_t *node;        /* by record: unnamed node of the optimized model, OC_NONE */
     uint32_t *own;         /* by record: the node that its index or its name determine, OC_NONE */
     uint32_t *anchored;    /* by node: the record with that node, OC_NONE */
 };
@@ -59,104 +58,10 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     return best;
 }
 
-/* Output of the only consumer of that type, OC_NONE if there is none or several. */
-static uint32_t output_of_user(const struct companion *c, uint32_t value, const char *type)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    uint32_t found = OC_NONE;
-    for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
-        const struct oc_node *user = &c->x->m->node[x->use[i]];
-        if (!oc_equal(user->op_type, type) || !user->n_out)
-            continue;
-        if (found != OC_NONE && found != user->out[0])
-            return OC_NONE;
-        found = user->out[0];
-    }
-    return found;
-}
-
-/* The output of the activation that a blocked convolution applies to the value, the value without one. */
-static uint32_t behind_activation(const struct companion *c, const struct oc_node *n, uint32_t value)
-{
-    const struct oc_attr *a = oc_node_attr(n, "activation");
-    uint32_t from = value == OC_NONE ? OC_NONE : c->x->m->value[value].producer;
-    if (from == OC_NONE || !a || !a->s.s || oc_equal(c->x->m->node[from].op_type, a->s.s))
-        return value;
-    uint32_t active = output_of_user(c, value, a->s.s);
-    return active != OC_NONE ? active : value;
-}
-
-/* A blocked convolution is named after its output before the optimizer fused a residual sum (its fourth
- * input) or a function such as HardSwish into it: its actual output is after both. */
-static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, uint32_t value)
-{
-    uint32_t sum = OC_NONE;
-    if (value != OC_NONE && n->n_in > 3 && n->in[3] != OC_NONE)
-        sum = output_of_user(c, value, "Add");
-    return behind_activation(c, n, sum != OC_NONE ? sum : value);
-}
-
-/* A node that became a convolution keeps its name when it fuses the activation. */
-static uint32_t behind_product(const struct companion *c, const struct oc_node *n, size_t len, uint32_t graph)
-{
-    return behind_activation(c, n, original_value(c, n->name, len, graph));
-}
-
-/* The node computes on integers: those that the original node reads through a DequantizeLinear. */
-static bool on_integers(const struct companion *c, const struct oc_node *n, const struct oc_node *plain)
-{
-    uint32_t in = n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    uint32_t from = plain->n_in && plain->in[0] != OC_NONE ? c->x->m->value[plain->in[0]].producer : OC_NONE;
-    const struct oc_node *reads = from == OC_NONE ? NULL : &c->x->m->node[from];
-    return !oc_equal(n->op_type, plain->op_type) ||
-           (in != OC_NONE && reads && reads->n_in && oc_equal(reads->op_type, "DequantizeLinear") &&
-            reads->in[0] == in);
-}
-
-/* The integers that the runtime computes from the node are after its activation and QuantizeLinear. */
-static uint32_t behind_quantizer(const struct companion *c, uint32_t value)
-{
-    static const char *const behind[] = {"Relu", "Clip", "QuantizeLinear"};
-    for (size_t k = 0; k < OC_COUNT(behind); k++) {
-        uint32_t after = output_of_user(c, value, behind[k]);
-        value = after == OC_NONE ? value : after;
-    }
-    return value;
-}
-
-/* A node that changed only its layout or its data type keeps its name, with a suffix in another layout. */
-static uint32_t kept_name_output(const struct companion *c, const struct oc_node *n, unsigned k)
-{
-    const char *token = strstr(n->name, "_token_");
-    bool quantized = strncmp(n->op_type, "QLinear", 7) == 0 || oc_equal(n->op_type, "QGemm") ||
-                     oc_equal(n->op_type, "NhwcMaxPool");
-    const uint32_t *next;
-    size_t len = quantized && token ? (size_t)(token - n->name) : strlen(n->name);
-    for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
-         i = next ? next[i] : OC_NONE) {
-        const struct oc_node *plain = &c->x->m->node[i];
-        uint32_t value = k < plain->n_out ? plain->out[k] : OC_NONE;
-        if (value != OC_NONE && (oc_equal(n->op_type, plain->op_type) ||
-                                 (quantized && oc_match_made_of(n->op_type, plain->op_type))))
-            return on_integers(c, n, plain) ? behind_quantizer(c, value) : value;
-    }
-    return OC_NONE;
-}
-
 /* The original tensor that a node's output of another name corresponds to, in any layout. */
-static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
+static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n)
 {
-    size_t stem, len = strlen(n->name);
-    uint32_t v, graph = c->graph[c->o->value[n->out[k]].graph];
-    if (is_layout(c, n))
-        return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    if ((v = kept_name_output(c, n, k)) != OC_NONE)
-        return v;
-    if (k == 0 && oc_match_as_product(n->name, &stem))
-        return behind_product(c, n, stem, graph);
-    if (k == 0 && len > 6 && oc_equal(n->name + len - 6, "_nchwc"))
-        return behind_sum(c, n, original_value(c, n->name, len - 6, graph));
-    return OC_NONE;
+    return is_layout(c, n) && n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
 }
 
 /* The body of an original node with the name, type and attribute of this body's node. */
@@ -232,7 +137,7 @@ static void find_origins(struct companion *c)
             const struct oc_node *n = &o->node[o->graph[g].node[i]];
             for (uint32_t k = 0; k < n->n_out; k++)
                 if (n->out[k] != OC_NONE && c->origin[n->out[k]] == OC_NONE)
-                    c->origin[n->out[k]] = origin_of_output(c, n, k);
+                    c->origin[n->out[k]] = origin_of_output(c, n);
         }
     for (uint32_t v = 0; v < o->n_value; v++) /* forward: a later ReorderOutput may have the original name */
         for (uint32_t i = c->oi.use_first[v]; c->origin[v] == OC_NONE && i < c->oi.use_first[v + 1]; i++) {
@@ -299,166 +204,11 @@ static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
            (!oc_match_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
 }
 
-/* The optimized model's node of a record; `pair`: of the unnamed ones. */
-static const struct oc_node *node_of(const struct companion *c, uint32_t rec, const uint32_t *pair)
-{
-    const struct oc_node *n = named_node(c, &c->x->p->rec[rec]);
-    return n || pair[rec] == OC_NONE ? n : &c->o->node[pair[rec]];
-}
-
-/* ---- unnamed nodes ---------------------------------------------------------------------------------- */
-
-struct place {
-    uint32_t rec;
-    double at;
-    const char *type;
-};
-
-OC_BY_TWO(by_place, struct place, at, rec)
-
-static int by_type_and_place(const void *a, const void *b)
-{
-    int type = strcmp(((const struct place *)a)->type, ((const struct place *)b)->type);
-    return type ? type : by_place(a, b);
-}
-
-/* One assumption about the order in which the runtime saved the nodes: that of execution, or that of the
- * node indexes. */
-struct saved_order {
-    uint32_t *node;     /* by record: unnamed node, OC_NONE */
-    size_t agree;       /* positions at which the record and the saved node have the same type and name */
-    size_t conflicting; /* inputs recorded with another shape than the output that they are */
-};
-
-/* Records of the main graph, sorted; `unnamed`: only those without a name, by type. */
-static struct place *places(const struct companion *c, bool by_index, bool unnamed, size_t *n)
-{
-    const struct oc_profile *p = c->x->p;
-    struct place *list = oc_xmalloc(((size_t)p->n_rec + 1) * sizeof(*list));
-    *n = 0;
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        if (!r->bucket && r->parent == OC_NONE && (!unnamed || (oc_match_numbered(r) && !named_node(c, r))))
-            list[(*n)++] = (struct place){i, by_index ? (double)r->index : r->start_ns, r->op_type};
-    }
-    if (*n)
-        qsort(list, *n, sizeof(*list), unnamed ? by_type_and_place : by_place);
-    return list;
-}
-
-static size_t count_agreeing(const struct companion *c, bool by_index)
-{
-    size_t n, agree = 0;
-    uint32_t id;
-    struct place *list = places(c, by_index, false, &n);
-    for (size_t k = 0; k < n && (id = oc_index_nth(&c->oi, 0, (int64_t)k)) != OC_NONE; k++) {
-        const struct oc_node *node = &c->o->node[id];
-        const struct oc_prof_rec *r = &c->x->p->rec[list[k].rec];
-        agree += oc_equal(node->op_type, r->op_type) &&
-                 (node->name[0] ? oc_equal(node->name, r->name) : oc_match_numbered(r));
-    }
-    free(list);
-    return agree;
-}
-
-/* The k-th unnamed node of a type is the k-th record of that type, if there are as many of both. */
-static void pair_types(const struct companion *c, bool by_index, uint32_t *pair)
-{
-    size_t n, end;
-    struct place *list = places(c, by_index, true, &n);
-    for (size_t from = 0; from < n; from = end) {
-        uint32_t nodes = 0, id;
-        for (end = from; end < n && oc_equal(list[end].type, list[from].type); end++)
-            ;
-        for (int64_t k = 0; (id = oc_index_nth(&c->oi, 0, k)) != OC_NONE; k++) {
-            const struct oc_node *node = &c->o->node[id];
-            if (node->name[0] || !oc_equal(node->op_type, list[from].type))
-                continue;
-            if (nodes < end - from)
-                pair[list[from + nodes].rec] = id;
-            nodes++;
-        }
-        for (size_t i = from; i < end && nodes != end - from; i++)
-            pair[list[i].rec] = OC_NONE;
-    }
-    free(list);
-}
-
-static size_t inputs_present(const struct oc_node *n)
-{
-    size_t count = 0;
-    for (uint32_t k = 0; k < n->n_in; k++)
-        count += n->in[k] != OC_NONE;
-    return count;
-}
-
-/* A tensor has one shape, at the node that computes it and at those that read it, later. */
-static size_t count_conflicts(const struct companion *c, const uint32_t *pair)
-{
-    const struct oc_profile *p = c->x->p;
-    struct made {
-        const struct oc_type *type;
-        double start_ns;
-    } *made = OC_NEW_ARRAY(c->x->arena, (size_t)c->o->n_value + 1, struct made);
-    size_t count = 0;
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        const struct oc_node *n = node_of(c, i, pair);
-        for (uint32_t k = 0, at = 0; n && k < n->n_out && at < r->n_out; k++)
-            if (n->out[k] != OC_NONE)
-                made[n->out[k]] = (struct made){&r->out[at++], r->start_ns};
-    }
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        const struct oc_node *n = node_of(c, i, pair);
-        bool same = n && inputs_present(n) == r->n_in;
-        for (uint32_t k = 0, at = 0; n && k < n->n_in; k++) {
-            const struct made *from = n->in[k] == OC_NONE ? NULL : &made[n->in[k]];
-            if (from && from->type)
-                count += r->start_ns < from->start_ns ||
-                         (same && !oc_shape_equal(&from->type->shape, &r->in[at].shape));
-            at += from != NULL;
-        }
-    }
-    return count;
-}
-
-static struct saved_order assume(const struct companion *c, bool by_index)
-{
-    struct saved_order o = {.node = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->p->n_rec + 1, uint32_t)};
-    memset(o.node, 0xff, c->x->p->n_rec * sizeof(*o.node));
-    pair_types(c, by_index, o.node);
-    o.agree = count_agreeing(c, by_index);
-    o.conflicting = count_conflicts(c, o.node);
-    return o;
-}
-
-/* Names and types agree at every position, and every tensor has one shape. */
-static bool explains_all(const struct companion *c, const struct saved_order *o)
-{
-    size_t nodes = 0;
-    while (oc_index_nth(&c->oi, 0, (int64_t)nodes) != OC_NONE)
-        nodes++;
-    return o->agree == nodes && !o->conflicting;
-}
-
-/* Only what every assumption says that explains the whole profile is known. */
-static void pair_unnamed(struct companion *c)
-{
-    const struct saved_order run = assume(c, false), index = assume(c, true);
-    bool by_run = explains_all(c, &run), by_index = explains_all(c, &index);
-    c->node = by_run ? run.node : index.node;
-    for (uint32_t i = 0; i < c->x->p->n_rec && by_run == by_index; i++)
-        if (!by_run || c->node[i] != index.node[i])
-            c->node[i] = OC_NONE;
-}
-
 static void list_unnamed(struct companion *c)
 {
     for (uint32_t i = 0; i < c->o->n_node; i++)
         if (!c->o->node[i].name[0])
             oc_map_set(&c->unnamed, c->o->node[i].op_type, strlen(c->o->node[i].op_type), i);
-    pair_unnamed(c);
 }
 
 /* The unnamed node of that type that produces the output of the original node. */
@@ -506,7 +256,8 @@ static void match_one(struct companion *c, uint32_t rec)
         return;
     }
     const struct oc_node *n = own == OC_NONE ? NULL : same_output(c, own);
-    n = n && !named_node(c, &c->x->p->rec[rec]) ? n : node_of(c, rec, c->node);
+    const struct oc_node *named = named_node(c, &c->x->p->rec[rec]);
+    n = named ? named : n;
     if (!n || is_layout(c, n) || reads_unknown(c, n))
         return;
     bool passes = true; /* only a conversion of its input: inserted */

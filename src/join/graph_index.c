@@ -543,8 +543,12 @@ static void take_part(struct oc_matcher *x, uint32_t rec, uint32_t node, double 
 static bool is_itself(const struct oc_matcher *x, const struct oc_prof_rec *r, const struct oc_block *b)
 {
     const struct oc_node *n = &x->m->node[b->node];
-    return !b->expanded && !n->name[0] && oc_match_made_of(r->op_type, n->op_type) &&
-           oc_match_output_fits(x, r, b->node);
+    if (b->expanded || n->name[0] || !oc_match_made_of(r->op_type, n->op_type))
+        return false;
+    uint32_t node = b->node; /* or that of a node after it whose work it took over: 1 / a * b as b / a */
+    for (unsigned i = 0; i < 2 && node != OC_NONE && !oc_match_output_fits(x, r, node); i++)
+        node = oc_match_only_user(x, node);
+    return node != OC_NONE && oc_match_output_fits(x, r, node);
 }
 
 /* The operator of whose body the outer record is a part, OC_NONE: of none. */

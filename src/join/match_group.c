@@ -47,8 +47,9 @@ static const struct pattern patterns[] = {
     {NARROW, "MatMulIntegerToFloat", .member = " Cast Mul Add ", .before = " Mul "},
     {NARROW, "DynamicQuantizeMatMul", .member = " Cast Mul Add ",
      .before = " DynamicQuantizeLinear Cast Mul "},
-    {NARROW, "QLinear", .member = QUANTIZERS, .prefix = true},
-    {NARROW, "QGemm", .member = QUANTIZERS},
+    {NARROW, "QLinear", .member = QUANTIZERS "Relu Clip ", .prefix = true},
+    {NARROW, "QGemm", .member = QUANTIZERS "Relu Clip "},
+    {NARROW, "NhwcMaxPool", .member = QUANTIZERS},
     {NARROW, "QuickGelu", .member = " Mul Sigmoid ", .heart = " Sigmoid "},
     {NARROW, "GemmSum", .member = " Sum "},
     {NARROW, "FusedReshape", .member = " Reshape Squeeze Unsqueeze ", .before = ""},
@@ -218,7 +219,7 @@ static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct patt
 
 static bool is_quantized(const struct pattern *p)
 {
-    return strcmp(p->type, "QLinear") == 0 || strcmp(p->type, "QGemm") == 0;
+    return oc_type_set_has(" QLinear QGemm NhwcMaxPool ", p->type);
 }
 
 /* A quantized operator is [DequantizeLinear..., operator, QuantizeLinear]: nodes on the other side belong

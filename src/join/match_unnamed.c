@@ -58,10 +58,11 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
     if ((oc_match_heart(r->op_type) && is_inside(type)) || !s || !r->n_out || !oc_shape_known(s) ||
         oc_shape_equal(s, &r->out[0].shape))
         return true;
+    bool blocked = oc_match_heart(r->op_type) != NULL; /* between convolutions, with padded channels */
     bool other_layout = strncmp(r->name, "_token_", 7) == 0 || strncmp(r->op_type, "QLinear", 7) == 0;
     bool split = strcmp(r->op_type, "Split") == 0;
     bool view = strncmp(r->name, "_new_reshape", 12) == 0; /* fused with the Reshape before the Gemm */
-    return other_layout || split || view ? oc_match_same_shape(&r->out[0].shape, s)
+    return other_layout || blocked || split || view ? oc_match_same_shape(&r->out[0].shape, s)
                                          : oc_match_product(type) && is_flattened(&r->out[0].shape, s);
 }
 
