@@ -545,6 +545,8 @@ static bool is_itself(const struct oc_matcher *x, const struct oc_prof_rec *r, c
     const struct oc_node *n = &x->m->node[b->node];
     if (b->expanded || n->name[0] || !oc_match_made_of(r->op_type, n->op_type))
         return false;
+    if (oc_type_set_has(" If Loop Scan ", n->op_type))
+        return true;         /* the shapes of its results depend on what runs in it */
     uint32_t node = b->node; /* or that of a node after it whose work it took over: 1 / a * b as b / a */
     for (unsigned i = 0; i < 2 && node != OC_NONE && !oc_match_output_fits(x, r, node); i++)
         node = oc_match_only_user(x, node);

@@ -276,7 +276,8 @@ static void sum_work(struct oc_join *j, const struct oc_matcher *x)
         const struct oc_node_cost *c = &j->analysis->cost[i];
         if (!oc_carries_cost(c) || !c->macs)
             continue;
-        bool equal = x->x.equal[i] != i && j->node_rec[x->x.equal[i]] != OC_NONE, none = j->node_rec[i] == OC_NONE;
+        bool equal = x->x.equal[i] != i && j->node_rec[x->x.equal[i]] != OC_NONE,
+             none = j->node_rec[i] == OC_NONE;
         w.known = c->quality != OC_UNKNOWN && add(&w.model_macs, c->macs) &&
                   (!none || add(equal ? &w.eliminated_macs : &w.lost_macs, c->macs));
         if (none && !equal && (w.lost == OC_NONE || c->macs > j->analysis->cost[w.lost].macs))
@@ -295,8 +296,9 @@ static void warn_work(struct oc_join *j)
     if (!w->known || (have > 0.99 * all && have < 1.01 * all))
         return;
     oc_diag_add(&j->diags, OC_WARNING, "W-work", "",
-                "the rows have %" PRIu64 " of the model's %" PRIu64 " MACs (%.1f %%), equal nodes that ran once %" PRIu64
-                ", nodes without a row %" PRIu64 "%s%s: rates of these rows are not those of the model",
+                "the rows have %" PRIu64 " of the model's %" PRIu64
+                " MACs (%.1f %%), equal nodes that ran once %" PRIu64 ", nodes without a row %" PRIu64
+                "%s%s: rates of these rows are not those of the model",
                 w->row_macs, w->model_macs, 100 * (double)w->row_macs / all, w->eliminated_macs, w->lost_macs,
                 w->lost == OC_NONE ? "" : ", the largest: ",
                 w->lost == OC_NONE ? ""

@@ -391,7 +391,7 @@ bool oc_match_may_contain(const struct oc_matcher *x, uint32_t rec, uint32_t nod
                          *wide = find_pattern(WIDE, type_of(x, rec));
     p = p ? p : wide;
     return !p || ((is_member(p, type) || (p->before && oc_type_set_has(p->before, type))) &&
-                  !is_other_layer(x, rec, p, node));
+                  !is_other_layer(x, rec, p, node) && !other_side(x, p, node, false));
 }
 
 static void grow_all(struct oc_matcher *x, enum width width)

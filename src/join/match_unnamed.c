@@ -62,8 +62,9 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
     bool other_layout = strncmp(r->name, "_token_", 7) == 0 || strncmp(r->op_type, "QLinear", 7) == 0;
     bool split = strcmp(r->op_type, "Split") == 0;
     bool view = strncmp(r->name, "_new_reshape", 12) == 0; /* fused with the Reshape before the Gemm */
-    return other_layout || blocked || split || view ? oc_match_same_shape(&r->out[0].shape, s)
-                                         : oc_match_product(type) && is_flattened(&r->out[0].shape, s);
+    return other_layout || blocked || split || view
+               ? oc_match_same_shape(&r->out[0].shape, s)
+               : oc_match_product(type) && is_flattened(&r->out[0].shape, s);
 }
 
 static bool reads_value(const struct oc_node *n, uint32_t value)
@@ -190,7 +191,8 @@ static bool is_moved(const struct oc_prof_rec *r)
     return type && !oc_match_numbered(r);
 }
 
-static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const struct oc_prof_rec *r)
+static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c,
+                                      const struct oc_prof_rec *r)
 {
     const char *rec_type = r->op_type;
     uint32_t at = (uint32_t)c->n, n = 0;
@@ -276,7 +278,8 @@ static uint32_t first_candidate(const struct oc_matcher *x, struct candidates *c
 }
 
 /* Gives nodes to the records that can be only one; `first`: to the first of the others. Returns the number. */
-static uint32_t take_nodes(struct oc_matcher *x, struct candidates *c, const uint32_t *list, uint32_t n, bool first)
+static uint32_t take_nodes(struct oc_matcher *x, struct candidates *c, const uint32_t *list, uint32_t n,
+                           bool first)
 {
     uint32_t taken = 0;
     for (uint32_t k = 0; k < n && !(first && taken) && c->tries < MAX_TRIES; k++) {
