@@ -94,36 +94,6 @@ static void find_graphs(struct companion *c)
     }
 }
 
-/* "<node>/GatherSliceToSplitFusion": the Split is that node and the others that take parts of its input. Returns
- * that input, OC_NONE: another name. */
-static uint32_t split_input(const struct companion *c, const struct oc_node *n)
-{
-    const char *slash = strstr(n->name, "/GatherSliceToSplitFusion");
-    uint32_t i = slash ? oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name)) : OC_NONE;
-    uint32_t v = i == OC_NONE || !c->x->m->node[i].n_in ? OC_NONE : c->x->m->node[i].in[0];
-    const uint32_t *first = c->x->x.use_first;
-    return v != OC_NONE && first[v + 1] - first[v] <= MAX_SAME ? v : OC_NONE;
-}
-
-static bool takes_part(const struct companion *c, uint32_t node)
-{
-    const struct oc_node *n = &c->x->m->node[node];
-    return (oc_equal(n->op_type, "Gather") || oc_equal(n->op_type, "Slice")) && n->n_out &&
-           n->out[0] != OC_NONE;
-}
-
-/* Their results end groups although the Split's have other names. */
-static void mark_parts(struct companion *c)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    for (uint32_t k = 0; k < c->o->n_node; k++) {
-        uint32_t v = split_input(c, &c->o->node[k]);
-        for (uint32_t i = v == OC_NONE ? 0 : x->use_first[v]; v != OC_NONE && i < x->use_first[v + 1]; i++)
-            if (takes_part(c, x->use[i]))
-                c->border[c->x->m->node[x->use[i]].out[0]] = true;
-    }
-}
-
 static void find_origins(struct companion *c)
 {
     const struct oc_model *o = c->o;
@@ -148,7 +118,6 @@ static void find_origins(struct companion *c)
     for (uint32_t v = 0; v < o->n_value; v++)
         if (c->origin[v] != OC_NONE)
             c->border[c->origin[v]] = true;
-    mark_parts(c);
     for (uint32_t v = 0; v < c->x->m->n_value; v++)
         c->border[v] |= c->border[c->x->x.equal_value[v]];
 }
@@ -271,13 +240,6 @@ static void match_one(struct companion *c, uint32_t rec)
         passes = false;
         collect(c, rec, v);
     }
-    uint32_t whole = split_input(c, n);
-    const struct oc_graph_index *x = &c->x->x;
-    for (uint32_t i = whole == OC_NONE ? 0 : x->use_first[whole];
-         whole != OC_NONE && i < x->use_first[whole + 1]; i++)
-        if (takes_part(c, x->use[i]))
-            collect(c, rec, c->x->m->node[x->use[i]].out[0]);
-    passes &= whole == OC_NONE;
     struct oc_match *m = &c->x->match[rec];
     if (passes || !m->n_node || drop_contradiction(c, rec, own))
         return;

@@ -646,7 +646,7 @@ static void a_split_has_all_nodes_that_took_parts(void **state)
     oc_b_output(b, "y", NULL);
     x.o = load(b, &x.optimized_bytes);
     join(&x);
-    assert_nodes(&x, "b/GatherSliceToSplitFusion", "a b", "optimized model");
+    assert_nodes(&x, "b/GatherSliceToSplitFusion", "a b", "fused name");
     assert_nodes(&x, "last", "last", "name"); /* what its inputs were in the model is not known */
     assert_string_equal(find_record(&x, "Squeeze_token_1")->bucket, "inserted");
     joined_free(&x);
