@@ -23,7 +23,6 @@ struct companion {
     uint32_t *graph;       /* by graph of the optimized model: the original graph, OC_NONE */
     bool *skipped;         /* by graph of the optimized model: a branch that did not run */
     struct oc_map unnamed; /* types of its unnamed nodes */
-    uint32_t *own;         /* by record: the node that its index or its name determine, OC_NONE */
     uint32_t *anchored;    /* by node: the record with that node, OC_NONE */
 };
 
@@ -253,18 +252,17 @@ static void match_one(struct companion *c, uint32_t rec)
 static void find_own(struct companion *c)
 {
     const struct oc_profile *p = c->x->p;
-    c->own = OC_NEW_ARRAY(c->x->arena, (size_t)p->n_rec + 1, uint32_t);
     c->anchored = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->m->n_node + 1, uint32_t);
     memset(c->anchored, 0xff, c->x->m->n_node * sizeof(*c->anchored));
     for (uint32_t i = 0; i < p->n_rec; i++) {
         bool part;
         if (p->rec[i].bucket)
             continue;
-        c->own[i] = oc_match_node_at_index(c->x, i, &part);
-        if (c->own[i] == OC_NONE)
-            c->own[i] = oc_match_by_plain_name(c->x, i);
-        if (c->own[i] != OC_NONE && c->anchored[c->own[i]] == OC_NONE)
-            c->anchored[c->own[i]] = i;
+        uint32_t own = oc_match_node_at_index(c->x, i, &part);
+        if (own == OC_NONE)
+            own = oc_match_by_plain_name(c->x, i);
+        if (own != OC_NONE && c->anchored[own] == OC_NONE)
+            c->anchored[own] = i;
     }
 }
 

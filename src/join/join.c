@@ -325,7 +325,7 @@ static const char *advice(const struct oc_profile *p)
     static const struct {
         const char *format, *text;
     } row[] = {
-        {"onnxruntime", "record with graph optimization disabled or basic, or pass the optimized model"},
+        {"onnxruntime", "record with graph optimization disabled, or pass the optimized model"},
         {"nsys", "record with NVTX ranges around the operators"},
         {"ncu", "record with NVTX ranges around the operators"},
         {"kineto", "operators without names are matched to nodes by order: the profile must be the forward "
@@ -342,13 +342,16 @@ static const char *advice(const struct oc_profile *p)
     return "check that the profile is of this model";
 }
 
-static void warn_unattributed(struct oc_join *j)
+static void warn_unattributed(struct oc_join *j, const struct oc_model *optimized)
 {
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (j->time_matched_fraction + j->overhead_ns / all_ns < 0.8)
         oc_diag_add(&j->diags, OC_WARNING, "W-coverage", "",
                     "%.1f %% of operator time is unattributed: %s; --explain-match lists the records",
-                    100 * j->unmatched_ns / all_ns, advice(j->profile));
+                    100 * j->unmatched_ns / all_ns,
+                    optimized
+                        ? "record with graph optimization disabled, or give the nodes of the model names"
+                        : advice(j->profile));
 }
 
 /* ---- public ----------------------------------------------------------------------------------------- */
@@ -498,7 +501,7 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     sum_work(j, &x);
     warn_work(j);
     warn_companion(j, &x, optimized);
-    warn_unattributed(j);
+    warn_unattributed(j, optimized);
     oc_match_free(&x);
     *out = j;
     return 0;
