@@ -270,7 +270,7 @@ static bool is_quantized_data(const struct oc_engine *e, const struct oc_node *n
     return selected || has_scales(op);
 }
 
-/* The nodes of its body read the constants: they know how values are packed. */
+/* The nodes of its body read the constants, and determine how they are packed. */
 static bool is_expanded(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     return !op && n->kind == OC_NODE_CALL && n->body != OC_NONE && e->graph_use[n->body] == OC_G_RUN;

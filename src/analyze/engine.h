@@ -127,7 +127,8 @@ struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
 void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed);
 
 /* --value. Needs the types of the inputs; a file replaces the type by its own. */
-int oc_bind_values(struct oc_engine *e);
+int oc_bind_values(struct oc_engine *e);                             /* bind_values.c */
+uint32_t oc_find_input(const struct oc_engine *e, const char *name); /* of the main graph; OC_NONE: none */
 
 /* infer.c */
 int oc_infer_graph(struct oc_engine *e, uint32_t graph);

@@ -270,7 +270,10 @@ static void sum_work(struct oc_join *j, const struct oc_matcher *x)
     struct oc_join_work w = {.known = j->analysis && !j->profile->functions, .lost = OC_NONE};
     for (uint32_t i = 0; i < j->profile->n_rec && w.known; i++) {
         const struct oc_join_rec *r = &j->rec[i];
-        w.known = !r->n_node || (r->quality != OC_UNKNOWN && !r->other_shapes && add(&w.row_macs, r->macs));
+        bool of_source =
+            (r->from_profile && r->macs) || oc_engine_has_layers(j->profile, &j->profile->rec[i]);
+        bool of_model = r->quality != OC_UNKNOWN && !r->other_shapes && !of_source;
+        w.known = !r->n_node || (of_model && add(&w.row_macs, r->macs));
     }
     for (uint32_t i = 0; i < j->model->n_node && w.known; i++) {
         const struct oc_node_cost *c = &j->analysis->cost[i];

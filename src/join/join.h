@@ -162,7 +162,7 @@ struct oc_matcher {
     struct oc_map bodies;           /* prefixes of names in bodies of function operators to the operator */
     struct oc_map plain;            /* plain names to nodes, built on first use */
     bool has_plain;
-    uint32_t *branch; /* by record of an If: the graph that ran, OC_NONE: not known, 0: not asked yet */
+    uint32_t *branch; /* by record of an If: the graph that ran, OC_NONE: unknown, 0: not computed yet */
 };
 /* Matches by names, types and order; `optimized` may be NULL. */
 void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized);

@@ -75,7 +75,7 @@ static bool reads_value(const struct oc_node *n, uint32_t value)
     return false;
 }
 
-/* A Sigmoid is surely part of QuickGelu if it is multiplied with what it is computed from: x * Sigmoid(a * x). */
+/* A Sigmoid is certainly part of QuickGelu if it is multiplied with what it is computed from: x * Sigmoid(a * x). */
 static bool is_heart(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];

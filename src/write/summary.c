@@ -357,11 +357,12 @@ static void work_part(struct sum *s)
 {
     const struct oc_join_work *w = &s->r->in->join->work;
     if (w->known)
-        summary_add(s, "work",
-                    oc_printf(s->arena, "MACs: rows %s of the model's %s (%s), %s eliminated, %s not attributed",
-                              oc_count_text(s->arena, w->row_macs), oc_count_text(s->arena, w->model_macs),
-                              summary_percent(s, (double)w->row_macs / (double)w->model_macs),
-                              oc_count_text(s->arena, w->eliminated_macs), oc_count_text(s->arena, w->lost_macs)));
+        summary_add(
+            s, "work",
+            oc_printf(s->arena, "MACs: rows %s of the model's %s (%s), %s eliminated, %s not attributed",
+                      oc_count_text(s->arena, w->row_macs), oc_count_text(s->arena, w->model_macs),
+                      summary_percent(s, (double)w->row_macs / (double)w->model_macs),
+                      oc_count_text(s->arena, w->eliminated_macs), oc_count_text(s->arena, w->lost_macs)));
 }
 
 static void join_part(struct sum *s)
