@@ -430,8 +430,7 @@ static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigne
     }
     for (uint32_t k = 0; k < n->n_in && depth < MAX_BACK && ++*visits < MAX_VISITS; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
-        if (from == OC_NONE || !oc_match_open(x, from) || x->m->value[v].n_use != 1 ||
-            x->m->value[v].graph_output)
+        if (from == OC_NONE || !oc_match_open(x, from) || only_reader(x, v) == OC_NONE)
             continue;
         if (walk_back(x, rec, from, depth + 1, visits)) {
             oc_match_add(x, rec, from);

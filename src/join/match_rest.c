@@ -9,6 +9,7 @@
 struct rest {
     struct oc_matcher *x;
     uint32_t *into; /* by open node: the only record that needs its results, OC_NONE */
+    uint32_t tries;
 };
 
 static bool has_work(const struct oc_matcher *x, uint32_t node)
@@ -17,15 +18,19 @@ static bool has_work(const struct oc_matcher *x, uint32_t node)
     return c->quality == OC_UNKNOWN || c->macs || c->flops || c->ops;
 }
 
-/* Another record without nodes may be that node. */
-static bool may_have_own(const struct oc_matcher *x, uint32_t node)
+#define MAX_TRIES (1u << 24)
+
+/* Another record without nodes may be that node; so may it after too many tries. */
+static bool may_have_own(struct rest *s, uint32_t node)
 {
-    for (uint32_t i = 0; i < x->p->n_rec; i++)
+    const struct oc_matcher *x = s->x;
+    s->tries += x->p->n_rec;
+    for (uint32_t i = 0; i < x->p->n_rec && s->tries < MAX_TRIES; i++)
         if (!x->p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket &&
             x->match[i].inner_of == OC_NONE &&
             oc_match_may_stand_for(x->p->rec[i].op_type, x->m->node[node].op_type))
             return true;
-    return false;
+    return s->tries >= MAX_TRIES;
 }
 
 /* A record that runs nothing but its own node computes no other one. */
@@ -83,7 +88,7 @@ static bool is_between(const struct rest *s, uint32_t node)
 
 void oc_match_rest(struct oc_matcher *x)
 {
-    struct rest s = {x, OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t)};
+    struct rest s = {.x = x, .into = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t)};
     if (!x->a || !oc_equal(x->p->format, "onnxruntime"))
         return;
     memset(s.into, 0xff, x->m->n_node * sizeof(*s.into));
@@ -95,7 +100,7 @@ void oc_match_rest(struct oc_matcher *x)
                 x->x.equal[node] != node)
                 continue;
             if (oc_match_may_contain(x, rec, node) &&
-                (has_work(x, node) ? !may_have_own(x, node) : is_between(&s, node)))
+                (has_work(x, node) ? !may_have_own(&s, node) : is_between(&s, node)))
                 oc_match_add(x, rec, node);
         }
 }
