@@ -217,7 +217,7 @@ void oc_engine_scratch(struct oc_engine *e)
     e->each_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->mean_trips = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->first_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
-    e->varies = OC_NEW_ARRAY(a, e->m->n_value, bool);
+    e->varies = OC_NEW_ARRAY(a, e->m->n_value, uint8_t);
     e->spare = oc_input_limit(&e->m->limits, OC_LIMIT_REPEATS) / 8;
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);

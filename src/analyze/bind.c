@@ -247,6 +247,8 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     if (is_bound_to_other(e, id, v))
         return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is already %lld",
                        e->m->symbol[id], (long long)v, origin, (long long)s->value.v);
+    if (s->bound && oc_is(s->value, v))
+        return 0; /* the first origin stays */
     *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
     e->a->symbol_from[id] = origin;
     return 0;
@@ -255,6 +257,17 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
 static const char *bind_from_text(const struct oc_shape_bind *b)
 {
     return !b->from_profile ? "--shape" : b->from ? b->from : "from the profile";
+}
+
+/* Two given shapes contradict the name that they share: runtimes do not compare them, and each input has its own. */
+static bool has_two_sizes(struct oc_engine *e, uint32_t id, const struct oc_value *v, int64_t n)
+{
+    if (!is_bound_to_other(e, id, n) || oc_equal(e->a->symbol_from[id], "--dim"))
+        return false;
+    oc_diag_add(&e->a->diags, OC_WARNING, "W-two-sizes", v->name,
+                "dimension '%s' is %lld here and %lld in another input", e->m->symbol[id], (long long)n,
+                (long long)e->symbol[id].value.v);
+    return true;
 }
 
 /* Matches a given shape with the declared one and binds its symbols. 1: mismatch (only when lenient). */
@@ -277,14 +290,17 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
                              "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
                              v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
     for (unsigned i = 0; i < d->rank && b->from_profile; i++)
-        if (d->dim[i].expr && b->dim[i] >= 0 && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]))
-            return 1; /* the user's --dim, or another input of the profile */
+        if (d->dim[i].expr && b->dim[i] >= 0 && is_bound_to_other(e, d->dim[i].expr - 1, b->dim[i]) &&
+            oc_equal(e->a->symbol_from[d->dim[i].expr - 1], "--dim"))
+            return 1;
     for (unsigned i = 0; i < d->rank; i++) {
         struct oc_dim given;
         if (!d->dim[i].expr || b->dim[i] < 0)
             continue;
         if (eval_dim_name(e, e->m->symbol[d->dim[i].expr - 1], &given))
             continue; /* arithmetic over bound symbols: checked when the type is built */
+        if (has_two_sizes(e, d->dim[i].expr - 1, v, b->dim[i]))
+            continue;
         if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], bind_from_text(b)))
             return -1;
     }
@@ -301,7 +317,7 @@ static const struct oc_shape_bind *shape_for(struct oc_engine *e, const char *na
     return NULL;
 }
 
-static uint32_t find_input(const struct oc_engine *e, const char *name)
+uint32_t oc_find_input(const struct oc_engine *e, const char *name)
 {
     const struct oc_graph *g = &e->m->graph[0];
     for (uint32_t i = 0; i < g->n_input; i++)
@@ -370,7 +386,7 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
     }
     for (size_t i = 0; i < e->o->n_shape && !e->o->skip_unused; i++)
         if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
-            if (find_input(e, e->o->shape[i].input) != OC_NONE)
+            if (oc_find_input(e, e->o->shape[i].input) != OC_NONE)
                 return oc_fail(e->err, OC_EARG, "the shape of input '%.60s' is given more than once",
                                e->o->shape[i].input);
             oc_fail(e->err, OC_EARG, "no graph input is named '%s'; inputs:", e->o->shape[i].input);
@@ -590,101 +606,4 @@ void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const st
     for (unsigned i = 0; i < d->rank; i++)
         if (d->dim[i].expr && !e->symbol[d->dim[i].expr - 1].bound && oc_is_known(c->dim[i]))
             learn(e, d->dim[i].expr - 1, c->dim[i]);
-}
-
-/* ---- values ------------------------------------------------------------------------------------------- */
-
-/* Values that the user gives for graph inputs (--value): numbers, or a file with a TensorProto. */
-
-static void set_data(struct oc_engine *e, uint32_t value, const struct oc_elem *elem, uint32_t n)
-{
-    struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
-    *d = (struct oc_data){.n = n, .e = elem};
-    e->a->data[value] = d;
-    e->tried[value] = true;
-}
-
-static bool parse_elem(unsigned dtype, const char *s, size_t n, struct oc_elem *out)
-{
-    int64_t i;
-    double r;
-    unsigned kind = oc_dtype_info(dtype)->kind;
-    if (kind == OC_KIND_FLOAT && oc_parse_double(s, n, &r)) {
-        *out = oc_elem_real(r);
-        return true;
-    }
-    if (kind == OC_KIND_BOOL && (n == 4 || n == 5) && (!strncmp(s, "true", 4) || !strncmp(s, "false", 5))) {
-        *out = oc_elem_int(n == 4);
-        return true;
-    }
-    if ((kind == OC_KIND_INT || kind == OC_KIND_BOOL) && oc_parse_i64(s, n, &i)) {
-        *out = oc_elem_int(i);
-        return true;
-    }
-    return false;
-}
-
-static int value_from_text(struct oc_engine *e, uint32_t value, const char *text)
-{
-    const struct oc_value *v = &e->m->value[value];
-    uint32_t n = 1, k = 0;
-    for (const char *p = text; *p; p++)
-        n += *p == ',';
-    if (n > OC_MAX_DATA)
-        return oc_fail(e->err, OC_EARG, "--value %s: more than %d elements", v->name, OC_MAX_DATA);
-    struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, n, struct oc_elem);
-    for (const char *p = text; k < n; k++) {
-        size_t len = strcspn(p, ",");
-        if (!parse_elem(e->a->type[value].dtype, p, len, &elem[k]))
-            return oc_fail(e->err, OC_EARG, "--value %s: '%.*s' is not a %s", v->name, (int)len, p,
-                           oc_dtype_info(e->a->type[value].dtype)->name);
-        p += len + (p[len] == ',');
-    }
-    struct oc_type t = e->a->type[value];
-    if (t.shape.ranked && t.shape.rank == 1) /* the list determines the length */
-        t.shape = oc_shape_1d(&e->a->arena, oc_known(n));
-    struct oc_dim count = oc_shape_count(e->a->exprs, &t.shape);
-    if (t.shape.ranked && !oc_is(count, n))
-        return oc_fail(e->err, OC_EARG, "--value %s: %u elements for %s", v->name, n,
-                       oc_type_text(&e->a->arena, e->a->exprs, &t));
-    oc_set_value(e, value, &t);
-    set_data(e, value, elem, n);
-    return 0;
-}
-
-static int value_from_file(struct oc_engine *e, uint32_t value, const char *path)
-{
-    struct oc_model *holder;
-    struct oc_tensor t;
-    if (oc_tensor_load(path, &holder, &t, e->err))
-        return -1;
-    if (t.dtype == OC_DT_UINT16 && e->a->type[value].dtype == OC_DT_BFLOAT16)
-        t.dtype = OC_DT_BFLOAT16; /* numpy has no such type: tools store the bits as integers */
-    struct oc_dim dim[OC_MAX_RANK];
-    for (unsigned i = 0; i < t.rank; i++)
-        dim[i] = oc_known(t.dim[i]);
-    struct oc_type type = oc_tensor_type(t.dtype, oc_shape_of(&e->a->arena, t.rank, dim));
-    oc_set_value(e, value, &type);
-    if (t.elements <= OC_MAX_DATA) {
-        struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, t.elements, struct oc_elem);
-        if (oc_tensor_elems(holder, &t, (uint32_t)t.elements, elem, &e->a->arena))
-            set_data(e, value, elem, (uint32_t)t.elements);
-    }
-    oc_model_free(holder);
-    return 0;
-}
-
-int oc_bind_values(struct oc_engine *e)
-{
-    for (size_t i = 0; i < e->o->n_value; i++) {
-        const struct oc_value_bind *b = &e->o->value[i];
-        uint32_t value = find_input(e, b->input);
-        if (value == OC_NONE && e->o->skip_unused)
-            continue;
-        if (value == OC_NONE)
-            return oc_fail(e->err, OC_EARG, "no graph input is named '%s'", b->input);
-        if (b->text[0] == '@' ? value_from_file(e, value, b->text + 1) : value_from_text(e, value, b->text))
-            return -1;
-    }
-    return 0;
 }

@@ -270,6 +270,12 @@ static bool is_quantized_data(const struct oc_engine *e, const struct oc_node *n
     return selected || has_scales(op);
 }
 
+/* The nodes of its body read the constants, and determine how they are packed. */
+static bool is_expanded(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+{
+    return !op && n->kind == OC_NODE_CALL && n->body != OC_NONE && e->graph_use[n->body] == OC_G_RUN;
+}
+
 /* Uses propagate backwards through folded nodes: a transposed weight is a weight. Of values that are not
  * constant only U_QDATA is known. */
 static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use, uint32_t *user)
@@ -281,7 +287,7 @@ static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use
                    n->out[0] != OC_NONE && !is_without_elements(e, n->out[0]);
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
-        if (v == OC_NONE || k->state == OC_NODE_NOT_TAKEN)
+        if (v == OC_NONE || k->state == OC_NODE_NOT_TAKEN || is_expanded(e, n, op))
             continue;
         uint16_t quantized_data = is_quantized_data(e, n, op, i, use) ? U_QDATA : 0;
         if (!e->a->is_const[v]) {

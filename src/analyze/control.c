@@ -321,7 +321,7 @@ static int infer_if(struct oc_engine *e, uint32_t node)
             bool given = i < g->n_output && g->output[i] != OC_NONE;
             oc_set_value(e, n->out[i], oc_body_output(e, body[taken], i));
             e->a->data[n->out[i]] = given ? oc_known_data(e, g->output[i]) : NULL;
-            e->varies[n->out[i]] = given && e->varies[g->output[i]];
+            e->varies[n->out[i]] = given ? e->varies[g->output[i]] : 0;
             continue;
         }
         e->a->data[n->out[i]] = NULL;

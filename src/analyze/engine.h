@@ -39,6 +39,8 @@ struct oc_hist_memory { /* an interned list of primitives */
     uint8_t n;
 };
 
+enum { OC_VARIES_TRIP = 1, OC_VARIES_INPUT = 2 };
+
 struct oc_engine {
     struct oc_analysis *a;
     const struct oc_model *m;
@@ -59,7 +61,8 @@ struct oc_engine {
     bool *each_trip;       /* by graph of a loop body: trips differ and are counted one by one */
     bool *mean_trips;      /* by graph of a loop body: recorded executions, which may differ */
     bool *first_trip;      /* by graph of a loop body: it runs at least once */
-    bool *varies;          /* by value: known in this trip only */
+    uint8_t *varies;       /* by value: known, but not before the run: OC_VARIES_TRIP in this trip only,
+                            * OC_VARIES_INPUT by the value that the user gives for an input */
     uint32_t *in_slice;    /* by value: the number of the slice it is in (trips.c), NULL: none was needed */
     uint32_t slice;
     uint32_t in_values; /* the body whose slice was inferred last, OC_NONE */
@@ -124,7 +127,8 @@ struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
 void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed);
 
 /* --value. Needs the types of the inputs; a file replaces the type by its own. */
-int oc_bind_values(struct oc_engine *e);
+int oc_bind_values(struct oc_engine *e);                             /* bind_values.c */
+uint32_t oc_find_input(const struct oc_engine *e, const char *name); /* of the main graph; OC_NONE: none */
 
 /* infer.c */
 int oc_infer_graph(struct oc_engine *e, uint32_t graph);

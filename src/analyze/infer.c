@@ -458,16 +458,25 @@ static bool is_value_known(const struct oc_engine *e, const struct oc_data *d)
     return true;
 }
 
+/* Why what the node computes is not known before the run: what is computed from the value of an input is work, but
+ * not its shape. */
+static uint8_t infer_varies(const struct oc_engine *e, const struct oc_node *n)
+{
+    uint8_t varies = 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        varies |= n->in[i] != OC_NONE ? e->varies[n->in[i]] : 0;
+    bool of_shape = oc_equal(n->op_type, "Shape") || oc_equal(n->op_type, "Size");
+    return of_shape ? varies & OC_VARIES_TRIP : varies;
+}
+
 /* A node is folded when its inputs are constant or its values are known anyway. */
 static bool infer_is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     if (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL) || e->o->no_fold)
         return n->n_in == 0 && oc_node_is_constant(n);
-    bool all = true, known = n->n_out > 0;
-    for (uint32_t i = 0; i < n->n_in; i++) {
+    bool all = true, known = n->n_out > 0 && !infer_varies(e, n);
+    for (uint32_t i = 0; i < n->n_in; i++)
         all &= n->in[i] == OC_NONE || e->in_const[i];
-        known &= n->in[i] == OC_NONE || !e->varies[n->in[i]];
-    }
     for (uint32_t i = 0; i < n->n_out; i++)
         known &= n->out[i] == OC_NONE || is_value_known(e, e->out_data[i]);
     return all || known;
@@ -483,9 +492,7 @@ static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
 /* What is computed from a value of one trip is a value of this trip. */
 static void spread_varies(struct oc_engine *e, const struct oc_node *n)
 {
-    bool varies = false;
-    for (uint32_t i = 0; i < n->n_in; i++)
-        varies |= n->in[i] != OC_NONE && e->varies[n->in[i]];
+    uint8_t varies = infer_varies(e, n);
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i] != OC_NONE && e->varies[n->out[i]] != varies)
             e->varies[n->out[i]] = varies;

@@ -2,7 +2,7 @@
  * arena plans and reordering use its live ranges. A step is an executed node, in order; bodies of local
  * functions replace their calls. A buffer is live from the step of its producer to that of its last reader,
  * both included: graph inputs from step 0, graph outputs to the last step. Views (cost-semantics 5.3) share
- * the buffer of their source. Constants, folded nodes, scalars and values that only the host reads (shapes)
+ * the buffer of their source. Constants, folded nodes and values that only the host reads (shapes)
  * have none. While a control-flow node runs, the bodies add their own peak to its step (`inner`):
  * loop-carried state counts twice, as input of the body and as output of the node; outputs of a scan count in
  * full from the first trip. Sizes are bytes; an unknown size counts 0 and makes the quality OC_UNKNOWN. */
@@ -23,7 +23,7 @@ struct oc_liveness_opts {
     bool without_inputs; /* graph inputs and views of them belong to the caller and do not count */
     bool keep_inputs;    /* graph inputs stay live to the end */
     bool inplace;        /* element-wise and scatter operators reuse an input buffer that dies there */
-    bool all;            /* without constant folding: folded nodes, scalars and shapes have buffers too */
+    bool all;            /* without constant folding: folded nodes and shapes have buffers too */
     uint8_t kv_share;    /* enum oc_kv_share: past and present of attention operators share one buffer */
     enum oc_node_order order;
     /* By node: place in a recorded run, which replaces `order` in the main graph if it has every step, each

@@ -225,13 +225,11 @@ static bool liveness_walk_on_device(const struct oc_live_builder *b, uint32_t va
 
 static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
 {
-    const struct oc_type *t = &b->a->type[value];
-    bool scalar = t->kind == OC_T_TENSOR && t->shape.ranked && t->shape.rank == 0;
     uint32_t producer = b->m->value[value].producer;
     bool constant = b->a->is_const[value];
     if (b->o.all)
         return !constant || (producer != OC_NONE && !oc_node_is_constant(&b->m->node[producer]));
-    return !constant && !scalar && liveness_walk_on_device(b, value);
+    return !constant && liveness_walk_on_device(b, value);
 }
 
 static void create_buffer(struct oc_live_walk *w, uint32_t value, uint32_t step)

@@ -51,7 +51,7 @@ static void set_input(struct oc_engine *e, const struct oc_loop *l, uint32_t i, 
         return;
     oc_set_value(e, v, t);
     e->a->data[v] = data;
-    e->varies[v] = data != NULL;
+    e->varies[v] = data ? OC_VARIES_TRIP : 0;
     e->a->is_const[v] = false;
 }
 
@@ -440,7 +440,7 @@ static void loop_set_outputs(struct oc_engine *e, const struct oc_loop *l, struc
             i < l->n_state ? l->type[i] : loop_with_axis(e, oc_body_output(e, l->body, 1 + i), count, 0);
         oc_set_value(e, n->out[i], &t);
         e->a->data[n->out[i]] = i < l->n_state ? l->data[i] : NULL;
-        e->varies[n->out[i]] = e->a->data[n->out[i]] != NULL;
+        e->varies[n->out[i]] = e->a->data[n->out[i]] ? OC_VARIES_TRIP : 0;
     }
 }
 

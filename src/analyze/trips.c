@@ -225,7 +225,7 @@ static bool find_step(struct slice *s, uint32_t i, int64_t *step)
         return false;
     struct oc_op_ctx c;
     oc_fill_ctx(e, n, NULL, &c);
-    if (e->varies[n->in[!second]] || !oc_in_int(&c, !second, step))
+    if ((e->varies[n->in[!second]] & OC_VARIES_TRIP) || !oc_in_int(&c, !second, step))
         return false;
     *step = minus ? -*step : *step;
     return true;

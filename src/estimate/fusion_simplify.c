@@ -15,49 +15,9 @@ static bool is_plain_op(const struct oc_fuse *f, uint32_t node)
     return op && !(op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) && op->op_class != OC_OP_GENERATE;
 }
 
-/* Equal constants of up to 8 elements are one for the runtime. */
-static void add_input_key(const struct oc_fuse *f, uint32_t value, struct oc_buf *key)
+static uint32_t source_of(const void *f, uint32_t value)
 {
-    enum { SHARED = 8 };
-    const struct oc_shape *s = oc_fuse_const(f, value) ? oc_fuse_shape(f, value) : NULL;
-    const struct oc_tensor *t = s ? f->m->value[value].constant : NULL;
-    struct oc_elem e[SHARED];
-    double v;
-    if (!t || !t->elements || t->elements > SHARED || f->a->type[value].dtype == OC_DT_STRING ||
-        !oc_tensor_elems(f->m, t, (uint32_t)t->elements, e, f->arena)) {
-        oc_buf_printf(key, " %u", value == OC_NONE ? OC_NONE : oc_fuse_source(f, value));
-        return;
-    }
-    oc_buf_printf(key, " =%d", f->a->type[value].dtype);
-    for (unsigned i = 0; i < s->rank; i++)
-        oc_buf_printf(key, "/%lld", (long long)s->dim[i].v);
-    for (size_t i = 0; i < t->elements; i++)
-        oc_buf_printf(key, ":%a", oc_elem_known_real(&e[i], &v) ? v : -(double)value);
-}
-
-/* Key of nodes that compute the same; false: not comparable. */
-static bool node_key(const struct oc_fuse *f, uint32_t node, struct oc_buf *key)
-{
-    const struct oc_node *n = &f->m->node[node];
-    oc_buf_clear(key);
-    oc_buf_printf(key, "%s %s %u %u", n->op_type, n->domain, n->graph, n->n_out);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        add_input_key(f, n->in[i], key);
-    for (uint32_t i = 0; i < n->n_attr; i++) {
-        const struct oc_attr *a = &n->attr[i];
-        oc_buf_printf(key, " %s", a->name);
-        if (a->type == OC_ATTR_INT)
-            oc_buf_add(key, &a->i, sizeof(a->i));
-        else if (a->type == OC_ATTR_FLOAT)
-            oc_buf_add(key, &a->f, sizeof(a->f));
-        else if (a->type == OC_ATTR_STRING)
-            oc_buf_add(key, a->s.s, a->s.n);
-        else if (a->type == OC_ATTR_INTS)
-            oc_buf_add(key, a->ints, a->n * sizeof(*a->ints));
-        else
-            return false;
-    }
-    return true;
+    return oc_fuse_source(f, value);
 }
 
 static bool leaves_graph(const struct oc_fuse *f, uint32_t node)
@@ -94,7 +54,8 @@ static void merge_equal(struct oc_fuse *f)
             uint32_t node = f->m->graph[g].node[k], first = node;
             key.overflowed = false;
             if (!oc_fuse_launched(f, node) || f->dropped[node] || !is_plain_op(f, node) ||
-                leaves_graph(f, node) || !node_key(f, node, &key) || key.overflowed)
+                leaves_graph(f, node) || !oc_index_key(f->m, node, source_of, f, f->arena, &key) ||
+                key.overflowed)
                 continue;
             if (!oc_map_add(&seen, key.data, key.n, &first, NULL))
                 make_twins(f, first, node);

@@ -5,6 +5,7 @@
 
 #include "base/ck.h"
 #include "base/str.h"
+#include "join/expansion.h"
 #include "join/join.h"
 
 #define MAX_SET  4096
@@ -22,7 +23,7 @@ struct companion {
     uint32_t *graph;       /* by graph of the optimized model: the original graph, OC_NONE */
     bool *skipped;         /* by graph of the optimized model: a branch that did not run */
     struct oc_map unnamed; /* types of its unnamed nodes */
-    uint32_t *node;        /* by record: unnamed node of the optimized model, OC_NONE */
+    uint32_t *anchored;    /* by node: the record with that node, OC_NONE */
 };
 
 /* Inserted by the optimizer to convert the representation of the same numbers. */
@@ -56,174 +57,10 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     return best;
 }
 
-/* "<last Mul>/QuickGeluFusion/": the output of that Mul, for tensors that lost their name to a blocked
- * layout. */
-static uint32_t quick_gelu_output(const struct companion *c, const struct oc_node *n)
-{
-    const char *slash = strstr(n->name, "/QuickGeluFusion");
-    if (!slash || !oc_equal(n->op_type, "QuickGelu"))
-        return OC_NONE;
-    uint32_t node = oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name));
-    const struct oc_node *last = node == OC_NONE ? NULL : &c->x->m->node[node];
-    return last && oc_equal(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
-}
-
-/* The only node that reads the value, OC_NONE. */
-static const struct oc_node *only_reader(const struct companion *c, uint32_t value)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    if (value == OC_NONE || x->use_first[value + 1] != x->use_first[value] + 1)
-        return NULL;
-    const struct oc_node *n = &c->x->m->node[x->use[x->use_first[value]]];
-    return n->n_out && n->out[0] != OC_NONE ? n : NULL;
-}
-
-static bool reads(const struct oc_node *n, uint32_t value)
-{
-    for (uint32_t k = 0; k < n->n_in; k++)
-        if (n->in[k] == value)
-            return true;
-    return false;
-}
-
-/* x -> Div, Erf, Add, and the products with x and 0.5 in one of two orders: the last product. `x` is a value
- * of the original, `first` a node that reads it. */
-static uint32_t erf_gelu_end(const struct companion *c, uint32_t x, const struct oc_node *first)
-{
-    static const char *const next[] = {"Erf", "Add", "Mul"};
-    const struct oc_node *n =
-        oc_equal(first->op_type, "Div") || oc_equal(first->op_type, "Mul") ? first : NULL;
-    for (size_t i = 0; n && i < OC_COUNT(next); i++) {
-        n = only_reader(c, n->out[0]);
-        n = n && oc_equal(n->op_type, next[i]) ? n : NULL;
-    }
-    if (n && reads(n, x)) { /* 0.5 comes last */
-        n = only_reader(c, n->out[0]);
-        n = n && oc_equal(n->op_type, "Mul") ? n : NULL;
-    }
-    return n ? n->out[0] : OC_NONE;
-}
-
-/* The output of a Gelu between blocked layouts, where tensors lose their names. */
-static uint32_t gelu_output(const struct companion *c, const struct oc_node *n)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    uint32_t v =
-        oc_equal(n->op_type, "Gelu") && n->n_in == 1 && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    const struct oc_node *same;
-    while ((same = only_reader(c, v)) &&
-           (oc_equal(same->op_type, "Identity") || oc_equal(same->op_type, "Cast")))
-        v = same->out[0];
-    for (uint32_t i = v == OC_NONE ? 0 : x->use_first[v], end = v == OC_NONE ? 0 : x->use_first[v + 1];
-         i < end; i++) {
-        const struct oc_node *first = &c->x->m->node[x->use[i]];
-        uint32_t last = first->n_out ? erf_gelu_end(c, v, first) : OC_NONE;
-        if (last != OC_NONE)
-            return last;
-    }
-    return OC_NONE;
-}
-
-/* Output of the only consumer of that type, OC_NONE if there is none or several. */
-static uint32_t output_of_user(const struct companion *c, uint32_t value, const char *type)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    uint32_t found = OC_NONE;
-    for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
-        const struct oc_node *user = &c->x->m->node[x->use[i]];
-        if (!oc_equal(user->op_type, type) || !user->n_out)
-            continue;
-        if (found != OC_NONE && found != user->out[0])
-            return OC_NONE;
-        found = user->out[0];
-    }
-    return found;
-}
-
-/* The output of the activation that a blocked convolution applies to the value, the value without one. */
-static uint32_t behind_activation(const struct companion *c, const struct oc_node *n, uint32_t value)
-{
-    const struct oc_attr *a = oc_node_attr(n, "activation");
-    uint32_t from = value == OC_NONE ? OC_NONE : c->x->m->value[value].producer;
-    if (from == OC_NONE || !a || !a->s.s || oc_equal(c->x->m->node[from].op_type, a->s.s))
-        return value;
-    uint32_t active = output_of_user(c, value, a->s.s);
-    return active != OC_NONE ? active : value;
-}
-
-/* A blocked convolution is named after its output before the optimizer fused a residual sum (its fourth
- * input) or a function such as HardSwish into it: its actual output is after both. */
-static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, uint32_t value)
-{
-    uint32_t sum = OC_NONE;
-    if (value != OC_NONE && n->n_in > 3 && n->in[3] != OC_NONE)
-        sum = output_of_user(c, value, "Add");
-    return behind_activation(c, n, sum != OC_NONE ? sum : value);
-}
-
-/* A node that became a convolution keeps its name when it fuses the activation. */
-static uint32_t behind_product(const struct companion *c, const struct oc_node *n, size_t len, uint32_t graph)
-{
-    return behind_activation(c, n, original_value(c, n->name, len, graph));
-}
-
-/* The node computes on integers: those that the original node reads through a DequantizeLinear. */
-static bool on_integers(const struct companion *c, const struct oc_node *n, const struct oc_node *plain)
-{
-    uint32_t in = n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    uint32_t from = plain->n_in && plain->in[0] != OC_NONE ? c->x->m->value[plain->in[0]].producer : OC_NONE;
-    const struct oc_node *reads = from == OC_NONE ? NULL : &c->x->m->node[from];
-    return !oc_equal(n->op_type, plain->op_type) ||
-           (in != OC_NONE && reads && reads->n_in && oc_equal(reads->op_type, "DequantizeLinear") &&
-            reads->in[0] == in);
-}
-
-/* The integers that the runtime computes from the node are after its activation and QuantizeLinear. */
-static uint32_t behind_quantizer(const struct companion *c, uint32_t value)
-{
-    static const char *const behind[] = {"Relu", "Clip", "QuantizeLinear"};
-    for (size_t k = 0; k < OC_COUNT(behind); k++) {
-        uint32_t after = output_of_user(c, value, behind[k]);
-        value = after == OC_NONE ? value : after;
-    }
-    return value;
-}
-
-/* A node that changed only its layout or its data type keeps its name, with a suffix in another layout. */
-static uint32_t kept_name_output(const struct companion *c, const struct oc_node *n, unsigned k)
-{
-    const char *token = strstr(n->name, "_token_");
-    bool quantized = strncmp(n->op_type, "QLinear", 7) == 0 || oc_equal(n->op_type, "QGemm") ||
-                     oc_equal(n->op_type, "NhwcMaxPool");
-    const uint32_t *next;
-    size_t len = quantized && token ? (size_t)(token - n->name) : strlen(n->name);
-    for (uint32_t i = len ? oc_index_node(&c->x->x, n->name, len, &next) : OC_NONE; i != OC_NONE;
-         i = next ? next[i] : OC_NONE) {
-        const struct oc_node *plain = &c->x->m->node[i];
-        uint32_t value = k < plain->n_out ? plain->out[k] : OC_NONE;
-        if (value != OC_NONE && (oc_equal(n->op_type, plain->op_type) ||
-                                 (quantized && oc_match_made_of(n->op_type, plain->op_type))))
-            return on_integers(c, n, plain) ? behind_quantizer(c, value) : value;
-    }
-    return OC_NONE;
-}
-
 /* The original tensor that a node's output of another name corresponds to, in any layout. */
-static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
+static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n)
 {
-    size_t stem, len = strlen(n->name);
-    uint32_t v, graph = c->graph[c->o->value[n->out[k]].graph];
-    if (is_layout(c, n))
-        return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    if ((v = kept_name_output(c, n, k)) != OC_NONE)
-        return v;
-    if (k == 0 && oc_match_as_product(n->name, &stem))
-        return behind_product(c, n, stem, graph);
-    if (k == 0 && len > 6 && oc_equal(n->name + len - 6, "_nchwc"))
-        return behind_sum(c, n, original_value(c, n->name, len - 6, graph));
-    if (k == 0 && (v = gelu_output(c, n)) != OC_NONE)
-        return v;
-    return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
+    return is_layout(c, n) && n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
 }
 
 /* The body of an original node with the name, type and attribute of this body's node. */
@@ -256,36 +93,6 @@ static void find_graphs(struct companion *c)
     }
 }
 
-/* "<node>/GatherSliceToSplitFusion": the Split is that node and the others that take parts of its input. Returns
- * that input, OC_NONE: another name. */
-static uint32_t split_input(const struct companion *c, const struct oc_node *n)
-{
-    const char *slash = strstr(n->name, "/GatherSliceToSplitFusion");
-    uint32_t i = slash ? oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name)) : OC_NONE;
-    uint32_t v = i == OC_NONE || !c->x->m->node[i].n_in ? OC_NONE : c->x->m->node[i].in[0];
-    const uint32_t *first = c->x->x.use_first;
-    return v != OC_NONE && first[v + 1] - first[v] <= MAX_SAME ? v : OC_NONE;
-}
-
-static bool takes_part(const struct companion *c, uint32_t node)
-{
-    const struct oc_node *n = &c->x->m->node[node];
-    return (oc_equal(n->op_type, "Gather") || oc_equal(n->op_type, "Slice")) && n->n_out &&
-           n->out[0] != OC_NONE;
-}
-
-/* Their results end groups although the Split's have other names. */
-static void mark_parts(struct companion *c)
-{
-    const struct oc_graph_index *x = &c->x->x;
-    for (uint32_t k = 0; k < c->o->n_node; k++) {
-        uint32_t v = split_input(c, &c->o->node[k]);
-        for (uint32_t i = v == OC_NONE ? 0 : x->use_first[v]; v != OC_NONE && i < x->use_first[v + 1]; i++)
-            if (takes_part(c, x->use[i]))
-                c->border[c->x->m->node[x->use[i]].out[0]] = true;
-    }
-}
-
 static void find_origins(struct companion *c)
 {
     const struct oc_model *o = c->o;
@@ -299,7 +106,7 @@ static void find_origins(struct companion *c)
             const struct oc_node *n = &o->node[o->graph[g].node[i]];
             for (uint32_t k = 0; k < n->n_out; k++)
                 if (n->out[k] != OC_NONE && c->origin[n->out[k]] == OC_NONE)
-                    c->origin[n->out[k]] = origin_of_output(c, n, k);
+                    c->origin[n->out[k]] = origin_of_output(c, n);
         }
     for (uint32_t v = 0; v < o->n_value; v++) /* forward: a later ReorderOutput may have the original name */
         for (uint32_t i = c->oi.use_first[v]; c->origin[v] == OC_NONE && i < c->oi.use_first[v + 1]; i++) {
@@ -310,24 +117,40 @@ static void find_origins(struct companion *c)
     for (uint32_t v = 0; v < o->n_value; v++)
         if (c->origin[v] != OC_NONE)
             c->border[c->origin[v]] = true;
-    mark_parts(c);
+    for (uint32_t v = 0; v < c->x->m->n_value; v++)
+        c->border[v] |= c->border[c->x->x.equal_value[v]];
+}
+
+/* Whether the node that computes the value may be part of the record: no other record is known to have run it. */
+static bool may_collect(const struct companion *c, uint32_t rec, uint32_t node)
+{
+    uint32_t owner = c->x->owner[node];
+    uint32_t same = c->x->x.equal[node];
+    return oc_match_runs(c->x, node) && (same == node || c->x->owner[same] == OC_NONE) &&
+           (c->anchored[node] == OC_NONE || c->anchored[node] == rec) &&
+           (owner == OC_NONE || owner == rec ||
+            oc_type_set_has(OC_MATCH_COPIED, c->x->m->node[node].op_type)) &&
+           c->x->match[rec].n_node < MAX_SET;
+}
+
+static void collect_one(struct companion *c, uint32_t rec, uint32_t value)
+{
+    uint32_t from = oc_match_producer(c->x, value);
+    if (from != OC_NONE && may_collect(c, rec, from))
+        oc_match_add(c->x, rec, from);
 }
 
 /* All nodes upstream of the value, up to tensors that are in the optimized model. */
 static void collect(struct companion *c, uint32_t rec, uint32_t value)
 {
-    uint32_t from = c->x->m->value[value].producer;
-    if (from == OC_NONE || !oc_match_runs(c->x, from) || c->x->match[rec].n_node >= MAX_SET)
-        return;
-    oc_match_add(c->x, rec, from);
-    for (uint32_t i = c->x->match[rec].n_node - 1; i < c->x->match[rec].n_node; i++) {
-        const struct oc_node *n = &c->x->m->node[c->x->match[rec].node[i]];
-        for (uint32_t k = 0; k < n->n_in; k++) {
-            uint32_t v = n->in[k];
-            uint32_t before = v == OC_NONE || c->border[v] ? OC_NONE : c->x->m->value[v].producer;
-            if (before != OC_NONE && oc_match_runs(c->x, before) && c->x->match[rec].n_node < MAX_SET)
-                oc_match_add(c->x, rec, before);
-        }
+    const struct oc_match *m = &c->x->match[rec];
+    uint32_t i = m->n_node;
+    collect_one(c, rec, value);
+    for (; i < m->n_node; i++) {
+        const struct oc_node *n = &c->x->m->node[m->node[i]];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] != OC_NONE && !c->border[n->in[k]])
+                collect_one(c, rec, n->in[k]);
     }
 }
 
@@ -342,173 +165,11 @@ static const struct oc_node *named_node(const struct companion *c, const struct 
     return found;
 }
 
-/* "<OpType>_<index>": unnamed, and the index is not the position in the saved model. */
-static bool is_numbered(const struct oc_prof_rec *r)
-{
-    char want[128];
-    snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    return r->index >= 0 && oc_equal(want, r->name);
-}
-
 /* Whether the optimized model cannot have run that record. */
 static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
 {
     return !named_node(c, r) &&
-           (!is_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
-}
-
-/* The optimized model's node of a record; `pair`: of the unnamed ones. */
-static const struct oc_node *node_of(const struct companion *c, uint32_t rec, const uint32_t *pair)
-{
-    const struct oc_node *n = named_node(c, &c->x->p->rec[rec]);
-    return n || pair[rec] == OC_NONE ? n : &c->o->node[pair[rec]];
-}
-
-/* ---- unnamed nodes ---------------------------------------------------------------------------------- */
-
-struct place {
-    uint32_t rec;
-    double at;
-    const char *type;
-};
-
-OC_BY_TWO(by_place, struct place, at, rec)
-
-static int by_type_and_place(const void *a, const void *b)
-{
-    int type = strcmp(((const struct place *)a)->type, ((const struct place *)b)->type);
-    return type ? type : by_place(a, b);
-}
-
-/* One assumption about the order in which the runtime saved the nodes: that of execution, or that of the
- * node indexes. */
-struct saved_order {
-    uint32_t *node;     /* by record: unnamed node, OC_NONE */
-    size_t agree;       /* positions at which the record and the saved node have the same type and name */
-    size_t conflicting; /* inputs recorded with another shape than the output that they are */
-};
-
-/* Records of the main graph, sorted; `unnamed`: only those without a name, by type. */
-static struct place *places(const struct companion *c, bool by_index, bool unnamed, size_t *n)
-{
-    const struct oc_profile *p = c->x->p;
-    struct place *list = oc_xmalloc(((size_t)p->n_rec + 1) * sizeof(*list));
-    *n = 0;
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        if (!r->bucket && r->parent == OC_NONE && (!unnamed || (is_numbered(r) && !named_node(c, r))))
-            list[(*n)++] = (struct place){i, by_index ? (double)r->index : r->start_ns, r->op_type};
-    }
-    if (*n)
-        qsort(list, *n, sizeof(*list), unnamed ? by_type_and_place : by_place);
-    return list;
-}
-
-static size_t count_agreeing(const struct companion *c, bool by_index)
-{
-    size_t n, agree = 0;
-    uint32_t id;
-    struct place *list = places(c, by_index, false, &n);
-    for (size_t k = 0; k < n && (id = oc_index_nth(&c->oi, 0, (int64_t)k)) != OC_NONE; k++) {
-        const struct oc_node *node = &c->o->node[id];
-        const struct oc_prof_rec *r = &c->x->p->rec[list[k].rec];
-        agree += oc_equal(node->op_type, r->op_type) &&
-                 (node->name[0] ? oc_equal(node->name, r->name) : is_numbered(r));
-    }
-    free(list);
-    return agree;
-}
-
-/* The k-th unnamed node of a type is the k-th record of that type, if there are as many of both. */
-static void pair_types(const struct companion *c, bool by_index, uint32_t *pair)
-{
-    size_t n, end;
-    struct place *list = places(c, by_index, true, &n);
-    for (size_t from = 0; from < n; from = end) {
-        uint32_t nodes = 0, id;
-        for (end = from; end < n && oc_equal(list[end].type, list[from].type); end++)
-            ;
-        for (int64_t k = 0; (id = oc_index_nth(&c->oi, 0, k)) != OC_NONE; k++) {
-            const struct oc_node *node = &c->o->node[id];
-            if (node->name[0] || !oc_equal(node->op_type, list[from].type))
-                continue;
-            if (nodes < end - from)
-                pair[list[from + nodes].rec] = id;
-            nodes++;
-        }
-        for (size_t i = from; i < end && nodes != end - from; i++)
-            pair[list[i].rec] = OC_NONE;
-    }
-    free(list);
-}
-
-static size_t inputs_present(const struct oc_node *n)
-{
-    size_t count = 0;
-    for (uint32_t k = 0; k < n->n_in; k++)
-        count += n->in[k] != OC_NONE;
-    return count;
-}
-
-/* A tensor has one shape, at the node that computes it and at those that read it, later. */
-static size_t count_conflicts(const struct companion *c, const uint32_t *pair)
-{
-    const struct oc_profile *p = c->x->p;
-    struct made {
-        const struct oc_type *type;
-        double start_ns;
-    } *made = OC_NEW_ARRAY(c->x->arena, (size_t)c->o->n_value + 1, struct made);
-    size_t count = 0;
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        const struct oc_node *n = node_of(c, i, pair);
-        for (uint32_t k = 0, at = 0; n && k < n->n_out && at < r->n_out; k++)
-            if (n->out[k] != OC_NONE)
-                made[n->out[k]] = (struct made){&r->out[at++], r->start_ns};
-    }
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        const struct oc_node *n = node_of(c, i, pair);
-        bool same = n && inputs_present(n) == r->n_in;
-        for (uint32_t k = 0, at = 0; n && k < n->n_in; k++) {
-            const struct made *from = n->in[k] == OC_NONE ? NULL : &made[n->in[k]];
-            if (from && from->type)
-                count += r->start_ns < from->start_ns ||
-                         (same && !oc_shape_equal(&from->type->shape, &r->in[at].shape));
-            at += from != NULL;
-        }
-    }
-    return count;
-}
-
-static struct saved_order assume(const struct companion *c, bool by_index)
-{
-    struct saved_order o = {.node = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->p->n_rec + 1, uint32_t)};
-    memset(o.node, 0xff, c->x->p->n_rec * sizeof(*o.node));
-    pair_types(c, by_index, o.node);
-    o.agree = count_agreeing(c, by_index);
-    o.conflicting = count_conflicts(c, o.node);
-    return o;
-}
-
-/* Names and types agree at every position, and every tensor has one shape. */
-static bool explains_all(const struct companion *c, const struct saved_order *o)
-{
-    size_t nodes = 0;
-    while (oc_index_nth(&c->oi, 0, (int64_t)nodes) != OC_NONE)
-        nodes++;
-    return o->agree == nodes && !o->conflicting;
-}
-
-/* Only what every assumption says that explains the whole profile is known. */
-static void pair_unnamed(struct companion *c)
-{
-    const struct saved_order run = assume(c, false), index = assume(c, true);
-    bool by_run = explains_all(c, &run), by_index = explains_all(c, &index);
-    c->node = by_run ? run.node : index.node;
-    for (uint32_t i = 0; i < c->x->p->n_rec && by_run == by_index; i++)
-        if (!by_run || c->node[i] != index.node[i])
-            c->node[i] = OC_NONE;
+           (!oc_match_numbered(r) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE);
 }
 
 static void list_unnamed(struct companion *c)
@@ -516,7 +177,6 @@ static void list_unnamed(struct companion *c)
     for (uint32_t i = 0; i < c->o->n_node; i++)
         if (!c->o->node[i].name[0])
             oc_map_set(&c->unnamed, c->o->node[i].op_type, strlen(c->o->node[i].op_type), i);
-    pair_unnamed(c);
 }
 
 /* The unnamed node of that type that produces the output of the original node. */
@@ -545,13 +205,12 @@ static bool drop_contradiction(struct companion *c, uint32_t rec, uint32_t own)
     return !has_own;
 }
 
-/* A result of an unnamed node in another layout, "_token_<n>", has no original tensor: the nodes before it
- * are not those of its reader. */
+/* Where the origin of an input is not known, the nodes before it are not all of the record. */
 static bool reads_unknown(const struct companion *c, const struct oc_node *n)
 {
     for (uint32_t k = 0; k < n->n_in; k++)
         if (n->in[k] != OC_NONE && c->origin[n->in[k]] == OC_NONE &&
-            strncmp(c->o->value[n->in[k]].name, "_token_", 7) == 0)
+            c->o->value[n->in[k]].producer != OC_NONE)
             return true;
     return false;
 }
@@ -565,7 +224,8 @@ static void match_one(struct companion *c, uint32_t rec)
         return;
     }
     const struct oc_node *n = own == OC_NONE ? NULL : same_output(c, own);
-    n = n && !named_node(c, &c->x->p->rec[rec]) ? n : node_of(c, rec, c->node);
+    const struct oc_node *named = named_node(c, &c->x->p->rec[rec]);
+    n = named ? named : n;
     if (!n || is_layout(c, n) || reads_unknown(c, n))
         return;
     bool passes = true; /* only a conversion of its input: inserted */
@@ -579,13 +239,6 @@ static void match_one(struct companion *c, uint32_t rec)
         passes = false;
         collect(c, rec, v);
     }
-    uint32_t whole = split_input(c, n);
-    const struct oc_graph_index *x = &c->x->x;
-    for (uint32_t i = whole == OC_NONE ? 0 : x->use_first[whole];
-         whole != OC_NONE && i < x->use_first[whole + 1]; i++)
-        if (takes_part(c, x->use[i]))
-            collect(c, rec, c->x->m->node[x->use[i]].out[0]);
-    passes &= whole == OC_NONE;
     struct oc_match *m = &c->x->match[rec];
     if (passes || !m->n_node || drop_contradiction(c, rec, own))
         return;
@@ -593,6 +246,24 @@ static void match_one(struct companion *c, uint32_t rec)
     m->confidence = 1;
     m->whole = true;
     m->core = m->node[0];
+}
+
+/* What names and indexes say without the optimized model. */
+static void find_own(struct companion *c)
+{
+    const struct oc_profile *p = c->x->p;
+    c->anchored = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->m->n_node + 1, uint32_t);
+    memset(c->anchored, 0xff, c->x->m->n_node * sizeof(*c->anchored));
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        bool part;
+        if (p->rec[i].bucket)
+            continue;
+        uint32_t own = oc_match_node_at_index(c->x, i, &part);
+        if (own == OC_NONE)
+            own = oc_match_by_plain_name(c->x, i);
+        if (own != OC_NONE && c->anchored[own] == OC_NONE)
+            c->anchored[own] = i;
+    }
 }
 
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
@@ -606,6 +277,7 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
     find_graphs(&c);
     find_origins(&c);
     list_unnamed(&c);
+    find_own(&c);
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         if (x->p->rec[rec].bucket)
             continue;

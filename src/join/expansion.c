@@ -73,14 +73,10 @@ struct form { /* one form of a function operator */
     const char **op[MAX_DEPTH]; /* types at its positions; NULL: not recorded yet */
 };
 
-struct window { /* times between which a body, or the producer of a value, can run */
-    double from_ns, to_ns;
-};
-
 struct searching {
     struct oc_matcher *x;
     uint32_t graph;
-    struct window *window; /* by node */
+    struct oc_when *window; /* by node */
     const double *start_ns;
     uint32_t *rec_at; /* by index: record, OC_NONE */
     bool *in_bodies;  /* by index: the record may be of a node of a body */
@@ -106,7 +102,8 @@ struct searching {
 struct timing {
     const struct oc_model *m;
     const double *start_ns;
-    struct window *value, *node;
+    struct oc_when *value, *node;
+    bool whole; /* the node itself runs then, not a body of which parts run before all inputs are there */
 };
 
 static void forward(struct timing *t, uint32_t graph)
@@ -120,7 +117,7 @@ static void forward(struct timing *t, uint32_t graph)
                 from = fmax(from, t->value[n->in[i]].from_ns);
                 first = fmin(first, t->value[n->in[i]].from_ns);
             }
-        t->node[g->node[k]].from_ns = first;
+        t->node[g->node[k]].from_ns = t->whole ? from : first;
         const struct oc_graph *body = n->body != OC_NONE ? &t->m->graph[n->body] : NULL;
         for (uint32_t i = 0; body && i < body->n_input && i < n->n_in; i++)
             if (n->in[i] != OC_NONE)
@@ -150,7 +147,7 @@ static void backward(struct timing *t, uint32_t graph)
                     t->value[body->output[i]].to_ns =
                         fmin(t->value[body->output[i]].to_ns, t->value[n->out[i]].to_ns);
             }
-        t->node[g->node[k]].to_ns = last;
+        t->node[g->node[k]].to_ns = t->whole ? to : last;
         if (body)
             backward(t, n->body);
         for (uint32_t i = 0; i < n->n_in; i++)
@@ -163,19 +160,20 @@ static void backward(struct timing *t, uint32_t graph)
     }
 }
 
-/* When nodes of the bodies of the graph's calls can run: after the first of the nodes before the call, before
- * the last of those after it. */
-static struct window *find_windows(const struct oc_matcher *x, uint32_t graph, const double *start_ns)
+struct oc_when *oc_when_new(const struct oc_matcher *x)
 {
-    struct timing t = {.m = x->m,
-                       .start_ns = start_ns,
-                       .value = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, struct window),
-                       .node = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, struct window)};
-    for (uint32_t i = 0; i < x->m->n_value; i++)
-        t.value[i] = (struct window){-INFINITY, INFINITY};
+    return OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + x->m->n_value + 1, struct oc_when);
+}
+
+void oc_when_find(const struct oc_matcher *x, uint32_t graph, const double *start_ns, bool whole,
+                  struct oc_when *node)
+{
+    struct timing t = {
+        .m = x->m, .start_ns = start_ns, .value = node + x->m->n_node, .node = node, .whole = whole};
+    for (size_t i = 0; i < (size_t)x->m->n_node + x->m->n_value; i++)
+        node[i] = (struct oc_when){-INFINITY, INFINITY};
     forward(&t, graph);
     backward(&t, graph);
-    return t.node;
 }
 
 /* ---- forms ------------------------------------------------------------------------------------------ */
@@ -240,7 +238,7 @@ static const struct oc_prof_rec *record_at(const struct searching *s, int64_t in
 
 static int64_t time_cost(const struct searching *s, const struct oc_prof_rec *r, uint32_t node)
 {
-    const struct window *w = &s->window[node];
+    const struct oc_when *w = &s->window[node];
     bool early = r->start_ns < w->from_ns && r->act_bytes != 0;
     return early ? EARLY : r->start_ns > w->to_ns ? LATE : 0;
 }
@@ -562,7 +560,8 @@ void oc_expand_graph(struct oc_matcher *x, uint32_t graph, const uint32_t *unnam
     struct searching *s = OC_NEW(x->arena, struct searching);
     *s =
         (struct searching){.x = x, .graph = graph, .start_ns = start_ns, .out = out, .forms.arena = x->arena};
-    s->window = find_windows(x, graph, start_ns);
+    s->window = oc_when_new(x);
+    oc_when_find(x, graph, start_ns, false, s->window);
     s->form_of = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
     index_records(s, unnamed, n_unnamed);
     find_kernels(s);

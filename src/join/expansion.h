@@ -27,6 +27,16 @@ struct oc_expansion {       /* of one graph */
 void oc_expand_graph(struct oc_matcher *x, uint32_t graph, const uint32_t *unnamed, size_t n_unnamed,
                      const double *start_ns, struct oc_expansion *out);
 
+/* When nodes of a graph can run, by node: after the nodes before it and before those after it, of which start_ns (by
+ * node, NAN: not known) says when they ran. `whole`: the node at once; else nodes of its body: after the first of
+ * its inputs, before the last use of its outputs. */
+struct oc_when {
+    double from_ns, to_ns;
+};
+struct oc_when *oc_when_new(const struct oc_matcher *x); /* by node; arena */
+void oc_when_find(const struct oc_matcher *x, uint32_t graph, const double *start_ns, bool whole,
+                  struct oc_when *node);
+
 /* The block that contains the index, NULL: none, or not sure. */
 const struct oc_block *oc_expansion_at(const struct oc_expansion *e, int64_t index);
 

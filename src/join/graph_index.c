@@ -218,6 +218,94 @@ uint32_t oc_index_value(const struct oc_graph_index *x, const char *name, size_t
     return look_up(&x->inlined_values, &x->values, name, n);
 }
 
+/* ---- equal nodes ------------------------------------------------------------------------------------- */
+
+/* Equal constants of up to 8 elements are one for ONNX Runtime. */
+static bool add_constant(const struct oc_model *m, const struct oc_tensor *t, struct oc_arena *a,
+                         struct oc_buf *key)
+{
+    enum { SHARED = 8 };
+    struct oc_elem e[SHARED];
+    double v;
+    if (!t || !t->elements || t->elements > SHARED || t->dtype == OC_DT_STRING ||
+        !oc_tensor_elems(m, t, (uint32_t)t->elements, e, a))
+        return false;
+    oc_buf_printf(key, " =%d", t->dtype);
+    for (unsigned i = 0; i < t->rank; i++)
+        oc_buf_printf(key, "/%lld", (long long)t->dim[i]);
+    for (size_t i = 0; i < t->elements; i++)
+        if (!oc_elem_known_real(&e[i], &v))
+            return false;
+        else
+            oc_buf_printf(key, ":%a", v);
+    return true;
+}
+
+bool oc_index_key(const struct oc_model *m, uint32_t node, uint32_t (*source)(const void *, uint32_t),
+                  const void *arg, struct oc_arena *a, struct oc_buf *key)
+{
+    const struct oc_node *n = &m->node[node];
+    oc_buf_clear(key);
+    oc_buf_printf(key, "%s %s %u %u", n->op_type, n->domain, n->graph, n->n_out);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        if (v == OC_NONE || !add_constant(m, m->value[v].constant, a, key))
+            oc_buf_printf(key, " %u", v == OC_NONE ? OC_NONE : source(arg, v));
+    }
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        const struct oc_attr *t = &n->attr[i];
+        oc_buf_printf(key, " %s", t->name);
+        if (t->type == OC_ATTR_INT)
+            oc_buf_add(key, &t->i, sizeof(t->i));
+        else if (t->type == OC_ATTR_FLOAT)
+            oc_buf_add(key, &t->f, sizeof(t->f));
+        else if (t->type == OC_ATTR_STRING)
+            oc_buf_add(key, t->s.s, t->s.n);
+        else if (t->type == OC_ATTR_INTS)
+            oc_buf_add(key, t->ints, t->n * sizeof(*t->ints));
+        else
+            return false;
+    }
+    return true;
+}
+
+static uint32_t equal_value(const void *equal, uint32_t value)
+{
+    return ((const uint32_t *)equal)[value];
+}
+
+void oc_index_equal(struct oc_graph_index *x)
+{
+    const struct oc_model *m = x->m;
+    struct oc_arena a = {0};
+    struct oc_map seen = {.arena = &a};
+    struct oc_buf key = {.max = 1 << 16};
+    x->equal = OC_NEW_ARRAY(x->arena, (size_t)m->n_node + 1, uint32_t);
+    x->equal_value = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, uint32_t);
+    for (uint32_t v = 0; v < m->n_value; v++)
+        x->equal_value[v] = v;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        x->equal[i] = i;
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
+            uint32_t node = m->graph[g].node[k], first = node;
+            const struct oc_node *n = &m->node[node];
+            const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
+            key.overflowed = false;
+            if (!op || (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) || op->op_class == OC_OP_GENERATE ||
+                !n->n_in || !oc_index_key(m, node, equal_value, x->equal_value, &a, &key) || key.overflowed ||
+                oc_map_add(&seen, key.data, key.n, &first, NULL))
+                continue;
+            x->equal[node] = first;
+            for (uint32_t i = 0; i < n->n_out; i++)
+                if (n->out[i] != OC_NONE && m->node[first].out[i] != OC_NONE)
+                    x->equal_value[n->out[i]] = m->node[first].out[i];
+        }
+    oc_buf_free(&key);
+    oc_map_free(&seen);
+    oc_arena_free(&a);
+}
+
 uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index)
 {
     uint32_t from = x->counted_first[graph], n = x->counted_first[graph + 1] - from;
@@ -230,7 +318,7 @@ uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t in
  * _inlfunc_<Function>, made unique by _token_<n> with one counter per graph. Unnamed nodes are recorded as
  * <OpType>_<index>. */
 
-static bool is_numbered(const struct oc_prof_rec *r)
+bool oc_match_numbered(const struct oc_prof_rec *r)
 {
     char want[32];
     size_t n = strlen(r->op_type);
@@ -323,7 +411,8 @@ static struct known find_known(struct oc_matcher *x)
         k.start_ns[i] = (double)NAN;
     for (uint32_t i = 0; i < x->p->n_rec; i++) {
         const struct oc_prof_rec *r = &x->p->rec[i];
-        uint32_t node = is_numbered(r) && r->parent == OC_NONE ? oc_index_nth(&x->x, 0, r->index) : OC_NONE;
+        uint32_t node =
+            oc_match_numbered(r) && r->parent == OC_NONE ? oc_index_nth(&x->x, 0, r->index) : OC_NONE;
         k.node[i] = OC_NONE;
         if (r->bucket)
             continue;
@@ -352,7 +441,7 @@ static void expand_graph(struct oc_matcher *x, uint32_t graph, const struct know
     uint32_t *rec = oc_xmalloc(((size_t)x->p->n_rec + 1) * sizeof(*rec));
     size_t n = 0;
     for (uint32_t i = 0; i < x->p->n_rec; i++)
-        if (!x->p->rec[i].bucket && is_numbered(&x->p->rec[i]) && may_be_in(x, k, i, graph))
+        if (!x->p->rec[i].bucket && oc_match_numbered(&x->p->rec[i]) && may_be_in(x, k, i, graph))
             rec[n++] = i;
     oc_expand_graph(x, graph, rec, n, k->start_ns, &x->expansion[graph]);
     free(rec);
@@ -383,6 +472,62 @@ void oc_match_expand_free(struct oc_matcher *x)
     oc_map_free(&x->bodies);
 }
 
+/* ---- branches of an If -------------------------------------------------------------------------------- */
+
+/* The recorded inputs have the shapes of the node's constants. */
+static bool constants_fit(const struct oc_matcher *x, const struct oc_prof_rec *r, const struct oc_node *n)
+{
+    for (uint32_t k = 0; k < n->n_in && k < r->n_in; k++) {
+        const struct oc_tensor *t = oc_value_constant(x->m, n->in[k]);
+        const struct oc_shape *s = &r->in[k].shape;
+        bool same = !t || !oc_shape_known(s) || s->rank == t->rank;
+        for (unsigned i = 0; t && same && oc_shape_known(s) && i < s->rank; i++)
+            same = s->dim[i].v == t->dim[i];
+        if (!same)
+            return false;
+        if (n->in[k] == OC_NONE) /* absent: the others are recorded at other positions */
+            return true;
+    }
+    return true;
+}
+
+/* Every unnamed record within the outer one can be the node of the graph at its index. */
+static bool explains(const struct oc_matcher *x, uint32_t outer, uint32_t graph)
+{
+    for (uint32_t i = 0; i < x->p->n_rec; i++) {
+        const struct oc_prof_rec *r = &x->p->rec[i];
+        uint32_t node =
+            r->parent == outer && oc_match_numbered(r) ? oc_index_nth(&x->x, graph, r->index) : OC_NONE;
+        if (node != OC_NONE && (!oc_match_made_of(r->op_type, x->m->node[node].op_type) ||
+                                !constants_fit(x, r, &x->m->node[node])))
+            return false;
+    }
+    return true;
+}
+
+/* The only branch of the node that explains what ran within the record; OC_NONE: none, several, or no branches. */
+static uint32_t only_branch(const struct oc_matcher *x, uint32_t outer, const struct oc_node *n)
+{
+    uint32_t found = OC_NONE, graphs = 0;
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        if (!n->attr[i].graph || !n->attr[i].n || !explains(x, outer, n->attr[i].graph[0]))
+            continue;
+        graphs++;
+        found = n->attr[i].graph[0];
+    }
+    return graphs == 1 && oc_equal(n->op_type, "If") ? found : OC_NONE;
+}
+
+bool oc_match_in_branch(const struct oc_matcher *x, uint32_t outer, uint32_t node, uint32_t graph)
+{
+    uint32_t *branch = &x->branch[outer];
+    if (!*branch)
+        *branch = only_branch(x, outer, &x->m->node[node]);
+    return *branch == OC_NONE || *branch == graph;
+}
+
+/* ---- records at an index ------------------------------------------------------------------------------ */
+
 /* A record of the body: the first one has the node, the others are parts of it. */
 static void take_part(struct oc_matcher *x, uint32_t rec, uint32_t node, double confidence)
 {
@@ -398,8 +543,14 @@ static void take_part(struct oc_matcher *x, uint32_t rec, uint32_t node, double 
 static bool is_itself(const struct oc_matcher *x, const struct oc_prof_rec *r, const struct oc_block *b)
 {
     const struct oc_node *n = &x->m->node[b->node];
-    return !b->expanded && !n->name[0] && oc_match_made_of(r->op_type, n->op_type) &&
-           oc_match_output_fits(x, r, b->node);
+    if (b->expanded || n->name[0] || !oc_match_made_of(r->op_type, n->op_type))
+        return false;
+    if (oc_type_set_has(" If Loop Scan ", n->op_type))
+        return true;         /* the shapes of its results depend on what runs in it */
+    uint32_t node = b->node; /* or that of a node after it whose work it took over: 1 / a * b as b / a */
+    for (unsigned i = 0; i < 2 && node != OC_NONE && !oc_match_output_fits(x, r, node); i++)
+        node = oc_match_only_user(x, node);
+    return node != OC_NONE && oc_match_output_fits(x, r, node);
 }
 
 /* The operator of whose body the outer record is a part, OC_NONE: of none. */
@@ -419,7 +570,7 @@ uint32_t oc_match_node_at_index(const struct oc_matcher *x, uint32_t rec, bool *
     const struct oc_block *found = NULL;
     uint32_t around = operator_around(x, rec); /* in a graph in its body */
     *part = around != OC_NONE;
-    for (uint32_t g = 0; !*part && x->expansion && is_numbered(r) && g < x->m->n_graph; g++) {
+    for (uint32_t g = 0; !*part && x->expansion && oc_match_numbered(r) && g < x->m->n_graph; g++) {
         const struct oc_block *b =
             oc_match_in_scope(x, rec, g) ? oc_expansion_at(&x->expansion[g], r->index) : NULL;
         if (!b || (!b->depth && !is_itself(x, r, b)) || (found && !oc_match_runs(x, b->node)))

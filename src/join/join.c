@@ -265,6 +265,49 @@ static void sum_flops(struct oc_join *j)
         j->flops_matched_fraction = covered / all;
 }
 
+static void sum_work(struct oc_join *j, const struct oc_matcher *x)
+{
+    struct oc_join_work w = {.known = j->analysis && !j->profile->functions, .lost = OC_NONE};
+    for (uint32_t i = 0; i < j->profile->n_rec && w.known; i++) {
+        const struct oc_join_rec *r = &j->rec[i];
+        bool of_source =
+            (r->from_profile && r->macs) || oc_engine_has_layers(j->profile, &j->profile->rec[i]);
+        bool of_model = r->quality != OC_UNKNOWN && !r->other_shapes && !of_source;
+        w.known = !r->n_node || (of_model && add(&w.row_macs, r->macs));
+    }
+    for (uint32_t i = 0; i < j->model->n_node && w.known; i++) {
+        const struct oc_node_cost *c = &j->analysis->cost[i];
+        if (!oc_carries_cost(c) || !c->macs)
+            continue;
+        bool equal = x->x.equal[i] != i && j->node_rec[x->x.equal[i]] != OC_NONE,
+             none = j->node_rec[i] == OC_NONE;
+        w.known = c->quality != OC_UNKNOWN && add(&w.model_macs, c->macs) &&
+                  (!none || add(equal ? &w.eliminated_macs : &w.lost_macs, c->macs));
+        if (none && !equal && (w.lost == OC_NONE || c->macs > j->analysis->cost[w.lost].macs))
+            w.lost = i;
+    }
+    w.known &= w.model_macs > 0;
+    j->work = w.known ? w : (struct oc_join_work){.lost = OC_NONE};
+}
+
+/* From 1 % on: the rates of the rows are then not those of the model. */
+static void warn_work(struct oc_join *j)
+{
+    const struct oc_join_work *w = &j->work;
+    double have = (double)w->row_macs + (double)w->eliminated_macs, all = (double)w->model_macs;
+    char label[256];
+    if (!w->known || (have > 0.99 * all && have < 1.01 * all))
+        return;
+    oc_diag_add(&j->diags, OC_WARNING, "W-work", "",
+                "the rows have %" PRIu64 " of the model's %" PRIu64
+                " MACs (%.1f %%), equal nodes that ran once %" PRIu64 ", nodes without a row %" PRIu64
+                "%s%s: rates of these rows are not those of the model",
+                w->row_macs, w->model_macs, 100 * (double)w->row_macs / all, w->eliminated_macs, w->lost_macs,
+                w->lost == OC_NONE ? "" : ", the largest: ",
+                w->lost == OC_NONE ? ""
+                                   : oc_node_label(j->model, &j->model->node[w->lost], label, sizeof(label)));
+}
+
 /* Checks that the saved optimized model contains every operator that ran. */
 static void warn_companion(struct oc_join *j, const struct oc_matcher *x, const struct oc_model *optimized)
 {
@@ -285,7 +328,7 @@ static const char *advice(const struct oc_profile *p)
     static const struct {
         const char *format, *text;
     } row[] = {
-        {"onnxruntime", "record with graph optimization disabled or basic, or pass the optimized model"},
+        {"onnxruntime", "record with graph optimization disabled, or pass the optimized model"},
         {"nsys", "record with NVTX ranges around the operators"},
         {"ncu", "record with NVTX ranges around the operators"},
         {"kineto", "operators without names are matched to nodes by order: the profile must be the forward "
@@ -302,13 +345,16 @@ static const char *advice(const struct oc_profile *p)
     return "check that the profile is of this model";
 }
 
-static void warn_unattributed(struct oc_join *j)
+static void warn_unattributed(struct oc_join *j, const struct oc_model *optimized)
 {
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (j->time_matched_fraction + j->overhead_ns / all_ns < 0.8)
         oc_diag_add(&j->diags, OC_WARNING, "W-coverage", "",
                     "%.1f %% of operator time is unattributed: %s; --explain-match lists the records",
-                    100 * j->unmatched_ns / all_ns, advice(j->profile));
+                    100 * j->unmatched_ns / all_ns,
+                    optimized
+                        ? "record with graph optimization disabled, or give the nodes of the model names"
+                        : advice(j->profile));
 }
 
 /* ---- public ----------------------------------------------------------------------------------------- */
@@ -455,8 +501,10 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     account_time(j, false, &j->host);
     account_time(j, true, &j->device);
     sum_flops(j);
+    sum_work(j, &x);
+    warn_work(j);
     warn_companion(j, &x, optimized);
-    warn_unattributed(j);
+    warn_unattributed(j, optimized);
     oc_match_free(&x);
     *out = j;
     return 0;

@@ -58,6 +58,15 @@ struct oc_join_executed {
                             * reasons */
 };
 
+/* Conservation of work: the MACs of the rows on nodes against those of the model, per run. */
+struct oc_join_work {
+    bool known; /* the model has MACs, and so have all rows on its nodes */
+    uint64_t model_macs, row_macs;
+    uint64_t eliminated_macs; /* of nodes without a row, equal to one that ran */
+    uint64_t lost_macs;       /* of other nodes without a row */
+    uint32_t lost;            /* the largest of those nodes, OC_NONE */
+};
+
 struct oc_sizes;
 
 struct oc_join {
@@ -74,6 +83,7 @@ struct oc_join {
     struct oc_join_time host, device; /* over all calls: on single nodes, on fused groups, in buckets */
     double time_matched_fraction;     /* attributed time / sum of all three; NAN without times */
     struct oc_join_executed executed;
+    struct oc_join_work work;
     double flops_matched_fraction; /* flops + ops of covered nodes / of all nodes; NAN without costs */
     struct oc_join_bucket *bucket;
     uint32_t n_bucket;
@@ -117,17 +127,25 @@ struct oc_graph_index {
     struct oc_map inlined_nodes, inlined_values; /* names that ONNX Runtime gives in bodies (graph_index.c) */
     struct oc_map nodes, values;                 /* name to the first node ... */
     uint32_t *next_node, *next_value;            /* ... and to the next node with the same name */
-    uint32_t *use_first, *use;         /* consumers of value v: use[use_first[v] .. use_first[v + 1]] */
+    uint32_t *use_first, *use;     /* consumers of value v: use[use_first[v] .. use_first[v + 1]] */
+    uint32_t *equal, *equal_value; /* the first node or value that is the same, or itself (oc_index_equal) */
     uint32_t *counted, *counted_first; /* nodes of a graph without Constants, in file order */
 };
 void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a);
 void oc_index_free(struct oc_graph_index *x); /* on the heap */
+/* Finds nodes that compute the same from the same: a runtime computes one of them. */
+void oc_index_equal(struct oc_graph_index *x);
+/* A key that equal nodes have in common; false: not comparable. source(arg, v): what stands for the value v. */
+bool oc_index_key(const struct oc_model *m, uint32_t node, uint32_t (*source)(const void *, uint32_t),
+                  const void *arg, struct oc_arena *a, struct oc_buf *key);
 /* The first node or value with the name. *next: the others by name; NULL: the name determines it. */
 uint32_t oc_index_node(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next);
 uint32_t oc_index_value(const struct oc_graph_index *x, const char *name, size_t n, const uint32_t **next);
 /* By node: its place in the order in which ONNX Runtime executes the model without optimization, and in which
  * its graph transformers visit it. Arena. */
 uint32_t *oc_index_run_order(const struct oc_graph_index *x);
+/* Whether the record is named "<OpType>_<index>". */
+bool oc_match_numbered(const struct oc_prof_rec *r);
 /* the index-th node of a graph without Constants, OC_NONE after the end */
 uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index);
 
@@ -144,6 +162,7 @@ struct oc_matcher {
     struct oc_map bodies;           /* prefixes of names in bodies of function operators to the operator */
     struct oc_map plain;            /* plain names to nodes, built on first use */
     bool has_plain;
+    uint32_t *branch; /* by record of an If: the graph that ran, OC_NONE: unknown, 0: not computed yet */
 };
 /* Matches by names, types and order; `optimized` may be NULL. */
 void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized);
@@ -161,10 +180,17 @@ const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r);
 bool oc_match_made_of(const char *type, const char *original);
 /* Whether the record may refer to nodes of the graph: the main graph, or a body of its parent's nodes. */
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph);
+/* Whether the graph, a body of the node, may be what ran within its record `outer`. */
+bool oc_match_in_branch(const struct oc_matcher *x, uint32_t outer, uint32_t node,
+                        uint32_t graph); /* graph_index.c */
 /* Blocked layouts have at most this many channels in a block. */
 #define OC_MATCH_MAX_BLOCK 16
 /* Activations that a convolution can fuse. */
 #define OC_MATCH_ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish "
+/* ... and those that only a matrix product can fuse. */
+#define OC_MATCH_GEMM_ACTIVATIONS "Elu Selu Softplus Softsign ScaledTanh ParametricSoftplus ThresholdedRelu "
+/* Nodes that the runtime copies to each reader: several records may have them. */
+#define OC_MATCH_COPIED " QuantizeLinear DequantizeLinear Cast Identity Shape "
 /* "<tensor>_bn_nchwc": the type of the node that ONNX Runtime runs as a depthwise convolution, and the length
  * of its output tensor's name; NULL: another name. */
 const char *oc_match_as_product(const char *name, size_t *n);
@@ -185,6 +211,8 @@ const struct oc_shape *oc_match_output_shape(const struct oc_matcher *x, uint32_
 /* Whether the recorded output may be that of the node: false only if both are known and differ. */
 bool oc_match_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node);
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec); /* match_name.c */
+/* The node that computes the value: of an If whose branch is known, and of a call, a node in its body. */
+uint32_t oc_match_producer(const struct oc_matcher *x, uint32_t value);
 /* The node that the record's name determines, without a match; OC_NONE: none. */
 uint32_t oc_match_by_plain_name(struct oc_matcher *x, uint32_t rec);
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */
@@ -207,7 +235,23 @@ uint8_t oc_ran_all(const struct oc_matcher *x);
 /* The 16-bit class in which the record ran nodes with 32-bit floating-point tensors, OC_CLASS_NONE. `all`,
  * *assumed: without recorded types of its own. */
 uint8_t oc_ran_class(const struct oc_matcher *x, uint32_t rec, uint8_t all, bool *assumed);
-void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
+void oc_match_grow(struct oc_matcher *x); /* match_group.c */
+/* No record has the node, and it runs. */
+bool oc_match_open(const struct oc_matcher *x, uint32_t node);
+/* The only node that reads the node's result, OC_NONE: none or several, or it is a result of the graph. */
+uint32_t oc_match_only_user(const struct oc_matcher *x, uint32_t node);
+bool oc_match_product(const char *type); /* of matrices, a convolution */
+/* Types that only occur in this fusion, of which the record of an unnamed node has one; NULL: no such fusion. */
+const char *oc_match_heart(const char *type);
+/* Records whose names say nothing get nodes by type, shapes and order. `hearts`: only fusions that have a heart. */
+void oc_match_unnamed(struct oc_matcher *x, bool hearts); /* match_unnamed.c */
+/* Whether a record of the type may be made of a node of that type. */
+bool oc_match_may_stand_for(const char *rec_type, const char *type);
+/* The record is the node of the model itself, which a fusion of several nodes would have replaced. */
+bool oc_match_unfused(const struct oc_matcher *x, uint32_t rec);
+/* Whether the fusion that the record is may contain the node. */
+bool oc_match_may_contain(const struct oc_matcher *x, uint32_t rec, uint32_t node);
+void oc_match_rest(struct oc_matcher *x);                                        /* match_rest.c */
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */
 
 /* ---- executed --------------------------------------------------------------------------------------- */

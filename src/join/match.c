@@ -392,8 +392,10 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
 {
     const struct oc_profile *p = x->p;
     oc_index_make(&x->x, x->m, x->arena);
+    oc_index_equal(&x->x);
     x->match = OC_NEW_ARRAY(x->arena, (size_t)p->n_rec + 1, struct oc_match);
     x->owner = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    x->branch = OC_NEW_ARRAY(x->arena, (size_t)p->n_rec + 1, uint32_t);
     memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
     for (uint32_t i = 0; i < p->n_rec; i++)
         x->match[i].core = x->match[i].inner_of = OC_NONE;

@@ -125,11 +125,12 @@ static void collect(struct oc_join *j, struct evidence *e)
     for (uint32_t i = 0; i < j->profile->n_rec; i++) {
         const struct oc_prof_rec *p = &j->profile->rec[i];
         struct oc_join_rec *r = &j->rec[i];
-        if (p->bucket)
+        bool lost = r->bucket && strcmp(r->bucket, "unmatched") == 0;
+        if (p->bucket || (!r->n_node && !lost)) /* what the runtime inserted is of no model */
             continue;
         e->ops++;
         e->all_ns += oc_prof_own_ns(p);
-        if (!r->n_node)
+        if (lost)
             continue;
         e->mapped++;
         e->mapped_ns += oc_prof_own_ns(p);

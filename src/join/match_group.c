@@ -10,9 +10,8 @@
 #define MAX_GROUP   512
 #define MAX_BACK    12
 #define MAX_BEHIND  4
-#define MAX_VISITS  256        /* within one backward search */
-#define MAX_READERS 64         /* of a value inside a group */
-#define MAX_TRIES   (1u << 26) /* of matching by order, over all records */
+#define MAX_VISITS  256 /* within one backward search */
+#define MAX_READERS 64  /* of a value inside a group */
 
 /* Inputs with several consumers in a wide group may also be produced by members. */
 enum width { NARROW, WIDE };
@@ -29,9 +28,7 @@ struct pattern {
 };
 
 #define QUANTIZERS " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
-/* Activations that only a matrix product can fuse. */
-#define GEMM_ACTIVATIONS "Elu Selu Softplus Softsign ScaledTanh ParametricSoftplus ThresholdedRelu "
-#define NORMALIZED       " BatchNormalization Mul Add"
+#define NORMALIZED " BatchNormalization Mul Add"
 #define ATTENTION                                                                                            \
     " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where IsNaN Cast Squeeze "         \
     "Unsqueeze Concat Shape "
@@ -42,15 +39,17 @@ static const struct pattern patterns[] = {
     {NARROW, "BlockedProduct", .member = OC_MATCH_ACTIVATIONS, .before = ""},
     {NARROW, "ConvTranspose", .member = NORMALIZED " ", .before = " Pad "},
     {NARROW, "Gemm", .member = NORMALIZED " Transpose Reshape ", .before = " Transpose Reshape MatMul "},
-    {NARROW, "FusedGemm", .member = NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS GEMM_ACTIVATIONS,
+    {NARROW, "FusedGemm",
+     .member = NORMALIZED " Transpose Reshape" OC_MATCH_ACTIVATIONS OC_MATCH_GEMM_ACTIVATIONS,
      .before = " Transpose Reshape MatMul Gemm "},
     {NARROW, "FusedMatMul", .member = " Mul Div ", .before = " Transpose Mul Div "},
     {NARROW, "TransposeMatMul", .member = " Mul Div ", .before = " Transpose Mul Div "},
     {NARROW, "MatMulIntegerToFloat", .member = " Cast Mul Add ", .before = " Mul "},
     {NARROW, "DynamicQuantizeMatMul", .member = " Cast Mul Add ",
      .before = " DynamicQuantizeLinear Cast Mul "},
-    {NARROW, "QLinear", .member = QUANTIZERS, .prefix = true},
-    {NARROW, "QGemm", .member = QUANTIZERS},
+    {NARROW, "QLinear", .member = QUANTIZERS "Relu Clip ", .prefix = true},
+    {NARROW, "QGemm", .member = QUANTIZERS "Relu Clip "},
+    {NARROW, "NhwcMaxPool", .member = QUANTIZERS},
     {NARROW, "QuickGelu", .member = " Mul Sigmoid ", .heart = " Sigmoid "},
     {NARROW, "GemmSum", .member = " Sum "},
     {NARROW, "FusedReshape", .member = " Reshape Squeeze Unsqueeze ", .before = ""},
@@ -99,7 +98,7 @@ static const struct pattern *find_pattern(enum width width, const char *type)
     return NULL;
 }
 
-static const char *heart_of(const char *type)
+const char *oc_match_heart(const char *type)
 {
     for (size_t i = 0; i < OC_COUNT(patterns); i++)
         if (strcmp(patterns[i].type, type) == 0)
@@ -117,7 +116,7 @@ static bool is_member(const struct pattern *p, const char *type)
     return oc_type_set_has(p->member, type);
 }
 
-static bool is_free(const struct oc_matcher *x, uint32_t node)
+bool oc_match_open(const struct oc_matcher *x, uint32_t node)
 {
     return x->owner[node] == OC_NONE && oc_match_runs(x, node);
 }
@@ -132,7 +131,9 @@ static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct patt
         return false;
     for (uint32_t i = x->x.use_first[value]; i < x->x.use_first[value + 1]; i++) {
         uint32_t user = x->x.use[i];
-        if (x->owner[user] != rec && !(is_free(x, user) && is_member(p, x->m->node[user].op_type)))
+        if (!oc_match_runs(x, user))
+            continue; /* its result was known when the model was loaded, such as a size */
+        if (x->owner[user] != rec && !(oc_match_open(x, user) && is_member(p, x->m->node[user].op_type)))
             return false;
     }
     return readers > 0;
@@ -147,12 +148,16 @@ static bool is_constant(const struct oc_matcher *x, uint32_t value)
 static uint32_t only_reader(const struct oc_matcher *x, uint32_t value)
 {
     if (value == OC_NONE || x->m->value[value].graph_output ||
-        x->x.use_first[value + 1] != x->x.use_first[value] + 1)
+        x->x.use_first[value + 1] == x->x.use_first[value])
         return OC_NONE;
-    return x->x.use[x->x.use_first[value]];
+    uint32_t only = x->x.equal[x->x.use[x->x.use_first[value]]];
+    for (uint32_t i = x->x.use_first[value] + 1; i < x->x.use_first[value + 1]; i++)
+        if (x->x.equal[x->x.use[i]] != only)
+            return OC_NONE;
+    return only;
 }
 
-static uint32_t only_user(const struct oc_matcher *x, uint32_t node)
+uint32_t oc_match_only_user(const struct oc_matcher *x, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
     return only_reader(x, n->n_out ? n->out[0] : OC_NONE);
@@ -160,7 +165,7 @@ static uint32_t only_user(const struct oc_matcher *x, uint32_t node)
 
 /* ---- products and sums ------------------------------------------------------------------------------ */
 
-static bool is_product(const char *type)
+bool oc_match_product(const char *type)
 {
     return oc_type_set_has(" MatMul Gemm Conv ConvTranspose MatMulInteger ", type);
 }
@@ -168,7 +173,7 @@ static bool is_product(const char *type)
 static bool has_product(const struct oc_matcher *x, uint32_t rec)
 {
     for (uint32_t i = 0; i < x->match[rec].n_node; i++)
-        if (is_product(x->m->node[x->match[rec].node[i]].op_type))
+        if (oc_match_product(x->m->node[x->match[rec].node[i]].op_type))
             return true;
     return false;
 }
@@ -176,7 +181,7 @@ static bool has_product(const struct oc_matcher *x, uint32_t rec)
 /* One operator has one product. */
 static bool is_other_layer(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
 {
-    return p->width == NARROW && is_product(x->m->node[node].op_type) && has_product(x, rec);
+    return p->width == NARROW && oc_match_product(x->m->node[node].op_type) && has_product(x, rec);
 }
 
 /* The result of a product is transposed as it is recorded: with two dimensions. */
@@ -214,7 +219,7 @@ static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct patt
 
 static bool is_quantized(const struct pattern *p)
 {
-    return strcmp(p->type, "QLinear") == 0 || strcmp(p->type, "QGemm") == 0;
+    return oc_type_set_has(" QLinear QGemm NhwcMaxPool ", p->type);
 }
 
 /* A quantized operator is [DequantizeLinear..., operator, QuantizeLinear]: nodes on the other side belong
@@ -280,7 +285,8 @@ static bool is_end(const struct oc_matcher *x, uint32_t rec, const struct patter
 {
     if (!oc_equal(x->p->format, "onnxruntime"))
         return false;
-    return (p->before && oc_type_set_has(OC_MATCH_ACTIVATIONS GEMM_ACTIVATIONS, x->m->node[node].op_type)) ||
+    return (p->before &&
+            oc_type_set_has(OC_MATCH_ACTIVATIONS OC_MATCH_GEMM_ACTIVATIONS, x->m->node[node].op_type)) ||
            is_end_of_normalization(x, rec, p, node);
 }
 
@@ -295,7 +301,7 @@ static void grow_behind(struct oc_matcher *x, uint32_t rec, const struct pattern
     if (v == OC_NONE || !is_inner(x, rec, p, v))
         return;
     for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++)
-        if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]) &&
+        if (x->match[rec].n_node < MAX_GROUP && oc_match_open(x, x->x.use[i]) &&
             !other_side(x, p, x->x.use[i], true) && may_take(x, rec, p, x->x.use[i]))
             oc_match_add(x, rec, x->x.use[i]);
     while (n > 0 && x->match[rec].n_node > before)
@@ -308,9 +314,10 @@ static void grow_before(struct oc_matcher *x, uint32_t rec, const struct pattern
     const char *before = p->before ? p->before : p->member;
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
-        if (from == OC_NONE || !is_free(x, from) || !oc_type_set_has(before, x->m->node[from].op_type) ||
-            other_side(x, p, from, false) || is_other_layer(x, rec, p, from) ||
-            is_before_normalization(x, p, v, node) || x->match[rec].n_node >= MAX_GROUP)
+        if (from == OC_NONE || !oc_match_open(x, from) ||
+            !oc_type_set_has(before, x->m->node[from].op_type) || other_side(x, p, from, false) ||
+            is_other_layer(x, rec, p, from) || is_before_normalization(x, p, v, node) ||
+            x->match[rec].n_node >= MAX_GROUP)
             continue;
         if (shared_dequantizer(x, p, from) ||
             ((p->width == WIDE || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))
@@ -336,8 +343,8 @@ static bool grow_attention(struct oc_matcher *x, uint32_t rec, const struct patt
     if (!strstr(p->type, "Attention") || strcmp(x->m->node[node].op_type, "Softmax") != 0)
         return false;
     while (n < MAX_BACK && !has_recorded_output(x, r, node)) {
-        node = only_user(x, node);
-        if (node == OC_NONE || !is_free(x, node) ||
+        node = oc_match_only_user(x, node);
+        if (node == OC_NONE || !oc_match_open(x, node) ||
             !(oc_match_removed(x, node) || is_member(p, x->m->node[node].op_type)))
             return false;
         path[n++] = node;
@@ -348,7 +355,7 @@ static bool grow_attention(struct oc_matcher *x, uint32_t rec, const struct patt
         oc_match_add(x, rec, path[--n]);
     for (uint32_t i = 0; i < x->match[rec].n_node; i++) { /* the list grows during the iteration */
         const struct oc_node *member = &x->m->node[x->match[rec].node[i]];
-        if (!is_product(member->op_type) || !reads_constant(x, member))
+        if (!oc_match_product(member->op_type) || !reads_constant(x, member))
             grow_before(x, rec, p, x->match[rec].node[i]);
     }
     return true;
@@ -363,10 +370,28 @@ static void take_siblings(struct oc_matcher *x, uint32_t rec)
         return;
     for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++) {
         uint32_t user = x->x.use[i];
-        if (is_free(x, user) && strcmp(x->m->node[user].op_type, n->op_type) == 0 &&
+        if (oc_match_open(x, user) && strcmp(x->m->node[user].op_type, n->op_type) == 0 &&
             x->m->node[user].in[0] == v && x->match[rec].n_node < MAX_GROUP)
             oc_match_add(x, rec, user);
     }
+}
+
+/* The record is the node of the model itself, which a fusion of several nodes would have replaced. */
+bool oc_match_unfused(const struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_match *m = &x->match[rec];
+    return m->core != OC_NONE && oc_equal(x->p->rec[rec].op_type, x->m->node[m->core].op_type) &&
+           (oc_equal(m->rule, "name") || oc_equal(m->rule, "index") || oc_equal(m->rule, "inlined name"));
+}
+
+bool oc_match_may_contain(const struct oc_matcher *x, uint32_t rec, uint32_t node)
+{
+    const char *type = x->m->node[node].op_type;
+    const struct pattern *p = find_pattern(NARROW, type_of(x, rec)),
+                         *wide = find_pattern(WIDE, type_of(x, rec));
+    p = p ? p : wide;
+    return !p || ((is_member(p, type) || (p->before && oc_type_set_has(p->before, type))) &&
+                  !is_other_layer(x, rec, p, node) && !other_side(x, p, node, false));
 }
 
 static void grow_all(struct oc_matcher *x, enum width width)
@@ -375,7 +400,8 @@ static void grow_all(struct oc_matcher *x, enum width width)
         const char *member = x->match[rec].member;
         const struct pattern own = {.type = "", .member = member};
         const struct pattern *hit = member ? &own : find_pattern(width, type_of(x, rec));
-        if (x->match[rec].core == OC_NONE || x->match[rec].whole)
+        if (x->match[rec].core == OC_NONE || x->match[rec].whole ||
+            (width == WIDE && oc_match_unfused(x, rec)))
             continue;
         take_siblings(x, rec);
         if (hit && grow_attention(x, rec, hit))
@@ -404,7 +430,7 @@ static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigne
     }
     for (uint32_t k = 0; k < n->n_in && depth < MAX_BACK && ++*visits < MAX_VISITS; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
-        if (from == OC_NONE || !is_free(x, from) || x->m->value[v].n_use != 1 || x->m->value[v].graph_output)
+        if (from == OC_NONE || !oc_match_open(x, from) || only_reader(x, v) == OC_NONE)
             continue;
         if (walk_back(x, rec, from, depth + 1, visits)) {
             oc_match_add(x, rec, from);
@@ -432,8 +458,8 @@ static void extend_to_output(struct oc_matcher *x, uint32_t rec)
     const struct oc_prof_rec *r = &x->p->rec[rec];
     uint32_t node = x->match[rec].core, path[MAX_BEHIND], n = 0;
     while (node != OC_NONE && !oc_match_output_fits(x, r, node) && n < MAX_BEHIND) {
-        node = only_user(x, node);
-        if (node == OC_NONE || !is_free(x, node))
+        node = oc_match_only_user(x, node);
+        if (node == OC_NONE || !oc_match_open(x, node))
             return;
         path[n++] = node;
     }
@@ -449,228 +475,17 @@ static void extend_to_outputs(struct oc_matcher *x)
             extend_to_output(x, rec);
 }
 
-/* ---- names without information ---------------------------------------------------------------------- */
-
-static bool may_stand_for(const char *rec_type, const char *type)
-{
-    const char *heart = heart_of(rec_type);
-    /* NOLINTNEXTLINE(readability-suspicious-call-argument): `type` is the original's */
-    return oc_match_made_of(rec_type, type) || (heart && oc_type_set_has(heart, type));
-}
-
-/* "gemm" (MatMul and Add, up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes, and
- * "BiasGelu_token_7", which the optimizer created from several nodes: the first node in execution order
- * that has no record, has a type of the pattern, and has the recorded output. */
-static bool is_uninformative(const struct oc_prof_rec *r)
-{
-    size_t n = strlen(r->op_type);
-    if (heart_of(r->op_type))
-        return true;
-    if (oc_match_says_nothing(r->name))
-        return true;
-    const char *digits = r->name + n + 1;
-    return n && strncmp(r->name, r->op_type, n) == 0 && r->name[n] == '_' && digits[0] &&
-           digits[strspn(digits, "0123456789")] == '\0';
-}
-
-/* The core node of a group may have another shape than the group's output. */
-static bool is_inside(const char *type)
-{
-    return strcmp(type, "Sqrt") == 0 || strcmp(type, "Softmax") == 0;
-}
-
-/* MatMul of other than two dimensions became Gemm, between two Reshapes: [..., N] is recorded as [M, N]. */
-static bool is_flattened(const struct oc_shape *recorded, const struct oc_shape *s)
-{
-    return oc_shape_known(recorded) && recorded->rank == 2 && s->rank && s->rank != 2 &&
-           recorded->dim[1].v == s->dim[s->rank - 1].v && oc_match_same_shape(recorded, s);
-}
-
-/* Order alone proves little: the shapes must be equal, or permuted for an operator in another layout. */
-static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
-{
-    const struct oc_shape *s = oc_match_output_shape(x, node);
-    const char *type = x->m->node[node].op_type;
-    if ((heart_of(r->op_type) && is_inside(type)) || !s || !r->n_out || !oc_shape_known(s) ||
-        oc_shape_equal(s, &r->out[0].shape))
-        return true;
-    bool other_layout = strncmp(r->name, "_token_", 7) == 0 || strncmp(r->op_type, "QLinear", 7) == 0;
-    bool split = strcmp(r->op_type, "Split") == 0;
-    bool view = strncmp(r->name, "_new_reshape", 12) == 0; /* fused with the Reshape before the Gemm */
-    return other_layout || split || view ? oc_match_same_shape(&r->out[0].shape, s)
-                                         : is_product(type) && is_flattened(&r->out[0].shape, s);
-}
-
-/* Whether an activation without a record follows the product, after its bias or normalization. */
-static bool is_activated(const struct oc_matcher *x, uint32_t node)
-{
-    for (unsigned i = 0; i < MAX_BEHIND; i++) {
-        node = only_user(x, node);
-        if (node == OC_NONE || !is_free(x, node))
-            return false;
-        if (oc_type_set_has(OC_MATCH_ACTIVATIONS, x->m->node[node].op_type))
-            return true;
-        if (!oc_type_set_has(NORMALIZED " ", x->m->node[node].op_type))
-            return false;
-    }
-    return false;
-}
-
-/* A FusedGemm has an activation, a Gemm does not. */
-static bool has_activation(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
-{
-    bool fused = strcmp(r->op_type, "FusedGemm") == 0;
-    return (!fused && strcmp(r->op_type, "Gemm") != 0) || is_activated(x, node) == fused;
-}
-
-/* A product has the recorded first input; packed weights are not recorded. */
-static bool has_input(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
-{
-    const struct oc_node *n = &x->m->node[node];
-    if (!x->a || !is_product(n->op_type) || !r->n_in || !n->n_in || n->in[0] == OC_NONE)
-        return true;
-    const struct oc_type *t = &x->a->type[n->in[0]];
-    return t->kind != OC_T_TENSOR || oc_match_same_shape(&r->in[0].shape, &t->shape);
-}
-
-static bool has_shapes(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
-{
-    return has_output(x, r, node) && has_input(x, r, node) && has_activation(x, r, node);
-}
-
-static bool is_unmatched(const struct oc_matcher *x, uint32_t rec)
-{
-    return !x->p->rec[rec].bucket && !x->match[rec].n_node && x->match[rec].inner_of == OC_NONE &&
-           is_uninformative(&x->p->rec[rec]);
-}
-
-/* Nodes of the types that records of one type may stand for, in the order in which the runtime visits them.
- */
-struct candidates {
-    struct oc_map types;
-    uint32_t *order; /* of execution, by node */
-    struct node_list {
-        uint32_t *node, n;
-    } * list;
-    size_t n, cap;
-    bool *open; /* by record: unmatched, and nothing in its name */
-};
-
-static int by_rank(const void *a, const void *b, void *order)
-{
-    const uint32_t *of = order;
-    uint32_t i = of[*(const uint32_t *)a], k = of[*(const uint32_t *)b];
-    return (i > k) - (i < k);
-}
-
-static int by_index(const void *a, const void *b, void *profile)
-{
-    const struct oc_profile *p = profile;
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    if (p->rec[i].index != p->rec[k].index)
-        return p->rec[i].index < p->rec[k].index ? -1 : 1;
-    return (i > k) - (i < k);
-}
-
-/* Unmatched records without information in their names, in the order in which the runtime created the nodes.
- */
-static uint32_t *list_open(const struct oc_matcher *x, const struct candidates *c, uint32_t *n)
-{
-    uint32_t *list = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, uint32_t);
-    *n = 0;
-    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
-        if (c->open[rec])
-            list[(*n)++] = rec;
-    if (*n)
-        qsort_r(list, *n, sizeof(*list), by_index, (void *)(uintptr_t)x->p);
-    return list;
-}
-
-static struct node_list candidates_of(const struct oc_matcher *x, struct candidates *c, const char *rec_type,
-                                      uint32_t *tries)
-{
-    uint32_t at = (uint32_t)c->n, n = 0;
-    if (!oc_map_add(&c->types, rec_type, strlen(rec_type), &at, NULL))
-        return c->list[at];
-    for (uint32_t i = 0; i < x->m->n_node; i++)
-        n += may_stand_for(rec_type, x->m->node[i].op_type);
-    struct node_list l = {OC_NEW_ARRAY(x->arena, (size_t)n + 1, uint32_t), 0};
-    for (uint32_t i = 0; i < x->m->n_node && l.n < n; i++)
-        if (may_stand_for(rec_type, x->m->node[i].op_type))
-            l.node[l.n++] = i;
-    *tries += x->m->n_node;
-    if (l.n)
-        qsort_r(l.node, l.n, sizeof(uint32_t), by_rank, c->order);
-    OC_GROW(c->list, c->n, c->cap);
-    c->list[c->n++] = l;
-    return l;
-}
-
-static bool may_match(const struct oc_matcher *x, uint32_t rec, uint32_t node)
-{
-    return is_free(x, node) && oc_match_in_scope(x, rec, x->m->node[node].graph);
-}
-
-/* Without shapes to compare: whether there are as many nodes for the record as records for the node. */
-static bool as_many(const struct oc_matcher *x, uint32_t rec, uint32_t node, const struct candidates *c,
-                    const struct node_list *l)
-{
-    uint32_t nodes = 0, records = 0;
-    const char *type = x->p->rec[rec].op_type; /* interned */
-    for (uint32_t i = 0; i < l->n; i++)
-        nodes += may_match(x, rec, l->node[i]);
-    for (uint32_t i = 0; i < x->p->n_rec; i++)
-        records +=
-            c->open[i] && may_match(x, i, node) &&
-            (x->p->rec[i].op_type == type || may_stand_for(x->p->rec[i].op_type, x->m->node[node].op_type));
-    return nodes == records;
-}
-
-static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, const struct candidates *c,
-                   const struct node_list *l, uint32_t *tries)
-{
-    const struct oc_shape *s = oc_match_output_shape(x, node);
-    const struct oc_prof_rec *r = &x->p->rec[rec];
-    if (s && oc_shape_known(s) && r->n_out && !is_inside(x->m->node[node].op_type))
-        return true;
-    *tries += l->n + x->p->n_rec;
-    return as_many(x, rec, node, c, l);
-}
-
-static void match_by_order(struct oc_matcher *x)
-{
-    struct candidates c = {.types.arena = x->arena,
-                           .open = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, bool)};
-    uint32_t tries = 0, n;
-    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
-        c.open[rec] = is_unmatched(x, rec);
-    const uint32_t *list = list_open(x, &c, &n);
-    if (n)
-        c.order = oc_index_run_order(&x->x);
-    for (uint32_t k = 0; k < n && tries < MAX_TRIES; k++) {
-        uint32_t rec = list[k], i = 0;
-        struct node_list l = candidates_of(x, &c, x->p->rec[rec].op_type, &tries);
-        while (i < l.n && !(may_match(x, rec, l.node[i]) && has_shapes(x, &x->p->rec[rec], l.node[i])))
-            i++;
-        tries += i;
-        if (i == l.n || !proves(x, rec, l.node[i], &c, &l, &tries))
-            continue;
-        oc_match_core(x, rec, l.node[i], "order", 0.6);
-        c.open[rec] = false;
-    }
-    free(c.list);
-    oc_map_free(&c.types);
-}
-
 void oc_match_grow(struct oc_matcher *x)
 {
     complete_outputs(x);
     extend_to_outputs(x);
+    oc_match_unnamed(x, true);
     grow_all(x, NARROW);
     grow_all(x, WIDE); /* so that only nodes of unnamed records are left */
-    match_by_order(x);
+    oc_match_unnamed(x, false);
     grow_all(x, NARROW);
     grow_all(x, WIDE);
+    oc_match_rest(x);
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
         if (x->match[rec].n_node > 1)
             qsort(x->match[rec].node, x->match[rec].n_node, sizeof(uint32_t), oc_by_u32);

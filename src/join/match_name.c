@@ -40,6 +40,7 @@ bool oc_match_made_of(const char *type, const char *original)
         {"BiasGelu", "Gelu"},
         {"Slice", "Gather"},
         {"Split", "Gather"},
+        {"Split", "Slice"},
         {"Upsample", "Resize"},
         {"Resize", "Upsample"},
         {"MemcpyFromHost", "Memcpy"},
@@ -77,7 +78,7 @@ bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
     while ((parent = m->graph[graph].parent_node) != OC_NONE) {
         for (uint32_t i = 0; o && i < o->n_node; i++)
             if (o->node[i] == parent)
-                return true;
+                return oc_match_in_branch(x, outer, parent, graph);
         if (!is_inlined(x, &m->node[parent]))
             return false;
         graph = m->node[parent].graph;
@@ -146,7 +147,7 @@ static uint32_t body_result(const struct oc_matcher *x, uint32_t graph, uint32_t
 }
 
 /* The node that computes the value: of an inlined If or call, a node of the body. */
-static uint32_t inner_producer(const struct oc_matcher *x, uint32_t value)
+uint32_t oc_match_producer(const struct oc_matcher *x, uint32_t value)
 {
     uint32_t inner = value, k;
     do {
@@ -171,7 +172,7 @@ static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, si
     int best = 0;
     for (uint32_t v = oc_index_value(&x->x, name, len, &next); v != OC_NONE && tries < MAX_SAME_NAME;
          v = next ? next[v] : OC_NONE, tries++) {
-        uint32_t node = inner_producer(x, v);
+        uint32_t node = oc_match_producer(x, v);
         int w = node == OC_NONE ? 0 : score_candidate(x, rec, node);
         if (w > best) {
             best = w;

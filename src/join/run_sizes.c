@@ -91,6 +91,7 @@ struct sizing {
     uint32_t n_work, work_cap, *last_work;
     uint32_t *runs;             /* by record: in which it is counted */
     uint64_t executed, padding; /* MACs of all runs */
+    struct oc_join_work kept;   /* of all runs */
 };
 
 static void add_key(struct oc_buf *b, const void *data, size_t n)
@@ -311,7 +312,7 @@ static void copy_contradictions(struct sizing *z, const struct oc_join *from, co
     for (size_t i = 0; i < from->diags.n && differs; i++) {
         const struct oc_diag *d = &from->diags.item[i];
         const char *sizes = oc_size_text(z->out, set, &z->j->arena);
-        bool known = strcmp(d->code, "W-coverage") == 0;
+        bool known = strcmp(d->code, "W-coverage") == 0 || strcmp(d->code, "W-work") == 0;
         for (size_t k = 0; k < z->j->diags.n && !known; k++)
             known = strcmp(z->j->diags.item[k].code, d->code) == 0;
         if (!known)
@@ -340,6 +341,10 @@ static int add_shapes(struct sizing *z, const struct oc_analysis *a, uint32_t sh
         copy_contradictions(z, j, &z->out->set[set]);
         z->j->executed.known &= j->executed.known && oc_add_times(&z->executed, j->executed.macs, s->n_run) &&
                                 oc_add_times(&z->padding, j->executed.padding_macs, s->n_run);
+        z->kept.known &= j->work.known && oc_add_times(&z->kept.model_macs, j->work.model_macs, s->n_run) &&
+                         oc_add_times(&z->kept.row_macs, j->work.row_macs, s->n_run) &&
+                         oc_add_times(&z->kept.eliminated_macs, j->work.eliminated_macs, s->n_run) &&
+                         oc_add_times(&z->kept.lost_macs, j->work.lost_macs, s->n_run);
     }
     z->out->set[set].runs += s->n_run;
     z->size_of[shapes] = set;
@@ -509,6 +514,12 @@ static void take_results(struct sizing *z)
     struct oc_sizes *s = z->out;
     z->j->executed.macs = oc_mean_count(z->executed, s->runs);
     z->j->executed.padding_macs = oc_mean_count(z->padding, s->runs);
+    z->j->work = (struct oc_join_work){.known = z->kept.known,
+                                       .model_macs = oc_mean_count(z->kept.model_macs, s->runs),
+                                       .row_macs = oc_mean_count(z->kept.row_macs, s->runs),
+                                       .eliminated_macs = oc_mean_count(z->kept.eliminated_macs, s->runs),
+                                       .lost_macs = oc_mean_count(z->kept.lost_macs, s->runs),
+                                       .lost = OC_NONE};
     name_assumptions(z->a, s->n_set);
     set_times(z);
     struct oc_size_set *kept = OC_NEW_ARRAY(&z->j->arena, s->n_set, struct oc_size_set);
@@ -528,7 +539,13 @@ int oc_join_sizes(struct oc_analysis *analysis, const struct oc_analyze_opts *gi
     if (OC_OPTIONS(&full, given, err))
         return -1;
     const struct oc_profile *p = join->profile;
-    struct sizing z = {.a = analysis, .j = join, .p = p, .opts = opts, .optimized = optimized, .err = err};
+    struct sizing z = {.a = analysis,
+                       .j = join,
+                       .p = p,
+                       .opts = opts,
+                       .optimized = optimized,
+                       .err = err,
+                       .kept.known = true};
     int rc = 0;
     if (p->n_shapes < 2 || !analysis)
         return 0;

@@ -519,8 +519,8 @@ static const Oc__Model *read_model(struct oc_loader *l, ProtobufCBinaryData v)
 
 static int load_imports(struct oc_loader *l, const Oc__Model *h, const uint8_t *at)
 {
-    struct oc_opset *set = oc_load_opsets(l, h->opset_import, h->n_opset_import, at);
-    uint32_t n = (uint32_t)h->n_opset_import;
+    size_t n = h->n_opset_import;
+    struct oc_opset *set = oc_load_opsets(l, h->opset_import, &n, at);
     if (!set)
         return -1;
     if (n == 0) {
@@ -529,8 +529,8 @@ static int load_imports(struct oc_loader *l, const Oc__Model *h, const uint8_t *
         set[n++] = (struct oc_opset){.domain = "", .version = 1}; /* IR 1 and 2 had no opset imports */
     }
     l->m->opset = set;
-    l->m->n_opset = n;
-    l->opsets = (struct oc_opset_list){.item = set, .n = n};
+    l->m->n_opset = (uint32_t)n;
+    l->opsets = (struct oc_opset_list){.item = set, .n = (uint32_t)n};
     return 0;
 }
 

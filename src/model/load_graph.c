@@ -185,6 +185,20 @@ static int node_fail(struct oc_loader *l, uint32_t node, const char *text, const
     return oc_load_fail(l, OC_EFORMAT, l->base + l->m->node[node].where, text, name);
 }
 
+/* A Constant that is defined again: as for ONNX Runtime, the last one counts, and the first has no output. */
+static bool is_constant_again(struct oc_loader *l, struct oc_value *value, uint32_t node)
+{
+    struct oc_node *first = value->producer == OC_NONE ? NULL : &l->m->node[value->producer];
+    if (!first || !oc_node_is_constant(first) || !oc_node_is_constant(&l->m->node[node]) ||
+        first->n_out != 1 || first->graph != l->m->node[node].graph)
+        return false;
+    static const uint32_t none = OC_NONE;
+    first->out = &none;
+    oc_diag_add(&l->m->diags, OC_WARNING, "W-constant-twice", value->name,
+                "defined twice: the last Constant is used");
+    return true;
+}
+
 static int add_output(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
                       uint32_t *out)
 {
@@ -196,6 +210,8 @@ static int add_output(struct oc_loader *l, struct oc_scope *sc, const char *name
     if (id == OC_ABSENT)
         return node_fail(l, node, "a node overwrites an input of its function", name);
     struct oc_value *value = &l->m->value[id];
+    if (!is_new && is_constant_again(l, value, node))
+        is_new = true;
     /* the call has already defined the outputs of an expanded function and is their producer */
     bool taken = value->producer != OC_NONE && !(sc->call && value->producer == sc->call->node);
     if (!is_new && (taken || value->graph_input || value->constant))
@@ -376,22 +392,6 @@ static int reserve_nodes(struct oc_loader *l, const uint8_t *at, size_t n)
 static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, size_t n_nodes,
                       const uint8_t *at);
 
-struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t n, const uint8_t *at)
-{
-    struct oc_opset *set = OC_NEW_ARRAY(&l->m->arena, n + 1, struct oc_opset);
-    for (size_t i = 0; i < n; i++) {
-        const char *domain = strcmp(opset[i]->domain, "ai.onnx") == 0 ? "" : opset[i]->domain;
-        set[i] = (struct oc_opset){.domain = oc_load_text(l, domain, strlen(domain)),
-                                   .version = opset[i]->version};
-        if (set[i].version < 1) {
-            oc_load_fail(l, OC_EFORMAT, at, "opset import '%s': version %lld", domain,
-                         (long long)set[i].version);
-            return NULL;
-        }
-    }
-    return set;
-}
-
 static const char *function_key_of(struct oc_loader *l, const char *domain, const char *name,
                                    const char *overload)
 {
@@ -411,8 +411,9 @@ static int load_function(struct oc_loader *l, ProtobufCBinaryData v, struct oc_f
                                .opsets = l->opsets};
     if (!h->n_opset_import)
         return 0;
-    fn->opsets.item = oc_load_opsets(l, h->opset_import, h->n_opset_import, v.data);
-    fn->opsets.n = (uint32_t)h->n_opset_import;
+    size_t n = h->n_opset_import;
+    fn->opsets.item = oc_load_opsets(l, h->opset_import, &n, v.data);
+    fn->opsets.n = (uint32_t)n;
     return fn->opsets.item ? 0 : -1;
 }
 

@@ -132,10 +132,12 @@ int oc_load_sparse(struct oc_loader *l, ProtobufCBinaryData v, struct oc_tensor 
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, ProtobufCBinaryData v,
                  struct oc_attr *out, bool *dropped);
 
+/* load_opsets.c: *n imports become the number of domains */
+struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t *n, const uint8_t *at);
+
 /* load_graph.c */
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData v);
 
 int oc_load_functions(struct oc_loader *l, const Oc__Model *model);
-struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t n, const uint8_t *at);
 
 #endif

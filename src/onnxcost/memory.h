@@ -13,7 +13,7 @@ struct oc_memory_plan;
 struct oc_memory_opts {
     size_t size; /* sizeof(struct oc_memory_opts) */
     /* Simulates the first run by ONNX Runtime's CPU provider without optimizations: its node order, no
-     * constant folding, including scalars and shapes, without graph inputs (owned by the caller); in addition
+     * constant folding, including shapes, without graph inputs (owned by the caller); in addition
      * to the peak, the most that its arena has in use, with its reuse of dead tensors. Otherwise file order
      * and the rules of the analysis' options (inplace, keep_inputs, align_bytes). */
     bool as_onnxruntime;

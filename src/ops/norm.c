@@ -261,15 +261,17 @@ static int norm_axis(struct oc_op_ctx *c, const struct oc_shape *x, unsigned *ax
     return 0;
 }
 
-/* Y, and statistics (Mean, InvStdDev) of one element per row. Y of RMSNormalization has the dtype of scale.
- */
+/* Y, and statistics (Mean, InvStdDev) of one element per row. Y has the dtype of scale, except that of the standard's
+ * LayerNormalization. */
 static int shape_layer_norm(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     unsigned axis, dtype = oc_in_dtype(c, 0);
     if (norm_axis(c, x, &axis))
         return -1;
-    if (strcmp(c->op->name, "RMSNormalization") == 0 && oc_in_dtype(c, 1))
+    bool standard =
+        strcmp(c->op->name, "LayerNormalization") == 0 && !c->op->domain[0] && c->node->opset >= 17;
+    if (!standard && oc_in_dtype(c, 1))
         dtype = oc_in_dtype(c, 1);
     oc_set_out(c, 0, dtype, *x);
     int64_t stash = oc_attr_i(c, "stash_type", OC_DT_FLOAT);

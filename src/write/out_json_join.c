@@ -262,6 +262,18 @@ static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
     oc_jw_end_object(w);
 }
 
+/* Conservation of work; null: unknown. */
+static void conserved_work(struct oc_json_out *w, const struct oc_join_work *k)
+{
+    if (!oc_key_object_if(w, "work", k && k->known))
+        return;
+    oc_key_u64(w, "model_macs", k->model_macs);
+    oc_key_u64(w, "row_macs", k->row_macs);
+    oc_key_u64(w, "eliminated_macs", k->eliminated_macs);
+    oc_key_u64(w, "unattributed_macs", k->lost_macs);
+    oc_jw_end_object(w);
+}
+
 /* The source's own figures. Its operations are not split by type: all count as FLOPs, as the source names
  * them. */
 static void own_cost(struct oc_json_out *w, const struct oc_prof_rec *rec)
@@ -335,6 +347,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_key_double(w, "time_matched_fraction", j ? j->time_matched_fraction : NAN);
     oc_key_double(w, "flops_matched_fraction", j ? j->flops_matched_fraction : NAN);
     executed(w, j ? &j->executed : NULL);
+    conserved_work(w, j ? &j->work : NULL);
     oc_key_object(w, "imported");
     oc_json_conserved(w, r, false);
     oc_json_conserved(w, r, true);

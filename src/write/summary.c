@@ -352,6 +352,19 @@ static void executed_part(struct sum *s)
         oc_printf(s->arena, "%s (profiled shapes)%s%s", oc_count_text(s->arena, e->macs), padding, rest));
 }
 
+/* The MACs of the rows are those of the model. */
+static void work_part(struct sum *s)
+{
+    const struct oc_join_work *w = &s->r->in->join->work;
+    if (w->known)
+        summary_add(
+            s, "work",
+            oc_printf(s->arena, "MACs: rows %s of the model's %s (%s), %s eliminated, %s not attributed",
+                      oc_count_text(s->arena, w->row_macs), oc_count_text(s->arena, w->model_macs),
+                      summary_percent(s, (double)w->row_macs / (double)w->model_macs),
+                      oc_count_text(s->arena, w->eliminated_macs), oc_count_text(s->arena, w->lost_macs)));
+}
+
 static void join_part(struct sum *s)
 {
     const struct oc_join *j = s->r->in->join;
@@ -364,6 +377,7 @@ static void join_part(struct sum *s)
             summary_percent(s, j->unmatched_ns / all_ns), summary_percent(s, j->flops_matched_fraction),
             j->nodes_without_time ? oc_printf(s->arena, "; %u nodes without a time", j->nodes_without_time)
                                   : ""));
+    work_part(s);
     executed_part(s);
     overhead_part(s);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {

@@ -116,6 +116,17 @@ static void dim_and_shape_options_bind_symbols(void **state)
     assert_null(r.a);
     assert_non_null(strstr(r.err.msg, "dimension 'M' cannot be 2 (--shape): it is already 7"));
     oc_run_free(&r);
+    struct oc_builder *b =
+        relu_of("float[M,3]"); /* two inputs do not agree: for runtimes too each has its own */
+    oc_b_input(b, "other", "float[M]");
+    const int64_t five = 5;
+    const struct oc_shape_bind two[] = {shape, {.input = "other", .dim = &five, .rank = 1}};
+    o = (struct oc_analyze_opts){.shape = two, .n_shape = 2};
+    r = oc_run_model(b, &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,3]");
+    assert_string_equal(oc_run_type(&r, "other"), "float[5]");
+    assert_string_equal(r.a->diags.item[0].code, "W-two-sizes");
+    oc_run_free(&r);
     struct oc_shape_bind other = shape;
     other.input = "z";
     o = (struct oc_analyze_opts){.shape = &other, .n_shape = 1};

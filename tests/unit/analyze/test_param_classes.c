@@ -37,6 +37,32 @@ static void learned_numbers_that_are_returned_are_parameters(void **state)
     assert_int_equal(params_of(b), 7);
 }
 
+/* 8 x 32 numbers of 4 bits, read in the body of a local function, directly and within another call. */
+static void packed_weights_of_local_functions_count_their_elements(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(21);
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_function(b, "f", "Inner", "X,W,S", "Y", "");
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_node(b, "com.microsoft::MatMulNBits", NULL, "X,W,S", "Y", "K=32 N=8 bits=4 block_size=32");
+    oc_b_close(b);
+    oc_b_function(b, "f", "Outer", "X,W,S", "Y", "");
+    oc_b_opset(b, "f", 1);
+    oc_b_node(b, "f::Inner", NULL, "X,W,S", "Y", "");
+    oc_b_close(b);
+    oc_b_opset(b, "f", 1);
+    oc_b_input(b, "x", "float[1,32]");
+    oc_b_init(b, "w", "uint8[8,1,16]");
+    oc_b_init(b, "s", "float[8]");
+    oc_b_init(b, "w2", "uint8[8,1,16]");
+    oc_b_node(b, "f::Inner", "inner", "x,w,s", "y", "");
+    oc_b_node(b, "f::Outer", "outer", "x,w2,s", "z", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "z", NULL);
+    assert_int_equal(params_of(b), 2 * 8 * 32);
+}
+
 /* Scale and zero point of 8-bit data, of 4-bit data, and a table of 10 x 64 quantized numbers. */
 static struct oc_builder *with_scales(void)
 {
@@ -187,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learned_numbers_that_are_returned_are_parameters),
+        cmocka_unit_test(packed_weights_of_local_functions_count_their_elements),
         cmocka_unit_test(quantized_recurrent_weights_are_parameters),
         cmocka_unit_test(quantized_tables_are_parameters),
         cmocka_unit_test(quantized_embeddings_are_parameters),

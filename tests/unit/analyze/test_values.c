@@ -97,12 +97,65 @@ static void what_is_unknown_is_not_a_number(void **state)
     oc_run_free(&r);
 }
 
+/* The value of an input decides shapes and branches; the input stays an input, and its work stays work. */
+static void values_of_inputs_do_not_fold_nodes(void **state)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "ids", "int64[4]");
+    oc_b_input(b, "to", "int64[2]");
+    oc_b_init(b, "table", "float[8,4]");
+    oc_b_init(b, "w", "float[4,4]");
+    oc_b_node(b, "Gather", "gather", "table,ids", "e", "");
+    oc_b_node(b, "MatMul", "product", "e,w", "p", "");
+    oc_b_node(b, "Reshape", "reshape", "p,to", "y", "");
+    oc_b_node(b, "Shape", "shape", "ids", "s", "");
+    oc_b_node(b, "Cast", "cast", "s", "z", "to=1");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "z", NULL);
+    struct oc_value_bind value[] = {{"ids", "1,2,3,1"}, {"to", "2,8"}};
+    struct oc_run r = oc_run_model(b, &(struct oc_analyze_opts){.value = value, .n_value = 2});
+    (void)state;
+    assert_int_equal(r.a->total->macs, 64);
+    assert_int_equal(r.a->cost[0].state, OC_NODE_NORMAL);
+    assert_int_equal(r.a->cost[3].state, OC_NODE_FOLDED); /* the shape does not depend on the value */
+    struct oc_value_info y = value_of(&r, "y");
+    assert_int_equal(y.rank, 2);
+    assert_int_equal(y.dim[1], 8);
+    oc_run_free(&r);
+}
+
+/* As in a recording: one number is that of every element, whatever their number. */
+static void one_number_fills_an_input(void **state)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "ids", "int64[2,3]");
+    oc_b_input(b, "to", "int64[2]");
+    oc_b_node(b, "Expand", "expand", "ids,to", "y", "");
+    oc_b_input(b, "large", "int64[1000,1000]");
+    oc_b_node(b, "Cast", "cast", "large", "z", "to=1");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "z", NULL);
+    struct oc_value_bind value[] = {{"ids", "7"}, {"to", "1"}, {"large", "1"}};
+    struct oc_run r = oc_run_model(b, &(struct oc_analyze_opts){.value = value, .n_value = 3});
+    (void)state;
+    assert_non_null(r.a);
+    assert_int_equal(value_of(&r, "y").dim[1], 3);
+    uint32_t ids = r.m->graph[0].input[0], to = r.m->graph[0].input[1], large = r.m->graph[0].input[2];
+    assert_int_equal(r.a->data[ids]->n, 6);
+    assert_int_equal(r.a->data[ids]->e[5].i.v, 7);
+    assert_int_equal(r.a->data[to]->n, 2);
+    assert_null(r.a->data[large]);
+    oc_run_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_have_type_shape_kind_and_origin),
         cmocka_unit_test(nodes_name_their_values_and_values_their_producer),
         cmocka_unit_test(what_is_unknown_is_not_a_number),
+        cmocka_unit_test(values_of_inputs_do_not_fold_nodes),
+        cmocka_unit_test(one_number_fills_an_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

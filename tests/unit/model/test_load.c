@@ -405,6 +405,50 @@ static struct oc_builder *one_relu(void)
     return b;
 }
 
+static struct oc_model *load_now(struct oc_builder *b, uint8_t **bytes)
+{
+    size_t n;
+    struct oc_model *m;
+    struct oc_err err;
+    *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_model_load_mem(*bytes, n, NULL, &m, &err), 0);
+    return m;
+}
+
+/* What ONNX Runtime runs: of two imports of a domain and of two Constants of one name the last one counts. */
+static void repeated_imports_and_constants_load_with_a_warning(void **state)
+{
+    (void)state;
+    struct oc_builder *b = one_relu();
+    Onnx__OperatorSetIdProto first = *oc_b_model(b)->opset_import[0],
+                             *imports[] = {&first, oc_b_model(b)->opset_import[0]};
+    first.version = 0; /* also "ai.onnx" */
+    first.domain = (char *)(uintptr_t) "ai.onnx";
+    oc_b_model(b)->opset_import = imports;
+    oc_b_model(b)->n_opset_import = 2;
+    uint8_t *bytes;
+    struct oc_model *m = load_now(b, &bytes);
+    assert_int_equal(m->n_opset, 1);
+    assert_int_equal(m->node[0].opset, 17);
+    assert_int_equal(m->diags.n, 1);
+    assert_string_equal(m->diags.item[0].code, "W-opset-twice");
+    oc_model_free(m);
+    free(bytes);
+    b = one_relu();
+    oc_b_node(b, "Constant", "c1", "", "k", "value=float[]{1}");
+    oc_b_node(b, "Constant", "c2", "", "k", "value=float[]{2}");
+    oc_b_node(b, "Add", "add", "y,k", "z", "");
+    oc_b_output(b, "z", NULL);
+    m = load_now(b, &bytes);
+    uint32_t k = find_value(m, "k");
+    assert_string_equal(m->node[m->value[k].producer].name, "c2");
+    assert_int_equal(m->diags.n, 1);
+    assert_string_equal(m->diags.item[0].code, "W-constant-twice");
+    oc_model_free(m);
+    free(bytes);
+}
+
 static void rejects_broken_graphs(void **state)
 {
     (void)state;
@@ -577,6 +621,7 @@ int main(void)
         cmocka_unit_test(equal_bodies_are_graphs_of_their_own),
         cmocka_unit_test(body_names_shadow_outer_names),
         cmocka_unit_test(inlines_functions),
+        cmocka_unit_test(repeated_imports_and_constants_load_with_a_warning),
         cmocka_unit_test(rejects_broken_graphs),
         cmocka_unit_test(rejects_deep_nesting),
         cmocka_unit_test(truncated_models_are_rejected_at_every_length),

@@ -24,6 +24,10 @@ static void norm_infers_shapes(void **state)
         {"LayerNormalization", 17, "axis=5", "float[2,3,4] float[4]", "y",
          "error: axis 5 is out of range for rank 3"},
         {"LayerNormalization", 9, "", "float[2,3,4] float[4] float[4]", "y", "float[2,3,4]"},
+        /* ONNX Runtime's own operator, below 17 and in its domain: the type of the scale */
+        {"LayerNormalization", 12, "", "float16[2,3,4] float[4]", "y", "float[2,3,4]"},
+        {"com.microsoft:LayerNormalization", 1, "", "float16[2,3,4] float[4]", "y", "float[2,3,4]"},
+        {"SimplifiedLayerNormalization", 1, "", "float16[2,4] float[4]", "y", "float[2,4]"},
         {"RMSNormalization", 23, "", "float16[2,4] float[4]", "y", "float[2,4]"},
         {"SimplifiedLayerNormalization", 1, "", "float[2,4] float[4]", "y", "float[2,4]"},
         {"MeanVarianceNormalization", 13, "", "float[2,3,4,5]", "y", "float[2,3,4,5]"},
