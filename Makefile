@@ -282,6 +282,13 @@ $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@
 $(BUILD)/obj/src/ops/op_table.o: $(GEN)/op_tests.h
 
+# descriptions of printed formats as elements in C
+PRINTED := $(sort $(wildcard src/profile/printed/*.xml))
+$(GEN)/printed_formats.h: src/profile/printed/make_formats.awk $(PRINTED)
+	@mkdir -p $(GEN)
+	$(call say,GEN)awk -f $^ >$@.new && mv $@.new $@
+$(BUILD)/obj/src/profile/printed/load.o: $(GEN)/printed_formats.h
+
 # schemas of JSON documents as lines of a string
 SCHEMAS := $(wildcard src/write/*.schema.json)
 $(GEN)/%_schema.h: src/write/%.schema.json
@@ -548,7 +555,7 @@ build/lint/%.tidy: %.c .clang-tidy
 	@mv $@.new $@
 
 lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(LINT_SRC))
-$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
+$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(GEN)/printed_formats.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
 ifneq ($(filter lint-tidy,$(MAKECMDGOALS)),)
 -include $(shell find build/lint -name '*.d' 2>/dev/null)
 endif
