@@ -43,12 +43,7 @@
     X(ncu) \
     X(paddle_summary) \
     X(pytorch_table) \
-    X(rocprof) \
     X(nvprof) \
-    X(nvprof_csv) \
-    X(msprof) \
-    X(qnn) \
-    X(unitrace) \
     X(onednn) \
     X(openvino_pc) \
     X(ort_web) \

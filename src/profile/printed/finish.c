@@ -32,7 +32,7 @@ static void value_of(const struct oc_printed_values *x, const struct oc_printed_
     double calls = oc_printed_value(x->r, row, OC_ROLE_CALLS), runs = fact_of(x->r, OC_ROLE_RUNS);
     *v = (struct oc_printed_value){.row = row, .name = row->text[OC_ROLE_NAME]};
     if (!v->name[0])
-        v->name = row->text[OC_ROLE_TYPE];
+        v->name = row->text[oc_printed_has(row, OC_ROLE_TYPE) ? OC_ROLE_TYPE : OC_ROLE_PROVIDER];
     v->calls = !isnan(calls) ? calls : row->t->calls_runs && runs > 0 ? runs : 1;
     times_of(x->r, row, v);
 }
@@ -150,6 +150,8 @@ static void take_runs(struct oc_printed_values *x)
         if (v->row->use == OC_USE_RUN) {
             x->runs += v->calls;
             sum += time_of(v);
+        } else if (fact && fact->text && (v->row->use_fact == x->r->f->scale_from || v->row->use_fact == x->r->f->scale_to)) {
+            fact->value += time_of(v);
         } else if (fact && !fact->text) {
             *fact = (struct oc_printed_fact){v->name, time_of(v), v->row->line};
         } else if (!fact) {

@@ -21,6 +21,7 @@
     X(LANE, "lane")                                                                                          \
     X(KIND, "kind")                                                                                          \
     X(OVERHEAD, "overhead")                                                                                  \
+    X(PHASE, "phase")                                                                                        \
     X(STEP, "step")                                                                                          \
     X(UNIT, "unit")                                                                                          \
     X(METRIC, "metric")                                                                                      \
@@ -122,7 +123,8 @@ struct oc_printed_table {
     struct oc_template end;
     bool has_end;
     enum oc_printed_kind kind;
-    bool device, blank_skip, add_again, units_row, counts_runs, calls_runs, trace, bad_skip, bad_fail, keep_bad;
+    bool device, blank_skip, add_again, units_row, counts_runs, calls_runs, trace, each, bad_skip, bad_fail;
+    bool counts_rows; /* each row is a run */
     unsigned level;
     struct oc_str after, unit; /* "" : none */
     double unit_ns;            /* of `unit`, if it is one; 0: none */
@@ -160,7 +162,7 @@ struct oc_printed_format {
     struct oc_printed_format *next;
     const char *name, *title, *producer, *seen, *lost, *device, *hint;
     struct oc_words see;
-    bool user_locale, prefer_device, means;
+    bool user_locale, prefer_device, means, first_table;
     struct { /* defaults of its tables; NULL: none */
         const char *as, *lane, *unit, *level, *after;
     } given;

@@ -56,6 +56,7 @@ static int add_row(struct taking *t, const struct oc_printed_value *v, struct oc
     struct oc_printed_shapes shapes = {.format = r->f, .row = row};
     if (!(ns >= 0))
         return 0;
+    t->x.p->training |= strcmp(row->text[OC_ROLE_PHASE], "training") == 0;
     if (row->t->trace && !isnan(start))
         return add_launch(t, v, start, ns, err);
     struct oc_op_row out = {.name = oc_str(v->name, strlen(v->name)),
@@ -68,8 +69,8 @@ static int add_row(struct taking *t, const struct oc_printed_value *v, struct oc
                                             ? oc_prof_text(t->x.p, text_of(row, OC_ROLE_OVERHEAD))
                                             : NULL,
                             .total_ns = ns,
-                            .min_ns = oc_printed_value(r, row, OC_ROLE_MIN),
-                            .max_ns = oc_printed_value(r, row, OC_ROLE_MAX),
+                            .min_ns = row->t->each ? ns : oc_printed_value(r, row, OC_ROLE_MIN),
+                            .max_ns = row->t->each ? ns : oc_printed_value(r, row, OC_ROLE_MAX),
                             .calls = v->calls > 0 && v->calls < 1e18 ? (uint64_t)v->calls : 0,
                             .has_flop = !isnan(rate),
                             .flop = rate * ns,

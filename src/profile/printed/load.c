@@ -155,6 +155,7 @@ static int on_format(void *user, const struct oc_xml_elem *e)
     f->see = words_of(l, text_of(e, "see", NULL), '|');
     f->user_locale = is_yes(e, "locale", "user");
     f->prefer_device = is_yes(e, "prefer", "device");
+    f->first_table = is_yes(e, "read", "first");
     f->means = is_yes(e, "per", "run");
     f->event = oc_xml_get(e, "event");
     f->shapes = oc_xml_get(e, "notation");
@@ -214,6 +215,8 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     t->units_row = is_yes(e, "units", "row");
     t->counts_runs = is_yes(e, "counts", "runs");
     t->calls_runs = is_yes(e, "calls", "runs");
+    t->counts_rows = is_yes(e, "counts", "rows");
+    t->each = is_yes(e, "each", "yes");
     t->trace = is_yes(e, "trace", "yes");
     l->column_end = &t->column;
     l->step_end = &t->step;
@@ -248,6 +251,7 @@ static int on_table_end(void *user, const struct oc_xml_elem *e)
             return -1;
         t->cells = (enum oc_printed_cells)kind;
         t->bad_fail |= kind == OC_CELLS_CSV && !oc_xml_get(e, "bad");
+        t->blank_skip |= kind == OC_CELLS_CSV && !oc_xml_get(e, "blank");
         if (!i)
             continue;
         t->id = l->format->n_table++;
@@ -482,13 +486,13 @@ static int on_scale(void *user, const struct oc_xml_elem *e)
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_FORMATS] = {.name = "formats", .parent = OC_XML_ROOT, .required = "version", .optional = ""},
     [E_FORMAT] = {.name = "format", .parent = E_FORMATS, .label = "name", .required = "name title producer",
-                  .optional = "seen lost hint device see locale prefer per as lane unit level after share-of default-unit event notation",
+                  .optional = "seen lost hint device see locale prefer read per as lane unit level after share-of default-unit event notation",
                   .start = on_format},
     [E_TABLE] = {.name = "table", .parent = E_FORMAT, .required = "cells",
-                 .optional = "as lane level after unit blank bad again units counts calls trace wrap", .start = on_table,
+                 .optional = "as lane level after unit blank bad again units counts calls trace each wrap", .start = on_table,
                  .end = on_table_end},
     [E_LINE] = {.name = "line", .parent = E_FORMAT, .required = "line",
-                .optional = "as lane level after unit use keep bad counts trace", .start = on_table},
+                .optional = "as lane level after unit use keep bad counts trace each", .start = on_table},
     [E_CONTEXT] = {.name = "context", .parent = E_FORMAT, .required = "line", .optional = "mark set counts new ends", .start = on_note},
     [E_FACT] = {.name = "fact", .parent = E_FORMAT, .required = "line", .optional = "keep", .start = on_note},
     [E_CHECK] = {.name = "check", .parent = E_FORMAT, .required = "", .optional = "sum is plus per hundred agree by rows within known",

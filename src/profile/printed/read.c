@@ -130,13 +130,12 @@ static void begin_table(struct oc_printed_reading *r, const struct found *h, str
     r->t = h->t;
     r->score += r->begun & bit ? 0 : h->titles;
     r->headers++;
-    r->skipping = !h->t->add_again && (r->has_rows & bit);
-    if (!h->t->add_again || !(r->begun & bit))
-        r->skipping |= !oc_printed_begins(r, h->t);
+    r->skipping = (!h->t->add_again || !(r->begun & bit)) && !oc_printed_begins(r, h->t);
     r->begun |= bit;
     if (r->skipping)
         return;
     r->marks += h->t->counts_runs;
+    r->gap &= !r->f->first_table;
     r->table_rows = 0;
     r->wait_units = h->t->units_row;
     r->base = (size_t)(oc_csv_trim(header).s - header.s);
@@ -144,17 +143,23 @@ static void begin_table(struct oc_printed_reading *r, const struct found *h, str
 }
 
 /* Whether the line, or the one above this rule, is the header of a table: the one with the most titles. */
+static bool find_header(const struct oc_printed_reading *r, struct oc_str line, bool rule, struct found *best)
+{
+    *best = (struct found){.t = NULL};
+    for (const struct oc_printed_table *t = r->f->table; t; t = t->next) {
+        struct found h = {.t = NULL};
+        if (fit_header(r, t, line, rule, &h) && h.titles > best->titles)
+            *best = h;
+    }
+    return best->t;
+}
+
 static bool take_header(struct oc_printed_reading *r, struct oc_str line)
 {
-    struct found best = {.t = NULL}, h;
+    struct found best;
     struct oc_span span[OC_PRINTED_CELLS];
     bool rule = oc_cells_rule(line, span) > 0;
-    for (const struct oc_printed_table *t = r->f->table; t; t = t->next) {
-        h = (struct found){.t = NULL};
-        if (fit_header(r, t, line, rule, &h) && h.titles > best.titles)
-            best = h;
-    }
-    if (!best.t)
+    if (!find_header(r, line, rule, &best))
         return false;
     struct oc_str header = rule ? (struct oc_str){r->before.data, r->before.n} : line;
     bool same = r->t == best.t && r->header.n == header.n && memcmp(r->header.data, header.s, header.n) == 0;
@@ -283,9 +288,11 @@ static int fail_unit(struct oc_printed_reading *r, const struct oc_printed_colum
 }
 
 /* A cell of a table of CSV that should be a time: a shorter line ends the table, else the file is damaged there. */
-static int bad_cell(struct oc_printed_reading *r, const struct oc_str *cell, size_t n)
+static int bad_cell(struct oc_printed_reading *r, struct oc_str line, const struct oc_str *cell, size_t n)
 {
-    for (size_t i = 0; i < r->n_open && n >= r->n_cell && r->t->bad_fail; i++) {
+    struct found header;
+    bool other = n >= r->n_cell && r->t->bad_fail && find_header(r, line, false, &header);
+    for (size_t i = 0; i < r->n_open && n >= r->n_cell && r->t->bad_fail && !other; i++) {
         const struct oc_open_column *o = &r->open[i];
         struct oc_str s = cell[o->cell], rest;
         struct oc_printed_number number;
@@ -333,7 +340,7 @@ static int take_cells(struct oc_printed_reading *r, struct oc_str line, struct o
     int took = oc_printed_take_cells(r, cell, n, (size_t)(oc_csv_trim(line).s - line.s));
     if (took > 0 && t->cells == OC_CELLS_CSV && n < r->n_cell && oc_csv_cut(r->c))
         r->cut = true; /* the row has what is needed, and the file ends in it */
-    return took ? took : bad_cell(r, cell, n);
+    return took ? took : bad_cell(r, line, cell, n);
 }
 
 /* 1: the line belongs to the table; 0: it does not, and may be anything; -1: an error. */
@@ -477,6 +484,8 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
         if (rules)
             keep_before(r, line);
     }
+    if (r->rc == 0 && r->t && r->wait_units && !r->n)
+        r->rc = oc_csv_fail(c, err, "the row of units is missing");
     return r->rc == 0 && oc_csv_failed(c) ? oc_csv_error(c, err) : r->rc;
 }
 

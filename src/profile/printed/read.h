@@ -63,7 +63,7 @@ struct oc_printed_reading {
     struct oc_map once;
     size_t score, headers, bad, nth, recording, marks, most;
     uint32_t first_bad;
-    bool cut, gap; /* the file ends in a row; a page left out rows */
+    bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
     size_t row_recording; /* that of the rows */
     struct oc_err *err;

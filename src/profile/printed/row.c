@@ -23,6 +23,10 @@ struct oc_str oc_printed_keep(struct oc_printed_reading *r, struct oc_str s)
 bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_table *t)
 {
     bool again = r->has_rows >> (t->id % 64) & 1;
+    if (r->f->first_table) /* the first one with work of the device; without it the first one that is not of calls */
+        again = r->n && (r->has_device || r->row[0].kind != OC_ROW_CALL);
+    if (!again && (!r->n || r->f->first_table))
+        r->recordings.n = 0;
     if (again || !r->recordings.n)
         oc_recording_begins(&r->recordings, r->c);
     return !again;
@@ -139,6 +143,8 @@ static void run_steps(struct oc_printed_reading *r, struct fields *x)
 {
     r->n_text = 0;
     for (const struct oc_printed_step *s = x->t->step; s; s = s->next) {
+        if (s->use && x->use)
+            continue;
         if (s->what == OC_STEP_SPLIT) {
             split(s, x);
         } else if (s->what == OC_STEP_JOIN) {
@@ -146,10 +152,8 @@ static void run_steps(struct oc_printed_reading *r, struct fields *x)
         } else if (all_fit(s, s->field >= 0 ? x->f[s->field] : oc_str("", 0))) {
             for (const struct oc_printed_set *set = s->set; set; set = set->next)
                 x->f[set->field] = set->value;
-            if (!s->use || (x->use && s->use != OC_USE_DROP && s->use != OC_USE_END))
-                continue;
-            x->use = s->use;
-            x->use_fact = s->use_fact;
+            x->use = s->use ? s->use : x->use;
+            x->use_fact = s->use ? s->use_fact : x->use_fact;
             if (s->use == OC_USE_DROP || s->use == OC_USE_END)
                 return;
         }
@@ -339,6 +343,8 @@ static struct oc_printed_row *push_row(struct oc_printed_reading *r, const struc
     row->number = n ? OC_COPY_ARRAY(r->arena, number, n) : NULL;
     row->n_number = n;
     r->has_rows |= (uint64_t)1 << (x->t->id % 64);
+    r->has_device |= row->device;
+    r->marks += x->t->counts_rows;
     return row;
 }
 
@@ -482,7 +488,7 @@ int oc_printed_take_line(struct oc_printed_reading *r, const struct oc_printed_t
     r->score += r->begun >> (t->id % 64) & 1 ? 0 : t->line.fixed;
     r->begun |= (uint64_t)1 << (t->id % 64);
     int took = finish_row(r, &x, indent);
-    if (took == 0 && !t->keep_bad) {
+    if (took == 0) {
         r->first_bad = r->bad++ ? r->first_bad : oc_csv_line_number(r->c);
         r->cut |= oc_csv_cut(r->c);
     }
