@@ -43,15 +43,6 @@
     X(ncu) \
     X(paddle_summary) \
     X(pytorch_table) \
-    X(nvprof) \
-    X(onednn) \
-    X(openvino_pc) \
-    X(ort_web) \
-    X(tflite) \
-    X(mnn) \
-    X(rknn) \
-    X(mace) \
-    X(ggml_vulkan) \
     X(deepspeed) \
     X(tvm) \
     X(tvm_json) \

@@ -74,7 +74,8 @@ static unsigned lowest_level(const struct oc_printed_values *x)
 {
     unsigned low = UINT32_MAX;
     for (size_t i = 0; i < x->n; i++)
-        low = x->v[i].row->t->level < low ? x->v[i].row->t->level : low;
+        if (x->v[i].row->use == OC_USE_NONE)
+            low = x->v[i].row->t->level < low ? x->v[i].row->t->level : low;
     return low;
 }
 
@@ -144,10 +145,13 @@ static void take_runs(struct oc_printed_values *x)
 {
     double sum = 0, runs = fact_of(x->r, OC_ROLE_RUNS);
     size_t kept = 0;
+    unsigned low = lowest_level(x);
     for (size_t i = 0; i < x->n; i++) {
         struct oc_printed_value *v = &x->v[i];
         struct oc_printed_fact *fact = v->row->use == OC_USE_FACT ? &x->r->fact[v->row->use_fact] : NULL;
-        if (v->row->use == OC_USE_RUN) {
+        if (v->row->use == OC_USE_TABLE_RUN && v->row->t->level != low)
+            continue;
+        if (v->row->use == OC_USE_RUN || v->row->use == OC_USE_TABLE_RUN) {
             x->runs += v->calls;
             sum += time_of(v);
         } else if (fact && fact->text && (v->row->use_fact == x->r->f->scale_from || v->row->use_fact == x->r->f->scale_to)) {
@@ -167,6 +171,49 @@ static void take_runs(struct oc_printed_values *x)
     x->run_ns = stated > 0 ? stated : x->run_ns;
 }
 
+/* A mean row with 0 calls ran in a part of the runs: its part of the mean run, and at least one call in all of them. False:
+ * the file does not show in how many. */
+static bool spread_rare(const struct oc_printed_values *x, struct oc_printed_value *v)
+{
+    double mean = oc_printed_value(x->r, v->row, OC_ROLE_MEAN);
+    if (!v->row->t->means || v->calls != 0 || isnan(mean))
+        return true;
+    double ns = fmax(mean / x->runs, v->share / 100 * x->run_ns);
+    if (!(x->runs > 0) || isnan(v->share) || isnan(x->run_ns))
+        return false;
+    *(v->row->device ? &v->device_ns : &v->total_ns) = ns;
+    return true;
+}
+
+static void take_rare(struct oc_printed_values *x)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        if (spread_rare(x, &x->v[i]))
+            x->v[kept++] = x->v[i];
+    }
+    if (kept < x->n)
+        oc_diag_add(&x->p->diags, OC_WARNING, "W-row", "",
+                    "%zu rows ran in a part of the runs, and the file does not show in how many: their time is missing",
+                    x->n - kept);
+    x->n = kept;
+}
+
+/* The latency of the runs after a warm-up that the rows include. */
+static void take_latency(struct oc_printed_values *x)
+{
+    double latency = fact_of(x->r, OC_ROLE_LATENCY), runs = fact_of(x->r, OC_ROLE_LATENCY_RUNS);
+    if (!(latency > 0) || !(x->runs > 0))
+        return;
+    x->run_ns = latency;
+    if (!(runs > 0) || runs >= x->runs)
+        return;
+    oc_diag_add(&x->p->diags, OC_INFO, "I-warm-up", "",
+                "the rows are means of %.0f runs, with those of the warm-up; the latency is the mean of %.0f runs after it",
+                x->runs, runs);
+    x->runs = runs;
+}
+
 void oc_printed_evaluate(struct oc_printed_values *x)
 {
     struct oc_printed_reading *r = x->r;
@@ -183,6 +230,10 @@ void oc_printed_evaluate(struct oc_printed_values *x)
     memcpy(x->all, x->v, x->n * sizeof(*x->v));
     x->n_all = x->n;
     choose_rows(x);
+    take_rare(x);
+    take_latency(x);
+    for (size_t i = 0; i < x->n; i++)
+        x->means |= x->v[i].row->t->means;
     if (!(x->runs > 0))
         runs_of_steps(x);
 }
@@ -191,6 +242,11 @@ void oc_printed_values_free(struct oc_printed_values *x)
 {
     free(x->v);
     free(x->all);
+}
+
+size_t oc_printed_damaged(const struct oc_printed_values *x)
+{
+    return x->r->bad[x->n ? x->v[0].row->t->level : 1];
 }
 
 /* ---- checks ----------------------------------------------------------------------------------------- */
@@ -242,7 +298,7 @@ static int check_sum(struct oc_printed_values *x, const struct oc_printed_check 
     struct sums s = sums_of(x);
     double have = (c->device ? s.device : s.host), want = fact->text ? fact->value : (double)NAN, plus = fact_of(x->r, c->plus);
     have += isnan(plus) ? 0 : plus;
-    have /= c->per_run && x->runs > 0 && !x->r->f->means ? x->runs : 1;
+    have /= c->per_run && x->runs > 0 && !x->means ? x->runs : 1;
     if (!(want > 0) || !(have > 0) || fabs(have - want) <= c->within / 100 * want)
         return 0;
     return differ(x, c, have < want, fact->line,
@@ -311,7 +367,7 @@ int oc_printed_check(struct oc_printed_values *x, struct oc_err *err)
         [OC_CHECK_SUM] = check_sum, [OC_CHECK_HUNDRED] = check_hundred, [OC_CHECK_AGREE] = check_agree,
         [OC_CHECK_BY] = check_by,   [OC_CHECK_ROWS] = check_rows};
     int rc = 0;
-    bool whole = !x->r->cut && !x->r->gap && !x->r->bad; /* what is missing then has been said */
+    bool whole = !x->r->cut && !x->r->gap && !oc_printed_damaged(x); /* what is missing then has been said */
     for (const struct oc_printed_check *c = x->r->f->check; c && rc == 0 && whole; c = c->next)
         rc = check[c->what](x, c, err);
     return rc;

@@ -23,11 +23,14 @@ struct oc_printed_values {
     struct oc_printed_value *all; /* heap: those of other levels too */
     size_t n_all;
     double runs, run_ns; /* 0, NAN: unknown. run_ns: of one run */
+    bool means;          /* the rows are means of a run */
     bool cycles;         /* the times are cycles: only their shares are known */
 };
 
 /* Computes the values of all rows, nesting, levels and runs. */
 void oc_printed_evaluate(struct oc_printed_values *x);
+/* Rows of the tables that count which are damaged. */
+size_t oc_printed_damaged(const struct oc_printed_values *x);
 void oc_printed_values_free(struct oc_printed_values *x);
 
 /* Compares what the file says about its rows with the rows. 0, or -1 with *err: a difference that its tool cannot make. */

@@ -43,6 +43,8 @@
     X(RUN_TIME, "run-time")                                                                                  \
     X(STATED, "stated")                                                                                      \
     X(STATED_DEVICE, "stated-device")                                                                        \
+    X(LATENCY, "latency")                                                                                    \
+    X(LATENCY_RUNS, "latency-runs")                                                                          \
     X(RUNS, "runs")                                                                                          \
     X(VERSION, "version")
 #define OC_PRINTED_ROLE(id, name) OC_ROLE_##id,
@@ -53,7 +55,8 @@ enum {
     OC_ROLE_FIRST_TIME = OC_ROLE_TOTAL,
     OC_ROLE_NUMBERS = OC_ROLE_STATED_DEVICE + 1, /* the end of times and of numbers */
     OC_PRINTED_FIELDS = 64,
-    OC_PRINTED_CELLS = 64
+    OC_PRINTED_CELLS = 64,
+    OC_PRINTED_LEVELS = 10
 };
 
 /* What a row is. */
@@ -79,7 +82,7 @@ struct oc_printed_column {
 };
 
 enum oc_printed_test { OC_IS, OC_STARTS, OC_ENDS, OC_HAS, OC_LACKS, OC_EMPTY, OC_IS_NUMBER, OC_ABOVE, OC_BELOW, OC_TESTS };
-enum oc_printed_use { OC_USE_NONE, OC_USE_DROP, OC_USE_END, OC_USE_RUN, OC_USE_FACT, OC_USE_LEAF, OC_USE_OPEN, OC_USE_FILL, OC_USE_CLOSE };
+enum oc_printed_use { OC_USE_NONE, OC_USE_DROP, OC_USE_END, OC_USE_RUN, OC_USE_TABLE_RUN, OC_USE_FACT, OC_USE_LEAF, OC_USE_OPEN, OC_USE_FILL, OC_USE_CLOSE };
 
 struct oc_printed_set {
     const struct oc_printed_set *next;
@@ -120,11 +123,13 @@ struct oc_printed_table {
     const struct oc_printed_column *column;
     const struct oc_printed_step *step;
     const struct oc_printed_list *first;
+    struct oc_printed_list id_fields, of; /* a row whose id had other values in `of` begins another recording; n 0: none */
     struct oc_template end;
     bool has_end;
     enum oc_printed_kind kind;
-    bool device, blank_skip, add_again, units_row, counts_runs, calls_runs, trace, each, bad_skip, bad_fail;
+    bool device, blank_skip, add_again, units_row, counts_runs, calls_runs, trace, each, bad_skip, bad_fail, bad_damaged;
     bool counts_rows; /* each row is a run */
+    bool means;       /* the rows are means of a run */
     unsigned level;
     struct oc_str after, unit; /* "" : none */
     double unit_ns;            /* of `unit`, if it is one; 0: none */
@@ -146,7 +151,7 @@ struct oc_printed_note { /* a context or a fact */
     struct oc_template line;
     const struct oc_printed_set *set;
     struct oc_str mark;
-    bool fact, counts_runs, new_recording, goes_on, last, sum;
+    bool fact, counts_runs, new_recording, goes_on, last, sum, before; /* before: the last one before the first row */
 };
 
 struct oc_printed_check {

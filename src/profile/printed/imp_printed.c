@@ -19,11 +19,6 @@ static uint8_t event_kind(unsigned kind)
     return kind == OC_ROW_KERNEL ? OC_EV_KERNEL : kind == OC_ROW_COPY ? OC_EV_MEMCPY : kind == OC_ROW_SET ? OC_EV_MEMSET : OC_EV_OPERATOR;
 }
 
-static struct oc_str text_of(const struct oc_printed_row *row, int role)
-{
-    return oc_str(row->text[role], strlen(row->text[role]));
-}
-
 struct taking {
     struct oc_printed_values x;
     struct oc_op_rows rows;
@@ -60,13 +55,13 @@ static int add_row(struct taking *t, const struct oc_printed_value *v, struct oc
     if (row->t->trace && !isnan(start))
         return add_launch(t, v, start, ns, err);
     struct oc_op_row out = {.name = oc_str(v->name, strlen(v->name)),
-                            .type = text_of(row, OC_ROLE_TYPE),
-                            .provider = text_of(row, OC_ROLE_PROVIDER),
-                            .shapes = text_of(row, OC_ROLE_SHAPES),
+                            .type = oc_printed_text(row, OC_ROLE_TYPE),
+                            .provider = oc_printed_text(row, OC_ROLE_PROVIDER),
+                            .shapes = oc_printed_shape_key(row, r->f->shapes),
                             .kind = event_kind(row->kind),
                             .device = row->device,
                             .overhead = oc_printed_has(row, OC_ROLE_OVERHEAD)
-                                            ? oc_prof_text(t->x.p, text_of(row, OC_ROLE_OVERHEAD))
+                                            ? oc_prof_text(t->x.p, oc_printed_text(row, OC_ROLE_OVERHEAD))
                                             : NULL,
                             .total_ns = ns,
                             .min_ns = row->t->each ? ns : oc_printed_value(r, row, OC_ROLE_MIN),
@@ -87,12 +82,13 @@ static void warn(const struct oc_printed_values *x)
 {
     const struct oc_printed_reading *r = x->r;
     struct oc_profile *p = x->p;
-    oc_recordings_warn(&r->recordings, "tables", p);
+    oc_recordings_warn(&r->recordings, "recordings", p);
     if (r->cut)
         oc_prof_cut(p, r->c);
-    if (r->bad > r->cut)
+    size_t bad = oc_printed_damaged(x);
+    if (bad > r->cut)
         oc_diag_add(&p->diags, OC_WARNING, "W-row", "",
-                    "%zu lines are damaged, for example by other output between them: their time is missing", r->bad - r->cut);
+                    "%zu lines are damaged, for example by other output between them: their time is missing", bad - r->cut);
     if (r->gap)
         oc_diag_add(&p->diags, OC_WARNING, "W-rows", "",
                     "the text leaves out rows of the table with '...': their time is missing");
@@ -114,7 +110,7 @@ static void set_runs(struct taking *t)
     struct oc_printed_values *x = &t->x;
     t->rows.runs = x->runs > 0 && x->runs < 1e9 ? (uint64_t)x->runs : 0;
     t->rows.run_ns = x->run_ns;
-    t->rows.means = x->r->f->means;
+    t->rows.means = x->means;
     if (x->cycles)
         t->rows.event = "cycles";
 }
@@ -190,7 +186,7 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
     struct oc_err err;
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
     oc_printed_read(r, f, c, &a, 0, &err);
-    if (r->score)
+    if (r->score || r->hint)
         *bid = (struct oc_bid){.score = r->n || r->rc ? 86 : 50, .fine = (unsigned)r->score, .reason = f->title};
     oc_printed_read_free(r);
     oc_arena_free(&a);

@@ -38,7 +38,8 @@ enum {
     E_OF_TABLE, /* what tables and lines have: first the children of tables, then those of lines */
     E_OF_LINE = E_OF_TABLE + 7,
     E_METRIC = E_OF_LINE + 7,
-    E_KINDS = E_METRIC + 2
+    E_STABLE = E_METRIC + 2,
+    E_KINDS
 };
 
 /* ---- values of attributes --------------------------------------------------------------------------- */
@@ -184,7 +185,7 @@ static const char *const cells_names[] = {"line", "csv", "rule", "gaps", "words"
 static int on_table(void *user, const struct oc_xml_elem *e)
 {
     static const char *const lanes[] = {"host", "device"}, *const uses[] = {"", "leaf", "open", "fill", "close"},
-                             *const bads[] = {"end", "skip", "fail"};
+                             *const bads[] = {"end", "skip", "fail", "damaged"};
     struct loading *l = user;
     struct oc_printed_format *f = l->format;
     struct oc_printed_table *t = l->table = OC_NEW(l->a, struct oc_printed_table);
@@ -198,8 +199,8 @@ static int on_table(void *user, const struct oc_xml_elem *e)
         field_of(l, text_of(e, "wrap", NULL), &t->wrap) || field_of(l, text_of(e, "keep", NULL), &t->keep))
         return -1;
     level = level ? level : f->given.level;
-    if (level && !oc_parse_double(level, strlen(level), &number))
-        return oc_xml_fail(l->x, "the level '%s' is not a number", level);
+    if (level && (!oc_parse_double(level, strlen(level), &number) || !(number >= 0 && number < OC_PRINTED_LEVELS)))
+        return oc_xml_fail(l->x, "the level '%s' is not a number below %d", level, OC_PRINTED_LEVELS);
     t->format = f;
     t->id = f->n_table++;
     t->kind = (enum oc_printed_kind)kind;
@@ -207,6 +208,7 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     t->use = (uint8_t)(use ? OC_USE_LEAF + use - 1 : OC_USE_NONE);
     t->bad_skip = bad == 1;
     t->bad_fail = bad == 2;
+    t->bad_damaged = bad == 3;
     t->level = (unsigned)number;
     t->after = text_of(e, "after", f->given.after);
     t->unit = text_of(e, "unit", f->given.unit);
@@ -215,6 +217,7 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     t->units_row = is_yes(e, "units", "row");
     t->counts_runs = is_yes(e, "counts", "runs");
     t->calls_runs = is_yes(e, "calls", "runs");
+    t->means = oc_xml_get(e, "per") ? is_yes(e, "per", "run") : f->means;
     t->counts_rows = is_yes(e, "counts", "rows");
     t->each = is_yes(e, "each", "yes");
     t->trace = is_yes(e, "trace", "yes");
@@ -254,7 +257,6 @@ static int on_table_end(void *user, const struct oc_xml_elem *e)
         t->blank_skip |= kind == OC_CELLS_CSV && !oc_xml_get(e, "blank");
         if (!i)
             continue;
-        t->id = l->format->n_table++;
         t->next = NULL;
         *l->table_end = t;
         l->table_end = &t->next;
@@ -318,6 +320,7 @@ static int step_use(struct loading *l, struct oc_str use, struct oc_printed_step
              : oc_str_eq(use, "drop") ? OC_USE_DROP
              : oc_str_eq(use, "end")  ? OC_USE_END
              : oc_str_eq(use, "run")  ? OC_USE_RUN
+             : oc_str_eq(use, "table-run") ? OC_USE_TABLE_RUN
                                       : OC_USE_FACT;
     return s->use == OC_USE_FACT ? field_of(l, use, &s->use_fact) : 0;
 }
@@ -370,6 +373,12 @@ static int on_first(void *user, const struct oc_xml_elem *e)
     struct oc_printed_list *list = OC_NEW(l->a, struct oc_printed_list);
     l->table->first = list;
     return list_of(l, text_of(e, "of", NULL), ',', list);
+}
+
+static int on_stable(void *user, const struct oc_xml_elem *e)
+{
+    struct loading *l = user;
+    return list_of(l, text_of(e, "key", NULL), ',', &l->table->id_fields) || list_of(l, text_of(e, "of", NULL), ',', &l->table->of) ? -1 : 0;
 }
 
 static int on_end(void *user, const struct oc_xml_elem *e)
@@ -432,7 +441,8 @@ static int on_note(void *user, const struct oc_xml_elem *e)
     n->counts_runs = is_yes(e, "counts", "runs");
     n->new_recording = is_yes(e, "new", "recording");
     n->goes_on = is_yes(e, "ends", "no");
-    n->last = is_yes(e, "keep", "last");
+    n->before = is_yes(e, "keep", "before");
+    n->last = is_yes(e, "keep", "last") || n->before;
     n->sum = is_yes(e, "keep", "sum");
     *l->note_end = n;
     l->note_end = &n->next;
@@ -489,12 +499,12 @@ static const struct oc_xml_spec specs[E_KINDS] = {
                   .optional = "seen lost hint device see locale prefer read per as lane unit level after share-of default-unit event notation",
                   .start = on_format},
     [E_TABLE] = {.name = "table", .parent = E_FORMAT, .required = "cells",
-                 .optional = "as lane level after unit blank bad again units counts calls trace each wrap", .start = on_table,
+                 .optional = "as lane level per after unit blank bad again units counts calls trace each wrap", .start = on_table,
                  .end = on_table_end},
     [E_LINE] = {.name = "line", .parent = E_FORMAT, .required = "line",
-                .optional = "as lane level after unit use keep bad counts trace each", .start = on_table},
+                .optional = "as lane level per after unit use keep bad counts trace each", .start = on_table},
     [E_CONTEXT] = {.name = "context", .parent = E_FORMAT, .required = "line", .optional = "mark set counts new ends", .start = on_note},
-    [E_FACT] = {.name = "fact", .parent = E_FORMAT, .required = "line", .optional = "keep", .start = on_note},
+    [E_FACT] = {.name = "fact", .parent = E_FORMAT, .required = "line", .optional = "keep set", .start = on_note},
     [E_CHECK] = {.name = "check", .parent = E_FORMAT, .required = "", .optional = "sum is plus per hundred agree by rows within known",
                  .start = on_check},
     [E_SCALE] = {.name = "scale", .parent = E_FORMAT, .required = "from to", .optional = "", .start = on_scale},
@@ -504,6 +514,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     ROWS_OF(E_OF_TABLE, E_TABLE),
     ROWS_OF(E_OF_LINE, E_LINE),
     [E_METRIC] = {.name = "metric", .parent = E_OF_TABLE + 6, .required = "name take", .optional = "", .start = on_metric},
+    [E_STABLE] = {.name = "stable", .parent = E_LINE, .required = "key of", .optional = "", .start = on_stable},
     [E_METRIC + 1] = {.name = "metric", .parent = E_OF_LINE + 6, .required = "name take", .optional = "", .start = on_metric},
 };
 static const struct oc_xml_format document = {specs, E_KINDS, "1", 1u << 20};

@@ -8,6 +8,8 @@
 #include "profile/printed/cells.h"
 #include "profile/printed/row.h"
 
+#define LEAST_HINT 12 /* characters of a title that show a format without rows */
+
 /* ---- headers ---------------------------------------------------------------------------------------- */
 
 struct found { /* a header that fits */
@@ -208,7 +210,7 @@ static size_t cells_of(struct oc_printed_reading *r, struct oc_str line, struct 
         return oc_cells_bars(line, cell);
     case OC_CELLS_WORDS:
         n = oc_cells_words(line, cell);
-        return n < r->n_cell ? 0 : oc_cells_join(cell, n, r->n_cell, r->wide);
+        return n < r->n_cell ? n < r->low + 1 ? n : r->low : oc_cells_join(cell, n, r->n_cell, r->wide);
     case OC_CELLS_RULE:
         n = oc_cells_gaps(line, cell);
         return n == r->n_cell ? n : oc_cells_cut(line, r->span, r->n_cell, cell);
@@ -242,8 +244,15 @@ static void end_table(struct oc_printed_reading *r)
 }
 
 /* A line in the table that is no row of it. */
-static int bad_row(struct oc_printed_reading *r)
+static int bad_row(struct oc_printed_reading *r, const struct oc_str *cell, size_t n)
 {
+    double id;
+    struct oc_str rest;
+    bool like_a_row = r->t->cells == OC_CELLS_WORDS ? n && oc_printed_plain(cell[0], &id, &rest) && !rest.n : n == r->n_cell;
+    if (r->t->bad_damaged && like_a_row) {
+        r->bad[r->t->level]++;
+        return 1;
+    }
     if (!r->t->bad_skip) {
         end_table(r);
         return 0;
@@ -262,6 +271,7 @@ static int take_frame(struct oc_printed_reading *r, struct oc_str line)
 {
     const struct oc_printed_table *t = r->t;
     bool blank = oc_cells_is_empty(line), frame = t->cells != OC_CELLS_CSV && oc_cells_is_frame(line);
+    frame |= t->cells == OC_CELLS_BARS && !oc_str_chr(line, '|') && oc_str_has(line, "-----"); /* after the prefix of a log */
     if (!blank && !frame)
         return 0;
     bool ends = blank ? !t->blank_skip && r->table_rows : t->cells == OC_CELLS_RULE && r->table_rows;
@@ -305,7 +315,7 @@ static int bad_cell(struct oc_printed_reading *r, struct oc_str line, const stru
         return oc_csv_fail(r->c, r->err, "column '%s': '%.*s' is not a time%s", o->c->title, (int)(s.n < 80 ? s.n : 80), s.s,
                            good ? " with a unit" : "");
     }
-    return bad_row(r);
+    return bad_row(r, cell, n);
 }
 
 /* A row of units without one for a column of times. */
@@ -335,7 +345,7 @@ static int take_cells(struct oc_printed_reading *r, struct oc_str line, struct o
             r->cut = true;
             return 1;
         }
-        return bad_row(r);
+        return bad_row(r, cell, n);
     }
     int took = oc_printed_take_cells(r, cell, n, (size_t)(oc_csv_trim(line).s - line.s));
     if (took > 0 && t->cells == OC_CELLS_CSV && n < r->n_cell && oc_csv_cut(r->c))
@@ -379,26 +389,25 @@ static void take_fact(struct oc_printed_reading *r, const struct oc_printed_note
         if (item->field >= 0 && got[i].s)
             oc_printed_set_fact(r, item->field, got[i], item->unit_ns, note->last, note->sum);
     }
+    for (const struct oc_printed_set *s = note->set; s; s = s->next)
+        oc_printed_set_fact(r, s->field, s->value, 0, note->last, note->sum);
 }
 
 static void take_context(struct oc_printed_reading *r, const struct oc_printed_note *note, const struct oc_str *got)
 {
     r->nth++;
     r->marks += note->counts_runs;
-    if (note->new_recording) {
-        r->recording++;
-        oc_recording_begins(&r->recordings, r->c);
-        r->row_recording = r->row_recording ? r->row_recording : r->n ? SIZE_MAX : 0;
-    }
+    r->ends_recording |= note->new_recording;
+    r->hint |= note->mark.n && note->line.fixed >= LEAST_HINT;
     for (unsigned i = 0; i < note->line.n; i++)
         if (note->line.item[i].field >= 0 && got[i].s)
             r->carry[note->line.item[i].field] = oc_printed_keep(r, got[i]);
     for (const struct oc_printed_set *s = note->set; s; s = s->next)
         r->carry[s->field] = s->value;
-    if (!note->goes_on) {
+    if (!note->goes_on)
         r->t = NULL;
+    if (!note->goes_on || note->mark.n)
         r->mark = note->mark;
-    }
 }
 
 /* Facts and contexts. */
@@ -407,7 +416,7 @@ static void take_notes(struct oc_printed_reading *r, struct oc_str line)
     struct oc_str got[OC_TEMPLATE_ITEMS];
     bool context = false;
     for (const struct oc_printed_note *note = r->f->note; note; note = note->next) {
-        if ((!note->fact && context) || !oc_template_match(&note->line, line, got))
+        if ((!note->fact && context) || (note->before && r->n) || !oc_template_match(&note->line, line, got))
             continue;
         if (note->fact)
             take_fact(r, note, got);

@@ -61,11 +61,12 @@ struct oc_printed_reading {
     struct oc_str mark;
     uint64_t begun, has_rows; /* bits of tables */
     struct oc_map once;
-    size_t score, headers, bad, nth, recording, marks, most;
-    uint32_t first_bad;
+    size_t score, headers, nth, marks, most;
+    size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
+    bool hint; /* the title of a table was there */
     bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
-    size_t row_recording; /* that of the rows */
+    bool ends_recording, over; /* the next row is of another recording; such a row was there */
     struct oc_err *err;
     int rc;
     char text[8192]; /* of joined fields of the row in work */
@@ -81,6 +82,11 @@ void oc_printed_read_free(struct oc_printed_reading *r);
 static inline bool oc_printed_has(const struct oc_printed_row *row, int role)
 {
     return row->text[role][0] != '\0';
+}
+
+static inline struct oc_str oc_printed_text(const struct oc_printed_row *row, int role)
+{
+    return oc_str(row->text[role], strlen(row->text[role]));
 }
 
 /* The value of a row under the decimal sign of its column; NAN: none. */

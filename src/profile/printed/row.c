@@ -20,15 +20,25 @@ struct oc_str oc_printed_keep(struct oc_printed_reading *r, struct oc_str s)
     return oc_str(oc_intern(&r->names, s.n ? s.s : "", s.n), s.n);
 }
 
+/* Of several tables, or recordings, the first one with work of the device counts; without it the first one that is not of
+ * calls. */
+static bool gives_way(const struct oc_printed_reading *r)
+{
+    return !r->n || (r->f->first_table && !r->has_device && r->row[0].kind == OC_ROW_CALL);
+}
+
 bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_table *t)
 {
-    bool again = r->has_rows >> (t->id % 64) & 1;
-    if (r->f->first_table) /* the first one with work of the device; without it the first one that is not of calls */
-        again = r->n && (r->has_device || r->row[0].kind != OC_ROW_CALL);
-    if (!again && (!r->n || r->f->first_table))
+    bool again = r->f->first_table ? !gives_way(r) : r->ends_recording && r->n;
+    if (t && !r->f->first_table)
+        again |= r->has_rows >> (t->id % 64) & 1;
+    again |= r->over;
+    if (!again && gives_way(r))
         r->recordings.n = 0;
-    if (again || !r->recordings.n)
+    if (!r->recordings.n || (again && (t || !r->over)))
         oc_recording_begins(&r->recordings, r->c);
+    r->over |= again && r->ends_recording;
+    r->ends_recording = false;
     return !again;
 }
 
@@ -151,7 +161,7 @@ static void run_steps(struct oc_printed_reading *r, struct fields *x)
             x->f[s->field] = join(r, x, s->of);
         } else if (all_fit(s, s->field >= 0 ? x->f[s->field] : oc_str("", 0))) {
             for (const struct oc_printed_set *set = s->set; set; set = set->next)
-                x->f[set->field] = set->value;
+                x->f[set->field] = oc_str_chr(set->value, '{') ? join(r, x, set->value) : set->value;
             x->use = s->use ? s->use : x->use;
             x->use_fact = s->use ? s->use_fact : x->use_fact;
             if (s->use == OC_USE_DROP || s->use == OC_USE_END)
@@ -299,16 +309,38 @@ static bool has_value(const struct oc_printed_reading *r, const struct oc_row_nu
            has_role(list, n, OC_ROLE_DEVICE) || (r->f->share_of >= 0 && has_role(list, n, OC_ROLE_SHARE));
 }
 
+static void add_key(struct oc_buf *key, const struct fields *x, const struct oc_printed_list *of)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        oc_buf_char(key, '\x1f');
+        oc_buf_add(key, x->f[of->field[i]].n ? x->f[of->field[i]].s : "", x->f[of->field[i]].n);
+    }
+}
+
+/* An id names one thing of a recording: if it names another one, the program was started again. */
+static bool is_other_recording(struct oc_printed_reading *r, const struct fields *x)
+{
+    struct oc_buf id = {0}, of = {0};
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    oc_buf_printf(&id, "%u", x->t->id);
+    add_key(&id, x, &x->t->id_fields);
+    add_key(&of, x, &x->t->of);
+    for (size_t i = 0; i < of.n; i++)
+        hash = (hash ^ (unsigned char)of.data[i]) * 16777619u;
+    uint32_t value = hash;
+    bool other = !oc_map_add(&r->once, id.data, id.n, &value, NULL) && value != hash;
+    oc_buf_free(&id);
+    oc_buf_free(&of);
+    return other;
+}
+
 /* Whether a row with the same fields was there. */
 static bool is_repeated(struct oc_printed_reading *r, const struct fields *x, const struct oc_printed_list *of, struct oc_str *kept)
 {
     struct oc_buf key = {0};
     const char *stored;
     oc_buf_printf(&key, "%u", x->t->id);
-    for (size_t i = 0; i < of->n; i++) {
-        oc_buf_char(&key, '\x1f');
-        oc_buf_add(&key, x->f[of->field[i]].n ? x->f[of->field[i]].s : "", x->f[of->field[i]].n);
-    }
+    add_key(&key, x, of);
     uint32_t value = (uint32_t)r->n;
     bool fresh = oc_map_add(&r->once, key.data, key.n, &value, &stored);
     if (kept)
@@ -394,8 +426,10 @@ static int finish_row(struct oc_printed_reading *r, struct fields *x, size_t ind
         return 0;
     if (x->t->first && is_repeated(r, x, x->t->first, NULL))
         return 1;
-    if (r->row_recording) /* of a recording after the first */
-        return 1;
+    if (x->t->id_fields.n && !r->over)
+        r->ends_recording |= is_other_recording(r, x);
+    if (r->over || ((r->ends_recording || !r->recordings.n) && !oc_printed_begins(r, NULL)))
+        return 1; /* of a recording after the first */
     if (r->most && r->n >= r->most) {
         r->rc = oc_csv_too_many(r->c, r->err);
         return -1;
@@ -432,7 +466,7 @@ static void take_cell(struct oc_printed_reading *r, const struct oc_open_column 
 {
     const struct oc_printed_column *c = o->c;
     double unit = o->unit_ns != 0 ? o->unit_ns : c->unit_ns;
-    if (c->fact >= 0)
+    if (c->fact >= 0 && r->n) /* a table of the run follows those of its operators */
         oc_printed_set_fact(r, c->fact, cell, unit, false, false);
     for (unsigned i = 0; i < c->n_role; i++) {
         struct oc_str part = c->n_role > 1 ? oc_csv_trim(oc_str_take(&cell, '/')) : cell;
@@ -489,7 +523,7 @@ int oc_printed_take_line(struct oc_printed_reading *r, const struct oc_printed_t
     r->begun |= (uint64_t)1 << (t->id % 64);
     int took = finish_row(r, &x, indent);
     if (took == 0) {
-        r->first_bad = r->bad++ ? r->first_bad : oc_csv_line_number(r->c);
+        r->bad[t->level]++;
         r->cut |= oc_csv_cut(r->c);
     }
     return took;

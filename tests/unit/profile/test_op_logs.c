@@ -423,7 +423,7 @@ static void tables_of_rocprof_are_found_in_text(void **state)
                   "\"HIP_API\",9,5000,555,100.0\n");
     assert_string_equal(p->format, "rocprof");
     assert_true(p->n_rec == 2 && p->imported_kernel_ns == 400);
-    assert_non_null(strstr(t_finding(p, "W-several-profiles"), "2 tables, at lines 5 and 11"));
+    assert_non_null(strstr(t_finding(p, "W-several-profiles"), "2 recordings, at lines 5 and 11"));
     assert_non_null(strstr(t_finding(p, "W-rows"), "'...'"));
     oc_profile_close(p);
     p = read_text("\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n\"f\",10,30\n\n\"f\",40,70\n" STATS
