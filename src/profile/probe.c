@@ -41,8 +41,6 @@
     X(nsys_csv) \
     X(generic_csv) \
     X(ncu) \
-    X(paddle_summary) \
-    X(pytorch_table) \
     X(deepspeed) \
     X(tvm) \
     X(tvm_json) \

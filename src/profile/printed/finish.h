@@ -22,6 +22,7 @@ struct oc_printed_values {
     size_t n;
     struct oc_printed_value *all; /* heap: those of other levels too */
     size_t n_all;
+    double run_self_ns;  /* of rows of runs, outside of what they called */
     double runs, run_ns; /* 0, NAN: unknown. run_ns: of one run */
     bool means;          /* the rows are means of a run */
     bool cycles;         /* the times are cycles: only their shares are known */
@@ -29,6 +30,9 @@ struct oc_printed_values {
 
 /* Computes the values of all rows, nesting, levels and runs. */
 void oc_printed_evaluate(struct oc_printed_values *x);
+/* Makes the profile of rows with host and device time. */
+void oc_printed_both(struct oc_printed_values *x);
+
 /* Rows of the tables that count which are damaged. */
 size_t oc_printed_damaged(const struct oc_printed_values *x);
 void oc_printed_values_free(struct oc_printed_values *x);

@@ -21,6 +21,7 @@
     X(LANE, "lane")                                                                                          \
     X(KIND, "kind")                                                                                          \
     X(OVERHEAD, "overhead")                                                                                  \
+    X(UNTIMED, "untimed")                                                                                    \
     X(PHASE, "phase")                                                                                        \
     X(STEP, "step")                                                                                          \
     X(UNIT, "unit")                                                                                          \
@@ -81,7 +82,7 @@ struct oc_printed_column {
     bool optional, wide, whole, whole_ns;
 };
 
-enum oc_printed_test { OC_IS, OC_STARTS, OC_ENDS, OC_HAS, OC_LACKS, OC_EMPTY, OC_IS_NUMBER, OC_ABOVE, OC_BELOW, OC_TESTS };
+enum oc_printed_test { OC_IS, OC_STARTS, OC_ENDS, OC_HAS, OC_LACKS, OC_CAMEL, OC_EMPTY, OC_IS_NUMBER, OC_ABOVE, OC_BELOW, OC_TESTS };
 enum oc_printed_use { OC_USE_NONE, OC_USE_DROP, OC_USE_END, OC_USE_RUN, OC_USE_TABLE_RUN, OC_USE_FACT, OC_USE_LEAF, OC_USE_OPEN, OC_USE_FILL, OC_USE_CLOSE };
 
 struct oc_printed_set {
@@ -151,6 +152,7 @@ struct oc_printed_note { /* a context or a fact */
     struct oc_template line;
     const struct oc_printed_set *set;
     struct oc_str mark;
+    const char *hint; /* what to do if no row follows */
     bool fact, counts_runs, new_recording, goes_on, last, sum, before; /* before: the last one before the first row */
 };
 
@@ -167,7 +169,7 @@ struct oc_printed_format {
     struct oc_printed_format *next;
     const char *name, *title, *producer, *seen, *lost, *device, *hint;
     struct oc_words see;
-    bool user_locale, prefer_device, means, first_table;
+    bool user_locale, prefer_device, means, first_table, both; /* both: rows have host and device time */
     struct { /* defaults of its tables; NULL: none */
         const char *as, *lane, *unit, *level, *after;
     } given;

@@ -51,7 +51,6 @@ static int add_row(struct taking *t, const struct oc_printed_value *v, struct oc
     struct oc_printed_shapes shapes = {.format = r->f, .row = row};
     if (!(ns >= 0))
         return 0;
-    t->x.p->training |= strcmp(row->text[OC_ROLE_PHASE], "training") == 0;
     if (row->t->trace && !isnan(start))
         return add_launch(t, v, start, ns, err);
     struct oc_op_row out = {.name = oc_str(v->name, strlen(v->name)),
@@ -115,6 +114,15 @@ static void set_runs(struct taking *t)
         t->rows.event = "cycles";
 }
 
+static int make_both(struct oc_printed_values *x, struct oc_err *err)
+{
+    oc_printed_both(x);
+    int rc = oc_printed_check(x, err);
+    if (rc == 0)
+        warn(x);
+    return rc;
+}
+
 static int make_profile(struct taking *t, const struct oc_profile_opts *opts, struct oc_err *err)
 {
     struct oc_printed_values *x = &t->x;
@@ -122,6 +130,12 @@ static int make_profile(struct taking *t, const struct oc_profile_opts *opts, st
     int rc = 0;
     oc_printed_evaluate(x);
     name_producer(x);
+    p->training = x->r->training;
+    const char *hint = x->r->no_rows ? x->r->no_rows : x->r->f->hint;
+    if (!x->n && hint)
+        return oc_fail(err, OC_EFORMAT, "%s", hint);
+    if (x->r->f->both)
+        return make_both(x, err);
     for (size_t i = 0; i < x->n && rc == 0; i++)
         rc = add_row(t, &x->v[i], err);
     if (rc == 0)
@@ -138,7 +152,7 @@ static int make_profile(struct taking *t, const struct oc_profile_opts *opts, st
     oc_op_rows_finish(&t->rows);
     if (t->rows.device && !isnan(p->imported_ns))
         p->device = "";
-    return x->n || !x->r->f->hint ? 0 : oc_fail(err, OC_EFORMAT, "%s", x->r->f->hint);
+    return 0;
 }
 
 int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src, const struct oc_profile_opts *opts,

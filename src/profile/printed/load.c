@@ -156,6 +156,7 @@ static int on_format(void *user, const struct oc_xml_elem *e)
     f->see = words_of(l, text_of(e, "see", NULL), '|');
     f->user_locale = is_yes(e, "locale", "user");
     f->prefer_device = is_yes(e, "prefer", "device");
+    f->both = is_yes(e, "sides", "both");
     f->first_table = is_yes(e, "read", "first");
     f->means = is_yes(e, "per", "run");
     f->event = oc_xml_get(e, "event");
@@ -327,7 +328,7 @@ static int step_use(struct loading *l, struct oc_str use, struct oc_printed_step
 
 static int on_when(void *user, const struct oc_xml_elem *e)
 {
-    static const char *const tests[OC_TESTS] = {"is", "starts", "ends", "has", "lacks", "empty", "number", "above", "below"};
+    static const char *const tests[OC_TESTS] = {"is", "starts", "ends", "has", "lacks", "camel", "empty", "number", "above", "below"};
     struct loading *l = user;
     struct oc_printed_step *s = add_step(l);
     for (unsigned i = 0; i < OC_TESTS; i++) {
@@ -437,6 +438,7 @@ static int on_note(void *user, const struct oc_xml_elem *e)
     struct loading *l = user;
     struct oc_printed_note *n = OC_NEW(l->a, struct oc_printed_note);
     n->fact = e->kind == E_FACT;
+    n->hint = oc_xml_get(e, "hint");
     n->mark = text_of(e, "mark", NULL);
     n->counts_runs = is_yes(e, "counts", "runs");
     n->new_recording = is_yes(e, "new", "recording");
@@ -485,7 +487,7 @@ static int on_scale(void *user, const struct oc_xml_elem *e)
 /* ---- documents -------------------------------------------------------------------------------------- */
 
 #define ROWS_OF(first, elem)                                                                                 \
-    [first] = {.name = "when", .parent = elem, .required = "", .optional = "field use is starts ends has lacks empty number above below set", .start = on_when}, \
+    [first] = {.name = "when", .parent = elem, .required = "", .optional = "field use is starts ends has lacks camel empty number above below set", .start = on_when}, \
     [(first) + 1] = {.name = "split", .parent = elem, .required = "field by", .optional = "", .start = on_split}, \
     [(first) + 2] = {.name = "join", .parent = elem, .required = "into of", .optional = "", .start = on_join},      \
     [(first) + 3] = {.name = "first", .parent = elem, .required = "of", .optional = "", .start = on_first},         \
@@ -496,14 +498,14 @@ static int on_scale(void *user, const struct oc_xml_elem *e)
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_FORMATS] = {.name = "formats", .parent = OC_XML_ROOT, .required = "version", .optional = ""},
     [E_FORMAT] = {.name = "format", .parent = E_FORMATS, .label = "name", .required = "name title producer",
-                  .optional = "seen lost hint device see locale prefer read per as lane unit level after share-of default-unit event notation",
+                  .optional = "seen lost hint device see locale prefer read sides per as lane unit level after share-of default-unit event notation",
                   .start = on_format},
     [E_TABLE] = {.name = "table", .parent = E_FORMAT, .required = "cells",
                  .optional = "as lane level per after unit blank bad again units counts calls trace each wrap", .start = on_table,
                  .end = on_table_end},
     [E_LINE] = {.name = "line", .parent = E_FORMAT, .required = "line",
                 .optional = "as lane level per after unit use keep bad counts trace each", .start = on_table},
-    [E_CONTEXT] = {.name = "context", .parent = E_FORMAT, .required = "line", .optional = "mark set counts new ends", .start = on_note},
+    [E_CONTEXT] = {.name = "context", .parent = E_FORMAT, .required = "line", .optional = "mark set counts new ends hint", .start = on_note},
     [E_FACT] = {.name = "fact", .parent = E_FORMAT, .required = "line", .optional = "keep set", .start = on_note},
     [E_CHECK] = {.name = "check", .parent = E_FORMAT, .required = "", .optional = "sum is plus per hundred agree by rows within known",
                  .start = on_check},

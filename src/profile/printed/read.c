@@ -132,6 +132,7 @@ static void begin_table(struct oc_printed_reading *r, const struct found *h, str
     r->t = h->t;
     r->score += r->begun & bit ? 0 : h->titles;
     r->headers++;
+    r->no_rows = NULL;
     r->skipping = (!h->t->add_again || !(r->begun & bit)) && !oc_printed_begins(r, h->t);
     r->begun |= bit;
     if (r->skipping)
@@ -398,6 +399,7 @@ static void take_context(struct oc_printed_reading *r, const struct oc_printed_n
     r->nth++;
     r->marks += note->counts_runs;
     r->ends_recording |= note->new_recording;
+    r->no_rows = note->hint ? note->hint : r->no_rows;
     r->hint |= note->mark.n && note->line.fixed >= LEAST_HINT;
     for (unsigned i = 0; i < note->line.n; i++)
         if (note->line.item[i].field >= 0 && got[i].s)

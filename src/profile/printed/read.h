@@ -63,6 +63,8 @@ struct oc_printed_reading {
     struct oc_map once;
     size_t score, headers, nth, marks, most;
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
+    const char *no_rows; /* of the last context with a hint */
+    bool training;
     bool hint; /* the title of a table was there */
     bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;

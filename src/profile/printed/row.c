@@ -74,12 +74,17 @@ static bool word_fits(enum oc_printed_test test, struct oc_str v, struct oc_str 
         return v.n >= word.n && memcmp(v.s, word.s, word.n) == 0;
     case OC_ENDS:
         return v.n >= word.n && memcmp(v.s + v.n - word.n, word.s, word.n) == 0;
+    case OC_CAMEL: /* "cudaMalloc" begins with "cuda" and a capital letter */
+        return v.n > word.n && memcmp(v.s, word.s, word.n) == 0 && v.s[word.n] >= 'A' && v.s[word.n] <= 'Z';
     default:
         return v.n && oc_find(v.s, v.n, word.s, word.n);
     }
 }
 
-static bool test_fits(const struct oc_printed_step *s, enum oc_printed_test test, struct oc_str v)
+static struct oc_str join(struct oc_printed_reading *r, const struct fields *x, struct oc_str of);
+
+static bool test_fits(struct oc_printed_reading *r, const struct fields *x, const struct oc_printed_step *s,
+                      enum oc_printed_test test, struct oc_str v)
 {
     const struct oc_words *words = &s->test[test];
     double number;
@@ -97,15 +102,15 @@ static bool test_fits(const struct oc_printed_step *s, enum oc_printed_test test
     default:
         v.s = v.n ? v.s : "";
         for (size_t i = 0; i < words->n && !any; i++)
-            any = word_fits(test, v, words->word[i]);
+            any = word_fits(test, v, oc_str_starts(words->word[i], "{") ? join(r, x, words->word[i]) : words->word[i]);
         return any != (test == OC_LACKS);
     }
 }
 
-static bool all_fit(const struct oc_printed_step *s, struct oc_str v)
+static bool all_fit(struct oc_printed_reading *r, const struct fields *x, const struct oc_printed_step *s, struct oc_str v)
 {
     for (unsigned test = 0; test < OC_TESTS; test++)
-        if (s->test[test].n && !test_fits(s, (enum oc_printed_test)test, v))
+        if (s->test[test].n && !test_fits(r, x, s, (enum oc_printed_test)test, v))
             return false;
     return true;
 }
@@ -159,7 +164,7 @@ static void run_steps(struct oc_printed_reading *r, struct fields *x)
             split(s, x);
         } else if (s->what == OC_STEP_JOIN) {
             x->f[s->field] = join(r, x, s->of);
-        } else if (all_fit(s, s->field >= 0 ? x->f[s->field] : oc_str("", 0))) {
+        } else if (all_fit(r, x, s, s->field >= 0 ? x->f[s->field] : oc_str("", 0))) {
             for (const struct oc_printed_set *set = s->set; set; set = set->next)
                 x->f[set->field] = oc_str_chr(set->value, '{') ? join(r, x, set->value) : set->value;
             x->use = s->use ? s->use : x->use;
@@ -376,6 +381,7 @@ static struct oc_printed_row *push_row(struct oc_printed_reading *r, const struc
     row->n_number = n;
     r->has_rows |= (uint64_t)1 << (x->t->id % 64);
     r->has_device |= row->device;
+    r->training |= x->f[OC_ROLE_PHASE].n && oc_str_eq(x->f[OC_ROLE_PHASE], "training");
     r->marks += x->t->counts_rows;
     return row;
 }

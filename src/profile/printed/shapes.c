@@ -39,6 +39,12 @@ static void of_lists(struct oc_arena *a, const struct oc_printed_row *x, struct 
     row->out = list_types(a, oc_printed_text(x, OC_ROLE_OUT_SHAPES), oc_printed_text(x, OC_ROLE_OUT_DTYPES), &row->n_out);
 }
 
+/* "[[1, 3, 224, 224], [64, 3, 7, 7], []]"; a list that the writer cut with "..." has none. */
+static void of_torch(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row)
+{
+    row->in = oc_recorded_sizes(a, oc_printed_text(x, OC_ROLE_SHAPES), &row->n_in);
+}
+
 /* Only the type of the first input: shapes of fused layers are not those of the nodes of a model (RKNN). */
 static void of_dtype(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row)
 {
@@ -92,7 +98,7 @@ static void of_web(struct oc_arena *a, const struct oc_printed_row *x, struct oc
 static const struct {
     const char *name;
     void (*types)(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row);
-} notations[] = {{"list", of_lists}, {"dtype", of_dtype}, {"web", of_web}, {"onednn", oc_printed_onednn_types}};
+} notations[] = {{"list", of_lists}, {"torch", of_torch}, {"dtype", of_dtype}, {"web", of_web}, {"onednn", oc_printed_onednn_types}};
 
 void oc_printed_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
 {
