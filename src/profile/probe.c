@@ -38,7 +38,6 @@
     X(paddle_report) \
     X(mindspore) \
     X(kineto) \
-    X(nsys_csv) \
     X(generic_csv) \
     X(ncu) \
     X(deepspeed) \
@@ -236,7 +235,7 @@ static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
     return oc_err_at(err, peek->path, 0, 0);
 }
 
-static const struct oc_importer *importer_named(const char *name)
+const struct oc_importer *oc_importer_named(const char *name)
 {
     size_t n;
     const struct oc_importer *const *list = oc_importers(&n);
@@ -276,7 +275,7 @@ int oc_profile_format_check(const char *name, struct oc_err *err)
     size_t n;
     if (is_description(name))
         return oc_printed_importers_of(name, &list, &n, err);
-    return importer_named(name) ? 0 : no_such_format(name, err);
+    return oc_importer_named(name) ? 0 : no_such_format(name, err);
 }
 
 /* The bytes without what logging tools put around them. */
@@ -429,7 +428,7 @@ static int probe_described(const struct oc_peek *peek, const char *path, struct 
 static int probe_named(const struct oc_peek *peek, const char *format, struct oc_arena *a,
                        struct oc_probed *out, struct oc_bid *bid, struct oc_err *err)
 {
-    out->imp = is_description(format) ? NULL : importer_named(format);
+    out->imp = is_description(format) ? NULL : oc_importer_named(format);
     if (is_description(format) && probe_described(peek, format, a, &out->imp, err) != 0)
         return -1;
     if (!out->imp)

@@ -313,6 +313,7 @@ struct oc_importer {
 
 const struct oc_importer *const *oc_importers(size_t *n);
 
+const struct oc_importer *oc_importer_named(const char *name); /* NULL: there is none */
 void oc_importer_probe(const struct oc_importer *imp, const struct oc_peek *peek, struct oc_bid *bid);
 int oc_importer_read(const struct oc_importer *imp, const struct oc_source *src, const struct oc_profile_opts *opts,
                      struct oc_profile *out, struct oc_err *err);

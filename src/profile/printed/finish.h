@@ -30,6 +30,9 @@ struct oc_printed_values {
 
 /* Computes the values of all rows, nesting, levels and runs. */
 void oc_printed_evaluate(struct oc_printed_values *x);
+/* Makes the profile of the reports of Nsight Systems. */
+int oc_printed_nsys(struct oc_printed_values *x, struct oc_err *err);
+
 /* Makes the profile of rows with host and device time. */
 void oc_printed_both(struct oc_printed_values *x);
 

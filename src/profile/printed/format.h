@@ -21,6 +21,12 @@
     X(LANE, "lane")                                                                                          \
     X(KIND, "kind")                                                                                          \
     X(OVERHEAD, "overhead")                                                                                  \
+    X(RANGE, "range")                                                                                        \
+    X(STREAM, "stream")                                                                                      \
+    X(PLACE, "place")                                                                                        \
+    X(PROCESS, "process")                                                                                    \
+    X(ID, "id")                                                                                              \
+    X(PARENT, "parent")                                                                                      \
     X(UNTIMED, "untimed")                                                                                    \
     X(PHASE, "phase")                                                                                        \
     X(STEP, "step")                                                                                          \
@@ -31,6 +37,9 @@
     X(CALLS, "calls")                                                                                        \
     X(COPIES, "copies")                                                                                      \
     X(SHARE, "share")                                                                                        \
+    X(INSTANCES, "instances")                                                                                \
+    X(CHILDREN, "children")                                                                                  \
+    X(BYTES, "bytes")                                                                                        \
     X(RATE, "rate")                                                                                          \
     X(TOTAL, "total")                                                                                        \
     X(MEAN, "mean")                                                                                          \
@@ -132,6 +141,7 @@ struct oc_printed_table {
     bool counts_rows; /* each row is a run */
     bool means;       /* the rows are means of a run */
     unsigned level;
+    const char *report;        /* name of the table, for `via` */
     struct oc_str after, unit; /* "" : none */
     double unit_ns;            /* of `unit`, if it is one; 0: none */
     int wrap, keep;            /* fields; -1: none */
@@ -153,7 +163,7 @@ struct oc_printed_note { /* a context or a fact */
     const struct oc_printed_set *set;
     struct oc_str mark;
     const char *hint; /* what to do if no row follows */
-    bool fact, counts_runs, new_recording, goes_on, last, sum, before; /* before: the last one before the first row */
+    bool fact, counts_runs, new_recording, new_if_changed, goes_on, last, sum, before; /* before: the last one before the first row */
 };
 
 struct oc_printed_check {
@@ -176,6 +186,7 @@ struct oc_printed_format {
     int share_of; /* fact, -1: none */
     const char *event; /* what rows count that have no time */
     double default_unit_ns;
+    const char *via;    /* "nsys": what C makes of the rows; NULL: operators */
     const char *shapes; /* notation, by the name of shapes.c; NULL: none */
     struct oc_printed_table *table;
     const struct oc_printed_note *note;

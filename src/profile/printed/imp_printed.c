@@ -114,10 +114,14 @@ static void set_runs(struct taking *t)
         t->rows.event = "cycles";
 }
 
-static int make_both(struct oc_printed_values *x, struct oc_err *err)
+static int make_other(struct oc_printed_values *x, struct oc_err *err)
 {
-    oc_printed_both(x);
-    int rc = oc_printed_check(x, err);
+    int rc = 0;
+    if (x->r->f->both)
+        oc_printed_both(x);
+    else
+        rc = oc_printed_nsys(x, err);
+    rc = rc ? rc : oc_printed_check(x, err);
     if (rc == 0)
         warn(x);
     return rc;
@@ -134,8 +138,8 @@ static int make_profile(struct taking *t, const struct oc_profile_opts *opts, st
     const char *hint = x->r->no_rows ? x->r->no_rows : x->r->f->hint;
     if (!x->n && hint)
         return oc_fail(err, OC_EFORMAT, "%s", hint);
-    if (x->r->f->both)
-        return make_both(x, err);
+    if (x->r->f->both || x->r->f->via)
+        return make_other(x, err);
     for (size_t i = 0; i < x->n && rc == 0; i++)
         rc = add_row(t, &x->v[i], err);
     if (rc == 0)

@@ -160,6 +160,7 @@ static int on_format(void *user, const struct oc_xml_elem *e)
     f->first_table = is_yes(e, "read", "first");
     f->means = is_yes(e, "per", "run");
     f->event = oc_xml_get(e, "event");
+    f->via = oc_xml_get(e, "via");
     f->shapes = oc_xml_get(e, "notation");
     f->given.as = oc_xml_get(e, "as");
     f->given.lane = oc_xml_get(e, "lane");
@@ -211,6 +212,7 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     t->bad_fail = bad == 2;
     t->bad_damaged = bad == 3;
     t->level = (unsigned)number;
+    t->report = oc_xml_get(e, "report");
     t->after = text_of(e, "after", f->given.after);
     t->unit = text_of(e, "unit", f->given.unit);
     t->blank_skip = is_yes(e, "blank", "skip");
@@ -442,6 +444,7 @@ static int on_note(void *user, const struct oc_xml_elem *e)
     n->mark = text_of(e, "mark", NULL);
     n->counts_runs = is_yes(e, "counts", "runs");
     n->new_recording = is_yes(e, "new", "recording");
+    n->new_if_changed = is_yes(e, "new", "changed");
     n->goes_on = is_yes(e, "ends", "no");
     n->before = is_yes(e, "keep", "before");
     n->last = is_yes(e, "keep", "last") || n->before;
@@ -498,10 +501,10 @@ static int on_scale(void *user, const struct oc_xml_elem *e)
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_FORMATS] = {.name = "formats", .parent = OC_XML_ROOT, .required = "version", .optional = ""},
     [E_FORMAT] = {.name = "format", .parent = E_FORMATS, .label = "name", .required = "name title producer",
-                  .optional = "seen lost hint device see locale prefer read sides per as lane unit level after share-of default-unit event notation",
+                  .optional = "seen lost hint device see locale prefer read sides via per as lane unit level after share-of default-unit event notation",
                   .start = on_format},
     [E_TABLE] = {.name = "table", .parent = E_FORMAT, .required = "cells",
-                 .optional = "as lane level per after unit blank bad again units counts calls trace each wrap", .start = on_table,
+                 .optional = "as lane level per after unit blank bad again units counts calls trace each wrap report", .start = on_table,
                  .end = on_table_end},
     [E_LINE] = {.name = "line", .parent = E_FORMAT, .required = "line",
                 .optional = "as lane level per after unit use keep bad counts trace each", .start = on_table},

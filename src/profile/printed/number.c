@@ -75,7 +75,7 @@ static double value_of(struct oc_str s, struct oc_str exponent, char point)
         } else if (sign && !fraction) {
             fraction = true;
             text[n++] = '.';
-        } else if (fraction || sign || !group_at(s, i + (blank ? blank : 1))) {
+        } else if (fraction || sign || (point ? !group_at(s, i + (blank ? blank : 1)) : !digit_at(s, i + (blank ? blank : 1) + 1))) {
             return NAN;
         } else {
             i += blank ? blank - 1 : 0;
@@ -148,6 +148,21 @@ bool oc_printed_clock(struct oc_str s, double *ns)
     }
     *ns = ((part[0] * 60 + part[1]) * 60 + part[2]) * 1e9;
     return *ns < 1e19;
+}
+
+bool oc_printed_size(struct oc_str s, double *bytes)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } known[] = {{"B", 1},        {"KB", 1e3},        {"MB", 1e6},          {"GB", 1e9},
+                 {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
+    for (size_t i = 0; i < OC_COUNT(known); i++)
+        if (oc_csv_same(s, known[i].name)) {
+            *bytes = known[i].bytes;
+            return true;
+        }
+    return false;
 }
 
 bool oc_printed_unit(struct oc_str s, double *ns)

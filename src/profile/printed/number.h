@@ -24,6 +24,9 @@ bool oc_printed_plain(struct oc_str s, double *out, struct oc_str *rest);
 /* "0:00:00.003569", "1:02:03.5": nanoseconds. */
 bool oc_printed_clock(struct oc_str s, double *ns);
 
+/* Bytes of a unit: "MB", "KiB". */
+bool oc_printed_size(struct oc_str s, double *bytes);
+
 /* Nanoseconds of a unit: those of oc_csv_time_unit, with a dot, "10 ns". */
 bool oc_printed_unit(struct oc_str s, double *ns);
 

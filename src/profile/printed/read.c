@@ -45,7 +45,7 @@ static bool fit_columns(const struct oc_printed_table *t, const struct oc_str *c
             continue;
         double unit;
         h->open[h->n_open++] = (struct oc_open_column){
-            .c = c, .cell = i, .unit_ns = oc_printed_unit(oc_title_unit(cell[i]), &unit) ? unit : 0};
+            .c = c, .cell = i, .unit_ns = oc_printed_unit(oc_title_unit(cell[i]), &unit) || oc_printed_size(oc_title_unit(cell[i]), &unit) ? unit : 0};
         h->titles += cell[i].n;
     }
     return n > 1;
@@ -201,20 +201,31 @@ static size_t csv_cells(struct oc_printed_reading *r, struct oc_str *cell)
     return n;
 }
 
+/* A cell over the end of its column: the row was edited, as on pages. Every cell but the last is then a word. */
+static size_t cut_cells(const struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell)
+{
+    bool crosses = false;
+    oc_cells_cut(line, r->span, r->n_cell, cell);
+    for (size_t i = 0; i + 1 < r->n_cell; i++)
+        crosses |= cell[i].n && cell[i + 1].n && cell[i].s + cell[i].n == cell[i + 1].s;
+    size_t n = crosses ? oc_cells_words(line, cell) : r->n_cell;
+    return crosses ? oc_cells_join(cell, n, r->n_cell, r->n_cell - 1) : n;
+}
+
 static size_t cells_of(struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell)
 {
     size_t n;
     switch (r->t->cells) {
     case OC_CELLS_CSV:
         return csv_cells(r, cell);
-    case OC_CELLS_BARS:
-        return oc_cells_bars(line, cell);
+    case OC_CELLS_BARS: /* names may have bars */
+        return oc_cells_join(cell, oc_cells_bars(line, cell), r->n_cell, r->wide);
     case OC_CELLS_WORDS:
         n = oc_cells_words(line, cell);
         return n < r->n_cell ? n < r->low + 1 ? n : r->low : oc_cells_join(cell, n, r->n_cell, r->wide);
     case OC_CELLS_RULE:
         n = oc_cells_gaps(line, cell);
-        return n == r->n_cell ? n : oc_cells_cut(line, r->span, r->n_cell, cell);
+        return n == r->n_cell ? n : cut_cells(r, line, cell);
     default:
         n = oc_cells_gaps(line, cell);
         return oc_cells_join(cell, n, r->n_cell, r->wide);
@@ -273,9 +284,12 @@ static int take_frame(struct oc_printed_reading *r, struct oc_str line)
     const struct oc_printed_table *t = r->t;
     bool blank = oc_cells_is_empty(line), frame = t->cells != OC_CELLS_CSV && oc_cells_is_frame(line);
     frame |= t->cells == OC_CELLS_BARS && !oc_str_chr(line, '|') && oc_str_has(line, "-----"); /* after the prefix of a log */
-    if (!blank && !frame)
+    if (!blank && !frame) {
+        r->frames = 0;
         return 0;
-    bool ends = blank ? !t->blank_skip && r->table_rows : t->cells == OC_CELLS_RULE && r->table_rows;
+    }
+    bool closed = t->cells == OC_CELLS_RULE || (t->cells == OC_CELLS_BARS && r->frames++); /* of two frames the second is of another */
+    bool ends = r->table_rows && (blank ? !t->blank_skip : closed);
     if (ends)
         end_table(r);
     return 1;
@@ -401,9 +415,14 @@ static void take_context(struct oc_printed_reading *r, const struct oc_printed_n
     r->ends_recording |= note->new_recording;
     r->no_rows = note->hint ? note->hint : r->no_rows;
     r->hint |= note->mark.n && note->line.fixed >= LEAST_HINT;
-    for (unsigned i = 0; i < note->line.n; i++)
-        if (note->line.item[i].field >= 0 && got[i].s)
-            r->carry[note->line.item[i].field] = oc_printed_keep(r, got[i]);
+    for (unsigned i = 0; i < note->line.n; i++) {
+        int field = note->line.item[i].field;
+        if (field < 0 || !got[i].s)
+            continue;
+        struct oc_str was = r->carry[field];
+        r->carry[field] = oc_printed_keep(r, got[i]);
+        r->ends_recording |= note->new_if_changed && was.s && was.s != r->carry[field].s;
+    }
     for (const struct oc_printed_set *s = note->set; s; s = s->next)
         r->carry[s->field] = s->value;
     if (!note->goes_on)

@@ -61,13 +61,14 @@ struct oc_printed_reading {
     struct oc_str mark;
     uint64_t begun, has_rows; /* bits of tables */
     struct oc_map once;
-    size_t score, headers, nth, marks, most;
+    size_t frames, score, headers, nth, marks, most;
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
     const char *no_rows; /* of the last context with a hint */
     bool training;
     bool hint; /* the title of a table was there */
     bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
+    const struct oc_printed_table *next; /* the table that the second recording begins with */
     bool ends_recording, over; /* the next row is of another recording; such a row was there */
     struct oc_err *err;
     int rc;

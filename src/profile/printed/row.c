@@ -35,9 +35,11 @@ bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_tab
     again |= r->over;
     if (!again && gives_way(r))
         r->recordings.n = 0;
-    if (!r->recordings.n || (again && (t || !r->over)))
+    if (again && !r->over)
+        r->next = t;
+    if (!r->recordings.n || (again && (!r->over || (t && t->id == (r->next ? r->next->id : t->id)))))
         oc_recording_begins(&r->recordings, r->c);
-    r->over |= again && r->ends_recording;
+    r->over |= again && !r->f->first_table;
     r->ends_recording = false;
     return !again;
 }
@@ -238,6 +240,8 @@ static bool number_of(struct oc_printed_reading *r, const struct fields *x, int 
     }
     if (is_time(role))
         unit = unit_of(r, x, role);
+    if (role == OC_ROLE_BYTES)
+        unit = x->unit_ns[role];
     bool whole = x->whole[role] || (x->whole_ns[role] && unit == 1);
     if (!read_number(r, x, role, s, whole, out, &rest))
         return false;
@@ -247,13 +251,11 @@ static bool number_of(struct oc_printed_reading *r, const struct fields *x, int 
             unit = cell_ns;
         else if (rest.n && oc_csv_same(rest, "cycles"))
             unit = OC_TEMPLATE_CYCLES;
-        if (unit == 0)
-            return false;
         *cycles |= unit < 0;
-        for (unsigned i = 0; i < OC_DECIMALS; i++)
-            out->v[i] *= fabs(unit);
     }
-    return true;
+    for (unsigned i = 0; i < OC_DECIMALS; i++)
+        out->v[i] *= fabs(unit);
+    return unit != 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
