@@ -51,6 +51,7 @@ enum {
     PART_PIPED,
     PART_PLACE,
     PART_LOGGER,
+    PART_STREAM,
     PART_JSON
 };
 
@@ -248,6 +249,13 @@ static size_t glog_length(const char *s, size_t n)
     return close && oc_is_digit(close[-1]) ? (size_t)(close - s) + 1 : 0;
 }
 
+/* "stdout F": the container runtime of Kubernetes, after the time */
+static size_t stream_length(const char *s, size_t n)
+{
+    bool known = n >= 8 && (memcmp(s, "stdout ", 7) == 0 || memcmp(s, "stderr ", 7) == 0);
+    return known && (s[7] == 'F' || s[7] == 'P') && (n == 8 || s[8] == ' ') ? 8 : 0;
+}
+
 /* "| INFO     |": loguru */
 static size_t piped_length(const char *s, size_t n)
 {
@@ -291,10 +299,11 @@ static size_t escapes(const char *s, size_t n)
 static const struct {
     unsigned char part;
     size_t (*length)(const char *s, size_t n);
-} parts[] = {{PART_SYSLOG, syslog_length},   {PART_GLOG, glog_length},   {PART_PROCESS, process_length},
-             {PART_PIPED, piped_length},     {PART_PLACE, place_length}, {PART_TIME, time_length},       {PART_NAMED, named_length}, {PART_LEVEL, level_length},
-             {PART_BRACKET, bracket_length}, {PART_LABEL, label_length}, {PART_RANK, rank_length},
-             {PART_TAG, tag_length},         {PART_TAB, tab_length},     {PART_DASH, dash_length},
+} parts[] = {{PART_SYSLOG, syslog_length}, {PART_GLOG, glog_length},   {PART_PROCESS, process_length},
+             {PART_PIPED, piped_length},   {PART_PLACE, place_length}, {PART_TIME, time_length},
+             {PART_NAMED, named_length},   {PART_LEVEL, level_length}, {PART_BRACKET, bracket_length},
+             {PART_LABEL, label_length},   {PART_RANK, rank_length},   {PART_TAG, tag_length},
+             {PART_TAB, tab_length},       {PART_DASH, dash_length},   {PART_STREAM, stream_length},
              {PART_LOGGER, logger_length}};
 
 static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
@@ -326,14 +335,16 @@ static struct oc_str label_in(unsigned char part, const char *s, size_t n)
 }
 
 /* The name of a logger counts only if it is the same in all lines: other words before a colon are of the text. */
-static bool takes_logger(const struct oc_log_prefix *out, const struct oc_log_prefix *want, const char *s, size_t n)
+static bool takes_logger(const struct oc_log_prefix *out, const struct oc_log_prefix *want, const char *s,
+                         size_t n)
 {
     bool level = out->n && (out->part[out->n - 1] == PART_LEVEL || out->part[out->n - 1] == PART_BRACKET);
     return level && (!want || (strlen(want->logger) == n && memcmp(want->logger, s, n) == 0));
 }
 
 /* The length of the next part; 0: none. */
-static size_t next_part(const char *s, size_t n, const struct oc_log_prefix *want, struct oc_log_prefix *out, unsigned char *part)
+static size_t next_part(const char *s, size_t n, const struct oc_log_prefix *want, struct oc_log_prefix *out,
+                        unsigned char *part)
 {
     size_t k = 0;
     for (size_t i = 0; i < OC_COUNT(parts) && !k; i++) {
@@ -422,8 +433,8 @@ static void json_text(struct oc_str line, struct oc_buf *out)
 }
 
 /* The parts of a line; *text: what follows them. `unpacked` holds the text of a line of JSON. */
-static void split_line(struct oc_str line, const struct oc_log_prefix *want, struct oc_log_prefix *out, struct oc_buf *unpacked,
-                       struct oc_str *text)
+static void split_line(struct oc_str line, const struct oc_log_prefix *want, struct oc_log_prefix *out,
+                       struct oc_buf *unpacked, struct oc_str *text)
 {
     *out = (struct oc_log_prefix){.n = 0};
     *text = line;
@@ -476,7 +487,8 @@ void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out)
         const char *stop = line_end(s, end);
         if (stop > s + 1)
             split_line(oc_str(s, (size_t)(stop - s)), NULL, &seen[lines++], &unpacked, &rest);
-        lines -= lines && seen[lines - 1].n == 1 && seen[lines - 1].part[0] == PART_JSON && !rest.n; /* an empty line */
+        lines -= lines && seen[lines - 1].n == 1 && seen[lines - 1].part[0] == PART_JSON &&
+                 !rest.n; /* an empty line */
         s = stop + 1;
     }
     oc_buf_free(&unpacked);
@@ -526,7 +538,7 @@ struct oc_text_filter {
     enum oc_text_encoding encoding;
     struct oc_log_prefix prefix;
     struct oc_buf unpacked; /* the text of a line of JSON */
-    struct oc_buf line; /* an incomplete line whose prefix is not yet removed */
+    struct oc_buf line;     /* an incomplete line whose prefix is not yet removed */
     struct oc_buf out;
 };
 

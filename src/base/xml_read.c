@@ -485,8 +485,8 @@ static int replay_token(struct oc_xml *x, const struct oc_xml_token *t)
     return start_element(x, t->name, a, n);
 }
 
-int oc_xml_replay(const struct oc_xml_format *format, const char *name, const struct oc_xml_token *token, size_t n,
-                  struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err)
+int oc_xml_replay(const struct oc_xml_format *format, const char *name, const struct oc_xml_token *token,
+                  size_t n, struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err)
 {
     struct oc_xml *own = new_reader(format, name, arena, user, err);
     int rc = 0;

@@ -65,8 +65,8 @@ struct oc_xml_token {
     const char *const *attr; /* names and values in turn, closed by NULL */
     uint16_t depth, line;    /* depth of the root: 0 */
 };
-int oc_xml_replay(const struct oc_xml_format *format, const char *name, const struct oc_xml_token *token, size_t n,
-                  struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err);
+int oc_xml_replay(const struct oc_xml_format *format, const char *name, const struct oc_xml_token *token,
+                  size_t n, struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err);
 
 /* Version ("2.9.14") and file of libxml2, if available. */
 int oc_xml_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);

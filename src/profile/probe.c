@@ -62,7 +62,8 @@ static void list_importers(void)
 {
     size_t n;
     const struct oc_importer *printed = oc_printed_importers(&n);
-    const struct oc_importer **list = OC_NEW_ARRAY(&memory, OC_COUNT(readers) + n, const struct oc_importer *);
+    const struct oc_importer **list =
+        OC_NEW_ARRAY(&memory, OC_COUNT(readers) + n, const struct oc_importer *);
     memcpy(list, readers, sizeof(readers));
     for (size_t i = 0; i < n; i++)
         list[OC_COUNT(readers) + i] = &printed[i];
@@ -85,10 +86,11 @@ void oc_importer_probe(const struct oc_importer *imp, const struct oc_peek *peek
         imp->probe(peek, bid);
 }
 
-int oc_importer_read(const struct oc_importer *imp, const struct oc_source *src, const struct oc_profile_opts *opts,
-                     struct oc_profile *out, struct oc_err *err)
+int oc_importer_read(const struct oc_importer *imp, const struct oc_source *src,
+                     const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err)
 {
-    return imp->printed ? oc_printed_read_profile(imp->printed, src, opts, out, err) : imp->read(src, opts, out, err);
+    return imp->printed ? oc_printed_read_profile(imp->printed, src, opts, out, err)
+                        : imp->read(src, opts, out, err);
 }
 
 bool oc_profile_format(size_t index, const char **name, const char **title)
@@ -402,8 +404,8 @@ static int probe_later(const struct oc_peek *peek, struct oc_probed *out, struct
 }
 
 /* Of the formats that a file describes the one that fits best; the first if none does. */
-static int probe_described(const struct oc_peek *peek, const char *path, struct oc_arena *a, const struct oc_importer **out,
-                           struct oc_err *err)
+static int probe_described(const struct oc_peek *peek, const char *path, struct oc_arena *a,
+                           const struct oc_importer **out, struct oc_err *err)
 {
     const struct oc_importer *list;
     struct oc_bid best = {0};

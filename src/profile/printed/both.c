@@ -65,7 +65,8 @@ static void add_record(struct both *b, const struct oc_printed_value *v)
 static bool is_range(const struct both *b, const struct oc_printed_value *v)
 {
     const struct oc_printed_fact *all = &b->x->r->fact[OC_ROLE_STATED_DEVICE];
-    return (all->text && v->device_ns > all->value) || oc_map_get(&b->hosts, v->name, strlen(v->name)) != OC_NONE;
+    return (all->text && v->device_ns > all->value) ||
+           oc_map_get(&b->hosts, v->name, strlen(v->name)) != OC_NONE;
 }
 
 /* What the rows say together, before any is added. */
@@ -130,10 +131,12 @@ static void finish(struct both *b)
     if (!b->device)
         p->imported_kernel_ns = NAN;
     if (b->untimed)
-        oc_diag_add(&p->diags, OC_WARNING, "W-device-time", "", "%s: only times of the CPU are read", b->untimed);
+        oc_diag_add(&p->diags, OC_WARNING, "W-device-time", "", "%s: only times of the CPU are read",
+                    b->untimed);
     if (b->negative)
         oc_diag_add(&p->diags, OC_WARNING, "W-self-time", "",
-                    "self times of %zu rows are negative, because what these operators called took longer than they did: they "
+                    "self times of %zu rows are negative, because what these operators called took longer "
+                    "than they did: they "
                     "count 0",
                     b->negative);
     p->kernel = OC_COPY_ARRAY(&p->arena, b->kernel, b->n_kernel);

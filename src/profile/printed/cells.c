@@ -44,7 +44,8 @@ size_t oc_cells_rule(struct oc_str line, struct oc_span *out)
 
 bool oc_cells_is_frame(struct oc_str line)
 {
-    static const char *const corner[] = {"\u2552", "\u255e", "\u251c", "\u2558", "\u250c", "\u2514"}; /* those of tabulate */
+    static const char *const corner[] = {"\u2552", "\u255e", "\u251c",
+                                         "\u2558", "\u250c", "\u2514"}; /* those of tabulate */
     static const char *const part[] = {"-", "=", "\u2500", "\u2550", "|", "+", " ", "\t", ":", "\r"};
     struct oc_str s = oc_csv_trim(line);
     size_t n = 0;
@@ -84,7 +85,8 @@ size_t oc_cells_gaps(struct oc_str line, struct oc_str *out)
     size_t n = 0;
     for (line = oc_csv_trim(line); line.n && n < OC_PRINTED_CELLS; line = oc_csv_trim(line)) {
         size_t k = 0;
-        while (k < line.n && line.s[k] != '\t' && !(line.s[k] == ' ' && k + 1 < line.n && is_blank(line.s[k + 1])))
+        while (k < line.n && line.s[k] != '\t' &&
+               !(line.s[k] == ' ' && k + 1 < line.n && is_blank(line.s[k + 1])))
             k++;
         out[n++] = oc_csv_trim((struct oc_str){line.s, k});
         line = oc_str_skip(line, k);
@@ -150,7 +152,8 @@ size_t oc_cells_titles(const struct oc_printed_table *t, struct oc_str line, str
             while (k < line.n && !is_blank(line.s[k]) && (line.s[k] != '(' || !k))
                 k++;
         size_t open = k + (k + 1 < line.n && line.s[k] == ' ' && line.s[k + 1] == '(');
-        const char *close = open < line.n && line.s[open] == '(' ? oc_str_chr(oc_str_skip(line, open), ')') : NULL;
+        const char *close =
+            open < line.n && line.s[open] == '(' ? oc_str_chr(oc_str_skip(line, open), ')') : NULL;
         if (close)
             k = (size_t)(close - line.s) + 1;
         out[n++] = (struct oc_str){line.s, k};

@@ -11,7 +11,8 @@ static double fact_of(const struct oc_printed_reading *r, int fact)
 }
 
 /* The time of all calls on the lane of the row, and on the device beside it. */
-static void times_of(const struct oc_printed_reading *r, const struct oc_printed_row *row, struct oc_printed_value *v)
+static void times_of(const struct oc_printed_reading *r, const struct oc_printed_row *row,
+                     struct oc_printed_value *v)
 {
     double mean = oc_printed_value(r, row, OC_ROLE_MEAN);
     v->total_ns = oc_printed_value(r, row, OC_ROLE_TOTAL);
@@ -27,7 +28,8 @@ static void times_of(const struct oc_printed_reading *r, const struct oc_printed
     }
 }
 
-static void value_of(const struct oc_printed_values *x, const struct oc_printed_row *row, struct oc_printed_value *v)
+static void value_of(const struct oc_printed_values *x, const struct oc_printed_row *row,
+                     struct oc_printed_value *v)
 {
     double calls = oc_printed_value(x->r, row, OC_ROLE_CALLS), runs = fact_of(x->r, OC_ROLE_RUNS);
     *v = (struct oc_printed_value){.row = row, .name = row->text[OC_ROLE_NAME]};
@@ -160,7 +162,8 @@ static void take_runs(struct oc_printed_values *x)
             x->runs += v->calls;
             sum += isnan(whole) ? time_of(v) : whole;
             x->run_self_ns += isnan(whole) ? 0 : time_of(v);
-        } else if (fact && fact->text && (v->row->use_fact == x->r->f->scale_from || v->row->use_fact == x->r->f->scale_to)) {
+        } else if (fact && fact->text &&
+                   (v->row->use_fact == x->r->f->scale_from || v->row->use_fact == x->r->f->scale_to)) {
             fact->value += time_of(v);
         } else if (fact && !fact->text) {
             *fact = (struct oc_printed_fact){v->name, time_of(v), v->row->line};
@@ -200,7 +203,8 @@ static void take_rare(struct oc_printed_values *x)
     }
     if (kept < x->n)
         oc_diag_add(&x->p->diags, OC_WARNING, "W-row", "",
-                    "%zu rows ran in a part of the runs, and the file does not show in how many: their time is missing",
+                    "%zu rows ran in a part of the runs, and the file does not show in how many: their time "
+                    "is missing",
                     x->n - kept);
     x->n = kept;
 }
@@ -215,7 +219,8 @@ static void take_latency(struct oc_printed_values *x)
     if (!(runs > 0) || runs >= x->runs)
         return;
     oc_diag_add(&x->p->diags, OC_INFO, "I-warm-up", "",
-                "the rows are means of %.0f runs, with those of the warm-up; the latency is the mean of %.0f runs after it",
+                "the rows are means of %.0f runs, with those of the warm-up; the latency is the mean of %.0f "
+                "runs after it",
                 x->runs, runs);
     x->runs = runs;
 }
@@ -288,13 +293,13 @@ static struct sums sums_of(const struct oc_printed_values *x)
 }
 
 /* A warning where the tool is known to differ with itself, or where rows are missing; else an error. */
-static int differ(struct oc_printed_values *x, const struct oc_printed_check *c, bool less, uint32_t line, const char *text,
-                  struct oc_err *err)
+static int differ(struct oc_printed_values *x, const struct oc_printed_check *c, bool less, uint32_t line,
+                  const char *text, struct oc_err *err)
 {
     if (!c->known && !less)
         return oc_fail(err, OC_EFORMAT, line ? "line %u: %s" : "%.0u%s", line, text);
-    oc_diag_add(&x->p->diags, OC_WARNING, less ? "W-rows" : "W-total", "", "%s%s%s%s", text, less ? ": rows are missing" : "",
-                c->known ? ": " : "", c->known ? c->known : "");
+    oc_diag_add(&x->p->diags, OC_WARNING, less ? "W-rows" : "W-total", "", "%s%s%s%s", text,
+                less ? ": rows are missing" : "", c->known ? ": " : "", c->known ? c->known : "");
     return 0;
 }
 
@@ -302,13 +307,16 @@ static int check_sum(struct oc_printed_values *x, const struct oc_printed_check 
 {
     const struct oc_printed_fact *fact = &x->r->fact[c->is];
     struct sums s = sums_of(x);
-    double have = c->device ? s.device : s.host + x->run_self_ns, want = fact->text ? fact->value : (double)NAN, plus = fact_of(x->r, c->plus);
+    double have = c->device ? s.device : s.host + x->run_self_ns,
+           want = fact->text ? fact->value : (double)NAN, plus = fact_of(x->r, c->plus);
     have += isnan(plus) ? 0 : plus;
     have /= c->per_run && x->runs > 0 && !x->means ? x->runs : 1;
     if (!(want > 0) || !(have > 0) || fabs(have - want) <= c->within / 100 * want)
         return 0;
     return differ(x, c, have < want, fact->line,
-                  oc_printf(&x->p->arena, "the rows add up to %.7g ms, and the file says %.7g ms", have / 1e6, want / 1e6), err);
+                  oc_printf(&x->p->arena, "the rows add up to %.7g ms, and the file says %.7g ms", have / 1e6,
+                            want / 1e6),
+                  err);
 }
 
 static int check_hundred(struct oc_printed_values *x, const struct oc_printed_check *c, struct oc_err *err)
@@ -317,7 +325,8 @@ static int check_hundred(struct oc_printed_values *x, const struct oc_printed_ch
     double percent = 100 * s.share / c->hundred;
     if (!s.n_share || s.n_share < s.n || fabs(percent - 100) <= c->within + 0.05 * (double)s.n_share)
         return 0;
-    return differ(x, c, percent < 100, 0, oc_printf(&x->p->arena, "the shares of the rows add up to %.1f %%", percent), err);
+    return differ(x, c, percent < 100, 0,
+                  oc_printf(&x->p->arena, "the shares of the rows add up to %.1f %%", percent), err);
 }
 
 static int check_agree(struct oc_printed_values *x, const struct oc_printed_check *c, struct oc_err *err)
@@ -329,10 +338,12 @@ static int check_agree(struct oc_printed_values *x, const struct oc_printed_chec
         double share = 100 * (c->device ? v->device_ns : v->total_ns) / all;
         if (isnan(v->share) || isnan(share) || fabs(v->share - share) <= c->within)
             continue;
-        return differ(x, c, false, v->row->line,
-                      oc_printf(&x->p->arena, "the share of '%.40s' is %.1f %%, but its time is %.1f %% of the rows: they differ",
-                                v->name, v->share, share),
-                      err);
+        return differ(
+            x, c, false, v->row->line,
+            oc_printf(&x->p->arena,
+                      "the share of '%.40s' is %.1f %%, but its time is %.1f %% of the rows: they differ",
+                      v->name, v->share, share),
+            err);
     }
     return 0;
 }
@@ -343,8 +354,9 @@ static int check_rows(struct oc_printed_values *x, const struct oc_printed_check
     const struct oc_printed_fact *fact = &x->r->fact[c->is];
     if (!fact->text || !(fact->value > 0) || (double)x->n == fact->value)
         return 0;
-    return differ(x, c, (double)x->n < fact->value, fact->line,
-                  oc_printf(&x->p->arena, "the table has %zu rows, and the file says %.0f", x->n, fact->value), err);
+    return differ(
+        x, c, (double)x->n < fact->value, fact->line,
+        oc_printf(&x->p->arena, "the table has %zu rows, and the file says %.0f", x->n, fact->value), err);
 }
 
 /* Rows by type against the table of types, which has the next level. */
@@ -357,21 +369,28 @@ static int check_by(struct oc_printed_values *x, const struct oc_printed_check *
         if (sum->row->t->level != 2)
             continue;
         for (size_t k = 0; k < x->n; k++)
-            have += strcmp(x->v[k].row->text[OC_ROLE_TYPE], sum->row->text[OC_ROLE_TYPE]) == 0 ? time_of(&x->v[k]) : 0;
+            have += strcmp(x->v[k].row->text[OC_ROLE_TYPE], sum->row->text[OC_ROLE_TYPE]) == 0
+                        ? time_of(&x->v[k])
+                        : 0;
         if (fabs(have - want) > c->within / 100 * fmax(have, want))
-            return differ(x, c, have < want, sum->row->line,
-                          oc_printf(&x->p->arena, "the rows of type '%.40s' add up to %.7g ms, and the table of types says %.7g ms",
-                                    sum->row->text[OC_ROLE_TYPE], have / 1e6, want / 1e6),
-                          err);
+            return differ(
+                x, c, have < want, sum->row->line,
+                oc_printf(&x->p->arena,
+                          "the rows of type '%.40s' add up to %.7g ms, and the table of types says %.7g ms",
+                          sum->row->text[OC_ROLE_TYPE], have / 1e6, want / 1e6),
+                err);
     }
     return 0;
 }
 
 int oc_printed_check(struct oc_printed_values *x, struct oc_err *err)
 {
-    static int (*const check[])(struct oc_printed_values *, const struct oc_printed_check *, struct oc_err *) = {
-        [OC_CHECK_SUM] = check_sum, [OC_CHECK_HUNDRED] = check_hundred, [OC_CHECK_AGREE] = check_agree,
-        [OC_CHECK_BY] = check_by,   [OC_CHECK_ROWS] = check_rows};
+    static int (*const check[])(struct oc_printed_values *, const struct oc_printed_check *,
+                                struct oc_err *) = {[OC_CHECK_SUM] = check_sum,
+                                                    [OC_CHECK_HUNDRED] = check_hundred,
+                                                    [OC_CHECK_AGREE] = check_agree,
+                                                    [OC_CHECK_BY] = check_by,
+                                                    [OC_CHECK_ROWS] = check_rows};
     int rc = 0;
     bool whole = !x->r->cut && !x->r->gap && !oc_printed_damaged(x); /* what is missing then has been said */
     for (const struct oc_printed_check *c = x->r->f->check; c && rc == 0 && whole; c = c->next)

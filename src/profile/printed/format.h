@@ -70,9 +70,23 @@ enum {
 };
 
 /* What a row is. */
-enum oc_printed_kind { OC_ROW_OPERATOR, OC_ROW_KERNEL, OC_ROW_COPY, OC_ROW_SET, OC_ROW_CALL, OC_ROW_FUNCTION };
+enum oc_printed_kind {
+    OC_ROW_OPERATOR,
+    OC_ROW_KERNEL,
+    OC_ROW_COPY,
+    OC_ROW_SET,
+    OC_ROW_CALL,
+    OC_ROW_FUNCTION
+};
 
-enum oc_printed_cells { OC_CELLS_LINE, OC_CELLS_CSV, OC_CELLS_RULE, OC_CELLS_GAPS, OC_CELLS_WORDS, OC_CELLS_BARS };
+enum oc_printed_cells {
+    OC_CELLS_LINE,
+    OC_CELLS_CSV,
+    OC_CELLS_RULE,
+    OC_CELLS_GAPS,
+    OC_CELLS_WORDS,
+    OC_CELLS_BARS
+};
 
 struct oc_words { /* "a|b|c" */
     const struct oc_str *word;
@@ -81,18 +95,41 @@ struct oc_words { /* "a|b|c" */
 
 struct oc_printed_column {
     const struct oc_printed_column *next;
-    const char *title;  /* the first one, for messages */
+    const char *title; /* the first one, for messages */
     struct oc_words header;
-    int16_t role[6];    /* fields of the values that '/' separates; -1: none */
+    int16_t role[6]; /* fields of the values that '/' separates; -1: none */
     unsigned n_role;
-    int16_t fact, row;  /* the cell is this fact; the column is a row of this name; -1: no */
+    int16_t fact, row; /* the cell is this fact; the column is a row of this name; -1: no */
     struct oc_str row_name;
-    double unit_ns;     /* 0: none */
+    double unit_ns; /* 0: none */
     bool optional, wide, whole, whole_ns;
 };
 
-enum oc_printed_test { OC_IS, OC_STARTS, OC_ENDS, OC_HAS, OC_LACKS, OC_CAMEL, OC_EMPTY, OC_IS_NUMBER, OC_ABOVE, OC_BELOW, OC_TESTS };
-enum oc_printed_use { OC_USE_NONE, OC_USE_DROP, OC_USE_END, OC_USE_RUN, OC_USE_TABLE_RUN, OC_USE_FACT, OC_USE_LEAF, OC_USE_OPEN, OC_USE_FILL, OC_USE_CLOSE };
+enum oc_printed_test {
+    OC_IS,
+    OC_STARTS,
+    OC_ENDS,
+    OC_HAS,
+    OC_LACKS,
+    OC_CAMEL,
+    OC_EMPTY,
+    OC_IS_NUMBER,
+    OC_ABOVE,
+    OC_BELOW,
+    OC_TESTS
+};
+enum oc_printed_use {
+    OC_USE_NONE,
+    OC_USE_DROP,
+    OC_USE_END,
+    OC_USE_RUN,
+    OC_USE_TABLE_RUN,
+    OC_USE_FACT,
+    OC_USE_LEAF,
+    OC_USE_OPEN,
+    OC_USE_FILL,
+    OC_USE_CLOSE
+};
 
 struct oc_printed_set {
     const struct oc_printed_set *next;
@@ -103,14 +140,14 @@ struct oc_printed_set {
 struct oc_printed_step {
     const struct oc_printed_step *next;
     enum { OC_STEP_WHEN, OC_STEP_SPLIT, OC_STEP_JOIN } what;
-    int field; /* -1: none */
+    int field;                      /* -1: none */
     struct oc_words test[OC_TESTS]; /* n 0: no such test */
     double limit[OC_TESTS];         /* of above and below */
     const struct oc_printed_set *set;
     uint8_t use;
     int use_fact;
-    struct oc_template by;  /* split */
-    struct oc_str of;       /* join: "{a} {b}" */
+    struct oc_template by; /* split */
+    struct oc_str of;      /* join: "{a} {b}" */
 };
 
 struct oc_printed_list { /* fields in the order of the description */
@@ -133,11 +170,13 @@ struct oc_printed_table {
     const struct oc_printed_column *column;
     const struct oc_printed_step *step;
     const struct oc_printed_list *first;
-    struct oc_printed_list id_fields, of; /* a row whose id had other values in `of` begins another recording; n 0: none */
+    struct oc_printed_list id_fields,
+        of; /* a row whose id had other values in `of` begins another recording; n 0: none */
     struct oc_template end;
     bool has_end;
     enum oc_printed_kind kind;
-    bool device, blank_skip, add_again, units_row, counts_runs, calls_runs, trace, each, bad_skip, bad_fail, bad_damaged;
+    bool device, blank_skip, add_again, units_row, counts_runs, calls_runs, trace, each, bad_skip, bad_fail,
+        bad_damaged;
     bool counts_rows; /* each row is a run */
     bool means;       /* the rows are means of a run */
     unsigned level;
@@ -163,7 +202,8 @@ struct oc_printed_note { /* a context or a fact */
     const struct oc_printed_set *set;
     struct oc_str mark;
     const char *hint; /* what to do if no row follows */
-    bool fact, counts_runs, new_recording, new_if_changed, goes_on, last, sum, before; /* before: the last one before the first row */
+    bool fact, counts_runs, new_recording, new_if_changed, goes_on, last, sum,
+        before; /* before: the last one before the first row */
 };
 
 struct oc_printed_check {
@@ -180,10 +220,10 @@ struct oc_printed_format {
     const char *name, *title, *producer, *seen, *lost, *device, *hint;
     struct oc_words see;
     bool user_locale, prefer_device, means, first_table, both; /* both: rows have host and device time */
-    struct { /* defaults of its tables; NULL: none */
+    struct {                                                   /* defaults of its tables; NULL: none */
         const char *as, *lane, *unit, *level, *after;
     } given;
-    int share_of; /* fact, -1: none */
+    int share_of;      /* fact, -1: none */
     const char *event; /* what rows count that have no time */
     double default_unit_ns;
     const char *via;    /* "nsys": what C makes of the rows; NULL: operators */

@@ -16,7 +16,10 @@
 
 static uint8_t event_kind(unsigned kind)
 {
-    return kind == OC_ROW_KERNEL ? OC_EV_KERNEL : kind == OC_ROW_COPY ? OC_EV_MEMCPY : kind == OC_ROW_SET ? OC_EV_MEMSET : OC_EV_OPERATOR;
+    return kind == OC_ROW_KERNEL ? OC_EV_KERNEL
+           : kind == OC_ROW_COPY ? OC_EV_MEMCPY
+           : kind == OC_ROW_SET  ? OC_EV_MEMSET
+                                 : OC_EV_OPERATOR;
 }
 
 struct taking {
@@ -25,7 +28,8 @@ struct taking {
     struct oc_timeline *launches;
 };
 
-static int add_launch(struct taking *t, const struct oc_printed_value *v, double start_ns, double dur_ns, struct oc_err *err)
+static int add_launch(struct taking *t, const struct oc_printed_value *v, double start_ns, double dur_ns,
+                      struct oc_err *err)
 {
     struct oc_launch launch = {.start_ns = start_ns,
                                .dur_ns = dur_ns,
@@ -87,7 +91,8 @@ static void warn(const struct oc_printed_values *x)
     size_t bad = oc_printed_damaged(x);
     if (bad > r->cut)
         oc_diag_add(&p->diags, OC_WARNING, "W-row", "",
-                    "%zu lines are damaged, for example by other output between them: their time is missing", bad - r->cut);
+                    "%zu lines are damaged, for example by other output between them: their time is missing",
+                    bad - r->cut);
     if (r->gap)
         oc_diag_add(&p->diags, OC_WARNING, "W-rows", "",
                     "the text leaves out rows of the table with '...': their time is missing");
@@ -97,9 +102,11 @@ static void warn(const struct oc_printed_values *x)
 static void name_producer(const struct oc_printed_values *x)
 {
     const struct oc_printed_format *f = x->r->f;
-    const struct oc_printed_fact *version = &x->r->fact[OC_ROLE_VERSION], *device = &x->r->fact[OC_ROLE_DEVICE];
-    x->p->producer = version->text && version->text[0] ? oc_printf(&x->p->arena, "%s %.20s", f->producer, version->text)
-                                                       : oc_printf(&x->p->arena, "%s", f->producer);
+    const struct oc_printed_fact *version = &x->r->fact[OC_ROLE_VERSION],
+                                 *device = &x->r->fact[OC_ROLE_DEVICE];
+    x->p->producer = version->text && version->text[0]
+                         ? oc_printf(&x->p->arena, "%s %.20s", f->producer, version->text)
+                         : oc_printf(&x->p->arena, "%s", f->producer);
     x->p->device = device->text ? oc_prof_text(x->p, oc_str(device->text, strlen(device->text)))
                                 : oc_printf(&x->p->arena, "%s", f->device);
 }
@@ -159,8 +166,8 @@ static int make_profile(struct taking *t, const struct oc_profile_opts *opts, st
     return 0;
 }
 
-int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src, const struct oc_profile_opts *opts,
-                            struct oc_profile *out, struct oc_err *err)
+int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src,
+                            const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err)
 {
     struct oc_csv *c = oc_csv_open(src->file[0].s);
     struct oc_arena a = {0};
@@ -205,7 +212,8 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
     oc_printed_read(r, f, c, &a, 0, &err);
     if (r->score || r->hint)
-        *bid = (struct oc_bid){.score = r->n || r->rc ? 86 : 50, .fine = (unsigned)r->score, .reason = f->title};
+        *bid =
+            (struct oc_bid){.score = r->n || r->rc ? 86 : 50, .fine = (unsigned)r->score, .reason = f->title};
     oc_printed_read_free(r);
     oc_arena_free(&a);
     oc_csv_close(c);
@@ -222,8 +230,12 @@ static struct oc_importer *importers_of(const struct oc_printed_format *f, struc
         ++*n;
     struct oc_importer *list = OC_NEW_ARRAY(a, *n + 1, struct oc_importer);
     for (size_t i = 0; i < *n; i++, f = f->next)
-        list[i] = (struct oc_importer){
-            .name = f->name, .title = f->title, .seen = f->seen, .lost = f->lost, .printed = f, .in_output = true};
+        list[i] = (struct oc_importer){.name = f->name,
+                                       .title = f->title,
+                                       .seen = f->seen,
+                                       .lost = f->lost,
+                                       .printed = f,
+                                       .in_output = true};
     return list;
 }
 

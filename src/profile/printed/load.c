@@ -58,7 +58,8 @@ static bool is_yes(const struct oc_xml_elem *e, const char *name, const char *va
 }
 
 /* The index of the value in the list, 0 without the attribute; -1: an error. */
-static int pick(struct loading *l, const char *name, const char *value, const char *const *list, size_t n, int *out)
+static int pick(struct loading *l, const char *name, const char *value, const char *const *list, size_t n,
+                int *out)
 {
     *out = 0;
     for (size_t i = 0; i < n && value; i++)
@@ -98,7 +99,8 @@ static int field_named(void *ctx, struct oc_str name)
 static int field_of(struct loading *l, struct oc_str name, int *out)
 {
     *out = name.n ? field_named(l, name) : -1;
-    return name.n && *out < 0 ? oc_xml_fail(l->x, "the format has more than %d fields", OC_PRINTED_FIELDS) : 0;
+    return name.n && *out < 0 ? oc_xml_fail(l->x, "the format has more than %d fields", OC_PRINTED_FIELDS)
+                              : 0;
 }
 
 static int template_of(struct loading *l, const char *text, struct oc_template *out)
@@ -186,7 +188,8 @@ static const char *const cells_names[] = {"line", "csv", "rule", "gaps", "words"
 
 static int on_table(void *user, const struct oc_xml_elem *e)
 {
-    static const char *const lanes[] = {"host", "device"}, *const uses[] = {"", "leaf", "open", "fill", "close"},
+    static const char *const lanes[] = {"host", "device"},
+                             *const uses[] = {"", "leaf", "open", "fill", "close"},
                              *const bads[] = {"end", "skip", "fail", "damaged"};
     struct loading *l = user;
     struct oc_printed_format *f = l->format;
@@ -201,7 +204,8 @@ static int on_table(void *user, const struct oc_xml_elem *e)
         field_of(l, text_of(e, "wrap", NULL), &t->wrap) || field_of(l, text_of(e, "keep", NULL), &t->keep))
         return -1;
     level = level ? level : f->given.level;
-    if (level && (!oc_parse_double(level, strlen(level), &number) || !(number >= 0 && number < OC_PRINTED_LEVELS)))
+    if (level &&
+        (!oc_parse_double(level, strlen(level), &number) || !(number >= 0 && number < OC_PRINTED_LEVELS)))
         return oc_xml_fail(l->x, "the level '%s' is not a number below %d", level, OC_PRINTED_LEVELS);
     t->format = f;
     t->id = f->n_table++;
@@ -236,8 +240,11 @@ static int on_table(void *user, const struct oc_xml_elem *e)
         if (template_of(l, line, &t->line))
             return -1;
         if (t->line.fixed < LEAST_FIXED && !t->after.n && !f->see.n && t->use == OC_USE_NONE)
-            return oc_xml_fail(l->x, "'%s' has fewer than %d characters that stand for themselves: give the line a mark (after=) that a "
-                                     "context sets, or the format a text (see=)", line, LEAST_FIXED);
+            return oc_xml_fail(l->x,
+                               "'%s' has fewer than %d characters that stand for themselves: give the line a "
+                               "mark (after=) that a "
+                               "context sets, or the format a text (see=)",
+                               line, LEAST_FIXED);
     }
     return 0;
 }
@@ -303,7 +310,9 @@ static int on_column(void *user, const struct oc_xml_elem *e)
     c->whole_ns = is_yes(e, "whole", "ns");
     *l->column_end = c;
     l->column_end = &c->next;
-    return column_roles(l, text_of(e, "is", NULL), c) || unit_of(l, text_of(e, "unit", NULL), &c->unit_ns) ? -1 : 0;
+    return column_roles(l, text_of(e, "is", NULL), c) || unit_of(l, text_of(e, "unit", NULL), &c->unit_ns)
+               ? -1
+               : 0;
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
@@ -319,18 +328,19 @@ static struct oc_printed_step *add_step(struct loading *l)
 
 static int step_use(struct loading *l, struct oc_str use, struct oc_printed_step *s)
 {
-    s->use = !use.n                    ? OC_USE_NONE
-             : oc_str_eq(use, "drop") ? OC_USE_DROP
-             : oc_str_eq(use, "end")  ? OC_USE_END
-             : oc_str_eq(use, "run")  ? OC_USE_RUN
+    s->use = !use.n                        ? OC_USE_NONE
+             : oc_str_eq(use, "drop")      ? OC_USE_DROP
+             : oc_str_eq(use, "end")       ? OC_USE_END
+             : oc_str_eq(use, "run")       ? OC_USE_RUN
              : oc_str_eq(use, "table-run") ? OC_USE_TABLE_RUN
-                                      : OC_USE_FACT;
+                                           : OC_USE_FACT;
     return s->use == OC_USE_FACT ? field_of(l, use, &s->use_fact) : 0;
 }
 
 static int on_when(void *user, const struct oc_xml_elem *e)
 {
-    static const char *const tests[OC_TESTS] = {"is", "starts", "ends", "has", "lacks", "camel", "empty", "number", "above", "below"};
+    static const char *const tests[OC_TESTS] = {"is",    "starts", "ends",   "has",   "lacks",
+                                                "camel", "empty",  "number", "above", "below"};
     struct loading *l = user;
     struct oc_printed_step *s = add_step(l);
     for (unsigned i = 0; i < OC_TESTS; i++) {
@@ -350,7 +360,9 @@ static int on_split(void *user, const struct oc_xml_elem *e)
     struct loading *l = user;
     struct oc_printed_step *s = add_step(l);
     s->what = OC_STEP_SPLIT;
-    return field_of(l, text_of(e, "field", NULL), &s->field) || template_of(l, oc_xml_get(e, "by"), &s->by) ? -1 : 0;
+    return field_of(l, text_of(e, "field", NULL), &s->field) || template_of(l, oc_xml_get(e, "by"), &s->by)
+               ? -1
+               : 0;
 }
 
 static int on_join(void *user, const struct oc_xml_elem *e)
@@ -381,7 +393,10 @@ static int on_first(void *user, const struct oc_xml_elem *e)
 static int on_stable(void *user, const struct oc_xml_elem *e)
 {
     struct loading *l = user;
-    return list_of(l, text_of(e, "key", NULL), ',', &l->table->id_fields) || list_of(l, text_of(e, "of", NULL), ',', &l->table->of) ? -1 : 0;
+    return list_of(l, text_of(e, "key", NULL), ',', &l->table->id_fields) ||
+                   list_of(l, text_of(e, "of", NULL), ',', &l->table->of)
+               ? -1
+               : 0;
 }
 
 static int on_end(void *user, const struct oc_xml_elem *e)
@@ -400,7 +415,10 @@ static int on_also(void *user, const struct oc_xml_elem *e)
     if (pick(l, "kind of rows", oc_xml_get(e, "as"), kind_names, OC_COUNT(kind_names), &kind))
         return -1;
     also->kind = (enum oc_printed_kind)kind;
-    return field_of(l, text_of(e, "name", NULL), &also->name) || field_of(l, text_of(e, "calls", "calls"), &also->calls) ? -1 : 0;
+    return field_of(l, text_of(e, "name", NULL), &also->name) ||
+                   field_of(l, text_of(e, "calls", "calls"), &also->calls)
+               ? -1
+               : 0;
 }
 
 static int on_nest(void *user, const struct oc_xml_elem *e)
@@ -451,7 +469,9 @@ static int on_note(void *user, const struct oc_xml_elem *e)
     n->sum = is_yes(e, "keep", "sum");
     *l->note_end = n;
     l->note_end = &n->next;
-    return template_of(l, oc_xml_get(e, "line"), &n->line) || sets_of(l, text_of(e, "set", NULL), &n->set) ? -1 : 0;
+    return template_of(l, oc_xml_get(e, "line"), &n->line) || sets_of(l, text_of(e, "set", NULL), &n->set)
+               ? -1
+               : 0;
 }
 
 static int on_check(void *user, const struct oc_xml_elem *e)
@@ -490,37 +510,78 @@ static int on_scale(void *user, const struct oc_xml_elem *e)
 /* ---- documents -------------------------------------------------------------------------------------- */
 
 #define ROWS_OF(first, elem)                                                                                 \
-    [first] = {.name = "when", .parent = elem, .required = "", .optional = "field use is starts ends has lacks camel empty number above below set", .start = on_when}, \
-    [(first) + 1] = {.name = "split", .parent = elem, .required = "field by", .optional = "", .start = on_split}, \
-    [(first) + 2] = {.name = "join", .parent = elem, .required = "into of", .optional = "", .start = on_join},      \
-    [(first) + 3] = {.name = "first", .parent = elem, .required = "of", .optional = "", .start = on_first},         \
-    [(first) + 4] = {.name = "also", .parent = elem, .required = "as name", .optional = "calls", .start = on_also}, \
-    [(first) + 5] = {.name = "nest", .parent = elem, .required = "by inner", .optional = "", .start = on_nest},     \
+    [first] = {.name = "when",                                                                               \
+               .parent = elem,                                                                               \
+               .required = "",                                                                               \
+               .optional = "field use is starts ends has lacks camel empty number above below set",          \
+               .start = on_when},                                                                            \
+    [(first) +                                                                                               \
+        1] = {.name = "split", .parent = elem, .required = "field by", .optional = "", .start = on_split},   \
+    [(first) +                                                                                               \
+        2] = {.name = "join", .parent = elem, .required = "into of", .optional = "", .start = on_join},      \
+    [(first) + 3] = {.name = "first", .parent = elem, .required = "of", .optional = "", .start = on_first},  \
+    [(first) +                                                                                               \
+        4] = {.name = "also", .parent = elem, .required = "as name", .optional = "calls", .start = on_also}, \
+    [(first) +                                                                                               \
+        5] = {.name = "nest", .parent = elem, .required = "by inner", .optional = "", .start = on_nest},     \
     [(first) + 6] = {.name = "pivot", .parent = elem, .required = "key", .optional = "", .start = on_pivot}
 
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_FORMATS] = {.name = "formats", .parent = OC_XML_ROOT, .required = "version", .optional = ""},
-    [E_FORMAT] = {.name = "format", .parent = E_FORMATS, .label = "name", .required = "name title producer",
-                  .optional = "seen lost hint device see locale prefer read sides via per as lane unit level after share-of default-unit event notation",
+    [E_FORMAT] = {.name = "format",
+                  .parent = E_FORMATS,
+                  .label = "name",
+                  .required = "name title producer",
+                  .optional = "seen lost hint device see locale prefer read sides via per as lane unit level "
+                              "after share-of default-unit event notation",
                   .start = on_format},
-    [E_TABLE] = {.name = "table", .parent = E_FORMAT, .required = "cells",
-                 .optional = "as lane level per after unit blank bad again units counts calls trace each wrap report", .start = on_table,
+    [E_TABLE] = {.name = "table",
+                 .parent = E_FORMAT,
+                 .required = "cells",
+                 .optional =
+                     "as lane level per after unit blank bad again units counts calls trace each wrap report",
+                 .start = on_table,
                  .end = on_table_end},
-    [E_LINE] = {.name = "line", .parent = E_FORMAT, .required = "line",
-                .optional = "as lane level per after unit use keep bad counts trace each", .start = on_table},
-    [E_CONTEXT] = {.name = "context", .parent = E_FORMAT, .required = "line", .optional = "mark set counts new ends hint", .start = on_note},
-    [E_FACT] = {.name = "fact", .parent = E_FORMAT, .required = "line", .optional = "keep set", .start = on_note},
-    [E_CHECK] = {.name = "check", .parent = E_FORMAT, .required = "", .optional = "sum is plus per hundred agree by rows within known",
+    [E_LINE] = {.name = "line",
+                .parent = E_FORMAT,
+                .required = "line",
+                .optional = "as lane level per after unit use keep bad counts trace each",
+                .start = on_table},
+    [E_CONTEXT] = {.name = "context",
+                   .parent = E_FORMAT,
+                   .required = "line",
+                   .optional = "mark set counts new ends hint",
+                   .start = on_note},
+    [E_FACT] =
+        {.name = "fact", .parent = E_FORMAT, .required = "line", .optional = "keep set", .start = on_note},
+    [E_CHECK] = {.name = "check",
+                 .parent = E_FORMAT,
+                 .required = "",
+                 .optional = "sum is plus per hundred agree by rows within known",
                  .start = on_check},
-    [E_SCALE] = {.name = "scale", .parent = E_FORMAT, .required = "from to", .optional = "", .start = on_scale},
-    [E_COLUMN] = {.name = "column", .parent = E_TABLE, .label = "header", .required = "header",
-                  .optional = "is unit optional wide whole", .start = on_column},
+    [E_SCALE] =
+        {.name = "scale", .parent = E_FORMAT, .required = "from to", .optional = "", .start = on_scale},
+    [E_COLUMN] = {.name = "column",
+                  .parent = E_TABLE,
+                  .label = "header",
+                  .required = "header",
+                  .optional = "is unit optional wide whole",
+                  .start = on_column},
     [E_END] = {.name = "end", .parent = E_TABLE, .required = "line", .optional = "", .start = on_end},
     ROWS_OF(E_OF_TABLE, E_TABLE),
     ROWS_OF(E_OF_LINE, E_LINE),
-    [E_METRIC] = {.name = "metric", .parent = E_OF_TABLE + 6, .required = "name take", .optional = "", .start = on_metric},
-    [E_STABLE] = {.name = "stable", .parent = E_LINE, .required = "key of", .optional = "", .start = on_stable},
-    [E_METRIC + 1] = {.name = "metric", .parent = E_OF_LINE + 6, .required = "name take", .optional = "", .start = on_metric},
+    [E_METRIC] = {.name = "metric",
+                  .parent = E_OF_TABLE + 6,
+                  .required = "name take",
+                  .optional = "",
+                  .start = on_metric},
+    [E_STABLE] =
+        {.name = "stable", .parent = E_LINE, .required = "key of", .optional = "", .start = on_stable},
+    [E_METRIC + 1] = {.name = "metric",
+                      .parent = E_OF_LINE + 6,
+                      .required = "name take",
+                      .optional = "",
+                      .start = on_metric},
 };
 static const struct oc_xml_format document = {specs, E_KINDS, "1", 1u << 20};
 
@@ -536,8 +597,8 @@ static void load_built_in(void)
     struct oc_err err = {0};
     l.format_end = &l.first;
     for (size_t i = 0; i < OC_COUNT(printed_documents); i++)
-        if (oc_xml_replay(&document, printed_documents[i].name, printed_documents[i].token, printed_documents[i].n, &memory, &l,
-                          &l.x, &err) != 0)
+        if (oc_xml_replay(&document, printed_documents[i].name, printed_documents[i].token,
+                          printed_documents[i].n, &memory, &l, &l.x, &err) != 0)
             abort(); /* a unit test reads them all */
     built_in = l.first;
 }

@@ -23,7 +23,7 @@ struct reading {
     struct oc_arena scratch;
     const char *report;
     struct oc_sum_rows sums;
-    uint64_t run_instances; /* number of ranges that are runs */
+    uint64_t run_instances;    /* number of ranges that are runs */
     double run_ns, kernels_ns; /* kernels_ns: of the report of all kernels */
     struct oc_timeline *launches;
     struct range *range;
@@ -135,14 +135,16 @@ static void take_launch(struct reading *r, const struct oc_printed_value *v)
     if (is_report(r, "cuda_gpu_trace") && device_name[0] && !r->out->device[0])
         r->out->device = device_name;
     x.bytes = x.kind != OC_EV_KERNEL && bytes > 0 ? bytes : (double)NAN;
-    x.lane = oc_timeline_stream(r->launches, process ? (int64_t)process : OC_NO_ID, device, (int64_t)id_of(row, OC_ROLE_STREAM));
+    x.lane = oc_timeline_stream(r->launches, process ? (int64_t)process : OC_NO_ID, device,
+                                (int64_t)id_of(row, OC_ROLE_STREAM));
     if (!oc_timeline_launch(r->launches, &x))
         oc_prof_over(r->out, OC_LIMIT_EVENTS);
 }
 
 static void take_range(struct reading *r, const struct oc_printed_value *v)
 {
-    struct range x = {.outer = OC_NONE, .start_ns = number_of(r, v->row, OC_ROLE_START), .dur_ns = time_of(v)};
+    struct range x = {
+        .outer = OC_NONE, .start_ns = number_of(r, v->row, OC_ROLE_START), .dur_ns = time_of(v)};
     if (isnan(x.start_ns))
         return;
     x.text = split_domain(r, oc_printed_text(v->row, OC_ROLE_RANGE), &x.domain);
@@ -200,8 +202,7 @@ static uint32_t number_runs(struct reading *r, uint32_t *run)
     return n;
 }
 
-static void launch_range(struct reading *r, struct oc_timeline *l, size_t i,
-                         uint32_t run)
+static void launch_range(struct reading *r, struct oc_timeline *l, size_t i, uint32_t run)
 {
     const struct range *x = &r->range[i];
     struct oc_label label;
@@ -260,7 +261,6 @@ static void finish_ranges(struct reading *r)
     oc_timeline_free(l);
     free(run);
 }
-
 
 /* ---- all -------------------------------------------------------------------------------------------- */
 
@@ -324,7 +324,8 @@ static void take_rows(struct reading *r)
 
 int oc_printed_nsys(struct oc_printed_values *x, struct oc_err *err)
 {
-    static const char *const kernels[] = {"cuda_gpu_trace", "cuda_kern_exec_trace", "cuda_gpu_kern_sum", "cuda_gpu_sum"};
+    static const char *const kernels[] = {"cuda_gpu_trace", "cuda_kern_exec_trace", "cuda_gpu_kern_sum",
+                                          "cuda_gpu_sum"};
     struct reading r = {.x = x, .out = x->p, .opts = x->opts};
     if (!x->n)
         return oc_fail(err, OC_EFORMAT, "no row of an nsys stats report about kernels or NVTX ranges");
@@ -333,7 +334,8 @@ int oc_printed_nsys(struct oc_printed_values *x, struct oc_err *err)
     for (size_t i = 0; i < x->n_all; i++)
         console |= x->all[i].row->t->cells != OC_CELLS_CSV;
     r.report = t->report;
-    x->p->producer = oc_printf(&x->p->arena, "Nsight Systems, report %s%s", t->report, console ? " as printed" : "");
+    x->p->producer =
+        oc_printf(&x->p->arena, "Nsight Systems, report %s%s", t->report, console ? " as printed" : "");
     take_rows(&r);
     for (size_t i = 0; i < OC_COUNT(kernels); i++)
         if (is_report(&r, kernels[i]))

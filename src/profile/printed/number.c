@@ -75,7 +75,9 @@ static double value_of(struct oc_str s, struct oc_str exponent, char point)
         } else if (sign && !fraction) {
             fraction = true;
             text[n++] = '.';
-        } else if (fraction || sign || (point ? !group_at(s, i + (blank ? blank : 1)) : !digit_at(s, i + (blank ? blank : 1) + 1))) {
+        } else if (fraction || sign ||
+                   (point ? !group_at(s, i + (blank ? blank : 1))
+                          : !digit_at(s, i + (blank ? blank : 1) + 1))) {
             return NAN;
         } else {
             i += blank ? blank - 1 : 0;

@@ -14,7 +14,7 @@ int oc_printed_importers_of(const char *path, const struct oc_importer **out, si
 
 /* Of one importer whose member `printed` is set. */
 void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *peek, struct oc_bid *bid);
-int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src, const struct oc_profile_opts *opts,
-                            struct oc_profile *out, struct oc_err *err);
+int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src,
+                            const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err);
 
 #endif

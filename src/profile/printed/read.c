@@ -30,7 +30,8 @@ static bool is_open_cell(const struct found *h, size_t cell)
 }
 
 /* Gives each column the first cell that fits. False: one that must be there is missing. */
-static bool fit_columns(const struct oc_printed_table *t, const struct oc_str *cell, size_t n, struct found *h)
+static bool fit_columns(const struct oc_printed_table *t, const struct oc_str *cell, size_t n,
+                        struct found *h)
 {
     h->t = t;
     h->n_open = h->titles = 0;
@@ -44,8 +45,13 @@ static bool fit_columns(const struct oc_printed_table *t, const struct oc_str *c
         if (i == n)
             continue;
         double unit;
-        h->open[h->n_open++] = (struct oc_open_column){
-            .c = c, .cell = i, .unit_ns = oc_printed_unit(oc_title_unit(cell[i]), &unit) || oc_printed_size(oc_title_unit(cell[i]), &unit) ? unit : 0};
+        h->open[h->n_open++] =
+            (struct oc_open_column){.c = c,
+                                    .cell = i,
+                                    .unit_ns = oc_printed_unit(oc_title_unit(cell[i]), &unit) ||
+                                                       oc_printed_size(oc_title_unit(cell[i]), &unit)
+                                                   ? unit
+                                                   : 0};
         h->titles += cell[i].n;
     }
     return n > 1;
@@ -63,7 +69,8 @@ static bool fit_csv(const struct oc_printed_table *t, struct oc_str line, struct
 }
 
 /* The title line above a rule: cells two blanks apart, or where the dashes are. */
-static bool fit_rule(const struct oc_printed_table *t, struct oc_str rule, struct oc_str before, struct found *h)
+static bool fit_rule(const struct oc_printed_table *t, struct oc_str rule, struct oc_str before,
+                     struct found *h)
 {
     struct oc_str cell[OC_PRINTED_CELLS];
     size_t n = oc_cells_rule(rule, h->span), gaps = n ? oc_cells_gaps(before, cell) : 0;
@@ -78,8 +85,8 @@ static bool fit_rule(const struct oc_printed_table *t, struct oc_str rule, struc
     return gaps > n && fit_columns(t, cell + gaps - n, n, h);
 }
 
-static bool fit_header(const struct oc_printed_reading *r, const struct oc_printed_table *t, struct oc_str line, bool rule,
-                       struct found *h)
+static bool fit_header(const struct oc_printed_reading *r, const struct oc_printed_table *t,
+                       struct oc_str line, bool rule, struct found *h)
 {
     struct oc_str cell[OC_PRINTED_CELLS], before = {r->before.n ? r->before.data : "", r->before.n};
     if (t->cells == OC_CELLS_LINE || rule != (t->cells == OC_CELLS_RULE) ||
@@ -260,7 +267,8 @@ static int bad_row(struct oc_printed_reading *r, const struct oc_str *cell, size
 {
     double id;
     struct oc_str rest;
-    bool like_a_row = r->t->cells == OC_CELLS_WORDS ? n && oc_printed_plain(cell[0], &id, &rest) && !rest.n : n == r->n_cell;
+    bool like_a_row = r->t->cells == OC_CELLS_WORDS ? n && oc_printed_plain(cell[0], &id, &rest) && !rest.n
+                                                    : n == r->n_cell;
     if (r->t->bad_damaged && like_a_row) {
         r->bad[r->t->level]++;
         return 1;
@@ -283,12 +291,14 @@ static int take_frame(struct oc_printed_reading *r, struct oc_str line)
 {
     const struct oc_printed_table *t = r->t;
     bool blank = oc_cells_is_empty(line), frame = t->cells != OC_CELLS_CSV && oc_cells_is_frame(line);
-    frame |= t->cells == OC_CELLS_BARS && !oc_str_chr(line, '|') && oc_str_has(line, "-----"); /* after the prefix of a log */
+    frame |= t->cells == OC_CELLS_BARS && !oc_str_chr(line, '|') &&
+             oc_str_has(line, "-----"); /* after the prefix of a log */
     if (!blank && !frame) {
         r->frames = 0;
         return 0;
     }
-    bool closed = t->cells == OC_CELLS_RULE || (t->cells == OC_CELLS_BARS && r->frames++); /* of two frames the second is of another */
+    bool closed = t->cells == OC_CELLS_RULE ||
+                  (t->cells == OC_CELLS_BARS && r->frames++); /* of two frames the second is of another */
     bool ends = r->table_rows && (blank ? !t->blank_skip : closed);
     if (ends)
         end_table(r);
@@ -327,8 +337,8 @@ static int bad_cell(struct oc_printed_reading *r, struct oc_str line, const stru
         bool good = oc_printed_number(s, false, &number, &rest);
         if (good && o->unit_ns == 0 && o->c->unit_ns == 0 && !r->table_rows)
             return fail_unit(r, o->c);
-        return oc_csv_fail(r->c, r->err, "column '%s': '%.*s' is not a time%s", o->c->title, (int)(s.n < 80 ? s.n : 80), s.s,
-                           good ? " with a unit" : "");
+        return oc_csv_fail(r->c, r->err, "column '%s': '%.*s' is not a time%s", o->c->title,
+                           (int)(s.n < 80 ? s.n : 80), s.s, good ? " with a unit" : "");
     }
     return bad_row(r, cell, n);
 }
@@ -397,7 +407,8 @@ static int take_row(struct oc_printed_reading *r, struct oc_str line)
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
-static void take_fact(struct oc_printed_reading *r, const struct oc_printed_note *note, const struct oc_str *got)
+static void take_fact(struct oc_printed_reading *r, const struct oc_printed_note *note,
+                      const struct oc_str *got)
 {
     for (unsigned i = 0; i < note->line.n; i++) {
         const struct oc_template_item *item = &note->line.item[i];
@@ -408,7 +419,8 @@ static void take_fact(struct oc_printed_reading *r, const struct oc_printed_note
         oc_printed_set_fact(r, s->field, s->value, 0, note->last, note->sum);
 }
 
-static void take_context(struct oc_printed_reading *r, const struct oc_printed_note *note, const struct oc_str *got)
+static void take_context(struct oc_printed_reading *r, const struct oc_printed_note *note,
+                         const struct oc_str *got)
 {
     r->nth++;
     r->marks += note->counts_runs;
@@ -496,8 +508,8 @@ static int one_line(struct oc_printed_reading *r, struct oc_str line)
     return take_line(r, line) < 0 ? -1 : 0;
 }
 
-int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c, struct oc_arena *a,
-                    size_t most, struct oc_err *err)
+int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c,
+                    struct oc_arena *a, size_t most, struct oc_err *err)
 {
     struct oc_str line;
     bool rules = has_rule_tables(f);
@@ -505,7 +517,8 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
     r->names.arena = r->once.arena = a;
     r->column_votes = OC_NEW_ARRAY(a, (size_t)f->n_table * OC_ROLE_NUMBERS * OC_DECIMALS + 1, unsigned);
     while (r->rc == 0 && oc_csv_line(c, &line)) {
-        if (r->t && r->t->cells == OC_CELLS_CSV && oc_str_chr(line, '"')) { /* reading it as a row may move the window */
+        if (r->t && r->t->cells == OC_CELLS_CSV &&
+            oc_str_chr(line, '"')) { /* reading it as a row may move the window */
             oc_buf_clear(&r->line);
             oc_buf_add(&r->line, line.s, line.n);
             line = (struct oc_str){r->line.data, r->line.n};

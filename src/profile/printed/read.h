@@ -41,7 +41,7 @@ struct oc_printed_reading {
     struct oc_printed_row *row; /* heap */
     size_t n, cap;
     struct oc_printed_fact fact[OC_PRINTED_FIELDS];
-    struct oc_str carry[OC_PRINTED_FIELDS]; /* set by contexts */
+    struct oc_str carry[OC_PRINTED_FIELDS];     /* set by contexts */
     unsigned votes[OC_DECIMALS], *column_votes; /* by table, role and sign */
     /* the open table; NULL: none */
     const struct oc_printed_table *t;
@@ -57,19 +57,20 @@ struct oc_printed_reading {
     size_t base;
     size_t table_rows;
     bool wait_units;
-    struct oc_buf header, before, line; /* texts of the title line, of the last line that is not empty, of this line */
+    struct oc_buf header, before,
+        line; /* texts of the title line, of the last line that is not empty, of this line */
     struct oc_str mark;
     uint64_t begun, has_rows; /* bits of tables */
     struct oc_map once;
     size_t frames, score, headers, nth, marks, most;
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
-    const char *no_rows; /* of the last context with a hint */
+    const char *no_rows;           /* of the last context with a hint */
     bool training;
-    bool hint; /* the title of a table was there */
+    bool hint;                 /* the title of a table was there */
     bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
     const struct oc_printed_table *next; /* the table that the second recording begins with */
-    bool ends_recording, over; /* the next row is of another recording; such a row was there */
+    bool ends_recording, over;           /* the next row is of another recording; such a row was there */
     struct oc_err *err;
     int rc;
     char text[8192]; /* of joined fields of the row in work */
@@ -77,8 +78,8 @@ struct oc_printed_reading {
 };
 
 /* Reads all lines. 0, or -1 with *err. most: rows, 0: no limit. */
-int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c, struct oc_arena *a,
-                    size_t most, struct oc_err *err);
+int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c,
+                    struct oc_arena *a, size_t most, struct oc_err *err);
 void oc_printed_read_free(struct oc_printed_reading *r);
 
 /* Whether the text of a role is set. */

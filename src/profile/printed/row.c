@@ -44,7 +44,8 @@ bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_tab
     return !again;
 }
 
-void oc_printed_set_fact(struct oc_printed_reading *r, int fact, struct oc_str text, double unit_ns, bool last, bool sum)
+void oc_printed_set_fact(struct oc_printed_reading *r, int fact, struct oc_str text, double unit_ns,
+                         bool last, bool sum)
 {
     struct oc_printed_fact *f = &r->fact[fact];
     double v, cell_ns;
@@ -104,12 +105,14 @@ static bool test_fits(struct oc_printed_reading *r, const struct fields *x, cons
     default:
         v.s = v.n ? v.s : "";
         for (size_t i = 0; i < words->n && !any; i++)
-            any = word_fits(test, v, oc_str_starts(words->word[i], "{") ? join(r, x, words->word[i]) : words->word[i]);
+            any = word_fits(test, v,
+                            oc_str_starts(words->word[i], "{") ? join(r, x, words->word[i]) : words->word[i]);
         return any != (test == OC_LACKS);
     }
 }
 
-static bool all_fit(struct oc_printed_reading *r, const struct fields *x, const struct oc_printed_step *s, struct oc_str v)
+static bool all_fit(struct oc_printed_reading *r, const struct fields *x, const struct oc_printed_step *s,
+                    struct oc_str v)
 {
     for (unsigned test = 0; test < OC_TESTS; test++)
         if (s->test[test].n && !test_fits(r, x, s, (enum oc_printed_test)test, v))
@@ -192,9 +195,10 @@ static double unit_of(const struct oc_printed_reading *r, const struct fields *x
         return x->unit_ns[role];
     if (oc_str_starts(x->t->unit, "@")) {
         for (unsigned i = 0; i < r->f->n_field; i++)
-            if (r->f->field[i].n + 1 == x->t->unit.n && memcmp(r->f->field[i].s, x->t->unit.s + 1, r->f->field[i].n) == 0)
-                return oc_printed_unit(x->f[i], &ns)         ? ns
-                       : oc_csv_same(x->f[i], "cycles")      ? OC_TEMPLATE_CYCLES
+            if (r->f->field[i].n + 1 == x->t->unit.n &&
+                memcmp(r->f->field[i].s, x->t->unit.s + 1, r->f->field[i].n) == 0)
+                return oc_printed_unit(x->f[i], &ns)                ? ns
+                       : oc_csv_same(x->f[i], "cycles")             ? OC_TEMPLATE_CYCLES
                        : oc_csv_same(oc_csv_trim(x->f[i]), "cycle") ? OC_TEMPLATE_CYCLES
                                                                     : 0;
         return 0;
@@ -214,8 +218,8 @@ static void vote(struct oc_printed_reading *r, const struct fields *x, int role,
         r->column_votes[(x->t->id * OC_ROLE_NUMBERS + (unsigned)role) * OC_DECIMALS + sign]++;
 }
 
-static bool read_number(struct oc_printed_reading *r, const struct fields *x, int role, struct oc_str s, bool whole,
-                        struct oc_printed_number *out, struct oc_str *rest)
+static bool read_number(struct oc_printed_reading *r, const struct fields *x, int role, struct oc_str s,
+                        bool whole, struct oc_printed_number *out, struct oc_str *rest)
 {
     if (!r->f->user_locale) {
         bool good = oc_printed_plain(s, &out->v[0], rest);
@@ -227,8 +231,8 @@ static bool read_number(struct oc_printed_reading *r, const struct fields *x, in
 }
 
 /* False: the field is no number, or a time without a unit. */
-static bool number_of(struct oc_printed_reading *r, const struct fields *x, int role, struct oc_printed_number *out,
-                      bool *cycles)
+static bool number_of(struct oc_printed_reading *r, const struct fields *x, int role,
+                      struct oc_printed_number *out, bool *cycles)
 {
     struct oc_str s = x->f[role], rest;
     double unit = 1, clock;
@@ -297,7 +301,8 @@ static void add_span(const struct fields *x, struct oc_row_number *list, uint8_t
 }
 
 /* Numbers of the row, at most one per role. */
-static uint8_t take_numbers(struct oc_printed_reading *r, const struct fields *x, struct oc_row_number *list, bool *cycles)
+static uint8_t take_numbers(struct oc_printed_reading *r, const struct fields *x, struct oc_row_number *list,
+                            bool *cycles)
 {
     uint8_t n = 0;
     for (int role = OC_ROLE_FIRST_NUMBER; role < OC_ROLE_NUMBERS; role++) {
@@ -312,8 +317,9 @@ static uint8_t take_numbers(struct oc_printed_reading *r, const struct fields *x
 
 static bool has_value(const struct oc_printed_reading *r, const struct oc_row_number *list, uint8_t n)
 {
-    return has_role(list, n, OC_ROLE_TOTAL) || has_role(list, n, OC_ROLE_MEAN) || has_role(list, n, OC_ROLE_DURATION) ||
-           has_role(list, n, OC_ROLE_DEVICE) || (r->f->share_of >= 0 && has_role(list, n, OC_ROLE_SHARE));
+    return has_role(list, n, OC_ROLE_TOTAL) || has_role(list, n, OC_ROLE_MEAN) ||
+           has_role(list, n, OC_ROLE_DURATION) || has_role(list, n, OC_ROLE_DEVICE) ||
+           (r->f->share_of >= 0 && has_role(list, n, OC_ROLE_SHARE));
 }
 
 static void add_key(struct oc_buf *key, const struct fields *x, const struct oc_printed_list *of)
@@ -342,7 +348,8 @@ static bool is_other_recording(struct oc_printed_reading *r, const struct fields
 }
 
 /* Whether a row with the same fields was there. */
-static bool is_repeated(struct oc_printed_reading *r, const struct fields *x, const struct oc_printed_list *of, struct oc_str *kept)
+static bool is_repeated(struct oc_printed_reading *r, const struct fields *x,
+                        const struct oc_printed_list *of, struct oc_str *kept)
 {
     struct oc_buf key = {0};
     const char *stored;
@@ -365,15 +372,16 @@ static enum oc_printed_kind kind_of(const struct fields *x)
     return x->t->kind;
 }
 
-static struct oc_printed_row *push_row(struct oc_printed_reading *r, const struct fields *x, const struct oc_row_number *number,
-                                       uint8_t n, size_t indent)
+static struct oc_printed_row *push_row(struct oc_printed_reading *r, const struct fields *x,
+                                       const struct oc_row_number *number, uint8_t n, size_t indent)
 {
     struct oc_printed_row *row = &OC_PUSH(r->row, r->n, r->cap);
     *row = (struct oc_printed_row){.t = x->t,
                                    .kind = (uint8_t)kind_of(x),
                                    .use = x->use,
                                    .use_fact = (int16_t)x->use_fact,
-                                   .indent = (int32_t)indent - (x->t->cells == OC_CELLS_LINE ? 0 : (int32_t)r->base),
+                                   .indent = (int32_t)indent -
+                                             (x->t->cells == OC_CELLS_LINE ? 0 : (int32_t)r->base),
                                    .line = oc_csv_line_number(r->c),
                                    .where = oc_csv_offset(r->c)};
     for (unsigned i = 0; i < OC_ROW_TEXTS; i++)
@@ -452,7 +460,8 @@ static int finish_row(struct oc_printed_reading *r, struct fields *x, size_t ind
     return 1;
 }
 
-static void begin_fields(const struct oc_printed_reading *r, const struct oc_printed_table *t, struct fields *x)
+static void begin_fields(const struct oc_printed_reading *r, const struct oc_printed_table *t,
+                         struct fields *x)
 {
     memset(x, 0, sizeof(*x));
     x->t = t;
@@ -470,7 +479,8 @@ static struct oc_str without_stars(struct oc_str s)
     return s;
 }
 
-static void take_cell(struct oc_printed_reading *r, const struct oc_open_column *o, struct oc_str cell, struct fields *x)
+static void take_cell(struct oc_printed_reading *r, const struct oc_open_column *o, struct oc_str cell,
+                      struct fields *x)
 {
     const struct oc_printed_column *c = o->c;
     double unit = o->unit_ns != 0 ? o->unit_ns : c->unit_ns;
@@ -514,7 +524,8 @@ int oc_printed_take_cells(struct oc_printed_reading *r, const struct oc_str *cel
     return took;
 }
 
-int oc_printed_take_line(struct oc_printed_reading *r, const struct oc_printed_table *t, const struct oc_str *got, size_t indent)
+int oc_printed_take_line(struct oc_printed_reading *r, const struct oc_printed_table *t,
+                         const struct oc_str *got, size_t indent)
 {
     struct fields x;
     begin_fields(r, t, &x);
@@ -542,8 +553,10 @@ void oc_printed_wrap(struct oc_printed_reading *r, struct oc_str more)
     struct oc_printed_row *row = &r->row[r->n - 1];
     int field = r->t->wrap;
     if (r->n && field < OC_ROW_TEXTS)
-        row->text[field] = oc_printed_keep(r, oc_str(oc_printf(r->arena, "%s%.*s", row->text[field], (int)more.n, more.s),
-                                                     strlen(row->text[field]) + more.n)).s;
+        row->text[field] =
+            oc_printed_keep(r, oc_str(oc_printf(r->arena, "%s%.*s", row->text[field], (int)more.n, more.s),
+                                      strlen(row->text[field]) + more.n))
+                .s;
 }
 
 /* ---- values ----------------------------------------------------------------------------------------- */

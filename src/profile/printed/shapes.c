@@ -13,7 +13,8 @@ static struct oc_str without(struct oc_str s, const char *open, const char *clos
 }
 
 /* "\"1,3,224,224;64,3,7,7;64\"" and "FLOAT16;FLOAT16;FLOAT" (Ascend). */
-static const struct oc_type *list_types(struct oc_arena *a, struct oc_str shapes, struct oc_str names, uint32_t *n)
+static const struct oc_type *list_types(struct oc_arena *a, struct oc_str shapes, struct oc_str names,
+                                        uint32_t *n)
 {
     enum { MAX_TYPES = 64 };
     struct oc_type type[MAX_TYPES];
@@ -35,8 +36,10 @@ static const struct oc_type *list_types(struct oc_arena *a, struct oc_str shapes
 
 static void of_lists(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row)
 {
-    row->in = list_types(a, oc_printed_text(x, OC_ROLE_SHAPES), oc_printed_text(x, OC_ROLE_DTYPES), &row->n_in);
-    row->out = list_types(a, oc_printed_text(x, OC_ROLE_OUT_SHAPES), oc_printed_text(x, OC_ROLE_OUT_DTYPES), &row->n_out);
+    row->in =
+        list_types(a, oc_printed_text(x, OC_ROLE_SHAPES), oc_printed_text(x, OC_ROLE_DTYPES), &row->n_in);
+    row->out = list_types(a, oc_printed_text(x, OC_ROLE_OUT_SHAPES), oc_printed_text(x, OC_ROLE_OUT_DTYPES),
+                          &row->n_out);
 }
 
 /* "[[1, 3, 224, 224], [64, 3, 7, 7], []]"; a list that the writer cut with "..." has none. */
@@ -48,7 +51,8 @@ static void of_torch(struct oc_arena *a, const struct oc_printed_row *x, struct 
 /* Only the type of the first input: shapes of fused layers are not those of the nodes of a model (RKNN). */
 static void of_dtype(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row)
 {
-    struct oc_type in = oc_tensor_type(oc_recorded_dtype(oc_printed_text(x, OC_ROLE_DTYPES)), oc_shape_unranked());
+    struct oc_type in =
+        oc_tensor_type(oc_recorded_dtype(oc_printed_text(x, OC_ROLE_DTYPES)), oc_shape_unranked());
     if (!oc_printed_has(x, OC_ROLE_DTYPES))
         return;
     row->in = OC_COPY_ARRAY(a, &in, 1);
@@ -98,7 +102,11 @@ static void of_web(struct oc_arena *a, const struct oc_printed_row *x, struct oc
 static const struct {
     const char *name;
     void (*types)(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row);
-} notations[] = {{"list", of_lists}, {"torch", of_torch}, {"dtype", of_dtype}, {"web", of_web}, {"onednn", oc_printed_onednn_types}};
+} notations[] = {{"list", of_lists},
+                 {"torch", of_torch},
+                 {"dtype", of_dtype},
+                 {"web", of_web},
+                 {"onednn", oc_printed_onednn_types}};
 
 void oc_printed_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row)
 {
@@ -111,6 +119,7 @@ void oc_printed_types(struct oc_arena *a, const void *ctx, struct oc_op_row *row
 struct oc_str oc_printed_shape_key(const struct oc_printed_row *row, const char *notation)
 {
     struct oc_str program = oc_printed_text(row, OC_ROLE_PROVIDER);
-    bool helper = notation && strcmp(notation, "web") == 0 && !is_main_program(oc_printed_text(row, OC_ROLE_TYPE), program);
+    bool helper = notation && strcmp(notation, "web") == 0 &&
+                  !is_main_program(oc_printed_text(row, OC_ROLE_TYPE), program);
     return helper ? program : oc_printed_text(row, OC_ROLE_SHAPES);
 }

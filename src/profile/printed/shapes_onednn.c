@@ -185,8 +185,9 @@ static void onednn_read_types(struct line *l)
 static const struct {
     const char *primitive;
     void (*types)(struct oc_arena *a, const void *line, struct oc_op_row *row);
-} primitives[] = {{"convolution", convolution}, {"inner_product", inner_product}, {"matmul", matmul}, {"gemm_api", matmul},
-                  {"eltwise", one_to_one},      {"softmax", one_to_one},          {"binary", onednn_binary}};
+} primitives[] = {{"convolution", convolution}, {"inner_product", inner_product}, {"matmul", matmul},
+                  {"gemm_api", matmul},         {"eltwise", one_to_one},          {"softmax", one_to_one},
+                  {"binary", onednn_binary}};
 
 void oc_printed_onednn_types(struct oc_arena *a, const struct oc_printed_row *x, struct oc_op_row *row)
 {

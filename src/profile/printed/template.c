@@ -58,7 +58,9 @@ static void add_field(struct making *m, struct oc_str s)
 {
     struct oc_template_item *i = add_item(m, ANY);
     const char *colon = oc_str_chr(s, ':'), *bar = oc_str_chr(s, '^');
-    struct oc_str name = bar && (!colon || bar < colon) ? oc_str_before(s, bar) : colon ? oc_str_before(s, colon) : s;
+    struct oc_str name = bar && (!colon || bar < colon) ? oc_str_before(s, bar)
+                         : colon                        ? oc_str_before(s, colon)
+                                                        : s;
     if (bar && (!colon || bar < colon)) {
         i->kind = WITHOUT;
         i->text = oc_str_from(s, bar + 1);

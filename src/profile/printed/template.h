@@ -16,10 +16,10 @@ enum { OC_TEMPLATE_ITEMS = 96, OC_TEMPLATE_CYCLES = -1 };
 
 struct oc_template_item {
     uint8_t kind;
-    uint16_t next;    /* of an optional part: the item after it */
-    int16_t field;    /* -1: none */
+    uint16_t next;      /* of an optional part: the item after it */
+    int16_t field;      /* -1: none */
     struct oc_str text; /* literal; characters that a field may not have */
-    double unit_ns;   /* of a number in a unit; 0: none; OC_TEMPLATE_CYCLES */
+    double unit_ns;     /* of a number in a unit; 0: none; OC_TEMPLATE_CYCLES */
 };
 
 struct oc_template {

@@ -434,7 +434,8 @@ static void rejects_text_that_is_not_a_report(void **state)
         struct oc_profile *p;
         struct oc_err err = {0};
         assert_int_equal(
-            oc_profile_from_mem(oc_importer_named("nsys_csv"), text[i], strlen(text[i]), &opts, &p, &err), -1);
+            oc_profile_from_mem(oc_importer_named("nsys_csv"), text[i], strlen(text[i]), &opts, &p, &err),
+            -1);
         assert_non_null(strstr(err.msg, "no row of an nsys stats report"));
     }
 }
