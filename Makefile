@@ -213,7 +213,7 @@ check:
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
 # slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck, MemorySanitizer
-FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules providers rocpd
+FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules printed providers rocpd
 check-deep: all $(BUILD)/oracle/many_threads $(BUILD)/unit/profile/test_run_fold $(FUZZ_LIBRARIES:%=$(BUILD)/fuzz/fuzz_%)
 	@.ci/setup deep
 	@rc=0; FOLD_SEEDS=1-400 $(BUILD)/unit/profile/test_run_fold || rc=1; BUILD=$(BUILD) DEEP=1 tests/check_threads.sh || rc=1; \
@@ -287,7 +287,7 @@ PRINTED := $(sort $(wildcard src/profile/printed/*.xml))
 $(GEN)/printed_formats.h: src/profile/printed/make_formats.awk $(PRINTED)
 	@mkdir -p $(GEN)
 	$(call say,GEN)awk -f $^ >$@.new && mv $@.new $@
-$(BUILD)/obj/src/profile/printed/load.o: $(GEN)/printed_formats.h
+$(BUILD)/obj/src/profile/printed/read_format.o: $(GEN)/printed_formats.h
 
 # schemas of JSON documents as lines of a string
 SCHEMAS := $(wildcard src/write/*.schema.json)

@@ -458,7 +458,7 @@ static bool same_prefix(const struct oc_log_prefix *a, const struct oc_log_prefi
     return a->n == b->n && memcmp(a->part, b->part, a->n) == 0 && strcmp(a->logger, b->logger) == 0;
 }
 
-/* Names of loggers that most lines do not share are no part of a prefix. */
+/* Names of loggers that most lines do not share are not part of a prefix. */
 static void drop_names(struct oc_log_prefix *seen, size_t lines)
 {
     for (size_t i = 0; i < lines; i++) {

@@ -24,7 +24,7 @@ static bool skip_one_of(struct oc_str *s, const char *const *known, size_t n)
 
 /* ---- frames ----------------------------------------------------------------------------------------- */
 
-size_t oc_cells_rule(struct oc_str line, struct oc_span *out)
+size_t oc_cells_rule(struct oc_str line, struct oc_cell_span *out)
 {
     size_t n = 0, i = 0;
     while (i < line.n) {
@@ -37,7 +37,7 @@ size_t oc_cells_rule(struct oc_str line, struct oc_span *out)
             i++;
         if (i < from + 2 || n == OC_PRINTED_CELLS)
             return 0;
-        out[n++] = (struct oc_span){from, i};
+        out[n++] = (struct oc_cell_span){from, i};
     }
     return n >= 2 ? n : 0;
 }
@@ -67,7 +67,7 @@ bool oc_cells_is_empty(struct oc_str line)
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
-size_t oc_cells_cut(struct oc_str line, const struct oc_span *span, size_t n, struct oc_str *out)
+size_t oc_cells_cut(struct oc_str line, const struct oc_cell_span *span, size_t n, struct oc_str *out)
 {
     const char *p = line.n ? line.s : "", *end = p + line.n;
     size_t at = 0;

@@ -10,7 +10,7 @@ static double fact_of(const struct oc_printed_reading *r, int fact)
     return fact >= 0 && r->fact[fact].text ? r->fact[fact].value : (double)NAN;
 }
 
-/* The time of all calls on the lane of the row, and on the device beside it. */
+/* The time of all calls on the lane of the row, and on the device next to it. */
 static void times_of(const struct oc_printed_reading *r, const struct oc_printed_row *row,
                      struct oc_printed_value *v)
 {
@@ -81,7 +81,7 @@ static unsigned lowest_level(const struct oc_printed_values *x)
     return low;
 }
 
-/* Tables of the lowest level with rows; work of the device instead of the calls that run beside it. */
+/* Tables of the lowest level with rows; work of the device instead of the calls that run next to it. */
 static void choose_rows(struct oc_printed_values *x)
 {
     unsigned low = lowest_level(x);
@@ -142,7 +142,7 @@ static void runs_of_steps(struct oc_printed_values *x)
     free(step);
 }
 
-/* Rows that are runs, and rows that state a fact, are no work. */
+/* Rows that are runs, and rows that state a fact, are not work. */
 static void take_runs(struct oc_printed_values *x)
 {
     double sum = 0, runs = fact_of(x->r, OC_ROLE_RUNS);
@@ -392,7 +392,8 @@ int oc_printed_check(struct oc_printed_values *x, struct oc_err *err)
                                                     [OC_CHECK_BY] = check_by,
                                                     [OC_CHECK_ROWS] = check_rows};
     int rc = 0;
-    bool whole = !x->r->cut && !x->r->gap && !oc_printed_damaged(x); /* what is missing then has been said */
+    bool whole =
+        !x->r->cut && !x->r->gap && !oc_printed_damaged(x); /* what is missing then is reported already */
     for (const struct oc_printed_check *c = x->r->f->check; c && rc == 0 && whole; c = c->next)
         rc = check[c->what](x, c, err);
     return rc;

@@ -1,5 +1,5 @@
-/* Descriptions of printed formats in memory, as load.c makes them. The language is described in
- * src/doc/printed-formats.md; names here are those of its elements and attributes. */
+/* Descriptions of printed formats in memory, as read_format.c makes them. The language is described in
+ * onnxcost-profiles(5); names here are those of its elements and attributes. */
 #ifndef OC_PRINTED_FORMAT_H
 #define OC_PRINTED_FORMAT_H
 
@@ -226,7 +226,7 @@ struct oc_printed_format {
     int share_of;      /* fact, -1: none */
     const char *event; /* what rows count that have no time */
     double default_unit_ns;
-    const char *via;    /* "nsys": what C makes of the rows; NULL: operators */
+    const char *via;    /* "nsys": the function that reads the rows; NULL: operators */
     const char *shapes; /* notation, by the name of shapes.c; NULL: none */
     struct oc_printed_table *table;
     const struct oc_printed_note *note;
@@ -239,6 +239,10 @@ struct oc_printed_format {
 
 /* The built-in formats, in the order of the files; made once. */
 const struct oc_printed_format *oc_printed_formats(void);
+
+/* Reads a text of descriptions; name: for messages. */
+int oc_printed_parse(const char *name, const void *data, size_t n, struct oc_arena *a,
+                     const struct oc_printed_format **out, struct oc_err *err);
 
 /* Reads a file of descriptions. The formats stay until the program ends. */
 int oc_printed_load(const char *path, const struct oc_printed_format **out, struct oc_err *err);

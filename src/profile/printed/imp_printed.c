@@ -189,7 +189,7 @@ int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_s
 
 /* ---- probing ---------------------------------------------------------------------------------------- */
 
-/* JSON is no printed table. */
+/* JSON is not a printed table. */
 static bool is_json(const struct oc_peek *peek)
 {
     size_t i = peek->n && peek->data[0] == '[';

@@ -9,7 +9,7 @@
 
 #define LONGEST 64
 
-/* The bytes of a separator of thousands at the start of the text that is no decimal sign: blanks, apostrophe; 0: none. */
+/* The bytes of a separator of thousands at the start of the text other than the decimal sign: blanks, apostrophe; 0: none. */
 static size_t separator(struct oc_str s)
 {
     static const char *const known[] = {" ", "'", "\u00a0", "\u2009", "\u202f", "\u2019"};
@@ -65,7 +65,7 @@ static double value_of(struct oc_str s, struct oc_str exponent, char point)
 {
     char text[LONGEST + 8];
     size_t n = 0;
-    bool fraction = false;
+    bool fraction = false, grouped = false;
     double v;
     for (size_t i = 0; i < s.n && n < LONGEST; i++) {
         size_t blank = separator(oc_str_skip(s, i));
@@ -80,6 +80,10 @@ static double value_of(struct oc_str s, struct oc_str exponent, char point)
                           : !digit_at(s, i + (blank ? blank : 1) + 1))) {
             return NAN;
         } else {
+            size_t digits = n - (n && !oc_is_digit(text[0]));
+            if (point && !grouped && digits > 3)
+                return NAN; /* "1234.567" */
+            grouped = true;
             i += blank ? blank - 1 : 0;
         }
     }

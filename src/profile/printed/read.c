@@ -18,7 +18,7 @@ struct found { /* a header that fits */
     size_t n_open, n_cell, titles; /* titles: their characters */
     char delimiter;
     size_t n_span;
-    struct oc_span span[OC_PRINTED_CELLS];
+    struct oc_cell_span span[OC_PRINTED_CELLS];
 };
 
 static bool is_open_cell(const struct found *h, size_t cell)
@@ -127,7 +127,7 @@ static void open_columns(struct oc_printed_reading *r, const struct found *h)
         r->wide = h->open[i].c->wide ? h->open[i].cell : r->wide;
     }
     if (h->n_span) {
-        r->span = r->span ? r->span : OC_NEW_ARRAY(r->arena, OC_PRINTED_CELLS, struct oc_span);
+        r->span = r->span ? r->span : OC_NEW_ARRAY(r->arena, OC_PRINTED_CELLS, struct oc_cell_span);
         memcpy(r->span, h->span, h->n_span * sizeof(*h->span));
     }
 }
@@ -167,7 +167,7 @@ static bool find_header(const struct oc_printed_reading *r, struct oc_str line, 
 static bool take_header(struct oc_printed_reading *r, struct oc_str line)
 {
     struct found best;
-    struct oc_span span[OC_PRINTED_CELLS];
+    struct oc_cell_span span[OC_PRINTED_CELLS];
     bool rule = oc_cells_rule(line, span) > 0;
     if (!find_header(r, line, rule, &best))
         return false;
@@ -262,7 +262,7 @@ static void end_table(struct oc_printed_reading *r)
     r->t = NULL;
 }
 
-/* A line in the table that is no row of it. */
+/* A line in the table that is not a row of it. */
 static int bad_row(struct oc_printed_reading *r, const struct oc_str *cell, size_t n)
 {
     double id;
@@ -286,7 +286,7 @@ static bool is_gap(struct oc_str line)
     return oc_str_eq(s, "...") || oc_str_eq(s, "\u2026");
 }
 
-/* Lines inside of a table that are no rows: frames, empty ones. 1: it is one, 0: it is not. */
+/* Lines inside of a table that are not rows: frames, empty ones. 1: it is one, 0: it is not. */
 static int take_frame(struct oc_printed_reading *r, struct oc_str line)
 {
     const struct oc_printed_table *t = r->t;
@@ -495,7 +495,7 @@ static int one_line(struct oc_printed_reading *r, struct oc_str line)
     const struct oc_printed_table *t = r->t;
     if (r->f->note)
         take_notes(r, line);
-    /* a row of CSV is no header; the titles of another table inside of a printed one are looked for first */
+    /* a row of CSV is not a header; the titles of another table inside of a printed one are looked for first */
     if (t && r->t == t && t->cells != OC_CELLS_CSV && take_header(r, line))
         return 0;
     if (r->t) {

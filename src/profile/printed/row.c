@@ -120,7 +120,7 @@ static bool all_fit(struct oc_printed_reading *r, const struct fields *x, const 
     return true;
 }
 
-/* A text that lives as long as the row in work. */
+/* A text that is valid until the next row. */
 static struct oc_str join(struct oc_printed_reading *r, const struct fields *x, struct oc_str of)
 {
     size_t from = r->n_text, room = sizeof(r->text);
@@ -230,7 +230,7 @@ static bool read_number(struct oc_printed_reading *r, const struct fields *x, in
     return oc_printed_number(s, whole, out, rest);
 }
 
-/* False: the field is no number, or a time without a unit. */
+/* False: the field is not a number, or a time without a unit. */
 static bool number_of(struct oc_printed_reading *r, const struct fields *x, int role,
                       struct oc_printed_number *out, bool *cycles)
 {

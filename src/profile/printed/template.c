@@ -6,7 +6,7 @@
 
 #include "profile/csv_rows.h"
 
-#define MAX_TEXT   ((size_t)1 << 16) /* longer lines are no printed rows */
+#define MAX_TEXT   ((size_t)1 << 16) /* longer lines are not printed rows */
 #define STACK_BITS 16384
 
 enum { LITERAL, BLANK, ANY, WITHOUT, WORD, WHOLE, NUMBER, TIME, LETTERS, OPTION, OPTION_END };

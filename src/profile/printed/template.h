@@ -1,8 +1,4 @@
-/* profile/printed/: printed tables of profilers as data. A description (*.xml of this folder, compiled in; or a file of the
- * user) says how the lines, titles and cells of one tool look; one engine reads all of them. Nothing here knows a
- * tool. Private to the folder: all headers but printed.h.
- *
- * Templates: "{name} [{type^]}] run {calls:i} average cost {mean:ms} ms". Text stands for itself, blanks match one
+/* Templates: "{name} [{type^]}] run {calls:i} average cost {mean:ms} ms". Text stands for itself, blanks match one
  * or more, {field} the shortest text that lets the rest match, {field^,} text without these characters,
  * {field:kind} a word (w), whole number (i), number (n), number with unit (t), letters (a) or a number in a unit
  * (ns us ms s cycles). {*} matches without a field, [[...]] is optional. */

@@ -609,6 +609,18 @@ const struct oc_printed_format *oc_printed_formats(void)
     return built_in;
 }
 
+int oc_printed_parse(const char *name, const void *data, size_t n, struct oc_arena *a,
+                     const struct oc_printed_format **out, struct oc_err *err)
+{
+    struct loading l = {.a = a, .first = NULL};
+    l.format_end = &l.first;
+    int rc = oc_xml_read(&document, name, data, n, a, &l, &l.x, err);
+    if (rc == 0 && !l.first)
+        rc = oc_fail(err, OC_EFORMAT, "cannot read '%s': it describes no format", name);
+    *out = l.first;
+    return rc;
+}
+
 int oc_printed_load(const char *path, const struct oc_printed_format **out, struct oc_err *err)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -617,13 +629,8 @@ int oc_printed_load(const char *path, const struct oc_printed_format **out, stru
     if (oc_file_map(path, document.max_bytes, &file, err) != 0)
         return -1;
     pthread_mutex_lock(&lock);
-    struct loading l = {.a = &of_user, .first = NULL};
-    l.format_end = &l.first;
-    int rc = oc_xml_read(&document, path, file.data, (size_t)file.size_bytes, &of_user, &l, &l.x, err);
+    int rc = oc_printed_parse(path, file.data, (size_t)file.size_bytes, &of_user, out, err);
     pthread_mutex_unlock(&lock);
     oc_file_unmap(&file);
-    if (rc == 0 && !l.first)
-        rc = oc_fail(err, OC_EFORMAT, "cannot read '%s': it describes no format", path);
-    *out = l.first;
     return rc;
 }
