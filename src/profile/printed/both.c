@@ -44,7 +44,7 @@ static void add_kernel(struct both *b, const struct oc_printed_value *v)
 static void add_record(struct both *b, const struct oc_printed_value *v)
 {
     struct oc_profile *p = b->x->p;
-    const char *type = v->row->text[OC_ROLE_TYPE], *notation = b->x->r->f->shapes;
+    const char *type = oc_printed_chars(v->row, OC_ROLE_TYPE), *notation = b->x->r->f->shapes;
     struct oc_printed_shapes shapes = {.format = b->x->r->f, .row = v->row};
     struct oc_op_row typed = {.name = name_of(v)};
     struct oc_prof_rec *rec = oc_rec_add(&b->list);
@@ -81,7 +81,7 @@ static void look(struct both *b)
         const struct oc_printed_value *v = &b->x->v[i];
         bool kernel = v->row->kind == OC_ROW_KERNEL;
         if (oc_printed_has(v->row, OC_ROLE_UNTIMED))
-            b->untimed = v->row->text[OC_ROLE_UNTIMED];
+            b->untimed = oc_printed_chars(v->row, OC_ROLE_UNTIMED);
         if (!kernel)
             oc_map_add(&b->hosts, v->name, strlen(v->name), &(uint32_t){0}, NULL);
         b->attributed |= !kernel && v->device_ns > 0;

@@ -32,9 +32,9 @@ static void value_of(const struct oc_printed_values *x, const struct oc_printed_
                      struct oc_printed_value *v)
 {
     double calls = oc_printed_value(x->r, row, OC_ROLE_CALLS), runs = fact_of(x->r, OC_ROLE_RUNS);
-    *v = (struct oc_printed_value){.row = row, .name = row->text[OC_ROLE_NAME]};
+    *v = (struct oc_printed_value){.row = row, .name = oc_printed_chars(row, OC_ROLE_NAME)};
     if (!v->name[0])
-        v->name = row->text[oc_printed_has(row, OC_ROLE_TYPE) ? OC_ROLE_TYPE : OC_ROLE_PROVIDER];
+        v->name = oc_printed_chars(row, oc_printed_has(row, OC_ROLE_TYPE) ? OC_ROLE_TYPE : OC_ROLE_PROVIDER);
     v->calls = !isnan(calls) ? calls : row->t->calls_runs && runs > 0 ? runs : 1;
     times_of(x->r, row, v);
 }
@@ -85,8 +85,12 @@ static unsigned lowest_level(const struct oc_printed_values *x)
 static void choose_rows(struct oc_printed_values *x)
 {
     unsigned low = lowest_level(x);
-    bool device = false;
+    bool device = false, others = false;
     size_t kept = 0;
+    for (size_t i = 0; i < x->n; i++)
+        others |= x->v[i].row->t->level != low;
+    x->n_all = others ? x->n : 0;
+    x->all = others ? memcpy(oc_xcalloc(x->n + 1, sizeof(*x->all)), x->v, x->n * sizeof(*x->v)) : NULL;
     for (size_t i = 0; i < x->n; i++)
         device |= x->v[i].row->t->level == low && x->v[i].row->device && x->v[i].device_ns > 0;
     for (size_t i = 0; i < x->n; i++)
@@ -120,7 +124,7 @@ static void runs_of_steps(struct oc_printed_values *x)
     struct oc_map of = {.arena = x->r->arena};
     for (size_t i = 0; i < x->n; i++) {
         const struct oc_printed_value *v = &x->v[i];
-        const char *id = v->row->text[OC_ROLE_STEP];
+        const char *id = oc_printed_chars(v->row, OC_ROLE_STEP);
         double start = oc_printed_value(x->r, v->row, OC_ROLE_START), end = start + time_of(v);
         uint32_t k = (uint32_t)n;
         if (!*id || strcmp(id, "N/A") == 0 || isnan(start))
@@ -237,9 +241,6 @@ void oc_printed_evaluate(struct oc_printed_values *x)
     take_runs(x);
     nest(x);
     scale_cycles(x);
-    x->all = oc_xcalloc(x->n + 1, sizeof(*x->all));
-    memcpy(x->all, x->v, x->n * sizeof(*x->v));
-    x->n_all = x->n;
     choose_rows(x);
     take_rare(x);
     take_latency(x);
@@ -369,7 +370,7 @@ static int check_by(struct oc_printed_values *x, const struct oc_printed_check *
         if (sum->row->t->level != 2)
             continue;
         for (size_t k = 0; k < x->n; k++)
-            have += strcmp(x->v[k].row->text[OC_ROLE_TYPE], sum->row->text[OC_ROLE_TYPE]) == 0
+            have += strcmp(oc_printed_chars(x->v[k].row, OC_ROLE_TYPE), oc_printed_chars(sum->row, OC_ROLE_TYPE)) == 0
                         ? time_of(&x->v[k])
                         : 0;
         if (fabs(have - want) > c->within / 100 * fmax(have, want))
@@ -377,7 +378,7 @@ static int check_by(struct oc_printed_values *x, const struct oc_printed_check *
                 x, c, have < want, sum->row->line,
                 oc_printf(&x->p->arena,
                           "the rows of type '%.40s' add up to %.7g ms, and the table of types says %.7g ms",
-                          sum->row->text[OC_ROLE_TYPE], have / 1e6, want / 1e6),
+                          oc_printed_chars(sum->row, OC_ROLE_TYPE), have / 1e6, want / 1e6),
                 err);
     }
     return 0;

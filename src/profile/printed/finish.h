@@ -20,7 +20,7 @@ struct oc_printed_values {
     const struct oc_profile_opts *opts;
     struct oc_printed_value *v; /* heap: rows that count, in the order of the file */
     size_t n;
-    struct oc_printed_value *all; /* heap: those of other levels too */
+    struct oc_printed_value *all; /* heap: those of other levels too; NULL: there are none */
     size_t n_all;
     double run_self_ns;  /* of rows of runs, outside of what they called */
     double runs, run_ns; /* 0, NAN: unknown. run_ns: of one run */

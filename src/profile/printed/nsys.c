@@ -331,8 +331,8 @@ int oc_printed_nsys(struct oc_printed_values *x, struct oc_err *err)
         return oc_fail(err, OC_EFORMAT, "no row of an nsys stats report about kernels or NVTX ranges");
     const struct oc_printed_table *t = x->v[0].row->t;
     bool console = false;
-    for (size_t i = 0; i < x->n_all; i++)
-        console |= x->all[i].row->t->cells != OC_CELLS_CSV;
+    for (size_t i = 0; i < x->r->n; i++)
+        console |= x->r->row[i].t->cells != OC_CELLS_CSV;
     r.report = t->report;
     x->p->producer =
         oc_printf(&x->p->arena, "Nsight Systems, report %s%s", t->report, console ? " as printed" : "");

@@ -12,8 +12,11 @@
 /* The bytes of a separator of thousands at the start of the text other than the decimal sign: blanks, apostrophe; 0: none. */
 static size_t separator(struct oc_str s)
 {
-    static const char *const known[] = {" ", "'", "\u00a0", "\u2009", "\u202f", "\u2019"};
-    for (size_t i = 0; i < OC_COUNT(known); i++)
+    static const char *const known[] = {"\u00a0", "\u2009", "\u202f", "\u2019"};
+    unsigned char c = s.n ? (unsigned char)s.s[0] : '0';
+    if (c == ' ' || c == '\'')
+        return 1;
+    for (size_t i = 0; i < OC_COUNT(known) && c >= 0x80; i++)
         if (oc_str_starts(s, known[i]))
             return strlen(known[i]);
     return 0;

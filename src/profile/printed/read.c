@@ -168,8 +168,8 @@ static bool take_header(struct oc_printed_reading *r, struct oc_str line)
 {
     struct found best;
     struct oc_cell_span span[OC_PRINTED_CELLS];
-    bool rule = oc_cells_rule(line, span) > 0;
-    if (!find_header(r, line, rule, &best))
+    bool rule = r->has_headers && oc_cells_rule(line, span) > 0;
+    if (!r->has_headers || !find_header(r, line, rule, &best))
         return false;
     struct oc_str header = rule ? (struct oc_str){r->before.data, r->before.n} : line;
     bool same = r->t == best.t && r->header.n == header.n && memcmp(r->header.data, header.s, header.n) == 0;
@@ -482,10 +482,10 @@ static void keep_before(struct oc_printed_reading *r, struct oc_str line)
     oc_buf_add(&r->before, line.s, line.n);
 }
 
-static bool has_rule_tables(const struct oc_printed_format *f)
+static bool has_tables(const struct oc_printed_format *f, bool rules)
 {
     for (const struct oc_printed_table *t = f->table; t; t = t->next)
-        if (t->cells == OC_CELLS_RULE)
+        if (rules ? t->cells == OC_CELLS_RULE : t->cells != OC_CELLS_LINE)
             return true;
     return false;
 }
@@ -512,8 +512,9 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
                     struct oc_arena *a, size_t most, struct oc_err *err)
 {
     struct oc_str line;
-    bool rules = has_rule_tables(f);
+    bool rules = has_tables(f, true);
     *r = (struct oc_printed_reading){.f = f, .c = c, .arena = a, .most = most, .err = err, .mark = {"", 0}};
+    r->has_headers = has_tables(f, false);
     r->names.arena = r->once.arena = a;
     r->column_votes = OC_NEW_ARRAY(a, (size_t)f->n_table * OC_ROLE_NUMBERS * OC_DECIMALS + 1, unsigned);
     while (r->rc == 0 && oc_csv_line(c, &line)) {

@@ -2,6 +2,8 @@
 #ifndef OC_PRINTED_READ_H
 #define OC_PRINTED_READ_H
 
+#include <string.h>
+
 #include "base/map.h"
 #include "profile/csv_rows.h"
 #include "profile/printed/format.h"
@@ -12,13 +14,18 @@ struct oc_row_number {
     struct oc_printed_number n;
 };
 
+struct oc_row_text {
+    int role;
+    const char *text;
+};
+
 enum { OC_ROW_TEXTS = OC_ROLE_STEP + 1 }; /* those that outlive the line */
 
 struct oc_printed_row {
     const struct oc_printed_table *t;
-    const char *text[OC_ROW_TEXTS]; /* by role, "" if none; interned */
-    struct oc_row_number *number;   /* arena */
-    uint8_t n_number, kind, use;    /* use: OC_USE_NONE, _RUN, _FACT, _OPEN */
+    struct oc_row_text *text;     /* arena; those that are not empty, interned */
+    struct oc_row_number *number; /* arena */
+    uint8_t n_text, n_number, kind, use; /* use: OC_USE_NONE, _RUN, _FACT */
     bool device, cycles, cut_name;
     int16_t use_fact;
     int32_t indent;
@@ -65,7 +72,7 @@ struct oc_printed_reading {
     size_t frames, score, headers, nth, marks, most;
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
     const char *no_rows;           /* of the last context with a hint */
-    bool training;
+    bool training, has_headers;
     bool hint;                 /* the title of a table was there */
     bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
@@ -82,15 +89,24 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
                     struct oc_arena *a, size_t most, struct oc_err *err);
 void oc_printed_read_free(struct oc_printed_reading *r);
 
-/* Whether the text of a role is set. */
+/* The text of a role, "" if there is none. */
+static inline const char *oc_printed_chars(const struct oc_printed_row *row, int role)
+{
+    for (uint8_t i = 0; i < row->n_text; i++)
+        if (row->text[i].role == role)
+            return row->text[i].text;
+    return "";
+}
+
 static inline bool oc_printed_has(const struct oc_printed_row *row, int role)
 {
-    return row->text[role][0] != '\0';
+    return oc_printed_chars(row, role)[0] != '\0';
 }
 
 static inline struct oc_str oc_printed_text(const struct oc_printed_row *row, int role)
 {
-    return oc_str(row->text[role], strlen(row->text[role]));
+    const char *s = oc_printed_chars(row, role);
+    return oc_str(s, strlen(s));
 }
 
 /* The value of a row under the decimal sign of its column; NAN: none. */

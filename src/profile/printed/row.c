@@ -384,8 +384,11 @@ static struct oc_printed_row *push_row(struct oc_printed_reading *r, const struc
                                              (x->t->cells == OC_CELLS_LINE ? 0 : (int32_t)r->base),
                                    .line = oc_csv_line_number(r->c),
                                    .where = oc_csv_offset(r->c)};
-    for (unsigned i = 0; i < OC_ROW_TEXTS; i++)
-        row->text[i] = oc_printed_keep(r, x->f[i]).s;
+    struct oc_row_text text[OC_ROW_TEXTS];
+    for (int i = 0; i < OC_ROW_TEXTS; i++)
+        if (x->f[i].n)
+            text[row->n_text++] = (struct oc_row_text){i, oc_printed_keep(r, x->f[i]).s};
+    row->text = row->n_text ? OC_COPY_ARRAY(r->arena, text, row->n_text) : NULL;
     row->device = x->f[OC_ROLE_LANE].n ? oc_str_eq(x->f[OC_ROLE_LANE], "device") : x->t->device;
     row->number = n ? OC_COPY_ARRAY(r->arena, number, n) : NULL;
     row->n_number = n;
@@ -463,10 +466,14 @@ static int finish_row(struct oc_printed_reading *r, struct fields *x, size_t ind
 static void begin_fields(const struct oc_printed_reading *r, const struct oc_printed_table *t,
                          struct fields *x)
 {
-    memset(x, 0, sizeof(*x));
+    size_t n = r->f->n_field;
     x->t = t;
+    x->use = OC_USE_NONE;
     x->use_fact = -1;
-    memcpy(x->f, r->carry, sizeof(r->carry));
+    memcpy(x->f, r->carry, n * sizeof(*x->f));
+    memset(x->unit_ns, 0, n * sizeof(*x->unit_ns));
+    memset(x->whole, 0, n * sizeof(*x->whole));
+    memset(x->whole_ns, 0, n * sizeof(*x->whole_ns));
 }
 
 /* Values in stars, as authors of pages emphasize them: "** 59.577ms**". Names may have stars. */
@@ -551,12 +558,9 @@ int oc_printed_take_line(struct oc_printed_reading *r, const struct oc_printed_t
 void oc_printed_wrap(struct oc_printed_reading *r, struct oc_str more)
 {
     struct oc_printed_row *row = &r->row[r->n - 1];
-    int field = r->t->wrap;
-    if (r->n && field < OC_ROW_TEXTS)
-        row->text[field] =
-            oc_printed_keep(r, oc_str(oc_printf(r->arena, "%s%.*s", row->text[field], (int)more.n, more.s),
-                                      strlen(row->text[field]) + more.n))
-                .s;
+    for (uint8_t i = 0; i < row->n_text; i++)
+        if (row->text[i].role == r->t->wrap)
+            row->text[i].text = oc_printf(r->arena, "%s%.*s", row->text[i].text, (int)more.n, more.s);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------- */
