@@ -24,6 +24,10 @@ size_t oc_cells_titles(const struct oc_printed_table *t, struct oc_str line, str
 /* The delimited fields of a title line; quotes are removed, and end at the end of the line. */
 size_t oc_cells_csv(struct oc_str line, char delimiter, struct oc_str *out);
 
+/* An array of flat objects in JSON as lines with tabs between the cells, the first with the names. */
+struct oc_stream;
+void oc_printed_json_rows(struct oc_stream *s, struct oc_buf *out);
+
 /* Joins surplus cells into the one at `wide`, so that n remain. */
 size_t oc_cells_join(struct oc_str *cell, size_t n_cell, size_t n, size_t wide);
 

@@ -370,7 +370,8 @@ static int check_by(struct oc_printed_values *x, const struct oc_printed_check *
         if (sum->row->t->level != 2)
             continue;
         for (size_t k = 0; k < x->n; k++)
-            have += strcmp(oc_printed_chars(x->v[k].row, OC_ROLE_TYPE), oc_printed_chars(sum->row, OC_ROLE_TYPE)) == 0
+            have += strcmp(oc_printed_chars(x->v[k].row, OC_ROLE_TYPE),
+                           oc_printed_chars(sum->row, OC_ROLE_TYPE)) == 0
                         ? time_of(&x->v[k])
                         : 0;
         if (fabs(have - want) > c->within / 100 * fmax(have, want))

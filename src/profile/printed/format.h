@@ -218,7 +218,7 @@ struct oc_printed_check {
 struct oc_printed_format {
     struct oc_printed_format *next;
     const char *name, *title, *producer, *seen, *lost, *device, *hint;
-    struct oc_words see;
+    struct oc_words see, json; /* json: a name of a member, where tables may be arrays of objects */
     bool user_locale, prefer_device, means, first_table, both; /* both: rows have host and device time */
     struct {                                                   /* defaults of its tables; NULL: none */
         const char *as, *lane, *unit, *level, *after;

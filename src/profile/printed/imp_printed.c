@@ -9,6 +9,7 @@
 #include "onnxcost/profile.h"
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
+#include "profile/printed/cells.h"
 #include "profile/printed/finish.h"
 #include "profile/printed/shapes.h"
 
@@ -166,10 +167,34 @@ static int make_profile(struct taking *t, const struct oc_profile_opts *opts, st
     return 0;
 }
 
+/* JSON is not a printed table, but for arrays of rows. */
+static bool is_json(const char *data, size_t n)
+{
+    size_t i = n && data[0] == '[';
+    while (i && i < n && oc_is_space((unsigned char)data[i]))
+        i++;
+    return i < n && (data[i] == '{' || (i && data[i] == '['));
+}
+
+/* The rows of a text that begins as an array of objects; *out is empty for other texts. */
+static struct oc_stream *rows_of_json(const struct oc_printed_format *f, struct oc_stream *s,
+                                      struct oc_buf *out)
+{
+    const char *data;
+    size_t n;
+    uint64_t offset;
+    if (!f->json.n || !oc_stream_fill(s, 0, &data, &n, &offset) || !is_json(data, n))
+        return NULL;
+    oc_printed_json_rows(s, out);
+    return out->n ? oc_stream_mem(out->data, out->n) : NULL;
+}
+
 int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src,
                             const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err)
 {
-    struct oc_csv *c = oc_csv_open(src->file[0].s);
+    struct oc_buf rows = {0};
+    struct oc_stream *json = rows_of_json(f, src->file[0].s, &rows);
+    struct oc_csv *c = oc_csv_open(json ? json : src->file[0].s);
     struct oc_arena a = {0};
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
     struct taking t = {.x = {.r = r, .p = out, .opts = opts}};
@@ -183,30 +208,28 @@ int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_s
     oc_printed_read_free(r);
     oc_arena_free(&a);
     oc_csv_close(c);
+    oc_stream_close(json);
+    oc_buf_free(&rows);
     free(r);
     return rc;
 }
 
 /* ---- probing ---------------------------------------------------------------------------------------- */
 
-/* JSON is not a printed table. */
-static bool is_json(const struct oc_peek *peek)
-{
-    size_t i = peek->n && peek->data[0] == '[';
-    while (i && i < peek->n && oc_is_space((unsigned char)peek->data[i]))
-        i++;
-    return i < peek->n && (peek->data[i] == '{' || (i && peek->data[i] == '['));
-}
-
 void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *peek, struct oc_bid *bid)
 {
     bool see = !f->see.n;
     for (size_t i = 0; i < f->see.n && !see; i++)
         see = oc_find(peek->data, peek->n, f->see.word[i].s, f->see.word[i].n);
-    if (!see || is_json(peek) || !oc_is_text(peek->data, peek->n))
+    bool json = is_json(peek->data, peek->n), rows = false;
+    for (size_t i = 0; i < f->json.n && json && !rows; i++)
+        rows = oc_find(peek->data, peek->n, f->json.word[i].s, f->json.word[i].n);
+    if (!see || (json && !rows) || !oc_is_text(peek->data, peek->n))
         return;
-    struct oc_stream *s = oc_stream_mem(peek->data, peek->n);
-    struct oc_csv *c = oc_csv_open(s);
+    struct oc_buf text = {0};
+    struct oc_stream *s = oc_stream_mem(peek->data, peek->n),
+                     *table = json ? rows_of_json(f, s, &text) : NULL;
+    struct oc_csv *c = oc_csv_open(table ? table : s);
     struct oc_arena a = {0};
     struct oc_err err;
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
@@ -217,7 +240,9 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
     oc_printed_read_free(r);
     oc_arena_free(&a);
     oc_csv_close(c);
+    oc_stream_close(table);
     oc_stream_close(s);
+    oc_buf_free(&text);
     free(r);
 }
 

@@ -23,8 +23,8 @@ enum { OC_ROW_TEXTS = OC_ROLE_STEP + 1 }; /* those that outlive the line */
 
 struct oc_printed_row {
     const struct oc_printed_table *t;
-    struct oc_row_text *text;     /* arena; those that are not empty, interned */
-    struct oc_row_number *number; /* arena */
+    struct oc_row_text *text;            /* arena; those that are not empty, interned */
+    struct oc_row_number *number;        /* arena */
     uint8_t n_text, n_number, kind, use; /* use: OC_USE_NONE, _RUN, _FACT */
     bool device, cycles, cut_name;
     int16_t use_fact;

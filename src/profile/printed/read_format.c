@@ -156,6 +156,7 @@ static int on_format(void *user, const struct oc_xml_elem *e)
     f->hint = oc_xml_get(e, "hint");
     f->device = text_of(e, "device", NULL).s;
     f->see = words_of(l, text_of(e, "see", NULL), '|');
+    f->json = words_of(l, text_of(e, "json", NULL), '|');
     f->user_locale = is_yes(e, "locale", "user");
     f->prefer_device = is_yes(e, "prefer", "device");
     f->both = is_yes(e, "sides", "both");
@@ -532,8 +533,9 @@ static const struct oc_xml_spec specs[E_KINDS] = {
                   .parent = E_FORMATS,
                   .label = "name",
                   .required = "name title producer",
-                  .optional = "seen lost hint device see locale prefer read sides via per as lane unit level "
-                              "after share-of default-unit event notation",
+                  .optional =
+                      "seen lost hint device see json locale prefer read sides via per as lane unit level "
+                      "after share-of default-unit event notation",
                   .start = on_format},
     [E_TABLE] = {.name = "table",
                  .parent = E_FORMAT,

@@ -227,6 +227,7 @@ static void printed_formats_have_their_times(void **state)
         {"ncu_summary.csv", "ncu_summary", 1, 0, 0, "gemm(float *, int)", NULL, 0, 8e3, 4},
         {"mnn_types.txt", "mnn", 2, 1, 0, "Convolution", "Convolution", 0.75e6, 0, 2},
         {"operator_details.csv", "ascend_operators", 2, 0, 0, "aten::matmul", NULL, 20.5e3, 25e3, 1},
+        {"nsys_stats.json", "nsys_csv", 2, 0, 0, "relu", NULL, 0, 1e6, 4},
         {"nsys_german.csv", "nsys_csv", 2, 0, 0, "gemm", NULL, 0, 3e6, 2},
     };
     (void)state;
