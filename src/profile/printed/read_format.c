@@ -493,10 +493,12 @@ static int on_check(void *user, const struct oc_xml_elem *e)
     if ((hundred.n && !oc_parse_double(hundred.s, hundred.n, &c->hundred)) ||
         !oc_parse_double(within.s, within.n, &c->within))
         return oc_xml_fail(l->x, "a figure of the check is not a number");
-    return field_of(l, text_of(e, c->what == OC_CHECK_ROWS ? "rows" : "is", NULL), &c->is) ||
-                   field_of(l, text_of(e, "plus", NULL), &c->plus)
-               ? -1
-               : 0;
+    if (field_of(l, text_of(e, c->what == OC_CHECK_ROWS ? "rows" : "is", NULL), &c->is) ||
+        field_of(l, text_of(e, "plus", NULL), &c->plus))
+        return -1;
+    if (c->is < 0 && (c->what == OC_CHECK_SUM || c->what == OC_CHECK_ROWS))
+        return oc_xml_fail(l->x, "the check has nothing to compare with: give is=FACT");
+    return 0;
 }
 
 static int on_scale(void *user, const struct oc_xml_elem *e)

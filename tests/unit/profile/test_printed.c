@@ -169,6 +169,7 @@ static void wrong_descriptions_name_line_and_place(void **state)
         {FORMAT("<table cells='gaps'><column header='a'/><when field='a' above='x' use='drop'/></table>"),
          "'x' is not a number"},
         {FORMAT("<check sum='device' is='x' within='y'/>"), "a figure of the check is not a number"},
+        {FORMAT("<check sum='device'/>"), "nothing to compare with"},
         {"<formats version='1'></formats>", "it describes no format"},
         {"<formats version='2'></formats>", "version '2' is not supported"},
     };
