@@ -353,7 +353,7 @@ static size_t next_part(const char *s, size_t n, const struct oc_log_prefix *wan
         if (k && *part == PART_LOGGER && !takes_logger(out, want, s, k))
             k = 0;
     }
-    if (k && *part == PART_LOGGER) {
+    if (k && s && *part == PART_LOGGER) {
         memcpy(out->logger, s, k);
         out->logger[k] = '\0';
     }
@@ -424,7 +424,7 @@ static void json_text(struct oc_str line, struct oc_buf *out)
             oc_buf_add(out, utf8, oc_utf8_put(utf8, cp >= 0xd800 && cp < 0xe000 ? 0xfffd : cp));
             p += 6;
         } else {
-            oc_buf_char(out, at && *at ? value[at - plain] : *p);
+            oc_buf_char(out, (char)(at && *at ? value[at - plain] : *p));
             p += at && *at ? 2 : 1;
         }
     }

@@ -517,7 +517,7 @@ const char *oc_profile_recognize(const char *path)
 {
     OC_C_LOCALE;
     struct oc_probed probed;
-    return oc_profile_probe(path, NULL, &probed, NULL) ? NULL : probed.imp->name;
+    return oc_profile_probe(path, NULL, &probed, NULL) || !probed.imp ? NULL : probed.imp->name;
 }
 
 /* ---- A folder that a profiler wrote: its files of one measurement ----------------------------------- */

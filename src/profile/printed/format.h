@@ -97,7 +97,7 @@ struct oc_printed_column {
     const struct oc_printed_column *next;
     const char *title; /* the first one, for messages */
     struct oc_words header;
-    int16_t role[6]; /* fields of the values that '/' separates; -1: none */
+    int role[6]; /* fields of the values that '/' separates; -1: none */
     unsigned n_role;
     int16_t fact, row; /* the cell is this fact; the column is a row of this name; -1: no */
     struct oc_str row_name;

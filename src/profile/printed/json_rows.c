@@ -24,7 +24,7 @@ static void add_cell(struct oc_buf *to, struct oc_str s)
 {
     oc_buf_clear(to);
     for (size_t i = 0; i < s.n; i++)
-        oc_buf_char(to, s.s[i] == '\t' || s.s[i] == '\n' || s.s[i] == '\r' ? ' ' : s.s[i]);
+        oc_buf_char(to, (char)(s.s[i] == '\t' || s.s[i] == '\n' || s.s[i] == '\r' ? ' ' : s.s[i]));
 }
 
 static void take_value(struct oc_json *j, struct oc_buf *cell)

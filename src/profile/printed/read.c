@@ -169,7 +169,7 @@ static bool take_header(struct oc_printed_reading *r, struct oc_str line)
     struct found best;
     struct oc_cell_span span[OC_PRINTED_CELLS];
     bool rule = r->has_headers && oc_cells_rule(line, span) > 0;
-    if (!r->has_headers || !find_header(r, line, rule, &best))
+    if (!r->has_headers || !find_header(r, line, rule, &best) || !best.t)
         return false;
     struct oc_str header = rule ? (struct oc_str){r->before.data, r->before.n} : line;
     bool same = r->t == best.t && r->header.n == header.n && memcmp(r->header.data, header.s, header.n) == 0;

@@ -140,7 +140,7 @@ static int unit_of(struct loading *l, struct oc_str s, double *ns)
 
 static int on_format(void *user, const struct oc_xml_elem *e)
 {
-#define ROLE_NAME(id, name) [OC_ROLE_##id] = name,
+#define ROLE_NAME(id, name) [OC_ROLE_##id] = (name),
     static const char *const role[] = {OC_PRINTED_ROLES(ROLE_NAME)};
 #undef ROLE_NAME
     struct loading *l = user;
@@ -294,7 +294,7 @@ static int column_roles(struct loading *l, struct oc_str is, struct oc_printed_c
         struct oc_str one = oc_csv_trim(oc_str_take(&is, '/'));
         if (!oc_str_eq(one, "-") && field_of(l, one, &field))
             return -1;
-        c->role[c->n_role++] = oc_str_eq(one, "-") ? -1 : (int16_t)field;
+        c->role[c->n_role++] = oc_str_eq(one, "-") ? -1 : field;
     }
     return 0;
 }
@@ -513,21 +513,26 @@ static int on_scale(void *user, const struct oc_xml_elem *e)
 /* ---- documents -------------------------------------------------------------------------------------- */
 
 #define ROWS_OF(first, elem)                                                                                 \
-    [first] = {.name = "when",                                                                               \
-               .parent = elem,                                                                               \
-               .required = "",                                                                               \
-               .optional = "field use is starts ends has lacks camel empty number above below set",          \
-               .start = on_when},                                                                            \
+    [(first)] = {.name = "when",                                                                             \
+                 .parent = (elem),                                                                           \
+                 .required = "",                                                                             \
+                 .optional = "field use is starts ends has lacks camel empty number above below set",        \
+                 .start = on_when},                                                                          \
     [(first) +                                                                                               \
-        1] = {.name = "split", .parent = elem, .required = "field by", .optional = "", .start = on_split},   \
+        1] = {.name = "split", .parent = (elem), .required = "field by", .optional = "", .start = on_split}, \
     [(first) +                                                                                               \
-        2] = {.name = "join", .parent = elem, .required = "into of", .optional = "", .start = on_join},      \
-    [(first) + 3] = {.name = "first", .parent = elem, .required = "of", .optional = "", .start = on_first},  \
+        2] = {.name = "join", .parent = (elem), .required = "into of", .optional = "", .start = on_join},    \
     [(first) +                                                                                               \
-        4] = {.name = "also", .parent = elem, .required = "as name", .optional = "calls", .start = on_also}, \
+        3] = {.name = "first", .parent = (elem), .required = "of", .optional = "", .start = on_first},       \
+    [(first) + 4] = {.name = "also",                                                                         \
+                     .parent = (elem),                                                                       \
+                     .required = "as name",                                                                  \
+                     .optional = "calls",                                                                    \
+                     .start = on_also},                                                                      \
     [(first) +                                                                                               \
-        5] = {.name = "nest", .parent = elem, .required = "by inner", .optional = "", .start = on_nest},     \
-    [(first) + 6] = {.name = "pivot", .parent = elem, .required = "key", .optional = "", .start = on_pivot}
+        5] = {.name = "nest", .parent = (elem), .required = "by inner", .optional = "", .start = on_nest},   \
+    [(first) +                                                                                               \
+        6] = {.name = "pivot", .parent = (elem), .required = "key", .optional = "", .start = on_pivot}
 
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_FORMATS] = {.name = "formats", .parent = OC_XML_ROOT, .required = "version", .optional = ""},

@@ -215,7 +215,7 @@ static void vote(struct oc_printed_reading *r, const struct fields *x, int role,
         return;
     r->votes[sign]++;
     if (!whole)
-        r->column_votes[(x->t->id * OC_ROLE_NUMBERS + (unsigned)role) * OC_DECIMALS + sign]++;
+        r->column_votes[((size_t)x->t->id * OC_ROLE_NUMBERS + (size_t)role) * OC_DECIMALS + sign]++;
 }
 
 static bool read_number(struct oc_printed_reading *r, const struct fields *x, int role, struct oc_str s,
@@ -567,7 +567,8 @@ void oc_printed_wrap(struct oc_printed_reading *r, struct oc_str more)
 
 static enum oc_decimal sign_of(const struct oc_printed_reading *r, const struct oc_printed_row *row, int role)
 {
-    const unsigned *own = &r->column_votes[(row->t->id * OC_ROLE_NUMBERS + (unsigned)role) * OC_DECIMALS];
+    const unsigned *own =
+        &r->column_votes[((size_t)row->t->id * OC_ROLE_NUMBERS + (size_t)role) * OC_DECIMALS];
     const unsigned *v = own[0] + own[1] ? own : r->votes;
     return v[OC_COMMA] > v[OC_POINT] ? OC_COMMA : OC_POINT;
 }
