@@ -361,6 +361,11 @@ static int take_cells(struct oc_printed_reading *r, struct oc_str line, struct o
         return check_units(r, cell, n);
     if (t->cells == OC_CELLS_CSV && n && oc_str_starts(cell[n > 1], "---"))
         return 1; /* below the titles of a table in Markdown */
+    /* the last line of a file that was cut: its last number may be a part of one */
+    if (t->cells != OC_CELLS_CSV && oc_csv_cut(r->c) && n > 1 && (n < r->n_cell || !cell[n - 1].n)) {
+        r->cut = true;
+        return 1;
+    }
     if (n <= r->low || n < 2) {
         if (t->wrap >= 0 && n == 1 && r->table_rows && line.n && line.s[0] == ' ') {
             oc_printed_wrap(r, cell[0]);

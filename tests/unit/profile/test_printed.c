@@ -328,6 +328,12 @@ static void a_file_that_ends_in_a_row_says_so(void **state)
     assert_true(p->truncated && p->imported_kernel_ns == 750);
     assert_non_null(strstr(t_finding(p, "W-truncated"), "truncated in line 4"));
     oc_profile_close(p);
+    p = t_profile_text(
+        " Time (%)  Total Time (ns)  Instances  Name\n --------  ---------------  ---------  ----\n"
+        "     75.0        3,000,000          2  gemm\n     25.0        1,00",
+        NULL, &err);
+    assert_true(p && p->truncated && p->imported_kernel_ns == 3e6 && p->n_rec == 1);
+    oc_profile_close(p);
 }
 
 /* ---- prefixes of logs --------------------------------------------------------------------------------- */
