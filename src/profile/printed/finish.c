@@ -51,7 +51,7 @@ static void nest(struct oc_printed_values *x)
     for (size_t i = 0; i < x->n; i++) {
         struct oc_printed_value *v = &x->v[i];
         bool inner = false;
-        if (v->row->t->nest == OC_NEST_INDENT) {
+        if (v->row->t->nest) {
             while (depth && x->v[stack[depth - 1]].row->indent >= v->row->indent)
                 depth--;
             inner = depth > 0;
@@ -65,7 +65,7 @@ static void nest(struct oc_printed_values *x)
             x->v[stack[depth - 1]].device_ns -= v->device_ns;
         }
         x->v[kept] = *v;
-        if (v->row->t->nest == OC_NEST_INDENT && depth < OC_COUNT(stack))
+        if (v->row->t->nest && depth < OC_COUNT(stack))
             stack[depth++] = kept;
         kept++;
     }

@@ -33,9 +33,7 @@
     X(UNIT, "unit")                                                                                          \
     X(METRIC, "metric")                                                                                      \
     X(UNIT_OF, "unit-of")                                                                                    \
-    X(NTH, "nth")                                                                                            \
     X(CALLS, "calls")                                                                                        \
-    X(COPIES, "copies")                                                                                      \
     X(SHARE, "share")                                                                                        \
     X(INSTANCES, "instances")                                                                                \
     X(CHILDREN, "children")                                                                                  \
@@ -118,18 +116,7 @@ enum oc_printed_test {
     OC_BELOW,
     OC_TESTS
 };
-enum oc_printed_use {
-    OC_USE_NONE,
-    OC_USE_DROP,
-    OC_USE_END,
-    OC_USE_RUN,
-    OC_USE_TABLE_RUN,
-    OC_USE_FACT,
-    OC_USE_LEAF,
-    OC_USE_OPEN,
-    OC_USE_FILL,
-    OC_USE_CLOSE
-};
+enum oc_printed_use { OC_USE_NONE, OC_USE_DROP, OC_USE_END, OC_USE_RUN, OC_USE_TABLE_RUN, OC_USE_FACT };
 
 struct oc_printed_set {
     const struct oc_printed_set *next;
@@ -184,8 +171,7 @@ struct oc_printed_table {
     struct oc_str after, unit; /* "" : none */
     double unit_ns;            /* of `unit`, if it is one; 0: none */
     int wrap, keep;            /* fields; -1: none */
-    uint8_t use;
-    enum { OC_NEST_NO, OC_NEST_INDENT, OC_NEST_BRACKETS } nest;
+    bool nest;                 /* by indent */
     bool inner_drop;
     const struct oc_printed_metric *metric; /* NULL: no pivot */
     struct oc_printed_list key;
@@ -223,8 +209,7 @@ struct oc_printed_format {
     struct {                                                   /* defaults of its tables; NULL: none */
         const char *as, *lane, *unit, *level, *after;
     } given;
-    int share_of;      /* fact, -1: none */
-    const char *event; /* what rows count that have no time */
+    int share_of; /* fact, -1: none */
     double default_unit_ns;
     const char *via;    /* "nsys": the function that reads the rows; NULL: operators */
     const char *shapes; /* notation, by the name of shapes.c; NULL: none */

@@ -138,7 +138,6 @@ static void begin_table(struct oc_printed_reading *r, const struct found *h, str
     uint64_t bit = (uint64_t)1 << (h->t->id % 64);
     r->t = h->t;
     r->score += r->begun & bit ? 0 : h->titles;
-    r->headers++;
     r->no_rows = NULL;
     r->skipping = (!h->t->add_again || !(r->begun & bit)) && !oc_printed_begins(r, h->t);
     r->begun |= bit;
@@ -427,7 +426,6 @@ static void take_fact(struct oc_printed_reading *r, const struct oc_printed_note
 static void take_context(struct oc_printed_reading *r, const struct oc_printed_note *note,
                          const struct oc_str *got)
 {
-    r->nth++;
     r->marks += note->counts_runs;
     r->ends_recording |= note->new_recording;
     r->no_rows = note->hint ? note->hint : r->no_rows;

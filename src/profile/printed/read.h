@@ -69,7 +69,7 @@ struct oc_printed_reading {
     struct oc_str mark;
     uint64_t begun, has_rows; /* bits of tables */
     struct oc_map once;
-    size_t frames, score, headers, nth, marks, most;
+    size_t frames, score, marks, most;
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
     const char *no_rows;           /* of the last context with a hint */
     bool training, has_headers;

@@ -162,7 +162,6 @@ static int on_format(void *user, const struct oc_xml_elem *e)
     f->both = is_yes(e, "sides", "both");
     f->first_table = is_yes(e, "read", "first");
     f->means = is_yes(e, "per", "run");
-    f->event = oc_xml_get(e, "event");
     f->via = oc_xml_get(e, "via");
     f->shapes = oc_xml_get(e, "notation");
     f->given.as = oc_xml_get(e, "as");
@@ -189,18 +188,15 @@ static const char *const cells_names[] = {"line", "csv", "rule", "gaps", "words"
 
 static int on_table(void *user, const struct oc_xml_elem *e)
 {
-    static const char *const lanes[] = {"host", "device"},
-                             *const uses[] = {"", "leaf", "open", "fill", "close"},
-                             *const bads[] = {"end", "skip", "fail", "damaged"};
+    static const char *const lanes[] = {"host", "device"}, *const bads[] = {"end", "skip", "fail", "damaged"};
     struct loading *l = user;
     struct oc_printed_format *f = l->format;
     struct oc_printed_table *t = l->table = OC_NEW(l->a, struct oc_printed_table);
     const char *as = oc_xml_get(e, "as"), *lane = oc_xml_get(e, "lane"), *level = oc_xml_get(e, "level");
-    int kind, device, use, bad;
+    int kind, device, bad;
     double number = 1;
     if (pick(l, "kind of rows", as ? as : f->given.as, kind_names, OC_COUNT(kind_names), &kind) ||
         pick(l, "lane", lane ? lane : f->given.lane, lanes, 2, &device) ||
-        pick(l, "use", oc_xml_get(e, "use"), uses, OC_COUNT(uses), &use) ||
         pick(l, "treatment of bad lines", oc_xml_get(e, "bad"), bads, OC_COUNT(bads), &bad) ||
         field_of(l, text_of(e, "wrap", NULL), &t->wrap) || field_of(l, text_of(e, "keep", NULL), &t->keep))
         return -1;
@@ -212,7 +208,6 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     t->id = f->n_table++;
     t->kind = (enum oc_printed_kind)kind;
     t->device = device == 1;
-    t->use = (uint8_t)(use ? OC_USE_LEAF + use - 1 : OC_USE_NONE);
     t->bad_skip = bad == 1;
     t->bad_fail = bad == 2;
     t->bad_damaged = bad == 3;
@@ -240,7 +235,7 @@ static int on_table(void *user, const struct oc_xml_elem *e)
         const char *line = oc_xml_get(e, "line");
         if (template_of(l, line, &t->line))
             return -1;
-        if (t->line.fixed < LEAST_FIXED && !t->after.n && !f->see.n && t->use == OC_USE_NONE)
+        if (t->line.fixed < LEAST_FIXED && !t->after.n && !f->see.n)
             return oc_xml_fail(l->x,
                                "'%s' has fewer than %d characters that stand for themselves: give the line a "
                                "mark (after=) that a "
@@ -425,9 +420,9 @@ static int on_also(void *user, const struct oc_xml_elem *e)
 static int on_nest(void *user, const struct oc_xml_elem *e)
 {
     struct loading *l = user;
-    l->table->nest = is_yes(e, "by", "indent") ? OC_NEST_INDENT : OC_NEST_BRACKETS;
+    l->table->nest = true;
     l->table->inner_drop = is_yes(e, "inner", "drop");
-    return 0;
+    return is_yes(e, "by", "indent") ? 0 : oc_xml_fail(l->x, "rows are nested by=\"indent\"");
 }
 
 static int on_pivot(void *user, const struct oc_xml_elem *e)
@@ -542,7 +537,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
                   .required = "name title producer",
                   .optional =
                       "seen lost hint device see json locale prefer read sides via per as lane unit level "
-                      "after share-of default-unit event notation",
+                      "after share-of default-unit notation",
                   .start = on_format},
     [E_TABLE] = {.name = "table",
                  .parent = E_FORMAT,
@@ -554,7 +549,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_LINE] = {.name = "line",
                 .parent = E_FORMAT,
                 .required = "line",
-                .optional = "as lane level per after unit use keep bad counts trace each",
+                .optional = "as lane level per after unit keep bad counts trace each",
                 .start = on_table},
     [E_CONTEXT] = {.name = "context",
                    .parent = E_FORMAT,
