@@ -213,7 +213,7 @@ check:
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
 # slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck, MemorySanitizer
-FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules providers rocpd
+FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules printed providers rocpd
 check-deep: all $(BUILD)/oracle/many_threads $(BUILD)/unit/profile/test_run_fold $(FUZZ_LIBRARIES:%=$(BUILD)/fuzz/fuzz_%)
 	@.ci/setup deep
 	@rc=0; FOLD_SEEDS=1-400 $(BUILD)/unit/profile/test_run_fold || rc=1; BUILD=$(BUILD) DEEP=1 tests/check_threads.sh || rc=1; \
@@ -290,6 +290,12 @@ $(GEN)/decoders.h: src/model/decoders.xml
 	    -e 's|^ *<tensor names="\([^"]*\)" set="\([^"]*\)"/>|ROW_TENSOR("\1", "\2")|p' -e 's|^ *<part names="\([^"]*\)"/>|ROW_PART("\1")|p' -e 's|^ *<ignored names="\([^"]*\)"/>|ROW_IGNORED("\1")|p' \
 	    -e 's|^ *<family names="\([^"]*\)"\( gguf="\([^"]*\)"\)\?\( set="\([^"]*\)"\)\?/>|ROW_FAMILY("\1", "\3", "\5")|p' $< >$@
 $(BUILD)/obj/src/model/decoder_fields.o: $(GEN)/decoders.h
+# descriptions of printed formats as elements in C
+PRINTED := $(sort $(wildcard src/profile/printed/*.xml))
+$(GEN)/printed_formats.h: src/profile/printed/make_formats.awk $(PRINTED)
+	@mkdir -p $(GEN)
+	$(call say,GEN)awk -f $^ >$@.new && mv $@.new $@
+$(BUILD)/obj/src/profile/printed/read_format.o: $(GEN)/printed_formats.h
 
 # schemas of JSON documents as lines of a string
 SCHEMAS := $(wildcard src/write/*.schema.json)
@@ -557,7 +563,7 @@ build/lint/%.tidy: %.c .clang-tidy
 	@mv $@.new $@
 
 lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(LINT_SRC))
-$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(GEN)/decoders.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
+$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(HEADER_PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(GEN)/decoders.h $(GEN)/printed_formats.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
 ifneq ($(filter lint-tidy,$(MAKECMDGOALS)),)
 -include $(shell find build/lint -name '*.d' 2>/dev/null)
 endif

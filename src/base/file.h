@@ -180,8 +180,9 @@ enum oc_text_encoding oc_text_encoding(const void *src, size_t n);
 #define OC_LOG_LABELS 16
 struct oc_log_prefix {
     unsigned char part[OC_LOG_PARTS];
-    unsigned n;               /* 0: none */
-    char label[OC_LOG_LABEL]; /* lines with the prefix and another label are dropped; "": none is */
+    unsigned n;                /* 0: none */
+    char logger[OC_LOG_LABEL]; /* its name, the same in all lines; "": none */
+    char label[OC_LOG_LABEL];  /* lines with the prefix and another label are dropped; "": none is */
 };
 
 /* The prefix of most lines of the text; n 0: most lines have none. */

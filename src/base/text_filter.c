@@ -44,7 +44,15 @@ enum {
     PART_RANK,
     PART_TAG,
     PART_TAB,
-    PART_DASH
+    PART_DASH,
+    PART_PROCESS,
+    PART_SYSLOG,
+    PART_GLOG,
+    PART_PIPED,
+    PART_PLACE,
+    PART_LOGGER,
+    PART_STREAM,
+    PART_JSON
 };
 
 /* Matches text against a pattern: '0' a digit, 'T' a T or a blank, '-' a '-' or '/', others themselves. */
@@ -207,12 +215,96 @@ static size_t dash_length(const char *s, size_t n)
     return k && 2 + k + 2 < n && s[2 + k] == ' ' && s[3 + k] == '-' && s[4 + k] == ' ' ? 2 + k : 0;
 }
 
+/* "(WorkerDict pid=1234)", "(EngineCore_0 pid=12, ip=10.0.0.1)": Ray, vLLM */
+static size_t process_length(const char *s, size_t n)
+{
+    const char *close = n && s[0] == '(' ? memchr(s, ')', n < 96 ? n : 96) : NULL;
+    return close && oc_find(s, (size_t)(close - s), "pid=", 4) ? (size_t)(close - s) + 1 : 0;
+}
+
+/* "Jul 14 09:12:44 host program[123]:", also with a time in ISO 8601 before the host: syslog, journalctl */
+static size_t syslog_length(const char *s, size_t n)
+{
+    size_t i = 0;
+    if (n > 16 && oc_is_alpha((unsigned char)s[0]) && s[3] == ' ') {
+        i = digits(s, n, blanks(s, n, 3));
+        i = i < n && s[i] == ' ' && match(s + i + 1, n - i - 1, "00:00:00") ? i + 9 : 0;
+    } else {
+        i = time_length(s, n);
+    }
+    size_t host = i && i < n && s[i] == ' ' ? word_length(s + i + 1, n - i - 1) : 0;
+    i += host ? host + 1 : n;
+    size_t program = i < n && s[i] == ' ' ? word_length(s + i + 1, n - i - 1) : 0;
+    i += program ? program + 1 : n;
+    size_t end = i < n && s[i] == '[' ? digits(s, n, i + 1) : n;
+    return end + 1 < n && end > i + 1 && s[end] == ']' && s[end + 1] == ':' ? end + 2 : 0;
+}
+
+/* "I0714 09:12:44.123456 1234 file.cc:88]": glog, absl */
+static size_t glog_length(const char *s, size_t n)
+{
+    if (n < 16 || !strchr("DIWEF", s[0]) || !match(s + 1, n - 1, "0000 00:00:00"))
+        return 0;
+    const char *close = memchr(s, ']', n < 128 ? n : 128);
+    return close && oc_is_digit(close[-1]) ? (size_t)(close - s) + 1 : 0;
+}
+
+/* "stdout F": the container runtime of Kubernetes, after the time */
+static size_t stream_length(const char *s, size_t n)
+{
+    bool known = n >= 8 && (memcmp(s, "stdout ", 7) == 0 || memcmp(s, "stderr ", 7) == 0);
+    return known && (s[7] == 'F' || s[7] == 'P') && (n == 8 || s[8] == ' ') ? 8 : 0;
+}
+
+/* "| INFO     |": loguru */
+static size_t piped_length(const char *s, size_t n)
+{
+    size_t level = n > 2 && s[0] == '|' && s[1] == ' ' ? level_length(s + 2, n - 2) : 0;
+    size_t i = level ? blanks(s, n, 2 + level) : n;
+    return i < n && s[i] == '|' ? i + 1 : 0;
+}
+
+/* "module:function:12 -": loguru */
+static size_t place_length(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && i < 96 && s[i] != ' ' && s[i] != '\t')
+        i++;
+    const char *colon = i ? memrchr(s, ':', i) : NULL;
+    size_t line = colon ? (size_t)(colon - s) + 1 : i;
+    return line < i && digits(s, i, line) == i && i + 2 < n && s[i + 1] == '-' && s[i + 2] == ' ' ? i + 2 : 0;
+}
+
+/* "bench:" after a level, as Python's logging prints the name of the logger. */
+static size_t logger_length(const char *s, size_t n)
+{
+    size_t i = word_length(s, n);
+    return i && i < OC_LOG_LABEL && i + 1 < n && s[i] == ':' && s[i + 1] == ' ' ? i : 0;
+}
+
+/* Colors: "\033[36m" */
+static size_t escapes(const char *s, size_t n)
+{
+    size_t i = 0, end;
+    while (i + 2 < n && s[i] == '\033' && s[i + 1] == '[') {
+        for (end = i + 2; end < n && (oc_is_digit(s[end]) || s[end] == ';');)
+            end++;
+        if (end == n || s[end] != 'm')
+            break;
+        i = end + 1;
+    }
+    return i;
+}
+
 static const struct {
     unsigned char part;
     size_t (*length)(const char *s, size_t n);
-} parts[] = {{PART_TIME, time_length},       {PART_NAMED, named_length}, {PART_LEVEL, level_length},
-             {PART_BRACKET, bracket_length}, {PART_LABEL, label_length}, {PART_RANK, rank_length},
-             {PART_TAG, tag_length},         {PART_TAB, tab_length},     {PART_DASH, dash_length}};
+} parts[] = {{PART_SYSLOG, syslog_length}, {PART_GLOG, glog_length},   {PART_PROCESS, process_length},
+             {PART_PIPED, piped_length},   {PART_PLACE, place_length}, {PART_TIME, time_length},
+             {PART_NAMED, named_length},   {PART_LEVEL, level_length}, {PART_BRACKET, bracket_length},
+             {PART_LABEL, label_length},   {PART_RANK, rank_length},   {PART_TAG, tag_length},
+             {PART_TAB, tab_length},       {PART_DASH, dash_length},   {PART_STREAM, stream_length},
+             {PART_LOGGER, logger_length}};
 
 static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
 {
@@ -230,6 +322,8 @@ static struct oc_str label_in(unsigned char part, const char *s, size_t n)
         return (struct oc_str){s, word_length(s, n)};
     if (part == PART_RANK)
         return (struct oc_str){s, n - 1};
+    if (part == PART_PROCESS)
+        return (struct oc_str){s, n};
     if (part != PART_BRACKET)
         return (struct oc_str){s, 0};
     for (size_t k = 0; k < OC_COUNT(word); k++)
@@ -240,36 +334,117 @@ static struct oc_str label_in(unsigned char part, const char *s, size_t n)
     return (struct oc_str){s, i < n && s[i] == ']' && oc_is_digit(s[i - 1]) ? i + 1 : 0};
 }
 
+/* The name of a logger counts only if it is the same in all lines: other words before a colon are of the text. */
+static bool takes_logger(const struct oc_log_prefix *out, const struct oc_log_prefix *want, const char *s,
+                         size_t n)
+{
+    bool level = out->n && (out->part[out->n - 1] == PART_LEVEL || out->part[out->n - 1] == PART_BRACKET);
+    return level && (!want || (strlen(want->logger) == n && memcmp(want->logger, s, n) == 0));
+}
+
+/* The length of the next part; 0: none. */
+static size_t next_part(const char *s, size_t n, const struct oc_log_prefix *want, struct oc_log_prefix *out,
+                        unsigned char *part)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < OC_COUNT(parts) && !k; i++) {
+        *part = parts[i].part;
+        k = !want || want->part[out->n] == *part ? parts[i].length(s, n) : 0;
+        if (k && *part == PART_LOGGER && !takes_logger(out, want, s, k))
+            k = 0;
+    }
+    if (k && s && *part == PART_LOGGER) {
+        memcpy(out->logger, s, k);
+        out->logger[k] = '\0';
+    }
+    bool dash = !k && out->n && n > 1 && s[0] == '-' && s[1] == ' ';
+    if (dash && (!want || want->part[out->n] == PART_DASH)) {
+        *part = PART_DASH;
+        k = 1;
+    }
+    return k;
+}
+
 /* Where the text of a line begins after the parts; *out: the parts found and the first label. With `want`: only
  * these. */
 static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix *want,
                             struct oc_log_prefix *out)
 {
     size_t at = 0;
-    *out = (struct oc_log_prefix){.n = 0};
+    out->label[0] = out->logger[0] = '\0';
     while (out->n < (want ? want->n : OC_LOG_PARTS)) {
-        size_t k = 0;
         unsigned char part = PART_NONE;
-        for (size_t i = 0; i < OC_COUNT(parts) && !k; i++) {
-            part = parts[i].part;
-            k = !want || want->part[out->n] == part ? parts[i].length(s + at, n - at) : 0;
-        }
-        bool dash = !k && out->n && at + 1 < n && s[at] == '-' && s[at + 1] == ' ';
-        if (dash && (!want || want->part[out->n] == PART_DASH)) {
-            part = PART_DASH;
-            k = 1;
-        }
+        size_t from = at + escapes(s + at, n - at);
+        size_t k = next_part(s + from, n - from, want, out, &part);
         if (!k)
             break;
-        struct oc_str label = label_in(part, s + at, k);
+        struct oc_str label = label_in(part, s + from, k);
         if (label.n && label.n < OC_LOG_LABEL && !out->label[0]) {
             memcpy(out->label, label.s, label.n);
             out->label[label.n] = '\0';
         }
-        at = after_part(s, n, part, at + k);
+        at = from + k;
+        at += escapes(s + at, n - at);
+        at = after_part(s, n, part, at);
         out->part[out->n++] = part;
     }
     return at;
+}
+
+/* ---- lines of Docker's json-file driver: {"log":"text\n","stream":"stdout","time":"..."} ------------------ */
+
+static bool is_json_line(struct oc_str line)
+{
+    return oc_str_starts(line, "{\"log\":\"") || oc_str_starts(line, "{\"log\": \"");
+}
+
+static uint32_t hex4(const char *s)
+{
+    uint32_t v = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        int c = s[i] | 32;
+        if (!oc_is_digit(s[i]) && !(c >= 'a' && c <= 'f'))
+            return UINT32_MAX;
+        v = v * 16 + (uint32_t)(oc_is_digit(s[i]) ? s[i] - '0' : c - 'a' + 10);
+    }
+    return v;
+}
+
+/* The text of the member; the end of its line goes. A damaged line is the text up to there. */
+static void json_text(struct oc_str line, struct oc_buf *out)
+{
+    static const char plain[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
+    const char *p = line.s + (line.s[7] == ' ' ? 9 : 8), *end = line.s + line.n;
+    oc_buf_clear(out);
+    while (p < end && *p != '"') {
+        const char *at = *p == '\\' && p + 1 < end ? strchr(plain, p[1]) : NULL;
+        uint32_t cp = *p == '\\' && end - p > 6 && p[1] == 'u' ? hex4(p + 2) : UINT32_MAX;
+        char utf8[4];
+        if (cp != UINT32_MAX) {
+            oc_buf_add(out, utf8, oc_utf8_put(utf8, cp >= 0xd800 && cp < 0xe000 ? 0xfffd : cp));
+            p += 6;
+        } else {
+            oc_buf_char(out, (char)(at && *at ? value[at - plain] : *p));
+            p += at && *at ? 2 : 1;
+        }
+    }
+    while (out->n && (out->data[out->n - 1] == '\n' || out->data[out->n - 1] == '\r'))
+        out->n--;
+}
+
+/* The parts of a line; *text: what follows them. `unpacked` holds the text of a line of JSON. */
+static void split_line(struct oc_str line, const struct oc_log_prefix *want, struct oc_log_prefix *out,
+                       struct oc_buf *unpacked, struct oc_str *text)
+{
+    *out = (struct oc_log_prefix){.n = 0};
+    *text = line;
+    bool json = is_json_line(line) && (!want || (want->n && want->part[0] == PART_JSON));
+    if (json) {
+        json_text(line, unpacked);
+        *text = (struct oc_str){unpacked->n ? unpacked->data : "", unpacked->n};
+        out->part[out->n++] = PART_JSON;
+    }
+    *text = oc_str_skip(*text, prefix_length(text->s, text->n, want, out));
 }
 
 static const char *line_end(const char *s, const char *end)
@@ -280,20 +455,44 @@ static const char *line_end(const char *s, const char *end)
 
 static bool same_prefix(const struct oc_log_prefix *a, const struct oc_log_prefix *b)
 {
-    return a->n == b->n && memcmp(a->part, b->part, a->n) == 0;
+    return a->n == b->n && memcmp(a->part, b->part, a->n) == 0 && strcmp(a->logger, b->logger) == 0;
+}
+
+/* Names of loggers that most lines do not share are not part of a prefix. */
+static void drop_names(struct oc_log_prefix *seen, size_t lines)
+{
+    for (size_t i = 0; i < lines; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < lines; k++)
+            same += strcmp(seen[i].logger, seen[k].logger) == 0;
+        if (seen[i].logger[0] && 2 * same > lines)
+            return;
+    }
+    for (size_t i = 0; i < lines; i++)
+        for (unsigned k = 0; k < seen[i].n; k++)
+            if (seen[i].part[k] == PART_LOGGER) {
+                seen[i].n = k;
+                seen[i].logger[0] = '\0';
+            }
 }
 
 void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out)
 {
     struct oc_log_prefix seen[LOOK_LINES];
+    struct oc_buf unpacked = {0};
+    struct oc_str rest;
     size_t lines = 0, best = 0;
     *out = (struct oc_log_prefix){.n = 0};
     for (const char *s = text, *end = text + n; s < end && lines < LOOK_LINES;) {
         const char *stop = line_end(s, end);
         if (stop > s + 1)
-            prefix_length(s, (size_t)(stop - s), NULL, &seen[lines++]);
+            split_line(oc_str(s, (size_t)(stop - s)), NULL, &seen[lines++], &unpacked, &rest);
+        lines -= lines && seen[lines - 1].n == 1 && seen[lines - 1].part[0] == PART_JSON &&
+                 !rest.n; /* an empty line */
         s = stop + 1;
     }
+    oc_buf_free(&unpacked);
+    drop_names(seen, lines);
     for (size_t i = 0; i < lines; i++) {
         size_t same = 0;
         for (size_t k = 0; k < lines; k++)
@@ -310,21 +509,24 @@ size_t oc_log_labels(const char *text, size_t n, const struct oc_log_prefix *pre
                      char label[OC_LOG_LABELS][OC_LOG_LABEL])
 {
     size_t lines = 0, found = 0;
+    struct oc_buf unpacked = {0};
     for (const char *s = text, *end = text + n, *stop; s < end; s = stop + 1) {
         struct oc_log_prefix of;
+        struct oc_str rest;
         stop = line_end(s, end);
-        prefix_length(s, (size_t)(stop - s), prefix, &of);
+        split_line(oc_str(s, (size_t)(stop - s)), prefix, &of, &unpacked, &rest);
         if (of.n != prefix->n || !of.label[0])
             continue;
         size_t i = 0;
         while (i < found && strcmp(label[i], of.label) != 0)
             i++;
-        if (i == OC_LOG_LABELS)
-            return 0;
-        if (i == found)
+        if (i < OC_LOG_LABELS && i == found)
             memcpy(label[found++], of.label, sizeof(of.label));
-        lines++;
+        lines = i < OC_LOG_LABELS ? lines + 1 : 0;
+        if (!lines)
+            break;
     }
+    oc_buf_free(&unpacked);
     return lines >= 3 * found ? found : 0;
 }
 
@@ -335,7 +537,8 @@ struct oc_text_filter {
     size_t n, at;
     enum oc_text_encoding encoding;
     struct oc_log_prefix prefix;
-    struct oc_buf line; /* an incomplete line whose prefix is not yet removed */
+    struct oc_buf unpacked; /* the text of a line of JSON */
+    struct oc_buf line;     /* an incomplete line whose prefix is not yet removed */
     struct oc_buf out;
 };
 
@@ -354,6 +557,7 @@ void oc_text_filter_close(struct oc_text_filter *f)
     if (!f)
         return;
     oc_buf_free(&f->line);
+    oc_buf_free(&f->unpacked);
     oc_buf_free(&f->out);
     free(f);
 }
@@ -409,12 +613,16 @@ static void move_lines(struct oc_text_filter *f)
         if (stop == end && f->at < f->n && end - s < (ptrdiff_t)LONG_LINE)
             break;
         struct oc_log_prefix found;
-        size_t skip = prefix_length(s, (size_t)(stop - s), &f->prefix, &found);
-        bool whole = found.n == f->prefix.n;
-        s += whole ? skip : 0;
+        struct oc_str line = oc_str(s, (size_t)(stop - s)), text;
+        split_line(line, &f->prefix, &found, &f->unpacked, &text);
+        if (found.n != f->prefix.n && !(found.n && found.part[0] == PART_JSON))
+            text = line;
+        if (found.n != f->prefix.n || !f->prefix.label[0] || strcmp(found.label, f->prefix.label) == 0) {
+            oc_buf_add(&f->out, text.s, text.n);
+            if (stop < end)
+                oc_buf_char(&f->out, '\n');
+        }
         stop += stop < end;
-        if (!whole || !f->prefix.label[0] || strcmp(found.label, f->prefix.label) == 0)
-            oc_buf_add(&f->out, s, (size_t)(stop - s));
         s = stop;
     }
     size_t left = (size_t)(end - s);

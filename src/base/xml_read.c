@@ -90,6 +90,7 @@ struct oc_xml {
     int complaint_line;
     struct oc_xml_elem stack[OC_XML_MAX_DEPTH];
     size_t depth;
+    uint32_t line; /* of the token that is replayed */
 };
 
 /* ---- errors ----------------------------------------------------------------------------------------- */
@@ -274,7 +275,7 @@ static int end_element(struct oc_xml *x)
 
 static uint32_t current_line(const struct oc_xml *x)
 {
-    int line = x->lib.line(x->parser);
+    int line = x->parser ? x->lib.line(x->parser) : (int)x->line;
     return line > 0 ? (uint32_t)line : 1;
 }
 
@@ -456,15 +457,50 @@ static int xml_read_parse(struct oc_xml *x, const char *data, size_t n)
     return rc;
 }
 
+static struct oc_xml *new_reader(const struct oc_xml_format *format, const char *name, struct oc_arena *arena,
+                                 void *user, struct oc_err *err)
+{
+    struct oc_xml *x = OC_NEW(arena, struct oc_xml);
+    x->format = format;
+    x->arena = arena;
+    x->user = user;
+    x->err = err;
+    x->path = oc_strdup(arena, name);
+    return x;
+}
+
 int oc_xml_read(const struct oc_xml_format *format, const char *name, const void *data, size_t n,
                 struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err)
 {
-    struct oc_xml *own = OC_NEW(arena, struct oc_xml);
-    own->format = format;
-    own->arena = arena;
-    own->user = user;
-    own->err = err;
-    own->path = oc_strdup(arena, name);
+    struct oc_xml *own = new_reader(format, name, arena, user, err);
     *x = own;
     return check_text(own, data, n) ? -1 : xml_read_parse(own, data, n);
+}
+
+static int replay_token(struct oc_xml *x, const struct oc_xml_token *t)
+{
+    struct sax_attribute a[OC_XML_MAX_ATTR + 1] = {{0}};
+    size_t n = 0;
+    x->line = t->line;
+    for (; t->attr[2 * n] && n <= OC_XML_MAX_ATTR; n++)
+        a[n] = (struct sax_attribute){.name = (const xmlChar *)t->attr[2 * n],
+                                      .value = (const xmlChar *)t->attr[2 * n + 1],
+                                      .end = (const xmlChar *)strchr(t->attr[2 * n + 1], '\0')};
+    return start_element(x, t->name, a, n);
+}
+
+int oc_xml_replay(const struct oc_xml_format *format, const char *name, const struct oc_xml_token *token,
+                  size_t n, struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err)
+{
+    struct oc_xml *own = new_reader(format, name, arena, user, err);
+    int rc = 0;
+    *x = own;
+    for (size_t i = 0; i <= n && rc == 0; i++) {
+        size_t depth = i < n ? token[i].depth : 0;
+        while (rc == 0 && own->depth > depth)
+            rc = end_element(own);
+        if (rc == 0 && i < n)
+            rc = replay_token(own, &token[i]);
+    }
+    return rc;
 }

@@ -59,6 +59,15 @@ int oc_xml_fail(const struct oc_xml *x, const char *fmt, ...) __attribute__((for
 int oc_xml_read(const struct oc_xml_format *format, const char *name, const void *data, size_t n,
                 struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err);
 
+/* The same for a document that the build has cut into elements, in their order, without libxml2. */
+struct oc_xml_token {
+    const char *name;
+    const char *const *attr; /* names and values in turn, closed by NULL */
+    uint16_t depth, line;    /* depth of the root: 0 */
+};
+int oc_xml_replay(const struct oc_xml_format *format, const char *name, const struct oc_xml_token *token,
+                  size_t n, struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err);
+
 /* Version ("2.9.14") and file of libxml2, if available. */
 int oc_xml_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);
 

@@ -1,6 +1,7 @@
 /* Selects the importer for a file: the list of importers and their scores for the first bytes. */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "onnxcost/profile.h"
+#include "profile/printed/printed.h"
 #include "profile/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
@@ -36,28 +38,10 @@
     X(paddle_report) \
     X(mindspore) \
     X(kineto) \
-    X(nsys_csv) \
-    X(nsys_json) \
     X(generic_csv) \
     X(cprofile) \
     X(ncu) \
-    X(paddle_summary) \
-    X(pytorch_table) \
-    X(rocprof) \
-    X(nvprof) \
-    X(nvprof_csv) \
-    X(msprof) \
-    X(qnn) \
     X(qnn_optrace) \
-    X(unitrace) \
-    X(onednn) \
-    X(openvino_pc) \
-    X(ort_web) \
-    X(tflite) \
-    X(mnn) \
-    X(rknn) \
-    X(mace) \
-    X(ggml_vulkan) \
     X(deepspeed) \
     X(tvm) \
     X(tvm_json) \
@@ -68,17 +52,54 @@
 #define LIST(id)    &oc_importer_##id,
 
 IMPORTERS(DECLARE)
-static const struct oc_importer *const importers[] = {IMPORTERS(LIST)};
+static const struct oc_importer *const readers[] = {IMPORTERS(LIST)};
+
+/* Readers in C, then the printed formats. */
+static const struct oc_importer **importers;
+static size_t n_importer;
+static struct oc_arena memory;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void list_importers(void)
+{
+    size_t n;
+    const struct oc_importer *printed = oc_printed_importers(&n);
+    const struct oc_importer **list =
+        OC_NEW_ARRAY(&memory, OC_COUNT(readers) + n, const struct oc_importer *);
+    memcpy(list, readers, sizeof(readers));
+    for (size_t i = 0; i < n; i++)
+        list[OC_COUNT(readers) + i] = &printed[i];
+    n_importer = OC_COUNT(readers) + n;
+    importers = list;
+}
 
 const struct oc_importer *const *oc_importers(size_t *n)
 {
-    *n = OC_COUNT(importers);
+    pthread_once(&once, list_importers);
+    *n = n_importer;
     return importers;
+}
+
+void oc_importer_probe(const struct oc_importer *imp, const struct oc_peek *peek, struct oc_bid *bid)
+{
+    if (imp->printed)
+        oc_printed_probe(imp->printed, peek, bid);
+    else
+        imp->probe(peek, bid);
+}
+
+int oc_importer_read(const struct oc_importer *imp, const struct oc_source *src,
+                     const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err)
+{
+    return imp->printed ? oc_printed_read_profile(imp->printed, src, opts, out, err)
+                        : imp->read(src, opts, out, err);
 }
 
 bool oc_profile_format(size_t index, const char **name, const char **title)
 {
-    if (index >= OC_COUNT(importers))
+    size_t n;
+    (void)oc_importers(&n);
+    if (index >= n)
         return false;
     *name = importers[index]->name;
     *title = importers[index]->title;
@@ -87,7 +108,9 @@ bool oc_profile_format(size_t index, const char **name, const char **title)
 
 bool oc_profile_format_facts(size_t index, const char **seen, const char **lost)
 {
-    if (index >= OC_COUNT(importers))
+    size_t n;
+    (void)oc_importers(&n);
+    if (index >= n)
         return false;
     *seen = importers[index]->seen ? importers[index]->seen : "";
     *lost = importers[index]->lost ? importers[index]->lost : "";
@@ -155,17 +178,19 @@ static int probe_best_of(const struct oc_peek *peek, bool in_output, const struc
 {
     const struct oc_importer *rival = NULL;
     struct oc_bid best = {0}, second = {0};
+    size_t n;
+    const struct oc_importer *const *list = oc_importers(&n);
     *out = NULL;
-    for (size_t i = 0; i < OC_COUNT(importers); i++) {
+    for (size_t i = 0; i < n; i++) {
         struct oc_bid bid = {0};
-        if (!in_output || importers[i]->in_output)
-            importers[i]->probe(peek, &bid);
-        if (bid.score > best.score) {
+        if (!in_output || list[i]->in_output)
+            oc_importer_probe(list[i], peek, &bid);
+        if (bid.score > best.score || (bid.score == best.score && bid.fine > best.fine)) {
             best = bid;
-            *out = importers[i];
+            *out = list[i];
             rival = NULL;
-        } else if (bid.score && bid.score == best.score) {
-            rival = importers[i];
+        } else if (bid.score && bid.score == best.score && bid.fine == best.fine) {
+            rival = list[i];
             second = bid;
         }
     }
@@ -198,7 +223,8 @@ static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
     if (is)
         return fail_as(err, peek->path, is, "a profile");
     struct oc_buf names = {0};
-    for (size_t i = 0; i < OC_COUNT(importers); i++)
+    (void)oc_importers(&(size_t){0});
+    for (size_t i = 0; i < n_importer; i++)
         oc_buf_printf(&names, "%s%s", i ? ", " : "", importers[i]->name);
     if (begins_as_model(peek))
         oc_fail(
@@ -213,30 +239,47 @@ static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
     return oc_err_at(err, peek->path, 0, 0);
 }
 
-static const struct oc_importer *importer_named(const char *name)
+const struct oc_importer *oc_importer_named(const char *name)
 {
-    for (size_t i = 0; i < OC_COUNT(importers); i++)
-        if (strcmp(importers[i]->name, name) == 0)
-            return importers[i];
+    size_t n;
+    const struct oc_importer *const *list = oc_importers(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i]->name, name) == 0)
+            return list[i];
     return NULL;
 }
 
 static int no_such_format(const char *name, struct oc_err *err)
 {
-    const char *names[OC_COUNT(importers)];
-    for (size_t i = 0; i < OC_COUNT(importers); i++)
-        names[i] = importers[i]->name;
-    return oc_fail_unknown(err, OC_EARG,
-                           &(struct oc_unknown){.what = "profile format",
-                                                .given = name,
-                                                .valid = names,
-                                                .n = OC_COUNT(names),
-                                                .more = "onnxcost help profiles lists them"});
+    size_t n;
+    const struct oc_importer *const *list = oc_importers(&n);
+    const char **names = oc_xcalloc(n, sizeof(*names));
+    for (size_t i = 0; i < n; i++)
+        names[i] = list[i]->name;
+    int rc = oc_fail_unknown(err, OC_EARG,
+                             &(struct oc_unknown){.what = "profile format",
+                                                  .given = name,
+                                                  .valid = names,
+                                                  .n = n,
+                                                  .more = "onnxcost help profiles lists them"});
+    free(names);
+    return rc;
+}
+
+/* "tables.xml": a file of descriptions. */
+static bool is_description(const char *format)
+{
+    size_t n = strlen(format);
+    return n > 4 && strcmp(format + n - 4, ".xml") == 0;
 }
 
 int oc_profile_format_check(const char *name, struct oc_err *err)
 {
-    return importer_named(name) ? 0 : no_such_format(name, err);
+    const struct oc_importer *list;
+    size_t n;
+    if (is_description(name))
+        return oc_printed_importers_of(name, &list, &n, err);
+    return oc_importer_named(name) ? 0 : no_such_format(name, err);
 }
 
 /* The bytes without what logging tools put around them. */
@@ -270,7 +313,7 @@ static int probe_unwrapped(const struct oc_peek *peek, const struct oc_importer 
         memcpy(prefix.label, i < n ? label[i] : "", i < n ? sizeof(label[i]) : 1);
         unwrap_lines(peek, a, &prefix, &inside);
         if (only)
-            only->probe(&inside, &one);
+            oc_importer_probe(only, &inside, &one);
         else if (best_bid(&inside, &imp, &one, err) != 0)
             return -1;
         out->other_labels |= one.score && bid->score;
@@ -362,13 +405,39 @@ static int probe_later(const struct oc_peek *peek, struct oc_probed *out, struct
     return rc;
 }
 
+/* Of the formats that a file describes the one that fits best; the first if none does. */
+static int probe_described(const struct oc_peek *peek, const char *path, struct oc_arena *a,
+                           const struct oc_importer **out, struct oc_err *err)
+{
+    const struct oc_importer *list;
+    struct oc_bid best = {0};
+    size_t n;
+    if (oc_printed_importers_of(path, &list, &n, err) != 0)
+        return -1;
+    *out = list;
+    for (size_t i = 0; i < n; i++) {
+        struct oc_bid bid = {0};
+        struct oc_probed probed;
+        oc_importer_probe(&list[i], peek, &bid);
+        if (!bid.score && probe_unwrapped(peek, &list[i], a, &probed, &bid, err) != 0)
+            return -1;
+        if (bid.score > best.score || (bid.score == best.score && bid.fine > best.fine)) {
+            best = bid;
+            *out = &list[i];
+        }
+    }
+    return 0;
+}
+
 static int probe_named(const struct oc_peek *peek, const char *format, struct oc_arena *a,
                        struct oc_probed *out, struct oc_bid *bid, struct oc_err *err)
 {
-    out->imp = importer_named(format);
+    out->imp = is_description(format) ? NULL : oc_importer_named(format);
+    if (is_description(format) && probe_described(peek, format, a, &out->imp, err) != 0)
+        return -1;
     if (!out->imp)
         return no_such_format(format, err);
-    out->imp->probe(peek, bid);
+    oc_importer_probe(out->imp, peek, bid);
     return bid->score ? prefer_unwrapped(peek, a, out, bid, err)
                       : probe_unwrapped(peek, out->imp, a, out, bid, err);
 }
@@ -450,7 +519,7 @@ const char *oc_profile_recognize(const char *path)
 {
     OC_C_LOCALE;
     struct oc_probed probed;
-    return oc_profile_probe(path, NULL, &probed, NULL) ? NULL : probed.imp->name;
+    return oc_profile_probe(path, NULL, &probed, NULL) || !probed.imp ? NULL : probed.imp->name;
 }
 
 /* ---- A folder that a profiler wrote: its files of one measurement ----------------------------------- */

@@ -556,7 +556,7 @@ static int profile_read_source(const struct source *s, const struct oc_profile_o
     char where[128];
     for (size_t i = 0; i < s->n; i++)
         oc_stream_stop_on(s->file[i].s, opts->stop);
-    int rc = s->imp->read(&src, opts, p, err);
+    int rc = oc_importer_read(s->imp, &src, opts, p, err);
     rc = rc ? rc : check_time(s, p, err);
     bool stopped = describe_stop(s, p, where, sizeof(where));
     bool told = rc != 0 && err && err->code == OC_ELIMIT; /* with a position */

@@ -281,7 +281,8 @@ bool oc_peek_has_later(const struct oc_peek *p, const char *text);
 bool oc_peek_has_line(const struct oc_peek *p, bool (*is_line)(struct oc_str line));
 
 struct oc_bid {
-    int score; /* score from 0 (no match) to 100 (certain) */
+    int score;     /* score from 0 (no match) to 100 (certain) */
+    unsigned fine; /* between equal scores: characters of titles and fixed text that matched */
     const char *reason;
     unsigned part; /* index into the importer's parts */
 };
@@ -314,11 +315,18 @@ struct oc_importer {
     void (*probe)(const struct oc_peek *peek, struct oc_bid *bid);
     int (*read)(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                 struct oc_err *err);
+    const struct oc_printed_format
+        *printed;       /* NULL, or the description of a printed format, which has no functions */
     bool in_output;     /* its lines may be anywhere in the output of a program */
     bool may_lack_time; /* a file without any time is valid: its report has other figures */
 };
 
 const struct oc_importer *const *oc_importers(size_t *n);
+
+const struct oc_importer *oc_importer_named(const char *name); /* NULL: there is none */
+void oc_importer_probe(const struct oc_importer *imp, const struct oc_peek *peek, struct oc_bid *bid);
+int oc_importer_read(const struct oc_importer *imp, const struct oc_source *src,
+                     const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err);
 
 /* Appends a device to the list of them. False: it has no name, or is in the list. */
 bool oc_prof_add_device(struct oc_profile *p, const char *name);

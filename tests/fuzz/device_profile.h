@@ -40,7 +40,7 @@ static void check_profile(const struct oc_profile *p)
 static void check_importer(const struct oc_importer *imp, const uint8_t *data, size_t n)
 {
     struct oc_bid bid = {0};
-    imp->probe(&(struct oc_peek){.path = "", .data = (const char *)data, .n = n}, &bid);
+    oc_importer_probe(imp, &(struct oc_peek){.path = "", .data = (const char *)data, .n = n}, &bid);
     for (int stat = OC_STAT_MEDIAN; stat <= OC_STAT_SUM; stat += 4) {
         struct oc_profile_opts opts = {
             .warmup = stat ? OC_WARMUP_NONE : 0, .stat = (enum oc_stat)stat, .keep_events = stat != 0};

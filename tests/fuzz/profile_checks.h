@@ -38,7 +38,7 @@ static inline void fuzz_importer(const struct oc_importer *imp, const uint8_t *d
     struct oc_profile *p;
     struct oc_bid bid = {0};
     struct oc_err err = {0};
-    imp->probe(&(struct oc_peek){.path = "", .data = (const char *)data, .n = n}, &bid);
+    oc_importer_probe(imp, &(struct oc_peek){.path = "", .data = (const char *)data, .n = n}, &bid);
     if (bid.score < 0 || bid.score > 100 || (bid.score && !bid.reason))
         abort();
     if (oc_profile_from_mem(imp, data, n, opts, &p, &err) == 0) {

@@ -28,7 +28,7 @@ static void print_bids(const char *path)
     peek.n = n - skip;
     for (size_t i = 0; i < count; i++) {
         struct oc_bid bid = {0};
-        importer[i]->probe(&peek, &bid);
+        oc_importer_probe(importer[i], &peek, &bid);
         if (bid.score)
             printf("%s%s %d", shown++ ? ", " : "", importer[i]->name, bid.score);
     }

@@ -33,69 +33,6 @@ struct oc_function_facts {
 int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err);
 
-/* ---- op logs ---------------------------------------------------------------------------------------- */
-
-/* Private to imp_op_logs.c, imp_openvino.c, op_lines.c and function_tables.c: sources that print a line per
- * operator. */
-
-#define OC_LOG_FIELDS 24
-struct op_table;
-
-struct oc_op_log {
-    struct oc_csv *c;
-    struct oc_profile *p;
-    struct oc_op_rows rows;
-    struct oc_buf text;
-    /* state of tables */
-    bool in_table, had_table, wanted, csv;
-    int section;
-    size_t at[8], width, name_at;
-    struct oc_recording_count recordings;
-    uint64_t process, counted;      /* of nvprof: that of the lines, that of the last rows */
-    struct oc_map kernels;          /* of ONNX Runtime Web: hash of the name, indexed by id */
-    struct oc_module_tree *modules; /* of DeepSpeed */
-    struct oc_lite_log *lite;       /* of TensorFlow Lite */
-    const struct op_table *table;   /* of MACE or RKNN */
-    struct oc_op_row row;           /* its last row, whose name is in `text` and may go on; calls 0: none */
-};
-
-/* A time in this unit. False: it is none, the row is damaged. */
-static inline bool oc_log_time(struct oc_str s, double unit_ns, double *ns)
-{
-    bool good = oc_csv_number(s, ns, NULL) && *ns >= 0 && *ns < 1e15;
-    *ns *= unit_ns;
-    return good;
-}
-
-/* Whether the line read last is of the first recording, which is read; begins: it is the first line of one. */
-static inline bool oc_log_is_first(struct oc_op_log *log, bool begins)
-{
-    if (begins || !log->recordings.n)
-        oc_recording_begins(&log->recordings, log->c);
-    return log->recordings.n == 1;
-}
-
-/* Adds the row of the line read last. */
-static inline void oc_log_add(struct oc_op_log *log, struct oc_op_row *row)
-{
-    row->where = oc_csv_offset(log->c);
-    oc_op_rows_add(&log->rows, row);
-}
-
-bool oc_openvino_pc_is_line(struct oc_str line);
-int oc_openvino_pc_take(struct oc_op_log *log, struct oc_str line);
-bool oc_rknn_is_header(struct oc_str line);
-int oc_rknn_take(struct oc_op_log *log, struct oc_str line);
-bool oc_mace_is_header(struct oc_str line);
-int oc_mace_take(struct oc_op_log *log, struct oc_str line);
-bool oc_rknn_is_table(struct oc_str line); /* of types, or of layers of the first toolkit */
-int oc_rknn_take_table(struct oc_op_log *log, struct oc_str line);
-void oc_op_table_end(struct oc_op_log *log); /* adds the last row */
-bool oc_onednn_is_line(struct oc_str line);
-int oc_onednn_take(struct oc_op_log *log, struct oc_str line);
-bool oc_deepspeed_is_line(struct oc_str line);
-int oc_deepspeed_take(struct oc_op_log *log, struct oc_str line);
-
 /* ---- column map ------------------------------------------------------------------------------------- */
 
 /* Maps the columns of a table to quantities: --map name=Function,time='CPU Time'. Keys: name (required),

@@ -692,4 +692,5 @@ const struct oc_importer oc_importer_tensorrt = {
     .probe = probe_tensorrt,
     .may_lack_time = true, /* layer information alone */
     .read = read_tensorrt,
+    .in_output = true,
 };

@@ -41,7 +41,7 @@ static void importers_are_listed_once(void **state)
         const char *name, *title;
         assert_true(oc_profile_format(i, &name, &title));
         assert_string_equal(name, imp[i]->name);
-        assert_true(title[0] && imp[i]->probe && imp[i]->read);
+        assert_true(title[0] && (imp[i]->printed || (imp[i]->probe && imp[i]->read)));
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(imp[k]->name, imp[i]->name);
     }
@@ -274,7 +274,7 @@ static void detects_the_kind_of_a_file(void **state)
                "{\"architectures\": [\"LlamaForCausalLM\"], \"model_type\": \"llama\"}");
     assert_int_equal(oc_file_kind(config, &kind, &e), 0);
     assert_int_equal(kind, OC_FILE_MODEL);
-    write_file(folder, "config.json", "{\"architectures\": [\"LlamaForCausalLM\"]}");
+    write_file(folder, "config.json", "{\"vocabulary\": 32000}");
     assert_int_equal(oc_file_kind(config, &kind, &e), -1);
     assert_non_null(strstr(e.msg, "JSON without model_type"));
     remove(config);

@@ -55,8 +55,8 @@ static const struct {
 
     {SEED "op_logs/tvm.json", NULL, OC_LIMIT_TABLE_ROWS, 1, "more than 1 rows"},
     {SEED "ncu/summary.txt", NULL, OC_LIMIT_TABLE_ROWS, 10, "more than 10 rows"},
-    {SEED "op_logs/onednn.txt", NULL, OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
-    {SEED "op_logs/pytorch_table.txt", "pytorch_table", OC_LIMIT_CSV_ROW_BYTES, 8,
+    {SEED "op_tables/onednn.txt", NULL, OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "op_tables/pytorch_table.txt", "pytorch_table", OC_LIMIT_CSV_ROW_BYTES, 8,
      "more than 8 bytes in a row"},
     {SEED "op_logs/tvm.txt", "tvm", OC_LIMIT_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
     {SEED "op_tables/ort_columns.csv", "onnxruntime_csv", OC_LIMIT_CSV_ROW_BYTES, 8,
