@@ -145,6 +145,11 @@ problems=$(grep -oHnE "\\b(($(list "$calls")) *\\(|($names)\\b)" src/*/*.c src/*
     grep -nE '"/proc/|"/sys/' src/*/*.c src/*/*/*.c | grep -vE '^src/(base/os_|run/|measure/|profile/sqlite_rows|cli/help|write/out_xlsx)')
 result 'calls that only Linux has are confined, or have a substitute for Windows' "$problems"
 
+# Times of a run are made by the readers (profile/core/run_spread.h). Exempt: parts of a set of shapes, gaps of a queue.
+problems=$(grep -nE '(ns|_us|_ms|_s)\)? */ *\(?(\(double\) *)?[A-Za-z0-9_.>()-]*\bruns(_used|_total)?\b' src/*/*.c src/*/*/*.c |
+    grep -vE '^src/(profile|run|measure)/|^src/join/run_sizes.c:|^src/advice/[a-z_]*.c:.*idle_ns|^src/write/out_sections.c:.*sum.mean_ns')
+result 'no output divides a time by a number of runs' "$problems"
+
 problems=$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror) *\(' src/*/*.c src/*/*/*.c | grep -v '^src/cli/')
 result 'the library prints nothing' "$problems"
 finish

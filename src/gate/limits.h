@@ -149,6 +149,8 @@ void oc_figures_free(struct oc_figures *f);
  * in the report's arena; the caller frees out->node. */
 void oc_figure(struct oc_figures *f, enum oc_gate_metric m, const char *type, const char *module,
                struct oc_figure_span *out);
+/* Whether an operator of the model or a row of the profile has the type and module (NULL: any). */
+bool oc_figures_has(const struct oc_figures *f, const char *type, const char *module);
 
 /* Whether the node counts in totals: its graph runs and its branch is taken. */
 bool oc_node_counts(const struct oc_analysis *a, uint32_t node);

@@ -236,26 +236,6 @@ const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a
                      p->runs_from == OC_RUNS_GIVEN ? " as given" : "");
 }
 
-/* "; outside operators 3.04 ms (copies)"; "" below a tenth of the operators' time. */
-static const char *outside_text(struct oc_report *r, double total_ns, struct oc_arena *a)
-{
-    const struct oc_bucket_sum *b;
-    const char *names = "";
-    double ns = 0;
-    char text[32];
-    uint32_t n = oc_report_buckets(r, &b);
-    for (uint32_t i = 0; i < n; i++) {
-        double own = b[i].kernel_ns > 0 ? b[i].kernel_ns : b[i].time_ns;
-        if (!b[i].of_profile || !(own > 0))
-            continue;
-        ns += own;
-        names = oc_printf(a, "%s%s%s", names, *names ? ", " : "", b[i].name);
-    }
-    return ns > 0.1 * total_ns
-               ? oc_printf(a, "; outside operators %s (%s)", oc_format_time_ns(ns, text, sizeof(text)), names)
-               : "";
-}
-
 /* "middle 4", "fastest": which of the runs the time is. */
 static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
 {
@@ -281,11 +261,10 @@ static const char *latency_text(struct oc_report *r, struct oc_arena *a)
         return oc_printf(a, "%s in the operators before the end of the truncated file",
                          oc_format_time_ns(h.total_ns, run, sizeof(run)));
     if (isnan(h.run_ns))
-        return oc_printf(a, "%s%s%s over an unknown number of runs%s",
+        return oc_printf(a, "%s%s%s over an unknown number of runs",
                          oc_format_time_ns(h.total_ns, run, sizeof(run)),
                          p->stat == OC_STAT_MEAN ? ", mean" : "",
-                         p->n_device > 1 ? oc_printf(a, ", sum over %u devices,", p->n_device) : "",
-                         outside_text(r, h.total_ns, a));
+                         p->n_device > 1 ? oc_printf(a, ", sum over %u devices,", p->n_device) : "");
     oc_format_time_ns(h.run_ns, run, sizeof(run));
     if (isnan(p->run_ns) && oc_equal(p->format, "tensorrt"))
         return oc_printf(a, "%s (sum of layers timed one by one)", run);

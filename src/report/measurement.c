@@ -2,8 +2,9 @@
  * no operator.
  *
  * Invariant: the times of all rows, operators and remainder, add up to total_ns, and where the recording has a
- * latency, total_ns - overlap_ns is the latency. Every output reads its times from these rows and from struct oc_measurement; no other file
- * divides a time by a number of runs (tests/check_layers.sh). */
+ * latency, total_ns - overlap_ns is the latency. Every output reads its times from these rows and from struct
+ * oc_measurement. Readers divide times by runs (profile/core/run_spread.h); nothing above them does
+ * (tests/check_layers.sh). */
 #include <math.h>
 #include <string.h>
 

@@ -9,138 +9,8 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost/report.h"
+#include "report/order.h"
 #include "report/python.h"
-
-/* ---- the columns of --order-by ---------------------------------------------------------------------- */
-
-struct oc_order_column {
-    const char *name;
-    size_t offset; /* offset of a double in struct oc_row, if the others are NULL */
-    double (*number)(const struct oc_row *);
-    int (*compare)(const struct oc_row *, const struct oc_row *); /* for rows with a known key */
-    bool (*known)(const struct oc_row *);
-};
-
-static int compare_dims(const struct oc_row_shape *a, const struct oc_row_shape *b)
-{
-    for (uint32_t i = 0; i < a->rank && i < b->rank; i++)
-        if (a->dim[i] != b->dim[i])
-            return a->dim[i] < b->dim[i] ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-/* Lexicographic comparison of lists of lists of numbers. */
-static int compare_shapes(const struct oc_row_shape *a, uint32_t na, const struct oc_row_shape *b,
-                          uint32_t nb)
-{
-    for (uint32_t i = 0; i < na && i < nb; i++) {
-        int c = compare_dims(&a[i], &b[i]);
-        if (c)
-            return c;
-    }
-    return (na > nb) - (na < nb);
-}
-
-static int compare_in(const struct oc_row *a, const struct oc_row *b)
-{
-    return compare_shapes(a->in, a->n_in, b->in, b->n_in);
-}
-
-static int compare_out(const struct oc_row *a, const struct oc_row *b)
-{
-    return compare_shapes(a->out, a->n_out, b->out, b->n_out);
-}
-
-static bool sortable(const struct oc_row_shape *s, uint32_t n, uint8_t state)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (s[i].rank && !s[i].dim)
-            return false;
-    return state == OC_SHAPES_KNOWN;
-}
-
-static bool in_known(const struct oc_row *r)
-{
-    return sortable(r->in, r->n_in, r->in_state);
-}
-
-static bool out_known(const struct oc_row *r)
-{
-    return sortable(r->out, r->n_out, r->out_state);
-}
-
-static int compare_type(const struct oc_row *a, const struct oc_row *b)
-{
-    return strcmp(a->type, b->type);
-}
-
-static int compare_name(const struct oc_row *a, const struct oc_row *b)
-{
-    return strcmp(a->name, b->name);
-}
-
-static bool type_known(const struct oc_row *r)
-{
-    return r->type != NULL;
-}
-
-static bool name_known(const struct oc_row *r)
-{
-    return r->name != NULL;
-}
-
-static double select_count_of(const struct oc_row *r)
-{
-    return (double)r->count;
-}
-
-/* Time of one call, the "avg" of other tools' tables. */
-static double select_mean_of(const struct oc_row *r)
-{
-    return r->calls > 0 ? r->time_s / r->calls : (double)NAN;
-}
-
-#define FIELD(title, member)                                                                                 \
-    {                                                                                                        \
-        .name = (title), .offset = offsetof(struct oc_row, member)                                           \
-    }
-static const struct oc_order_column order_columns[] = {
-    FIELD("time", time_s),
-    FIELD("computation", computation),
-    FIELD("memory", memory),
-    {.name = "flops", .number = oc_row_flops},
-    {.name = "bandwidth", .number = oc_row_bandwidth},
-    FIELD("opr_id", id_number),
-    {.name = "in_shapes", .compare = compare_in, .known = in_known},
-    {.name = "out_shapes", .compare = compare_out, .known = out_known},
-    FIELD("macs", macs),
-    FIELD("params", params),
-    FIELD("intensity", intensity),
-    FIELD("roofline", roofline_s),
-    FIELD("efficiency", efficiency),
-    FIELD("calls", calls),
-    {.name = "count", .number = select_count_of},
-    {.name = "mean", .number = select_mean_of},
-    {.name = "avg", .number = select_mean_of},
-    FIELD("min", min_s),
-    FIELD("max", max_s),
-    FIELD("self", self_s),
-    FIELD("share", share),
-    FIELD("energy", energy_j),
-    FIELD("gap", wasted_s),
-    FIELD("wasted", wasted_s), /* its older name */
-    {.name = "name", .compare = compare_name, .known = name_known},
-    {.name = "type", .compare = compare_type, .known = type_known},
-};
-
-static double order_key(const struct oc_order_column *c, const struct oc_row *row)
-{
-    if (c->number)
-        return c->number(row);
-    double v;
-    memcpy(&v, (const char *)row + c->offset, sizeof(v));
-    return v;
-}
 
 /* ---- reading the options ---------------------------------------------------------------------------- */
 
@@ -175,9 +45,9 @@ static int read_bound(const char *option, const char *text, double *out, struct 
 
 static int fail_column(const struct oc_select *s, const char *name, size_t n, struct oc_err *err)
 {
-    const char *names[OC_COUNT(order_columns)];
+    const char *names[OC_N_ORDER_COLUMNS];
     for (size_t i = 0; i < OC_COUNT(names); i++)
-        names[i] = order_columns[i].name;
+        names[i] = oc_order_columns[i].name;
     if (!n)
         return oc_fail(err, OC_EARG, "--order-by: the name of a column is missing, such as time or macs");
     return oc_fail_unknown(
@@ -198,9 +68,9 @@ static bool select_same_name(const char *name, const char *text, size_t n)
 
 static bool select_find_order(const struct oc_select *s, const char *name, size_t n, struct oc_row_order *out)
 {
-    for (size_t i = 0; i < OC_COUNT(order_columns); i++)
-        if (select_same_name(order_columns[i].name, name, n))
-            out->own = &order_columns[i];
+    for (size_t i = 0; i < OC_N_ORDER_COLUMNS; i++)
+        if (select_same_name(oc_order_columns[i].name, name, n))
+            out->own = &oc_order_columns[i];
     for (size_t i = 0; s->report && !out->own && i < oc_n_columns; i++)
         if (select_same_name(oc_columns[i].key, name, n))
             out->column = &oc_columns[i];
@@ -551,11 +421,6 @@ static void rank_by_compare(const struct ranking *r, uint32_t n, double *key)
     free(sorted);
 }
 
-static bool key_known(const struct oc_order_column *c, const struct oc_row *row)
-{
-    return c->known ? c->known(row) : oc_num_known(order_key(c, row));
-}
-
 bool oc_select_before(const struct oc_select *s, const struct oc_row *first, const struct oc_row *row)
 {
     const struct oc_order_column *c = s->n_order ? s->order[0].own : NULL;
@@ -563,7 +428,7 @@ bool oc_select_before(const struct oc_select *s, const struct oc_row *first, con
         return true;
     if (!c || c->compare)
         return false;
-    double x = order_key(c, first), y = order_key(c, row);
+    double x = oc_order_key(c, first), y = oc_order_key(c, row);
     if (x == y)
         return s->n_order == 1;
     return s->order[0].ascending ? x < y : x > y;
@@ -601,13 +466,15 @@ static uint32_t find_keys(const struct oc_select *s, const struct oc_row_order *
         c = cells_of(s, o->column, arena, rows);
     for (uint32_t i = 0; i < rows->n; i++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): c has texts or numbers */
-        if (o->own ? key_known(o->own, rows->row[i]) : text ? c.text[i] != NULL : oc_num_known(c.number[i]))
+        if (o->own ? oc_order_known(o->own, rows->row[i])
+            : text ? c.text[i] != NULL
+                   : oc_num_known(c.number[i]))
             at[n++] = i;
     if (text || (o->own && o->own->compare))
         rank_by_compare(&(struct ranking){o->own, rows->row, at, c.text}, n, key);
     else
         for (uint32_t i = 0; i < n; i++)
-            key[i] = o->own ? order_key(o->own, rows->row[at[i]]) : c.number[at[i]];
+            key[i] = o->own ? oc_order_key(o->own, rows->row[at[i]]) : c.number[at[i]];
     return n;
 }
 

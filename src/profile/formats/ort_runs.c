@@ -480,11 +480,6 @@ static void keep_shapes(struct making *m)
             oc_prof_set_types(&m->recs.rec[main->part[i].rec], &types[main->part[i].types]);
 }
 
-static bool same_text(const char *a, const char *b) /* interned */
-{
-    return a == b;
-}
-
 /* A node with several sets of recorded shapes: one record per set, because their costs differ. */
 static void warn_split_nodes(struct making *m)
 {
@@ -498,8 +493,8 @@ static void warn_split_nodes(struct making *m)
             continue;
         const struct ort_group *other = &m->g.group[g->same_name];
         const struct ort_key *a = &m->t->key[g->key], *b = &m->t->key[other->key];
-        if (g->parent != other->parent || a->index != b->index || !same_text(a->op_type, b->op_type) ||
-            (same_text(a->in_text, b->in_text) && same_text(a->out_text, b->out_text)))
+        if (g->parent != other->parent || a->index != b->index || a->op_type != b->op_type ||
+            (a->in_text == b->in_text && a->out_text == b->out_text)) /* interned */
             continue;
         if (!split++)
             first = a->name;
@@ -603,7 +598,7 @@ static void ort_runs_name_device(struct making *m)
         const char *name = m->recs.rec[i].provider, *end = strstr(name, "ExecutionProvider");
         bool known = !end || end == name || n == OC_COUNT(seen);
         for (size_t k = 0; k < n && !known; k++)
-            known = same_text(seen[k], name);
+            known = seen[k] == name;
         if (known)
             continue;
         seen[n++] = name;
