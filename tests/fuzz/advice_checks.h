@@ -13,7 +13,7 @@
 static inline void fuzz_advice(const struct oc_report_in *in)
 {
     const struct oc_report_opts o = {.advise = true};
-    struct oc_report r = {.in = in, .o = &o, .runs = 1};
+    struct oc_report r = {.in = in, .o = &o};
     oc_report_rows(&r);
     oc_report_roofs(&r);
     const struct oc_advice *a = oc_advice_make(&r);

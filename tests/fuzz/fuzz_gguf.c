@@ -31,8 +31,10 @@ static bool is_small(const struct oc_buf *config, struct oc_arena *arena)
     struct oc_diags diags = {.arena = arena};
     struct oc_decoder d;
     struct oc_err err = {0};
-    bool fine = oc_decoder_read("GGUF", oc_str(config->data, config->n), (struct oc_str){0}, arena, &diags,
-                                &d, &err) == 0;
+    const struct oc_decoder_source source = {.name = "GGUF", .config = oc_str(config->data, config->n)};
+    bool fine = oc_decoder_read(&source, arena, &diags, &d, &err) == 0;
+    if (fine)
+        oc_quant_free(&d.quant);
     oc_diags_free(&diags);
     if (!fine && strstr(err.msg, "damaged"))
         abort();
