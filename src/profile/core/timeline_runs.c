@@ -19,7 +19,8 @@ static bool is_in_sequence(const struct oc_timeline *t, const struct oc_event *e
 {
     if (device)
         return e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET;
-    return e->flags & OC_EVF_RECORD && (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
+    return e->flags & OC_EVF_RECORD && !(t->owns_kernels && oc_event_on_device(e->kind)) &&
+           (e->parent == OC_NONE || t->event[e->parent].link == OC_NONE);
 }
 
 static bool timeline_runs_in_sequence(const struct sequence *s, const struct oc_event *e)

@@ -448,8 +448,10 @@ static const char *kineto_take_event(void *ctx)
     e.flags = fact->flags;
     bool device = oc_event_on_device(kind) || (kind == OC_EV_SYNC && oc_chrome_has(&r->c, F_STREAM));
     e.start_ns = oc_timeline_at(r->t, ts_ns);
+    /* "overhead" and "Trace" have process ids that are none */
+    bool of_process = !device && e.kind != OC_EV_FRAMEWORK && e.kind != OC_EV_USER;
     uint32_t rank =
-        device ? oc_ranks_here(&r->ranks) : oc_ranks_host(&r->ranks, oc_chrome_id(&r->c, OC_CH_PID));
+        of_process ? oc_ranks_host(&r->ranks, oc_chrome_id(&r->c, OC_CH_PID)) : oc_ranks_here(&r->ranks);
     e.lane = kineto_lane_of(r, device, rank);
     e.detail = e.kind == OC_EV_MEMCPY || e.kind == OC_EV_MEMSET ? kineto_bytes_of(r)
                                                                 : kineto_shapes_of(r, fact->values);
