@@ -108,7 +108,7 @@ rows = rows_of(*pair)
 single = {r["name"] for r in rows_of(*pair[:3])}
 say([r["name"] for r in rows if r["name"] not in single or [g["name"] for g in rows_of(*pair, "--opr-name", r["name"])] != [r["name"]]] or
     ([] if len(rows) > 40 else ["too few"]), "a comparison of profiles prints and takes the names of one profile")
-one = json.loads(run(*both, "--explain-match=/conv1/Conv +2", "-f", "json").stdout)["join"]["rows"]
+one = json.loads(run(*both, "--explain-match=/conv1/Conv +2", "-f", "json").stdout)["rows"]
 say([] if [r["name"] for r in one if "explanation" in r] == ["/conv1/Conv +2"] else ["others"], "--explain-match in JSON explains one row")
 print(f"1..{N}")
 PYTHON

@@ -174,7 +174,7 @@ weights 'HTML page' 'this is an HTML page' <w.bin
 printf '\0\0\0\0\0\1\0\0{}' >w.bin
 weights 'header of 2^40 bytes' 'a safetensors header of 1099511627776 bytes' <w.bin
 printf '\5\0\0\0\0\0\0\0[1,2]' >w.bin
-weights 'header that is an array' 'the header is damaged' <w.bin
+weights 'header that is an array' 'the safetensors header must be an object of tensors' <w.bin
 weights 'empty file' 'a safetensors header of 0 bytes' </dev/null
 head -c 100 /dev/zero >w.bin
 weights 'zeros' 'a safetensors header of 0 bytes' <w.bin

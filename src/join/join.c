@@ -502,8 +502,8 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     account_time(j, true, &j->device);
     sum_flops(j);
     sum_work(j, &x);
-    warn_work(j);
     warn_companion(j, &x, optimized);
+    warn_work(j);
     warn_unattributed(j, optimized);
     oc_match_free(&x);
     *out = j;

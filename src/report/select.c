@@ -176,7 +176,8 @@ static const char *usual_name(const char *dtype)
 static bool has_dtype(const struct oc_row *row, const char *dtype)
 {
     for (uint32_t i = 0; i < row->n_in_dtype; i++)
-        if (!strcmp(row->in_dtype[i], dtype) || !strcmp(usual_name(row->in_dtype[i]), dtype))
+        if (row->in_dtype[i] &&
+            (!strcmp(row->in_dtype[i], dtype) || !strcmp(usual_name(row->in_dtype[i]), dtype)))
             return true;
     return !*dtype; /* an empty name matches every row */
 }
@@ -202,7 +203,8 @@ static int fail_dtype(const struct chosen *rows, const char *dtype, struct oc_er
     size_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++)
         for (uint32_t k = 0; k < rows->row[i]->n_in_dtype; k++)
-            if (n < OC_COUNT(valid) && !select_is_listed(rows->row[i]->in_dtype[k], valid, n))
+            if (n < OC_COUNT(valid) && rows->row[i]->in_dtype[k] &&
+                !select_is_listed(rows->row[i]->in_dtype[k], valid, n))
                 valid[n++] = rows->row[i]->in_dtype[k];
     return oc_fail_unknown(err, OC_EARG,
                            &(struct oc_unknown){.what = "element type",

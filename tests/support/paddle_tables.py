@@ -37,6 +37,10 @@ class Event:
     def gpu(self):
         return sum(w.dur() for w in self.work) + sum(c.gpu() for c in self.children)
 
+    def own_gpu(self):
+        """Without the operators inside, which have rows of their own."""
+        return sum(w.dur() for w in self.work) + sum(c.own_gpu() for c in self.children if c.cat != "Operator")
+
 
 def union(ranges):
     total, reach = 0, None
@@ -98,7 +102,7 @@ def tables(path):
             for name, r in rows.items():
                 up = rows.get(parent.get((view, name)))
                 r["ratio"] = (r["total_ns"] / whole if (view, name) in top
-                              else r["total_ns"] / up["total_ns"] if up else float("nan"))
+                              else r["total_ns"] / up["total_ns"] if up and up["total_ns"] else None)
 
     top, parent = set(), {}
 
@@ -114,13 +118,14 @@ def tables(path):
         if these:
             put("model", KIND[cat], "host", len(these), [e.dur() for e in these])
             put("model", KIND[cat], "device", len(these), [e.gpu() for e in these])
+            flat[("model", KIND[cat], "device")]["ratio"] = sum(e.gpu() for e in these) / sum(e.dur() for e in device)
             spent += sum(e.dur() for e in these)
     if any(e.cat in phases for e in host):
         flat[("model", "Others", "host")] = {"total_ns": total - spent, "ratio": (total - spent) / total}
     for name, calls in by_name([e for e in host if e.cat == "Operator"]).items():
         top.add(("operator", name))
         put("operator", name, "host", len(calls), [e.dur() for e in calls])
-        put("operator", name, "device", len(calls), [e.gpu() for e in calls])
+        put("operator", name, "device", len(calls), [e.own_gpu() for e in calls])
         for inner, parts in by_name([c for e in calls for c in e.children if c.cat != "CudaRuntime"]).items():
             parent[("operator", name + "/" + inner)] = name
             put("operator", name + "/" + inner, "host", len(parts), [p.dur() for p in parts])
@@ -131,6 +136,14 @@ def tables(path):
         for kernel, work in by_name([w for e in calls for w in kernels_of(e)]).items():
             parent[("operator", name + "/" + kernel)] = name
             put("operator", name + "/" + kernel, "device", len(work), [w.dur() for w in work])
+    owned = {id(w) for e in host if any(u.cat == "Operator" for u in [e, *ancestors(e)]) for w in e.work}
+    rest = {}  # work of no operator: kernels by name, copies
+    for e in device:
+        if id(e) not in owned:
+            rest.setdefault(e.name if e.cat == "Kernel" else "(copies)", []).append(e.dur())
+    for name, times in rest.items():
+        top.add(("operator", name))
+        put("operator", name, "device", len(times), times)
     for name, work in by_name([e for e in device if e.cat == "Kernel"]).items():
         top.add(("kernel", name))
         put("kernel", name, "device", len(work), [w.dur() for w in work])
@@ -217,7 +230,7 @@ def compare(program, path):
         for name, value in figures.items():
             numbers += 1
             have = got.get(key, {}).get(name)
-            if have is None or abs(have - value) > 1e-9 * max(1, abs(value)):
+            if (have is None) != (value is None) or have is not None and abs(have - value) > 1e-9 * max(1, abs(value)):
                 wrong.append("%s %s: %s, not %s" % (key, name, have, value))
     return numbers, wrong
 

@@ -181,14 +181,14 @@ static const char *summary_bytes_text(struct printer *p, double bytes)
     return isnan(bytes) ? "-" : oc_strdup(&p->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
 }
 
-/* Shortens names on narrow terminals, in the middle. */
-static const char *shortened(struct printer *p, const struct oc_sum_item *item, size_t others)
+/* Shortens names on narrow terminals: `parts` of three of what is kept are its end. */
+static const char *shortened(struct printer *p, const struct oc_sum_item *item, size_t others, unsigned parts)
 {
     size_t room = p->o->width_chars > others + 24 ? p->o->width_chars - others : 24;
     size_t n = strlen(item->name), indent = (size_t)2 * item->depth;
     if (!p->o->width_chars || oc_utf8_count(item->name, n) + indent <= room)
         return oc_printf(&p->arena, "%*s%s", (int)indent, "", item->name);
-    size_t keep = room - indent - 3, head = keep - keep / 3, tail = keep / 3;
+    size_t keep = room - indent - 3, tail = keep * parts / 3, head = keep - tail;
     while (head && ((unsigned char)item->name[head] & 0xc0) == 0x80)
         head--;
     while (tail && ((unsigned char)item->name[n - tail] & 0xc0) == 0x80)
@@ -197,17 +197,20 @@ static const char *shortened(struct printer *p, const struct oc_sum_item *item, 
                      item->name + n - tail);
 }
 
-/* The name as the terminal's width allows; in full where another name of the table reads the same. */
+/* The name as the terminal's width allows; where another name of the table reads the same, cut elsewhere, and in full if
+ * that does not tell them apart. */
 static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
 {
-    const char *text = shortened(p, item, others), *full = item->name;
-    uint32_t id = p->n_name;
-    if (oc_map_add(&p->shortened, text, strlen(text), &id, NULL)) {
-        OC_PUSH(p->name, p->n_name, p->cap_name) = full;
-        return text;
+    const char *full = item->name;
+    for (unsigned parts = 1; parts <= 3; parts++) {
+        const char *text = shortened(p, item, others, parts);
+        uint32_t id = p->n_name;
+        if (oc_map_add(&p->shortened, text, strlen(text), &id, NULL))
+            OC_PUSH(p->name, p->n_name, p->cap_name) = full;
+        if (strcmp(p->name[id], full) == 0)
+            return text;
     }
-    return strcmp(p->name[id], full) == 0 ? text
-                                          : oc_printf(&p->arena, "%*s%s", (int)(2 * item->depth), "", full);
+    return oc_printf(&p->arena, "%*s%s", (int)(2 * item->depth), "", full);
 }
 
 static void summary_heading(struct printer *p, enum oc_view v)

@@ -715,6 +715,7 @@ static void every_family_is_analysed(void **state)
         oc_analysis_free(a);
         oc_model_free(m);
     }
+    oc_arena_free(&arena);
 }
 
 /* Layers have 36,864 weights: 4,096 in q_proj and in o_proj, 2,048 in k_proj and in v_proj, 3 * 8,192 in the MLP. */
