@@ -37,7 +37,8 @@ enum oc_check_result {
 };
 struct oc_check_counts {
     size_t limits, failed, unclear;
-    size_t undecided; /* latencies of which two recordings show neither that they are within the limit nor beyond it */
+    size_t
+        undecided; /* latencies of which two recordings show neither that they are within the limit nor beyond it */
 };
 /* Compares a model (with an analysis) with the limits. Latency: measured if `in` has a profile and its join,
  * else the interval of `estimate` (may be NULL). Efficiency needs a profile and a device. An upper bound

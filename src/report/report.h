@@ -80,7 +80,7 @@ struct oc_row {
     const char *group;                  /* key of its group, NULL: no groups */
     const char *bound_by, *rule, *scope, *provider; /* rule: of the join */
     bool remainder; /* time that belongs to no operator: "(outside operators)"; it has no type and no work */
-    const char *place;                              /* process or device, where there are several; NULL */
+    const char *place;     /* process or device, where there are several; NULL */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };
 
