@@ -142,7 +142,7 @@ enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 enum oc_stat {
     OC_STAT_TYPICAL, /* the middle half of the runs: the 25 % trimmed mean; below 4 runs all */
     OC_STAT_MEAN,    /* all runs */
-    OC_STAT_MEDIAN,  /* the middle run, or the middle two */
+    OC_STAT_MEDIAN,  /* the median run, or both around it */
     OC_STAT_MIN,     /* the fastest run */
     OC_STAT_MAX,     /* the slowest run */
     OC_STAT_SUM      /* all runs, added instead of averaged */

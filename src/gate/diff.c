@@ -205,7 +205,7 @@ static void diff_fill_times(struct units *u, unsigned s, struct buckets *b)
     }
 }
 
-/* The remainder rows of a side are part of its run; loading and excluded runs are beside it. */
+/* The remainder rows of a side are part of its run; loading and excluded runs are not. */
 static void diff_fill_buckets(struct oc_diff *d, unsigned s, struct buckets *in_run, struct buckets *beside)
 {
     const struct oc_profile *p = d->in[s].profile;

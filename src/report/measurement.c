@@ -52,7 +52,7 @@ uint32_t oc_remainder_most(const struct oc_profile *p)
     return n;
 }
 
-/* Records of the runs that are no operators: copies, kernels without an operator. Returns their time. */
+/* Records of the runs that are not operators: copies, kernels without an operator. Returns their time. */
 static double add_buckets(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;

@@ -198,7 +198,7 @@ static const char *shortened(struct printer *p, const struct oc_sum_item *item, 
 }
 
 /* The name as the terminal's width allows; where another name of the table reads the same, cut elsewhere, and in full if
- * that does not tell them apart. */
+ * that is not enough. */
 static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
 {
     const char *full = item->name;
