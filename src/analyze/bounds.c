@@ -2,6 +2,7 @@
 #include "analyze/handles.h"
 
 #include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ struct bound_search {
     uint32_t n_box, cap_box;
     uint64_t nodes;                /* analysed */
     bool any;                      /* a size has figures */
+    bool vain;                     /* none has so far, and not all were tried */
     bool inexact;                  /* at some size the figures are not exact */
     bool stopped;                  /* at some size the analysis ended at a limit */
     bool violated[OC_RANGE_COUNT]; /* an evaluated size is outside of its bounds */
@@ -274,6 +276,7 @@ static void search_bounds(struct bound_search *s)
     while (s->n_box < MAX_BOXES && s->nodes < MAX_NODES &&
            (s->any || (s->n_box < VAIN_BOXES && s->nodes < VAIN_NODES)) && (x = next_box(s)))
         split_box(s, x);
+    s->vain = !s->any && next_box(s);
 }
 
 static void conclude(struct bound_search *s)
@@ -350,6 +353,11 @@ int oc_bounds_make(const struct oc_model *model, const struct oc_analyze_opts *g
     free(s.box);
     if (!s.any) {
         oc_bounds_free(b);
+        if (!s.failure.msg[0] && s.vain)
+            return oc_fail(err, OC_EARG,
+                           "the figures are exact at no size that was tried, in %" PRIu32
+                           " parts of the ranges: give smaller ranges",
+                           s.n_box);
         if (!s.failure.msg[0])
             return oc_fail(err, OC_EARG, "at no size in the ranges are the figures exact");
         if (err)
