@@ -34,7 +34,7 @@ size_t oc_text_rule(struct oc_str line, struct oc_text_column *out)
 
 void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *out)
 {
-    const char *p = line.s, *end = line.s + line.n;
+    const char *p = line.n ? line.s : "", *end = p + line.n;
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         const char *from = p;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/unicode.h"
-#include "profile/csv_rows.h"
 
 static bool is_blank(char c)
 {
@@ -24,7 +22,7 @@ static bool skip_one_of(struct oc_str *s, const char *const *known, size_t n)
 
 /* ---- frames ----------------------------------------------------------------------------------------- */
 
-size_t oc_cells_rule(struct oc_str line, struct oc_cell_span *out)
+size_t oc_cells_rule(struct oc_str line, struct oc_text_column *out)
 {
     size_t n = 0, i = 0;
     while (i < line.n) {
@@ -37,7 +35,7 @@ size_t oc_cells_rule(struct oc_str line, struct oc_cell_span *out)
             i++;
         if (i < from + 2 || n == OC_PRINTED_CELLS)
             return 0;
-        out[n++] = (struct oc_cell_span){from, i};
+        out[n++] = (struct oc_text_column){from, i};
     }
     return n >= 2 ? n : 0;
 }
@@ -66,19 +64,6 @@ bool oc_cells_is_empty(struct oc_str line)
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
-
-size_t oc_cells_cut(struct oc_str line, const struct oc_cell_span *span, size_t n, struct oc_str *out)
-{
-    const char *p = line.n ? line.s : "", *end = p + line.n;
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        const char *from = p;
-        for (; p < end && (at < span[i].to || i + 1 == n); at++)
-            oc_utf8_next(&p, end);
-        out[i] = oc_csv_trim((struct oc_str){from, (size_t)(p - from)});
-    }
-    return n;
-}
 
 size_t oc_cells_gaps(struct oc_str line, struct oc_str *out)
 {

@@ -2,20 +2,16 @@
 #ifndef OC_PRINTED_CELLS_H
 #define OC_PRINTED_CELLS_H
 
+#include "profile/csv_rows.h"
 #include "profile/printed/format.h"
 
-struct oc_cell_span { /* of characters */
-    size_t from, to;
-};
-
 /* "----  -----", "==== ===": the number of columns, two at least; 0: another line. */
-size_t oc_cells_rule(struct oc_str line, struct oc_cell_span *out);
+size_t oc_cells_rule(struct oc_str line, struct oc_text_column *out);
 /* A line of a frame around a table: only dashes, bars and corners. */
 bool oc_cells_is_frame(struct oc_str line);
 bool oc_cells_is_empty(struct oc_str line); /* but for bars */
 
 /* Each returns the number of cells, OC_PRINTED_CELLS at most. */
-size_t oc_cells_cut(struct oc_str line, const struct oc_cell_span *span, size_t n, struct oc_str *out);
 size_t oc_cells_gaps(struct oc_str line, struct oc_str *out); /* two blanks or tabs between them */
 size_t oc_cells_words(struct oc_str line, struct oc_str *out);
 size_t oc_cells_bars(struct oc_str line, struct oc_str *out);

@@ -18,7 +18,7 @@ struct found { /* a header that fits */
     size_t n_open, n_cell, titles; /* titles: their characters */
     char delimiter;
     size_t n_span;
-    struct oc_cell_span span[OC_PRINTED_CELLS];
+    struct oc_text_column span[OC_PRINTED_CELLS];
 };
 
 static bool is_open_cell(const struct found *h, size_t cell)
@@ -79,7 +79,8 @@ static bool fit_rule(const struct oc_printed_table *t, struct oc_str rule, struc
         return false;
     if (gaps == n && fit_columns(t, cell, n, h))
         return true;
-    if (fit_columns(t, cell, oc_cells_cut(before, h->span, n, cell), h))
+    oc_text_cut(before, h->span, n, cell);
+    if (fit_columns(t, cell, n, h))
         return true;
     gaps = oc_cells_gaps(before, cell); /* text before the titles */
     return gaps > n && fit_columns(t, cell + gaps - n, n, h);
@@ -127,7 +128,7 @@ static void open_columns(struct oc_printed_reading *r, const struct found *h)
         r->wide = h->open[i].c->wide ? h->open[i].cell : r->wide;
     }
     if (h->n_span) {
-        r->span = r->span ? r->span : OC_NEW_ARRAY(r->arena, OC_PRINTED_CELLS, struct oc_cell_span);
+        r->span = r->span ? r->span : OC_NEW_ARRAY(r->arena, OC_PRINTED_CELLS, struct oc_text_column);
         memcpy(r->span, h->span, h->n_span * sizeof(*h->span));
     }
 }
@@ -166,7 +167,7 @@ static bool find_header(const struct oc_printed_reading *r, struct oc_str line, 
 static bool take_header(struct oc_printed_reading *r, struct oc_str line)
 {
     struct found best;
-    struct oc_cell_span span[OC_PRINTED_CELLS];
+    struct oc_text_column span[OC_PRINTED_CELLS];
     bool rule = r->has_headers && oc_cells_rule(line, span) > 0;
     if (!r->has_headers || !find_header(r, line, rule, &best) || !best.t)
         return false;
@@ -211,7 +212,7 @@ static size_t csv_cells(struct oc_printed_reading *r, struct oc_str *cell)
 static size_t cut_cells(const struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell)
 {
     bool crosses = false;
-    oc_cells_cut(line, r->span, r->n_cell, cell);
+    oc_text_cut(line, r->span, r->n_cell, cell);
     for (size_t i = 0; i + 1 < r->n_cell; i++)
         crosses |= cell[i].n && cell[i + 1].n && cell[i].s + cell[i].n == cell[i + 1].s;
     size_t n = crosses ? oc_cells_words(line, cell) : r->n_cell;

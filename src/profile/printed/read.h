@@ -60,7 +60,7 @@ struct oc_printed_reading {
     } open[OC_PRINTED_CELLS];
     size_t n_open, n_cell, low, wide;
     char delimiter;
-    struct oc_cell_span *span;
+    struct oc_text_column *span;
     size_t base;
     size_t table_rows;
     bool wait_units;
