@@ -145,13 +145,15 @@ def check_bytes(name, model, trace):
     """Bytes of a model in f32 that ran in f16: those that follow from the recorded shapes and types alone."""
     alone = {}
     for row in report(trace)['rows']:
-        alone.setdefault((row.get('runtime_name'), row['time_ns']), set()).add(row.get('bytes'))
+        alone.setdefault((row.get('runtime_name'), row['time_ns']), []).append(row.get('bytes'))
     problems, n = [], 0
     for row in report(*unpacked(model), '-p', trace)['rows']:
-        want = alone.get((row.get('runtime_name'), row['time_ns']), set())  # of rows with that time
+        want = alone.get((row.get('runtime_name'), row['time_ns']), [])  # each row of that time once
         if row['nodes'] and row['runtime_name'] in ('aten::linear', 'aten::gelu', 'aten::layer_norm', 'aten::add', 'aten::transpose'):
             n += 1
-            if row['bytes'] not in want:
+            if row['bytes'] in want:
+                want.remove(row['bytes'])
+            else:
                 problems.append('%s: %s bytes, the recorded types give %s' % (row['name'], row['bytes'], sorted(want, key=str)))
     result('%s: bytes of %d operators in f16' % (name, n), problems[:5] if n > 9 else ['only %d operators' % n])
 

@@ -29,7 +29,7 @@ static bool differ(struct side *s, const char *fmt, ...)
 
 static bool same_text(const char *ours, const char *theirs)
 {
-    return strcmp(ours ? ours : "", theirs ? theirs : "") == 0;
+    return strcmp(ours, theirs ? theirs : "") == 0;
 }
 
 static bool same_bytes(const struct oc_bytes *ours, const ProtobufCBinaryData *theirs)
