@@ -140,7 +140,7 @@ enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 /* Which runs of a recording its times stand for. Every time is the mean over these runs of a time taken per
  * run, so times add up; the runs are chosen once, by the times of whole runs. */
 enum oc_stat {
-    OC_STAT_TYPICAL, /* the middle half of the runs: the 25 % trimmed mean; below 4 runs all */
+    OC_STAT_TYPICAL, /* the central half of the runs: the 25 % trimmed mean; below 4 runs all */
     OC_STAT_MEAN,    /* all runs */
     OC_STAT_MEDIAN,  /* the median run, or both around it */
     OC_STAT_MIN,     /* the fastest run */

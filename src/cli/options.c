@@ -42,7 +42,7 @@ const struct cli_option cli_options[] = {
     {"partial", 0, CLI_FLAG, CLI_COST | CLI_SUMMARY, NULL, NULL, NULL,
      "after Ctrl-C, report what was read of the profile so far", NULL, AT(partial)},
     {"stat", 0, CLI_CHOICE, CLI_COST | CLI_DIFF | CLI_CHECK, "typical|mean|median|min|max|sum", NULL,
-     "typical: the middle half of the runs", "runs that times are means of; sum adds them up", NULL,
+     "typical: the central half of the runs", "runs that times are means of; sum adds them up", NULL,
      AT(stat)},
     {"hw", 0, CLI_LIST,
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |

@@ -210,7 +210,7 @@ static void diff_fill_buckets(struct oc_diff *d, unsigned s, struct buckets *in_
 {
     const struct oc_profile *p = d->in[s].profile;
     const struct oc_report *r = &d->side[s].report;
-    for (uint32_t i = r->all.n; i < r->all.n + r->all.n_rest; i++)
+    for (uint32_t i = r->all.n; i < OC_ALL_ROWS(r); i++)
         diff_add_times(&bucket_row(in_run, r->all.row[i].name)->side[s], r, &r->all.row[i]);
     for (uint32_t i = 0; p && i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];

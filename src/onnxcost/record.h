@@ -46,12 +46,12 @@ struct oc_record_time {
     uint32_t runs, outliers;
     bool over_budget;  /* the time budget ended it before 5 runs, or before the fixed number */
     bool noisy;        /* spread is more than 8 % */
-    double typical_ns; /* mean of the middle half of the runs (OC_STAT_TYPICAL) */
+    double typical_ns; /* mean of the central half of the runs (OC_STAT_TYPICAL) */
     double min_ns, max_ns;
     double
         error; /* half of the 95 % confidence interval of the median of these runs / median: another process may
                     * differ by more; NAN: one run */
-    double spread; /* width of the middle half of the runs / median; likewise */
+    double spread; /* width of the central half of the runs / median; likewise */
 };
 
 struct oc_record_info {

@@ -16,7 +16,7 @@ struct oc_profile;
 
 struct oc_recorded {   /* one recording */
     double latency_ns; /* of the selected runs, > 0 */
-    double spread;     /* width of the middle half of its runs / median */
+    double spread;     /* width of the central half of its runs / median */
     uint32_t runs;     /* without warm-up runs; 0: only means are known */
 };
 

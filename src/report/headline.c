@@ -236,7 +236,7 @@ const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a
                      p->runs_from == OC_RUNS_GIVEN ? " as given" : "");
 }
 
-/* "middle 4", "fastest": which of the runs the time is. */
+/* "trimmed mean of 4", "fastest": which of the runs the time is. */
 static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
 {
     static const char *const name[] = {[OC_STAT_MEAN] = "mean",
@@ -246,8 +246,9 @@ static const char *stat_text(const struct oc_profile *p, struct oc_arena *a)
                                        [OC_STAT_SUM] = "sum"};
     if (p->stat != OC_STAT_TYPICAL)
         return name[p->stat];
-    return p->runs_selected && p->runs_selected < p->runs_used ? oc_printf(a, "middle %u", p->runs_selected)
-                                                               : "mean";
+    return p->runs_selected && p->runs_selected < p->runs_used
+               ? oc_printf(a, "trimmed mean of %u", p->runs_selected)
+               : "mean";
 }
 
 static const char *latency_text(struct oc_report *r, struct oc_arena *a)
@@ -494,7 +495,7 @@ static void split_time(struct oc_report *r, const struct oc_headline *h, struct 
         roof->ns = roof_ns;
     }
     v->run_ns = isnan(h->run_ns) ? h->total_ns : h->run_ns;
-    for (uint32_t i = r->all.n; i < r->all.n + r->all.n_rest; i++) {
+    for (uint32_t i = r->all.n; i < OC_ALL_ROWS(r); i++) {
         v->part[OC_PART_OUTSIDE].ns += oc_ns_of(r->all.row[i].time_s);
         v->part[OC_PART_OUTSIDE].rows++;
     }

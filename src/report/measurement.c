@@ -30,8 +30,9 @@ bool oc_bucket_is_excluded(const char *bucket)
 
 static struct oc_row *add_row(struct oc_report *r, const char *name, double ns)
 {
-    struct oc_row *row = &r->all.row[r->all.n + r->all.n_rest++];
+    struct oc_row *row = &r->all.row[OC_ALL_ROWS(r)];
     const char **info = OC_NEW_ARRAY(&r->arena, 3, const char *);
+    r->all.n_rest++;
     info[0] = name;
     info[1] = info[2] = "N/A";
     *row = oc_row_blank();
@@ -94,7 +95,7 @@ static double add_balance(struct oc_report *r, double rows_ns)
 {
     bool on_device;
     double union_ns = union_of_rows(r, &on_device), latency_ns = r->m.latency_ns;
-    double slack_ns = ROUNDING_NS * (r->all.n + r->all.n_rest + 1);
+    double slack_ns = ROUNDING_NS * (OC_ALL_ROWS(r) + 1);
     double outside_ns = fmax(latency_ns - (isnan(union_ns) ? rows_ns : union_ns), 0);
     double missing_ns = latency_ns - outside_ns - rows_ns;
     if (outside_ns > slack_ns)
@@ -116,7 +117,7 @@ const char *oc_total_text(struct oc_report *r, struct oc_arena *a)
     const struct oc_measurement *m = &r->m;
     const char *others = "", *note = "", *what = "the latency, ";
     double rest_ns = m->total_ns - oc_ns_of(shown_s);
-    uint64_t all = r->all.n + r->all.n_rest;
+    uint64_t all = OC_ALL_ROWS(r);
     if (!r->has_time)
         return NULL;
     if (n < all)

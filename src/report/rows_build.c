@@ -512,7 +512,7 @@ void oc_report_finish(struct oc_report *r)
 static void rows_build_set_totals(struct oc_report *r)
 {
     oc_measure(r);
-    for (uint32_t i = 0; i < r->all.n + r->all.n_rest; i++) {
+    for (uint32_t i = 0; i < OC_ALL_ROWS(r); i++) {
         struct oc_row *row = &r->all.row[i];
         oc_row_drop_empty_bounds(row);
         r->has_time |= !isnan(row->time_s);

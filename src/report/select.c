@@ -301,7 +301,7 @@ int oc_report_find(struct oc_report *r, enum oc_name_rule rule, const char *opti
 {
     struct oc_arena scratch = {0};
     struct oc_select s;
-    uint32_t n = r->all.n + r->all.n_rest;
+    uint32_t n = OC_ALL_ROWS(r);
     struct chosen rows = {OC_NEW_ARRAY(&scratch, (size_t)n + n_more, const struct oc_row *), n};
     for (uint32_t i = 0; i < n; i++)
         rows.row[i] = &r->all.row[i];

@@ -600,7 +600,7 @@ static void record_say(const char *label, const char *text, FILE *f)
     oc_plain_say(label, 12, 80, text, f);
 }
 
-/* "22.1 ms  (middle 66 of 132 runs, +-0.3 % within this process; 22.1 ms to 25.0 ms, spread 1.2 %,
+/* "22.1 ms  (trimmed mean of 66 of 132 runs, +-0.3 % within this process; 22.1 ms to 25.0 ms, spread 1.2 %,
  * outliers 3)" */
 static void record_write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
 {
@@ -613,9 +613,10 @@ static void record_write_time(const char *label, const struct oc_record_time *t,
     if (t->runs < 2)
         oc_buf_str(&b, "1 run");
     else
-        oc_buf_printf(&b, "middle %u of %u runs, +-%.1f %% within this process; %s%s to %s, spread %.1f %%",
-                      t->runs - 2 * (t->runs / 4), t->runs, 100 * t->error, t->noisy ? "NOISY: " : "", min,
-                      max, 100 * t->spread);
+        oc_buf_printf(
+            &b, "trimmed mean of %u of %u runs, +-%.1f %% within this process; %s%s to %s, spread %.1f %%",
+            t->runs - 2 * (t->runs / 4), t->runs, 100 * t->error, t->noisy ? "NOISY: " : "", min, max,
+            100 * t->spread);
     oc_buf_printf(&b, t->outliers ? ", outliers %u)" : ")", t->outliers);
     record_say(label, b.data, f);
     oc_buf_free(&b);
@@ -630,10 +631,11 @@ static void write_warnings(const struct oc_record_info *i, FILE *f)
     if (i->plain.over_budget || i->profiled.over_budget)
         record_say("warning", text, f);
     if (i->plain.noisy || i->profiled.noisy)
-        record_say("warning",
-                   "noisy measurement: the middle half of the runs spreads over more than 8 % of the median; "
-                   "measure again on an idle machine",
-                   f);
+        record_say(
+            "warning",
+            "noisy measurement: the central half of the runs spreads over more than 8 % of the median; "
+            "measure again on an idle machine",
+            f);
 }
 
 /* The overhead of profiling is known if both times are. */

@@ -207,7 +207,7 @@ static int by_value(const void *pa, const void *pb)
 static void type_bar(struct oc_html *h, struct oc_report *r)
 {
     enum { SHOWN = 5 };
-    uint32_t n_row = r->all.n + r->all.n_rest;
+    uint32_t n_row = OC_ALL_ROWS(r);
     struct oc_html_part *part = OC_NEW_ARRAY(&h->arena, (size_t)n_row + 1, struct oc_html_part);
     struct oc_map seen = {.arena = &h->arena};
     uint32_t n = 0;

@@ -175,7 +175,7 @@ void oc_places_free(struct oc_places *p)
 
 enum { MAX_TOLD = 8 };
 
-void oc_places_tell(struct oc_profile *p)
+void oc_places_report(struct oc_profile *p)
 {
     const char *name[MAX_TOLD];
     double ns[MAX_TOLD] = {0};

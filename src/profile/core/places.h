@@ -41,7 +41,7 @@ static inline uint16_t oc_place_of(const struct oc_places *p, const struct oc_ti
 
 /* Says how the time of records is split among their places; forgets the only one. For importers of tables, whose rows
  * name a device, after the records are made. */
-void oc_places_tell(struct oc_profile *p);
+void oc_places_report(struct oc_profile *p);
 
 /* A stream runs its work one after another. Work that lasts until after later, whole work of its stream, which other
  * calls launched, has a wrong end: it is cut to the start of the next one, and named. */

@@ -303,7 +303,7 @@ static void make_shares(struct oc_op_rows *t)
     p->stat = OC_STAT_SUM;
     p->imported_ns = p->imported_kernel_ns = NAN;
     oc_rec_list_end(&t->list, p);
-    oc_places_tell(p);
+    oc_places_report(p);
 }
 
 void oc_op_rows_finish(struct oc_op_rows *t)
@@ -327,7 +327,7 @@ void oc_op_rows_finish(struct oc_op_rows *t)
     else if (!both)
         p->imported_ns = NAN;
     oc_rec_list_end(&t->list, p);
-    oc_places_tell(p);
+    oc_places_report(p);
 }
 
 /* ---- names of devices' tools ------------------------------------------------------------------------ */

@@ -91,10 +91,11 @@ enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat want
     if (s->shapes > 1)
         return stat_of_shapes(s, wanted, diags);
     if (oc_run_spread_noisy(s))
-        oc_diag_add(diags, OC_WARNING, "W-noisy-runs", "",
-                    "noisy measurement: the middle half of %u runs spreads over %.0f %% of the median (limit "
-                    "%.0f %%); measure again on an idle machine",
-                    s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD);
+        oc_diag_add(
+            diags, OC_WARNING, "W-noisy-runs", "",
+            "noisy measurement: the central half of %u runs spreads over %.0f %% of the median (limit "
+            "%.0f %%); measure again on an idle machine",
+            s->n, 100 * oc_run_spread_share(s), 100 * OC_NOISY_SPREAD);
     return wanted;
 }
 
@@ -187,10 +188,9 @@ void oc_run_choice_free(struct oc_run_choice *c)
     *c = (struct oc_run_choice){0};
 }
 
-void oc_run_sums_choose(const struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c)
+void oc_run_sums_choose(struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c)
 {
-    for (uint32_t i = 0; i < s->n; i++)
-        s->value[i] = s->sum[s->touched[i]];
+    run_sums_collect(s);
     oc_run_choice_make(c, stat, s->value, s->touched, s->n, n_run);
 }
 

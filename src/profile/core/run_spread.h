@@ -25,7 +25,7 @@ struct oc_run_spread {
     uint32_t n;
     double min_ns, p25_ns, median_ns, p75_ns, max_ns;
     double half_low_ns, half_high_ns,
-        typical_ns; /* of the middle half (OC_STAT_TYPICAL): fastest, slowest run, mean */
+        typical_ns; /* of the central half (OC_STAT_TYPICAL): fastest, slowest run, mean */
     /* 95 % confidence interval of the median, distribution-free (order statistics); below 6 runs no interval
      * reaches 95 %, and these are min_ns and max_ns */
     double low_ns, high_ns;
@@ -36,7 +36,7 @@ struct oc_run_spread {
 /* Sorts the n values. */
 void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out);
 
-/* Width of the middle half of the runs / median: (x[n-floor(n/4)-1] - x[floor(n/4)]) / median of the sorted run
+/* Width of the central half of the runs / median: (x[n-floor(n/4)-1] - x[floor(n/4)]) / median of the sorted run
  * times. NAN below two runs, OC_ASSUMED_SPREAD below four. */
 double oc_run_spread_share(const struct oc_run_spread *s);
 /* Half of the confidence interval of the median / median. NAN below two runs. */
@@ -67,9 +67,7 @@ void oc_sort_few(double *v, size_t n);
 
 /* ---- sums of runs ----------------------------------------------------------------------------------- */
 
-/* Sums of one quantity per run, for statistics over the runs of a timeline. */
-
-/* The runs that a statistic selects. Without `in`: the n_run used runs of the recording are all selected. */
+/* The runs that a statistic selects. */
 struct oc_run_choice {
     uint8_t *in;    /* by run: 1 if it is selected; malloc */
     uint32_t n;     /* selected runs */
@@ -82,6 +80,7 @@ void oc_run_choice_make(struct oc_run_choice *c, enum oc_stat stat, const double
                         uint32_t n, size_t n_run);
 void oc_run_choice_free(struct oc_run_choice *c);
 
+/* Sums of one quantity per run, for statistics over the runs of a timeline. */
 struct oc_run_sums {
     double *sum;             /* indexed by run */
     double *value, *scratch; /* runs with a value, unsorted */
@@ -107,8 +106,7 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
 /* The mean over the selected runs, or their sum; a run without a value counts 0. NAN: no run has a value. */
 double oc_run_sums_stat(const struct oc_run_sums *s, const struct oc_run_choice *c);
 /* Selects from the runs that have a value, which is their time. */
-void oc_run_sums_choose(const struct oc_run_sums *s, enum oc_stat stat, size_t n_run,
-                        struct oc_run_choice *c);
+void oc_run_sums_choose(struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c);
 
 /* Sets median, minimum, maximum and percentiles of a record; without runs only the median, unknown. */
 void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec);

@@ -587,7 +587,7 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     if (t->launches && !t->runs_found) /* host times are per run of the source */
         oc_launches_set_host_times(&m);
     if (m.places)
-        oc_places_tell(t->profile);
+        oc_places_report(t->profile);
     if (opts->keep_events)
         restore_links(t);
     timeline_records_end(&m);

@@ -71,7 +71,7 @@ static void noise_is_reported_and_changes_no_statistic(void **state)
         assert_int_equal(d.n, i % 2);
         if (d.n) {
             assert_string_equal(d.item[0].code, "W-noisy-runs");
-            assert_non_null(strstr(d.item[0].text, "middle half of 5 runs spreads over 81 % of the median"));
+            assert_non_null(strstr(d.item[0].text, "central half of 5 runs spreads over 81 % of the median"));
         }
         oc_diags_free(&d);
         oc_arena_free(&a);

@@ -123,7 +123,7 @@ static void recording_writes_profile_and_optimized_model(void **state)
     assert_int_equal(info.plain.runs, 4);
     assert_int_equal(files_in_dir(), 3);
 
-    /* 4 runs after 2 warm-up runs, 10 us and one more each: without the first two the middle half is of 12, 13,
+    /* 4 runs after 2 warm-up runs, 10 us and one more each: without the first two the central half is of 12, 13,
      * 14, 15 */
     const struct oc_profile_opts opts = {.warmup = 2};
     struct oc_profile *p;
@@ -197,7 +197,7 @@ static void noisy_runs_keep_the_statistic_and_give_a_warning(void **state)
 {
     (void)state;
     char *text = text_of("noisy", 12, NULL);
-    if (!strstr(text, "(middle 6 of 12 runs, +-") || !strstr(text, "NOISY:") ||
+    if (!strstr(text, "(trimmed mean of 6 of 12 runs, +-") || !strstr(text, "NOISY:") ||
         !strstr(text, "warning     noisy measurement"))
         fail_msg("%s", text);
     free(text);
