@@ -281,10 +281,8 @@ static int fail_not_found(const struct finder *f)
     const struct oc_report *r = f->names->report;
     enum kind kind = printed_kind(f);
     char where[40];
-    if (f->invalid.code) {
-        *f->err = f->invalid;
-        return -1;
-    }
+    if (f->invalid.code)
+        return oc_fail(f->err, f->invalid.code, "%s", f->invalid.msg);
     add_found(&v, f, kind, false);
     if (kind == NAME)
         add_found(&v, f, ALIAS, false);
@@ -325,10 +323,8 @@ static int by_stages(struct finder *f)
     int n = 0;
     for (const struct stage *s = stages[f->rule]; s < stages[f->rule] + MOST_STAGES && !n; s++) {
         if (s->test == is_match && !f->pattern && !f->invalid.code &&
-            oc_pattern_compile(f->text, &f->pattern, &f->invalid) && f->invalid.code != OC_EARG) {
-            *f->err = f->invalid;
-            return -1;
-        }
+            oc_pattern_compile(f->text, &f->pattern, &f->invalid) && f->invalid.code != OC_EARG)
+            return oc_fail(f->err, f->invalid.code, "%s", f->invalid.msg);
         n = s->kind == AT_POSITION ? by_position(f) : over_rows(f, 0, f->names->n, s->kind, s->test);
     }
     return n || f->rule >= OC_NAME_MEGENGINE ? n : by_part(f);
