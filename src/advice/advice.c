@@ -257,8 +257,8 @@ static void set_whole(struct oc_advisor *x)
     double all = oc_of_one_run(m, x->r->total_s) * 1e9;
     x->out->whole = "of a run";
     x->out->run_ns = all;
-    if (p && p->run_ns > 0 && !(p->timeline && p->timeline->runs_implicit)) {
-        x->out->run_ns = oc_of_one_run(m, p->run_ns);
+    if (p && m->latency_ns > 0 && !(p->timeline && p->timeline->runs_implicit)) {
+        x->out->run_ns = oc_of_one_run(m, m->latency_ns);
     } else if (p) {
         struct oc_time_summary *s = p->timeline ? oc_time_summary_make(p, &opts) : NULL;
         x->out->whole = s || !p->runs_total ? "of the recording" : "of a run";

@@ -478,7 +478,7 @@ static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, c
 static void between_operators(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "idle", "Time between operators");
-    double run = oc_of_one_run(&x->r->m, x->p->run_ns), busy = oc_of_one_run(&x->r->m, x->p->busy_ns),
+    double run = oc_of_one_run(&x->r->m, x->r->m.latency_ns), busy = oc_of_one_run(&x->r->m, x->r->m.busy_ns),
            idle = run - busy;
     if (!(idle > IDLE_SHARE * run))
         return;
