@@ -41,12 +41,13 @@ expect 2 "no file is given" 'no arguments' "$onnxcost"
 expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
 expect 2 "unknown option '--max-op'; did you mean '--max-opset'[?]" 'options are never abbreviated: the nearest is offered' "$onnxcost" check model.onnx --max-op 700
 expect 2 "unknown option '--input'; use .*--shape" 'the start of --input-dtype is not --input-dtype' "$onnxcost" model.onnx --input 1x3x8x8
-"$onnxcost" help options | sed -n 's/^ *\(-., \)*--\([a-z0-9-]*\).*/\2/p' >options
-while read -r name; do # without its last letter, unless that is an option itself
-    grep -qx -- "${name%?}" options || "$onnxcost" schema "--${name%?}" 2>&1 >/dev/null </dev/null | grep -q 'unknown option' || echo "$name"
-done <options >taken
-[ "$(wc -l <options)" -gt 140 ] && [ ! -s taken ]
-passed $? 'no option is taken without its last letter' "$(wc -l <options) options, taken: $(tr '\n' ' ' <taken)"
+options=$("$onnxcost" help options | sed -n 's/^ *\(-., \)*--\([a-z0-9-]*\).*/\2/p')
+taken=$(for name in $options; do # without its last letter, unless that is an option itself
+    printf '%s\n' "$options" | grep -qx -- "${name%?}" ||
+        "$onnxcost" schema "--${name%?}" 2>&1 >/dev/null </dev/null | grep -q 'unknown option' || echo "$name"
+done)
+[ "$(printf '%s\n' "$options" | wc -l)" -gt 140 ] && [ -z "$taken" ]
+passed $? 'no option is taken without its last letter' "$(printf '%s\n' "$options" | wc -l) options, taken: $taken"
 expect 2 "--dim needs a value: --dim NAME=N" 'missing value' "$onnxcost" model.onnx --dim
 expect 2 "unknown value 'yaml' for --format; did you mean '[a-z]*'[?] Valid: table, " 'wrong choice' "$onnxcost" model.onnx --format yaml
 expect 2 'is a format of .*, not of this command; valid: table, ' 'format of another command' "$onnxcost" hw list --format md
@@ -214,7 +215,8 @@ mkdir models
 cp model.onnx models/a.onnx
 cp model.onnx b.onnx
 head -c 1000 model.onnx >model.onnx.data # the weights that the model names
-cp "$(ls "$top"/models/profiles/*.json.gz | head -n 1)" profile.json.gz
+set -- "$top"/models/profiles/*.json.gz
+cp "$1" profile.json.gz
 cp "$top/hwdb/amd.xml" device.xml
 cp "$top/hwdb/budget/"*.xml . 2>/dev/null
 echo models/a.onnx >list.txt

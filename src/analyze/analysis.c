@@ -557,7 +557,7 @@ int oc_analyze_seen(const struct oc_model *m, const struct oc_analyze_opts *give
         return -1;
     struct outcome best;
     struct setup setup = {.see = see, .see_ctx = ctx};
-    struct oc_err unused, *why = err ? err : &unused;
+    struct oc_err unused = {0}, *why = err ? err : &unused;
     if (oc_weights_get(opts->weights, &setup.weights, why))
         return -1;
     if (attempt(m, opts, &setup, first_defaults, &best, why)) {

@@ -379,7 +379,7 @@ static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix 
         if (!k)
             break;
         struct oc_str label = label_in(part, s + from, k);
-        if (label.n && label.n < OC_LOG_LABEL && !out->label[0]) {
+        if (label.s && label.n && label.n < OC_LOG_LABEL && !out->label[0]) {
             memcpy(out->label, label.s, label.n);
             out->label[label.n] = '\0';
         }

@@ -543,7 +543,7 @@ int oc_hwdb_select(struct oc_hwdb *db, const char *filter, const struct oc_devic
                    struct oc_err *err)
 {
     bool all = strcmp(filter, "all") == 0;
-    size_t n_all;
+    size_t n_all = 0;
     *n = 0;
     if (!all && !is_valid(filter))
         return oc_fail(err, OC_EARG,

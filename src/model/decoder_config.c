@@ -153,7 +153,7 @@ static int linear(struct maker *m)
 static int state_space(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    int64_t times = GET(m, ssm_times, 2 * MILLION),
+    int64_t times = GET(m, ssm_times, INT64_C(2) * MILLION),
             wide = times > 0 && times < 1024 * (int64_t)MILLION ? d->width * times / MILLION : 0;
     bool alone = IS(m, all_mamba); /* heads are of the state space */
     d->ssm_head = GET(m, ssm_head, alone ? GET(m, head, 64) : 64);
@@ -329,9 +329,10 @@ static int heads(struct maker *m, int64_t i, struct oc_dec_layer *l)
     l->heads = windowed ? GET(m, swa_heads, l->heads) : l->heads;
     if (need(m, OC_F_heads, l->heads, MAX_EXPERTS))
         return -1;
+    int64_t width = d->width / (l->heads > 0 ? l->heads : 1); /* of a head; need() has checked them */
     l->kv_heads = kv_heads_of(m, i, l->heads);
     l->kv_heads = windowed ? GET(m, swa_kv_heads, l->kv_heads) : GET(m, global_kv_heads, l->kv_heads);
-    l->head = AT(m, head, i, d->width / l->heads);
+    l->head = AT(m, head, i, width);
     l->head = windowed ? GET(m, swa_head, l->head) : GET(m, global_head, l->head);
     l->v_head = windowed ? GET(m, swa_v_head, GET(m, v_head, l->head)) : GET(m, v_head, l->head);
     l->no_value = IS(m, keys_are_values) && !windowed;

@@ -414,7 +414,7 @@ static int probe_described(const struct oc_peek *peek, const char *path, struct 
     *out = list;
     for (size_t i = 0; i < n; i++) {
         struct oc_bid bid = {0};
-        struct oc_probed probed;
+        struct oc_probed probed = {0};
         oc_importer_probe(&list[i], peek, &bid);
         if (!bid.score && probe_unwrapped(peek, &list[i], a, &probed, &bid, err) != 0)
             return -1;

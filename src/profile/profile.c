@@ -131,8 +131,10 @@ double oc_stat_of(enum oc_stat stat, double *v, size_t n)
         return v[n - 1];
     case OC_STAT_SUM:
         return profile_sum_of(v, n);
-    case OC_STAT_TYPICAL:
-        return profile_sum_of(v + n / 4, n - 2 * (n / 4)) / (double)(n - 2 * (n / 4));
+    case OC_STAT_TYPICAL: {
+        size_t cut = n / 4, left = n - 2 * cut;
+        return profile_sum_of(v + cut, left) / (double)left;
+    }
     default:
         return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
     }

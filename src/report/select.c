@@ -463,20 +463,19 @@ static uint32_t find_keys(const struct oc_select *s, const struct oc_row_order *
 {
     uint32_t n = 0;
     struct cells c = {0};
-    bool text = o->column && o->column->kind == OC_FIELD_TEXT;
     if (o->column)
         c = cells_of(s, o->column, arena, rows);
+    const char **text = o->column && o->column->kind == OC_FIELD_TEXT ? c.text : NULL;
     for (uint32_t i = 0; i < rows->n; i++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): c has texts or numbers */
-        if (o->own ? oc_order_known(o->own, rows->row[i])
-            : text ? c.text[i] != NULL
-                   : oc_num_known(c.number[i]))
+        if (text        ? text[i] != NULL
+            : !c.number ? oc_order_known(o->own, rows->row[i])
+                        : oc_num_known(c.number[i]))
             at[n++] = i;
     if (text || (o->own && o->own->compare))
-        rank_by_compare(&(struct ranking){o->own, rows->row, at, c.text}, n, key);
+        rank_by_compare(&(struct ranking){text ? NULL : o->own, rows->row, at, text}, n, key);
     else
         for (uint32_t i = 0; i < n; i++)
-            key[i] = o->own ? oc_order_key(o->own, rows->row[at[i]]) : c.number[at[i]];
+            key[i] = c.number ? c.number[at[i]] : oc_order_key(o->own, rows->row[at[i]]);
     return n;
 }
 

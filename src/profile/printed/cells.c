@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
