@@ -128,7 +128,7 @@ const char *oc_advice_duration(struct oc_advisor *x, double ns)
 
 const char *oc_advice_bytes(struct oc_advisor *x, double bytes)
 {
-    return oc_bytes_text(x->arena, bytes);
+    return oc_si_text(x->arena, bytes, "B"); /* traffic */
 }
 
 /* ---- the graph -------------------------------------------------------------------------------------- */

@@ -99,7 +99,7 @@ static double add_balance(struct oc_report *r, double rows_ns)
     double outside_ns = fmax(latency_ns - (isnan(union_ns) ? rows_ns : union_ns), 0);
     double missing_ns = latency_ns - outside_ns - rows_ns;
     if (outside_ns > slack_ns)
-        add_row(r, on_device ? "(gaps)" : "(outside operators)", outside_ns);
+        add_row(r, on_device ? "(gaps)" : OC_OUTSIDE_OPERATORS, outside_ns);
     if (missing_ns > slack_ns)
         add_row(r, "(not attributed)", missing_ns);
     return missing_ns < -slack_ns ? -missing_ns : 0;

@@ -4,6 +4,7 @@
 #define OC_REPORT_H
 
 #include <math.h>
+#include <string.h>
 
 #include "analyze/analysis.h"
 #include "base/arena.h"
@@ -47,6 +48,8 @@ enum oc_row_rates {
     OC_RATES_NATIVE   /* as MegEngine's tool: infinite where the clock counted no time */
 };
 
+#define OC_OUTSIDE_OPERATORS "(outside operators)" /* name of a remainder row on the host */
+
 struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
@@ -79,7 +82,7 @@ struct oc_row {
     double what_if_s;                   /* estimate after all steps of --what-if */
     const char *group;                  /* key of its group, NULL: no groups */
     const char *bound_by, *rule, *scope, *provider; /* rule: of the join */
-    bool remainder; /* time that belongs to no operator: "(outside operators)"; it has no type and no work */
+    bool remainder; /* time that belongs to no operator: OC_OUTSIDE_OPERATORS; it has no type and no work */
     const char *place;     /* process or device, where there are several; NULL */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };
@@ -315,6 +318,13 @@ struct oc_row_bounds {
 };
 
 void oc_bounds_of(struct oc_report *r, struct oc_row_bounds *out);
+
+/* "vector" of "compute:vector". */
+static inline const char *oc_bound_short(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    return colon ? colon + 1 : name;
+}
 
 /* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
 double oc_bound_fraction(const struct oc_row_bounds *b, const struct oc_bound_share *s);

@@ -3,7 +3,7 @@
  * member needs the schema and the test of both.
  * Private to the folder: trace_doc.h. */
 
-/* The first lines of a report: at most eight, each fits 80 columns with names of usual length. */
+/* The first lines of a report: at most nine, each fits 80 columns with names of usual length. */
 #include "write/report_write.h"
 
 #include <inttypes.h>
@@ -119,7 +119,8 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
     if (t->ops)
         text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "",
                          oc_si_text(l->arena, (double)t->ops, "OP"));
-    text = oc_printf(l->arena, "%s%s%s moved", text, *text ? ", " : "", oc_si_text(l->arena, moved, "B"));
+    text = oc_printf(l->arena, "%s%s%s moved unfused", text, *text ? ", " : "",
+                     oc_si_text(l->arena, moved, "B"));
     main_lines_add(l, "cost",
                    t->macs ? oc_printf(l->arena, "at least %s", text)
                            : oc_printf(l->arena, "%s unknown; at least %s", unknown, text));
@@ -140,7 +141,7 @@ static void main_lines_add_cost(struct lines *l)
     }
     const char *word = oc_quality_word(t->quality), *ops = oc_si_text(l->arena, (double)t->ops, "OP");
     main_lines_add(l, "cost", /* the word precedes the first figure that it concerns */
-                   oc_printf(l->arena, "%s%s%s MACs, %s%s FLOPs%s, %s%s moved",
+                   oc_printf(l->arena, "%s%s%s MACs, %s%s FLOPs%s, %s%s moved unfused",
                              oc_report_sizes(l->r) ? "mean " : "", t->macs_exact ? "" : word,
                              oc_count_text(l->arena, t->macs), t->macs_exact && !t->work_exact ? word : "",
                              oc_count_text(l->arena, t->flops),
@@ -262,10 +263,10 @@ static void add_hardware(struct lines *l)
     struct oc_row_bounds b;
     oc_bounds_of(l->r, &b);
     const char *rows = isnan(b.roof_s) ? "no operator has a limit in its figures" : roofline_text(l, &b);
-    const char *least =
-        isnan(l->r->bound_s)
-            ? ""
-            : oc_printf(l->arena, "at least %s; ", oc_time_text(l->arena, l->r->bound_s * 1e9, "unknown"));
+    const char *least = isnan(l->r->bound_s)
+                            ? ""
+                            : oc_printf(l->arena, "at least %s (any fusion); ",
+                                        oc_time_text(l->arena, l->r->bound_s * 1e9, "unknown"));
     main_lines_add(l, "hardware", oc_printf(l->arena, "%s%s: %s%s", d->name, set, least, rows));
 }
 
@@ -281,7 +282,11 @@ static void add_mismatch(struct lines *l)
 void oc_main_lines(struct oc_report *r, struct oc_summary *out)
 {
     struct lines l = {.r = r, .arena = &r->arena, .out = out};
+    struct oc_verdict v;
     add_mismatch(&l);
+    oc_verdict_of(r, &v);
+    if (v.text)
+        main_lines_add(&l, "verdict", v.text);
     if (r->in->model && r->in->analysis) {
         main_lines_add_model(&l);
         add_inputs(&l);

@@ -21,10 +21,9 @@ enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /*
 
 /* ---- suggestions: text ------------------------------------------------------------------------------ */
 
-/* "0 to 1.2 ms (31.0 % of a run)", "at least 3 us", "1.2 ms", "1.5 MiB not moved", "unknown" */
+/* "0 to 1.2 ms (31.0 % of a run)", "at least 3 us", "1.2 ms", "1.5 MB not moved", "unknown" */
 static const char *saving(const struct oc_advice_item *f, const char *whole, struct oc_arena *a)
 {
-    char buf[32];
     const char *share = f->share >= 0 ? oc_printf(a, " (%.1f %% %s)", f->share * 100, whole) : "";
     if (!isnan(f->high_ns) && !isnan(f->low_ns) && f->low_ns > 0.95 * f->high_ns)
         return oc_printf(a, "%s%s", oc_time_text(a, f->high_ns, "unknown"), share);
@@ -36,7 +35,7 @@ static const char *saving(const struct oc_advice_item *f, const char *whole, str
     if (f->low_ns > 0)
         return oc_printf(a, "at least %s%s", oc_time_text(a, f->low_ns, "unknown"), share);
     if (f->saved_bytes > 0)
-        return oc_printf(a, "%s not moved; time unknown", oc_format_bytes(f->saved_bytes, buf, sizeof(buf)));
+        return oc_printf(a, "%s not moved; time unknown", oc_si_text(a, f->saved_bytes, "B"));
     return "unknown";
 }
 
@@ -67,7 +66,6 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
                   FILE *out)
 {
     struct oc_table t = {.kinds = "nnnttt", .width_chars = o->width_chars, .headless = true};
-    char buf[32];
     size_t width = o->width_chars, name = !width || width >= NAME + OTHER ? NAME
                                           : width > MIN_NAME + OTHER      ? width - OTHER
                                                                           : MIN_NAME;
@@ -75,8 +73,8 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
         const struct oc_advice_proof *e = &f->proof[i];
         OC_ROW(&t, oc_printf(a, "%*s", LABEL, ""),
                isnan(e->time_ns) ? "" : oc_time_text(a, e->time_ns, "unknown"),
-               isnan(e->bytes) ? "" : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-               advice_shortened(e->name, name, a), advice_shortened(e->type, TYPE, a), e->text);
+               isnan(e->bytes) ? "" : oc_si_text(a, e->bytes, "B"), advice_shortened(e->name, name, a),
+               advice_shortened(e->type, TYPE, a), e->text);
     }
     oc_table_print(&t, out);
     if (f->n_proof > SHOWN)

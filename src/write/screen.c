@@ -201,12 +201,10 @@ static const char *get_inputs(const struct screen *s, const struct oc_row *row)
     return text ? plain_shapes(&s->r->arena, text) : NULL;
 }
 
-/* Prints "compute:vector" as "vector". */
 static const char *get_bound(const struct screen *s, const struct oc_row *row)
 {
-    const char *colon = row->bound_by ? strchr(row->bound_by, ':') : NULL;
     (void)s;
-    return colon ? colon + 1 : row->bound_by;
+    return row->bound_by ? oc_bound_short(row->bound_by) : NULL;
 }
 
 /* With -v: the line of the program, without folders. */

@@ -552,9 +552,24 @@ def check_verdict(case, report, rows, sentence):
             case.fail("verdict: %r ns have a bound, rows with one take %r", verdict["roofline_ns"] + verdict["above_roofline_ns"], bounded)
     elif verdict["roofline_ns"] is not None or verdict["above_roofline_ns"] is not None:
         case.fail("verdict: a roofline without a device")
+    check_unbounded(case, report, rows, verdict)
     for part in PARTS:
         if verdict[part] is not None and verdict[part] < 0:
             case.fail("verdict: %s is %r", part, verdict[part])
+
+
+def check_unbounded(case, report, rows, verdict):
+    """Operators without a known bound that take a twentieth of the time are named with their time."""
+    if not report["hardware"] or verdict["no_bound_ns"] < 0.05 * verdict["whole_ns"] or not verdict["roofline_ns"]:
+        return
+    named = re.search(r"([0-9.]+) (s|ms|us|ns) have no known bound, (?:([0-9.]+) (s|ms|us|ns)|all) of it in ([0-9]+) (\S+?)(?=[.,;]? |$)", verdict["text"])
+    if not named:
+        case.fail("verdict: %r ns without a known bound are not named: %s", verdict["no_bound_ns"], verdict["text"])
+        return
+    times = [number(row["time_ns"]) for row in rows
+             if row["type"] == named[6].rstrip(".") and number(row.get("roofline_ns", "")) is None and number(row["time_ns"])]
+    case.equal("verdict: operators without a known bound", len(times), int(named[5]))
+    case.equal("verdict: their time", float(named[3] or named[1]) * SCALE[named[4] or named[2]], math.fsum(times), 2)
 
 
 def drop(options, i):

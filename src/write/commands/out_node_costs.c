@@ -151,6 +151,11 @@ static const char *training_bytes_text(struct costs_out *o, uint64_t v)
     return oc_bytes_text(&o->arena, (double)v);
 }
 
+static const char *training_traffic(struct costs_out *o, uint64_t v)
+{
+    return oc_si_text(&o->arena, (double)v, "B");
+}
+
 static const char *training_si(struct costs_out *o, uint64_t v)
 {
     return oc_si_text(&o->arena, (double)v, "");
@@ -172,9 +177,9 @@ static void print_work(struct costs_out *o)
     say(o, "", "MACs: forward %s, backward %s", oc_count_text(&o->arena, i->forward_macs),
         oc_count_text(&o->arena, i->backward_macs));
     say(o, "moved", "%s%s: forward %s, backward %s, optimizer %s", mark,
-        training_bytes_text(o, i->forward_bytes + i->backward_bytes + i->optimizer_bytes),
-        training_bytes_text(o, i->forward_bytes), training_bytes_text(o, i->backward_bytes),
-        training_bytes_text(o, i->optimizer_bytes));
+        training_traffic(o, i->forward_bytes + i->backward_bytes + i->optimizer_bytes),
+        training_traffic(o, i->forward_bytes), training_traffic(o, i->backward_bytes),
+        training_traffic(o, i->optimizer_bytes));
     if (o->t->a->total->unknown_nodes)
         say(o, "unknown",
             "the forward pass of %" PRIu64 " of %" PRIu64 " operators is unknown and not included",

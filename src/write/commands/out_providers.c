@@ -121,8 +121,7 @@ static void print_totals(struct view *v)
 
 static const char *bytes_text(struct oc_arena *a, uint64_t bytes, uint32_t unknown)
 {
-    char buf[40];
-    return oc_printf(a, "%s%s", unknown ? "at least " : "", oc_format_bytes((double)bytes, buf, sizeof(buf)));
+    return oc_printf(a, "%s%s", unknown ? "at least " : "", oc_si_text(a, (double)bytes, "B"));
 }
 
 static void print_transfers(struct view *v, const char *title, const struct oc_assignment_side *s)

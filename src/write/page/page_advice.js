@@ -5,14 +5,14 @@ function savingText(f) {
   if (known(s.high_ns) && s.low_ns > 0) return time(s.low_ns) + " to " + time(s.high_ns) + share;
   if (known(s.high_ns)) return "at most " + time(s.high_ns) + share;
   if (s.low_ns > 0) return "at least " + time(s.low_ns) + share;
-  return s.bytes > 0 ? bytes(s.bytes) + " of memory traffic" : "unknown";
+  return s.bytes > 0 ? si(s.bytes, "B") + " of memory traffic" : "unknown";
 }
 function evidence(f) {
   const body = f.evidence.map(e => {
     const row = known(e.node) && rowOfNode(e.node) >= 0 ? rowOfNode(e.node) : findRow(e.name);
     const name = middle(e.name, SMALL ? 24 : 60);
     return el("tr", null, el("th", { scope: "row", class: "left", title: e.name }, row >= 0 ? el("a", { href: "#", onclick: ev => { ev.preventDefault(); openRow(row); } }, name) : name),
-      el("td", { class: "left" }, e.op_type || ""), el("td", null, known(e.time_ns) ? time(e.time_ns) : ""), el("td", null, known(e.bytes) ? bytes(e.bytes) : ""), el("td", { class: "left wrap" }, e.text || ""));
+      el("td", { class: "left" }, e.op_type || ""), el("td", null, known(e.time_ns) ? time(e.time_ns) : ""), el("td", null, known(e.bytes) ? si(e.bytes, "B") : ""), el("td", { class: "left wrap" }, e.text || ""));
   });
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rows of: " + f.title }, el("table", { class: "plain", "aria-label": "Rows of: " + f.title },
     el("thead", null, el("tr", null, ["row", "type", "time", "bytes", ""].map((h, k) => el("th", { scope: "col", class: k === 2 || k === 3 ? "" : "left" }, h)))), el("tbody", null, body)));

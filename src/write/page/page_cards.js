@@ -21,7 +21,7 @@ function card(label, value, sub, title) {
 function latencyNote() {
   const note = [], r = P.run_times;
   if (P.runs_total) note.push(P.statistic + " of " + P.runs_text + (P.runs_total > P.runs_used ? " (" + P.runs_total + " in the file)" : ""));
-  if (r && r.runs > 1) note.push((r.noisy ? "noisy: " : "") + time(r.min_ns) + " to " + time(r.max_ns) + ", IQR " + percent(r.spread) + " %");
+  if (r && r.runs > 1) note.push((r.noisy ? "noisy: " : "") + time(r.min_ns) + " to " + time(r.max_ns) + ", spread " + percent(r.spread) + " %");
   if (known(P.inferences_per_s)) note.push(si(P.inferences_per_s) + "/s");
   return note.join(", ");
 }
@@ -38,11 +38,11 @@ function cards() {
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
     const sum = "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns);
-    if (P) list.push(card("Roofline time", (h.rows_without_limit ? "≥" : "") + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name, sum));
+    if (P) list.push(card("Roofline time", (h.rows_without_limit ? "≥" : "") + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "of the kernels that ran, on " + h.name, sum));
     else list.push(card("Unfused roofline time", time(h.roofline_ns), "not a bound: fusion makes it shorter", sum)); /* the bound is in the verdict */
   }
   if (sums.work.length) list.push(card("Operations", sums.work[0], [...sums.work.slice(1), ...sums.note].join(", "), sums.exact));
-  if (sums.bytes !== null) list.push(card("Memory moved", sums.mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + (sums.mark ? word : "")));
+  if (sums.bytes !== null) list.push(card(T.model ? "Bytes moved, unfused" : "Bytes moved", sums.mark + si(Number(sums.bytes), "B"), sums.split, exact("bytes", sums.bytes) + (sums.mark ? word : "")));
   if (T.model) {
     list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
     const m = D.memory;
@@ -53,6 +53,8 @@ function cards() {
     list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of operator time attributed to nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " records unattributed" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have measured times" : null));
   return el("dl", { id: "cards" }, list);
 }
+/* Operators that the runtime fused move less than one by one: the tables have the bytes of the rows. */
+const fused = unfused => P && C.bytes && total.bytes > 0 && total.bytes < .999 * unfused ? "; " + si(total.bytes, "B") + " in the rows, as the runtime fused them" : "";
 /* Totals of the model if there is one, otherwise of the rows; each with its own mark, FLOPs and OPs apart. */
 function totals(mark) {
   const least = T.model && Number(T.unknown_nodes) > 0, of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
@@ -65,7 +67,7 @@ function totals(mark) {
       note: [T.macs !== null ? (!least && T.macs_exact ? "" : mark) + si(Number(T.macs)) + " MACs" : "MACs unknown"],
       exact: counts.map(([v, unit]) => grouped(v) + " " + unit).join(", "),
       bytes: parts.length ? String(parts.reduce((a, p) => a + BigInt(p[0]), 0n)) : null,
-      split: parts.map(p => si(Number(p[0]), "B") + " " + p[1]).join(", "),
+      split: parts.map(p => si(Number(p[0]), "B") + " " + p[1]).join(", ") + fused(parts.reduce((a, p) => a + Number(p[0]), 0)),
     };
   }
   const s = (runTime > 0 ? runTime : asNumber(P && P.total_ns)) / 1e9, rates = P && (known(P.flops_per_s) || known(P.ops_per_s));

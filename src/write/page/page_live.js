@@ -101,7 +101,7 @@ function liveTimes(setting) {
     return out;
   }
   const b = liveRateAt(setting), batch = liveBatch(), tokens = liveTokens(at);
-  item("Lower bound of the latency", b ? b.s : null);
+  item("Lower bound of the latency, any fusion", b ? b.s : null);
   if (batch) out.push(["Inferences", rate(b ? at[batch] / b.s : NaN), "upper bound"]);
   if (tokens) out.push(["Tokens", rate(b ? (batch ? at[batch] : 1) * tokens / b.s : NaN), "upper bound"]);
   energy(" of a run", b ? b.s : null);

@@ -8,7 +8,7 @@ function memorySection() {
     el("thead", null, el("tr", null, ["live at the peak", "bytes", "live range"].map((h, k) => el("th", { scope: "col", class: k ? "" : "left" }, h)))),
     el("tbody", null, M.at_peak.map(b => el("tr", null,
       el("th", { scope: "row", class: "left", title: b.name + "\n" + b.type }, middle(b.name, 40)),
-      el("td", { title: exact("bytes", b.bytes) }, human("bytes", b.bytes)), el("td", null, (b.first + 1) + "–" + (b.last + 1))))));
+      el("td", { title: exact("bytes", b.bytes) }, bytes(Number(b.bytes))), el("td", null, (b.first + 1) + "–" + (b.last + 1))))));
   const s = section("memory", "Activation memory per step", el("div", { class: "panel memory" },
     el("div", { class: "canvas", id: "mem" }, canvas), el("div", { class: "scroll live", tabindex: "0", role: "region", "aria-label": "Live at the peak" }, table)));
   s.querySelector("h2").dataset.short = "Memory";

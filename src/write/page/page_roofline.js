@@ -297,7 +297,7 @@ function rooflineSection() {
   function content(p) {
     if (p.i >= 0) return breakdown(p.i);
     return el("div", { class: "breakdown" }, el("b", null, p.name), pairs([
-      ["rows", grouped(p.group.rows)], [hasTime ? "time" : "roofline time", time(p.time)], ["FLOPs", si(p.group.points.flo)], ["bytes moved", bytes(p.group.points.bytes)],
+      ["rows", grouped(p.group.rows)], [hasTime ? "time" : "roofline time", time(p.time)], ["FLOPs", si(p.group.points.flo)], ["bytes moved", si(p.group.points.bytes, "B")],
       ["arithmetic intensity", ratio(p.x) + " FLOP/B"], ["achieved", human("giga", p.y) + " GFLOP/s"], p.roof > 0 && hasTime ? ["roofline time", time(p.roof) + ", efficiency " + percent(p.roof / p.time) + " %"] : null,
     ]));
   }

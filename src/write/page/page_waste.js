@@ -72,7 +72,7 @@ function wasteSection() {
     });
     const legend = el("div", { class: "legend" });
     const item = (c, text) => legend.append(el("span", null, el("i", { style: { background: c } }), text));
-    if (both) { item(blue, "roofline time: lower bound on this hardware"); item(lost, "gap: measured time above the roofline time"); }
+    if (both) { item(blue, "roofline time of the kernels that ran"); item(lost, "gap: measured time above the roofline time"); }
     if (list.length > top.length) legend.append(el("span", null, "the " + top.length + " largest of " + grouped(list.length)));
     if (both && D.hardware.rows_without_limit) { item(plain, "roofline unknown: " + grouped(D.hardware.rows_without_limit) + " rows"); }
     body.replaceChildren(table, legend);
