@@ -207,6 +207,13 @@ static const char *place_text(struct oc_report *r, const struct place *p)
     return oc_printf(&r->arena, "%u %s", p->rows, p->key);
 }
 
+/* "71", "99.8": a part that is not all of it does not read as 100. */
+static const char *percent_text(struct oc_report *r, double share)
+{
+    bool near = share > 0.99 && share < 1;
+    return oc_printf(&r->arena, "%.*f", near, 100 * (share < 1 ? share : 1));
+}
+
 /* ", 71 % of it in 52 Conv, most of it in /layer4" */
 static const char *where_text(struct oc_report *r, double whole, const struct scope *s)
 {
@@ -216,8 +223,8 @@ static const char *where_text(struct oc_report *r, double whole, const struct sc
     double share = type.sum / whole;
     if (100 * share < NOTABLE_PERCENT)
         return "";
-    return oc_printf(&r->arena, ", %.0f %% of it in %s%s", 100 * (share < 1 ? share : 1),
-                     place_text(r, &type), module_text(r, s, &type));
+    return oc_printf(&r->arena, ", %s %% of it in %s%s", percent_text(r, share), place_text(r, &type),
+                     module_text(r, s, &type));
 }
 
 /* ---- sentences -------------------------------------------------------------------------------------- */
@@ -364,19 +371,25 @@ static const char *bound_text(struct oc_report *r)
                      where_text(r, oc_ns_of(b.roof_s), &(struct scope){WEIGHT_ROOFLINE, ALL_PARTS, NULL}));
 }
 
+/* The type with the most operations where the rows are not kept (oc_few_rows_do). */
+static const char *type_of_totals(struct oc_report *r)
+{
+    const struct oc_type_total *most = r->in->analysis->by_type;
+    double work = (double)most->flops + (double)most->ops;
+    return oc_printf(&r->arena, ", %s %% of it in %u %s", percent_text(r, work / r->total_flo),
+                     (unsigned)most->nodes, most->op_type);
+}
+
 /* Of a model alone: "8.22 GFLOP per run, 99 % of it in 53 Conv, most of it in /layer3". NULL: no work is known. */
 static const char *work_text(struct oc_report *r)
 {
-    double work = 0;
-    bool least = false;
-    for (uint32_t i = 0; i < r->all.n; i++) {
-        work += weight_of(&r->all.row[i], WEIGHT_WORK);
-        least |= isnan(r->all.row[i].computation) || r->all.row[i].quality == OC_LOWER;
-    }
-    return work > 0 ? oc_printf(&r->arena, "%s%s per run%s", least ? "At least " : "",
-                                oc_si_text(&r->arena, work, r->in->analysis->total->ops ? "OP" : "FLOP"),
-                                where_text(r, work, &(struct scope){WEIGHT_WORK, ALL_PARTS, NULL}))
-                    : NULL;
+    const struct scope work = {WEIGHT_WORK, ALL_PARTS, NULL};
+    const struct oc_totals *t = r->in->analysis->total;
+    if (!(r->total_flo > 0))
+        return NULL;
+    return oc_printf(&r->arena, "%s%s per run%s", t->unknown_nodes ? "At least " : "",
+                     oc_si_text(&r->arena, r->total_flo, t->ops ? "OP" : "FLOP"),
+                     r->all.row ? where_text(r, r->total_flo, &work) : type_of_totals(r));
 }
 
 void oc_verdict_of(struct oc_report *r, struct oc_verdict *out)

@@ -3,7 +3,7 @@
  * member needs the schema and the test of both.
  * Private to the folder: trace_doc.h. */
 
-/* The first lines of a report: at most nine, each fits 80 columns with names of usual length. */
+/* The first lines of a report: at most eight, each fits 80 columns with names of usual length. */
 #include "write/report_write.h"
 
 #include <inttypes.h>
@@ -37,26 +37,6 @@ static const char *giga(struct lines *l, double v)
 
 /* ---- the model -------------------------------------------------------------------------------------- */
 
-static void main_lines_add_model(struct lines *l)
-{
-    const struct oc_model *m = l->r->in->model;
-    const struct oc_totals *t = l->r->in->analysis->total;
-    const char *opset = "";
-    for (uint32_t i = 0; i < m->n_opset; i++)
-        if (!*m->opset[i].domain)
-            opset = oc_printf(l->arena, ", opset %" PRId64, m->opset[i].version);
-    const char *unknown = t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)",
-                                                       oc_count_text(l->arena, t->unknown_nodes))
-                                           : "";
-    const char *computed = t->params_computed ? oc_printf(l->arena, " stored and %s computed from constants",
-                                                          oc_count_text(l->arena, t->params_computed))
-                                              : "";
-    main_lines_add(l, "model",
-                   oc_printf(l->arena, "%s: %s node%s%s, %s parameter%s%s%s", oc_base_name(m->path),
-                             oc_count_text(l->arena, t->nodes), oc_plural(t->nodes), unknown,
-                             oc_count_text(l->arena, t->params), oc_plural(t->params), computed, opset));
-}
-
 /* "; assumed: batch = 1, sequence = 128". Input shapes given as a whole precede it. */
 static const char *assumed(struct lines *l)
 {
@@ -89,7 +69,8 @@ static const char *input_type(struct lines *l, uint32_t value)
     return oc_printf(l->arena, "%s]", text);
 }
 
-static void add_inputs(struct lines *l)
+/* "input float[1,3,224,224]; assumed: batch = 1" */
+static const char *inputs_text(struct lines *l)
 {
     const struct oc_analysis *a = l->r->in->analysis;
     const struct oc_graph *g = &a->model->graph[0];
@@ -104,7 +85,28 @@ static void add_inputs(struct lines *l)
     }
     if (n > MOST)
         text = oc_printf(l->arena, "%s, %u more", text, n - MOST);
-    main_lines_add(l, "inputs", oc_printf(l->arena, "%s%s", n ? text : "none", assumed(l)));
+    return oc_printf(l->arena, "%s%s", n ? text : "no inputs", assumed(l));
+}
+
+static void main_lines_add_model(struct lines *l)
+{
+    const struct oc_model *m = l->r->in->model;
+    const struct oc_totals *t = l->r->in->analysis->total;
+    const char *opset = "";
+    for (uint32_t i = 0; i < m->n_opset; i++)
+        if (!*m->opset[i].domain)
+            opset = oc_printf(l->arena, ", opset %" PRId64, m->opset[i].version);
+    const char *unknown = t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)",
+                                                       oc_count_text(l->arena, t->unknown_nodes))
+                                           : "";
+    const char *computed = t->params_computed ? oc_printf(l->arena, " stored and %s computed from constants",
+                                                          oc_count_text(l->arena, t->params_computed))
+                                              : "";
+    main_lines_add(l, "model",
+                   oc_printf(l->arena, "%s: %s node%s%s, %s parameter%s%s%s; %s", oc_base_name(m->path),
+                             oc_count_text(l->arena, t->nodes), oc_plural(t->nodes), unknown,
+                             oc_count_text(l->arena, t->params), oc_plural(t->params), computed, opset,
+                             inputs_text(l)));
 }
 
 /* Lower bounds: a figure of 0 is unknown and left out. */
@@ -289,7 +291,6 @@ void oc_main_lines(struct oc_report *r, struct oc_summary *out)
         main_lines_add(&l, "verdict", v.text);
     if (r->in->model && r->in->analysis) {
         main_lines_add_model(&l);
-        add_inputs(&l);
         main_lines_add_cost(&l);
         add_memory(&l);
     }
