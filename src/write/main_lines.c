@@ -128,6 +128,21 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
                            : oc_printf(l->arena, "%s unknown; at least %s", unknown, text));
 }
 
+/* ", 216.21 MB as the runtime fused them": what the rows of one run move, where it is less. */
+static const char *fused_text(struct lines *l, double unfused)
+{
+    const struct oc_report_in *in = l->r->in;
+    struct oc_headline h;
+    if (!in->join || in->profile->stat == OC_STAT_SUM || oc_report_sizes(l->r))
+        return "";
+    oc_headline_of(l->r, &h);
+    double bytes = h.bytes_per_s * h.run_ns * 1e-9;
+    return bytes > 0 && bytes < 0.999 * unfused
+               ? oc_printf(l->arena, ", %s%s as the runtime fused them", oc_quality_word(h.bytes_quality),
+                           oc_si_text(l->arena, bytes, "B"))
+               : "";
+}
+
 static void main_lines_add_cost(struct lines *l)
 {
     const struct oc_totals *t = l->r->in->analysis->total;
@@ -143,7 +158,7 @@ static void main_lines_add_cost(struct lines *l)
     }
     const char *word = oc_quality_word(t->quality), *ops = oc_si_text(l->arena, (double)t->ops, "OP");
     main_lines_add(l, "cost", /* the word precedes the first figure that it concerns */
-                   oc_printf(l->arena, "%s%s%s MACs, %s%s FLOPs%s, %s%s moved unfused",
+                   oc_printf(l->arena, "%s%s%s MACs, %s%s FLOPs%s, %s%s moved unfused%s",
                              oc_report_sizes(l->r) ? "mean " : "", t->macs_exact ? "" : word,
                              oc_count_text(l->arena, t->macs), t->macs_exact && !t->work_exact ? word : "",
                              oc_count_text(l->arena, t->flops),
@@ -151,7 +166,7 @@ static void main_lines_add_cost(struct lines *l)
                              t->bytes_bound  ? "at least "
                              : t->work_exact ? word
                                              : "",
-                             oc_si_text(l->arena, moved, "B")));
+                             oc_si_text(l->arena, moved, "B"), fused_text(l, moved)));
 }
 
 static void add_memory(struct lines *l)
