@@ -89,6 +89,7 @@ passed $? 'optimized model of another model is a warning' "$(grep warnings out)"
 : >empty.onnx
 echo 'hello, world' >text.onnx
 echo '{"what": "is this"}' >unknown.json
+printf "\377\376\375\374" >trace.pftrace
 printf '\377\376\375\374' >noise.onnx
 expect 3 "cannot read 'missing.onnx'" 'missing file' "$onnxcost" missing.onnx
 expect 3 "cannot read 'empty.onnx'" 'empty file' "$onnxcost" empty.onnx
@@ -96,7 +97,9 @@ mkdir -p emptydir
 expect 3 "'emptydir' is a directory without a profile" 'directory' "$onnxcost" emptydir
 expect 3 "cannot read 'text.onnx'" 'text file' "$onnxcost" text.onnx
 expect 3 "cannot read 'noise.onnx'" 'noise' "$onnxcost" noise.onnx
-expect 3 "cannot read 'unknown.json'.*(onnxruntime|megengine)" 'unknown profile lists the formats' "$onnxcost" unknown.json
+expect 3 "cannot read 'unknown.json': text of no known profile format: it begins '.\"what\": .*onnxcost help profiles lists" 'unknown profile: how it begins, and where the formats are listed' "$onnxcost" unknown.json
+expect 2 "unknown command 'profile'; use onnxcost record MODEL --report" 'a command of other tools' "$onnxcost" profile model.onnx
+expect 3 "'trace.pftrace': this is a Perfetto trace.*traceconv json" 'a Perfetto trace' "$onnxcost" summary trace.pftrace
 expect 3 "cannot read 'missing.json'" 'missing profile' "$onnxcost" model.onnx --profile missing.json
 expect 3 "cannot read 'empty.onnx'" 'empty profile' "$onnxcost" model.onnx --profile empty.onnx
 size=$(wc -c <model.onnx)

@@ -351,9 +351,10 @@ struct row {
 #define EXPORT_ENGINE                                                                                        \
     "export its profile: trtexec --loadEngine=FILE --profilingVerbosity=detailed "                           \
     "--exportProfile=x.profile.json --exportLayerInfo=x.graph.json"
-#define EXPORT_NSYS   "export it: nsys export --type sqlite --output x.sqlite FILE"
-#define EXPORT_QDSTRM "export it: QdstrmImporter -i FILE, then nsys export --type sqlite"
-#define EXPORT_NCU    "export it: ncu --import FILE --csv --page raw"
+#define EXPORT_NSYS     "export it: nsys export --type sqlite --output x.sqlite FILE"
+#define EXPORT_QDSTRM   "export it: QdstrmImporter -i FILE, then nsys export --type sqlite"
+#define EXPORT_PERFETTO "convert it: traceconv json FILE x.json"
+#define EXPORT_NCU      "export it: ncu --import FILE --csv --page raw"
 #define EXPORT_TORCH                                                                                         \
     "export the model in Python: torch.onnx.export(model, inputs, \"model.onnx\") (a checkpoint needs its "  \
     "model class)"
@@ -422,6 +423,8 @@ static const struct row rows[] = {
     {.suffix = ".nsys-rep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
     {.suffix = ".qdrep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
     {BYTES("NVR\0"), .is = {"an Nsight Compute report", EXPORT_NCU}},
+    {.suffix = ".pftrace", .is = {"a Perfetto trace", EXPORT_PERFETTO}},
+    {.suffix = ".perfetto-trace", .is = {"a Perfetto trace", EXPORT_PERFETTO}},
     {.suffix = ".ncu-rep", .is = {"an Nsight Compute report", EXPORT_NCU}},
     {BYTES("ftrt"), .is = {"a TensorRT engine", EXPORT_ENGINE}},
     {BYTES("ptrt"), .is = {"a TensorRT engine", EXPORT_ENGINE}},

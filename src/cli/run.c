@@ -197,8 +197,39 @@ int cli_fail_topic(const char *word)
                     word);
 }
 
+/* Words that people try, and what does it here. */
+static const char *command_instead(const char *word)
+{
+    static const struct {
+        const char *word, *use;
+    } row[] = {
+        {"analyze", "onnxcost MODEL"},
+        {"bench", "onnxcost record MODEL --report"},
+        {"benchmark", "onnxcost record MODEL --report"},
+        {"compare", "onnxcost estimate MODEL --hw A --hw B"},
+        {"explain", "onnxcost diff MODEL --convention A --convention B"},
+        {"flops", "onnxcost MODEL"},
+        {"info", "onnxcost MODEL"},
+        {"inspect", "onnxcost MODEL -a"},
+        {"macs", "onnxcost MODEL"},
+        {"params", "onnxcost MODEL"},
+        {"profile", "onnxcost record MODEL --report, or onnxcost MODEL -p FILE for a recorded profile"},
+        {"roofline", "onnxcost MODEL --hw NAME -f html"},
+        {"run", "onnxcost record MODEL --report"},
+        {"trace", "onnxcost MODEL -p FILE -f trace"},
+        {"validate", "onnxcost calibrate RECORDING... --check"},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (!strcmp(row[i].word, word))
+            return row[i].use;
+    return NULL;
+}
+
 static int fail_command(const char *word)
 {
+    const char *use = command_instead(word);
+    if (use)
+        return cli_fail(CLI_USAGE, "unknown command '%s'; use %s", word, use);
     const char *near = near_command(word);
     if (near)
         return cli_fail(CLI_USAGE, "unknown command '%s'; did you mean '%s'?", word, near);
@@ -210,7 +241,7 @@ static int check_command(const char *word)
 {
     if (!*word || strpbrk(word, "./:-") || access(word, F_OK) == 0)
         return 0;
-    if (near_command(word))
+    if (command_instead(word) || near_command(word))
         return fail_command(word);
     return cli_fail(CLI_INPUT,
                     "cannot read '%s': no such file, and no command has this name; onnxcost help lists the "

@@ -213,26 +213,45 @@ static bool begins_as_model(const struct oc_peek *peek)
     return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
 }
 
+/* Text of no known format: says how it begins, and how a table of one's own is described. */
+static void fail_text(const struct oc_peek *peek, struct oc_err *err)
+{
+    enum { SHOWN = 40 };
+    const char *s = peek->data, *end = s + peek->n;
+    while (s < end && oc_is_space((unsigned char)*s))
+        s++;
+    size_t n = 0;
+    while (n < SHOWN && s + n < end && (unsigned char)s[n] >= ' ')
+        n++;
+    while (n && n < (size_t)(end - s) && ((unsigned char)s[n] & 0xc0) == 0x80)
+        n--; /* no part of a character */
+    bool json = s < end && (*s == '{' || *s == '[');
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': text of no known profile format: it begins '%.*s'; %s",
+            peek->path, (int)n, s,
+            json ? "onnxcost help profiles lists what is read"
+                 : "--map names the columns of a CSV table, --profile-format FILE.xml describes a printed "
+                   "table; onnxcost help profiles lists what is read");
+}
+
 /* No reader accepts the file: the message names its format if it is recognised. */
 static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
 {
     const struct oc_signature *is = oc_recognize(peek->path, peek->raw, peek->n_raw);
     if (is)
         return fail_as(err, peek->path, is, "a profile");
-    struct oc_buf names = {0};
-    (void)oc_importers(&(size_t){0});
-    for (size_t i = 0; i < n_importer; i++)
-        oc_buf_printf(&names, "%s%s", i ? ", " : "", importers[i]->name);
     if (begins_as_model(peek))
         oc_fail(
             err, OC_EFORMAT,
             "cannot read '%s': this is an ONNX model, not a profile: give the model first and its profile "
             "with --profile",
             peek->path);
+    else if (!oc_is_text(peek->data, peek->n))
+        oc_fail(err, OC_EFORMAT,
+                "cannot read '%s': binary data of no known profile format; onnxcost help profiles lists what "
+                "is read",
+                peek->path);
     else
-        oc_fail(err, OC_EFORMAT, "cannot read '%s': %s of no known profile format (tried %s)", peek->path,
-                oc_is_text(peek->data, peek->n) ? "text" : "binary data", names.data);
-    oc_buf_free(&names);
+        fail_text(peek, err);
     return oc_err_at(err, peek->path, 0, 0);
 }
 

@@ -1,5 +1,5 @@
 /* The answer that every report begins with, as sentences: what takes the time of a run, what bounds it, how much
- * of it is lost, and what makes this unsure. Without times it is said of the lower bound on the device, without
+ * of it is lost, and what makes this unsure. Without times it is about the lower bound on the device, without
  * a device of the work. Every figure is one of the measurement, of the rows or of their bounds: nothing is timed
  * or counted here, parts of the time sum to the time of all rows, and operators without a known bound are named
  * by their time like all others. */
@@ -234,7 +234,7 @@ static bool is_notable(const struct oc_verdict *v, double ns)
     return ns * 100 >= NOTABLE_PERCENT * v->whole_ns;
 }
 
-/* The largest remainder row by its name, "(gaps)", if the other ones are small beside it. */
+/* The largest remainder row by its name, "(gaps)", if it is more than half of it. */
 static const char *outside_name(const struct oc_report *r, double ns)
 {
     for (uint32_t i = r->all.n; i < OC_ALL_ROWS(r); i++)

@@ -61,14 +61,18 @@ static void invalid_input_is_rejected_by_every_probe(void **state)
     } row[] = {
         {"", 0, "the file is empty; give a profile"},
         {" \n\t ", 4, "the file is empty; give a profile"},
-        {"hello, world\n", 13, "text of no known profile format (tried "},
-        {"{\"a\": 1}", 8, "text of no known profile format (tried "},
-        {"[]", 2, "text of no known profile format (tried "},
-        {"[{\"cat\":\"x\"}]", 13, "text of no known profile format (tried "},
+        {"hello, world\n", 13, "text of no known profile format: it begins 'hello, world'; --map names "},
+        {"{\"a\": 1}", 8, "text of no known profile format: it begins '{\"a\": 1}'; onnxcost help profiles"},
+        {"[]", 2, "text of no known profile format: it begins '[]'; onnxcost help profiles"},
+        {"[{\"cat\":\"x\"}]", 13, "it begins '[{\"cat\":\"x\"}]'; onnxcost help profiles lists what is read"},
+        {"  \n 0123456789012345678901234567890123456789\xc3\xa4 end", 50,
+         "it begins '0123456789012345678901234567890123456789'; "},
+        {"012345678901234567890123456789012345678\xc3\xa4 end", 45,
+         "it begins '012345678901234567890123456789012345678'; "},
         {"\x08\x07\x12\x00\x01\x02\xff\xfe\x00\x00\x03", 11,
          "this is an ONNX model, not a profile: give the model first"},
         {"\x03\x07\x12\x00\x01\x02\xff\xfe\x00\x00\x03", 11,
-         "binary data of no known profile format (tried "},
+         "binary data of no known profile format; onnxcost help profiles"},
         {"\x1f\x8b\x08\x00\x00", 5, "the file is empty; give a profile"},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
