@@ -89,7 +89,7 @@ passed $? 'optimized model of another model is a warning' "$(grep warnings out)"
 : >empty.onnx
 echo 'hello, world' >text.onnx
 echo '{"what": "is this"}' >unknown.json
-printf "\377\376\375\374" >trace.pftrace
+printf "\012\300\001\002\000\377" >trace.pftrace
 printf '\377\376\375\374' >noise.onnx
 expect 3 "cannot read 'missing.onnx'" 'missing file' "$onnxcost" missing.onnx
 expect 3 "cannot read 'empty.onnx'" 'empty file' "$onnxcost" empty.onnx
