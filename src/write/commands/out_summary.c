@@ -134,9 +134,6 @@ struct printer {
     double unit_ns;
     const char *unit;
     FILE *f;
-    struct oc_map shortened; /* names as printed: index into name, the full one */
-    const char **name;
-    uint32_t n_name, cap_name;
 };
 
 static const struct {
@@ -181,36 +178,10 @@ static const char *summary_bytes_text(struct printer *p, double bytes)
     return isnan(bytes) ? "-" : oc_strdup(&p->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
 }
 
-/* Shortens names on narrow terminals: `parts` of three of what is kept are its end. */
-static const char *shortened(struct printer *p, const struct oc_sum_item *item, size_t others, unsigned parts)
+/* The name below that of its parent. */
+static const char *name_text(struct printer *p, const struct oc_sum_item *item)
 {
-    size_t room = p->o->width_chars > others + 24 ? p->o->width_chars - others : 24;
-    size_t n = strlen(item->name), indent = (size_t)2 * item->depth;
-    if (!p->o->width_chars || oc_utf8_count(item->name, n) + indent <= room)
-        return oc_printf(&p->arena, "%*s%s", (int)indent, "", item->name);
-    size_t keep = room - indent - 3, tail = keep * parts / 3, head = keep - tail;
-    while (head && ((unsigned char)item->name[head] & 0xc0) == 0x80)
-        head--;
-    while (tail && ((unsigned char)item->name[n - tail] & 0xc0) == 0x80)
-        tail--;
-    return oc_printf(&p->arena, "%*s%.*s...%s", (int)indent, "", (int)head, item->name,
-                     item->name + n - tail);
-}
-
-/* The name as the terminal's width allows; where another name of the table reads the same, cut elsewhere, and in full if
- * that is not enough. */
-static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
-{
-    const char *full = item->name;
-    for (unsigned parts = 1; parts <= 3; parts++) {
-        const char *text = shortened(p, item, others, parts);
-        uint32_t id = p->n_name;
-        if (oc_map_add(&p->shortened, text, strlen(text), &id, NULL))
-            OC_PUSH(p->name, p->n_name, p->cap_name) = full;
-        if (strcmp(p->name[id], full) == 0)
-            return text;
-    }
-    return oc_printf(&p->arena, "%*s%s", (int)(2 * item->depth), "", full);
+    return oc_printf(&p->arena, "%*s%s", (int)(2 * item->depth), "", item->name);
 }
 
 static void summary_heading(struct printer *p, enum oc_view v)
@@ -276,7 +247,8 @@ static void spread_row(struct printer *p, struct oc_table *t, const char *what, 
 static void print_runs(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_table t = {.kinds = "nnnnnnnnt"};
+    static const uint8_t drop[] = {0, 0, 1, 0, 0, 3, 2, 4, 0};
+    struct oc_table t = {.kinds = "nnnnnnnnt", .width_chars = p->o->width_chars, .drop = drop};
     OC_ROW(&t, "runs", oc_printf(&p->arena, "median %s", p->unit), "mean", "min", "max", "p90", "p99",
            "stddev", "what");
     spread_row(p, &t, "duration", &s->run);
@@ -338,25 +310,35 @@ static bool summary_has_times(const struct oc_sum_list *list, bool device)
     return false;
 }
 
-enum { MAX_CELLS = 16 };
+enum { MAX_CELLS = 16, MIN_NAME = 28 };
 
-static size_t list_header(struct printer *p, const char **cell, bool host, bool device, bool threads,
-                          bool places)
+/* Titles, and the order in which columns go where the terminal is narrow: extremes first, of the host before the
+ * device. Titles of the two sides differ, so that the line of what is not shown names each. */
+static size_t list_header(struct printer *p, const char **cell, uint8_t *drop, bool host, bool device,
+                          bool threads, bool places)
 {
-    static const char *const figure[] = {"avg", "max", "min", "%"};
+    static const struct {
+        const char *title;
+        uint8_t drop;
+    } figure[] = {{"avg", 2}, {"max", 5}, {"min", 6}, {"%", 0}};
     size_t n = 0;
+    drop[n] = 1;
     cell[n++] = "calls";
     for (unsigned d = 0; d < 2; d++) {
         if (!(d ? device : host))
             continue;
+        drop[n] = 0;
         cell[n++] = oc_printf(&p->arena, "%s %s", d ? "device" : "host", p->unit);
-        for (size_t i = 0; i < OC_COUNT(figure); i++)
-            cell[n++] = figure[i];
+        for (size_t i = 0; i < OC_COUNT(figure); i++) {
+            drop[n] = (uint8_t)(figure[i].drop + (device && !d ? 2 : 0));
+            cell[n++] = device && !d ? oc_printf(&p->arena, "host %s", figure[i].title) : figure[i].title;
+        }
     }
     if (threads)
-        cell[n++] = "thread";
+        cell[n] = "thread", drop[n++] = 0;
     if (places)
-        cell[n++] = "device";
+        cell[n] = "device", drop[n++] = 0;
+    drop[n] = 0;
     cell[n++] = "name";
     return n;
 }
@@ -367,14 +349,18 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
     bool host = summary_has_times(list, false), device = summary_has_times(list, true), threads = false,
          places = false;
     const char *cell[MAX_CELLS];
+    uint8_t drop[MAX_CELLS];
     if (!list->n)
         return;
     for (uint32_t i = 0; i < list->n; i++) {
         threads |= list->item[i].lane != OC_NONE;
         places |= list->item[i].place != NULL;
     }
-    size_t n_col = list_header(p, cell, host, device, threads, places), n_text = 1u + threads + places;
-    struct oc_table t = {.kinds = oc_table_kinds(&p->arena, n_col - n_text, n_text)};
+    size_t n_col = list_header(p, cell, drop, host, device, threads, places), n_text = 1u + threads + places;
+    struct oc_table t = {.kinds = oc_table_kinds(&p->arena, n_col - n_text, n_text),
+                         .width_chars = p->o->width_chars,
+                         .drop = drop,
+                         .min_text = MIN_NAME};
     struct oc_view_base base;
     oc_view_base_init(&base, p->s, v, list);
     oc_table_row(&t, cell);
@@ -395,7 +381,7 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
             cell[n++] = item->depth ? "" : oc_lane_text(p->s->profile, item->lane, &p->arena);
         if (places)
             cell[n++] = item->place ? item->place : "";
-        cell[n++] = name_text(p, item, 8 + 44u * host + 44u * device + 14u * threads + 14u * places);
+        cell[n++] = name_text(p, item);
         oc_table_row(&t, cell);
         rows += item->depth == 0;
     }
@@ -408,7 +394,9 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
 static void print_events(struct printer *p)
 {
     const struct oc_sum_list *list = &p->s->operators;
-    struct oc_table t = {.kinds = "nnnnnnnnt"};
+    static const uint8_t drop[] = {1, 0, 3, 2, 5, 4, 0, 6, 0};
+    struct oc_table t = {
+        .kinds = "nnnnnnnnt", .width_chars = p->o->width_chars, .drop = drop, .min_text = MIN_NAME};
     uint32_t end = oc_view_cut(p->o, OC_VIEW_EVENT, list);
     double whole = 0;
     for (uint32_t i = 0; i < list->n; i++)
@@ -427,7 +415,7 @@ static void print_events(struct printer *p)
                summary_time_text(p, summary_known(&item->device, item->device.total_ns)),
                summary_time_text(p, item->both.min_ns), summary_time_text(p, item->both.max_ns),
                summary_time_text(p, oc_times_avg(&item->both)),
-               oc_printf(&p->arena, "%.6f", item->both.total_ns / whole), name_text(p, item, 80));
+               oc_printf(&p->arena, "%.6f", item->both.total_ns / whole), name_text(p, item));
     }
     oc_table_print(&t, p->f);
 }
@@ -435,7 +423,8 @@ static void print_events(struct printer *p)
 static void print_copies(struct printer *p)
 {
     const struct oc_sum_list *list = &p->s->copies;
-    struct oc_table t = {.kinds = "nnnnnt"};
+    static const uint8_t drop[] = {1, 0, 3, 2, 0, 0};
+    struct oc_table t = {.kinds = "nnnnnt", .width_chars = p->o->width_chars, .drop = drop};
     if (!list->n)
         return;
     summary_heading(p, OC_VIEW_COPIES);
@@ -448,7 +437,7 @@ static void print_copies(struct printer *p)
                                : oc_printf(&p->arena, "%.2f", bytes / item->device.total_ns);
         OC_ROW(&t, calls_text(p, &item->device), summary_time_text(p, item->device.total_ns),
                summary_time_text(p, oc_times_avg(&item->device)), summary_bytes_text(p, bytes), rate,
-               name_text(p, item, 60));
+               name_text(p, item));
     }
     oc_table_print(&t, p->f);
 }
@@ -532,7 +521,6 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
     };
     struct printer p = {.s = s, .o = o, .f = f, .unit = o->time_unit ? o->time_unit : "ms"};
     p.unit_ns = unit_ns(p.unit);
-    p.shortened.arena = &p.arena;
     print_head(&p);
     for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
         if (!oc_view_wanted(o, v))
@@ -542,8 +530,6 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
         else
             print_list(&p, v, oc_view_list(s, v));
     }
-    free(p.name);
-    oc_map_free(&p.shortened);
     oc_arena_free(&p.arena);
 }
 
