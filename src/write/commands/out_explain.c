@@ -15,10 +15,10 @@
 #include "write/tables/json_keys.h"
 #include "write/tables/table.h"
 
-enum { MAX_NODES = 12 };
+enum { MAX_NODES = 12, MATCH_LABEL = 10 };
 
 /* row: NULL: the record has none */
-static void print_record(struct oc_explainer *x, uint32_t i, const struct oc_row *row, FILE *f)
+static void print_record(struct oc_explainer *x, uint32_t i, const struct oc_row *row, size_t width, FILE *f)
 {
     const struct oc_join *j = x->j;
     const struct oc_prof_rec *p = &j->profile->rec[i];
@@ -32,7 +32,7 @@ static void print_record(struct oc_explainer *x, uint32_t i, const struct oc_row
                   p->op_type, *p->op_type ? ", " : "",
                   isnan(ns) ? "unknown time" : oc_format_time_ns(ns, buf, sizeof(buf)));
     if (row && row->runtime_name)
-        oc_print_line(f, "  runtime %s", row->runtime_name);
+        oc_plain_say("  runtime", MATCH_LABEL, width, row->runtime_name, f);
     if (r->n_node) {
         struct oc_buf nodes = {0};
         fprintf(f, "  rule    %s, confidence %.2f\n", r->rule, r->confidence);
@@ -41,12 +41,12 @@ static void print_record(struct oc_explainer *x, uint32_t i, const struct oc_row
                           oc_node_label(j->model, &j->model->node[r->node[k]], label, sizeof(label)));
         if (r->n_node > MAX_NODES)
             oc_buf_printf(&nodes, ", and %u more", r->n_node - MAX_NODES);
-        oc_print_line(f, "  nodes   %s", nodes.data);
+        oc_plain_say("  nodes", MATCH_LABEL, width, nodes.data, f);
         oc_buf_free(&nodes);
     } else {
         oc_print_line(f, "  bucket  %s", r->bucket ? r->bucket : "unattributed");
     }
-    oc_print_line(f, "  why     %s", oc_join_explain(x, i));
+    oc_plain_say("  why", MATCH_LABEL, width, oc_join_explain(x, i), f);
 }
 
 /* Records without a row, which no table prints: of buckets, parts of rows. */
@@ -114,17 +114,18 @@ void oc_out_match(struct oc_report *r, FILE *f)
     for (uint32_t i = 0; i < j->profile->n_rec; i++) {
         if (!r->explained[i])
             continue;
-        print_record(&x, i, row[i], f);
+        print_record(&x, i, row[i], r->o->width_chars, f);
         n++;
     }
     oc_explainer_free(&x);
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (all_ns > 0)
-        fprintf(f,
-                "%u record%s; operator time: %.1f %% attributed, %.1f %% runtime-inserted, %.1f %% "
-                "unattributed (%u record%s)\n",
-                n, oc_plural(n), 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns,
-                100 * j->unmatched_ns / all_ns, j->n_unmatched, oc_plural(j->n_unmatched));
+        oc_plain_say_format(
+            "", 0, r->o->width_chars, f,
+            "%u record%s; operator time: %.1f %% attributed, %.1f %% runtime-inserted, %.1f %% "
+            "unattributed (%u record%s)",
+            n, oc_plural(n), 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns,
+            100 * j->unmatched_ns / all_ns, j->n_unmatched, oc_plural(j->n_unmatched));
 }
 
 /* ---- out explain ------------------------------------------------------------------------------------ */

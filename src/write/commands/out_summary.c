@@ -445,7 +445,8 @@ static void print_copies(struct printer *p)
 static void print_lanes(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
-    struct oc_table t = {.kinds = "nnnnnt"};
+    static const uint8_t drop[] = {1, 0, 0, 2, 3, 0};
+    struct oc_table t = {.kinds = "nnnnnt", .width_chars = p->o->width_chars, .drop = drop};
     if (!s->n_lane)
         return;
     summary_heading(p, OC_VIEW_LANES);
