@@ -244,6 +244,7 @@ format:
 # ---- rules -----------------------------------------------------------------------------------------------
 $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(GEN)
+	@command -v protoc-c >/dev/null || .ci/setup -n build
 	$(call say,PROTO)protoc-c --proto_path=proto --c_out=$(GEN) $<
 	@sed -i '/^char .*__default_value\[]\|^extern char .*__default_value\[]/s/char/const char/' $(GEN)/$*.pb-c.[ch]
 
