@@ -119,7 +119,6 @@ p=models/profiles/resnet50.disabled.t1.json.gz
 test_empty 'times without rows' "$p" "$p --min-time 1000"
 test_empty diff "diff $work/resnet50.onnx $work/resnet50.onnx" "diff $work/none.onnx $work/none.onnx"
 test_empty memory "memory $work/resnet50.onnx" "memory $work/none.onnx"
-test_empty reorder "memory $work/resnet50.onnx --reorder" "memory $work/none.onnx --reorder"
 test_empty scan "scan $work/resnet50.onnx" "scan $work/folder"
 test_empty summary 'summary models/profiles/resnet50.disabled.t1.json.gz' \
     'summary models/profiles/resnet50.disabled.t1.json.gz --view operator --search nowhere'

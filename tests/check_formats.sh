@@ -35,7 +35,6 @@ compare|table csv json html|resnet18.onnx --hw a100 --hw t4
 llm|table csv json html|llama.onnx --prompt 8 --hw a100
 scan|table csv ndjson json html parquet|resnet18.onnx resnet50.onnx missing.onnx
 memory|table csv json html|resnet18.onnx --hw a100
-memory|table csv json html|resnet18.onnx --reorder
 providers|table csv json|
 providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --providers qnn,cuda,cpu --hw a100
 summary|table csv json html parquet|mobilenetv2.all.t1.json.gz

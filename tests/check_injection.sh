@@ -98,7 +98,6 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     check_clean memory "$m"
     check_clean providers "$m" --providers qnn,tensorrt,cpu
     check_clean memory "$m" --plan plan.out
-    check_clean memory "$m" --reorder
     check_clean memory "$m" --fit --hw a100-sxm4-80gb
     check_clean memory "$m" -f json
     check_clean llm "$m" --prompt 8 --generate 4 --hw epyc-7742

@@ -1,5 +1,5 @@
-/* Liveness analysis of buffers (cost-semantics section 7). The peak of every analysis, the memory report,
- * arena plans and reordering use its live ranges. A step is an executed node, in order; bodies of local
+/* Liveness analysis of buffers (cost-semantics section 7). The peak of every analysis, the memory report and
+ * arena plans use its live ranges. A step is an executed node, in order; bodies of local
  * functions replace their calls. A buffer is live from the step of its producer to that of its last reader,
  * both included: graph inputs from step 0, graph outputs to the last step. Views (cost-semantics 5.3) share
  * the buffer of their source. Constants, folded nodes and values that only the host reads (shapes)
@@ -69,17 +69,6 @@ void oc_liveness_free(struct oc_liveness *l);
 
 /* Body of a control-flow node with the largest peak, OC_NONE: no body of the node runs. */
 uint32_t oc_liveness_body(const struct oc_liveness *l, uint32_t node);
-
-/* Constraints on any other order of the steps. Lists of step s: touch[touch_at[s]] ... before
- * touch[touch_at[s + 1]], likewise for needs. In an order, a buffer is live from the first step that touches
- * it to the last one, `input` ones from the start, `output` ones to the end; steps keep their `inner`. */
-struct oc_liveness_links {
-    const uint32_t *touch_at, *touch; /* distinct buffers that the step reads or writes, captures included */
-    const uint32_t *needs_at, *needs; /* distinct earlier steps that must come before it: producers of what it
-                                         reads; where it writes into a buffer in place, its other readers */
-};
-/* Memory of l's arena. */
-struct oc_liveness_links oc_liveness_links(struct oc_liveness *l);
 
 /* Slots of the keys (k 0) and the values (k 1) of a KV cache of the operator; false: none, or both in one. */
 bool oc_cache_slots(const struct oc_node *n, unsigned k, uint32_t *in, uint32_t *out);

@@ -79,7 +79,7 @@ static const struct row {
     {"memory", "memory", "Memory of a model",
      "Peak activation memory, what is live at the peak, live ranges and arena offsets; with hw whether it "
      "fits.",
-     "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan reorder fit top", NULL, NULL, NULL},
+     "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan fit top", NULL, NULL, NULL},
     {"estimate", "estimate", "Predicted latency of a model on a device",
      "Latency with its interval and basis, and the kernels that the runtime is expected to run.", "model!",
      "hw! hw-set no-tf32" SHAPES " as calibration fusion opt-level top", NULL, "20", NULL},

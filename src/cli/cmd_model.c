@@ -103,7 +103,7 @@ int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_op
     return rc;
 }
 
-/* ---- memory: --plan and --reorder ------------------------------------------------------------------- */
+/* ---- memory: --plan --------------------------------------------------------------------------------- */
 
 /* By the file name extension, else by --format; default JSON. */
 static const char *plan_form_of(const struct cli_opts *o)
@@ -123,18 +123,16 @@ static bool plan_is_answer(const struct cli_opts *o)
 
 static int check_plan(const struct cli_opts *o)
 {
-    if (o->emit &&
-        (o->plan || o->reorder || o->fit || o->allocator || (o->format && strcmp(o->format, "csv"))))
-        return cli_fail(CLI_USAGE,
-                        "--emit writes CSV: it does not go with --plan, --reorder, --fit, --allocator "
-                        "and other formats");
-    if (!o->plan && !o->reorder)
+    if (o->emit && (o->plan || o->fit || o->allocator || (o->format && strcmp(o->format, "csv"))))
+        return cli_fail(
+            CLI_USAGE, "--emit writes CSV: it does not go with --plan, --fit, --allocator and other formats");
+    if (!o->plan)
         return 0;
     if (cli_is(o->allocator, "ort"))
-        return cli_fail(CLI_USAGE, "--%s does not go with --allocator ort", o->plan ? "plan" : "reorder");
-    if (o->plan && !*o->plan)
+        return cli_fail(CLI_USAGE, "--plan does not go with --allocator ort");
+    if (!*o->plan)
         return cli_fail(CLI_USAGE, "--plan needs the name of a file");
-    if (o->plan && !plan_is_answer(o) && !strcmp(o->plan, o->output ? o->output : "-"))
+    if (!plan_is_answer(o) && !strcmp(o->plan, o->output ? o->output : "-"))
         return cli_fail(CLI_USAGE,
                         "the report and --plan go to the same file: give --output or --plan another one");
     return 0;
@@ -145,12 +143,10 @@ static int check_plan(const struct cli_opts *o)
 static int make_plan(struct memory_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct oc_plan_opts opts = {.reorder = o->reorder};
     struct oc_err err;
-    bool asked = o->plan || o->reorder, ort = cli_is(o->allocator, "ort");
-    if ((!asked && !j->made) || ort)
+    if ((!o->plan && !j->made) || cli_is(o->allocator, "ort"))
         return 0;
-    return oc_memory_plan_make(j->side.analysis, &opts, &j->plan, &err) && asked ? cli_fail_err(&err) : 0;
+    return oc_memory_plan_make(j->side.analysis, NULL, &j->plan, &err) && o->plan ? cli_fail_err(&err) : 0;
 }
 
 static int put_plan(const void *job, const struct cli_output *out, struct oc_err *err)
@@ -193,18 +189,10 @@ static int make_memory(struct memory_job *j)
     return oc_memory_make(j->side.analysis, &opts, &j->memory, &err) ? cli_fail_err(&err) : 0;
 }
 
-/* The plan is printed below the tables. As CSV and JSON, --reorder prints the order instead of the report. */
 static int put_memory(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct memory_job *j = job;
-    const char *format = cli_format(j->o);
-    bool table = !format || strcmp(format, "table") == 0, page = j->made != NULL;
-    if ((table || page || !j->o->reorder) && oc_memory_write(j->memory, format, out->f, err))
-        return -1;
-    if (table && j->plan)
-        fputc('\n', out->f);
-    bool order = j->plan && (table || (j->o->reorder && !page));
-    return order ? oc_memory_order_write(j->plan, format, out->f, err) : 0;
+    return oc_memory_write(j->memory, cli_format(j->o), out->f, err);
 }
 
 static int write_memory(struct memory_job *j)

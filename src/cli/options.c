@@ -310,8 +310,6 @@ const struct cli_option cli_options[] = {
      "memory of every node as the CSV that ONNX Runtime's partitioner for CUDA reads", NULL, AT(emit)},
     {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
      "write the arena offset of every buffer to FILE.json or FILE.csv", NULL, AT(plan)},
-    {"reorder", 0, CLI_FLAG, CLI_MEMORY, NULL, NULL, NULL,
-     "search for a node order with a lower peak; CSV and JSON print the order", NULL, AT(reorder)},
 
     {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
      "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, user, "

@@ -106,7 +106,7 @@ struct cli_opts {
     const char *energy;
     /* memory */
     struct cli_int align;
-    bool keep_inputs, fit, reorder;
+    bool keep_inputs, fit;
     const char *allocator, *plan, *emit;
     /* language models, comparison of devices */
     const char *batch;

@@ -1,5 +1,4 @@
-/* memory/: Memory over time: report and peak, offsets of buffers, node orders with a lower peak, ONNX
- * Runtime's planner and allocator. Every plan is checked by code in memory_plan.c that shares none with the
+/* memory/: Memory over time: report and peak, offsets of buffers, ONNX Runtime's planner and allocator. Every plan is checked by code in memory_plan.c that shares none with the
  * planners; leave it so.
  * Private to the folder: memory_plan.h. */
 
@@ -12,7 +11,6 @@
 #include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
-#include "base/map.h"
 #include "onnxcost/memory.h"
 
 /* Live boxes are kept in a treap by offset. A new box can only overlap its predecessor or successor by
@@ -179,113 +177,6 @@ int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_
     return rc;
 }
 
-struct pair {
-    uint32_t step, buffer;
-};
-
-struct extra { /* touches that the lists do not contain */
-    struct pair *v;
-    uint32_t n, cap;
-};
-
-OC_BY_TWO(memory_plan_by_step, struct pair, step, buffer)
-
-/* Elements of a sequence are live as long as the sequence: extends touches of the sequence to its elements.
- */
-static void hold_on(const struct oc_order_graph *g, const struct oc_liveness *l, uint32_t buffer,
-                    struct extra *e)
-{
-    uint32_t end = l->life[buffer].last;
-    OC_GROW(e->v, e->n, e->cap);
-    e->v[e->n++] = (struct pair){end, buffer};
-    for (uint32_t k = g->touch_at[end]; k < g->touch_at[end + 1]; k++) {
-        uint32_t holder = g->touch[k];
-        if (l->life[holder].last != end)
-            continue;
-        for (uint32_t i = g->by_at[holder]; i < g->by_at[holder + 1]; i++)
-            if (g->by[i] > l->life[buffer].first) {
-                OC_GROW(e->v, e->n, e->cap);
-                e->v[e->n++] = (struct pair){g->by[i], buffer};
-            }
-    }
-}
-
-static void add_touches(struct oc_arena *arena, struct oc_order_graph *g, struct extra *e)
-{
-    uint32_t *at = OC_NEW_ARRAY(arena, (size_t)g->n_step + 1, uint32_t);
-    uint32_t *touch = OC_NEW_ARRAY(arena, (size_t)g->touch_at[g->n_step] + e->n + 1, uint32_t), n = 0, k = 0;
-    qsort(e->v, e->n, sizeof(*e->v), memory_plan_by_step);
-    for (uint32_t s = 0; s < g->n_step; s++) {
-        at[s] = n;
-        for (uint32_t i = g->touch_at[s]; i < g->touch_at[s + 1]; i++)
-            touch[n++] = g->touch[i];
-        for (; k < e->n && e->v[k].step == s; k++) {
-            bool there = false;
-            for (uint32_t i = at[s]; i < n && !there; i++)
-                there = touch[i] == e->v[k].buffer;
-            if (!there)
-                touch[n++] = e->v[k].buffer;
-        }
-    }
-    at[g->n_step] = n;
-    g->touch_at = at;
-    g->touch = touch;
-    oc_order_link(arena, g);
-}
-
-/* Linked; in the arena (lists may be shared with l). */
-static struct oc_order_graph order_graph_of(struct oc_arena *arena, struct oc_liveness *l)
-{
-    struct oc_liveness_links links = oc_liveness_links(l);
-    struct oc_order_graph g = {.n_step = l->n_step,
-                               .n_buffer = l->n_life,
-                               .touch_at = links.touch_at,
-                               .touch = links.touch,
-                               .needs_at = links.needs_at,
-                               .needs = links.needs,
-                               .inner = l->inner};
-    uint64_t *bytes = OC_NEW_ARRAY(arena, l->n_life, uint64_t);
-    bool *input = OC_NEW_ARRAY(arena, l->n_life, bool), *output = OC_NEW_ARRAY(arena, l->n_life, bool);
-    for (uint32_t b = 0; b < l->n_life; b++) {
-        bytes[b] = l->life[b].bytes;
-        input[b] = l->life[b].input;
-        output[b] = l->life[b].output || (l->life[b].input && l->opts.keep_inputs);
-    }
-    g.bytes = bytes;
-    g.input = input;
-    g.output = output;
-    oc_order_link(arena, &g);
-    struct extra e = {0};
-    for (uint32_t b = 0; b < l->n_life; b++) {
-        uint32_t n = g.by_at[b + 1] - g.by_at[b];
-        if (!output[b] && n && g.by[g.by_at[b + 1] - 1] < l->life[b].last)
-            hold_on(&g, l, b, &e);
-    }
-    if (e.n)
-        add_touches(arena, &g, &e);
-    free(e.v);
-    return g;
-}
-
-/* First and last position at which each buffer is live in this order; n_life each. */
-static void order_liveness(const struct oc_order_graph *g, const uint32_t *order, uint32_t *first,
-                           uint32_t *last)
-{
-    uint32_t end = g->n_step ? g->n_step - 1 : 0, *at = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*at));
-    for (uint32_t i = 0; i < g->n_step; i++)
-        at[order[i]] = i;
-    for (uint32_t b = 0; b < g->n_buffer; b++) {
-        first[b] = g->input[b] ? 0 : UINT32_MAX;
-        last[b] = g->output[b] ? end : 0;
-        for (uint32_t k = g->by_at[b]; k < g->by_at[b + 1]; k++) {
-            uint32_t s = at[g->by[k]];
-            first[b] = s < first[b] ? s : first[b];
-            last[b] = s > last[b] ? s : last[b];
-        }
-    }
-    free(at);
-}
-
 /* ---- memory plan ------------------------------------------------------------------------------------ */
 
 #define MAX_BODY_WORK 2000000000u /* bodies x nodes of the model: each body is walked separately */
@@ -304,8 +195,6 @@ struct level { /* one graph while its boxes are collected */
     struct builder *b;
     uint32_t graph;
     const struct oc_liveness *l;
-    const struct oc_order_graph *g; /* order of its steps */
-    const uint32_t *order;          /* NULL: file order */
     uint32_t from; /* index of its first buffer in the list; blocks of bodies follow the values */
     struct oc_plan_box *box;
     uint32_t *inside; /* by block of bodies: index of its first buffer in the list, and the end */
@@ -314,7 +203,7 @@ struct level { /* one graph while its boxes are collected */
 };
 
 static int plan_graph(struct builder *b, uint32_t graph, const struct oc_liveness *l,
-                      const struct oc_order_graph *g, const uint32_t *order, struct oc_offset_plan *out);
+                      struct oc_offset_plan *out);
 
 static const char *memory_plan_value_name(const struct oc_model *m, uint32_t value)
 {
@@ -331,11 +220,9 @@ static int refuse_unknown(const struct builder *b, const struct oc_life *x)
                    "cannot plan memory: the size of '%s' is unknown (set it with --dim or --shape)", name);
 }
 
-static uint32_t node_at(const struct level *v, uint32_t position)
+static uint32_t node_at(const struct level *v, uint32_t step)
 {
-    if (position >= v->l->n_step)
-        return OC_NONE;
-    return v->l->step[v->order ? v->order[position] : position];
+    return step < v->l->n_step ? v->l->step[step] : OC_NONE;
 }
 
 static void memory_plan_add(struct level *v, const struct oc_planned_buffer *p)
@@ -353,15 +240,8 @@ static void memory_plan_add(struct level *v, const struct oc_planned_buffer *p)
 
 static int memory_plan_add_values(struct level *v)
 {
-    uint32_t n = v->l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
-    for (uint32_t i = 0; i < n; i++) {
-        first[i] = v->l->life[i].first;
-        last[i] = v->l->life[i].last;
-    }
-    if (v->order)
-        order_liveness(v->g, v->order, first, last);
     int rc = 0;
-    for (uint32_t i = 0; i < n && !rc; i++) {
+    for (uint32_t i = 0; i < v->l->n_life && !rc; i++) {
         const struct oc_life *x = &v->l->life[i];
         if (x->quality == OC_UNKNOWN || x->quality == OC_LOWER)
             rc = refuse_unknown(v->b, x);
@@ -369,14 +249,13 @@ static int memory_plan_add_values(struct level *v)
             v->b->quality = x->quality;
         if (x->bytes && !rc)
             memory_plan_add(v, &(struct oc_planned_buffer){.value = x->value,
-                                                           .first = first[i],
-                                                           .last = last[i],
+                                                           .first = x->first,
+                                                           .last = x->last,
                                                            .bytes = x->bytes,
                                                            .quality = x->quality,
                                                            .input = x->input,
                                                            .output = x->output});
     }
-    free(first);
     return rc;
 }
 
@@ -389,7 +268,7 @@ static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
         return oc_fail(b->err, OC_ELIMIT, "cannot plan memory: too many bodies of control-flow nodes");
     struct oc_liveness *l = oc_liveness_make(b->a, body, &b->opts);
     struct oc_offset_plan placed;
-    int rc = plan_graph(b, body, l, NULL, NULL, &placed);
+    int rc = plan_graph(b, body, l, &placed);
     oc_liveness_free(l);
     if (!rc && placed.size > *size)
         *size = placed.size;
@@ -415,7 +294,7 @@ static int add_blocks(struct level *v)
     struct builder *b = v->b;
     uint32_t *at = NULL, n_at = 0, cap_at = 0;
     for (uint32_t i = 0; i < v->l->n_step; i++)
-        if (v->l->inner[v->order ? v->order[i] : i]) {
+        if (v->l->inner[i]) {
             OC_GROW(at, n_at, cap_at);
             at[n_at++] = i;
             memory_plan_add(v, &(struct oc_planned_buffer){.value = OC_NONE, .first = i, .last = i});
@@ -456,9 +335,9 @@ static int memory_plan_place(struct level *v)
 }
 
 static int plan_graph(struct builder *b, uint32_t graph, const struct oc_liveness *l,
-                      const struct oc_order_graph *g, const uint32_t *order, struct oc_offset_plan *out)
+                      struct oc_offset_plan *out)
 {
-    struct level v = {.b = b, .graph = graph, .l = l, .g = g, .order = order, .from = b->n};
+    struct level v = {.b = b, .graph = graph, .l = l, .from = b->n};
     int rc = memory_plan_add_values(&v);
     if (!rc)
         rc = add_blocks(&v);
@@ -479,65 +358,6 @@ static struct oc_liveness_opts liveness_opts(const struct oc_analysis *a, const 
     l.without_inputs = o && o->without_inputs;
     l.all = o && o->all;
     return l;
-}
-
-static const uint64_t *live_by_step(struct oc_arena *arena, const struct oc_order_graph *g,
-                                    const uint32_t *order)
-{
-    uint64_t *live = OC_NEW_ARRAY(arena, g->n_step, uint64_t);
-    struct oc_order_run r;
-    oc_order_run_open(&r, g);
-    for (uint32_t i = 0; i < g->n_step; i++) {
-        int64_t delta;
-        live[i] = oc_order_run_cost(&r, order[i], &delta);
-        oc_order_run_do(&r, order[i]);
-    }
-    oc_order_run_close(&r);
-    return live;
-}
-
-static bool has_bodies(const struct oc_liveness *l)
-{
-    for (uint32_t i = 0; i < l->n_step; i++)
-        if (l->inner[i])
-            return true;
-    return false;
-}
-
-/* Checks that both views of liveness agree in file order. */
-static bool views_agree(const struct oc_liveness *l, const struct oc_order_graph *g, const uint32_t *order)
-{
-    uint32_t n = l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
-    bool same = oc_order_peak(g, order, NULL) == l->peak;
-    order_liveness(g, order, first, last);
-    for (uint32_t i = 0; i < n && same; i++)
-        same = first[i] == l->life[i].first && last[i] == l->life[i].last;
-    free(first);
-    return same;
-}
-
-static int memory_plan_find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, bool reorder,
-                                  struct oc_err *err)
-{
-    struct oc_liveness *l = p->liveness;
-    uint32_t *order = OC_NEW_ARRAY(&p->arena, l->n_step, uint32_t);
-    int rc = 0;
-    for (uint32_t i = 0; i < l->n_step; i++)
-        order[i] = i;
-    p->reorder = (struct oc_reorder){.before = l->peak, .after = l->peak, .lower = l->lower, .parts = 1};
-    if (!views_agree(l, g, order))
-        rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: the live ranges of buffers and nodes differ");
-    if (reorder && !rc) {
-        oc_reorder_make(g, 0, order, &p->reorder);
-        /* in-place updates stay where the file order permits them, and bodies keep their order: for other
-         * choices, only the bound of single nodes is valid */
-        if (l->opts.inplace || has_bodies(l))
-            p->reorder.lower = l->lower < p->reorder.after ? l->lower : p->reorder.after;
-    }
-    p->order = order;
-    p->live = live_by_step(&p->arena, g, order);
-    p->lower = p->reorder.after;
-    return rc;
 }
 
 /* All sizes are known, and their sums are below 2^63. */
@@ -570,15 +390,12 @@ int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *
         return -1;
     struct oc_memory_plan *p = oc_xmalloc(sizeof(*p));
     struct builder b = {.a = a, .opts = liveness_opts(a, opts), .quality = OC_EXACT, .err = err};
-    *p = (struct oc_memory_plan){.a = a, .reordered = opts->reorder, .align = b.opts.align};
+    *p = (struct oc_memory_plan){.a = a, .align = b.opts.align};
     p->liveness = oc_liveness_make(a, 0, &b.opts);
     struct oc_offset_plan placed;
-    struct oc_order_graph g = order_graph_of(&p->arena, p->liveness);
     int rc = memory_plan_check_sizes(p, err);
     if (!rc)
-        rc = memory_plan_find_order(p, &g, p->reordered, err);
-    if (!rc)
-        rc = plan_graph(&b, 0, p->liveness, &g, p->order, &placed);
+        rc = plan_graph(&b, 0, p->liveness, &placed);
     if (rc) {
         free(b.v);
         oc_memory_plan_free(p);
@@ -588,7 +405,7 @@ int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *
     p->n_buffer = b.n;
     p->size = placed.size;
     p->method = placed.method;
-    p->optimal = placed.optimal || p->size == p->lower;
+    p->optimal = placed.optimal || p->size == p->liveness->peak;
     p->quality = b.quality;
     *out = p;
     return 0;
@@ -600,20 +417,15 @@ void oc_memory_plan_free(struct oc_memory_plan *p)
         return;
     free(p->buffer);
     oc_liveness_free(p->liveness);
-    oc_arena_free(&p->arena);
     free(p);
 }
 
 void oc_memory_plan_info(const struct oc_memory_plan *p, struct oc_plan_info *out)
 {
     *out = (struct oc_plan_info){.size = p->size,
-                                 .live = p->lower,
+                                 .live = p->liveness->peak,
                                  .buffers = p->n_buffer,
                                  .optimal = p->optimal,
                                  .method = p->method,
-                                 .quality = p->quality,
-                                 .file_order_live = p->reorder.before,
-                                 .any_order_live = p->reorder.lower,
-                                 .reordered = p->reorder.changed,
-                                 .order_optimal = p->reorder.lower == p->reorder.after};
+                                 .quality = p->quality};
 }

@@ -1,4 +1,4 @@
-/* Memory of a run: live bytes, peak, fit into a device; arena offsets and node orders.
+/* Memory of a run: live bytes, peak, fit into a device; arena offsets.
  * Conventions: onnxcost.h. */
 #ifndef ONNXCOST_MEMORY_H
 #define ONNXCOST_MEMORY_H
@@ -25,7 +25,7 @@ struct oc_memory_opts {
     size_t top;           /* rows of each table for people; 0: all */
     unsigned width_chars; /* of these tables; 0: no limit */
     const struct oc_memory_plan
-        *plan;        /* of the same analysis, for HTML: offsets of the buffers; may be NULL */
+        *plan;        /* of the same analysis, for text (its size) and HTML (offsets); may be NULL */
     const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 
@@ -62,24 +62,19 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out);
  * the node that allocates it, else at its first reader. OC_EARG: a size is unknown, or a name has a comma. */
 int oc_node_stats_write(const struct oc_analysis *analysis, FILE *out, struct oc_err *err);
 
-/* ---- memory plans: arena offsets and node orders ---------------------------------------------------- */
+/* ---- memory plans: arena offsets -------------------------------------------------------------------- */
 
 struct oc_plan_opts {
     size_t size;         /* sizeof(struct oc_plan_opts) */
-    bool reorder;        /* search for an order of the nodes with a lower peak, and plan that order */
     bool without_inputs; /* graph inputs are in the caller's memory */
     bool all;            /* folded nodes, scalars and shapes have buffers too */
 };
 
 struct oc_plan_info {
-    uint64_t size;            /* bytes of the block */
-    uint64_t live;            /* peak live bytes of the planned order: no plan of it needs less */
-    uint64_t file_order_live; /* the same for the file order */
-    uint64_t any_order_live;  /* lower bound for any order; may not be attainable */
+    uint64_t size; /* bytes of the block */
+    uint64_t live; /* peak live bytes of the order in the file: no plan of it needs less */
     size_t buffers;
     bool optimal;            /* proven: no plan for this order is smaller */
-    bool reordered;          /* the order differs from the file order */
-    bool order_optimal;      /* proven: no order has a lower peak */
     const char *method;      /* strategy that found the plan */
     enum oc_quality quality; /* OC_UPPER: some sizes are upper bounds */
 };
@@ -93,8 +88,6 @@ void oc_memory_plan_free(struct oc_memory_plan *p);
 void oc_memory_plan_info(const struct oc_memory_plan *p, struct oc_plan_info *out);
 /* Every buffer with its offset: "json" (NULL) or "csv". */
 int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *out, struct oc_err *err);
-/* The order: "table" (NULL, a summary), "csv" or "json" (every node). */
-int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *out, struct oc_err *err);
 
 OC_API_END
 

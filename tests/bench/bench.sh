@@ -114,7 +114,7 @@ if [ -n "$UPDATE" ]; then
     cat "$B/README.new" >tests/bench/README.md
 fi
 if [ -z "$QUICK$ONLY" ]; then
-    printf '\nmemory plans and node orders of generated buffers\n'
+    printf '\nmemory plans of generated buffers\n'
     "$B/plan_boxes"
     printf '\ngrowth of time and memory with the size of the input\n'
     "$B/growth" "$EXE" "$B/growth.files" || echo 'growth: some exponents are above 1.2'

@@ -1,6 +1,5 @@
-/* Speed of the memory planner and of the search for orders, on generated buffers of several kinds. Prints a
- * table: milliseconds, plan size / peak live bytes; for orders the peak compared with that of the file's
- * order. */
+/* Speed of the memory planner on generated buffers of several kinds. Prints a table: milliseconds, plan size /
+ * peak live bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -62,57 +61,10 @@ static void plan(enum kind kind, uint32_t n)
     free(offset);
 }
 
-/* Each step reads one or two of the last `reach` buffers and writes one. */
-static void reorder(uint32_t n, uint32_t reach)
-{
-    struct oc_arena arena = {0};
-    uint32_t *touch_at = OC_NEW_ARRAY(&arena, n + 1, uint32_t),
-             *needs_at = OC_NEW_ARRAY(&arena, n + 1, uint32_t),
-             *touch = OC_NEW_ARRAY(&arena, n * 3, uint32_t), *needs = OC_NEW_ARRAY(&arena, n * 2, uint32_t),
-             *order = OC_NEW_ARRAY(&arena, n, uint32_t);
-    uint64_t *bytes = OC_NEW_ARRAY(&arena, n, uint64_t), random = 4711;
-    bool *never = OC_NEW_ARRAY(&arena, n, bool);
-    for (uint32_t s = 0; s < n; s++) {
-        uint32_t t = touch_at[s], k = needs_at[s], back = s < reach ? s : reach;
-        for (uint32_t i = 1 + below(&random, 2); i && s; i--) {
-            uint32_t b = s - 1 - below(&random, back);
-            if (k > needs_at[s] && needs[k - 1] == b)
-                continue;
-            touch[t++] = needs[k++] = b;
-        }
-        touch[t++] = s;
-        bytes[s] = (1 + below(&random, 64)) * ((uint64_t)1 << below(&random, 8));
-        touch_at[s + 1] = t;
-        needs_at[s + 1] = k;
-    }
-    struct oc_order_graph g = {.n_step = n,
-                               .n_buffer = n,
-                               .touch_at = touch_at,
-                               .touch = touch,
-                               .needs_at = needs_at,
-                               .needs = needs,
-                               .bytes = bytes,
-                               .input = never,
-                               .output = never,
-                               .inner = OC_NEW_ARRAY(&arena, n, uint64_t)};
-    struct oc_reorder r;
-    oc_order_link(&arena, &g);
-    double start = now_ms();
-    oc_reorder_make(&g, 0, order, &r);
-    printf("order  %8" PRIu32 "  reads from the last %-8" PRIu32
-           " %9.1f ms  %5.1f %% less  lower bound %5.1f %% less  %s\n",
-           n, reach, now_ms() - start, 100 * (1 - (double)r.after / (double)r.before),
-           100 * (1 - (double)r.lower / (double)r.before), r.lower == r.after ? "proven" : "heuristic");
-    oc_arena_free(&arena);
-}
-
 int main(void)
 {
     for (uint32_t n = 1000; n <= 100000; n *= 10)
         for (enum kind k = SHORT; k <= STACKED; k++)
             plan(k, n);
-    for (uint32_t n = 100; n <= 100000; n *= 10)
-        for (uint32_t reach = 4; reach <= 64; reach *= 4)
-            reorder(n, reach);
     return 0;
 }

@@ -61,7 +61,6 @@ static void memory(const struct oc_analysis *a, FILE *nowhere)
     oc_memory_free(m);
     struct oc_liveness_opts o = {.inplace = true, .align = 64, .keep_inputs = true, .kv_share = OC_KV_ON};
     struct oc_liveness *l = oc_liveness_make(a, 0, &o);
-    oc_liveness_links(l);
     oc_liveness_free(l);
 }
 

@@ -327,7 +327,7 @@ static const char *const model_args[][MAX_ARGS] = {{"cost"},
                                                    {"cost", "--no-defaults"},
                                                    {"cost", "--format=html", "--advise"},
                                                    {"llm"},
-                                                   {"memory", "--reorder"}};
+                                                   {"memory", "--plan=/dev/null"}};
 static const char *const profile_args[][MAX_ARGS] = {
     {"cost"}, {"summary"}, {"cost", "--format=json"}, {"cost", "--format=trace"}};
 

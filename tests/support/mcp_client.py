@@ -361,7 +361,7 @@ def test_no_writing(tools):
                     if key not in models and key != "hw" and "hw" in tool["inputSchema"]["required"]:
                         arguments["hw"] = ["t4"]
                     s.call(name, **arguments)
-        s.call("memory", model="m.onnx", plan=True, reorder=True)
+        s.call("memory", model="m.onnx", plan=True)
         s.end()
     expect("no tool writes a file", "" if state(base) == before else set(state(base).items()) ^ set(before.items()))
 

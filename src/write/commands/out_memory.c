@@ -249,6 +249,23 @@ static void step_table(struct mem_out *o)
     print_rest(o, top, l->n_step);
 }
 
+static void print_plan(struct mem_out *o)
+{
+    const struct oc_memory_plan *p = o->m->o.plan;
+    if (!p)
+        return;
+    fputc('\n', o->f);
+    memory_line(o, "plan",
+                oc_printf(&o->arena,
+                          "arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory",
+                          oc_quality_word(p->quality), oc_bytes_text(&o->arena, (double)p->size), p->n_buffer,
+                          oc_plan_ratio(p)));
+    memory_line(o, "",
+                oc_printf(&o->arena, "%s (%s)",
+                          p->optimal ? "optimal for this order" : "heuristic, may not be optimal",
+                          p->method));
+}
+
 static void memory_text(void *of, FILE *f)
 {
     struct mem_out o = {.m = of, .f = f};
@@ -258,6 +275,7 @@ static void memory_text(void *of, FILE *f)
     print_measured(&o);
     live_table(&o);
     step_table(&o);
+    print_plan(&o);
     oc_arena_free(&o.arena);
 }
 
@@ -483,9 +501,6 @@ static void set_scale(struct memory_page *p)
     p->top = (double)(p->room > size && p->room / 4 <= size ? p->room : size) * 1.02;
     p->n_step = m->liveness->n_step;
     p->peak_step = m->liveness->peak_step;
-    for (uint32_t s = 0; p->plan && s < p->n_step; s++)
-        if (!s || p->plan->live[s] > p->plan->live[p->peak_step])
-            p->peak_step = s;
 }
 
 static void page_chart(struct memory_page *p)
@@ -493,9 +508,7 @@ static void page_chart(struct memory_page *p)
     struct oc_arena *a = &p->h.arena;
     oc_html_begin(&p->h, "chart", p->plan ? "Buffers by step and offset" : "Live bytes by step");
     if (p->plan)
-        oc_html_note(&p->h,
-                     oc_printf(a, "Offsets of %s%s: width is the lifetime, height the size.",
-                               "the arena plan", p->plan->reordered ? " for the order of --reorder" : ""));
+        oc_html_note(&p->h, "Offsets of the arena plan: width is the lifetime, height the size.");
     oc_buf_str(&p->h.b, "<div class=\"chart\" data-table=\"buffers\">\n<div class=\"axis\"><span>");
     oc_html_escaped(&p->h, oc_bytes_text(a, p->top));
     oc_buf_printf(&p->h.b,

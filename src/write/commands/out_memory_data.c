@@ -1,5 +1,4 @@
-/* The memory report as JSON with exact numbers and as CSV of its steps; a memory plan and its node order as
- * CSV, JSON or text. */
+/* The memory report as JSON with exact numbers and as CSV of its steps; a memory plan as JSON and CSV. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -274,17 +273,10 @@ void oc_plan_buffer_fields(struct oc_fields *o, const void *of, size_t i)
     oc_field_text(o, "type", bodies ? NULL : oc_type_text(&o->arena, a->exprs, &a->type[b->value]));
 }
 
-static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
+double oc_plan_ratio(const struct oc_memory_plan *p)
 {
-    oc_key_array(w, "order");
-    for (uint32_t i = 0; i < p->liveness->n_step; i++)
-        oc_jw_u64(w, p->liveness->step[p->order[i]]);
-    oc_jw_end_array(w);
-}
-
-static double plan_ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : 1;
+    uint64_t live = p->liveness->peak;
+    return live ? (double)p->size / (double)live : 1;
 }
 
 static void plan_json(const struct oc_memory_plan *p, FILE *f)
@@ -292,77 +284,18 @@ static void plan_json(const struct oc_memory_plan *p, FILE *f)
     struct oc_json_out w;
     oc_json_begin(&w, f, "onnxcost.plan", 1, p->a->model->path);
     oc_key_u64(&w, "size_bytes", p->size);
-    oc_key_u64(&w, "live_bytes", p->lower);
-    oc_key_double(&w, "ratio", plan_ratio(p->size, p->lower));
+    oc_key_u64(&w, "live_bytes", p->liveness->peak);
+    oc_key_double(&w, "ratio", oc_plan_ratio(p));
     oc_key_bool(&w, "optimal", p->optimal);
     oc_key_text(&w, "method", p->method);
     oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
     oc_key_quality(&w, p->quality);
-    oc_key_bool(&w, "reordered", p->reorder.changed);
     oc_row_list_json(&OC_ROWS(p->n_buffer, p, oc_plan_buffer_fields), "buffers", &w);
-    key_order(&w, p);
-    oc_json_end(&w);
-}
-
-/* ---- node order ------------------------------------------------------------------------------------- */
-
-static void order_fields(struct oc_fields *o, const void *of, size_t position)
-{
-    const struct oc_memory_plan *p = of;
-    bool known = position < p->liveness->n_step;
-    uint32_t at = known ? p->order[position] : 0, node = known ? p->liveness->step[at] : OC_NONE;
-    oc_field_u64(o, "position", position);
-    oc_field_u64(o, "file_position", at);
-    oc_field_u64(o, "node", node);
-    label_field(o, "name", p->a->model, node);
-    oc_field_text(o, "op_type", known ? p->a->model->node[node].op_type : NULL);
-    oc_field_u64(o, "live_bytes", known ? p->live[position] : 0);
-}
-
-static void order_members(void *of, struct oc_json_out *w)
-{
-    const struct oc_memory_plan *p = of;
-    oc_key_u64(w, "file_order_bytes", p->reorder.before);
-    oc_key_u64(w, "bytes", p->reorder.after);
-    oc_key_u64(w, "lower_bytes", p->reorder.lower);
-    oc_key_bool(w, "optimal", p->reorder.lower == p->reorder.after);
-    oc_key_bool(w, "changed", p->reorder.changed);
-    oc_key_quality(w, p->quality);
-    key_order(w, p);
-    oc_key_array(w, "live_bytes");
+    oc_key_array(&w, "order");
     for (uint32_t i = 0; i < p->liveness->n_step; i++)
-        oc_jw_u64(w, p->live[i]);
-    oc_jw_end_array(w);
-}
-
-static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, const char *mark, FILE *f)
-{
-    const struct oc_reorder *r = &p->reorder;
-    if (r->changed)
-        fprintf(f, "order       peak activation memory %s%s instead of %s, %.1f %% less\n", mark,
-                oc_bytes_text(arena, (double)r->after), oc_bytes_text(arena, (double)r->before),
-                100 * (1 - (double)r->after / (double)r->before));
-    else
-        fprintf(f, "order       file order: peak activation memory %s%s\n", mark,
-                oc_bytes_text(arena, (double)r->before));
-    if (r->lower == r->after)
-        fprintf(f, "            optimal: equal to the lower bound\n");
-    else
-        fprintf(f, "            heuristic; lower bound %s\n", oc_bytes_text(arena, (double)r->lower));
-}
-
-static void order_text(void *of, FILE *f)
-{
-    const struct oc_memory_plan *p = of;
-    struct oc_arena arena = {0};
-    const char *mark = oc_quality_word(p->quality);
-    if (p->reordered)
-        order_lines(&arena, p, mark, f);
-    fprintf(f, "plan        arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory\n",
-            mark, oc_bytes_text(&arena, (double)p->size), p->n_buffer, plan_ratio(p->size, p->lower));
-    fprintf(f, "            %s (%s)\n",
-            p->optimal ? "optimal for this order" : "heuristic, may not be optimal", p->method);
-    oc_arena_free(&arena);
+        oc_jw_u64(&w, p->liveness->step[i]);
+    oc_jw_end_array(&w);
+    oc_json_end(&w);
 }
 
 int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
@@ -373,16 +306,4 @@ int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FIL
     else if (form == 0)
         plan_json(p, f);
     return form < 0 ? -1 : 0;
-}
-
-int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
-{
-    const struct oc_output out = {.what = "the order",
-                                  .of = (void *)(uintptr_t)p,
-                                  .text = order_text,
-                                  .rows = OC_HEADED_ROWS(p->liveness->n_step, p, order_fields),
-                                  .schema = "onnxcost.order",
-                                  .model = p->a->model->path,
-                                  .members = order_members};
-    return oc_output_write(&out, format, f, err);
 }

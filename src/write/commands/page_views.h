@@ -73,6 +73,8 @@ void oc_memory_buffer_fields(struct oc_fields *o, const void *of, size_t i);
 void oc_memory_step_fields(struct oc_fields *o, const void *of, size_t step);
 /* Of a struct oc_memory_plan: a member of "buffers". */
 void oc_plan_buffer_fields(struct oc_fields *o, const void *of, size_t i);
+/* Size of the plan as a multiple of the peak activation memory. */
+double oc_plan_ratio(const struct oc_memory_plan *p);
 
 /* Of what ONNX Runtime's allocator holds, over sizes of quality `sizes`. */
 unsigned oc_memory_run_quality(const struct oc_ort_run *r, unsigned sizes);

@@ -400,42 +400,6 @@ static void analysis_peak_uses_the_memory_options(void **state)
     }
 }
 
-static bool list_contains(const uint32_t *at, const uint32_t *list, uint32_t step, uint32_t what)
-{
-    for (uint32_t i = at[step]; i < at[step + 1]; i++)
-        if (list[i] == what)
-            return true;
-    return false;
-}
-
-/* Steps a view c d: view needs a; d needs c and a. With a written over x, another reader of x must run before
- * a. */
-static void links_list_needed_and_waiting_steps(void **state)
-{
-    (void)state;
-    struct seen s = analyze_liveness(chain(), NULL);
-    struct oc_liveness_links k = oc_liveness_links(s.l);
-    assert_int_equal(k.needs_at[1], 0); /* a needs nothing */
-    assert_true(list_contains(k.needs_at, k.needs, 1, 0));
-    assert_true(list_contains(k.needs_at, k.needs, 2, 1));
-    assert_true(list_contains(k.needs_at, k.needs, 3, 2) && list_contains(k.needs_at, k.needs, 3, 0));
-    assert_int_equal(k.needs_at[4], 4);
-    assert_int_equal(k.touch_at[4], 2 + 1 + 2 + 3); /* x t | t | t v | v t y */
-    seen_free(&s);
-
-    struct oc_builder *b = oc_b_new(17);
-    oc_b_input(b, "x", "float[256]");
-    oc_b_node(b, "Softmax", "soft", "x", "s", "");
-    oc_b_node(b, "Relu", "over", "x", "t", "");
-    oc_b_node(b, "Add", "sum", "s,t", "y", "");
-    oc_b_output(b, "y", NULL);
-    s = analyze_liveness(b, &(struct oc_liveness_opts){.inplace = true});
-    k = oc_liveness_links(s.l);
-    assert_ptr_equal(find_life(&s, "x"), find_life(&s, "t"));
-    assert_true(list_contains(k.needs_at, k.needs, 1, 0));
-    seen_free(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,7 +416,6 @@ int main(void)
         cmocka_unit_test(sequence_elements_are_live_with_the_sequence),
         cmocka_unit_test(unknown_sizes_lower_the_quality),
         cmocka_unit_test(analysis_peak_uses_the_memory_options),
-        cmocka_unit_test(links_list_needed_and_waiting_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Memory plans and orders of whole models. float[256] is 1024 bytes, called 1K in the comments. */
+/* Memory plans of whole models. float[256] is 1024 bytes, called 1K in the comments. */
 #include "memory/memory_report.h"
 
 #include <setjmp.h>
@@ -59,33 +59,18 @@ static struct oc_builder *two_branches(void)
     return b;
 }
 
-/* In the file's order: a and c with x 9K, then a, c and b 9K. One branch after the other: x a 5K, x a b 6K (x
- * is still to be read), x b c 6K, b c d 6K, b d y 3K. No order needs less: the second branch starts while b
- * or d (1K), x and its own 4K are live. */
-static void reordering_lowers_the_peak(void **state)
+/* a and c with x 9K, then a, c and b 9K: no step needs more. */
+static void plan_has_the_size_of_the_peak(void **state)
 {
     (void)state;
-    struct made m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    struct made m = make_plan(two_branches(), NULL, NULL);
     struct oc_plan_info i;
     oc_memory_plan_info(m.p, &i);
-    assert_int_equal(i.file_order_live, 9 * 1024);
-    assert_int_equal(i.live, 6 * 1024);
-    assert_int_equal(i.any_order_live, 6 * 1024);
-    assert_true(i.reordered && i.order_optimal && i.optimal);
-    assert_int_equal(i.size, 6 * 1024);
+    assert_true(i.live == 9 * 1024 && i.size == 9 * 1024 && i.optimal);
     assert_int_equal(i.buffers, 6);
-    /* the steps of the plan are those of the new order */
-    const struct oc_planned_buffer *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
-    assert_true(a->last < c->first || c->last < a->first);
+    const struct oc_planned_buffer *a = find_buffer(&m, "a");
     assert_string_equal(m.r.m->node[a->first_node].name, "to_a");
     assert_string_equal(m.r.m->node[a->last_node].name, "to_b");
-    for (uint32_t k = 0; k < m.p->liveness->n_step; k++)
-        assert_true(m.p->live[k] <= 6 * 1024);
-    made_free(&m);
-
-    m = make_plan(two_branches(), NULL, NULL);
-    oc_memory_plan_info(m.p, &i);
-    assert_true(!i.reordered && i.live == 9 * 1024 && i.size == 9 * 1024);
     made_free(&m);
 }
 
@@ -137,7 +122,7 @@ static struct oc_builder *branches(void)
 static void bodies_have_an_arena_of_their_own(void **state)
 {
     (void)state;
-    struct made m = make_plan(branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    struct made m = make_plan(branches(), NULL, NULL);
     assert_int_equal(m.p->size, 3 * 1024); /* t, y, and the arena of the If */
     const struct oc_planned_buffer *block = NULL, *u = find_buffer(&m, "u");
     for (uint32_t i = 0; i < m.p->n_buffer; i++)
@@ -193,10 +178,9 @@ static void sequence_elements_are_live_with_the_sequence(void **state)
     oc_b_node(b, "SequenceAt", "get", "seq,at", "e", "");
     oc_b_node(b, "Add", "sum", "e,z", "y", "");
     oc_b_output(b, "y", NULL);
-    struct made m = make_plan(b, NULL, &(struct oc_plan_opts){.reorder = true});
+    struct made m = make_plan(b, NULL, NULL);
     if (!m.p)
         fail_msg("%s", m.err.msg);
-    assert_int_equal(m.p->liveness->peak, m.p->reorder.before);
     const struct oc_planned_buffer *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
     assert_int_equal(a->last, c->last);
     made_free(&m);
@@ -236,8 +220,8 @@ static void rejects_unknown_sizes(void **state)
     made_free(&m);
 }
 
-/* In-place writes: y may take the buffer of t only after the other reader of t; reordering keeps that. */
-static void reordering_keeps_in_place_writes_valid(void **state)
+/* In-place writes: v takes the buffer of t, whose other reader runs before. */
+static void in_place_writes_share_a_buffer(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -247,28 +231,20 @@ static void reordering_keeps_in_place_writes_valid(void **state)
     oc_b_node(b, "Relu", "over", "t", "v", "");
     oc_b_node(b, "Concat", "cat", "u,v", "y", "axis=0");
     oc_b_output(b, "y", NULL);
-    struct made m =
-        make_plan(b, &(struct oc_analyze_opts){.inplace = true}, &(struct oc_plan_opts){.reorder = true});
+    struct made m = make_plan(b, &(struct oc_analyze_opts){.inplace = true}, NULL);
     assert_int_equal(m.p->n_buffer, 4); /* x, t with v, u, y */
-    uint32_t other = 0, over = 0;
-    for (uint32_t i = 0; i < m.p->liveness->n_step; i++) {
-        const char *name = m.r.m->node[m.p->liveness->step[m.p->order[i]]].name;
-        other = strcmp(name, "other") ? other : i;
-        over = strcmp(name, "over") ? over : i;
-    }
-    assert_true(other < over);
     made_free(&m);
 }
 
 /* ---- written plans ---- */
 
-static char *write_plan(const struct oc_memory_plan *p, const char *format, bool order)
+static char *write_plan(const struct oc_memory_plan *p, const char *format)
 {
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
     struct oc_err err;
-    int rc = order ? oc_memory_order_write(p, format, f, &err) : oc_memory_plan_write(p, format, f, &err);
+    int rc = oc_memory_plan_write(p, format, f, &err);
     fclose(f);
     assert_int_equal(rc, 0);
     return text;
@@ -278,48 +254,32 @@ static void plan_is_written_as_csv_and_json(void **state)
 {
     (void)state;
     struct made m = make_plan(branches(), NULL, NULL);
-    char *csv = write_plan(m.p, "csv", false);
+    char *csv = write_plan(m.p, "csv");
     assert_non_null(strstr(csv, "t,tensor,,1024,"));
     assert_non_null(strstr(csv, ",bodies,,1024,"));
     assert_non_null(strstr(csv, "u,tensor,if/then_branch,1024,"));
     free(csv);
-    char *json = write_plan(m.p, NULL, false);
+    char *json = write_plan(m.p, NULL);
     assert_non_null(strstr(json, "\"schema\": \"onnxcost.plan\""));
     assert_non_null(strstr(json, "\"size_bytes\": 3072"));
     assert_non_null(strstr(json, "\"ratio\": 1"));
     free(json);
-    char *order = write_plan(m.p, "csv", true);
-    assert_string_equal(order, "position,file_position,node,name,op_type,live_bytes,csv_version\r\n"
-                               "0,0,0,a,Relu,2048,1\r\n1,1,1,if,If,3072,1\r\n");
-    free(order);
-    order = write_plan(m.p, "json", true);
-    assert_non_null(strstr(order, "\"lower_bytes\": 3072"));
-    free(order);
     struct oc_err err;
     assert_int_equal(oc_memory_plan_write(m.p, "table", stdout, &err), -1);
     assert_string_equal(err.msg, "the plan has no format 'table'; valid: json, csv");
-    made_free(&m);
-    m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
-    order = write_plan(m.p, NULL, true);
-    assert_string_equal(
-        order, "order       peak activation memory 6.00 KiB instead of 9.00 KiB, 33.3 % less\n"
-               "            optimal: equal to the lower bound\n"
-               "plan        arena of 6.00 KiB for 6 buffers, 1.000 times the peak activation memory\n"
-               "            optimal for this order (size, first fit)\n");
-    free(order);
     made_free(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reordering_lowers_the_peak),
+        cmocka_unit_test(plan_has_the_size_of_the_peak),
         cmocka_unit_test(alignment_and_input_options_change_the_plan),
         cmocka_unit_test(bodies_have_an_arena_of_their_own),
         cmocka_unit_test(loop_state_is_live_during_the_body),
         cmocka_unit_test(sequence_elements_are_live_with_the_sequence),
         cmocka_unit_test(rejects_unknown_sizes),
-        cmocka_unit_test(reordering_keeps_in_place_writes_valid),
+        cmocka_unit_test(in_place_writes_share_a_buffer),
         cmocka_unit_test(plan_is_written_as_csv_and_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
