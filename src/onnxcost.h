@@ -1,6 +1,6 @@
 /* Public interface of onnxcost: cost, memory and measured time of neural networks. This header has models,
  * analyses, profiles, joins, devices and reports; onnxcost_types.h has errors, warnings and limits. Other
- * subjects have headers of their own: onnxcost/bounds.h energy.h estimate.h gate.h hardware.h llm.h memory.h profile.h
+ * subjects have headers of their own: onnxcost/bounds.h estimate.h gate.h hardware.h llm.h memory.h profile.h
  * record.h report.h scan.h sparsity.h sweep.h training.h. Conventions:
  *  - Functions that can fail return 0 on success and -1 on failure with *err filled (err is caller-owned and
  *    needs no clean-up). Nothing is printed by the library.

@@ -75,7 +75,6 @@ fits 'sweep' "$onnxcost" "$work/bert_base.onnx" --sweep batch=1,2,4
 fits 'bounds' "$onnxcost" "$work/bert_base.onnx" --dim batch=1..8 --dim sequence=1..64
 fits 'training step' "$onnxcost" "$work/bert_base.onnx" --training adam
 fits 'zeros' "$onnxcost" "$work/bert_base.onnx" --sparsity
-fits 'energy' "$onnxcost" "$work/bert_base.onnx" --energy 7nm
 fits 'training step of a large model' "$onnxcost" "$work/llama.onnx" --training adam
 fits 'estimate' "$onnxcost" estimate "$long"/resnet50_with*.onnx --hw t4
 fits 'long names' "$onnxcost" "$long"/resnet50_with*.onnx -p "$long"/resnet50_on*.json.gz --hw t4 -v

@@ -28,7 +28,6 @@ cost|table compact csv json|t5_decoder.onnx --sweep batch=1,2
 cost|table compact csv json|resnet18.onnx --training adam
 cost|table compact csv json|t5_decoder.onnx --dim batch=1..4
 cost|table compact csv json|weights.onnx --sparsity
-cost|table compact csv json|weights.onnx --energy 7nm,hbm2
 cost|table compact json|resnet18.onnx --why 4
 explain|table json|resnet18.onnx --convention onnxcost --convention fvcore
 compare|table csv json html|resnet18.onnx --hw a100 --hw t4

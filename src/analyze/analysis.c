@@ -1,5 +1,5 @@
 /* analyze/: One pass over the graph in topological order: symbols, shapes, small constant values, costs,
- * liveness, totals; and what follows from several passes: closed forms, bounds, training, energy. A rule of
+ * liveness, totals; and what follows from several passes: closed forms, bounds, training. A rule of
  * one operator belongs in ops/. Results are immutable when oc_analyze returns.
  * Private to the folder: convention.h. */
 

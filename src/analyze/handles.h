@@ -1,4 +1,4 @@
-/* The structures of the handles in onnxcost/bounds.h, energy.h, sparsity.h and training.h: results that are
+/* The structures of the handles in onnxcost/bounds.h, sparsity.h and training.h: results that are
  * computed from analyses and written by a command of their own. */
 #ifndef OC_HANDLES_H
 #define OC_HANDLES_H
@@ -6,7 +6,6 @@
 #include "analyze/analysis.h"
 #include "analyze/liveness.h"
 #include "onnxcost/bounds.h"
-#include "onnxcost/energy.h"
 #include "onnxcost/sparsity.h"
 #include "onnxcost/training.h"
 
@@ -19,15 +18,6 @@ struct oc_bounds {
     struct oc_range_bound bound[OC_RANGE_COUNT];
     uint32_t analyses, boxes,
         without_figures; /* without_figures: sizes evaluated that the model does not allow */
-};
-
-/* Energy of arithmetic and DRAM traffic. */
-struct oc_energy {
-    struct oc_arena arena;
-    const struct oc_analysis *a;
-    struct oc_energy_info info;
-    struct oc_energy_row *row; /* heap */
-    uint32_t n_row, cap_row;
 };
 
 /* Measured zeros of weights. */

@@ -1,5 +1,5 @@
 /* Commands about one model other than its report: explain, memory (and --fit), providers; its cost as a
- * function of sizes and options (--formula, --sweep, --training, --sparsity, --energy, ranges of --dim). */
+ * function of sizes and options (--formula, --sweep, --training, --sparsity, ranges of --dim). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "onnxcost/bounds.h"
-#include "onnxcost/energy.h"
 #include "onnxcost/memory.h"
 #include "onnxcost/providers.h"
 #include "onnxcost/report.h"
@@ -322,7 +321,7 @@ enum { ROWS = 20 };
 
 bool cli_wants_function(const struct cli_opts *o)
 {
-    return o->formula || o->sweep.n || o->training || o->sparsity || o->energy || cli_has_range(o);
+    return o->formula || o->sweep.n || o->training || o->sparsity || cli_has_range(o);
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
@@ -333,7 +332,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     } foreign[] = {
         {o->optimized_model != NULL, "optimized-model"},
         {o->hw.n > 0, "hw"},
-        {o->top.set && !o->training && !o->sparsity && !o->energy, "top"},
+        {o->top.set && !o->training && !o->sparsity, "top"},
         {o->opr_name.n > 0, "opr-name"},
         {o->type.n > 0, "type"},
         {o->input_dtype.n > 0, "input-dtype"},
@@ -345,9 +344,11 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     const struct {
         bool set;
         const char *name;
-    } mine[] = {{o->formula, "formula"},           {o->sweep.n > 0, "sweep"},
-                {o->training != NULL, "training"}, {o->sparsity, "sparsity"},
-                {o->energy != NULL, "energy"},     {cli_has_range(o), "dim with a range"}};
+    } mine[] = {{o->formula, "formula"},
+                {o->sweep.n > 0, "sweep"},
+                {o->training != NULL, "training"},
+                {o->sparsity, "sparsity"},
+                {cli_has_range(o), "dim with a range"}};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof(mine) / sizeof(mine[0]); i++) {
         if (mine[i].set && first)
@@ -494,20 +495,6 @@ static int put_sparsity(const void *job, const struct cli_output *out, struct oc
     return failed;
 }
 
-static int put_energy(const void *job, const struct cli_output *out, struct oc_err *err)
-{
-    const struct function_job *j = job;
-    struct oc_energy *e;
-    if (oc_energy_make(j->side->analysis, j->o->energy, &e, err))
-        return -1;
-    int failed =
-        oc_energy_write(e, cli_format(j->o), rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
-    const struct oc_energy_info *i = oc_energy_info(e);
-    strict_figures(j, i->unknown_operators, !i->unknown_operators && i->quality == OC_EXACT);
-    oc_energy_free(e);
-    return failed;
-}
-
 int cli_write_function(const struct cli_opts *o, const struct cli_side *side)
 {
     int strict = 0;
@@ -517,7 +504,6 @@ int cli_write_function(const struct cli_opts *o, const struct cli_side *side)
                   : o->formula       ? put_formula
                   : o->sweep.n       ? put_sweep
                   : o->training      ? put_training
-                  : o->energy        ? put_energy
                                      : put_sparsity;
     int rc = parse_axes(&o->sweep, j.axis);
     rc = rc ? rc : cli_output_write(o->output, put, &j);

@@ -270,11 +270,6 @@ const struct cli_option cli_options[] = {
      "weights)",
      "Sparsity", AT(sparsity)},
 
-    {"energy", 0, CLI_TEXT, CLI_COST, "PROCESS", NULL, NULL,
-     "energy of arithmetic and DRAM from published pJ per operation: 45nm, 7nm, or with a memory 7nm,hbm2 "
-     "(ddr4, gddr6)",
-     "Energy", AT(energy)},
-
     {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
      "sequences per batch; compare: batch sizes to rank devices for, such as 1,8,64, 1..64*2, or NAME=1,8 "
      "for "
@@ -562,7 +557,7 @@ static int fail_no_value(const char *argument, const struct cli_option *p, char 
     return -1;
 }
 
-/* "--energy --hw t4": a value that begins with two dashes is written --energy=--VALUE. */
+/* "--sort --hw t4": a value that begins with two dashes is written --sort=--VALUE. */
 static bool lacks_value(int left, char **argv)
 {
     return left < 2 || !strncmp(argv[1], "--", 2);

@@ -103,7 +103,6 @@ struct cli_opts {
     struct cli_list sweep;
     const char *training; /* optimizer */
     bool sparsity;
-    const char *energy;
     /* memory */
     struct cli_int align;
     bool keep_inputs, fit;

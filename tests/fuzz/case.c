@@ -513,8 +513,7 @@ static const struct {
              {"providers", "mNP"},
              {"providers", ""},
              {"cost", "m.--training=adam."},
-             {"cost", "m.--sparsity."},
-             {"cost", "m.--energy=7nm,hbm2."}};
+             {"cost", "m.--sparsity."}};
 
 static void recording(struct fuzz_case *k)
 {

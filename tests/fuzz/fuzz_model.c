@@ -12,7 +12,6 @@
 #include "wire_mutator.h"
 #include "onnxcost.h"
 #include "onnxcost/report.h"
-#include "onnxcost/energy.h"
 #include "onnxcost/sparsity.h"
 #include "onnxcost/training.h"
 
@@ -108,17 +107,6 @@ static void sparsity(const struct oc_analysis *a, FILE *nowhere)
     oc_sparsity_free(s);
 }
 
-static void energy(const struct oc_analysis *a, FILE *nowhere)
-{
-    struct oc_energy *e;
-    struct oc_err err;
-    if (!nowhere || oc_energy_make(a, "7nm", &e, &err))
-        return;
-    oc_energy_write(e, "table", 0, 60, nowhere, &err);
-    oc_energy_write(e, "json", 0, 0, nowhere, &err);
-    oc_energy_free(e);
-}
-
 static void reports(const struct oc_model *m, const struct oc_analysis *a, FILE *nowhere)
 {
     static const char *const format[] = {"table",          "csv", "json", "markdown", "trace",
@@ -169,7 +157,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                 memory(a, nowhere);
             training(a, nowhere);
             sparsity(a, nowhere);
-            energy(a, nowhere);
         }
         oc_analysis_free(a);
     }

@@ -1,5 +1,4 @@
-/* Figures of single nodes beyond those of the report: a training step, energy of arithmetic and DRAM
- * traffic, measured zeros of weights; as text, CSV (one row per node) and JSON. */
+/* Figures of single nodes beyond those of the report: a training step, measured zeros of weights; as text, CSV (one row per node) and JSON. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,9 @@
 
 enum { LABEL = 12, WIDTH = 118 };
 
-/* Of all three reports; one of the pointers is set. */
+/* Of both reports; one of the pointers is set. */
 struct costs_out {
     const struct oc_training *t;
-    const struct oc_energy *e;
     const struct oc_sparsity *s;
     const struct oc_model *model;
     size_t top, width_chars;
@@ -268,132 +266,6 @@ int oc_training_write(const struct oc_training *t, const char *format, FILE *f, 
                             .model = o.model->path,
                             .members = training_members};
     out.rows.headed = o.model->n_node > 0;
-    int rc = oc_output_write(&out, format, f, err);
-    oc_arena_free(&o.arena);
-    return rc;
-}
-
-/* ---- energy ----------------------------------------------------------------------------------------- */
-
-/* Picojoules of DRAM traffic; energies are those of 8 bytes. */
-static double moved_pj(uint64_t bytes, double pj)
-{
-    return (double)bytes / 8 * pj;
-}
-
-/* ---- energy: rows ----------------------------------------------------------------------------------- */
-
-static void energy_fields(struct oc_fields *o, const void *of, size_t i)
-{
-    const struct oc_energy *e = of;
-    const struct oc_energy_row none = {.node = SIZE_MAX}, *r = i < e->n_row ? &e->row[i] : &none;
-    oc_field_node(o, e->a->model, r->node);
-    oc_field_double(o, "compute_pj", r->known ? r->compute_pj : NAN);
-    oc_field_u64_if(o, "moved_bytes", r->counted, r->moved_bytes);
-    oc_field_double(o, "memory_lo_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_lo_pj) : NAN);
-    oc_field_double(o, "memory_hi_pj", r->counted ? moved_pj(r->moved_bytes, e->info.memory_hi_pj) : NAN);
-    oc_field_text(o, "note", r->note);
-}
-
-static void energy_members(void *of, struct oc_json_out *w)
-{
-    const struct oc_energy_info *i = &((const struct costs_out *)of)->e->info;
-    oc_key_text(w, "process", i->process);
-    oc_key_text(w, "source", i->source);
-    oc_key_text(w, "memory", i->memory);
-    oc_key_double(w, "memory_lo_pj_per_byte", i->memory_lo_pj / 8);
-    oc_key_double(w, "memory_hi_pj_per_byte", i->memory_hi_pj / 8);
-    oc_key_u64(w, "operators", i->operators);
-    oc_key_u64(w, "unknown_operators", i->unknown_operators);
-    oc_key_u64(w, "uncounted_operators", i->uncounted_operators);
-    oc_key_quality(w, i->quality);
-    oc_key_double(w, "compute_pj", i->compute_pj);
-    oc_key_u64(w, "moved_bytes", i->moved_bytes);
-    oc_key_u64(w, "graph_bytes", i->graph_bytes);
-    oc_key_quality_of(w, "graph_bytes_quality", i->graph_quality);
-}
-
-/* ---- energy: text ----------------------------------------------------------------------------------- */
-
-static const char *range_text(struct costs_out *o, uint64_t bytes)
-{
-    double lo = moved_pj(bytes, o->e->info.memory_lo_pj), hi = moved_pj(bytes, o->e->info.memory_hi_pj);
-    const char *from = oc_joule_text(&o->arena, lo * 1e-12);
-    return lo < hi ? oc_printf(&o->arena, "%s to %s", from, oc_joule_text(&o->arena, hi * 1e-12)) : from;
-}
-
-static void print_energy_totals(struct costs_out *o)
-{
-    const struct oc_energy_info *i = &o->e->info;
-    /* published energies leave things out: an upper bound or an estimate of a count is neither bound of the energy */
-    bool bound = i->quality == OC_EXACT || i->quality == OC_LOWER;
-    say(o, "arithmetic", "%s %s, in %s (%s)", bound ? "at least" : "about",
-        oc_joule_text(&o->arena, i->compute_pj * 1e-12), i->process, i->source);
-    say(o, "DRAM",
-        "%s%s in %s if every operator reads from and writes to it (%s); %s%s for the constants, inputs and "
-        "outputs "
-        "of the graph (%s)",
-        oc_quality_word(i->quality), range_text(o, i->moved_bytes), i->memory,
-        oc_bytes_text(&o->arena, (double)i->moved_bytes), oc_quality_word(i->graph_quality),
-        range_text(o, i->graph_bytes), oc_bytes_text(&o->arena, (double)i->graph_bytes));
-    say(o, "excluded", "SRAM, control, leakage, cooling: a device takes more");
-    if (i->unknown_operators)
-        say(o, "unknown", "arithmetic of %" PRIu64 " of %" PRIu64 " operators, DRAM of %" PRIu64,
-            i->unknown_operators, i->operators, i->uncounted_operators);
-}
-
-static double row_pj(const struct oc_energy *e, const struct oc_energy_row *r)
-{
-    return r->compute_pj + moved_pj(r->moved_bytes, e->info.memory_lo_pj);
-}
-
-struct sorted {
-    const struct oc_energy_row *row;
-    double pj;
-};
-
-static int by_energy(const void *a, const void *b)
-{
-    const struct sorted *x = a, *y = b;
-    if (x->pj != y->pj)
-        return x->pj < y->pj ? 1 : -1;
-    return (x->row->node > y->row->node) - (x->row->node < y->row->node);
-}
-
-static void energy_text(void *of, FILE *f)
-{
-    struct costs_out *o = begin_text(of, f);
-    const struct oc_energy *e = o->e;
-    struct sorted *s = OC_NEW_ARRAY(&o->arena, e->n_row, struct sorted);
-    struct oc_table table = {.kinds = "ttnnnt"};
-    print_energy_totals(o);
-    for (uint32_t i = 0; i < e->n_row; i++)
-        s[i] = (struct sorted){&e->row[i], row_pj(e, &e->row[i])};
-    if (e->n_row)
-        qsort(s, e->n_row, sizeof(*s), by_energy);
-    OC_ROW(&table, "operator", "type", "arithmetic", "moved", "DRAM", "note");
-    for (size_t i = 0; i < costs_shown(o, e->n_row); i++) {
-        const struct oc_energy_row *r = s[i].row;
-        OC_ROW(&table, node_label(o, r->node), o->model->node[r->node].op_type,
-               r->known ? oc_joule_text(&o->arena, r->compute_pj * 1e-12) : "?",
-               r->counted ? oc_bytes_text(&o->arena, (double)r->moved_bytes) : "?",
-               r->counted ? range_text(o, r->moved_bytes) : "?", r->note ? r->note : "");
-    }
-    print_nodes(o, &table, e->n_row);
-}
-
-int oc_energy_write(const struct oc_energy *e, const char *format, size_t top, unsigned width_chars, FILE *f,
-                    struct oc_err *err)
-{
-    struct costs_out o = {.e = e, .model = e->a->model, .top = top, .width_chars = width_chars};
-    const struct oc_output out = {.what = "--energy",
-                                  .of = &o,
-                                  .text = energy_text,
-                                  .rows = OC_HEADED_ROWS(e->n_row, e, energy_fields),
-                                  .key = "rows",
-                                  .schema = "onnxcost.energy",
-                                  .model = o.model->path,
-                                  .members = energy_members};
     int rc = oc_output_write(&out, format, f, err);
     oc_arena_free(&o.arena);
     return rc;
