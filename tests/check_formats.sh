@@ -18,17 +18,17 @@ ln -s "$PWD/$BUILD/fake_ort.so" "$work/ort.so"
 "$BUILD/onnxcost" memory "$work/resnet18.onnx" --plan "$work/plan.json" >/dev/null 2>&1
 set='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz mobilenetv2.onnx mobilenetv2.all.t1.json.gz --hw machine.t1.xml'
 tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
-cost|table compact csv json markdown md html trace model-explorer netron xlsx|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
-cost|table compact csv json markdown md html trace xlsx|mobilenetv2.all.t1.json.gz
-cost|table compact csv json markdown md html|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
-cost|table compact csv json markdown md html xlsx|resnet18.onnx --group-by type --hw a100
-cost|table compact json markdown md html|resnet18.onnx --hw a100 --advise
-cost|table compact csv json|t5_decoder.onnx --formula
-cost|table compact csv json|t5_decoder.onnx --sweep batch=1,2
-cost|table compact csv json|resnet18.onnx --training adam
-cost|table compact csv json|t5_decoder.onnx --dim batch=1..4
-cost|table compact csv json|weights.onnx --sparsity
-cost|table compact json|resnet18.onnx --why 4
+cost|table csv json markdown md html trace model-explorer netron xlsx|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
+cost|table csv json markdown md html trace xlsx|mobilenetv2.all.t1.json.gz
+cost|table csv json markdown md html|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
+cost|table csv json markdown md html xlsx|resnet18.onnx --group-by type --hw a100
+cost|table json markdown md html|resnet18.onnx --hw a100 --advise
+cost|table csv json|t5_decoder.onnx --formula
+cost|table csv json|t5_decoder.onnx --sweep batch=1,2
+cost|table csv json|resnet18.onnx --training adam
+cost|table csv json|t5_decoder.onnx --dim batch=1..4
+cost|table csv json|weights.onnx --sparsity
+cost|table json|resnet18.onnx --why 4
 explain|table json|resnet18.onnx --convention onnxcost --convention fvcore
 compare|table csv json html|resnet18.onnx --hw a100 --hw t4
 llm|table csv json html|llama.onnx --prompt 8 --hw a100
@@ -37,7 +37,7 @@ memory|table csv json html|resnet18.onnx --hw a100
 providers|table csv json|
 providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --providers qnn,cuda,cpu --hw a100
 summary|table csv json html parquet|mobilenetv2.all.t1.json.gz
-record|table compact csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
+record|table csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
 calibrate|table csv json|$set
 calibrate|table csv json|$set --dump-samples
 validate|table csv json|$set

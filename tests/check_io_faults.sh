@@ -166,7 +166,7 @@ problems=$(
         # shellcheck disable=SC2086
         set -- $printed
         [ "${5:-0}" -gt 0 ] && [ "${5:-0}" -lt "$all" ] && [ "${7:-0}" -eq "$all" ] || echo "$f: printed '$printed' of $all"
-        for form in table compact markdown html; do
+        for form in table markdown html; do
             run_with_fault "$(half "$f"):/$f" 'kill -INT $PPID' "$f" --partial -f "$form"
             [ "$rc" -eq 0 ] && grep -q 'reading was stopped after' out || echo "$f -f $form: exit code $rc: $(cat err)"
         done

@@ -92,11 +92,6 @@ done
 for width in 0 -5 1 x 99999999999999999999 ''; do
     COLUMNS=$width "$onnxcost" resnet18.onnx >out 2>err && [ "$(wc -l <out)" -ge 25 ] && ! grep -q '^(not shown' out; passed $? "invalid COLUMNS='$width' is ignored" "$(head -n 1 err)"
 done
-COLUMNS=80 "$onnxcost" resnet18.onnx -p "$profile" --style ascii -t 3 >out
-LC_ALL=C grep -q '[^ -~]' out
-[ $? -eq 1 ] && grep -q '^+====' out; passed $? '--style ascii is ASCII' "$(LC_ALL=C grep -m 1 '[^ -~]' out)"
-COLUMNS=80 "$onnxcost" resnet18.onnx -p "$profile" --style grid -t 3 >lines; LC_ALL=C.UTF-8 sed 's/[╒╤╕╞╪╡├┼┤╘╧╛]/+/g; s/│/|/g; s/─/-/g; /^+/s/═/=/g' lines | sed '/^+/s/=/-/g' >plain
-sed '/^+/s/=/-/g' out | cmp -s - plain; passed $? 'ascii and grid differ only in borders' "$(diff out plain | head -n 3)"
 
 # ---- locales
 reports() { # file: writes every report that could depend on the locale

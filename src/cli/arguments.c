@@ -93,11 +93,6 @@ int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise)
     return !o->warmup.set ? otherwise : o->warmup.v ? (int32_t)o->warmup.v : OC_WARMUP_NONE;
 }
 
-const char *cli_format(const struct cli_opts *o)
-{
-    return cli_is(o->format, "compact") ? "table" : o->format;
-}
-
 enum oc_stat cli_stat(const char *name)
 {
     static const char *const names[] = {

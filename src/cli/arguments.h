@@ -24,8 +24,6 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 
 /* ---- single options --------------------------------------------------------------------------------- */
 
-/* --format; compact is the table of commands that have only one. */
-const char *cli_format(const struct cli_opts *o);
 /* --warmup as oc_profile_opts.warmup. */
 int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise);
 /* --stat by its name; OC_STAT_TYPICAL without one. */

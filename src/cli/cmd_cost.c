@@ -201,10 +201,9 @@ static int cost_analyze(struct job *j)
 
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
-    bool compact = cli_is(o->format, "compact");
     return (struct oc_report_opts){
-        .format = compact ? "table" : o->format,
-        .style = compact ? "compact" : o->style,
+        .format = o->format,
+        .style = o->style,
         .width_chars = out ? cli_width(out, &o->width) : 0,
         .color = out && cli_color(out, o->color),
         .verbose = o->verbose,
@@ -245,7 +244,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
 /* Below the table; for CSV and JSON on standard error. */
 static int cost_fit(struct job *j, FILE *f)
 {
-    bool table = !j->o->format || cli_is(j->o->format, "table") || cli_is(j->o->format, "compact");
+    bool table = !j->o->format || cli_is(j->o->format, "table");
     if (table)
         fputc('\n', f);
     return cli_write_fit(j->side.analysis, &j->side.opts, j->side.in.device, table ? f : stderr);

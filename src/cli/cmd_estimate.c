@@ -99,7 +99,7 @@ static int put_calibration(const void *cal, const struct cli_output *out, struct
 static int put_calibration_report(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct measured *m = job;
-    return oc_calibration_report(m->calibration, m->samples, cli_format(m->o), out->f, err);
+    return oc_calibration_report(m->calibration, m->samples, m->o->format, out->f, err);
 }
 
 static void today_text(char *buf, size_t cap)
@@ -148,7 +148,7 @@ struct validation_job {
 static int put_validation(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct validation_job *j = job;
-    return oc_validation_write(j->result, cli_format(j->o), out->f, err);
+    return oc_validation_write(j->result, j->o->format, out->f, err);
 }
 
 int cmd_validate(const struct cli_opts *o)
@@ -250,7 +250,7 @@ static int put_estimate(const void *job, const struct cli_output *out, struct oc
 {
     const struct estimate_job *j = job;
     const struct cli_int *top = &j->o->top;
-    return oc_estimate_write(j->estimate, cli_format(j->o),
+    return oc_estimate_write(j->estimate, j->o->format,
                              !top->set    ? TOP
                              : top->v > 0 ? (size_t)top->v
                                           : 0,
@@ -432,7 +432,7 @@ static int put_rank(const void *job, const struct cli_output *out, struct oc_err
 {
     const struct comparison *c = job;
     const struct cli_opts *o = c->o;
-    const struct oc_rank_write_opts opts = {.format = cli_format(o),
+    const struct oc_rank_write_opts opts = {.format = o->format,
                                             .width_chars = cli_width(out, &o->width),
                                             .color = cli_color(out, o->color),
                                             .has_top = o->top.set,
@@ -560,7 +560,7 @@ static int llm_make(struct llm_job *v)
 static int put_llm(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct llm_job *v = job;
-    return oc_llm_write(v->llm, cli_format(v->o), out->f, err);
+    return oc_llm_write(v->llm, v->o->format, out->f, err);
 }
 
 int cmd_llm(const struct cli_opts *o)

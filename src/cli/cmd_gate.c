@@ -182,13 +182,13 @@ static int write_check_markdown(const void *check, FILE *f, struct oc_err *err)
 static int put_check(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct check_job *j = job;
-    return oc_check_write(j->check, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    return oc_check_write(j->check, j->o->format, cli_width(out, &j->o->width), out->f, err);
 }
 
 static int write_check(struct check_job *j)
 {
     const struct cli_opts *o = j->o;
-    const char *format = cli_format(o);
+    const char *format = o->format;
     if (!j->check)
         return 0;
     int rc = cli_output_write(o->output, put_check, j);
@@ -342,7 +342,7 @@ static int put_diff(const void *job, const struct cli_output *out, struct oc_err
 {
     const struct diff_job *j = job;
     const struct cli_opts *o = j->o;
-    const struct oc_diff_write_opts opts = {.format = cli_format(o),
+    const struct oc_diff_write_opts opts = {.format = o->format,
                                             .sort = o->sort,
                                             .has_top = o->top.set,
                                             .top = o->top.v,

@@ -191,7 +191,7 @@ static int make_memory(struct memory_job *j)
 static int put_memory(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct memory_job *j = job;
-    return oc_memory_write(j->memory, cli_format(j->o), out->f, err);
+    return oc_memory_write(j->memory, j->o->format, out->f, err);
 }
 
 static int write_memory(struct memory_job *j)
@@ -434,7 +434,7 @@ static int put_bounds(const void *job, const struct cli_output *out, struct oc_e
     bool proven = true;
     if (oc_bounds_make(j->side->model, opts, opts->range, opts->n_range, &b, err))
         return -1;
-    int failed = oc_bounds_write(b, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    int failed = oc_bounds_write(b, j->o->format, cli_width(out, &j->o->width), out->f, err);
     for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
         proven &= oc_bounds_figure(b, (enum oc_range_figure)f)->proven;
     strict_figures(j, 0, proven);
@@ -448,7 +448,7 @@ static int put_formula(const void *job, const struct cli_output *out, struct oc_
     struct oc_closed_form *formula;
     if (oc_closed_form_make(j->side->model, &j->side->opts, &formula, err))
         return -1;
-    int failed = oc_closed_form_write(formula, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    int failed = oc_closed_form_write(formula, j->o->format, cli_width(out, &j->o->width), out->f, err);
     strict_rows(j, "formulas that are missing, partial or not exact", oc_closed_form_findings(formula));
     oc_closed_form_free(formula);
     return failed;
@@ -460,7 +460,7 @@ static int put_sweep(const void *job, const struct cli_output *out, struct oc_er
     struct oc_sweep *sweep;
     if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, j->o->sweep.n, &sweep, err))
         return -1;
-    int failed = oc_sweep_write(sweep, cli_format(j->o), cli_width(out, &j->o->width), out->f, err);
+    int failed = oc_sweep_write(sweep, j->o->format, cli_width(out, &j->o->width), out->f, err);
     strict_rows(j, "rows without totals or with inexact ones", oc_sweep_findings(sweep));
     oc_sweep_free(sweep);
     return failed;
@@ -474,7 +474,7 @@ static int put_training(const void *job, const struct cli_output *out, struct oc
     struct oc_training *t;
     if (oc_training_make(j->side->analysis, &opts, &t, err))
         return -1;
-    int failed = oc_training_write(t, cli_format(j->o), out->f, err);
+    int failed = oc_training_write(t, j->o->format, out->f, err);
     const struct oc_training_info *i = oc_training_info(t);
     strict_figures(j, i->unknown_nodes, i->quality == OC_EXACT && i->memory_quality == OC_EXACT);
     oc_training_free(t);
@@ -488,7 +488,7 @@ static int put_sparsity(const void *job, const struct cli_output *out, struct oc
     if (oc_sparsity_make(j->side->analysis, &s, err))
         return -1;
     int failed =
-        oc_sparsity_write(s, cli_format(j->o), rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
+        oc_sparsity_write(s, j->o->format, rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
     uint64_t unknown = oc_sparsity_info(s)->unknown_operators;
     strict_figures(j, unknown, !unknown);
     oc_sparsity_free(s);

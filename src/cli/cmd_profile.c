@@ -127,7 +127,7 @@ static int put_recorded(const void *job, const struct cli_output *out, struct oc
 static int print_recorded(struct record_job *j)
 {
     const char *format = j->o->format;
-    if (!j->o->report || !format || !strcmp(format, "table") || !strcmp(format, "compact"))
+    if (!j->o->report || !format || !strcmp(format, "table"))
         return cli_output_write(NULL, put_recorded, j);
     oc_recording_write(j->recording, stderr);
     return 0;

@@ -173,7 +173,7 @@ static int check_format(struct job *j)
     const struct cli_opts *o = j->o;
     const char *end = o->output ? strrchr(o->output, '.') : NULL;
     bool stdout_used = !o->output || !strcmp(o->output, "-");
-    j->format = o->format && strcmp(o->format, "compact") ? o->format : o->format ? "table" : NULL;
+    j->format = o->format;
     if (!j->format && o->resume)
         j->format = end && !strcmp(end, ".csv")       ? "csv"
                     : end && !strcmp(end, ".parquet") ? "parquet"

@@ -138,7 +138,7 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"
+     "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"
      "github",
      NULL, "table",
      "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): costs, diff, "
@@ -154,8 +154,8 @@ const struct cli_option cli_options[] = {
      "with --format html: a fragment for another page, such as a notebook or a dashboard: one element with "
      "its own style, no scripts, tables of at most 100 rows",
      NULL, AT(embed)},
-    {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
-     "table style; ascii: a grid of ASCII characters", NULL, AT(style)},
+    {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
+     "table style; grid: as MegEngine draws tables", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "with --hw: add the roofline time of each compute unit and memory level", NULL, AT(roofline)},
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,

@@ -266,8 +266,8 @@ static const struct {
     unsigned mask;
     const char *formats;
 } formats_of[] = {
-    {CLI_RECORD, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron"},
-    {CLI_COST, "table|compact|csv|json|markdown|md|html|trace|model-explorer|netron|xlsx"},
+    {CLI_RECORD, "table|csv|json|markdown|md|html|trace|model-explorer|netron"},
+    {CLI_COST, "table|csv|json|markdown|md|html|trace|model-explorer|netron|xlsx"},
     {CLI_DIFF, "table|csv|json|markdown|md|html|github"},
     {CLI_CHECK, "table|csv|json|markdown|md|junit|sarif|github"},
     {CLI_SCAN, "table|csv|ndjson|json|html|parquet"},
@@ -292,7 +292,7 @@ static int check_output_format(const char *format, unsigned mask)
     char owners[200], why[500];
     unsigned others = 0;
     const char *own = cli_formats(mask);
-    if (!format || !strcmp(format, "compact") || cli_is_choice(own, format))
+    if (!format || cli_is_choice(own, format))
         return 0;
     for (size_t i = 0; i + 1 < sizeof(formats_of) / sizeof(formats_of[0]); i++)
         others |= cli_is_choice(formats_of[i].formats, format) ? formats_of[i].mask : 0;

@@ -9,10 +9,9 @@ OC_API_BEGIN
 
 /* Selection, grouping, order and format of rows. Zero means the default, except where stated. */
 struct oc_report_opts {
-    size_t size;        /* sizeof(struct oc_report_opts) */
-    const char *format; /* "table" (NULL), "csv", "json" */
-    const char
-        *style; /* of tables: "grid", "ascii" (a grid of ASCII characters), "compact"; NULL: automatic */
+    size_t size;          /* sizeof(struct oc_report_opts) */
+    const char *format;   /* "table" (NULL), "csv", "json" */
+    const char *style;    /* of tables: "grid", "compact"; NULL: automatic */
     unsigned width_chars; /* 0: no limit */
     bool color;
     bool verbose; /* the table's summary has all lines, not only the main ones */

@@ -138,7 +138,7 @@ void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, str
         oc_grid_record(&g, cell);
     }
     oc_buf_free(&b);
-    oc_grid_print(&g, d->ascii ? OC_GRID_ASCII : OC_GRID_FANCY, out);
+    oc_grid_print(&g, OC_GRID_FANCY, out);
 }
 
 /* ---- table: wiki ------------------------------------------------------------------------------------ */
@@ -464,8 +464,7 @@ static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *e
     if (oc_select_rows(&r->select, &r->all, time, &rows, err) != 0)
         return -1;
     struct oc_details d = {.time_title = side == OC_MGE_HOST ? "host self time" : "device self time",
-                           .total_s = r->total[side].s,
-                           .ascii = r->o->style && !strcmp(r->o->style, "ascii")};
+                           .total_s = r->total[side].s};
     if (r->o->dump_only_opr)
         oc_details_names(&rows, &r->out);
     else if (r->o->confluence)

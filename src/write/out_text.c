@@ -160,7 +160,6 @@ static void grid_table(struct oc_report *r, FILE *f)
     struct oc_details d = {.time_title = r->has_time ? "self time" : NULL,
                            .total_s = r->total_s,
                            .max_shapes = MAX_SHAPES,
-                           .ascii = r->o->style && !strcmp(r->o->style, "ascii"),
                            .extra = hardware_columns,
                            .n_extra = !r->in->device ? 0
                                       : r->has_time  ? 3
@@ -178,8 +177,7 @@ static void grid_table(struct oc_report *r, FILE *f)
 
 static bool as_grid(const struct oc_report *r)
 {
-    return r->o->dump_only_opr || r->o->confluence ||
-           (r->o->style && (!strcmp(r->o->style, "grid") || !strcmp(r->o->style, "ascii")));
+    return r->o->dump_only_opr || r->o->confluence || (r->o->style && !strcmp(r->o->style, "grid"));
 }
 
 void oc_out_term(struct oc_report *r, FILE *f)

@@ -99,7 +99,6 @@ struct oc_details {
     uint32_t n_extra;
     uint32_t max_shapes; /* maximum per cell, then "... (N shapes)"; 0: all. The width of a column is that
                           * of its widest cell */
-    bool ascii;          /* draws borders with ASCII characters */
 };
 
 /* Both end with a newline and allocate in the rows' arena. */

@@ -178,7 +178,7 @@ def check_netron(text):
         seen.add((m["target"], m["name"]))
 
 
-CHECK = {"table": check_text, "compact": check_text, "csv": check_csv, "json": check_json, "ndjson": check_ndjson,
+CHECK = {"table": check_text, "csv": check_csv, "json": check_json, "ndjson": check_ndjson,
          "markdown": check_markdown, "md": check_markdown, "html": check_html, "trace": check_trace,
          "model-explorer": load, "netron": check_netron, "junit": check_junit, "sarif": check_sarif, "github": check_github}
 

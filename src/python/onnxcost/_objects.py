@@ -356,7 +356,7 @@ class Analysis(Document):
 
     def _write(self, form: str) -> bytes:
         return _report(self.source, {"format": form, "cache": self._cache},
-                       self._width() if form in ("table", "compact") else 0)
+                       self._width() if form == "table" else 0)
 
     def report(self, format: str = "json", **options: Any) -> Any:
         """The report with options such as group_by="type", order_by="macs", top=5, why=["/conv1/Conv"], advise=True.
@@ -366,7 +366,7 @@ class Analysis(Document):
         """
         with locked(self._handles()):
             data = _report(self.source, {"cache": self._cache, **options, "format": format},
-                           self._width() if format in ("table", "compact") else 0)
+                           self._width() if format == "table" else 0)
         return json.loads(data, object_hook=Row) if format == "json" else data.decode("utf-8", "replace")
 
     # ---- figures: members of "totals" of the JSON document

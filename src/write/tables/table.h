@@ -94,7 +94,7 @@ struct oc_cell {
     double number;
 };
 
-enum oc_grid_style { OC_GRID_FANCY, OC_GRID_ASCII, OC_GRID_SIMPLE, OC_GRID_ORG };
+enum oc_grid_style { OC_GRID_FANCY, OC_GRID_SIMPLE, OC_GRID_ORG };
 
 struct oc_grid {
     struct oc_arena *arena;
