@@ -152,16 +152,6 @@ void oc_op_rows_free(struct oc_op_rows *t)
     oc_arena_free(&t->scratch);
 }
 
-void oc_op_rows_clear(struct oc_op_rows *t)
-{
-    struct oc_op_rows empty = {
-        .p = t->p, .opts = t->opts, .run_ns = t->run_ns, .runs = t->runs, .means = t->means};
-    oc_op_rows_free(t);
-    *t = empty;
-    t->of.arena = &t->scratch;
-    t->p->imported_ns = t->p->imported_kernel_ns = 0;
-}
-
 static const char *place_of_row(struct oc_op_rows *t, struct oc_str device)
 {
     if (!device.n)
@@ -356,18 +346,6 @@ uint8_t oc_cuda_kind(struct oc_str name)
     return oc_str_starts(name, "[CUDA memcpy")   ? OC_EV_MEMCPY
            : oc_str_starts(name, "[CUDA memset") ? OC_EV_MEMSET
                                                  : OC_EV_KERNEL;
-}
-
-bool oc_is_page_migration(struct oc_str name)
-{
-    return oc_str_starts(name, "[Unified Memory");
-}
-
-struct oc_str oc_cuda_name(struct oc_str name)
-{
-    bool numbered = name.n > 3 && name.s[name.n - 1] == ']' && name.s[0] != '[';
-    const char *open = numbered ? memrchr(name.s, '[', name.n) : NULL;
-    return open && open > name.s && open[-1] == ' ' ? oc_str_before(name, open - 1) : name;
 }
 
 /* ---- sum rows --------------------------------------------------------------------------------------- */

@@ -121,13 +121,8 @@ struct oc_op_rows {
     const char *event; /* the rows count this instead of time: records get shares; NULL: time */
 };
 
-/* Device work as nsys and nvprof name it: "[CUDA memcpy HtoD]", "f(int) [418]" with the number of the launch.
- */
+/* Device work as nsys and nvprof name it: "[CUDA memcpy HtoD]". */
 uint8_t oc_cuda_kind(struct oc_str name);
-struct oc_str oc_cuda_name(struct oc_str name); /* without that number */
-/* Page faults and migrations of unified memory, which nvprof lists between kernels: they are in no stream and run
- * while kernels do. */
-bool oc_is_page_migration(struct oc_str name);
 
 /* The kind of a task of an Ascend device, by its type (AI_CORE, MEMCPY_ASYNC, EVENT_WAIT). OC_EV_COUNT: it does no
  * work, as waits, records and envelopes of whole models. */
@@ -135,7 +130,6 @@ uint8_t oc_ascend_kind(struct oc_str task);
 
 void oc_op_rows_init(struct oc_op_rows *t, struct oc_profile *p, const struct oc_profile_opts *opts);
 void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row);
-void oc_op_rows_clear(struct oc_op_rows *t); /* drops the rows added so far */
 /* Moves records and kernels to the profile and sets its totals and runs. */
 void oc_op_rows_finish(struct oc_op_rows *t);
 void oc_op_rows_free(struct oc_op_rows *t);
