@@ -63,9 +63,12 @@ static const char *side_text(struct oc_diff_view *v, unsigned s)
 {
     const struct oc_report_in *in = &v->d->in[s];
     const char *text = *in->model->path ? in->model->path : "(in memory)";
+    size_t more = v->d->n_of[s] - 1;
     if (in->profile)
         text = oc_printf(&v->arena, "%s, %s (%s of %u runs)", text, in->profile->path,
                          oc_stat_name(in->profile->stat), in->profile->runs_used);
+    if (more)
+        text = oc_printf(&v->arena, "%s and %zu more recording%s", text, more, more > 1 ? "s" : "");
     return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device)->name) : text;
 }
 
@@ -161,12 +164,16 @@ const char *oc_diff_sentence(struct oc_diff_view *v)
                      other ? oc_printf(&v->arena, ", %u of these with other times", other) : "");
 }
 
-const char *oc_diff_verdict(struct oc_diff_view *v)
+const char *oc_diff_statement(struct oc_diff_view *v)
 {
-    const struct oc_comparison *c = &v->d->latency;
-    return isnan(c->ratio) ? NULL
-                           : oc_printf(&v->arena, "B is %s. %s", oc_compared_text(c, &v->arena),
-                                       oc_compared_note(c, &v->arena));
+    const struct oc_diff *d = v->d;
+    bool shown = d->latency.verdict == OC_COMPARED_SLOWER || d->latency.verdict == OC_COMPARED_FASTER;
+    return d->verdict ? oc_printf(&v->arena, "%s%s. %s", shown ? "B is " : "", d->verdict, d->note) : NULL;
+}
+
+const char *oc_diff_unshown(struct oc_diff_view *v)
+{
+    return oc_printf(&v->arena, "%u row%s without a shown difference", v->n_unshown, oc_plural(v->n_unshown));
 }
 
 const char *oc_diff_gaps(struct oc_diff_view *v)
@@ -327,6 +334,8 @@ static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, 
     cell[n++] = bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
     cell[n++] = bucket ? bucket_text(v, r->name)
                        : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    if (v->d->has_verdicts)
+        cell[n++] = oc_compared_row_text(r->ratio, r->verdict, &v->arena);
     cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
     oc_table_row(t, cell);
 }
@@ -339,6 +348,8 @@ static void diff_list(struct oc_diff_view *v, struct oc_table *t)
     metric_columns(v, &c);
     diff_column(&c, "type", 'c');
     diff_column(&c, "operator", 'c');
+    if (v->d->has_verdicts)
+        diff_column(&c, "verdict", 'c');
     diff_column(&c, "what changed", 'c');
     set_columns(v, &c, t);
     for (uint32_t i = 0; i < v->n_row; i++)
@@ -389,7 +400,7 @@ static void sides(struct oc_diff_view *v, FILE *f)
 
 static void diff_write_table(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_verdict(v);
+    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_statement(v);
     if (verdict)
         oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
     sides(v, f);
@@ -403,6 +414,8 @@ static void diff_write_table(struct oc_diff_view *v, FILE *f)
     diff_plain(v, diff_list, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
+    if (v->n_unshown)
+        oc_print_line(f, "%s", oc_diff_unshown(v));
     diff_plain(v, oc_diff_beside, f);
 }
 
@@ -417,7 +430,7 @@ static void markdown(struct oc_diff_view *v, table_maker make, FILE *f)
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_verdict(v);
+    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_statement(v);
     fputs("### onnxcost diff\n\n", f);
     if (verdict)
         fprintf(f, "%s\n\n", verdict);
@@ -431,6 +444,8 @@ static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
     markdown(v, diff_list, f);
     if (v->n_row < v->n_wanted)
         fprintf(f, "%u of %u rows that differ\n\n", v->n_row, v->n_wanted);
+    if (v->n_unshown)
+        fprintf(f, "%s\n\n", oc_diff_unshown(v));
     markdown(v, oc_diff_beside, f);
 }
 

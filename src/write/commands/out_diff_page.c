@@ -464,6 +464,8 @@ static void diff_operators(struct oc_html *h, struct oc_diff_view *v)
     struct diff_columns c = {0};
     add_columns(&c, first, OC_COUNT(first));
     metric_columns(v, &c, true);
+    if (v->d->has_verdicts)
+        c.item[c.n++] = (struct oc_html_column){.field = "verdict", .title = "Verdict"};
     add_columns(&c, last, OC_COUNT(last));
     const struct oc_html_table t = {.id = "operators",
                                     .title = "Operators",
@@ -479,10 +481,12 @@ void oc_diff_page(struct oc_diff_view *v, FILE *f)
 {
     struct oc_html h = {.fragment = oc_is_fragment(v->o->format)};
     const char *gaps = oc_diff_gaps(v);
-    const char *verdict = oc_diff_verdict(v);
+    const char *verdict = oc_diff_statement(v);
     if (verdict)
         oc_html_sentence(&h, oc_printf(&h.arena, "%s.", verdict));
     oc_html_sentence(&h, oc_printf(&h.arena, "%s.", oc_diff_sentence(v)));
+    if (v->n_unshown)
+        oc_html_note(&h, oc_diff_unshown(v));
     if (gaps)
         oc_html_note(&h, gaps);
     diff_sheet(&h, v, "sides", "Sides", oc_diff_sides);
