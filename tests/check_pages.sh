@@ -100,15 +100,6 @@ page llm 120 'llm: phases, lower bounds and serving are those of JSON' -- \
 grep -q 'batch\*(256\*prompt^2' "$work/llm.html"
 passed $? 'llm: the page has the closed forms'
 
-# ---- several profiles
-page profiles 780 'several profiles of a model: figures, times and rates are those of JSON' -- \
-    "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
-page profiles_top 150 'several profiles: --top selects rows of the page' -- "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
-    -p models/profiles/resnet50.all.t1.json.gz -p models/profiles/resnet50.all.t2.json.gz --top 10
-# shellcheck disable=SC2046 # a list of words
-"$BUILD/onnxcost" "$work/resnet50.onnx" $(for _ in 1 2 3 4 5 6 7 8 9 10 11; do echo -p models/profiles/resnet50.all.t1.json.gz; done) -f html >"$work/out" 2>"$work/err"
-result 'a page has at most ten profiles' "$(grep -q 'a page has at most 10 profiles' "$work/err" && [ ! -s "$work/out" ] || cat "$work/err")"
-
 # ---- diff
 page diff 450 'diff: two profiles of a model: totals, types and rows are those of JSON' -- \
     diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz
@@ -191,7 +182,6 @@ fragment() { # name min -- arguments of onnxcost: figures of the fragment are th
     fragment llm 60 -- llm "$work/llama.onnx" --hw a100
     fragment diff 450 -- diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
         -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
-    fragment profiles 600 -- "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz
 } >"$work/problems" 2>&1
 result 'fragments of all commands: one element without ids and scripts, every style rule begins with its class, figures are those of JSON' "$(cat "$work/problems")"
 "$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f csv >"$work/rows.csv"

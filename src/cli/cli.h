@@ -39,7 +39,6 @@ int cli_run(int argc, char **argv);
 int cli_version(const struct cli_opts *o);
 
 int cmd_cost(const struct cli_opts *o);
-int cmd_explain(const struct cli_opts *o);
 int cmd_compare(const struct cli_opts *o);
 int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);

@@ -9,6 +9,7 @@
 #include "onnxcost/estimate.h"
 #include "onnxcost/gate.h"
 #include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 /* ---- check ------------------------------------------------------------------------------------------ */
 
@@ -418,8 +419,57 @@ static int write_diff(struct diff_job *j)
     return o->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
 }
 
+/* ---- diff of two conventions ------------------------------------------------------------------------ */
+
+struct convention_job {
+    const struct cli_opts *o;
+    struct cli_side side;
+    struct oc_analysis *analysis[2]; /* they differ in their convention alone */
+};
+
+static int analyze_conventions(struct convention_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    if (o->word.n != 1 || o->convention.n != 2 || o->profile.n || o->hw.n || o->b_dim.n || o->b_shape.n ||
+        o->b_value.n)
+        return cli_fail(CLI_USAGE, "two conventions compare the counts of one model: onnxcost diff MODEL "
+                                   "--convention A --convention B");
+    j->side.model_path = o->word.item[0];
+    int rc = cli_side_read(o, &j->side);
+    if (rc)
+        return rc;
+    struct oc_analyze_opts opts = cli_analyze_opts(o, &j->side.shapes);
+    for (size_t i = 0; i < 2; i++) {
+        opts.convention = o->convention.item[i];
+        if (oc_analyze(j->side.model, &opts, &j->analysis[i], &err))
+            return cli_fail_err(&err);
+    }
+    return 0;
+}
+
+static int put_conventions(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct convention_job *j = job;
+    return oc_convention_diff_write(j->side.model, j->analysis[0], j->analysis[1], j->o->format,
+                                    cli_width(out, &j->o->width), out->f, err);
+}
+
+static int diff_conventions(const struct cli_opts *o)
+{
+    struct convention_job j = {.o = o};
+    int rc = analyze_conventions(&j);
+    rc = rc ? rc : cli_output_write(o->output, put_conventions, &j);
+    oc_analysis_free(j.analysis[0]);
+    oc_analysis_free(j.analysis[1]);
+    cli_side_close(&j.side);
+    return rc;
+}
+
 int cmd_diff(const struct cli_opts *o)
 {
+    if (o->convention.n > 1)
+        return diff_conventions(o);
     static int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
                                                       write_diff};
     struct diff_job j = {.o = o, .made = cli_page_made(o)};

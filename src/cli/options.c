@@ -13,13 +13,9 @@
 
 const struct cli_option cli_options[] = {
     {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
-     "FILE", NULL, NULL, "measured profile to join with the model; several are compared (repeatable)",
+     "FILE", NULL, NULL,
+     "measured profile to join with the model; diff: one for each side, or several with commas (repeatable)",
      "Input", AT(profile)},
-    {"combine", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "several profiles of one model: the most accurate time per row (Nsight Systems kernels, TensorRT, "
-     "device "
-     "time, host time), with the counters of Nsight Compute",
-     NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT,
      CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
      "NAME", NULL, "by content", "how to read the profile; FILE.xml: a description of its tables", NULL,
