@@ -79,6 +79,10 @@ int cli_check_memory(const struct cli_opts *o);
 int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
                   const struct oc_device *device, FILE *out);
 
+/* Prints what the recordings of a diff with these options show, after the label. Returns 0 or the exit code after a
+ * message. */
+int cli_diff_verdict(const struct cli_opts *o, const char *label);
+
 /* Topics of `onnxcost help TOPIC`: the page onnxcost-TOPIC. */
 extern const char *const cli_topics[];
 extern const size_t cli_n_topics;

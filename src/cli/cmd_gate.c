@@ -230,7 +230,8 @@ struct diff_job {
     struct cli_side side[2];
     struct oc_report_in *more[2]; /* heap: the recordings of a side but the first */
     struct oc_diff *diff;
-    char *made; /* NULL: no page */
+    char *made;        /* NULL: no page */
+    const char *label; /* of the verdict alone; NULL: the whole diff is written */
 };
 
 static void add_file(struct cli_list *l, const char *text)
@@ -419,6 +420,21 @@ static int write_diff(struct diff_job *j)
     return o->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
 }
 
+static int put_verdict(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct diff_job *j = job;
+    const char *note, *verdict = oc_diff_verdict(j->diff, &note);
+    (void)err;
+    fprintf(out->f, "%-12s%s%s%s\n", j->label, verdict ? verdict : "not compared: a recording has no latency",
+            verdict ? ". " : "", verdict ? note : "");
+    return 0;
+}
+
+static int print_verdict(struct diff_job *j)
+{
+    return cli_output_write(NULL, put_verdict, j);
+}
+
 /* ---- diff of two conventions ------------------------------------------------------------------------ */
 
 struct convention_job {
@@ -466,13 +482,10 @@ static int diff_conventions(const struct cli_opts *o)
     return rc;
 }
 
-int cmd_diff(const struct cli_opts *o)
+static int diff_with(const struct cli_opts *o, int (*write)(struct diff_job *), const char *label)
 {
-    if (o->convention.n > 1)
-        return diff_conventions(o);
-    static int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
-                                                      write_diff};
-    struct diff_job j = {.o = o, .made = cli_page_made(o)};
+    int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff, write};
+    struct diff_job j = {.o = o, .label = label, .made = cli_page_made(o)};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
@@ -489,4 +502,14 @@ int cmd_diff(const struct cli_opts *o)
     free(j.model.item);
     free(j.profile.item);
     return rc;
+}
+
+int cmd_diff(const struct cli_opts *o)
+{
+    return o->convention.n > 1 ? diff_conventions(o) : diff_with(o, write_diff, NULL);
+}
+
+int cli_diff_verdict(const struct cli_opts *o, const char *label)
+{
+    return diff_with(o, print_verdict, label);
 }

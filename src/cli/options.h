@@ -113,7 +113,7 @@ struct cli_opts {
     const char *parallel, *link, *draft, *acceptance, *measured, *reach, *decoder;
     /* recordings */
     const char *ort_lib, *opt_level, *simd, *time_budget;
-    struct cli_int threads, runs, seed;
+    struct cli_int threads, runs, seed, repeat;
     struct cli_list session_config;
     bool report, embed;
     /* estimates */

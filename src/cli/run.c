@@ -66,7 +66,7 @@ static const struct instead {
     {"no-colour", CLI_ALL, "--color never", NULL},
     {"colour", CLI_ALL, "--color WHEN", "--color "},
     {"iterations", CLI_RECORD, "--runs N of onnxcost record", NULL},
-    {"repeat", CLI_ALL, "--runs N of onnxcost record", NULL},
+    {"repeat", CLI_ALL & ~CLI_RECORD, "--runs N or --repeat K of onnxcost record", NULL},
     {"fail-on", CLI_ALL, "onnxcost check MODEL --max-macs N ... (exit code 1 above a limit)", NULL},
     {"max-memory", CLI_ALL, "--max-peak-memory SIZE of onnxcost check", NULL},
 };
@@ -507,7 +507,7 @@ const struct cli_command cli_commands[] = {
     {"summary", "onnxcost summary PROFILE...",
      "where the time of a profile goes: devices, runs, operators, kernels", CLI_SUMMARY, cmd_summary,
      "summary tables of a profile"},
-    {"record", "onnxcost record MODEL [--runs N] [--threads N] [--report]",
+    {"record", "onnxcost record MODEL... [--runs N] [--threads N]... [--repeat K] [--report]",
      "runs a model on ONNX Runtime and writes its profile", CLI_RECORD | CLI_COST, cmd_record,
      "run a model on ONNX Runtime and write its profile"},
     {"calibrate", "onnxcost calibrate RECORDING... --hw NAME [-o FILE.xml]",

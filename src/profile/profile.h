@@ -207,6 +207,8 @@ struct oc_prof_machine {
     double processors, threads;
     double others; /* processors that other processes used */
 };
+/* Whether other processes used processors that the recording needed. */
+bool oc_machine_is_loaded(const struct oc_prof_machine *m);
 
 /* All data from one source. */
 struct oc_profile {

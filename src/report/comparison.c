@@ -21,9 +21,8 @@ static const struct {
     uint32_t
         least_kept; /* recordings on each side, alternated, that carry a verdict even where some are disturbed */
     double at_once_s, minute_s; /* starts within these: of one recording each, of all */
-    double spare_processors;    /* use by other processes that is not a load */
     double least_row_ns; /* shorter rows have the variance of this time: traces have whole microseconds */
-} measured = {0.015, 0.35, 4, {0, 0.02, 0.05}, OC_NOISY_SPREAD, 10, 3, 5, 60, 0.05, 500};
+} measured = {0.015, 0.35, 4, {0, 0.02, 0.05}, OC_NOISY_SPREAD, 10, 3, 5, 60, 500};
 
 static const double SHOWN = 0.03; /* the difference that `needed` is about */
 enum { MOST_NEEDED = 100 };
@@ -142,13 +141,11 @@ static uint32_t recordings_needed(double variance)
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out)
 {
     double spread = oc_run_spread_share(&p->spread);
-    const struct oc_prof_machine *m = &p->machine;
     *out = (struct oc_recorded){.latency_ns = latency_ns,
                                 .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread,
                                 .runs = p->spread.n,
-                                .started_s = m->started_s,
-                                .loaded = m->processors > 0 &&
-                                          m->threads + m->others > m->processors + measured.spare_processors};
+                                .started_s = p->machine.started_s,
+                                .loaded = oc_machine_is_loaded(&p->machine)};
     return latency_ns > 0 && isfinite(latency_ns);
 }
 

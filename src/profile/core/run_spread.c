@@ -374,6 +374,11 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
     out->p90 = quantiles_between(at90, ninetieth);
 }
 
+bool oc_machine_is_loaded(const struct oc_prof_machine *m)
+{
+    return m->processors > 0 && m->threads + m->others > m->processors + OC_SPARE_PROCESSORS;
+}
+
 /* ---- pauses ------------------------------------------------------------------------------------------- */
 
 /* Pauses in a sequence of work: the longest of each segment, and whether those separate runs. */
