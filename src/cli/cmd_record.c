@@ -181,10 +181,14 @@ struct variant {
     char *optimized;
 };
 
+/* Options of which each variant may have its own value. */
+enum { LIBRARY, LEVEL, THREADS, N_VARIED };
+static const char *const varied[N_VARIED] = {"ort-lib", "opt-level", "threads"};
+
 struct variants {
     const struct cli_opts *o;
-    struct cli_list library, level, threads; /* all values of these options */
-    struct variant *item;                    /* heap */
+    struct cli_list value[N_VARIED]; /* all that are given */
+    struct variant *item;            /* heap */
     size_t n;
     uint32_t repeat, again; /* recordings of each; those that were repeated */
 };
@@ -217,26 +221,31 @@ static size_t entries_like(const struct cli_list *l, const char *entry, size_t e
     return n;
 }
 
-static size_t most_values(const struct variants *v)
+/* How many values the model, an option of `varied`, or the key of a session entry has. */
+static size_t n_values(const struct variants *v, size_t i)
 {
     const struct cli_list *config = &v->o->session_config;
-    const size_t n[] = {v->o->word.n, v->library.n, v->level.n, v->threads.n};
-    size_t most = 1;
-    for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
-        most = n[i] > most ? n[i] : most;
-    for (size_t i = 0; i < config->n; i++) {
-        size_t like = entries_like(config, config->item[i], config->n);
-        most = like > most ? like : most;
-    }
-    return most;
+    if (i < N_VARIED)
+        return v->value[i].n;
+    return i == N_VARIED ? v->o->word.n : entries_like(config, config->item[i - N_VARIED - 1], config->n);
 }
 
-static int check_values(const struct variants *v, const char *what, size_t n)
+/* Each has one value, or as many as there are variants. */
+static int count_variants(struct variants *v)
 {
-    return n <= 1 || n == v->n
-               ? 0
-               : cli_fail(CLI_USAGE, "%zu values of %s and %zu of another option: give one, or as many", n,
-                          what, v->n);
+    size_t n = N_VARIED + 1 + v->o->session_config.n;
+    v->n = 1;
+    for (size_t i = 0; i < n; i++)
+        v->n = n_values(v, i) > v->n ? n_values(v, i) : v->n;
+    for (size_t i = 0; i < n; i++)
+        if (n_values(v, i) > 1 && n_values(v, i) != v->n)
+            return cli_fail(CLI_USAGE, "%zu values of %s%s and %zu of another option: give one, or as many",
+                            n_values(v, i), i == N_VARIED ? "the model" : "--",
+                            i < N_VARIED   ? varied[i]
+                            : i > N_VARIED ? "session-config"
+                                           : "",
+                            v->n);
+    return 0;
 }
 
 static const char *value_for(const struct cli_list *l, size_t i)
@@ -257,21 +266,15 @@ static void take_config(const struct variants *v, size_t at, struct cli_list *ou
 static int make_variants(struct variants *v)
 {
     const struct cli_opts *o = v->o;
-    int rc = check_values(v, "the model", o->word.n);
-    rc = rc ? rc : check_values(v, "--ort-lib", v->library.n);
-    rc = rc ? rc : check_values(v, "--opt-level", v->level.n);
-    rc = rc ? rc : check_values(v, "--threads", v->threads.n);
-    for (size_t i = 0; i < o->session_config.n && !rc; i++)
-        rc = check_values(v, "--session-config",
-                          entries_like(&o->session_config, o->session_config.item[i], o->session_config.n));
+    int rc = 0;
     v->item = cli_xcalloc(v->n, sizeof(*v->item));
     for (size_t i = 0; i < v->n && !rc; i++) {
         struct variant *x = &v->item[i];
         x->o = *o;
         x->o.word = (struct cli_list){.item = &o->word.item[o->word.n > 1 ? i : 0], .n = o->word.n > 0};
-        x->o.ort_lib = value_for(&v->library, i);
-        x->o.opt_level = value_for(&v->level, i);
-        x->o.threads.v = v->threads.n ? strtoll(value_for(&v->threads, i), NULL, 10) : 0;
+        x->o.ort_lib = value_for(&v->value[LIBRARY], i);
+        x->o.opt_level = value_for(&v->value[LEVEL], i);
+        x->o.threads.v = v->value[THREADS].n ? strtoll(value_for(&v->value[THREADS], i), NULL, 10) : 0;
         take_config(v, i, &x->o.session_config);
         x->job = (struct record_job){.o = &x->o};
         rc = check_record_options(&x->job);
@@ -370,12 +373,11 @@ static void put_variant(const struct variants *v, size_t at, FILE *f)
     fprintf(f, "%-11c", 'A' + (int)at);
     if (v->o->word.n > 1)
         put_word(" ", x->o.word.item[0], f);
-    if (v->library.n > 1)
-        put_word(" --ort-lib ", x->o.ort_lib, f);
-    if (v->level.n > 1)
-        put_word(" --opt-level ", x->o.opt_level, f);
-    if (v->threads.n > 1)
-        put_word(" --threads ", value_for(&v->threads, at), f);
+    for (size_t i = 0; i < N_VARIED; i++)
+        if (v->value[i].n > 1) {
+            fprintf(f, " --%s", varied[i]);
+            put_word(" ", value_for(&v->value[i], at), f);
+        }
     for (size_t i = 0; i < config->n; i++)
         if (entries_like(all, config->item[i], all->n) > 1)
             put_word(" --session-config ", config->item[i], f);
@@ -437,13 +439,11 @@ static int record_several(struct variants *v)
 int cmd_record(const struct cli_opts *o)
 {
     struct variants v = {.o = o};
-    values_of(o, "ort-lib", &v.library);
-    values_of(o, "opt-level", &v.level);
-    values_of(o, "threads", &v.threads);
-    v.n = most_values(&v);
-    int rc = v.n > 1 || o->repeat.set ? record_several(&v) : record_once(o);
-    free(v.library.item);
-    free(v.level.item);
-    free(v.threads.item);
+    for (size_t i = 0; i < N_VARIED; i++)
+        values_of(o, varied[i], &v.value[i]);
+    int rc = count_variants(&v);
+    rc = rc ? rc : v.n > 1 || o->repeat.set ? record_several(&v) : record_once(o);
+    for (size_t i = 0; i < N_VARIED; i++)
+        free(v.value[i].item);
     return rc;
 }

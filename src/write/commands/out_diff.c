@@ -374,15 +374,17 @@ void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t)
 
 typedef void (*table_maker)(struct oc_diff_view *v, struct oc_table *t);
 
-/* Below an empty line; nothing without rows. */
-static void diff_plain(struct oc_diff_view *v, table_maker make, FILE *f)
+/* Nothing without rows; on a terminal below an empty line. */
+static void put_table(struct oc_diff_view *v, table_maker make, bool markdown, FILE *f)
 {
     struct oc_table t;
     make(v, &t);
     t.width_chars = v->o->width_chars;
     t.color = v->o->color;
     t.changes = true;
-    if (t.n_row > 1) {
+    if (t.n_row > 1 && markdown) {
+        oc_table_markdown(&t, f);
+    } else if (t.n_row > 1) {
         fputc('\n', f);
         oc_table_print(&t, f);
     }
@@ -398,55 +400,51 @@ static void sides(struct oc_diff_view *v, FILE *f)
     oc_table_free(&t);
 }
 
-static void diff_write_table(struct oc_diff_view *v, FILE *f)
+/* text NULL: nothing. */
+static void put_line(const char *text, bool markdown, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_statement(v);
-    if (verdict)
-        oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
-    sides(v, f);
-    diff_plain(v, oc_diff_totals, f);
-    fputc('\n', f);
-    oc_print_line(f, "%s", oc_diff_sentence(v));
-    if (gaps)
-        oc_print_line(f, "%s", gaps);
-    diff_plain(v, diff_kinds, f);
-    diff_plain(v, oc_diff_fusions, f);
-    diff_plain(v, diff_list, f);
-    if (v->n_row < v->n_wanted)
-        fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
-    if (v->n_unshown)
-        oc_print_line(f, "%s", oc_diff_unshown(v));
-    diff_plain(v, oc_diff_beside, f);
+    if (text)
+        oc_print_line(f, "%s", text);
+    if (text && markdown)
+        fputc('\n', f);
 }
 
-static void markdown(struct oc_diff_view *v, table_maker make, FILE *f)
+static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
 {
-    struct oc_table t;
-    make(v, &t);
-    if (t.n_row > 1)
-        oc_table_markdown(&t, f);
-    oc_table_free(&t);
+    const char *verdict = oc_diff_statement(v), *cut = NULL;
+    if (v->n_row < v->n_wanted)
+        cut = oc_printf(&v->arena, "%u of %u rows that differ%s", v->n_row, v->n_wanted,
+                        markdown ? "" : "; --top 0 shows all");
+    if (markdown) {
+        put_line("### onnxcost diff", true, f);
+        put_line(verdict, true, f);
+        put_table(v, oc_diff_sides, true, f);
+    } else {
+        if (verdict)
+            oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
+        sides(v, f);
+    }
+    put_table(v, oc_diff_totals, markdown, f);
+    if (!markdown)
+        fputc('\n', f);
+    put_line(oc_diff_sentence(v), markdown, f);
+    put_line(oc_diff_gaps(v), markdown, f);
+    put_table(v, diff_kinds, markdown, f);
+    put_table(v, oc_diff_fusions, markdown, f);
+    put_table(v, diff_list, markdown, f);
+    put_line(cut, markdown, f);
+    put_line(v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
+    put_table(v, oc_diff_beside, markdown, f);
+}
+
+static void diff_write_table(struct oc_diff_view *v, FILE *f)
+{
+    diff_write_texts(v, false, f);
 }
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_statement(v);
-    fputs("### onnxcost diff\n\n", f);
-    if (verdict)
-        fprintf(f, "%s\n\n", verdict);
-    markdown(v, oc_diff_sides, f);
-    markdown(v, oc_diff_totals, f);
-    fprintf(f, "%s\n\n", oc_diff_sentence(v));
-    if (gaps)
-        fprintf(f, "%s\n\n", gaps);
-    markdown(v, diff_kinds, f);
-    markdown(v, oc_diff_fusions, f);
-    markdown(v, diff_list, f);
-    if (v->n_row < v->n_wanted)
-        fprintf(f, "%u of %u rows that differ\n\n", v->n_row, v->n_wanted);
-    if (v->n_unshown)
-        fprintf(f, "%s\n\n", oc_diff_unshown(v));
-    markdown(v, oc_diff_beside, f);
+    diff_write_texts(v, true, f);
 }
 
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *given, FILE *f,
