@@ -111,33 +111,8 @@ grep -q '<span class="good">-22.5 ms' "$work/diff.html" || grep -q -- '; -22.5 m
 no difference of the time"
 result 'diff: the page has paired bars, fused operators and the differences' "$problems"
 
-page diff_roofline 450 "diff: with a device, arrows on a roofline plot" -- \
+page diff_device 450 'diff: with a device, times and rooflines are those of JSON' -- \
     diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
-python3 - "$work/diff_roofline.json" "$work/diff_roofline.html" >"$work/problems" 2>&1 <<'END'
-import json, math, re, sys
-rows = json.load(open(sys.argv[1]))["rows"]
-page = open(sys.argv[2]).read()
-if page.count('class="limit"') != 2:
-    print(page.count('class="limit"'), "lines of the device")
-found = {}
-for name, path, x, y in re.findall(r'<g class="\w+"><title>(.*?) \(.*?</title>\n(.*?)<circle cx="([\d.]+)" cy="([\d.]+)"', page):
-    found[name] = (float(x), float(y), float(re.search("L[\\d.]+ ([\\d.]+)", path).group(1)) if path else None)
-points = []
-for r in rows:
-    p = found.get(r["name_a"] or r["name_b"])
-    if p and p[2] and r["flops_a"] and r["bytes_a"] and r["time_a_ns"] and r["time_b_ns"]:
-        points.append((math.log(r["flops_a"] / r["bytes_a"]), math.log(r["flops_a"] / r["time_a_ns"]), math.log(r["flops_b"] / r["time_b_ns"]), *p))
-if len(points) < 30:
-    print("only", len(points), "arrows")
-points.sort()
-first, last = points[0], points[-1]
-across = (last[3] - first[3]) / (last[0] - first[0])
-down = (max(points, key=lambda p: p[1])[4] - min(points, key=lambda p: p[1])[4]) / (max(points, key=lambda p: p[1])[1] - min(points, key=lambda p: p[1])[1])
-for p in points: # both axes are logarithmic: distances are those of the figures in JSON
-    if abs(first[3] + across * (p[0] - first[0]) - p[3]) > 1 or abs(first[4] + down * (p[1] - first[1]) - p[4]) > 1 or abs(first[4] + down * (p[2] - first[1]) - p[5]) > 1.5:
-        print("an arrow is not at its figures:", p)
-END
-result 'diff: arrows of the roofline plot are at the figures of JSON' "$(cat "$work/problems")"
 "$BUILD/onnxzoo" resnet18 -o "$work/resnet18.onnx"
 page diff_models 500 'diff: two models: added, removed and changed operators are those of JSON' -- \
     diff "$work/resnet18.onnx" "$work/resnet50.onnx"
