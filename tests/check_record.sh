@@ -68,8 +68,8 @@ result 'one optimized model for each variant' "$([ "$(find several -name '*.opti
 result 'a recording has its start, processors and threads' "$(grep -q '"started_s" : [1-9][0-9]*\.[0-9]*,"processors" : [1-9][0-9]*,"threads" : 2,"processors_of_others" : 0' \
     several/net-b1.profile.json || tail -n 3 several/net-b1.profile.json)"
 # shellcheck disable=SC2046 # two options and their values
-onnxcost diff net.onnx $(sed -n 's/^[AB] .* \(-p .*\)/\1/p' out) -f markdown >said 2>err
-result 'diff of the files says the same' "$([ "$(sed -n 's/^B is //p' said)" = "$(sed -n 's/^B  *slower/slower/p' out)" ] || cat said out err)"
+onnxcost diff net.onnx $(sed -n 's/^[AB] .* \(-p .*\)/\1/p' out) -f markdown >printed 2>err
+result 'diff of the files says the same' "$([ "$(sed -n 's/^B is //p' printed)" = "$(sed -n 's/^B  *slower/slower/p' out)" ] || cat printed out err)"
 rm -rf several
 FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 3 --opt-level all --session-config k=1 --session-config k=1 --session-config k=2 -o three/ >out 2>err
 rc=$?

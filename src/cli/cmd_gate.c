@@ -448,9 +448,11 @@ static int analyze_conventions(struct convention_job *j)
     const struct cli_opts *o = j->o;
     struct oc_err err;
     if (o->word.n != 1 || o->convention.n != 2 || o->profile.n || o->hw.n || o->b_dim.n || o->b_shape.n ||
-        o->b_value.n)
-        return cli_fail(CLI_USAGE, "two conventions compare the counts of one model: onnxcost diff MODEL "
-                                   "--convention A --convention B");
+        o->b_value.n || o->sort || o->top.set || o->exit_code)
+        return cli_fail(
+            CLI_USAGE,
+            "two conventions compare the counts of one model, without profiles, devices, sizes of B, "
+            "--sort, --top and --exit-code: onnxcost diff MODEL --convention A --convention B");
     j->side.model_path = o->word.item[0];
     int rc = cli_side_read(o, &j->side);
     if (rc)

@@ -200,8 +200,8 @@ static struct status *get_allocator(void **out)
     return NULL;
 }
 
-/* In the format of version 1.16: a session, and a node in each run. A run takes 20 us, and 10 more for each thread that
- * was asked for. */
+/* In the format of version 1.16: a session, and a node in each run. A run takes 20 us, and 10 more for each thread of
+ * the options. */
 static struct status *end_profiling(struct session *s, void *allocator, char **file)
 {
     if (!*s->o.prefix || !allocator)
