@@ -291,6 +291,8 @@ static int check_variants(const struct variants *v)
     if (o->runs.set && o->runs.v < LEAST_RUNS)
         return cli_fail(CLI_USAGE, "recordings for a comparison need --runs %d or more, not %lld", LEAST_RUNS,
                         (long long)o->runs.v);
+    if (v->n == 1 && o->report)
+        return cli_fail(CLI_USAGE, "--report of several recordings compares two models, libraries or settings");
     for (size_t i = 0; i < o->word.n; i++)
         if (strchr(o->word.item[i], ','))
             return cli_fail(CLI_USAGE, "'%s' has a comma, which separates recordings", o->word.item[i]);
@@ -340,6 +342,7 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
         oc_recording_free(j->recording);
         j->recording = NULL;
     }
+    j->tag = NULL;
     return 0;
 }
 

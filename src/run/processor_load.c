@@ -2,6 +2,8 @@
  * processors is disturbed (profile/core/run_spread.h), which its own times do not show. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,24 +30,34 @@ unsigned oc_run_processors(void)
     return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
-/* Time in which the processors that this process may use were not idle, with what a hypervisor gave to others; NAN:
- * not known. */
+/* The ticks of a line "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL" in which the processor was not idle; 0: of
+ * another line, or of a processor that this process may not use. */
+static double busy_ticks(const char *line, const cpu_set_t *set)
+{
+    enum { IDLE = 3, IOWAIT = 4, STEAL = 7 }; /* steal: what a hypervisor gave to others */
+    double ticks = 0;
+    char *at;
+    if (strncmp(line, "cpu", 3) != 0 || line[3] == ' ')
+        return 0;
+    unsigned long cpu = strtoul(line + 3, &at, 10);
+    if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, set))
+        return 0;
+    for (int i = 0; i <= STEAL; i++) {
+        unsigned long long v = strtoull(at, &at, 10);
+        ticks += i == IDLE || i == IOWAIT ? 0 : (double)v;
+    }
+    return ticks;
+}
+
+/* Of all processors that this process may use; NAN: not known. */
 static double busy_s(void)
 {
     cpu_set_t set;
     char line[512];
     FILE *f = fopen("/proc/stat", "re");
-    double ticks = NAN;
-    if (f && sched_getaffinity(0, sizeof(set), &set) == 0)
-        ticks = 0;
-    while (f && fgets(line, sizeof(line), f)) {
-        unsigned cpu;
-        unsigned long long user, nice, system, idle, wait, irq, softirq, steal;
-        if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle,
-                   &wait, &irq, &softirq, &steal) == 9 &&
-            cpu < CPU_SETSIZE && CPU_ISSET(cpu, &set))
-            ticks += (double)(user + nice + system + irq + softirq + steal);
-    }
+    double ticks = f && sched_getaffinity(0, sizeof(set), &set) == 0 ? 0 : (double)NAN;
+    while (!isnan(ticks) && fgets(line, sizeof(line), f))
+        ticks += busy_ticks(line, &set);
     if (f)
         fclose(f);
     return ticks / (double)sysconf(_SC_CLK_TCK);

@@ -595,7 +595,6 @@ def main():
                 continue
             i += 1
             name = " ".join(os.path.basename(f) for f in job[0] if f != "-p")
-            name += " and " + os.path.basename(job[3]) if job[3] else ""
             title = "%s %s: the figures of all outputs are equal" % (name, " ".join(job[2]))
             if not case.why:
                 print("ok %d - %s" % (i, title))
