@@ -501,12 +501,12 @@ static void count_rows(struct oc_diff *d)
             i->different = true;
 }
 
-static int check_recording(const struct oc_report_in *first, const struct oc_report_in *in,
+static int check_recording(const struct oc_report_in *first, const struct oc_report_in *in, bool more,
                            struct oc_err *err)
 {
     if (!in->model || !in->analysis || (in->profile && !in->join))
         return oc_fail(err, OC_EARG, "a diff needs models, and profiles need to be joined to them");
-    if (in != first && (in->model != first->model || !in->profile || !first->profile))
+    if (more && (in->model != first->model || !in->profile || !first->profile))
         return oc_fail(err, OC_EARG, "the recordings of one side need profiles of one model");
     if (in->analysis->total->bytes_bound)
         return oc_fail(err, OC_EARG, "the bytes of a whole model belong to no operator: no diff of them");
@@ -520,7 +520,7 @@ static int take_recordings(struct oc_diff *d, unsigned s, const struct oc_report
     d->in[s] = *first;
     d->of[s] = OC_NEW_ARRAY(&d->arena, n + 1, struct oc_diff_recording);
     for (size_t k = 0; k <= n; k++) {
-        if (check_recording(first, k ? &more[k - 1] : first, err))
+        if (check_recording(first, k ? &more[k - 1] : first, k > 0, err))
             return -1;
         d->of[s][k].in = k ? more[k - 1] : *first;
         oc_figures_make(&d->of[s][k].figures, &d->of[s][k].in, NULL, cache);
