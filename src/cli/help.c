@@ -95,7 +95,7 @@ enum { MOST_EXAMPLES = 3 };
 static const struct {
     const char *option, *text;
 } common[] = {
-    {"-p, --profile FILE", "a measured profile of the model (repeatable)"},
+    {"-p, --profile FILE", "a measured profile of the model"},
     {"    --hw NAME|FILE", "a device: adds roofline time and efficiency"},
     {"-d, --dim NAME=N", "number for a symbolic dimension: batch=8"},
     {"-s, --shape INPUT=SHAPE", "shape of an input: x=1x3x224x224"},
