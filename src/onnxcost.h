@@ -222,6 +222,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
 void oc_profile_close(struct oc_profile *p);
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
+enum oc_stat oc_profile_stat(const struct oc_profile *p);    /* OC_STAT_MEAN where a file has only means */
 /* The device as the profile names it, for oc_hwdb_find: "NVIDIA A100-SXM4-80GB"; NULL: it names none. */
 const char *oc_profile_device(const struct oc_profile *p);
 /* ---- joins: records of a profile and nodes of a model ----------------------------------------------- */

@@ -65,8 +65,8 @@ grep -q 'not shown at 80 columns: .*formula' "$work/out"; passed $? 'ops names i
 for device in $("$onnxcost" hw list -f csv | tail -n +2 | cut -d, -f1); do fits "hw show $device" "$onnxcost" hw show "$device"; done
 fits 'hw diff' "$onnxcost" hw diff a100 xeon-platinum-8480-plus
 for pair in fvcore,xla mge,torch calflops,onnx-tool; do
-    fits "explain ${pair%,*} and ${pair#*,}" "$onnxcost" explain "$work/bert_base.onnx" --convention "${pair%,*}" --convention "${pair#*,}"
-    head -n 1 "$work/out" | grep -q "${pair%,*} .*${pair#*,} "; passed $? "explain shows both counts of $pair" "$(head -n 1 "$work/out")"
+    fits "conventions ${pair%,*} and ${pair#*,}" "$onnxcost" diff "$work/bert_base.onnx" --convention "${pair%,*}" --convention "${pair#*,}"
+    head -n 1 "$work/out" | grep -q "${pair%,*} .*${pair#*,} "; passed $? "diff shows both counts of $pair" "$(head -n 1 "$work/out")"
 done
 fits 'formulas' "$onnxcost" "$work/bert_base.onnx" --formula
 "$onnxcost" "$work/bert_base.onnx" --formula --width 0 2>/dev/null | tr -d ' \n' >"$work/whole"

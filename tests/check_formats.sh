@@ -20,7 +20,6 @@ set='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz
 tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
 cost|table csv json markdown md html trace model-explorer netron xlsx|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --hw machine.t1.xml
 cost|table csv json markdown md html trace xlsx|mobilenetv2.all.t1.json.gz
-cost|table csv json markdown md html|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
 cost|table csv json markdown md html xlsx|resnet18.onnx --group-by type --hw a100
 cost|table json markdown md html|resnet18.onnx --hw a100 --advise
 cost|table csv json|t5_decoder.onnx --formula
@@ -29,7 +28,7 @@ cost|table csv json|resnet18.onnx --training adam
 cost|table csv json|t5_decoder.onnx --dim batch=1..4
 cost|table csv json|weights.onnx --sparsity
 cost|table json|resnet18.onnx --why 4
-explain|table json|resnet18.onnx --convention onnxcost --convention fvcore
+diff|table json|resnet18.onnx --convention onnxcost --convention fvcore
 compare|table csv json html|resnet18.onnx --hw a100 --hw t4
 llm|table csv json html|llama.onnx --prompt 8 --hw a100
 scan|table csv ndjson json html parquet|resnet18.onnx resnet50.onnx missing.onnx

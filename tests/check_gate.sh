@@ -115,6 +115,48 @@ else
     skip_named 'PP-OCR at disabled and all' 'samples are not there'
 fi
 
+# ---- several recordings of a side: copies of one with other times and starts, alternated
+mkdir -p a b
+python3 - "$top/models/profiles/resnet18.all.t1.json.gz" <<'EOF'
+import gzip, json, sys
+events = json.load(gzip.open(sys.argv[1]))
+for k, side in enumerate("abbabaabab"):
+    n = k // 2
+    factor = [1.0, 1.01, 0.995, 1.005, 0.99][n] * (1.2 if side == "b" else 1)
+    copy = [dict(e, dur=round(e["dur"] * factor), ts=round(e["ts"] * factor)) for e in events]
+    copy.append({"cat": "onnxcost", "ph": "M", "name": "", "ts": 0, "dur": 0, "pid": 0, "tid": 0,
+                 "args": {"started_s": 1764400000 + 7 * k, "processors": 2, "threads": 1, "processors_of_others": 0.5}})
+    json.dump(copy, open(f"{side}/r{n}.json", "w"))
+EOF
+expect 0 'B is slower by 20\.0 % \(.*5 and 5 recordings, alternated; these' 'a folder for each side' diff resnet18.onnx -p a -p b
+mv out of_folder
+expect 0 'A +resnet18.onnx, a/r0.json .* and 4 more recordings' 'a list for each side' diff resnet18.onnx \
+    -p a/r0.json,a/r1.json,a/r2.json,a/r3.json,a/r4.json -p b/r0.json,b/r1.json,b/r2.json,b/r3.json,b/r4.json
+cmp -s out of_folder
+passed $? 'lists and folders are the same'
+expect 0 'Conv .*slower by 20\.. %' 'rows have verdicts' diff resnet18.onnx -p a -p b
+expect 0 'inconclusive: \+0\.0 % .*10 of 10 with fewer than 10 runs' 'equal sides' diff resnet18.onnx -p a -p a
+expect 0 '[0-9]+ rows without a shown difference' 'rows without a shown difference are one line' diff resnet18.onnx -p a -p a
+expect 0 'inconclusive: \+20\.0 % .*2 and 2 recordings, alternated' 'two recordings each' diff resnet18.onnx -p a/r0.json,a/r1.json \
+    -p b/r0.json,b/r1.json
+grep -q 'verdict' out
+passed "$((!$?))" 'rows of few recordings have no verdicts' "$(grep verdict out)"
+expect 0 'recorded within a minute' 'not alternated' diff resnet18.onnx -p a/r0.json,a/r1.json -p b/r0.json,b/r1.json,b/r2.json
+expect 0 'title=onnxcost diff%3A latency::.*slower by 20' 'GitHub annotations have the verdict' diff resnet18.onnx -p a -p b -f github
+sums '"macs": 0' 'several recordings' resnet18.onnx -p a -p b
+python3 - <<'EOF' >err
+import json
+d = json.load(open("diff.json"))
+latency = d["totals"]["latency"]
+assert latency["verdict"] == "slower" and latency["order"] == "alternated" and abs(latency["ratio"] - 1.2) < 1e-3, latency
+assert len(d["a"]["recordings"]) == len(d["b"]["recordings"]) == 5
+judged = [r for r in d["rows"] if r["verdict"]]
+assert judged and all(abs(r["ratio"] - 1.2) < 0.2 for r in judged if r["verdict"] == "slower"), judged
+EOF
+passed $? 'JSON has the verdicts' "$(cat err)"
+expect 2 'one -p for each side' 'three -p are rejected' diff resnet18.onnx -p a/r0.json -p a/r1.json -p b/r0.json
+expect 3 'cannot read' 'a list with a missing file is an error' diff resnet18.onnx -p a/r0.json,missing.json -p b/r0.json
+
 expect 0 '0 changed, 0 added, 0 removed' 'equal models have no differences' diff resnet18.onnx resnet18.onnx --exit-code
 expect 1 '34 changed, 106 added' '--exit-code gives 1 for differences' diff resnet18.onnx resnet50.onnx --exit-code
 expect 0 '34 changed, 106 added' 'differences give 0 without --exit-code' diff resnet18.onnx resnet50.onnx

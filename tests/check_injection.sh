@@ -93,7 +93,7 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     for f in json md model-explorer netron; do check_clean "$m" -f $f; done
     check_clean "$m" --hw epyc-7742 --advise
     check_clean "$m" --sweep "$(printf 'b\342\200\2561')=1..4"
-    check_clean explain "$m" --convention torch --convention fvcore
+    check_clean diff "$m" --convention torch --convention fvcore
     check_clean compare "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
     check_clean memory "$m"
     check_clean providers "$m" --providers qnn,tensorrt,cpu
@@ -126,7 +126,7 @@ for p in ort.json chrome.json generic.csv; do
     check_clean h.onnx -p $p -f json
     check_clean h.onnx -p $p -f md
     check_clean h.onnx -p $p --hw epyc-7742 --advise
-    check_clean h.onnx -p $p -p ort.json
+    check_clean diff h.onnx -p $p,$p -p ort.json
     check_clean h.onnx -p $p -f trace
     check_clean h.onnx -p $p -f model-explorer
     check_clean summary $p

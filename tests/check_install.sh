@@ -19,7 +19,7 @@ missing=
 for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h include/onnxcost_types.h include/onnxcost/report.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
     share/man/man7/onnxcost-metrics.7 share/man/man5/onnxcost-json.5 share/onnxcost/man/onnxcost-json.txt share/doc/onnxcost/README.md share/doc/onnxcost/src/doc/faq.md \
     share/bash-completion/completions/onnxcost share/zsh/site-functions/_onnxcost share/fish/vendor_completions.d/onnxcost.fish \
-    share/onnxcost/report.schema.json share/onnxcost/compare.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia-ampere.xml share/onnxcost/hwdb/op-rules/example.xml \
+    share/onnxcost/report.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia-ampere.xml share/onnxcost/hwdb/op-rules/example.xml \
     share/onnxcost/hwdb/op-rules/op-rules.rng share/onnxcost/hwdb/calibrations/xeon-2-threads.onnxruntime.xml share/onnxcost/hwdb/kernel-names/example.xml \
     share/onnxcost/hwdb/kernel-names/kernel-names.rng share/onnxcost/hwdb/budget/example.xml share/onnxcost/hwdb/budget/budget.rng share/onnxcost/hwdb/providers/providers.rng share/onnxcost/hwdb/providers/cuda.xml; do
     [ -s "$root/usr/local/$file" ] || missing="$missing $file"

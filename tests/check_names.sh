@@ -103,11 +103,6 @@ fails("--what-if: the nearest name is offered", "did you mean '/conv1/Conv +2'",
 fails("--type: the nearest type is offered", "did you mean 'Conv'", *both, "--type", "Cnv")
 fails("--type and --opr-name that share no row", "for --opr-name", *both, "--type", "Gemm", "--opr-name", "/conv1/Conv +2")
 fails("--explain-match in JSON", "for --explain-match", *both, "--explain-match=nothing", "-f", "json")
-pair = [WORK + "/resnet50.onnx", "-p", "models/profiles/resnet50.all.t1.json.gz", "-p", "models/profiles/resnet50.disabled.t1.json.gz"]
-rows = rows_of(*pair)
-single = {r["name"] for r in rows_of(*pair[:3])}
-say([r["name"] for r in rows if r["name"] not in single or [g["name"] for g in rows_of(*pair, "--opr-name", r["name"])] != [r["name"]]] or
-    ([] if len(rows) > 40 else ["too few"]), "a comparison of profiles prints and takes the names of one profile")
 one = json.loads(run(*both, "--explain-match=/conv1/Conv +2", "-f", "json").stdout)["rows"]
 say([] if [r["name"] for r in one if "explanation" in r] == ["/conv1/Conv +2"] else ["others"], "--explain-match in JSON explains one row")
 print(f"1..{N}")

@@ -35,7 +35,7 @@ expect_quiet 0 'help' "$onnxcost" --help
 expect_quiet 0 'help as a command' "$onnxcost" help
 expect_quiet 0 'operators' "$onnxcost" ops
 expect_quiet 0 'schema' "$onnxcost" schema
-expect 2 "unknown schema 'memory'" 'unknown schema' "$onnxcost" schema memory
+expect 2 "takes no argument, not 'memory'" 'schema takes no argument' "$onnxcost" schema memory
 expect_quiet 0 'hardware' "$onnxcost" hw list
 expect 2 "no file is given" 'no arguments' "$onnxcost"
 expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
@@ -227,7 +227,7 @@ echo '{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden
 OUTPUT=-o
 keeps model.onnx model.onnx -f json
 keeps model.onnx.data model.onnx
-keeps model.onnx explain model.onnx --convention onnxcost --convention thop
+keeps model.onnx diff model.onnx --convention onnxcost --convention thop
 keeps model.onnx compare model.onnx --hw t4 --hw l4
 keeps model.onnx estimate model.onnx --hw t4
 keeps model.onnx memory model.onnx

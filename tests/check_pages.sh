@@ -100,15 +100,6 @@ page llm 120 'llm: phases, lower bounds and serving are those of JSON' -- \
 grep -q 'batch\*(256\*prompt^2' "$work/llm.html"
 passed $? 'llm: the page has the closed forms'
 
-# ---- several profiles
-page profiles 780 'several profiles of a model: figures, times and rates are those of JSON' -- \
-    "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
-page profiles_top 150 'several profiles: --top selects rows of the page' -- "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
-    -p models/profiles/resnet50.all.t1.json.gz -p models/profiles/resnet50.all.t2.json.gz --top 10
-# shellcheck disable=SC2046 # a list of words
-"$BUILD/onnxcost" "$work/resnet50.onnx" $(for _ in 1 2 3 4 5 6 7 8 9 10 11; do echo -p models/profiles/resnet50.all.t1.json.gz; done) -f html >"$work/out" 2>"$work/err"
-result 'a page has at most ten profiles' "$(grep -q 'a page has at most 10 profiles' "$work/err" && [ ! -s "$work/out" ] || cat "$work/err")"
-
 # ---- diff
 page diff 450 'diff: two profiles of a model: totals, types and rows are those of JSON' -- \
     diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz
@@ -120,33 +111,8 @@ grep -q '<span class="good">-22.5 ms' "$work/diff.html" || grep -q -- '; -22.5 m
 no difference of the time"
 result 'diff: the page has paired bars, fused operators and the differences' "$problems"
 
-page diff_roofline 450 "diff: with a device, arrows on a roofline plot" -- \
+page diff_device 450 'diff: with a device, times and rooflines are those of JSON' -- \
     diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
-python3 - "$work/diff_roofline.json" "$work/diff_roofline.html" >"$work/problems" 2>&1 <<'END'
-import json, math, re, sys
-rows = json.load(open(sys.argv[1]))["rows"]
-page = open(sys.argv[2]).read()
-if page.count('class="limit"') != 2:
-    print(page.count('class="limit"'), "lines of the device")
-found = {}
-for name, path, x, y in re.findall(r'<g class="\w+"><title>(.*?) \(.*?</title>\n(.*?)<circle cx="([\d.]+)" cy="([\d.]+)"', page):
-    found[name] = (float(x), float(y), float(re.search("L[\\d.]+ ([\\d.]+)", path).group(1)) if path else None)
-points = []
-for r in rows:
-    p = found.get(r["name_a"] or r["name_b"])
-    if p and p[2] and r["flops_a"] and r["bytes_a"] and r["time_a_ns"] and r["time_b_ns"]:
-        points.append((math.log(r["flops_a"] / r["bytes_a"]), math.log(r["flops_a"] / r["time_a_ns"]), math.log(r["flops_b"] / r["time_b_ns"]), *p))
-if len(points) < 30:
-    print("only", len(points), "arrows")
-points.sort()
-first, last = points[0], points[-1]
-across = (last[3] - first[3]) / (last[0] - first[0])
-down = (max(points, key=lambda p: p[1])[4] - min(points, key=lambda p: p[1])[4]) / (max(points, key=lambda p: p[1])[1] - min(points, key=lambda p: p[1])[1])
-for p in points: # both axes are logarithmic: distances are those of the figures in JSON
-    if abs(first[3] + across * (p[0] - first[0]) - p[3]) > 1 or abs(first[4] + down * (p[1] - first[1]) - p[4]) > 1 or abs(first[4] + down * (p[2] - first[1]) - p[5]) > 1.5:
-        print("an arrow is not at its figures:", p)
-END
-result 'diff: arrows of the roofline plot are at the figures of JSON' "$(cat "$work/problems")"
 "$BUILD/onnxzoo" resnet18 -o "$work/resnet18.onnx"
 page diff_models 500 'diff: two models: added, removed and changed operators are those of JSON' -- \
     diff "$work/resnet18.onnx" "$work/resnet50.onnx"
@@ -191,7 +157,6 @@ fragment() { # name min -- arguments of onnxcost: figures of the fragment are th
     fragment llm 60 -- llm "$work/llama.onnx" --hw a100
     fragment diff 450 -- diff "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
         -p models/profiles/resnet50.all.t1.json.gz --hw "$machine"
-    fragment profiles 600 -- "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -p models/profiles/resnet50.all.t1.json.gz
 } >"$work/problems" 2>&1
 result 'fragments of all commands: one element without ids and scripts, every style rule begins with its class, figures are those of JSON' "$(cat "$work/problems")"
 "$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f csv >"$work/rows.csv"

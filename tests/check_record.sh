@@ -40,7 +40,7 @@ expect_failure 'absent weights are an error' 3 "its weights are absent: 'conv1.w
 expect_failure 'weights that are absent: the zoo can write them' 3 'onnxzoo MODEL --weights random' empty.onnx --ort-lib "$fake"
 expect_failure 'a time budget without a unit that exists' 2 "--time-budget needs a time such as 90s, 5min or 500ms, not '5 parsecs'" net.onnx --time-budget '5 parsecs' --ort-lib "$fake"
 expect_failure '--runs 0 is rejected' 2 '--runs needs a number from 1' net.onnx --runs 0 --ort-lib "$fake"
-expect_failure 'two models are rejected' 2 'record needs one model' net.onnx empty.onnx
+expect_failure 'no model is an error' 2 'record needs a model'
 expect_failure '-p is rejected' 2 'record makes the profile itself' net.onnx -p x.json
 expect_failure 'missing model is an error' 3 "nothing.onnx" nothing.onnx
 expect_failure 'inputs beyond the limit are rejected' 3 "net.onnx: input 'input': 60211200000 bytes of inputs for a run: more than 536870912" net.onnx -d batch=100000 --ort-lib "$fake"
@@ -55,6 +55,38 @@ rm -f fake/*
 FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 --warmup 0 -o fake >out 2>err
 sh -c "$(sed -n 's/^table *//p' out)" >table 2>>err
 result 'printed command shows the table of all runs' "$(grep -q '^latency .* of 3 runs' table || cat out err table)"
+
+# ---- several recordings: the fake library's runs take 20 us, and 10 more for each thread
+FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --threads 1 --threads 2 -o several/ >out 2>err
+rc=$?
+result 'two values of an option are recorded in turn and compared' "$([ $rc -eq 0 ] &&
+    [ "$(sed -n 's/^\([ab][0-9]\) .*/\1/p' out | tr '\n' ' ')" = 'a1 b1 b2 a2 b3 a3 a4 b4 b5 a5 ' ] &&
+    grep -q '^B  *slower by 33\.3 % (.*5 and 5 recordings, alternated' out || cat out err)"
+result 'each variant is named with its value and files' "$(grep -q '^A  *--threads 1 -p several/net-a1.profile.json,.*a5.profile.json$' out &&
+    grep -q '^B  *--threads 2 -p several/net-b1' out || cat out)"
+result 'one optimized model for each variant' "$([ "$(find several -name '*.optimized.onnx' | sort | tr '\n' ' ')" = 'several/net-a1.optimized.onnx several/net-b1.optimized.onnx ' ] || ls several)"
+result 'a recording has its start, processors and threads' "$(grep -q '"started_s" : [1-9][0-9]*\.[0-9]*,"processors" : [1-9][0-9]*,"threads" : 2,"processors_of_others" : 0' \
+    several/net-b1.profile.json || tail -n 3 several/net-b1.profile.json)"
+# shellcheck disable=SC2046 # two options and their values
+onnxcost diff net.onnx $(sed -n 's/^[AB] .* \(-p .*\)/\1/p' out) -f markdown >printed 2>err
+result 'diff of the files says the same' "$([ "$(sed -n 's/^B is //p' printed)" = "$(sed -n 's/^B  *slower/slower/p' out)" ] || cat printed out err)"
+rm -rf several
+FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 3 --opt-level all --session-config k=1 --session-config k=1 --session-config k=2 -o three/ >out 2>err
+rc=$?
+result 'more than two are compared with the first' "$([ $rc -eq 0 ] && [ "$(grep -c '^[abc][123] ' out)" -eq 9 ] && grep -q '^A  *--session-config k=1 -p' out &&
+    grep -q '^B  *no difference shown (.*3 and 3 recordings, alternated' out && grep -q '^C  *no difference shown (' out || cat out err)"
+FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 2 -o one/ >out 2>err
+result '--repeat of one setting' "$([ "$(find one -name 'net-a?.profile.json' | wc -l)" -eq 2 ] && ! grep -q '^B' out || cat out err)"
+cp net.onnx other.onnx
+FAKE_ORT=plain onnxcost record net.onnx other.onnx --ort-lib "$fake" --runs 12 --repeat 1 -o models/ >out 2>err
+result 'two models' "$(grep -q '^A  *net.onnx -p models/net-a1' out && grep -q '^B  *other.onnx -p models/other-b1' out && grep -q 'alternated; these' out || cat out err)"
+FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --threads 1 --threads 2 --report -t 1 -o models/ >out 2>err
+result '--report prints the whole difference' "$(grep -q '^latency  *B is slower by 33' out && grep -q '^parameters' out || cat out err)"
+rm -rf three one models other.onnx
+expect_failure 'numbers of values that differ are rejected' 2 '2 values of --threads and 3 of another option' net.onnx --threads 1 --threads 2 \
+    --opt-level all --opt-level basic --opt-level disabled --ort-lib "$fake"
+expect_failure 'few runs are rejected for a comparison' 2 'need --runs 12 or more, not 3' net.onnx --threads 1 --threads 2 --runs 3 --ort-lib "$fake"
+expect_failure '--repeat 0 is rejected' 2 '--repeat needs a number from 1' net.onnx --repeat 0 --ort-lib "$fake"
 
 # ---- ended by a signal: no folder, no file, no process is left
 for signal in INT TERM HUP; do

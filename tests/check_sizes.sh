@@ -113,12 +113,5 @@ onnxcost resnet18.onnx -p resnet18.profile.json -f markdown >page.md
 contains 'Markdown has the sizes' page.md '| batch = 8 | 1 |'
 onnxcost -p resnet18.profile.json >text
 contains 'without a model the latency names the sets of shapes' text 'mean of 6 of 8 runs of 4 sets of shapes'
-onnxcost resnet18.onnx -p resnet18.profile.json -p resnet18.profile.json -f json >compare.json 2>err
-python3 - compare.json >out 2>&1 <<'END'
-import json, sys
-rows = json.load(open(sys.argv[1]))["rows"]
-assert rows and all(r["macs"] is None and r["flops"] is None for r in rows), rows[0]
-END
-result 'several profiles have no work with times of several sizes' "$(cat out)"
 cd "$top" && rm -rf "$work"
 finish

@@ -446,7 +446,7 @@ static int side_read_profiles(const struct cli_opts *o, struct cli_side *s)
     struct oc_operator_names *operators = s->in.model ? oc_operator_names_make(s->in.model) : NULL;
     const struct oc_profile_opts own = {.warmup = cli_warmup(o, 0),
                                         .stat = cli_stat(o->stat),
-                                        .by_node = s->in.model && s->n_profile_path == 1,
+                                        .by_node = s->in.model != NULL,
                                         .operators = operators,
                                         .keep_events = s->keep_events};
     cli_progress_say(s->progress, "reading", s->profile_path[0]);
@@ -484,7 +484,7 @@ static int side_join(struct cli_side *s)
         if (oc_join_make(s->in.model, s->analysis, s->profiles.item[i], s->optimized, &s->join[i], &err))
             return cli_fail_err(&err);
     s->in.join = s->profiles.n ? s->join[0] : NULL;
-    return s->profiles.n == 1 && oc_join_sizes(s->analysis, &s->opts, s->optimized, s->join[0], &err)
+    return s->in.join && oc_join_sizes(s->analysis, &s->opts, s->optimized, s->join[0], &err)
                ? cli_fail_err(&err)
                : 0;
 }

@@ -39,7 +39,6 @@ int cli_run(int argc, char **argv);
 int cli_version(const struct cli_opts *o);
 
 int cmd_cost(const struct cli_opts *o);
-int cmd_explain(const struct cli_opts *o);
 int cmd_compare(const struct cli_opts *o);
 int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
@@ -79,6 +78,10 @@ int cli_check_memory(const struct cli_opts *o);
  * after a message. */
 int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
                   const struct oc_device *device, FILE *out);
+
+/* Prints what the recordings of a diff with these options show, after the label. Returns 0 or the exit code after a
+ * message. */
+int cli_diff_verdict(const struct cli_opts *o, const char *label);
 
 /* Topics of `onnxcost help TOPIC`: the page onnxcost-TOPIC. */
 extern const char *const cli_topics[];

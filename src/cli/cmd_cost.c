@@ -103,7 +103,6 @@ static int check_profile_options(const struct job *j)
                       {"stat", o->stat != NULL},
                       {"warmup", o->warmup.set},
                       {"iterations", o->iterations.set},
-                      {"combine", o->combine},
                       {"partial", o->partial}};
     struct oc_err err;
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
@@ -112,9 +111,6 @@ static int check_profile_options(const struct job *j)
         if (of_profile[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE",
                             of_profile[i].name);
-    if (cli_is(o->stat, "sum") && (j->profiles.n > 1 || o->combine))
-        return cli_fail(CLI_USAGE, "--stat sum adds up the runs, and profiles differ in their number: "
-                                   "compare several profiles with typical, mean, median, min or max");
     return check_order(o->order_by, j->profiles.n > 0, o->hw.n > 0);
 }
 
@@ -180,16 +176,10 @@ static int cost_read(struct job *j)
     rc = rc ? rc : cli_side_read(o, s);
     if (rc || s->profiles.n < 2)
         return rc;
-    if (!s->model)
-        return cli_fail(
-            CLI_USAGE, "several profiles need their model: onnxcost MODEL -p A -p B; alone, one profile at a "
-                       "time");
-    if (o->advise || o->optimized_model || o->annotate)
-        return cli_fail(CLI_USAGE, "--%s goes with one profile",
-                        o->advise            ? "advise"
-                        : o->optimized_model ? "optimized-model"
-                                             : "annotate");
-    return 0;
+    return cli_fail(
+        CLI_USAGE,
+        "one profile at a time, not %zu: onnxcost diff MODEL -p A -p B compares profiles of a model",
+        s->profiles.n);
 }
 
 static int cost_analyze(struct job *j)
@@ -250,19 +240,6 @@ static int cost_fit(struct job *j, FILE *f)
     return cli_write_fit(j->side.analysis, &j->side.opts, j->side.in.device, table ? f : stderr);
 }
 
-static int cost_compare(struct job *j, const struct oc_report_opts *opts, FILE *f, struct oc_err *err)
-{
-    const struct cli_side *s = &j->side;
-    size_t n = s->profiles.n;
-    struct oc_compare_source *source = cli_xcalloc(n + 1, sizeof(*source));
-    for (size_t i = 0; i < n; i++)
-        source[i] =
-            (struct oc_compare_source){.profile = s->profiles.item[i], .join = s->join ? s->join[i] : NULL};
-    int rc = oc_compare_write(s->model, s->analysis, s->in.device, source, n, j->o->combine, opts, f, err);
-    free(source);
-    return rc;
-}
-
 static int put_annotated(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct job *j = job;
@@ -309,10 +286,7 @@ static int cost_write_report(struct job *j)
         s->hwdb = NULL; /* the page then has the report's device only */
     opts.analyze = live ? &s->opts : NULL;
     opts.hwdb = s->hwdb;
-    int failed = (s->profiles.n > 1 || j->o->combine ? cost_compare(j, &opts, out.f, &err)
-                                                     : oc_report_write(&s->in, &opts, out.f, &err))
-                     ? cli_fail_err(&err)
-                     : 0;
+    int failed = oc_report_write(&s->in, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
     free(made);
     if (outcome.missing[0])
         cli_warn("%s", outcome.missing);
@@ -367,9 +341,9 @@ static size_t cost_findings(const struct job *j, bool print)
 static bool report_prints_findings(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (j->side.profiles.n > 1 || o->combine || cli_is(o->format, "csv") || cli_is(o->format, "trace") ||
-        cli_is(o->format, "model-explorer") || cli_is(o->format, "netron") || o->confluence ||
-        o->dump_only_opr || ((o->why.n || o->explain_match.n) && !cli_is(o->format, "json")) ||
+    if (cli_is(o->format, "csv") || cli_is(o->format, "trace") || cli_is(o->format, "model-explorer") ||
+        cli_is(o->format, "netron") || o->confluence || o->dump_only_opr ||
+        ((o->why.n || o->explain_match.n) && !cli_is(o->format, "json")) ||
         (o->print_only && !cli_is(o->print_only, "summary")))
         return false;
     return cli_is(o->format, "json") || cli_is(o->format, "markdown") || cli_is(o->format, "md") ||

@@ -9,6 +9,7 @@
 #include "onnxcost/estimate.h"
 #include "onnxcost/gate.h"
 #include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 /* ---- check ------------------------------------------------------------------------------------------ */
 
@@ -222,11 +223,15 @@ int cmd_check(const struct cli_opts *o)
 
 struct diff_job {
     const struct cli_opts *o;
-    struct cli_opts of_b; /* the options with those of --b-dim and so on */
+    struct cli_opts of_b;  /* the options with those of --b-dim and so on */
+    struct cli_opts means; /* those with --stat mean */
     struct cli_list model, profile;
+    const char **recording[2]; /* heap: the paths that the profile of a side names */
     struct cli_side side[2];
+    struct oc_report_in *more[2]; /* heap: the recordings of a side but the first */
     struct oc_diff *diff;
-    char *made; /* NULL: no page */
+    char *made;        /* NULL: no page */
+    const char *label; /* of the verdict alone; NULL: the whole diff is written */
 };
 
 static void add_file(struct cli_list *l, const char *text)
@@ -252,7 +257,10 @@ static int sort_files(struct diff_job *j)
     if (!j->model.n || j->model.n > 2)
         return cli_fail(CLI_USAGE, "'diff' needs one or two models: onnxcost diff A.onnx B.onnx");
     if (j->profile.n > 2)
-        return cli_fail(CLI_USAGE, "'diff' takes a profile for each side, not %zu", j->profile.n);
+        return cli_fail(CLI_USAGE,
+                        "'diff' takes one -p for each side, not %zu; several recordings of a side: -p "
+                        "a1.json,a2.json, or a folder",
+                        j->profile.n);
     if (j->model.n == 2 && j->profile.n == 1)
         return cli_fail(CLI_USAGE, "'diff' of two models takes a profile for each of them, or none");
     return 0;
@@ -270,9 +278,12 @@ static int choose_sides(struct diff_job *j)
     if (o->hw.n > 2)
         return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
     for (unsigned s = 0; s < 2; s++) {
+        struct oc_err err;
         j->side[s].model_path = *side_value(&j->model, s);
-        j->side[s].profile_path = side_value(&j->profile, s);
-        j->side[s].n_profile_path = j->profile.n > 0;
+        if (j->profile.n && oc_recordings_named(*side_value(&j->profile, s), &j->recording[s],
+                                                &j->side[s].n_profile_path, &err))
+            return cli_fail_err(&err);
+        j->side[s].profile_path = j->recording[s];
         j->side[s].hw = o->hw.n ? *side_value(&o->hw, s) : NULL;
     }
     j->side[0].optimized_path = o->optimized_model;
@@ -309,14 +320,9 @@ static struct cli_list of_b(const struct cli_list *both, const struct cli_list *
     return l;
 }
 
-static int open_sides(struct diff_job *j)
+static int open_both(struct diff_job *j)
 {
-    const struct cli_opts *o = j->o;
-    j->of_b = *o;
-    j->of_b.dim = of_b(&o->dim, &o->b_dim);
-    j->of_b.shape = of_b(&o->shape, &o->b_shape);
-    j->of_b.value = of_b(&o->value, &o->b_value);
-    int rc = cli_side_open(o, &j->side[0]);
+    int rc = cli_side_open(j->o, &j->side[0]);
     if (rc)
         return rc;
     if (j->model.n == 1)
@@ -324,12 +330,64 @@ static int open_sides(struct diff_job *j)
     return cli_side_open(&j->of_b, &j->side[1]);
 }
 
+/* Whether some recordings have only means, and others the chosen statistic. */
+static bool statistics_differ(const struct diff_job *j)
+{
+    bool means = false, others = false;
+    for (unsigned s = 0; s < 2; s++)
+        for (size_t i = 0; i < j->side[s].profiles.n; i++) {
+            bool mean = oc_profile_stat(j->side[s].profiles.item[i]) == OC_STAT_MEAN;
+            means |= mean;
+            others |= !mean;
+        }
+    return means && others;
+}
+
+static int open_sides(struct diff_job *j)
+{
+    const struct cli_opts *o = j->o;
+    const struct cli_side asked[2] = {j->side[0], j->side[1]};
+    j->of_b = *o;
+    j->of_b.dim = of_b(&o->dim, &o->b_dim);
+    j->of_b.shape = of_b(&o->shape, &o->b_shape);
+    j->of_b.value = of_b(&o->value, &o->b_value);
+    int rc = open_both(j);
+    if (rc || !statistics_differ(j) || o->stat)
+        return rc;
+    for (unsigned s = 2; s-- > 0;) {
+        cli_side_close(&j->side[s]);
+        j->side[s] = asked[s];
+    }
+    j->means = *o;
+    j->means.stat = j->of_b.stat = "mean";
+    j->o = &j->means;
+    return open_both(j);
+}
+
 /* ---- diff: result ----------------------------------------------------------------------------------- */
+
+/* The recordings of a side but the first. Returns how many. */
+static size_t add_recordings(struct diff_job *j, unsigned s)
+{
+    const struct cli_side *side = &j->side[s];
+    size_t n = side->profiles.n ? side->profiles.n - 1 : 0;
+    j->more[s] = cli_xcalloc(n, sizeof(*j->more[s]));
+    for (size_t i = 0; i < n; i++) {
+        j->more[s][i] = side->in;
+        j->more[s][i].profile = side->profiles.item[i + 1];
+        j->more[s][i].join = side->join[i + 1];
+    }
+    return n;
+}
 
 static int make_diff(struct diff_job *j)
 {
     struct oc_err err;
-    const struct oc_diff_opts opts = {.cache = !cli_is(j->o->cache, "off")};
+    struct oc_diff_opts opts = {.cache = !cli_is(j->o->cache, "off")};
+    opts.n_more_a = add_recordings(j, 0);
+    opts.n_more_b = add_recordings(j, 1);
+    opts.more_a = j->more[0];
+    opts.more_b = j->more[1];
     return oc_diff_make(&j->side[0].in, &j->side[1].in, &opts, &j->diff, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -362,22 +420,98 @@ static int write_diff(struct diff_job *j)
     return o->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
 }
 
-int cmd_diff(const struct cli_opts *o)
+static int put_verdict(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    static int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
-                                                      write_diff};
-    struct diff_job j = {.o = o, .made = cli_page_made(o)};
+    const struct diff_job *j = job;
+    const char *note, *verdict = oc_diff_verdict(j->diff, &note);
+    (void)err;
+    fprintf(out->f, "%-12s%s%s%s\n", j->label, verdict ? verdict : "not compared: a recording has no latency",
+            verdict ? ". " : "", verdict ? note : "");
+    return 0;
+}
+
+static int print_verdict(struct diff_job *j)
+{
+    return cli_output_write(NULL, put_verdict, j);
+}
+
+/* ---- diff of two conventions ------------------------------------------------------------------------ */
+
+struct convention_job {
+    const struct cli_opts *o;
+    struct cli_side side;
+    struct oc_analysis *analysis[2]; /* they differ in their convention alone */
+};
+
+static int analyze_conventions(struct convention_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    if (o->word.n != 1 || o->convention.n != 2 || o->profile.n || o->hw.n || o->b_dim.n || o->b_shape.n ||
+        o->b_value.n || o->sort || o->top.set || o->exit_code)
+        return cli_fail(
+            CLI_USAGE,
+            "two conventions compare the counts of one model, without profiles, devices, sizes of B, "
+            "--sort, --top and --exit-code: onnxcost diff MODEL --convention A --convention B");
+    j->side.model_path = o->word.item[0];
+    int rc = cli_side_read(o, &j->side);
+    if (rc)
+        return rc;
+    struct oc_analyze_opts opts = cli_analyze_opts(o, &j->side.shapes);
+    for (size_t i = 0; i < 2; i++) {
+        opts.convention = o->convention.item[i];
+        if (oc_analyze(j->side.model, &opts, &j->analysis[i], &err))
+            return cli_fail_err(&err);
+    }
+    return 0;
+}
+
+static int put_conventions(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct convention_job *j = job;
+    return oc_convention_diff_write(j->side.model, j->analysis[0], j->analysis[1], j->o->format,
+                                    cli_width(out, &j->o->width), out->f, err);
+}
+
+static int diff_conventions(const struct cli_opts *o)
+{
+    struct convention_job j = {.o = o};
+    int rc = analyze_conventions(&j);
+    rc = rc ? rc : cli_output_write(o->output, put_conventions, &j);
+    oc_analysis_free(j.analysis[0]);
+    oc_analysis_free(j.analysis[1]);
+    cli_side_close(&j.side);
+    return rc;
+}
+
+static int diff_with(const struct cli_opts *o, int (*write)(struct diff_job *), const char *label)
+{
+    int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff, write};
+    struct diff_job j = {.o = o, .label = label, .made = cli_page_made(o)};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_diff_free(j.diff);
     free(j.made);
-    cli_side_close(&j.side[1]);
-    cli_side_close(&j.side[0]);
+    for (unsigned s = 2; s-- > 0;) {
+        cli_side_close(&j.side[s]);
+        free(j.recording[s]);
+        free(j.more[s]);
+    }
     free(j.of_b.dim.item);
     free(j.of_b.shape.item);
     free(j.of_b.value.item);
     free(j.model.item);
     free(j.profile.item);
     return rc;
+}
+
+int cmd_diff(const struct cli_opts *o)
+{
+    return o->convention.n > 1 ? diff_conventions(o) : diff_with(o, write_diff, NULL);
+}
+
+int cli_diff_verdict(const struct cli_opts *o, const char *label)
+{
+    return diff_with(o, print_verdict, label);
 }

@@ -53,50 +53,50 @@ static const struct row {
     const char *options; /* of the command */
     const char *fixed;   /* arguments of every call */
     const char *top;     /* default of the option top, NULL: that of the command */
-    const char *schema;  /* of oc_schema_write */
+    bool schema;         /* the result has that of oc_schema_write */
 } rows[] = {
     {"analyze", "cost", "Cost of a model",
      "FLOPs, MACs, bytes, parameters and memory of an ONNX model (or config.json, safetensors, GGUF) and of "
      "each operator; with hw also roofline times. Figures are exact unless their quality says otherwise.",
      "model!", "hw" DEVICES SHAPES COUNTS " type opr-name order-by group-by as what-if roofline advise top",
-     NULL, "20", "report"},
+     NULL, "20", true},
     {"why", "cost", "Why an operator costs what it costs",
      "The formula of an operator with its numbers and where they come from.", "model!", "why!" SHAPES COUNTS,
-     "--top=1", NULL, "report"},
+     "--top=1", NULL, true},
     {"profile", "cost", "A measured profile",
      "Times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight and others), joined with the "
      "model "
      "if it is given: time, efficiency and gap to the roofline of each operator.",
      "model", "profile! hw" DEVICES PROFILE SHAPES " stat type opr-name order-by group-by advise force top",
-     NULL, "20", "report"},
+     NULL, "20", true},
     {"bounds", "cost", "Bounds over ranges of sizes",
      "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
-     "dim! shape value default-dim no-defaults" COUNTS, NULL, NULL, NULL},
+     "dim! shape value default-dim no-defaults" COUNTS, NULL, NULL, false},
     {"compare", "compare", "Rank devices for a model",
      "Lower bound or estimate of the time of a model on devices, by batch; crossover batches, energy and "
      "whether it fits the memory.",
-     "model!", "hw!" DEVICES SHAPES " batch sort as calibration top", NULL, NULL, NULL},
+     "model!", "hw!" DEVICES SHAPES " batch sort as calibration top", NULL, NULL, false},
     {"memory", "memory", "Memory of a model",
      "Peak activation memory, what is live at the peak, live ranges and arena offsets; with hw whether it "
      "fits.",
-     "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan fit top", NULL, NULL, NULL},
+     "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan fit top", NULL, NULL, false},
     {"estimate", "estimate", "Predicted latency of a model on a device",
      "Latency with its interval and basis, and the kernels that the runtime is expected to run.", "model!",
-     "hw! hw-set no-tf32" SHAPES " as calibration fusion opt-level top", NULL, "20", NULL},
+     "hw! hw-set no-tf32" SHAPES " as calibration fusion opt-level top", NULL, "20", false},
     {"check", "check", "Compare a model with limits",
      "Whether a model keeps limits or a baseline: which passed, failed, or are inconclusive.", "model!",
      "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency max-opset "
      "no-unknown forbid-op budget baseline tolerance profile hw calibration" SHAPES COUNTS,
-     NULL, NULL, NULL},
+     NULL, NULL, false},
     {"diff", "diff", "Compare two models",
      "Operators that were added, removed or changed between two models, and the totals of both.", "a! b!",
-     "hw" SHAPES COUNTS " sort top", NULL, "20", NULL},
+     "hw" SHAPES COUNTS " sort top", NULL, "20", false},
     {"llm", "llm", "Cost of a language model",
      "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, lower bounds on "
      "devices.",
-     "model!", "hw" DEVICES SHAPES " batch prompt generate as", NULL, NULL, NULL},
+     "model!", "hw" DEVICES SHAPES " batch prompt generate as", NULL, NULL, false},
     {"devices", "hw", "Devices", "Names and figures of the devices that hw accepts.", "", "", "list", NULL,
-     NULL},
+     false},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), MAX_PARAMS = 40 };
 
@@ -176,15 +176,15 @@ static void add_params(struct oc_mcp_tool *t, struct oc_mcp_param *to, const str
     }
 }
 
-static char *schema_text(const char *name)
+static char *schema_text(bool wanted)
 {
     char *text = NULL;
     size_t n = 0;
     struct oc_err err;
-    FILE *f = name ? open_memstream(&text, &n) : NULL;
+    FILE *f = wanted ? open_memstream(&text, &n) : NULL;
     if (!f)
         return NULL;
-    oc_schema_write(name, f, &err);
+    oc_schema_write(f, &err);
     if (fclose(f))
         cli_out_of_memory(0);
     return text;

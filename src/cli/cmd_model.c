@@ -1,4 +1,4 @@
-/* Commands about one model other than its report: explain, memory (and --fit), providers; its cost as a
+/* Commands about one model other than its report: memory (and --fit), providers; its cost as a
  * function of sizes and options (--formula, --sweep, --training, --sparsity, ranges of --dim). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,55 +14,6 @@
 #include "onnxcost/sparsity.h"
 #include "onnxcost/sweep.h"
 #include "onnxcost/training.h"
-
-/* ---- explain ---------------------------------------------------------------------------------------- */
-
-/* Two analyses that differ in their convention alone; one name given: ours is the first. */
-struct convention_pair {
-    const struct cli_opts *o;
-    struct cli_side side;
-    struct oc_analysis *analysis[2];
-};
-
-static int explain_analyze(struct convention_pair *p)
-{
-    const struct cli_list *names = &p->o->convention;
-    struct oc_err err;
-    if (p->o->word.n != 1 || names->n < 1 || names->n > 2)
-        return cli_fail(CLI_USAGE,
-                        "'explain' needs a model and two conventions: onnxcost explain MODEL --convention A "
-                        "--convention B");
-    p->side.model_path = p->o->word.item[0];
-    int rc = cli_side_read(p->o, &p->side);
-    if (rc)
-        return rc;
-    struct oc_analyze_opts opts = cli_analyze_opts(p->o, &p->side.shapes);
-    for (int i = 0; i < 2; i++) {
-        opts.convention = names->n == 2 ? names->item[i] : i ? names->item[0] : NULL;
-        if (oc_analyze(p->side.model, &opts, &p->analysis[i], &err))
-            return cli_fail_err(&err);
-    }
-    return 0;
-}
-
-static int put_explanation(const void *job, const struct cli_output *out, struct oc_err *err)
-{
-    const struct convention_pair *p = job;
-    return oc_explain_write(p->side.model, p->analysis[0], p->analysis[1], p->o->format,
-                            cli_width(out, &p->o->width), out->f, err);
-}
-
-int cmd_explain(const struct cli_opts *o)
-{
-    struct convention_pair p = {.o = o};
-    int rc = explain_analyze(&p);
-    if (!rc)
-        rc = cli_output_write(o->output, put_explanation, &p);
-    oc_analysis_free(p.analysis[0]);
-    oc_analysis_free(p.analysis[1]);
-    cli_side_close(&p.side);
-    return rc;
-}
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ static void describe_settings(struct job *j)
         const struct cli_option *p = &cli_options[i];
         const void *field = (const char *)j->o + p->offset;
         char number[32];
-        bool matters = (p->mask & CLI_EXPLAIN) || !strcmp(p->name, "hw");
+        bool matters = (p->mask & CLI_MODEL) == CLI_MODEL || !strcmp(p->name, "hw");
         if (!(p->mask & CLI_SCAN) || !matters || !strcmp(p->name, "format") || !strcmp(p->name, "output"))
             continue;
         if (p->kind == CLI_FLAG && *(const bool *)field)

@@ -25,12 +25,6 @@ static const struct {
     {"cost", "onnxcost resnet50.onnx", "FLOPs, bytes and memory of every operator"},
     {"cost", "onnxcost resnet50.onnx -p ort_profile.json --hw a100", "measured time against the roofline"},
     {"cost", "onnxcost resnet50.onnx -p ort_profile.json --advise", "what could be faster, with evidence"},
-    {"explain", "onnxcost explain resnet50.onnx --convention onnxcost --convention fvcore",
-     "why two tools print different totals"},
-    {"explain", "onnxcost explain bert.onnx --convention onnxcost --convention torch",
-     "MatMul and Gemm, as PyTorch counts them"},
-    {"explain", "onnxcost explain resnet50.onnx --convention fvcore --convention torch -f json",
-     "the terms as JSON"},
     {"compare", "onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10", "the fastest of three devices"},
     {"compare", "onnxcost compare resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
      "all GPUs at three batch sizes"},
@@ -89,7 +83,7 @@ static const struct {
     {"completion", "onnxcost completion zsh", "for zsh"},
     {"completion", "onnxcost completion fish", "for fish"},
     {"schema", "onnxcost schema", "the JSON Schema of the report"},
-    {"schema", "onnxcost schema compare", "of the report of several profiles"},
+    {"schema", "onnxcost schema | jq .properties", "its members"},
     {"schema", "onnxcost schema -o report.schema.json", "into a file"},
     {"help", "onnxcost help memory", "examples and options of a command"},
     {"help", "onnxcost help options", "all options of all commands"},
@@ -101,7 +95,7 @@ enum { MOST_EXAMPLES = 3 };
 static const struct {
     const char *option, *text;
 } common[] = {
-    {"-p, --profile FILE", "a measured profile of the model (repeatable)"},
+    {"-p, --profile FILE", "a measured profile of the model"},
     {"    --hw NAME|FILE", "a device: adds roofline time and efficiency"},
     {"-d, --dim NAME=N", "number for a symbolic dimension: batch=8"},
     {"-s, --shape INPUT=SHAPE", "shape of an input: x=1x3x224x224"},
@@ -652,12 +646,12 @@ int cmd_ops(const struct cli_opts *o)
 
 static int put_schema(const void *opts, const struct cli_output *out, struct oc_err *err)
 {
-    const struct cli_opts *o = opts;
-    return oc_schema_write(o->word.n ? o->word.item[0] : NULL, out->f, err);
+    (void)opts;
+    return oc_schema_write(out->f, err);
 }
 
 int cmd_schema(const struct cli_opts *o)
 {
-    return o->word.n > 1 ? cli_fail(CLI_USAGE, "one schema at a time, not '%s' too", o->word.item[1])
-                         : cli_output_write(o->output, put_schema, o);
+    return o->word.n ? cli_fail(CLI_USAGE, "'schema' takes no argument, not '%s'", o->word.item[0])
+                     : cli_output_write(o->output, put_schema, o);
 }

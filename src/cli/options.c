@@ -13,13 +13,9 @@
 
 const struct cli_option cli_options[] = {
     {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
-     "FILE", NULL, NULL, "measured profile to join with the model; several are compared (repeatable)",
+     "FILE", NULL, NULL,
+     "measured profile to join with the model; diff: one for each side, or several with commas (repeatable)",
      "Input", AT(profile)},
-    {"combine", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "several profiles of one model: the most accurate time per row (Nsight Systems kernels, TensorRT, "
-     "device "
-     "time, host time), with the counters of Nsight Compute",
-     NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT,
      CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
      "NAME", NULL, "by content", "how to read the profile; FILE.xml: a description of its tables", NULL,
@@ -329,24 +325,29 @@ const struct cli_option cli_options[] = {
 
     {"report", 0, CLI_FLAG, CLI_RECORD, NULL, NULL, NULL,
      "print the table of the recording; table options apply", "Recordings", AT(report)},
-    {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "5 and 3 s at least, until the median is known to 2 %",
+    {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "12 and 3 s at least, until the median is known to 2 %",
      "runs to measure, after those of --warmup (1)", NULL, AT(runs)},
+    {"repeat", 0, CLI_INT, CLI_RECORD, "K", "recordings", "1; 5 when several are compared",
+     "recordings of each model, library, level, number of threads or session entry, alternated", NULL,
+     AT(repeat)},
     {"time-budget", 0, CLI_TEXT, CLI_RECORD, "TIME", "s", "60s; none with --runs",
      "time budget: no run starts after it; at least one run is measured", NULL, AT(time_budget)},
     {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED | CLI_HW, "N", "threads",
      "ONNX Runtime's choice; hw measure: all",
-     "threads of an operator; of recordings: what they were made with; hw measure: processors to measure",
+     "threads of an operator; record: several values are compared; of recordings: what they were made with; "
+     "hw measure: processors to measure",
      NULL, AT(threads)},
     {"opt-level", 0, CLI_CHOICE, CLI_RECORD | CLI_ESTIMATE, "disabled|basic|extended|all", NULL, "all",
-     "graph optimization level of ONNX Runtime", NULL, AT(opt_level)},
+     "graph optimization level of ONNX Runtime; record: several values are compared", NULL, AT(opt_level)},
     {"simd", 0, CLI_CHOICE, CLI_ESTIMATE, "avx512|avx2|neon", NULL, "that of the device file",
      "instruction set of the fusion plan of ONNX Runtime: blocks of 16 channels, of 8, none", NULL, AT(simd)},
     {"session-config", 0, CLI_LIST, CLI_RECORD, "KEY=VALUE", NULL, NULL,
-     "configuration entry of ONNX Runtime's session: session.set_denormal_as_zero=1 ... (repeatable)", NULL,
-     AT(session_config)},
+     "configuration entry of ONNX Runtime's session: session.set_denormal_as_zero=1 ...; several "
+     "of one key are compared (repeatable)",
+     NULL, AT(session_config)},
     {"seed", 0, CLI_INT, CLI_RECORD, "N", NULL, "1", "of the random inputs", NULL, AT(seed)},
     {"ort-lib", 0, CLI_TEXT, CLI_RECORD, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",
-     "ONNX Runtime's library, libonnxruntime.so.1", NULL, AT(ort_lib)},
+     "ONNX Runtime's library, libonnxruntime.so.1; several are compared", NULL, AT(ort_lib)},
 
     {"dump-samples", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
      "print only the measured kernels with their features, as CSV or JSON", "Estimates", AT(dump_samples)},

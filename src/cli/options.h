@@ -23,7 +23,6 @@ enum cli_mask {
     CLI_HW = 2,
     CLI_OPS = 4,
     CLI_HELP = 8,
-    CLI_EXPLAIN = 16,
     CLI_MEMORY = 32,
     CLI_LLM = 64,
     CLI_SUMMARY = 128,
@@ -41,8 +40,8 @@ enum cli_mask {
     CLI_MCP = 0x200000,
     CLI_PROVIDERS = 0x400000,
     /* those that analyse a model */
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK |
-                CLI_SCAN | CLI_PROVIDERS,
+    CLI_MODEL =
+        CLI_COST | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE,                            /* those that infer shapes */
     CLI_READS = CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_MEASURED, /* those that read models or profiles */
     CLI_ALL = 0xffffff
@@ -113,7 +112,7 @@ struct cli_opts {
     const char *parallel, *link, *draft, *acceptance, *measured, *reach, *decoder;
     /* recordings */
     const char *ort_lib, *opt_level, *simd, *time_budget;
-    struct cli_int threads, runs, seed;
+    struct cli_int threads, runs, seed, repeat;
     struct cli_list session_config;
     bool report, embed;
     /* estimates */
@@ -152,7 +151,7 @@ struct cli_opts {
     const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */
     const char *format, *style, *print_only, *output, *annotate, *color;
-    bool roofline, advise, combine, show_host, copy_time, confluence, dump_only_opr, strict;
+    bool roofline, advise, show_host, copy_time, confluence, dump_only_opr, strict;
 };
 
 /* Fills *o from the arguments; texts are borrowed from argv. Returns 0, or -1 with a message in `why`. */

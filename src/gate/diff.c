@@ -24,9 +24,8 @@ struct units {
     bool *covered;     /* by node index: a record covers it */
 };
 
-static void diff_unite_records(struct units *u, unsigned s)
+static void diff_unite_records(struct units *u, unsigned s, const struct oc_join *join)
 {
-    const struct oc_join *join = u->d->in[s].join;
     for (uint32_t i = 0; join && i < join->profile->n_rec; i++) {
         const struct oc_join_rec *r = &join->rec[i];
         for (uint32_t k = 0; k < r->n_node; k++) {
@@ -54,8 +53,9 @@ static void make_units(struct units *u, struct oc_diff *d)
     for (uint32_t i = 0; i < n_a; i++)
         if (d->align.b_of_a[i] != OC_NONE)
             oc_set_unite(u->up, i, n_a + d->align.b_of_a[i]);
-    diff_unite_records(u, 0);
-    diff_unite_records(u, 1);
+    for (unsigned s = 0; s < 2; s++)
+        for (size_t k = 0; k < d->n_of[s]; k++)
+            diff_unite_records(u, s, d->of[s][k].in.join);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
@@ -150,9 +150,16 @@ struct buckets {
     uint32_t n, cap;
 };
 
-static double diff_start(bool known)
+static void diff_start(struct oc_diff *d, struct oc_diff_row *r)
 {
-    return known ? 0 : (double)NAN;
+    r->verdict = OC_COMPARED_INCONCLUSIVE;
+    for (unsigned s = 0; s < 2; s++) {
+        struct oc_diff_cell *c = &r->side[s];
+        c->time_ns = d->of[s][0].figures.report.has_time ? 0 : (double)NAN;
+        c->roof_ns = d->in[s].device ? 0 : (double)NAN;
+        c->each_ns = d->has_verdicts ? OC_NEW_ARRAY(&d->arena, d->n_of[s], double) : NULL;
+        c->error_ns = d->has_verdicts ? OC_NEW_ARRAY(&d->arena, d->n_of[s], double) : NULL;
+    }
 }
 
 static struct oc_diff_row *bucket_row(struct buckets *b, const char *name)
@@ -162,63 +169,71 @@ static struct oc_diff_row *bucket_row(struct buckets *b, const char *name)
         OC_GROW(b->row, b->n, b->cap);
         b->row[b->n] = (struct oc_diff_row){
             .status = OC_DIFF_BUCKET, .name = name, .name_b = name, .type = "", .type_b = "", .what = ""};
-        for (unsigned s = 0; s < 2; s++) {
-            b->row[b->n].side[s].time_ns = diff_start(b->d->side[s].report.has_time);
-            b->row[b->n].side[s].roof_ns = diff_start(b->d->in[s].device != NULL);
-        }
-        b->n++;
+        diff_start(b->d, &b->row[b->n++]);
     }
     return &b->row[at];
 }
 
-/* A record without a time makes that of its row unknown. */
-static void diff_add_times(struct oc_diff_cell *c, const struct oc_report *r, const struct oc_row *row)
+/* Adds a row of recording k to the means. A record without a time makes that of its row unknown. */
+static void diff_add_times(struct oc_diff *d, unsigned s, size_t k, struct oc_diff_cell *c,
+                           const struct oc_row *row)
 {
+    const struct oc_report *r = &d->of[s][k].figures.report;
     c->records += row->record != OC_NONE;
     if (r->has_time)
-        c->time_ns += oc_ns_of(row->time_s);
+        c->time_ns += oc_ns_of(row->time_s) / (double)d->n_of[s];
     if (r->in->device)
-        c->roof_ns += oc_ns_of(row->roofline_s);
+        c->roof_ns += oc_ns_of(row->roofline_s) / (double)d->n_of[s];
+    if (!c->each_ns)
+        return;
+    c->each_ns[k] += oc_ns_of(row->time_s);
+    if (row->record != OC_NONE) /* records of one row vary together at most */
+        c->error_ns[k] += r->in->profile->rec[row->record].error_ns;
 }
 
-static uint32_t diff_row_of(struct units *u, unsigned s, const struct oc_row *row)
+static uint32_t diff_row_of(struct units *u, unsigned s, const struct oc_join *j, const struct oc_row *row)
 {
-    const struct oc_join *j = u->d->in[s].join;
     uint32_t node = row->node;
     if (j)
         node = j->rec[row->record].n_node ? j->rec[row->record].node[0] : OC_NONE;
     return node == OC_NONE ? OC_NONE : u->row[oc_set_root(u->up, u->first[s] + node)];
 }
 
-static void diff_fill_times(struct units *u, unsigned s, struct buckets *b)
+static void diff_fill_times(struct units *u, unsigned s, size_t k, struct buckets *b)
 {
     struct oc_diff *d = u->d;
-    const struct oc_report *r = &d->side[s].report;
+    const struct oc_report *r = &d->of[s][k].figures.report;
+    const struct oc_join *j = r->in->join;
     for (uint32_t i = 0; i < r->all.n; i++) {
         const struct oc_row *row = &r->all.row[i];
-        uint32_t at = diff_row_of(u, s, row);
-        if (at == OC_NONE && !d->in[s].join)
+        uint32_t at = diff_row_of(u, s, j, row);
+        if (at == OC_NONE && !j)
             continue; /* folded, or in a body that does not run */
-        const char *name = at == OC_NONE ? d->in[s].join->rec[row->record].bucket : NULL;
-        diff_add_times(
-            at != OC_NONE ? &d->row[at].side[s] : &bucket_row(b, name ? name : "unmatched")->side[s], r, row);
+        const char *name = at == OC_NONE ? j->rec[row->record].bucket : NULL;
+        struct oc_diff_row *to = at != OC_NONE ? &d->row[at] : bucket_row(b, name ? name : "unmatched");
+        diff_add_times(d, s, k, &to->side[s], row);
     }
 }
 
-/* The remainder rows of a side are part of its run; loading and excluded runs are not. */
-static void diff_fill_buckets(struct oc_diff *d, unsigned s, struct buckets *in_run, struct buckets *beside)
+/* The remainder rows of a recording are part of its run; loading and excluded runs are not. */
+static void diff_fill_buckets(struct oc_diff *d, unsigned s, size_t k, struct buckets *in_run,
+                              struct buckets *beside)
 {
-    const struct oc_profile *p = d->in[s].profile;
-    const struct oc_report *r = &d->side[s].report;
+    const struct oc_report *r = &d->of[s][k].figures.report;
+    const struct oc_profile *p = r->in->profile;
     for (uint32_t i = r->all.n; i < OC_ALL_ROWS(r); i++)
-        diff_add_times(&bucket_row(in_run, r->all.row[i].name)->side[s], r, &r->all.row[i]);
+        diff_add_times(d, s, k, &bucket_row(in_run, r->all.row[i].name)->side[s], &r->all.row[i]);
     for (uint32_t i = 0; p && i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
-        if (!rec->bucket || isnan(rec->self_ns) || !oc_bucket_is_excluded(rec->bucket) ||
-            oc_equal(rec->bucket, "framework"))
+        if (!rec->bucket || isnan(rec->self_ns) || !oc_bucket_is_excluded(rec->bucket))
             continue;
+        if (oc_equal(rec->bucket, "framework")) { /* the row "(outside operators)" */
+            if (d->has_verdicts)
+                bucket_row(in_run, "(outside operators)")->side[s].error_ns[k] = rec->error_ns;
+            continue;
+        }
         struct oc_diff_cell *c = &bucket_row(beside, rec->bucket)->side[s];
-        c->time_ns = (isnan(c->time_ns) ? 0 : c->time_ns) + rec->self_ns;
+        c->time_ns = (isnan(c->time_ns) ? 0 : c->time_ns) + rec->self_ns / (double)d->n_of[s];
         c->records++;
     }
 }
@@ -255,15 +270,14 @@ static void diff_rows(struct oc_diff *d)
     mark(&u, wanted);
     order_rows(&u, wanted);
     for (uint32_t i = 0; i < d->n_row; i++)
-        for (unsigned s = 0; s < 2; s++) {
-            d->row[i].side[s].time_ns = diff_start(d->side[s].report.has_time);
-            d->row[i].side[s].roof_ns = diff_start(d->in[s].device != NULL);
-        }
+        diff_start(d, &d->row[i]);
     struct buckets in_run = {.d = d, .names = {.arena = &d->arena}}, beside = in_run;
     for (unsigned s = 0; s < 2; s++) {
         fill_nodes(&u, s);
-        diff_fill_times(&u, s, &in_run);
-        diff_fill_buckets(d, s, &in_run, &beside);
+        for (size_t k = 0; k < d->n_of[s]; k++) {
+            diff_fill_times(&u, s, k, &in_run);
+            diff_fill_buckets(d, s, k, &in_run, &beside);
+        }
     }
     diff_add_rest(d, &in_run);
     d->n_operator = d->n_row;
@@ -335,30 +349,73 @@ static void set_model_totals(struct oc_diff *d, unsigned s)
     }
 }
 
-static void diff_set_times(struct oc_diff *d, unsigned s)
+static double roofline_ns(const struct oc_report *r)
 {
-    const struct oc_report *r = &d->side[s].report;
-    double roof_ns = 0;
+    double sum_ns = 0;
     for (uint32_t i = 0; i < r->all.n; i++)
-        roof_ns += isnan(r->all.row[i].roofline_s) ? 0 : oc_ns_of(r->all.row[i].roofline_s);
-    d->total[OC_DIFF_TIME].is_time = d->total[OC_DIFF_ROOFLINE].is_time = true;
-    d->total[OC_DIFF_LATENCY].is_time = true;
-    d->total[OC_DIFF_LATENCY].known[s] = !isnan(r->m.latency_ns);
-    d->total[OC_DIFF_LATENCY].v[s] = r->m.latency_ns;
-    d->total[OC_DIFF_TIME].known[s] = r->has_time;
-    d->total[OC_DIFF_TIME].v[s] = r->has_time ? r->m.total_ns : NAN;
-    d->total[OC_DIFF_ROOFLINE].known[s] = r->in->device != NULL;
-    d->total[OC_DIFF_ROOFLINE].v[s] = r->in->device ? roof_ns : NAN;
+        sum_ns += isnan(r->all.row[i].roofline_s) ? 0 : oc_ns_of(r->all.row[i].roofline_s);
+    return r->in->device ? sum_ns : (double)NAN;
 }
 
-/* Traces do not say when they were recorded. */
+/* Means over the recordings, so that the rows add up to them. */
+static void diff_set_times(struct oc_diff *d, unsigned s)
+{
+    static const unsigned metric[] = {OC_DIFF_TIME, OC_DIFF_ROOFLINE, OC_DIFF_LATENCY};
+    double sum[OC_COUNT(metric)] = {0};
+    for (size_t k = 0; k < d->n_of[s]; k++) {
+        const struct oc_report *r = &d->of[s][k].figures.report;
+        sum[0] += r->has_time ? r->m.total_ns : (double)NAN;
+        sum[1] += roofline_ns(r);
+        sum[2] += r->m.latency_ns;
+    }
+    for (size_t i = 0; i < OC_COUNT(metric); i++) {
+        struct oc_diff_total *t = &d->total[metric[i]];
+        t->is_time = true;
+        t->v[s] = sum[i] / (double)d->n_of[s];
+        t->known[s] = !isnan(t->v[s]);
+    }
+}
+
+/* ---- the recordings --------------------------------------------------------------------------------- */
+
+static size_t recordings_of(const struct oc_diff *d, unsigned s, struct oc_recorded *out)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < d->n_of[s]; k++) {
+        const struct oc_report *r = &d->of[s][k].figures.report;
+        n += r->in->profile && oc_recorded_of(r->in->profile, r->m.latency_ns, &out[n]);
+    }
+    return n == d->n_of[s] ? n : 0;
+}
+
 static void compare_latencies(struct oc_diff *d)
 {
-    struct oc_recorded side[2];
-    size_t n[2];
-    for (unsigned s = 0; s < 2; s++)
-        n[s] = d->in[s].profile && oc_recorded_of(d->in[s].profile, d->side[s].report.m.latency_ns, &side[s]);
-    oc_compare_recorded(&side[0], n[0], &side[1], n[1], OC_RECORDED_APART, &d->latency);
+    struct oc_recorded *a = OC_NEW_ARRAY(&d->arena, d->n_of[0], struct oc_recorded);
+    struct oc_recorded *b = OC_NEW_ARRAY(&d->arena, d->n_of[1], struct oc_recorded);
+    size_t n_a = recordings_of(d, 0, a), n_b = recordings_of(d, 1, b);
+    oc_compare_recorded(a, n_a, b, n_b, oc_recorded_order(a, n_a, b, n_b), &d->latency);
+    if (isnan(d->latency.ratio))
+        return;
+    d->verdict = oc_compared_text(&d->latency, &d->arena);
+    d->note = oc_compared_note(&d->latency, &d->arena);
+}
+
+static void compare_rows(struct oc_diff *d)
+{
+    struct oc_compared_row *row = OC_NEW_ARRAY(&d->arena, (size_t)d->n_row + 1, struct oc_compared_row);
+    double all = (double)(d->n_of[0] + d->n_of[1]);
+    for (uint32_t i = 0; i < d->n_row; i++)
+        for (unsigned s = 0; s < 2; s++) {
+            const struct oc_diff_cell *c = &d->row[i].side[s];
+            row[i].ns[s] = c->each_ns;
+            for (size_t k = 0; k < d->n_of[s]; k++)
+                row[i].variance += pow(oc_row_error_share(c->error_ns[k], c->each_ns[k]), 2) / all;
+        }
+    oc_compare_rows(&d->latency, row, d->n_row);
+    for (uint32_t i = 0; i < d->n_row; i++) {
+        d->row[i].ratio = row[i].ratio;
+        d->row[i].verdict = row[i].verdict;
+    }
 }
 
 static void sum_counts(const struct oc_diff *d, unsigned m, struct oc_diff_total *t, wide all[2])
@@ -444,14 +501,50 @@ static void count_rows(struct oc_diff *d)
             i->different = true;
 }
 
-static int check_sides(const struct oc_report_in *const in[2], struct oc_err *err)
+static int check_recording(const struct oc_report_in *first, const struct oc_report_in *in, bool more,
+                           struct oc_err *err)
 {
-    for (unsigned s = 0; s < 2; s++) {
-        if (!in[s]->model || !in[s]->analysis || (in[s]->profile && !in[s]->join))
-            return oc_fail(err, OC_EARG, "a diff needs models, and profiles need to be joined to them");
-        if (in[s]->analysis->total->bytes_bound)
-            return oc_fail(err, OC_EARG, "the bytes of a whole model belong to no operator: no diff of them");
+    if (!in->model || !in->analysis || (in->profile && !in->join))
+        return oc_fail(err, OC_EARG, "a diff needs models, and profiles need to be joined to them");
+    if (more && (in->model != first->model || !in->profile || !first->profile))
+        return oc_fail(err, OC_EARG, "the recordings of one side need profiles of one model");
+    if (in->analysis->total->bytes_bound)
+        return oc_fail(err, OC_EARG, "the bytes of a whole model belong to no operator: no diff of them");
+    return 0;
+}
+
+/* The first recording of a side, and more[0] ... more[n - 1]. */
+static int take_recordings(struct oc_diff *d, unsigned s, const struct oc_report_in *first,
+                           const struct oc_report_in *more, size_t n, bool cache, struct oc_err *err)
+{
+    d->in[s] = *first;
+    d->of[s] = OC_NEW_ARRAY(&d->arena, n + 1, struct oc_diff_recording);
+    for (size_t k = 0; k <= n; k++) {
+        if (check_recording(first, k ? &more[k - 1] : first, k > 0, err))
+            return -1;
+        d->of[s][k].in = k ? more[k - 1] : *first;
+        oc_figures_make(&d->of[s][k].figures, &d->of[s][k].in, NULL, cache);
+        d->n_of[s]++;
     }
+    return 0;
+}
+
+static int make_rows(struct oc_diff *d, struct oc_err *err)
+{
+    oc_align(d->in[0].analysis, d->in[1].analysis, &d->arena, &d->align);
+    compare_latencies(d);
+    d->has_verdicts = d->latency.n[0] >= OC_RECORDINGS_FOR_ROWS && d->latency.n[1] >= OC_RECORDINGS_FOR_ROWS;
+    diff_rows(d);
+    for (unsigned s = 0; s < 2; s++) {
+        set_model_totals(d, s);
+        diff_set_times(d, s);
+    }
+    if (conserve(d, err))
+        return -1;
+    if (d->has_verdicts)
+        compare_rows(d);
+    count_rows(d);
+    oc_diff_types(d);
     return 0;
 }
 
@@ -463,26 +556,12 @@ int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, con
     struct oc_diff_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    const struct oc_report_in *const in[] = {a, b};
-    if (check_sides(in, err))
-        return -1;
-    struct oc_diff *d = oc_xmalloc(sizeof(*d));
-    *d = (struct oc_diff){.in = {*a, *b}};
-    for (unsigned s = 0; s < 2; s++)
-        oc_figures_make(&d->side[s], &d->in[s], NULL, opts->cache);
-    oc_align(a->analysis, b->analysis, &d->arena, &d->align);
-    diff_rows(d);
-    for (unsigned s = 0; s < 2; s++) {
-        set_model_totals(d, s);
-        diff_set_times(d, s);
-    }
-    compare_latencies(d);
-    if (conserve(d, err)) {
+    struct oc_diff *d = oc_xcalloc(1, sizeof(*d));
+    if (take_recordings(d, 0, a, opts->more_a, opts->n_more_a, opts->cache, err) ||
+        take_recordings(d, 1, b, opts->more_b, opts->n_more_b, opts->cache, err) || make_rows(d, err)) {
         oc_diff_free(d);
         return -1;
     }
-    count_rows(d);
-    oc_diff_types(d);
     *out = d;
     return 0;
 }
@@ -492,9 +571,16 @@ void oc_diff_free(struct oc_diff *d)
     if (!d)
         return;
     for (unsigned s = 0; s < 2; s++)
-        oc_figures_free(&d->side[s]);
+        for (size_t k = 0; k < d->n_of[s]; k++)
+            oc_figures_free(&d->of[s][k].figures);
     oc_arena_free(&d->arena);
     free(d);
+}
+
+const char *oc_diff_verdict(const struct oc_diff *d, const char **note)
+{
+    *note = d->note;
+    return d->verdict;
 }
 
 const struct oc_diff_info *oc_diff_info(const struct oc_diff *d)
@@ -505,121 +591,4 @@ const struct oc_diff_info *oc_diff_info(const struct oc_diff *d)
 void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_diff_total *out)
 {
     *out = d->total[m];
-}
-
-/* ---- defaults of attributes --------------------------------------------------------------------------- */
-
-/* Defaults of attributes of ai.onnx: an exporter may write them or leave them out. */
-
-/* Of each type at most one: a number (of lists: of every element), or a text. */
-static const struct attr_default {
-    const char *ops; /* " Conv MaxPool "; NULL: all that have the attribute */
-    const char *name;
-    double number;
-    const char *text; /* NULL: number */
-    int since;        /* first version of ai.onnx with this default */
-} defaults[] = {
-    {NULL, "allowzero", 0, NULL, 14},
-    {NULL, "antialias", 0, NULL, 18},
-    {NULL, "auto_pad", 0, "NOTSET", 1},
-    {NULL, "batch_dims", 0, NULL, 12},
-    {NULL, "block_size", 0, NULL, 21},
-    {NULL, "ceil_mode", 0, NULL, 10},
-    {NULL, "count_include_pad", 0, NULL, 7},
-    {NULL, "dilations", 1, NULL, 1},
-    {NULL, "direction", 0, "forward", 1},
-    {NULL, "exclude_outside", 0, NULL, 11},
-    {NULL, "extrapolation_value", 0, NULL, 11},
-    {NULL, "group", 1, NULL, 1},
-    {NULL, "keepdims", 1, NULL, 1},
-    {NULL, "layout", 0, NULL, 14},
-    {NULL, "linear_before_reset", 0, NULL, 3},
-    {NULL, "noop_with_empty_axes", 0, NULL, 13},
-    {NULL, "output_padding", 0, NULL, 1},
-    {NULL, "pads", 0, NULL, 1},
-    {NULL, "saturate", 1, NULL, 19},
-    {NULL, "select_last_index", 0, NULL, 12},
-    {NULL, "stash_type", 1, NULL, 17},
-    {NULL, "storage_order", 0, NULL, 8},
-    {NULL, "strides", 1, NULL, 1},
-    {NULL, "training_mode", 0, NULL, 14},
-    {" BatchNormalization InstanceNormalization LayerNormalization ", "epsilon", 1e-5, NULL, 1},
-    {" BatchNormalization ", "momentum", 0.9, NULL, 1},
-    {" CumSum ", "exclusive", 0, NULL, 11},
-    {" CumSum ", "reverse", 0, NULL, 11},
-    {" DepthToSpace ", "mode", 0, "DCR", 11},
-    {" Elu ", "alpha", 1, NULL, 1},
-    {" Flatten DequantizeLinear QuantizeLinear ", "axis", 1, NULL, 1},
-    {" Gather GatherElements ScatterElements Split ArgMax ArgMin ", "axis", 0, NULL, 1},
-    {" Gelu ", "approximate", 0, "none", 20},
-    {" Gemm ", "alpha", 1, NULL, 1},
-    {" Gemm ", "beta", 1, NULL, 1},
-    {" Gemm ", "transA", 0, NULL, 1},
-    {" Gemm ", "transB", 0, NULL, 1},
-    {" HardSigmoid ", "alpha", 0.2, NULL, 1},
-    {" HardSigmoid ", "beta", 0.5, NULL, 1},
-    {" LSTM ", "input_forget", 0, NULL, 1},
-    {" LayerNormalization TopK ", "axis", -1, NULL, 1},
-    {" LeakyRelu ", "alpha", 0.01, NULL, 1},
-    {" LRN ", "alpha", 1e-4, NULL, 1},
-    {" LRN ", "beta", 0.75, NULL, 1},
-    {" LRN ", "bias", 1, NULL, 1},
-    {" Pad ", "mode", 0, "constant", 1},
-    {" Resize ", "coordinate_transformation_mode", 0, "half_pixel", 11},
-    {" Resize ", "cubic_coeff_a", -0.75, NULL, 11},
-    {" Resize ", "keep_aspect_ratio_policy", 0, "stretch", 18},
-    {" Resize ", "nearest_mode", 0, "round_prefer_floor", 11},
-    {" Resize Upsample ", "mode", 0, "nearest", 1},
-    {" ScatterElements ScatterND ", "reduction", 0, "none", 16},
-    {" Softmax LogSoftmax Hardmax ", "axis", -1, NULL, 13},
-    {" TopK ", "largest", 1, NULL, 11},
-    {" TopK ", "sorted", 1, NULL, 11},
-};
-
-static bool has_number(const struct oc_attr *t, double v)
-{
-    bool same = true;
-    switch (t->type) {
-    case OC_ATTR_INT:
-        return (double)t->i == v;
-    case OC_ATTR_FLOAT:
-        return t->f == (float)v;
-    case OC_ATTR_INTS:
-        for (uint32_t i = 0; i < t->n; i++)
-            same &= (double)t->ints[i] == v;
-        return same;
-    default:
-        return false;
-    }
-}
-
-/* Whether the attribute is the size of the kernel that the weight of a convolution has. */
-static bool is_kernel_of_weight(const struct oc_analysis *a, const struct oc_node *n, const struct oc_attr *t)
-{
-    const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
-    uint32_t slot = oc_op_weight_slot(op);
-    if (!op || op->op_class != OC_OP_CONV || strcmp(t->name, "kernel_shape") != 0 ||
-        t->type != OC_ATTR_INTS || slot >= n->n_in || n->in[slot] == OC_NONE)
-        return false;
-    const struct oc_shape *w = &a->type[n->in[slot]].shape;
-    bool same = w->ranked && w->rank == t->n + 2;
-    for (uint32_t i = 0; same && i < t->n; i++)
-        same = oc_is_known(w->dim[i + 2]) && w->dim[i + 2].v == t->ints[i];
-    return same;
-}
-
-bool oc_attr_is_default(const struct oc_analysis *a, const struct oc_node *n, const struct oc_attr *t)
-{
-    if (*n->domain)
-        return false;
-    for (size_t i = 0; i < OC_COUNT(defaults); i++) {
-        const struct attr_default *d = &defaults[i];
-        if (strcmp(d->name, t->name) != 0 || n->opset < d->since ||
-            (d->ops && !oc_set_has(d->ops, n->op_type, strlen(n->op_type))))
-            continue;
-        return d->text ? t->type == OC_ATTR_STRING && t->s.n == strlen(d->text) &&
-                             memcmp(t->s.s, d->text, t->s.n) == 0
-                       : has_number(t, d->number);
-    }
-    return is_kernel_of_weight(a, n, t);
 }

@@ -52,7 +52,7 @@ bool oc_name_is_made_up(const char *name, const char *op_type);
 /* Whether two attributes are equal, except for the contents of tensors. */
 bool oc_attr_same(const struct oc_attr *a, const struct oc_attr *b);
 
-/* Whether the attribute of the node says what its absence says (diff.c). */
+/* Whether the attribute of the node says what its absence says (diff_text.c). */
 bool oc_attr_is_default(const struct oc_analysis *a, const struct oc_node *n, const struct oc_attr *t);
 
 /* ---- lcs ----------------------------------------------------------------------------------------- */
@@ -102,8 +102,9 @@ struct oc_diff_cell {
     uint32_t n_node;
     uint64_t count[OC_DIFF_COUNTS]; /* of the nodes with known costs */
     uint32_t n_unknown;             /* number of nodes without a cost: the counts except params are unknown */
-    double time_ns, roof_ns;        /* NAN: unknown */
+    double time_ns, roof_ns;        /* mean over the recordings; NAN: unknown */
     uint32_t records;
+    double *each_ns, *error_ns; /* by recording: time and its standard error; NULL: rows have no verdicts */
 };
 
 struct oc_diff_row {
@@ -113,6 +114,8 @@ struct oc_diff_row {
     const char *name, *name_b, *type, *type_b; /* of the first (largest) node of a side; "" without one */
     const char *what;                          /* "strides 1,1 -> 2,2; out 1x64x56x56 -> 1x64x28x28", "" */
     struct oc_diff_cell side[2];
+    double ratio;    /* B / A with a verdict */
+    uint8_t verdict; /* enum oc_verdict_of_comparison; OC_COMPARED_INCONCLUSIVE: none */
 };
 
 struct oc_diff_type { /* an operator type, or a bucket */
@@ -123,10 +126,16 @@ struct oc_diff_type { /* an operator type, or a bucket */
     double time_ns[2], roof_ns[2];
 };
 
+struct oc_diff_recording {
+    struct oc_report_in in;
+    struct oc_figures figures;
+};
+
 struct oc_diff {
     struct oc_arena arena;
-    struct oc_report_in in[2];
-    struct oc_figures side[2];
+    struct oc_report_in in[2];       /* of the first recording of each side */
+    struct oc_diff_recording *of[2]; /* the recordings; one without a profile where there is none */
+    size_t n_of[2];
     struct oc_alignment align;
     struct oc_diff_row *row;    /* position in the merged order of both sides */
     uint32_t n_row, n_operator; /* number of rows, and of rows before the buckets */
@@ -135,7 +144,9 @@ struct oc_diff {
     struct oc_diff_type *type; /* largest difference first */
     uint32_t n_type;
     struct oc_diff_total total[OC_DIFF_METRICS];
-    struct oc_comparison latency; /* of the two recordings; ratio NAN: a side has none */
+    struct oc_comparison latency; /* of the recordings; ratio NAN: a side has none */
+    const char *verdict, *note;   /* of `latency`; NULL: a side has none */
+    bool has_verdicts;            /* rows have verdicts */
     struct oc_diff_info info;
 };
 

@@ -109,17 +109,23 @@ struct oc_diff_info {
 struct oc_diff_opts {
     size_t size; /* sizeof(struct oc_diff_opts) */
     bool cache;  /* rooflines, as in struct oc_report_opts */
+    /* further recordings of a side: the same model, another profile and its join */
+    const struct oc_report_in *more_a, *more_b;
+    size_t n_more_a, n_more_b;
 };
 
-/* Compares two models, or one with two profiles, devices or shapes. Nodes are matched by name, else by
- * structure. Each side has an analysis, and a join if it has a profile. Everything but the structs themselves
- * must outlive the result. OC_EARG: something is missing, or the totals are not additive (graph_bytes). */
+/* Compares two models, or one with other profiles, devices or shapes. Nodes are matched by name, else by
+ * structure. Each side has an analysis, and a join if it has a profile. Times are means over the recordings of
+ * a side. Everything but the structs themselves must outlive the result. OC_EARG: something is missing, or the totals are not additive (graph_bytes). */
 struct oc_diff;
 int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *opts,
                  struct oc_diff **out, struct oc_err *err);
 void oc_diff_free(struct oc_diff *d);
 const struct oc_diff_info *oc_diff_info(const struct oc_diff *d);
 void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_diff_total *out);
+/* What the latencies of the recordings show: "slower by 8.1 % (6.0 to 10.2)", and a sentence on the recordings;
+ * NULL: a side has none. They live as long as the diff. */
+const char *oc_diff_verdict(const struct oc_diff *d, const char **note);
 
 struct oc_diff_write_opts {
     size_t size;        /* sizeof(struct oc_diff_write_opts) */

@@ -59,6 +59,10 @@ bool oc_profile_format(size_t index, const char **name, const char **title);
 /* Versions that were read from real files, and what a report leaves out; false past the end. */
 bool oc_profile_format_facts(size_t index, const char **seen, const char **lost);
 
+/* The recordings that one argument names, for a comparison: "a.json,b.json", a file, or a folder with several files
+ * of one format. *path: one block with *n paths; free it with free(). */
+int oc_recordings_named(const char *text, const char ***path, size_t *n, struct oc_err *err);
+
 /* Shapes of graph inputs without a fixed shape, for oc_analyze_opts.shape: recorded in the profile, or
  * implied by other recorded shapes and in contradiction to none. Names belong to the model. Returns their
  * number; free the list with oc_profile_input_shapes_free. */

@@ -12,11 +12,13 @@ struct oc_record_opts {
     const char *library; /* file of libonnxruntime; NULL: $ONNXRUNTIME_LIB, else the usual places */
     const char *output;  /* prefix of the output files, or a folder (with '/' at its end, or existing); NULL:
                             the model's name, in the current folder */
+    const char *tag;     /* end of the prefix; NULL: none */
+    bool no_optimized;   /* the optimized model is not kept */
     const char *level;   /* optimization level: "disabled", "basic", "extended", "all" (NULL) */
     const struct oc_value_bind *value; /* contents of inputs; a single number fills one. Others are random */
     size_t n_value;
     uint32_t threads;        /* 0: ONNX Runtime's choice */
-    uint32_t runs;           /* measured in each of the two sessions; 0: at least 5 and 3 s, until the 95 %
+    uint32_t runs;           /* measured in each of the two sessions; 0: at least 12 and 3 s, until the 95 %
                                 confidence interval of the median is within 2 % of it; with profiling also until
                                 the profile has 20000 events */
     uint32_t warmup;         /* runs before them */
@@ -44,7 +46,7 @@ struct oc_record_input {
 /* Wall times of the runs of one session. */
 struct oc_record_time {
     uint32_t runs, outliers;
-    bool over_budget;  /* the time budget ended it before 5 runs, or before the fixed number */
+    bool over_budget;  /* the time budget ended it before 12 runs, or before the fixed number */
     bool noisy;        /* spread is more than 8 % */
     double typical_ns; /* mean of the central half of the runs (OC_STAT_TYPICAL) */
     double min_ns, max_ns;
@@ -58,6 +60,7 @@ struct oc_record_info {
     const char *library, *version;   /* the library's file and version "1.30.0" */
     const char *profile, *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx */
     struct oc_record_time plain, profiled; /* without and with profiling */
+    bool loaded;                           /* other processes used processors that the recording needed */
     size_t n_input;
     const struct oc_record_input *input;
 };
@@ -73,6 +76,8 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
 void oc_recording_free(struct oc_recording *r);
 const struct oc_record_info *oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* a short summary as text */
+/* The time with profiling and the load of other processes: one of several recordings. */
+void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f);
 
 /* ---- other libraries -------------------------------------------------------------------------------- */
 

@@ -87,29 +87,16 @@ struct oc_report_outcome {
 int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,
                       FILE *f, struct oc_err *err);
 
-/* The JSON Schema (draft 2020-12) of an output: "report" (NULL), that is oc_report_write as "json", or
- * "compare", oc_compare_write. OC_ENOTFOUND: unknown name. */
-int oc_schema_write(const char *name, FILE *f, struct oc_err *err);
-
-/* Compares several profiles of one model: one row for each smallest set of nodes that no record splits, its
- * costs, and a group of columns for each profile with the ratio to the first. combine: each row also has the
- * most accurate time (kernels of Nsight Systems, TensorRT's profile, device times, host times) and the
- * counters of Nsight Compute. Only the options for selecting and ordering rows apply. */
-struct oc_compare_source {
-    const struct oc_profile *profile;
-    const struct oc_join *join; /* of the profile with the model and analysis given below */
-};
-int oc_compare_write(const struct oc_model *model, const struct oc_analysis *analysis,
-                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
-                     bool combine, const struct oc_report_opts *opts, FILE *f, struct oc_err *err);
+/* The JSON Schema (draft 2020-12) of oc_report_write as "json". */
+int oc_schema_write(FILE *f, struct oc_err *err);
 
 const char *oc_convention_name(size_t index); /* for oc_analyze_opts.convention; NULL past the end */
 
 /* Compares two analyses of the model with different conventions: the difference of their FLOPs and OPs by
  * operator type and reason. format: "table" (NULL) or "json". */
-int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
-                     const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
-                     struct oc_err *err);
+int oc_convention_diff_write(const struct oc_model *model, const struct oc_analysis *first,
+                             const struct oc_analysis *second, const char *format, unsigned width_chars,
+                             FILE *f, struct oc_err *err);
 
 /* ---- summaries: tables of a profile over time ------------------------------------------------------- */
 

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/c_locale.h"
+#include "base/diag.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "onnxcost/profile.h"
 #include "profile/profile.h"
 
 #define MAX_FILES 4096
@@ -33,11 +36,19 @@ static unsigned view_of(const char *name)
 
 struct listing {
     struct oc_arena *a;
+    const char *folder;
     const char *name[MAX_FILES];
     size_t n;
     struct entry *entry;
     size_t n_entry, cap;
 };
+
+static void close_listing(struct listing *l)
+{
+    if (l)
+        free(l->entry);
+    free(l);
+}
 
 bool oc_is_folder(const char *path)
 {
@@ -187,18 +198,91 @@ static int list_profiles(struct listing *l, const char *folder, unsigned depth, 
     return rank ? list_profiles(l, rank, depth + 1, err) : 0;
 }
 
-int oc_profile_folder(const char *path, struct oc_arena *a, const char ***file, size_t *n, struct oc_err *err)
+static struct listing *list_folder(const char *path, struct oc_arena *a, struct oc_err *err)
 {
-    struct listing *l = oc_xmalloc(sizeof(*l));
+    struct listing *l = oc_xcalloc(1, sizeof(*l));
     size_t k = strlen(path);
     while (k > 1 && path[k - 1] == '/')
         k--;
-    const char *folder = oc_strndup(a, path, k);
-    *l = (struct listing){.a = a};
-    int rc = list_profiles(l, folder, 0, err);
-    if (rc == 0)
-        rc = select_files(l, folder, file, n, err);
-    free(l->entry);
-    free(l);
+    l->a = a;
+    l->folder = oc_strndup(a, path, k);
+    if (list_profiles(l, l->folder, 0, err) == 0)
+        return l;
+    close_listing(l);
+    return NULL;
+}
+
+int oc_profile_folder(const char *path, struct oc_arena *a, const char ***file, size_t *n, struct oc_err *err)
+{
+    struct listing *l = list_folder(path, a, err);
+    int rc = l ? select_files(l, l->folder, file, n, err) : -1;
+    close_listing(l);
+    return rc;
+}
+
+/* ---- recordings that one argument names -------------------------------------------------------------- */
+
+struct named {
+    struct oc_arena *a;
+    const char **path;
+    size_t n, cap;
+};
+
+/* A folder with several files of one kind, each a measurement of its own, names all of them; any other names the
+ * one measurement in it. */
+static int add_folder(struct named *t, const char *folder, struct oc_err *err)
+{
+    struct listing *l = list_folder(folder, t->a, err);
+    if (!l)
+        return -1;
+    const struct entry *first = folder_choose(l);
+    size_t before = t->n;
+    for (size_t i = 0; i < l->n_entry && first && first->how.imp->n_part < 2 && first->view == OC_NONE; i++)
+        if (l->entry[i].how.imp == first->how.imp)
+            OC_PUSH(t->path, t->n, t->cap) = l->entry[i].path;
+    if (t->n - before < 2) {
+        t->n = before;
+        OC_PUSH(t->path, t->n, t->cap) = folder;
+    }
+    close_listing(l);
+    return 0;
+}
+
+static int add_named(struct named *t, const char *path, struct oc_err *err)
+{
+    if (oc_is_folder(path))
+        return add_folder(t, path, err);
+    OC_PUSH(t->path, t->n, t->cap) = path;
+    return 0;
+}
+
+int oc_recordings_named(const char *text, const char ***path, size_t *n, struct oc_err *err)
+{
+    OC_ENTRY(err);
+    struct oc_arena a = {0};
+    struct named t = {.a = &a};
+    struct stat st;
+    bool one = stat(text, &st) == 0; /* a name may have a comma */
+    int rc = 0;
+    for (const char *at = text; at && rc == 0;) {
+        size_t len = one ? strlen(at) : strcspn(at, ",");
+        rc = add_named(&t, oc_strndup(&a, at, len), err);
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    size_t bytes = t.n * sizeof(*t.path);
+    for (size_t i = 0; i < t.n; i++)
+        bytes += strlen(t.path[i]) + 1;
+    char **list = oc_xmalloc(bytes + 1), *to = (char *)(list + t.n);
+    for (size_t i = 0; i < t.n; i++) {
+        size_t size = strlen(t.path[i]) + 1;
+        list[i] = memcpy(to, t.path[i], size);
+        to += size;
+    }
+    *path = rc ? NULL : (const char **)list;
+    *n = rc ? 0 : t.n;
+    if (rc)
+        free(list);
+    free(t.path);
+    oc_arena_free(&a);
     return rc;
 }

@@ -669,6 +669,11 @@ const char *oc_profile_importer(const struct oc_profile *p)
     return p->format;
 }
 
+enum oc_stat oc_profile_stat(const struct oc_profile *p)
+{
+    return p->stat;
+}
+
 /* A model number distinguishes a device from a kind of device ("CPU", "CUDA"). */
 const char *oc_profile_device(const struct oc_profile *p)
 {

@@ -51,6 +51,7 @@ struct oc_prof_rec {
     double wait_ns;   /* NAN when unknown */
     double min_ns, max_ns, median_ns; /* of the per-run sums of kernel_ns if that is known, else of self_ns */
     double p10_ns, p90_ns;            /* likewise: the 10th and 90th percentile */
+    double error_ns; /* standard error of time_ns: of a mean over the selected runs; 0: not known */
     double share;    /* part of all samples, in a source that counts other events than time; otherwise NAN */
     double start_ns; /* start of the first used call, relative to the start of its run;
                       * gives execution order */
@@ -200,6 +201,15 @@ struct oc_prof_input {
     struct oc_type type; /* dtype OC_DT_UNDEFINED: not recorded; all dimensions are known */
 };
 
+/* The machine while a recording was made, where the file has it (onnxcost record writes it). 0: not known. */
+struct oc_prof_machine {
+    double started_s; /* since 1970 */
+    double processors, threads;
+    double others; /* processors that other processes used */
+};
+/* Whether other processes used processors that the recording needed. */
+bool oc_machine_is_loaded(const struct oc_prof_machine *m);
+
 /* All data from one source. */
 struct oc_profile {
     struct oc_arena arena;
@@ -213,6 +223,7 @@ struct oc_profile {
     enum oc_runs_from runs_from;
     const char *runs_confidence; /* of OC_RUNS_REPEAT: "high" or "medium", otherwise NULL */
     struct oc_run_spread spread; /* of the times of the used runs */
+    struct oc_prof_machine machine;
     /* Sets of shapes of the used runs. Only with oc_profile_opts.by_node and more than one: each record is
      * then a node with all its shapes, of which it has those of shapes[main_shapes]. */
     const struct oc_prof_shapes *shapes;

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -19,7 +20,9 @@ static const struct {
     uint32_t least_runs; /* below it a recording is too short */
     uint32_t
         least_kept; /* recordings on each side, alternated, that carry a verdict even where some are disturbed */
-} measured = {0.015, 0.35, 4, {0, 0.02, 0.05}, OC_NOISY_SPREAD, 10, 3};
+    double at_once_s, minute_s; /* starts within these: of one recording each, of all */
+    double least_row_ns; /* shorter rows have the variance of this time: traces have whole microseconds */
+} measured = {0.015, 0.35, 4, {0, 0.02, 0.05}, OC_NOISY_SPREAD, 10, 3, 5, 60, 500};
 
 static const double SHOWN = 0.03; /* the difference that `needed` is about */
 enum { MOST_NEEDED = 100 };
@@ -50,14 +53,19 @@ static double incomplete_beta(double a, double b, double x)
     return front * h;
 }
 
+/* The two-sided p value of t. */
+static double p_value(double t, double freedom)
+{
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+}
+
 /* The two-sided quantile of OC_COMPARISON_LEVEL by bisection. */
 static double t_quantile(double freedom)
 {
     double low = 0, high = 1e3;
     for (int i = 0; i < 100; i++) {
         double t = (low + high) / 2;
-        bool outside =
-            incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) > 1 - OC_COMPARISON_LEVEL;
+        bool outside = p_value(t, freedom) > 1 - OC_COMPARISON_LEVEL;
         *(outside ? &low : &high) = t;
     }
     return high;
@@ -65,23 +73,54 @@ static double t_quantile(double freedom)
 
 /* ---- comparison ------------------------------------------------------------------------------------- */
 
-struct sums {
-    double mean, squares; /* of ln(latency); squares around the mean */
-    double spread;        /* sum of squares */
-    size_t n;
+static const double *logs_of(const double *ns, size_t n, double *log_ns)
+{
+    for (size_t i = 0; i < n; i++)
+        log_ns[i] = log(ns[i]);
+    return log_ns;
+}
+
+static double mean_of(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum / (double)n;
+}
+
+static double squares_around_mean(const double *v, size_t n)
+{
+    double mean = mean_of(v, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (v[i] - mean) * (v[i] - mean);
+    return sum;
+}
+
+struct moderated {
+    double change;   /* mean of B - mean of A, of logarithms */
+    double variance; /* between recordings */
+    double error;    /* standard error of the change, with the drift between the sides */
+    double freedom;
 };
 
-static void add_side(const struct oc_recorded *r, size_t n, struct sums *s, struct oc_comparison *out)
+static struct moderated compare_logs(const double *a, size_t n_a, const double *b, size_t n_b, double prior,
+                                     unsigned order)
 {
-    *s = (struct sums){.n = n};
+    struct moderated m = {.change = mean_of(b, n_b) - mean_of(a, n_a),
+                          .freedom = measured.freedom + (double)(n_a + n_b) - 2};
+    m.variance =
+        (measured.freedom * prior + squares_around_mean(a, n_a) + squares_around_mean(b, n_b)) / m.freedom;
+    m.error = sqrt(m.variance * (1 / (double)n_a + 1 / (double)n_b) + 2 * pow(measured.drift[order], 2));
+    return m;
+}
+
+static void count_doubtful(const struct oc_recorded *r, size_t n, struct oc_comparison *out)
+{
     for (size_t i = 0; i < n; i++) {
-        s->mean += log(r[i].latency_ns) / (double)n;
-        s->spread += r[i].spread * r[i].spread;
-        out->disturbed += r[i].spread > measured.most_spread;
+        out->disturbed += r[i].loaded || r[i].spread > measured.most_spread;
+        out->loaded += r[i].loaded;
         out->brief += r[i].runs < measured.least_runs;
     }
-    for (size_t i = 0; i < n; i++)
-        s->squares += pow(log(r[i].latency_ns) - s->mean, 2);
 }
 
 /* A disturbed or short recording carries no verdict, unless enough alternated ones surround it. */
@@ -102,15 +141,73 @@ static uint32_t recordings_needed(double variance)
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out)
 {
     double spread = oc_run_spread_share(&p->spread);
-    *out = (struct oc_recorded){
-        .latency_ns = latency_ns, .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread, .runs = p->spread.n};
+    *out = (struct oc_recorded){.latency_ns = latency_ns,
+                                .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread,
+                                .runs = p->spread.n,
+                                .started_s = p->machine.started_s,
+                                .loaded = oc_machine_is_loaded(&p->machine)};
     return latency_ns > 0 && isfinite(latency_ns);
+}
+
+/* ---- order in time ---------------------------------------------------------------------------------- */
+
+struct start {
+    double at_s;
+    unsigned side;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct start *x = a, *y = b;
+    return (x->at_s > y->at_s) - (x->at_s < y->at_s);
+}
+
+/* Pairs in the order of time have one recording of each side, and each side is the first of as many, but for one. */
+static bool is_balanced(const struct start *s, size_t n)
+{
+    long a_first = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        if (s[i].side == s[i + 1].side)
+            return false;
+        a_first += s[i].side ? -1 : 1;
+    }
+    return n > 2 && n % 2 == 0 && labs(a_first) <= 1;
+}
+
+enum oc_recorded_order oc_recorded_order(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b,
+                                         size_t n_b)
+{
+    size_t n = n_a + n_b;
+    bool known = n_a && n_b;
+    struct start *s = oc_xcalloc(n + 1, sizeof(*s));
+    for (size_t i = 0; i < n; i++) {
+        s[i] = (struct start){i < n_a ? a[i].started_s : b[i - n_a].started_s, i >= n_a};
+        known &= s[i].at_s > 0;
+    }
+    qsort(s, n, sizeof(*s), by_start);
+    double within_s = known ? s[n - 1].at_s - s[0].at_s : INFINITY;
+    bool alternated = known && (n == 2 ? within_s <= measured.at_once_s : is_balanced(s, n));
+    free(s);
+    return alternated                      ? OC_RECORDED_ALTERNATED
+           : within_s <= measured.minute_s ? OC_RECORDED_MINUTE
+                                           : OC_RECORDED_APART;
+}
+
+/* ---- the latency ------------------------------------------------------------------------------------ */
+
+static double *latency_logs(const struct oc_recorded *r, size_t n, double *spread)
+{
+    double *y = oc_xcalloc(n + 1, sizeof(*y));
+    for (size_t i = 0; i < n; i++) {
+        y[i] = log(r[i].latency_ns);
+        *spread += r[i].spread * r[i].spread;
+    }
+    return y;
 }
 
 void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b, size_t n_b,
                          enum oc_recorded_order order, struct oc_comparison *out)
 {
-    struct sums x, y;
     *out = (struct oc_comparison){.ratio = NAN,
                                   .low = NAN,
                                   .high = NAN,
@@ -120,20 +217,19 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
                                   .n = {(uint32_t)n_a, (uint32_t)n_b}};
     if (!n_a || !n_b)
         return;
-    add_side(a, n_a, &x, out);
-    add_side(b, n_b, &y, out);
-    double n = (double)(n_a + n_b), freedom = measured.freedom + n - 2;
-    double prior = pow(measured.process, 2) + pow(measured.of_spread, 2) * (x.spread + y.spread) / n;
-    double variance = (measured.freedom * prior + x.squares + y.squares) / freedom;
-    double drift = measured.drift[order];
-    double half =
-        t_quantile(freedom) * sqrt(variance * (1 / (double)n_a + 1 / (double)n_b) + 2 * drift * drift);
-    double change = y.mean - x.mean;
-    out->ratio = exp(change);
-    out->low = exp(change - half);
-    out->high = exp(change + half);
+    double spread = 0, *x = latency_logs(a, n_a, &spread), *y = latency_logs(b, n_b, &spread);
+    out->prior = pow(measured.process, 2) + pow(measured.of_spread, 2) * spread / (double)(n_a + n_b);
+    struct moderated m = compare_logs(x, n_a, y, n_b, out->prior, order);
+    free(x);
+    free(y);
+    count_doubtful(a, n_a, out);
+    count_doubtful(b, n_b, out);
+    double half = t_quantile(m.freedom) * m.error;
+    out->ratio = exp(m.change);
+    out->low = exp(m.change - half);
+    out->high = exp(m.change + half);
     out->smallest = expm1(half);
-    out->needed = recordings_needed(variance);
+    out->needed = recordings_needed(m.variance);
     if (!is_doubtful(out))
         out->verdict = out->low > 1    ? OC_COMPARED_SLOWER
                        : out->high < 1 ? OC_COMPARED_FASTER
@@ -147,12 +243,80 @@ int oc_compared_within(const struct oc_comparison *c, double limit)
     return c->low > 1 + limit ? 0 : c->high <= 1 + limit ? 1 : -1;
 }
 
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+/* The two-sided p value of a row, and its ratio; NAN: a recording has no time of it. */
+static double compare_row(const struct oc_comparison *c, struct oc_compared_row *row, double *scratch)
+{
+    row->ratio = NAN;
+    row->verdict = OC_COMPARED_INCONCLUSIVE;
+    for (unsigned s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < c->n[s]; i++)
+            if (!(row->ns[s][i] > 0))
+                return NAN;
+    const double *a = logs_of(row->ns[0], c->n[0], scratch),
+                 *b = logs_of(row->ns[1], c->n[1], scratch + c->n[0]);
+    struct moderated m = compare_logs(a, c->n[0], b, c->n[1], c->prior + row->variance, c->order);
+    row->ratio = exp(m.change);
+    row->verdict = OC_COMPARED_SAME;
+    return p_value(m.change / m.error, m.freedom);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void oc_compare_rows(const struct oc_comparison *c, struct oc_compared_row *row, size_t n)
+{
+    double *p = oc_xcalloc(n + 1, sizeof(*p)), *sorted = oc_xcalloc(n + 1, sizeof(*p));
+    double *scratch = oc_xcalloc((size_t)c->n[0] + c->n[1], sizeof(*p)), most = -1;
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        p[i] = compare_row(c, &row[i], scratch);
+        if (!isnan(p[i]))
+            sorted[known++] = p[i];
+    }
+    qsort(sorted, known, sizeof(*sorted), by_value);
+    for (size_t i = 0; i < known; i++)
+        if (sorted[i] <= (1 - OC_COMPARISON_LEVEL) * (double)(i + 1) / (double)known)
+            most = sorted[i];
+    for (size_t i = 0; i < n; i++)
+        if (p[i] <= most)
+            row[i].verdict = row[i].ratio > 1 ? OC_COMPARED_SLOWER : OC_COMPARED_FASTER;
+    free(scratch);
+    free(sorted);
+    free(p);
+}
+
+double oc_row_error_share(double error_ns, double ns)
+{
+    return error_ns / fmax(ns, measured.least_row_ns);
+}
+
 /* ---- text ------------------------------------------------------------------------------------------- */
 
 const char *oc_compared_name(unsigned verdict)
 {
     static const char *const name[] = {"no difference shown", "faster", "slower", "inconclusive"};
     return verdict < OC_COUNT(name) ? name[verdict] : "?";
+}
+
+const char *oc_recorded_order_name(unsigned order)
+{
+    static const char *const name[] = {"alternated", "recorded within a minute",
+                                       "recorded at times that are far apart or not known"};
+    return order < OC_COUNT(name) ? name[order] : "?";
+}
+
+const char *oc_compared_row_text(double ratio, unsigned verdict, struct oc_arena *a)
+{
+    if (verdict == OC_COMPARED_INCONCLUSIVE)
+        return "";
+    return verdict == OC_COMPARED_SAME
+               ? oc_compared_name(verdict)
+               : oc_printf(a, "%s by %.1f %%", oc_compared_name(verdict), 100 * fabs(ratio - 1));
 }
 
 const char *oc_compared_text(const struct oc_comparison *c, struct oc_arena *a)
@@ -172,19 +336,22 @@ const char *oc_compared_text(const struct oc_comparison *c, struct oc_arena *a)
 
 const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a)
 {
-    static const char *const order[] = {"alternated", "recorded within a minute",
-                                        "recorded at times that are far apart or not known"};
-    const char *doubt = "";
+    uint32_t all = c->n[0] + c->n[1];
+    const char *text = "";
     if (c->disturbed)
-        doubt = oc_printf(a, "%u of %u recordings disturbed (spread above %.0f %%); ", c->disturbed,
-                          c->n[0] + c->n[1], 100 * measured.most_spread);
+        text = oc_printf(a, "%u of %u recordings disturbed (spread above %.0f %%", c->disturbed, all,
+                         100 * measured.most_spread);
+    if (c->disturbed)
+        text = c->loaded ? oc_printf(a, "%s; %u by load of other processes); ", text, c->loaded)
+                         : oc_printf(a, "%s); ", text);
     if (c->brief)
-        doubt = oc_printf(a, "%s%u of %u with fewer than %u runs; ", doubt, c->brief, c->n[0] + c->n[1],
-                          measured.least_runs);
+        text = oc_printf(a, "%s%u of %u with fewer than %u runs; ", text, c->brief, all, measured.least_runs);
+    if (all > 2)
+        text = oc_printf(a, "%s%u and %u recordings, ", text, c->n[0], c->n[1]);
     const char *more = c->needed ? oc_printf(a, "%u", c->needed) : oc_printf(a, "more than %d", MOST_NEEDED);
     return oc_printf(
         a,
         "%s%s; these recordings show differences from %.1f %% on, %s alternated recordings of each side "
         "would show 3 %%",
-        doubt, order[c->order], 100 * c->smallest, more);
+        text, oc_recorded_order_name(c->order), 100 * c->smallest, more);
 }

@@ -18,12 +18,14 @@ struct oc_recorded {   /* one recording */
     double latency_ns; /* of the selected runs, > 0 */
     double spread;     /* width of the central half of its runs / median */
     uint32_t runs;     /* without warm-up runs; 0: only means are known */
+    double started_s;  /* since 1970; 0: not known */
+    bool loaded;       /* other processes used processors that it needed */
 };
 
 /* How the recordings of the two sides lie in time: what drifts between them widens the interval. */
 enum oc_recorded_order {
-    OC_RECORDED_ALTERNATED, /* in balanced order, or one each that started within 5 s */
-    OC_RECORDED_MINUTE,     /* all within 60 s */
+    OC_RECORDED_ALTERNATED, /* in balanced order (ABBA BAAB), or one each that started within 5 s */
+    OC_RECORDED_MINUTE,     /* all started within 60 s */
     OC_RECORDED_APART,      /* farther apart, or not known */
 };
 
@@ -42,8 +44,9 @@ struct oc_comparison {
     uint32_t needed;         /* alternated recordings on each side that would show 3 %; 0: more than 100 */
     uint8_t verdict;         /* enum oc_verdict_of_comparison */
     uint8_t order;
-    uint32_t n[2], disturbed,
-        brief; /* recordings; of them: with a spread above the limit, with too few runs */
+    uint32_t n[2], disturbed, loaded,
+        brief;    /* recordings; of them: disturbed, by load of others, with too few runs */
+    double prior; /* variance between recordings that is assumed before any is seen */
 };
 
 #define OC_COMPARISON_LEVEL 0.95
@@ -51,13 +54,33 @@ struct oc_comparison {
 /* The recording of a profile; false: its latency is not known. */
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out);
 
+enum oc_recorded_order oc_recorded_order(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b,
+                                         size_t n_b);
+const char *oc_recorded_order_name(unsigned order);
+
 void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b, size_t n_b,
                          enum oc_recorded_order order, struct oc_comparison *out);
+
+/* One row of the reports of all recordings. */
+struct oc_compared_row {
+    const double *ns[2]; /* by recording of a side: its time, a mean over the selected runs */
+    double variance;     /* mean over all recordings of the squared standard error of that mean / mean^2 */
+    double ratio;        /* result: B / A; NAN: the row has no time in one of the recordings */
+    uint8_t verdict;     /* result: enum oc_verdict_of_comparison */
+};
+/* The standard error of a row's time in one recording, as a share of that time. */
+double oc_row_error_share(double error_ns, double ns);
+enum { OC_RECORDINGS_FOR_ROWS = 5 }; /* on each side; with fewer, rows have no verdicts */
+
+/* Verdicts of rows by the same formula, with a false discovery rate of 5 % over all rows (Benjamini-Hochberg). */
+void oc_compare_rows(const struct oc_comparison *c, struct oc_compared_row *row, size_t n);
 
 /* Whether B is within (1 + limit) * A: 1 yes, 0 no, -1 inconclusive. */
 int oc_compared_within(const struct oc_comparison *c, double limit);
 
 struct oc_arena;
+/* "slower by 8.1 %" of a row; "" without a verdict. */
+const char *oc_compared_row_text(double ratio, unsigned verdict, struct oc_arena *a);
 /* "slower by 8.1 % (6.0 to 10.2)", "no difference shown (-1.1 to +2.3 %)", in the arena. */
 const char *oc_compared_text(const struct oc_comparison *c, struct oc_arena *a);
 /* Why, and what would show a smaller difference: a sentence. */

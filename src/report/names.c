@@ -17,7 +17,8 @@ enum { LABEL_BYTES = 512, MAX_SHOWN = 3, MOST_STAGES = 9 };
 
 /* ---- the name of a row ------------------------------------------------------------------------------ */
 
-uint32_t oc_row_main_node(const struct oc_analysis *a, const struct oc_join_rec *j)
+/* Of nodes that run as one: the first one with the most operations. */
+static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *j)
 {
     uint32_t best = 0;
     for (uint32_t i = 1; i < j->n_node; i++)
@@ -40,14 +41,15 @@ const char *oc_row_type(const struct oc_report *r, const struct oc_row *row)
         return row->name;
     if (row->type && *row->type)
         return row->type;
-    return j ? r->in->model->node[oc_row_main_node(r->in->analysis, j)].op_type : "(unknown)";
+    return j ? r->in->model->node[main_node(r->in->analysis, j)].op_type : "(unknown)";
 }
 
-const char *oc_nodes_name(const struct oc_model *m, const struct oc_analysis *a, const struct oc_join_rec *j,
-                          struct oc_arena *arena)
+/* "/layer1/conv2/Conv +2": its name, and how many others there are. */
+static const char *nodes_name(const struct oc_model *m, const struct oc_analysis *a,
+                              const struct oc_join_rec *j, struct oc_arena *arena)
 {
     char label[LABEL_BYTES];
-    const char *name = oc_node_label(m, &m->node[oc_row_main_node(a, j)], label, sizeof(label));
+    const char *name = oc_node_label(m, &m->node[main_node(a, j)], label, sizeof(label));
     return j->n_node > 1 ? oc_printf(arena, "%s +%u", name, j->n_node - 1) : oc_strdup(arena, name);
 }
 
@@ -55,7 +57,7 @@ void oc_row_set_name(struct oc_report *r, struct oc_row *row)
 {
     const char *runtime = r->in->profile->rec[row->record].name;
     const struct oc_join_rec *j = join_of(r, row);
-    row->name = j                         ? oc_nodes_name(r->in->model, r->in->analysis, j, &r->arena)
+    row->name = j                         ? nodes_name(r->in->model, r->in->analysis, j, &r->arena)
                 : runtime && *runtime     ? runtime
                 : row->type && *row->type ? row->type
                                           : "-";
@@ -109,7 +111,7 @@ static const char *name_of(const struct finder *f, const struct oc_row *row, enu
 {
     const struct oc_report *r = f->names->report;
     const struct oc_join_rec *j = join_of(r, row);
-    uint32_t node = j ? oc_row_main_node(r->in->analysis, j) : row->node;
+    uint32_t node = j ? main_node(r->in->analysis, j) : row->node;
     if (kind == ALIAS)
         return alias_of(r, row, k, label);
     if (kind == NAME || kind == TYPE || kind == SOURCE_TYPE)

@@ -6,14 +6,6 @@
 
 #include "report/report.h"
 
-struct oc_join_rec;
-
-/* Of nodes that run as one: the first one with the most operations. */
-uint32_t oc_row_main_node(const struct oc_analysis *a, const struct oc_join_rec *j);
-/* "/layer1/conv2/Conv +2": its name, and how many others there are. */
-const char *oc_nodes_name(const struct oc_model *m, const struct oc_analysis *a, const struct oc_join_rec *j,
-                          struct oc_arena *arena);
-
 /* Sets name and runtime_name of a row of a profile's record, whose type is set. The name is that of its nodes.
  * Rows that cover no node keep the runtime's name, or without one their type. */
 void oc_row_set_name(struct oc_report *r, struct oc_row *row);

@@ -329,10 +329,6 @@ static inline const char *oc_bound_short(const char *name)
 /* Its share of all rows with a limit: of the measured time, or without times of the roofline time. */
 double oc_bound_fraction(const struct oc_row_bounds *b, const struct oc_bound_share *s);
 
-/* Sets the roofline time of a row and what follows from it: a lower bound of it (`partial`) has no
- * efficiency. */
-void oc_row_set_roof(struct oc_row *row, double roof_s, bool partial);
-
 /* ---- limit columns ---------------------------------------------------------------------------------- */
 
 /* Roofline columns: a time for each unit with work and each memory level of the device, named after it

@@ -297,7 +297,9 @@ static const struct oc_row_limits *new_limits(struct oc_arena *arena, const stru
     return l;
 }
 
-void oc_row_set_roof(struct oc_row *row, double roof_s, bool partial)
+/* Sets the roofline time of a row and what follows from it: a lower bound of it (`partial`) has no
+ * efficiency. */
+static void row_set_roof(struct oc_row *row, double roof_s, bool partial)
 {
     row->roofline_s = roof_s;
     row->roof_partial = partial;
@@ -313,7 +315,7 @@ static void set_row_roof(struct oc_report *r, struct oc_row *row, const struct o
     oc_roofline_of(r->in->device, work, &r->roof, time_s, &roof);
     row->overhead_s = roof.overhead_s * r->m.runs;
     row->bound_by = roof.bound_name;
-    oc_row_set_roof(row, roof.roof_s * r->m.runs, roof.missing[0]);
+    row_set_roof(row, roof.roof_s * r->m.runs, roof.missing[0]);
     row->limits = new_limits(&r->arena, &roof, r->m.runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;

@@ -19,7 +19,9 @@
 #include "base/json_write.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "onnxcost/record.h"
 #include "profile/core/run_spread.h"
+#include "profile/profile.h"
 #include "run/record_files.h"
 
 /* Whether more runs would hardly move the median. Small errors cost the first run that has them a sort. */
@@ -51,6 +53,28 @@ bool oc_stop_after(const struct oc_stop_rule *rule, struct oc_stop_state *s, dou
     }
     return !rule->runs && s->n >= least && s->sum_ns >= OC_LEAST_TIME_S * 1e9 &&
            (s->sum_ns >= OC_MOST_TIME_S * 1e9 || is_steady(s));
+}
+
+enum {
+    ENOUGH_EVENTS = 20000, /* of a profile of runs by the rule: about 10 MB */
+    LEAST_EVENT_NS = 250,  /* time of an operator in the body of a loop; 320 in a Scan of 2,260 steps */
+};
+
+static bool has_loop(const struct oc_model *m)
+{
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (!strcmp(m->node[i].op_type, "Loop") || !strcmp(m->node[i].op_type, "Scan"))
+            return true;
+    return false;
+}
+
+uint32_t oc_enough_runs(const struct oc_model *m, double run_ns)
+{
+    double events = m->graph[0].n_node ? m->graph[0].n_node : 1, enough;
+    if (has_loop(m) && run_ns / LEAST_EVENT_NS > events)
+        events = run_ns / LEAST_EVENT_NS;
+    enough = ENOUGH_EVENTS / events;
+    return enough > OC_LEAST_RUNS ? (uint32_t)enough : OC_LEAST_RUNS;
 }
 
 #ifdef __linux__
@@ -261,17 +285,20 @@ static bool record_files_same_file(const char *a, const char *b)
 }
 
 /* Prefix of the file names. */
-static const char *prefix_of(const char *model, const char *output, struct oc_arena *a)
+static const char *prefix_of(const char *model, const struct oc_record_opts *o, struct oc_arena *a)
 {
+    const char *output = o->output;
     const char *base = oc_base_name(model);
     size_t n = strlen(base), at = output ? strlen(output) : 0;
     if (n > 5 && !strcmp(base + n - 5, ".onnx"))
         n -= 5;
+    const char *tag = o->tag ? o->tag : "";
     if (!at)
-        return oc_strndup(a, base, n);
+        return oc_printf(a, "%.*s%s", (int)n, base, tag);
     if (output[at - 1] == '/')
-        return oc_printf(a, "%s%.*s", output, (int)n, base);
-    return is_folder(output) ? oc_printf(a, "%s/%.*s", output, (int)n, base) : oc_strdup(a, output);
+        return oc_printf(a, "%s%.*s%s", output, (int)n, base, tag);
+    return is_folder(output) ? oc_printf(a, "%s/%.*s%s", output, (int)n, base, tag)
+                             : oc_printf(a, "%s%s", output, tag);
 }
 
 /* Like mkdir -p; `path` ends with '/'. */
@@ -298,17 +325,18 @@ static int check_destinations(const struct oc_record_files *f, const char *model
     return 0;
 }
 
-int oc_record_files_open(const char *model, const char *output, bool (*keeps)(const char *path),
-                         struct oc_arena *a, struct oc_record_files *out, struct oc_err *err)
+int oc_record_files_open(const char *model, const struct oc_record_opts *o, struct oc_arena *a,
+                         struct oc_record_files *out, struct oc_err *err)
 {
-    const char *prefix = prefix_of(model, output, a);
+    const char *prefix = prefix_of(model, o, a);
     int n_folder = (int)(oc_base_name(prefix) - prefix);
     *out = (struct oc_record_files){.a = a,
                                     .profile = oc_printf(a, "%s.profile.json", prefix),
                                     .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
                                     .weights_name =
                                         oc_printf(a, "%s.optimized.onnx.data", oc_base_name(prefix))};
-    if (check_destinations(out, model, keeps, err))
+    out->no_optimized = o->no_optimized;
+    if (check_destinations(out, model, o->keeps, err))
         return -1;
     if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
         return oc_fail(err, OC_EOUTPUT, "cannot make the folder '%.*s': %s", n_folder, prefix,
@@ -417,7 +445,8 @@ static long closing_bytes(const char *path)
 }
 
 /* Inserts a metadata event before the bracket that closes the array of events. */
-static int mark_profile(const char *path, const char *assumed, struct oc_err *err)
+static int mark_profile(const char *path, const char *assumed, const struct oc_prof_machine *m,
+                        struct oc_err *err)
 {
     struct oc_buf b = {0};
     long back = closing_bytes(path);
@@ -425,14 +454,18 @@ static int mark_profile(const char *path, const char *assumed, struct oc_err *er
     fputs(",\n{\"cat\" : \"onnxcost\",\"pid\" :0,\"tid\" :0,\"dur\" :0,\"ts\" :0,\"ph\" : \"M\",\"name\" :",
           w.f);
     oc_jw_string(&w, assumed);
-    fputs(",\"args\" : {}}\n]\n", w.f);
+    fprintf(w.f,
+            ",\"args\" : {\"started_s\" : %.3f,\"processors\" : %.0f,\"threads\" : %.0f,"
+            "\"processors_of_others\" : %.3f}}\n]\n",
+            m->started_s, m->processors, m->threads, m->others);
     fclose(w.f);
     int rc = back ? write_at_end(path, back, &b, err) : 0;
     oc_buf_free(&b);
     return rc;
 }
 
-static int record_files_keep(const struct oc_record_files *f, const char *profile, struct oc_err *err)
+static int record_files_keep(const struct oc_record_files *f, const char *profile,
+                             const struct oc_prof_machine *m, struct oc_err *err)
 {
     const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
     if (access(profile, R_OK))
@@ -442,9 +475,12 @@ static int record_files_keep(const struct oc_record_files *f, const char *profil
     if (check_whole(profile, f->profile, ']', err) ||
         check_whole(f->temporary_optimized, f->optimized, '\0', err))
         return -1;
-    if (f->assumed && *f->assumed &&
-        (mark_model(f->temporary_optimized, f->assumed, err) || mark_profile(profile, f->assumed, err)))
+    bool assumed = f->assumed && *f->assumed;
+    if ((assumed && mark_model(f->temporary_optimized, f->assumed, err)) ||
+        mark_profile(profile, assumed ? f->assumed : "", m, err))
         return -1;
+    if (f->no_optimized)
+        return move(profile, f->profile, err);
     if (!access(weights, R_OK) && move(weights, oc_printf(f->a, "%s.data", f->optimized), err))
         return -1;
     return move(f->temporary_optimized, f->optimized, err) || move(profile, f->profile, err) ? -1 : 0;
@@ -463,9 +499,10 @@ static void remove_folder(struct oc_record_files *f)
     f->folder = NULL;
 }
 
-int oc_record_files_close(struct oc_record_files *f, const char *profile, struct oc_err *err)
+int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
+                          struct oc_err *err)
 {
-    int rc = profile ? record_files_keep(f, profile, err) : 0;
+    int rc = profile ? record_files_keep(f, profile, m, err) : 0;
     if (f->folder)
         remove_folder(f);
     return rc;

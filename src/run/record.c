@@ -11,21 +11,20 @@
 #include "onnxcost.h"
 #include "onnxcost/record.h"
 #include "profile/core/run_spread.h"
+#include "profile/profile.h"
 #include "run/ort_lib.h"
 #include "run/record_files.h"
 #include "shape/type.h"
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
  * further. */
-enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, TYPICAL, MIN, MAX, ERROR, SPREAD, N_FIELDS };
+enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, TYPICAL, MIN, MAX, ERROR, SPREAD, STARTED, OTHERS, N_FIELDS };
 enum { LIBRARY, VERSION, PROFILE };
 
 enum {
     ORT_LOG_ERROR = 3,
     ORT_ARENA_ALLOCATOR = 1,
-    MAX_EVENTS = 1000000,  /* maximum number of profile events in ONNX Runtime */
-    ENOUGH_EVENTS = 20000, /* of a profile of runs by the rule: about 10 MB */
-    LEAST_EVENT_NS = 250,  /* time of an operator in the body of a loop; 320 in a Scan of 2,260 steps */
+    MAX_EVENTS = 1000000, /* maximum number of profile events in ONNX Runtime */
     MOST_RUNS = 100000,
 };
 static const double NS_PER_S = 1e9;
@@ -38,6 +37,7 @@ struct oc_recording {
     struct oc_record_info info;
     const char *level;
     uint32_t threads, warmup;
+    struct oc_prof_machine machine;
 };
 
 struct job {
@@ -53,6 +53,7 @@ struct job {
     /* results */
     double field[2][N_FIELDS];
     const char *library, *version, *profile;
+    struct oc_prof_machine machine;
 };
 
 /* ---- in the worker's process ------------------------------------------------------------------------ */
@@ -194,23 +195,6 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
     return check_run(w, status);
 }
 
-static bool has_loop(const struct oc_model *m)
-{
-    for (uint32_t i = 0; i < m->n_node; i++)
-        if (!strcmp(m->node[i].op_type, "Loop") || !strcmp(m->node[i].op_type, "Scan"))
-            return true;
-    return false;
-}
-
-uint32_t oc_enough_runs(const struct oc_model *m, double run_ns)
-{
-    double events = m->graph[0].n_node ? m->graph[0].n_node : 1, enough;
-    if (has_loop(m) && run_ns / LEAST_EVENT_NS > events)
-        events = run_ns / LEAST_EVENT_NS;
-    enough = ENOUGH_EVENTS / events;
-    return enough > OC_LEAST_RUNS ? (uint32_t)enough : OC_LEAST_RUNS;
-}
-
 /* The plain session gets half of the budget, the profiled one the rest. */
 static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, double now)
 {
@@ -227,7 +211,7 @@ static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, doubl
     };
 }
 
-static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s)
+static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s, const struct oc_load *load)
 {
     struct oc_run_spread r;
     oc_run_spread_of(s->ns, s->n, &r);
@@ -239,7 +223,9 @@ static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s)
                                     [MIN] = r.min_ns,
                                     [MAX] = r.max_ns,
                                     [ERROR] = oc_run_spread_error(&r),
-                                    [SPREAD] = oc_run_spread_share(&r)};
+                                    [SPREAD] = oc_run_spread_share(&r),
+                                    [STARTED] = load->started_s,
+                                    [OTHERS] = oc_load_of_others(load)};
     for (unsigned i = 0; i < N_FIELDS; i++)
         oc_child_number(w->c, i + (profiled ? N_FIELDS : 0), field[i]);
     free(s->ns);
@@ -264,8 +250,10 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
     double from = now_ns(), shown = 0, now = from, ns;
     struct oc_stop_rule rule = record_rule_of(w, profiled, from);
     struct oc_stop_state state = {0};
+    struct oc_load load;
     if (run_warmup(w, s, how))
         return -1;
+    oc_load_begin(&load);
     do {
         if (now - shown > shown_every_ns)
             oc_child_stage(w->c, "running the model%s (run %zu)", how, state.n + 1);
@@ -276,7 +264,7 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
         }
         now = now_ns();
     } while (!oc_stop_after(&rule, &state, ns, now - from));
-    send_times(w, profiled, &state);
+    send_times(w, profiled, &state, &load);
     return 0;
 }
 
@@ -517,6 +505,16 @@ static void record_name_assumptions(const struct job *j, struct oc_err *err)
     }
 }
 
+/* While the profiled runs were made. */
+static struct oc_prof_machine machine_of(const struct job *j)
+{
+    double processors = oc_run_processors();
+    return (struct oc_prof_machine){.started_s = j->field[1][STARTED],
+                                    .processors = processors,
+                                    .threads = j->o->threads ? j->o->threads : processors,
+                                    .others = j->field[1][OTHERS]};
+}
+
 static void fill_info(struct job *j, struct oc_record_info *info)
 {
     struct oc_record_input *in = OC_NEW_ARRAY(j->a, j->n_input, struct oc_record_input);
@@ -530,7 +528,7 @@ static void fill_info(struct job *j, struct oc_record_info *info)
     *info = (struct oc_record_info){.library = j->library,
                                     .version = j->version,
                                     .profile = j->files.profile,
-                                    .optimized = j->files.optimized,
+                                    .optimized = j->o->no_optimized ? NULL : j->files.optimized,
                                     .plain = record_time_of(j->field[0]),
                                     .profiled = record_time_of(j->field[1]),
                                     .n_input = j->n_input,
@@ -542,7 +540,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
     const struct oc_child_listener listener = {
         .stage = on_stage, .number = on_number, .text = on_text, .arg = j, .stop = j->o->stop};
     if (record_check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
-        oc_record_files_open(j->m->path, j->o->output, j->o->keeps, j->a, &j->files, err))
+        oc_record_files_open(j->m->path, j->o, j->a, &j->files, err))
         return -1;
     int rc = oc_child_run("ONNX Runtime", record_work, j, &listener, err);
     if (!rc && (!j->library || !j->version || !(j->field[0][RUNS] > 0) || !(j->field[1][RUNS] > 0)))
@@ -550,7 +548,8 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
     if (rc)
         record_name_assumptions(j, err);
     j->files.assumed = all_assumed(j);
-    return oc_record_files_close(&j->files, rc ? NULL : j->profile, err) || rc ? -1 : 0;
+    j->machine = machine_of(j);
+    return oc_record_files_close(&j->files, rc ? NULL : j->profile, &j->machine, err) || rc ? -1 : 0;
 }
 
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
@@ -567,6 +566,8 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
     int rc = do_record(&j, analysis, err);
     if (!rc)
         fill_info(&j, &r->info);
+    r->machine = j.machine;
+    r->info.loaded = oc_machine_is_loaded(&j.machine);
     r->level = oc_strdup(&r->arena, opts->level ? opts->level : "all");
     r->threads = opts->threads;
     r->warmup = opts->warmup;
@@ -660,7 +661,21 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
         write_input(&i->input[k], f);
     record_write_times(i, f);
     oc_print_line(f, "profile     %s", i->profile);
-    oc_print_line(f, "optimized   %s", i->optimized);
+    if (i->optimized)
+        oc_print_line(f, "optimized   %s", i->optimized);
+}
+
+void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)
+{
+    const struct oc_record_info *i = &r->info;
+    char time[32];
+    oc_format_time_ns(i->profiled.typical_ns, time, sizeof(time));
+    fprintf(f,
+            "%-12s%s  (trimmed mean of %u of %u runs, spread %.1f %%; other processes: %.2f of %.0f "
+            "processors%s)\n",
+            label, time, i->profiled.runs - 2 * (i->profiled.runs / 4), i->profiled.runs,
+            100 * i->profiled.spread, r->machine.others, r->machine.processors,
+            i->loaded ? ", disturbed" : "");
 }
 
 void oc_recording_free(struct oc_recording *r)

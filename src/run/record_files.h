@@ -17,24 +17,39 @@ struct oc_record_files {             /* texts are in the arena */
     const char *profile_prefix;      /* in the temporary folder */
     const char *temporary_optimized, *weights_name;
     const char *assumed; /* of the inputs, written into both files; NULL or "": nothing */
+    bool no_optimized;   /* the optimized model is not kept */
     struct oc_arena *a;
 };
 
-/* Creates the temporary folder, and missing folders of `output`. output, keeps: as in oc_record_opts. Fails when
- * a file would overwrite the model or one that `keeps` names. */
-int oc_record_files_open(const char *model, const char *output, bool (*keeps)(const char *path),
-                         struct oc_arena *a, struct oc_record_files *out, struct oc_err *err);
+struct oc_record_opts;
+/* Creates the temporary folder, and missing folders of o->output. Fails when a file would overwrite the model or one
+ * that o->keeps names. */
+int oc_record_files_open(const char *model, const struct oc_record_opts *o, struct oc_arena *a,
+                         struct oc_record_files *out, struct oc_err *err);
 
-/* Moves the files to their destinations; `profile` is the file written by the runtime, NULL: discard. The
- * temporary folder is removed in any case. */
-int oc_record_files_close(struct oc_record_files *f, const char *profile, struct oc_err *err);
+struct oc_prof_machine;
+/* Moves the files to their destinations; `profile` is the file written by the runtime, which gets what is known of
+ * the machine; NULL: discard. The temporary folder is removed in any case. */
+int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
+                          struct oc_err *err);
+
+/* ---- load of other processes ---------------------------------------------------------------------------- */
+
+struct oc_load {
+    double started_s; /* since 1970 */
+    double wall_s, own_s, busy_s;
+};
+unsigned oc_run_processors(void); /* available to this process */
+void oc_load_begin(struct oc_load *l);
+/* Processors that other processes have used since then, of those available to this one; 0 also where it is not known. */
+double oc_load_of_others(const struct oc_load *l);
 
 /* ---- stop rule ----------------------------------------------------------------------------------------- */
 
 /* When a measurement has enough runs: by time and by spread, within a time budget. */
 
 enum {
-    OC_LEAST_RUNS = 5,
+    OC_LEAST_RUNS = 12,    /* two are left out as warm-up runs, and ten carry a comparison */
     OC_LEAST_TIME_S = 3,   /* of measuring ... */
     OC_MOST_TIME_S = 10,   /* ... and where the median stays uncertain, if there are OC_LEAST_RUNS by then */
     OC_ERROR_PERCENT = 2,  /* half of the 95 % confidence interval of the median / median */

@@ -252,28 +252,12 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
 
 /* ---- schema ------------------------------------------------------------------------------------------- */
 
-/* Published schemas of the documents that the program writes: one file in src/write each. */
-static const struct {
-    const char *name, *text;
-} schemas[] = {
-    {
-        "report",
-#include "report_schema.h"
-    },
-    {
-        "compare",
-#include "compare_schema.h"
-    },
-};
-
-int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
+int oc_schema_write(FILE *f, struct oc_err *err)
 {
+    static const char text[] =
+#include "report_schema.h"
+        ;
     OC_ENTRY(err);
-    for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
-        if (name && strcmp(name, schemas[i].name) != 0)
-            continue;
-        fputs(schemas[i].text, f);
-        return 0;
-    }
-    return oc_fail(err, OC_ENOTFOUND, "unknown schema '%s'; valid: report, compare", name);
+    fputs(text, f);
+    return 0;
 }

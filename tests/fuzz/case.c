@@ -483,7 +483,7 @@ static const struct {
              {"cost", "mPHP"},
              {"summary", "p"},
              {"summary", "pp"},
-             {"explain", "mc"},
+             {"diff", "mc"},
              {"compare", "mH"},
              {"llm", "mh"},
              {"llm", "m"},

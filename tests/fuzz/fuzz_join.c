@@ -65,16 +65,12 @@ static void check(const struct oc_join *j)
 static void side_by_side(const struct oc_model *m, const struct oc_analysis *a, const struct oc_profile *p)
 {
     struct oc_profile other = *p;
-    struct oc_compare_source source[2];
     struct oc_join *j[2];
-    struct oc_compare c;
     struct oc_arena text = {0};
     struct oc_err err;
     other.format = "kineto";
     if (oc_join_make(m, a, p, NULL, &j[0], &err) != 0 || oc_join_make(m, a, &other, NULL, &j[1], &err) != 0)
         abort();
-    source[0] = (struct oc_compare_source){.profile = p, .join = j[0]};
-    source[1] = (struct oc_compare_source){.profile = &other, .join = j[1]};
     check(j[1]);
     for (int k = 0; k < 2; k++) {
         struct oc_explainer x;
@@ -84,13 +80,6 @@ static void side_by_side(const struct oc_model *m, const struct oc_analysis *a, 
                 abort();
         oc_explainer_free(&x);
     }
-    oc_compare_make(m, a, source, 2, &c);
-    uint32_t nodes = 0;
-    for (uint32_t r = 0; r < c.n; r++)
-        nodes += c.row[r].cost.n_node;
-    if (nodes > m->n_node)
-        abort();
-    oc_compare_free(&c);
     oc_arena_free(&text);
     oc_join_free(j[0]);
     oc_join_free(j[1]);

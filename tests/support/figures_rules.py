@@ -578,57 +578,13 @@ def drop(options, i):
     return options[i] in chosen or (i and options[i - 1] in chosen)
 
 
-def check_compare(program, model, a, b, options):
-    case = Case(program, [model, "-p", a, "-p", b], options)
-    rows, report = csv_rows(case), json.loads(case.run("-f", "json"))
-    _, titles, cells = markdown_rows(case)
-    if len(rows) != len(report["rows"]):
-        case.fail("JSON has %d rows, CSV %d", len(report["rows"]), len(rows))
-        return case, None
-    singles = [{node["index"]: node for node in json.loads(Case(program, [model, "-p", p], []).run("-f", "json", "--stat", options[1] if "--stat" in options else "typical"))["nodes"]}
-               for p in (a, b)]
-    for i, (row, other) in enumerate(zip(rows, report["rows"])):
-        flo, moved = number(row["flo"]), number(row["bytes"])
-        case.equal("row %d: quality" % i, row["quality"], other["quality"])
-        for s, letter in enumerate("AB"):
-            at, cell = "row %d, %s" % (i + 1, letter), other["sources"][s]
-            time = number(row[letter + "_time_ns"])
-            case.equal(at + ": time", cell["time_ns"], time, 9)
-            for key, column, want in (("achieved_flops_per_s", "flop_per_s", flo and flo * 1e9),
-                                      ("achieved_bytes_per_s", "bytes_per_s", moved and moved * 1e9),
-                                      ("roofline_efficiency", "roofline_efficiency", other["roofline_time_ns"])):
-                if letter + "_" + column not in row:
-                    continue
-                close(case, "%s: %s" % (at, column), number(row[letter + "_" + column]), want, time)
-                case.equal("%s: %s, JSON" % (at, column), cell[key], number(row[letter + "_" + column]), 9)
-            if len(other["nodes"]) == 1 and cell["records"] == 1:
-                alone = singles[s].get(other["nodes"][0], {"time_ns": None})
-                if alone["time_ns"] is not None and options[:2] in ([], ["--combine"]):
-                    case.equal(at + ": FLOP/s of this profile alone", cell["achieved_flops_per_s"], alone["achieved_flops_per_s"], 9)
-        if i < len(cells):
-            for title, cell in zip(titles, cells[i]):
-                key = {"FLOPs": "flo", "A FLOP/s": "A_flop_per_s", "B FLOP/s": "B_flop_per_s", "FLOP/s": "flop_per_s", "time": "time_ns",
-                       "A time": "A_time_ns", "B time": "B_time_ns"}.get(title)
-                if not key or key not in row:
-                    continue
-                value, shown = number(row[key]), printed(cell)
-                if value is None and cell != "-" or value is not None and (shown is None or abs(shown[0] - value) > shown[1] * 1.001):
-                    case.fail("Markdown, row %d, %s: '%s', expected %r", i + 1, title, cell, value)
-                elif shown and "FLOP" in title and shown[2] != MARK[row["quality"]]:
-                    case.fail("Markdown, row %d, %s: '%s', but the quality is %s", i + 1, title, cell, row["quality"])
-    return case, None
-
-
 def jobs_of(cases, everything):
-    for at, (profile, model, second) in enumerate(cases):
+    for at, (profile, model) in enumerate(cases):
         files = [profile] if model == "-" else [model, "-p", profile]
         other = OPTIONS[1 + at % (len(OPTIONS) - 1)]
         sets = OPTIONS if everything else [OPTIONS[0], other] if model != "-" or at % 3 == 0 else [other]
         for options in sets:
-            yield files, profile, options, None
-        if second != "-":
-            for options in ([], ["--combine"], ["--stat", "mean"], ["--stat", "mean", "--combine", "--hw", "t4"])[0 if everything else 2:]:
-                yield files, profile, options, second
+            yield files, profile, options
 
 
 def main():
@@ -638,10 +594,8 @@ def main():
     jobs = list(jobs_of(cases, "--all" in flags))
 
     def work(job):
-        files, profile, options, second = job
+        files, profile, options = job
         try:
-            if second:
-                return check_compare(program, files[0], profile, second, ["-f" if o is None else o for o in options])
             return check_report(program, files, options, profile)
         except (RuntimeError, KeyError, ValueError, AttributeError, IndexError, TypeError) as err:
             case = Case(program, files, options)
@@ -656,7 +610,6 @@ def main():
                 continue
             i += 1
             name = " ".join(os.path.basename(f) for f in job[0] if f != "-p")
-            name += " and " + os.path.basename(job[3]) if job[3] else ""
             title = "%s %s: the figures of all outputs are equal" % (name, " ".join(job[2]))
             if not case.why:
                 print("ok %d - %s" % (i, title))

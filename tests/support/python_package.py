@@ -49,6 +49,7 @@ result(f"{len(profiles)} profiles with their models: the report is that of the p
        differing((p, oc.analyze(m, profile=p, hw="machine.t1.xml"), [m, "-p", p, "--hw", "machine.t1.xml"])
                  for p, m in profiles) + ["few profiles"] * (len(profiles) < 10))
 R50, R18, P50 = "zoo/resnet50.onnx", "zoo/resnet18.onnx", "resnet50.disabled.t1.json.gz"
+A50 = ["resnet50.all.t1.json.gz", "resnet50.disabled.t1.json.gz"]
 model = oc.load(R50)
 result("other results are those of the program, byte by byte", differing([
     ("dims", oc.analyze(R50, dims={"batch": 8}), [R50, "--dim", "batch=8"]),
@@ -74,6 +75,8 @@ result("other results are those of the program, byte by byte", differing([
     ("diff", oc.diff(R50, R18), ["diff", R50, R18]),
     ("diff of analyses", oc.diff(oc.analyze(model), oc.analyze(model, dims={"batch": 2})),
      ["diff", R50, "--b-dim", "batch=2"]),
+    ("diff of recordings", oc.diff([oc.analyze(model, profile=p) for p in A50], [oc.analyze(model, profile=p) for p in A50[1:]]),
+     ["diff", R50, "-p", ",".join(A50), "-p", A50[1]]),
     ("check", oc.check(R50, macs="3G", weight_bytes="200MB", forbid=["Loop", "Conv"]),
      ["check", R50, "--max-macs", "3G", "--max-weight-bytes", "200MB", "--forbid-op", "Loop", "--forbid-op", "Conv"]),
     ("check of a latency", oc.check(R50, latency="1ms", hw="a100"),

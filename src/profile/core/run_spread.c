@@ -202,6 +202,20 @@ double oc_run_sums_stat(const struct oc_run_sums *s, const struct oc_run_choice 
     return s->n ? sum / c->divisor : (double)NAN;
 }
 
+/* The standard error of that mean, scaled as it is. A run without a value counts 0. */
+static double error_of_stat(const struct oc_run_sums *s, const struct oc_run_choice *c)
+{
+    double mean = oc_run_sums_stat(s, c) * c->divisor / c->n, squares = 0;
+    uint32_t with = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (c->in[s->touched[i]]) {
+            squares += (s->sum[s->touched[i]] - mean) * (s->sum[s->touched[i]] - mean);
+            with++;
+        }
+    squares += (c->n - with) * mean * mean;
+    return c->n > 1 ? sqrt(squares / (c->n - 1) / c->n) * c->n / c->divisor : 0;
+}
+
 void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec)
 {
     struct oc_quantiles q;
@@ -223,6 +237,7 @@ void oc_run_sums_store(struct oc_run_sums *s, const struct oc_run_choice *c, str
     oc_run_sums_quantiles(s, rec);
     if (s->n)
         rec->time_ns = oc_run_sums_stat(s, c);
+    rec->error_ns = s->n ? error_of_stat(s, c) : 0;
 }
 
 void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out)
@@ -357,6 +372,11 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
     out->p10 = quantiles_between(at10, tenth);
     out->median = n % 2 ? middle[1] : (middle[0] + middle[1]) / 2;
     out->p90 = quantiles_between(at90, ninetieth);
+}
+
+bool oc_machine_is_loaded(const struct oc_prof_machine *m)
+{
+    return m->processors > 0 && m->threads + m->others > m->processors + OC_SPARE_PROCESSORS;
 }
 
 /* ---- pauses ------------------------------------------------------------------------------------------- */

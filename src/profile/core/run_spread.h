@@ -17,6 +17,8 @@ struct oc_prof_rec;
 /* Above this oc_run_spread_share the runs count as noisy: a comparison with them is inconclusive. Measured on
  * 1,088 recordings of 10 models on one virtual machine with 2 processors. */
 #define OC_NOISY_SPREAD 0.08
+/* Use of processors by other processes that does not disturb a recording. */
+#define OC_SPARE_PROCESSORS 0.05
 /* The spread that is assumed where fewer than 4 runs show none. */
 #define OC_ASSUMED_SPREAD 0.08
 

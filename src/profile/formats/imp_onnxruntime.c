@@ -1,4 +1,5 @@
 /* ONNX Runtime's profile (enable_profiling): events to records. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,14 +328,32 @@ static const char *why_bad(const struct ort_reading *r)
                          : why_bad_times(r);
 }
 
+static double number_field(const struct ort_reading *r, unsigned f)
+{
+    struct oc_str s = ort_field(r, f);
+    double v;
+    return oc_parse_double(s.s, s.n, &v) && v > 0 && isfinite(v) ? v : 0;
+}
+
+/* What `onnxcost record` adds (run/child.c): the inputs that it assumed, the machine. */
+static void store_recording(struct ort_reading *r, struct oc_str assumed)
+{
+    if (assumed.n)
+        oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
+                    (int)assumed.n, assumed.s);
+    r->t->out->machine = (struct oc_prof_machine){.started_s = number_field(r, F_STARTED),
+                                                  .processors = number_field(r, F_PROCESSORS),
+                                                  .threads = number_field(r, F_THREADS),
+                                                  .others = number_field(r, F_OTHERS)};
+}
+
 static void store_event(struct ort_reading *r)
 {
     struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
     bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
          kernel = oc_str_eq(cat, "Kernel") || oc_str_eq(cat, "Api");
-    if (oc_str_eq(cat, "onnxcost")) /* written by run/child.c */
-        oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
-                    (int)name.n, name.s);
+    if (oc_str_eq(cat, "onnxcost"))
+        store_recording(r, name);
     if (!session && !node && !kernel)
         return; /* reserved categories and metadata carry no time */
     const char *why = why_bad(r);

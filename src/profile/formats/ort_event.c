@@ -46,6 +46,10 @@ static const struct {
     ARG("qnn_graph_name", F_QNN_GRAPH),
     ARG("unit", F_QNN_UNIT),
     ARG("cache_key", F_CACHE_KEY),
+    ARG("started_s", F_STARTED),
+    ARG("processors", F_PROCESSORS),
+    ARG("threads", F_THREADS),
+    ARG("processors_of_others", F_OTHERS),
 #undef ARG
 };
 

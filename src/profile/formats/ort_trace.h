@@ -170,6 +170,10 @@ enum ort_field {
     F_QNN_GRAPH,
     F_QNN_UNIT,
     F_CACHE_KEY,
+    F_STARTED, /* written by run/child.c: struct oc_prof_machine */
+    F_PROCESSORS,
+    F_THREADS,
+    F_OTHERS,
     F_COUNT
 };
 

@@ -105,8 +105,10 @@ def compare(model: Any, hw: Any, *, batches: Sequence[int] = (), hw_set: Optiona
 
 
 def diff(a: Any, b: Any, *, cache: bool = True, **options: Any) -> Diff:
-    """Compares two analyses, or two models that are analysed with the same options."""
-    return Diff(_analysis(a, options), _analysis(b, options), cache)
+    """Compares two analyses, or two models that are analysed with the same options. A list on a side: analyses of
+    several recordings of one Model."""
+    sides = [[_analysis(one, options) for one in (side if isinstance(side, (list, tuple)) else [side])] for side in (a, b)]
+    return Diff(*sides, cache)
 
 
 def check(model: Any, *, forbid: Text = None, budget: Text = None, baseline: Optional[Path] = None,

@@ -540,13 +540,17 @@ def _pointers(devices: Sequence[Device]) -> Any:
 
 
 class Diff(Document):
-    """Differences of two analyses: totals.macs.delta, types, rows; `bool(diff)`: they differ."""
+    """Differences of two sides, each the analysis of one recording or several: totals.macs.delta, types, rows;
+    `bool(diff)`: they differ."""
 
-    def __init__(self, a: Analysis, b: Analysis, cache: bool = True):
-        super().__init__(a, b)
+    def __init__(self, a: Sequence[Analysis], b: Sequence[Analysis], cache: bool = True):
+        super().__init__(a[0], b[0])
+        more = [(api.oc_report_in * len(side[1:]))(*[one.source for one in side[1:]]) for side in (a, b)]
         opts = struct(api.oc_diff_opts, {"cache": cache})
+        opts.more_a, opts.more_b = more
+        opts.n_more_a, opts.n_more_b = map(len, more)
         self.handle = Handle("oc_diff_make", "oc_diff_free",
-                             (ctypes.byref(a.source), ctypes.byref(b.source), ctypes.byref(opts)), (a, b))
+                             (ctypes.byref(a[0].source), ctypes.byref(b[0].source), ctypes.byref(opts)), (*a, *b))
 
     def _write(self, form: str) -> bytes:
         opts = struct(api.oc_diff_write_opts, {"format": form})

@@ -63,9 +63,12 @@ static const char *side_text(struct oc_diff_view *v, unsigned s)
 {
     const struct oc_report_in *in = &v->d->in[s];
     const char *text = *in->model->path ? in->model->path : "(in memory)";
+    size_t more = v->d->n_of[s] - 1;
     if (in->profile)
         text = oc_printf(&v->arena, "%s, %s (%s of %u runs)", text, in->profile->path,
                          oc_stat_name(in->profile->stat), in->profile->runs_used);
+    if (more)
+        text = oc_printf(&v->arena, "%s and %zu more recording%s", text, more, more > 1 ? "s" : "");
     return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device)->name) : text;
 }
 
@@ -161,12 +164,16 @@ const char *oc_diff_sentence(struct oc_diff_view *v)
                      other ? oc_printf(&v->arena, ", %u of these with other times", other) : "");
 }
 
-const char *oc_diff_verdict(struct oc_diff_view *v)
+const char *oc_diff_statement(struct oc_diff_view *v)
 {
-    const struct oc_comparison *c = &v->d->latency;
-    return isnan(c->ratio) ? NULL
-                           : oc_printf(&v->arena, "B is %s. %s", oc_compared_text(c, &v->arena),
-                                       oc_compared_note(c, &v->arena));
+    const struct oc_diff *d = v->d;
+    bool shown = d->latency.verdict == OC_COMPARED_SLOWER || d->latency.verdict == OC_COMPARED_FASTER;
+    return d->verdict ? oc_printf(&v->arena, "%s%s. %s", shown ? "B is " : "", d->verdict, d->note) : NULL;
+}
+
+const char *oc_diff_unshown(struct oc_diff_view *v)
+{
+    return oc_printf(&v->arena, "%u row%s without a shown difference", v->n_unshown, oc_plural(v->n_unshown));
 }
 
 const char *oc_diff_gaps(struct oc_diff_view *v)
@@ -327,6 +334,8 @@ static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, 
     cell[n++] = bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
     cell[n++] = bucket ? bucket_text(v, r->name)
                        : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    if (v->d->has_verdicts)
+        cell[n++] = oc_compared_row_text(r->ratio, r->verdict, &v->arena);
     cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
     oc_table_row(t, cell);
 }
@@ -339,6 +348,8 @@ static void diff_list(struct oc_diff_view *v, struct oc_table *t)
     metric_columns(v, &c);
     diff_column(&c, "type", 'c');
     diff_column(&c, "operator", 'c');
+    if (v->d->has_verdicts)
+        diff_column(&c, "verdict", 'c');
     diff_column(&c, "what changed", 'c');
     set_columns(v, &c, t);
     for (uint32_t i = 0; i < v->n_row; i++)
@@ -363,15 +374,17 @@ void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t)
 
 typedef void (*table_maker)(struct oc_diff_view *v, struct oc_table *t);
 
-/* Below an empty line; nothing without rows. */
-static void diff_plain(struct oc_diff_view *v, table_maker make, FILE *f)
+/* Nothing without rows; on a terminal below an empty line. */
+static void put_table(struct oc_diff_view *v, table_maker make, bool markdown, FILE *f)
 {
     struct oc_table t;
     make(v, &t);
     t.width_chars = v->o->width_chars;
     t.color = v->o->color;
     t.changes = true;
-    if (t.n_row > 1) {
+    if (t.n_row > 1 && markdown) {
+        oc_table_markdown(&t, f);
+    } else if (t.n_row > 1) {
         fputc('\n', f);
         oc_table_print(&t, f);
     }
@@ -387,51 +400,51 @@ static void sides(struct oc_diff_view *v, FILE *f)
     oc_table_free(&t);
 }
 
-static void diff_write_table(struct oc_diff_view *v, FILE *f)
+/* text NULL: nothing. */
+static void put_line(const char *text, bool markdown, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_verdict(v);
-    if (verdict)
-        oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
-    sides(v, f);
-    diff_plain(v, oc_diff_totals, f);
-    fputc('\n', f);
-    oc_print_line(f, "%s", oc_diff_sentence(v));
-    if (gaps)
-        oc_print_line(f, "%s", gaps);
-    diff_plain(v, diff_kinds, f);
-    diff_plain(v, oc_diff_fusions, f);
-    diff_plain(v, diff_list, f);
-    if (v->n_row < v->n_wanted)
-        fprintf(f, "%u of %u rows that differ; --top 0 shows all\n", v->n_row, v->n_wanted);
-    diff_plain(v, oc_diff_beside, f);
+    if (text)
+        oc_print_line(f, "%s", text);
+    if (text && markdown)
+        fputc('\n', f);
 }
 
-static void markdown(struct oc_diff_view *v, table_maker make, FILE *f)
+static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
 {
-    struct oc_table t;
-    make(v, &t);
-    if (t.n_row > 1)
-        oc_table_markdown(&t, f);
-    oc_table_free(&t);
+    const char *verdict = oc_diff_statement(v), *cut = NULL;
+    if (v->n_row < v->n_wanted)
+        cut = oc_printf(&v->arena, "%u of %u rows that differ%s", v->n_row, v->n_wanted,
+                        markdown ? "" : "; --top 0 shows all");
+    if (markdown) {
+        put_line("### onnxcost diff", true, f);
+        put_line(verdict, true, f);
+        put_table(v, oc_diff_sides, true, f);
+    } else {
+        if (verdict)
+            oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
+        sides(v, f);
+    }
+    put_table(v, oc_diff_totals, markdown, f);
+    if (!markdown)
+        fputc('\n', f);
+    put_line(oc_diff_sentence(v), markdown, f);
+    put_line(oc_diff_gaps(v), markdown, f);
+    put_table(v, diff_kinds, markdown, f);
+    put_table(v, oc_diff_fusions, markdown, f);
+    put_table(v, diff_list, markdown, f);
+    put_line(cut, markdown, f);
+    put_line(v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
+    put_table(v, oc_diff_beside, markdown, f);
+}
+
+static void diff_write_table(struct oc_diff_view *v, FILE *f)
+{
+    diff_write_texts(v, false, f);
 }
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
-    const char *gaps = oc_diff_gaps(v), *verdict = oc_diff_verdict(v);
-    fputs("### onnxcost diff\n\n", f);
-    if (verdict)
-        fprintf(f, "%s\n\n", verdict);
-    markdown(v, oc_diff_sides, f);
-    markdown(v, oc_diff_totals, f);
-    fprintf(f, "%s\n\n", oc_diff_sentence(v));
-    if (gaps)
-        fprintf(f, "%s\n\n", gaps);
-    markdown(v, diff_kinds, f);
-    markdown(v, oc_diff_fusions, f);
-    markdown(v, diff_list, f);
-    if (v->n_row < v->n_wanted)
-        fprintf(f, "%u of %u rows that differ\n\n", v->n_row, v->n_wanted);
-    markdown(v, oc_diff_beside, f);
+    diff_write_texts(v, true, f);
 }
 
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *given, FILE *f,

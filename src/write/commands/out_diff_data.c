@@ -161,12 +161,16 @@ static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
         field_time(o, time ? "time_b_ns" : "roofline_b_ns", time ? r->side[1].time_ns : r->side[1].roof_ns);
         field_time(o, time ? "time_delta_ns" : "roofline_delta_ns", oc_diff_delta(r, m));
     }
+    bool judged = r->verdict != OC_COMPARED_INCONCLUSIVE;
+    oc_field_double(o, "ratio", judged ? r->ratio : NAN);
+    oc_field_text(o, "verdict", judged ? oc_compared_name(r->verdict) : NULL);
     oc_field_text(o, "what", r->what);
 }
 
 void oc_diff_row_fields(struct oc_fields *o, const void *view, size_t i)
 {
-    static const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
+    static const struct oc_diff_row none = {
+        .name = "", .name_b = "", .type = "", .type_b = "", .verdict = OC_COMPARED_INCONCLUSIVE};
     const struct oc_diff_view *v = view;
     row_fields(o, i < v->n_row ? &v->d->row[v->row[i]] : &none);
 }
@@ -195,6 +199,10 @@ static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s
     oc_key_time(w, "run_time_ns", d->total[OC_DIFF_LATENCY].v[s]);
     oc_key_text(w, "statistic", in->profile ? oc_stat_name(in->profile->stat) : NULL);
     oc_key_u64_if(w, "runs", in->profile, in->profile ? in->profile->runs_used : 0);
+    oc_key_array(w, "recordings");
+    for (size_t k = 0; in->profile && k < d->n_of[s]; k++)
+        oc_jw_string(w, d->of[s][k].in.profile->path);
+    oc_jw_end_array(w);
     oc_jw_end_object(w);
 }
 
@@ -210,6 +218,7 @@ static void comparison_json(struct oc_json_out *w, const struct oc_comparison *c
     }
     oc_key_double(w, "level", known ? OC_COMPARISON_LEVEL : NAN);
     oc_key_text(w, "verdict", known ? oc_compared_name(c->verdict) : NULL);
+    oc_key_text(w, "order", known ? oc_recorded_order_name(c->order) : NULL);
     oc_key_double(w, "smallest_difference", c->smallest);
     oc_key_u64_if(w, "recordings_for_3_percent", known && c->needed, c->needed);
     oc_key_u64_if(w, "disturbed_recordings", known, c->disturbed);
@@ -438,9 +447,13 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
     if (latency->known[0] && latency->known[1])
         v->has[OC_DIFF_TIME] = false; /* the rows add up to the latency, which has its own line */
     v->row = OC_NEW_ARRAY(&v->arena, (size_t)d->n_row + 1, uint32_t);
-    for (uint32_t i = 0; i < d->n_row; i++)
-        if (whole || oc_diff_is_news(&d->row[i]))
+    for (uint32_t i = 0; i < d->n_row; i++) {
+        bool structure = d->row[i].status != OC_DIFF_SAME && d->row[i].status != OC_DIFF_BUCKET;
+        bool unshown = !whole && !structure && d->row[i].verdict == OC_COMPARED_SAME;
+        v->n_unshown += unshown;
+        if (whole || (!unshown && oc_diff_is_news(&d->row[i])))
             v->row[v->n_row++] = i;
+    }
     v->n_wanted = v->n_row;
     if (metric < OC_DIFF_METRICS)
         diff_data_sort_rows(v, metric);

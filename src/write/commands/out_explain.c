@@ -1,4 +1,4 @@
-/* explain: the counts of two conventions side by side. */
+/* --explain-match, and the diff of two conventions. */
 #include "write/report_write.h"
 
 #include <inttypes.h>
@@ -275,7 +275,7 @@ static void write_type(struct oc_json_out *w, const struct oc_explain_type *t)
 static void explain_write_json(const struct oc_explanation *x, const struct oc_model *m, FILE *f)
 {
     struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.explain", 1, m->path);
+    oc_json_begin(&w, f, "onnxcost.diff.conventions", 1, m->path);
     oc_key_array(&w, "conventions");
     oc_jw_string(&w, x->name[0]);
     oc_jw_string(&w, x->name[1]);
@@ -290,16 +290,16 @@ static void explain_write_json(const struct oc_explanation *x, const struct oc_m
     oc_json_end(&w);
 }
 
-int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
-                     const struct oc_analysis *second, const char *format, unsigned width_chars, FILE *f,
-                     struct oc_err *err)
+int oc_convention_diff_write(const struct oc_model *model, const struct oc_analysis *first,
+                             const struct oc_analysis *second, const char *format, unsigned width_chars,
+                             FILE *f, struct oc_err *err)
 {
     OC_ENTRY(err);
     const struct oc_analysis *const both[2] = {first, second};
     struct oc_explanation x;
     bool json = format && strcmp(format, "json") == 0;
     if (!json && format && strcmp(format, "table"))
-        return oc_fail(err, OC_EARG, "an explanation comes as table or json, not as %s", format);
+        return oc_fail(err, OC_EARG, "a diff of conventions comes as table or json, not as %s", format);
     if (oc_explain(both, &x, err))
         return -1;
     if (json)

@@ -95,6 +95,7 @@ struct oc_diff_view {
     uint32_t *row;                /* indices in output order */
     uint32_t n_row;               /* number of rows printed */
     uint32_t n_wanted;            /* number before --top */
+    uint32_t n_unshown;           /* rows left out: their verdict is that no difference is shown */
 };
 
 /* whole: also unchanged rows, all of them and in model order, unless the options say otherwise. */
@@ -113,7 +114,8 @@ extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t);  /* description of A and B */
 void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t); /* time outside the runs */
 /* What the latencies show, with the interval; NULL: a side has none. */
-const char *oc_diff_verdict(struct oc_diff_view *v);
+const char *oc_diff_statement(struct oc_diff_view *v);
+const char *oc_diff_unshown(struct oc_diff_view *v);             /* "12 rows without a shown difference" */
 void oc_diff_totals(struct oc_diff_view *v, struct oc_table *t); /* exact totals with differences */
 void oc_diff_fusions(struct oc_diff_view *v,
                      struct oc_table *t); /* whose counts differ between two profiles */

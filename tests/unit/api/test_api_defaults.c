@@ -202,12 +202,6 @@ static int annotate(struct world *w, const void *o, struct oc_err *err)
     return oc_annotate_write(&w->in, o, NULL, w->f, err);
 }
 
-static int compare(struct world *w, const void *o, struct oc_err *err)
-{
-    const struct oc_compare_source s[] = {{w->profile, w->join}, {w->profile, w->join}};
-    return oc_compare_write(w->run.m, w->run.a, NULL, s, 2, false, o, w->f, err);
-}
-
 static int diff(struct world *w, const void *o, struct oc_err *err)
 {
     MADE(struct oc_diff, oc_diff_make(&w->in, &w->in, o, &made, err));
@@ -265,7 +259,6 @@ static const struct function {
     {"rank_write", sizeof(struct oc_rank_write_opts), rank_write, OC_OK, false},
     {"report", sizeof(struct oc_report_opts), report, OC_OK, false},
     {"annotate", sizeof(struct oc_report_opts), annotate, OC_OK, false},
-    {"compare", sizeof(struct oc_report_opts), compare, OC_OK, false},
     {"diff", sizeof(struct oc_diff_opts), diff, OC_OK, false},
     {"diff_write", sizeof(struct oc_diff_write_opts), diff_write, OC_OK, false},
     {"scan", sizeof(struct oc_scan_opts), scan, OC_OK, false},

@@ -308,6 +308,20 @@ static void bytes_of_the_whole_graph_are_rejected(void **state)
     oc_run_free(&a);
 }
 
+static void recordings_of_a_side_need_profiles_of_one_model(void **state)
+{
+    (void)state;
+    struct oc_run a = make_run(4, "Relu", false);
+    struct oc_err err;
+    struct oc_diff *d;
+    const struct oc_report_in p = {.model = a.m, .analysis = a.a};
+    const struct oc_diff_opts opts = {.more_b = &p, .n_more_b = 1};
+    assert_int_equal(oc_diff_make(&p, &p, &opts, &d, &err), -1);
+    assert_int_equal(err.code, OC_EARG);
+    assert_non_null(strstr(err.msg, "need profiles of one model"));
+    oc_run_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +334,7 @@ int main(void)
         cmocka_unit_test(rows_follow_both_orders),
         cmocka_unit_test(fused_rows_report_the_number_of_their_nodes),
         cmocka_unit_test(bytes_of_the_whole_graph_are_rejected),
+        cmocka_unit_test(recordings_of_a_side_need_profiles_of_one_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,40 @@ static void folder_of_one_measurement_is_one_profile(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static void one_argument_names_several_recordings(void **state)
+{
+    static const char trace[] =
+        "[{\"cat\":\"Session\",\"name\":\"model_run\",\"ts\":1,\"dur\":2,\"ph\":\"X\",\"args\":{}}]";
+    (void)state;
+    char folder[] = "/tmp/oc_test_named.XXXXXX", one[256], command[300];
+    const char **path;
+    size_t n;
+    struct oc_err e = {0};
+    assert_non_null(mkdtemp(folder));
+    write_file(folder, "a.json", trace);
+    write_file(folder, "notes.txt", "nothing\n");
+    assert_int_equal(oc_recordings_named(folder, &path, &n, &e), 0);
+    assert_int_equal(n, 1); /* the folder as one measurement */
+    assert_string_equal(path[0], folder);
+    free(path);
+    write_file(folder, "b,c.json", trace);
+    assert_int_equal(oc_recordings_named(folder, &path, &n, &e), 0);
+    assert_int_equal(n, 2);
+    assert_non_null(strstr(path[0], "/a.json"));
+    assert_non_null(strstr(path[1], "/b,c.json"));
+    free(path);
+    snprintf(one, sizeof(one), "%s/b,c.json", folder);
+    assert_int_equal(oc_recordings_named(one, &path, &n, &e), 0);
+    assert_int_equal(n, 1); /* a file with that name */
+    free(path);
+    assert_int_equal(oc_recordings_named("x.json,y.json", &path, &n, &e), 0);
+    assert_int_equal(n, 2); /* whether they exist is found when they are read */
+    assert_string_equal(path[1], "y.json");
+    free(path);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 /* More files than a measurement has; and no descriptor is left to list them. */
 static void folders_that_cannot_be_listed_are_errors(void **state)
 {
@@ -315,6 +349,7 @@ int main(void)
         cmocka_unit_test(importers_are_listed_once),
         cmocka_unit_test(invalid_input_is_rejected_by_every_probe),
         cmocka_unit_test(folder_of_one_measurement_is_one_profile),
+        cmocka_unit_test(one_argument_names_several_recordings),
         cmocka_unit_test(folders_that_cannot_be_listed_are_errors),
         cmocka_unit_test(log_prefixes_and_other_text_are_removed),
         cmocka_unit_test(runs_that_are_unknown_have_no_minimum),

@@ -20,12 +20,12 @@ enum { MOST = 8, MOST_RUNS = 4096 };
 #define VECTORS "../shared/cases/compare3/vectors/"
 
 /* Three recordings of one model on each side, milliseconds; the expected figures are those of the reference. */
-static const struct oc_recorded calm[] = {{4562200, 0.04437609841827768, 29},
-                                          {6388866.666666667, 0.43261763362265876, 29},
-                                          {4710933.333333333, 0.05837239028547082, 29}},
-                                after[] = {{4556800, 0.02528028138052319, 29},
-                                           {4624200, 0.025064822817631807, 29},
-                                           {4709866.666666667, 0.026276753549480822, 29}};
+static const struct oc_recorded calm[] = {{4562200, 0.04437609841827768, 29, 0, false},
+                                          {6388866.666666667, 0.43261763362265876, 29, 0, false},
+                                          {4710933.333333333, 0.05837239028547082, 29, 0, false}},
+                                after[] = {{4556800, 0.02528028138052319, 29, 0, false},
+                                           {4624200, 0.025064822817631807, 29, 0, false},
+                                           {4709866.666666667, 0.026276753549480822, 29, 0, false}};
 
 static void figures_equal_the_reference(void **state)
 {
@@ -48,8 +48,8 @@ static void figures_equal_the_reference(void **state)
 
 static void doubtful_recordings_carry_no_verdict(void **state)
 {
-    static const struct oc_recorded fast = {1e6, 0.01, 40}, slow = {2e6, 0.01, 40}, brief = {2e6, 0.01, 9},
-                                    noisy = {2e6, 0.09, 40};
+    static const struct oc_recorded fast = {1e6, 0.01, 40, 0, false}, slow = {2e6, 0.01, 40, 0, false},
+                                    brief = {2e6, 0.01, 9, 0, false}, noisy = {2e6, 0.09, 40, 0, false};
     struct oc_comparison c;
     struct oc_arena a = {0};
     (void)state;
@@ -74,6 +74,86 @@ static void doubtful_recordings_carry_no_verdict(void **state)
     oc_arena_free(&a);
 }
 
+/* Starts in seconds; 0: not known. */
+static enum oc_recorded_order order_of(const char *sides, const double *start)
+{
+    struct oc_recorded side[2][MOST];
+    size_t n[2] = {0, 0};
+    for (size_t i = 0; sides[i]; i++) {
+        unsigned s = sides[i] == 'B';
+        side[s][n[s]++] = (struct oc_recorded){1e6, 0.01, 40, .started_s = start[i]};
+    }
+    return oc_recorded_order(side[0], n[0], side[1], n[1]);
+}
+
+static void order_in_time_follows_from_the_starts(void **state)
+{
+    static const double slow[] = {1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700}, unknown[] = {1000, 0},
+                        near[] = {1000, 1005}, minute[] = {1000, 1006}, apart[] = {1000, 1061},
+                        quick[] = {1000, 1010, 1020, 1060};
+    (void)state;
+    assert_int_equal(order_of("ABBABAAB", slow), OC_RECORDED_ALTERNATED);
+    assert_int_equal(order_of("BAAB", slow), OC_RECORDED_ALTERNATED);
+    assert_int_equal(order_of("ABBAAB", slow), OC_RECORDED_ALTERNATED);
+    assert_int_equal(order_of("ABABAB", slow), OC_RECORDED_APART); /* A is always the first */
+    assert_int_equal(order_of("AABB", slow), OC_RECORDED_APART);
+    assert_int_equal(order_of("ABBAB", slow), OC_RECORDED_APART);
+    assert_int_equal(order_of("AABB", quick), OC_RECORDED_MINUTE);
+    assert_int_equal(order_of("AB", near), OC_RECORDED_ALTERNATED);
+    assert_int_equal(order_of("AB", minute), OC_RECORDED_MINUTE);
+    assert_int_equal(order_of("AB", apart), OC_RECORDED_APART);
+    assert_int_equal(order_of("AB", unknown), OC_RECORDED_APART);
+    assert_string_equal(oc_recorded_order_name(OC_RECORDED_ALTERNATED), "alternated");
+}
+
+/* Five recordings each. Expected ratios and verdicts: section 5 of the method by hand, with p values of 4e-18, 7e-5,
+ * 0.88 and, where the runs of the row vary more, 0.31. */
+static void rows_have_verdicts_at_a_false_discovery_rate(void **state)
+{
+    static const double a[] = {100, 101, 99, 100, 100}, half[] = {50, 51, 49, 50, 50},
+                        more[] = {104, 105, 103, 104, 104}, same[] = {100, 100, 101, 100, 99.5},
+                        none[] = {100, 100, 0, 100, 100};
+    struct oc_recorded side[5];
+    struct oc_comparison c;
+    struct oc_arena arena = {0};
+    struct oc_compared_row row[] = {{.ns = {a, half}},
+                                    {.ns = {a, more}},
+                                    {.ns = {a, same}},
+                                    {.ns = {a, none}},
+                                    {.ns = {a, more}, .variance = 0.01}};
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        side[i] = (struct oc_recorded){1e6, 0.01, 40, 0, false};
+    oc_compare_recorded(side, 5, side, 5, OC_RECORDED_ALTERNATED, &c);
+    oc_compare_rows(&c, row, 5);
+    assert_true(fabs(row[0].ratio - 0.5) < 1e-3 && fabs(row[1].ratio - 1.04) < 1e-3);
+    assert_int_equal(row[0].verdict, OC_COMPARED_FASTER);
+    assert_int_equal(row[1].verdict, OC_COMPARED_SLOWER);
+    assert_int_equal(row[2].verdict, OC_COMPARED_SAME);
+    assert_true(isnan(row[3].ratio));
+    assert_int_equal(row[3].verdict, OC_COMPARED_INCONCLUSIVE);
+    assert_int_equal(row[4].verdict, OC_COMPARED_SAME); /* its runs vary more than that */
+    assert_string_equal(oc_compared_row_text(row[0].ratio, row[0].verdict, &arena), "faster by 50.0 %");
+    assert_string_equal(oc_compared_row_text(row[2].ratio, row[2].verdict, &arena), "no difference shown");
+    assert_string_equal(oc_compared_row_text(NAN, row[3].verdict, &arena), "");
+    oc_arena_free(&arena);
+}
+
+static void load_of_others_disturbs_a_recording(void **state)
+{
+    struct oc_recorded side[2] = {{1e6, 0.01, 40, .started_s = 5, .loaded = true},
+                                  {2e6, 0.01, 40, .started_s = 6}};
+    struct oc_comparison c;
+    struct oc_arena a = {0};
+    (void)state;
+    oc_compare_recorded(&side[0], 1, &side[1], 1, OC_RECORDED_ALTERNATED, &c);
+    assert_int_equal(c.verdict, OC_COMPARED_INCONCLUSIVE);
+    assert_non_null(
+        strstr(oc_compared_note(&c, &a),
+               "1 of 2 recordings disturbed (spread above 8 %; 1 by load of other processes); alternated"));
+    oc_arena_free(&a);
+}
+
 /* ---- vectors ---------------------------------------------------------------------------------------- */
 
 /* A list of run times; the first two are warm-up runs. */
@@ -92,7 +172,7 @@ static void read_runs(const char *path, struct oc_recorded *out)
     fclose(f);
     assert_true(n > 6);
     oc_run_spread_of(ns + 2, n - 2, &spread);
-    *out = (struct oc_recorded){spread.typical_ns, oc_run_spread_share(&spread), spread.n};
+    *out = (struct oc_recorded){spread.typical_ns, oc_run_spread_share(&spread), spread.n, 0, false};
 }
 
 static void read_side(const char *name, char side, unsigned n, struct oc_recorded *out)
@@ -161,6 +241,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_equal_the_reference),
         cmocka_unit_test(doubtful_recordings_carry_no_verdict),
+        cmocka_unit_test(order_in_time_follows_from_the_starts),
+        cmocka_unit_test(rows_have_verdicts_at_a_false_discovery_rate),
+        cmocka_unit_test(load_of_others_disturbs_a_recording),
         cmocka_unit_test(vectors_of_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
