@@ -109,7 +109,7 @@ if [ -n "$samples" ]; then
         -p "$samples/ppocr_cls.ort1.30.all.2runs.json"
     "$onnxcost" diff "$samples/ppocr_cls.onnx" "$samples/ppocr_cls_unnamed.onnx" --exit-code >out 2>err
     code=$?
-    grep -q '215 rows: 0 changed, 0 added, 0 removed, 215 renamed, 0 equal' out && [ $code -eq 0 ]
+    grep -q -x '215 rows: 215 renamed' out && [ $code -eq 0 ]
     passed $? 'a model without names is matched by structure' "$(head -n 14 out)"
 else
     skip_named 'PP-OCR at disabled and all' 'samples are not there'
@@ -157,7 +157,7 @@ passed $? 'JSON has the verdicts' "$(cat err)"
 expect 2 'one -p for each side' 'three -p are rejected' diff resnet18.onnx -p a/r0.json -p a/r1.json -p b/r0.json
 expect 3 'cannot read' 'a list with a missing file is an error' diff resnet18.onnx -p a/r0.json,missing.json -p b/r0.json
 
-expect 0 '0 changed, 0 added, 0 removed' 'equal models have no differences' diff resnet18.onnx resnet18.onnx --exit-code
+expect 0 '^69 rows: 69 equal' 'equal models have no differences' diff resnet18.onnx resnet18.onnx --exit-code
 expect 1 '34 changed, 106 added' '--exit-code gives 1 for differences' diff resnet18.onnx resnet50.onnx --exit-code
 expect 0 '34 changed, 106 added' 'differences give 0 without --exit-code' diff resnet18.onnx resnet50.onnx
 expect 2 'needs two profiles, two devices' 'one model without profiles is rejected' diff resnet18.onnx

@@ -158,10 +158,22 @@ const char *oc_diff_sentence(struct oc_diff_view *v)
     uint32_t other = 0; /* equal operators that take another time */
     for (uint32_t k = 0; k < v->d->n_row; k++)
         other += v->d->row[k].status == OC_DIFF_SAME && oc_diff_is_news(&v->d->row[k]);
-    return oc_printf(&v->arena, "%u row%s: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal%s",
-                     v->d->n_operator, oc_plural(v->d->n_operator), i->changed, i->added, i->removed,
-                     i->renamed, i->same,
-                     other ? oc_printf(&v->arena, ", %u of these with other times", other) : "");
+    const struct {
+        size_t n;
+        const char *name;
+    } part[] = {{i->changed, "changed"},
+                {i->added, "added"},
+                {i->removed, "removed"},
+                {i->renamed, "renamed"},
+                {i->same, "equal"}};
+    const char *text = oc_printf(&v->arena, "%u row%s", v->d->n_operator, oc_plural(v->d->n_operator)),
+               *sep = ": ";
+    for (size_t k = 0; k < OC_COUNT(part); k++)
+        if (part[k].n) {
+            text = oc_printf(&v->arena, "%s%s%zu %s", text, sep, part[k].n, part[k].name);
+            sep = ", ";
+        }
+    return other ? oc_printf(&v->arena, "%s, %u of these with other times", text, other) : text;
 }
 
 const char *oc_diff_statement(struct oc_diff_view *v)
