@@ -41,8 +41,7 @@ providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --provid
 summary|table csv json html parquet|mobilenetv2.all.t1.json.gz
 record|table compact csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
 calibrate|table csv json|$set
-calibrate|table csv json|$set --dump-samples
-validate|table csv json|$set
+calibrate|table csv json|$set --check
 estimate|table csv json html|resnet18.onnx --hw a100
 hw|table csv json|list
 hw|table csv json|show a100

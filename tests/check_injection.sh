@@ -134,7 +134,7 @@ for p in ort.json chrome.json generic.csv; do
     check_clean summary $p ort.json
     check_clean summary $p -f json
     check_clean calibrate h.onnx $p --hw epyc-7742
-    check_clean validate h.onnx $p --hw epyc-7742
+    check_clean calibrate h.onnx $p --hw epyc-7742 --check
     check_clean diff h.onnx -p $p -p ort.json
     check_clean check h.onnx -p $p --max-latency 1us
 done

@@ -52,7 +52,6 @@ int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);
 int cmd_estimate(const struct cli_opts *o);
-int cmd_validate(const struct cli_opts *o);
 int cmd_diff(const struct cli_opts *o);
 int cmd_check(const struct cli_opts *o);
 int cmd_mcp(const struct cli_opts *o);

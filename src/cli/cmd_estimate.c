@@ -1,4 +1,4 @@
-/* Commands for times on devices: calibrate and validate, which read recordings; estimate, compare and
+/* Commands for times on devices: calibrate, which reads recordings; estimate, compare and
  * llm, which take models. */
 #include <errno.h>
 #include <math.h>
@@ -55,12 +55,12 @@ static void print_sample_warnings(const struct oc_samples *samples)
 }
 
 /* Reads the measured kernels. What is wrong with single recordings goes to stderr. */
-static int measured_read(const struct cli_opts *o, const char *command, struct measured *out)
+static int measured_read(const struct cli_opts *o, struct measured *out)
 {
     const int64_t most = 1000000;
     if (!o->word.n)
-        return cli_fail(CLI_USAGE, "%s needs recordings: profiles next to their models, or lists of them",
-                        command);
+        return cli_fail(CLI_USAGE,
+                        "calibrate needs recordings: profiles next to their models, or lists of them");
     if (o->threads.set && (o->threads.v < 1 || o->threads.v > most))
         return cli_fail(CLI_USAGE, "--threads needs a number of at least 1, not %lld",
                         (long long)o->threads.v);
@@ -83,10 +83,10 @@ static void measured_free(struct measured *m)
 
 /* ---- calibrate -------------------------------------------------------------------------------------- */
 
-static int put_samples(const void *job, const struct cli_output *out, struct oc_err *err)
+static int put_check(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct measured *m = job;
-    return oc_samples_write(m->samples, cli_is(m->o->format, "json") ? "json" : "csv", out->f, err);
+    return oc_calibration_check(m->samples, cli_format(m->o), out->f, err);
 }
 
 static int put_calibration(const void *cal, const struct cli_output *out, struct oc_err *err)
@@ -117,7 +117,7 @@ static int make_calibration(struct measured *m)
     const struct cli_opts *o = m->o;
     struct oc_err err;
     today_text(date, sizeof(date));
-    const struct oc_calibration_opts opts = {.no_forest = o->curves_only, .created = date};
+    const struct oc_calibration_opts opts = {.created = date};
     if (oc_calibration_make(m->samples, &opts, &m->calibration, &err))
         return cli_fail_err(&err);
     int rc = o->output ? cli_output_write(o->output, put_calibration, m->calibration) : 0;
@@ -129,40 +129,10 @@ static int make_calibration(struct measured *m)
 int cmd_calibrate(const struct cli_opts *o)
 {
     struct measured m = {.o = o};
-    int rc = !o->hw.n && !o->dump_samples
-                 ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
-                 : measured_read(o, "calibrate", &m);
+    int rc = !o->hw.n ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
+                      : measured_read(o, &m);
     if (!rc)
-        rc = o->dump_samples ? cli_output_write(o->output, put_samples, &m) : make_calibration(&m);
-    measured_free(&m);
-    return rc;
-}
-
-/* ---- validate --------------------------------------------------------------------------------------- */
-
-struct validation_job {
-    const struct cli_opts *o;
-    struct oc_validation_result *result;
-};
-
-static int put_validation(const void *job, const struct cli_output *out, struct oc_err *err)
-{
-    const struct validation_job *j = job;
-    return oc_validation_write(j->result, cli_format(j->o), out->f, err);
-}
-
-int cmd_validate(const struct cli_opts *o)
-{
-    struct measured m = {.o = o};
-    struct validation_job j = {.o = o};
-    struct oc_err err;
-    const struct oc_validation_opts opts = {.no_forest = o->curves_only};
-    int rc = !o->hw.n ? cli_fail(CLI_USAGE, "validate needs the device that was measured: --hw NAME")
-                      : measured_read(o, "validate", &m);
-    if (!rc && oc_validation_make(m.samples, &opts, &j.result, &err))
-        rc = cli_fail_err(&err);
-    rc = rc ? rc : cli_output_write(o->output, put_validation, &j);
-    oc_validation_result_free(j.result);
+        rc = o->check ? cli_output_write(o->output, put_check, &m) : make_calibration(&m);
     measured_free(&m);
     return rc;
 }

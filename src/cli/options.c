@@ -21,7 +21,8 @@ const struct cli_option cli_options[] = {
      "time, host time), with the counters of Nsight Compute",
      NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT,
-     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
+     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
+         CLI_PROVIDERS,
      "NAME", NULL, "by content", "how to read the profile; FILE.xml: a description of its tables", NULL,
      AT(profile_format)},
     {"optimized-model", 0, CLI_TEXT, CLI_COST | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS, "FILE",
@@ -33,7 +34,7 @@ const struct cli_option cli_options[] = {
      NULL, AT(map)},
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
      "XML file with rules for kernel names: precision, unit, class, library", NULL, AT(kernel_names)},
-    {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
+    {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
      "runs", "the first of two or more; none in summaries", "warm-up runs of the profile, which are excluded",
      NULL, AT(warmup)},
     {"iterations", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N", "runs",
@@ -45,7 +46,7 @@ const struct cli_option cli_options[] = {
      "typical: the central half of the runs", "runs that times are means of; sum adds them up", NULL,
      AT(stat)},
     {"hw", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
+     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
          CLI_PROVIDERS | CLI_SCAN,
      "NAME|FILE|auto", NULL, NULL,
      "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
@@ -53,14 +54,14 @@ const struct cli_option cli_options[] = {
      "with the option repeated; compare: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
      NULL, AT(hw)},
     {"hw-set", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_HW | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF |
+     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF |
          CLI_CHECK,
      "KEY=VALUE", NULL, NULL,
      "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
     {"no-tf32", 0, CLI_FLAG,
-     CLI_COST | CLI_LLM | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL, NULL, NULL,
+     CLI_COST | CLI_LLM | CLI_COMPARE | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL, NULL, NULL,
      "f32 products at the f32 peak, not at the TF32 peak of the device", NULL, AT(no_tf32)},
     {"cache", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "on",
      "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
@@ -137,7 +138,7 @@ const struct cli_option cli_options[] = {
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
-    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
+    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE,
      "table|compact|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"
      "github",
      NULL, "table",
@@ -340,7 +341,7 @@ const struct cli_option cli_options[] = {
      "runs to measure, after those of --warmup (1)", NULL, AT(runs)},
     {"time-budget", 0, CLI_TEXT, CLI_RECORD, "TIME", "s", "60s; none with --runs",
      "time budget: no run starts after it; at least one run is measured", NULL, AT(time_budget)},
-    {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED | CLI_HW, "N", "threads",
+    {"threads", 0, CLI_INT, CLI_RECORD | CLI_CALIBRATE | CLI_HW, "N", "threads",
      "ONNX Runtime's choice; hw measure: all",
      "threads of an operator; of recordings: what they were made with; hw measure: processors to measure",
      NULL, AT(threads)},
@@ -355,16 +356,14 @@ const struct cli_option cli_options[] = {
     {"ort-lib", 0, CLI_TEXT, CLI_RECORD, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",
      "ONNX Runtime's library, libonnxruntime.so.1", NULL, AT(ort_lib)},
 
-    {"dump-samples", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
-     "print only the measured kernels with their features, as CSV or JSON", "Estimates", AT(dump_samples)},
+    {"check", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
+     "print how wrong predictions of networks are that were left out, by group", "Estimates", AT(check)},
     {"calibration", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE | CLI_COMPARE | CLI_CHECK, "FILE", NULL, NULL,
      "calibration file from calibrate; without it the estimate is an interval", NULL, AT(calibration)},
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
      "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,
      AT(fusion)},
-    {"curves-only", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL, "no regression forests on top of the curves",
-     NULL, AT(curves_only)},
-    {"runtime-version", 0, CLI_TEXT, CLI_MEASURED, "TEXT", NULL, NULL,
+    {"runtime-version", 0, CLI_TEXT, CLI_CALIBRATE, "TEXT", NULL, NULL,
      "runtime version of the recordings, written to the file", NULL, AT(runtime_version)},
 
     {"b-dim", 0, CLI_LIST, CLI_DIFF, "NAME=N", NULL, NULL,

@@ -155,15 +155,6 @@ static struct oc_cal_curve curve_of(const struct asking *a, const struct oc_cal_
     return c;
 }
 
-static double forest_answer(const struct asking *a, const struct oc_cal_key *k)
-{
-    double x[OC_FOREST_FEATURES];
-    if (!a->own || k->residual < 0 || (size_t)k->residual >= a->cal->n_forest)
-        return 0;
-    oc_forest_features(a->kernel, &a->point, x);
-    return oc_forest_answer(a->cal->forest[k->residual], x);
-}
-
 static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
 {
     if (!a->cal)
@@ -174,7 +165,7 @@ static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
     struct oc_curve_parts parts;
     struct oc_cal_curve c = curve_of(a, f.key);
     double t = oc_curve_time(&c, &a->point, &parts);
-    p->t_s = fmax(t * exp(forest_answer(a, f.key)), NEAR_ROOF * p->roof_s);
+    p->t_s = fmax(t, NEAR_ROOF * p->roof_s);
     if (!(p->t_s > 0 && isfinite(p->t_s)))
         return false;
     p->key = (int32_t)(f.key - a->cal->key);

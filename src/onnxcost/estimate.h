@@ -29,14 +29,10 @@ int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_o
                     struct oc_samples **out, struct oc_err *err);
 void oc_samples_free(struct oc_samples *samples);
 size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag **out);
-/* Every sample with the features used by a calibration: "csv" (NULL) or "json". */
-int oc_samples_write(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
-
 /* Cost curves of a device and a runtime: for each class of kernels and type of arithmetic a curve of time
  * over work with its error bars, and the measured kernels. */
 struct oc_calibration_opts {
     size_t size;         /* sizeof(struct oc_calibration_opts) */
-    bool no_forest;      /* no residual forests */
     const char *created; /* date stored in the file; NULL: none */
 };
 /* The samples must have been read with a device. They are not needed afterwards. */
@@ -51,19 +47,11 @@ void oc_calibration_write(const struct oc_calibration *cal, FILE *out); /* check
 int oc_calibration_report(const struct oc_calibration *cal, const struct oc_samples *samples,
                           const char *format, FILE *out, struct oc_err *err);
 
-struct oc_validation_opts {
-    size_t size; /* sizeof(struct oc_validation_opts) */
-    bool no_forest;
-};
-/* Cross-validation: each group of related networks is left out in turn and predicted from the others; simple
- * predictors are included for comparison. Fails with fewer than two. The samples must outlive the result. */
-struct oc_validation_result;
-int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,
-                       struct oc_validation_result **out, struct oc_err *err);
-void oc_validation_result_free(struct oc_validation_result *validation);
-/* "table" (NULL), "csv" (one row per recording) or "json". */
-int oc_validation_write(const struct oc_validation_result *validation, const char *format, FILE *out,
-                        struct oc_err *err);
+/* How wrong predictions of runs are: each group of related networks is left out in turn, and its runs are predicted
+ * from the others. "table" (NULL), "csv" or "json": a row per group with its median error, its 90th percentile and
+ * the share of the runs in their 80 % interval. The samples must have been read with a device. Fails with fewer than
+ * two groups. */
+int oc_calibration_check(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
 
 struct oc_estimate_opts {
     size_t size;                              /* sizeof(struct oc_estimate_opts) */

@@ -498,7 +498,7 @@ static const struct {
              {"check", "ml"},
              {"check", "mPhl"},
              {"calibrate", "rrh"},
-             {"validate", "rrrh"},
+             {"calibrate", "rrrh.--check."},
              {"hw", ".lint.d"},
              {"hw", ".list."},
              {"hw", ".show.n"},
