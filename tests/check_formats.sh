@@ -31,7 +31,7 @@ cost|table compact csv json|weights.onnx --sparsity
 cost|table compact csv json|weights.onnx --energy 7nm,hbm2
 cost|table compact json|resnet18.onnx --why 4
 explain|table json|resnet18.onnx --convention onnxcost --convention fvcore
-compare|table csv json html|resnet18.onnx --hw a100 --hw t4
+estimate|table csv json html|resnet18.onnx --hw a100 --hw t4
 llm|table csv json html|llama.onnx --prompt 8 --hw a100
 scan|table csv ndjson json html parquet|resnet18.onnx resnet50.onnx missing.onnx
 memory|table csv json html|resnet18.onnx --hw a100

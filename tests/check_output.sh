@@ -225,7 +225,7 @@ OUTPUT=-o
 keeps model.onnx model.onnx -f json
 keeps model.onnx.data model.onnx
 keeps model.onnx explain model.onnx --convention onnxcost --convention thop
-keeps model.onnx compare model.onnx --hw t4 --hw l4
+keeps model.onnx estimate model.onnx --hw t4 --hw l4
 keeps model.onnx estimate model.onnx --hw t4
 keeps model.onnx memory model.onnx
 keeps model.onnx providers model.onnx --providers cuda,cpu

@@ -40,7 +40,6 @@ int cli_version(const struct cli_opts *o);
 
 int cmd_cost(const struct cli_opts *o);
 int cmd_explain(const struct cli_opts *o);
-int cmd_compare(const struct cli_opts *o);
 int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);

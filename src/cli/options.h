@@ -30,7 +30,6 @@ enum cli_mask {
     CLI_RECORD = 256,
     CLI_CALIBRATE = 512,
     CLI_ESTIMATE = 1024,
-    CLI_COMPARE = 4096,
     CLI_DIFF = 8192,
     CLI_CHECK = 16384,
     CLI_SCAN = 32768,
@@ -39,8 +38,8 @@ enum cli_mask {
     CLI_MCP = 0x200000,
     CLI_PROVIDERS = 0x400000,
     /* those that analyse a model */
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK |
-                CLI_SCAN | CLI_PROVIDERS,
+    CLI_MODEL =
+        CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
     CLI_READS =
         CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_CALIBRATE, /* those that read models or profiles */

@@ -21,15 +21,15 @@ static const struct instead {
     const char *before_value; /* the value is appended to this; NULL: `use` has no value */
 } insteads[] = {
     {"batch", CLI_SHAPED, "--dim batch=N", "--dim batch="},
-    {"batch-size", CLI_LLM | CLI_COMPARE, "--batch N", "--batch "},
+    {"batch-size", CLI_LLM | CLI_ESTIMATE, "--batch N", "--batch "},
     {"batch-size", CLI_SHAPED, "--dim batch=N", "--dim batch="},
     {"bs", CLI_SHAPED, "--dim batch=N", "--dim batch="},
     {"seq-len", CLI_SHAPED, "--dim NAME=N with the name of the model's dimension", NULL},
     {"sequence-length", CLI_SHAPED, "--dim NAME=N with the name of the model's dimension", NULL},
     {"sort", CLI_COST, "--order-by COLUMN", "--order-by "},
     {"sort-by", CLI_COST, "--order-by COLUMN", "--order-by "},
-    {"sort-by", CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "--sort KEY", "--sort "},
-    {"order-by", CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "--sort KEY", "--sort "},
+    {"sort-by", CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "--sort KEY", "--sort "},
+    {"order-by", CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "--sort KEY", "--sort "},
     {"threads", CLI_SCAN, "--jobs N", "--jobs "},
     {"device", CLI_ALL, "--hw NAME (onnxcost hw list lists the devices)", "--hw "},
     {"gpu", CLI_ALL, "--hw NAME (onnxcost hw list lists the devices)", NULL},
@@ -85,7 +85,7 @@ static const char *command_name(const struct cli_command *c)
     return c->mask == CLI_COST ? "onnxcost MODEL" : c->name;
 }
 
-/* "llm and compare"; `sorted` by the table of commands, each name once. format: only those that have it;
+/* "llm and estimate"; `sorted` by the table of commands, each name once. format: only those that have it;
  * NULL: all. */
 static void add_commands(unsigned mask, const char *format, char *out, size_t cap)
 {
@@ -148,7 +148,7 @@ void cli_say_unknown_option(const char *argument, unsigned mask, char *why, size
     free(names);
 }
 
-/* "--batch is an option of llm and compare; here use --dim batch=8". `value` may be NULL. Returns CLI_USAGE.
+/* "--batch is an option of llm and estimate; here use --dim batch=8". `value` may be NULL. Returns CLI_USAGE.
  */
 static int fail_foreign_option(const char *name, const char *value, unsigned mask)
 {
@@ -243,7 +243,7 @@ static const struct {
     {CLI_SUMMARY, "table|csv|json|html|parquet"},
     {CLI_EXPLAIN, "table|json"},
     {CLI_PROVIDERS, "table|csv|json"},
-    {CLI_MEMORY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
+    {CLI_MEMORY | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
     {CLI_ALL, "table|csv|json"},
 };
 
@@ -463,7 +463,7 @@ static int run_command(int argc, char **argv, struct cli_opts *o)
         rc = take_embed(o);
     if (!rc)
         rc = check_numbers(o);
-    bool own = c->mask & (CLI_HW | CLI_COMPARE | CLI_ESTIMATE); /* names devices, or says that it needs one */
+    bool own = c->mask & (CLI_HW | CLI_ESTIMATE); /* names devices, or says that it needs one */
     if (!rc && o->hw_set.n && !o->hw.n && !own)
         rc = cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     if (!rc)
@@ -493,9 +493,6 @@ const struct cli_command cli_commands[] = {
     {"explain", "onnxcost explain MODEL --convention A --convention B",
      "the difference between two ways of counting, term by term", CLI_EXPLAIN, cmd_explain,
      "the difference between two ways of counting FLOPs"},
-    {"compare", "onnxcost compare MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
-     "ranks devices for a model: time, energy, memory, operator classes, crossover batches", CLI_COMPARE,
-     cmd_compare, "rank devices for a model, by batch"},
     {"llm", "onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
      "a decoder with a KV cache: cost of prefill and of a decode step, lower bounds on devices", CLI_LLM,
      cmd_llm, "decoders with a KV cache: prefill, decode, devices"},
@@ -519,7 +516,10 @@ const struct cli_command cli_commands[] = {
      cmd_calibrate, "fit per-kernel cost curves from recorded profiles"},
     {"estimate", "onnxcost estimate MODEL --hw NAME [--calibration FILE.xml]",
      "predicted latency of a model, its interval and its basis", CLI_ESTIMATE, cmd_estimate,
-     "predict the latency of a model on a device"},
+     "predict the latency of a model, rank devices"},
+    {"estimate", "onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
+     "the same for several devices and batches, ranked by time, throughput or energy", CLI_ESTIMATE,
+     cmd_estimate, NULL},
     {"hw", "onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",
      "the devices that --hw accepts: list, figures, comparison, check of hardware files", CLI_HW, cmd_hw,
      "devices: list, show, diff, lint, measure"},

@@ -484,7 +484,7 @@ static const struct {
              {"summary", "p"},
              {"summary", "pp"},
              {"explain", "mc"},
-             {"compare", "mH"},
+             {"estimate", "mH"},
              {"llm", "mh"},
              {"llm", "m"},
              {"scan", "mmp.-j1."},

@@ -208,11 +208,8 @@ static void check_text(void *of, FILE *f)
     const struct oc_run_errors all = oc_validation_errors(o->v, OC_ALL_GROUPS);
     struct oc_table t = {.kinds = "nnnnc"};
     struct oc_arena a = {0};
-    fprintf(
-        f,
-        "runs of networks that were left out are predicted with a median error of %s %%; the 80 %% interval "
-        "holds %s %%\n",
-        check_percent(&a, all.median), check_percent(&a, all.inside));
+    fprintf(f, "median error %s %%, 80 %% interval holds %s %%: runs of networks that were left out\n",
+            check_percent(&a, all.median), check_percent(&a, all.inside));
     oc_print_line(f, "device   %s", o->samples->set.device);
     oc_print_line(f, "runtime  %s %s", o->samples->set.runtime, o->samples->set.runtime_version);
     fprintf(f, "groups   %" PRIu32 " of related networks, each predicted from the others\n\n", o->v->n_group);
@@ -255,7 +252,7 @@ int oc_calibration_check(const struct oc_samples *samples, const char *format, F
                                   .text = check_text,
                                   .rows = OC_ROWS((size_t)v->n_group + 1, &o, check_fields),
                                   .key = "groups",
-                                  .schema = "onnxcost.calibration_check",
+                                  .schema = "onnxcost.calibration.check",
                                   .members = check_members};
     int rc = oc_output_write(&out, format, f, err);
     oc_validation_free(v);

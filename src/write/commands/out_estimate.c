@@ -298,6 +298,9 @@ static void kernel_fields(struct oc_fields *f, const void *of, size_t i)
     oc_field_text(f, "evidence", oc_evidence_name(p->evidence));
     oc_field_text(f, "bound_by", oc_bound_name(p->bound));
     oc_field_double(f, "decades_outside", p->decades);
+    oc_field_double(f, "launch_part_s", p->t0_s);
+    oc_field_double(f, "compute_part_s", p->tc_s);
+    oc_field_double(f, "memory_part_s", p->tm_s);
     oc_field_double(f, "roofline_s", p->roof_s > 0 ? p->roof_s : (double)NAN);
     oc_field_double(f, "measured_s", e->measured_s ? e->measured_s[i] : (double)NAN);
     oc_kernel_fields(f, &u->kernel, NULL);
