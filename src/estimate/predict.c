@@ -473,20 +473,40 @@ static bool predict_is_empty(const struct oc_kernel *k)
     return !work && !k->work.unknown;
 }
 
-static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
-                        const struct oc_predict_opts *opts, struct oc_prediction *out)
+/* Without a calibration element-wise arithmetic whose peak the device file lacks counts as nothing: the bytes and the
+ * products of a kernel decide. Multiply-adds stay: without their peak the time is unknown. */
+static void leave_out_peakless(struct oc_estimate *e, struct oc_work *w, double runs)
 {
-    struct oc_kernel unknown = u->kernel;
-    unknown.work.unknown = true;
-    oc_predict_kernel(e->cal, e->device, u->known ? &u->kernel : &unknown, opts, out);
-    if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
-        band_of_launch(e, &u->kernel, out);
-    e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        bool special = e->device->peak[OC_HW_SPECIAL][c];
+        double n = (double)w->flops[c] + (special ? 0 : (double)w->special_flops[c]);
+        if (oc_roof_has_vector_peak(e->device, c) || !(n > 0))
+            continue;
+        if (!(e->left_out > 0))
+            e->left_out_class = (uint8_t)c;
+        e->left_out += n * runs;
+        w->flops[c] = 0;
+        if (!special)
+            w->special[c] = w->special_flops[c] = 0;
+    }
 }
 
 static double runs_of(const struct oc_kernel_use *u)
 {
     return u->calls > 0 ? u->calls : 1;
+}
+
+static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
+                        const struct oc_predict_opts *opts, struct oc_prediction *out)
+{
+    struct oc_kernel k = u->kernel;
+    k.work.unknown |= !u->known;
+    if (!e->cal && !k.work.unknown)
+        leave_out_peakless(e, &k.work, runs_of(u));
+    oc_predict_kernel(e->cal, e->device, &k, opts, out);
+    if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
+        band_of_launch(e, &u->kernel, out);
+    e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
 }
 
 static void count_subnormal(struct oc_estimate *e, const struct oc_prediction *p, double runs)

@@ -152,7 +152,9 @@ struct oc_estimate {
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
-    uint32_t n_subnormal;                      /* kernels with subnormal weights */
+    double left_out;        /* operations of a run without a peak on the device, which count as nothing */
+    uint8_t left_out_class; /* enum oc_class of the first of them */
+    uint32_t n_subnormal;   /* kernels with subnormal weights */
     /* their time in a run with other weights, and what these add: as predicted, at most */
     double subnormal_s, subnormal_added_s, subnormal_most_s;
     unsigned width_chars;         /* of the text for people; 0: no limit */

@@ -105,10 +105,11 @@ static double operations_of(const struct oc_work *w)
     return sum;
 }
 
-/* Whether the device file lacks a figure for more than a small part of the operations; `why` is the first one. */
+/* Whether the device file lacks a figure for more than a small part of the operations. `why`: of the first kernel
+ * without a time, else of what was left out of kernels. */
 static bool lacks_figures(const struct oc_estimate *e, char *why, size_t cap)
 {
-    double all = 0, without = 0;
+    double all = 0, without = e->pooled ? 0 : e->left_out;
     why[0] = '\0';
     for (size_t i = 0; i < e->list.n; i++) {
         const struct oc_kernel_use *u = &e->list.item[i];
@@ -122,6 +123,8 @@ static bool lacks_figures(const struct oc_estimate *e, char *why, size_t cap)
         if (!why[0])
             snprintf(why, cap, "no %s", roof.missing[0] ? roof.missing : "figures in the device file");
     }
+    if (!why[0])
+        snprintf(why, cap, "no vector %s peak", oc_class_name(e->left_out_class));
     return without > OC_RANK_LEFT_OUT * all;
 }
 

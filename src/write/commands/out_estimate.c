@@ -260,6 +260,11 @@ static void estimate_write_head(void *of, FILE *f)
                                                plan_name(o), estimate_fused(&e->list)));
     if (e->n_unknown)
         estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
+    if (e->left_out > 0 && !e->pooled)
+        estimate_put_line(o, f, "excluded",
+                          oc_printf(a,
+                                    "%s operations in %s and other types without a peak in the device file",
+                                    oc_si_text(a, e->left_out, ""), oc_class_name(e->left_out_class)));
     if (e->asynchronous && !e->pooled)
         estimate_put_line(o, f, "assumed", e->asynchronous);
     write_prediction(o, f);
