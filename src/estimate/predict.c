@@ -183,7 +183,7 @@ static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
 
 static bool predict_by_signature(const struct asking *a, struct oc_prediction *p)
 {
-    if (!a->cal || !a->own || (a->opts && a->opts->no_exact))
+    if (!a->cal || !a->own)
         return false;
     /* A product with a vector takes the time of its weights, which is another one in each model: they may be in a cache. */
     bool of_weights = a->kernel->cls == OC_KC_GEMV;

@@ -308,7 +308,7 @@ static void kernel_fields(struct oc_fields *f, const void *of, size_t i)
     oc_field_double(f, "memory_part_s", p->tm_s);
     oc_field_double(f, "roofline_s", p->roof_s > 0 ? p->roof_s : (double)NAN);
     oc_field_double(f, "measured_s", e->measured_s ? e->measured_s[i] : (double)NAN);
-    oc_kernel_fields(f, &u->kernel, NULL);
+    oc_kernel_fields(f, &u->kernel);
     oc_field_text(f, "operator", u->type);
     if (e->join)
         oc_field_bool(f, "planned", u->planned);

@@ -62,9 +62,11 @@ static void tear_down(struct fixture *f)
 static struct oc_prediction predict(const struct oc_calibration *cal, const struct oc_device *d,
                                     const struct oc_kernel *k, bool no_exact)
 {
-    struct oc_predict_opts opts = {.const_bytes = 0, .no_exact = no_exact};
+    struct oc_predict_opts opts = {.const_bytes = 0};
+    struct oc_kernel kernel = *k;
     struct oc_prediction p;
-    oc_predict_kernel(cal, d, k, &opts, &p);
+    kernel.signature = no_exact ? 0 : k->signature; /* without one no measurement is found */
+    oc_predict_kernel(cal, d, &kernel, &opts, &p);
     return p;
 }
 
