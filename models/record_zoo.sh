@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records the networks of models/recordings.tsv on this machine, for `onnxcost calibrate` and `onnxcost validate`.
+# Records the networks of models/recordings.tsv on this machine, for `onnxcost calibrate`.
 # usage: models/record_zoo.sh [-t THREADS] [-o FOLDER] [ID-PATTERN...]     BUILD=build/<mode>, ONNXRUNTIME_LIB
 # Default: as many threads as processors, build/recordings. Writes FOLDER/ID.profile.json, FOLDER/ID.optimized.onnx,
 # FOLDER/models/*.onnx and the list FOLDER/recordings.tsv. Existing files are not recorded again. Use an idle machine: a

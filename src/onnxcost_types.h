@@ -109,8 +109,7 @@ struct oc_diag {
 /* Called when memory cannot be allocated, here or in a library used: bytes requested, 0 if unknown. Must not
  * return; nothing was printed, and every handle of the thread is unusable. NULL (the default): the function that the
  * program has called fails with OC_EMEMORY; memory that it had allocated is lost, and the handles that it was making
- * or changing can only be left alone. Where a function has no *err, and in threads that the library has started
- * (oc_validation_make), abort(). */
+ * or changing can only be left alone. Where a function has no *err, abort(). */
 void oc_set_oom_handler(void (*handler)(size_t bytes));
 
 /* Files are mapped. When a file is truncated while it is read, the system sends SIGBUS; the library installs

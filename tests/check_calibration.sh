@@ -18,7 +18,7 @@ if ! command -v xmllint >/dev/null 2>&1; then
 fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-seed=tests/fuzz/seeds/calibration/forest.xml
+seed=tests/fuzz/seeds/calibration/curves.xml
 for file in tests/fuzz/seeds/calibration/*.xml; do
     result "$file is valid" "$(validate "$file" | grep -v ' validates$')"
 done
@@ -64,7 +64,7 @@ while IFS='|' read -r rule edit; do
     rc=$?
     result "reader: $rule" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
 done <<'EDITS'
-version must be known|s/version="4"/version="5"/
+version must be known|s/version="5"/version="6"/
 calibration must have a device|s/ device="[^"]*"//
 unknown classes are rejected|s/class="gemm"/class="gem"/
 unknown types are rejected|s/dtype="f32"/dtype="float"/

@@ -51,7 +51,7 @@ fits 'verbose' "$onnxcost" "$work/resnet50.onnx" -p "$profiles/resnet50.all.t1.j
 fits 'hw list' "$onnxcost" hw list
 fits 'llm' "$onnxcost" llm "$work/llama.onnx" --hw t4,a100
 fits 'memory' "$onnxcost" memory "$work/bert_base.onnx"
-fits 'compare' "$onnxcost" compare "$work/resnet50.onnx" --hw t4,l4,a10
+fits 'estimate of several devices' "$onnxcost" estimate "$work/resnet50.onnx" --hw t4,l4,a10
 fits 'diff' "$onnxcost" diff "$work/resnet50.onnx" "$work/resnet18.onnx"
 fits 'providers' "$onnxcost" providers
 fits 'an assignment to providers' "$onnxcost" providers "$work/bert_base.onnx" --providers qnn,coreml,cuda,cpu --hw a100
@@ -78,7 +78,7 @@ fits 'zeros' "$onnxcost" "$work/bert_base.onnx" --sparsity
 fits 'training step of a large model' "$onnxcost" "$work/llama.onnx" --training adam
 fits 'estimate' "$onnxcost" estimate "$long"/resnet50_with*.onnx --hw t4
 fits 'long names' "$onnxcost" "$long"/resnet50_with*.onnx -p "$long"/resnet50_on*.json.gz --hw t4 -v
-fits 'compare of long names' "$onnxcost" compare "$long"/resnet50_with*.onnx --hw t4,l4,a10
+fits 'several devices and long names' "$onnxcost" estimate "$long"/resnet50_with*.onnx --hw t4,l4,a10
 fits 'diff of long names' "$onnxcost" diff "$long"/resnet50_with*.onnx "$long"/resnet18_with*.onnx
 fits 'memory of long names' "$onnxcost" memory "$long"/bert_base_with*.onnx
 fits 'summary of long names' "$onnxcost" summary "$long"/resnet50_on*.json.gz

@@ -29,7 +29,7 @@ cost|table csv json|t5_decoder.onnx --dim batch=1..4
 cost|table csv json|weights.onnx --sparsity
 cost|table json|resnet18.onnx --why 4
 diff|table json|resnet18.onnx --convention onnxcost --convention fvcore
-compare|table csv json html|resnet18.onnx --hw a100 --hw t4
+estimate|table csv json html|resnet18.onnx --hw a100 --hw t4
 llm|table csv json html|llama.onnx --prompt 8 --hw a100
 scan|table csv ndjson json html parquet|resnet18.onnx resnet50.onnx missing.onnx
 memory|table csv json html|resnet18.onnx --hw a100
@@ -38,8 +38,7 @@ providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --provid
 summary|table csv json html parquet|mobilenetv2.all.t1.json.gz
 record|table csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
 calibrate|table csv json|$set
-calibrate|table csv json|$set --dump-samples
-validate|table csv json|$set
+calibrate|table csv json|$set --check
 estimate|table csv json html|resnet18.onnx --hw a100
 hw|table csv json|list
 hw|table csv json|show a100

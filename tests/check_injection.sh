@@ -94,7 +94,7 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     check_clean "$m" --hw epyc-7742 --advise
     check_clean "$m" --sweep "$(printf 'b\342\200\2561')=1..4"
     check_clean diff "$m" --convention torch --convention fvcore
-    check_clean compare "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
+    check_clean estimate "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
     check_clean memory "$m"
     check_clean providers "$m" --providers qnn,tensorrt,cpu
     check_clean memory "$m" --plan plan.out
@@ -133,7 +133,7 @@ for p in ort.json chrome.json generic.csv; do
     check_clean summary $p ort.json
     check_clean summary $p -f json
     check_clean calibrate h.onnx $p --hw epyc-7742
-    check_clean validate h.onnx $p --hw epyc-7742
+    check_clean calibrate h.onnx $p --hw epyc-7742 --check
     check_clean diff h.onnx -p $p -p ort.json
     check_clean check h.onnx -p $p --max-latency 1us
 done
@@ -149,7 +149,7 @@ check_clean hw list
 check_clean hw show epyc-7742
 check_clean hw diff epyc-7742 epyc-7763
 check_clean h.onnx --hw epyc-7742
-check_clean compare h.onnx --hw epyc-7742 --hw epyc-7763
+check_clean estimate h.onnx --hw epyc-7742 --hw epyc-7763
 check_clean --version --verbose
 cp hw.xml hwdb
 check_clean hw list
@@ -186,7 +186,7 @@ problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
 for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --allocator ort' 'summary ort.json' \
-    'summary chrome.json ort.json' 'scan .' 'compare h.onnx --hw epyc-7742 --hw epyc-7763' 'estimate h.onnx --hw epyc-7742' \
+    'summary chrome.json ort.json' 'scan .' 'estimate h.onnx --hw epyc-7742 --hw epyc-7763' 'estimate h.onnx --hw epyc-7742' \
     'llm llama.onnx --prompt 8 --hw epyc-7742'; do
     # shellcheck disable=SC2086
     "$program" $c -f html >command.html 2>err

@@ -228,7 +228,7 @@ OUTPUT=-o
 keeps model.onnx model.onnx -f json
 keeps model.onnx.data model.onnx
 keeps model.onnx diff model.onnx --convention onnxcost --convention thop
-keeps model.onnx compare model.onnx --hw t4 --hw l4
+keeps model.onnx estimate model.onnx --hw t4 --hw l4
 keeps model.onnx estimate model.onnx --hw t4
 keeps model.onnx memory model.onnx
 keeps model.onnx providers model.onnx --providers cuda,cpu

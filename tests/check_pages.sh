@@ -83,9 +83,9 @@ done >"$work/sections"
 [ "$(grep -c '<section' "$work/summary_view.html")" = 1 ] || echo 'sections other than that of --view' >>"$work/sections"
 result 'summary: a page has a section for each table' "$(cat "$work/sections")"
 
-# ---- compare, scan, estimate, llm
-page compare 100 'compare: devices of every batch are those of JSON' -- \
-    compare "$work/resnet50.onnx" --hw epyc-7742 --hw a100 --hw rtx-4090 --batch 1,8
+# ---- scan, estimate, llm
+page ranking 60 'estimate: devices of every batch are those of JSON' -- \
+    estimate "$work/resnet50.onnx" --hw epyc-7742 --hw a100 --hw rtx-4090 --batch 1,8
 page scan 60 'scan: rows of all models, with an unreadable one, are those of JSON' -- scan "$work" "$work/memory.json" --jobs 1
 problems=
 grep -q '<div class="hist">' "$work/scan.html" || problems='no histogram'
@@ -151,7 +151,7 @@ fragment() { # name min -- arguments of onnxcost: figures of the fragment are th
     fragment profile 2 -- models/profiles/resnet50.all.t1.json.gz
     fragment memory 600 -- memory "$work/resnet50.onnx" --fit --hw a100
     fragment summary 300 -- summary tests/data/paddle/training.paddle_trace.json
-    fragment compare 60 -- compare "$work/resnet50.onnx" --hw epyc-7742 --hw a100 --batch 1,8
+    fragment ranking 30 -- estimate "$work/resnet50.onnx" --hw epyc-7742 --hw a100 --batch 1,8
     fragment scan 15 -- scan "$work" --jobs 1
     fragment estimate 400 -- estimate "$work/resnet50.onnx" --hw "$machine"
     fragment llm 60 -- llm "$work/llama.onnx" --hw a100

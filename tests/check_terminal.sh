@@ -81,9 +81,9 @@ fi
 for width in 40 60 80 200; do
     text=$(COLUMNS=$width "$onnxcost" resnet18.onnx -p "$profile" --hw a100 | wc -L)
     [ "$text" -le $width ]; passed $? "table fits COLUMNS=$width" "the table has $text"
-    for command in compare summary; do
+    for command in estimate summary; do
         case $command in
-        compare) set -- resnet18.onnx --hw t4,a100,l4 ;;
+        estimate) set -- resnet18.onnx --hw t4,a100,l4 ;;
         summary) set -- "$profile" ;;
         esac
         COLUMNS=$width "$onnxcost" $command "$@" >out 2>err && [ -s out ]; passed $? "$command works with COLUMNS=$width" "$(head -n 1 err)"
@@ -100,7 +100,7 @@ reports() { # file: writes every report that could depend on the locale
         "$onnxcost" resnet18.onnx -p "$profile" --style grid --input-dtype FLOAT32
         "$onnxcost" bert.onnx --formula
         "$onnxcost" bert.onnx -d BATCH=2 2>&1
-        "$onnxcost" compare resnet18.onnx --hw T4,A100 -f csv
+        "$onnxcost" estimate resnet18.onnx --hw T4,A100 -f csv
         "$onnxcost" memory bert.onnx -f json
         "$onnxcost" summary "$profile" -f csv
         "$onnxcost" hw show INTEL_XEON-PLATINUM-8480-PLUS -f csv

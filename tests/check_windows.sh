@@ -89,7 +89,7 @@ done
 same_done 8 'profiles: summaries and joins are those of the native program'
 
 same diff "$zoo/resnet18.onnx" "$zoo/resnet50.onnx" -f json
-same compare "$zoo/resnet50.onnx" -f json
+same estimate "$zoo/resnet50.onnx" --hw t4,a100 -f json
 same estimate "$zoo/resnet50.onnx" --hw a100-sxm4-40gb -f json
 same llm "$zoo/llama_1b_q4.onnx" --hw a100-sxm4-40gb -f json
 same "$zoo/resnet50.onnx" --opr-name '/layer1.*conv\d'

@@ -39,7 +39,6 @@ int cli_run(int argc, char **argv);
 int cli_version(const struct cli_opts *o);
 
 int cmd_cost(const struct cli_opts *o);
-int cmd_compare(const struct cli_opts *o);
 int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);
@@ -51,7 +50,6 @@ int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);
 int cmd_estimate(const struct cli_opts *o);
-int cmd_validate(const struct cli_opts *o);
 int cmd_diff(const struct cli_opts *o);
 int cmd_check(const struct cli_opts *o);
 int cmd_mcp(const struct cli_opts *o);

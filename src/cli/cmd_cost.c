@@ -122,7 +122,8 @@ static int check_device_options(const struct cli_opts *o)
     if (o->hw.n > 1)
         return cli_fail(
             CLI_USAGE,
-            "--hw: a report has one device, not %zu; several: onnxcost compare MODEL --hw A --hw B", o->hw.n);
+            "--hw: a report has one device, not %zu; several: onnxcost estimate MODEL --hw A --hw B",
+            o->hw.n);
     return cli_check_memory(o);
 }
 

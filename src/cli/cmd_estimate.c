@@ -1,5 +1,4 @@
-/* Commands for times on devices: calibrate and validate, which read recordings; estimate, compare and
- * llm, which take models. */
+/* Commands for times on devices: calibrate, which reads recordings; estimate and llm, which take models. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,12 +54,12 @@ static void print_sample_warnings(const struct oc_samples *samples)
 }
 
 /* Reads the measured kernels. What is wrong with single recordings goes to stderr. */
-static int measured_read(const struct cli_opts *o, const char *command, struct measured *out)
+static int measured_read(const struct cli_opts *o, struct measured *out)
 {
     const int64_t most = 1000000;
     if (!o->word.n)
-        return cli_fail(CLI_USAGE, "%s needs recordings: profiles next to their models, or lists of them",
-                        command);
+        return cli_fail(CLI_USAGE,
+                        "calibrate needs recordings: profiles next to their models, or lists of them");
     if (o->threads.set && (o->threads.v < 1 || o->threads.v > most))
         return cli_fail(CLI_USAGE, "--threads needs a number of at least 1, not %lld",
                         (long long)o->threads.v);
@@ -83,10 +82,10 @@ static void measured_free(struct measured *m)
 
 /* ---- calibrate -------------------------------------------------------------------------------------- */
 
-static int put_samples(const void *job, const struct cli_output *out, struct oc_err *err)
+static int put_check(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct measured *m = job;
-    return oc_samples_write(m->samples, cli_is(m->o->format, "json") ? "json" : "csv", out->f, err);
+    return oc_calibration_check(m->samples, m->o->format, out->f, err);
 }
 
 static int put_calibration(const void *cal, const struct cli_output *out, struct oc_err *err)
@@ -117,7 +116,7 @@ static int make_calibration(struct measured *m)
     const struct cli_opts *o = m->o;
     struct oc_err err;
     today_text(date, sizeof(date));
-    const struct oc_calibration_opts opts = {.no_forest = o->curves_only, .created = date};
+    const struct oc_calibration_opts opts = {.created = date};
     if (oc_calibration_make(m->samples, &opts, &m->calibration, &err))
         return cli_fail_err(&err);
     int rc = o->output ? cli_output_write(o->output, put_calibration, m->calibration) : 0;
@@ -129,40 +128,10 @@ static int make_calibration(struct measured *m)
 int cmd_calibrate(const struct cli_opts *o)
 {
     struct measured m = {.o = o};
-    int rc = !o->hw.n && !o->dump_samples
-                 ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
-                 : measured_read(o, "calibrate", &m);
+    int rc = !o->hw.n ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
+                      : measured_read(o, &m);
     if (!rc)
-        rc = o->dump_samples ? cli_output_write(o->output, put_samples, &m) : make_calibration(&m);
-    measured_free(&m);
-    return rc;
-}
-
-/* ---- validate --------------------------------------------------------------------------------------- */
-
-struct validation_job {
-    const struct cli_opts *o;
-    struct oc_validation_result *result;
-};
-
-static int put_validation(const void *job, const struct cli_output *out, struct oc_err *err)
-{
-    const struct validation_job *j = job;
-    return oc_validation_write(j->result, j->o->format, out->f, err);
-}
-
-int cmd_validate(const struct cli_opts *o)
-{
-    struct measured m = {.o = o};
-    struct validation_job j = {.o = o};
-    struct oc_err err;
-    const struct oc_validation_opts opts = {.no_forest = o->curves_only};
-    int rc = !o->hw.n ? cli_fail(CLI_USAGE, "validate needs the device that was measured: --hw NAME")
-                      : measured_read(o, "validate", &m);
-    if (!rc && oc_validation_make(m.samples, &opts, &j.result, &err))
-        rc = cli_fail_err(&err);
-    rc = rc ? rc : cli_output_write(o->output, put_validation, &j);
-    oc_validation_result_free(j.result);
+        rc = o->check ? cli_output_write(o->output, put_check, &m) : make_calibration(&m);
     measured_free(&m);
     return rc;
 }
@@ -185,9 +154,8 @@ static bool has_own_kernels(const struct cli_opts *o)
     return o->optimized_model && !o->profile.n;
 }
 
-static int check_estimate_options(struct estimate_job *j)
+static int check_estimate_options(const struct cli_opts *o)
 {
-    const struct cli_opts *o = j->o;
     if (o->word.n != 1)
         return cli_fail(CLI_USAGE, "estimate needs one model: onnxcost estimate MODEL --hw NAME");
     if (!o->hw.n)
@@ -246,35 +214,21 @@ static int make_estimate(struct estimate_job *j)
                : 0;
 }
 
+/* 0: all. */
+static size_t rows_of_top(const struct cli_opts *o)
+{
+    return !o->top.set ? TOP : o->top.v > 0 ? (size_t)o->top.v : 0;
+}
+
 static int put_estimate(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct estimate_job *j = job;
-    const struct cli_int *top = &j->o->top;
-    return oc_estimate_write(j->estimate, j->o->format,
-                             !top->set    ? TOP
-                             : top->v > 0 ? (size_t)top->v
-                                          : 0,
-                             out->f, err);
+    return oc_estimate_write(j->estimate, j->o->format, rows_of_top(j->o), out->f, err);
 }
 
 static int write_estimate(struct estimate_job *j)
 {
     return cli_output_write(j->o->output, put_estimate, j);
-}
-
-int cmd_estimate(const struct cli_opts *o)
-{
-    static int (*const steps[])(struct estimate_job *) = {check_estimate_options, open_estimate_side,
-                                                          make_estimate, write_estimate};
-    struct estimate_job j = {.o = o, .made = cli_page_made(o)};
-    int rc = 0;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
-        rc = steps[i](&j);
-    oc_estimate_free(j.estimate);
-    free(j.made);
-    cli_side_close(&j.side);
-    oc_calibration_free(j.cal);
-    return rc;
 }
 
 /* ---- several devices -------------------------------------------------------------------------------- */
@@ -372,9 +326,9 @@ static void devices_free(struct device_list *d)
     oc_hwdb_free(d->db);
 }
 
-/* ---- compare ---------------------------------------------------------------------------------------- */
+/* ---- estimate of several devices or batches ---------------------------------------------------------- */
 
-struct comparison {
+struct ranking {
     const struct cli_opts *o;
     struct cli_side side;
     struct device_list devices;
@@ -385,8 +339,14 @@ struct comparison {
     char *made; /* NULL: no page */
 };
 
+static bool is_ranking(const struct cli_opts *o)
+{
+    const char *first = o->hw.n ? o->hw.item[0] : "";
+    return o->batch || o->sort || o->hw.n > 1 || strchr(first, ',') || oc_hwdb_is_filter(first);
+}
+
 /* --batch [NAME=]LIST */
-static int take_batches(struct comparison *c)
+static int take_batches(struct ranking *c)
 {
     const char *text = c->o->batch, *eq = text ? strrchr(text, '=') : NULL;
     if (!text)
@@ -398,15 +358,13 @@ static int take_batches(struct comparison *c)
     return 0;
 }
 
-static int compare_make(struct comparison *c)
+static int rank_devices(struct ranking *c)
 {
     const struct cli_opts *o = c->o;
     struct oc_err err;
-    if (o->word.n != 1)
-        return cli_fail(CLI_USAGE, "'compare' needs one model: onnxcost compare MODEL --hw NAME --hw NAME");
-    if (!o->hw.n)
+    if (o->profile.n || o->optimized_model)
         return cli_fail(CLI_USAGE,
-                        "'compare' needs devices: --hw NAME --hw NAME (onnxcost hw list shows them)");
+                        "recorded kernels are of one device and one batch: give one --hw, without --batch");
     c->side.model_path = o->word.item[0];
     int rc = collect_devices(o, true, &c->devices);
     rc = rc ? rc : take_batches(c);
@@ -415,36 +373,36 @@ static int compare_make(struct comparison *c)
     if (rc)
         return rc;
     struct oc_analyze_opts analyze = cli_analyze_opts(o, &c->side.shapes);
-    struct oc_rank_opts opts = {.analyze = &analyze,
-                                .device = c->devices.item,
-                                .n_device = c->devices.n,
-                                .batch_dim = c->dimension,
-                                .batch = c->batches.v,
-                                .n_batch = c->batches.n,
-                                .sort = o->sort,
-                                .as = o->as,
-                                .calibration = c->calibration,
-                                .cache = !cli_is(o->cache, "off")};
+    const struct oc_rank_opts opts = {.analyze = &analyze,
+                                      .device = c->devices.item,
+                                      .n_device = c->devices.n,
+                                      .batch_dim = c->dimension,
+                                      .batch = c->batches.v,
+                                      .n_batch = c->batches.n,
+                                      .sort = o->sort,
+                                      .as = o->as,
+                                      .fusion = fusion_of(o),
+                                      .simd = o->simd,
+                                      .calibration = c->calibration};
     return oc_rank_make(c->side.model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 
 static int put_rank(const void *job, const struct cli_output *out, struct oc_err *err)
 {
-    const struct comparison *c = job;
+    const struct ranking *c = job;
     const struct cli_opts *o = c->o;
     const struct oc_rank_write_opts opts = {.format = o->format,
                                             .width_chars = cli_width(out, &o->width),
                                             .color = cli_color(out, o->color),
-                                            .has_top = o->top.set,
-                                            .top = o->top.v,
+                                            .top = rows_of_top(o),
                                             .made = c->made};
     return oc_rank_write(c->rank, &opts, out->f, err);
 }
 
-int cmd_compare(const struct cli_opts *o)
+static int estimate_several(const struct cli_opts *o)
 {
-    struct comparison c = {.o = o, .made = cli_page_made(o)};
-    int rc = compare_make(&c);
+    struct ranking c = {.o = o, .made = cli_page_made(o)};
+    int rc = rank_devices(&c);
     if (!rc)
         rc = cli_output_write(o->output, put_rank, &c);
     oc_rank_free(c.rank);
@@ -454,6 +412,23 @@ int cmd_compare(const struct cli_opts *o)
     free(c.dimension);
     free(c.made);
     cli_side_close(&c.side);
+    return rc;
+}
+
+int cmd_estimate(const struct cli_opts *o)
+{
+    static int (*const steps[])(struct estimate_job *) = {open_estimate_side, make_estimate, write_estimate};
+    struct estimate_job j = {.o = o};
+    int rc = check_estimate_options(o);
+    if (rc || is_ranking(o))
+        return rc ? rc : estimate_several(o);
+    j.made = cli_page_made(o);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](&j);
+    oc_estimate_free(j.estimate);
+    free(j.made);
+    cli_side_close(&j.side);
+    oc_calibration_free(j.cal);
     return rc;
 }
 

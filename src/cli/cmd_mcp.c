@@ -72,17 +72,17 @@ static const struct row {
     {"bounds", "cost", "Bounds over ranges of sizes",
      "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
      "dim! shape value default-dim no-defaults" COUNTS, NULL, NULL, false},
-    {"compare", "compare", "Rank devices for a model",
-     "Lower bound or estimate of the time of a model on devices, by batch; crossover batches, energy and "
-     "whether it fits the memory.",
-     "model!", "hw!" DEVICES SHAPES " batch sort as calibration top", NULL, NULL, false},
     {"memory", "memory", "Memory of a model",
      "Peak activation memory, what is live at the peak, live ranges and arena offsets; with hw whether it "
      "fits.",
      "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan fit top", NULL, NULL, false},
-    {"estimate", "estimate", "Predicted latency of a model on a device",
-     "Latency with its interval and basis, and the kernels that the runtime is expected to run.", "model!",
-     "hw! hw-set no-tf32" SHAPES " as calibration fusion opt-level top", NULL, "20", false},
+    {"estimate", "estimate", "Predicted latency of a model on a device, or devices ranked",
+     "Latency with its interval and basis, and the kernels that the runtime is expected to run; with several "
+     "hw or "
+     "a batch list devices and batches ranked by time, throughput or energy, and whether the memory is "
+     "enough.",
+     "model!", "hw! hw-set no-tf32" SHAPES " batch sort as calibration fusion opt-level top", NULL, "20",
+     false},
     {"check", "check", "Compare a model with limits",
      "Whether a model keeps limits or a baseline: which passed, failed, or are inconclusive.", "model!",
      "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency max-opset "

@@ -17,7 +17,8 @@ const struct cli_option cli_options[] = {
      "measured profile to join with the model; diff: one for each side, or several with commas (repeatable)",
      "Input", AT(profile)},
     {"profile-format", 0, CLI_TEXT,
-     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
+     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
+         CLI_PROVIDERS,
      "NAME", NULL, "by content", "how to read the profile; FILE.xml: a description of its tables", NULL,
      AT(profile_format)},
     {"optimized-model", 0, CLI_TEXT, CLI_COST | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS, "FILE",
@@ -29,7 +30,7 @@ const struct cli_option cli_options[] = {
      NULL, AT(map)},
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
      "XML file with rules for kernel names: precision, unit, class, library", NULL, AT(kernel_names)},
-    {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
+    {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
      "runs", "the first of two or more; none in summaries", "warm-up runs of the profile, which are excluded",
      NULL, AT(warmup)},
     {"iterations", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N", "runs",
@@ -41,24 +42,22 @@ const struct cli_option cli_options[] = {
      "typical: the central half of the runs", "runs that times are means of; sum adds them up", NULL,
      AT(stat)},
     {"hw", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
-         CLI_PROVIDERS | CLI_SCAN,
+     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS |
+         CLI_SCAN,
      "NAME|FILE|auto", NULL, NULL,
      "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
-     "compare: several, by commas or "
-     "with the option repeated; compare: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
+     "estimate: several, by commas or "
+     "with the option repeated; estimate: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
      NULL, AT(hw)},
     {"hw-set", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_HW | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF |
-         CLI_CHECK,
+     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
      "KEY=VALUE", NULL, NULL,
      "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
-    {"no-tf32", 0, CLI_FLAG,
-     CLI_COST | CLI_LLM | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL, NULL, NULL,
-     "f32 products at the f32 peak, not at the TF32 peak of the device", NULL, AT(no_tf32)},
-    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "on",
+    {"no-tf32", 0, CLI_FLAG, CLI_COST | CLI_LLM | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL,
+     NULL, NULL, "f32 products at the f32 peak, not at the TF32 peak of the device", NULL, AT(no_tf32)},
+    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_DIFF, "on|off", NULL, "on",
      "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
      "bytes move to and from DRAM",
      NULL, AT(cache)},
@@ -95,9 +94,9 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
      "let --shape override dimensions that the model declares; report a profile of another model", NULL,
      AT(force)},
-    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_DIFF, "N",
-     "rows", "20; 3 for MegEngine files; all in CSV and JSON",
-     "number of rows; 0: all; -N: all but the last N", "Filtering and sorting", AT(top)},
+    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "N", "rows",
+     "20; 3 for MegEngine files; all in CSV and JSON", "number of rows; 0: all; -N: all but the last N",
+     "Filtering and sorting", AT(top)},
     {"all", 'a', CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table of all operators, same as --top 0", NULL,
      AT(all)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "NAME", NULL, NULL,
@@ -133,20 +132,19 @@ const struct cli_option cli_options[] = {
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
-    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
+    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE,
      "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"
      "github",
      NULL, "table",
      "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): costs, diff, "
      "check; html: costs, "
-     "diff, memory, summary, compare, scan, estimate, llm; "
+     "diff, memory, summary, scan, estimate, llm; "
      "trace, model-explorer, netron, xlsx (spreadsheet; needs --output): costs; junit, sarif: check; github "
      "(annotations of GitHub Actions): "
      "check, diff",
      "Output", AT(format)},
-    {"embed", 0, CLI_FLAG,
-     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM | CLI_DIFF | CLI_SCAN, NULL,
-     NULL, NULL,
+    {"embed", 0, CLI_FLAG, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_ESTIMATE | CLI_LLM | CLI_DIFF | CLI_SCAN,
+     NULL, NULL, NULL,
      "with --format html: a fragment for another page, such as a notebook or a dashboard: one element with "
      "its own style, no scripts, tables of at most 100 rows",
      NULL, AT(embed)},
@@ -161,7 +159,7 @@ const struct cli_option cli_options[] = {
      "their "
      "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
      NULL, AT(what_if)},
-    {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_COMPARE | CLI_ESTIMATE,
+    {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_ESTIMATE,
      "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
      "predicted time of the model in this data type; also f16, f8, i8, i4, as tables write them", NULL,
      AT(as)},
@@ -266,8 +264,8 @@ const struct cli_option cli_options[] = {
      "weights)",
      "Sparsity", AT(sparsity)},
 
-    {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
-     "sequences per batch; compare: batch sizes to rank devices for, such as 1,8,64, 1..64*2, or NAME=1,8 "
+    {"batch", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE, "N", "sequences", "1",
+     "sequences per batch; estimate: batch sizes, a row for each, such as 1,8,64, 1..64*2, or NAME=1,8 "
      "for "
      "the dimension NAME",
      "Language models and devices", AT(batch)},
@@ -285,7 +283,7 @@ const struct cli_option cli_options[] = {
     {"draft-tokens", 0, CLI_INT, CLI_LLM, "N", "tokens", "4", "length of a draft", NULL, AT(draft_tokens)},
     {"measured", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL, "measured tokens/s of decode", NULL, AT(measured)},
     {"reach", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL, "tokens/s for the smallest --hw", NULL, AT(reach)},
-    {"decoder", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_ESTIMATE, "FILE", NULL, NULL,
+    {"decoder", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_ESTIMATE, "FILE", NULL, NULL,
      "XML file with further families and fields of a config.json", NULL, AT(decoder)},
     {"fit", 0, CLI_FLAG, CLI_COST | CLI_MEMORY, NULL, NULL, NULL,
      "exit code 1 if the model does not fit the memory of --hw", "Memory", AT(fit)},
@@ -307,8 +305,8 @@ const struct cli_option cli_options[] = {
      "lanes "
      "or benchmark (repeatable)",
      "Summaries of profiles", AT(view)},
-    {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "KEY", NULL,
-     "CPUTotal; compare: time; diff: what differs",
+    {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "KEY", NULL,
+     "CPUTotal; estimate: time; diff: what differs",
      "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
      "time (as without --sort); of devices: time, throughput or energy; diff: macs, flops, ops, bytes, "
      "params, time, roofline or order",
@@ -332,7 +330,7 @@ const struct cli_option cli_options[] = {
      AT(repeat)},
     {"time-budget", 0, CLI_TEXT, CLI_RECORD, "TIME", "s", "60s; none with --runs",
      "time budget: no run starts after it; at least one run is measured", NULL, AT(time_budget)},
-    {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED | CLI_HW, "N", "threads",
+    {"threads", 0, CLI_INT, CLI_RECORD | CLI_CALIBRATE | CLI_HW, "N", "threads",
      "ONNX Runtime's choice; hw measure: all",
      "threads of an operator; record: several values are compared; of recordings: what they were made with; "
      "hw measure: processors to measure",
@@ -349,16 +347,14 @@ const struct cli_option cli_options[] = {
     {"ort-lib", 0, CLI_TEXT, CLI_RECORD, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",
      "ONNX Runtime's library, libonnxruntime.so.1; several are compared", NULL, AT(ort_lib)},
 
-    {"dump-samples", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
-     "print only the measured kernels with their features, as CSV or JSON", "Estimates", AT(dump_samples)},
-    {"calibration", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE | CLI_COMPARE | CLI_CHECK, "FILE", NULL, NULL,
+    {"check", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
+     "print how wrong predictions of networks are that were left out, by group", "Estimates", AT(check)},
+    {"calibration", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE | CLI_CHECK, "FILE", NULL, NULL,
      "calibration file from calibrate; without it the estimate is an interval", NULL, AT(calibration)},
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
      "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,
      AT(fusion)},
-    {"curves-only", 0, CLI_FLAG, CLI_MEASURED, NULL, NULL, NULL, "no regression forests on top of the curves",
-     NULL, AT(curves_only)},
-    {"runtime-version", 0, CLI_TEXT, CLI_MEASURED, "TEXT", NULL, NULL,
+    {"runtime-version", 0, CLI_TEXT, CLI_CALIBRATE, "TEXT", NULL, NULL,
      "runtime version of the recordings, written to the file", NULL, AT(runtime_version)},
 
     {"b-dim", 0, CLI_LIST, CLI_DIFF, "NAME=N", NULL, NULL,

@@ -29,9 +29,6 @@ enum cli_mask {
     CLI_RECORD = 256,
     CLI_CALIBRATE = 512,
     CLI_ESTIMATE = 1024,
-    CLI_VALIDATE = 2048,
-    CLI_MEASURED = CLI_CALIBRATE | CLI_VALIDATE, /* those that read recordings */
-    CLI_COMPARE = 4096,
     CLI_DIFF = 8192,
     CLI_CHECK = 16384,
     CLI_SCAN = 32768,
@@ -41,9 +38,10 @@ enum cli_mask {
     CLI_PROVIDERS = 0x400000,
     /* those that analyse a model */
     CLI_MODEL =
-        CLI_COST | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
-    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE,                            /* those that infer shapes */
-    CLI_READS = CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_MEASURED, /* those that read models or profiles */
+        CLI_COST | CLI_MEMORY | CLI_LLM | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
+    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
+    CLI_READS =
+        CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_CALIBRATE, /* those that read models or profiles */
     CLI_ALL = 0xffffff
 };
 
@@ -116,7 +114,7 @@ struct cli_opts {
     struct cli_list session_config;
     bool report, embed;
     /* estimates */
-    bool dump_samples, curves_only;
+    bool check;
     const char *calibration, *fusion, *runtime_version;
     /* differences */
     struct cli_list b_dim, b_shape, b_value;

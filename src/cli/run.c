@@ -21,15 +21,15 @@ static const struct instead {
     const char *before_value; /* the value is appended to this; NULL: `use` has no value */
 } insteads[] = {
     {"batch", CLI_SHAPED, "--dim batch=N", "--dim batch="},
-    {"batch-size", CLI_LLM | CLI_COMPARE, "--batch N", "--batch "},
+    {"batch-size", CLI_LLM | CLI_ESTIMATE, "--batch N", "--batch "},
     {"batch-size", CLI_SHAPED, "--dim batch=N", "--dim batch="},
     {"bs", CLI_SHAPED, "--dim batch=N", "--dim batch="},
     {"seq-len", CLI_SHAPED, "--dim NAME=N with the name of the model's dimension", NULL},
     {"sequence-length", CLI_SHAPED, "--dim NAME=N with the name of the model's dimension", NULL},
     {"sort", CLI_COST, "--order-by COLUMN", "--order-by "},
     {"sort-by", CLI_COST, "--order-by COLUMN", "--order-by "},
-    {"sort-by", CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "--sort KEY", "--sort "},
-    {"order-by", CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "--sort KEY", "--sort "},
+    {"sort-by", CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "--sort KEY", "--sort "},
+    {"order-by", CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "--sort KEY", "--sort "},
     {"threads", CLI_SCAN, "--jobs N", "--jobs "},
     {"device", CLI_ALL, "--hw NAME (onnxcost hw list lists the devices)", "--hw "},
     {"gpu", CLI_ALL, "--hw NAME (onnxcost hw list lists the devices)", NULL},
@@ -85,7 +85,7 @@ static const char *command_name(const struct cli_command *c)
     return c->mask == CLI_COST ? "onnxcost MODEL" : c->name;
 }
 
-/* "llm and compare"; `sorted` by the table of commands, each name once. format: only those that have it;
+/* "llm and estimate"; `sorted` by the table of commands, each name once. format: only those that have it;
  * NULL: all. */
 static void add_commands(unsigned mask, const char *format, char *out, size_t cap)
 {
@@ -148,7 +148,7 @@ void cli_say_unknown_option(const char *argument, unsigned mask, char *why, size
     free(names);
 }
 
-/* "--batch is an option of llm and compare; here use --dim batch=8". `value` may be NULL. Returns CLI_USAGE.
+/* "--batch is an option of llm and estimate; here use --dim batch=8". `value` may be NULL. Returns CLI_USAGE.
  */
 static int fail_foreign_option(const char *name, const char *value, unsigned mask)
 {
@@ -273,7 +273,7 @@ static const struct {
     {CLI_SCAN, "table|csv|ndjson|json|html|parquet"},
     {CLI_SUMMARY, "table|csv|json|html|parquet"},
     {CLI_PROVIDERS, "table|csv|json"},
-    {CLI_MEMORY | CLI_COMPARE | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
+    {CLI_MEMORY | CLI_ESTIMATE | CLI_LLM, "table|csv|json|html"},
     {CLI_ALL, "table|csv|json"},
 };
 
@@ -493,7 +493,7 @@ static int run_command(int argc, char **argv, struct cli_opts *o)
         rc = take_embed(o);
     if (!rc)
         rc = check_numbers(o);
-    bool own = c->mask & (CLI_HW | CLI_COMPARE | CLI_ESTIMATE); /* names devices, or says that it needs one */
+    bool own = c->mask & (CLI_HW | CLI_ESTIMATE); /* names devices, or says that it needs one */
     if (!rc && o->hw_set.n && !o->hw.n && !own)
         rc = cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     if (!rc)
@@ -520,9 +520,6 @@ const struct cli_command cli_commands[] = {
     {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model, with --profile its times",
      CLI_COST, cmd_cost, "FLOPs, bytes, memory and time of every operator"},
     {"cost", "onnxcost PROFILE [options]", "a measured profile alone", CLI_COST, cmd_cost, NULL},
-    {"compare", "onnxcost compare MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
-     "ranks devices for a model: time, energy, memory, operator classes, crossover batches", CLI_COMPARE,
-     cmd_compare, "rank devices for a model, by batch"},
     {"llm", "onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
      "a decoder with a KV cache: cost of prefill and of a decode step, lower bounds on devices", CLI_LLM,
      cmd_llm, "decoders with a KV cache: prefill, decode, devices"},
@@ -541,15 +538,15 @@ const struct cli_command cli_commands[] = {
     {"record", "onnxcost record MODEL... [--runs N] [--threads N]... [--repeat K] [--report]",
      "runs a model on ONNX Runtime and writes its profile", CLI_RECORD | CLI_COST, cmd_record,
      "run a model on ONNX Runtime and write its profile"},
-    {"calibrate", "onnxcost calibrate RECORDING... --hw NAME [-o FILE.xml]",
-     "per-kernel cost curves fitted from recorded profiles", CLI_CALIBRATE, cmd_calibrate,
-     "fit per-kernel cost curves from recorded profiles"},
+    {"calibrate", "onnxcost calibrate RECORDING... --hw NAME [-o FILE.xml | --check]",
+     "per-kernel cost curves fitted from recorded profiles; --check: their errors", CLI_CALIBRATE,
+     cmd_calibrate, "fit per-kernel cost curves from recorded profiles"},
     {"estimate", "onnxcost estimate MODEL --hw NAME [--calibration FILE.xml]",
      "predicted latency of a model, its interval and its basis", CLI_ESTIMATE, cmd_estimate,
-     "predict the latency of a model on a device"},
-    {"validate", "onnxcost validate RECORDING... --hw NAME",
-     "errors of estimates for networks that were left out", CLI_VALIDATE, cmd_validate,
-     "errors of estimates, measured by leaving models out"},
+     "predict the latency of a model, rank devices"},
+    {"estimate", "onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
+     "the same for several devices and batches, ranked by time, throughput or energy", CLI_ESTIMATE,
+     cmd_estimate, NULL},
     {"hw", "onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",
      "the devices that --hw accepts: list, figures, comparison, check of hardware files", CLI_HW, cmd_hw,
      "devices: list, show, diff, lint, measure"},

@@ -75,12 +75,6 @@ static const struct oc_cal_attr curve[] = {
 };
 const struct oc_cal_attrs oc_cal_curve_attrs = {curve, OC_COUNT(curve)};
 
-static const struct oc_cal_attr forest[] = {
-    {"lo", OC_CAL_A_DOUBLE, offsetof(struct oc_forest, lo), -100, 100, false},
-    {"hi", OC_CAL_A_DOUBLE, offsetof(struct oc_forest, hi), -100, 100, false},
-};
-const struct oc_cal_attrs oc_cal_forest_attrs = {forest, OC_COUNT(forest)};
-
 const struct oc_cal_error_list oc_cal_error_lists[3] = {
     {"bounds", offsetof(struct oc_cal_errors, bound_s), OC_CAL_BINS - 1},
     {"d80", offsetof(struct oc_cal_errors, d80), OC_CAL_BINS},
@@ -182,8 +176,6 @@ static void write_key(FILE *f, const struct oc_cal_key *k)
     if (k->parent >= 0)
         attr_u64(f, "parent", (uint64_t)k->parent);
     attrs(f, &oc_cal_key_attrs, k);
-    if (k->residual >= 0)
-        attr_u64(f, "residual", (uint64_t)k->residual);
     for (uint32_t i = 0; i < k->n_op; i++)
         fprintf(f, i ? " %u" : " ops=\"%u", k->op[i]);
     fputs(k->n_op ? "\"" : "", f);
@@ -194,44 +186,9 @@ static void write_key(FILE *f, const struct oc_cal_key *k)
     fputs("  </key>\n", f);
 }
 
-/* Most values have four digits (forest.c). */
-static void write_float(FILE *f, float v)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%.4g", (double)v);
-    if (strtof(text, NULL) != v)
-        snprintf(text, sizeof(text), "%.9g", (double)v);
-    fputs(text, f);
-}
-
-/* A line has as many entries as fit into an attribute. */
-static void tree(FILE *f, const struct oc_forest_node *node, uint32_t n)
-{
-    enum { A_LINE = 24 }; /* of at most 36 bytes each */
-    fputs("    <tree>\n", f);
-    for (uint32_t i = 0; i < n; i++) {
-        fputs(i % A_LINE == 0 ? "      <nodes v=\"" : ";", f);
-        fprintf(f, "%d %u ", node[i].feature, node[i].left);
-        write_float(f, node[i].value);
-        if (i % A_LINE == A_LINE - 1 || i + 1 == n)
-            fputs("\"/>\n", f);
-    }
-    fputs("    </tree>\n", f);
-}
-
-static void write_forest(FILE *f, const struct oc_forest *x)
-{
-    fputs("  <forest", f);
-    attrs(f, &oc_cal_forest_attrs, x);
-    fputs(">\n", f);
-    for (uint32_t i = 0; i < x->n_tree; i++)
-        tree(f, x->node + x->root[i], x->root[i + 1] - x->root[i]);
-    fputs("  </forest>\n", f);
-}
-
 static void cal_file_write_head(FILE *f, const struct oc_calibration *c)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"4\"", f);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"5\"", f);
     cal_file_attr_text(f, "device", c->device);
     cal_file_attr_text(f, "runtime", c->runtime);
     if (*c->runtime_version)
@@ -257,8 +214,6 @@ void oc_calibration_write(const struct oc_calibration *c, FILE *f)
     errors(f, "  ", "again", &c->again);
     for (size_t i = 0; i < c->n_key; i++)
         write_key(f, &c->key[i]);
-    for (size_t i = 0; i < c->n_forest; i++)
-        write_forest(f, c->forest[i]);
     for (size_t i = 0; i < c->n_signature; i++) {
         const struct oc_cal_signature *s = &c->signature[i];
         fprintf(f, "  <kernel id=\"%016" PRIx64 "\"", s->signature);

@@ -156,21 +156,10 @@ void oc_key_tree_fit(struct oc_arena *a, const struct oc_cal_data *data, const s
 
 /* ln of the predictions, by the fits without a fold (n_fold: all data), for a row of the key. */
 double oc_key_ln_time(const struct oc_key_fit *key, uint32_t fold, size_t row);
+/* The same for a datum by its index, by the fit of its own key without its fold. */
+double oc_key_held_out(const struct oc_key_tree *tree, size_t datum);
 size_t
 oc_key_distinct(const struct oc_key_fit *key); /* number of signatures; kernels without one count each */
 struct oc_cal_curve oc_key_curve(const struct oc_key_fit *key, uint32_t fold, double dram_bytes_per_s);
-
-/* ---- cal residual ----------------------------------------------------------------------------------- */
-
-/* Residuals of the curves: a random forest for each group of classes where it reduces the error, and the
- * final predictions of every datum by fits trained without its network. */
-
-struct oc_residuals {
-    const struct oc_forest *forest[OC_KG_COUNT]; /* trained on all data; NULL: the curves alone are better */
-    double *ln_time;  /* held-out prediction of each datum, including forest and guard */
-    double *ln_curve; /* the same without the forest */
-};
-
-void oc_residuals_fit(const struct oc_key_tree *tree, bool no_forest, struct oc_residuals *out);
 
 #endif

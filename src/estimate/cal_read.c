@@ -12,19 +12,7 @@
 #include "estimate/curve.h"
 #include "onnxcost/estimate.h"
 
-enum {
-    E_CALIBRATION,
-    E_RUN,
-    E_AGAIN,
-    E_KEY,
-    E_CURVE,
-    E_ERRORS,
-    E_FOREST,
-    E_TREE,
-    E_NODES,
-    E_KERNEL,
-    E_KINDS
-};
+enum { E_CALIBRATION, E_RUN, E_AGAIN, E_KEY, E_CURVE, E_ERRORS, E_KERNEL, E_KINDS };
 
 struct reader {
     const struct oc_xml *xml;
@@ -33,12 +21,7 @@ struct reader {
     /* heap, growing */
     struct oc_cal_key *key;
     struct oc_cal_signature *signature;
-    struct oc_forest_node *node;
-    uint32_t *root;
-    const struct oc_forest **forest;
-    size_t n_node, cap_key, cap_signature, cap_node, n_root, cap_root, cap_forest;
-    size_t n_forest_node; /* total of all forests */
-    struct oc_forest now; /* current element */
+    size_t cap_key, cap_signature;
 };
 
 /* ---- attributes ------------------------------------------------------------------------------------- */
@@ -254,7 +237,7 @@ static int start_key(void *user, const struct oc_xml_elem *e)
     if (r->cal->n_key >= OC_CAL_MAX_KEYS)
         return oc_xml_fail(r->xml, "more than %u keys", OC_CAL_MAX_KEYS);
     if (cal_read_get_class(r, e, &k) || get_attrs(r, e, &oc_cal_key_attrs, &k) ||
-        get_index(r, e, "parent", &k.parent) || get_index(r, e, "residual", &k.residual) || get_ops(r, e, &k))
+        get_index(r, e, "parent", &k.parent) || get_ops(r, e, &k))
         return -1;
     for (size_t i = 0; i < r->cal->n_key; i++)
         if (r->key[i].cls == k.cls && r->key[i].dtype == k.dtype)
@@ -289,111 +272,6 @@ static int start_errors(void *user, const struct oc_xml_elem *e)
     return expect_once(r, &r->has_errors) || get_errors(r, e, &r->key[r->cal->n_key - 1].errors) ? -1 : 0;
 }
 
-/* ---- forests ---------------------------------------------------------------------------------------- */
-
-static int start_forest(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    r->now = (struct oc_forest){0};
-    r->n_node = r->n_root = 0;
-    if (r->cal->n_forest >= OC_CAL_MAX_FORESTS)
-        return oc_xml_fail(r->xml, "more than %u forests", OC_CAL_MAX_FORESTS);
-    if (get_attrs(r, e, &oc_cal_forest_attrs, &r->now))
-        return -1;
-    return r->now.lo <= r->now.hi ? 0 : oc_xml_fail(r->xml, "lo is above hi");
-}
-
-static int start_tree(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    (void)e;
-    if (r->n_root >= OC_CAL_MAX_TREES)
-        return oc_xml_fail(r->xml, "more than %u trees", OC_CAL_MAX_TREES);
-    OC_GROW(r->root, r->n_root, r->cap_root);
-    r->root[r->n_root++] = (uint32_t)r->n_node;
-    return 0;
-}
-
-/* "FEATURE LEFT VALUE" */
-static bool parse_node(const char *text, size_t n, struct oc_forest_node *out)
-{
-    char buf[80];
-    int64_t feature, left;
-    double value;
-    if (n >= sizeof(buf))
-        return false;
-    memcpy(buf, text, n);
-    buf[n] = 0;
-    size_t a = strcspn(buf, " "), b = buf[a] ? a + 1 + strcspn(buf + a + 1, " ") : a;
-    if (!buf[a] || !buf[b] || !oc_parse_i64(buf, a, &feature) ||
-        !oc_parse_i64(buf + a + 1, b - a - 1, &left) ||
-        !oc_parse_double(buf + b + 1, strlen(buf + b + 1), &value))
-        return false;
-    bool known = feature >= -1 && feature < OC_FOREST_FEATURES && left >= 0 && left <= UINT16_MAX;
-    if (!known || !(value >= -3e38 && value <= 3e38))
-        return false;
-    *out =
-        (struct oc_forest_node){.feature = (int16_t)feature, .left = (uint16_t)left, .value = (float)value};
-    return true;
-}
-
-static int start_nodes(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    const char *p = oc_xml_get(e, "v");
-    for (size_t n; *p; p += n + (p[n] == ';')) {
-        struct oc_forest_node node;
-        n = strcspn(p, ";");
-        if (!parse_node(p, n, &node))
-            return oc_xml_fail(r->xml, "'%.*s' is not FEATURE LEFT VALUE", (int)(n < 60 ? n : 60), p);
-        if (r->n_node - r->root[r->n_root - 1] >= OC_CAL_MAX_TREE_NODES)
-            return oc_xml_fail(r->xml, "a tree of more than %u nodes", OC_CAL_MAX_TREE_NODES);
-        if (r->n_forest_node++ >= OC_CAL_MAX_FOREST_NODES)
-            return oc_xml_fail(r->xml, "more than %u nodes in total", OC_CAL_MAX_FOREST_NODES);
-        OC_GROW(r->node, r->n_node, r->cap_node);
-        r->node[r->n_node++] = node;
-    }
-    return 0;
-}
-
-/* Children come after their parents, so that every path ends. */
-static int end_tree(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    size_t first = r->root[r->n_root - 1], n = r->n_node - first;
-    (void)e;
-    if (!n)
-        return oc_xml_fail(r->xml, "a tree without nodes");
-    for (size_t i = 0; i < n; i++) {
-        const struct oc_forest_node *x = &r->node[first + i];
-        if (x->feature >= 0 && (x->left <= i || (size_t)x->left + 1 >= n))
-            return oc_xml_fail(r->xml, "node %zu refers to %u, which is not after it in the tree", i,
-                               x->left);
-    }
-    return 0;
-}
-
-static int end_forest(void *user, const struct oc_xml_elem *e)
-{
-    struct reader *r = user;
-    struct oc_arena *a = &r->cal->arena;
-    struct oc_forest *out = OC_NEW(a, struct oc_forest);
-    (void)e;
-    if (!r->n_root)
-        return oc_xml_fail(r->xml, "a forest without trees");
-    *out = r->now;
-    out->n_tree = (uint32_t)r->n_root;
-    out->n_node = (uint32_t)r->n_node;
-    out->root = OC_NEW_ARRAY(a, r->n_root + 1, uint32_t);
-    out->node = OC_NEW_ARRAY(a, r->n_node, struct oc_forest_node);
-    memcpy(out->root, r->root, r->n_root * sizeof(*r->root));
-    out->root[r->n_root] = out->n_node;
-    memcpy(out->node, r->node, r->n_node * sizeof(*r->node));
-    OC_GROW(r->forest, r->cal->n_forest, r->cap_forest);
-    r->forest[r->cal->n_forest++] = out;
-    return 0;
-}
-
 static int cal_read_start_kernel(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
@@ -425,8 +303,6 @@ static int end_calibration(void *user, const struct oc_xml_elem *e)
     if (!r->has_run || !r->has_again)
         return oc_xml_fail(r->xml, "'run' or 'again' is missing");
     for (size_t i = 0; i < c->n_key; i++) {
-        if (r->key[i].residual >= (int32_t)c->n_forest)
-            return oc_xml_fail(r->xml, "key %zu: forest %d does not exist", i, r->key[i].residual);
         size_t steps = 0;
         for (int32_t k = r->key[i].parent; k >= 0; k = r->key[k].parent)
             if (k >= (int32_t)c->n_key || steps++ > c->n_key)
@@ -445,32 +321,25 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_KEY] = {"key", E_CALIBRATION, "class dtype", false,
                "class kind n models flop-min flop-max bytes-min bytes-max ec-known em-known lomo-error "
                "lambda peak",
-               "dtype parent residual ops", start_key, end_key},
+               "dtype parent ops", start_key, end_key},
     [E_CURVE] = {"curve", E_KEY, "", false, "t0 ec w-half em b-half p wc alpha tile-m tile-n align", "",
                  start_curve, NULL},
     [E_ERRORS] = {"errors", E_KEY, "", false, ERRORS, "", start_errors, NULL},
-    [E_FOREST] = {"forest", E_CALIBRATION, "", false, "lo hi", "", start_forest, end_forest},
-    [E_TREE] = {"tree", E_FOREST, "", false, "", "", start_tree, end_tree},
-    [E_NODES] = {"nodes", E_TREE, "", false, "v", "", start_nodes, NULL},
     [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", cal_read_start_kernel, NULL},
 };
-static const struct oc_xml_format format = {specs, E_KINDS, "4", OC_CAL_MAX_FILE_BYTES};
+static const struct oc_xml_format format = {specs, E_KINDS, "5", OC_CAL_MAX_FILE_BYTES};
 
 /* ---- files ------------------------------------------------------------------------------------------ */
 
 static void cal_read_copy_to_arena(struct reader *r)
 {
     struct oc_calibration *c = r->cal;
-    const struct oc_forest **forest = OC_NEW_ARRAY(&c->arena, c->n_forest, const struct oc_forest *);
     c->key = OC_NEW_ARRAY(&c->arena, c->n_key, struct oc_cal_key);
     c->signature = OC_NEW_ARRAY(&c->arena, c->n_signature, struct oc_cal_signature);
     if (c->n_key)
         memcpy(c->key, r->key, c->n_key * sizeof(*c->key));
     if (c->n_signature)
         memcpy(c->signature, r->signature, c->n_signature * sizeof(*c->signature));
-    if (c->n_forest)
-        memcpy(forest, r->forest, c->n_forest * sizeof(*forest));
-    c->forest = forest;
 }
 
 int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_calibration **out,
@@ -484,9 +353,6 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
         cal_read_copy_to_arena(&r);
     free(r.key);
     free(r.signature);
-    free(r.node);
-    free(r.root);
-    free(r.forest);
     if (rc) {
         oc_calibration_free(c);
         c = NULL;

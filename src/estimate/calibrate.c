@@ -22,7 +22,6 @@ struct making {
     struct oc_calibration *cal;
     struct oc_cal_data data;
     struct oc_key_tree tree;
-    struct oc_residuals residual;
 };
 
 static const struct oc_cal_datum *datum_of(const struct oc_key_fit *k, size_t row)
@@ -97,8 +96,8 @@ static void set_errors(const struct making *m, const struct oc_key_fit *k, struc
         const struct oc_cal_datum *d = datum_of(k, i);
         if (of_networks >= OC_CONFORMAL_MIN && is_micro(m, d))
             continue;
-        double ln =
-            k->cls >= OC_KC_COUNT ? oc_key_ln_time(k, d->fold, i) : m->residual.ln_time[d - m->data.item];
+        double ln = k->cls >= OC_KC_COUNT ? oc_key_ln_time(k, d->fold, i)
+                                          : oc_key_held_out(&m->tree, (size_t)(d - m->data.item));
         r[n] = d->ln_t - ln;
         t[n++] = exp(ln);
     }
@@ -108,17 +107,6 @@ static void set_errors(const struct making *m, const struct oc_key_fit *k, struc
     out->lomo_error = n ? oc_stat_of(OC_STAT_MEDIAN, r, n) : (double)NAN;
     free(r);
     free(t);
-}
-
-static int32_t forest_of(const struct making *m, const struct oc_key_fit *k)
-{
-    int32_t index = 0;
-    if (k->cls >= OC_KC_COUNT)
-        return -1;
-    unsigned group = oc_kernel_class_group(k->cls);
-    for (unsigned g = 0; g < group; g++)
-        index += m->residual.forest[g] != NULL;
-    return m->residual.forest[group] ? index : -1;
 }
 
 static void set_key(const struct making *m, const struct oc_key_fit *k, struct oc_cal_key *out)
@@ -134,7 +122,6 @@ static void set_key(const struct making *m, const struct oc_key_fit *k, struct o
         .ec_known = k->ec_known,
         .em_known = k->em_known,
         .lambda = k->lambda,
-        .residual = forest_of(m, k),
     };
     count_key(k, out);
     if (k->cls < OC_KC_COUNT)
@@ -150,16 +137,6 @@ static void set_keys(struct making *m)
     cal->key = OC_NEW_ARRAY(&cal->arena, m->tree.n_key + 1, struct oc_cal_key);
     for (size_t i = 0; i < m->tree.n_key; i++, cal->n_key++)
         set_key(m, &m->tree.key[i], &cal->key[i]);
-}
-
-static void set_forests(struct making *m)
-{
-    struct oc_calibration *cal = m->cal;
-    const struct oc_forest **f = OC_NEW_ARRAY(&cal->arena, OC_KG_COUNT, const struct oc_forest *);
-    for (unsigned g = 0; g < OC_KG_COUNT; g++)
-        if (m->residual.forest[g])
-            f[cal->n_forest++] = m->residual.forest[g];
-    cal->forest = f;
 }
 
 /* ---- public functions ------------------------------------------------------------------------------- */
@@ -183,21 +160,16 @@ static void set_origin(struct oc_calibration *cal, const struct oc_sample_set *s
             cal->llc_bytes = device->level[i].size->value;
 }
 
-static void calibrate_make(struct making *m, const struct oc_device *device,
-                           const struct oc_calibrate_opts *opts)
+static void calibrate_make(struct making *m, const struct oc_device *device)
 {
     struct oc_arena scratch = {0};
     struct oc_calibration *cal = m->cal;
     oc_key_tree_fit(&scratch, &m->data, device, &m->tree);
-    /* keeps the forests, frees the other residual data */
-    m->tree.arena = &cal->arena;
-    oc_residuals_fit(&m->tree, opts->no_forest, &m->residual);
     cal->dram_bytes_per_s = m->data.item[0].point.dram_bytes_per_s;
     cal->checksum = m->data.checksum;
     cal->n_sample = (uint32_t)m->data.n;
     cal->n_rejected = m->data.n_rejected;
     set_keys(m);
-    set_forests(m);
     cal->n_model = (uint32_t)m->data.n_model;
     oc_conformal_models(NULL, 0, OC_CONFORMAL_ALL, cal);
     cal->tau = UNSURE;
@@ -222,7 +194,7 @@ int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device
     m.cal = oc_xmalloc(sizeof(*m.cal));
     *m.cal = (struct oc_calibration){0};
     set_origin(m.cal, set, device, opts);
-    calibrate_make(&m, device, opts);
+    calibrate_make(&m, device);
     oc_arena_free(&scratch);
     *out = m.cal;
     return 0;
@@ -320,7 +292,7 @@ const struct oc_cal_signature *oc_cal_find_signature(const struct oc_calibration
 
 /* The public functions for calibrations and their validation, on samples already read. */
 
-static int need_device(const struct oc_samples *s, struct oc_err *err)
+int oc_samples_need_device(const struct oc_samples *s, struct oc_err *err)
 {
     if (!s->device)
         return oc_fail(err, OC_EARG, "the measured device is unknown");
@@ -347,42 +319,15 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
     struct oc_calibration_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    struct oc_calibrate_opts o = {
-        .no_forest = opts->no_forest, .tool_version = "onnxcost " ONNXCOST_VERSION, .created = opts->created};
+    struct oc_calibrate_opts o = {.tool_version = "onnxcost " ONNXCOST_VERSION, .created = opts->created};
     if (opts->created && !oc_cal_text_ok(opts->created))
         return oc_fail(err, OC_EARG, "the date of the calibration must be a short text");
-    if (need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err) || !*out)
+    if (oc_samples_need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err) ||
+        !*out)
         return -1;
     (*out)->n_rejected += rejected(samples);
-    oc_validation_model_errors(&samples->set, samples->device, opts->no_forest, *out);
+    oc_validation_model_errors(&samples->set, samples->device, *out);
     return 0;
-}
-
-int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *given,
-                       struct oc_validation_result **out, struct oc_err *err)
-{
-    OC_ENTRY(err);
-    *out = NULL;
-    struct oc_validation_opts full, *const opts = &full;
-    if (OC_OPTIONS(&full, given, err))
-        return -1;
-    const struct oc_validate_opts o = {.no_forest = opts->no_forest};
-    struct oc_validation_result *r = oc_xmalloc(sizeof(*r));
-    *r = (struct oc_validation_result){.samples = samples};
-    if (need_device(samples, err) || oc_validate(&samples->set, samples->device, &o, &r->v, err)) {
-        free(r);
-        return -1;
-    }
-    *out = r;
-    return 0;
-}
-
-void oc_validation_result_free(struct oc_validation_result *r)
-{
-    if (!r)
-        return;
-    oc_validation_free(r->v);
-    free(r);
 }
 
 /* ---- cal wall --------------------------------------------------------------------------------------- */

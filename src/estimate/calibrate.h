@@ -34,8 +34,6 @@ struct oc_cal_errors {                         /* of held-out predictions: |ln(T
     uint32_t n;
 };
 
-struct oc_forest; /* curve.h */
-
 /* Of a group, the curve is that of its reference class (curve.h: oc_curve_reference); for another class of
  * the group it is scaled by the ratio of the shipped priors (oc_curve_rebase). */
 struct oc_cal_key {
@@ -50,7 +48,6 @@ struct oc_cal_key {
     double lomo_error;       /* median |ln ratio| of held-out predictions */
     double lambda;           /* selected weight of the prior */
     struct oc_cal_errors errors;
-    int32_t residual;   /* index of its residual forest; -1: none */
     const uint16_t *op; /* operator types of its samples (oc_kernel.op), ascending */
     uint32_t n_op;
 };
@@ -81,8 +78,6 @@ struct oc_calibration {
     struct oc_cal_signature *signature; /* by signature */
     size_t n_signature;
     struct oc_cal_errors again; /* of a signature measured in one model, predicted from other models */
-    const struct oc_forest *const *forest;
-    size_t n_forest;
     double dram_bytes_per_s, llc_bytes; /* of the measured device; 0: unknown */
     double t_fix_s;                     /* fixed time of a run, in addition to its kernels */
     double gap_s;    /* time after a long kernel; negative where profiling slows down kernels: oc_cal_gap */
@@ -99,7 +94,6 @@ struct oc_calibration {
 struct oc_calibrate_opts {
     uint32_t
         folds; /* number of folds for errors and choices; 0: one per group of related networks, at most 16 */
-    bool no_forest;                     /* no residual forests */
     const char *tool_version, *created; /* stored in the calibration; NULL: "" */
 };
 
@@ -156,34 +150,28 @@ void oc_conformal_models(const struct oc_model_error *e, size_t n, uint32_t skip
 
 /* Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="4" device runtime [runtime-version] [threads] [tool] [created]
+ *   calibration version="5" device runtime [runtime-version] [threads] [tool] [created]
  *               checksum samples models rejected
  *     run       dram llc fix gap tau rho z80 z95     rates and sizes of the device, whole runs
  *     again     ERRORS                               of a signature, from model to model
  *     key       class [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max
- *               ec-known em-known lomo-error lambda peak [residual] [ops]
+ *               ec-known em-known lomo-error lambda peak [ops]
  *               ops: codes of its operator types, ascending
  *               class: a class of kernels, or "group:compute" ...
  *       curve   t0 ec w-half em b-half p wc alpha tile-m tile-n align
  *       errors  ERRORS
- *     forest    lo hi
- *       tree    nodes v "FEATURE LEFT VALUE;..."     FEATURE -1: a leaf
  *     kernel    id t sd n                            a measured signature
  *
  *   ERRORS: n sd bias bounds d80 d95 (lists, separated by blanks)
  *
  * Times are seconds, sizes FLOPs and bytes, rates per second; numbers are written so that they round-trip
- * exactly. parent and residual are indices of keys and forests, from 0. Unknown elements, values out of
- * range, and cycles are errors with their line. */
+ * exactly. parent is the index of a key, from 0. Unknown elements, values out of range, and cycles are errors
+ * with their line. */
 
-#define OC_CAL_MAX_FILE_BYTES   (64u << 20)
-#define OC_CAL_MAX_KEYS         4096u
-#define OC_CAL_MAX_FORESTS      4096u
-#define OC_CAL_MAX_TREES        1000u
-#define OC_CAL_MAX_TREE_NODES   65535u /* of a tree */
-#define OC_CAL_MAX_FOREST_NODES 4000000u
-#define OC_CAL_MAX_SIGNATURES   1000000u
-#define OC_CAL_MAX_TEXT         100u /* limit of a name in bytes */
+#define OC_CAL_MAX_FILE_BYTES (64u << 20)
+#define OC_CAL_MAX_KEYS       4096u
+#define OC_CAL_MAX_SIGNATURES 1000000u
+#define OC_CAL_MAX_TEXT       100u /* limit of a name in bytes */
 
 /* oc_calibration_load, oc_calibration_write: see onnxcost/estimate.h. */
 
@@ -208,7 +196,7 @@ struct oc_cal_attrs {
     const struct oc_cal_attr *attr;
     size_t n;
 };
-extern const struct oc_cal_attrs oc_cal_run_attrs, oc_cal_key_attrs, oc_cal_curve_attrs, oc_cal_forest_attrs;
+extern const struct oc_cal_attrs oc_cal_run_attrs, oc_cal_key_attrs, oc_cal_curve_attrs;
 extern const char *const oc_cal_kind_names[OC_CAL_KIND_COUNT];
 
 /* The elements of ERRORS, in order. */

@@ -439,7 +439,7 @@ static double wave_units(const struct oc_device *d)
 static bool has_signed_weights(const struct oc_kernel *k)
 {
     bool convolution = k->cls == OC_KC_CONV_1X1 || k->cls == OC_KC_CONV_KXK || k->cls == OC_KC_CONV_DEPTHWISE;
-    return convolution && k->dtype == OC_CLASS_I32 && k->variant == OC_VARIANT_SIGNED;
+    return convolution && k->dtype == OC_CLASS_I32 && k->weight_sign == OC_WEIGHTS_SIGNED;
 }
 
 static void set_compute(const struct oc_device *d, const struct oc_kernel *k, struct oc_cal_point *p)

@@ -1,5 +1,5 @@
 /* Class and sizes of a kernel, from its main node: the class that the operator tables name, refined by the
- * sizes; the contraction, the window, contiguous runs of memory, variants. */
+ * sizes; the contraction, the window, the sign of integer weights. */
 #include "estimate/kernels.h"
 
 #include <math.h>
@@ -333,174 +333,7 @@ static const struct {
     {OC_KC_POOL, pool},
 };
 
-/* ---- contiguous runs -------------------------------------------------------------------------------- */
-
-/* Elements of the dimensions from `from` on. */
-static double elements_from(const struct oc_shape *s, unsigned from)
-{
-    return view_product(s, from, s->rank);
-}
-
-static unsigned run_axis_of(const struct kernel_view *v, const struct oc_shape *s, int64_t otherwise)
-{
-    int64_t axis = oc_node_int(v->node, "axis", otherwise);
-    axis += axis < 0 ? s->rank : 0;
-    return axis < 0 ? 0 : axis > s->rank ? s->rank : (unsigned)axis;
-}
-
-/* Trailing dimensions that keep their position are contiguous. */
-static double transpose(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0);
-    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
-    if (!x || !x->rank)
-        return 0;
-    if (!perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
-        return 1;
-    unsigned kept = x->rank;
-    while (kept > 0 && perm->ints[kept - 1] == kept - 1)
-        kept--;
-    return elements_from(x, kept);
-}
-
-/* Concat, Split, Slice, Pad, Tile: the last dimensions that stay whole, and what is copied of the next one.
- */
-static double copied_run(const struct kernel_view *v)
-{
-    const struct oc_shape *in = view_input(v, 0), *out = view_output(v);
-    double n = 1;
-    if (!in || !out || in->rank != out->rank || !in->rank)
-        return 0;
-    for (unsigned i = in->rank; i-- > 0;) {
-        int64_t a = in->dim[i].v, b = out->dim[i].v;
-        n *= (double)(a < b ? a : b);
-        if (a != b)
-            break;
-    }
-    return n;
-}
-
-/* Gather: the dimensions after the axis. */
-static double gathered_run(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0);
-    unsigned axis = x ? run_axis_of(v, x, 0) : 0;
-    return x && axis < x->rank ? elements_from(x, axis + 1) : 0;
-}
-
-/* A row of the last axis is contiguous; other axes are not. */
-static double last_axis_run(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0);
-    if (!x || !x->rank)
-        return 0;
-    unsigned axis = run_axis_of(v, x, -1);
-    return axis + 1 >= x->rank ? (double)x->dim[x->rank - 1].v : 1;
-}
-
-/* Reductions: rows of the last axes; of other axes, the elements after them are processed together. */
-static double reduced(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0), *o = view_output(v);
-    if (!x || !o || !x->rank)
-        return 0;
-    double out = elements_from(o, 0);
-    return out > 0 ? elements_from(x, 0) / out : 0;
-}
-
-/* The longest tail over which each operand has either all elements or one. */
-static double broadcast_run(const struct kernel_view *v)
-{
-    const struct oc_shape *o = view_output(v);
-    double least = 0;
-    if (!o)
-        return 0;
-    for (uint32_t i = 0; i < v->node->n_in; i++) {
-        const struct oc_shape *x = view_input(v, i);
-        if (!x || x->rank > o->rank || elements_from(x, 0) == 1 || elements_from(x, 0) == elements_from(o, 0))
-            continue;
-        unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all elements, 2: one element */
-        double n = 1;
-        for (; at > 0; at--) {
-            int64_t whole = o->dim[at - 1].v, has = at > pad ? x->dim[at - 1 - pad].v : 1;
-            unsigned is = whole == 1 ? kind : has == whole ? 1 : 2;
-            if (kind && is != kind)
-                break;
-            kind = is;
-            n *= (double)whole;
-        }
-        least = least > 0 ? fmin(least, n) : n;
-    }
-    return least;
-}
-
-/* ---- variants --------------------------------------------------------------------------------------- */
-
-/* Whether the axes without the i-th are in ascending order. */
-static bool sorted_without(const int64_t *axis, unsigned n, unsigned i)
-{
-    for (unsigned k = 0, last = n; k < n; k++) {
-        if (k == i)
-            continue;
-        if (last < n && axis[k] < axis[last])
-            return false;
-        last = k;
-    }
-    return true;
-}
-
-/* 1: one axis moves inwards, 2: outwards, 3: any other order, 0: none moves; axes of size 1 do not count. */
-static uint8_t transpose_variant(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0);
-    const struct oc_attr *perm = oc_node_attr(v->node, "perm");
-    int64_t axis[OC_MAX_RANK];
-    unsigned n = 0;
-    if (!x || !perm || perm->type != OC_ATTR_INTS || perm->n != x->rank)
-        return 0;
-    for (unsigned i = 0; i < x->rank; i++)
-        if (perm->ints[i] >= 0 && perm->ints[i] < x->rank && x->dim[perm->ints[i]].v != 1)
-            axis[n++] = perm->ints[i];
-    if (sorted_without(axis, n, n))
-        return 0;
-    for (unsigned i = 0; i < n; i++)
-        if (sorted_without(axis, n, i))
-            return i && axis[i] < axis[i - 1] ? 1 : 2;
-    return 3;
-}
-
-static uint8_t resize_variant(const struct kernel_view *v)
-{
-    const struct oc_attr *mode = oc_node_attr(v->node, "mode");
-    if (!mode || mode->type != OC_ATTR_STRING || !strcmp(mode->s.s, "nearest"))
-        return 0;
-    return !strcmp(mode->s.s, "cubic") ? 2 : 1;
-}
-
-/* 1: the last axes, 2: the first axes, 3: others; 0: unknown. */
-static uint8_t reduce_variant(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0);
-    const struct oc_attr *axes = oc_node_attr(v->node, "axes");
-    uint64_t mask = 0;
-    if (!x || !x->rank || !axes || axes->type != OC_ATTR_INTS)
-        return 0;
-    for (uint32_t i = 0; i < axes->n; i++) {
-        int64_t axis = axes->ints[i] + (axes->ints[i] < 0 ? x->rank : 0);
-        mask |= axis >= 0 && axis < x->rank ? UINT64_C(1) << axis : 0;
-    }
-    unsigned changes = 0;
-    for (unsigned i = 1; i < x->rank; i++)
-        changes += (mask >> i & 1) != (mask >> (i - 1) & 1);
-    return changes > 1 ? 3 : mask & 1 ? 2 : 1;
-}
-
-/* Spatial dimensions. */
-static uint8_t conv_variant(const struct kernel_view *v)
-{
-    const struct oc_shape *x = view_input(v, 0);
-    return x && x->rank > 2 ? (uint8_t)(x->rank - 2) : 0;
-}
+/* ---- signs of weights ---------------------------------------------------------------------------------- */
 
 /* 0: not integers. */
 static uint8_t weight_sign(const struct kernel_view *v)
@@ -508,58 +341,7 @@ static uint8_t weight_sign(const struct kernel_view *v)
     uint32_t slot = oc_op_weight_slot(v->a->op[v->node - v->a->model->node]);
     uint32_t w = slot < v->node->n_in ? v->node->in[slot] : OC_NONE;
     unsigned dtype = w == OC_NONE ? 0 : v->a->type[w].dtype;
-    return dtype == OC_DT_UINT8 ? OC_VARIANT_UNSIGNED : dtype == OC_DT_INT8 ? OC_VARIANT_SIGNED : 0;
-}
-
-static const struct {
-    uint8_t cls;
-    double (*run)(const struct kernel_view *v);
-    uint8_t (*variant)(const struct kernel_view *v);
-} walks[] = {
-    {OC_KC_TRANSPOSE, transpose, transpose_variant},
-    {OC_KC_COPY, copied_run, NULL},
-    {OC_KC_GATHER, gathered_run, NULL},
-    {OC_KC_SOFTMAX, last_axis_run, NULL},
-    {OC_KC_REDUCE, reduced, reduce_variant},
-    {OC_KC_ELEMENTWISE, broadcast_run, NULL},
-    {OC_KC_ACTIVATION, broadcast_run, NULL},
-    {OC_KC_SORT, last_axis_run, NULL},
-    {OC_KC_RESIZE, NULL, resize_variant},
-    {OC_KC_CONV_PLAIN, NULL, conv_variant},
-    {OC_KC_CONV_GROUPED, NULL, conv_variant},
-};
-
-static uint8_t main_function(const struct oc_node_cost *c)
-{
-    uint64_t most = 0;
-    uint8_t found = 0;
-    if (c->quality == OC_UNKNOWN)
-        return 0;
-    for (unsigned i = 0; i < c->n_hist; i++) {
-        unsigned p = c->hist[i].prim;
-        bool counts = p == OC_DIV || (p >= OC_SQRT && p <= OC_POW);
-        if (counts && !c->hist[i].is_int && c->hist[i].n > most) {
-            most = c->hist[i].n;
-            found = (uint8_t)p;
-        }
-    }
-    return found;
-}
-
-/* Sets run, variant and function of the kernel from its main node. */
-static void kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
-                        struct oc_kernel *k)
-{
-    struct kernel_view v = {.node = &m->node[node], .a = a};
-    k->function = main_function(&a->cost[node]);
-    for (size_t i = 0; i < OC_COUNT(walks); i++)
-        if (walks[i].cls == k->cls) {
-            k->run = walks[i].run ? walks[i].run(&v) : 0;
-            k->variant = walks[i].variant ? walks[i].variant(&v) : 0;
-            break;
-        }
-    if (!k->variant && oc_class_is_int(k->dtype))
-        k->variant = weight_sign(&v);
+    return dtype == OC_DT_UINT8 ? OC_WEIGHTS_UNSIGNED : dtype == OC_DT_INT8 ? OC_WEIGHTS_SIGNED : 0;
 }
 
 void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint32_t node, struct oc_kernel *k)
@@ -573,5 +355,6 @@ void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint3
             readers[i].read(&v, k);
             break;
         }
-    kernel_walk(m, a, node, k);
+    if (oc_class_is_int(k->dtype))
+        k->weight_sign = weight_sign(&v);
 }

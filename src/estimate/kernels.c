@@ -130,7 +130,7 @@ static uint64_t kernel_signature(const struct oc_model *m, const struct oc_analy
     if (is_contraction(k)) {
         kernels_fused(&h, m, a, k, node, n_node);
         if (oc_class_is_int(k->dtype))
-            kernels_number(&h, k->variant);
+            kernels_number(&h, k->weight_sign);
     } else {
         kernels_text(&h, type ? type : core->op_type);
         kernels_number(&h, k->rd_wt);

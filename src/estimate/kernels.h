@@ -22,7 +22,7 @@ unsigned oc_kernel_class_by_name(const char *name); /* OC_KC_COUNT if unknown */
 enum oc_kernel_group oc_kernel_class_group(unsigned cls);
 const char *oc_kernel_group_name(unsigned group); /* "compute" */
 
-enum { OC_VARIANT_UNSIGNED = 1, OC_VARIANT_SIGNED = 2 }; /* of a kernel of integers: its weights */
+enum { OC_WEIGHTS_UNSIGNED = 1, OC_WEIGHTS_SIGNED = 2 };
 
 struct oc_kernel {
     uint8_t cls;   /* enum oc_kernel_class */
@@ -35,13 +35,9 @@ struct oc_kernel {
     double m, n, k, batch;
     double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
     double channels_in;
-    /* Memory access pattern: length of contiguous runs of elements. 1: every element of a row is elsewhere;
-     * 0: fully contiguous, or unknown. */
-    double run;
-    uint8_t function; /* its most frequent transcendental primitive (enum oc_prim), 0: none */
-    uint8_t variant;  /* of the operator: order of axes, interpolation (kernel_class.c); 0: the usual one */
-    uint16_t op;      /* hash of its operator type, 0: unknown */
-    double steps;     /* in sequence: of a recurrent layer, images of a convolution; else 0 */
+    uint8_t weight_sign;   /* of a kernel of integers: OC_WEIGHTS_...; 0: unknown, or no integers */
+    uint16_t op;           /* hash of its operator type, 0: unknown */
+    double steps;          /* in sequence: of a recurrent layer, images of a convolution; else 0 */
     uint64_t reload_bytes; /* weights read again in every step but the first; not in rd_wt */
     uint32_t members;      /* nodes in it */
     double assisted;       /* share of its vectors of weights with a subnormal number */
@@ -119,7 +115,7 @@ unsigned oc_kernel_class_of_op(const struct oc_op *op);
 
 /* Sizes of a kernel from its main node: the contraction, the window, and the class refined by them. k->cls is
  * that of the operator and is refined; m, n, k, batch, the window and channels_in are set, 0 for unknown sizes;
- * then run, variant and function. For one execution of the node. */
+ * and the sign of integer weights. For one execution of the node. */
 void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint32_t node,
                     struct oc_kernel *k);
 

@@ -1,5 +1,4 @@
-/* Time without a calibration: on a GPU, from efficiencies fitted to published latencies; and the simple predictors
- * with which validate compares. */
+/* Time without a calibration: on a GPU, from efficiencies fitted to published latencies. */
 #include "estimate/predict.h"
 
 #include <math.h>
@@ -10,9 +9,32 @@
 #include "estimate/bound.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"
-#include "estimate/validate.h"
 #include "onnxcost.h"
 #include "onnxcost/hardware.h"
+
+struct pooled_kernel {
+    struct oc_work work; /* of one execution */
+    uint8_t cls;         /* enum oc_kernel_class */
+    bool joined;         /* part of the kernel of an attention: no launch */
+    double calls;
+};
+
+struct pooled_load {
+    const struct pooled_kernel *kernel;
+    size_t n;
+    uint64_t const_bytes; /* constants read by a run */
+};
+
+struct pooled_time { /* of one execution of a kernel; or of a run: sums */
+    double t_s;
+    double launch_s, memory_s, unit_s[OC_HW_UNIT_COUNT]; /* t_s is their sum */
+    char missing[32];                                    /* why t_s is NAN: "matrix f8 peak"; "": it is not */
+};
+
+/* The interval of t: of 80 % of measurements, or of 95 %; never below the bound (bound.h; NAN: unknown). */
+struct pooled_interval {
+    double lo_s, mid_s, hi_s;
+};
 
 /* ---- fitted figures ------------------------------------------------------------------------------ */
 
@@ -132,7 +154,7 @@ static double share_inside(const struct scores *s, const struct oc_kernel_use *u
 }
 
 /* Leaves out the scores; a kernel that only writes scores is part of a later one. */
-static void fuse_attention(const struct scores *s, const struct oc_kernel_use *u, struct oc_pooled_kernel *k)
+static void fuse_attention(const struct scores *s, const struct oc_kernel_use *u, struct pooled_kernel *k)
 {
     struct oc_work *w = &k->work;
     double read = share_inside(s, u, false), wrote = share_inside(s, u, true);
@@ -156,10 +178,10 @@ static bool pooled_is_empty(const struct oc_work *w)
     return !work && !w->unknown;
 }
 
-void oc_pooled_load_make(const struct oc_analysis *a, const struct oc_kernel_list *list,
-                         const struct oc_recast *as, struct oc_arena *arena, struct oc_pooled_load *out)
+static void make_load(const struct oc_analysis *a, const struct oc_kernel_list *list, struct oc_arena *arena,
+                      struct pooled_load *out)
 {
-    struct oc_pooled_kernel *kernel = OC_NEW_ARRAY(arena, list->n + 1, struct oc_pooled_kernel);
+    struct pooled_kernel *kernel = OC_NEW_ARRAY(arena, list->n + 1, struct pooled_kernel);
     const struct scores scores = {a, list, OC_NEW_ARRAY(arena, (size_t)a->model->n_value + 1, bool),
                                   OC_NEW_ARRAY(arena, (size_t)a->model->n_value + 1, bool)};
     struct oc_totals total;
@@ -167,18 +189,12 @@ void oc_pooled_load_make(const struct oc_analysis *a, const struct oc_kernel_lis
     find_scores(&scores);
     for (size_t i = 0; i < list->n; i++) {
         const struct oc_kernel_use *u = &list->item[i];
-        uint32_t node = u->kernel.node != OC_NONE ? u->kernel.node : u->n_node ? u->node[0] : OC_NONE;
-        kernel[i] =
-            (struct oc_pooled_kernel){.work = u->kernel.work,
-                                      .cls = u->kernel.cls,
-                                      .op_class = node == OC_NONE ? OC_OP_LAYOUT : a->cost[node].op_class,
-                                      .calls = u->calls > 0 ? u->calls : 1};
+        kernel[i] = (struct pooled_kernel){
+            .work = u->kernel.work, .cls = u->kernel.cls, .calls = u->calls > 0 ? u->calls : 1};
         kernel[i].work.unknown |= !u->known;
-        if (as && !kernel[i].work.unknown)
-            oc_recast_kernel(as, a, u, &kernel[i].work);
         fuse_attention(&scores, u, &kernel[i]);
     }
-    *out = (struct oc_pooled_load){.kernel = kernel, .n = list->n, .const_bytes = total.const_bytes};
+    *out = (struct pooled_load){.kernel = kernel, .n = list->n, .const_bytes = total.const_bytes};
 }
 
 bool oc_pooled_covers(const struct oc_device *device)
@@ -191,7 +207,7 @@ bool oc_pooled_covers(const struct oc_device *device)
 struct pooled_rate {
     const struct oc_device *device;
     uint8_t cls; /* enum oc_kernel_class */
-    struct oc_pooled_time *time;
+    struct pooled_time *time;
 };
 
 static enum rate rate_of(unsigned unit, unsigned cls)
@@ -224,7 +240,7 @@ static double dense_peak(const struct oc_device *d, unsigned unit, unsigned cls,
     return best > 0 ? best : peak;
 }
 
-static void pooled_missing(struct oc_pooled_time *t, unsigned unit, unsigned cls)
+static void pooled_missing(struct pooled_time *t, unsigned unit, unsigned cls)
 {
     if (!t->missing[0])
         snprintf(t->missing, sizeof(t->missing), "%s %s peak", oc_hw_unit_name(unit), oc_class_name(cls));
@@ -305,13 +321,13 @@ static double launch_time(const struct oc_device *d)
     return known && d->overhead ? d->overhead->value : LAUNCH_S;
 }
 
-void oc_pooled_kernel_time(const struct oc_pooled_load *load, size_t kernel, const struct oc_device *device,
-                           struct oc_pooled_time *out)
+static void kernel_time(const struct pooled_load *load, size_t kernel, const struct oc_device *device,
+                        struct pooled_time *out)
 {
-    const struct oc_pooled_kernel *k = &load->kernel[kernel];
+    const struct pooled_kernel *k = &load->kernel[kernel];
     struct pooled_rate rate = {device, k->cls, out};
     struct oc_work products = {.vector_macs = k->work.vector_macs}, rest = k->work;
-    *out = (struct oc_pooled_time){0};
+    *out = (struct pooled_time){0};
     if (pooled_is_empty(&k->work))
         return;
     memcpy(products.macs, k->work.macs, sizeof(products.macs));
@@ -330,7 +346,7 @@ void oc_pooled_kernel_time(const struct oc_pooled_load *load, size_t kernel, con
         out->t_s += out->unit_s[u];
 }
 
-void oc_pooled_add(struct oc_pooled_time *sum, const struct oc_pooled_time *t, double times)
+static void pooled_add(struct pooled_time *sum, const struct pooled_time *t, double times)
 {
     sum->t_s += t->t_s * times;
     sum->launch_s += t->launch_s * times;
@@ -341,19 +357,19 @@ void oc_pooled_add(struct oc_pooled_time *sum, const struct oc_pooled_time *t, d
         memcpy(sum->missing, t->missing, sizeof(sum->missing));
 }
 
-struct oc_pooled_interval oc_pooled_interval(const struct oc_pooled_time *t, double bound_s, bool of_95)
+static struct pooled_interval interval_of(const struct pooled_time *t, double bound_s, bool of_95)
 {
     double wider = of_95 ? WIDER_95 : 1, share = t->t_s > 0 ? t->launch_s / t->t_s : 0;
     double upper = UPPER + UPPER_LAUNCH * fmin(1, share / LAUNCH_SHARE);
     /* fmax ignores an unknown bound */
-    return (struct oc_pooled_interval){isnan(t->t_s) ? NAN : fmax(t->t_s * exp(-LOWER * wider), bound_s),
-                                       isnan(t->t_s) ? NAN : fmax(t->t_s, bound_s),
-                                       isnan(t->t_s) ? NAN : fmax(t->t_s * exp(upper * wider), bound_s)};
+    return (struct pooled_interval){isnan(t->t_s) ? NAN : fmax(t->t_s * exp(-LOWER * wider), bound_s),
+                                    isnan(t->t_s) ? NAN : fmax(t->t_s, bound_s),
+                                    isnan(t->t_s) ? NAN : fmax(t->t_s * exp(upper * wider), bound_s)};
 }
 
 /* ---- estimate ------------------------------------------------------------------------------------ */
 
-static enum oc_bound pooled_bound(const struct oc_pooled_time *t)
+static enum oc_bound pooled_bound(const struct pooled_time *t)
 {
     static const uint8_t unit[OC_HW_UNIT_COUNT] = {OC_BOUND_VECTOR, OC_BOUND_MATRIX, OC_BOUND_SPECIAL};
     enum oc_bound bound = t->launch_s > t->memory_s ? OC_BOUND_OVERHEAD : OC_BOUND_DRAM;
@@ -366,10 +382,9 @@ static enum oc_bound pooled_bound(const struct oc_pooled_time *t)
     return bound;
 }
 
-static void pooled_kernel(struct oc_prediction *p, const struct oc_pooled_time *t)
+static void pooled_kernel(struct oc_prediction *p, const struct pooled_time *t)
 {
-    const struct oc_pooled_interval i80 = oc_pooled_interval(t, NAN, false),
-                                    i95 = oc_pooled_interval(t, NAN, true);
+    const struct pooled_interval i80 = interval_of(t, NAN, false), i95 = interval_of(t, NAN, true);
     p->t_s = t->t_s;
     p->lo80_s = i80.lo_s;
     p->hi80_s = i80.hi_s;
@@ -384,12 +399,12 @@ static void pooled_kernel(struct oc_prediction *p, const struct oc_pooled_time *
 }
 
 /* A product or all bytes without a peak: what the other kernels take says nothing about the run. */
-static bool lacks_figures(const struct oc_estimate *e, const struct oc_pooled_load *load)
+static bool lacks_figures(const struct oc_estimate *e, const struct pooled_load *load)
 {
-    struct oc_pooled_time t;
+    struct pooled_time t;
     bool lacks = false;
     for (size_t i = 0; i < e->list.n && !lacks; i++) {
-        oc_pooled_kernel_time(load, i, e->device, &t);
+        kernel_time(load, i, e->device, &t);
         lacks = !load->kernel[i].work.unknown && t.missing[0];
     }
     return lacks;
@@ -397,25 +412,24 @@ static bool lacks_figures(const struct oc_estimate *e, const struct oc_pooled_lo
 
 void oc_pooled_predict(struct oc_estimate *e)
 {
-    struct oc_pooled_load load;
-    struct oc_pooled_time all = {0}, t;
+    struct pooled_load load;
+    struct pooled_time all = {0}, t;
     struct oc_model_prediction *m = &e->total;
-    oc_pooled_load_make(e->analysis, &e->list, NULL, &e->arena, &load);
+    make_load(e->analysis, &e->list, &e->arena, &load);
     if (lacks_figures(e, &load))
         return;
     *m = (struct oc_model_prediction){0};
     for (size_t i = 0; i < e->list.n; i++) {
-        oc_pooled_kernel_time(&load, i, e->device, &t);
+        kernel_time(&load, i, e->device, &t);
         if (load.kernel[i].work.unknown || !(t.t_s >= 0)) {
             m->n_unknown++;
             continue;
         }
         pooled_kernel(&e->prediction[i], &t);
-        oc_pooled_add(&all, &t, load.kernel[i].calls);
+        pooled_add(&all, &t, load.kernel[i].calls);
     }
     double bound = oc_bound_of(e->analysis, e->as, e->device, true);
-    const struct oc_pooled_interval i80 = oc_pooled_interval(&all, bound, false),
-                                    i95 = oc_pooled_interval(&all, bound, true);
+    const struct pooled_interval i80 = interval_of(&all, bound, false), i95 = interval_of(&all, bound, true);
     m->kernels_s = all.t_s;
     m->t0_s = all.launch_s;
     m->memory_s = all.memory_s;
@@ -428,113 +442,4 @@ void oc_pooled_predict(struct oc_estimate *e)
     m->hi95_s = i95.hi_s;
     e->n_unknown = (uint32_t)m->n_unknown;
     e->pooled = m->t_s > 0;
-}
-
-/* ---- predictors to compare with ----------------------------------------------------------------------- */
-
-static double ln_ratio(const struct oc_baseline_row *r)
-{
-    double roof = oc_curve_roofline(&r->point);
-    return roof > 0 ? log(r->t_s / roof) : NAN;
-}
-
-static int by_ratio(const void *a, const void *b)
-{
-    const struct oc_baseline_row *x = *(const struct oc_baseline_row *const *)a,
-                                 *y = *(const struct oc_baseline_row *const *)b;
-    double u = ln_ratio(x), v = ln_ratio(y);
-    if (isnan(u) || isnan(v))
-        return isnan(u) - isnan(v);
-    if (u != v)
-        return u < v ? -1 : 1;
-    return (x->t_s > y->t_s) - (x->t_s < y->t_s);
-}
-
-/* Over all classes the weighted median is best: no class dominates. Rows are sorted by ratio. */
-static double middle(const struct oc_baseline_row **row, size_t n)
-{
-    double total = 0, sum = 0;
-    for (size_t i = 0; i < n; i++)
-        total += isnan(ln_ratio(row[i])) ? 0 : row[i]->weight;
-    for (size_t i = 0; i < n; i++) {
-        sum += isnan(ln_ratio(row[i])) ? 0 : row[i]->weight;
-        if (sum > 0 && sum >= total / 2)
-            return ln_ratio(row[i]);
-    }
-    return NAN;
-}
-
-/* For one class the factor that makes the sums equal. dtype OC_CLASS_COUNT: kernels of all types. */
-static double class_sum(const struct oc_baseline_row **row, size_t n, unsigned cls, unsigned dtype)
-{
-    double time = 0, roof = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct oc_cal_point *p = &row[i]->point;
-        double r = oc_curve_roofline(p),
-               share = row[i]->weight * row[i]->weight; /* share of its network's time */
-        if (p->cls != cls || (dtype != OC_CLASS_COUNT && p->dtype != dtype) || !(r > 0))
-            continue;
-        time += share;
-        roof += share * r / row[i]->t_s;
-    }
-    return roof > 0 ? log(time / roof) : NAN;
-}
-
-void oc_baselines_fit(const struct oc_baseline_row **train, size_t n, struct oc_baselines *out)
-{
-    qsort(train, n, sizeof(*train), by_ratio);
-    out->global = middle(train, n);
-    for (unsigned c = 0; c < OC_KC_COUNT; c++)
-        for (unsigned d = 0; d <= OC_CLASS_COUNT; d++)
-            out->cls[c][d] = class_sum(train, n, c, d);
-}
-
-static double ln_size(double v)
-{
-    return v > 1 ? log(v) : 0;
-}
-
-/* The nearest kernel of the class, of the same type if possible; its time is scaled with the roofline. */
-static double nearest(const struct oc_baseline_row *const *train, size_t n, const struct oc_cal_point *p)
-{
-    double best = INFINITY, t = NAN, flop = ln_size(p->flop), bytes = ln_size(p->bytes);
-    for (size_t i = 0; i < n; i++) {
-        const struct oc_cal_point *q = &train[i]->point;
-        if (q->cls != p->cls)
-            continue;
-        double d =
-            hypot(ln_size(q->flop) - flop, ln_size(q->bytes) - bytes) + (q->dtype == p->dtype ? 0 : 1e3);
-        if (d < best) {
-            double mine = oc_curve_roofline(p), its = oc_curve_roofline(q);
-            best = d;
-            t = train[i]->t_s * (mine > 0 && its > 0 ? mine / its : 1);
-        }
-    }
-    return t;
-}
-
-static double class_factor(const struct oc_baselines *b, const struct oc_cal_point *p)
-{
-    if (p->cls >= OC_KC_COUNT || p->dtype >= OC_CLASS_COUNT)
-        return b->global;
-    double own = b->cls[p->cls][p->dtype], any = b->cls[p->cls][OC_CLASS_COUNT];
-    return !isnan(own) ? own : !isnan(any) ? any : b->global;
-}
-
-double oc_baseline_time(const struct oc_baselines *b, const struct oc_baseline_row *const *train, size_t n,
-                        unsigned predictor, const struct oc_cal_point *p)
-{
-    double roof = oc_curve_roofline(p), cls = roof * exp(class_factor(b, p));
-    switch (predictor) {
-    case OC_PREDICTOR_ROOFLINE:
-        return roof;
-    case OC_PREDICTOR_GLOBAL:
-        return roof * exp(b->global);
-    case OC_PREDICTOR_CLASS:
-        return cls;
-    default: {
-        double t = nearest(train, n, p);
-        return isnan(t) ? cls : t;
-    }
-    }
 }

@@ -155,15 +155,6 @@ static struct oc_cal_curve curve_of(const struct asking *a, const struct oc_cal_
     return c;
 }
 
-static double forest_answer(const struct asking *a, const struct oc_cal_key *k)
-{
-    double x[OC_FOREST_FEATURES];
-    if (!a->own || k->residual < 0 || (size_t)k->residual >= a->cal->n_forest)
-        return 0;
-    oc_forest_features(a->kernel, &a->point, x);
-    return oc_forest_answer(a->cal->forest[k->residual], x);
-}
-
 static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
 {
     if (!a->cal)
@@ -174,7 +165,7 @@ static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
     struct oc_curve_parts parts;
     struct oc_cal_curve c = curve_of(a, f.key);
     double t = oc_curve_time(&c, &a->point, &parts);
-    p->t_s = fmax(t * exp(forest_answer(a, f.key)), NEAR_ROOF * p->roof_s);
+    p->t_s = fmax(t, NEAR_ROOF * p->roof_s);
     if (!(p->t_s > 0 && isfinite(p->t_s)))
         return false;
     p->key = (int32_t)(f.key - a->cal->key);
@@ -192,7 +183,7 @@ static bool predict_by_key(const struct asking *a, struct oc_prediction *p)
 
 static bool predict_by_signature(const struct asking *a, struct oc_prediction *p)
 {
-    if (!a->cal || !a->own || (a->opts && a->opts->no_exact))
+    if (!a->cal || !a->own)
         return false;
     /* A product with a vector takes the time of its weights, which is another one in each model: they may be in a cache. */
     bool of_weights = a->kernel->cls == OC_KC_GEMV;
@@ -482,20 +473,40 @@ static bool predict_is_empty(const struct oc_kernel *k)
     return !work && !k->work.unknown;
 }
 
-static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
-                        const struct oc_predict_opts *opts, struct oc_prediction *out)
+/* Without a calibration element-wise arithmetic whose peak the device file lacks counts as nothing: the bytes and the
+ * products of a kernel decide. Multiply-adds stay: without their peak the time is unknown. */
+static void leave_out_peakless(struct oc_estimate *e, struct oc_work *w, double runs)
 {
-    struct oc_kernel unknown = u->kernel;
-    unknown.work.unknown = true;
-    oc_predict_kernel(e->cal, e->device, u->known ? &u->kernel : &unknown, opts, out);
-    if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
-        band_of_launch(e, &u->kernel, out);
-    e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        bool special = e->device->peak[OC_HW_SPECIAL][c];
+        double n = (double)w->flops[c] + (special ? 0 : (double)w->special_flops[c]);
+        if (oc_roof_has_vector_peak(e->device, c) || !(n > 0))
+            continue;
+        if (!(e->left_out > 0))
+            e->left_out_class = (uint8_t)c;
+        e->left_out += n * runs;
+        w->flops[c] = 0;
+        if (!special)
+            w->special[c] = w->special_flops[c] = 0;
+    }
 }
 
 static double runs_of(const struct oc_kernel_use *u)
 {
     return u->calls > 0 ? u->calls : 1;
+}
+
+static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
+                        const struct oc_predict_opts *opts, struct oc_prediction *out)
+{
+    struct oc_kernel k = u->kernel;
+    k.work.unknown |= !u->known;
+    if (!e->cal && !k.work.unknown)
+        leave_out_peakless(e, &k.work, runs_of(u));
+    oc_predict_kernel(e->cal, e->device, &k, opts, out);
+    if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
+        band_of_launch(e, &u->kernel, out);
+    e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
 }
 
 static void count_subnormal(struct oc_estimate *e, const struct oc_prediction *p, double runs)

@@ -13,44 +13,10 @@
 
 /* Time of a model on a GPU without a calibration: its kernels by the fusion plan, each with the efficiency
  * that published latencies of other devices have (hwdb/published.tsv), and the interval by their held-out
- * errors. `estimate` and `compare` use it. Times are in seconds. */
-
-struct oc_pooled_kernel {
-    struct oc_work work; /* of one execution, in the requested type */
-    uint8_t cls;         /* enum oc_kernel_class */
-    uint8_t op_class;    /* enum oc_op_class of its main node */
-    bool joined;         /* part of the kernel of an attention: no launch */
-    double calls;
-};
-
-struct oc_pooled_load {
-    const struct oc_pooled_kernel *kernel;
-    size_t n;
-    uint64_t const_bytes; /* constants read by a run */
-};
-
-/* Kernels of the list. as: the type that the work is assumed to be done in; NULL: the model's types. */
-void oc_pooled_load_make(const struct oc_analysis *a, const struct oc_kernel_list *list,
-                         const struct oc_recast *as, struct oc_arena *arena, struct oc_pooled_load *out);
-
-struct oc_pooled_time { /* of one execution of a kernel; or of a run: sums */
-    double t_s;
-    double launch_s, memory_s, unit_s[OC_HW_UNIT_COUNT]; /* t_s is their sum */
-    char missing[32];                                    /* why t_s is NAN: "matrix f8 peak"; "": it is not */
-};
+ * errors. Times are in seconds. */
 
 /* Whether published latencies apply to the device: GPUs. */
 bool oc_pooled_covers(const struct oc_device *device);
-
-void oc_pooled_kernel_time(const struct oc_pooled_load *load, size_t kernel, const struct oc_device *device,
-                           struct oc_pooled_time *out);
-void oc_pooled_add(struct oc_pooled_time *sum, const struct oc_pooled_time *t, double times);
-
-/* The interval of t: of 80 % of measurements, or of 95 %; never below the bound (bound.h; NAN: unknown). */
-struct oc_pooled_interval {
-    double lo_s, mid_s, hi_s;
-};
-struct oc_pooled_interval oc_pooled_interval(const struct oc_pooled_time *t, double bound_s, bool of_95);
 
 /* Sets the kernels and the total of an estimate without a calibration: the run is the sum of the kernels,
  * with the interval of models. The kernels are already in the requested type. */
@@ -90,7 +56,6 @@ struct oc_prediction {
 
 struct oc_predict_opts {
     uint64_t const_bytes; /* of the model */
-    bool no_exact;        /* ignore the measurement of the kernel itself */
     bool band_only;       /* no point estimates: only roofline intervals */
 };
 
@@ -152,7 +117,9 @@ struct oc_estimate {
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
-    uint32_t n_subnormal;                      /* kernels with subnormal weights */
+    double left_out;        /* operations of a run without a peak on the device, which count as nothing */
+    uint8_t left_out_class; /* enum oc_class of the first of them */
+    uint32_t n_subnormal;   /* kernels with subnormal weights */
     /* their time in a run with other weights, and what these add: as predicted, at most */
     double subnormal_s, subnormal_added_s, subnormal_most_s;
     unsigned width_chars;         /* of the text for people; 0: no limit */

@@ -117,6 +117,9 @@ struct oc_samples {
 
 /* oc_samples_read, oc_samples_free, struct oc_samples_opts: see onnxcost/estimate.h. */
 
+/* -1: the device is not known, its names do not fit into a file, or there is no sample. */
+int oc_samples_need_device(const struct oc_samples *samples, struct oc_err *err);
+
 /* ---- sample dims ------------------------------------------------------------------------------------ */
 
 /* "batch=4;sequence=128": numbers for symbolic dimensions, the format in lists of recordings. */

@@ -33,7 +33,7 @@ static int hw_unknown(struct oc_err *err, const char *name, const char *where,
 {
     bool several = name && strchr(name, ',');
     const char *const more = !n_device ? NULL
-                             : several ? "one device here; compare and llm take several"
+                             : several ? "one device here; estimate and llm take several"
                                        : "onnxcost hw list lists them";
     size_t n = 0, cap = 0;
     const char **list = NULL;

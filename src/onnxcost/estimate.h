@@ -1,4 +1,4 @@
-/* Estimated times: cost curves fitted to measured kernels, cross-validation, ranks of devices.
+/* Estimated times: cost curves fitted to measured kernels, their errors, estimates, ranks of devices.
  * Conventions: onnxcost.h. */
 #ifndef ONNXCOST_ESTIMATE_H
 #define ONNXCOST_ESTIMATE_H
@@ -29,14 +29,10 @@ int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_o
                     struct oc_samples **out, struct oc_err *err);
 void oc_samples_free(struct oc_samples *samples);
 size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag **out);
-/* Every sample with the features used by a calibration: "csv" (NULL) or "json". */
-int oc_samples_write(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
-
 /* Cost curves of a device and a runtime: for each class of kernels and type of arithmetic a curve of time
  * over work with its error bars, and the measured kernels. */
 struct oc_calibration_opts {
     size_t size;         /* sizeof(struct oc_calibration_opts) */
-    bool no_forest;      /* no residual forests */
     const char *created; /* date stored in the file; NULL: none */
 };
 /* The samples must have been read with a device. They are not needed afterwards. */
@@ -51,19 +47,11 @@ void oc_calibration_write(const struct oc_calibration *cal, FILE *out); /* check
 int oc_calibration_report(const struct oc_calibration *cal, const struct oc_samples *samples,
                           const char *format, FILE *out, struct oc_err *err);
 
-struct oc_validation_opts {
-    size_t size; /* sizeof(struct oc_validation_opts) */
-    bool no_forest;
-};
-/* Cross-validation: each group of related networks is left out in turn and predicted from the others; simple
- * predictors are included for comparison. Fails with fewer than two. The samples must outlive the result. */
-struct oc_validation_result;
-int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,
-                       struct oc_validation_result **out, struct oc_err *err);
-void oc_validation_result_free(struct oc_validation_result *validation);
-/* "table" (NULL), "csv" (one row per recording) or "json". */
-int oc_validation_write(const struct oc_validation_result *validation, const char *format, FILE *out,
-                        struct oc_err *err);
+/* How wrong predictions of runs are: each group of related networks is left out in turn, and its runs are predicted
+ * from the others. "table" (NULL), "csv" or "json": a row per group with its median error, its 90th percentile and
+ * the share of the runs in their 80 % interval. The samples must have been read with a device. Fails with fewer than
+ * two groups. */
+int oc_calibration_check(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
 
 struct oc_estimate_opts {
     size_t size;                              /* sizeof(struct oc_estimate_opts) */
@@ -72,7 +60,7 @@ struct oc_estimate_opts {
     const char *fusion;   /* rules of the plan: "onnxruntime", "onnxruntime-extended" and "-basic" (its lower
                              optimization levels), "generic", "none"; NULL: as fits */
     unsigned width_chars; /* of the text for people; 0: no limit */
-    const char *as; /* time of the model in this data type, as in struct oc_rank_opts; NULL: its own types */
+    const char *as; /* time of the model in this data type: "fp16", "int8-weights" ...; NULL: its own types */
     const char *simd; /* instruction set of the plan: "avx512", "avx2", "neon"; NULL: the device's */
     const char *made; /* of HTML: how and when it was made; must outlive the result; may be NULL */
 };
@@ -94,7 +82,7 @@ const struct oc_estimate_info *oc_estimate_info(const struct oc_estimate *e);
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
                       struct oc_err *err);
 
-/* ---- compare: rank devices for a model -------------------------------------------------------------- */
+/* ---- several devices and batches -------------------------------------------------------------------- */
 
 struct oc_rank_opts {
     size_t size;                           /* sizeof(struct oc_rank_opts) */
@@ -102,77 +90,50 @@ struct oc_rank_opts {
     const struct oc_device *const *device; /* at least one, without duplicates */
     size_t n_device;
     const char *batch_dim; /* the batch dimension; NULL: the first one of the first input */
-    const int64_t *batch;  /* batches to rank the devices for; n_batch 0: the one of the analysis */
+    const int64_t *batch;  /* batches to estimate; n_batch 0: the one of the analysis */
     size_t n_batch;
-    const char *sort; /* "time" (NULL), "throughput", "energy" */
-    const char *as;   /* assumed type of the work: "fp16", "int8-weights" ...; NULL: the model's own */
-    bool cache;       /* bytes count at the nearest memory level that can contain them, not at DRAM */
-    const struct oc_calibration *calibration; /* of one of the devices, which then has an estimate with its 80
-                                                 % interval; NULL: none; not with `as` */
+    const char *sort;               /* "time" of a run (NULL), "throughput", "energy" of an inference */
+    const char *as, *fusion, *simd; /* as in struct oc_estimate_opts */
+    const struct oc_calibration *calibration; /* of one of the devices; NULL: none; not with `as` */
 };
 
-/* Ranks are by the centres of the intervals, from 1. The true rank of a device is between first and last, the
- * ranks of devices whose intervals overlap its own. place 0: the time, or the sort key, is unknown, or the
- * model does not fit into its memory. */
+/* The estimate of a device at a batch. Without a calibration or published latencies the interval is that of the
+ * roofline at 90 % to 30 % efficiency. Ranks are by the centres of the intervals, from 1. The true rank is between
+ * first and last, the ranks of rows whose intervals overlap its own. place 0: the time, or the sort key, is unknown,
+ * or the model does not fit into the memory. */
 struct oc_rank_row {
     const struct oc_device *device;
+    int64_t batch;     /* size of the batch dimension; 0: the model has none */
+    double inferences; /* of a run */
     unsigned place, first, last;
-    bool calibrated;
+    const char *basis;                    /* "calibration", "published latencies", "roofline range" */
     double lo_ns, mid_ns, hi_ns;          /* time of a run; NAN: unknown */
     double lo_joule, mid_joule, hi_joule; /* of one inference, at the design power; NAN: unknown */
     const char *missing; /* reason why the time is unknown: "no vector f32 peak"; NULL: it is known */
-    const char *limit;   /* the part with the most time: "DRAM", "overhead" ... or "unknown" */
+    const char *limit;   /* the part with the most time: "compute", "memory", "launches" or "unknown" */
+    double limit_share;  /* its share of the time of the kernels, NAN: unknown */
     enum oc_fits fits;
     uint64_t need_bytes, capacity_bytes; /* constants and activations; 0: unknown */
-    double bound_ns; /* no runtime is faster: perfect fusion, caches at their best; NAN: unknown */
+    double bound_ns;        /* no runtime is faster: perfect fusion, caches at their best; NAN: unknown */
+    size_t unknown_kernels; /* not in the time */
 };
 
-/* A change of a property as the batch grows. */
-struct oc_rank_phase {
-    int64_t from; /* the first batch; applies up to that of the next phase, the last one to the end */
-    int what;     /* see below; -1: unknown */
-};
-enum oc_rank_faster { /* of two devices */
-                      OC_RANK_SAME,
-                      OC_RANK_FIRST,
-                      OC_RANK_FIRST_SURELY, /* the intervals do not overlap */
-                      OC_RANK_SECOND,
-                      OC_RANK_SECOND_SURELY
-};
-
-/* Uncalibrated times are intervals: every operator runs at 30 % to 90 % of its roofline speed, plus the
- * overhead of every launched operator. A device without a peak for the model's products, without a bandwidth
- * or an overhead has no time; other arithmetic without a peak is left out, and reported, if it is at most 1 %
- * of the work. Energy assumes that the device always draws its design power. The model, the devices and the
- * lists in `opts` must outlive the result. OC_EARG: a device twice, no such order or dimension, a batch below
- * 1 or for a model that fixes it. */
+/* An estimate for each device at each batch, ranked. A device without a peak for the model's products, or without a
+ * bandwidth, has no time; other arithmetic without a peak is left out if it is at most 1 % of the work. Energy
+ * assumes that the device always draws its design power. The model, the devices and the lists in `opts` must outlive
+ * the result. OC_EARG: a device twice, no such order or dimension, a batch below 1 or for a model that fixes it. */
 struct oc_rank;
 int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
                  struct oc_err *err);
 void oc_rank_free(struct oc_rank *r);
-
-/* Rows in order, one per device, for the i-th requested batch; 0 past the end. */
-size_t oc_rank_rows(const struct oc_rank *r, size_t index, int64_t *batch, const struct oc_rank_row **out);
-
-/* At other batches. The largest one examined; 0: the model has a fixed batch, or a size is unknown, and none
- * of the following is available. */
-int64_t oc_rank_max_batch(const struct oc_rank *r);
-/* The fastest of the devices whose memory is large enough: what is the index of the device. */
-size_t oc_rank_fastest(const struct oc_rank *r, const struct oc_rank_phase **out);
-/* The faster of two devices, by index: what is an enum oc_rank_faster. 0: not computed, for more than 16
- * devices. */
-size_t oc_rank_faster(const struct oc_rank *r, size_t first, size_t second, const struct oc_rank_phase **out);
-/* The limit of a device: what is an index for oc_rank_limit_name. */
-size_t oc_rank_limits(const struct oc_rank *r, size_t device, const struct oc_rank_phase **out);
-const char *oc_rank_limit_name(int what);
+size_t oc_rank_rows(const struct oc_rank *r, const struct oc_rank_row **out); /* in order */
 
 struct oc_rank_write_opts {
     size_t size;          /* sizeof(struct oc_rank_write_opts) */
     const char *format;   /* "table" (NULL), "csv", "json", "html", "fragment" (of a page) */
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;
-    bool has_top; /* rows per table; 0: all. Default 20; all in CSV and JSON */
-    int64_t top;
+    size_t top;       /* rows of the table, 0: all; CSV, JSON and pages have all */
     const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f,

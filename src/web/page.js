@@ -1,7 +1,7 @@
 const $ = id => document.getElementById(id);
 const REPORTS = [ /* text, command, what it needs */
   ["automatic", null], ["cost of the model", []], ["memory", ["memory"]], ["summary of profiles", ["summary"]],
-  ["difference of two", ["diff"]], ["ranking of devices", ["compare"]], ["estimated latency", ["estimate"]],
+  ["difference of two", ["diff"]], ["estimated latency, ranking of devices", ["estimate"]],
   ["decoder with KV cache", ["llm"]],
 ];
 const DTYPES = ["fp16", "bf16", "fp8", "int8", "int4", "fp16-weights", "int8-weights", "int4-weights"];

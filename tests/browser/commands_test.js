@@ -107,7 +107,7 @@ async function fragments() { /* in the page of somebody else: its style stays, t
 }
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
-  for (const name of ["memory", "summary_training", "compare", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) {
+  for (const name of ["memory", "summary_training", "ranking", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) {
     await everyPage(name);
     await printed(name);
   }

@@ -30,12 +30,12 @@ async function main() {
     tools.push(...page.tools);
     if (!(cursor = page.nextCursor)) break;
   }
-  expect("tools", tools.length === 10, tools.map(t => t.name));
+  expect("tools", tools.length === 9, tools.map(t => t.name));
   for (const [tool, args, words] of [
     ["analyze", { model, hw: ["t4"], top: 40 }, [model, "--hw", "t4", "--top", "40"]],
     ["why", { model, why: ["/conv1/Conv"] }, [model, "--why", "/conv1/Conv", "--top", "1"]],
     ["memory", { model }, ["memory", model]],
-    ["compare", { model, hw: ["t4,l4"] }, ["compare", model, "--hw", "t4,l4"]],
+    ["estimate", { model, hw: ["t4,l4"] }, ["estimate", model, "--hw", "t4,l4", "--top", "20"]],
     ["estimate", { model, hw: ["t4"] }, ["estimate", model, "--hw", "t4", "--top", "20"]],
     ["devices", {}, ["hw", "list"]],
   ]) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fits the efficiencies of src/estimate/pooled.c to the rows "fit" of hwdb/published.tsv and prints them with their
-errors, the device or the family left out. The times of `compare` are sums of parts, each in inverse proportion to one
+errors, the device or the family left out. The times of `estimate` are sums of parts, each in inverse proportion to one
 figure, so the fit rescales the parts that the program prints.
 
 usage: fit_published.py BINARY ZOO TABLE"""
@@ -35,20 +35,16 @@ def read_rows():
     rows = [r for r in rows if r[7] != 'pytorch' or int(r[4]) >= 8]  # the host limits short eager runs
     out = []
     for _, family, model, dims, batch, precision, device, runtime, ms, _ in rows:
-        text = subprocess.run([binary, 'compare', '%s/%s.onnx' % (zoo, model), '--hw', device, '--batch', batch,
+        text = subprocess.run([binary, 'estimate', '%s/%s.onnx' % (zoo, model), '--hw', device, '--dim', 'batch=' + batch,
                                *([] if dims == '-' else ['--dim', dims]), *AS[precision], '-f', 'csv'],
                               capture_output=True, text=True, check=True).stdout
         parts = collections.defaultdict(float)
         for line in csv.DictReader(io.StringIO(text)):
-            if not line['class']:
-                continue
-            kind = 'conv' if line['class'] == 'conv' else 'gemm'
-            rate = lambda matrix: (kind, ('tf32' if precision in ('f32', 'tf32') else precision) if matrix else 'f32')
-            parts[rate(True)] += float(line['matrix_s'])
-            parts[rate(False) if line['class'] in ('conv', 'gemm') else 'rest'] += float(line['vector_s'])
-            parts['rest'] += float(line['special_s'])
-            parts['MEMORY'] += float(line['memory_s'])
-            parts['LAUNCH_S'] += float(line['overhead_s'])
+            calls, products = float(line['calls']), float(line['macs'] or 0) > 0
+            kind = 'conv' if line['class'].startswith('conv') else 'gemm'
+            parts[(kind, precision) if products else 'rest'] += calls * float(line['compute_part_s'])
+            parts['MEMORY'] += calls * float(line['memory_part_s'])
+            parts['LAUNCH_S'] += calls * float(line['launch_part_s'])
         out.append((device, family, (model, precision, device, runtime), math.log(float(ms) / 1e3), dict(parts)))
     return out
 

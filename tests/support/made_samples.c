@@ -79,3 +79,17 @@ void oc_made_add(struct oc_made *m, uint32_t model, const struct oc_kernel *k, d
     m->set.item[m->set.n++] = (struct oc_sample){
         .kernel = *k, .model = model, .t_s = t_s, .p10_s = NAN, .p90_s = NAN, .runs = 10, .repeats = repeats};
 }
+
+void oc_made_plans(struct oc_made *m)
+{
+    for (size_t i = 0; i < m->set.n_model; i++) {
+        struct oc_planned_kernels *plan = OC_NEW_ARRAY(&m->arena, m->set.n + 1, struct oc_planned_kernels);
+        struct oc_sample_model *model = &m->set.model[i];
+        model->n_plan = 0;
+        for (size_t k = 0; k < m->set.n; k++)
+            if (m->set.item[k].model == i)
+                plan[model->n_plan++] =
+                    (struct oc_planned_kernels){m->set.item[k].kernel, m->set.item[k].repeats, true};
+        model->plan = plan;
+    }
+}

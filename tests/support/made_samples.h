@@ -31,5 +31,7 @@ uint32_t oc_made_model(struct oc_made *m, const char *name); /* its index; id an
 /* A kernel with this number of MACs (f32) and bytes; the signature follows from class, work and sizes. */
 struct oc_kernel oc_made_kernel(unsigned cls, double flop, double bytes);
 void oc_made_add(struct oc_made *m, uint32_t model, const struct oc_kernel *k, double t_s, uint32_t repeats);
+/* The plan of each model: the kernels that were added to it. */
+void oc_made_plans(struct oc_made *m);
 
 #endif

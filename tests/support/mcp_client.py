@@ -114,7 +114,7 @@ def test_protocol():
             break
         cursor = {"cursor": result["nextCursor"]}
     names = [tool["name"] for tool in tools]
-    expect_eq("tools", "analyze why profile bounds compare memory estimate check diff llm devices", " ".join(names))
+    expect_eq("tools", "analyze why profile bounds memory estimate check diff llm devices", " ".join(names))
     for tool in tools:
         for schema in ("inputSchema", "outputSchema"):
             if schema in tool:
@@ -138,7 +138,7 @@ def test_documents(tools):
         ("analyze", {"model": small, "advise": True}, [small, "--top=20", "--advise"]),
         ("why", {"model": resnet, "why": ["/conv1/Conv"]}, [resnet, "--top=1", "--why=/conv1/Conv"]),
         ("profile", {"profile": [profile], "top": 5}, [f"--profile={profile}", "--top=5"]),
-        ("compare", {"model": small, "hw": ["t4,l4"], "batch": "1,8"}, ["compare", small, "--hw=t4,l4", "--batch=1,8"]),
+        ("estimate", {"model": small, "hw": ["t4,l4"], "batch": "1,8", "top": 0}, ["estimate", small, "--hw=t4,l4", "--batch=1,8", "--top=0"]),
         ("memory", {"model": resnet}, ["memory", resnet]),
         ("memory", {"model": small, "plan": True}, ["memory", small, "--plan=-"]),
         ("estimate", {"model": small, "hw": ["t4"], "top": 0}, ["estimate", small, "--hw=t4", "--top=0"]),
@@ -321,7 +321,7 @@ def test_root():
         text = s.error("analyze", **arguments)
         expect(f"--root refuses: {title}", "" if outside in text else text)
     for tool, arguments in (("profile", {"profile": ["../device.xml"]}), ("profile", {"profile": [".."]}), ("llm", {"model": "folder/config.json"}),
-                            ("compare", {"model": "m.onnx", "hw": ["t4,../device.xml"]}), ("diff", {"a": "m.onnx", "b": "in.onnx"})):
+                            ("estimate", {"model": "m.onnx", "hw": ["t4,../device.xml"]}), ("diff", {"a": "m.onnx", "b": "in.onnx"})):
         text = s.error(tool, **arguments)
         expect(f"--root refuses: {tool} {arguments}", "" if outside in text else text)
     expect("missing file inside --root", "" if "No such file" in s.error("analyze", model="none.onnx") else "other message")

@@ -69,9 +69,9 @@ result("other results are those of the program, byte by byte", differing([
     ("memory of ONNX Runtime", oc.memory(R50, as_onnxruntime=True), ["memory", R50, "--allocator", "ort"]),
     ("llm", oc.llm("llama.onnx", hw=["a100"], prompt=64, generate=8),
      ["llm", "llama.onnx", "--hw", "a100", "--prompt", "64", "--generate", "8"]),
-    ("compare", oc.compare(R50, ["a100", "t4"], batches=[1, 8]),
-     ["compare", R50, "--hw", "a100,t4", "--batch", "1,8"]),
-    ("compare a filter", oc.compare(R18, "vendor=Intel"), ["compare", R18, "--hw", "vendor=Intel"]),
+    ("ranking", oc.estimate(R50, hw=["a100", "t4"], batches=[1, 8]),
+     ["estimate", R50, "--hw", "a100,t4", "--batch", "1,8"]),
+    ("ranking of a filter", oc.estimate(R18, hw="vendor=Intel"), ["estimate", R18, "--hw", "vendor=Intel"]),
     ("diff", oc.diff(R50, R18), ["diff", R50, R18]),
     ("diff of analyses", oc.diff(oc.analyze(model), oc.analyze(model, dims={"batch": 2})),
      ["diff", R50, "--b-dim", "batch=2"]),
@@ -191,7 +191,7 @@ WRONG = [("dims", lambda v: oc.analyze(R50, dims={"batch": v}), (2**64 + 8, 2**6
          ("generate", lambda v: oc.llm("llama.onnx", generate=v), (2**64 + 64, -1, 2**70)),
          ("batch", lambda v: oc.llm("llama.onnx", batch=v), (2**64 + 1, -1)),
          ("draft_tokens", lambda v: oc.llm("llama.onnx", draft_tokens=v), (2**64 + 1, -1)),
-         ("batches", lambda v: oc.compare(R50, ["a100", "t4"], batches=[v]), (2**64 + 1, -1, 0)),
+         ("batches", lambda v: oc.estimate(R50, hw=["a100", "t4"], batches=[v]), (2**64 + 1, -1, 0)),
          ("top", lambda v: oc.memory(R50, top=v), (2**64 + 1, -1))]
 result("an integer that an option cannot have is an exception", [
     f"{name}={value!r}: {e!r}" for name, make, values in WRONG for value in values

@@ -1,5 +1,5 @@
-"""One engine: the lower bound on every device of the database, of one of the models each, is that of its report, of compare
-and of estimate, and a device with a bandwidth or a peak has a roofline time above 0. Prints the problems of both kinds, a line each:
+"""One engine: the lower bound on every device of the database, of one of the models each, is that of its report
+and of estimate, alone and among others, and a device with a bandwidth or a peak has a roofline time above 0. Prints the problems of both kinds, a line each:
 "roofline" or "bound", then the text.
 
 usage: same_bound.py ONNXCOST MODEL...
@@ -31,9 +31,9 @@ bandwidth = {d["id"]: d["memory_bytes_per_s"] for d in csv.DictReader(io.StringI
 models = sys.argv[2:]
 for k, model in enumerate(models):
     devices = sorted(bandwidth)[k::len(models)]
+    made = json.loads(run("estimate", model, *[f"--hw={device}" for device in devices], "-f", "json"))
+    ranked = {d["device"]: nanoseconds(d["bound_s"]) for d in made["devices"]}
     for cache in ("on", "off"):
-        made = json.loads(run("compare", model, *[f"--hw={device}" for device in devices], "--cache", cache, "-f", "json"))
-        compared = {d["device"]: nanoseconds(d["bound_s"]) for d in made["batches"][0]["devices"]}
         for device in devices:
             where = "%s on %s, --cache %s" % (model.split("/")[-1], device, cache)
             roofline = json.loads(run(model, "--hw", device, "--cache", cache, "-f", "json"))["hardware"]["roofline"]
@@ -42,8 +42,8 @@ for k, model in enumerate(models):
                 print("roofline", where, "is unknown")
             elif least is not None and not least > 0:
                 print("roofline", where, "is", least)
-            if not same(bound, compared.get(device, "missing")):
-                print("bound", where, "is", bound, "and of compare", compared.get(device))
+            if cache == "on" and not same(bound, ranked.get(device, "missing")):
+                print("bound", where, "is", bound, "and of estimate of several devices", ranked.get(device))
             if cache == "on":
                 total = json.loads(run("estimate", model, "--hw", device, "-f", "json"))["total"]
                 if not same(bound, nanoseconds(total["bound_s"])):

@@ -17,15 +17,15 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from ._lib import Error, decode, encode, lib, write
 from ._lib import Handle as _Handle
-from ._objects import (Analysis, Calibration, Check, Comparison, Counting, Device, Diff, Document, Estimate, Llm, Memory,
-                       Model, Path, Profile, Sizes, MismatchWarning, Text, as_devices, as_model, estimate_for)
+from ._objects import (Analysis, Calibration, Check, Counting, Device, Diff, Document, Estimate, Llm, Memory, Model,
+                       Path, Profile, Ranking, Sizes, MismatchWarning, Text, as_devices, as_model, estimate_for)
 from ._rows import Row, Rows
 
 __version__: str = decode(lib.oc_version()) or ""
 __all__ = [
-    "Analysis", "Calibration", "Check", "Comparison", "Device", "Diff", "Document", "Error", "Estimate", "Llm", "Memory",
-    "Model", "MismatchWarning", "Profile", "Row", "Rows", "analyze", "baseline", "check", "compare", "devices", "diff", "estimate",
-    "llm", "load", "memory", "profile",
+    "Analysis", "Calibration", "Check", "Device", "Diff", "Document", "Error", "Estimate", "Llm", "Memory", "Model",
+    "MismatchWarning", "Profile", "Ranking", "Row", "Rows", "analyze", "baseline", "check", "devices", "diff", "estimate", "llm",
+    "load", "memory", "profile",
 ]
 _SIZES = ("dims", "shapes", "values", "trips", "op_rules")
 
@@ -71,13 +71,23 @@ def _analysis(model: Any, kwargs: Mapping[str, Any], analyze: Optional[Mapping[s
     return model
 
 
-def estimate(model: Any, *, calibration: Any = None, analyze: Optional[Mapping[str, Any]] = None,
-             **options: Any) -> Estimate:
+def _is_several(hw: Any) -> bool:
+    return isinstance(hw, (list, tuple)) or isinstance(hw, str) and (hw == "all" or "=" in hw or "," in hw)
+
+
+def estimate(model: Any, *, batches: Sequence[int] = (), calibration: Any = None,
+             analyze: Optional[Mapping[str, Any]] = None, **options: Any) -> Union[Estimate, Ranking]:
     """Estimates the time of a run on hw, a device. model: or an analysis with a device.
 
-    options: dims, shapes, hw ... as of analyze(), and members of struct oc_estimate_opts, such as as_="fp16".
-    analyze: further options of the analysis, here and below.
+    With several devices (hw=["a100", "t4"] or hw="vendor=NVIDIA") or batches=[1, 8] the result is a Ranking of them.
+    options: dims, shapes, hw ... as of analyze(), and members of struct oc_estimate_opts (of a ranking: oc_rank_opts),
+    such as as_="fp16". analyze: further options of the analysis, here and below.
     """
+    if batches or _is_several(options.get("hw")):
+        sizes, own = _split(options, _SIZES)
+        counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
+        devices = as_devices(own.pop("hw", None), own.pop("hw_set", None))
+        return Ranking(as_model(model), counting, devices, list(batches), calibration, own)
     of_analysis, own = _split(options, _ANALYSIS)
     return Estimate(_analysis(model, of_analysis, analyze), calibration, **own)
 
@@ -94,14 +104,6 @@ def llm(model: Any, *, hw: Any = None, hw_set: Optional[Mapping[str, Any]] = Non
     sizes, own = _split(options, _SIZES)
     counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
     return Llm(as_model(model), counting, as_devices(hw, hw_set), draft, calibration, own)
-
-
-def compare(model: Any, hw: Any, *, batches: Sequence[int] = (), hw_set: Optional[Mapping[str, Any]] = None,
-            calibration: Any = None, analyze: Optional[Mapping[str, Any]] = None, **options: Any) -> Comparison:
-    """Ranks devices for a model: compare("m.onnx", ["a100", "t4"], batches=[1, 8]); hw may be "vendor=NVIDIA"."""
-    sizes, own = _split(options, _SIZES)
-    counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
-    return Comparison(as_model(model), counting, as_devices(hw, hw_set), list(batches), calibration, own)
 
 
 def diff(a: Any, b: Any, *, cache: bool = True, **options: Any) -> Diff:

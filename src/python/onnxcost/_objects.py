@@ -509,14 +509,14 @@ class Llm(Document):
         return write("oc_llm_write", self.handle, encode(form))
 
 
-class Comparison(Document):
-    """Devices ranked for a model: batches[i].devices has their times and places, larger_batches where ranks change."""
+class Ranking(Document):
+    """Estimates of several devices and batches, ranked: devices has a row for each, verdict the answer."""
 
     def __init__(self, model: Model, counting: Counting, devices: Sequence[Device], batches: Sequence[int],
                  calibration: Any, options: Dict[str, Any]):
         super().__init__()
         fitted = as_calibration(calibration)
-        opts = struct(api.oc_rank_opts, {"cache": True, **options})
+        opts = struct(api.oc_rank_opts, options)
         opts.analyze = ctypes.pointer(counting.opts)
         opts.device, opts.n_device = _pointers(devices), len(devices)
         opts.batch, opts.n_batch = integers(ctypes.c_int64, batches, "a batch"), len(batches)
@@ -530,9 +530,9 @@ class Comparison(Document):
         return write("oc_rank_write", self.handle, ctypes.byref(opts))
 
     @property
-    def ranking(self) -> Rows:
-        """Devices at the first batch, in order."""
-        return Rows(self.data.batches[0].devices)
+    def devices(self) -> Rows:
+        """A row per device and batch, in order."""
+        return Rows(self.data.devices)
 
 
 def _pointers(devices: Sequence[Device]) -> Any:

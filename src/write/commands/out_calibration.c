@@ -1,5 +1,4 @@
-/* Calibrations, the samples that they are fitted to, and the errors of estimates of networks that were
- * left out, as text, CSV and JSON. */
+/* Calibrations, and the errors of predictions of networks that were left out, as text, CSV and JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ static void key_row(struct oc_table *t, struct oc_arena *a, const struct oc_cal_
            calibration_si(a, c->b_half_bytes, "B"), isinf(c->p) ? "inf" : oc_printf(a, "%g", c->p),
            c->align > 1 ? oc_printf(a, "%" PRIu32, c->align) : "-", calibration_percent(a, k->lomo_error),
            calibration_percent(a, k->errors.d80[1]), calibration_class_of(k, a), calibration_dtype_of(k),
-           oc_printf(a, "%s%s", oc_cal_kind_names[k->kind], k->residual >= 0 ? "+forest" : ""));
+           oc_cal_kind_names[k->kind]);
 }
 
 static void write_left_out(const struct oc_samples *s, FILE *f)
@@ -97,7 +96,7 @@ static void calibration_text(void *of, FILE *f)
     fputc('\n', f);
     oc_table_print(&t, f);
     fputs("\nEc, Em: efficiency relative to peak rate and bandwidth (?: assumed, no sample is bound by "
-          "it);\nerr: median error in leave-one-network-out validation\n",
+          "it);\nerr: median error of kernels of networks that were left out\n",
           f);
     oc_arena_free(&a);
 }
@@ -137,7 +136,6 @@ static void key_fields(struct oc_fields *f, const void *of, size_t i)
     oc_field_double(f, "half_width80_small_ln", k->errors.d80[0]);
     oc_field_double(f, "half_width80_middle_ln", k->errors.d80[1]);
     oc_field_double(f, "half_width80_large_ln", k->errors.d80[2]);
-    oc_field_text(f, "forest", k->residual >= 0 ? "yes" : "no");
 }
 
 static void calibration_members(void *of, struct oc_json_out *w)
@@ -171,322 +169,92 @@ int oc_calibration_report(const struct oc_calibration *c, const struct oc_sample
     return oc_output_write(&out, format, f, err);
 }
 
-/* ---- samples ---------------------------------------------------------------------------------------- */
+/* ---- check ------------------------------------------------------------------------------------------ */
 
-/* Measured kernels as CSV, one row each, or JSON with the recordings and the excluded kernels. */
-
-static void sample_fields(struct oc_fields *f, const void *of, size_t i)
-{
-    const struct oc_samples *s = of;
-    const struct oc_sample *x = &s->set.item[i];
-    const struct oc_sample_model *m = &s->set.model[x->model];
-    oc_field_text(f, "recording", m->name);
-    oc_field_text(f, "model", m->model_id);
-    oc_field_text(f, "family", m->family_id);
-    oc_field_text(f, "label", x->kernel.label);
-    oc_field_double(f, "time_s", x->t_s);
-    oc_field_double(f, "p10_s", x->p10_s);
-    oc_field_double(f, "p90_s", x->p90_s);
-    oc_field_u64(f, "runs", x->runs);
-    oc_field_u64(f, "repeats", x->repeats);
-    oc_kernel_fields(f, &x->kernel, s->device);
-}
-
-static void recording_fields(struct oc_fields *f, const void *of, size_t i)
-{
-    const struct oc_sample_model *m = &((const struct oc_samples *)of)->set.model[i];
-    oc_field_text(f, "name", m->name);
-    oc_field_text(f, "model", m->model_id);
-    oc_field_text(f, "family", m->family_id);
-    oc_field_double(f, "run_s", m->run_s);
-    oc_field_double(f, "plain_s", m->plain_s);
-    oc_field_double(f, "kernels_s", m->kernels_s);
-    oc_field_u64(f, "const_bytes", m->const_bytes);
-}
-
-static void rejects_json(struct oc_json_out *w, const struct oc_samples *s)
-{
-    oc_key_array(w, "left_out");
-    for (unsigned i = 0; i < OC_REJECT_COUNT; i++) {
-        if (!s->reject[i].n)
-            continue;
-        oc_jw_begin_object(w);
-        oc_key_text(w, "reason", oc_reject_reason_name(i));
-        oc_key_u64(w, "kernels", s->reject[i].n);
-        oc_key_double(w, "time_s", s->reject[i].time_s);
-        oc_key_double(w, "time_fraction", s->reject[i].time_s / s->kernels_s);
-        oc_jw_end_object(w);
-    }
-    oc_jw_end_array(w);
-}
-
-static void samples_json(const struct oc_samples *s, FILE *f)
-{
-    struct oc_json_out w;
-    oc_json_begin(&w, f, "onnxcost.samples", 1, NULL);
-    oc_key_text(&w, "device", *s->set.device ? s->set.device : NULL);
-    oc_key_text(&w, "runtime", s->set.runtime);
-    oc_key_text(&w, "runtime_version", *s->set.runtime_version ? s->set.runtime_version : NULL);
-    oc_key_u64_if(&w, "threads", s->set.threads, s->set.threads);
-    oc_key_u64(&w, "kernels", s->n_kernel);
-    oc_key_double(&w, "kernels_s", s->kernels_s);
-    oc_row_list_json(&OC_ROWS(s->set.n_model, s, recording_fields), "recordings", &w);
-    rejects_json(&w, s);
-    oc_row_list_json(&OC_ROWS(s->set.n, s, sample_fields), "samples", &w);
-    oc_json_end(&w);
-}
-
-int oc_samples_write(const struct oc_samples *s, const char *format, FILE *f, struct oc_err *err)
-{
-    int form = oc_format_of("a list of samples", format, "csv, json", err);
-    if (form == 0)
-        oc_row_list_csv(&OC_ROWS(s->set.n, s, sample_fields), f);
-    else if (form == 1)
-        samples_json(s, f);
-    return form < 0 ? -1 : 0;
-}
-
-/* ---- validation ------------------------------------------------------------------------------------- */
-
-/* Accuracy of predictions in leave-one-out validation, per recording and in total, with baseline predictors.
- */
-
-struct validation_out {
-    const struct oc_validation_result *r;
-    const struct oc_validated_model **model; /* heap: those with kernels */
-    size_t n_model;
+/* How wrong the predictions of groups of networks are that a calibration has not seen. The last row has all. */
+struct check_out {
+    const struct oc_samples *samples;
+    const struct oc_validation *v;
 };
 
-static const char *validation_percent(struct oc_arena *a, double share, bool sign)
+static uint32_t group_at(const struct oc_validation *v, size_t row)
 {
-    return isfinite(share) ? oc_printf(a, sign ? "%+.1f" : "%.1f", 100 * share) : "-";
+    return row < v->n_group ? (uint32_t)row : OC_ALL_GROUPS;
 }
 
-static double validation_error_of(double predicted, double measured)
+/* "resnet18 and 5 more"; "all" */
+static const char *group_name(const struct check_out *o, uint32_t group, struct oc_arena *a)
 {
-    return measured > 0 && isfinite(predicted) ? predicted / measured - 1 : (double)NAN;
+    const char *first = NULL;
+    size_t more = 0;
+    if (group == OC_ALL_GROUPS)
+        return "all";
+    for (size_t m = 0; m < o->v->n_model; m++)
+        if (o->v->model[m].group == group && !first)
+            first = o->samples->set.model[m].name;
+        else if (o->v->model[m].group == group)
+            more++;
+    return more ? oc_printf(a, "%s and %zu more", first, more) : first;
 }
 
-/* ---- validation: text ------------------------------------------------------------------------------- */
-
-static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
+static const char *check_percent(struct oc_arena *a, double share)
 {
-    struct oc_table t = {.kinds = "nnnnnnnnnnnt"};
-    OC_ROW(&t, "run", "predicted", "err %", "80 % from", "to", "inside", "group", "kernels", "predicted",
-           "err %", "unseen %", "recording");
-    for (size_t i = 0; i < r->v->n_model; i++) {
-        const struct oc_validated_model *m = &r->v->model[i];
-        double p = m->predicted_s[OC_PREDICTOR_FULL], x = m->measured_s, run = m->run_measured_s;
-        if (!m->kernels)
-            continue;
-        bool inside = run >= m->run.lo80_s && run <= m->run.hi80_s;
-        double unseen = isnan(m->measured_unseen_s) ? 0 : m->measured_unseen_s / x;
-        OC_ROW(&t, oc_seconds_text(a, run, "-"), oc_seconds_text(a, m->run.t_s, "-"),
-               validation_percent(a, validation_error_of(m->run.t_s, run), true),
-               oc_seconds_text(a, m->run.lo80_s, "-"), oc_seconds_text(a, m->run.hi80_s, "-"),
-               inside ? "yes" : "no", oc_printf(a, "%u", m->fold + 1), oc_seconds_text(a, x, "-"),
-               oc_seconds_text(a, p, "-"), validation_percent(a, validation_error_of(p, x), true),
-               validation_percent(a, unseen, false), r->samples->set.model[m->model].name);
-    }
-    oc_table_print(&t, f);
+    return isfinite(share) ? oc_printf(a, "%.1f", 100 * share) : "-";
 }
 
-static void run_line(const char *what, const struct oc_model_scores *s, FILE *f)
+static void check_text(void *of, FILE *f)
 {
-    if (s->n)
-        fprintf(
-            f, "%-11s %zu: error %.1f %% (median), %.1f %% (90th percentile); 80 %% interval holds %.0f %%\n",
-            what, s->n, 100 * s->ape_median, 100 * s->ape_p90, 100 * s->cover80);
-}
-
-static void predictor_row(struct oc_table *t, struct oc_arena *a, const char *name,
-                          const struct oc_kernel_scores *k, const struct oc_model_scores *m)
-{
-    OC_ROW(t, validation_percent(a, k->wmape, false), validation_percent(a, exp(k->median_abs_ln) - 1, false),
-           validation_percent(a, exp(k->bias) - 1, true), validation_percent(a, k->cover80, false),
-           validation_percent(a, m->ape_median, false), validation_percent(a, m->ape_p90, false),
-           validation_percent(a, m->within10, false), validation_percent(a, m->within20, false),
-           isfinite(m->spearman) ? oc_printf(a, "%.3f", m->spearman) : "-",
-           validation_percent(a, m->cover80, false), name);
-}
-
-static void score_rows(const struct oc_validation *v, bool unseen, struct oc_arena *a, FILE *f)
-{
-    struct oc_table t = {.kinds = "nnnnnnnnnnt"};
-    OC_ROW(&t, "k.err %", "k.median %", "k.bias %", "k.80 %", "m.median %", "m.p90 %", "in 10 %", "in 20 %",
-           "rank", "m.80 %", "predictor");
-    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
-        const struct oc_predictor_scores *s = &v->score[p];
-        predictor_row(&t, a, oc_predictor_name(p), unseen ? &s->unseen : &s->all,
-                      unseen ? &s->models_unseen : &s->models);
-    }
-    oc_table_print(&t, f);
-}
-
-static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *f)
-{
-    struct oc_table t = {.kinds = "nnnnnnt"};
-    OC_ROW(&t, "kernels", "time %", "unseen", "k.err %", "k.median %", "k.bias %", "class");
-    for (size_t i = 0; i < v->n_cls; i++) {
-        const struct oc_validated_class *c = &v->cls[i];
-        OC_ROW(&t, oc_printf(a, "%zu", c->n), validation_percent(a, c->time_share, false),
-               oc_printf(a, "%zu", c->unseen.n), validation_percent(a, c->unseen.wmape, false),
-               validation_percent(a, exp(c->unseen.median_abs_ln) - 1, false),
-               validation_percent(a, exp(c->unseen.bias) - 1, true), oc_kernel_class_name(c->cls));
-    }
-    oc_table_print(&t, f);
-}
-
-static void validation_text(void *of, FILE *f)
-{
-    const struct oc_validation_result *r = ((const struct validation_out *)of)->r;
-    const struct oc_validation *v = r->v;
+    const struct check_out *o = of;
+    const struct oc_run_errors all = oc_validation_errors(o->v, OC_ALL_GROUPS);
+    struct oc_table t = {.kinds = "nnnnc"};
     struct oc_arena a = {0};
-    fprintf(f, "validation  %zu recordings, %zu kernels; %zu groups of related networks, left out in turn\n",
-            v->n_model, r->samples->set.n, v->n_fold);
-    oc_print_line(f, "device      %s", r->samples->set.device);
-    oc_print_line(f, "runtime     %s", r->samples->set.runtime);
-    run_line("runs", &v->score[OC_PREDICTOR_FULL].runs, f);
-    run_line("of >= 1 ms", &v->score[OC_PREDICTOR_FULL].long_runs, f);
-    fputc('\n', f);
-    model_rows(r, &a, f);
-    fputs("\nall kernels\n", f);
-    score_rows(v, false, &a, f);
-    fputs("\nkernels that occur in no other group\n", f);
-    score_rows(v, true, &a, f);
-    fputs("\n", f);
-    class_rows(v, &a, f);
-    fputs("\nk: kernels, m: sums of kernels per recording; err: time-weighted mean; 80: share inside the 80 "
-          "% interval;\nrank: Spearman correlation; unseen: in no network of the training set\n",
-          f);
+    fprintf(f, "median error %s %%, 80 %% interval holds %s %%: runs of networks that were left out\n",
+            check_percent(&a, all.median), check_percent(&a, all.inside));
+    oc_print_line(f, "device   %s", o->samples->set.device);
+    oc_print_line(f, "runtime  %s %s", o->samples->set.runtime, o->samples->set.runtime_version);
+    fprintf(f, "groups   %" PRIu32 " of related networks, each predicted from the others\n\n", o->v->n_group);
+    OC_ROW(&t, "runs", "median error %", "90 % error %", "in interval %", "left out");
+    for (size_t i = 0; i <= o->v->n_group; i++) {
+        const struct oc_run_errors e = oc_validation_errors(o->v, group_at(o->v, i));
+        OC_ROW(&t, oc_printf(&a, "%zu", e.n), check_percent(&a, e.median), check_percent(&a, e.most90),
+               check_percent(&a, e.inside), group_name(o, group_at(o->v, i), &a));
+    }
+    oc_table_print(&t, f);
     oc_arena_free(&a);
 }
 
-/* ---- validation: CSV and JSON ----------------------------------------------------------------------- */
-
-static const char *key(struct oc_fields *f, const char *what, unsigned predictor)
+static void check_fields(struct oc_fields *f, const void *of, size_t i)
 {
-    char name[64];
-    snprintf(name, sizeof(name), "%s", oc_predictor_name(predictor));
-    for (char *p = name; *p; p++)
-        if (*p == ' ' || *p == '-')
-            *p = '_';
-    return oc_printf(&f->arena, "%s_%s_s", what, name);
+    const struct check_out *o = of;
+    const struct oc_run_errors e = oc_validation_errors(o->v, group_at(o->v, i));
+    oc_field_text(f, "left_out", group_name(o, group_at(o->v, i), &f->arena));
+    oc_field_u64(f, "runs", e.n);
+    oc_field_double(f, "median_error", e.median);
+    oc_field_double(f, "error_90", e.most90);
+    oc_field_double(f, "in_interval80", e.inside);
 }
 
-static void model_fields(struct oc_fields *f, const void *of, size_t i)
+static void check_members(void *of, struct oc_json_out *w)
 {
-    const struct validation_out *o = of;
-    const struct oc_validated_model *m = o->model[i];
-    const struct oc_sample_model *info = &o->r->samples->set.model[m->model];
-    oc_field_text(f, "recording", info->name);
-    oc_field_text(f, "model", info->model_id);
-    oc_field_text(f, "family", info->family_id);
-    oc_field_u64(f, "kernels", m->kernels);
-    oc_field_u64(f, "unseen", m->unseen);
-    oc_field_double(f, "measured_s", m->measured_s);
-    oc_field_double(f, "measured_unseen_s", m->measured_unseen_s);
-    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++)
-        oc_field_double(f, key(f, "predicted", p), m->predicted_s[p]);
-    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++)
-        oc_field_double(f, key(f, "unseen", p), m->predicted_unseen_s[p]);
-    oc_field_double(f, "low80_s", m->run.lo80_s);
-    oc_field_double(f, "high80_s", m->run.hi80_s);
-    oc_field_double(f, "low95_s", m->run.lo95_s);
-    oc_field_double(f, "high95_s", m->run.hi95_s);
-    oc_field_double(f, "run_measured_s", m->run_measured_s);
-    oc_field_double(f, "run_predicted_s", m->run.t_s);
-    oc_field_u64(f, "group", m->fold);
+    const struct check_out *o = of;
+    oc_key_text(w, "device", o->samples->set.device);
+    oc_key_text(w, "runtime", o->samples->set.runtime);
 }
 
-static void kernel_scores(struct oc_json_out *w, const char *name, const struct oc_kernel_scores *s)
+int oc_calibration_check(const struct oc_samples *samples, const char *format, FILE *f, struct oc_err *err)
 {
-    oc_key_object(w, name);
-    oc_key_u64(w, "n", s->n);
-    oc_key_double(w, "wmape", s->wmape);
-    oc_key_double(w, "median_abs_ln", s->median_abs_ln);
-    oc_key_double(w, "bias_ln", s->bias);
-    oc_key_double(w, "spearman", s->spearman);
-    oc_key_double(w, "cover80", s->cover80);
-    oc_key_double(w, "cover95", s->cover95);
-    oc_jw_end_object(w);
-}
-
-static void model_scores(struct oc_json_out *w, const char *name, const struct oc_model_scores *s)
-{
-    oc_key_object(w, name);
-    oc_key_u64(w, "n", s->n);
-    oc_key_double(w, "ape_mean", s->ape_mean);
-    oc_key_double(w, "ape_median", s->ape_median);
-    oc_key_double(w, "ape_p90", s->ape_p90);
-    oc_key_double(w, "within10", s->within10);
-    oc_key_double(w, "within20", s->within20);
-    oc_key_double(w, "spearman", s->spearman);
-    oc_key_double(w, "bias_ln", s->bias);
-    oc_key_double(w, "cover80", s->cover80);
-    oc_key_double(w, "cover95", s->cover95);
-    oc_jw_end_object(w);
-}
-
-static void predictors_json(struct oc_json_out *w, const struct oc_validation *v)
-{
-    oc_key_array(w, "predictors");
-    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
-        const struct oc_predictor_scores *s = &v->score[p];
-        oc_jw_begin_object(w);
-        oc_key_text(w, "name", oc_predictor_name(p));
-        kernel_scores(w, "kernels", &s->all);
-        kernel_scores(w, "kernels_seen", &s->seen);
-        kernel_scores(w, "kernels_unseen", &s->unseen);
-        model_scores(w, "models", &s->models);
-        model_scores(w, "models_unseen", &s->models_unseen);
-        model_scores(w, "runs", &s->runs);
-        model_scores(w, "long_runs", &s->long_runs);
-        oc_jw_end_object(w);
-    }
-    oc_jw_end_array(w);
-}
-
-static void classes_json(struct oc_json_out *w, const struct oc_validation *v)
-{
-    oc_key_array(w, "classes");
-    for (size_t i = 0; i < v->n_cls; i++) {
-        oc_jw_begin_object(w);
-        oc_key_text(w, "class", oc_kernel_class_name(v->cls[i].cls));
-        oc_key_u64(w, "kernels", v->cls[i].n);
-        oc_key_double(w, "time_fraction", v->cls[i].time_share);
-        kernel_scores(w, "unseen", &v->cls[i].unseen);
-        oc_jw_end_object(w);
-    }
-    oc_jw_end_array(w);
-}
-
-static void validation_members(void *of, struct oc_json_out *w)
-{
-    const struct oc_validation_result *r = ((const struct validation_out *)of)->r;
-    oc_key_text(w, "device", r->samples->set.device);
-    oc_key_text(w, "runtime", r->samples->set.runtime);
-    oc_key_text(w, "left_out", "group");
-    oc_key_u64(w, "folds", r->v->n_fold);
-    predictors_json(w, r->v);
-    classes_json(w, r->v);
-}
-
-int oc_validation_write(const struct oc_validation_result *r, const char *format, FILE *f, struct oc_err *err)
-{
-    struct validation_out o = {
-        .r = r, .model = oc_xmalloc((r->v->n_model + 1) * sizeof(const struct oc_validated_model *))};
-    for (size_t i = 0; i < r->v->n_model; i++)
-        if (r->v->model[i].kernels)
-            o.model[o.n_model++] = &r->v->model[i];
-    const struct oc_output out = {.what = "a validation",
+    struct oc_validation *v;
+    if (oc_samples_need_device(samples, err) || oc_validate(&samples->set, samples->device, &v, err))
+        return -1;
+    struct check_out o = {samples, v};
+    const struct oc_output out = {.what = "a check of a calibration",
                                   .of = &o,
-                                  .text = validation_text,
-                                  .rows = OC_ROWS(o.n_model, &o, model_fields),
-                                  .key = "recordings",
-                                  .schema = "onnxcost.validation",
-                                  .members = validation_members};
+                                  .text = check_text,
+                                  .rows = OC_ROWS((size_t)v->n_group + 1, &o, check_fields),
+                                  .key = "groups",
+                                  .schema = "onnxcost.calibration.check",
+                                  .members = check_members};
     int rc = oc_output_write(&out, format, f, err);
-    free(o.model);
+    oc_validation_free(v);
     return rc;
 }

@@ -1,459 +1,319 @@
-/* The comparison of devices as text. */
+/* Estimates of several devices and batches: as text, CSV, JSON and page, all from one list of fields. Sizes of memory
+ * are in powers of 1,024, rates in powers of 1,000. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/units.h"
-#include "estimate/bound.h"
+#include "estimate/rank_devices.h"
+#include "onnxcost.h"
+#include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
-#include "write/commands/page_views.h"
+#include "write/tables/html_page.h"
+#include "write/tables/json_keys.h"
 #include "write/tables/table.h"
 
-struct view {
+enum { LABEL = 12, WIDTH = 118 };
+
+struct devices_out {
     const struct oc_rank *r;
     const struct oc_rank_write_opts *o;
     struct oc_arena arena;
-    FILE *f;
 };
 
-enum { LABEL = 12, WIDTH = 118, TOP = 20, CLASS_DEVICES = 6, MOST_PAIRS = 28 };
-
-static size_t text_width(const struct view *v)
+static double memory_share(const struct oc_rank_row *row)
 {
-    return v->o->width_chars && v->o->width_chars < WIDTH ? v->o->width_chars : WIDTH;
+    return row->need_bytes && row->capacity_bytes ? (double)row->need_bytes / (double)row->capacity_bytes
+                                                  : (double)NAN;
 }
 
-#define say(v, label, ...) oc_plain_say_format((label), LABEL, text_width(v), (v)->f, __VA_ARGS__)
-
-static const char *devices_name_of(const struct view *v, size_t device)
+/* Whether the rows differ in the batch. */
+static bool has_batches(const struct oc_rank *r)
 {
-    return v->r->device[device]->info->id;
-}
-
-static struct oc_table new_table(const struct view *v, const char *kinds)
-{
-    return (struct oc_table){.kinds = kinds, .width_chars = v->o->width_chars, .color = v->o->color};
-}
-
-/* Number of rows to print of n, from --top. */
-static size_t shown(const struct view *v, size_t n)
-{
-    int64_t top = v->o->has_top ? v->o->top : TOP;
-    if (top == 0)
-        return n;
-    if (top < 0)
-        return (uint64_t)-top < n ? n - (size_t)-top : 0;
-    return (uint64_t)top < n ? (size_t)top : n;
-}
-
-/* ---- head ------------------------------------------------------------------------------------------- */
-
-static void put_left_out(struct view *v)
-{
-    const struct oc_rank_table *t = &v->r->table[0];
-    uint32_t seen = 0;
-    unsigned said = 0;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        for (size_t i = 0; i < v->r->n_device; i++)
-            if (!t->whole[i].missing[0] && t->whole[i].left_out & 1u << c)
-                seen |= 1u << c;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        size_t n = 0, last = 0;
-        double most = 0;
-        for (size_t i = 0; seen & 1u << c && i < v->r->n_device; i++)
-            if (!t->whole[i].missing[0] && t->whole[i].left_out & 1u << c) {
-                n++;
-                last = i;
-                most = fmax(most, t->whole[i].left_out_part);
-            }
-        if (n)
-            say(v, said++ ? "" : "excluded",
-                "arithmetic in %s on %s (no peak rate in the device file): at most %.2g %% of all operations",
-                oc_class_name(c), n == 1 ? devices_name_of(v, last) : oc_printf(&v->arena, "%zu devices", n),
-                100 * most);
-    }
-}
-
-static void put_calibration(struct view *v)
-{
-    const struct oc_rank *r = v->r;
-    const struct oc_span *s = r->calibration ? &r->table[0].whole[r->calibrated] : NULL;
-    if (s)
-        say(v, "calibrated", "%s: estimate and 80 %% interval for the predicted kernels of the runtime%s",
-            r->calibration,
-            s->unknown_kernels ? oc_printf(&v->arena, "; %u kernels cannot be estimated", s->unknown_kernels)
-                               : "");
-}
-
-static bool any_with(const struct oc_rank *r, unsigned evidence)
-{
-    for (size_t i = 0; i < r->n_device; i++)
-        if (r->table[0].whole[i].evidence == evidence)
+    for (size_t i = 1; i < r->n_row; i++)
+        if (r->row[i].batch != r->row[0].batch)
             return true;
     return false;
 }
 
-/* Of them the shortest time counts less. */
-static bool any_keeps_tensors(const struct oc_rank *r)
+/* ---- the answer ------------------------------------------------------------------------------------- */
+
+/* "478 us per run (276 us to 1.67 ms)", by the key of the order. */
+static const char *key_text(struct oc_arena *a, const struct oc_rank *r, const struct oc_rank_row *row)
 {
-    for (size_t i = 0; i < r->n_device; i++)
-        if (r->table[0].whole[i].evidence == OC_SPAN_BAND && oc_bound_keeps_tensors(r->device[i]))
-            return r->cache;
+    double rate = row->inferences * 1e9;
+    switch (r->order) {
+    case OC_RANK_BY_THROUGHPUT:
+        return oc_printf(a, "has the highest throughput: %s inferences/s (%s to %s)",
+                         oc_si_text(a, rate / row->mid_ns, ""), oc_si_text(a, rate / row->hi_ns, ""),
+                         oc_si_text(a, rate / row->lo_ns, ""));
+    case OC_RANK_BY_ENERGY:
+        return oc_printf(a, "takes the lowest energy: %s per inference (%s to %s)",
+                         oc_joule_text(a, row->mid_joule), oc_joule_text(a, row->lo_joule),
+                         oc_joule_text(a, row->hi_joule));
+    default:
+        return oc_printf(a, "is the fastest: %s per run (%s to %s)", oc_time_text(a, row->mid_ns, "-"),
+                         oc_time_text(a, row->lo_ns, "-"), oc_time_text(a, row->hi_ns, "-"));
+    }
+}
+
+static const char *rank_verdict(const struct oc_rank *r, struct oc_arena *a)
+{
+    const struct oc_rank_row *row = &r->row[0];
+    if (!row->place)
+        return "no device has a known time and enough memory";
+    const char *batch = has_batches(r) ? oc_printf(a, " with %s = %" PRId64, r->symbol, row->batch) : "";
+    unsigned others = row->last - 1;
+    return oc_printf(a, "%s%s %s%s", row->device->info->id, batch, key_text(a, r, row),
+                     others ? oc_printf(a, "; %u other%s may be better: their intervals overlap with it",
+                                        others, others == 1 ? "" : "s")
+                            : "");
+}
+
+/* ---- head ------------------------------------------------------------------------------------------- */
+
+#define say(o, label, f, ...) oc_plain_say_format((label), LABEL, text_width(o), (f), __VA_ARGS__)
+
+static size_t text_width(const struct devices_out *o)
+{
+    return o->o->width_chars && o->o->width_chars < WIDTH ? o->o->width_chars : WIDTH;
+}
+
+static bool any_with(const struct oc_rank *r, const char *basis)
+{
+    for (size_t i = 0; i < r->n_row; i++)
+        if (!strcmp(r->row[i].basis, basis))
+            return true;
     return false;
 }
 
-static void put_assumed(struct view *v)
+static void put_basis(struct devices_out *o, FILE *f)
 {
-    const struct oc_rank *r = v->r;
-    bool published = any_with(r, OC_SPAN_PUBLISHED);
-    if (published)
-        say(v, "basis",
-            "GPUs: efficiencies fitted to published latencies (hwdb/published.tsv), fused kernels of an "
-            "optimizing runtime; 80 %% interval by the errors on devices and families left out");
-    if (any_with(r, OC_SPAN_BAND))
-        say(v, "assumed",
-            "%skernel efficiency between %.0f %% and %.0f %% of the roofline, mean %.0f %%; no operator "
-            "fusion; launch overhead from the device file; %s%s",
-            published ? "other devices: " : "", 100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
-            100 * oc_band_middle(),
-            r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM",
-            any_keeps_tensors(r)
-                ? "; NPUs: in the shortest time no launches and no transfers between operators"
-                : "");
-    say(v, "", "at least: no runtime is faster; perfect fusion, caches at their best");
-    say(v, "", "energy: design power (TDP) for the whole run, device only");
+    const struct oc_rank *r = o->r;
+    if (any_with(r, "calibration"))
+        say(o, "calibration", f, "%s, %s %s: %" PRIu32 " kernels from %" PRIu32 " recordings; 80 %% interval",
+            r->cal->device, r->cal->runtime, r->cal->runtime_version, r->cal->n_sample, r->cal->n_model);
+    if (any_with(r, "published latencies"))
+        say(o, "published", f,
+            "latencies of other GPUs (hwdb/published.tsv): 80 %% interval by the errors on devices and "
+            "families "
+            "left out");
+    if (any_with(r, "roofline range"))
+        say(o, "roofline", f,
+            "at 90 %% to 30 %% efficiency, an assumption; ranked by the geometric mean of its ends");
+    say(o, "at least", f, "no runtime is faster: perfect fusion, caches at their best");
+    say(o, "energy", f, "of one inference at the design power (TDP) for the whole run, device only");
+    say(o, "units", f, "memory in KiB, MiB, GiB (powers of 1,024); inferences/s in k, M (powers of 1,000)");
+}
+
+static void put_assumptions(struct devices_out *o, FILE *f)
+{
+    const struct oc_rank *r = o->r;
+    size_t unknown = 0;
+    if (r->as)
+        say(o, "as", f, "%s: %s; memory of the unchanged model", r->as->name, r->as->note);
     for (uint32_t i = 0; i < r->n_assumption; i++)
-        say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
-            r->assumption[i].reason);
+        say(o, i ? "" : "assumed", f, "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name,
+            r->assumption[i].value, r->assumption[i].reason);
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device_info *d = r->device[i]->info;
         for (size_t k = 0; k < d->n_set; k++)
-            say(v, "", "%s", oc_hw_set_text(&v->arena, d->id, &d->set[k]));
+            say(o, "assumed", f, "%s", oc_hw_set_text(&o->arena, d->id, &d->set[k]));
     }
+    for (size_t i = 0; i < r->n_row; i++)
+        if (!r->row[i].missing && r->row[i].unknown_kernels > unknown)
+            unknown = r->row[i].unknown_kernels;
+    if (unknown)
+        say(o, "excluded", f,
+            "up to %zu kernels of a run: their counts, or figures of the device file for them, are not known",
+            unknown);
 }
 
-static void put_head(struct view *v)
+static void put_head(void *of, FILE *f)
 {
-    const struct oc_rank *r = v->r;
-    const struct oc_rank_load *k = &r->table[0].total;
-    if (r->model->path[0])
-        say(v, "model", "%s", r->model->path);
-    say(v, "work", "%s%s operations, %s of constants, peak activation memory %s%s", oc_sum_mark(k->quality),
-        oc_si_text(&v->arena, k->operations, ""), oc_bytes_text(&v->arena, (double)k->const_bytes),
-        k->peak_quality == OC_UNKNOWN ? "unknown" : oc_bytes_text(&v->arena, (double)k->peak_bytes),
-        r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
-    say(v, "times", "ranges; ranked by their mean%s. Rank 2 (1-3): overlapping ranges allow ranks 1 to 3",
-        strcmp(r->sort, "energy") ? "" : ", times power");
-    if (r->as)
-        say(v, "as", "%s: %s; memory of the unchanged model", r->as->name, r->as->note);
-    put_calibration(v);
-    put_assumed(v);
-    put_left_out(v);
+    struct devices_out *o = of;
+    oc_plain_say_format("", 0, text_width(o), f, "%s", rank_verdict(o->r, &o->arena));
+    if (o->r->model->path[0])
+        say(o, "model", f, "%s", o->r->model->path);
+    put_basis(o, f);
+    put_assumptions(o, f);
+    fputc('\n', f);
 }
 
-/* ---- ranking ---------------------------------------------------------------------------------------- */
+/* ---- table ------------------------------------------------------------------------------------------ */
 
-static const char *place_text(struct view *v, const struct oc_rank_row *row)
+static const char *place_text(struct oc_arena *a, const struct oc_rank_row *row)
 {
     if (!row->place)
         return "-";
-    return row->first == row->last ? oc_printf(&v->arena, "%u", row->place)
-                                   : oc_printf(&v->arena, "%u (%u-%u)", row->place, row->first, row->last);
+    return row->first == row->last ? oc_printf(a, "%u", row->place)
+                                   : oc_printf(a, "%u (%u-%u)", row->place, row->first, row->last);
 }
 
-static const char *memory_text(struct view *v, const struct oc_rank_row *row)
+/* "685.69 MiB, 4.2 %" of the memory of the device, if that is known. */
+static const char *memory_text(struct oc_arena *a, const struct oc_rank_row *row)
 {
-    double part = 100 * oc_devices_memory_share(row);
-    if (row->fits == OC_FITS_NO)
-        return oc_printf(&v->arena, "does not fit: %s %%", oc_number_text(&v->arena, part, 3));
-    return row->fits == OC_FITS_YES ? oc_printf(&v->arena, "%.2g %%", part) : "unknown";
+    const char *bytes = row->need_bytes ? oc_bytes_text(a, (double)row->need_bytes) : "unknown";
+    if (row->fits == OC_FITS_UNKNOWN)
+        return bytes;
+    return oc_printf(a, "%s, %s%s %%", bytes, row->fits == OC_FITS_NO ? "does not fit: " : "",
+                     oc_number_text(a, 100 * memory_share(row), 2));
 }
 
-static const char *devices_limit_text(struct view *v, const struct oc_span *s)
+/* The columns; the third one is only there if batches differ. */
+static void put_cells(struct oc_table *t, bool batches, const char *const cell[11])
 {
-    unsigned limit = oc_span_limit(s);
-    if (limit == OC_SPAN_PARTS)
-        return "unknown";
-    return oc_printf(&v->arena, "%s %.0f %%", oc_span_part_name(limit), 100 * s->part_s[limit] / s->mid_s);
+    const char *some[10];
+    for (size_t i = 0; i < 10; i++)
+        some[i] = cell[i < 2 ? i : i + 1];
+    oc_table_cells(t, batches ? cell : some, batches ? 11 : 10);
 }
 
-/* "1.2 - 3.4", "unknown" */
-static const char *devices_range_text(struct view *v, double lo, double hi)
+static void put_row(struct devices_out *o, struct oc_table *t, const struct oc_rank_row *row)
 {
-    if (!isfinite(lo))
-        return "unknown";
-    return oc_printf(&v->arena, "%s - %s", oc_si_text(&v->arena, lo, ""), oc_si_text(&v->arena, hi, ""));
+    struct oc_arena *a = &o->arena;
+    bool known = !row->missing;
+    const char *const cell[] = {
+        place_text(a, row),
+        row->device->info->id,
+        row->batch ? oc_printf(a, "%" PRId64, row->batch) : "-",
+        known ? oc_time_text(a, row->mid_ns, "unknown") : "unknown",
+        known ? oc_printf(a, "%s - %s", oc_time_text(a, row->lo_ns, "-"), oc_time_text(a, row->hi_ns, "-"))
+              : row->missing,
+        oc_time_text(a, row->bound_ns, "unknown"),
+        known ? oc_si_text(a, 1e9 * row->inferences / row->mid_ns, "") : "-",
+        isfinite(row->mid_joule) ? oc_joule_text(a, row->mid_joule) : "unknown",
+        memory_text(a, row),
+        known && isfinite(row->limit_share) ? oc_printf(a, "%s %.0f %%", row->limit, 100 * row->limit_share)
+                                            : "unknown",
+        row->basis};
+    put_cells(t, has_batches(o->r), cell);
 }
 
-static const char *joules(struct view *v, double lo, double hi)
+static void devices_text(void *of, FILE *f)
 {
-    return isfinite(lo)
-               ? oc_printf(&v->arena, "%s - %s", oc_joule_text(&v->arena, lo), oc_joule_text(&v->arena, hi))
-               : "unknown";
-}
-
-static void devices_put_row(struct view *v, struct oc_table *t, const struct oc_rank_table *b, size_t i)
-{
-    const struct oc_rank_row *row = &b->row[i];
-    bool known = isfinite(row->mid_ns);
-    double rate = 1e9 * oc_rank_samples(v->r, b->batch);
-    OC_ROW(t, place_text(v, row), devices_name_of(v, b->device[i]),
-           known ? oc_time_text(&v->arena, row->mid_ns, "unknown") : "unknown",
-           known          ? oc_printf(&v->arena, "%s - %s", oc_time_text(&v->arena, row->lo_ns, "unknown"),
-                                      oc_time_text(&v->arena, row->hi_ns, "unknown"))
-           : row->missing ? row->missing
-                          : "unknown",
-           oc_time_text(&v->arena, row->bound_ns, "unknown"),
-           known ? devices_range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
-           known ? joules(v, row->lo_joule, row->hi_joule) : "", memory_text(v, row),
-           known ? devices_limit_text(v, &b->whole[b->device[i]]) : "");
-}
-
-static void put_order(struct view *v, const struct oc_rank_table *b)
-{
-    struct oc_table t = new_table(v, "ttnnnnnnt");
-    size_t n = shown(v, v->r->n_device);
-    fputc('\n', v->f);
-    if (v->r->n_table > 1)
-        oc_print_line(v->f, "%s = %" PRId64, v->r->symbol, b->batch);
-    if (b->total.unknown_nodes)
-        say(v, "excluded", "%" PRIu64 " operators of unknown cost: all times are lower bounds",
-            b->total.unknown_nodes);
-    if (b->total.estimated_nodes)
-        say(v, "estimated", "counts of %" PRIu64 " operators", b->total.estimated_nodes);
-    OC_ROW(&t, "rank", "device", "mean", "time per run", "at least", "inferences/s", "energy per run",
-           "memory", "bound by");
+    struct devices_out *o = of;
+    size_t n = o->o->top && o->o->top < o->r->n_row ? o->o->top : o->r->n_row;
+    bool batches = has_batches(o->r);
+    struct oc_table t = {.kinds = batches ? "ttnnnnnnntt" : "ttnnnnnntt",
+                         .width_chars = o->o->width_chars,
+                         .color = o->o->color};
+    const char *const title[] = {"rank",     "device",   o->r->symbol,   "time per run",
+                                 "interval", "at least", "inferences/s", "energy/inference",
+                                 "memory",   "bound by", "basis"};
+    put_head(o, f);
+    put_cells(&t, batches, title);
     for (size_t i = 0; i < n; i++)
-        devices_put_row(v, &t, b, i);
-    oc_table_print(&t, v->f);
-    if (n < v->r->n_device)
-        fprintf(v->f, "... %zu more (--top 0 shows all)\n", v->r->n_device - n);
+        put_row(o, &t, &o->r->row[i]);
+    oc_table_print(&t, f);
+    if (n < o->r->n_row)
+        fprintf(f, "... %zu more (--top 0 shows all)\n", o->r->n_row - n);
 }
 
-/* ---- classes of operators --------------------------------------------------------------------------- */
+/* ---- CSV, JSON and page ----------------------------------------------------------------------------- */
 
-/* The first device with times for all classes, otherwise n_device. */
-static size_t reference_device(const struct view *v, const struct oc_rank_table *b)
+static void devices_fields(struct oc_fields *f, const void *of, size_t i)
 {
-    for (size_t i = 0; i < v->r->n_device; i++) {
-        const struct oc_span *s = &b->by_class[(size_t)b->device[i] * OC_OP_CLASS_COUNT];
-        unsigned c = 0;
-        while (c < OC_OP_CLASS_COUNT && !isnan(s[c].mid_s))
-            c++;
-        if (c == OC_OP_CLASS_COUNT)
-            return b->device[i];
-    }
-    return v->r->n_device;
+    static const char *const fits[] = {NULL, "yes", "no", "unknown"};
+    const struct oc_rank *r = of;
+    const struct oc_rank_row *row = &r->row[i];
+    oc_field_u64_if(f, "place", row->place, row->place);
+    oc_field_u64_if(f, "first_place", row->place, row->first);
+    oc_field_u64_if(f, "last_place", row->place, row->last);
+    oc_field_text(f, "device", row->device->info->id);
+    oc_field_u64_if(f, "batch", row->batch, (uint64_t)row->batch);
+    oc_field_double(f, "low_s", row->lo_ns * 1e-9);
+    oc_field_double(f, "time_s", row->mid_ns * 1e-9);
+    oc_field_double(f, "high_s", row->hi_ns * 1e-9);
+    oc_field_double(f, "bound_s", row->bound_ns * 1e-9);
+    oc_field_double(f, "inferences_per_s", 1e9 * row->inferences / row->mid_ns);
+    oc_field_double(f, "joule_per_inference_low", row->lo_joule);
+    oc_field_double(f, "joule_per_inference", row->mid_joule);
+    oc_field_double(f, "joule_per_inference_high", row->hi_joule);
+    oc_field_text(f, "fits", fits[row->fits]);
+    oc_field_u64_if(f, "needed_bytes", row->need_bytes, row->need_bytes);
+    oc_field_u64_if(f, "memory_bytes", row->capacity_bytes, row->capacity_bytes);
+    oc_field_double(f, "memory_share", memory_share(row));
+    oc_field_text(f, "bound_by", row->limit);
+    oc_field_double(f, "bound_by_share", row->limit_share);
+    oc_field_text(f, "basis", row->basis);
+    oc_field_text(f, "missing", row->missing);
+    oc_field_u64(f, "unknown_kernels", row->unknown_kernels);
 }
 
-/* Classes with operators, sorted by their time on that device, or by their operations. */
-static size_t order_classes(const struct view *v, const struct oc_rank_table *b, uint8_t *list)
+static void devices_members(void *of, struct oc_json_out *w)
 {
-    size_t n = 0, device = reference_device(v, b);
-    double key[OC_OP_CLASS_COUNT];
-    for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++) {
-        key[c] = device < v->r->n_device ? b->by_class[device * OC_OP_CLASS_COUNT + c].mid_s
-                                         : b->total.class_operations[c];
-        if (!b->total.class_nodes[c])
-            continue;
-        size_t at = n++;
-        for (; at > 0 && key[c] > key[list[at - 1]]; at--)
-            list[at] = list[at - 1];
-        list[at] = (uint8_t)c;
-    }
-    return n;
+    struct devices_out *o = of;
+    const struct oc_rank *r = o->r;
+    oc_key_text(w, "verdict", rank_verdict(r, &o->arena));
+    oc_key_text(w, "sort", oc_rank_orders[r->order]);
+    oc_key_text(w, "as", r->as ? r->as->name : NULL);
+    oc_key_text(w, "dimension", r->symbol);
+    oc_key_text(w, "calibration_device", r->cal ? r->cal->device : NULL);
+    oc_key_text(w, "calibration_runtime", r->cal ? r->cal->runtime : NULL);
+    oc_key_array(w, "assumptions");
+    for (uint32_t i = 0; i < r->n_assumption; i++)
+        oc_json_assumption(w, &r->assumption[i]);
+    for (size_t i = 0; i < r->n_device; i++)
+        oc_hw_set_json(w, r->device[i]->info);
+    oc_jw_end_array(w);
 }
 
-static const char *devices_share_text(struct view *v, const struct oc_span *whole, const struct oc_span *s)
+static const struct oc_html_column device_columns[] = {
+    {.field = "place", .title = "Rank", .kind = OC_HTML_COUNT},
+    {.field = "first_place", .title = "Rank from", .kind = OC_HTML_COUNT},
+    {.field = "last_place", .title = "Rank to", .kind = OC_HTML_COUNT},
+    {.field = "device", .title = "Device", .kind = OC_HTML_CODE},
+    {.field = "batch", .title = "Batch", .kind = OC_HTML_COUNT},
+    {.field = "low_s", .title = "Interval of a run", .kind = OC_HTML_SECONDS, .high = "high_s"},
+    {.field = "time_s", .title = "Time per run", .kind = OC_HTML_SECONDS},
+    {.field = "low_s", .title = "Low", .kind = OC_HTML_SECONDS},
+    {.field = "high_s", .title = "High", .kind = OC_HTML_SECONDS},
+    {.field = "bound_s", .title = "At least", .kind = OC_HTML_SECONDS},
+    {.field = "inferences_per_s", .title = "Inferences/s", .kind = OC_HTML_SI, .bar = true},
+    {.field = "joule_per_inference", .title = "Joule per inference", .kind = OC_HTML_NUMBER},
+    {.field = "memory_share", .title = "Of device memory", .kind = OC_HTML_PERCENT, .bar = true},
+    {.field = "fits", .title = "Fits"},
+    {.field = "needed_bytes", .title = "Needed", .kind = OC_HTML_BYTES},
+    {.field = "memory_bytes", .title = "Device memory", .kind = OC_HTML_BYTES},
+    {.field = "bound_by", .title = "Bound by"},
+    {.field = "basis", .title = "Basis"},
+    {.field = "missing", .title = "Missing"},
+};
+
+static void devices_page(void *of, bool fragment, FILE *f)
 {
-    unsigned limit = oc_span_limit(s);
-    if (isnan(s->mid_s))
-        return "unknown";
-    if (s->evidence != OC_SPAN_BAND && !(s->mid_s > 0))
-        return "fused";
-    if (isnan(whole->mid_s))
-        return oc_time_text(&v->arena, s->mid_s * 1e9, "unknown");
-    return oc_printf(&v->arena, "%.3g %% %s", whole->mid_s > 0 ? 100 * s->mid_s / whole->mid_s : 0,
-                     limit == OC_SPAN_PARTS ? "" : oc_span_part_name(limit));
+    struct devices_out *o = of;
+    struct oc_html h = {.fragment = fragment};
+    const struct oc_html_table t = {.id = "devices",
+                                    .title = "Devices",
+                                    .json = "devices",
+                                    .column = device_columns,
+                                    .n_column = OC_COUNT(device_columns)};
+    oc_html_sentence(&h, rank_verdict(o->r, &o->arena));
+    oc_html_list(&h, &t, &OC_ROWS(o->r->n_row, o->r, devices_fields));
+    oc_html_text_of(&h, put_head, of);
+    oc_html_write(&h, o->r->model->path, "estimates of devices", o->o->made, f);
 }
 
-static void put_classes(struct view *v, const struct oc_rank_table *b)
+int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *given, FILE *f,
+                  struct oc_err *err)
 {
-    uint8_t list[OC_OP_CLASS_COUNT];
-    size_t n = order_classes(v, b, list), n_device = shown(v, v->r->n_device);
-    const char *cell[4 + CLASS_DEVICES] = {"class", "operators", "OPs", "fastest"};
-    n_device = n_device < CLASS_DEVICES ? n_device : CLASS_DEVICES;
-    struct oc_table t = new_table(v, "tnntttttttt");
-    for (size_t d = 0; d < n_device; d++)
-        cell[4 + d] = devices_name_of(v, b->device[d]);
-    if (!n)
-        return;
-    fputc('\n', v->f);
-    oc_table_cells(&t, cell, 4 + n_device);
-    for (size_t i = 0; i < n; i++) {
-        size_t best = oc_rank_best_for(v->r, b, list[i]);
-        cell[0] = oc_op_class_name(list[i]);
-        cell[1] = oc_printf(&v->arena, "%" PRIu64, b->total.class_nodes[list[i]]);
-        cell[2] = oc_printf(
-            &v->arena, "%.3g %%",
-            b->total.operations > 0 ? 100 * b->total.class_operations[list[i]] / b->total.operations : 0);
-        cell[3] = best < v->r->n_device               ? devices_name_of(v, best)
-                  : any_with(v->r, OC_SPAN_PUBLISHED) ? "-"
-                                                      : "unknown";
-        for (size_t d = 0; d < n_device; d++)
-            cell[4 + d] = devices_share_text(v, &b->whole[b->device[d]],
-                                             &b->by_class[b->device[d] * OC_OP_CLASS_COUNT + list[i]]);
-        oc_table_row(&t, cell);
-    }
-    oc_table_print(&t, v->f);
-}
-
-/* ---- other batches ---------------------------------------------------------------------------------- */
-
-static const char *phases_text(struct view *v, const struct oc_rank_phases *p,
-                               const char *(*name)(const struct view *v, int what))
-{
-    struct oc_buf b = {0};
-    for (size_t i = 0; i < p->n; i++) {
-        oc_buf_printf(&b, "%s%s", i ? ", " : "", name(v, p->item[i].what));
-        if (i)
-            oc_buf_printf(&b, " from %" PRId64, p->item[i].from);
-    }
-    const char *text = oc_strdup(&v->arena, b.data ? b.data : "");
-    oc_buf_free(&b);
-    return text;
-}
-
-static const char *devices_device_name(const struct view *v, int what)
-{
-    return what < 0 ? "none" : devices_name_of(v, (size_t)what);
-}
-
-static const char *devices_limit_name(const struct view *v, int what)
-{
-    (void)v;
-    return oc_rank_limit_name(what);
-}
-
-static const char *fits_text(struct view *v, const struct oc_rank_phases *p)
-{
-    if (p->item[0].what == OC_FITS_NO)
-        return "none";
-    if (p->item[0].what != OC_FITS_YES)
-        return "unknown";
-    if (p->n > 1 && p->item[1].what == OC_FITS_NO)
-        return oc_printf(&v->arena, "%" PRId64, p->item[1].from - 1);
-    return oc_printf(&v->arena, ">= %" PRId64, p->n > 1 ? p->item[1].from - 1 : v->r->max_batch);
-}
-
-static bool has_time(const struct view *v, size_t device)
-{
-    return !v->r->table[0].whole[device].missing[0];
-}
-
-static void devices_put_limits(struct view *v)
-{
-    struct oc_table t = new_table(v, "tnt");
-    size_t n = shown(v, v->r->n_device);
-    fputc('\n', v->f);
-    OC_ROW(&t, "device", "max batch", "bound by");
-    for (size_t i = 0; i < n; i++) {
-        size_t d = v->r->table[0].device[i];
-        if (!has_time(v, d))
-            continue;
-        OC_ROW(&t, devices_name_of(v, d), fits_text(v, &v->r->fits[d]),
-               phases_text(v, &v->r->limit[d], devices_limit_name));
-    }
-    oc_table_print(&t, v->f);
-}
-
-/* The faster of two devices by batch: "a100 (overlap); disjoint from batch 12",
- * "t4; a100 from batch 5 (overlap)". */
-static const char *faster_text(struct view *v, size_t first, size_t second, const struct oc_rank_phases *p)
-{
-    struct oc_buf b = {0};
-    int winner = -2;
-    bool changes = false;
-    for (size_t i = 0; i < p->n; i++) {
-        int what = p->item[i].what;
-        int now = what < 0 ? -1 : (what + 1) / 2; /* 0 equal, 1 the first, 2 the second */
-        bool sure = what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY;
-        const char *name = now < 0    ? "unknown"
-                           : now == 0 ? "equal"
-                                      : devices_name_of(v, now == 1 ? first : second);
-        const char *from = i ? oc_printf(&v->arena, " from batch %" PRId64, p->item[i].from) : "";
-        if (now != winner)
-            oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from, sure || now < 1 ? "" : " (overlap)");
-        else
-            oc_buf_printf(&b, "; %s%s", sure ? "disjoint" : "overlap", from);
-        changes = changes || (i && now != winner);
-        winner = now;
-    }
-    if (!changes && winner > 0)
-        oc_buf_printf(&b, "; %s never (batch <= %" PRId64 ")",
-                      devices_name_of(v, winner == 1 ? second : first), v->r->max_batch);
-    const char *text = oc_strdup(&v->arena, b.data ? b.data : "");
-    oc_buf_free(&b);
-    return text;
-}
-
-/* Pairs of the listed devices, in rank order. */
-static void put_pairs(struct view *v)
-{
-    struct oc_table t = new_table(v, "tt");
-    const uint32_t *device = v->r->table[0].device;
-    size_t n = shown(v, v->r->n_device), left = 0;
-    if (!v->r->pair || n < 2)
-        return;
-    OC_ROW(&t, "devices", "faster");
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++) {
-            size_t a = device[i] < device[j] ? device[i] : device[j], b = device[i] + device[j] - a;
-            if (!has_time(v, a) || !has_time(v, b))
-                continue;
-            const char *cell[] = {
-                oc_printf(&v->arena, "%s, %s", devices_name_of(v, device[i]), devices_name_of(v, device[j])),
-                faster_text(v, a, b, &v->r->pair[a * v->r->n_device + b])};
-            if (t.n_row <= MOST_PAIRS)
-                oc_table_row(&t, cell);
-            else
-                left++;
-        }
-    if (t.n_row < 2) { /* there is no pair of devices with times */
-        oc_table_free(&t);
-        return;
-    }
-    fputc('\n', v->f);
-    oc_table_print(&t, v->f);
-    if (left)
-        fprintf(v->f, "... %zu more pairs (--format json has all)\n", left);
-}
-
-static void devices_put_batches(struct view *v)
-{
-    const struct oc_rank *r = v->r;
-    fputc('\n', v->f);
-    if (!r->max_batch) {
-        say(v, "batches", "only this one: %s", r->no_batch);
-        return;
-    }
-    say(v, "batches", "%s from 1 to %" PRId64 "%s%s", r->symbol, r->max_batch, r->no_larger ? "; " : "",
-        r->no_larger ? r->no_larger : "");
-    if (r->n_device > 1)
-        say(v, "fastest", "%s%s (by geometric mean, devices with enough memory)",
-            phases_text(v, &r->fastest, devices_device_name), r->fastest.n == 1 ? " at every batch" : "");
-    devices_put_limits(v);
-    put_pairs(v);
-}
-
-void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f)
-{
-    struct view v = {.r = r, .o = o, .f = f};
-    put_head(&v);
-    for (size_t i = 0; i < r->n_table; i++) {
-        put_order(&v, &r->table[i]);
-        put_classes(&v, &r->table[i]);
-    }
-    devices_put_batches(&v);
-    oc_arena_free(&v.arena);
+    struct oc_rank_write_opts full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
+    struct devices_out o = {.r = r, .o = &full};
+    const struct oc_output out = {.what = "estimates of several devices",
+                                  .of = &o,
+                                  .text = devices_text,
+                                  .rows = OC_ROWS(r->n_row, r, devices_fields),
+                                  .key = "devices",
+                                  .schema = "onnxcost.devices",
+                                  .model = r->model->path,
+                                  .members = devices_members,
+                                  .page = devices_page};
+    int rc = oc_output_write(&out, full.format, f, err);
+    oc_arena_free(&o.arena);
+    return rc;
 }

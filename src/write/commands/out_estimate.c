@@ -260,6 +260,11 @@ static void estimate_write_head(void *of, FILE *f)
                                                plan_name(o), estimate_fused(&e->list)));
     if (e->n_unknown)
         estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
+    if (e->left_out > 0 && !e->pooled)
+        estimate_put_line(o, f, "excluded",
+                          oc_printf(a,
+                                    "%s operations in %s and other types without a peak in the device file",
+                                    oc_si_text(a, e->left_out, ""), oc_class_name(e->left_out_class)));
     if (e->asynchronous && !e->pooled)
         estimate_put_line(o, f, "assumed", e->asynchronous);
     write_prediction(o, f);
@@ -298,9 +303,12 @@ static void kernel_fields(struct oc_fields *f, const void *of, size_t i)
     oc_field_text(f, "evidence", oc_evidence_name(p->evidence));
     oc_field_text(f, "bound_by", oc_bound_name(p->bound));
     oc_field_double(f, "decades_outside", p->decades);
+    oc_field_double(f, "launch_part_s", p->t0_s);
+    oc_field_double(f, "compute_part_s", p->tc_s);
+    oc_field_double(f, "memory_part_s", p->tm_s);
     oc_field_double(f, "roofline_s", p->roof_s > 0 ? p->roof_s : (double)NAN);
     oc_field_double(f, "measured_s", e->measured_s ? e->measured_s[i] : (double)NAN);
-    oc_kernel_fields(f, &u->kernel, NULL);
+    oc_kernel_fields(f, &u->kernel);
     oc_field_text(f, "operator", u->type);
     if (e->join)
         oc_field_bool(f, "planned", u->planned);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "estimate/rank_devices.h"
 #include "gate/diff.h"
 #include "join/join.h"
 #include "llm/llm.h"
@@ -16,14 +15,6 @@
 #include "profile/time_summary.h"
 #include "report/report.h"
 #include "write/tables/json_keys.h"
-
-/* ---- devices view ------------------------------------------------------------------------------------- */
-
-/* Private to the writers of the comparison of devices. */
-
-/* Part of the device's memory that is needed; NAN: unknown. */
-double oc_devices_memory_share(const struct oc_rank_row *row);
-void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
 
 /* ---- llm view ----------------------------------------------------------------------------------------- */
 

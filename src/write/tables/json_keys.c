@@ -240,17 +240,7 @@ static uint64_t json_keys_sum(const uint64_t *v)
     return n;
 }
 
-static void roof(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device)
-{
-    struct oc_roof r;
-    oc_roofline(device, &k->work, (double)NAN, &r);
-    oc_field_double(f, "compute_s", r.comp_s);
-    oc_field_double(f, "memory_s", r.mem_s);
-    oc_field_double(f, "roofline_s", r.roof_s);
-    oc_field_text(f, "bound_by", oc_bound_name(r.bound));
-}
-
-void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device)
+void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k)
 {
     const struct oc_work *w = &k->work;
     oc_field_text(f, "class", oc_kernel_class_name(k->cls));
@@ -273,8 +263,6 @@ void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k, const stru
     oc_field_size(f, "dilation", k->dilation);
     oc_field_size(f, "groups", k->groups);
     oc_field_size(f, "channels_in", k->channels_in);
-    if (device)
-        roof(f, k, device);
 }
 
 /* ---- json keys -------------------------------------------------------------------------------------- */

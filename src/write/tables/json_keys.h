@@ -152,8 +152,6 @@ int oc_output_write(const struct oc_output *c, const char *format, FILE *f, stru
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
 /* Size and work of a kernel as fields. */
-
-/* With the roofline of a device; device NULL: without. */
-void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k, const struct oc_device *device);
+void oc_kernel_fields(struct oc_fields *f, const struct oc_kernel *k);
 
 #endif

@@ -163,15 +163,6 @@ static int calibration(struct world *w, const void *o, struct oc_err *err) /* no
     return rc;
 }
 
-static int validation(struct world *w, const void *o, struct oc_err *err) /* no device */
-{
-    const struct oc_samples none = {0};
-    (void)w;
-    MADE(struct oc_validation_result, oc_validation_make(&none, o, &made, err));
-    oc_validation_result_free(made);
-    return rc;
-}
-
 static int estimate(struct world *w, const void *o, struct oc_err *err)
 {
     MADE(struct oc_estimate, oc_estimate_make(w->run.a, w->device, o, &made, err));
@@ -253,7 +244,6 @@ static const struct function {
     {"record", sizeof(struct oc_record_opts), record, OC_EARG, false},
     {"samples", sizeof(struct oc_samples_opts), samples, OC_EIO, false},
     {"calibration", sizeof(struct oc_calibration_opts), calibration, OC_EARG, false},
-    {"validation", sizeof(struct oc_validation_opts), validation, OC_EARG, false},
     {"estimate", sizeof(struct oc_estimate_opts), estimate, OC_OK, false},
     {"rank", sizeof(struct oc_rank_opts), rank, OC_EARG, false},
     {"rank_write", sizeof(struct oc_rank_write_opts), rank_write, OC_OK, false},

@@ -582,7 +582,7 @@ static void no_plan_is_faster_than_the_bound(void **unused)
     }
 }
 
-/* One engine: the same figure from a comparison and an estimate. */
+/* One engine: the same figure from a ranking and an estimate. */
 static void commands_have_the_same_bound(void **unused)
 {
     (void)unused;
@@ -594,14 +594,13 @@ static void commands_have_the_same_bound(void **unused)
         struct oc_estimate *estimate = NULL;
         struct oc_err err;
         const struct oc_rank_row *row;
-        int64_t batch;
         connect_machine(&m);
         const struct oc_device *device = &m.device;
-        struct oc_rank_opts opts = {.device = &device, .n_device = 1, .cache = true};
+        struct oc_rank_opts opts = {.device = &device, .n_device = 1};
         if (oc_rank_make(r.model, &opts, &rank, &err) ||
             oc_estimate_make(r.analysis, device, &(struct oc_estimate_opts){0}, &estimate, &err))
             fail_msg("%s", err.msg);
-        assert_int_equal(oc_rank_rows(rank, 0, &batch, &row), 1);
+        assert_int_equal(oc_rank_rows(rank, &row), 1);
         double a = row->bound_ns, b = oc_estimate_info(estimate)->bound_ns,
                c = oc_bound_of(r.analysis, NULL, device, true) * 1e9;
         assert_true((isnan(a) && isnan(b) && isnan(c)) || (a == b && fabs(b - c) <= 1e-9 * c));

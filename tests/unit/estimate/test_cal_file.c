@@ -49,18 +49,13 @@ static struct oc_cal_key example_key(void)
                                .ec_known = true,
                                .lomo_error = NAN,
                                .lambda = 10,
-                               .errors = errors(),
-                               .residual = 0};
+                               .errors = errors()};
 }
 
 struct example {
     struct oc_calibration cal;
     struct oc_cal_key key[2];
     struct oc_cal_signature signature[2];
-    uint32_t root[3];
-    struct oc_forest_node node[4];
-    struct oc_forest forest;
-    const struct oc_forest *forests[1];
     uint16_t op[2];
 };
 
@@ -68,20 +63,15 @@ static void fill(struct example *x)
 {
     *x = (struct example){.signature = {{.signature = 1, .t_s = 1e-6, .sd = 0.1, .n = 2},
                                         {.signature = UINT64_MAX, .t_s = 0.25, .sd = 0, .n = 1}},
-                          .root = {0, 3, 4},
-                          .op = {7, 65535},
-                          .node = {{3, 1, 0.1f}, {-1, 0, -0.25f}, {-1, 0, 0.3f}, {-1, 0, 1e-30f}}};
+                          .op = {7, 65535}};
     x->key[0] = example_key();
     x->key[0].op = x->op;
     x->key[0].n_op = 2;
     x->key[1] = example_key();
     x->key[1].cls = (uint8_t)(OC_KC_COUNT + OC_KG_COMPUTE);
     x->key[1].dtype = OC_CLASS_NONE;
-    x->key[1].parent = x->key[1].residual = -1;
+    x->key[1].parent = -1;
     x->key[1].kind = OC_CAL_PARENT;
-    x->forest =
-        (struct oc_forest){.root = x->root, .node = x->node, .n_tree = 2, .n_node = 4, .lo = -0.5, .hi = 0.5};
-    x->forests[0] = &x->forest;
     x->cal = (struct oc_calibration){.device = "a<b>&\"c\"",
                                      .runtime = "onnxruntime",
                                      .runtime_version = "1.30",
@@ -97,8 +87,6 @@ static void fill(struct example *x)
                                      .signature = x->signature,
                                      .n_signature = 2,
                                      .again = errors(),
-                                     .forest = x->forests,
-                                     .n_forest = 1,
                                      .dram_bytes_per_s = 1e11,
                                      .llc_bytes = 3e7,
                                      .t_fix_s = 1e-5,
@@ -137,7 +125,7 @@ static void assert_bits(double a, double b)
     assert_memory_equal(&a, &b, sizeof(a));
 }
 
-/* Every number of the curves, the forest and the kernels reads back exactly. */
+/* Every number of the curves and the kernels reads back exactly. */
 static void written_calibration_reads_back_exactly(void **state)
 {
     (void)state;
@@ -159,7 +147,6 @@ static void written_calibration_reads_back_exactly(void **state)
     assert_true(isnan(c->key[0].lomo_error));
     assert_true(c->key[0].ec_known && !c->key[0].em_known);
     assert_int_equal(c->key[0].parent, 1);
-    assert_int_equal(c->key[0].residual, 0);
     assert_int_equal(c->key[1].parent, -1);
     assert_int_equal(c->key[1].cls, OC_KC_COUNT + OC_KG_COMPUTE);
     assert_int_equal(c->key[1].kind, OC_CAL_PARENT);
@@ -168,13 +155,6 @@ static void written_calibration_reads_back_exactly(void **state)
     assert_int_equal(c->key[1].n_op, 0);
     assert_memory_equal(&c->key[0].errors, &x.key[0].errors, offsetof(struct oc_cal_errors, n));
     assert_int_equal(c->key[0].errors.n, 9);
-    assert_int_equal(c->forest[0]->n_tree, 2);
-    assert_memory_equal(c->forest[0]->root, x.root, sizeof(x.root));
-    for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(c->forest[0]->node[i].feature, x.node[i].feature);
-        assert_int_equal(c->forest[0]->node[i].left, x.node[i].left);
-        assert_memory_equal(&c->forest[0]->node[i].value, &x.node[i].value, sizeof(float));
-    }
     assert_true(c->signature[1].signature == UINT64_MAX);
     assert_bits(c->gap_s, -1e-7);
     size_t n_again;
@@ -205,7 +185,7 @@ static void mistakes_name_the_line(void **state)
     static const struct {
         const char *from, *to, *says;
     } wrong[] = {
-        {"version=\"4\"", "version=\"7\"", "version '7' is not supported"},
+        {"version=\"5\"", "version=\"7\"", "version '7' is not supported"},
         {" ec=\"0.30000000000000004\"", "", "missing ec"},
         {" ec=\"0.30000000000000004\"", " ec=\"nan\"", "ec 'nan' is not a number"},
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},
@@ -214,16 +194,9 @@ static void mistakes_name_the_line(void **state)
         {"dtype=\"", "dtype=\"x", "is not a class of arithmetic"},
         {"ec-known=\"yes\"", "ec-known=\"1\"", "ec-known '1' is not yes or no"},
         {"kind=\"curve\"", "kind=\"line\"", "kind 'line' is not one of curve, parent, prior"},
-        {"lo=\"-0.5\"", "lo=\"0.75\"", "lo is above hi"},
-        {"<tree>", "<tree/><tree>", "a tree without nodes"},
-        {"<forest", "<forest lo=\"0\" hi=\"0\"/><forest", "a forest without trees"},
         {"parent=\"1\"", "parent=\"9\"", "its parents form a cycle"},
         {"parent=\"1\"", "parent=\"0\"", "its parents form a cycle"},
-        {"residual=\"0\"", "residual=\"1\"", "forest 1 does not exist"},
         {"class=\"conv_1x1\"", "class=\"conv_7x7\"", "class 'conv_7x7' is not a class of kernels"},
-        {"3 1 0.1", "3 0 0.1", "not after it in the tree"},
-        {"3 1 0.1", "3 2 0.1", "not after it in the tree"},
-        {"3 1 0.1", "99 1 0.1", "is not FEATURE LEFT VALUE"},
         {"d80=\"0.3 0.2 0.1\"", "d80=\"0.3 0.2\"", "is not 3 numbers"},
         {"id=\"0000000000000001\"", "id=\"ffffffffffffffff\"", "must be sorted by id"},
         {"id=\"0000000000000001\"", "id=\"1\"", "sixteen hexadecimal digits"},
@@ -299,26 +272,11 @@ static void expect_error_with_many(const char *from, const char *before, const c
     free(text);
 }
 
-#define FOREST     "<forest lo=\"0\" hi=\"0\">"
-#define TREE       "<tree><nodes v=\"-1 0 0\"/></tree>"
-#define TEN        "-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;"
-#define FULL_NODES "<nodes v=\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"/>" /* 100 */
-
 static void rejects_files_beyond_the_size_limits(void **state)
 {
     (void)state;
-    expect_error_with_many("</calibration>", "", FOREST TREE "</forest>", OC_CAL_MAX_FORESTS,
-                           "</calibration>", "more than 4096 forests");
-    expect_error_with_many("</calibration>", FOREST, TREE, OC_CAL_MAX_TREES + 1, "</forest></calibration>",
-                           "more than 1000 trees");
-    expect_error_with_many("</calibration>", FOREST "<tree>", FULL_NODES, OC_CAL_MAX_TREE_NODES / 100 + 1,
-                           "</tree></forest></calibration>", "a tree of more than 65535 nodes");
     expect_error_with_many("<kernel", "", "<kernel id=\"000000000#\" t=\"1\" sd=\"0\" n=\"1\"/>",
                            OC_CAL_MAX_SIGNATURES, "<kernel", "more than 1000000 kernels");
-    char *tree = t_many("<tree>", FULL_NODES, 600, "</tree>"); /* 60,000 nodes each */
-    expect_error_with_many("</calibration>", FOREST, tree, OC_CAL_MAX_FOREST_NODES / 60000 + 1,
-                           "</forest></calibration>", "more than 4000000 nodes in total");
-    free(tree);
 }
 
 /* A file of another program's XML, an empty file, half of a file. */

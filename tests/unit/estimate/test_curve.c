@@ -127,9 +127,9 @@ static void signed_weights_of_integer_convolutions_are_slow(void **state)
     struct oc_kernel k = oc_made_kernel(OC_KC_CONV_1X1, 0, 1e6);
     k.dtype = OC_CLASS_I32;
     k.work.macs[OC_CLASS_I8] = 400000000;
-    k.variant = OC_VARIANT_UNSIGNED;
+    k.weight_sign = OC_WEIGHTS_UNSIGNED;
     struct oc_cal_point fast = point_of(&d, &k);
-    k.variant = OC_VARIANT_SIGNED;
+    k.weight_sign = OC_WEIGHTS_SIGNED;
     struct oc_cal_point slow = point_of(&d, &k);
     assert_near(slow.tc_s, 4 * fast.tc_s);
     assert_near(slow.roof_s, fast.roof_s); /* the processor could */

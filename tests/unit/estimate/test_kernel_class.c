@@ -1,10 +1,8 @@
 #include "estimate/kernels.h"
 #include "estimate/fusion_plan.h"
 #include "estimate/predict.h"
-#include "estimate/rank_devices.h"
 #include "estimate/recast.h"
 #include "estimate/samples.h"
-#include "estimate/validate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,9 +112,7 @@ static void names_are_unique_and_end(void **state)
     assert_null(oc_fusion_simd(OC_FUSE_COUNT));
     assert_int_equal(oc_fusion_block(OC_FUSE_COUNT), 1);
     check_names(oc_evidence_name, OC_EVIDENCE_COUNT, oc_evidence_name(OC_EVIDENCE_NONE));
-    check_names(oc_span_part_name, OC_SPAN_PARTS, "unknown");
     check_names(oc_reject_reason_name, OC_REJECT_COUNT, "?");
-    check_names(oc_predictor_name, OC_PREDICTOR_COUNT, "");
     size_t n = 0;
     while (oc_recast_name(n))
         n++;

@@ -67,92 +67,6 @@ static struct oc_kernel kernel_of_op(const char *type, const char *x, const char
     return kernel_of(b);
 }
 
-static void contiguous_runs_of_data_movement(void **state)
-{
-    (void)state;
-    /* heads before positions: rows of 64 stay contiguous; the last two axes swapped: nothing does */
-    assert_true(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,2,1,3").run == 64);
-    assert_true(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,1,3,2").run == 1);
-    assert_true(kernel_of_op("Softmax", "float[2,16,4,84]", NULL, "axis=-1").run == 84);
-    assert_true(kernel_of_op("Softmax", "float[2,16,4,84]", NULL, "axis=1").run == 1);
-    assert_true(kernel_of_op("Concat", "float[2,3,5]", "float[2,4,5]", "axis=1").run == 15);
-    assert_true(kernel_of_op("Gather", "float[30,64]", "int64[7]", "axis=0").run == 64);
-    assert_true(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=-1").run == 6);
-}
-
-/* The number of elements for which an operand repeats: all, a channel of 4 x 5, a row. */
-static void contiguous_runs_of_broadcast_operands(void **state)
-{
-    (void)state;
-    assert_true(kernel_of_op("Add", "float[2,3,4,5]", "float[2,3,4,5]", "").run == 0);
-    assert_true(kernel_of_op("Mul", "float[2,3,4,5]", "float[2,3,1,1]", "").run == 20);
-    assert_true(kernel_of_op("Add", "float[2,3,4,5]", "float[5]", "").run == 5);
-    assert_true(kernel_of_op("Mul", "float[2,3,4,5]", "float[1]", "").run == 0);
-}
-
-/* Variants that differ in speed, and a code for each operator type. */
-static unsigned resized(const char *attributes)
-{
-    struct oc_builder *b = oc_b_new(13);
-    oc_b_input(b, "x", "float[1,4,9,9]");
-    oc_b_init(b, "scales", "float[4]{1,1,2,2}");
-    oc_b_node(b, "Resize", "n", "x,,scales", "z", attributes);
-    oc_b_output(b, "z", NULL);
-    return kernel_of(b).variant;
-}
-
-static void variants_of_operators_are_identified(void **state)
-{
-    (void)state;
-    assert_int_equal(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,2,3,1").variant, 1);
-    assert_int_equal(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,3,1,2").variant, 2);
-    assert_int_equal(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=3,2,1,0").variant, 3);
-    assert_int_equal(kernel_of_op("Transpose", "float[2,1,12,64]", NULL, "perm=0,2,1,3").variant, 0);
-    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[-1]").variant, 1);
-    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[0,1]").variant, 2);
-    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[1]").variant, 3);
-    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[0,2]").variant, 3);
-    assert_int_equal(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=[1,2]").variant, 1);
-    assert_int_equal(kernel_of_op("Conv", "float[1,4,9]", "float[2,4,3]", "").variant, 1);
-    assert_int_equal(kernel_of_op("Conv", "float[1,4,9,9]", "float[2,4,3,3]", "").variant, 2);
-    assert_int_equal(kernel_of_op("Conv", "float[1,4,9,9,9]", "float[2,4,3,3,3]", "").variant, 3);
-    assert_int_equal(resized(""), 0);
-    assert_int_equal(resized("mode='nearest'"), 0);
-    assert_int_equal(resized("mode='linear'"), 1);
-    assert_int_equal(resized("mode='cubic'"), 2);
-    struct oc_kernel relu = kernel_of_op("Relu", "float[10]", NULL, ""),
-                     neg = kernel_of_op("Neg", "float[10]", NULL, "");
-    assert_true(relu.op && neg.op && relu.op != neg.op);
-}
-
-/* Slice and Pad copy the part of the first axis from the end that they change, and all after it. */
-static void contiguous_runs_of_slices_and_pads(void **state)
-{
-    (void)state;
-    struct oc_builder *b = oc_b_new(13);
-    oc_b_input(b, "x", "float[2,8,12,64]");
-    oc_b_init(b, "from", "int64[1]{1}");
-    oc_b_init(b, "to", "int64[1]{5}");
-    oc_b_init(b, "axis", "int64[1]{2}");
-    oc_b_node(b, "Slice", "n", "x,from,to,axis", "z", "");
-    oc_b_output(b, "z", NULL);
-    assert_true(kernel_of(b).run == 4 * 64);
-    b = oc_b_new(13);
-    oc_b_input(b, "x", "float[2,8,12,64]");
-    oc_b_init(b, "pads", "int64[8]{0,0,0,1,0,0,0,1}");
-    oc_b_node(b, "Pad", "n", "x,pads", "z", "");
-    oc_b_output(b, "z", NULL);
-    assert_true(kernel_of(b).run == 64);
-}
-
-static void special_functions_are_identified(void **state)
-{
-    (void)state;
-    assert_int_equal(kernel_of_op("Erf", "float[10]", NULL, "").function, OC_ERF);
-    assert_int_equal(kernel_of_op("Div", "float[10]", "float[10]", "").function, OC_DIV);
-    assert_int_equal(kernel_of_op("Relu", "float[10]", NULL, "").function, 0);
-}
-
 /* Moves only dimensions of one element: a view by the rules, a copy where it is launched. 4 * 6 floats. */
 static void launched_views_are_copies(void **state)
 {
@@ -338,9 +252,9 @@ static void sign_of_integer_weights_is_a_variant(void **state)
     struct oc_kernel is_unsigned = kernel_of_op("MatMulInteger", "uint8[8,64]", "uint8[64,32]", ""),
                      is_signed = kernel_of_op("MatMulInteger", "uint8[8,64]", "int8[64,32]", ""),
                      is_float = kernel_of_op("MatMul", "float[8,64]", "float[64,32]", "");
-    assert_int_equal(is_unsigned.variant, 1);
-    assert_int_equal(is_signed.variant, 2);
-    assert_int_equal(is_float.variant, 0);
+    assert_int_equal(is_unsigned.weight_sign, 1);
+    assert_int_equal(is_signed.weight_sign, 2);
+    assert_int_equal(is_float.weight_sign, 0);
     assert_true(is_unsigned.signature != is_signed.signature);
 }
 
@@ -349,11 +263,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sign_of_integer_weights_is_a_variant),
         cmocka_unit_test(variable_weights_are_not_blocked),
-        cmocka_unit_test(contiguous_runs_of_data_movement),
-        cmocka_unit_test(contiguous_runs_of_broadcast_operands),
-        cmocka_unit_test(variants_of_operators_are_identified),
-        cmocka_unit_test(contiguous_runs_of_slices_and_pads),
-        cmocka_unit_test(special_functions_are_identified),
         cmocka_unit_test(launched_views_are_copies),
         cmocka_unit_test(recurrent_layers_read_weights_every_step),
         cmocka_unit_test(kernels_of_loops_are_one_execution),

@@ -48,7 +48,7 @@ static void set_up(struct fixture *f)
             f->known = k;
         }
     }
-    struct oc_calibrate_opts opts = {.no_forest = true};
+    struct oc_calibrate_opts opts = {0};
     if (oc_calibrate(&f->m.set, &f->d.device, &opts, &f->cal, &err))
         fail_msg("%s", err.msg);
 }
@@ -62,9 +62,11 @@ static void tear_down(struct fixture *f)
 static struct oc_prediction predict(const struct oc_calibration *cal, const struct oc_device *d,
                                     const struct oc_kernel *k, bool no_exact)
 {
-    struct oc_predict_opts opts = {.const_bytes = 0, .no_exact = no_exact};
+    struct oc_predict_opts opts = {.const_bytes = 0};
+    struct oc_kernel kernel = *k;
     struct oc_prediction p;
-    oc_predict_kernel(cal, d, k, &opts, &p);
+    kernel.signature = no_exact ? 0 : k->signature; /* without one no measurement is found */
+    oc_predict_kernel(cal, d, &kernel, &opts, &p);
     return p;
 }
 
@@ -423,10 +425,11 @@ static void intervals_have_their_nominal_coverage(void **state)
             }
             m.set.model[model].run_s = sum;
         }
-        struct oc_calibrate_opts opts = {.folds = 8, .no_forest = true};
+        struct oc_calibrate_opts opts = {.folds = 8};
         if (oc_calibrate(&m.set, &d.device, &opts, &cal, &err))
             fail_msg("%s", err.msg);
-        oc_validation_model_errors(&m.set, &d.device, true, cal);
+        oc_made_plans(&m);
+        oc_validation_model_errors(&m.set, &d.device, cal);
         for (unsigned i = 0; i < 125; i++)
             try_network(&m, &d, cal, &models, &kernels);
         oc_calibration_free(cal);
