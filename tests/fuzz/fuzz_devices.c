@@ -5,6 +5,7 @@
 
 #include "estimate/rank_devices.h"
 #include "wire_mutator.h"
+#include "onnxcost.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 
