@@ -463,6 +463,25 @@ static void left_out_rows_of_mace_are_named(void **state)
     oc_profile_close(p);
 }
 
+/* TensorFlow Lite divides the calls by the runs: 0 for all rows if it recorded the operators of one run of 50. */
+static void operators_recorded_in_a_part_of_the_runs_have_their_means(void **state)
+{
+    struct oc_err err = {0};
+    (void)state;
+    struct oc_profile *p = t_profile_text(
+        "============================== Run Order ==============================\n"
+        "\t[node type]\t[start]\t[first]\t[avg ms]\t[%]\t[cdf%]\t[mem KB]\t[times called]\t[Name]\n"
+        "\tCONV_2D\t0.000\t6.000\t6.000\t1.500%\t1.500%\t0.000\t0\t[a]\n"
+        "\tSOFTMAX\t6.000\t2.000\t2.000\t0.500%\t2.000%\t0.000\t0\t[b]\n\n"
+        "Timings (microseconds): count=50 first=8000 curr=8100 min=7900 max=8200 avg=8010 std=90\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_true(p->n_rec == 2 && fabs(p->run_ns - 8.01e6) < 1);
+    assert_true(fabs(t_rec(p, "[a]")->time_ns - 6e6) < 1 && fabs(t_rec(p, "[b]")->time_ns - 2e6) < 1);
+    oc_profile_close(p);
+}
+
 /* A log in which a tool found no work of the device is not of an unknown format, and recording it again does not help. */
 static void reports_without_kernels_say_so(void **state)
 {
@@ -504,6 +523,7 @@ int main(void)
         cmocka_unit_test(one_of_several_recordings_is_read),
         cmocka_unit_test(lines_of_onednn_may_have_the_time_of_day),
         cmocka_unit_test(left_out_rows_of_mace_are_named),
+        cmocka_unit_test(operators_recorded_in_a_part_of_the_runs_have_their_means),
         cmocka_unit_test(reports_without_kernels_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
