@@ -27,8 +27,9 @@ struct value {
 struct marshal {
     const unsigned char *p, *end;
     struct oc_arena arena;
-    struct value **ref;            /* heap */
-    size_t n_ref, cap_ref, budget; /* budget: values that may still be read */
+    struct value **ref, **text; /* heap; text: those that Python 2 repeats by number */
+    size_t n_ref, cap_ref, n_text, cap_text;
+    size_t budget; /* values that may still be read */
     bool bad;
     void (*pair)(void *ctx, const struct value *key, const struct value *value);
     void *ctx;
@@ -173,13 +174,16 @@ static struct value *read_object(struct marshal *m, unsigned depth)
     if (m->bad || m->p == m->end || depth > MAX_DEPTH || !m->budget--)
         return marshal_fail(m);
     int type = *m->p++;
-    if ((type & ~FLAG_REF) == 'r') {
+    if ((type & ~FLAG_REF) == 'r' || type == 'R') {
         uint64_t at = little(m, 4);
-        return m->bad || at >= m->n_ref ? marshal_fail(m) : m->ref[at];
+        bool known = !m->bad && at < (type == 'R' ? m->n_text : m->n_ref);
+        return !known ? marshal_fail(m) : type == 'R' ? m->text[at] : m->ref[at];
     }
     struct value *v = OC_NEW(&m->arena, struct value);
     if (type & FLAG_REF)
         OC_PUSH(m->ref, m->n_ref, m->cap_ref) = v;
+    else if (type == 't')
+        OC_PUSH(m->text, m->n_text, m->cap_text) = v;
     read_content(m, v, type & ~FLAG_REF, depth);
     return m->bad ? NULL : v;
 }
@@ -300,6 +304,7 @@ static int cprofile_read(const struct oc_source *src, const struct oc_profile_op
     oc_buf_free(&rows.text);
     oc_arena_free(&m.arena);
     free(m.ref);
+    free(m.text);
     return rc;
 }
 

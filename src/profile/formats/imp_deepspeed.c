@@ -18,9 +18,12 @@
  *     )
  *     (0-1): 2 x Dropout(..)
  *
- * From 0.9.3 on " = " is between a figure and its share. A latency contains those of the submodules. */
+ * From 0.9.3 on " = " is between a figure and its share. A latency contains those of the submodules. The flops-profiler
+ * that DeepSpeed's comes from has "module = {'param': '590.59 k', .., 'duration': '173.57 us', 'FLOPS': '27.19 GFLOPS', ..}"
+ * in place of the figures. */
 
 #define MAX_DEPTH 128
+#define DURATION  "'duration': '"
 
 struct module {
     struct oc_str type;
@@ -83,13 +86,26 @@ static bool is_unstarted(struct oc_str s)
     return oc_csv_number(s, &v, &unit) && v >= 0 && oc_csv_same(unit, "Gs");
 }
 
+/* "'duration': '173.57 us'": the text of a key; empty without the key. */
+static struct oc_str value_of(struct oc_str s, const char *key)
+{
+    const char *at = oc_str_find(s, key);
+    struct oc_str text = at ? oc_str_from(s, at + strlen(key)) : (struct oc_str){"", 0};
+    return oc_str_take(&text, '\'');
+}
+
 /* ".., 135.52 ms, 100.00% latency, 660.07 GFLOPS, ..": false: not such figures. *ns: NAN: damaged, INFINITY: not
  * timed. */
 static bool read_figures(struct oc_str s, double *ns, double *flop)
 {
     const char *share = oc_str_find(s, "% latency");
+    struct oc_str time = share ? (struct oc_str){"", 0} : value_of(s, DURATION);
+    if (time.n) {
+        *ns = oc_csv_time(time, ns) ? *ns : (double)NAN;
+        *flop = read_rate(value_of(s, "'FLOPS': '")) * *ns / 1e9;
+    }
     if (!share)
-        return false;
+        return time.n > 0;
     struct oc_str head = before(s, share), tail = after(s, share, strlen("% latency"));
     while (head.n && (oc_is_digit(head.s[head.n - 1]) || strchr(".e-+", head.s[head.n - 1])))
         head.n--;
@@ -180,7 +196,8 @@ static void open_module(struct reading *log, struct oc_str head, struct module m
 
 static bool is_deepspeed_line(struct oc_str line)
 {
-    return oc_str_find(line, "% latency, ") && oc_str_find(line, "MACs") && oc_str_find(line, "% Params");
+    return oc_str_find(line, "% latency, ") ? oc_str_find(line, "MACs") && oc_str_find(line, "% Params")
+                                            : oc_str_find(line, DURATION) && oc_str_find(line, "'FLOPS': '");
 }
 
 static int take_line(struct reading *log, struct oc_str line)
@@ -194,7 +211,7 @@ static int take_line(struct reading *log, struct oc_str line)
     struct oc_str head = t->head;
     t->head.n = 0;
     bool figures = read_figures(s, &ns, &flop), opens = s.n > 1 && s.s[s.n - 1] == '(';
-    const char *text = figures ? oc_str_find(s, "% latency") : s.s;
+    const char *share = oc_str_find(s, "% latency"), *text = share ? share : oc_str_find(s, DURATION);
     const char *name_end = s.n && s.s[0] == '(' ? oc_str_find(s, "): ") : s.s;
     const char *open =
         figures && name_end && name_end < text ? memchr(name_end, '(', (size_t)(text - name_end)) : NULL;

@@ -49,7 +49,8 @@ struct reading {
     uint64_t invocations; /* --print-summary: launches that the metrics are means of; 0: one launch */
     size_t summaries;
     /* text form */
-    struct oc_buf section, domain;
+    struct oc_buf section, domain, above; /* above: the line before */
+    size_t apart;                         /* durations outside of sections */
     bool in_nvtx;
     struct oc_recording_count recordings;
     bool next; /* the next launch is of another recording */
@@ -294,11 +295,14 @@ static bool take_kernel_line(struct reading *r, struct oc_str line)
         size_t k = n;
         while (k > 1 && !(name.s[k - 1] == 'x' && name.s[k - 2] == ')'))
             k--;
-        while (k > 1 && name.s[k - 1] != '(')
+        while (k && name.s[k - 1] != '(')
             k--;
-        n = k > 1 ? k - 1 : n;
+        n = k ? k - 1 : n;
     }
-    begin_launch(r, oc_csv_trim((struct oc_str){name.s, n}));
+    if (n || !r->above.n)
+        begin_launch(r, n ? oc_csv_trim((struct oc_str){name.s, n}) : name);
+    else
+        begin_launch(r, oc_str(r->above.data, r->above.n));
     r->launch.lane = oc_timeline_stream(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
     if (cc) {
         struct oc_str text = oc_csv_trim((struct oc_str){cc + 5, line.n - (size_t)(cc + 5 - line.s)});
@@ -374,6 +378,7 @@ static void take_text_line(struct reading *r, struct oc_str line, const struct o
     } else if (n_span == 3 ||
                (n_span == 5 && r->invocations)) { /* 5: name, unit, minimum, maximum, average */
         oc_text_cut(line, span, n_span, field);
+        r->apart += !r->section.n && oc_str_eq(field[0], "Duration");
         if (n_span == 5)
             field[2] = field[4];
         oc_ncu_take(&r->metrics, (struct oc_str){r->section.n ? r->section.data : "", r->section.n}, field[0],
@@ -417,6 +422,9 @@ static void ncu_read_lines(struct reading *r)
             r->next |= oc_str_starts(line, "==PROF== Connected to process");
         } else if (!ncu_read_csv(r, line)) {
             take_text_line(r, line, span, n_span);
+            struct oc_str above = oc_csv_trim(line);
+            oc_buf_clear(&r->above);
+            oc_buf_add(&r->above, above.s, above.n);
         }
     }
     end_launch(r);
@@ -480,6 +488,12 @@ static int ncu_finish(struct reading *r, const struct oc_profile_opts *opts, str
             err, OC_EFORMAT,
             "contains no kernel (export with: ncu --csv --page raw, or from a report: ncu -i FILE --csv "
             "--page raw)");
+    if (!r->launches->n_event && r->apart)
+        return oc_fail(
+            err, OC_EFORMAT,
+            "lines were left out: %zu durations belong to none of the %zu launches; save the whole "
+            "output of ncu",
+            r->apart, r->n);
     if (!r->launches->n_event)
         return oc_fail(
             err, OC_EFORMAT,
@@ -506,6 +520,7 @@ static int ncu_read_file(const struct oc_source *src, const struct oc_profile_op
     oc_timeline_free(r.launches);
     oc_buf_free(&r.id);
     oc_buf_free(&r.section);
+    oc_buf_free(&r.above);
     oc_buf_free(&r.domain);
     return rc;
 }

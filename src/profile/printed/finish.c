@@ -184,14 +184,19 @@ static void take_runs(struct oc_printed_values *x)
     x->run_ns = stated > 0 ? stated : x->run_ns;
 }
 
-/* A mean row with 0 calls ran in a part of the runs: its part of the mean run, and at least one call in all of them. False:
- * the file does not show in how many. */
-static bool spread_rare(const struct oc_printed_values *x, struct oc_printed_value *v)
+/* The mean of a row with 0 calls, which ran in a part of the runs; NAN: another row. */
+static double rare_mean(const struct oc_printed_values *x, const struct oc_printed_value *v)
 {
-    double mean = oc_printed_value(x->r, v->row, OC_ROLE_MEAN);
-    if (!v->row->t->means || v->calls != 0 || isnan(mean))
+    return v->row->t->means && v->calls == 0 ? oc_printed_value(x->r, v->row, OC_ROLE_MEAN) : (double)NAN;
+}
+
+/* The part of a rare row in the mean run, and at least one call in all of them. all: every row is rare, so the operators were
+ * recorded in a part of the runs, and the means are of these. False: the file does not show in how many it ran. */
+static bool spread_rare(const struct oc_printed_values *x, struct oc_printed_value *v, bool all)
+{
+    double mean = rare_mean(x, v), ns = all ? mean : fmax(mean / x->runs, v->share / 100 * x->run_ns);
+    if (isnan(mean))
         return true;
-    double ns = fmax(mean / x->runs, v->share / 100 * x->run_ns);
     if (!(x->runs > 0) || isnan(v->share) || isnan(x->run_ns))
         return false;
     *(v->row->device ? &v->device_ns : &v->total_ns) = ns;
@@ -201,8 +206,11 @@ static bool spread_rare(const struct oc_printed_values *x, struct oc_printed_val
 static void take_rare(struct oc_printed_values *x)
 {
     size_t kept = 0;
+    bool all = true;
+    for (size_t i = 0; i < x->n; i++)
+        all &= !isnan(rare_mean(x, &x->v[i]));
     for (size_t i = 0; i < x->n; i++) {
-        if (spread_rare(x, &x->v[i]))
+        if (spread_rare(x, &x->v[i], all))
             x->v[kept++] = x->v[i];
     }
     if (kept < x->n)

@@ -140,7 +140,7 @@ static void begin_table(struct oc_printed_reading *r, const struct found *h, str
     r->t = h->t;
     r->score += r->begun & bit ? 0 : h->titles;
     r->no_rows = NULL;
-    r->skipping = (!h->t->add_again || !(r->begun & bit)) && !oc_printed_begins(r, h->t);
+    r->skipping = (!h->t->add_again || !(r->begun & bit)) && !oc_printed_begins(r, h->t, false);
     r->begun |= bit;
     if (r->skipping)
         return;

@@ -27,19 +27,19 @@ static bool gives_way(const struct oc_printed_reading *r)
     return !r->n || (r->f->first_table && !r->has_device && r->row[0].kind == OC_ROW_CALL);
 }
 
-bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_table *t)
+bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_table *t, bool calls)
 {
-    bool again = r->f->first_table ? !gives_way(r) : r->ends_recording && r->n;
-    if (t && !r->f->first_table)
+    bool first = r->f->first_table, gives = gives_way(r) && !(calls && r->n),
+         again = first ? !gives : r->over || (r->ends_recording && r->n);
+    if (t && !first)
         again |= r->has_rows >> (t->id % 64) & 1;
-    again |= r->over;
-    if (!again && gives_way(r))
+    if (!again && gives)
         r->recordings.n = 0;
     if (again && !r->over)
         r->next = t;
-    if (!r->recordings.n || (again && (!r->over || (t && t->id == (r->next ? r->next->id : t->id)))))
+    if (!r->recordings.n || (again && (first || !r->over || !t || t->id == (r->next ? r->next->id : t->id))))
         oc_recording_begins(&r->recordings, r->c);
-    r->over |= again && !r->f->first_table;
+    r->over = again;
     r->ends_recording = false;
     return !again;
 }
@@ -447,7 +447,8 @@ static int finish_row(struct oc_printed_reading *r, struct fields *x, size_t ind
         return 1;
     if (x->t->id_fields.n && !r->over)
         r->ends_recording |= is_other_recording(r, x);
-    if (r->over || ((r->ends_recording || !r->recordings.n) && !oc_printed_begins(r, NULL)))
+    if (r->ends_recording || !r->recordings.n ? !oc_printed_begins(r, NULL, kind_of(x) == OC_ROW_CALL)
+                                              : r->over)
         return 1; /* of a recording after the first */
     if (r->most && r->n >= r->most) {
         r->rc = oc_csv_too_many(r->c, r->err);

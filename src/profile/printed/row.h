@@ -17,7 +17,8 @@ void oc_printed_wrap(struct oc_printed_reading *r, struct oc_str more);
 struct oc_str oc_printed_keep(struct oc_printed_reading *r, struct oc_str s);
 void oc_printed_set_fact(struct oc_printed_reading *r, int fact, struct oc_str text, double unit_ns,
                          bool last, bool sum);
-/* Whether a table that begins in the line read last is of the first recording, which is read. */
-bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_table *t);
+/* Whether a table, or a row (t NULL), that begins in the line read last is of the recording that is read. calls: it is a
+ * call of the runtime, which does not take the place of those that were read. */
+bool oc_printed_begins(struct oc_printed_reading *r, const struct oc_printed_table *t, bool calls);
 
 #endif

@@ -91,6 +91,21 @@ static void statistics_of_cprofile_are_functions(void **state)
     }
 }
 
+/* Python 2 repeats names by their number among the interned texts: 'R'. */
+static void statistics_of_python_2_are_read(void **state)
+{
+    static const char old[] = "{(\3\0\0\0s\6\0\0\0app.pyi\14\0\0\0t\3\0\0\0run"
+                              "(\5\0\0\0i\3\0\0\0i\5\0\0\0g\0\0\0\0\0\0\xe0?g\0\0\0\0\0\0\2@{0"
+                              "(\3\0\0\0s\6\0\0\0lib.pyi\1\0\0\0R\0\0\0\0"
+                              "(\5\0\0\0i\1\0\0\0i\1\0\0\0g\0\0\0\0\0\0\xfc?g\0\0\0\0\0\0\xfc?{00";
+    (void)state;
+    struct oc_profile *p = read_bytes(old, sizeof(old) - 1, "cprofile");
+    assert_true(p->n_rec == 2 && !p->truncated);
+    assert_true(fabs(t_rec(p, "app.py:12(run)")->total_ns - 0.5e9) < 1);
+    assert_true(fabs(t_rec(p, "lib.py:1(run)")->total_ns - 1.75e9) < 1);
+    oc_profile_close(p);
+}
+
 /* ---- QNN optrace ------------------------------------------------------------------------------------ */
 
 /* The operator's process repeats the events of the core. Conv: 600 + 100, Relu: 300 of 1000 cycles. */
@@ -272,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_of_nsys_in_json_are_rows),
         cmocka_unit_test(statistics_of_cprofile_are_functions),
+        cmocka_unit_test(statistics_of_python_2_are_read),
         cmocka_unit_test(cycles_of_qnn_are_shares),
         cmocka_unit_test(the_span_around_all_operators_is_the_run),
         cmocka_unit_test(a_trace_without_its_beginning_is_read),

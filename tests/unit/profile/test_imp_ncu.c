@@ -1,5 +1,6 @@
 #include "profile/profile.h"
 #include "onnxcost.h"
+#include "support/profiles.h"
 #include "onnxcost/profile.h"
 
 #include <math.h>
@@ -261,6 +262,24 @@ static void reads_the_printed_page(void **state)
     oc_profile_close(p);
 }
 
+/* The grid may be on a line of its own; metrics without the titles of their sections belong to no launch. */
+static void lines_of_a_printed_page_may_be_missing(void **state)
+{
+#define LAUNCH "  (8, 1, 1)x(32, 1, 1), Context 1, Stream 7, Device 0, CC 8.0\n"
+#define RULE   "    --------------- ----------- ------------\n"
+#define METRIC RULE "    Duration                 us        99.68\n" RULE
+    struct oc_err err = {0};
+    (void)state;
+    struct oc_profile *p = t_profile_text(
+        "  f(float *, int) \n" LAUNCH "    Section: GPU Speed Of Light Throughput\n" METRIC, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_near(find(p, "f(float *, int)")->kernel_ns, 99680);
+    oc_profile_close(p);
+    assert_null(t_profile_text("==PROF== Profiling \"f\" - 0: 100%\n  f" LAUNCH METRIC, NULL, &err));
+    assert_non_null(strstr(err.msg, "1 durations belong to none of the 1 launches"));
+}
+
 static void rejects_text_that_is_not_a_report(void **state)
 {
     (void)state;
@@ -361,6 +380,7 @@ int main(void)
         cmocka_unit_test(innermost_nvtx_range_names_the_record),
         cmocka_unit_test(counters_are_summed_without_double_counting),
         cmocka_unit_test(reads_the_printed_page),
+        cmocka_unit_test(lines_of_a_printed_page_may_be_missing),
         cmocka_unit_test(rejects_text_that_is_not_a_report),
         cmocka_unit_test(sample_reports_match_independent_sums),
         cmocka_unit_test(sample_counters_are_read),

@@ -201,6 +201,18 @@ static void a_model_that_deepspeed_did_not_time_has_the_stated_latency(void **st
     }
 }
 
+/* flops-profiler prints the figures as a dict of Python. */
+static void dicts_of_flops_profiler_have_the_time_outside_of_submodules(void **state)
+{
+#define DICT(TIME) "module = {'param': '1 M', 'flops': '2 G', 'duration': '" TIME "', 'FLOPS': '2 GFLOPS'}"
+    (void)state;
+    struct oc_profile *p = read_text("Net(\n  " DICT("6 ms") "\n  (fc): Linear(" DICT("4 ms") ", 3, 8)\n)\n");
+    assert_string_equal(p->format, "deepspeed");
+    assert_true(p->n_rec == 2 && fabs(p->run_ns - 6e6) < 1e-3);
+    assert_true(fabs(t_rec(p, "fc")->time_ns - 4e6) < 1e-3 && fabs(t_rec(p, "fc")->flop - 8e6) < 1e-3);
+    oc_profile_close(p);
+}
+
 /* ---- PyTorch ------------------------------------------------------------------------------------------- */
 
 #define RULE  "--------  --------  --------  --------\n"
@@ -679,6 +691,7 @@ int main(void)
         cmocka_unit_test(lines_after_other_prefixes_are_read_without_them),
         cmocka_unit_test(tables_of_pytorch_that_cannot_be_read_say_why),
         cmocka_unit_test(a_model_that_deepspeed_did_not_time_has_the_stated_latency),
+        cmocka_unit_test(dicts_of_flops_profiler_have_the_time_outside_of_submodules),
         cmocka_unit_test(calls_of_gemm_in_onednn_are_products),
         cmocka_unit_test(kernels_of_the_web_without_a_bar_have_type_and_name),
         cmocka_unit_test(top_kernels_of_rocprof_compute_are_read),

@@ -392,6 +392,119 @@ static void names_before_a_colon_are_not_loggers(void **state)
     oc_profile_close(p);
 }
 
+/* ---- several recordings ------------------------------------------------------------------------------- */
+
+/* The first recording with work of the device is read, without one the first; all that follow are counted. */
+static void one_of_several_recordings_is_read(void **state)
+{
+#define NVPROF                                                                                               \
+    "==1== Profiling result:\n"                                                                              \
+    "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"
+#define CALLS                                                                                                \
+    NVPROF "      API calls:   60.00%  6.0000ms         1  6.0000ms  6.0000ms  6.0000ms  cudaMalloc\n"       \
+           "                   40.00%  4.0000ms         1  4.0000ms  4.0000ms  4.0000ms  cudaFree\n\n"
+#define KERNELS(MS)                                                                                          \
+    NVPROF " GPU activities:   50.00%  " MS "ms         2  1.0000ms  1.0000ms  1.0000ms  f(int)\n"           \
+           "                   50.00%  " MS "ms         2  1.0000ms  1.0000ms  1.0000ms  g(int)\n\n"
+#define BENCH                                                                                                \
+    "loop_count = 8\n          squeezenet  min =    4.00  max =    6.00  avg =    5.00\n"                    \
+    "               vgg16  min =    4.00  max =    6.00  avg =    5.00\n"
+    static const char *const text[] = {CALLS KERNELS("5.0000") KERNELS("7.0000") KERNELS("9.0000"),
+                                       CALLS CALLS CALLS, BENCH BENCH BENCH};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_err err = {0};
+        double ns = 0;
+        struct oc_profile *p = t_profile_text(text[i], NULL, &err);
+        if (!p)
+            fail_msg("%zu: %s", i, err.msg);
+        assert_int_equal(p->n_rec, 2);
+        for (uint32_t k = 0; k < p->n_rec; k++)
+            ns += p->rec[k].time_ns;
+        assert_true(fabs(ns - 1e7) < 1e-3);
+        assert_non_null(strstr(t_finding(p, "W-several-profiles"), "3 recordings"));
+        oc_profile_close(p);
+    }
+}
+
+/* "v1" and the time of day are fields of their own (ONEDNN_VERBOSE_TIMESTAMP=1). */
+static void lines_of_onednn_may_have_the_time_of_day(void **state)
+{
+    static const char *const before[] = {"", "v1,", "1693533460229.437012,", "v0,1693533460229.437012,"};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(before); i++) {
+        struct oc_buf text = {0};
+        struct oc_err err = {0};
+        oc_buf_printf(&text,
+                      "onednn_verbose,%sprimitive,exec,cpu,reorder,jit:uni,undef,"
+                      "src_f32::blocked:abcd::f0 dst_f32::blocked:ABcd16b16a::f0,,,16x16x5x5,2.5\n",
+                      before[i]);
+        struct oc_profile *p = t_profile_text(text.data, NULL, &err);
+        if (!p)
+            fail_msg("%s: %s", before[i], err.msg);
+        assert_true(p->n_rec == 1 && fabs(p->rec[0].time_ns - 2.5e6) < 1e-3);
+        oc_profile_close(p);
+        oc_buf_free(&text);
+    }
+}
+
+/* Without its other rows a table of MACE does not show where the time is. */
+static void left_out_rows_of_mace_are_named(void **state)
+{
+    struct oc_err err = {0};
+    (void)state;
+    struct oc_profile *p = t_profile_text(
+        "| Sort by Run Order |\n| Op Type | Start | First | Avg(ms) | % | cdf% | name |\n"
+        "| Conv2D | 0.1 | 1.5 | 1.5 | 5.0 | 5.0 | a |\n| Softmax | 29.9 | 0.1 | 0.1 | 0.3 | 100.0 | b |\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_non_null(strstr(t_finding(p, "W-rows"), "add up to 5.3 %"));
+    oc_profile_close(p);
+}
+
+/* TensorFlow Lite divides the calls by the runs: 0 for all rows if it recorded the operators of one run of 50. */
+static void operators_recorded_in_a_part_of_the_runs_have_their_means(void **state)
+{
+    struct oc_err err = {0};
+    (void)state;
+    struct oc_profile *p = t_profile_text(
+        "============================== Run Order ==============================\n"
+        "\t[node type]\t[start]\t[first]\t[avg ms]\t[%]\t[cdf%]\t[mem KB]\t[times called]\t[Name]\n"
+        "\tCONV_2D\t0.000\t6.000\t6.000\t1.500%\t1.500%\t0.000\t0\t[a]\n"
+        "\tSOFTMAX\t6.000\t2.000\t2.000\t0.500%\t2.000%\t0.000\t0\t[b]\n\n"
+        "Timings (microseconds): count=50 first=8000 curr=8100 min=7900 max=8200 avg=8010 std=90\n",
+        NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_true(p->n_rec == 2 && fabs(p->run_ns - 8.01e6) < 1);
+    assert_true(fabs(t_rec(p, "[a]")->time_ns - 6e6) < 1 && fabs(t_rec(p, "[b]")->time_ns - 2e6) < 1);
+    oc_profile_close(p);
+}
+
+/* A log in which a tool found no work of the device is not of an unknown format, and recording it again does not help. */
+static void reports_without_kernels_say_so(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } of[] = {
+        {"./a 1024\n[3/7] Executing 'nvtx_sum' stats report\n[4/7] Executing 'osrt_sum' stats report\n",
+         "no row of an nsys stats report"},
+        {"SKIPPED: report1.sqlite does not contain CUDA kernel data.\n", "no row of an nsys stats report"},
+        {"==1== Profiling result:\n"
+         "   Start  Duration            Grid Size      Block Size  Unified Memory  Name\n"
+         "1.18208s         -                    -               -     PC 0x4034d6  [Unified Memory CPU page "
+         "faults]\n",
+         "page faults and migrations, but no kernel"}};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(of); i++) {
+        struct oc_err err = {0};
+        assert_null(t_profile_text(of[i].text, NULL, &err));
+        if (!strstr(err.msg, of[i].says))
+            fail_msg("%zu: %s", i, err.msg);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +520,11 @@ int main(void)
         cmocka_unit_test(a_file_that_ends_in_a_row_says_so),
         cmocka_unit_test(prefixes_of_logs_are_not_part_of_rows),
         cmocka_unit_test(names_before_a_colon_are_not_loggers),
+        cmocka_unit_test(one_of_several_recordings_is_read),
+        cmocka_unit_test(lines_of_onednn_may_have_the_time_of_day),
+        cmocka_unit_test(left_out_rows_of_mace_are_named),
+        cmocka_unit_test(operators_recorded_in_a_part_of_the_runs_have_their_means),
+        cmocka_unit_test(reports_without_kernels_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
