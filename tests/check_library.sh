@@ -49,6 +49,8 @@ nm -D --defined-only "$BUILD/libonnxcost.so.0" | awk '$2 ~ /[A-Z]/ && $2 != "A" 
 passed $? 'headers declare more than 100 functions' "$(wc -l <"$work/declared")"
 difference=$(diff "$work/declared" "$work/shown")
 passed $? 'shared library exports exactly the declared functions' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
+foreign=$(nm -g --defined-only "$BUILD/libonnxcost.a" 2>/dev/null | awk '$2 ~ /[TDBRC]/ && $3 !~ /^(oc_|onnxcost__|__(gcov|asan|ubsan|odr_asan))/ { print $3 }' | sort -u)
+[ -z "$foreign" ]; passed $? 'global symbols of the static library begin with oc_' "$(echo "$foreign" | head -n 5 | tr '\n' ' ')"
 soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }')
 [ "$soname" = libonnxcost.so.0 ]; passed $? 'soname is libonnxcost.so.0' "$soname"
 heavy=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')

@@ -12,7 +12,7 @@
 
 /* ---- arguments -------------------------------------------------------------------------------------- */
 
-const struct oc_type *aten_tensor(const struct aten_work *w, int at)
+const struct oc_type *oc_aten_tensor(const struct aten_work *w, int at)
 {
     if (at < 0 || (uint32_t)at >= w->r->n_in)
         return NULL;
@@ -20,39 +20,39 @@ const struct oc_type *aten_tensor(const struct aten_work *w, int at)
     return t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? t : NULL;
 }
 
-int aten_at(const struct aten_work *w, unsigned i)
+int oc_aten_at(const struct aten_work *w, unsigned i)
 {
     return i < w->row->n_at ? w->row->at[i] : -1;
 }
 
-const struct oc_type *aten_arg(const struct aten_work *w, unsigned i)
+const struct oc_type *oc_aten_arg(const struct aten_work *w, unsigned i)
 {
-    return aten_tensor(w, aten_at(w, i));
+    return oc_aten_tensor(w, oc_aten_at(w, i));
 }
 
-uint64_t aten_size(const struct oc_type *t, int dim)
+uint64_t oc_aten_size(const struct oc_type *t, int dim)
 {
     return (uint64_t)t->shape.dim[dim < 0 ? t->shape.rank + dim : dim].v;
 }
 
-uint64_t aten_mul(struct aten_work *w, uint64_t a, uint64_t b)
+uint64_t oc_aten_mul(struct aten_work *w, uint64_t a, uint64_t b)
 {
     uint64_t out = 0;
     w->overflow |= !oc_mul_u64(a, b, &out);
     return out;
 }
 
-uint64_t aten_span(struct aten_work *w, const struct oc_type *t, unsigned from, unsigned to)
+uint64_t oc_aten_span(struct aten_work *w, const struct oc_type *t, unsigned from, unsigned to)
 {
     uint64_t n = 1;
     for (unsigned i = from; i < to; i++)
-        n = aten_mul(w, n, aten_size(t, (int)i));
+        n = oc_aten_mul(w, n, oc_aten_size(t, (int)i));
     return n;
 }
 
-uint64_t aten_elements(struct aten_work *w, const struct oc_type *t)
+uint64_t oc_aten_elements(struct aten_work *w, const struct oc_type *t)
 {
-    return aten_span(w, t, 0, t->shape.rank);
+    return oc_aten_span(w, t, 0, t->shape.rank);
 }
 
 static void read_values(struct aten_work *w)
@@ -73,7 +73,7 @@ static void read_values(struct aten_work *w)
     oc_stream_close(stream);
 }
 
-bool aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsigned *n)
+bool oc_aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsigned *n)
 {
     *n = 0;
     if (at < 0 || (unsigned)at >= w->n_value || !w->value[at].n)
@@ -91,7 +91,7 @@ bool aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsi
     return good;
 }
 
-int aten_bool(const struct aten_work *w, int at, unsigned item)
+int oc_aten_bool(const struct aten_work *w, int at, unsigned item)
 {
     if (at < 0 || (unsigned)at >= w->n_value || !w->value[at].n)
         return -1;
@@ -105,14 +105,14 @@ int aten_bool(const struct aten_work *w, int at, unsigned item)
 
 /* ---- counts ----------------------------------------------------------------------------------------- */
 
-void aten_unknown(struct aten_work *w, const char *why)
+void oc_aten_unknown(struct aten_work *w, const char *why)
 {
     w->out->macs = w->out->flops = w->out->ops = 0;
     w->out->quality = OC_UNKNOWN;
     w->out->note = why;
 }
 
-void aten_qualify(struct aten_work *w, enum oc_quality quality, const char *why)
+void oc_aten_qualify(struct aten_work *w, enum oc_quality quality, const char *why)
 {
     if (w->out->quality == OC_UNKNOWN)
         return;
@@ -127,13 +127,13 @@ static void add_bytes(struct aten_work *w, unsigned dtype, uint64_t elements, ui
                           oc_bytes_of(dtype, elements, &bytes) && oc_add_u64(*sum, bytes, sum);
 }
 
-void aten_read(struct aten_work *w, const struct oc_type *t)
+void oc_aten_read(struct aten_work *w, const struct oc_type *t)
 {
     if (t)
-        add_bytes(w, t->dtype, aten_elements(w, t), &w->out->rd);
+        add_bytes(w, t->dtype, oc_aten_elements(w, t), &w->out->rd);
 }
 
-void aten_write(struct aten_work *w, const struct oc_type *like, uint64_t elements)
+void oc_aten_write(struct aten_work *w, const struct oc_type *like, uint64_t elements)
 {
     add_bytes(w, like->dtype, elements, &w->out->wr);
 }
@@ -144,13 +144,13 @@ static bool is_int(unsigned dtype)
     return dtype != OC_DT_UNDEFINED && kind != OC_KIND_FLOAT && kind != OC_KIND_COMPLEX;
 }
 
-void aten_products(struct aten_work *w, const struct oc_type *type, uint64_t macs, uint64_t adds)
+void oc_aten_products(struct aten_work *w, const struct oc_type *type, uint64_t macs, uint64_t adds)
 {
     uint64_t *sum = is_int(type->dtype) ? &w->out->ops : &w->out->flops;
     w->out->macs = macs;
-    w->overflow |= !oc_add_u64(aten_mul(w, macs, 2), adds, sum);
+    w->overflow |= !oc_add_u64(oc_aten_mul(w, macs, 2), adds, sum);
     if (type->dtype == OC_DT_UNDEFINED)
-        aten_qualify(w, OC_EST, "types are not recorded: assumes floating point");
+        oc_aten_qualify(w, OC_EST, "types are not recorded: assumes floating point");
 }
 
 /* ---- element-wise operators ------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static unsigned promote(const struct aten_work *w)
     unsigned best = OC_DT_UNDEFINED;
     bool best_dims = false;
     for (unsigned i = 0; i < ATEN_POSITIONS; i++) {
-        const struct oc_type *t = aten_arg(w, i);
+        const struct oc_type *t = oc_aten_arg(w, i);
         bool dims = t && t->shape.rank;
         if (!t || t->dtype == OC_DT_UNDEFINED || (best != OC_DT_UNDEFINED && best_dims && !dims))
             continue;
@@ -180,7 +180,7 @@ static bool broadcast(struct aten_work *w, struct oc_shape *out)
 {
     *out = oc_shape_scalar();
     for (unsigned i = 0; i < ATEN_POSITIONS; i++) {
-        const struct oc_type *t = aten_arg(w, i);
+        const struct oc_type *t = oc_aten_arg(w, i);
         struct oc_shape before = *out;
         if (t && oc_broadcast(w->a, NULL, &before, &t->shape, out, NULL))
             return false;
@@ -192,15 +192,15 @@ static bool broadcast(struct aten_work *w, struct oc_shape *out)
 static bool move_elements(struct aten_work *w, struct oc_type *out)
 {
     struct oc_shape shape;
-    if (!aten_arg(w, 0) || !broadcast(w, &shape)) {
-        aten_unknown(w, "the shapes of the tensors are not recorded");
+    if (!oc_aten_arg(w, 0) || !broadcast(w, &shape)) {
+        oc_aten_unknown(w, "the shapes of the tensors are not recorded");
         w->out->bytes_known = false;
         return false;
     }
     *out = oc_tensor_type(w->row->flags & ATEN_BOOL ? (unsigned)OC_DT_BOOL : promote(w), shape);
     for (unsigned i = 0; i < ATEN_POSITIONS; i++)
-        aten_read(w, aten_arg(w, i));
-    aten_write(w, out, aten_elements(w, out));
+        oc_aten_read(w, oc_aten_arg(w, i));
+    oc_aten_write(w, out, oc_aten_elements(w, out));
     return true;
 }
 
@@ -214,8 +214,8 @@ static void count_map(struct aten_work *w)
     unsigned dtype = promote(w);
     bool untyped = dtype == OC_DT_UNDEFINED;
     dtype = untyped ? (unsigned)OC_DT_FLOAT : dtype;
-    for (unsigned i = 0; i < ATEN_POSITIONS && aten_at(w, i) >= 0; i++) {
-        const struct oc_type *t = aten_arg(w, i);
+    for (unsigned i = 0; i < ATEN_POSITIONS && oc_aten_at(w, i) >= 0; i++) {
+        const struct oc_type *t = oc_aten_arg(w, i);
         if (t || !(w->row->flags & ATEN_OPTIONAL))
             in[like.n_in++] = t && t->dtype ? *t : oc_tensor_type(dtype, t ? t->shape : oc_shape_scalar());
     }
@@ -227,7 +227,7 @@ static void count_map(struct aten_work *w)
     like.n_out = 1;
     oc_record_rule_cost(&like, w->a, w->out);
     if (untyped)
-        aten_qualify(w, OC_EST, "types are not recorded: assumes floating point");
+        oc_aten_qualify(w, OC_EST, "types are not recorded: assumes floating point");
 }
 
 /* at: operands that broadcast to the output. Only the bytes are known. */
@@ -235,7 +235,7 @@ static void count_moved(struct aten_work *w)
 {
     struct oc_type out;
     if (move_elements(w, &out))
-        aten_unknown(w, "no rule for the operations of this operator");
+        oc_aten_unknown(w, "no rule for the operations of this operator");
 }
 
 /* at: X, weight, bias, mean, variance, -, training. Writes a tensor like X. */
@@ -243,68 +243,68 @@ static void count_norm(struct aten_work *w)
 {
     struct oc_type in[ATEN_POSITIONS];
     struct oc_prof_rec like = oc_prof_rec_new("");
-    const struct oc_type *x = aten_arg(w, 0);
-    bool batch = aten_at(w, 6) >= 0;
+    const struct oc_type *x = oc_aten_arg(w, 0);
+    bool batch = oc_aten_at(w, 6) >= 0;
     for (unsigned i = 0; i + 1 < ATEN_POSITIONS; i++) {
-        const struct oc_type *t = aten_arg(w, i);
+        const struct oc_type *t = oc_aten_arg(w, i);
         if (t)
             in[like.n_in++] = t->dtype ? *t : oc_tensor_type(OC_DT_FLOAT, t->shape);
-        aten_read(w, t);
+        oc_aten_read(w, t);
     }
     if (!x || (batch && like.n_in < 5)) {
-        aten_unknown(w, "the shapes of the tensors are not recorded");
+        oc_aten_unknown(w, "the shapes of the tensors are not recorded");
         w->out->bytes_known = false;
         return;
     }
-    aten_write(w, x, aten_elements(w, x));
+    oc_aten_write(w, x, oc_aten_elements(w, x));
     like.op_type = w->row->onnx;
     like.in = like.out = in;
     like.n_out = 1;
     oc_record_rule_cost(&like, w->a, w->out);
     if (!batch)
-        aten_qualify(w, OC_EST, "counted as layer normalization");
-    else if (aten_bool(w, aten_at(w, 6), 0) != 0)
-        aten_qualify(w, OC_LOWER, "the statistics of training are not counted");
+        oc_aten_qualify(w, OC_EST, "counted as layer normalization");
+    else if (oc_aten_bool(w, oc_aten_at(w, 6), 0) != 0)
+        oc_aten_qualify(w, OC_LOWER, "the statistics of training are not counted");
 }
 
 /* at: X, gradient, weight, saved statistics. Writes the gradients of X, weight and bias. */
 static void count_norm_backward(struct aten_work *w)
 {
-    const struct oc_type *x = aten_arg(w, 0), *k = aten_arg(w, 2);
-    aten_unknown(w, "no rule for the operations of this operator");
+    const struct oc_type *x = oc_aten_arg(w, 0), *k = oc_aten_arg(w, 2);
+    oc_aten_unknown(w, "no rule for the operations of this operator");
     w->out->bytes_known = w->out->bytes_known && x;
     for (unsigned i = 0; i < ATEN_POSITIONS; i++)
-        aten_read(w, aten_arg(w, i));
+        oc_aten_read(w, oc_aten_arg(w, i));
     if (x)
-        aten_write(w, x, aten_elements(w, x));
+        oc_aten_write(w, x, oc_aten_elements(w, x));
     if (k)
-        aten_write(w, k, aten_mul(w, 2, aten_elements(w, k)));
+        oc_aten_write(w, k, oc_aten_mul(w, 2, oc_aten_elements(w, k)));
 }
 
 /* at: X, dims. */
 static void count_reduction(struct aten_work *w)
 {
-    const struct oc_type *x = aten_arg(w, 0);
+    const struct oc_type *x = oc_aten_arg(w, 0);
     int64_t dim[OC_MAX_RANK];
     unsigned n = 0, axis, seen = 0;
     uint64_t kept;
     bool all = w->n_value && (w->n_value <= 1 || !w->value[1].n);
-    if (!x || (!all && !aten_ints(w, aten_at(w, 1), dim, OC_MAX_RANK, &n))) {
-        aten_unknown(w, "the reduced dims are not recorded");
+    if (!x || (!all && !oc_aten_ints(w, oc_aten_at(w, 1), dim, OC_MAX_RANK, &n))) {
+        oc_aten_unknown(w, "the reduced dims are not recorded");
         w->out->bytes_known = false;
         return;
     }
-    kept = n ? aten_elements(w, x) : 1;
+    kept = n ? oc_aten_elements(w, x) : 1;
     for (unsigned i = 0; i < n; i++)
         if (oc_axis(dim[i], x->shape.rank, &axis) && !(seen >> axis & 1)) {
-            uint64_t size = aten_size(x, (int)axis);
+            uint64_t size = oc_aten_size(x, (int)axis);
             kept = size ? kept / size : 0;
             seen |= axis < 32 ? 1u << axis : 0;
         }
-    uint64_t elements = aten_elements(w, x);
-    aten_products(w, x, 0, elements > kept ? elements - kept : 0);
-    aten_read(w, x);
-    aten_write(w, x, kept);
+    uint64_t elements = oc_aten_elements(w, x);
+    oc_aten_products(w, x, 0, elements > kept ? elements - kept : 0);
+    oc_aten_read(w, x);
+    oc_aten_write(w, x, kept);
 }
 
 /* ---- operators that only move data ------------------------------------------------------------------ */
@@ -317,13 +317,13 @@ static void count_view(struct aten_work *w)
 /* at: source (-1: none), destination. */
 static void count_copy(struct aten_work *w)
 {
-    const struct oc_type *to = aten_arg(w, 1);
+    const struct oc_type *to = oc_aten_arg(w, 1);
     if (!to) {
         w->out->bytes_known = false;
         return;
     }
-    aten_read(w, aten_arg(w, 0));
-    aten_write(w, to, aten_elements(w, to));
+    oc_aten_read(w, oc_aten_arg(w, 0));
+    oc_aten_write(w, to, oc_aten_elements(w, to));
 }
 
 /* Numbers of c10::ScalarType. */
@@ -341,68 +341,68 @@ static unsigned scalar_type(int64_t n)
  * the type at 1, the form with a device and 6 arguments at 2. */
 static void count_conversion(struct aten_work *w)
 {
-    const struct oc_type *x = aten_tensor(w, 0);
+    const struct oc_type *x = oc_aten_tensor(w, 0);
     int64_t type;
     unsigned n, dtype = x ? x->dtype : OC_DT_UNDEFINED;
     w->out->bytes_known = w->out->bytes_known && x && !isnan(w->r->kernel_ns);
     if (!w->out->bytes_known || w->r->kernel_ns == 0)
         return;
-    if (aten_at(w, 0) >= 0 && aten_ints(w, w->n_value == 6 ? 2 : 1, &type, 1, &n) && n == 1)
+    if (oc_aten_at(w, 0) >= 0 && oc_aten_ints(w, w->n_value == 6 ? 2 : 1, &type, 1, &n) && n == 1)
         dtype = scalar_type(type);
-    aten_read(w, x);
-    add_bytes(w, dtype, aten_elements(w, x), &w->out->wr);
+    oc_aten_read(w, x);
+    add_bytes(w, dtype, oc_aten_elements(w, x), &w->out->wr);
 }
 
 /* at: table, indices. Reads the selected rows. */
 static void count_embedding(struct aten_work *w)
 {
-    const struct oc_type *table = aten_arg(w, 0), *index = aten_arg(w, 1);
+    const struct oc_type *table = oc_aten_arg(w, 0), *index = oc_aten_arg(w, 1);
     if (!table || !index || !table->shape.rank) {
         w->out->bytes_known = false;
         return;
     }
-    uint64_t n = aten_mul(w, aten_elements(w, index), aten_span(w, table, 1, table->shape.rank));
+    uint64_t n = oc_aten_mul(w, oc_aten_elements(w, index), oc_aten_span(w, table, 1, table->shape.rank));
     add_bytes(w, table->dtype, n, &w->out->rd);
-    aten_read(w, index);
-    aten_write(w, table, n);
+    oc_aten_read(w, index);
+    oc_aten_write(w, table, n);
 }
 
 /* embedding_dense_backward(grad, indices, number of rows, ..): adds each row, writes the whole table. */
 static void count_embedding_backward(struct aten_work *w)
 {
-    const struct oc_type *grad = aten_tensor(w, 0);
+    const struct oc_type *grad = oc_aten_tensor(w, 0);
     int64_t rows;
     unsigned n;
-    if (!grad || !grad->shape.rank || !aten_ints(w, 2, &rows, 1, &n) || n != 1 || rows < 0) {
-        aten_unknown(w, "the number of rows is not recorded");
+    if (!grad || !grad->shape.rank || !oc_aten_ints(w, 2, &rows, 1, &n) || n != 1 || rows < 0) {
+        oc_aten_unknown(w, "the number of rows is not recorded");
         w->out->bytes_known = false;
         return;
     }
-    aten_products(w, grad, 0, aten_elements(w, grad));
-    aten_read(w, grad);
-    aten_read(w, aten_tensor(w, 1));
-    aten_write(w, grad, aten_mul(w, (uint64_t)rows, aten_size(grad, -1)));
+    oc_aten_products(w, grad, 0, oc_aten_elements(w, grad));
+    oc_aten_read(w, grad);
+    oc_aten_read(w, oc_aten_tensor(w, 1));
+    oc_aten_write(w, grad, oc_aten_mul(w, (uint64_t)rows, oc_aten_size(grad, -1)));
 }
 
 /* at: X, dim, indices: index_select; without dim: gather, whose output has the shape of the indices. */
 static void count_selection(struct aten_work *w)
 {
-    const struct oc_type *x = aten_arg(w, 0), *index = aten_arg(w, 2);
+    const struct oc_type *x = oc_aten_arg(w, 0), *index = oc_aten_arg(w, 2);
     int64_t dim = 0;
     unsigned n, axis = 0;
-    bool gather = aten_at(w, 1) < 0;
+    bool gather = oc_aten_at(w, 1) < 0;
     if (!x || !index || !x->shape.rank ||
-        (!gather &&
-         (!aten_ints(w, aten_at(w, 1), &dim, 1, &n) || n != 1 || !oc_axis(dim, x->shape.rank, &axis)))) {
+        (!gather && (!oc_aten_ints(w, oc_aten_at(w, 1), &dim, 1, &n) || n != 1 ||
+                     !oc_axis(dim, x->shape.rank, &axis)))) {
         w->out->bytes_known = false;
         return;
     }
-    uint64_t moved = aten_elements(w, index);
+    uint64_t moved = oc_aten_elements(w, index);
     for (unsigned i = 0; i < x->shape.rank && !gather; i++)
-        moved = i == axis ? moved : aten_mul(w, moved, aten_size(x, (int)i));
+        moved = i == axis ? moved : oc_aten_mul(w, moved, oc_aten_size(x, (int)i));
     add_bytes(w, x->dtype, moved, &w->out->rd);
-    aten_read(w, index);
-    aten_write(w, x, moved);
+    oc_aten_read(w, index);
+    oc_aten_write(w, x, moved);
 }
 
 /* ---- the table -------------------------------------------------------------------------------------- */
@@ -419,11 +419,11 @@ static void count_selection(struct aten_work *w)
 #define REDUCE(n)                ROW(n, count_reduction, 0, NULL, 0, 1)
 #define MOVED(n, ...)            ROW(n, count_moved, 0, NULL, __VA_ARGS__)
 #define COPY(n, from, to)        ROW(n, count_copy, 0, NULL, from, to)
-#define MATMUL(n, flags, ...)    ROW(n, aten_matmul, flags, NULL, __VA_ARGS__)
-#define CONV(n, flags, ...)      ROW(n, aten_conv, flags, NULL, __VA_ARGS__)
-#define CONV_BACK(n, ...)        ROW(n, aten_conv_backward, 0, NULL, __VA_ARGS__)
-#define POOL(n, ...)             ROW(n, aten_pool, 0, NULL, __VA_ARGS__)
-#define ATTENTION(n, flags, ...) ROW(n, aten_attention, flags, NULL, __VA_ARGS__)
+#define MATMUL(n, flags, ...)    ROW(n, oc_aten_matmul, flags, NULL, __VA_ARGS__)
+#define CONV(n, flags, ...)      ROW(n, oc_aten_conv, flags, NULL, __VA_ARGS__)
+#define CONV_BACK(n, ...)        ROW(n, oc_aten_conv_backward, 0, NULL, __VA_ARGS__)
+#define POOL(n, ...)             ROW(n, oc_aten_pool, 0, NULL, __VA_ARGS__)
+#define ATTENTION(n, flags, ...) ROW(n, oc_aten_attention, flags, NULL, __VA_ARGS__)
 #define BACK_LAST                (ATEN_BACKWARD | ATEN_HEADS_LAST)
 
 /* One per line. */
@@ -593,19 +593,19 @@ void oc_aten_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_rec
     struct aten_work w = {.r = r, .a = a, .out = out, .row = find_row(r->op_type)};
     *out = (struct oc_record_cost){.quality = OC_EXACT, .bytes_known = r->has_in && w.row};
     if (!r->has_in) {
-        aten_unknown(&w, "no shapes are recorded");
+        oc_aten_unknown(&w, "no shapes are recorded");
         return;
     }
     if (!w.row) {
-        aten_unknown(&w, "no rule for this operator");
+        oc_aten_unknown(&w, "no rule for this operator");
         return;
     }
     read_values(&w);
     w.row->count(&w);
     bool works = out->flops || out->ops || out->rd || out->wr, elsewhere = works && r->kernel_ns == 0;
     if (w.overflow || elsewhere) {
-        aten_unknown(&w,
-                     elsewhere ? "no kernel of this operator is recorded" : "the count overflows 64 bits");
+        oc_aten_unknown(&w,
+                        elsewhere ? "no kernel of this operator is recorded" : "the count overflows 64 bits");
         out->rd = out->wr = 0;
         out->bytes_known = false;
     }

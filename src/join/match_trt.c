@@ -48,7 +48,7 @@ static enum found find_exact(const struct trt *t, uint32_t rec, const char *s, s
 static enum found find(const struct trt *t, uint32_t rec, const char *s, size_t n, uint32_t *node,
                        bool *plain)
 {
-    size_t stem = trt_stem(s, n);
+    size_t stem = oc_trt_stem(s, n);
     enum found f = find_exact(t, rec, s, n, node);
     if (f == NOTHING && stem < n)
         f = find_exact(t, rec, s, stem, node);
@@ -167,7 +167,7 @@ static size_t split(struct trt *t, uint32_t rec)
     const char *name = t->x->p->rec[rec].name;
     struct asked a = {t, rec};
     struct trt_known known = {is_name, &a};
-    size_t n = trt_split(name, trt_stem(name, strlen(name)), &known, t->part, MAX_LAYER_PARTS);
+    size_t n = oc_trt_split(name, oc_trt_stem(name, strlen(name)), &known, t->part, MAX_LAYER_PARTS);
     return n < MAX_LAYER_PARTS ? n : MAX_LAYER_PARTS;
 }
 
@@ -435,7 +435,7 @@ void oc_match_by_parts(struct oc_matcher *x, uint32_t rec)
             assign_layer(&t, rec, &n, "marker", 1);
         return;
     }
-    x->match[rec].bucket = trt_overhead(name, len);
+    x->match[rec].bucket = oc_trt_overhead(name, len);
     if (x->match[rec].bucket || len >= MAX_NAME)
         return;
     t.part = oc_xmalloc(MAX_LAYER_PARTS * sizeof(*t.part));

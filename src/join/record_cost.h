@@ -38,7 +38,7 @@ void oc_aten_cost(const struct oc_prof_rec *r, struct oc_arena *a, struct oc_rec
 /* ---- aten parts ---------------------------------------------------------------------------------------- */
 
 /* Private to the cost of PyTorch's operators: aten_cost.c has the table of operators and those that move or
- * map elements, aten_products.c matrix products, convolutions and attention. */
+ * map elements, oc_aten_products.c matrix products, convolutions and attention. */
 
 enum { ATEN_VALUES = 32, ATEN_POSITIONS = 7 };
 
@@ -76,37 +76,37 @@ struct aten_work {
 };
 
 /* The tensor at a position, NULL: it is none, or its shape is not recorded. */
-const struct oc_type *aten_tensor(const struct aten_work *w, int at);
+const struct oc_type *oc_aten_tensor(const struct aten_work *w, int at);
 /* Position of the argument with the i-th meaning, -1: none; the tensor there. */
-int aten_at(const struct aten_work *w, unsigned i);
-const struct oc_type *aten_arg(const struct aten_work *w, unsigned i);
+int oc_aten_at(const struct aten_work *w, unsigned i);
+const struct oc_type *oc_aten_arg(const struct aten_work *w, unsigned i);
 /* A size counted from the front, or with a negative index from the back. */
-uint64_t aten_size(const struct oc_type *t, int dim);
+uint64_t oc_aten_size(const struct oc_type *t, int dim);
 /* Product of the sizes from..to. */
-uint64_t aten_span(struct aten_work *w, const struct oc_type *t, unsigned from, unsigned to);
-uint64_t aten_elements(struct aten_work *w, const struct oc_type *t);
-uint64_t aten_mul(struct aten_work *w, uint64_t a, uint64_t b);
+uint64_t oc_aten_span(struct aten_work *w, const struct oc_type *t, unsigned from, unsigned to);
+uint64_t oc_aten_elements(struct aten_work *w, const struct oc_type *t);
+uint64_t oc_aten_mul(struct aten_work *w, uint64_t a, uint64_t b);
 
 /* A recorded list of integers ("[2, 2]", "1"), at most `max`. False: not recorded, or something else. */
-bool aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsigned *n);
+bool oc_aten_ints(const struct aten_work *w, int at, int64_t *v, unsigned max, unsigned *n);
 /* A recorded "True" or "False": 1 or 0; -1: not recorded. `item`: index in a list of them. */
-int aten_bool(const struct aten_work *w, int at, unsigned item);
+int oc_aten_bool(const struct aten_work *w, int at, unsigned item);
 
-void aten_unknown(struct aten_work *w, const char *why);
+void oc_aten_unknown(struct aten_work *w, const char *why);
 /* Less than exact. */
-void aten_qualify(struct aten_work *w, enum oc_quality quality, const char *why);
-void aten_read(struct aten_work *w, const struct oc_type *t); /* NULL: nothing */
-void aten_write(struct aten_work *w, const struct oc_type *like,
-                uint64_t elements); /* of the type of `like` */
+void oc_aten_qualify(struct aten_work *w, enum oc_quality quality, const char *why);
+void oc_aten_read(struct aten_work *w, const struct oc_type *t); /* NULL: nothing */
+void oc_aten_write(struct aten_work *w, const struct oc_type *like,
+                   uint64_t elements); /* of the type of `like` */
 /* `type`: of the operands. */
-void aten_products(struct aten_work *w, const struct oc_type *type, uint64_t macs, uint64_t adds);
+void oc_aten_products(struct aten_work *w, const struct oc_type *type, uint64_t macs, uint64_t adds);
 
-/* aten_products.c */
-void aten_matmul(struct aten_work *w);        /* at: A, B, bias */
-void aten_conv(struct aten_work *w);          /* at: X, W, bias, stride, padding, dilation, transposed */
-void aten_conv_backward(struct aten_work *w); /* at: grad of Y, X, W, output mask, transposed */
-void aten_pool(struct aten_work *w);      /* at: X, window, its rank, stride, padding, dilation, ceil_mode */
-void aten_attention(struct aten_work *w); /* at: Q, K, V, is_causal, cumulative lengths, longest key,
+/* oc_aten_products.c */
+void oc_aten_matmul(struct aten_work *w);        /* at: A, B, bias */
+void oc_aten_conv(struct aten_work *w);          /* at: X, W, bias, stride, padding, dilation, transposed */
+void oc_aten_conv_backward(struct aten_work *w); /* at: grad of Y, X, W, output mask, transposed */
+void oc_aten_pool(struct aten_work *w); /* at: X, window, its rank, stride, padding, dilation, ceil_mode */
+void oc_aten_attention(struct aten_work *w); /* at: Q, K, V, is_causal, cumulative lengths, longest key,
                                            * grad of the output */
 
 #endif

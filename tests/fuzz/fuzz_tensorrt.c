@@ -70,9 +70,9 @@ static void read_log(const uint8_t *data, size_t n)
     struct oc_stream *s = oc_stream_mem(data, n);
     p.names.arena = p.diags.arena = &p.arena;
     p.exprs = oc_exprs_new(&p.arena);
-    trt_read_log(s, &p, &r, NULL);
+    oc_trt_read_log(s, &p, &r, NULL);
     oc_stream_close(s);
-    trt_free_reading(&r);
+    oc_trt_free_reading(&r);
     oc_exprs_free(p.exprs);
     oc_map_free(&p.names);
     oc_diags_free(&p.diags);
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct oc_err err;
     struct trt_part part[8];
     size_t len = n < 4096 ? n : 4096;
-    for (size_t i = trt_split((const char *)data, len, NULL, part, 8); i-- > 0;)
+    for (size_t i = oc_trt_split((const char *)data, len, NULL, part, 8); i-- > 0;)
         if (i < 8 && (part[i].s < (const char *)data || part[i].s + part[i].n > (const char *)data + len))
             abort();
     read_log(data, n);

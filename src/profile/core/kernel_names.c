@@ -617,7 +617,7 @@ static void set_record_type(struct oc_profile *p, struct oc_prof_rec *rec, const
     for (size_t i = 0; i < n; i++)
         is_kernel = is_kernel || strcmp(share[i].kernel, rec->name) == 0;
     struct oc_str named = is_kernel ? (struct oc_str){"", 0}
-                                    : trt_layer_type(&(struct trt_typed){
+                                    : oc_trt_layer_type(&(struct trt_typed){
                                           .name = rec->name, .type = "", .param_type = "", .pooling = ""});
     rec->op_type = named.n ? oc_intern(&p->names, named.s, named.n) : kernel_shares_main_class(share, n);
     rec->type_by_name = *rec->op_type != '\0';

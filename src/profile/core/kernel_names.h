@@ -83,7 +83,7 @@ struct trt_typed {
     const char *const *marker;               /* names of the nodes that it lists */
     uint32_t n_marker;
 };
-struct oc_str trt_layer_type(const struct trt_typed *l);
+struct oc_str oc_trt_layer_type(const struct trt_typed *l);
 
 /* ---- trt name ----------------------------------------------------------------------------------------- */
 
@@ -116,13 +116,13 @@ struct trt_known {
 
 /* Bucket of a layer that the builder inserted: "reformat", "copies", "DLA transfers", "inserted",
  * "framework"; NULL: none. */
-const char *trt_overhead(const char *s, size_t n);
+const char *oc_trt_overhead(const char *s, size_t n);
 
 /* Length without a trailing " [profile N]" and "_myl<region>_<k>". */
-size_t trt_stem(const char *s, size_t n);
+size_t oc_trt_stem(const char *s, size_t n);
 
 /* Splits into parts, stores at most `max`; `known` may be NULL. Returns the number of parts, which may
  * exceed max. */
-size_t trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max);
+size_t oc_trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max);
 
 #endif

@@ -24,7 +24,7 @@ static bool numbered(const char *s, size_t n, const char *stem)
     return k < n && oc_str_ends(oc_str(s, k), stem);
 }
 
-const char *trt_overhead(const char *s, size_t n)
+const char *oc_trt_overhead(const char *s, size_t n)
 {
     if (oc_str_starts(oc_str(s, n), "Reformatting CopyNode for ") || numbered(s, n, " input reformatter ") ||
         numbered(s, n, " output reformatter ")) /* up to 8.0 */
@@ -42,7 +42,7 @@ const char *trt_overhead(const char *s, size_t n)
     return numbered(s, n, "_clone_") ? "inserted" : NULL;
 }
 
-size_t trt_stem(const char *s, size_t n)
+size_t oc_trt_stem(const char *s, size_t n)
 {
     if (n && s[n - 1] == ']' && numbered(s, n - 1, " [profile "))
         n = before_digits(s, n - 1) - strlen(" [profile ");
@@ -194,7 +194,7 @@ static void split_list(struct split *x, const char *s, size_t n, bool commas, un
     }
 }
 
-size_t trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max)
+size_t oc_trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max)
 {
     struct split x = {.known = known, .out = out, .max = max};
     split_list(&x, s, n, false, 0);
@@ -451,7 +451,7 @@ static struct typed type_of_generated(const char *s, size_t n)
 static struct typed type_of_part(const struct trt_part *p)
 {
     const char *open = p->kind == TRT_UNNAMED ? memrchr(p->s, '[', p->n) : NULL;
-    size_t stem = trt_stem(p->s, p->n);
+    size_t stem = oc_trt_stem(p->s, p->n);
     struct typed named;
     switch (p->kind) {
     case TRT_RANGE:
@@ -493,7 +493,7 @@ static struct typed type_in_layer(const struct trt_typed *l)
     }
     if (best.rank < RANKS)
         return best;
-    size_t n = trt_split(name, strlen(name), NULL, part, MAX_TYPED_PARTS);
+    size_t n = oc_trt_split(name, strlen(name), NULL, part, MAX_TYPED_PARTS);
     for (size_t i = 0; i < OC_COUNT(added); i++)
         if (oc_str_starts(oc_str(name, strlen(name)), added[i][0]))
             best = (struct typed){{added[i][1], strlen(added[i][1])}, RANKS};
@@ -559,9 +559,9 @@ static struct typed type_of_inserted(const char *overhead)
     return (struct typed){{"", 0}, RANKS};
 }
 
-struct oc_str trt_layer_type(const struct trt_typed *l)
+struct oc_str oc_trt_layer_type(const struct trt_typed *l)
 {
-    const char *overhead = trt_overhead(l->name, trt_stem(l->name, strlen(l->name)));
+    const char *overhead = oc_trt_overhead(l->name, oc_trt_stem(l->name, strlen(l->name)));
     struct typed named = overhead ? type_of_inserted(overhead) : type_in_layer(l);
     struct oc_str own = {l->type, strlen(l->type)};
     if (oc_equal(l->param_type, "Pooling"))

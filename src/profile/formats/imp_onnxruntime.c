@@ -135,7 +135,7 @@ static uint32_t event_key(struct ort_reading *r, struct oc_str name)
         return node_key(r, name);
     if (!r->memo.item[r->args].has_key) {
         size_t drop = r->field[F_NAME].n - name.n; /* loading may move the text */
-        ort_load_args(r);
+        oc_ort_load_args(r);
         name = ort_field(r, F_NAME);
         name.n -= drop;
         uint32_t key = node_key(r, name);
@@ -304,7 +304,7 @@ static void store_kernel(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     struct ort_work work;
-    if (!ort_describe_work(r, name, &work))
+    if (!oc_ort_describe_work(r, name, &work))
         return;
     OC_PUSH(t->kernel, t->n_kernel, t->kernel_cap) = (struct ort_event){.ts_us = r->ts_us,
                                                                         .dur_us = r->dur_us,
@@ -384,11 +384,11 @@ static bool onnxruntime_take_event(struct ort_reading *r)
 {
     oc_json_peek(r->j); /* to the closing brace */
     r->where = oc_json_offset(r->j);
-    if (ort_read_alike(r)) {
+    if (oc_ort_read_alike(r)) {
         store_memoised(r);
         return true;
     }
-    if (!ort_read_event(r))
+    if (!oc_ort_read_event(r))
         return false;
     store_event(r);
     return true;
@@ -446,7 +446,7 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
     struct ort_reading r = {
         .t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch, .lane = OC_NONE};
     r.text.max = MAX_EVENT_TEXT;
-    ort_memo_init(&r.memo);
+    oc_ort_memo_init(&r.memo);
     int rc = 0;
     bool rest = oc_json_peek(r.j) == OC_JSON_OBJECT; /* the end of a log that holds the trace */
     if (rest || oc_json_peek(r.j) == OC_JSON_ARRAY) {
@@ -471,12 +471,12 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
     oc_map_free(&r.keys); /* before the events are summed, which takes memory too */
     oc_arena_free(&scratch);
     if (rc == 0 && opts->keep_events)
-        ort_keep_timeline(&t, opts);
+        oc_ort_keep_timeline(&t, opts);
     if (rc == 0)
-        ort_summarise(&t, opts);
+        oc_ort_summarise(&t, opts);
     oc_json_close(r.j);
     oc_map_free(&r.lanes);
-    ort_memo_free(&r.memo);
+    oc_ort_memo_free(&r.memo);
     oc_buf_free(&r.text);
     oc_buf_free(&r.key_text);
     free(t.event);
@@ -572,7 +572,7 @@ static void link_kernels(struct oc_timeline *t)
     oc_arena_free(&scratch);
 }
 
-void ort_keep_timeline(const struct ort_trace *from, const struct oc_profile_opts *opts)
+void oc_ort_keep_timeline(const struct ort_trace *from, const struct oc_profile_opts *opts)
 {
     static const struct oc_timeline_rules rules = {.find_runs = false};
     struct oc_profile *p = from->out;

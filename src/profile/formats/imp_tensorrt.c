@@ -112,7 +112,7 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
         if (!rest.n)
             continue;
         name.n -= rest.n + strlen(dimensions);
-        trt_add_input(r, p, name, oc_csv_word(&rest));
+        oc_trt_add_input(r, p, name, oc_csv_word(&rest));
         return true;
     }
     return false;
@@ -128,10 +128,10 @@ static double trt_log_number_after(struct oc_str s, const char *word)
     return oc_parse_double(value.s, value.n, &ms) ? valid_ms(ms) : (double)NAN;
 }
 
-const char *const trt_times_name[TRT_TIMES] = {[TRT_COMPUTE] = "GPU Compute Time",
-                                               [TRT_COPY_IN] = "H2D Latency",
-                                               [TRT_COPY_OUT] = "D2H Latency",
-                                               [TRT_ENQUEUE] = "Enqueue Time"};
+const char *const oc_trt_times_name[TRT_TIMES] = {[TRT_COMPUTE] = "GPU Compute Time",
+                                                  [TRT_COPY_IN] = "H2D Latency",
+                                                  [TRT_COPY_OUT] = "D2H Latency",
+                                                  [TRT_ENQUEUE] = "Enqueue Time"};
 
 static void trt_log_read_times(struct oc_str s, struct trt_summary *out)
 {
@@ -184,11 +184,11 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
         struct oc_str rest = oc_str_after(s, throughput);
         p->runs_per_s = oc_csv_number(oc_csv_word(&rest), &v, NULL) && v > 0 && v < 1e12 ? v : 0;
     } else if (oc_str_starts(s, shape)) {
-        trt_add_inputs(r, p, oc_str_after(s, shape));
+        oc_trt_add_inputs(r, p, oc_str_after(s, shape));
     } else if (!read_binding(s, p, r) && !read_block(s, r)) {
         for (unsigned i = 0; i < TRT_TIMES; i++)
-            if (oc_str_starts(s, trt_times_name[i]) &&
-                oc_str_starts(oc_str_after(s, trt_times_name[i]), ": min = "))
+            if (oc_str_starts(s, oc_trt_times_name[i]) &&
+                oc_str_starts(oc_str_after(s, oc_trt_times_name[i]), ": min = "))
                 trt_log_read_times(s, &r->summary[i]);
     }
 }
@@ -241,7 +241,7 @@ static bool trt_log_read_layer(struct layer_list *l, struct oc_str text)
 {
     if (l->ended || !text.n)
         return false;
-    bool read = trt_layer_line(text, &l->json);
+    bool read = oc_trt_layer_line(text, &l->json);
     l->ended = l->open && !read && !oc_str_starts(text, "Name: ") && !oc_str_starts(text, "Layer(");
     l->open |= read;
     return read;
@@ -258,7 +258,7 @@ static void take_layers(struct layer_list *l, struct oc_profile *p, struct trt_r
         struct oc_stream *s = oc_stream_mem(all.data, all.n);
         struct oc_json *j = oc_json_open(s);
         if (oc_json_enter(j) && oc_json_member(j, &key))
-            trt_read_engine(j, key, p, &r->engine);
+            oc_trt_read_engine(j, key, p, &r->engine);
         oc_json_close(j);
         oc_stream_close(s);
         oc_buf_free(&all);
@@ -266,7 +266,7 @@ static void take_layers(struct layer_list *l, struct oc_profile *p, struct trt_r
     oc_buf_free(&l->json);
 }
 
-int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err)
+int oc_trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err)
 {
     struct oc_csv *c = oc_csv_open(s);
     struct oc_str line;
@@ -502,7 +502,7 @@ static void tensorrt_read_summary(struct reader *r, struct trt_summary *out)
 static struct trt_summary *tensorrt_summary_of(struct trt_reading *r, struct oc_str key)
 {
     for (unsigned i = 0; i < TRT_TIMES; i++)
-        if (oc_str_eq(key, trt_times_name[i]))
+        if (oc_str_eq(key, oc_trt_times_name[i]))
             return &r->summary[i];
     return NULL;
 }
@@ -528,7 +528,7 @@ static void read_extras(struct reader *r)
         else if (device)
             to->device = oc_intern(&r->p->names, s.s, s.n);
         else
-            trt_add_inputs(to, r->p, s);
+            oc_trt_add_inputs(to, r->p, s);
     }
 }
 
@@ -541,14 +541,14 @@ static void tensorrt_read_object(struct reader *r)
         if (oc_str_eq(key, "performance_summary") || oc_str_eq(key, "device_information") ||
             oc_str_eq(key, "inference_options"))
             read_extras(r);
-        else if (!trt_read_engine(r->j, key, r->p, &r->r->engine))
+        else if (!oc_trt_read_engine(r->j, key, r->p, &r->r->engine))
             oc_json_skip(r->j);
     }
 }
 
 /* ---- importer --------------------------------------------------------------------------------------- */
 
-void trt_free_reading(struct trt_reading *r)
+void oc_trt_free_reading(struct trt_reading *r)
 {
     free(r->engine.layer);
     free(r->engine.io);
@@ -579,7 +579,7 @@ static int tensorrt_read_file(struct reader *r, const struct oc_source_file *f, 
 {
     uint64_t offset = 0;
     if (f->part == LOG)
-        return trt_read_log(f->s, r->p, r->r, err);
+        return oc_trt_read_log(f->s, r->p, r->r, err);
     r->j = oc_json_open(f->s);
     enum oc_json_type type = oc_json_peek(r->j);
     int rc = 0;
@@ -627,8 +627,8 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
                                    : "contains no layers and no times of a TensorRT engine: run trtexec with "
                                      "--dumpProfile or --exportProfile=FILE");
     if (rc == 0)
-        trt_fill(&all, opts, out);
-    trt_free_reading(&all);
+        oc_trt_fill(&all, opts, out);
+    oc_trt_free_reading(&all);
     return rc;
 }
 

@@ -194,7 +194,7 @@ static void take_args(struct ort_reading *r)
 }
 
 /* Decodes the fields of memoised arguments. */
-void ort_load_args(struct ort_reading *r)
+void oc_ort_load_args(struct ort_reading *r)
 {
     if (r->args == OC_NONE || r->args_loaded)
         return;
@@ -235,7 +235,7 @@ static void ort_event_read_member(struct ort_reading *r, struct oc_str key)
 }
 
 /* False: the event is incomplete. */
-bool ort_read_event(struct ort_reading *r)
+bool oc_ort_read_event(struct ort_reading *r)
 {
     struct oc_str key;
     oc_json_peek(r->j); /* to the closing brace */
@@ -312,7 +312,7 @@ static uint32_t find_args(struct ort_memo *m, struct ahead *a)
     return id != OC_NONE && is_args(a, &m->item[id]) ? id : OC_NONE;
 }
 
-bool ort_read_alike(struct ort_reading *r)
+bool oc_ort_read_alike(struct ort_reading *r)
 {
     struct ort_memo *m = &r->memo;
     if (m->off || !m->n || oc_json_peek(r->j) != OC_JSON_OBJECT)
@@ -337,13 +337,13 @@ bool ort_read_alike(struct ort_reading *r)
     return true;
 }
 
-void ort_memo_init(struct ort_memo *m)
+void oc_ort_memo_init(struct ort_memo *m)
 {
     *m = (struct ort_memo){.last = OC_NONE};
     m->names.arena = &m->arena;
 }
 
-void ort_memo_free(struct ort_memo *m)
+void oc_ort_memo_free(struct ort_memo *m)
 {
     oc_map_free(&m->names);
     oc_arena_free(&m->arena);
@@ -354,7 +354,7 @@ void ort_memo_free(struct ort_memo *m)
 
 #define MAX_TYPES 4096
 
-struct ort_types ort_parse_types(struct oc_arena *a, const char *text)
+struct ort_types oc_ort_parse_types(struct oc_arena *a, const char *text)
 {
     struct oc_stream *s = oc_stream_mem(text, strlen(text));
     struct oc_json *j = oc_json_open(s);
@@ -430,7 +430,7 @@ static bool describe_webgpu(struct oc_str name, struct ort_work *w)
     return true;
 }
 
-bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct ort_work *w)
+bool oc_ort_describe_work(const struct ort_reading *r, struct oc_str name, struct ort_work *w)
 {
     const struct oc_str none = {"", 0};
     *w = (struct ort_work){ort_field(r, F_PARENT), none, none, none, false, false};
@@ -444,7 +444,7 @@ bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct o
 }
 
 /* A node event covers the provider's Compute(): complete where that waits for the result. */
-bool ort_node_is_launch(const char *provider, bool has_device_work)
+bool oc_ort_node_is_launch(const char *provider, bool has_device_work)
 {
     static const struct {
         const char *prefix; /* in any case: "CUDA", "CudaPlugin" */

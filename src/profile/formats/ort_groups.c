@@ -29,7 +29,7 @@ static void sort_events(struct ort_event *e, size_t n, struct ort_key *key)
     }
 }
 
-int64_t ort_last_end(const struct ort_trace *t)
+int64_t oc_ort_last_end(const struct ort_trace *t)
 {
     int64_t last_us = INT64_MIN;
     for (size_t i = 0; i < t->n_run; i++)
@@ -53,7 +53,7 @@ static uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us)
 
 /* ---- groups ----------------------------------------------------------------------------------------- */
 
-void ort_groups_free(struct ort_groups *g)
+void oc_ort_groups_free(struct ort_groups *g)
 {
     free(g->group);
     free(g->order);
@@ -235,7 +235,7 @@ static uint32_t *runs_by_lane(struct ort_trace *t)
     return first;
 }
 
-void ort_nest(struct ort_trace *t, struct ort_groups *g)
+void oc_ort_nest(struct ort_trace *t, struct ort_groups *g)
 {
     struct nesting x = {.t = t, .g = g};
     uint32_t *first = runs_by_lane(t);
@@ -516,7 +516,7 @@ static void learn_times(struct kernels *k)
     for (size_t i = 0; i < k->t->n_session; i++)
         if (strcmp(k->t->session[i].name, "session_initialization") == 0)
             k->loaded_us = k->t->session[i].ts_us + k->t->session[i].dur_us;
-    k->last_end_us = ort_last_end(k->t);
+    k->last_end_us = oc_ort_last_end(k->t);
 }
 
 static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
@@ -547,8 +547,8 @@ static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
     free(v);
 }
 
-void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
-                           struct oc_run_sums *sums, const struct oc_run_choice *choice)
+void oc_ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
+                              struct oc_run_sums *sums, const struct oc_run_choice *choice)
 {
     if (!t->n_kernel)
         return;

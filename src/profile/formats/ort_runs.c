@@ -374,7 +374,7 @@ static bool types_of_text(struct making *m, const char *text, const struct oc_ty
     if (!text)
         return false;
     if (oc_map_add(&m->types_of, text, strlen(text), &at, NULL)) {
-        OC_PUSH(m->types, m->n_types, m->cap_types) = ort_parse_types(&m->t->out->arena, text);
+        OC_PUSH(m->types, m->n_types, m->cap_types) = oc_ort_parse_types(&m->t->out->arena, text);
     }
     *type = m->types[at].type;
     *n = m->types[at].n;
@@ -420,7 +420,7 @@ static struct oc_first_call *list_records(struct making *m, size_t *n)
 {
     const struct ort_trace *t = m->t;
     struct oc_first_call *order = oc_xmalloc(m->g.n * sizeof(*order));
-    int64_t last_end_us = ort_last_end(t);
+    int64_t last_end_us = oc_ort_last_end(t);
     for (uint32_t i = 0; i < m->g.n; i++)
         order[i] = (struct oc_first_call){i, OC_NONE, 0};
     for (size_t i = 0; i < t->n_event; i++) {
@@ -603,7 +603,7 @@ static void ort_runs_name_device(struct making *m)
             continue;
         seen[n++] = name;
         text = oc_printf(&p->arena, "%s%s%.*s", text, n > 1 ? " + " : "", (int)(end - name), name);
-        launches |= ort_node_is_launch(name, false);
+        launches |= oc_ort_node_is_launch(name, false);
     }
     p->device = text;
     if (launches && !m->t->n_kernel)
@@ -624,7 +624,7 @@ static void mark_launches(struct making *m)
     for (size_t i = 0; i < m->recs.n; i++) {
         struct oc_prof_rec *rec = &m->recs.rec[i];
         rec->is_launch =
-            !rec->bucket && isnan(rec->kernel_ns) && ort_node_is_launch(rec->provider, m->t->n_kernel > 0);
+            !rec->bucket && isnan(rec->kernel_ns) && oc_ort_node_is_launch(rec->provider, m->t->n_kernel > 0);
     }
 }
 
@@ -663,7 +663,7 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
     p->runs_selected = m->choice.n;
 }
 
-void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
+void oc_ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = t->out;
     struct making m = {.t = t, .guessed = !t->n_run && t->n_event > 0};
@@ -674,14 +674,14 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
         guess_run(t);
     choose_ort_runs(t, opts->warmup);
     m.types_of.arena = &m.g.arena;
-    ort_nest(t, &m.g);
+    oc_ort_nest(t, &m.g);
     oc_run_sums_init(&m.sums, t->n_run);
     find_shapes(&m, opts);
     add_group_recs(&m);
     keep_shapes(&m);
     warn_split_nodes(&m);
     ort_runs_name_device(&m);
-    ort_attribute_kernels(t, &m.g, &m.recs, &m.sums, &m.choice);
+    oc_ort_attribute_kernels(t, &m.g, &m.recs, &m.sums, &m.choice);
     mark_launches(&m);
     add_framework(&m);
     add_load(&m);
@@ -696,5 +696,5 @@ void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     free(m.order);
     oc_map_free(&m.types_of);
     free(m.types);
-    ort_groups_free(&m.g);
+    oc_ort_groups_free(&m.g);
 }

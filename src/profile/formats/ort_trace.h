@@ -87,10 +87,10 @@ struct ort_trace {
 };
 
 /* Computes runs, nesting and statistics: fills out->rec and the totals. */
-void ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts);
+void oc_ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts);
 
 /* Adds the events to the profile's timeline. Call before the statistics, which reuse fields of the events. */
-void ort_keep_timeline(const struct ort_trace *t, const struct oc_profile_opts *opts);
+void oc_ort_keep_timeline(const struct ort_trace *t, const struct oc_profile_opts *opts);
 
 /* One group of events: a key inside a parent group. */
 struct ort_group {
@@ -112,8 +112,8 @@ struct ort_groups {
 
 /* Sorts and nests the events and assigns them to runs: afterwards event.key is the group and event.lane
  * the run. */
-void ort_nest(struct ort_trace *t, struct ort_groups *g);
-void ort_groups_free(struct ort_groups *g);
+void oc_ort_nest(struct ort_trace *t, struct ort_groups *g);
+void oc_ort_groups_free(struct ort_groups *g);
 
 /* Time of events that are in no used run, and their number. */
 struct ort_left {
@@ -121,10 +121,10 @@ struct ort_left {
     uint64_t n;
 };
 
-int64_t ort_last_end(const struct ort_trace *t); /* of the runs, INT64_MIN: none */
+int64_t oc_ort_last_end(const struct ort_trace *t); /* of the runs, INT64_MIN: none */
 /* Device time: sets kernel_ns of the records and adds buckets for kernels without a node. */
-void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
-                           struct oc_run_sums *sums, const struct oc_run_choice *choice);
+void oc_ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct oc_rec_list *recs,
+                              struct oc_run_sums *sums, const struct oc_run_choice *choice);
 
 /* Sorts by lane, start, longest first, control flow first. */
 static inline bool ort_before(const struct ort_event *a, const struct ort_event *b, const struct ort_key *key)
@@ -232,21 +232,21 @@ static inline struct oc_str ort_field(const struct ort_reading *r, unsigned f)
 }
 
 /* Reads the event at the cursor into r. False: the event is incomplete. */
-bool ort_read_event(struct ort_reading *r);
+bool oc_ort_read_event(struct ort_reading *r);
 /* Reads the event at the cursor into the times and r->args if it is a node event whose arguments are in
  * the memo. False: it is not, and nothing is consumed. */
-bool ort_read_alike(struct ort_reading *r);
+bool oc_ort_read_alike(struct ort_reading *r);
 /* Loads the fields of memoised arguments into r; moves the texts. */
-void ort_load_args(struct ort_reading *r);
-void ort_memo_init(struct ort_memo *m);
-void ort_memo_free(struct ort_memo *m);
+void oc_ort_load_args(struct ort_reading *r);
+void oc_ort_memo_init(struct ort_memo *m);
+void oc_ort_memo_free(struct ort_memo *m);
 
 /* Recorded types, [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member per tensor. */
 struct ort_types {
     const struct oc_type *type;
     uint32_t n;
 };
-struct ort_types ort_parse_types(struct oc_arena *a, const char *text);
+struct ort_types oc_ort_parse_types(struct oc_arena *a, const char *text);
 
 /* ---- ort providers ---------------------------------------------------------------------------------- */
 
@@ -263,10 +263,10 @@ struct ort_work {
 };
 
 /* False: the event has no time of its own. */
-bool ort_describe_work(const struct ort_reading *r, struct oc_str name, struct ort_work *w);
+bool oc_ort_describe_work(const struct ort_reading *r, struct oc_str name, struct ort_work *w);
 
 /* Whether node events of the provider end when the work is launched, not when it is done. has_device_work:
  * the trace has events of a device. */
-bool ort_node_is_launch(const char *provider, bool has_device_work);
+bool oc_ort_node_is_launch(const char *provider, bool has_device_work);
 
 #endif

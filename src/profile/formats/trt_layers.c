@@ -278,7 +278,7 @@ static void read_io(struct reader *r)
     }
 }
 
-bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p, struct trt_engine *out)
+bool oc_trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p, struct trt_engine *out)
 {
     struct reader r = {.j = j, .p = p, .e = out};
     if (oc_str_eq(key, "Bindings") || oc_str_eq(key, "I/O Tensors")) {
@@ -296,7 +296,7 @@ bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p,
 
 /* ---- inputs ----------------------------------------------------------------------------------------- */
 
-void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims)
+void oc_trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims)
 {
     struct oc_str none = {"", 0};
     struct oc_prof_input input;
@@ -308,13 +308,13 @@ void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str na
     OC_PUSH(r->input, r->n_input, r->cap_input) = input;
 }
 
-void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)
+void oc_trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list)
 {
     while (list.n) {
         struct oc_str one = oc_csv_trim(oc_str_take(&list, '+'));
         const char *equal = one.n ? memrchr(one.s, '=', one.n) : NULL;
         if (equal)
-            trt_add_input(r, p, oc_str_before(one, equal), oc_str_from(one, equal + 1));
+            oc_trt_add_input(r, p, oc_str_before(one, equal), oc_str_from(one, equal + 1));
     }
 }
 
@@ -339,7 +339,7 @@ static void index_io(const struct trt_engine *e, struct oc_map *io)
         }
 }
 
-void trt_set_inputs(const struct trt_reading *r, struct oc_profile *p)
+void oc_trt_set_inputs(const struct trt_reading *r, struct oc_profile *p)
 {
     const struct trt_engine *e = &r->engine;
     struct oc_map seen = {.arena = &p->arena}, io = {.arena = &p->arena};
@@ -554,7 +554,7 @@ static bool put_layer_of_8_0(struct oc_str line, struct oc_buf *out)
     return ok;
 }
 
-bool trt_layer_line(struct oc_str line, struct oc_buf *json)
+bool oc_trt_layer_line(struct oc_str line, struct oc_buf *json)
 {
     struct text t = {line.s, line.s + line.n, json, 0};
     size_t before = json->n;

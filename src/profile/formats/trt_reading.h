@@ -49,7 +49,7 @@ struct trt_engine {
 /* Reads the value of a member of the object if it belongs to the layer information. False: it does not,
  * and the value is not consumed. Texts and types are allocated in the profile's arena; truncated layers
  * are dropped. */
-bool trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p, struct trt_engine *out);
+bool oc_trt_read_engine(struct oc_json *j, struct oc_str key, struct oc_profile *p, struct trt_engine *out);
 
 /* Cost of one execution of a layer. */
 struct trt_cost {
@@ -74,7 +74,7 @@ struct trt_time { /* a layer of --exportProfile */
 /* What the times of an iteration are of. */
 enum trt_times { TRT_COMPUTE, TRT_COPY_IN, TRT_COPY_OUT, TRT_ENQUEUE, TRT_TIMES };
 
-extern const char *const trt_times_name[TRT_TIMES]; /* in the summary */
+extern const char *const oc_trt_times_name[TRT_TIMES]; /* in the summary */
 
 struct trt_run { /* an iteration of --exportTimes */
     double ms[TRT_TIMES];
@@ -101,22 +101,22 @@ struct trt_reading {
     unsigned block;                        /* 1 + enum trt_times whose figures follow; 0: none */
 };
 
-void trt_free_reading(struct trt_reading *r);
+void oc_trt_free_reading(struct trt_reading *r);
 
 /* Adds an input with dimensions as trtexec prints them: "1x3x224x224". Ignores other texts. */
-void trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims);
+void oc_trt_add_input(struct trt_reading *r, struct oc_profile *p, struct oc_str name, struct oc_str dims);
 /* The same for all of "images=1x3x640x640+mask=1x77". */
-void trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list);
+void oc_trt_add_inputs(struct trt_reading *r, struct oc_profile *p, struct oc_str list);
 /* The inputs of the profile: those that the log or the summary reports, and tensors of the engine that layers read but
  * do not write. */
-void trt_set_inputs(const struct trt_reading *r, struct oc_profile *p);
+void oc_trt_set_inputs(const struct trt_reading *r, struct oc_profile *p);
 
 /* Appends a line of --dumpLayerInfo, or of a verbose builder, to a list of layers in the JSON of
  * --exportLayerInfo. False: the line is not a layer; the list is unchanged. */
-bool trt_layer_line(struct oc_str line, struct oc_buf *json);
+bool oc_trt_layer_line(struct oc_str line, struct oc_buf *json);
 
 /* Reads the log of trtexec --dumpProfile. Truncated layers are dropped. Returns 0, or -1 with *err. */
-int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err);
+int oc_trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err);
 
 static inline bool trt_has_summary(const struct trt_reading *r)
 {
@@ -125,6 +125,6 @@ static inline bool trt_has_summary(const struct trt_reading *r)
 
 /* Creates records, runs and sums of the profile. The option `warmup` has no effect: a TensorRT profile
  * holds only sums over all iterations. */
-void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p);
+void oc_trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p);
 
 #endif

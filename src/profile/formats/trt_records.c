@@ -346,7 +346,7 @@ static void trt_records_set_type(struct builder *b, struct oc_prof_rec *rec, con
     struct trt_typed t = {.name = rec->name, .type = "", .param_type = "", .pooling = ""};
     if (l)
         t = (struct trt_typed){rec->name, l->type, l->param_type, l->pooling, l->marker, l->n_marker};
-    struct oc_str type = trt_layer_type(&t);
+    struct oc_str type = oc_trt_layer_type(&t);
     rec->op_type = oc_intern(&b->p->names, type.s, type.n);
     rec->source_type = *t.type && !oc_equal(t.type, rec->op_type) ? t.type : NULL;
 }
@@ -387,7 +387,7 @@ static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool 
         return rec;
     *rec = oc_prof_rec_new(name);
     rec->calls_per_run = 0; /* of its occurrences */
-    rec->overhead = trt_overhead(name, trt_stem(name, strlen(name)));
+    rec->overhead = oc_trt_overhead(name, oc_trt_stem(name, strlen(name)));
     trt_records_set_type(b, rec, NULL);
     b->p->n_rec++;
     return rec;
@@ -626,7 +626,7 @@ static void check_layers(struct builder *b)
                     "no layer of the profile is in the layer information: it belongs to another engine");
 }
 
-void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p)
+void oc_trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p)
 {
     struct oc_arena scratch = {0};
     struct builder b = {.r = r, .opts = opts, .p = p, .by_name.arena = &scratch, .layers.arena = &scratch};
@@ -651,7 +651,7 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     else
         run_records(&b, v);
     set_run_time(&b, v);
-    trt_set_inputs(r, p);
+    oc_trt_set_inputs(r, p);
     warn_dla(&b);
     check_layers(&b);
     free(v);

@@ -371,7 +371,7 @@ static void layers_of_tensorrt_8_0_have_types_and_tensors(void **state)
     oc_profile_close(p);
     for (size_t i = 0; i < OC_COUNT(damaged); i++) {
         struct oc_buf line = {0};
-        assert_false(trt_layer_line(oc_str(damaged[i], strlen(damaged[i])), &line));
+        assert_false(oc_trt_layer_line(oc_str(damaged[i], strlen(damaged[i])), &line));
         assert_int_equal(line.n, 0);
         oc_buf_free(&line);
     }
@@ -435,7 +435,7 @@ static void layer_information_in_a_log_is_that_of_the_json(void **state)
     oc_profile_close(b);
     for (size_t i = 0; i < OC_COUNT(damaged); i++) {
         struct oc_buf line = {0};
-        assert_false(trt_layer_line(oc_str(damaged[i], strlen(damaged[i])), &line));
+        assert_false(oc_trt_layer_line(oc_str(damaged[i], strlen(damaged[i])), &line));
         assert_int_equal(line.n, 0);
         oc_buf_free(&line);
     }

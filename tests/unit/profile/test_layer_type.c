@@ -105,7 +105,7 @@ static void fused_layer_has_the_type_of_its_main_node(void **state)
         {"[Conv_0 + Relu_1", "Relu"}, /* unbalanced: split all the same */
     };
     (void)state;
-    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
+    EACH(row) expect_text(oc_trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
 }
 
 /* As in GoogLeNet and ResNet of Caffe. */
@@ -143,7 +143,7 @@ static void layers_of_caffe_have_types_by_their_usual_names(void **state)
         {"1x", ""},
     };
     (void)state;
-    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
+    EACH(row) expect_text(oc_trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
 }
 
 static void layers_of_the_builder_have_types_of_their_own(void **state)
@@ -168,7 +168,7 @@ static void layers_of_the_builder_have_types_of_their_own(void **state)
         {"", ""},
     };
     (void)state;
-    EACH(row) expect_text(trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
+    EACH(row) expect_text(oc_trt_layer_type(&(struct trt_typed){row[i].name, "", "", "", NULL, 0}), &row[i]);
 }
 
 static void layer_information_decides_before_the_name(void **state)
@@ -203,7 +203,7 @@ static void layer_information_decides_before_the_name(void **state)
         {{"dummy_shape_call__mye548_0_myl24_0", "shape_call", "", "", NULL, 0}, "shape_call"},
     };
     (void)state;
-    EACH(row) expect_text(trt_layer_type(&row[i].layer), &(struct named){row[i].layer.name, row[i].type});
+    EACH(row) expect_text(oc_trt_layer_type(&row[i].layer), &(struct named){row[i].layer.name, row[i].type});
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static void check_split(const char *name, const char *const *names, const char *
     struct trt_known known = {one_of, names};
     struct trt_part part[MAX_PARTS];
     char text[1000] = "";
-    size_t n = trt_split(name, strlen(name), names ? &known : NULL, part, MAX_PARTS);
+    size_t n = oc_trt_split(name, strlen(name), names ? &known : NULL, part, MAX_PARTS);
     for (size_t i = 0; i < n; i++) {
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%c%.*s", i ? "|" : "",
                  "ntaurg"[part[i].kind], (int)part[i].n, part[i].s);
@@ -78,7 +78,7 @@ static void known_names_take_precedence(void **state)
 
 static void check_stem(const char *name, const char *want)
 {
-    assert_int_equal(trt_stem(name, strlen(name)), strlen(want));
+    assert_int_equal(oc_trt_stem(name, strlen(name)), strlen(want));
     assert_memory_equal(name, want, strlen(want));
 }
 
@@ -115,7 +115,7 @@ static void inserted_layers_have_buckets(void **state)
         {"", NULL},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
-        const char *b = trt_overhead(row[i].name, strlen(row[i].name));
+        const char *b = oc_trt_overhead(row[i].name, strlen(row[i].name));
         assert_true(row[i].bucket ? b && strcmp(b, row[i].bucket) == 0 : !b);
     }
 }
@@ -131,10 +131,10 @@ static void hostile_names_terminate(void **state)
     struct trt_part part[4];
     for (size_t i = 0; i < N; i++)
         memcpy(s + 4 * i, "PWN(", 4);
-    assert_int_equal(trt_split(s, 4 * N, &known, part, 4), 1);
+    assert_int_equal(oc_trt_split(s, 4 * N, &known, part, 4), 1);
     for (size_t i = 0; i < N; i++)
         memcpy(s + 4 * i, "x + ", 4);
-    size_t n = trt_split(s, 4 * N, &known, part, 4);
+    size_t n = oc_trt_split(s, 4 * N, &known, part, 4);
     assert_true(n > 4 && n <= 1025);
     free(s);
 }
@@ -160,7 +160,7 @@ static const struct engine {
 static void count_name(const char *name, struct engine *sum)
 {
     struct trt_part part[MAX_PARTS];
-    const char *b = trt_overhead(name, strlen(name));
+    const char *b = oc_trt_overhead(name, strlen(name));
     if (b) {
         sum->layout += strcmp(b, "reformat") == 0;
         sum->copies += strcmp(b, "copies") == 0;
@@ -168,7 +168,7 @@ static void count_name(const char *name, struct engine *sum)
         sum->inserted += strcmp(b, "inserted") == 0;
         return;
     }
-    size_t n = trt_split(name, strlen(name), NULL, part, MAX_PARTS);
+    size_t n = oc_trt_split(name, strlen(name), NULL, part, MAX_PARTS);
     assert_true(n >= 1 && n <= MAX_PARTS);
     for (size_t i = 0; i < n; i++) {
         sum->node += part[i].kind == TRT_NODE;
