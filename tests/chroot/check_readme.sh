@@ -28,14 +28,19 @@ skip() { # title reason
 in_chroot() {
     chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 COLUMNS=80 "$@"
 }
-rm -rf "$root"
-trap 'rm -rf "$root"' EXIT
+clean() { # /proc is not removed with the folder
+    ! mountpoint -q "$root/proc" || umount -l "$root/proc"
+    rm -rf --one-file-system "$root"
+}
+clean
+trap clean EXIT
 debootstrap --variant=minbase --include=git,make,ca-certificates "$SUITE" "$root" "$MIRROR" >"$log" 2>&1 || {
     tail -n 3 "$log"
     echo 'Bail out! debootstrap failed'
     exit 1
 }
 git clone -q --no-hardlinks "$PWD" "$root/onnxcost" || exit 1
+mount -t proc proc "$root/proc" || exit 1 # LeakSanitizer reads it
 
 # ---- the commands of the README
 ort='npm has no onnxruntime-node'
