@@ -151,7 +151,7 @@ if python3 -c 'import sqlite3' 2>/dev/null; then
 else
     skip 'SQLite through a pipe' 'no python3 with sqlite3'
 fi
-if command -v script >/dev/null; then
+if command -v script >/dev/null && script -qec true /dev/null >out 2>&1 </dev/null; then
     for format in parquet xlsx; do
         script -qec "'$onnxcost' model.onnx -f $format" /dev/null >out 2>&1 </dev/null
         case $format in parquet) script -qec "'$onnxcost' scan model.onnx -f $format" /dev/null >out 2>&1 </dev/null ;; esac

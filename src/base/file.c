@@ -353,6 +353,7 @@ struct row {
     "--exportProfile=x.profile.json --exportLayerInfo=x.graph.json"
 #define EXPORT_NSYS     "export it: nsys export --type sqlite --output x.sqlite FILE"
 #define EXPORT_QDSTRM   "export it: QdstrmImporter -i FILE, then nsys export --type sqlite"
+#define UNPACK          "unpack it: tar -xzf FILE"
 #define EXPORT_PERFETTO "convert it: traceconv json FILE x.json"
 #define EXPORT_NCU      "export it: ncu --import FILE --csv --page raw"
 #define EXPORT_TORCH                                                                                         \
@@ -423,6 +424,8 @@ static const struct row rows[] = {
     {.suffix = ".nsys-rep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
     {.suffix = ".qdrep", .is = {"an Nsight Systems report", EXPORT_NSYS}},
     {BYTES("NVR\0"), .is = {"an Nsight Compute report", EXPORT_NCU}},
+    {.suffix = ".tar.gz", .is = {"an archive of files", UNPACK}},
+    {.suffix = ".tgz", .is = {"an archive of files", UNPACK}},
     {.suffix = ".pftrace", .is = {"a Perfetto trace", EXPORT_PERFETTO}},
     {.suffix = ".perfetto-trace", .is = {"a Perfetto trace", EXPORT_PERFETTO}},
     {.suffix = ".ncu-rep", .is = {"an Nsight Compute report", EXPORT_NCU}},

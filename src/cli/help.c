@@ -80,7 +80,7 @@ static const struct {
     {"completion", "onnxcost completion zsh", "for zsh"},
     {"completion", "onnxcost completion fish", "for fish"},
     {"schema", "onnxcost schema", "the JSON Schema of the report"},
-    {"schema", "onnxcost schema | jq .properties", "its members"},
+    {"schema", "onnxcost schema | head -n 20", "its beginning"},
     {"schema", "onnxcost schema -o report.schema.json", "into a file"},
     {"help", "onnxcost help memory", "examples and options of a command"},
     {"help", "onnxcost help options", "all options of all commands"},
