@@ -438,8 +438,7 @@ static int put_sparsity(const void *job, const struct cli_output *out, struct oc
     struct oc_sparsity *s;
     if (oc_sparsity_make(j->side->analysis, &s, err))
         return -1;
-    int failed =
-        oc_sparsity_write(s, j->o->format, rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
+    int failed = oc_sparsity_write(s, j->o->format, rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
     uint64_t unknown = oc_sparsity_info(s)->unknown_operators;
     strict_figures(j, unknown, !unknown);
     oc_sparsity_free(s);

@@ -292,7 +292,8 @@ static int check_variants(const struct variants *v)
         return cli_fail(CLI_USAGE, "recordings for a comparison need --runs %d or more, not %lld", LEAST_RUNS,
                         (long long)o->runs.v);
     if (v->n == 1 && o->report)
-        return cli_fail(CLI_USAGE, "--report of several recordings compares two models, libraries or settings");
+        return cli_fail(CLI_USAGE,
+                        "--report of several recordings compares two models, libraries or settings");
     for (size_t i = 0; i < o->word.n; i++)
         if (strchr(o->word.item[i], ','))
             return cli_fail(CLI_USAGE, "'%s' has a comma, which separates recordings", o->word.item[i]);

@@ -37,8 +37,7 @@ enum cli_mask {
     CLI_MCP = 0x200000,
     CLI_PROVIDERS = 0x400000,
     /* those that analyse a model */
-    CLI_MODEL =
-        CLI_COST | CLI_MEMORY | CLI_LLM | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
+    CLI_MODEL = CLI_COST | CLI_MEMORY | CLI_LLM | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
     CLI_READS =
         CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_CALIBRATE, /* those that read models or profiles */
