@@ -46,11 +46,11 @@ memcheck 'memory with a plan' 0 memory "$b" --plan "$work/plan.json"
 memcheck 'memory of a device' '0 1' memory "$b" --hw t4 --fit
 memcheck 'diff of models' '0 1' diff "$a" "$b"
 memcheck 'check of limits' '0 1' check "$a" --max-macs 4.1G --no-unknown
-memcheck 'compare of devices' 0 compare "$a" --hw t4,l4,a10
+memcheck 'devices ranked' 0 estimate "$a" --hw t4,l4,a10
 memcheck 'estimate' 0 estimate "$a" --hw t4
 memcheck 'llm' 0 llm "$work/llm.onnx" --hw a100
 memcheck 'scan' 0 scan "$work/models"
-memcheck 'explain' '0 1' explain "$a" --convention onnxcost --convention fvcore
+memcheck 'diff of conventions' '0 1' diff "$a" --convention onnxcost --convention fvcore
 memcheck 'devices' 0 hw list
 memcheck 'device' 0 hw show a100
 memcheck 'operators' 0 ops
