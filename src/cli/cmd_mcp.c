@@ -78,9 +78,7 @@ static const struct row {
      "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan fit top", NULL, NULL, false},
     {"estimate", "estimate", "Predicted latency of a model on a device, or devices ranked",
      "Latency with its interval and basis, and the kernels that the runtime is expected to run; with several "
-     "hw or "
-     "a batch list devices and batches ranked by time, throughput or energy, and whether the memory is "
-     "enough.",
+     "hw or batches a rank of each by time, throughput or energy, and whether the memory is enough.",
      "model!", "hw! hw-set no-tf32" SHAPES " batch sort as calibration fusion opt-level top", NULL, "20",
      false},
     {"check", "check", "Compare a model with limits",

@@ -193,19 +193,6 @@ struct variants {
     uint32_t repeat, again; /* recordings of each; those that were repeated */
 };
 
-/* All values of an option without a letter, of which the parsed options have the last one. */
-static void values_of(const struct cli_opts *o, const char *name, struct cli_list *out)
-{
-    size_t n = strlen(name);
-    for (int i = 1; i < o->argc && strcmp(o->argv[i], "--") != 0; i++) {
-        const char *a = o->argv[i];
-        if (strncmp(a, "--", 2) || strncmp(a + 2, name, n) || (a[2 + n] && a[2 + n] != '='))
-            continue;
-        out->item = cli_xrealloc(out->item, (out->n + 1) * sizeof(*out->item));
-        out->item[out->n++] = a[2 + n] ? a + 3 + n : o->argv[++i];
-    }
-}
-
 static bool same_key(const char *a, const char *b)
 {
     size_t n = strcspn(a, "=");
@@ -444,7 +431,7 @@ int cmd_record(const struct cli_opts *o)
 {
     struct variants v = {.o = o};
     for (size_t i = 0; i < N_VARIED; i++)
-        values_of(o, varied[i], &v.value[i]);
+        cli_option_values(o, varied[i], &v.value[i]);
     int rc = count_variants(&v);
     rc = rc ? rc : v.n > 1 || o->repeat.set ? record_several(&v) : record_once(o);
     for (size_t i = 0; i < N_VARIED; i++)

@@ -46,8 +46,8 @@ const struct cli_option cli_options[] = {
          CLI_SCAN,
      "NAME|FILE|auto", NULL, NULL,
      "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
-     "estimate: several, by commas or "
-     "with the option repeated; estimate: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
+     "estimate: several, by commas or with the option repeated; estimate also takes all, kind=gpu, "
+     "vendor=NAME, vendor=NAME+kind=cpu",
      NULL, AT(hw)},
     {"hw-set", 0, CLI_LIST,
      CLI_COST | CLI_LLM | CLI_MEMORY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
@@ -666,6 +666,18 @@ const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char 
         i += t.used;
     }
     return NULL;
+}
+
+void cli_option_values(const struct cli_opts *o, const char *name, struct cli_list *out)
+{
+    char why[256];
+    for (int i = 1; i < o->argc && strcmp(o->argv[i], "--") != 0;) {
+        struct taken t = {.used = 1, .mask = CLI_ALL};
+        if (o->argv[i][0] == '-' && o->argv[i][1] &&
+            !options_take(o->argc - i, o->argv + i, &t, why, sizeof(why)) && !strcmp(t.p->name, name))
+            list_add(out, t.value);
+        i += t.used;
+    }
 }
 
 void cli_opts_free(struct cli_opts *o)

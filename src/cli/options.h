@@ -159,6 +159,9 @@ void cli_opts_free(struct cli_opts *o);
  * in *value its value (NULL: none). */
 const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char **value);
 
+/* Adds every value that the arguments give to an option, of which *o has the last one, to a list of the caller. */
+void cli_option_values(const struct cli_opts *o, const char *name, struct cli_list *out);
+
 /* Whether an option is given with this value. */
 static inline bool cli_is(const char *value, const char *wanted)
 {

@@ -473,27 +473,55 @@ static bool predict_is_empty(const struct oc_kernel *k)
     return !work && !k->work.unknown;
 }
 
-/* Without a calibration element-wise arithmetic whose peak the device file lacks counts as nothing: the bytes and the
- * products of a kernel decide. Multiply-adds stay: without their peak the time is unknown. */
-static void leave_out_peakless(struct oc_estimate *e, struct oc_work *w, double runs)
-{
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        bool special = e->device->peak[OC_HW_SPECIAL][c];
-        double n = (double)w->flops[c] + (special ? 0 : (double)w->special_flops[c]);
-        if (oc_roof_has_vector_peak(e->device, c) || !(n > 0))
-            continue;
-        if (!(e->left_out > 0))
-            e->left_out_class = (uint8_t)c;
-        e->left_out += n * runs;
-        w->flops[c] = 0;
-        if (!special)
-            w->special[c] = w->special_flops[c] = 0;
-    }
-}
-
 static double runs_of(const struct oc_kernel_use *u)
 {
     return u->calls > 0 ? u->calls : 1;
+}
+
+double oc_kernel_operations(const struct oc_kernel_use *u)
+{
+    double sum = 0;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        sum += 2 * (double)u->kernel.work.macs[c] + (double)u->kernel.work.flops[c] +
+               (double)u->kernel.work.special_flops[c];
+    return sum * runs_of(u);
+}
+
+/* Element-wise operations of a class whose peak the device file lacks. */
+static double peakless(const struct oc_device *d, const struct oc_work *w, unsigned c)
+{
+    bool special = d->peak[OC_HW_SPECIAL][c];
+    return oc_roof_has_vector_peak(d, c) ? 0
+                                         : (double)w->flops[c] + (special ? 0 : (double)w->special_flops[c]);
+}
+
+/* Without a calibration a small part of the operations may lack a peak: the bytes and the products of their kernels
+ * decide. Multiply-adds stay: without their peak the time is unknown. */
+static void sum_peakless(struct oc_estimate *e)
+{
+    double all = 0, without = 0;
+    for (size_t i = 0; i < e->list.n; i++) {
+        const struct oc_kernel_use *u = &e->list.item[i];
+        all += oc_kernel_operations(u);
+        for (unsigned c = 0; c < OC_CLASS_COUNT && u->known && !u->kernel.work.unknown; c++) {
+            double n = peakless(e->device, &u->kernel.work, c) * runs_of(u);
+            if (n > 0 && !(without > 0))
+                e->left_out_class = (uint8_t)c;
+            without += n;
+        }
+    }
+    e->left_out = !e->cal && without <= OC_MOST_LEFT_OUT * all ? without : 0;
+}
+
+static void leave_out_peakless(const struct oc_device *d, struct oc_work *w)
+{
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        if (!(peakless(d, w, c) > 0))
+            continue;
+        w->flops[c] = 0;
+        if (!d->peak[OC_HW_SPECIAL][c])
+            w->special[c] = w->special_flops[c] = 0;
+    }
 }
 
 static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
@@ -501,8 +529,8 @@ static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
 {
     struct oc_kernel k = u->kernel;
     k.work.unknown |= !u->known;
-    if (!e->cal && !k.work.unknown)
-        leave_out_peakless(e, &k.work, runs_of(u));
+    if (e->left_out > 0 && !k.work.unknown)
+        leave_out_peakless(e->device, &k.work);
     oc_predict_kernel(e->cal, e->device, &k, opts, out);
     if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
         band_of_launch(e, &u->kernel, out);
@@ -527,6 +555,7 @@ static void predict_all(struct oc_estimate *e)
     const struct oc_predict_opts opts = {.const_bytes = total.const_bytes, .band_only = !e->cal};
     struct oc_model_part *part = OC_NEW_ARRAY(&e->arena, e->list.n + 1, struct oc_model_part);
     e->prediction = OC_NEW_ARRAY(&e->arena, e->list.n + 1, struct oc_prediction);
+    sum_peakless(e);
     for (size_t i = 0; i < e->list.n; i++) {
         const struct oc_kernel_use *u = &e->list.item[i];
         struct oc_prediction *p = &e->prediction[i];
@@ -556,9 +585,14 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
 
 /* ---- public ----------------------------------------------------------------------------------------- */
 
-static struct oc_estimate_info estimate_info_of(const struct oc_estimate *e)
+static struct oc_estimate_info estimate_info_of(struct oc_estimate *e)
 {
     const struct oc_model_prediction *t = &e->total;
+    double bound_s = oc_bound_of(e->analysis, e->as, e->device, true);
+    if (!e->n_unknown) { /* the shortest time of an NPU's kernels may be below the bound of the run */
+        e->band_lo_s = fmax(e->band_lo_s, bound_s);
+        e->band_hi_s = fmax(e->band_hi_s, bound_s);
+    }
     bool point = (e->cal || e->pooled) && t->t_s > 0;
     return (struct oc_estimate_info){.kernels = e->list.n,
                                      .unknown_kernels = e->n_unknown,
@@ -568,7 +602,7 @@ static struct oc_estimate_info estimate_info_of(const struct oc_estimate *e)
                                      .planned_equal = e->match.equal,
                                      .recorded = e->match.recorded,
                                      .planned_equal_time = e->match.equal_time,
-                                     .bound_ns = oc_bound_of(e->analysis, e->as, e->device, true) * 1e9};
+                                     .bound_ns = bound_s * 1e9};
 }
 
 static int take_recast(struct oc_estimate *e, const char *as, struct oc_err *err)

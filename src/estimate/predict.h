@@ -100,6 +100,10 @@ int oc_fusion_choose(const char *runtime, const struct oc_device *device, const 
 /* Latency estimate of a model on a device: its kernels, from a profile or from a fusion plan, each with its
  * prediction, and the total. */
 
+/* Arithmetic whose peak the device file lacks is left out if it is at most this share of a model's operations (indices in
+ * 64-bit integers); with more, the time is unknown. */
+#define OC_MOST_LEFT_OUT 0.01
+
 struct oc_estimate {
     struct oc_estimate_info *info;
     struct oc_arena arena;
@@ -117,7 +121,7 @@ struct oc_estimate {
     double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
-    double left_out;        /* operations of a run without a peak on the device, which count as nothing */
+    double left_out; /* operations of a run without a peak on the device, at most OC_MOST_LEFT_OUT of all */
     uint8_t left_out_class; /* enum oc_class of the first of them */
     uint32_t n_subnormal;   /* kernels with subnormal weights */
     /* their time in a run with other weights, and what these add: as predicted, at most */
@@ -130,6 +134,8 @@ struct oc_estimate {
 
 /* oc_estimate_make, oc_estimate_free: see onnxcost/estimate.h. */
 
+/* Operations of a run for the kernel. */
+double oc_kernel_operations(const struct oc_kernel_use *u);
 /* Seconds of a run for the kernel: the centre of the interval if there is no point estimate; NAN. */
 double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i);
 

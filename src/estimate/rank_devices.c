@@ -97,23 +97,15 @@ static int take_symbol(struct maker *k)
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-static double operations_of(const struct oc_work *w)
-{
-    double sum = 0;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        sum += 2 * (double)w->macs[c] + (double)w->flops[c] + (double)w->special_flops[c];
-    return sum;
-}
-
 /* Whether the device file lacks a figure for more than a small part of the operations. `why`: of the first kernel
- * without a time, else of what was left out of kernels. */
+ * without a time. */
 static bool lacks_figures(const struct oc_estimate *e, char *why, size_t cap)
 {
-    double all = 0, without = e->pooled ? 0 : e->left_out;
+    double all = 0, without = 0;
     why[0] = '\0';
     for (size_t i = 0; i < e->list.n; i++) {
         const struct oc_kernel_use *u = &e->list.item[i];
-        double n = operations_of(&u->kernel.work) * (u->calls > 0 ? u->calls : 1);
+        double n = oc_kernel_operations(u);
         struct oc_roof roof;
         all += n;
         if (e->prediction[i].evidence != OC_EVIDENCE_NONE || !u->known || u->kernel.work.unknown || !(n > 0))
@@ -123,9 +115,7 @@ static bool lacks_figures(const struct oc_estimate *e, char *why, size_t cap)
         if (!why[0])
             snprintf(why, cap, "no %s", roof.missing[0] ? roof.missing : "figures in the device file");
     }
-    if (!why[0])
-        snprintf(why, cap, "no vector %s peak", oc_class_name(e->left_out_class));
-    return without > OC_RANK_LEFT_OUT * all;
+    return without > OC_MOST_LEFT_OUT * all;
 }
 
 static void set_time(struct oc_rank *r, const struct oc_estimate *e, struct oc_rank_row *row)

@@ -10,10 +10,6 @@
 #define OC_RANK_MAX_BATCH   (INT64_C(1) << 20)
 #define OC_RANK_MAX_BATCHES 64
 
-/* Arithmetic whose peak the device file lacks counts as nothing if it is at most this share of a model's operations
- * (indices in 64-bit integers); with more, the time is unknown. */
-#define OC_RANK_LEFT_OUT 0.01
-
 enum oc_rank_order { OC_RANK_BY_TIME, OC_RANK_BY_THROUGHPUT, OC_RANK_BY_ENERGY, OC_RANK_ORDERS };
 extern const char *const oc_rank_orders[OC_RANK_ORDERS]; /* names of --sort */
 

@@ -227,9 +227,9 @@ static void diff_fill_buckets(struct oc_diff *d, unsigned s, size_t k, struct bu
         const struct oc_prof_rec *rec = &p->rec[i];
         if (!rec->bucket || isnan(rec->self_ns) || !oc_bucket_is_excluded(rec->bucket))
             continue;
-        if (oc_equal(rec->bucket, "framework")) { /* the row "(outside operators)" */
+        if (oc_equal(rec->bucket, "framework")) { /* the row of this name */
             if (d->has_verdicts)
-                bucket_row(in_run, "(outside operators)")->side[s].error_ns[k] = rec->error_ns;
+                bucket_row(in_run, OC_OUTSIDE_OPERATORS)->side[s].error_ns[k] = rec->error_ns;
             continue;
         }
         struct oc_diff_cell *c = &bucket_row(beside, rec->bucket)->side[s];

@@ -213,7 +213,7 @@ static bool begins_as_model(const struct oc_peek *peek)
     return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
 }
 
-/* Text of no known format: says how it begins, and how a table of one's own is described. */
+/* Text of no known format: says how it begins, and what describes a table that it may be. */
 static void fail_text(const struct oc_peek *peek, struct oc_err *err)
 {
     enum { SHOWN = 40 };

@@ -284,9 +284,10 @@ static const char *latency_text(struct oc_report *r, struct oc_arena *a)
                    : oc_strdup(a, run);
     const char *runs =
         p->runs_from == OC_RUNS_REPEAT ? oc_headline_runs_text(p, a) : oc_printf(a, "%u runs", s->n);
-    return oc_printf(a, "%s (%s of %s; %s%s to %s, spread %.1f %%)", run, stat, runs,
+    return oc_printf(a, "%s (%s of %s; %s%s to %s, spread %.1f %%%s)", run, stat, runs,
                      oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
-                     oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
+                     oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s),
+                     s->n < OC_LEAST_FOR_SPREAD ? " assumed" : "");
 }
 
 const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a)

@@ -32,7 +32,7 @@ void oc_headline_of(const struct oc_report *r, struct oc_headline *out);
 /* "4 runs", "9 runs found by repetition, confidence high", "an unknown number of runs". */
 const char *oc_headline_runs_text(const struct oc_profile *p, struct oc_arena *a);
 
-/* "73.7 ms", "73.7 ms (median of 4 runs; 72.9 ms to 77.0 ms, IQR 2.8 %)", or
+/* "73.7 ms", "73.7 ms (trimmed mean of 2 of 4 runs; 72.9 ms to 77.0 ms, spread 2.8 %)", or
  * "8.41 s over an unknown number of runs", in the arena. */
 const char *oc_headline_latency_text(struct oc_report *r, struct oc_arena *a);
 
@@ -59,7 +59,7 @@ double oc_size_rate(const struct oc_size_set *s, double work);
 /* ---- verdict ------------------------------------------------------------------------------------------ */
 
 /* What a report says first: where the time of a run goes, in parts that sum to it, the largest gaps to the
- * roofline, and one sentence. Its figures are those above and of report.h. */
+ * roofline, and a few sentences (verdict.c). Its figures are those above and of report.h. */
 
 enum oc_time_part_id {
     OC_PART_ROOFLINE,  /* of the rows with a bound: their roofline time; all of their time where they are

@@ -279,10 +279,12 @@ static const char *device_name(struct oc_report *r)
 /* ", bound by vector (63 %)": what limits most of the time of the rows with a bound. */
 static const char *limit_text(struct oc_report *r, const struct oc_row_bounds *b)
 {
-    const char *name = b->n_share ? b->share[0].name : NULL;
-    return name ? oc_printf(&r->arena, ", bound by %s (%.0f %%)", oc_bound_short(name),
-                            100 * oc_bound_fraction(b, &b->share[0]))
-                : "";
+    if (!b->n_share)
+        return "";
+    double percent = 100 * oc_bound_fraction(b, &b->share[0]);
+    return oc_equal(b->share[0].name, oc_bound_name(OC_BOUND_UNKNOWN))
+               ? oc_printf(&r->arena, ", bound unknown (%.0f %%)", percent)
+               : oc_printf(&r->arena, ", bound by %s (%.0f %%)", oc_bound_short(b->share[0].name), percent);
 }
 
 /* ". 11.6 ms of the lost 12.1 ms are in 53 Conv, most of it in /layer4" */
@@ -323,11 +325,11 @@ static const char *roofline_text(struct oc_report *r, const struct oc_verdict *v
                      100 * roof / timed, device, limit_text(r, &b), lost_text(r, lost));
 }
 
-/* What a difference must exceed to be more than noise. Below four runs the spread is not known. */
+/* What a difference must exceed to be more than noise. */
 static const char *doubt_text(struct oc_report *r)
 {
     const struct oc_run_spread *s = &r->in->profile->spread;
-    return s->n >= 4 && oc_run_spread_noisy(s)
+    return s->n >= OC_LEAST_FOR_SPREAD && oc_run_spread_noisy(s)
                ? oc_printf(&r->arena, ". The runs spread by %.0f %%: smaller differences are noise",
                            100 * oc_run_spread_share(s))
                : "";
@@ -339,34 +341,37 @@ static const char *measured_text(struct oc_report *r, const struct oc_headline *
     static const struct scope times = {WEIGHT_TIME, ALL_PARTS, NULL};
     struct oc_arena *a = &r->arena;
     bool bounded = r->in->device && v->part[OC_PART_ROOFLINE].rows;
+    const struct oc_profile *p = r->in->profile;
+    bool whole = isnan(h->run_ns) || p->stat == OC_STAT_SUM;
     const char *text = oc_printf(a, "%s %s%s", verdict_time(r, v->run_ns),
-                                 isnan(h->run_ns) ? "over an unknown number of runs" : "per run",
+                                 whole ? oc_printf(a, "over %s", oc_headline_runs_text(p, a)) : "per run",
                                  bounded ? roofline_text(r, v) : where_text(r, v->whole_ns, &times));
     for (size_t i = !bounded; i < OC_COUNT(rest); i++)
         text = oc_printf(a, "%s%s", text, part_text(r, v, rest[i]));
     if (r->in->device && !bounded)
         text = oc_printf(a, "%s. No operator has a known bound on %s", text, device_name(r));
-    if (r->in->profile->beside)
-        text = oc_printf(a, "%s; %s", text, r->in->profile->beside);
+    if (p->beside)
+        text = oc_printf(a, "%s; %s", text, p->beside);
     else if (v->whole_ns > v->run_ns * 1.0001)
         text = oc_printf(a, "%s. Operators overlap: their times add up to %s", text,
                          verdict_time(r, v->whole_ns));
     return oc_printf(a, "%s%s", text, doubt_text(r));
 }
 
-/* Of the lower bound, which holds for any runtime; without one of the sum over operators that nothing fuses. */
+/* The lower bound, which holds for any runtime, and the sum over operators that nothing fuses, which is none. */
 static const char *bound_text(struct oc_report *r)
 {
+    struct oc_arena *a = &r->arena;
     struct oc_row_bounds b;
     oc_bounds_of(r, &b);
-    if (isnan(r->bound_s) && isnan(b.roof_s))
-        return NULL;
-    struct oc_arena *a = &r->arena;
-    const char *text =
-        oc_printf(a, "At least %s per run on %s",
-                  verdict_time(r, oc_ns_of(isnan(r->bound_s) ? b.roof_s : r->bound_s)), device_name(r));
-    if (!isnan(r->bound_s) && !isnan(b.roof_s))
-        text = oc_printf(a, "%s; %s unfused", text, verdict_time(r, oc_ns_of(b.roof_s)));
+    const char *text = isnan(r->bound_s) ? NULL
+                                         : oc_printf(a, "At least %s per run on %s",
+                                                     verdict_time(r, oc_ns_of(r->bound_s)), device_name(r));
+    if (isnan(b.roof_s))
+        return text;
+    const char *unfused = oc_printf(a, "%s%s unfused", b.partial || b.missing ? "at least " : "",
+                                    verdict_time(r, oc_ns_of(b.roof_s)));
+    text = text ? oc_printf(a, "%s; %s", text, unfused) : oc_printf(a, "On %s %s", device_name(r), unfused);
     return oc_printf(a, "%s%s%s", text, limit_text(r, &b),
                      where_text(r, oc_ns_of(b.roof_s), &(struct scope){WEIGHT_ROOFLINE, ALL_PARTS, NULL}));
 }
@@ -383,11 +388,15 @@ static const char *type_of_totals(struct oc_report *r)
 /* Of a model alone: "8.22 GFLOP per run, 99 % of it in 53 Conv, most of it in /layer3". NULL: no work is known. */
 static const char *work_text(struct oc_report *r)
 {
+    static const char *const word[] = {
+        [OC_UPPER] = "At most ", [OC_LOWER] = "At least ", [OC_EST] = "About "};
     const struct scope work = {WEIGHT_WORK, ALL_PARTS, NULL};
     const struct oc_totals *t = r->in->analysis->total;
+    unsigned quality = t->unknown_nodes ? OC_LOWER : t->work_exact ? OC_EXACT : t->quality;
     if (!(r->total_flo > 0))
         return NULL;
-    return oc_printf(&r->arena, "%s%s per run%s", t->unknown_nodes ? "At least " : "",
+    return oc_printf(&r->arena, "%s%s per run%s",
+                     quality < OC_COUNT(word) && word[quality] ? word[quality] : "",
                      oc_si_text(&r->arena, r->total_flo, t->ops ? "OP" : "FLOP"),
                      r->all.row ? where_text(r, r->total_flo, &work) : type_of_totals(r));
 }

@@ -615,9 +615,9 @@ static void record_write_time(const char *label, const struct oc_record_time *t,
         oc_buf_str(&b, "1 run");
     else
         oc_buf_printf(
-            &b, "trimmed mean of %u of %u runs, +-%.1f %% within this process; %s%s to %s, spread %.1f %%",
+            &b, "trimmed mean of %u of %u runs, +-%.1f %% within this process; %s%s to %s, spread %.1f %%%s",
             t->runs - 2 * (t->runs / 4), t->runs, 100 * t->error, t->noisy ? "NOISY: " : "", min, max,
-            100 * t->spread);
+            100 * t->spread, t->runs < OC_LEAST_FOR_SPREAD ? " assumed" : "");
     oc_buf_printf(&b, t->outliers ? ", outliers %u)" : ")", t->outliers);
     record_say(label, b.data, f);
     oc_buf_free(&b);

@@ -20,6 +20,7 @@
 
 struct lines {
     struct oc_report *r;
+    struct oc_headline h; /* unknown without a profile */
     struct oc_arena *arena;
     struct oc_summary *out;
 };
@@ -132,13 +133,12 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
 static const char *fused_text(struct lines *l, double unfused)
 {
     const struct oc_report_in *in = l->r->in;
-    struct oc_headline h;
+    const struct oc_headline *h = &l->h;
     if (!in->join || in->profile->stat == OC_STAT_SUM || oc_report_sizes(l->r))
         return "";
-    oc_headline_of(l->r, &h);
-    double bytes = h.bytes_per_s * h.run_ns * 1e-9;
+    double bytes = h->bytes_per_s * h->run_ns * 1e-9;
     return bytes > 0 && bytes < 0.999 * unfused
-               ? oc_printf(l->arena, ", %s%s as the runtime fused them", oc_quality_word(h.bytes_quality),
+               ? oc_printf(l->arena, ", %s%s as the runtime fused them", oc_quality_word(h->bytes_quality),
                            oc_si_text(l->arena, bytes, "B"))
                : "";
 }
@@ -268,7 +268,7 @@ static const char *roofline_text(struct lines *l, const struct oc_row_bounds *b)
                *least = b->partial || b->missing ? "at least " : "";
     if (!(b->time_s > 0))
         return isnan(l->r->bound_s) ? oc_printf(l->arena, "roofline time %s%s%s", least, time, but)
-                                    : oc_printf(l->arena, "unfused: roofline time %s%s", time, but);
+                                    : oc_printf(l->arena, "unfused: roofline time %s%s%s", least, time, but);
     return oc_printf(l->arena, "roofline time of the kernels %s%s, efficiency %s%.1f %%%s", least, time,
                      b->partial ? "at least " : "", 100 * b->roof_s / b->time_s, but);
 }
@@ -300,6 +300,7 @@ void oc_main_lines(struct oc_report *r, struct oc_summary *out)
 {
     struct lines l = {.r = r, .arena = &r->arena, .out = out};
     struct oc_verdict v;
+    oc_headline_of(r, &l.h);
     add_mismatch(&l);
     oc_verdict_of(r, &v);
     if (v.text)
@@ -310,11 +311,9 @@ void oc_main_lines(struct oc_report *r, struct oc_summary *out)
         add_memory(&l);
     }
     if (r->in->profile) {
-        struct oc_headline h;
-        oc_headline_of(r, &h);
         main_lines_add_profile(&l);
-        add_latency(&l, &h);
-        add_achieved(&l, &h);
+        add_latency(&l, &l.h);
+        add_achieved(&l, &l.h);
     }
     if (r->in->device)
         add_hardware(&l);

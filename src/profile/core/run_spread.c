@@ -9,10 +9,9 @@
 #include "profile/core/run_fold.h"
 #include "profile/profile.h"
 
-static const double FENCE = 3;              /* interquartile ranges, Tukey's outer fence */
-static const double NORMAL_95 = 1.96;       /* two-sided 95 % quantile of the normal distribution */
-static const size_t LEAST_FOR_95 = 6;       /* runs */
-static const uint32_t LEAST_FOR_SPREAD = 4; /* runs: below, a quarter of them is less than one run */
+static const double FENCE = 3;        /* interquartile ranges, Tukey's outer fence */
+static const double NORMAL_95 = 1.96; /* two-sided 95 % quantile of the normal distribution */
+static const size_t LEAST_FOR_95 = 6; /* runs */
 
 /* Order statistics around the median by the normal approximation of the binomial distribution. */
 static void run_spread_set_interval(const double *sorted, size_t n, struct oc_run_spread *out)
@@ -61,7 +60,7 @@ double oc_run_spread_share(const struct oc_run_spread *s)
 {
     if (s->n < 2 || !(s->median_ns > 0))
         return (double)NAN;
-    return s->n < LEAST_FOR_SPREAD ? OC_ASSUMED_SPREAD : (s->half_high_ns - s->half_low_ns) / s->median_ns;
+    return s->n < OC_LEAST_FOR_SPREAD ? OC_ASSUMED_SPREAD : (s->half_high_ns - s->half_low_ns) / s->median_ns;
 }
 
 double oc_run_spread_error(const struct oc_run_spread *s)

@@ -21,6 +21,7 @@ struct oc_prof_rec;
 #define OC_SPARE_PROCESSORS 0.05
 /* The spread that is assumed where fewer than 4 runs show none. */
 #define OC_ASSUMED_SPREAD 0.08
+enum { OC_LEAST_FOR_SPREAD = 4 }; /* runs: below, a quarter of them is less than one run */
 
 /* Times of n runs. n 0: run times are not known, and the times are NAN. */
 struct oc_run_spread {

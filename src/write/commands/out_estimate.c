@@ -138,6 +138,10 @@ static void write_prediction(struct estimate_out *o, FILE *f)
         estimate_put_line(o, f, "at least",
                           oc_printf(&o->arena, "%s per run, for any runtime",
                                     oc_seconds_text(&o->arena, e->info->bound_ns * 1e-9, "-")));
+    if (e->n_unknown == e->list.n) {
+        estimate_put_line(o, f, "prediction", "unknown");
+        return;
+    }
     if (!e->cal && !e->pooled) {
         estimate_put_line(
             o, f, "prediction",
@@ -259,7 +263,9 @@ static void estimate_write_head(void *of, FILE *f)
                                    : oc_printf(a, "%zu predicted (fusion rules: %s), %u fused", e->list.n,
                                                plan_name(o), estimate_fused(&e->list)));
     if (e->n_unknown)
-        estimate_put_line(o, f, "unknown", oc_printf(a, "%u kernels: excluded from the sums", e->n_unknown));
+        estimate_put_line(
+            o, f, "unknown",
+            oc_printf(a, "%u kernel%s: excluded from the sums", e->n_unknown, oc_plural(e->n_unknown)));
     if (e->left_out > 0 && !e->pooled)
         estimate_put_line(o, f, "excluded",
                           oc_printf(a,

@@ -21,7 +21,7 @@ function card(label, value, sub, title) {
 function latencyNote() {
   const note = [], r = P.run_times;
   if (P.runs_total) note.push(P.statistic + " of " + P.runs_text + (P.runs_total > P.runs_used ? " (" + P.runs_total + " in the file)" : ""));
-  if (r && r.runs > 1) note.push((r.noisy ? "noisy: " : "") + time(r.min_ns) + " to " + time(r.max_ns) + ", spread " + percent(r.spread) + " %");
+  if (r && r.runs > 1) note.push((r.noisy ? "noisy: " : "") + time(r.min_ns) + " to " + time(r.max_ns) + ", spread " + percent(r.spread) + " %" + (r.runs < 4 ? " assumed" : ""));
   if (known(P.inferences_per_s)) note.push(si(P.inferences_per_s) + "/s");
   return note.join(", ");
 }
