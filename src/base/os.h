@@ -53,6 +53,8 @@ void *oc_os_library_symbol(void *handle, const char *name);
 /* File that contains a function or variable, "": unknown. */
 void oc_os_library_file(const void *symbol, char *file, size_t cap);
 
+/* Processors that this process may use, at least 1. */
+unsigned oc_os_processors(void);
 /* Fails where the platform has no processes and threads. what: "scan". */
 int oc_os_check_processes(const char *what, struct oc_err *err);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -105,4 +106,11 @@ int oc_os_check_processes(const char *what, struct oc_err *err)
     (void)what;
     (void)err;
     return 0;
+}
+
+unsigned oc_os_processors(void)
+{
+    cpu_set_t set;
+    long n = sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+    return n < 1 ? 1 : (unsigned)n;
 }

@@ -192,3 +192,9 @@ int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set)
     (void)set;
     return ENOSYS;
 }
+
+unsigned oc_os_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : (unsigned)n;
+}

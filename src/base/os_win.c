@@ -429,3 +429,9 @@ int closedir(DIR *d)
     free(d);
     return 0;
 }
+
+unsigned oc_os_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : (unsigned)n;
+}

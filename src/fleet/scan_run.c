@@ -14,6 +14,7 @@
 #include "base/row_cells.h"
 #include "base/str.h"
 #include "base/wire.h"
+#include "base/os.h"
 #include "fleet/scan.h"
 #include "fleet/worker_pool.h"
 
@@ -352,10 +353,6 @@ void oc_model_files_free(struct oc_model_files *files)
     *files = (struct oc_model_files){0};
 }
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 enum { MAX_JOBS = 1024, PIECE_BYTES = 1 << 16 };
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -619,24 +616,11 @@ static int done(void *arg, size_t index, void *result, const char *cells, size_t
     return s->row(s->row_arg, &row) ? oc_fail(err, OC_EOUTPUT, "the scan was interrupted") : 0;
 }
 
-static unsigned processors(void)
-{
-    long n = 0;
-#ifdef __linux__
-    cpu_set_t set;
-    if (!sched_getaffinity(0, sizeof(set), &set))
-        n = CPU_COUNT(&set);
-#endif
-    if (n < 1)
-        n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : (unsigned)n;
-}
-
 int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_row *row), void *arg,
                 size_t *n_done, struct oc_err *err)
 {
     OC_ENTRY(err);
-    unsigned jobs = s->opts.jobs ? s->opts.jobs : processors();
+    unsigned jobs = s->opts.jobs ? s->opts.jobs : oc_os_processors();
     struct oc_worker_pool pool = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
                                   .n = s->files.n,
                                   .result_bytes = sizeof(struct oc_scan_result),

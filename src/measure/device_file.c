@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/units.h"
+#include "base/os.h"
 #include "measure/measure.h"
 #include "onnxcost.h"
 
@@ -194,7 +195,7 @@ static void query_caches(struct oc_arena *a, unsigned threads, struct oc_machine
 void oc_machine_ask(struct oc_arena *a, unsigned threads, struct oc_machine *out)
 {
     struct utsname u;
-    *out = (struct oc_machine){.processors = oc_team_processors()};
+    *out = (struct oc_machine){.processors = oc_os_processors()};
     bool named = uname(&u) == 0;
     out->system = named ? oc_printf(a, "%s %s %s", u.sysname, u.release, u.machine) : "unknown";
     out->vendor = vendor_name(a);

@@ -292,7 +292,7 @@ int oc_hw_measure(const struct oc_hw_measure_opts *given, struct oc_hw_measureme
         return -1;
     struct plan plan = opts->quick ? plan_quick : plan_full;
     struct oc_team *team;
-    unsigned most = oc_team_processors(), threads = opts->threads ? opts->threads : most;
+    unsigned most = oc_os_processors(), threads = opts->threads ? opts->threads : most;
     if (threads > most)
         return oc_fail(err, OC_EARG, "%u threads requested, but this process may use only %u processors",
                        threads, most);

@@ -53,15 +53,6 @@ double oc_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-unsigned oc_team_processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set))
-        return 1;
-    int n = CPU_COUNT(&set);
-    return n > 0 ? (unsigned)n : 1;
-}
-
 /* Pins to the index-th allowed processor; a failure is ignored. */
 static void stay_on(const cpu_set_t *all, unsigned index)
 {

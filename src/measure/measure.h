@@ -103,11 +103,9 @@ void oc_machine_ask(struct oc_arena *a, unsigned threads, struct oc_machine *out
 /* Thread team for measurements: each thread pinned to a processor, working in lockstep. Between two regions
  * the threads sleep or spin. */
 
-unsigned oc_team_processors(void); /* processors available to this process */
-
 struct oc_team;
 /* The caller is thread 0, and stays pinned to the first processor until the team is freed. threads: 1 to
- * oc_team_processors(). */
+ * oc_os_processors(). */
 int oc_team_make(unsigned threads, struct oc_team **out, struct oc_err *err);
 void oc_team_free(struct oc_team *t);
 

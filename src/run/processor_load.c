@@ -24,12 +24,6 @@ static double seconds_of(clockid_t clock)
 
 #ifdef __linux__
 
-unsigned oc_run_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
-
 /* The ticks of a line "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL" in which the processor was not idle; 0: of
  * another line, or of a processor that this process may not use. */
 static double busy_ticks(const char *line, const cpu_set_t *set)
@@ -64,12 +58,6 @@ static double busy_s(void)
 }
 
 #else
-
-unsigned oc_run_processors(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : (unsigned)n;
-}
 
 static double busy_s(void)
 {

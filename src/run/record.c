@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/unicode.h"
 #include "base/units.h"
+#include "base/os.h"
 #include "onnxcost.h"
 #include "onnxcost/record.h"
 #include "profile/core/run_spread.h"
@@ -508,7 +509,7 @@ static void record_name_assumptions(const struct job *j, struct oc_err *err)
 /* While the profiled runs were made. */
 static struct oc_prof_machine machine_of(const struct job *j)
 {
-    double processors = oc_run_processors();
+    double processors = oc_os_processors();
     return (struct oc_prof_machine){.started_s = j->field[1][STARTED],
                                     .processors = processors,
                                     .threads = j->o->threads ? j->o->threads : processors,

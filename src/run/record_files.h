@@ -39,7 +39,6 @@ struct oc_load {
     double started_s; /* since 1970 */
     double wall_s, own_s, busy_s;
 };
-unsigned oc_run_processors(void); /* available to this process */
 void oc_load_begin(struct oc_load *l);
 /* Processors that other processes have used since then, of those available to this one; 0 also where it is not known. */
 double oc_load_of_others(const struct oc_load *l);

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/os.h"
+
 static struct oc_team *make_team(unsigned threads)
 {
     struct oc_team *t;
@@ -25,7 +27,7 @@ static void count_in(void *user, unsigned index)
  * when it ends. */
 static void every_thread_runs_once_per_region(void **state)
 {
-    unsigned threads = oc_team_processors() > 1 ? 2 : 1;
+    unsigned threads = oc_os_processors() > 1 ? 2 : 1;
     struct oc_team *t = make_team(threads);
     atomic_uint count[2] = {0};
     (void)state;
