@@ -104,6 +104,9 @@ fails("--type: the nearest type is offered", "did you mean 'Conv'", *both, "--ty
 fails("--type and --opr-name that share no row", "for --opr-name", *both, "--type", "Gemm", "--opr-name", "/conv1/Conv +2")
 fails("--explain-match in JSON", "for --explain-match", *both, "--explain-match=nothing", "-f", "json")
 one = json.loads(run(*both, "--explain-match=/conv1/Conv +2", "-f", "json").stdout)["rows"]
+for file, name in ("lines", r"u\?v$"), ("lines", r"line\?\?12$"), ("mixed", "ends with blank$"), ("mixed", r"lead\?and tab$"):
+    shown = rows_of(f"tests/data/megengine/{file}.json", "--opr-name", name)
+    say([] if len(shown) == 1 else [f"{len(shown)} rows"], f"the name that a table shows is accepted: {name}")
 say([] if [r["name"] for r in one if "explanation" in r] == ["/conv1/Conv +2"] else ["others"], "--explain-match in JSON explains one row")
 print(f"1..{N}")
 PYTHON

@@ -134,20 +134,55 @@ static const char *name_of(const struct finder *f, const struct oc_row *row, enu
 
 typedef int (*name_test)(const struct finder *f, const char *name);
 
-/* Terminals show characters that could move the cursor as '?': such a name is accepted too. */
+static int equals(const struct finder *f, const char *name)
+{
+    return !strcmp(name, f->text);
+}
+
+static int matches(const struct finder *f, const char *name)
+{
+    return f->pattern ? oc_pattern_match(f->pattern, name, f->err) : 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The name as a table shows it: without blanks at its ends, and with '?' for characters that could move the cursor.
+ * NULL: as it is. */
+static const char *shown_name(const char *name, struct oc_arena *a)
+{
+    size_t n = strlen(name);
+    bool plain = !n || !(is_blank(name[0]) || is_blank(name[n - 1]));
+    for (size_t i = 0; i < n && plain; i++)
+        plain = name[i] >= ' ' && name[i] <= '~';
+    if (plain)
+        return NULL;
+    char *shown = oc_make_visible(oc_strdup(a, name + strspn(name, " \t")));
+    for (n = strlen(shown); n && is_blank(shown[n - 1]);)
+        shown[--n] = '\0';
+    return shown;
+}
+
+static int as_shown(const struct finder *f, const char *name, name_test test)
+{
+    struct oc_arena scratch = {0};
+    int hit = test(f, name);
+    const char *shown = hit ? NULL : shown_name(name, &scratch);
+    hit = shown ? test(f, shown) : hit;
+    oc_arena_free(&scratch);
+    return hit;
+}
+
 static int is_same(const struct finder *f, const char *name)
 {
-    if (!strcmp(name, f->text) || !strchr(f->text, '?') || strlen(name) < strlen(f->text))
-        return !strcmp(name, f->text);
-    struct oc_arena scratch = {0};
-    int same = !strcmp(oc_make_visible(oc_strdup(&scratch, name)), f->text);
-    oc_arena_free(&scratch);
-    return same;
+    return as_shown(f, name, equals);
 }
 
 static int is_match(const struct finder *f, const char *name)
 {
-    return f->pattern ? oc_pattern_match(f->pattern, name, f->err) : 0;
+    return as_shown(f, name, matches);
 }
 
 static int has_part(const struct finder *f, const char *name)
