@@ -478,7 +478,7 @@ static int conserve(struct oc_diff *d, struct oc_err *err)
         diff_sum_times(d, m, t);
         double sum = t->rows_delta_v + t->unknown_v[1] - t->unknown_v[0], delta = t->v[1] - t->v[0];
         if (t->known[0] && t->known[1] && !t->unknown_rows &&
-            !(fabs(sum - delta) <= 1e-9 * (t->v[0] + t->v[1])))
+            !(fabs(sum - delta) <= 1e-9 * (t->v[0] + t->v[1]) + 2 * OC_ROUNDING_NS * (d->n_row + 1)))
             return oc_fail(err, OC_EFORMAT, "the times of the rows do not add up to those of the profiles");
     }
     return 0;

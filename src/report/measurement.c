@@ -14,9 +14,6 @@
 #include "onnxcost/report.h"
 #include "report/report.h"
 
-/* Rounding of a file whose times are whole microseconds, in each of its rows and in the run. */
-static const double ROUNDING_NS = 1e-3;
-
 bool oc_bucket_is_excluded(const char *bucket)
 {
     static const char *const names[] = {
@@ -95,7 +92,7 @@ static double add_balance(struct oc_report *r, double rows_ns)
 {
     bool on_device;
     double union_ns = union_of_rows(r, &on_device), latency_ns = r->m.latency_ns;
-    double slack_ns = ROUNDING_NS * (OC_ALL_ROWS(r) + 1);
+    double slack_ns = OC_ROUNDING_NS * (OC_ALL_ROWS(r) + 1);
     double outside_ns = fmax(latency_ns - (isnan(union_ns) ? rows_ns : union_ns), 0);
     double missing_ns = latency_ns - outside_ns - rows_ns;
     if (outside_ns > slack_ns)

@@ -179,6 +179,8 @@ bool oc_bucket_is_excluded(const char *bucket);
 
 /* Rows of r->all with those of the remainder. */
 #define OC_ALL_ROWS(r) ((r)->all.n + (r)->all.n_rest)
+/* Rounding of a mean over runs whose times are whole microseconds, in each row and in the run: less has no row. */
+#define OC_ROUNDING_NS 1e-3
 
 /* The line that ends a table of rows: what is not shown, and what its 100 % are. NULL: there are no times. */
 const char *oc_total_text(struct oc_report *r, struct oc_arena *a);
