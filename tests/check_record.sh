@@ -71,9 +71,9 @@ result 'a recording has its start, processors and threads' "$(grep -q '"started_
 onnxcost diff net.onnx $(sed -n 's/^[AB] .* \(-p .*\)/\1/p' out) -f markdown >printed 2>err
 result 'diff of the files says the same' "$([ "$(sed -n 's/^B is //p' printed)" = "$(sed -n 's/^B  *slower/slower/p' out)" ] || cat printed out err)"
 rm -rf several
-FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 3 --opt-level all --session-config k=1 --session-config k=1 --session-config k=2 -o three/ >out 2>err
+FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 3 --opt-level all --session-config session.k=1 --session-config session.k=1 --session-config session.k=2 -o three/ >out 2>err
 rc=$?
-result 'more than two are compared with the first' "$([ $rc -eq 0 ] && [ "$(grep -c '^[abc][123] ' out)" -eq 9 ] && grep -q '^A  *--session-config k=1 -p' out &&
+result 'more than two are compared with the first' "$([ $rc -eq 0 ] && [ "$(grep -c '^[abc][123] ' out)" -eq 9 ] && grep -q '^A  *--session-config session.k=1 -p' out &&
     grep -q '^B  *no difference shown (.*3 and 3 recordings, alternated' out && grep -q '^C  *no difference shown (' out || cat out err)"
 FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 2 -o one/ >out 2>err
 result '--repeat of one setting' "$([ "$(find one -name 'net-a?.profile.json' | wc -l)" -eq 2 ] && ! grep -q '^B' out || cat out err)"

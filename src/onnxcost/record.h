@@ -27,11 +27,14 @@ struct oc_record_opts {
     uint64_t seed;           /* of random contents */
     void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not reported */
     void *progress_arg;
-    const char *const *session_config; /* "KEY=VALUE": configuration entries of ONNX Runtime's session */
+    const char *const
+        *session_config; /* "KEY=VALUE": configuration entries of ONNX Runtime's session (with a dot), or
+                                        execution_mode, inter_op_num_threads, enable_cpu_mem_arena, enable_mem_pattern */
     size_t n_session_config;
     const volatile int *stop; /* set to non-zero by a signal handler: ends the recording; NULL: none */
     /* Whether a file must not be replaced, for example an input of the caller; NULL: the model alone. */
     bool (*keeps)(const char *path);
+    bool plain; /* only the session without profiling; no files are written */
 };
 
 struct oc_record_input {
@@ -54,12 +57,17 @@ struct oc_record_time {
         error; /* half of the 95 % confidence interval of the median of these runs / median: another process may
                     * differ by more; NAN: one run */
     double spread; /* width of the central half of the runs / median; likewise */
+    double session_ns,
+        first_run_ns;    /* creation of the session; its first run, a warm-up run if there is one */
+    double started_s;    /* since 1970 */
+    uint64_t peak_bytes; /* most resident memory of the process until the end of the session; 0: unknown */
 };
 
 struct oc_record_info {
-    const char *library, *version;   /* the library's file and version "1.30.0" */
-    const char *profile, *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx */
-    struct oc_record_time plain, profiled; /* without and with profiling */
+    const char *library, *version; /* the library's file and version "1.30.0" */
+    const char *profile,
+        *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx; NULL: none */
+    struct oc_record_time plain, profiled; /* without and with profiling; .runs 0: no such session */
     bool loaded;                           /* other processes used processors that the recording needed */
     size_t n_input;
     const struct oc_record_input *input;

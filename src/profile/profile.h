@@ -205,7 +205,12 @@ struct oc_prof_input {
 struct oc_prof_machine {
     double started_s; /* since 1970 */
     double processors, threads;
-    double others; /* processors that other processes used */
+    double others;    /* processors that other processes used */
+    double stolen;    /* of them: that a hypervisor gave to other machines */
+    double throttled; /* how often the clock was reduced meanwhile because of heat */
+    double session_ns,
+        first_run_ns; /* creation of the first session of the process, and its first run; 0: not known */
+    char limits[96];  /* what limits the clock: "governor powersave"; "": nothing that is known */
 };
 /* Whether other processes used processors that the recording needed. */
 bool oc_machine_is_loaded(const struct oc_prof_machine *m);

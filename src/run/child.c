@@ -456,8 +456,13 @@ static int mark_profile(const char *path, const char *assumed, const struct oc_p
     oc_jw_string(&w, assumed);
     fprintf(w.f,
             ",\"args\" : {\"started_s\" : %.3f,\"processors\" : %.0f,\"threads\" : %.0f,"
-            "\"processors_of_others\" : %.3f}}\n]\n",
-            m->started_s, m->processors, m->threads, m->others);
+            "\"processors_of_others\" : %.3f,\"processors_stolen\" : %.3f,\"throttled\" : %.0f,"
+            "\"session_ns\" : %.0f,\"first_run_ns\" : %.0f,\"clock_limits\" : ",
+            m->started_s, m->processors, m->threads, m->others, m->stolen, m->throttled, m->session_ns,
+            m->first_run_ns);
+    w = (struct oc_json_out){.f = w.f};
+    oc_jw_string(&w, m->limits);
+    fputs("}}\n]\n", w.f);
     fclose(w.f);
     int rc = back ? write_at_end(path, back, &b, err) : 0;
     oc_buf_free(&b);

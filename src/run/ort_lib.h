@@ -40,7 +40,12 @@ enum ort_index {
     ORT_RUN = 9,
     ORT_CREATE_SESSION_OPTIONS = 10,
     ORT_SET_OPTIMIZED_MODEL_FILE_PATH = 11,
+    ORT_SET_SESSION_EXECUTION_MODE = 13,
     ORT_ENABLE_PROFILING = 14,
+    ORT_ENABLE_MEM_PATTERN = 16,
+    ORT_DISABLE_MEM_PATTERN = 17,
+    ORT_ENABLE_CPU_MEM_ARENA = 18,
+    ORT_DISABLE_CPU_MEM_ARENA = 19,
     ORT_SET_GRAPH_OPTIMIZATION_LEVEL = 23,
     ORT_SET_INTRA_OP_NUM_THREADS = 24,
     ORT_SET_INTER_OP_NUM_THREADS = 25,
@@ -85,6 +90,11 @@ struct oc_ort {
     struct ort_status *(*set_level)(struct ort_options *, int level);
     struct ort_status *(*set_intra_threads)(struct ort_options *, int n);
     struct ort_status *(*set_inter_threads)(struct ort_options *, int n);
+    struct ort_status *(*set_execution_mode)(struct ort_options *, int mode);
+    struct ort_status *(*enable_pattern)(struct ort_options *);
+    struct ort_status *(*disable_pattern)(struct ort_options *);
+    struct ort_status *(*enable_arena)(struct ort_options *);
+    struct ort_status *(*disable_arena)(struct ort_options *);
     struct ort_status *(*create_tensor)(struct ort_allocator *, const int64_t *dim, size_t rank, int dtype,
                                         struct ort_value **);
     struct ort_status *(*wrap_tensor)(const struct ort_memory *, void *data, size_t bytes, const int64_t *dim,
@@ -118,5 +128,14 @@ size_t oc_ort_places(struct oc_arena *a, const struct oc_ort_place **out);
 /* NULL: fine, else -1 with "<what>: <ONNX Runtime's message>". Releases the status. */
 int oc_ort_check(const struct oc_ort *ort, struct ort_status *status, enum oc_code code, const char *what,
                  struct oc_err *err);
+
+/* ---- session options (session_options.c) ---- */
+
+struct oc_record_opts;
+/* Whether threads, level and entries of the session are what ONNX Runtime's options can have. */
+int oc_ort_check_options(const struct oc_record_opts *o, struct oc_err *err);
+/* Sets them. Returns the status of the first that fails; NULL: fine. */
+struct ort_status *oc_ort_set_options(const struct oc_ort *ort, struct ort_options *to,
+                                      const struct oc_record_opts *o, struct oc_arena *a);
 
 #endif

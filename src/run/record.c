@@ -1,6 +1,7 @@
 /* Runs a model with ONNX Runtime to measure its time and record its profile. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/arena.h"
@@ -19,7 +20,24 @@
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
  * further. */
-enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, TYPICAL, MIN, MAX, ERROR, SPREAD, STARTED, OTHERS, N_FIELDS };
+enum {
+    RUNS,
+    OUTLIERS,
+    OVER_BUDGET,
+    NOISY,
+    TYPICAL,
+    MIN,
+    MAX,
+    ERROR,
+    SPREAD,
+    STARTED,
+    OTHERS,
+    STEAL,
+    SESSION,
+    FIRST,
+    PEAK,
+    N_FIELDS
+};
 enum { LIBRARY, VERSION, PROFILE };
 
 enum {
@@ -33,14 +51,6 @@ static const double NS_PER_S = 1e9;
  * optimization may pad weights. */
 #define LARGE_MODEL_BYTES (UINT64_C(1) << 30)
 
-struct oc_recording {
-    struct oc_arena arena;
-    struct oc_record_info info;
-    const char *level;
-    uint32_t threads, warmup;
-    struct oc_prof_machine machine;
-};
-
 struct job {
     const struct oc_model *m;
     const struct oc_record_opts *o;
@@ -48,8 +58,7 @@ struct job {
     struct oc_run_input *input;
     size_t n_input;
     const char **assumed_dims; /* by input: oc_input_info.assumed */
-    int level;
-    double budget_ns; /* of both sessions; 0: none */
+    double budget_ns;          /* of both sessions; 0: none */
     struct oc_record_files files;
     /* results */
     double field[2][N_FIELDS];
@@ -71,6 +80,8 @@ struct worker {
     size_t n_output;
     double began_ns; /* first run */
     double plain_ns; /* typical time of the plain session */
+    double session_ns,
+        first_ns; /* of the present session: its creation, its first run; first_ns 0: none yet */
     struct oc_arena a;
 };
 
@@ -148,15 +159,11 @@ static int profiling_options(struct worker *w, struct ort_options *o)
                : 0;
 }
 
-static int session_config(struct worker *w, struct ort_options *o)
+static double now_ns(void)
 {
-    for (size_t i = 0; i < w->j->o->n_session_config; i++) {
-        const char *text = w->j->o->session_config[i], *equals = strchr(text, '=');
-        const char *key = oc_strndup(&w->a, text, (size_t)(equals - text));
-        if (check_library(w, w->ort.add_config(o, key, equals + 1)))
-            return -1;
-    }
-    return 0;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 static int open_session(struct worker *w, bool profiled, struct ort_session **out)
@@ -164,21 +171,17 @@ static int open_session(struct worker *w, bool profiled, struct ort_session **ou
     const struct job *j = w->j;
     struct ort_options *o;
     oc_child_stage(w->c, "loading the model");
-    if (check_library(w, w->ort.create_options(&o)) || check_library(w, w->ort.set_level(o, j->level)) ||
-        check_library(w, w->ort.set_intra_threads(o, (int)j->o->threads)) || session_config(w, o) ||
+    if (check_library(w, w->ort.create_options(&o)) ||
+        check_library(w, oc_ort_set_options(&w->ort, o, j->o, &w->a)) ||
         (profiled && profiling_options(w, o)))
         return -1;
     const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
+    double from = now_ns();
     int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
+    w->session_ns = now_ns() - from;
+    w->first_ns = 0;
     w->ort.release_options(o);
     return rc;
-}
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 static int run_once(struct worker *w, struct ort_session *s, double *ns)
@@ -189,6 +192,7 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
     struct ort_status *status = w->ort.run(s, NULL, w->input_name, (const struct ort_value *const *)w->value,
                                            w->j->n_input, w->output_name, w->n_output, out);
     *ns = now_ns() - from;
+    w->first_ns = w->first_ns > 0 ? w->first_ns : *ns;
     for (size_t i = 0; i < w->n_output; i++)
         if (out[i])
             w->ort.release_value(out[i]);
@@ -196,13 +200,13 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
     return check_run(w, status);
 }
 
-/* The plain session gets half of the budget, the profiled one the rest. */
+/* The plain session gets half of the budget, the profiled one the rest; all of it where it is the only one. */
 static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, double now)
 {
     const struct oc_record_opts *o = w->j->o;
     if (!profiled)
         w->began_ns = now;
-    double left_ns = profiled ? w->j->budget_ns - (now - w->began_ns) : w->j->budget_ns / 2;
+    double left_ns = profiled ? w->j->budget_ns - (now - w->began_ns) : w->j->budget_ns / (o->plain ? 1 : 2);
     return (struct oc_stop_rule){
         .runs = o->runs,
         .most = profiled ? oc_enough_runs(w->j->m, w->plain_ns) : MOST_RUNS,
@@ -210,6 +214,13 @@ static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, doubl
                      : left_ns > 1        ? left_ns
                                           : 1,
     };
+}
+
+/* Most memory that the process has had resident; 0: not known. */
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
 }
 
 static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s, const struct oc_load *load)
@@ -226,7 +237,11 @@ static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s,
                                     [ERROR] = oc_run_spread_error(&r),
                                     [SPREAD] = oc_run_spread_share(&r),
                                     [STARTED] = load->started_s,
-                                    [OTHERS] = oc_load_of_others(load)};
+                                    [OTHERS] = oc_load_of_others(load),
+                                    [STEAL] = oc_load_stolen(load),
+                                    [SESSION] = w->session_ns,
+                                    [FIRST] = w->first_ns,
+                                    [PEAK] = peak_bytes()};
     for (unsigned i = 0; i < N_FIELDS; i++)
         oc_child_number(w->c, i + (profiled ? N_FIELDS : 0), field[i]);
     free(s->ns);
@@ -288,9 +303,9 @@ static int record_run_all(struct worker *w, bool profiled)
 static int record_work(void *arg, struct oc_child *c, struct oc_err *err)
 {
     struct worker w = {.j = arg, .c = c, .err = err};
-    if (record_start(&w) || make_tensors(&w) || record_run_all(&w, false) || record_run_all(&w, true))
+    if (record_start(&w) || make_tensors(&w) || record_run_all(&w, false))
         return -1;
-    return 0;
+    return w.j->o->plain ? 0 : record_run_all(&w, true);
 }
 
 /* ---- in the caller's -------------------------------------------------------------------------------- */
@@ -313,21 +328,6 @@ static void on_text(void *arg, unsigned what, const char *text)
     struct job *j = arg;
     const char **slot = what == LIBRARY ? &j->library : what == VERSION ? &j->version : &j->profile;
     *slot = oc_strdup(j->a, text);
-}
-
-static int record_level_of(const char *name, int *out, struct oc_err *err)
-{
-    static const struct {
-        const char *name;
-        int level;
-    } levels[] = {{"disabled", 0}, {"basic", 1}, {"extended", 2}, {"all", 99}};
-    for (size_t i = 0; i < OC_COUNT(levels); i++)
-        if (!strcmp(name ? name : "all", levels[i].name)) {
-            *out = levels[i].level;
-            return 0;
-        }
-    return oc_fail(err, OC_EARG, "unknown optimization level '%s'; there are: disabled, basic, extended, all",
-                   name);
 }
 
 /* How to get the weights of a model that lacks them. */
@@ -405,14 +405,7 @@ static int record_check_opts(struct job *j, struct oc_err *err)
                        "too many runs: ONNX Runtime keeps %d events of a profile, with %u nodes that is "
                        "%u runs",
                        MAX_EVENTS, j->m->graph[0].n_node, MAX_EVENTS / j->m->graph[0].n_node);
-    if (o->threads > 4096)
-        return oc_fail(err, OC_EARG, "%u threads are too many", o->threads);
-    for (size_t i = 0; i < o->n_session_config; i++)
-        if (!strchr(o->session_config[i], '='))
-            return oc_fail(err, OC_EARG, "--session-config needs KEY=VALUE, not '%s'", o->session_config[i]);
-    if (budget_of(o, &j->budget_ns, err))
-        return -1;
-    return record_level_of(o->level, &j->level, err);
+    return oc_ort_check_options(o, err) ? -1 : budget_of(o, &j->budget_ns, err);
 }
 
 static int take_input(struct job *j, const struct oc_input_info *info, uint32_t value, struct oc_err *err)
@@ -466,7 +459,11 @@ static struct oc_record_time record_time_of(const double *field)
                                    .min_ns = field[MIN],
                                    .max_ns = field[MAX],
                                    .error = field[ERROR],
-                                   .spread = field[SPREAD]};
+                                   .spread = field[SPREAD],
+                                   .session_ns = field[SESSION],
+                                   .first_run_ns = field[FIRST],
+                                   .started_s = field[STARTED],
+                                   .peak_bytes = (uint64_t)field[PEAK]};
 }
 
 /* The assumptions about an input, and the options that replace them; NULL: none. */
@@ -506,14 +503,21 @@ static void record_name_assumptions(const struct job *j, struct oc_err *err)
     }
 }
 
-/* While the profiled runs were made. */
-static struct oc_prof_machine machine_of(const struct job *j)
+/* While the runs of the last session were made. */
+static struct oc_prof_machine machine_of(const struct job *j, double throttled)
 {
     double processors = oc_os_processors();
-    return (struct oc_prof_machine){.started_s = j->field[1][STARTED],
-                                    .processors = processors,
-                                    .threads = j->o->threads ? j->o->threads : processors,
-                                    .others = j->field[1][OTHERS]};
+    const double *field = j->field[j->o->plain ? 0 : 1];
+    struct oc_prof_machine m = {.started_s = field[STARTED],
+                                .processors = processors,
+                                .threads = j->o->threads ? j->o->threads : processors,
+                                .others = field[OTHERS],
+                                .stolen = field[STEAL],
+                                .throttled = oc_times_throttled(OC_PROCESSORS_FOLDER) - throttled,
+                                .session_ns = j->field[0][SESSION],
+                                .first_run_ns = j->field[0][FIRST]};
+    oc_clock_limits(OC_PROCESSORS_FOLDER, m.limits, sizeof(m.limits));
+    return m;
 }
 
 static void fill_info(struct job *j, struct oc_record_info *info)
@@ -526,30 +530,36 @@ static void fill_info(struct job *j, struct oc_record_info *info)
                                          .rank = j->input[i].rank,
                                          .dim = j->input[i].dim,
                                          .assumed = assumed_text(j, i)};
-    *info = (struct oc_record_info){.library = j->library,
-                                    .version = j->version,
-                                    .profile = j->files.profile,
-                                    .optimized = j->o->no_optimized ? NULL : j->files.optimized,
-                                    .plain = record_time_of(j->field[0]),
-                                    .profiled = record_time_of(j->field[1]),
-                                    .n_input = j->n_input,
-                                    .input = in};
+    *info =
+        (struct oc_record_info){.library = j->library,
+                                .version = j->version,
+                                .profile = j->files.profile,
+                                .optimized = j->o->no_optimized || j->o->plain ? NULL : j->files.optimized,
+                                .plain = record_time_of(j->field[0]),
+                                .profiled = record_time_of(j->field[1]),
+                                .n_input = j->n_input,
+                                .input = in};
 }
 
 static int do_record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
 {
     const struct oc_child_listener listener = {
         .stage = on_stage, .number = on_number, .text = on_text, .arg = j, .stop = j->o->stop};
+    bool plain = j->o->plain;
+    double throttled = oc_times_throttled(OC_PROCESSORS_FOLDER);
     if (record_check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
-        oc_record_files_open(j->m->path, j->o, j->a, &j->files, err))
+        (!plain && oc_record_files_open(j->m->path, j->o, j->a, &j->files, err)))
         return -1;
     int rc = oc_child_run("ONNX Runtime", record_work, j, &listener, err);
-    if (!rc && (!j->library || !j->version || !(j->field[0][RUNS] > 0) || !(j->field[1][RUNS] > 0)))
+    if (!rc &&
+        (!j->library || !j->version || !(j->field[0][RUNS] > 0) || (!plain && !(j->field[1][RUNS] > 0))))
         rc = oc_fail(err, OC_ELIBRARY, "ONNX Runtime ended without results");
     if (rc)
         record_name_assumptions(j, err);
     j->files.assumed = all_assumed(j);
-    j->machine = machine_of(j);
+    j->machine = machine_of(j, throttled);
+    if (plain)
+        return rc ? -1 : 0;
     return oc_record_files_close(&j->files, rc ? NULL : j->profile, &j->machine, err) || rc ? -1 : 0;
 }
 
@@ -583,100 +593,6 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
 const struct oc_record_info *oc_recording_info(const struct oc_recording *r)
 {
     return &r->info;
-}
-
-static void write_input(const struct oc_record_input *in, FILE *f)
-{
-    struct oc_buf b = {0};
-    oc_buf_printf(&b, "input       %s  %s[", in->name, in->dtype);
-    for (uint32_t i = 0; i < in->rank; i++)
-        oc_buf_printf(&b, "%s%lld", i ? "," : "", (long long)in->dim[i]);
-    oc_print_line(f, "%s]  %s", b.data, in->content);
-    oc_buf_free(&b);
-    if (in->assumed)
-        oc_print_line(f, "assumed     %s: %s", in->name, in->assumed);
-}
-
-static void record_say(const char *label, const char *text, FILE *f)
-{
-    oc_plain_say(label, 12, 80, text, f);
-}
-
-/* "22.1 ms  (trimmed mean of 66 of 132 runs, +-0.3 % within this process; 22.1 ms to 25.0 ms, spread 1.2 %,
- * outliers 3)" */
-static void record_write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
-{
-    struct oc_buf b = {0};
-    char typical[32], min[32], max[32];
-    oc_format_time_ns(t->typical_ns, typical, sizeof(typical));
-    oc_format_time_ns(t->min_ns, min, sizeof(min));
-    oc_format_time_ns(t->max_ns, max, sizeof(max));
-    oc_buf_printf(&b, "%s  (%s", typical, more);
-    if (t->runs < 2)
-        oc_buf_str(&b, "1 run");
-    else
-        oc_buf_printf(
-            &b, "trimmed mean of %u of %u runs, +-%.1f %% within this process; %s%s to %s, spread %.1f %%%s",
-            t->runs - 2 * (t->runs / 4), t->runs, 100 * t->error, t->noisy ? "NOISY: " : "", min, max,
-            100 * t->spread, t->runs < OC_LEAST_FOR_SPREAD ? " assumed" : "");
-    oc_buf_printf(&b, t->outliers ? ", outliers %u)" : ")", t->outliers);
-    record_say(label, b.data, f);
-    oc_buf_free(&b);
-}
-
-static void write_warnings(const struct oc_record_info *i, FILE *f)
-{
-    char text[160];
-    snprintf(text, sizeof(text),
-             "the time budget ended the measurement after %u and %u runs; --time-budget TIME allows more",
-             i->plain.runs, i->profiled.runs);
-    if (i->plain.over_budget || i->profiled.over_budget)
-        record_say("warning", text, f);
-    if (i->plain.noisy || i->profiled.noisy)
-        record_say(
-            "warning",
-            "noisy measurement: the central half of the runs spreads over more than 8 % of the median; "
-            "measure again on an idle machine",
-            f);
-}
-
-/* The overhead of profiling is known if both times are. */
-static void record_write_times(const struct oc_record_info *i, FILE *f)
-{
-    char overhead[64] = "";
-    if (!i->plain.noisy && !i->profiled.noisy && i->plain.typical_ns > 0)
-        snprintf(overhead, sizeof(overhead), "profiling overhead %.2fx; ",
-                 i->profiled.typical_ns / i->plain.typical_ns);
-    record_write_time("time", &i->plain, "", f);
-    record_write_time("profiled", &i->profiled, overhead, f);
-    write_warnings(i, f);
-}
-
-void oc_recording_write(const struct oc_recording *r, FILE *f)
-{
-    const struct oc_record_info *i = &r->info;
-    oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
-    fprintf(f, "settings    optimization %s; threads %s%.0u; warm-up runs %u\n", r->level,
-            r->threads ? "" : "by the runtime", r->threads, r->warmup);
-    for (size_t k = 0; k < i->n_input; k++)
-        write_input(&i->input[k], f);
-    record_write_times(i, f);
-    oc_print_line(f, "profile     %s", i->profile);
-    if (i->optimized)
-        oc_print_line(f, "optimized   %s", i->optimized);
-}
-
-void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)
-{
-    const struct oc_record_info *i = &r->info;
-    char time[32];
-    oc_format_time_ns(i->profiled.typical_ns, time, sizeof(time));
-    fprintf(f,
-            "%-12s%s  (trimmed mean of %u of %u runs, spread %.1f %%; other processes: %.2f of %.0f "
-            "processors%s)\n",
-            label, time, i->profiled.runs - 2 * (i->profiled.runs / 4), i->profiled.runs,
-            100 * i->profiled.spread, r->machine.others, r->machine.processors,
-            i->loaded ? ", disturbed" : "");
 }
 
 void oc_recording_free(struct oc_recording *r)

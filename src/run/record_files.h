@@ -9,7 +9,9 @@
 
 #include "base/arena.h"
 #include "model/model.h"
+#include "onnxcost/record.h"
 #include "onnxcost_types.h"
+#include "profile/profile.h"
 
 struct oc_record_files {             /* texts are in the arena */
     const char *profile, *optimized; /* destinations */
@@ -21,27 +23,41 @@ struct oc_record_files {             /* texts are in the arena */
     struct oc_arena *a;
 };
 
-struct oc_record_opts;
 /* Creates the temporary folder, and missing folders of o->output. Fails when a file would overwrite the model or one
  * that o->keeps names. */
 int oc_record_files_open(const char *model, const struct oc_record_opts *o, struct oc_arena *a,
                          struct oc_record_files *out, struct oc_err *err);
 
-struct oc_prof_machine;
 /* Moves the files to their destinations; `profile` is the file written by the runtime, which gets what is known of
  * the machine; NULL: discard. The temporary folder is removed in any case. */
 int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
                           struct oc_err *err);
 
+struct oc_recording {
+    struct oc_arena arena;
+    struct oc_record_info info;
+    const char *level;
+    uint32_t threads, warmup;
+    struct oc_prof_machine machine;
+};
+
 /* ---- load of other processes ---------------------------------------------------------------------------- */
 
 struct oc_load {
     double started_s; /* since 1970 */
-    double wall_s, own_s, busy_s;
+    double wall_s, own_s, busy_s, stolen_s;
 };
 void oc_load_begin(struct oc_load *l);
 /* Processors that other processes have used since then, of those available to this one; 0 also where it is not known. */
 double oc_load_of_others(const struct oc_load *l);
+/* Of them: those that a hypervisor gave to other machines (steal time). */
+double oc_load_stolen(const struct oc_load *l);
+
+#define OC_PROCESSORS_FOLDER "/sys/devices/system/cpu"
+/* How often the processors were throttled since the machine was started; 0 also where it is not known. */
+double oc_times_throttled(const char *folder);
+/* "clock limited to 2.00 of 3.50 GHz; governor powersave; turbo is off"; "" where nothing is limited, or known. */
+void oc_clock_limits(const char *folder, char *out, size_t cap);
 
 /* ---- stop rule ----------------------------------------------------------------------------------------- */
 

@@ -50,6 +50,11 @@ static const struct {
     ARG("processors", F_PROCESSORS),
     ARG("threads", F_THREADS),
     ARG("processors_of_others", F_OTHERS),
+    ARG("processors_stolen", F_STOLEN),
+    ARG("throttled", F_THROTTLED),
+    ARG("session_ns", F_SESSION_NS),
+    ARG("first_run_ns", F_FIRST_RUN_NS),
+    ARG("clock_limits", F_CLOCK_LIMITS),
 #undef ARG
 };
 

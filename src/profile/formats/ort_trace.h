@@ -174,6 +174,11 @@ enum ort_field {
     F_PROCESSORS,
     F_THREADS,
     F_OTHERS,
+    F_STOLEN,
+    F_THROTTLED,
+    F_SESSION_NS,
+    F_FIRST_RUN_NS,
+    F_CLOCK_LIMITS,
     F_COUNT
 };
 
