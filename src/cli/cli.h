@@ -48,6 +48,8 @@ int cmd_memory(const struct cli_opts *o);
 int cmd_providers(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);
+int cmd_bisect(const struct cli_opts *o);
+int cmd_tune(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);
 int cmd_estimate(const struct cli_opts *o);
 int cmd_diff(const struct cli_opts *o);
@@ -80,6 +82,19 @@ int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_op
 /* Prints what the recordings of a diff with these options show, after the label. Returns 0 or the exit code after a
  * message. */
 int cli_diff_verdict(const struct cli_opts *o, const char *label);
+
+/* Runs of ONNX Runtime (cmd_record.c). The options of a recording, except for its files; `side` has the model.
+ * Returns 0 or the exit code after a message. */
+struct oc_record_opts;
+int cli_record_options(const struct cli_opts *o, struct cli_side *side, struct oc_record_opts *out);
+/* --repeat of bisect and tune; 0: not given. */
+int cli_record_rounds(const struct cli_opts *o, uint32_t *out);
+/* Around a call that runs it: a signal that ends the program is obeyed when no partial file is left, and progress is
+ * shown. cli_record_end returns 0 or the exit code after the message of *err. */
+void cli_record_begin(struct cli_side *side);
+int cli_record_end(struct cli_side *side, int rc, const struct oc_err *err);
+/* Recordings of the model with each of these libraries, alternated, and their comparison with the first. */
+int cli_record_libraries(const struct cli_opts *o, const char *const *library, size_t n);
 
 /* Topics of `onnxcost help TOPIC`: the page onnxcost-TOPIC. */
 extern const char *const cli_topics[];

@@ -16,11 +16,19 @@
 /* Set by the first SIGINT or SIGTERM, so that no partial recording remains. */
 static volatile int stopped;
 
+enum {
+    MOST_VARIANTS = 26, /* named by letters */
+    MOST_REPEATS = 100,
+    USUAL_REPEATS = 5,
+    LEAST_REPEATS_OF_TRIALS = 3, /* fewer carry no verdict where a process was disturbed */
+    LEAST_RUNS = 12,             /* a comparison leaves out two and needs ten */
+};
+
 struct record_job {
     const struct cli_opts *o;
     struct cli_side side;
     struct oc_recording *recording;
-    uint32_t runs, warmup, threads;
+    uint32_t warmup;
     const char *tag; /* of the files; NULL: none */
     bool no_optimized;
 };
@@ -46,9 +54,7 @@ static int check_record_options(struct record_job *j)
         return cli_fail(CLI_USAGE,
                         "record makes the profile itself: --profile and --optimized-model are not for it");
     j->side.model_path = o->word.item[0];
-    int rc = take_count("runs", &o->runs, 1, 0, &j->runs);
-    rc = rc ? rc : take_count("warmup", &o->warmup, 0, 1, &j->warmup);
-    return rc ? rc : take_count("threads", &o->threads, 1, 0, &j->threads);
+    return take_count("warmup", &o->warmup, 0, 1, &j->warmup);
 }
 
 static int open_recorded(struct record_job *j)
@@ -58,10 +64,10 @@ static int open_recorded(struct record_job *j)
 
 static void on_progress(void *arg, const char *what)
 {
-    const struct record_job *j = arg;
+    const struct cli_side *side = arg;
     char text[160];
     snprintf(text, sizeof(text), "%s:", what);
-    cli_progress_say(j->side.progress, text, j->side.model_path);
+    cli_progress_say(side->progress, text, side->model_path);
 }
 
 static void stop_recording(int signal_number)
@@ -69,36 +75,71 @@ static void stop_recording(int signal_number)
     stopped = signal_number;
 }
 
-static int run_record(struct record_job *j)
+int cli_record_options(const struct cli_opts *o, struct cli_side *side, struct oc_record_opts *out)
 {
-    struct oc_err err;
-    const struct cli_opts *o = j->o;
-    struct oc_record_opts opts = {
+    uint32_t runs, warmup, threads;
+    int rc = take_count("runs", &o->runs, 1, 0, &runs);
+    rc = rc ? rc : take_count("warmup", &o->warmup, 0, 1, &warmup);
+    rc = rc ? rc : take_count("threads", &o->threads, 1, 0, &threads);
+    if (rc)
+        return rc;
+    *out = (struct oc_record_opts){
+        .size = sizeof(*out),
         .library = o->ort_lib,
-        .output = o->output,
-        .tag = j->tag,
-        .no_optimized = j->no_optimized,
         .level = o->opt_level,
-        .value = j->side.shapes.value,
-        .n_value = j->side.shapes.n_value,
-        .threads = j->threads,
-        .runs = j->runs,
+        .value = side->shapes.value,
+        .n_value = side->shapes.n_value,
+        .threads = threads,
+        .runs = runs,
         .time_budget = o->time_budget,
-        .warmup = j->warmup,
+        .warmup = warmup,
         .seed = o->seed.set ? (uint64_t)o->seed.v : 1,
         .session_config = o->session_config.item,
         .n_session_config = o->session_config.n,
         .progress = on_progress,
-        .progress_arg = j,
+        .progress_arg = side,
         .stop = &stopped,
         .keeps = cli_is_input,
     };
+    return 0;
+}
+
+int cli_record_rounds(const struct cli_opts *o, uint32_t *out)
+{
+    int rc = take_count("repeat", &o->repeat, LEAST_REPEATS_OF_TRIALS, 0, out);
+    return !rc && *out > MOST_REPEATS ? cli_fail(CLI_USAGE, "--repeat: at most %d processes", MOST_REPEATS)
+                                      : rc;
+}
+
+void cli_record_begin(struct cli_side *side)
+{
+    side->progress = cli_progress_start();
     cli_fault_handle(stop_recording, 0); /* without SA_RESTART: waiting ends */
-    int rc = oc_record(j->side.model, j->side.analysis, &opts, &j->recording, &err);
+}
+
+int cli_record_end(struct cli_side *side, int rc, const struct oc_err *err)
+{
     cli_fault_handle(SIG_DFL, 0);
+    cli_progress_stop(side->progress);
+    side->progress = NULL;
     if (rc && stopped)
         raise(stopped);
-    return rc ? cli_fail_err(&err) : 0;
+    return rc ? cli_fail_err(err) : 0;
+}
+
+static int run_record(struct record_job *j)
+{
+    struct oc_err err;
+    struct oc_record_opts opts;
+    int rc = cli_record_options(j->o, &j->side, &opts);
+    if (rc)
+        return rc;
+    opts.output = j->o->output;
+    opts.tag = j->tag;
+    opts.no_optimized = j->no_optimized;
+    cli_record_begin(&j->side);
+    rc = oc_record(j->side.model, j->side.analysis, &opts, &j->recording, &err);
+    return cli_record_end(&j->side, rc, &err);
 }
 
 /* Prints the command for the table. Readers drop one run at the start by default. */
@@ -152,11 +193,10 @@ static int report_recorded(const struct record_job *j)
 static int record_once(const struct cli_opts *o)
 {
     static int (*const steps[])(struct record_job *) = {check_record_options, open_recorded, run_record};
-    struct record_job j = {.o = o, .side.progress = cli_progress_start()};
+    struct record_job j = {.o = o};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
-    cli_progress_stop(j.side.progress);
     rc = rc ? rc : print_recorded(&j);
     rc = rc || !o->report ? rc : report_recorded(&j);
     oc_recording_free(j.recording);
@@ -165,13 +205,6 @@ static int record_once(const struct cli_opts *o)
 }
 
 /* ---- several recordings ------------------------------------------------------------------------------ */
-
-enum {
-    MOST_VARIANTS = 26, /* named by letters */
-    MOST_REPEATS = 100,
-    USUAL_REPEATS = 5,
-    LEAST_RUNS = 12, /* a comparison leaves out two and needs ten */
-};
 
 /* One of the things that are compared: the command line with one value of every option that has several. */
 struct variant {
@@ -314,9 +347,7 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
     j->tag = tag;
     j->no_optimized = round > 0;
     for (bool again = true; again;) {
-        j->side.progress = cli_progress_start();
         int rc = run_record(j);
-        cli_progress_stop(j->side.progress);
         rc = rc ? rc : cli_output_write(NULL, put_line, j);
         if (rc)
             return rc;
@@ -424,6 +455,24 @@ static int record_several(struct variants *v)
         free(v->item[i].optimized);
     }
     free(v->item);
+    return rc;
+}
+
+int cli_record_libraries(const struct cli_opts *given, const char *const *library, size_t n)
+{
+    struct cli_opts o = *given;
+    o.report = true;
+    o.runs.set = o.repeat.set = false;
+    struct variants v = {.o = &o};
+    for (size_t i = 0; i < N_VARIED; i++)
+        if (i != LIBRARY)
+            cli_option_values(&o, varied[i], &v.value[i]);
+    v.value[LIBRARY] = (struct cli_list){.item = cli_xcalloc(n, sizeof(*library)), .n = n};
+    memcpy(v.value[LIBRARY].item, library, n * sizeof(*library));
+    int rc = count_variants(&v);
+    rc = rc ? rc : record_several(&v);
+    for (size_t i = 0; i < N_VARIED; i++)
+        free(v.value[i].item);
     return rc;
 }
 

@@ -29,6 +29,8 @@ enum cli_mask {
     CLI_RECORD = 256,
     CLI_CALIBRATE = 512,
     CLI_ESTIMATE = 1024,
+    CLI_BISECT = 2048,
+    CLI_TUNE = 4096,
     CLI_DIFF = 8192,
     CLI_CHECK = 16384,
     CLI_SCAN = 32768,
@@ -38,7 +40,8 @@ enum cli_mask {
     CLI_PROVIDERS = 0x400000,
     /* those that analyse a model */
     CLI_MODEL = CLI_COST | CLI_MEMORY | CLI_LLM | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
-    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
+    CLI_TRIAL = CLI_BISECT | CLI_TUNE,                 /* those that measure in turn */
+    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE | CLI_TRIAL, /* those that infer shapes */
     CLI_READS =
         CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_CALIBRATE, /* those that read models or profiles */
     CLI_ALL = 0xffffff
@@ -108,7 +111,7 @@ struct cli_opts {
     struct cli_int prompt, generate, draft_tokens;
     const char *parallel, *link, *draft, *acceptance, *measured, *reach, *decoder;
     /* recordings */
-    const char *ort_lib, *opt_level, *simd, *time_budget;
+    const char *ort_lib, *opt_level, *simd, *time_budget, *figure;
     struct cli_int threads, runs, seed, repeat;
     struct cli_list session_config;
     bool report, embed;

@@ -149,6 +149,12 @@ bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_rec
     return latency_ns > 0 && isfinite(latency_ns);
 }
 
+struct oc_recorded oc_recorded_once(double ns, double started_s, bool loaded)
+{
+    return (struct oc_recorded){
+        .latency_ns = ns, .spread = OC_ASSUMED_SPREAD, .runs = 1, .started_s = started_s, .loaded = loaded};
+}
+
 /* ---- order in time ---------------------------------------------------------------------------------- */
 
 struct start {
@@ -225,6 +231,8 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
     count_doubtful(a, n_a, out);
     count_doubtful(b, n_b, out);
     double half = t_quantile(m.freedom) * m.error;
+    out->error = m.error;
+    out->freedom = m.freedom;
     out->ratio = exp(m.change);
     out->low = exp(m.change - half);
     out->high = exp(m.change + half);
@@ -234,6 +242,11 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
         out->verdict = out->low > 1    ? OC_COMPARED_SLOWER
                        : out->high < 1 ? OC_COMPARED_FASTER
                                        : OC_COMPARED_SAME;
+}
+
+bool oc_compared_shows(const struct oc_comparison *c, double level)
+{
+    return !isnan(c->ratio) && !is_doubtful(c) && p_value(log(c->ratio) / c->error, c->freedom) < 1 - level;
 }
 
 int oc_compared_within(const struct oc_comparison *c, double limit)

@@ -45,12 +45,15 @@ struct oc_comparison {
     uint8_t verdict;         /* enum oc_verdict_of_comparison */
     uint8_t order;
     uint32_t n[2], disturbed, loaded,
-        brief;    /* recordings; of them: disturbed, by load of others, with too few runs */
-    double prior; /* variance between recordings that is assumed before any is seen */
+        brief;             /* recordings; of them: disturbed, by load of others, with too few runs */
+    double prior;          /* variance between recordings that is assumed before any is seen */
+    double error, freedom; /* standard error of ln(ratio), degrees of freedom */
 };
 
 #define OC_COMPARISON_LEVEL 0.95
 
+/* A value that a process has once, such as the time in which it created the session: the spread of runs is assumed. */
+struct oc_recorded oc_recorded_once(double ns, double started_s, bool loaded);
 /* The recording of a profile; false: its latency is not known. */
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out);
 
@@ -74,6 +77,10 @@ enum { OC_RECORDINGS_FOR_ROWS = 5 }; /* on each side; with fewer, rows have no v
 
 /* Verdicts of rows by the same formula, with a false discovery rate of 5 % over all rows (Benjamini-Hochberg). */
 void oc_compare_rows(const struct oc_comparison *c, struct oc_compared_row *row, size_t n);
+
+/* Whether the interval of this level excludes 1: 0.95 is the one that is printed. A comparison that is looked at several
+ * times, or one of several, needs a higher one. */
+bool oc_compared_shows(const struct oc_comparison *c, double level);
 
 /* Whether B is within (1 + limit) * A: 1 yes, 0 no, -1 inconclusive. */
 int oc_compared_within(const struct oc_comparison *c, double limit);

@@ -51,6 +51,8 @@ bool oc_stop_after(const struct oc_stop_rule *rule, struct oc_stop_state *s, dou
         s->over_budget = s->n < least;
         return true;
     }
+    if (rule->enough_s > 0 && !rule->runs)
+        return s->n >= least && s->sum_ns >= rule->enough_s * 1e9;
     return !rule->runs && s->n >= least && s->sum_ns >= OC_LEAST_TIME_S * 1e9 &&
            (s->sum_ns >= OC_MOST_TIME_S * 1e9 || is_steady(s));
 }

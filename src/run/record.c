@@ -209,6 +209,7 @@ static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, doubl
     double left_ns = profiled ? w->j->budget_ns - (now - w->began_ns) : w->j->budget_ns / (o->plain ? 1 : 2);
     return (struct oc_stop_rule){
         .runs = o->runs,
+        .enough_s = o->plain ? OC_TRIAL_TIME_S : 0,
         .most = profiled ? oc_enough_runs(w->j->m, w->plain_ns) : MOST_RUNS,
         .budget_ns = w->j->budget_ns <= 0 ? 0
                      : left_ns > 1        ? left_ns

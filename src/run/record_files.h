@@ -67,6 +67,7 @@ enum {
     OC_LEAST_RUNS = 12,    /* two are left out as warm-up runs, and ten carry a comparison */
     OC_LEAST_TIME_S = 3,   /* of measuring ... */
     OC_MOST_TIME_S = 10,   /* ... and where the median stays uncertain, if there are OC_LEAST_RUNS by then */
+    OC_TRIAL_TIME_S = 1,   /* of a session alone: more processes tell more than more runs of one */
     OC_ERROR_PERCENT = 2,  /* half of the 95 % confidence interval of the median / median */
     OC_TIME_BUDGET_S = 60, /* default for both sessions */
 };
@@ -75,6 +76,7 @@ struct oc_stop_rule {
     uint32_t runs;    /* exactly so many; 0: the rule below */
     uint32_t most;    /* 0: no limit */
     double budget_ns; /* since `from`, warm-up runs included; one run is measured in any case */
+    double enough_s;  /* so much time of OC_LEAST_RUNS or more, however they spread; 0: the rule below */
 };
 
 struct oc_stop_state {

@@ -1,0 +1,84 @@
+/* bisect: searches for the version of ONNX Runtime that made a model slower or faster, and records what it finds for a
+ * comparison of the operators. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "onnxcost/trial.h"
+
+struct bisect_job {
+    const struct cli_opts *o;
+    struct cli_side side;
+    struct cli_list library; /* heap */
+    enum oc_trial_figure figure;
+    struct oc_bisect *bisect;
+};
+
+static enum oc_trial_figure figure_of(const char *name)
+{
+    return cli_is(name, "session")     ? OC_TRIAL_SESSION
+           : cli_is(name, "first-run") ? OC_TRIAL_FIRST_RUN
+                                       : OC_TRIAL_LATENCY;
+}
+
+static int run_bisect(struct bisect_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    struct oc_bisect_opts opts = {.size = sizeof(opts),
+                                  .library = j->library.item,
+                                  .n_library = j->library.n,
+                                  .figure = j->figure,
+                                  .all = o->all};
+    int rc = cli_record_rounds(o, &opts.most);
+    rc = rc ? rc : cli_record_options(o, &j->side, &opts.record);
+    if (rc)
+        return rc;
+    cli_record_begin(&j->side);
+    rc = oc_bisect_make(j->side.model, j->side.analysis, &opts, &j->bisect, &err);
+    return cli_record_end(&j->side, rc, &err);
+}
+
+static int put_bisect(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct bisect_job *j = job;
+    return oc_bisect_write(j->bisect, j->o->format, cli_width(out, &j->o->width), out->f, err);
+}
+
+/* The operators of what was found: recordings of both versions, compared. */
+static int record_found(const struct bisect_job *j)
+{
+    const char *version[2];
+    int rc = 0;
+    for (size_t i = 0; oc_bisect_found(j->bisect, i, &version[0], &version[1]) && !rc; i++)
+        rc = cli_record_libraries(j->o, version, 2);
+    return rc;
+}
+
+int cmd_bisect(const struct cli_opts *o)
+{
+    struct bisect_job j = {.o = o, .figure = figure_of(o->figure)};
+    if (o->word.n != 1)
+        return cli_fail(CLI_USAGE,
+                        "bisect needs a model: onnxcost bisect MODEL --ort-lib FILE --ort-lib FILE...");
+    j.side.model_path = o->word.item[0];
+    cli_option_values(o, "ort-lib", &j.library);
+    int rc =
+        j.library.n
+            ? 0
+            : cli_fail(CLI_USAGE,
+                       "bisect needs versions of ONNX Runtime: --ort-lib several times, or a folder of them");
+    rc = rc ? rc : cli_side_open(o, &j.side);
+    rc = rc ? rc : run_bisect(&j);
+    bool is_table = !o->format || cli_is(o->format, "table");
+    rc = rc ? rc : cli_output_write(is_table ? NULL : o->output, put_bisect, &j);
+    rc = rc || !is_table || j.figure != OC_TRIAL_LATENCY ? rc : record_found(&j);
+    oc_bisect_free(j.bisect);
+    cli_side_close(&j.side);
+    free(j.library.item);
+    return rc;
+}

@@ -1,0 +1,138 @@
+/* trial/: a model measured by several runtimes or with several settings in turn, in processes of their own. trial.c runs
+ * the processes and compares them, bisect.c searches for the version that changed the time, tune.c for the settings that
+ * improve it. Nothing here is printed. Private to the folder: trial.h, except for the writers. */
+#include "trial/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/c_locale.h"
+#include "base/diag.h"
+#include "profile/core/run_spread.h"
+
+enum { TRIAL_WARMUP = 2 }; /* runs that are left out, as in a recording of many runs */
+
+void oc_trials_begin(struct oc_trials *t, struct oc_arena *a, const struct oc_model *m,
+                     const struct oc_analysis *analysis)
+{
+    *t = (struct oc_trials){.a = a, .model = m, .analysis = analysis};
+}
+
+struct oc_variant *oc_trials_add(struct oc_trials *t, const char *label, const struct oc_record_opts *opts)
+{
+    if (t->n == t->cap) {
+        struct oc_variant *old = t->variant;
+        t->cap = t->cap ? 2 * t->cap : 16;
+        t->variant = OC_NEW_ARRAY(t->a, t->cap, struct oc_variant);
+        if (t->n)
+            memcpy(t->variant, old, t->n * sizeof(*old));
+    }
+    struct oc_variant *v = &t->variant[t->n++];
+    *v = (struct oc_variant){.label = label, .opts = *opts};
+    v->opts.size = sizeof(v->opts);
+    v->opts.plain = true;
+    v->opts.warmup = TRIAL_WARMUP;
+    return v;
+}
+
+/* ---- processes ---------------------------------------------------------------------------------------- */
+
+/* One process, and another one in its place where other processes disturbed it, as often as may be. */
+static int run_trial(struct oc_trials *t, struct oc_variant *v, struct oc_trial *out, struct oc_err *err)
+{
+    for (bool again = true; again;) {
+        struct oc_recording *r;
+        if (oc_record(t->model, t->analysis, &v->opts, &r, err))
+            return -1;
+        const struct oc_record_info *info = oc_recording_info(r);
+        *out = (struct oc_trial){info->plain, info->loaded};
+        oc_recording_free(r);
+        t->counts.processes++;
+        again = out->loaded && t->may_repeat;
+        t->may_repeat -= again;
+        t->counts.repeated += again;
+    }
+    return 0;
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int oc_trial_round(struct oc_trial_group *g, struct oc_err *err)
+{
+    struct oc_trials *t = g->trials;
+    bool reversed = __builtin_popcount(g->rounds) % 2 == 1; /* the Thue-Morse sequence */
+    struct oc_trial *round = OC_NEW_ARRAY(t->a, g->n, struct oc_trial);
+    double from = seconds_now();
+    for (uint32_t i = 0; i < g->n; i++) {
+        uint32_t at = reversed ? g->n - 1 - i : i;
+        struct oc_variant *v = &t->variant[g->member[at]];
+        struct oc_err why = {0};
+        if (!run_trial(t, v, &round[at], &why))
+            continue;
+        if (v->opts.stop && *v->opts.stop) {
+            *err = why;
+            return -1;
+        }
+        v->failed = oc_strdup(t->a, why.msg);
+        break;
+    }
+    t->counts.wall_s += seconds_now() - from;
+    if (!oc_trial_group_failed(g))
+        g->trial[g->rounds++] = round;
+    return 0;
+}
+
+bool oc_trial_group_failed(const struct oc_trial_group *g)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->trials->variant[g->member[i]].failed)
+            return true;
+    return false;
+}
+
+/* ---- comparison --------------------------------------------------------------------------------------- */
+
+const char *oc_trial_figure_name(enum oc_trial_figure f)
+{
+    static const char *const name[] = {"latency", "session", "first-run"};
+    return f < OC_COUNT(name) ? name[f] : "?";
+}
+
+static struct oc_recorded recorded_of(const struct oc_trial *t, enum oc_trial_figure figure)
+{
+    const struct oc_record_time *x = &t->time;
+    if (figure != OC_TRIAL_LATENCY)
+        return oc_recorded_once(figure == OC_TRIAL_SESSION ? x->session_ns : x->first_run_ns, x->started_s,
+                                t->loaded);
+    return (struct oc_recorded){.latency_ns = x->typical_ns,
+                                .spread = isnan(x->spread) ? OC_ASSUMED_SPREAD : x->spread,
+                                .runs = x->runs,
+                                .started_s = x->started_s,
+                                .loaded = t->loaded};
+}
+
+void oc_trial_compare(const struct oc_trial_group *g, uint32_t a, uint32_t b, enum oc_trial_figure figure,
+                      struct oc_comparison *out)
+{
+    struct oc_recorded x[OC_MOST_ROUNDS], y[OC_MOST_ROUNDS];
+    for (uint32_t i = 0; i < g->rounds; i++) {
+        x[i] = recorded_of(&g->trial[i][a], figure);
+        y[i] = recorded_of(&g->trial[i][b], figure);
+    }
+    oc_compare_recorded(x, g->rounds, y, g->rounds, oc_recorded_order(x, g->rounds, y, g->rounds), out);
+}
+
+bool oc_trial_may_look(uint32_t rounds, uint32_t most, uint32_t n_tests, double *level)
+{
+    const double early = 0.005; /* two looks before the last one add 1 % to its 5 % */
+    bool last = rounds >= most;
+    *level = 1 - (last ? 1 - OC_COMPARISON_LEVEL : early) / n_tests;
+    return last || rounds == 3 || rounds == 5;
+}

@@ -1,0 +1,66 @@
+/* Private to trial/: processes that measure one variant each, in turn. */
+#ifndef OC_TRIAL_H
+#define OC_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "onnxcost/trial.h"
+#include "report/comparison.h"
+
+/* One runtime with one set of options. */
+struct oc_variant {
+    const char *label;
+    struct oc_record_opts opts;
+    const char *failed; /* why it cannot run the model; NULL: it can, or was not tried */
+};
+
+struct oc_trials {
+    struct oc_arena *a;
+    const struct oc_model *model;
+    const struct oc_analysis *analysis;
+    struct oc_variant *variant; /* arena */
+    uint32_t n, cap;
+    uint32_t may_repeat; /* disturbed processes that may still be repeated */
+    struct oc_trial_counts counts;
+};
+
+struct oc_trial { /* one process */
+    struct oc_record_time time;
+    bool loaded;
+};
+
+enum { OC_MOST_ROUNDS = 100, OC_USUAL_ROUNDS = 8 };
+
+/* Variants that are measured in turn, one process of each in a round. */
+struct oc_trial_group {
+    struct oc_trials *trials;
+    const uint32_t *member; /* indices of variants */
+    uint32_t n, rounds;
+    struct oc_trial *trial[OC_MOST_ROUNDS]; /* by round: n processes, arena; not in the order of time */
+};
+
+void oc_trials_begin(struct oc_trials *t, struct oc_arena *a, const struct oc_model *m,
+                     const struct oc_analysis *analysis);
+/* Adds a variant; its options are completed for a trial. */
+struct oc_variant *oc_trials_add(struct oc_trials *t, const char *label, const struct oc_record_opts *opts);
+
+/* Measures one more round, in the order of the members or, as in ABBA BAAB, the reverse one. A member that fails gets its
+ * reason and ends the round. Returns -1 only when it was interrupted or nothing can work. */
+int oc_trial_round(struct oc_trial_group *g, struct oc_err *err);
+/* Whether a member has failed. */
+bool oc_trial_group_failed(const struct oc_trial_group *g);
+
+/* Member `b` against member `a` (positions in the group). */
+void oc_trial_compare(const struct oc_trial_group *g, uint32_t a, uint32_t b, enum oc_trial_figure figure,
+                      struct oc_comparison *out);
+
+/* Whether enough is known after these rounds to look at the result: after 3, 5 and the most. The level is that of the
+ * look, so that all of them together are wrong in at most 6 of 100 cases. */
+bool oc_trial_may_look(uint32_t rounds, uint32_t most, uint32_t n_tests, double *level);
+
+const char *oc_trial_figure_name(enum oc_trial_figure f); /* "latency", "session", "first-run" */
+
+#endif

@@ -1,0 +1,313 @@
+/* Which settings of ONNX Runtime make a model faster. Every setting is measured beside the default, alternated; the worse
+ * half is dropped until few are left (successive halving), those that go together are joined, and what remains is
+ * measured once more with more processes. Only that last round decides: the best of many is too good by selection. */
+#include "trial/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/c_locale.h"
+#include "base/diag.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "model/model.h"
+#include "onnxcost.h"
+
+enum { SCREEN_ROUNDS = 2, FINALISTS = 3 };
+
+/* ---- settings ------------------------------------------------------------------------------------------ */
+
+/* "%s" is the value. Entries that change results, such as approximations, are not tried. */
+static const struct kind {
+    const char *key, *text, *python, *c, *js;
+} THREADS = {"threads", "--threads %s", "options.intra_op_num_threads = %s",
+             "api->SetIntraOpNumThreads(options, %s);", "intraOpNumThreads: %s"};
+
+static const struct setting {
+    struct kind kind;
+    const char *value;
+} settings[] = {
+    {{"level", "--opt-level %s",
+      "options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED",
+      "api->SetSessionGraphOptimizationLevel(options, ORT_ENABLE_EXTENDED);", "graphOptimizationLevel: '%s'"},
+     "extended"},
+    {{"level", "--opt-level %s",
+      "options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC",
+      "api->SetSessionGraphOptimizationLevel(options, ORT_ENABLE_BASIC);", "graphOptimizationLevel: '%s'"},
+     "basic"},
+    {{"execution_mode", "--session-config execution_mode=%s",
+      "options.execution_mode = onnxruntime.ExecutionMode.ORT_PARALLEL",
+      "api->SetSessionExecutionMode(options, ORT_PARALLEL);", "executionMode: '%s'"},
+     "parallel"},
+    {{"enable_cpu_mem_arena", "--session-config enable_cpu_mem_arena=%s",
+      "options.enable_cpu_mem_arena = False", "api->DisableCpuMemArena(options);",
+      "enableCpuMemArena: false"},
+     "0"},
+    {{"enable_mem_pattern", "--session-config enable_mem_pattern=%s", "options.enable_mem_pattern = False",
+      "api->DisableMemPattern(options);", "enableMemPattern: false"},
+     "0"},
+    {{"session.intra_op.allow_spinning", "--session-config session.intra_op.allow_spinning=%s",
+      "options.add_session_config_entry(\"session.intra_op.allow_spinning\", \"%s\")",
+      "api->AddSessionConfigEntry(options, \"session.intra_op.allow_spinning\", \"%s\");",
+      "extra: { session: { intra_op: { allow_spinning: '%s' } } } /* onnxruntime-web */"},
+     "0"},
+    {{"session.set_denormal_as_zero", "--session-config session.set_denormal_as_zero=%s",
+      "options.add_session_config_entry(\"session.set_denormal_as_zero\", \"%s\")",
+      "api->AddSessionConfigEntry(options, \"session.set_denormal_as_zero\", \"%s\");",
+      "extra: { session: { set_denormal_as_zero: '%s' } } /* onnxruntime-web */"},
+     "1"},
+    {{"session.disable_prepacking", "--session-config session.disable_prepacking=%s",
+      "options.add_session_config_entry(\"session.disable_prepacking\", \"%s\")",
+      "api->AddSessionConfigEntry(options, \"session.disable_prepacking\", \"%s\");",
+      "extra: { session: { disable_prepacking: '%s' } } /* onnxruntime-web */"},
+     "1"},
+    {{"session.dynamic_block_base", "--session-config session.dynamic_block_base=%s",
+      "options.add_session_config_entry(\"session.dynamic_block_base\", \"%s\")",
+      "api->AddSessionConfigEntry(options, \"session.dynamic_block_base\", \"%s\");",
+      "extra: { session: { dynamic_block_base: '%s' } } /* onnxruntime-web */"},
+     "4"},
+};
+
+/* A template with its value. */
+static const char *fill(struct oc_arena *a, const char *text, const char *value)
+{
+    const char *at = strstr(text, "%s");
+    return at ? oc_printf(a, "%.*s%s%s", (int)(at - text), text, value, at + 2) : text;
+}
+
+static const struct oc_setting *make_setting(struct oc_arena *a, const struct kind *k, const char *value)
+{
+    struct oc_setting *s = OC_NEW_ARRAY(a, 1, struct oc_setting);
+    *s = (struct oc_setting){.text = fill(a, k->text, value),
+                             .key = k->key,
+                             .python = fill(a, k->python, value),
+                             .c = fill(a, k->c, value),
+                             .js = fill(a, k->js, value)};
+    return s;
+}
+
+/* Options that have the setting, too: what `record` makes of the text. */
+static void apply(struct oc_arena *a, const struct oc_setting *s, struct oc_record_opts *o)
+{
+    const char *value = strrchr(s->text, ' ') + 1;
+    if (!strcmp(s->key, "threads")) {
+        o->threads = (uint32_t)strtoul(value, NULL, 10);
+    } else if (!strcmp(s->key, "level")) {
+        o->level = value;
+    } else {
+        const char **entry = OC_NEW_ARRAY(a, o->n_session_config + 1, const char *);
+        if (o->n_session_config)
+            memcpy(entry, o->session_config, o->n_session_config * sizeof(*entry));
+        entry[o->n_session_config++] = value;
+        o->session_config = entry;
+    }
+}
+
+/* Whether the caller has set it. */
+static bool is_given(const struct oc_record_opts *o, const char *key)
+{
+    size_t n = strlen(key);
+    for (size_t i = 0; i < o->n_session_config; i++)
+        if (!strncmp(o->session_config[i], key, n) && o->session_config[i][n] == '=')
+            return true;
+    return (o->threads && !strcmp(key, "threads")) || (o->level && !strcmp(key, "level"));
+}
+
+static struct oc_tune_row *add_row(struct oc_tune *t, const struct oc_setting *const *setting, uint32_t n)
+{
+    struct oc_record_opts opts = t->trials.variant[0].opts;
+    const char *label = "";
+    if (t->n_row == t->cap_row) {
+        struct oc_tune_row *old = t->row;
+        t->cap_row = t->cap_row ? 2 * t->cap_row : 32;
+        t->row = OC_NEW_ARRAY(&t->arena, t->cap_row, struct oc_tune_row);
+        if (t->n_row)
+            memcpy(t->row, old, t->n_row * sizeof(*old));
+    }
+    struct oc_tune_row *r = &t->row[t->n_row++];
+    *r = (struct oc_tune_row){.variant = t->trials.n, .n_setting = n, .c = {.ratio = NAN}};
+    for (uint32_t i = 0; i < n; i++) {
+        r->setting[i] = setting[i];
+        label = oc_printf(&t->arena, "%s%s%s", label, i ? " " : "", setting[i]->text);
+        apply(&t->arena, setting[i], &opts);
+    }
+    oc_trials_add(&t->trials, label, &opts);
+    return r;
+}
+
+/* One row for each setting that the caller has not set: powers of two of threads below the processors, which are the
+ * default, and the table. */
+static void add_settings(struct oc_tune *t, const struct oc_record_opts *given)
+{
+    unsigned processors = (unsigned)oc_os_processors();
+    for (unsigned n = 1; n < processors && !is_given(given, "threads"); n *= 2) {
+        const struct oc_setting *s = make_setting(&t->arena, &THREADS, oc_printf(&t->arena, "%u", n));
+        add_row(t, &s, 1);
+    }
+    for (size_t i = 0; i < OC_COUNT(settings); i++) {
+        const struct oc_setting *s = make_setting(&t->arena, &settings[i].kind, settings[i].value);
+        if (!is_given(given, s->key))
+            add_row(t, &s, 1);
+    }
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------- */
+
+static double mean_peak(const struct oc_trial_group *g, uint32_t member)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < g->rounds; i++)
+        sum += (double)g->trial[i][member].time.peak_bytes;
+    return sum / g->rounds;
+}
+
+static double mean_latency(const struct oc_trial_group *g, uint32_t member)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < g->rounds; i++)
+        sum += g->trial[i][member].time.typical_ns;
+    return sum / g->rounds;
+}
+
+/* The default and the first `n` rows, without those that cannot run. Returns how many rows. */
+static uint32_t members_of(const struct oc_tune *t, uint32_t n, uint32_t *member)
+{
+    uint32_t k = 1;
+    member[0] = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!t->trials.variant[t->row[i].variant].failed)
+            member[k++] = t->row[i].variant;
+    return k - 1;
+}
+
+/* Measures the first *n rows beside the default; rows that fail go behind the others, and *n is less. */
+static int measure_rows(struct oc_tune *t, uint32_t *n, uint32_t rounds, struct oc_err *err)
+{
+    uint32_t *member = OC_NEW_ARRAY(&t->arena, t->n_row + 1, uint32_t), place = 0;
+    struct oc_trial_group g = {.trials = &t->trials, .member = member};
+    g.n = members_of(t, *n, member) + 1;
+    while (g.rounds < rounds) {
+        if (oc_trial_round(&g, err))
+            return -1;
+        if (t->trials.variant[0].failed)
+            return oc_fail(err, OC_EUNSUPPORTED, "%s", t->trials.variant[0].failed);
+        if (oc_trial_group_failed(&g)) {
+            g.n = members_of(t, *n, member) + 1;
+            g.rounds = 0;
+        }
+    }
+    t->n_stage++;
+    for (uint32_t i = 0; i < *n; i++) {
+        struct oc_tune_row *r = &t->row[i];
+        if (t->trials.variant[r->variant].failed)
+            continue;
+        place++;
+        oc_trial_compare(&g, 0, place, OC_TRIAL_LATENCY, &r->c);
+        r->peak_bytes = mean_peak(&g, place);
+        r->stage = t->n_stage;
+    }
+    t->default_peak_bytes = mean_peak(&g, 0);
+    t->default_ns = mean_latency(&g, 0);
+    *n = place;
+    return 0;
+}
+
+/* Those of the latest round first, in it the smallest ratio. */
+static int best_first(const void *x, const void *y)
+{
+    const struct oc_tune_row *a = x, *b = y;
+    if (a->stage != b->stage)
+        return a->stage > b->stage ? -1 : 1;
+    return (a->c.ratio > b->c.ratio) - (a->c.ratio < b->c.ratio);
+}
+
+static void sort_rows(struct oc_tune *t)
+{
+    qsort(t->row, t->n_row, sizeof(*t->row), best_first);
+}
+
+/* Joins the first rows that look better than the default and have different keys. */
+static bool join_rows(struct oc_tune *t, uint32_t n)
+{
+    const struct oc_setting *joined[OC_TUNE_SET];
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n && k < OC_TUNE_SET; i++) {
+        bool fits = t->row[i].c.ratio < 1;
+        for (uint32_t j = 0; j < k; j++)
+            fits &= strcmp(joined[j]->key, t->row[i].setting[0]->key) != 0;
+        if (fits)
+            joined[k++] = t->row[i].setting[0];
+    }
+    if (k < 2)
+        return false;
+    add_row(t, joined, k)->stage = t->n_stage;
+    return true;
+}
+
+/* The smallest ratio of what is shown to be better; a joined row only where it is clearly better than a single one, which
+ * is simpler: its whole interval lies below the other's ratio. */
+static void choose(struct oc_tune *t, uint32_t n)
+{
+    const struct oc_tune_row *single = NULL, *joined = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        struct oc_tune_row *r = &t->row[i];
+        r->shown = r->c.ratio < 1 && oc_compared_shows(&r->c, 1 - (1 - OC_COMPARISON_LEVEL) / n);
+        const struct oc_tune_row **best = r->n_setting > 1 ? &joined : &single;
+        if (r->shown && (!*best || r->c.ratio < (*best)->c.ratio))
+            *best = r;
+    }
+    t->best = joined && (!single || joined->c.high < single->c.ratio) ? joined : single;
+}
+
+static int tune(struct oc_tune *t, struct oc_err *err)
+{
+    uint32_t n = t->n_row;
+    do {
+        if (measure_rows(t, &n, SCREEN_ROUNDS, err))
+            return -1;
+        sort_rows(t);
+        n = n > 2 * FINALISTS ? (n + 1) / 2 : n > FINALISTS ? FINALISTS : n;
+    } while (n > FINALISTS);
+    if (join_rows(t, n)) { /* the new row is the last one: behind the others that remain */
+        struct oc_tune_row joined = t->row[t->n_row - 1];
+        memmove(&t->row[n + 1], &t->row[n], (t->n_row - 1 - n) * sizeof(*t->row));
+        t->row[n++] = joined;
+    }
+    if (measure_rows(t, &n, t->most, err))
+        return -1;
+    sort_rows(t);
+    choose(t, n);
+    return 0;
+}
+
+int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysis,
+                 const struct oc_tune_opts *given, struct oc_tune **out, struct oc_err *err)
+{
+    OC_ENTRY(err);
+    *out = NULL;
+    struct oc_tune_opts full, *const opts = &full;
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
+    struct oc_tune *t = oc_xcalloc(1, sizeof(*t));
+    t->most = opts->most ? opts->most : OC_USUAL_ROUNDS;
+    t->most = t->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : t->most;
+    t->model_path = model->path;
+    oc_trials_begin(&t->trials, &t->arena, model, analysis);
+    oc_trials_add(&t->trials, "default", &opts->record);
+    add_settings(t, &opts->record);
+    t->trials.may_repeat = 4 * t->most;
+    if (tune(t, err)) {
+        oc_tune_free(t);
+        return -1;
+    }
+    *out = t;
+    return 0;
+}
+
+void oc_tune_free(struct oc_tune *t)
+{
+    if (t)
+        oc_arena_free(&t->arena);
+    free(t);
+}

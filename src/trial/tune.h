@@ -1,0 +1,39 @@
+/* Results of a search for better settings (tune.c), for their writer. */
+#ifndef OC_TUNE_H
+#define OC_TUNE_H
+
+#include "trial/trial.h"
+
+enum { OC_TUNE_SET = 8 }; /* most settings that are joined */
+
+/* One setting of ONNX Runtime: what it is and how programs set it. */
+struct oc_setting {
+    const char *text; /* as an option of `record`: "--threads 1", "--session-config enable_mem_pattern=0" */
+    const char *key;  /* settings of one key exclude each other: "threads", "level", "execution_mode" */
+    const char *python, *c,
+        *js; /* a line of code each; js: a member of the options of InferenceSession.create */
+};
+
+struct oc_tune_row {
+    uint32_t variant;
+    const struct oc_setting *setting[OC_TUNE_SET];
+    uint32_t n_setting;
+    struct oc_comparison c; /* against the default, in the last round that the row was in */
+    double peak_bytes;      /* mean over its processes of that round; 0: unknown */
+    uint32_t stage;         /* round in which it was measured last */
+    bool shown;             /* better at the level of the last round; only there */
+};
+
+struct oc_tune {
+    struct oc_arena arena;
+    struct oc_trials trials; /* variant 0 has the default settings */
+    const char *model_path;
+    uint32_t most, n_stage;
+    struct oc_tune_row *row; /* arena; best first: those of the last round, then those that were dropped */
+    uint32_t n_row, cap_row;
+    double default_peak_bytes;
+    double default_ns;              /* mean latency of the default in the last round */
+    const struct oc_tune_row *best; /* NULL: nothing is shown to be better */
+};
+
+#endif
