@@ -43,7 +43,7 @@ pcre2.h           src/report/python.c
 xlsxwriter.h      src/write/out_xlsx.c
 curl/             src/base/http.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
-dlfcn.h           tests/unit/base/|src/base/os_posix.c|src/run/|tests/bench/
+dlfcn.h           tests/unit/base/|tests/fake_ort/|src/base/os_posix.c|src/run/|tests/bench/
 '
 
 includes=$(grep -HnE '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] src/*/*/*.[ch])

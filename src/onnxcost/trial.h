@@ -58,7 +58,7 @@ struct oc_tune_opts {
     uint32_t most; /* processes of each setting in the last round; 0: 8 */
 };
 
-/* Measures every setting beside the default in turn, drops the worse half until at most three are left, joins those that
+/* Measures every setting in turn with the default in turn, drops the worse half until at most three are left, joins those that
  * go together, and measures what remains once more: only that decides. */
 struct oc_tune;
 int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysis,

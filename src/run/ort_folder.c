@@ -30,7 +30,7 @@ static bool is_library(const char *name)
     return false;
 }
 
-/* The numbers of "1.22.0-rev" one after the other. */
+/* The numbers of "1.22.0-rev" in their order. */
 static int compare_versions(const char *a, const char *b)
 {
     while (*a && *b) {

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "run/record_files.h"
 
 #ifdef __linux__
@@ -123,7 +124,8 @@ static bool read_word(const char *folder, const char *name, char *out, size_t ca
 static double read_number(const char *folder, const char *name)
 {
     char word[64];
-    return read_word(folder, name, word, sizeof(word)) ? strtod(word, NULL) : 0;
+    double v;
+    return read_word(folder, name, word, sizeof(word)) && oc_parse_double(word, strlen(word), &v) ? v : 0;
 }
 
 double oc_times_throttled(const char *folder)

@@ -67,7 +67,7 @@ enum {
     OC_LEAST_RUNS = 12,    /* two are left out as warm-up runs, and ten carry a comparison */
     OC_LEAST_TIME_S = 3,   /* of measuring ... */
     OC_MOST_TIME_S = 10,   /* ... and where the median stays uncertain, if there are OC_LEAST_RUNS by then */
-    OC_TRIAL_TIME_S = 1,   /* of a session alone: more processes tell more than more runs of one */
+    OC_TRIAL_TIME_S = 1,   /* of a session alone: processes differ more than the runs of one */
     OC_ERROR_PERCENT = 2,  /* half of the 95 % confidence interval of the median / median */
     OC_TIME_BUDGET_S = 60, /* default for both sessions */
 };

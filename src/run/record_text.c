@@ -89,7 +89,7 @@ static void write_session(const struct oc_record_time *t, FILE *f)
             oc_format_bytes((double)t->peak_bytes, peak, sizeof(peak)));
 }
 
-/* What the machine did meanwhile besides the recording; nothing where it was idle and not limited. */
+/* What the machine did meanwhile apart from the recording; nothing where it was idle and not limited. */
 static void write_machine(const struct oc_prof_machine *m, FILE *f)
 {
     const double shown = 0.005; /* processors: less is printed as 0.00 */

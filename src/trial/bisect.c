@@ -1,8 +1,11 @@
-/* Which version of ONNX Runtime made a model slower or faster. The search keeps two versions between which a change is
- * shown, and measures the version in the middle beside both: the halves that show a change are searched further, until
- * the two versions are neighbours. Every comparison is of processes that were alternated; looks before the last one have a
- * stricter level, and what the search finds is measured once more, because the largest of several differences is too large
- * by selection. */
+/* trial/: Measures a model by several runtimes or with several settings in turn, in processes of their own. trial.c runs
+ * the processes and compares them, bisect.c searches for the version that changed the time, tune.c for the settings that
+ * improve it; nothing is printed here.
+ *
+ * Which version of ONNX Runtime made a model slower or faster: the search keeps two versions between which a change is
+ * shown, and measures the version in the middle in turn with both; the halves that show a change are searched further,
+ * until the two versions are neighbours. Looks before the last one have a stricter level, and what the search finds is
+ * measured once more, because the largest of several differences is too large by selection. */
 #include "trial/bisect.h"
 
 #include <math.h>
@@ -122,6 +125,17 @@ static int narrow(struct oc_bisect *b, uint32_t low, uint32_t high, uint32_t sho
     }
 }
 
+/* The error names the newest version that fails. */
+static int too_few(const struct oc_bisect *b, struct oc_err *err)
+{
+    uint32_t i = b->trials.n - 1;
+    while (i && !b->trials.variant[i].failed)
+        i--;
+    const struct oc_variant *v = &b->trials.variant[i];
+    return oc_fail(err, v->code, "fewer than two versions can run '%s': %s: %s", b->model_path, v->label,
+                   v->failed);
+}
+
 /* The oldest and the newest version that work. */
 static int measure_ends(struct oc_bisect *b, struct oc_err *err)
 {
@@ -160,7 +174,7 @@ static int measure_all(struct oc_bisect *b, struct oc_err *err)
             g.rounds = 0; /* one has failed: in the first round */
         g.n = n;
         if (n < 2)
-            return oc_fail(err, OC_EUNSUPPORTED, "fewer than two versions can run '%s'", b->model_path);
+            return too_few(b, err);
         if (oc_trial_round(&g, err))
             return -1;
     }
@@ -182,9 +196,16 @@ static int take_versions(struct oc_bisect *b, const struct oc_bisect_opts *o, st
                        n);
     for (size_t i = 0; i < n; i++)
         oc_trials_add(&b->trials, b->library[i].version, &o->record)->opts.library = b->library[i].file;
-    b->trials.may_repeat = (uint32_t)n * b->most;
-    b->measured = OC_NEW_ARRAY(&b->arena, n, bool);
     return 0;
+}
+
+int oc_bisect_search(struct oc_bisect *b, bool all, struct oc_err *err)
+{
+    b->most = b->most ? b->most : OC_USUAL_ROUNDS;
+    b->most = b->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : b->most;
+    b->trials.may_repeat = b->trials.n * b->most;
+    b->measured = OC_NEW_ARRAY(&b->arena, b->trials.n, bool);
+    return all ? measure_all(b, err) : measure_ends(b, err);
 }
 
 int oc_bisect_make(const struct oc_model *model, const struct oc_analysis *analysis,
@@ -197,11 +218,10 @@ int oc_bisect_make(const struct oc_model *model, const struct oc_analysis *analy
         return -1;
     struct oc_bisect *b = oc_xcalloc(1, sizeof(*b));
     b->figure = opts->figure < OC_TRIAL_FIGURES ? opts->figure : OC_TRIAL_LATENCY;
-    b->most = opts->most ? opts->most : OC_USUAL_ROUNDS;
-    b->most = b->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : b->most;
+    b->most = opts->most;
     b->model_path = model->path;
     oc_trials_begin(&b->trials, &b->arena, model, analysis);
-    if (take_versions(b, opts, err) || (opts->all ? measure_all(b, err) : measure_ends(b, err))) {
+    if (take_versions(b, opts, err) || oc_bisect_search(b, opts->all, err)) {
         oc_bisect_free(b);
         return -1;
     }

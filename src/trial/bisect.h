@@ -28,4 +28,7 @@ struct oc_bisect {
     bool *measured; /* arena, by version */
 };
 
+/* Searches among the variants of b->trials, which are in the order of their versions; `most` 0: the usual number. */
+int oc_bisect_search(struct oc_bisect *b, bool all, struct oc_err *err);
+
 #endif

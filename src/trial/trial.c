@@ -1,6 +1,4 @@
-/* trial/: a model measured by several runtimes or with several settings in turn, in processes of their own. trial.c runs
- * the processes and compares them, bisect.c searches for the version that changed the time, tune.c for the settings that
- * improve it. Nothing here is printed. Private to the folder: trial.h, except for the writers. */
+/* Processes that measure one variant each, in turn, and their comparison. */
 #include "trial/trial.h"
 
 #include <math.h>
@@ -13,12 +11,6 @@
 #include "profile/core/run_spread.h"
 
 enum { TRIAL_WARMUP = 2 }; /* runs that are left out, as in a recording of many runs */
-
-void oc_trials_begin(struct oc_trials *t, struct oc_arena *a, const struct oc_model *m,
-                     const struct oc_analysis *analysis)
-{
-    *t = (struct oc_trials){.a = a, .model = m, .analysis = analysis};
-}
 
 struct oc_variant *oc_trials_add(struct oc_trials *t, const char *label, const struct oc_record_opts *opts)
 {
@@ -39,16 +31,31 @@ struct oc_variant *oc_trials_add(struct oc_trials *t, const char *label, const s
 
 /* ---- processes ---------------------------------------------------------------------------------------- */
 
+static int record_trial(struct oc_trials *t, const struct oc_variant *v, struct oc_trial *out,
+                        struct oc_err *err)
+{
+    struct oc_recording *r;
+    if (oc_record(t->model, t->analysis, &v->opts, &r, err))
+        return -1;
+    const struct oc_record_info *info = oc_recording_info(r);
+    *out = (struct oc_trial){info->plain, info->loaded};
+    oc_recording_free(r);
+    return 0;
+}
+
+void oc_trials_begin(struct oc_trials *t, struct oc_arena *a, const struct oc_model *m,
+                     const struct oc_analysis *analysis)
+{
+    *t = (struct oc_trials){.a = a, .model = m, .analysis = analysis, .run = record_trial};
+}
+
 /* One process, and another one in its place where other processes disturbed it, as often as may be. */
-static int run_trial(struct oc_trials *t, struct oc_variant *v, struct oc_trial *out, struct oc_err *err)
+static int run_trial(struct oc_trials *t, const struct oc_variant *v, struct oc_trial *out,
+                     struct oc_err *err)
 {
     for (bool again = true; again;) {
-        struct oc_recording *r;
-        if (oc_record(t->model, t->analysis, &v->opts, &r, err))
+        if (t->run(t, v, out, err))
             return -1;
-        const struct oc_record_info *info = oc_recording_info(r);
-        *out = (struct oc_trial){info->plain, info->loaded};
-        oc_recording_free(r);
         t->counts.processes++;
         again = out->loaded && t->may_repeat;
         t->may_repeat -= again;
@@ -81,6 +88,7 @@ int oc_trial_round(struct oc_trial_group *g, struct oc_err *err)
             return -1;
         }
         v->failed = oc_strdup(t->a, why.msg);
+        v->code = why.code;
         break;
     }
     t->counts.wall_s += seconds_now() - from;

@@ -15,21 +15,25 @@ struct oc_variant {
     const char *label;
     struct oc_record_opts opts;
     const char *failed; /* why it cannot run the model; NULL: it can, or was not tried */
+    enum oc_code code;  /* of that error */
+};
+
+struct oc_trial { /* one process */
+    struct oc_record_time time;
+    bool loaded;
 };
 
 struct oc_trials {
     struct oc_arena *a;
+    /* Measures a variant in one process; oc_trials_begin sets oc_record, a test its own. */
+    int (*run)(struct oc_trials *t, const struct oc_variant *v, struct oc_trial *out, struct oc_err *err);
+    void *arg; /* of a test */
     const struct oc_model *model;
     const struct oc_analysis *analysis;
     struct oc_variant *variant; /* arena */
     uint32_t n, cap;
     uint32_t may_repeat; /* disturbed processes that may still be repeated */
     struct oc_trial_counts counts;
-};
-
-struct oc_trial { /* one process */
-    struct oc_record_time time;
-    bool loaded;
 };
 
 enum { OC_MOST_ROUNDS = 100, OC_USUAL_ROUNDS = 8 };

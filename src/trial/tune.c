@@ -1,4 +1,4 @@
-/* Which settings of ONNX Runtime make a model faster. Every setting is measured beside the default, alternated; the worse
+/* Which settings of ONNX Runtime make a model faster. Every setting is measured in turn with the default, alternated; the worse
  * half is dropped until few are left (successive halving), those that go together are joined, and what remains is
  * measured once more with more processes. Only that last round decides: the best of many is too good by selection. */
 #include "trial/tune.h"
@@ -87,7 +87,7 @@ static const struct oc_setting *make_setting(struct oc_arena *a, const struct ki
     return s;
 }
 
-/* Options that have the setting, too: what `record` makes of the text. */
+/* Adds the setting to options, as `record` reads its text. */
 static void apply(struct oc_arena *a, const struct oc_setting *s, struct oc_record_opts *o)
 {
     const char *value = strrchr(s->text, ' ') + 1;
@@ -181,7 +181,7 @@ static uint32_t members_of(const struct oc_tune *t, uint32_t n, uint32_t *member
     return k - 1;
 }
 
-/* Measures the first *n rows beside the default; rows that fail go behind the others, and *n is less. */
+/* Measures the first *n rows in turn with the default; rows that fail come last, and *n is less. */
 static int measure_rows(struct oc_tune *t, uint32_t *n, uint32_t rounds, struct oc_err *err)
 {
     uint32_t *member = OC_NEW_ARRAY(&t->arena, t->n_row + 1, uint32_t), place = 0;
@@ -191,7 +191,7 @@ static int measure_rows(struct oc_tune *t, uint32_t *n, uint32_t rounds, struct 
         if (oc_trial_round(&g, err))
             return -1;
         if (t->trials.variant[0].failed)
-            return oc_fail(err, OC_EUNSUPPORTED, "%s", t->trials.variant[0].failed);
+            return oc_fail(err, t->trials.variant[0].code, "%s", t->trials.variant[0].failed);
         if (oc_trial_group_failed(&g)) {
             g.n = members_of(t, *n, member) + 1;
             g.rounds = 0;
@@ -260,8 +260,13 @@ static void choose(struct oc_tune *t, uint32_t n)
     t->best = joined && (!single || joined->c.high < single->c.ratio) ? joined : single;
 }
 
-static int tune(struct oc_tune *t, struct oc_err *err)
+int oc_tune_search(struct oc_tune *t, const struct oc_record_opts *given, struct oc_err *err)
 {
+    t->most = t->most ? t->most : OC_USUAL_ROUNDS;
+    t->most = t->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : t->most;
+    oc_trials_add(&t->trials, "default", given);
+    add_settings(t, given);
+    t->trials.may_repeat = 4 * t->most;
     uint32_t n = t->n_row;
     do {
         if (measure_rows(t, &n, SCREEN_ROUNDS, err))
@@ -269,7 +274,7 @@ static int tune(struct oc_tune *t, struct oc_err *err)
         sort_rows(t);
         n = n > 2 * FINALISTS ? (n + 1) / 2 : n > FINALISTS ? FINALISTS : n;
     } while (n > FINALISTS);
-    if (join_rows(t, n)) { /* the new row is the last one: behind the others that remain */
+    if (join_rows(t, n)) { /* the new row follows those that remain */
         struct oc_tune_row joined = t->row[t->n_row - 1];
         memmove(&t->row[n + 1], &t->row[n], (t->n_row - 1 - n) * sizeof(*t->row));
         t->row[n++] = joined;
@@ -290,14 +295,10 @@ int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysi
     if (OC_OPTIONS(&full, given, err))
         return -1;
     struct oc_tune *t = oc_xcalloc(1, sizeof(*t));
-    t->most = opts->most ? opts->most : OC_USUAL_ROUNDS;
-    t->most = t->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : t->most;
+    t->most = opts->most;
     t->model_path = model->path;
     oc_trials_begin(&t->trials, &t->arena, model, analysis);
-    oc_trials_add(&t->trials, "default", &opts->record);
-    add_settings(t, &opts->record);
-    t->trials.may_repeat = 4 * t->most;
-    if (tune(t, err)) {
+    if (oc_tune_search(t, &opts->record, err)) {
         oc_tune_free(t);
         return -1;
     }

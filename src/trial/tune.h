@@ -36,4 +36,7 @@ struct oc_tune {
     const struct oc_tune_row *best; /* NULL: nothing is shown to be better */
 };
 
+/* Measures the settings that the caller has not given, drops, joins, and decides; `most` 0: the usual number. */
+int oc_tune_search(struct oc_tune *t, const struct oc_record_opts *given, struct oc_err *err);
+
 #endif

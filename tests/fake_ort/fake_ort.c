@@ -2,6 +2,8 @@
  * profile. The environment variable FAKE_ORT selects failures; each word is listed where it has an effect. It
  * validates its arguments as far as it can and fails with an error that names the problem. Its function
  * indices are taken from the C API's documentation of OrtApi, not from the code under test. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,6 +92,24 @@ static struct status *set_threads(struct options *o, int n)
 {
     o->threads = n;
     return n >= 0 ? NULL : create_status(2, "bad threads");
+}
+
+/* Options that take effect nowhere: they must be called with values that exist. */
+static struct status *set_mode(struct options *o, int mode)
+{
+    return o && (mode == 0 || mode == 1) ? NULL : create_status(2, "bad execution mode");
+}
+
+static struct status *set_inter_threads(struct options *o, int n)
+{
+    return o && n >= 0 ? NULL : create_status(2, "bad threads between operators");
+}
+
+static struct status *switch_option(struct options *o)
+{
+    return has_mode("no_switches") ? create_status(2, "this switch is stuck")
+           : o                     ? NULL
+                                   : create_status(2, "no options");
 }
 
 static struct status *create_session(void *env, const char *model, const struct options *o,
@@ -255,6 +275,9 @@ static const void *const *get_api(uint32_t version)
         SET(23, set_level);
     SET(24, set_threads), SET(48, create_tensor), SET(49, wrap_tensor), SET(52, fill_strings);
     SET(69, create_memory), SET(78, get_allocator), SET(110, end_profiling), SET(130, add_config);
+    SET(13, set_mode), SET(25, set_inter_threads);
+    for (int i = 16; i <= 19; i++) /* EnableMemPattern ... DisableCpuMemArena */
+        SET(i, switch_option);
     for (int i = 92; i <= 100; i++) /* ReleaseEnv ... ReleaseSessionOptions */
         SET(i, release);
     if (has_mode("hole"))
@@ -262,9 +285,20 @@ static const void *const *get_api(uint32_t version)
     return table;
 }
 
+/* The version that the name of this file has: libonnxruntime.so.1.14.0; NULL: none. */
+static const char *version_of_file(void)
+{
+    Dl_info info;
+    const char *at = dladdr((const void *)version_of_file, &info) && info.dli_fname
+                         ? strstr(info.dli_fname, ".so.1.")
+                         : NULL;
+    return at ? at + 4 : NULL;
+}
+
 static const char *get_version(void)
 {
-    return has_mode("old")         ? "1.3.0"
+    return version_of_file()       ? version_of_file()
+           : has_mode("old")       ? "1.3.0"
            : has_mode("ancient")   ? "0.5.0"
            : has_mode("words")     ? "latest"
            : has_mode("no_number") ? NULL

@@ -76,25 +76,43 @@ static void print_none(struct tune_view *v, FILE *f)
 
 /* ---- text -------------------------------------------------------------------------------------------- */
 
-static const char *change_text(struct tune_view *v, const struct oc_tune_row *r)
+/* "execution_mode=parallel, --threads 1": without the option that takes the first. */
+static const char *short_label(struct tune_view *v, const struct oc_tune_row *r)
 {
-    if (failure_of(v->t, r))
-        return oc_printf(v->a, "not possible: %s", failure_of(v->t, r));
-    return oc_compared_text(&r->c, v->a);
+    static const char option[] = "--session-config ";
+    const char *text = "";
+    for (uint32_t i = 0; i < r->n_setting; i++) {
+        const char *one = r->setting[i]->text;
+        bool is_entry = !strncmp(one, option, sizeof(option) - 1);
+        text = oc_printf(v->a, "%s%s%s", text, i ? ", " : "", is_entry ? one + sizeof(option) - 1 : one);
+    }
+    return text;
 }
 
 static void print_rows(struct tune_view *v, FILE *f)
 {
-    static const uint8_t least[] = {0, 0, 20, 24};
     const struct oc_tune *t = v->t;
-    struct oc_table table = {.kinds = "nntt", .width_chars = v->width, .min_width = least};
-    OC_ROW(&table, "processes", "peak memory", "setting", "against the default");
+    static const uint8_t drop[] = {0, 0, 1, 2, 0}, least[] = {0, 0, 0, 0, 34};
+    struct oc_table table = {.kinds = "nnnnt", .width_chars = v->width, .drop = drop, .min_width = least};
+    OC_ROW(&table, "change", "95 % interval", "n", "memory", "setting");
     for (uint32_t i = 0; i < t->n_row; i++) {
         const struct oc_tune_row *r = &t->row[i];
-        OC_ROW(&table, oc_printf(v->a, "%u", r->c.n[1]), memory_text(v->a, r->peak_bytes), label_of(t, r),
-               change_text(v, r));
+        if (failure_of(t, r))
+            continue;
+        const struct oc_comparison *c = &r->c;
+        OC_ROW(&table, oc_printf(v->a, "%+.1f %%", 100 * (c->ratio - 1)),
+               oc_printf(v->a, "%+.1f to %+.1f", 100 * (c->low - 1), 100 * (c->high - 1)),
+               oc_printf(v->a, "%u", c->n[1]), memory_text(v->a, r->peak_bytes),
+               r->shown                ? "better"
+               : r->stage < t->n_stage ? "dropped"
+                                       : "",
+               short_label(v, r));
     }
     oc_table_print(&table, f);
+    for (uint32_t i = 0; i < t->n_row; i++)
+        if (failure_of(t, &t->row[i]))
+            oc_plain_say("impossible", LABEL, v->width,
+                         oc_printf(v->a, "%s: %s", label_of(t, &t->row[i]), failure_of(t, &t->row[i])), f);
 }
 
 static void tune_text(void *of, FILE *f)
