@@ -84,11 +84,15 @@ echo "gh $*" >>"$CALLS"
 for a; do case "$a" in body=@*) cp "${a#body=@}" "$BODY" ;; esac; done
 case "$*" in *--paginate*) printf '%s' "$EXISTING" ;; esac
 EOF
+cat >"$work/bin/npm" <<'EOF'
+#!/bin/sh
+echo "npm $*" >>"$CALLS"
+EOF
 chmod +x "$work"/bin/*
 ln -s "$top/$BUILD/onnxcost" "$work/bin/onnxcost"
 export PATH="$work/bin:$PATH" CALLS="$work/calls" BODY="$work/body" RUNNER_TEMP="$work/temp" EXISTING='' LC_ALL=C \
     GITHUB_REPOSITORY=owner/name ONNXCOST_HWDB="${ONNXCOST_HWDB:-$top/hwdb}" HOME="$work" GIT_CONFIG_NOSYSTEM=1 \
-    GITHUB_STEP_SUMMARY="$work/summary.md"
+    GITHUB_STEP_SUMMARY="$work/summary.md" ONNXRUNTIME=''
 
 # ---- a repository: one model changes, one stays, one is new
 cd "$work/repo" || exit 1
@@ -126,7 +130,7 @@ PACKAGES=one.deb SHA256=$(echo other | sha256sum | cut -d ' ' -f 1) step 0 1 'a 
 result 'before anything is installed' "$(grep sudo "$CALLS")"
 PACKAGES=none.deb SHA256='' step 0 1 'a missing package stops'
 
-step 1 0 'the difference of three models is written'
+step 2 0 'the difference of three models is written'
 problems=$(for text in '<!-- onnxcost -->' '### onnxcost diff' '1,814,073,344' '4,089,184,256' '`models/same.onnx`: unchanged' \
     '### onnxcost: `models/new one.onnx` is new'; do
     grep -qF -- "$text" "$RUNNER_TEMP/onnxcost.md" || echo "missing: $text"
@@ -136,23 +140,39 @@ cmp "$RUNNER_TEMP/onnxcost.md" "$GITHUB_STEP_SUMMARY"
 grep -q '^::warning file=models/a.onnx,title=onnxcost diff%3A MACs::' "$work/err" || echo 'no annotation')
 result 'with totals, unchanged and new models, in the step summary and as annotations' "$problems"
 
-NUMBER=7 step 2 0 'the first comment'
+# ---- measured: an imitation of ONNX Runtime whose runs take 20 us, whatever the model
+ONNXRUNTIME=1.30.0 step 1 0 'ONNX Runtime is installed'
+result 'by npm, without scripts' "$(grep -q '^npm install .*--ignore-scripts .*onnxruntime-node@1.30.0$' "$CALLS" || cat "$CALLS")"
+mkdir weights
+"$top/$BUILD/onnxzoo" mobilenetv2 --weights random -o weights/m.onnx >/dev/null
+cp weights/m.onnx models/same.onnx
+git add models/same.onnx && git -c user.name=t -c user.email=t@example.org commit -q -m weights
+"$top/$BUILD/onnxzoo" mobilenetv3 --weights random -o models/same.onnx >/dev/null
+MODELS='models/same.onnx
+models/a.onnx' BASE=$(git rev-parse HEAD) ONNXRUNTIME=1.30.0 FAKE_ORT=plain ONNXRUNTIME_LIB="$top/$BUILD/fake_ort.so" step 2 0 'changed models are measured'
+result 'a change that takes no time is not called slower, and what cannot run is named' "$(grep -q 'no difference shown (.*5 and 5 recordings, alternated' "$RUNNER_TEMP/onnxcost.md" &&
+    ! grep -q 'slower' "$RUNNER_TEMP/onnxcost.md" "$work/err" && grep -q '^`models/a.onnx` could not be measured' "$RUNNER_TEMP/onnxcost.md" &&
+    ! grep -q 'diff%3A latency' "$work/err" || cat "$RUNNER_TEMP/onnxcost.md" "$work/err")"
+"$top/$BUILD/onnxzoo" mobilenetv2 -o models/same.onnx >/dev/null
+step 2 0 'the difference without a measurement'
+
+NUMBER=7 step 3 0 'the first comment'
 result 'is created' "$(grep -q '^gh api --method POST repos/owner/name/issues/7/comments' "$CALLS" &&
     cmp "$BODY" "$RUNNER_TEMP/onnxcost.md" || cat "$CALLS")"
 EXISTING='41
 42
-' NUMBER=7 step 2 0 'the next one'
+' NUMBER=7 step 3 0 'the next one'
 result 'updates it' "$(grep -q '^gh api --method PATCH repos/owner/name/issues/comments/41 ' "$CALLS" &&
     ! grep -q POST "$CALLS" || cat "$CALLS")"
 { echo '<!-- onnxcost -->' && head -c 100000 /dev/zero | tr '\0' x; } >"$RUNNER_TEMP/onnxcost.md"
-NUMBER=7 step 2 0 'a long comment'
+NUMBER=7 step 3 0 'a long comment'
 result 'is cut' "$([ "$(wc -c <"$BODY")" -lt 65536 ] && grep -q 'step summary' "$BODY" || wc -c "$BODY")"
 
-BASELINE=MODEL.baseline.xml TOLERANCE='' step 3 3 'a model without its baseline is an error of the input'
+BASELINE=MODEL.baseline.xml TOLERANCE='' step 4 3 'a model without its baseline is an error of the input'
 result 'after the other models were checked' "$(grep -q '^::error file=models/a.onnx.baseline.xml,line=[0-9]*,title=onnxcost check%3A macs' "$work/out" &&
     grep -q "models/new one.onnx.baseline.xml" "$work/err" || cat "$work/out" "$work/err")"
 MODELS='models/a.onnx
-models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='' step 3 1 'a worse model fails'
-MODELS='models/a.onnx' BASELINE=models/a.onnx.baseline.xml TOLERANCE=900% step 3 0 'a tolerance is passed on'
-MODELS='models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='2%,latency=5%' step 3 0 'an unchanged model passes'
+models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='' step 4 1 'a worse model fails'
+MODELS='models/a.onnx' BASELINE=models/a.onnx.baseline.xml TOLERANCE=900% step 4 0 'a tolerance is passed on'
+MODELS='models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='2%,latency=5%' step 4 0 'an unchanged model passes'
 finish
