@@ -391,7 +391,7 @@ static size_t add_recordings(struct diff_job *j, unsigned s)
     for (size_t i = 0; i < n; i++) {
         j->more[s][i] = side->in;
         j->more[s][i].profile = side->profiles.item[i + 1];
-        j->more[s][i].join = side->join[i + 1];
+        j->more[s][i].join = side->join ? side->join[i + 1] : NULL;
     }
     return n;
 }

@@ -123,8 +123,8 @@ static const char *kernels_text(struct oc_diff *d, const struct oc_diff_cell *c)
 static void compare_ran(struct oc_diff *d, struct oc_diff_row *r)
 {
     const struct oc_diff_cell *a = &r->side[0], *b = &r->side[1];
-    bool kernels = a->n_kernel && b->n_kernel && a->kernels != b->kernels;
-    bool operators = a->operators != b->operators;
+    bool known = a->n_kernel && b->n_kernel, kernels = known && a->kernels != b->kernels;
+    bool operators = !known && a->operators != b->operators;
     bool records = !d->by_name && a->records * d->n_of[1] != b->records * d->n_of[0];
     if (r->status == OC_DIFF_ADDED || r->status == OC_DIFF_REMOVED || !a->records || !b->records)
         return;
@@ -210,8 +210,12 @@ static double work_ratio_of_row(const struct oc_diff_row *r)
 /* Whether A and B ran the row in another way: fused, with another layout or data type, by other kernels. */
 static bool ran_otherwise(const struct oc_diff_row *r)
 {
-    const unsigned how = OC_DIFF_TYPE | OC_DIFF_DTYPES | OC_DIFF_INPUTS | OC_DIFF_FUSION | OC_DIFF_KERNELS;
-    return r->change & how || !r->side[0].records != !r->side[1].records;
+    const struct oc_diff_cell *a = &r->side[0], *b = &r->side[1];
+    bool same_kernels =
+        a->n_kernel && b->n_kernel && a->kernels == b->kernels; /* whatever their type is called */
+    const unsigned how = (same_kernels ? 0 : OC_DIFF_TYPE) | OC_DIFF_DTYPES | OC_DIFF_INPUTS |
+                         OC_DIFF_FUSION | OC_DIFF_KERNELS;
+    return r->change & how || !a->records != !b->records;
 }
 
 /* A row that both sides have: what its work explains, and the rest. */

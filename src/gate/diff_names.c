@@ -1,7 +1,7 @@
 /* The rows of a diff of recordings without a model. A row of one side is what its recordings call by one name, with
- * one set of shapes, on one device. Rows of both sides are matched by name and shapes, then by a name that nothing
- * else has, at last by work: the same type with the same shapes or counts, in order. A match that is not sure is none:
- * the row is then on one side only. Recorded shapes take part where both sides have them. */
+ * one set of shapes, on one device. Rows of both sides are matched by name and shapes, then by a name whose rows all
+ * changed by one factor, at last by work: the same type with the same shapes or counts, in order. A row whose match is
+ * not certain is on one side only. Shapes are compared where both sides have recorded some. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,7 @@ struct bucket {
 };
 
 /* A rule of matching: the key of an entry, NULL where the rule does not hold for it, and whether the entries of a
- * key, as many on both sides, are surely the same in their order. */
+ * key, as many on both sides, are certainly the same in their order. */
 struct rule {
     const char *(*key)(struct matching *m, const struct entry *e);
     bool (*is_sure)(struct matching *m, const struct bucket *b);
@@ -262,7 +262,7 @@ static double work_ratio(const struct entry *p, const struct entry *q)
     return oc_work_ratio(flops, bytes);
 }
 
-/* All rows of a name have other shapes now: another batch. They are surely the same, in their order, if the name has
+/* All rows of a name have other shapes now: another batch. They are certainly the same, in their order, if the name has
  * one row, or if the work of all has changed by one factor. */
 static bool scales(struct matching *m, const struct bucket *b)
 {

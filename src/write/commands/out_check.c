@@ -277,8 +277,9 @@ static void annotate_total(struct oc_diff_view *v, unsigned m, const char *const
         message = oc_printf(&v->arena, "%s: %s", message, oc_compared_text(&v->d->latency, &v->arena));
     if (parts)
         message = oc_printf(&v->arena, "%s; %s", message, parts);
-    write_annotation(f, t->unknown_rows || is_worse(v->d, m) ? "warning" : "notice",
-                     b->model ? b->model->path : b->profile->path, 0,
+    /* without a model many rows have no counts, and a sum of the others shows nothing */
+    bool warns = t->unknown_rows ? !v->d->by_name || t->is_time : is_worse(v->d, m);
+    write_annotation(f, warns ? "warning" : "notice", b->model ? b->model->path : b->profile->path, 0,
                      oc_printf(&v->arena, "onnxcost diff: %s", cell[0]), message);
 }
 

@@ -519,12 +519,14 @@ static void sides(struct oc_diff_view *v, FILE *f)
 }
 
 /* text NULL: nothing. */
-static void put_line(const char *text, bool markdown, FILE *f)
+static void put_line(struct oc_diff_view *v, const char *text, bool markdown, FILE *f)
 {
-    if (text)
+    if (text && markdown) {
         oc_print_line(f, "%s", text);
-    if (text && markdown)
         fputc('\n', f);
+    } else if (text) {
+        oc_plain_say("", 0, v->o->width_chars, text, f);
+    }
 }
 
 static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
@@ -534,8 +536,8 @@ static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
         cut = oc_printf(&v->arena, "%u of %u rows that differ%s", v->n_row, v->n_wanted,
                         markdown ? "" : "; --top 0 shows all");
     if (markdown) {
-        put_line("### onnxcost diff", true, f);
-        put_line(verdict, true, f);
+        put_line(v, "### onnxcost diff", true, f);
+        put_line(v, verdict, true, f);
         put_table(v, oc_diff_parts, true, f);
         put_table(v, oc_diff_sides, true, f);
     } else {
@@ -549,13 +551,13 @@ static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
     put_table(v, oc_diff_totals, markdown, f);
     if (!markdown)
         fputc('\n', f);
-    put_line(oc_diff_sentence(v), markdown, f);
-    put_line(oc_diff_gaps(v), markdown, f);
+    put_line(v, oc_diff_sentence(v), markdown, f);
+    put_line(v, oc_diff_gaps(v), markdown, f);
     put_table(v, diff_kinds, markdown, f);
     put_table(v, oc_diff_fusions, markdown, f);
     put_table(v, diff_list, markdown, f);
-    put_line(cut, markdown, f);
-    put_line(v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
+    put_line(v, cut, markdown, f);
+    put_line(v, v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
     put_table(v, oc_diff_beside, markdown, f);
 }
 
