@@ -69,8 +69,8 @@ void oc_diff_add_ran(struct oc_diff_ran *x, unsigned s, size_t k, struct oc_diff
     bool first = r->kind == OC_DIFF_KIND_UNKNOWN;
     if (first)
         r->place = from->place;
-    else if (r->place && (!from->place || strcmp(r->place, from->place) != 0))
-        r->place = NULL;
+    else if (from->place && (!r->place || strcmp(r->place, from->place) != 0))
+        r->place = "several devices";
     r->kind = first || r->kind == kind ? kind : (uint8_t)OC_DIFF_OPERATOR;
     if (at == OC_NONE || from->record == OC_NONE)
         return;

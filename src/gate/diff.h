@@ -133,7 +133,8 @@ struct oc_diff_row {
     bool has_namesakes;                        /* other rows have its name, and other shapes */
     const char *name, *name_b, *type, *type_b; /* of the first (largest) node of a side; "" without one */
     const char *what;                          /* "strides 1,1 -> 2,2; out 1x64x56x56 -> 1x64x28x28", "" */
-    const char *place; /* process or device, where the recordings have several; NULL: none, or several */
+    const char
+        *place; /* process or device, or "several devices", where the recordings have several; NULL: none */
     struct oc_diff_cell side[2];
     double ratio;    /* B / A with a verdict */
     uint8_t verdict; /* enum oc_verdict_of_comparison; OC_COMPARED_INCONCLUSIVE: none */
@@ -171,7 +172,7 @@ const char *oc_diff_cause_name(unsigned cause); /* "work added" */
 
 struct oc_diff_part {
     uint8_t cause;     /* enum oc_diff_cause */
-    const char *place; /* where the recordings have several: process or device; NULL: none, or several */
+    const char *place; /* where the recordings have several: that of its rows; NULL: none */
     double delta_ns;
     uint32_t rows; /* rows with a share in it */
 };
