@@ -242,6 +242,13 @@ static void add_file(struct cli_list *l, const char *text)
 
 /* ---- diff: who is A, who is B ----------------------------------------------------------------------- */
 
+/* Whether options are given that say nothing about profiles alone. */
+static bool needs_model(const struct cli_opts *o)
+{
+    return o->dim.n || o->shape.n || o->value.n || o->b_dim.n || o->b_shape.n || o->b_value.n ||
+           o->optimized_model || o->b_optimized_model;
+}
+
 static int sort_files(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
@@ -254,13 +261,22 @@ static int sort_files(struct diff_job *j)
             return cli_fail_err(&err);
         add_file(kind == OC_FILE_PROFILE ? &j->profile : &j->model, o->word.item[i]);
     }
-    if (!j->model.n || j->model.n > 2)
-        return cli_fail(CLI_USAGE, "'diff' needs one or two models: onnxcost diff A.onnx B.onnx");
+    if (j->model.n > 2 || (!j->model.n && !j->profile.n))
+        return cli_fail(CLI_USAGE,
+                        "'diff' needs one or two models, or two profiles: onnxcost diff A.onnx B.onnx, "
+                        "onnxcost diff -p A.json -p B.json");
     if (j->profile.n > 2)
         return cli_fail(CLI_USAGE,
                         "'diff' takes one -p for each side, not %zu; several recordings of a side: -p "
                         "a1.json,a2.json, or a folder",
                         j->profile.n);
+    if (!j->model.n && j->profile.n == 1)
+        return cli_fail(CLI_USAGE,
+                        "'diff' without a model needs two profiles: onnxcost diff -p A.json -p B.json");
+    if (!j->model.n && needs_model(o))
+        return cli_fail(CLI_USAGE,
+                        "sizes (--dim, --shape, --value and those of B) and optimized models need a model: "
+                        "onnxcost diff MODEL -p A.json -p B.json");
     if (j->model.n == 2 && j->profile.n == 1)
         return cli_fail(CLI_USAGE, "'diff' of two models takes a profile for each of them, or none");
     return 0;
@@ -279,7 +295,7 @@ static int choose_sides(struct diff_job *j)
         return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
     for (unsigned s = 0; s < 2; s++) {
         struct oc_err err;
-        j->side[s].model_path = *side_value(&j->model, s);
+        j->side[s].model_path = j->model.n ? *side_value(&j->model, s) : NULL;
         if (j->profile.n && oc_recordings_named(*side_value(&j->profile, s), &j->recording[s],
                                                 &j->side[s].n_profile_path, &err))
             return cli_fail_err(&err);
@@ -375,7 +391,7 @@ static size_t add_recordings(struct diff_job *j, unsigned s)
     for (size_t i = 0; i < n; i++) {
         j->more[s][i] = side->in;
         j->more[s][i].profile = side->profiles.item[i + 1];
-        j->more[s][i].join = side->join[i + 1];
+        j->more[s][i].join = side->join ? side->join[i + 1] : NULL;
     }
     return n;
 }

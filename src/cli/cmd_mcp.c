@@ -86,9 +86,10 @@ static const struct row {
      "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency max-opset "
      "no-unknown forbid-op budget baseline tolerance profile hw calibration" SHAPES COUNTS,
      NULL, NULL, false},
-    {"diff", "diff", "Compare two models",
-     "Operators that were added, removed or changed between two models, and the totals of both.", "a! b!",
-     "hw" SHAPES COUNTS " sort top", NULL, "20", false},
+    {"diff", "diff", "Compare two models or profiles",
+     "Operators that were added, removed or changed between two models, or between two profiles, and the "
+     "totals of both; of profiles what the change of the time consists of.",
+     "a! b!", "hw" SHAPES COUNTS " sort top", NULL, "20", false},
     {"llm", "llm", "Cost of a language model",
      "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, lower bounds on "
      "devices.",

@@ -72,6 +72,7 @@ static const struct {
     {"hw", "onnxcost hw measure -o here.xml", "peaks and bandwidths of this machine, for --hw here.xml"},
     {"diff", "onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
     {"diff", "onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
+    {"diff", "onnxcost diff -p before.json -p after.json", "the same of profiles without a model"},
     {"diff", "onnxcost diff old.onnx new.onnx -f markdown", "tables for a pull request"},
     {"check", "onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 above the limit"},
     {"check", "onnxcost check resnet50.onnx --save-baseline base.xml", "store the present figures"},

@@ -558,9 +558,10 @@ const struct cli_command cli_commands[] = {
      "devices: list, show, diff, lint, measure"},
     {"hw", "onnxcost hw measure [-o FILE.xml] [--threads N]",
      "measures this machine and makes a hardware file of it", CLI_HW, cmd_hw, NULL},
-    {"diff", "onnxcost diff A.onnx B.onnx | MODEL -p A.json -p B.json | MODEL --hw A --hw B",
-     "two models, or one with two profiles, devices or shapes: what was added, removed and changed", CLI_DIFF,
-     cmd_diff, "compare two models, profiles, devices or shapes"},
+    {"diff", "onnxcost diff A.onnx B.onnx | [MODEL] -p A.json -p B.json | MODEL --hw A --hw B",
+     "two models, or one with two profiles, devices or shapes, or two profiles without a model: what was "
+     "added, removed and changed",
+     CLI_DIFF, cmd_diff, "compare two models, profiles, devices or shapes"},
     {"diff", "onnxcost diff MODEL --convention A --convention B",
      "the difference between two ways of counting, term by term", CLI_DIFF, cmd_diff, NULL},
     {"check", "onnxcost check MODEL --budget FILE | --max-macs N | --baseline FILE | ...",

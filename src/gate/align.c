@@ -246,8 +246,9 @@ struct aligning {
 
 const char *oc_align_rule_name(unsigned rule)
 {
-    static const char *const name[] = {"none",   "same",      "name",      "plain name", "output name",
-                                       "weight", "structure", "neighbour", "type",       "kind"};
+    static const char *const name[] = {"none",        "same",   "name",      "plain name",
+                                       "output name", "weight", "structure", "neighbour",
+                                       "type",        "kind",   "work"};
     return rule < OC_ALIGN_RULES ? name[rule] : "?";
 }
 

@@ -6,139 +6,9 @@
 #include <string.h>
 
 #include "base/c_locale.h"
-#include "base/ck.h"
 #include "base/diag.h"
 #include "base/str.h"
 #include "join/join.h"
-
-/* ---- sets of nodes: union-find over the nodes of both sides, those of b after those of a ------------ */
-
-struct units {
-    struct oc_diff *d;
-    uint32_t first[2]; /* index of the side's node 0 */
-    uint32_t n;
-    uint32_t *up;
-    uint32_t *row;     /* by root: its row, OC_NONE */
-    uint32_t *size[2]; /* by root: nodes of each side */
-    uint32_t *at_b;    /* by root: position of its first node of b in the order of b, OC_NONE */
-    bool *covered;     /* by node index: a record covers it */
-};
-
-static void diff_unite_records(struct units *u, unsigned s, const struct oc_join *join)
-{
-    for (uint32_t i = 0; join && i < join->profile->n_rec; i++) {
-        const struct oc_join_rec *r = &join->rec[i];
-        for (uint32_t k = 0; k < r->n_node; k++) {
-            u->covered[u->first[s] + r->node[k]] = true;
-            oc_set_unite(u->up, u->first[s] + r->node[0], u->first[s] + r->node[k]);
-        }
-    }
-}
-
-static void make_units(struct units *u, struct oc_diff *d)
-{
-    uint32_t n_a = d->in[0].model->n_node, n_b = d->in[1].model->n_node;
-    size_t n = (size_t)n_a + n_b + 1;
-    *u = (struct units){.d = d, .first = {0, n_a}, .n = n_a + n_b};
-    u->up = OC_NEW_ARRAY(&d->arena, n, uint32_t);
-    u->row = OC_NEW_ARRAY(&d->arena, n, uint32_t);
-    u->at_b = OC_NEW_ARRAY(&d->arena, n, uint32_t);
-    u->covered = OC_NEW_ARRAY(&d->arena, n, bool);
-    for (unsigned s = 0; s < 2; s++)
-        u->size[s] = OC_NEW_ARRAY(&d->arena, n, uint32_t);
-    for (uint32_t i = 0; i < u->n; i++) {
-        u->up[i] = i;
-        u->row[i] = u->at_b[i] = OC_NONE;
-    }
-    for (uint32_t i = 0; i < n_a; i++)
-        if (d->align.b_of_a[i] != OC_NONE)
-            oc_set_unite(u->up, i, n_a + d->align.b_of_a[i]);
-    for (unsigned s = 0; s < 2; s++)
-        for (size_t k = 0; k < d->n_of[s]; k++)
-            diff_unite_records(u, s, d->of[s][k].in.join);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------------- */
-
-/* Nodes that are folded on both sides and have no record need no row. */
-static void mark(struct units *u, bool *wanted)
-{
-    for (unsigned s = 0; s < 2; s++)
-        for (uint32_t i = 0; i < u->d->in[s].model->n_node; i++) {
-            uint32_t number = u->first[s] + i, root = oc_set_root(u->up, number);
-            bool counts = oc_node_counts(u->d->in[s].analysis, i);
-            u->size[s][root] += counts || u->covered[number];
-            wanted[root] |=
-                u->covered[number] || (counts && oc_node_has_work(&u->d->in[s].analysis->cost[i]));
-        }
-    for (uint32_t k = u->d->align.n[1]; k-- > 0;)
-        u->at_b[oc_set_root(u->up, u->first[1] + u->d->align.order[1][k])] = k;
-}
-
-static void diff_add_row(struct units *u, uint32_t root, const bool *wanted)
-{
-    struct oc_diff *d = u->d;
-    if (u->row[root] != OC_NONE || !wanted[root])
-        return;
-    struct oc_diff_row *r = &d->row[d->n_row];
-    for (unsigned s = 0; s < 2; s++)
-        r->side[s].node = OC_NEW_ARRAY(&d->arena, (size_t)u->size[s][root] + 1, uint32_t);
-    u->row[root] = d->n_row++;
-}
-
-/* Merges both orders: a node of one side follows its predecessor there. */
-static void order_rows(struct units *u, const bool *wanted)
-{
-    const struct oc_alignment *al = &u->d->align;
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < al->n[0]; i++) {
-        uint32_t root = oc_set_root(u->up, al->order[0][i]);
-        if (u->row[root] != OC_NONE)
-            continue;
-        for (; u->at_b[root] != OC_NONE && k < u->at_b[root]; k++) {
-            uint32_t other = oc_set_root(u->up, u->first[1] + al->order[1][k]);
-            if (!u->size[0][other])
-                diff_add_row(u, other, wanted);
-        }
-        diff_add_row(u, root, wanted);
-    }
-    for (; k < al->n[1]; k++) {
-        uint32_t other = oc_set_root(u->up, u->first[1] + al->order[1][k]);
-        if (!u->size[0][other])
-            diff_add_row(u, other, wanted);
-    }
-    for (uint32_t i = 0; i < u->n; i++) /* nodes that are not compared but have a record */
-        diff_add_row(u, oc_set_root(u->up, i), wanted);
-}
-
-/* ---- counts ----------------------------------------------------------------------------------------- */
-
-static void diff_add_counts(struct oc_diff_cell *c, const struct oc_node_cost *k)
-{
-    const uint64_t count[OC_DIFF_COUNTS] = {[OC_DIFF_MACS] = k->macs,
-                                            [OC_DIFF_FLOPS] = k->flops,
-                                            [OC_DIFF_OPS] = k->ops,
-                                            [OC_DIFF_BYTES] = k->rd_act + k->rd_wt + k->wr,
-                                            [OC_DIFF_PARAMS] = k->params};
-    for (unsigned m = 0; m < OC_DIFF_COUNTS; m++)
-        c->count[m] += count[m];
-    c->n_unknown += k->quality == OC_UNKNOWN;
-}
-
-static void fill_nodes(struct units *u, unsigned s)
-{
-    struct oc_diff *d = u->d;
-    for (uint32_t i = 0; i < d->in[s].model->n_node; i++) {
-        uint32_t number = u->first[s] + i, row = u->row[oc_set_root(u->up, number)];
-        bool counts = oc_node_counts(d->in[s].analysis, i);
-        if (row == OC_NONE || (!counts && !u->covered[number]))
-            continue;
-        struct oc_diff_cell *c = &d->row[row].side[s];
-        ((uint32_t *)(uintptr_t)c->node)[c->n_node++] = i;
-        if (counts)
-            diff_add_counts(c, &d->in[s].analysis->cost[i]);
-    }
-}
 
 /* ---- times ------------------------------------------------------------------------------------------ */
 
@@ -153,6 +23,7 @@ struct buckets {
 static void diff_start(struct oc_diff *d, struct oc_diff_row *r)
 {
     r->verdict = OC_COMPARED_INCONCLUSIVE;
+    r->kind = OC_DIFF_KIND_UNKNOWN;
     for (unsigned s = 0; s < 2; s++) {
         struct oc_diff_cell *c = &r->side[s];
         c->time_ns = d->of[s][0].figures.report.has_time ? 0 : (double)NAN;
@@ -191,38 +62,35 @@ static void diff_add_times(struct oc_diff *d, unsigned s, size_t k, struct oc_di
         c->error_ns[k] += r->in->profile->rec[row->record].error_ns;
 }
 
-static uint32_t diff_row_of(struct units *u, unsigned s, const struct oc_join *j, const struct oc_row *row)
+static void diff_fill_times(struct oc_diff_ran *ran, unsigned s, size_t k, struct buckets *b)
 {
-    uint32_t node = row->node;
-    if (j)
-        node = j->rec[row->record].n_node ? j->rec[row->record].node[0] : OC_NONE;
-    return node == OC_NONE ? OC_NONE : u->row[oc_set_root(u->up, u->first[s] + node)];
-}
-
-static void diff_fill_times(struct units *u, unsigned s, size_t k, struct buckets *b)
-{
-    struct oc_diff *d = u->d;
+    struct oc_diff *d = ran->d;
     const struct oc_report *r = &d->of[s][k].figures.report;
     const struct oc_join *j = r->in->join;
     for (uint32_t i = 0; i < r->all.n; i++) {
         const struct oc_row *row = &r->all.row[i];
-        uint32_t at = diff_row_of(u, s, j, row);
+        uint32_t at = d->of[s][k].row_of[i];
         if (at == OC_NONE && !j)
             continue; /* folded, or in a body that does not run */
         const char *name = at == OC_NONE ? j->rec[row->record].bucket : NULL;
         struct oc_diff_row *to = at != OC_NONE ? &d->row[at] : bucket_row(b, name ? name : "unmatched");
         diff_add_times(d, s, k, &to->side[s], row);
+        oc_diff_add_ran(ran, s, k, to, at, row);
     }
 }
 
 /* The remainder rows of a recording are part of its run; loading and excluded runs are not. */
-static void diff_fill_buckets(struct oc_diff *d, unsigned s, size_t k, struct buckets *in_run,
+static void diff_fill_buckets(struct oc_diff_ran *ran, unsigned s, size_t k, struct buckets *in_run,
                               struct buckets *beside)
 {
+    struct oc_diff *d = ran->d;
     const struct oc_report *r = &d->of[s][k].figures.report;
     const struct oc_profile *p = r->in->profile;
-    for (uint32_t i = r->all.n; i < OC_ALL_ROWS(r); i++)
-        diff_add_times(d, s, k, &bucket_row(in_run, r->all.row[i].name)->side[s], &r->all.row[i]);
+    for (uint32_t i = r->all.n; i < OC_ALL_ROWS(r); i++) {
+        struct oc_diff_row *to = bucket_row(in_run, r->all.row[i].name);
+        diff_add_times(d, s, k, &to->side[s], &r->all.row[i]);
+        oc_diff_add_ran(ran, s, k, to, OC_NONE, &r->all.row[i]);
+    }
     for (uint32_t i = 0; p && i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
         if (!rec->bucket || isnan(rec->self_ns) || !oc_bucket_is_excluded(rec->bucket))
@@ -263,23 +131,22 @@ static void diff_add_rest(struct oc_diff *d, struct buckets *b)
 
 static void diff_rows(struct oc_diff *d)
 {
-    struct units u;
-    make_units(&u, d);
-    bool *wanted = OC_NEW_ARRAY(&d->arena, (size_t)u.n + 1, bool);
-    d->row = OC_NEW_ARRAY(&d->arena, (size_t)u.n + 1, struct oc_diff_row);
-    mark(&u, wanted);
-    order_rows(&u, wanted);
+    struct oc_diff_ran ran = {.d = d, .seen = {.arena = &d->arena}, .names = {.arena = &d->arena}};
+    struct buckets in_run = {.d = d, .names = {.arena = &d->arena}}, beside = in_run;
+    if (d->by_name)
+        oc_diff_rows_by_name(d);
+    else
+        oc_diff_rows_of_nodes(d);
     for (uint32_t i = 0; i < d->n_row; i++)
         diff_start(d, &d->row[i]);
-    struct buckets in_run = {.d = d, .names = {.arena = &d->arena}}, beside = in_run;
-    for (unsigned s = 0; s < 2; s++) {
-        fill_nodes(&u, s);
+    for (unsigned s = 0; s < 2; s++)
         for (size_t k = 0; k < d->n_of[s]; k++) {
-            diff_fill_times(&u, s, k, &in_run);
-            diff_fill_buckets(d, s, k, &in_run, &beside);
+            diff_fill_times(&ran, s, k, &in_run);
+            diff_fill_buckets(&ran, s, k, &in_run, &beside);
         }
-    }
-    diff_add_rest(d, &in_run);
+    oc_diff_add_kernels(&ran);
+    if (!d->by_name)
+        diff_add_rest(d, &in_run);
     d->n_operator = d->n_row;
     struct oc_diff_row *all = OC_NEW_ARRAY(&d->arena, (size_t)d->n_row + in_run.n + 1, struct oc_diff_row);
     memcpy(all, d->row, d->n_row * sizeof(*all));
@@ -315,7 +182,7 @@ bool oc_diff_known(const struct oc_diff_row *r, unsigned side, unsigned metric)
 {
     const struct oc_diff_cell *c = &r->side[side];
     if (is_count(metric))
-        return metric == OC_DIFF_PARAMS || !c->n_unknown;
+        return !c->unknown[metric];
     return !isnan(diff_time_of(c, metric));
 }
 
@@ -346,6 +213,26 @@ static void set_model_totals(struct oc_diff *d, unsigned s)
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++) {
         d->total[m].n[s] = n[m];
         d->total[m].known[s] = m != OC_DIFF_PEAK || a->peak.quality != OC_UNKNOWN;
+    }
+}
+
+/* Without a model: what the rows of the reports have, a mean over the recordings, as they have it. */
+static void set_recorded_totals(struct oc_diff *d, unsigned s)
+{
+    double sum[OC_DIFF_COUNTS] = {0};
+    bool known[OC_DIFF_COUNTS] = {false};
+    for (size_t k = 0; k < d->n_of[s]; k++) {
+        const struct oc_rows *all = &d->of[s][k].figures.report.all;
+        for (uint32_t i = 0; i < all->n; i++)
+            for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
+                double n = oc_diff_recorded_count(&all->row[i], m);
+                known[m] |= !isnan(n);
+                sum[m] += isnan(n) ? 0 : n / (double)d->n_of[s];
+            }
+    }
+    for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
+        d->total[m].known[s] = known[m];
+        d->total[m].n[s] = (uint64_t)sum[m];
     }
 }
 
@@ -454,24 +341,32 @@ static void diff_sum_times(const struct oc_diff *d, unsigned m, struct oc_diff_t
 /* Whether a total leaves out upper bounds and estimates (analyze/totals.c), so that rows add up to more. */
 static bool is_partial(const struct oc_diff *d, unsigned s, wide rows, uint64_t total)
 {
-    enum oc_quality quality = d->in[s].analysis->total->quality;
+    enum oc_quality quality = d->by_name ? OC_EXACT : d->in[s].analysis->total->quality;
     return rows > (wide)total && (quality == OC_LOWER || quality == OC_UNKNOWN);
+}
+
+static bool is_near(wide a, wide b, wide most)
+{
+    return a - b <= most && b - a <= most;
 }
 
 /* Invariant: rows add up to the totals. */
 static int conserve(struct oc_diff *d, struct oc_err *err)
 {
     static const char *const name[] = {"MACs", "FLOPs", "OPs", "bytes", "parameters"};
+    wide rounding = d->by_name ? d->n_row + 1 : 0; /* means over recordings are not integers */
     for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
         struct oc_diff_total *t = &d->total[m];
         wide all[2] = {0, 0};
         sum_counts(d, m, t, all);
         wide delta = t->rows_negative ? -(wide)t->rows_delta : (wide)t->rows_delta;
         bool partial = is_partial(d, 0, all[0], t->n[0]) || is_partial(d, 1, all[1], t->n[1]);
-        if (!partial && (all[0] != t->n[0] || all[1] != t->n[1] ||
-                         delta + t->unknown_n[1] - t->unknown_n[0] != (wide)t->n[1] - t->n[0]))
-            return oc_fail(err, OC_EFORMAT, "the %s of the rows do not add up to those of the models",
-                           name[m]);
+        if (!partial && !(is_near(all[0], t->n[0], rounding) && is_near(all[1], t->n[1], rounding) &&
+                          delta + t->unknown_n[1] - t->unknown_n[0] == all[1] - all[0]))
+            return oc_fail(err, OC_EFORMAT, "the %s of the rows do not add up to those of the %s", name[m],
+                           d->by_name ? "profiles" : "models");
+        for (unsigned s = 0; s < 2 && d->by_name; s++)
+            t->n[s] = (uint64_t)all[s]; /* so that the rows add up to it */
     }
     for (unsigned m = OC_DIFF_TIME; m <= OC_DIFF_ROOFLINE; m++) {
         struct oc_diff_total *t = &d->total[m];
@@ -490,10 +385,8 @@ static void count_rows(struct oc_diff *d)
 {
     struct oc_diff_info *i = &d->info;
     size_t *const by_status[] = {&i->same, &i->renamed, &i->changed, &i->added, &i->removed};
-    for (uint32_t k = 0; k < d->n_operator; k++) {
-        oc_diff_describe(d, &d->row[k]);
+    for (uint32_t k = 0; k < d->n_operator; k++)
         ++*by_status[d->row[k].status];
-    }
     i->different = i->changed || i->added || i->removed;
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         if (!d->total[m].is_time &&
@@ -504,11 +397,18 @@ static void count_rows(struct oc_diff *d)
 static int check_recording(const struct oc_report_in *first, const struct oc_report_in *in, bool more,
                            struct oc_err *err)
 {
-    if (!in->model || !in->analysis || (in->profile && !in->join))
-        return oc_fail(err, OC_EARG, "a diff needs models, and profiles need to be joined to them");
+    if (!in->model && !in->profile)
+        return oc_fail(err, OC_EARG, "a diff needs a model or a profile on each side");
+    if (!in->model != !first->model)
+        return oc_fail(err, OC_EARG, "a diff needs models on both sides, or on none");
+    if (in->model && (!in->analysis || (in->profile && !in->join)))
+        return oc_fail(err, OC_EARG, "a diff needs an analysis of a model, and its profiles joined to it");
+    if (!in->model && in->profile->event)
+        return oc_fail(err, OC_EARG, "'%s' has no times, it counts %s: a diff of profiles compares times",
+                       in->profile->path, in->profile->event);
     if (more && (in->model != first->model || !in->profile || !first->profile))
         return oc_fail(err, OC_EARG, "the recordings of one side need profiles of one model");
-    if (in->analysis->total->bytes_bound)
+    if (in->model && in->analysis->total->bytes_bound)
         return oc_fail(err, OC_EARG, "the bytes of a whole model belong to no operator: no diff of them");
     return 0;
 }
@@ -524,19 +424,47 @@ static int take_recordings(struct oc_diff *d, unsigned s, const struct oc_report
             return -1;
         d->of[s][k].in = k ? more[k - 1] : *first;
         oc_figures_make(&d->of[s][k].figures, &d->of[s][k].in, NULL, cache);
+        d->has_places |= d->of[s][k].figures.report.has_places;
         d->n_of[s]++;
     }
     return 0;
 }
 
+/* Without a model there is nothing but the times, so that they must have one unit. */
+static int check_units(const struct oc_diff *d, struct oc_err *err)
+{
+    const struct oc_profile *first = d->in[0].profile;
+    for (unsigned s = 0; s < 2; s++)
+        for (size_t k = 0; k < d->n_of[s]; k++) {
+            const struct oc_profile *p = d->of[s][k].in.profile, *runs = p, *whole = first;
+            if (oc_profile_runs_known(p) == oc_profile_runs_known(first))
+                continue;
+            if (oc_profile_runs_known(first)) {
+                runs = first;
+                whole = p;
+            }
+            return oc_fail(
+                err, OC_EARG,
+                "the times of '%s' are of one run, those of '%s' of an unknown number of runs: give "
+                "--iterations N",
+                runs->path, whole->path);
+        }
+    return 0;
+}
+
 static int make_rows(struct oc_diff *d, struct oc_err *err)
 {
-    oc_align(d->in[0].analysis, d->in[1].analysis, &d->arena, &d->align);
+    d->by_name = !d->in[0].model;
+    if (d->by_name && check_units(d, err))
+        return -1;
     compare_latencies(d);
     d->has_verdicts = d->latency.n[0] >= OC_RECORDINGS_FOR_ROWS && d->latency.n[1] >= OC_RECORDINGS_FOR_ROWS;
     diff_rows(d);
     for (unsigned s = 0; s < 2; s++) {
-        set_model_totals(d, s);
+        if (d->by_name)
+            set_recorded_totals(d, s);
+        else
+            set_model_totals(d, s);
         diff_set_times(d, s);
     }
     if (conserve(d, err))
@@ -544,6 +472,8 @@ static int make_rows(struct oc_diff *d, struct oc_err *err)
     if (d->has_verdicts)
         compare_rows(d);
     count_rows(d);
+    if (oc_diff_decompose(d, err))
+        return -1;
     oc_diff_types(d);
     return 0;
 }

@@ -1,7 +1,9 @@
-/* The difference of two reports. A row is a set of matched nodes of each side: a pair of the alignment,
- * with all nodes that a runtime fused with either. Counts are those of the nodes, times those of the
- * records, so that both add up: over the rows, the sum of b less a is the difference of the totals. Time
- * that is attributed to no node has rows under the name of its bucket. */
+/* The difference of two reports. With models, a row is a set of matched nodes of each side: a pair of the
+ * alignment, with all nodes that a runtime fused with either (diff_nodes.c); without a model, it is a row of each
+ * recording, matched by name and shapes, or by work (diff_names.c). Counts are those of the nodes or of the recorded
+ * shapes, times those of the records, so that both add up: over the rows, the sum of b less a is the difference of
+ * the totals. Time that is attributed to no operator has rows under the name of its bucket. decompose.c says what the
+ * change of the time consists of. */
 #ifndef OC_DIFF_H
 #define OC_DIFF_H
 
@@ -29,6 +31,7 @@ enum oc_align_rule {
     OC_ALIGN_NEIGHBOUR, /* a neighbour of a matched node */
     OC_ALIGN_TYPE,      /* the type alone, in order, between two matched nodes */
     OC_ALIGN_KIN,       /* likewise, for variants of one type: Conv and FusedConv */
+    OC_ALIGN_WORK,      /* recorded rows with other names: the same type, and shapes or counts, in order */
     OC_ALIGN_RULES
 };
 const char *oc_align_rule_name(unsigned rule); /* "name", "structure" ... */
@@ -91,7 +94,18 @@ enum oc_diff_change { /* what changed, as bits */
                       OC_DIFF_SHAPES = 16,
                       OC_DIFF_DTYPES = 32,
                       OC_DIFF_COSTS = 64,
-                      OC_DIFF_FUSION = 128 /* some nodes of the row have a partner, others have none */
+                      OC_DIFF_FUSION = 128, /* some nodes of the row have a partner, others have none */
+                      OC_DIFF_KERNELS = 256 /* the runtime ran other kernels or operators for the row */
+};
+
+/* What the time of a row is. */
+enum oc_diff_kind {
+    OC_DIFF_OPERATOR,
+    OC_DIFF_INSERTED, /* by the runtime: layout, casts, reformat, no-op */
+    OC_DIFF_HOST,     /* outside of operators, gaps */
+    OC_DIFF_COPIES,
+    OC_DIFF_COMMUNICATION,
+    OC_DIFF_KIND_UNKNOWN /* no record has shown it yet */
 };
 
 enum { OC_DIFF_COUNTS = OC_DIFF_PARAMS + 1 };
@@ -100,19 +114,27 @@ enum { OC_DIFF_COUNTS = OC_DIFF_PARAMS + 1 };
 struct oc_diff_cell {
     const uint32_t *node;
     uint32_t n_node;
-    uint64_t count[OC_DIFF_COUNTS]; /* of the nodes with known costs */
-    uint32_t n_unknown;             /* number of nodes without a cost: the counts except params are unknown */
-    double time_ns, roof_ns;        /* mean over the recordings; NAN: unknown */
+    const char *shapes;               /* without a model: as recorded; "" otherwise */
+    uint64_t count[OC_DIFF_COUNTS];   /* of the nodes with known costs */
+    uint32_t unknown[OC_DIFF_COUNTS]; /* number of nodes, or of recorded rows, without the count */
+    double time_ns, roof_ns;          /* mean over the recordings; NAN: unknown */
     uint32_t records;
-    double *each_ns, *error_ns; /* by recording: time and its standard error; NULL: rows have no verdicts */
+    uint64_t operators, kernels; /* hashes of the sets of runtime operators and kernels; 0: none */
+    const char *kernel;          /* the first of its kernels; NULL: none */
+    uint32_t n_kernel;           /* how many */
+    double *each_ns, *error_ns;  /* by recording: time and its standard error; NULL: rows have no verdicts */
 };
 
 struct oc_diff_row {
     uint8_t status;                            /* enum oc_diff_status */
-    uint8_t change;                            /* bits of enum oc_diff_change */
+    uint16_t change;                           /* bits of enum oc_diff_change */
     uint8_t rule;                              /* enum oc_align_rule of the first pair */
+    uint8_t kind;                              /* enum oc_diff_kind */
+    bool has_namesakes;                        /* other rows have its name, and other shapes */
     const char *name, *name_b, *type, *type_b; /* of the first (largest) node of a side; "" without one */
     const char *what;                          /* "strides 1,1 -> 2,2; out 1x64x56x56 -> 1x64x28x28", "" */
+    const char
+        *place; /* process or device, or "several devices", where the recordings have several; NULL: none */
     struct oc_diff_cell side[2];
     double ratio;    /* B / A with a verdict */
     uint8_t verdict; /* enum oc_verdict_of_comparison; OC_COMPARED_INCONCLUSIVE: none */
@@ -121,14 +143,47 @@ struct oc_diff_row {
 struct oc_diff_type { /* an operator type, or a bucket */
     const char *name;
     bool bucket;
-    uint64_t nodes[2], count[2][OC_DIFF_COUNTS];
-    uint32_t n_unknown[2];
+    uint64_t nodes[2], count[2][OC_DIFF_COUNTS]; /* without a model: recorded rows */
+    uint32_t unknown[2][OC_DIFF_COUNTS];
     double time_ns[2], roof_ns[2];
 };
 
 struct oc_diff_recording {
     struct oc_report_in in;
     struct oc_figures figures;
+    uint32_t *row_of; /* by operator row of its report: row of the diff, OC_NONE: none */
+};
+
+/* ---- decomposition ------------------------------------------------------------------------------- */
+
+enum oc_diff_cause {
+    OC_CAUSE_ADDED,   /* work of rows that B alone has, or that has grown */
+    OC_CAUSE_REMOVED, /* work of rows that A alone has, or that has shrunk */
+    OC_CAUSE_SPEED,   /* same work at another speed */
+    OC_CAUSE_KERNELS, /* other kernels for the same work */
+    OC_CAUSE_HOST,    /* gaps and host */
+    OC_CAUSE_COPIES,
+    OC_CAUSE_COMMUNICATION,
+    OC_CAUSE_OVERLAP, /* rows that ran side by side: they add up to more than the latency */
+    OC_CAUSE_UNKNOWN, /* rows without a time on a side */
+    OC_CAUSES
+};
+const char *oc_diff_cause_name(unsigned cause); /* "work added" */
+
+struct oc_diff_part {
+    uint8_t cause;     /* enum oc_diff_cause */
+    const char *place; /* where the recordings have several: that of its rows; NULL: none */
+    double delta_ns;
+    uint32_t rows; /* rows with a share in it */
+};
+
+/* The parts add up to delta_ns, the change of the latency or, where the recordings have none, of the time. */
+struct oc_decomposition {
+    const char *missing; /* why there is none, as a sentence; NULL: there is one */
+    uint8_t of;          /* OC_DIFF_LATENCY or OC_DIFF_TIME */
+    double delta_ns;
+    struct oc_diff_part *part; /* by cause, then in order of the rows; none of them is 0 */
+    uint32_t n;
 };
 
 struct oc_diff {
@@ -136,6 +191,8 @@ struct oc_diff {
     struct oc_report_in in[2];       /* of the first recording of each side */
     struct oc_diff_recording *of[2]; /* the recordings; one without a profile where there is none */
     size_t n_of[2];
+    bool by_name;    /* no side has a model */
+    bool has_places; /* rows name their process or device */
     struct oc_alignment align;
     struct oc_diff_row *row;    /* position in the merged order of both sides */
     uint32_t n_row, n_operator; /* number of rows, and of rows before the buckets */
@@ -147,6 +204,7 @@ struct oc_diff {
     struct oc_comparison latency; /* of the recordings; ratio NAN: a side has none */
     const char *verdict, *note;   /* of `latency`; NULL: a side has none */
     bool has_verdicts;            /* rows have verdicts */
+    struct oc_decomposition parts;
     struct oc_diff_info info;
 };
 
@@ -155,9 +213,28 @@ bool oc_diff_known(const struct oc_diff_row *r, unsigned side, unsigned metric);
 /* Compares |b - a|, larger first, by the metrics in the order of enum oc_diff_metric. */
 double oc_diff_delta(const struct oc_diff_row *r, unsigned metric); /* rounded; NAN: unknown */
 
-/* private to diff*.c */
+/* Private to diff*.c and decompose.c. A builder fills d->row, d->n_row, the counts, what changed, and row_of of each
+ * recording. */
+void oc_diff_rows_of_nodes(struct oc_diff *d);
+void oc_diff_rows_by_name(struct oc_diff *d);
+double oc_diff_recorded_count(const struct oc_row *row, unsigned metric); /* NAN: unknown */
+/* Names, status and changes of a row of nodes. */
 void oc_diff_describe(struct oc_diff *d, struct oc_diff_row *r);
 void oc_diff_types(struct oc_diff *d);
+/* What the runtime ran for the rows: sets of names. */
+struct oc_diff_ran {
+    struct oc_diff *d;
+    struct oc_map seen, names;
+};
+/* Adds a row of recording k to r, which is d->row[at]; at OC_NONE: a bucket. Sets its kind, operators and place. */
+void oc_diff_add_ran(struct oc_diff_ran *x, unsigned s, size_t k, struct oc_diff_row *r, uint32_t at,
+                     const struct oc_row *from);
+/* Adds the kernels of all recordings, after their rows, and marks the rows that ran others. */
+void oc_diff_add_kernels(struct oc_diff_ran *x);
+/* Work of B for that of A: by FLOPs where both have some, else by bytes. NAN: not known. */
+double oc_work_ratio(const double flops[2], const double bytes[2]);
+/* Makes d->parts. OC_EFORMAT: the parts do not add up. */
+int oc_diff_decompose(struct oc_diff *d, struct oc_err *err);
 
 /* oc_diff_make, oc_diff_free ...: see onnxcost/gate.h. */
 

@@ -51,10 +51,14 @@ static void diff_text_add_nodes(struct typing *x, unsigned s)
         t->nodes[s] = from->nodes;
         memcpy(t->count[s], count, sizeof(count));
     }
-    for (uint32_t i = 0; i < a->model->n_node; i++)
-        if (oc_node_counts(a, i) && a->cost[i].quality == OC_UNKNOWN)
-            diff_text_type_of(x, full_name(x->d, a->model->node[i].domain, a->model->node[i].op_type), false)
-                ->n_unknown[s]++;
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        const struct oc_node *n = &a->model->node[i];
+        if (!oc_node_counts(a, i) || a->cost[i].quality != OC_UNKNOWN)
+            continue;
+        struct oc_diff_type *t = diff_text_type_of(x, full_name(x->d, n->domain, n->op_type), false);
+        for (unsigned m = 0; m < OC_DIFF_PARAMS; m++)
+            t->unknown[s][m]++;
+    }
 }
 
 /* Records count under the runtime's type, which has no domain; under the node's own if the names agree. */
@@ -84,6 +88,23 @@ static void diff_text_add_times(struct typing *x, unsigned s, size_t k)
         struct oc_diff_type *t = type_of_row(x, s, r->in->join, &r->all.row[i]);
         t->time_ns[s] += r->has_time ? oc_ns_of(r->all.row[i].time_s) / n : 0;
         t->roof_ns[s] += r->in->device ? oc_ns_of(r->all.row[i].roofline_s) / n : 0;
+    }
+}
+
+/* Without a model a row has its counts and times. */
+static void diff_text_add_recorded(struct typing *x, const struct oc_diff_row *r, unsigned s)
+{
+    const struct oc_diff_cell *c = &r->side[s];
+    const char *type = s ? r->type_b : r->type;
+    if (!*(s ? r->name_b : r->name))
+        return;
+    struct oc_diff_type *t = diff_text_type_of(x, *type ? type : "-", false);
+    t->nodes[s]++;
+    t->time_ns[s] += c->time_ns;
+    t->roof_ns[s] += c->roof_ns;
+    for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
+        t->count[s][m] += c->count[m];
+        t->unknown[s][m] += c->unknown[m];
     }
 }
 
@@ -137,6 +158,10 @@ void oc_diff_types(struct oc_diff *d)
 {
     struct typing x = {.d = d, .names = {.arena = &d->arena}};
     for (unsigned s = 0; s < 2; s++) {
+        for (uint32_t i = 0; d->by_name && i < d->n_operator; i++)
+            diff_text_add_recorded(&x, &d->row[i], s);
+        if (d->by_name)
+            continue;
         diff_text_add_nodes(&x, s);
         for (size_t k = 0; k < d->n_of[s]; k++)
             diff_text_add_times(&x, s, k);
@@ -362,7 +387,7 @@ static void compare_pairs(struct comparing *x, struct oc_diff_row *r, uint32_t l
 static bool same_costs(const struct oc_diff_row *r)
 {
     return memcmp(r->side[0].count, r->side[1].count, sizeof(r->side[0].count)) == 0 &&
-           r->side[0].n_unknown == r->side[1].n_unknown;
+           memcmp(r->side[0].unknown, r->side[1].unknown, sizeof(r->side[0].unknown)) == 0;
 }
 
 void oc_diff_describe(struct oc_diff *d, struct oc_diff_row *r)

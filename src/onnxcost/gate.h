@@ -109,14 +109,16 @@ struct oc_diff_info {
 struct oc_diff_opts {
     size_t size; /* sizeof(struct oc_diff_opts) */
     bool cache;  /* rooflines, as in struct oc_report_opts */
-    /* further recordings of a side: the same model, another profile and its join */
+    /* further recordings of a side: the same model or none, another profile and its join */
     const struct oc_report_in *more_a, *more_b;
     size_t n_more_a, n_more_b;
 };
 
-/* Compares two models, or one with other profiles, devices or shapes. Nodes are matched by name, else by
- * structure. Each side has an analysis, and a join if it has a profile. Times are means over the recordings of
- * a side. Everything but the structs themselves must outlive the result. OC_EARG: something is missing, or the totals are not additive (graph_bytes). */
+/* Compares two models, or one with other profiles, devices or shapes, or profiles alone (model NULL on both sides).
+ * Nodes are matched by name, else by structure; rows of profiles by name and shapes, else by work. A side with a model
+ * has an analysis, and a join if it has a profile. Times are means over the recordings of a side. Everything but the
+ * structs themselves must outlive the result. OC_EARG: something is missing, the totals are not additive
+ * (graph_bytes), or without a model one side has times of a run, the other of an unknown number of runs. */
 struct oc_diff;
 int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *opts,
                  struct oc_diff **out, struct oc_err *err);

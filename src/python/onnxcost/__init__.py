@@ -107,9 +107,10 @@ def llm(model: Any, *, hw: Any = None, hw_set: Optional[Mapping[str, Any]] = Non
 
 
 def diff(a: Any, b: Any, *, cache: bool = True, **options: Any) -> Diff:
-    """Compares two analyses, or two models that are analysed with the same options. A list on a side: analyses of
-    several recordings of one Model."""
-    sides = [[_analysis(one, options) for one in (side if isinstance(side, (list, tuple)) else [side])] for side in (a, b)]
+    """Compares two analyses, or two models that are analysed with the same options, or two Profiles without a model. A
+    list on a side: analyses of several recordings of one Model, or several Profiles."""
+    sides = [[one if isinstance(one, Profile) else _analysis(one, options)
+              for one in (side if isinstance(side, (list, tuple)) else [side])] for side in (a, b)]
     return Diff(*sides, cache)
 
 

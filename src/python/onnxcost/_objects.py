@@ -232,6 +232,7 @@ class Profile(Document):
         self.path = os.fsdecode(path)
         self._limits, self._options = dict(limits or {}), options
         self.handle = self._open()
+        self.source = api.oc_report_in(profile=self.handle._as_parameter_)
         self._of_nodes: Optional[Handle] = None
         self._nodes_of: Optional[Model] = None
 
@@ -271,8 +272,7 @@ class Profile(Document):
         return Rows(self.data.rows)
 
     def _write(self, form: str) -> bytes:
-        source = api.oc_report_in(profile=self.handle._as_parameter_)
-        return _report(source, {"format": form, "cache": True}, self._width())
+        return _report(self.source, {"format": form, "cache": True}, self._width())
 
     def summary(self, **options: Any) -> Row:
         """Tables over time (`onnxcost summary`), as the JSON document."""
@@ -540,10 +540,10 @@ def _pointers(devices: Sequence[Device]) -> Any:
 
 
 class Diff(Document):
-    """Differences of two sides, each the analysis of one recording or several: totals.macs.delta, types, rows;
-    `bool(diff)`: they differ."""
+    """Differences of two sides, each the analysis of one recording or several, or recordings without a model:
+    totals.macs.delta, decomposition, types, rows; `bool(diff)`: they differ."""
 
-    def __init__(self, a: Sequence[Analysis], b: Sequence[Analysis], cache: bool = True):
+    def __init__(self, a: Sequence[Union[Analysis, Profile]], b: Sequence[Union[Analysis, Profile]], cache: bool = True):
         super().__init__(a[0], b[0])
         more = [(api.oc_report_in * len(side[1:]))(*[one.source for one in side[1:]]) for side in (a, b)]
         opts = struct(api.oc_diff_opts, {"cache": cache})

@@ -271,10 +271,16 @@ static void annotate_total(struct oc_diff_view *v, unsigned m, const char *const
                                                       cell[1], cell[2], t->unknown_rows)
                                           : oc_printf(&v->arena, "%s -> %s (%s%s%s)", cell[1], cell[2],
                                                       cell[3], *cell[4] ? ", " : "", cell[4]);
+    const struct oc_report_in *b = &v->d->in[1];
+    const char *parts = m == v->d->parts.of ? oc_diff_parts_text(v) : NULL;
     if (m == OC_DIFF_LATENCY)
         message = oc_printf(&v->arena, "%s: %s", message, oc_compared_text(&v->d->latency, &v->arena));
-    write_annotation(f, t->unknown_rows || is_worse(v->d, m) ? "warning" : "notice", v->d->in[1].model->path,
-                     0, oc_printf(&v->arena, "onnxcost diff: %s", cell[0]), message);
+    if (parts)
+        message = oc_printf(&v->arena, "%s; %s", message, parts);
+    /* without a model many rows have no counts, and a sum of the others shows nothing */
+    bool warns = t->unknown_rows ? !v->d->by_name || t->is_time : is_worse(v->d, m);
+    write_annotation(f, warns ? "warning" : "notice", b->model ? b->model->path : b->profile->path, 0,
+                     oc_printf(&v->arena, "onnxcost diff: %s", cell[0]), message);
 }
 
 void oc_diff_github(struct oc_diff_view *v, FILE *f)

@@ -59,14 +59,23 @@ static const char *exact_delta(struct oc_diff_view *v, uint64_t a, uint64_t b)
 
 /* ---- the two sides ---------------------------------------------------------------------------------- */
 
+static const char *runs_text(struct oc_diff_view *v, const struct oc_profile *p)
+{
+    if (v->d->by_name && !oc_profile_runs_known(p))
+        return "sum of an unknown number of runs";
+    if (v->d->by_name && !p->runs_used)
+        return "means of an unknown number of runs";
+    return oc_printf(&v->arena, "%s of %u runs", oc_stat_name(p->stat), p->runs_used);
+}
+
 static const char *side_text(struct oc_diff_view *v, unsigned s)
 {
     const struct oc_report_in *in = &v->d->in[s];
-    const char *text = *in->model->path ? in->model->path : "(in memory)";
+    const char *text = !in->model ? "" : *in->model->path ? in->model->path : "(in memory)";
     size_t more = v->d->n_of[s] - 1;
     if (in->profile)
-        text = oc_printf(&v->arena, "%s, %s (%s of %u runs)", text, in->profile->path,
-                         oc_stat_name(in->profile->stat), in->profile->runs_used);
+        text = oc_printf(&v->arena, "%s%s%s (%s)", text, *text ? ", " : "", in->profile->path,
+                         runs_text(v, in->profile));
     if (more)
         text = oc_printf(&v->arena, "%s and %zu more recording%s", text, more, more > 1 ? "s" : "");
     return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device)->name) : text;
@@ -105,7 +114,7 @@ void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t)
     *t = (struct oc_table){.kinds = "tc"};
     OC_ROW(t, "", "what");
     for (unsigned k = 0; k < 2; k++) {
-        const char *inputs = shapes_text(v, k);
+        const char *inputs = v->d->by_name ? "" : shapes_text(v, k);
         OC_ROW(t, k ? "B" : "A", side_text(v, k));
         if (*inputs)
             OC_ROW(t, k ? "B inputs" : "A inputs", inputs);
@@ -117,7 +126,8 @@ void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t)
 static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
 {
     const struct oc_diff_total *t = &v->d->total[m];
-    const char *mark = v->d->in[s].analysis->total->unknown_nodes && m < OC_DIFF_PARAMS ? ">= " : "";
+    bool partly = v->d->by_name ? t->unknown_rows : v->d->in[s].analysis->total->unknown_nodes;
+    const char *mark = partly && m < OC_DIFF_PARAMS ? ">= " : "";
     if (!t->known[s])
         return "-";
     return t->is_time ? diff_amount(v, m, t->v[s])
@@ -180,7 +190,48 @@ const char *oc_diff_statement(struct oc_diff_view *v)
 {
     const struct oc_diff *d = v->d;
     bool shown = d->latency.verdict == OC_COMPARED_SLOWER || d->latency.verdict == OC_COMPARED_FASTER;
+    if (!d->verdict && d->by_name)
+        return "not compared: a recording has no latency, its number of runs is not known (--iterations N)";
     return d->verdict ? oc_printf(&v->arena, "%s%s. %s", shown ? "B is " : "", d->verdict, d->note) : NULL;
+}
+
+/* ---- parts of the change ------------------------------------------------------------------------------ */
+
+static const char *share_of_a(struct oc_diff_view *v, double delta_ns)
+{
+    double a = v->d->total[v->d->parts.of].v[0];
+    return diff_percent(v, a, a + delta_ns);
+}
+
+static const char *part_text(struct oc_diff_view *v, const struct oc_diff_part *p)
+{
+    const char *name = oc_diff_cause_name(p->cause);
+    return p->place ? oc_printf(&v->arena, "%s, %s", name, p->place) : name;
+}
+
+void oc_diff_parts(struct oc_diff_view *v, struct oc_table *t)
+{
+    const struct oc_decomposition *parts = &v->d->parts;
+    *t = (struct oc_table){.kinds = "tnnn"};
+    OC_ROW(t, oc_printf(&v->arena, "change of the %s", oc_diff_metric_names[parts->of].title), "B - A",
+           "of A", "rows");
+    for (uint32_t i = 0; i < parts->n && !parts->missing; i++) {
+        const struct oc_diff_part *p = &parts->part[i];
+        OC_ROW(t, part_text(v, p), delta(v, OC_DIFF_TIME, p->delta_ns), share_of_a(v, p->delta_ns),
+               p->rows ? oc_printf(&v->arena, "%u", p->rows) : "");
+    }
+    if (parts->n && !parts->missing)
+        OC_ROW(t, "total", delta(v, OC_DIFF_TIME, parts->delta_ns), share_of_a(v, parts->delta_ns), "");
+}
+
+const char *oc_diff_parts_text(struct oc_diff_view *v)
+{
+    const struct oc_decomposition *parts = &v->d->parts;
+    const char *text = NULL;
+    for (uint32_t i = 0; i < parts->n && !parts->missing; i++)
+        text = oc_printf(&v->arena, "%s%s%s %s", text ? text : "", text ? ", " : "",
+                         part_text(v, &parts->part[i]), delta(v, OC_DIFF_TIME, parts->part[i].delta_ns));
+    return text;
 }
 
 const char *oc_diff_unshown(struct oc_diff_view *v)
@@ -193,8 +244,8 @@ const char *oc_diff_gaps(struct oc_diff_view *v)
     const char *text = NULL;
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
         const struct oc_diff_total *t = &v->d->total[m];
-        if (!t->unknown_rows || !v->has[m])
-            continue;
+        if (!t->unknown_rows || !v->has[m] || (v->d->by_name && !t->is_time))
+            continue; /* without a model, many rows have no counts: the totals say ">=" */
         double rows = t->is_time         ? t->rows_delta_v
                       : t->rows_negative ? -(double)t->rows_delta
                                          : (double)t->rows_delta;
@@ -227,10 +278,17 @@ static const char *sign_head(struct oc_diff_view *v, const char *title)
     return oc_printf(&v->arena, "+/- %s", title);
 }
 
+/* Metrics as columns: counts, then times; without a model the times come first, and the counts last. */
+struct range {
+    unsigned from, to;
+};
+static const struct range no_metric = {0, 0}, all_metrics = {0, OC_DIFF_ROOFLINE + 1},
+                          counts = {0, OC_DIFF_TIME}, times = {OC_DIFF_TIME, OC_DIFF_ROOFLINE + 1};
+
 /* Times have a column per side, counts only the difference. */
-static void metric_columns(struct oc_diff_view *v, struct columns *c)
+static void metric_columns(struct oc_diff_view *v, struct range metric, struct columns *c)
 {
-    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+    for (unsigned m = metric.from; m < metric.to; m++) {
         if (!v->column[m])
             continue;
         if (oc_diff_metric_names[m].time) {
@@ -255,7 +313,7 @@ double oc_diff_type_delta(const struct oc_diff_type *t, unsigned m)
         return t->time_ns[1] - t->time_ns[0];
     if (m == OC_DIFF_ROOFLINE)
         return t->roof_ns[1] - t->roof_ns[0];
-    if (m != OC_DIFF_PARAMS && (t->n_unknown[0] || t->n_unknown[1]))
+    if (t->unknown[0][m] || t->unknown[1][m])
         return NAN;
     uint64_t a = t->count[0][m], b = t->count[1][m];
     return a > b ? -(double)(a - b) : (double)(b - a);
@@ -263,39 +321,53 @@ double oc_diff_type_delta(const struct oc_diff_type *t, unsigned m)
 
 bool oc_diff_type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t)
 {
-    bool differs = (t->nodes[0] != t->nodes[1] && strcmp(t->name, "Constant") != 0) || t->n_unknown[0] ||
-                   t->n_unknown[1];
+    bool differs = t->nodes[0] != t->nodes[1] && strcmp(t->name, "Constant") != 0;
+    for (unsigned m = 0; m < OC_DIFF_COUNTS && !v->d->by_name; m++)
+        differs |= t->unknown[0][m] || t->unknown[1][m];
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
         differs |= v->column[m] && fabs(oc_diff_type_delta(t, m)) > 0;
     return differs;
 }
 
-/* by operator type */
+static size_t type_metric_cells(struct oc_diff_view *v, struct range metric, const struct oc_diff_type *t,
+                                const char **cell)
+{
+    size_t n = 0;
+    for (unsigned m = metric.from; m < metric.to; m++) {
+        if (!v->column[m])
+            continue;
+        const double *side = m == OC_DIFF_TIME ? t->time_ns : t->roof_ns;
+        for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
+            cell[n++] = diff_amount(v, m, side[k]);
+        cell[n++] = delta(v, m, oc_diff_type_delta(t, m));
+    }
+    return n;
+}
+
+/* by operator type; without a model there may be many, of which as many are shown as rows */
 static void diff_kinds(struct oc_diff_view *v, struct oc_table *table)
 {
     struct columns c = {0};
+    bool by_name = v->d->by_name;
+    uint32_t left = by_name ? v->n_row : UINT32_MAX;
     diff_column(&c, "type", 'c');
-    diff_column(&c, "A nodes", 'n');
-    diff_column(&c, "B nodes", 'n');
-    metric_columns(v, &c);
+    diff_column(&c, by_name ? "A rows" : "A nodes", 'n');
+    diff_column(&c, by_name ? "B rows" : "B nodes", 'n');
+    metric_columns(v, by_name ? times : all_metrics, &c);
+    metric_columns(v, by_name ? counts : no_metric, &c);
     set_columns(v, &c, table);
-    for (uint32_t i = 0; i < v->d->n_type; i++) {
+    for (uint32_t i = 0; i < v->d->n_type && left; i++) {
         const struct oc_diff_type *t = &v->d->type[i];
         const char *cell[MOST];
         size_t n = 0;
         if (!oc_diff_type_differs(v, t))
             continue;
+        left--;
         cell[n++] = t->bucket ? bucket_text(v, t->name) : t->name;
         cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[0]);
         cell[n++] = t->bucket ? "" : oc_count_text(&v->arena, t->nodes[1]);
-        for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
-            if (!v->column[m])
-                continue;
-            const double *side = m == OC_DIFF_TIME ? t->time_ns : t->roof_ns;
-            for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
-                cell[n++] = diff_amount(v, m, side[k]);
-            cell[n++] = delta(v, m, oc_diff_type_delta(t, m));
-        }
+        n += type_metric_cells(v, by_name ? times : all_metrics, t, cell + n);
+        type_metric_cells(v, by_name ? counts : no_metric, t, cell + n);
         oc_table_row(table, cell);
     }
 }
@@ -330,25 +402,52 @@ static const char *change_text(struct oc_diff_view *v, const struct oc_diff_row 
                      oc_align_rule_name(r->rule));
 }
 
-static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_table *t)
+/* The names of both sides, and where other rows have the name, too, the recorded shapes. */
+static const char *operator_text(struct oc_diff_view *v, const struct oc_diff_row *r)
 {
-    const char *cell[MOST];
+    const char *name = join_sides(v, r->name, r->name_b, " -> ");
+    const char *shapes = *r->name ? r->side[0].shapes : r->side[1].shapes;
+    return r->has_namesakes && *shapes ? oc_printf(&v->arena, "%s %s", name, shapes) : name;
+}
+
+static size_t row_metric_cells(struct oc_diff_view *v, struct range metric, const struct oc_diff_row *r,
+                               const char **cell)
+{
     size_t n = 0;
-    cell[n++] = r->status == OC_DIFF_BUCKET ? "time" : oc_diff_status_name(r->status);
-    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+    for (unsigned m = metric.from; m < metric.to; m++) {
         if (!v->column[m])
             continue;
         for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
             cell[n++] = diff_amount(v, m, m == OC_DIFF_TIME ? r->side[k].time_ns : r->side[k].roof_ns);
         cell[n++] = delta(v, m, oc_diff_delta(r, m));
     }
+    return n;
+}
+
+static const char *type_cell(struct oc_diff_view *v, const struct oc_diff_row *r)
+{
     bool bucket = r->status == OC_DIFF_BUCKET;
-    cell[n++] = bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
-    cell[n++] = bucket ? bucket_text(v, r->name)
-                       : diff_shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    return bucket ? "" : diff_shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
+}
+
+static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_table *t)
+{
+    const char *cell[MOST];
+    size_t n = 0;
+    bool by_name = v->d->by_name, bucket = r->status == OC_DIFF_BUCKET;
+    cell[n++] = bucket ? "time" : oc_diff_status_name(r->status);
+    n += row_metric_cells(v, by_name ? times : all_metrics, r, cell + n);
+    if (!by_name)
+        cell[n++] = type_cell(v, r);
+    cell[n++] = bucket ? bucket_text(v, r->name) : diff_shortened(v, operator_text(v, r), NAME_WIDTH, true);
+    if (v->d->has_places)
+        cell[n++] = r->place ? r->place : "";
     if (v->d->has_verdicts)
         cell[n++] = oc_compared_row_text(r->ratio, r->verdict, &v->arena);
     cell[n++] = diff_shortened(v, change_text(v, r), WHAT_WIDTH, false);
+    if (by_name)
+        cell[n++] = type_cell(v, r);
+    row_metric_cells(v, by_name ? counts : no_metric, r, cell + n);
     oc_table_row(t, cell);
 }
 
@@ -356,13 +455,20 @@ static void diff_row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, 
 static void diff_list(struct oc_diff_view *v, struct oc_table *t)
 {
     struct columns c = {0};
+    bool by_name = v->d->by_name;
     diff_column(&c, "status", 't');
-    metric_columns(v, &c);
-    diff_column(&c, "type", 'c');
+    metric_columns(v, by_name ? times : all_metrics, &c);
+    if (!by_name)
+        diff_column(&c, "type", 'c');
     diff_column(&c, "operator", 'c');
+    if (v->d->has_places)
+        diff_column(&c, "device", 't');
     if (v->d->has_verdicts)
         diff_column(&c, "verdict", 'c');
     diff_column(&c, "what changed", 'c');
+    if (by_name)
+        diff_column(&c, "type", 'c');
+    metric_columns(v, by_name ? counts : no_metric, &c);
     set_columns(v, &c, t);
     for (uint32_t i = 0; i < v->n_row; i++)
         diff_row_cells(v, &v->d->row[v->row[i]], t);
@@ -413,12 +519,14 @@ static void sides(struct oc_diff_view *v, FILE *f)
 }
 
 /* text NULL: nothing. */
-static void put_line(const char *text, bool markdown, FILE *f)
+static void put_line(struct oc_diff_view *v, const char *text, bool markdown, FILE *f)
 {
-    if (text)
+    if (text && markdown) {
         oc_print_line(f, "%s", text);
-    if (text && markdown)
         fputc('\n', f);
+    } else if (text) {
+        oc_plain_say("", 0, v->o->width_chars, text, f);
+    }
 }
 
 static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
@@ -428,24 +536,28 @@ static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
         cut = oc_printf(&v->arena, "%u of %u rows that differ%s", v->n_row, v->n_wanted,
                         markdown ? "" : "; --top 0 shows all");
     if (markdown) {
-        put_line("### onnxcost diff", true, f);
-        put_line(verdict, true, f);
+        put_line(v, "### onnxcost diff", true, f);
+        put_line(v, verdict, true, f);
+        put_table(v, oc_diff_parts, true, f);
         put_table(v, oc_diff_sides, true, f);
     } else {
         if (verdict)
             oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
+        put_table(v, oc_diff_parts, false, f);
+        if (v->d->parts.n)
+            fputc('\n', f);
         sides(v, f);
     }
     put_table(v, oc_diff_totals, markdown, f);
     if (!markdown)
         fputc('\n', f);
-    put_line(oc_diff_sentence(v), markdown, f);
-    put_line(oc_diff_gaps(v), markdown, f);
+    put_line(v, oc_diff_sentence(v), markdown, f);
+    put_line(v, oc_diff_gaps(v), markdown, f);
     put_table(v, diff_kinds, markdown, f);
     put_table(v, oc_diff_fusions, markdown, f);
     put_table(v, diff_list, markdown, f);
-    put_line(cut, markdown, f);
-    put_line(v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
+    put_line(v, cut, markdown, f);
+    put_line(v, v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
     put_table(v, oc_diff_beside, markdown, f);
 }
 

@@ -133,8 +133,8 @@ static void diff_data_count_fields(struct oc_fields *o, const struct oc_diff_row
 
 static const char *changes(struct oc_fields *o, unsigned bits)
 {
-    static const char *const name[] = {"name",   "type",  "attributes", "inputs",
-                                       "shapes", "types", "costs",      "fusion"};
+    static const char *const name[] = {"name",  "type",  "attributes", "inputs", "shapes",
+                                       "types", "costs", "fusion",     "kernels"};
     const char *text = "";
     for (unsigned i = 0; i < OC_COUNT(name); i++)
         if (bits >> i & 1)
@@ -151,6 +151,9 @@ static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
     oc_field_text(o, "name_b", *r->name_b ? r->name_b : NULL);
     oc_field_text(o, "op_type_a", *r->type ? r->type : NULL);
     oc_field_text(o, "op_type_b", *r->type_b ? r->type_b : NULL);
+    oc_field_text(o, "shapes_a", r->side[0].shapes && *r->side[0].shapes ? r->side[0].shapes : NULL);
+    oc_field_text(o, "shapes_b", r->side[1].shapes && *r->side[1].shapes ? r->side[1].shapes : NULL);
+    oc_field_text(o, "place", r->place);
     oc_field_u64(o, "nodes_a", r->side[0].n_node);
     oc_field_u64(o, "nodes_b", r->side[1].n_node);
     for (unsigned m = 0; m < OC_DIFF_COUNTS; m++)
@@ -191,11 +194,11 @@ static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s
 {
     const struct oc_report_in *in = &d->in[s];
     oc_key_object(w, s ? "b" : "a");
-    oc_key_text(w, "model", *in->model->path ? in->model->path : NULL);
+    oc_key_text(w, "model", in->model && *in->model->path ? in->model->path : NULL);
     oc_key_text(w, "profile", in->profile ? in->profile->path : NULL);
     oc_key_text(w, "hardware", in->device ? oc_device_info(in->device)->id : NULL);
-    oc_key_u64(w, "nodes", in->analysis->total->nodes);
-    oc_key_u64(w, "unknown_nodes", in->analysis->total->unknown_nodes);
+    oc_key_u64_if(w, "nodes", in->model, in->model ? in->analysis->total->nodes : 0);
+    oc_key_u64_if(w, "unknown_nodes", in->model, in->model ? in->analysis->total->unknown_nodes : 0);
     oc_key_time(w, "run_time_ns", d->total[OC_DIFF_LATENCY].v[s]);
     oc_key_text(w, "statistic", in->profile ? oc_stat_name(in->profile->stat) : NULL);
     oc_key_u64_if(w, "runs", in->profile, in->profile ? in->profile->runs_used : 0);
@@ -223,6 +226,25 @@ static void comparison_json(struct oc_json_out *w, const struct oc_comparison *c
     oc_key_u64_if(w, "recordings_for_3_percent", known && c->needed, c->needed);
     oc_key_u64_if(w, "disturbed_recordings", known, c->disturbed);
     oc_key_u64_if(w, "short_recordings", known, c->brief);
+}
+
+/* The parts of the change: their sum is that of totals.latency, or of totals.time. */
+static void parts_json(struct oc_json_out *w, const struct oc_decomposition *parts)
+{
+    const char *of = oc_diff_metric_names[parts->of].key;
+    oc_key_text(w, "decomposition_of", parts->missing ? NULL : of);
+    oc_key_text(w, "decomposition_missing", parts->missing);
+    oc_key_array(w, "decomposition");
+    for (uint32_t i = 0; i < parts->n; i++) {
+        const struct oc_diff_part *p = &parts->part[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "part", oc_diff_cause_name(p->cause));
+        oc_key_text(w, "place", p->place);
+        oc_key_time(w, "delta_ns", p->delta_ns);
+        oc_key_u64(w, "rows", p->rows);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
 }
 
 static void diff_data_total_json(struct oc_fields *o, const struct oc_diff *d, unsigned m)
@@ -261,7 +283,7 @@ void oc_diff_type_fields(struct oc_fields *o, const void *diff, size_t i)
     oc_field_u64(o, "nodes_a", t->nodes[0]);
     oc_field_u64(o, "nodes_b", t->nodes[1]);
     for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
-        bool known = m == OC_DIFF_PARAMS || (!t->n_unknown[0] && !t->n_unknown[1]);
+        bool known = !t->unknown[0][m] && !t->unknown[1][m];
         field_delta(o, suffixed(o, oc_diff_metric_names[m].key, "delta"), known, t->count[0][m],
                     t->count[1][m]);
     }
@@ -293,6 +315,7 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         diff_data_total_json(&o, d, m);
     oc_jw_end_object(&w);
+    parts_json(&w, &d->parts);
     oc_row_list_json(&OC_ROWS(d->n_type, d, oc_diff_type_fields), "types", &w);
     oc_row_list_json(&OC_ROWS(v->n_row, v, oc_diff_row_fields), "rows", &w);
     oc_row_list_json(&OC_ROWS(d->n_beside, d, beside_fields), "beside_the_runs", &w);
@@ -440,7 +463,7 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
     if (diff_data_find_order(v, whole, &metric, err))
         return -1;
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
-        v->has[m] = somewhere(d, m);
+        v->has[m] = somewhere(d, m) && (!d->by_name || d->total[m].known[0] || d->total[m].known[1]);
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
         v->column[m] = v->has[m] && has_rows(d, m);
     const struct oc_diff_total *latency = &d->total[OC_DIFF_LATENCY];

@@ -138,13 +138,21 @@ static void diff_operators(struct oc_html *h, struct oc_diff_view *v)
         {.field = "name_a", .title = "A operator", .kind = OC_HTML_CODE},
         {.field = "name_b", .title = "B operator", .kind = OC_HTML_CODE, .unlike = "name_a"},
     };
+    static const struct oc_html_column shapes[] = {
+        {.field = "shapes_a", .title = "A shapes", .kind = OC_HTML_CODE},
+        {.field = "shapes_b", .title = "B shapes", .kind = OC_HTML_CODE, .unlike = "shapes_a"},
+    };
     static const struct oc_html_column last[] = {
         {.field = "what", .title = "What changed", .kind = OC_HTML_CODE},
         {.field = "aligned_by", .title = "Matched by"},
     };
     struct diff_columns c = {0};
     add_columns(&c, first, OC_COUNT(first));
+    if (v->d->by_name)
+        add_columns(&c, shapes, OC_COUNT(shapes));
     metric_columns(v, &c, true);
+    if (v->d->has_places)
+        c.item[c.n++] = (struct oc_html_column){.field = "place", .title = "Device"};
     if (v->d->has_verdicts)
         c.item[c.n++] = (struct oc_html_column){.field = "verdict", .title = "Verdict"};
     add_columns(&c, last, OC_COUNT(last));
@@ -170,6 +178,8 @@ void oc_diff_page(struct oc_diff_view *v, FILE *f)
         oc_html_note(&h, oc_diff_unshown(v));
     if (gaps)
         oc_html_note(&h, gaps);
+    if (v->d->parts.n)
+        diff_sheet(&h, v, "decomposition", "What the change consists of", oc_diff_parts);
     diff_sheet(&h, v, "sides", "Sides", oc_diff_sides);
     diff_facts(&h, v);
     oc_buf_str(

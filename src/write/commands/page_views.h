@@ -104,6 +104,10 @@ extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 
 void oc_diff_sides(struct oc_diff_view *v, struct oc_table *t);  /* description of A and B */
 void oc_diff_beside(struct oc_diff_view *v, struct oc_table *t); /* time outside the runs */
+/* What the change of the latency consists of, and their sum; without rows: there is none. */
+void oc_diff_parts(struct oc_diff_view *v, struct oc_table *t);
+/* "same work at another speed -12.3 ms, copies +1.0 ms"; NULL: there is none. */
+const char *oc_diff_parts_text(struct oc_diff_view *v);
 /* What the latencies show, with the interval; NULL: a side has none. */
 const char *oc_diff_statement(struct oc_diff_view *v);
 const char *oc_diff_unshown(struct oc_diff_view *v);             /* "12 rows without a shown difference" */
