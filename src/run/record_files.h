@@ -109,6 +109,11 @@ struct oc_run_input {
 int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, size_t n_given, uint64_t seed,
                    struct oc_run_input *in, size_t n, struct oc_arena *a, struct oc_err *err);
 
+/* ---- weights ------------------------------------------------------------------------------------------ */
+
+/* Fails with OC_EFORMAT when weights are absent, or in a file that the model must not name. */
+int oc_check_weights(const struct oc_model *m, struct oc_err *err);
+
 /* ---- child -------------------------------------------------------------------------------------------- */
 
 /* Work in a process of its own: code that is not ours may crash there, print, or end the process, and the
