@@ -205,7 +205,8 @@ struct oc_prof_input {
 struct oc_prof_machine {
     double started_s; /* since 1970 */
     double processors, threads;
-    double others; /* processors that other processes used */
+    double others;         /* processors that other processes used */
+    const char *providers; /* execution providers, as given for a recording; NULL: none, or not read */
 };
 /* Whether other processes used processors that the recording needed. */
 bool oc_machine_is_loaded(const struct oc_prof_machine *m);

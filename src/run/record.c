@@ -14,13 +14,14 @@
 #include "profile/core/run_spread.h"
 #include "profile/profile.h"
 #include "run/ort_lib.h"
+#include "run/providers.h"
 #include "run/record_files.h"
 #include "shape/type.h"
 
 /* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
  * further. */
 enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, TYPICAL, MIN, MAX, ERROR, SPREAD, STARTED, OTHERS, N_FIELDS };
-enum { LIBRARY, VERSION, PROFILE };
+enum { LIBRARY, VERSION, PROFILE, PLACEMENT };
 
 enum {
     ORT_LOG_ERROR = 3,
@@ -50,10 +51,11 @@ struct job {
     const char **assumed_dims; /* by input: oc_input_info.assumed */
     int level;
     double budget_ns; /* of both sessions; 0: none */
+    struct oc_session_providers providers;
     struct oc_record_files files;
     /* results */
     double field[2][N_FIELDS];
-    const char *library, *version, *profile;
+    const char *library, *version, *profile, *placement;
     struct oc_prof_machine machine;
 };
 
@@ -135,13 +137,13 @@ static int make_tensors(struct worker *w)
     return 0;
 }
 
-static int profiling_options(struct worker *w, struct ort_options *o)
+static int profiling_options(struct worker *w, struct ort_options *o, bool optimized)
 {
     const struct oc_record_files *f = &w->j->files;
     if (check_library(w, w->ort.enable_profiling(o, f->profile_prefix)) ||
-        check_library(w, w->ort.set_optimized_model(o, f->temporary_optimized)))
+        (optimized && check_library(w, w->ort.set_optimized_model(o, f->temporary_optimized))))
         return -1;
-    return w->j->m->init_bytes > LARGE_MODEL_BYTES
+    return optimized && w->j->m->init_bytes > LARGE_MODEL_BYTES
                ? check_library(w,
                                w->ort.add_config(o, "session.optimized_model_external_initializers_file_name",
                                                  f->weights_name))
@@ -159,16 +161,18 @@ static int session_config(struct worker *w, struct ort_options *o)
     return 0;
 }
 
-static int open_session(struct worker *w, bool profiled, struct ort_session **out)
+static int open_session(struct worker *w, bool profiled, bool optimized, struct ort_session **out)
 {
     const struct job *j = w->j;
     struct ort_options *o;
     oc_child_stage(w->c, "loading the model");
     if (check_library(w, w->ort.create_options(&o)) || check_library(w, w->ort.set_level(o, j->level)) ||
         check_library(w, w->ort.set_intra_threads(o, (int)j->o->threads)) || session_config(w, o) ||
-        (profiled && profiling_options(w, o)))
+        oc_session_providers_add(&w->ort, &j->providers, o, &w->a, w->err) ||
+        (profiled && profiling_options(w, o, optimized)))
         return -1;
-    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
+    const char *with = j->o->provider ? oc_printf(&w->a, " with --provider %s", j->o->provider) : "";
+    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'%s", j->m->path, with);
     int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
     w->ort.release_options(o);
     return rc;
@@ -269,17 +273,34 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
     return 0;
 }
 
+/* The plain session has loaded the model: with execution providers, what fails is saving nodes that one has compiled. */
+static int open_profiled(struct worker *w, struct ort_session **out)
+{
+    bool failed = open_session(w, true, true, out) != 0;
+    return failed && w->j->providers.n ? open_session(w, true, false, out) : -failed;
+}
+
+/* The worker reads the profile: for the caller's process it stays a file that may be replaced, not an input. */
+static void send_profile(struct worker *w, const char *file)
+{
+    const char *placement = w->j->providers.n ? oc_session_providers_placement(file, &w->a) : NULL;
+    oc_child_text(w->c, PROFILE, file);
+    if (placement)
+        oc_child_text(w->c, PLACEMENT, placement);
+}
+
 static int record_run_all(struct worker *w, bool profiled)
 {
     struct ort_session *s;
     char *file = NULL;
-    if (open_session(w, profiled, &s) || record_measure_runs(w, s, profiled))
+    if ((profiled ? open_profiled(w, &s) : open_session(w, false, false, &s)) ||
+        record_measure_runs(w, s, profiled))
         return -1;
     oc_child_stage(w->c, profiled ? "writing the profile" : "ending the session");
     if (profiled && check_run(w, w->ort.end_profiling(s, w->allocator, &file)))
         return -1;
     if (profiled)
-        oc_child_text(w->c, PROFILE, file ? file : "");
+        send_profile(w, file ? file : "");
     w->ort.release_session(s);
     return 0;
 }
@@ -311,8 +332,8 @@ static void on_number(void *arg, unsigned what, double value)
 static void on_text(void *arg, unsigned what, const char *text)
 {
     struct job *j = arg;
-    const char **slot = what == LIBRARY ? &j->library : what == VERSION ? &j->version : &j->profile;
-    *slot = oc_strdup(j->a, text);
+    const char **const slot[] = {&j->library, &j->version, &j->profile, &j->placement};
+    *slot[what] = oc_strdup(j->a, text);
 }
 
 static int record_level_of(const char *name, int *out, struct oc_err *err)
@@ -368,6 +389,8 @@ static int record_check_opts(struct job *j, struct oc_err *err)
         if (!strchr(o->session_config[i], '='))
             return oc_fail(err, OC_EARG, "--session-config needs KEY=VALUE, not '%s'", o->session_config[i]);
     if (budget_of(o, &j->budget_ns, err))
+        return -1;
+    if (oc_session_providers_parse(o->provider, j->a, &j->providers, err))
         return -1;
     return record_level_of(o->level, &j->level, err);
 }
@@ -470,7 +493,8 @@ static struct oc_prof_machine machine_of(const struct job *j)
     return (struct oc_prof_machine){.started_s = j->field[1][STARTED],
                                     .processors = processors,
                                     .threads = j->o->threads ? j->o->threads : processors,
-                                    .others = j->field[1][OTHERS]};
+                                    .others = j->field[1][OTHERS],
+                                    .providers = j->o->provider};
 }
 
 static void fill_info(struct job *j, struct oc_record_info *info)
@@ -486,11 +510,13 @@ static void fill_info(struct job *j, struct oc_record_info *info)
     *info = (struct oc_record_info){.library = j->library,
                                     .version = j->version,
                                     .profile = j->files.profile,
-                                    .optimized = j->o->no_optimized ? NULL : j->files.optimized,
+                                    .optimized = j->files.no_optimized ? NULL : j->files.optimized,
                                     .plain = record_time_of(j->field[0]),
                                     .profiled = record_time_of(j->field[1]),
                                     .n_input = j->n_input,
                                     .input = in};
+    info->provider = j->o->provider;
+    info->placement = j->placement;
 }
 
 static int do_record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
@@ -506,6 +532,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
     if (rc)
         record_name_assumptions(j, err);
     j->files.assumed = all_assumed(j);
+    j->files.may_lack = j->providers.n > 0;
     j->machine = machine_of(j);
     return oc_record_files_close(&j->files, rc ? NULL : j->profile, &j->machine, err) || rc ? -1 : 0;
 }
@@ -520,6 +547,8 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
         return -1;
     struct oc_recording *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_recording){0};
+    if (opts->provider)
+        opts->provider = oc_strdup(&r->arena, opts->provider);
     struct job j = {.m = model, .o = opts, .a = &r->arena};
     int rc = do_record(&j, analysis, err);
     if (!rc)
@@ -615,12 +644,24 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
     oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
     fprintf(f, "settings    optimization %s; threads %s%.0u; warm-up runs %u\n", r->level,
             r->threads ? "" : "by the runtime", r->threads, r->warmup);
+    oc_recording_write_providers(r, "providers", f);
     for (size_t k = 0; k < i->n_input; k++)
         write_input(&i->input[k], f);
     record_write_times(i, f);
     oc_print_line(f, "profile     %s", i->profile);
     if (i->optimized)
         oc_print_line(f, "optimized   %s", i->optimized);
+}
+
+void oc_recording_write_providers(const struct oc_recording *r, const char *label, FILE *f)
+{
+    const struct oc_record_info *i = &r->info;
+    struct oc_buf b = {0};
+    if (!i->provider)
+        return;
+    oc_buf_printf(&b, "%s: %s", i->provider, i->placement ? i->placement : "the profile names no provider");
+    record_say(label, b.data, f);
+    oc_buf_free(&b);
 }
 
 void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)

@@ -18,6 +18,7 @@ struct oc_record_files {             /* texts are in the arena */
     const char *temporary_optimized, *weights_name;
     const char *assumed; /* of the inputs, written into both files; NULL or "": nothing */
     bool no_optimized;   /* the optimized model is not kept */
+    bool may_lack; /* it may be absent: ONNX Runtime saves no nodes that an execution provider has compiled */
     struct oc_arena *a;
 };
 

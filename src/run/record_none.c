@@ -30,6 +30,13 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
     (void)f;
 }
 
+void oc_recording_write_providers(const struct oc_recording *r, const char *label, FILE *f)
+{
+    (void)r;
+    (void)label;
+    (void)f;
+}
+
 void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)
 {
     (void)r;
