@@ -51,6 +51,51 @@ rc=$?
 result 'fake library is recorded, its output is suppressed' "$([ $rc -eq 0 ] && grep -q '^runtime     ONNX Runtime 1.16.0' out &&
     grep -q '^profiled    .* of 3 runs' out && ! grep -q 'must not be seen' out err && [ -s fake/net.profile.json ] || cat out err)"
 
+# ---- execution providers: the fake library has WebGPU and New (by name), CUDA (own functions), MIGraphX (exported) and the CPU
+expect_failure 'unknown provider is an error that lists those of the library' 2 \
+    '--provider cdua: ONNX Runtime 1.16.0 has no such execution provider; it offers CUDAExecutionProvider, WebGpuExecutionProvider, MIGraphXExecutionProvider, NewExecutionProvider, CPUExecutionProvider; see --ort-lib (' \
+    net.onnx --provider cdua --ort-lib "$fake"
+expect_failure 'provider that the library lacks is an error' 4 '--provider xnnpack: ONNX Runtime 1.16.0 has no such execution provider; it offers CUDA' net.onnx --provider xnnpack --ort-lib "$fake"
+FAKE_ORT=no_list expect_failure 'library without a list of providers is an error' 4 'cannot list its execution providers: no list today' net.onnx --provider webgpu --ort-lib "$fake"
+FAKE_ORT=1.10 expect_failure 'library too old for providers by name is an error' 4 '--provider webgpu: ONNX Runtime 1.10.0 is too old to add WebGpuExecutionProvider: 1.12 needed' net.onnx --provider webgpu --ort-lib "$fake"
+FAKE_ORT=1.10 expect_failure 'library too old for CUDA by options is an error' 4 'is too old to add CUDAExecutionProvider: 1.11 needed' net.onnx --provider cuda --ort-lib "$fake"
+for provider in webgpu cuda; do
+    expect_failure "$provider: refused option is an error with the library's message" 2 ': there is no option bad' net.onnx --provider "$provider:x=1,bad=2" --ort-lib "$fake"
+    FAKE_ORT=no_device expect_failure "$provider: failing provider is an error with the library's message" 4 'ExecutionProvider: no device' net.onnx --provider $provider --ort-lib "$fake"
+done
+expect_failure 'exported function takes one number' 2 'has one option, device_id, which is a number' net.onnx --provider migraphx:device_id=x --ort-lib "$fake"
+expect_failure 'the CPU provider comes last' 2 'CPUExecutionProvider runs what the others do not take: put it last' net.onnx --provider cpu+webgpu --ort-lib "$fake"
+expect_failure 'the CPU provider has no options' 2 '--provider cpu: CPUExecutionProvider has no options' net.onnx --provider cpu:x=1 --ort-lib "$fake"
+for text in '' 'webgpu+' '+webgpu' 'webgpu:' 'webgpu:x' 'webgpu:x=' 'webgpu:=1' 'webgpu:x=1,'; do
+    expect_failure "--provider '$text' is rejected" 2 "--provider needs NAME[:KEY=VALUE,...][+NAME...], not '$text'" net.onnx --provider "$text" --ort-lib "$fake"
+done
+# providers, what the library has added, the placement
+expect_provider() {
+    FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 3 --provider "$1" -o provider/ >out 2>err
+    rc=$?
+    result "--provider $1" "$([ $rc -eq 0 ] && grep -qF "\"added\" : \"$2\"" provider/net.profile.json && tr -s ' \n' ' ' <out | grep -qF "providers $3" || cat out err; grep -o '"added" : "[^"]*"' provider/net.profile.json | grep -vF "\"$2\"")"
+    rm -rf provider
+}
+expect_provider webgpu 'WebGPU()' 'webgpu: 1 of 2 operators by WebGpuExecutionProvider; 1 by CPUExecutionProvider: sum (Add)'
+expect_provider 'WEBGPUexecutionprovider:layout=NCHW,list=a\,b\+c+cpu' 'WebGPU(layout=NCHW,list=a,b+c,)' 'WEBGPUexecutionprovider:layout=NCHW,list=a\,b\+c+cpu: 1 of 2'
+expect_provider 'cuda:device_id=1+webgpu' 'CUDA(device_id=1,)WebGPU()' 'cuda:device_id=1+webgpu: 1 of 2 operators by CUDAExecutionProvider'
+expect_provider new:k=v 'New(k=v,)' 'new:k=v: 1 of 2 operators by NewExecutionProvider'
+expect_provider migraphx:device_id=2 'MIGraphX(2)' 'migraphx:device_id=2: 1 of 2 operators by MIGraphXExecutionProvider'
+expect_provider CPU '' 'CPU: 1 of 1 operators by CPUExecutionProvider'
+FAKE_ORT=compiled onnxcost record net.onnx --ort-lib "$fake" --runs 3 --provider cuda --report -t 2 -o provider/ >out 2>err
+rc=$?
+result 'provider whose nodes cannot be saved: a profile without an optimized model' "$([ $rc -eq 0 ] && [ "$(ls provider)" = net.profile.json ] && ! grep -q '^optimized' out && grep -q '^latency' out || cat out err)"
+FAKE_ORT=compiled onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 1 --provider cpu --provider cuda:device_id=1 -o provider/ >out 2>err
+rc=$?
+result 'several providers are compared' "$([ $rc -eq 0 ] && grep -q '^A  *--provider cpu -p provider/net-a1' out && grep -q '^B  *--provider cuda:device_id=1 -p provider/net-b1' out &&
+    grep -q '^  *cuda:device_id=1: 1 of 2 operators by CUDA' out && grep -q '^B  *no difference shown' out || cat out err)"
+FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 1 --provider cuda --threads 1000 -o again/ >out 2>err
+rc=$?
+result 'a recording with a provider that load disturbed is repeated' "$([ $rc -eq 0 ] && grep -q '^repeated    1 disturbed' out || cat out err)"
+rm -rf again
+result 'a recording has its providers' "$(grep -q '"execution_providers" : "cuda:device_id=1","started_s"' provider/net-b1.profile.json || tail -n 3 provider/net-b1.profile.json)"
+rm -rf provider
+
 rm -f fake/*
 FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 --warmup 0 -o fake >out 2>err
 sh -c "$(sed -n 's/^table *//p' out)" >table 2>>err

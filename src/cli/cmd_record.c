@@ -87,6 +87,7 @@ int cli_record_options(const struct cli_opts *o, struct cli_side *side, struct o
         .size = sizeof(*out),
         .library = o->ort_lib,
         .level = o->opt_level,
+        .provider = o->provider,
         .value = side->shapes.value,
         .n_value = side->shapes.n_value,
         .threads = threads,
@@ -147,8 +148,8 @@ static void print_hint(const struct record_job *j, FILE *f)
 {
     struct oc_record_info info = *oc_recording_info(j->recording);
     char text[3 * 4096 + 64]; /* paths */
-    snprintf(text, sizeof(text), "%s -p %s --optimized-model %s", j->side.model_path, info.profile,
-             info.optimized);
+    snprintf(text, sizeof(text), "%s -p %s%s%s", j->side.model_path, info.profile,
+             info.optimized ? " --optimized-model " : "", info.optimized ? info.optimized : "");
     fprintf(f, "table       onnxcost %s", oc_make_visible(text));
     if (j->warmup != 1)
         fprintf(f, " --warmup %u", j->warmup);
@@ -215,8 +216,8 @@ struct variant {
 };
 
 /* Options of which each variant may have its own value. */
-enum { LIBRARY, LEVEL, THREADS, N_VARIED };
-static const char *const varied[N_VARIED] = {"ort-lib", "opt-level", "threads"};
+enum { LIBRARY, LEVEL, THREADS, PROVIDER, N_VARIED };
+static const char *const varied[N_VARIED] = {"ort-lib", "opt-level", "threads", "provider"};
 
 struct variants {
     const struct cli_opts *o;
@@ -294,6 +295,7 @@ static int make_variants(struct variants *v)
         x->o.word = (struct cli_list){.item = &o->word.item[o->word.n > 1 ? i : 0], .n = o->word.n > 0};
         x->o.ort_lib = value_for(&v->value[LIBRARY], i);
         x->o.opt_level = value_for(&v->value[LEVEL], i);
+        x->o.provider = value_for(&v->value[PROVIDER], i);
         x->o.threads.v = v->value[THREADS].n ? strtoll(value_for(&v->value[THREADS], i), NULL, 10) : 0;
         take_config(v, i, &x->o.session_config);
         x->job = (struct record_job){.o = &x->o};
@@ -327,6 +329,8 @@ static int put_line(const void *job, const struct cli_output *out, struct oc_err
     const struct record_job *j = job;
     (void)err;
     oc_recording_write_line(j->recording, j->tag + 1, out->f);
+    if (!j->no_optimized) /* the first of its variant */
+        oc_recording_write_providers(j->recording, "", out->f);
     return 0;
 }
 

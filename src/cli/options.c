@@ -329,7 +329,8 @@ const struct cli_option cli_options[] = {
      NULL, AT(runs)},
     {"repeat", 0, CLI_INT, CLI_RECORD | CLI_TRIAL, "K", "recordings",
      "1; 5 when several are compared; bisect, tune: 8",
-     "recordings of each model, library, level, number of threads or session entry, alternated; bisect and "
+     "recordings of each model, library, provider, level, number of threads or session entry, alternated; "
+     "bisect and "
      "tune: most processes of each in a comparison",
      NULL, AT(repeat)},
     {"time-budget", 0, CLI_TEXT, CLI_RECORD | CLI_TRIAL, "TIME", "s", "60s; none with --runs",
@@ -348,6 +349,9 @@ const struct cli_option cli_options[] = {
      "configuration entry of ONNX Runtime's session: session.set_denormal_as_zero=1 ...; several "
      "of one key are compared (repeatable)",
      NULL, AT(session_config)},
+    {"provider", 0, CLI_TEXT, CLI_RECORD | CLI_TRIAL, "NAME[:KEY=VALUE,...]", NULL, "cpu",
+     "execution providers in order of priority: cuda:device_id=1, tensorrt+cuda ...; several are compared",
+     NULL, AT(provider)},
     {"seed", 0, CLI_INT, CLI_RECORD | CLI_TRIAL, "N", NULL, "1", "of the random inputs", NULL, AT(seed)},
     {"ort-lib", 0, CLI_TEXT, CLI_RECORD | CLI_TRIAL, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",
      "ONNX Runtime's library, libonnxruntime.so.1; several are compared; bisect: also folders of them", NULL,

@@ -111,7 +111,7 @@ struct cli_opts {
     struct cli_int prompt, generate, draft_tokens;
     const char *parallel, *link, *draft, *acceptance, *measured, *reach, *decoder;
     /* recordings */
-    const char *ort_lib, *opt_level, *simd, *time_budget, *figure;
+    const char *ort_lib, *opt_level, *provider, *simd, *time_budget, *figure;
     struct cli_int threads, runs, seed, repeat;
     struct cli_list session_config;
     bool report, embed;

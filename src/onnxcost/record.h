@@ -34,6 +34,9 @@ struct oc_record_opts {
     const volatile int *stop; /* set to non-zero by a signal handler: ends the recording; NULL: none */
     /* Whether a file must not be replaced, for example an input of the caller; NULL: the model alone. */
     bool (*keeps)(const char *path);
+    /* Execution providers in order of priority, "NAME[:KEY=VALUE,...][+NAME...]", by their names in ONNX Runtime,
+     * in any case, with or without "ExecutionProvider"; NULL: the CPU. */
+    const char *provider;
     bool plain; /* only the session without profiling, 12 runs and 1 s; no files are written */
 };
 
@@ -71,6 +74,8 @@ struct oc_record_info {
     bool loaded;                           /* other processes used processors that the recording needed */
     size_t n_input;
     const struct oc_record_input *input;
+    const char *provider;  /* oc_record_opts.provider; NULL: none */
+    const char *placement; /* "40 of 44 operators by WebGpuExecutionProvider; ..."; NULL: not known */
 };
 
 /* Runs the model with inputs of the analysed shapes: in one session to measure its time, in another one with
@@ -84,6 +89,8 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
 void oc_recording_free(struct oc_recording *r);
 const struct oc_record_info *oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* a short summary as text */
+/* The execution providers and the operators that each ran; nothing without oc_record_opts.provider. */
+void oc_recording_write_providers(const struct oc_recording *r, const char *label, FILE *f);
 /* The time with profiling and the load of other processes: one of several recordings. */
 void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f);
 

@@ -209,8 +209,9 @@ struct oc_prof_machine {
     double stolen;    /* of them: that a hypervisor gave to other machines */
     double throttled; /* how often the clock was reduced meanwhile because of heat */
     double session_ns,
-        first_run_ns; /* creation of the first session of the process, and its first run; 0: not known */
-    char limits[96];  /* what limits the clock: "governor powersave"; "": nothing that is known */
+        first_run_ns;      /* creation of the first session of the process, and its first run; 0: not known */
+    char limits[96];       /* what limits the clock: "governor powersave"; "": nothing that is known */
+    const char *providers; /* execution providers, as given for a recording; NULL: none, or not read */
 };
 /* Whether other processes used processors that the recording needed. */
 bool oc_machine_is_loaded(const struct oc_prof_machine *m);

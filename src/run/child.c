@@ -1,6 +1,6 @@
 /* run/: Records a profile: loads ONNX Runtime, makes inputs, runs in a child process. No library is loaded
  * from the working directory or from folders that others can write; security.md promises that.
- * Private to the folder: ort_lib.h record_files.h. */
+ * Private to the folder: ort_lib.h providers.h record_files.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -452,12 +452,18 @@ static int mark_profile(const char *path, const char *assumed, const struct oc_p
 {
     struct oc_buf b = {0};
     long back = closing_bytes(path);
-    struct oc_json_out w = {.f = oc_buf_stream(&b)};
+    struct oc_json_out w = {.f = oc_buf_stream(&b)}, text = {.f = w.f};
     fputs(",\n{\"cat\" : \"onnxcost\",\"pid\" :0,\"tid\" :0,\"dur\" :0,\"ts\" :0,\"ph\" : \"M\",\"name\" :",
           w.f);
     oc_jw_string(&w, assumed);
+    fputs(",\"args\" : {", w.f);
+    if (m->providers && *m->providers) {
+        fputs("\"execution_providers\" : ", w.f);
+        oc_jw_string(&text, m->providers);
+        fputc(',', w.f);
+    }
     fprintf(w.f,
-            ",\"args\" : {\"started_s\" : %.3f,\"processors\" : %.0f,\"threads\" : %.0f,"
+            "\"started_s\" : %.3f,\"processors\" : %.0f,\"threads\" : %.0f,"
             "\"processors_of_others\" : %.3f,\"processors_stolen\" : %.3f,\"throttled\" : %.0f,"
             "\"session_ns\" : %.0f,\"first_run_ns\" : %.0f,\"clock_limits\" : ",
             m->started_s, m->processors, m->threads, m->others, m->stolen, m->throttled, m->session_ns,
@@ -471,19 +477,21 @@ static int mark_profile(const char *path, const char *assumed, const struct oc_p
     return rc;
 }
 
-static int record_files_keep(const struct oc_record_files *f, const char *profile,
-                             const struct oc_prof_machine *m, struct oc_err *err)
+static int record_files_keep(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
+                             struct oc_err *err)
 {
     const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
     if (access(profile, R_OK))
         return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has written no profile");
-    if (access(f->temporary_optimized, R_OK))
+    bool lacks = access(f->temporary_optimized, R_OK) != 0;
+    f->no_optimized |= lacks;
+    if (lacks && !f->may_lack)
         return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has not saved the optimized model");
     if (check_whole(profile, f->profile, ']', err) ||
-        check_whole(f->temporary_optimized, f->optimized, '\0', err))
+        (!lacks && check_whole(f->temporary_optimized, f->optimized, '\0', err)))
         return -1;
     bool assumed = f->assumed && *f->assumed;
-    if ((assumed && mark_model(f->temporary_optimized, f->assumed, err)) ||
+    if ((assumed && !lacks && mark_model(f->temporary_optimized, f->assumed, err)) ||
         mark_profile(profile, assumed ? f->assumed : "", m, err))
         return -1;
     if (f->no_optimized)

@@ -177,6 +177,8 @@ static const struct {
     {ORT_RELEASE_SESSION_OPTIONS, offsetof(struct oc_ort, release_options)},
     {ORT_SESSION_END_PROFILING, offsetof(struct oc_ort, end_profiling)},
     {ORT_ADD_SESSION_CONFIG_ENTRY, offsetof(struct oc_ort, add_config)},
+    {ORT_GET_AVAILABLE_PROVIDERS, offsetof(struct oc_ort, get_providers)},
+    {ORT_RELEASE_AVAILABLE_PROVIDERS, offsetof(struct oc_ort, release_providers)},
 };
 
 static int not_ort(const char *file, const char *why, struct oc_err *err)
@@ -206,6 +208,7 @@ static int check_version(struct oc_ort *ort, const char *version, struct oc_err 
     if (major < 1 || (major == 1 && minor < OC_ORT_MIN_VERSION))
         return oc_fail(err, OC_ELIBRARY, "cannot use '%s': ONNX Runtime %s is too old: 1.%d needed",
                        ort->file, version, OC_ORT_MIN_VERSION);
+    ort->api_version = major == 1 ? (uint32_t)minor : OC_ORT_API_VERSION; /* 1.N has API version N */
     return 0;
 }
 
@@ -238,6 +241,11 @@ static int take_functions(struct oc_ort *ort, const struct api_base *base, struc
         if (!api[functions[i].index])
             return not_ort(ort->file, "functions are missing in its API", err);
         memcpy((char *)ort + functions[i].offset_bytes, &api[functions[i].index], sizeof(void *));
+    }
+    ort->api = ort->api_version > OC_ORT_API_VERSION ? base->get_api(ort->api_version) : NULL;
+    if (!ort->api) {
+        ort->api = api;
+        ort->api_version = OC_ORT_API_VERSION;
     }
     return try_status(ort, err);
 }

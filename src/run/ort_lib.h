@@ -3,9 +3,10 @@
  *
  * The library exports OrtGetApiBase(), which gives {GetApi(version), GetVersionString()}. An OrtApi is a
  * table of function pointers that only ever grows at its end, so a function is known by its index; enum
- * ort_index has those that are used, all present since API version 5. Functions that can fail return an
- * OrtStatus, NULL: fine. Nothing of a library is trusted before oc_ort_open has tried it; still it is foreign
- * code, so it should run in a process of its own (run/record_files.h). */
+ * ort_index has those that are used, all but the last present since API version 5. A function of a later version than
+ * OC_ORT_API_VERSION is called only when `api_version` has it. Functions that can fail return an OrtStatus, NULL:
+ * fine. Nothing of a library is trusted before oc_ort_open has tried it; still it is foreign code, so it should run
+ * in a process of its own (run/record_files.h). */
 #ifndef OC_ORT_LIB_H
 #define OC_ORT_LIB_H
 
@@ -59,7 +60,10 @@ enum ort_index {
     ORT_RELEASE_VALUE = 96,
     ORT_RELEASE_SESSION_OPTIONS = 100,
     ORT_SESSION_END_PROFILING = 110,
-    ORT_ADD_SESSION_CONFIG_ENTRY = 130
+    ORT_GET_AVAILABLE_PROVIDERS = 125,
+    ORT_RELEASE_AVAILABLE_PROVIDERS = 126,
+    ORT_ADD_SESSION_CONFIG_ENTRY = 130,
+    ORT_APPEND_PROVIDER = 216 /* since API version 12 */
 };
 
 /* Objects of the library. */
@@ -75,6 +79,8 @@ struct oc_ort {
     void *handle;
     char file[512];
     char version[32];
+    uint32_t api_version;   /* highest that the library offers, by its version */
+    const void *const *api; /* OrtApi of that version */
     struct ort_status *(*create_status)(int code, const char *text);
     int (*get_error_code)(const struct ort_status *);
     const char *(*get_error_message)(const struct ort_status *);
@@ -108,6 +114,8 @@ struct oc_ort {
     void (*release_options)(struct ort_options *);
     struct ort_status *(*end_profiling)(struct ort_session *, struct ort_allocator *, char **file);
     struct ort_status *(*add_config)(struct ort_options *, const char *key, const char *value);
+    struct ort_status *(*get_providers)(char ***name, int *n);
+    struct ort_status *(*release_providers)(char **name, int n);
 };
 
 /* Loads and tests the library: version, API, and whether an error can be read back. */

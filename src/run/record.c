@@ -15,6 +15,7 @@
 #include "profile/core/run_spread.h"
 #include "profile/profile.h"
 #include "run/ort_lib.h"
+#include "run/providers.h"
 #include "run/record_files.h"
 #include "shape/type.h"
 
@@ -38,7 +39,7 @@ enum {
     PEAK,
     N_FIELDS
 };
-enum { LIBRARY, VERSION, PROFILE };
+enum { LIBRARY, VERSION, PROFILE, PLACEMENT };
 
 enum {
     ORT_LOG_ERROR = 3,
@@ -59,10 +60,11 @@ struct job {
     size_t n_input;
     const char **assumed_dims; /* by input: oc_input_info.assumed */
     double budget_ns;          /* of both sessions; 0: none */
+    struct oc_session_providers providers;
     struct oc_record_files files;
     /* results */
     double field[2][N_FIELDS];
-    const char *library, *version, *profile;
+    const char *library, *version, *profile, *placement;
     struct oc_prof_machine machine;
 };
 
@@ -146,13 +148,13 @@ static int make_tensors(struct worker *w)
     return 0;
 }
 
-static int profiling_options(struct worker *w, struct ort_options *o)
+static int profiling_options(struct worker *w, struct ort_options *o, bool optimized)
 {
     const struct oc_record_files *f = &w->j->files;
     if (check_library(w, w->ort.enable_profiling(o, f->profile_prefix)) ||
-        check_library(w, w->ort.set_optimized_model(o, f->temporary_optimized)))
+        (optimized && check_library(w, w->ort.set_optimized_model(o, f->temporary_optimized))))
         return -1;
-    return w->j->m->init_bytes > LARGE_MODEL_BYTES
+    return optimized && w->j->m->init_bytes > LARGE_MODEL_BYTES
                ? check_library(w,
                                w->ort.add_config(o, "session.optimized_model_external_initializers_file_name",
                                                  f->weights_name))
@@ -166,16 +168,18 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int open_session(struct worker *w, bool profiled, struct ort_session **out)
+static int open_session(struct worker *w, bool profiled, bool optimized, struct ort_session **out)
 {
     const struct job *j = w->j;
     struct ort_options *o;
     oc_child_stage(w->c, "loading the model");
     if (check_library(w, w->ort.create_options(&o)) ||
         check_library(w, oc_ort_set_options(&w->ort, o, j->o, &w->a)) ||
-        (profiled && profiling_options(w, o)))
+        oc_session_providers_add(&w->ort, &j->providers, o, &w->a, w->err) ||
+        (profiled && profiling_options(w, o, optimized)))
         return -1;
-    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
+    const char *with = j->o->provider ? oc_printf(&w->a, " with --provider %s", j->o->provider) : "";
+    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'%s", j->m->path, with);
     double from = now_ns();
     int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
     w->session_ns = now_ns() - from;
@@ -285,17 +289,34 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
     return 0;
 }
 
+/* The plain session has loaded the model: with execution providers, what fails is saving nodes that one has compiled. */
+static int open_profiled(struct worker *w, struct ort_session **out)
+{
+    bool failed = open_session(w, true, true, out) != 0;
+    return failed && w->j->providers.n ? open_session(w, true, false, out) : -failed;
+}
+
+/* The worker reads the profile: for the caller's process it stays a file that may be replaced, not an input. */
+static void send_profile(struct worker *w, const char *file)
+{
+    const char *placement = w->j->providers.n ? oc_session_providers_placement(file, &w->a) : NULL;
+    oc_child_text(w->c, PROFILE, file);
+    if (placement)
+        oc_child_text(w->c, PLACEMENT, placement);
+}
+
 static int record_run_all(struct worker *w, bool profiled)
 {
     struct ort_session *s;
     char *file = NULL;
-    if (open_session(w, profiled, &s) || record_measure_runs(w, s, profiled))
+    if ((profiled ? open_profiled(w, &s) : open_session(w, false, false, &s)) ||
+        record_measure_runs(w, s, profiled))
         return -1;
     oc_child_stage(w->c, profiled ? "writing the profile" : "ending the session");
     if (profiled && check_run(w, w->ort.end_profiling(s, w->allocator, &file)))
         return -1;
     if (profiled)
-        oc_child_text(w->c, PROFILE, file ? file : "");
+        send_profile(w, file ? file : "");
     w->ort.release_session(s);
     return 0;
 }
@@ -327,51 +348,8 @@ static void on_number(void *arg, unsigned what, double value)
 static void on_text(void *arg, unsigned what, const char *text)
 {
     struct job *j = arg;
-    const char **slot = what == LIBRARY ? &j->library : what == VERSION ? &j->version : &j->profile;
-    *slot = oc_strdup(j->a, text);
-}
-
-/* How to get the weights of a model that lacks them. */
-static const char *zoo_hint(const struct oc_model *m)
-{
-    bool zoo = m->producer_name && !strcmp(m->producer_name, "onnxzoo");
-    return zoo ? "; onnxzoo MODEL --weights random writes the model with weights" : "";
-}
-
-static int no_data(const struct oc_model *m, const struct oc_tensor *t, struct oc_err *err)
-{
-    struct oc_tensor_bytes b;
-    if (t->storage == OC_STORE_NONE && t->elements)
-        return oc_fail(err, OC_EFORMAT, "cannot run '%s': its weights are absent: '%s' has no data%s",
-                       m->path, t->name, zoo_hint(m));
-    if (t->storage != OC_STORE_EXTERNAL || !t->elements)
-        return 0;
-    if (!oc_tensor_bytes_open(m, t, &b))
-        return oc_fail(err, OC_EFORMAT,
-                       "cannot run '%s': its weights are absent: '%s' should be in '%s' next to it%s",
-                       m->path, t->name, t->external_path, zoo_hint(m));
-    oc_tensor_bytes_close(&b);
-    return 0;
-}
-
-/* The runtime would open a file that was rejected here. */
-static int check_folder(const struct oc_model *m, struct oc_err *err)
-{
-    for (size_t i = 0; i < m->diags.n; i++)
-        if (!strcmp(m->diags.item[i].code, "W-external-path"))
-            return oc_fail(err, OC_EFORMAT, "cannot run '%s': %s: %s", m->path, m->diags.item[i].where,
-                           m->diags.item[i].text);
-    return 0;
-}
-
-static int check_weights(const struct oc_model *m, struct oc_err *err)
-{
-    if (check_folder(m, err))
-        return -1;
-    for (uint32_t i = 0; i < m->n_value; i++)
-        if (m->value[i].constant && no_data(m, m->value[i].constant, err))
-            return -1;
-    return 0;
+    const char **const slot[] = {&j->library, &j->version, &j->profile, &j->placement};
+    *slot[what] = oc_strdup(j->a, text);
 }
 
 /* "90s", "500ms", "5min". */
@@ -406,7 +384,9 @@ static int record_check_opts(struct job *j, struct oc_err *err)
                        "too many runs: ONNX Runtime keeps %d events of a profile, with %u nodes that is "
                        "%u runs",
                        MAX_EVENTS, j->m->graph[0].n_node, MAX_EVENTS / j->m->graph[0].n_node);
-    return oc_ort_check_options(o, err) ? -1 : budget_of(o, &j->budget_ns, err);
+    if (oc_ort_check_options(o, err) || budget_of(o, &j->budget_ns, err))
+        return -1;
+    return oc_session_providers_parse(o->provider, j->a, &j->providers, err);
 }
 
 static int take_input(struct job *j, const struct oc_input_info *info, uint32_t value, struct oc_err *err)
@@ -513,6 +493,7 @@ static struct oc_prof_machine machine_of(const struct job *j, double throttled)
                                 .processors = processors,
                                 .threads = j->o->threads ? j->o->threads : processors,
                                 .others = field[OTHERS],
+                                .providers = j->o->provider,
                                 .stolen = field[STEAL],
                                 .throttled = oc_times_throttled(OC_PROCESSORS_FOLDER) - throttled,
                                 .session_ns = j->field[0][SESSION],
@@ -535,11 +516,13 @@ static void fill_info(struct job *j, struct oc_record_info *info)
         (struct oc_record_info){.library = j->library,
                                 .version = j->version,
                                 .profile = j->files.profile,
-                                .optimized = j->o->no_optimized || j->o->plain ? NULL : j->files.optimized,
+                                .optimized = j->files.no_optimized || j->o->plain ? NULL : j->files.optimized,
                                 .plain = record_time_of(j->field[0]),
                                 .profiled = record_time_of(j->field[1]),
                                 .n_input = j->n_input,
                                 .input = in};
+    info->provider = j->o->provider;
+    info->placement = j->placement;
 }
 
 static int do_record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
@@ -548,7 +531,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
         .stage = on_stage, .number = on_number, .text = on_text, .arg = j, .stop = j->o->stop};
     bool plain = j->o->plain;
     double throttled = oc_times_throttled(OC_PROCESSORS_FOLDER);
-    if (record_check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
+    if (record_check_opts(j, err) || oc_check_weights(j->m, err) || take_inputs(j, analysis, err) ||
         (!plain && oc_record_files_open(j->m->path, j->o, j->a, &j->files, err)))
         return -1;
     int rc = oc_child_run("ONNX Runtime", record_work, j, &listener, err);
@@ -558,6 +541,7 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
     if (rc)
         record_name_assumptions(j, err);
     j->files.assumed = all_assumed(j);
+    j->files.may_lack = j->providers.n > 0;
     j->machine = machine_of(j, throttled);
     if (plain)
         return rc ? -1 : 0;
@@ -574,6 +558,8 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
         return -1;
     struct oc_recording *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_recording){0};
+    if (opts->provider)
+        opts->provider = oc_strdup(&r->arena, opts->provider);
     struct job j = {.m = model, .o = opts, .a = &r->arena};
     int rc = do_record(&j, analysis, err);
     if (!rc)

@@ -20,6 +20,7 @@ struct oc_record_files {             /* texts are in the arena */
     const char *temporary_optimized, *weights_name;
     const char *assumed; /* of the inputs, written into both files; NULL or "": nothing */
     bool no_optimized;   /* the optimized model is not kept */
+    bool may_lack; /* it may be absent: ONNX Runtime saves no nodes that an execution provider has compiled */
     struct oc_arena *a;
 };
 
@@ -126,6 +127,11 @@ struct oc_run_input {
  * OC_EUNSUPPORTED an element type that has no contents here. */
 int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, size_t n_given, uint64_t seed,
                    struct oc_run_input *in, size_t n, struct oc_arena *a, struct oc_err *err);
+
+/* ---- weights ------------------------------------------------------------------------------------------ */
+
+/* Fails with OC_EFORMAT when weights are absent, or in a file that the model must not name. */
+int oc_check_weights(const struct oc_model *m, struct oc_err *err);
 
 /* ---- child -------------------------------------------------------------------------------------------- */
 

@@ -30,6 +30,13 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
     (void)f;
 }
 
+void oc_recording_write_providers(const struct oc_recording *r, const char *label, FILE *f)
+{
+    (void)r;
+    (void)label;
+    (void)f;
+}
+
 void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)
 {
     (void)r;
@@ -41,5 +48,15 @@ int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct
 {
     (void)library;
     *out = (struct oc_library_info){.name = "ONNX Runtime", .use = "record", .on_demand = true};
+    return oc_os_check_processes("ONNX Runtime", err);
+}
+
+int oc_onnxruntime_list(const char *const *path, size_t n_path, struct oc_library_info **out, size_t *n_out,
+                        struct oc_err *err)
+{
+    (void)path;
+    (void)n_path;
+    *out = NULL;
+    *n_out = 0;
     return oc_os_check_processes("ONNX Runtime", err);
 }

@@ -112,6 +112,7 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
     oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
     fprintf(f, "settings    optimization %s; threads %s%.0u; warm-up runs %u\n", r->level,
             r->threads ? "" : "by the runtime", r->threads, r->warmup);
+    oc_recording_write_providers(r, "providers", f);
     for (size_t k = 0; k < i->n_input; k++)
         write_input(&i->input[k], f);
     record_write_times(i, f);
@@ -120,6 +121,17 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
     oc_print_line(f, "profile     %s", i->profile);
     if (i->optimized)
         oc_print_line(f, "optimized   %s", i->optimized);
+}
+
+void oc_recording_write_providers(const struct oc_recording *r, const char *label, FILE *f)
+{
+    const struct oc_record_info *i = &r->info;
+    struct oc_buf b = {0};
+    if (!i->provider)
+        return;
+    oc_buf_printf(&b, "%s: %s", i->provider, i->placement ? i->placement : "the profile names no provider");
+    record_say(label, b.data, f);
+    oc_buf_free(&b);
 }
 
 void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)

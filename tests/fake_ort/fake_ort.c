@@ -1,7 +1,9 @@
 /* A library with the interface of ONNX Runtime, for tests of `record`: it runs nothing and writes a small
  * profile. The environment variable FAKE_ORT selects failures; each word is listed where it has an effect. It
  * validates its arguments as far as it can and fails with an error that names the problem. Its function
- * indices are taken from the C API's documentation of OrtApi, not from the code under test. */
+ * indices are taken from the C API's documentation of OrtApi, not from the code under test. Its execution providers are
+ * WebGPU and New (added by name), CUDA (functions of its own), MIGraphX (an exported function) and the CPU; they refuse
+ * the option "bad". With one of them the profile has a second node, which the CPU runs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -18,6 +20,7 @@ struct status {
 };
 struct options {
     char prefix[512], optimized[512];
+    char providers[512]; /* "WebGPU(k=v,)CUDA()" */
     int level, threads;
 };
 struct session {
@@ -122,6 +125,8 @@ static struct status *create_session(void *env, const char *model, const struct 
         fputs("terminate called\nthe last words\n", stderr), abort();
     if (has_mode("bad_model"))
         return create_status(7, "protobuf parsing\nfailed");
+    if (has_mode("compiled") && *o->optimized && *o->providers)
+        return create_status(1, "cannot serialize compiled nodes");
     struct session *s = calloc(1, sizeof(*s));
     s->o = *o;
     snprintf(s->model, sizeof(s->model), "%s", model);
@@ -220,6 +225,15 @@ static struct status *get_allocator(void **out)
     return NULL;
 }
 
+/* The first provider as profiles name it. */
+static const char *first_provider(const struct options *o)
+{
+    static char name[64];
+    const char *cpu = *o->providers ? o->providers : "CPU(";
+    snprintf(name, sizeof(name), "%.*sExecutionProvider", (int)strcspn(cpu, "("), cpu);
+    return strncmp(name, "WebGPU", 6) ? name : "WebGpuExecutionProvider";
+}
+
 /* In the format of version 1.16: a session, and a node in each run. A run takes 20 us, and 10 more for each thread of
  * the options. */
 static struct status *end_profiling(struct session *s, void *allocator, char **file)
@@ -237,16 +251,23 @@ static struct status *end_profiling(struct session *s, void *allocator, char **f
         return create_status(1, "cannot write");
     fprintf(f,
             "[\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :100,\"ts\" :1,\"ph\" : \"X\",\"name\" "
-            ":\"session_initialization\",\"args\" : {}},\n");
+            ":\"session_initialization\",\"args\" : {\"added\" : \"%s\"}},\n",
+            s->o.providers);
+    for (int i = 0; i < s->runs && *s->o.providers; i++)
+        fprintf(f,
+                "{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :2,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
+                ":\"sum_kernel_time\",\"args\" : {\"provider\" : \"CPUExecutionProvider\",\"op_name\" : "
+                "\"Add\",\"node_index\" : \"1\"}},\n",
+                996 + 100 * i);
     for (int i = 0; i < s->runs; i++)
-        fprintf(
-            f,
-            "{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
-            ":\"act_kernel_time\",\"args\" : {\"provider\" : \"CPUExecutionProvider\",\"op_name\" : \"Relu\","
-            "\"node_index\" : \"0\",\"thread_scheduling_stats\" : \"\"}},\n"
-            "{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
-            ":\"model_run\",\"args\" : {}}%s\n",
-            10 + i % 5, 1000 + 100 * i, run_us, 995 + 100 * i, i + 1 < s->runs ? "," : "");
+        fprintf(f,
+                "{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
+                ":\"act_kernel_time\",\"args\" : {\"provider\" : \"%s\",\"op_name\" : \"Relu\","
+                "\"node_index\" : \"0\",\"thread_scheduling_stats\" : \"\"}},\n"
+                "{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
+                ":\"model_run\",\"args\" : {}}%s\n",
+                10 + i % 5, 1000 + 100 * i, first_provider(&s->o), run_us, 995 + 100 * i,
+                i + 1 < s->runs ? "," : "");
     fputs("]\n", f);
     fclose(f);
     return NULL;
@@ -257,6 +278,85 @@ static struct status *add_config(struct options *o, const char *key, const char 
     return o && key && value ? NULL : create_status(2, "bad entry");
 }
 
+/* ---- execution providers ---- */
+
+static struct status *get_providers(char ***out, int *n)
+{
+    static char *names[] = {"CUDAExecutionProvider", "WebGpuExecutionProvider", "MIGraphXExecutionProvider",
+                            "NewExecutionProvider", "CPUExecutionProvider"};
+    if (has_mode("no_list"))
+        return create_status(1, "no list today");
+    *out = names;
+    *n = 5;
+    return NULL;
+}
+
+static struct status *release_providers(char **names, int n)
+{
+    return names && n == 5 ? NULL : create_status(2, "not the list");
+}
+
+static struct status *put_options(char *out, size_t cap, const char *const *key, const char *const *value,
+                                  size_t n)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(key[i], "bad"))
+            return create_status(2, "there is no option bad");
+        used += (size_t)snprintf(out + used, cap - used, "%s=%s,", key[i], value[i]);
+    }
+    return NULL;
+}
+
+static void put_provider(struct options *o, const char *name, const char *options)
+{
+    size_t used = strlen(o->providers);
+    snprintf(o->providers + used, sizeof(o->providers) - used, "%s(%s)", name, options);
+}
+
+static struct status *append_by_name(struct options *o, const char *name, const char *const *key,
+                                     const char *const *value, size_t n)
+{
+    char text[256] = "";
+    struct status *s = put_options(text, sizeof(text), key, value, n);
+    if (strcmp(name, "WebGPU") != 0 && strcmp(name, "New") != 0)
+        return create_status(2, "unknown provider name");
+    if (has_mode("no_device"))
+        return create_status(1, "no device");
+    if (!s)
+        put_provider(o, name, text);
+    return s;
+}
+
+static struct status *create_cuda(char **out)
+{
+    *out = calloc(1, 256);
+    return NULL;
+}
+
+static struct status *update_cuda(char *cuda, const char *const *key, const char *const *value, size_t n)
+{
+    return n ? put_options(cuda, 256, key, value, n) : create_status(2, "nothing to update");
+}
+
+static struct status *append_cuda(struct options *o, const char *cuda)
+{
+    if (has_mode("no_device"))
+        return create_status(1, "no device");
+    put_provider(o, "CUDA", cuda);
+    return NULL;
+}
+
+__attribute__((visibility("default"))) struct status *
+OrtSessionOptionsAppendExecutionProvider_MIGraphX(struct options *o, int device);
+struct status *OrtSessionOptionsAppendExecutionProvider_MIGraphX(struct options *o, int device)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%d", device);
+    put_provider(o, "MIGraphX", text);
+    return NULL;
+}
+
 static void release(void *p)
 {
     free(p);
@@ -265,7 +365,7 @@ static void release(void *p)
 static const void *table[256];
 static const void *const *get_api(uint32_t version)
 {
-    if (version < 1 || version > 16 || has_mode("no_api"))
+    if (version < 1 || version > (has_mode("1.10") ? 10 : 16) || has_mode("no_api"))
         return NULL;
     for (size_t i = 0; i < 256; i++) /* an entry that must not be called */
         table[i] = (const void *)abort;
@@ -280,6 +380,11 @@ static const void *const *get_api(uint32_t version)
         SET(i, switch_option);
     for (int i = 92; i <= 100; i++) /* ReleaseEnv ... ReleaseSessionOptions */
         SET(i, release);
+    SET(125, get_providers), SET(126, release_providers);
+    if (version >= 11)
+        SET(204, append_cuda), SET(205, create_cuda), SET(206, update_cuda), SET(208, release);
+    if (version >= 12)
+        SET(216, append_by_name);
     if (has_mode("hole"))
         table[110] = NULL;
     return table;
@@ -302,6 +407,7 @@ static const char *get_version(void)
            : has_mode("ancient")   ? "0.5.0"
            : has_mode("words")     ? "latest"
            : has_mode("no_number") ? NULL
+           : has_mode("1.10")      ? "1.10.0"
                                    : "1.16.0";
 }
 

@@ -44,6 +44,7 @@ static void usable_library_is_opened(void **state)
     struct oc_err err;
     assert_int_equal(oc_ort_open(fake(), &ort, &err), 0);
     assert_string_equal(ort.version, "1.16.0");
+    assert_int_equal(ort.api_version, 16);
     assert_non_null(strstr(ort.file, "fake_ort.so"));
     assert_int_equal(oc_ort_check(&ort, NULL, OC_EFORMAT, "x", &err), 0);
     assert_int_equal(oc_ort_check(&ort, ort.create_status(1, "two\nlines"), OC_EFORMAT, "cannot do it", &err),

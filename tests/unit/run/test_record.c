@@ -257,6 +257,46 @@ static void assumptions_are_named_in_failures_and_in_the_files(void **state)
     remove_files();
 }
 
+/* Nodes that a provider has compiled cannot be saved: the plain session shows that the model can be loaded. */
+static void provider_is_reported_and_may_leave_no_optimized_model(void **state)
+{
+    (void)state;
+    struct session s;
+    const char *const modes[] = {"", "compiled"};
+    for (size_t i = 0; i < 2; i++) {
+        setenv("FAKE_ORT", modes[i], 1);
+        if (record(&s, write_model("model.onnx"), NULL,
+                   (struct oc_record_opts){.library = fake(), .provider = "cuda:device_id=0"}))
+            fail_msg("%s", s.err.msg);
+        unsetenv("FAKE_ORT");
+        const struct oc_record_info *info = oc_recording_info(s.recording);
+        assert_string_equal(info->provider, "cuda:device_id=0");
+        assert_string_equal(
+            info->placement,
+            "1 of 2 operators by CUDAExecutionProvider; 1 by CPUExecutionProvider: sum (Add)");
+        assert_true(!info->optimized == (i == 1));
+        assert_int_equal(files_in_dir(), i == 1 ? 2 : 3);
+        session_free(&s);
+        remove_files();
+    }
+    setenv("FAKE_ORT", "no_optimized", 1); /* is not a failure to save */
+    assert_int_equal(record(&s, write_model("model.onnx"), NULL, (struct oc_record_opts){.library = fake()}),
+                     -1);
+    session_free(&s);
+    setenv("FAKE_ORT", "bad_model", 1);
+    assert_int_equal(record(&s, write_model("model.onnx"), NULL,
+                            (struct oc_record_opts){.library = fake(), .provider = "webgpu"}),
+                     -1);
+    assert_non_null(strstr(s.err.msg, "model.onnx' with --provider webgpu: protobuf parsing failed"));
+    session_free(&s);
+    unsetenv("FAKE_ORT");
+    assert_int_equal(record(&s, write_model("model.onnx"), NULL,
+                            (struct oc_record_opts){.library = fake(), .provider = "webgpu:"}),
+                     -1);
+    assert_int_equal(s.err.code, OC_EARG);
+    session_free(&s);
+}
+
 static void missing_folders_are_created(void **state)
 {
     (void)state;
@@ -400,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noisy_runs_keep_the_statistic_and_give_a_warning),
         cmocka_unit_test(time_budget_ends_slow_runs_and_is_reported),
+        cmocka_unit_test(provider_is_reported_and_may_leave_no_optimized_model),
         cmocka_unit_test(missing_folders_are_created),
         cmocka_unit_test(assumptions_are_named_in_failures_and_in_the_files),
         cmocka_unit_test(recording_writes_profile_and_optimized_model),
