@@ -101,6 +101,7 @@ struct oc_library_info {
     bool on_demand;         /* loaded on demand, may be missing */
     bool found;
     char version[32], file[512]; /* "": unknown, or not found */
+    char providers[512];         /* of ONNX Runtime: execution providers, separated by blanks; "": unknown */
 };
 /* Required and optional libraries. False past the end. ONNX Runtime is loaded in a separate process. */
 bool oc_library(size_t index, struct oc_library_info *out);

@@ -10,6 +10,7 @@
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "onnxcost/record.h"
 #include "run/record_files.h"
@@ -352,7 +353,24 @@ int oc_ort_check(const struct oc_ort *ort, struct ort_status *status, enum oc_co
 
 /* Finds ONNX Runtime and its version. The library is loaded in a separate process. */
 
-enum { FILE_NAME, VERSION };
+enum { FILE_NAME, VERSION, PROVIDERS };
+
+/* A library that cannot list them has none. */
+static void send_providers(const struct oc_ort *ort, struct oc_child *c)
+{
+    struct oc_buf b = {0};
+    char **name;
+    int n = 0;
+    struct ort_status *status = ort->get_providers(&name, &n);
+    for (int i = 0; !status && i < n; i++)
+        oc_buf_printf(&b, "%s%s", i ? " " : "", name[i]);
+    status = status ? status : ort->release_providers(name, n);
+    if (status)
+        ort->release_status(status);
+    if (b.n)
+        oc_child_text(c, PROVIDERS, b.data);
+    oc_buf_free(&b);
+}
 
 static int ort_try_work(void *arg, struct oc_child *c, struct oc_err *err)
 {
@@ -362,16 +380,16 @@ static int ort_try_work(void *arg, struct oc_child *c, struct oc_err *err)
         return -1;
     oc_child_text(c, FILE_NAME, ort.file);
     oc_child_text(c, VERSION, ort.version);
+    send_providers(&ort, c);
     return 0;
 }
 
 static void heard(void *arg, unsigned what, const char *text)
 {
     struct oc_library_info *out = arg;
-    if (what == FILE_NAME)
-        snprintf(out->file, sizeof(out->file), "%s", text);
-    else
-        snprintf(out->version, sizeof(out->version), "%s", text);
+    char *const slot[] = {out->file, out->version, out->providers};
+    const size_t cap[] = {sizeof(out->file), sizeof(out->version), sizeof(out->providers)};
+    snprintf(slot[what], cap[what], "%s", text);
 }
 
 int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err)

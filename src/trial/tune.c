@@ -15,13 +15,19 @@
 #include "onnxcost.h"
 
 enum { SCREEN_ROUNDS = 2, FINALISTS = 3 };
+/* A ratio that is worth joining: two processes of each differ by about 2 % without a reason. */
+static const double WORTH_JOINING = 0.98;
 
 /* ---- settings ------------------------------------------------------------------------------------------ */
 
 /* "%s" is the value. Entries that change results, such as approximations, are not tried. */
 static const struct kind {
     const char *key, *text, *python, *c, *js;
-} THREADS = {"threads", "--threads %s", "options.intra_op_num_threads = %s",
+} PROVIDER = {"provider", "--provider %s",
+              "session = onnxruntime.InferenceSession(path, options, providers=[\"%s\"])",
+              "api->SessionOptionsAppendExecutionProvider(options, \"%s\", NULL, NULL, 0);",
+              "executionProviders: ['%s']"},
+  THREADS = {"threads", "--threads %s", "options.intra_op_num_threads = %s",
              "api->SetIntraOpNumThreads(options, %s);", "intraOpNumThreads: %s"};
 
 static const struct setting {
@@ -91,7 +97,9 @@ static const struct oc_setting *make_setting(struct oc_arena *a, const struct ki
 static void apply(struct oc_arena *a, const struct oc_setting *s, struct oc_record_opts *o)
 {
     const char *value = strrchr(s->text, ' ') + 1;
-    if (!strcmp(s->key, "threads")) {
+    if (!strcmp(s->key, "provider")) {
+        o->provider = value;
+    } else if (!strcmp(s->key, "threads")) {
         o->threads = (uint32_t)strtoul(value, NULL, 10);
     } else if (!strcmp(s->key, "level")) {
         o->level = value;
@@ -111,7 +119,8 @@ static bool is_given(const struct oc_record_opts *o, const char *key)
     for (size_t i = 0; i < o->n_session_config; i++)
         if (!strncmp(o->session_config[i], key, n) && o->session_config[i][n] == '=')
             return true;
-    return (o->threads && !strcmp(key, "threads")) || (o->level && !strcmp(key, "level"));
+    return (o->provider && !strcmp(key, "provider")) || (o->threads && !strcmp(key, "threads")) ||
+           (o->level && !strcmp(key, "level"));
 }
 
 static struct oc_tune_row *add_row(struct oc_tune *t, const struct oc_setting *const *setting, uint32_t n)
@@ -136,10 +145,25 @@ static struct oc_tune_row *add_row(struct oc_tune *t, const struct oc_setting *c
     return r;
 }
 
+/* The execution providers that the library offers but for the CPU's, which is the default; separated by blanks. */
+static void add_providers(struct oc_tune *t, const char *names)
+{
+    while (*names) {
+        size_t n = strcspn(names, " ");
+        const char *name = oc_strndup(&t->arena, names, n);
+        const struct oc_setting *s = make_setting(&t->arena, &PROVIDER, name);
+        if (strcmp(name, "CPUExecutionProvider") != 0)
+            add_row(t, &s, 1);
+        names += n + (names[n] == ' ');
+    }
+}
+
 /* One row for each setting that the caller has not set: powers of two of threads below the processors, which are the
- * default, and the table. */
+ * default, the table, and the providers. */
 static void add_settings(struct oc_tune *t, const struct oc_record_opts *given)
 {
+    if (!is_given(given, "provider"))
+        add_providers(t, t->providers);
     unsigned processors = (unsigned)oc_os_processors();
     for (unsigned n = 1; n < processors && !is_given(given, "threads"); n *= 2) {
         const struct oc_setting *s = make_setting(&t->arena, &THREADS, oc_printf(&t->arena, "%u", n));
@@ -227,13 +251,13 @@ static void sort_rows(struct oc_tune *t)
     qsort(t->row, t->n_row, sizeof(*t->row), best_first);
 }
 
-/* Joins the first rows that look better than the default and have different keys. */
+/* Joins those of the first rows that look better than the default and have different keys. */
 static bool join_rows(struct oc_tune *t, uint32_t n)
 {
     const struct oc_setting *joined[OC_TUNE_SET];
     uint32_t k = 0;
     for (uint32_t i = 0; i < n && k < OC_TUNE_SET; i++) {
-        bool fits = t->row[i].c.ratio < 1;
+        bool fits = t->row[i].c.ratio < WORTH_JOINING;
         for (uint32_t j = 0; j < k; j++)
             fits &= strcmp(joined[j]->key, t->row[i].setting[0]->key) != 0;
         if (fits)
@@ -294,9 +318,13 @@ int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysi
     struct oc_tune_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
+    struct oc_library_info library;
+    if (oc_onnxruntime_find(opts->record.library, &library, err))
+        return -1;
     struct oc_tune *t = oc_xcalloc(1, sizeof(*t));
     t->most = opts->most;
     t->model_path = model->path;
+    t->providers = library.providers;
     oc_trials_begin(&t->trials, &t->arena, model, analysis);
     if (oc_tune_search(t, &opts->record, err)) {
         oc_tune_free(t);

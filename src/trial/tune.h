@@ -26,8 +26,8 @@ struct oc_tune_row {
 
 struct oc_tune {
     struct oc_arena arena;
-    struct oc_trials trials; /* variant 0 has the default settings */
-    const char *model_path;
+    struct oc_trials trials;            /* variant 0 has the default settings */
+    const char *model_path, *providers; /* providers: those of the library, separated by blanks */
     uint32_t most, n_stage;
     struct oc_tune_row *row; /* arena; best first: those of the last round, then those that were dropped */
     uint32_t n_row, cap_row;

@@ -250,7 +250,7 @@ static double two_that_help(const struct oc_variant *v)
     ns *= has_entry(v, "session.intra_op.allow_spinning=0") ? 0.8 : 1;
     ns *= has_entry(v, "enable_mem_pattern=0") ? 0.85 : 1;
     ns *= has_entry(v, "execution_mode=parallel") || has_entry(v, "enable_cpu_mem_arena=0") ? 1.3 : 1;
-    ns *= v->opts.level ? 1.2 : 1;
+    ns *= v->opts.level || v->opts.provider ? 1.2 : 1;
     return ns * (v->opts.threads ? 1.5 : 1);
 }
 
@@ -263,6 +263,7 @@ static struct oc_tune *tune(struct simulation *s, const struct oc_record_opts *g
 {
     struct oc_tune *t = calloc(1, sizeof(*t));
     struct oc_err err;
+    t->providers = "CUDAExecutionProvider CPUExecutionProvider";
     oc_trials_begin(&t->trials, &t->arena, NULL, NULL);
     t->trials.run = simulate;
     t->trials.arg = s;
@@ -321,6 +322,21 @@ static void what_is_given_is_not_varied(void **state)
     oc_tune_free(t);
 }
 
+static void providers_of_the_library_are_tried(void **state)
+{
+    (void)state;
+    struct simulation s = {.truth_of = two_that_help, .fails = -1, .random = 8};
+    struct oc_tune *t = tune(&s, &(struct oc_record_opts){0});
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->n_row; i++)
+        if (!strcmp(t->row[i].setting[0]->text, "--provider CUDAExecutionProvider")) {
+            n++;
+            assert_string_equal(t->trials.variant[t->row[i].variant].opts.provider, "CUDAExecutionProvider");
+        }
+    assert_int_equal(n, 1);
+    oc_tune_free(t);
+}
+
 static void a_setting_that_fails_is_named(void **state)
 {
     (void)state;
@@ -346,6 +362,7 @@ int main(void)
         cmocka_unit_test(settings_that_help_are_joined),
         cmocka_unit_test(nothing_better_is_an_answer),
         cmocka_unit_test(what_is_given_is_not_varied),
+        cmocka_unit_test(providers_of_the_library_are_tried),
         cmocka_unit_test(a_setting_that_fails_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
