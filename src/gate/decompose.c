@@ -283,19 +283,18 @@ static const char *missing_reason(const struct oc_diff *d)
                          : "one side has the time of a run, the other that of an unknown number of runs";
 }
 
-/* Sorts the parts into d->parts. Returns their sum. */
+/* Sorts the parts that are not 0 into d->parts. Returns their sum. */
 static double keep_parts(struct oc_diff *d, struct parts *p)
 {
     struct oc_decomposition *out = &d->parts;
     double sum_ns = 0;
-    out->n = p->n;
     out->part = OC_NEW_ARRAY(&d->arena, (size_t)p->n + 1, struct oc_diff_part);
-    if (p->n) {
-        qsort(p->part, p->n, sizeof(*p->part), by_cause);
-        memcpy(out->part, p->part, p->n * sizeof(*p->part));
-    }
     for (uint32_t i = 0; i < p->n; i++)
-        sum_ns += p->part[i].delta_ns;
+        if (p->part[i].delta_ns != 0)
+            out->part[out->n++] = p->part[i];
+    qsort(out->part, out->n, sizeof(*out->part), by_cause);
+    for (uint32_t i = 0; i < out->n; i++)
+        sum_ns += out->part[i].delta_ns;
     free(p->part);
     return sum_ns;
 }
