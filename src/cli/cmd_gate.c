@@ -440,9 +440,13 @@ static int put_verdict(const void *job, const struct cli_output *out, struct oc_
 {
     const struct diff_job *j = job;
     const char *note, *verdict = oc_diff_verdict(j->diff, &note);
+    static const char *const start[] = {"session", "first run"};
     (void)err;
     fprintf(out->f, "%-12s%s%s%s\n", j->label, verdict ? verdict : "not compared: a recording has no latency",
             verdict ? ". " : "", verdict ? note : "");
+    for (unsigned i = 0; i < 2; i++)
+        if (oc_diff_start(j->diff, i > 0))
+            fprintf(out->f, "  %-10s%s\n", start[i], oc_diff_start(j->diff, i > 0));
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "join/join.h"
 
 /* ---- times ------------------------------------------------------------------------------------------ */
@@ -287,6 +288,44 @@ static void compare_latencies(struct oc_diff *d)
     d->note = oc_compared_note(&d->latency, &d->arena);
 }
 
+static double start_of(const struct oc_profile *p, unsigned which)
+{
+    return which == OC_DIFF_SESSION ? p->machine.session_ns : p->machine.first_run_ns;
+}
+
+/* The recordings of a side with their creation of the session or their first run. Returns how many; 0: one has none. */
+static size_t starts_of(const struct oc_diff *d, unsigned s, unsigned which, struct oc_recorded *out,
+                        double *mean_ns)
+{
+    double sum = 0;
+    for (size_t k = 0; k < d->n_of[s]; k++) {
+        const struct oc_profile *p = d->of[s][k].in.profile;
+        if (!p || !(start_of(p, which) > 0))
+            return 0;
+        out[k] =
+            oc_recorded_once(start_of(p, which), p->machine.started_s, oc_machine_is_loaded(&p->machine));
+        sum += log(out[k].latency_ns);
+    }
+    *mean_ns = exp(sum / (double)d->n_of[s]);
+    return d->n_of[s];
+}
+
+static void compare_starts(struct oc_diff *d)
+{
+    struct oc_recorded *a = OC_NEW_ARRAY(&d->arena, d->n_of[0], struct oc_recorded);
+    struct oc_recorded *b = OC_NEW_ARRAY(&d->arena, d->n_of[1], struct oc_recorded);
+    for (unsigned i = 0; i < OC_DIFF_STARTS; i++) {
+        struct oc_diff_start *x = &d->start[i];
+        size_t n_a = starts_of(d, 0, i, a, &x->ns[0]), n_b = starts_of(d, 1, i, b, &x->ns[1]);
+        oc_compare_recorded(a, n_a, b, n_b, oc_recorded_order(a, n_a, b, n_b), &x->c);
+        char before[32], after[32];
+        if (!isnan(x->c.ratio))
+            x->text = oc_printf(
+                &d->arena, "%s to %s: %s", oc_format_time_ns(x->ns[0], before, sizeof(before)),
+                oc_format_time_ns(x->ns[1], after, sizeof(after)), oc_compared_text(&x->c, &d->arena));
+    }
+}
+
 static void compare_rows(struct oc_diff *d)
 {
     struct oc_compared_row *row = OC_NEW_ARRAY(&d->arena, (size_t)d->n_row + 1, struct oc_compared_row);
@@ -458,6 +497,7 @@ static int make_rows(struct oc_diff *d, struct oc_err *err)
     if (d->by_name && check_units(d, err))
         return -1;
     compare_latencies(d);
+    compare_starts(d);
     d->has_verdicts = d->latency.n[0] >= OC_RECORDINGS_FOR_ROWS && d->latency.n[1] >= OC_RECORDINGS_FOR_ROWS;
     diff_rows(d);
     for (unsigned s = 0; s < 2; s++) {
@@ -511,6 +551,11 @@ const char *oc_diff_verdict(const struct oc_diff *d, const char **note)
 {
     *note = d->note;
     return d->verdict;
+}
+
+const char *oc_diff_start(const struct oc_diff *d, bool first_run)
+{
+    return d->start[first_run ? OC_DIFF_FIRST_RUN : OC_DIFF_SESSION].text;
 }
 
 const struct oc_diff_info *oc_diff_info(const struct oc_diff *d)

@@ -148,6 +148,14 @@ struct oc_diff_type { /* an operator type, or a bucket */
     double time_ns[2], roof_ns[2];
 };
 
+/* What a process does once before its runs; recordings of `record` have it. */
+enum { OC_DIFF_SESSION, OC_DIFF_FIRST_RUN, OC_DIFF_STARTS };
+struct oc_diff_start {
+    double ns[2];           /* mean of a side, as in the ratio: of logarithms */
+    struct oc_comparison c; /* ratio NAN: a recording has none */
+    const char *text;       /* see oc_diff_start; NULL: a recording has none */
+};
+
 struct oc_diff_recording {
     struct oc_report_in in;
     struct oc_figures figures;
@@ -204,6 +212,7 @@ struct oc_diff {
     struct oc_comparison latency; /* of the recordings; ratio NAN: a side has none */
     const char *verdict, *note;   /* of `latency`; NULL: a side has none */
     bool has_verdicts;            /* rows have verdicts */
+    struct oc_diff_start start[OC_DIFF_STARTS];
     struct oc_decomposition parts;
     struct oc_diff_info info;
 };

@@ -128,6 +128,9 @@ void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_dif
 /* What the latencies of the recordings show: "slower by 8.1 % (6.0 to 10.2)", and a sentence on the recordings;
  * NULL: a side has none. They live as long as the diff. */
 const char *oc_diff_verdict(const struct oc_diff *d, const char **note);
+/* "97.1 ms to 96.0 ms: no difference shown (-3.1 to +0.9 %)" of the creation of the session or of its first run, which
+ * recordings of `record` have; NULL: a recording has none. */
+const char *oc_diff_start(const struct oc_diff *d, bool first_run);
 
 struct oc_diff_write_opts {
     size_t size;        /* sizeof(struct oc_diff_write_opts) */

@@ -529,6 +529,19 @@ static void put_line(struct oc_diff_view *v, const char *text, bool markdown, FI
     }
 }
 
+/* The creation of the session and its first run, where the recordings have them. */
+static void write_starts(struct oc_diff_view *v, bool markdown, FILE *f)
+{
+    static const char *const label[] = {[OC_DIFF_SESSION] = "session", [OC_DIFF_FIRST_RUN] = "first run"};
+    for (unsigned i = 0; i < OC_DIFF_STARTS; i++) {
+        const char *text = v->d->start[i].text;
+        if (text && markdown)
+            put_line(v, oc_printf(&v->arena, "%s: %s", label[i], text), true, f);
+        else if (text)
+            oc_plain_say(label[i], 12, v->o->width_chars, text, f);
+    }
+}
+
 static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
 {
     const char *verdict = oc_diff_statement(v), *cut = NULL;
@@ -538,11 +551,13 @@ static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
     if (markdown) {
         put_line(v, "### onnxcost diff", true, f);
         put_line(v, verdict, true, f);
+        write_starts(v, true, f);
         put_table(v, oc_diff_parts, true, f);
         put_table(v, oc_diff_sides, true, f);
     } else {
         if (verdict)
             oc_plain_say("latency", 12, v->o->width_chars, verdict, f);
+        write_starts(v, false, f);
         put_table(v, oc_diff_parts, false, f);
         if (v->d->parts.n)
             fputc('\n', f);

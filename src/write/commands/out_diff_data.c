@@ -247,6 +247,18 @@ static void parts_json(struct oc_json_out *w, const struct oc_decomposition *par
     oc_jw_end_array(w);
 }
 
+/* The creation of the session or its first run; null where a recording has none. */
+static void start_json(struct oc_json_out *w, const char *key, const struct oc_diff_start *x)
+{
+    if (!oc_key_object_if(w, key, !isnan(x->c.ratio)))
+        return;
+    oc_key_text(w, "unit", "ns");
+    oc_key_time(w, "a", x->ns[0]);
+    oc_key_time(w, "b", x->ns[1]);
+    comparison_json(w, &x->c);
+    oc_jw_end_object(w);
+}
+
 static void diff_data_total_json(struct oc_fields *o, const struct oc_diff *d, unsigned m)
 {
     const struct oc_diff_total *t = &d->total[m];
@@ -315,6 +327,8 @@ void oc_diff_json(struct oc_diff_view *v, FILE *f)
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
         diff_data_total_json(&o, d, m);
     oc_jw_end_object(&w);
+    start_json(&w, "session", &d->start[OC_DIFF_SESSION]);
+    start_json(&w, "first_run", &d->start[OC_DIFF_FIRST_RUN]);
     parts_json(&w, &d->parts);
     oc_row_list_json(&OC_ROWS(d->n_type, d, oc_diff_type_fields), "types", &w);
     oc_row_list_json(&OC_ROWS(v->n_row, v, oc_diff_row_fields), "rows", &w);

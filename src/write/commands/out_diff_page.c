@@ -173,6 +173,11 @@ void oc_diff_page(struct oc_diff_view *v, FILE *f)
     const char *verdict = oc_diff_statement(v);
     if (verdict)
         oc_html_sentence(&h, oc_printf(&h.arena, "%s.", verdict));
+    for (unsigned i = 0; i < OC_DIFF_STARTS; i++)
+        if (v->d->start[i].text)
+            oc_html_sentence(&h, oc_printf(&h.arena, "%s %s.",
+                                           i == OC_DIFF_SESSION ? "Creation of the session" : "First run",
+                                           v->d->start[i].text));
     oc_html_sentence(&h, oc_printf(&h.arena, "%s.", oc_diff_sentence(v)));
     if (v->n_unshown)
         oc_html_note(&h, oc_diff_unshown(v));
