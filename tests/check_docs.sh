@@ -90,7 +90,7 @@ for document in $documents; do
 done
 
 # ---- commands of the README outside of transcripts
-tests/transcripts.sh --commands README.md | grep '^onnxcost ' | grep -v '^onnxcost record' >"$work/commands"
+tests/transcripts.sh --commands README.md | grep '^onnxcost ' | grep -vE '^onnxcost (record|bisect|tune)' >"$work/commands"
 problems=$(while read -r line; do
     (cd "$work/README" && sh -c "$line") >"$work/out" 2>&1 </dev/null || echo "exit code $?: $line"
 done <"$work/commands")

@@ -48,7 +48,7 @@ try() { # where command line
     why=
     case $line in
     *'hw measure'*) line="$line --quick" ;; # 20 seconds otherwise
-    *'onnxcost record '*) why='it needs ONNX Runtime: tests/check_record.sh' ;;
+    *'onnxcost record '* | *'onnxcost bisect '* | *'onnxcost tune '*) why='it needs ONNX Runtime: tests/check_record.sh' ;;
     *PROFILE* | *RECORDING* | *...*) why='a pattern, not a command' ;;
     esac
     if [ -n "$why" ]; then

@@ -29,13 +29,15 @@ static int run_bisect(struct bisect_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
+    struct oc_record_opts record;
     struct oc_bisect_opts opts = {.size = sizeof(opts),
+                                  .record = &record,
                                   .library = j->library.item,
                                   .n_library = j->library.n,
                                   .figure = j->figure,
                                   .all = o->all};
     int rc = cli_record_rounds(o, &opts.most);
-    rc = rc ? rc : cli_record_options(o, &j->side, &opts.record);
+    rc = rc ? rc : cli_record_options(o, &j->side, &record);
     if (rc)
         return rc;
     cli_record_begin(&j->side);

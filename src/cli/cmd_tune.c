@@ -15,9 +15,10 @@ struct tune_job {
 static int run_tune(struct tune_job *j)
 {
     struct oc_err err;
-    struct oc_tune_opts opts = {.size = sizeof(opts)};
+    struct oc_record_opts record;
+    struct oc_tune_opts opts = {.size = sizeof(opts), .record = &record};
     int rc = cli_record_rounds(j->o, &opts.most);
-    rc = rc ? rc : cli_record_options(j->o, &j->side, &opts.record);
+    rc = rc ? rc : cli_record_options(j->o, &j->side, &record);
     if (rc)
         return rc;
     cli_record_begin(&j->side);

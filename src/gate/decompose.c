@@ -299,6 +299,21 @@ static double keep_parts(struct oc_diff *d, struct parts *p)
     return sum_ns;
 }
 
+/* What files round, each row and the run, goes to the largest part, so that the sum is exact. More than that stays
+ * missing, which is an error. */
+static void absorb_rounding(struct parts *p, double delta_ns, double most_ns)
+{
+    struct oc_diff_part *largest = NULL;
+    double rest_ns = delta_ns;
+    for (uint32_t i = 0; i < p->n; i++) {
+        rest_ns -= p->part[i].delta_ns;
+        if (!largest || fabs(p->part[i].delta_ns) > fabs(largest->delta_ns))
+            largest = &p->part[i];
+    }
+    if (largest && fabs(rest_ns) <= most_ns)
+        largest->delta_ns += rest_ns;
+}
+
 /* Whether the rows are of the runs whose latency is known: latency = time - overlap. */
 static bool is_of_latency(const struct oc_diff *d)
 {
@@ -324,8 +339,10 @@ int oc_diff_decompose(struct oc_diff *d, struct oc_err *err)
         double overlap_ns = (time->v[1] - latency->v[1]) - (time->v[0] - latency->v[0]);
         out->of = OC_DIFF_LATENCY;
         out->delta_ns = latency->v[1] - latency->v[0];
-        add_part(&p, OC_CAUSE_OVERLAP, NULL, fabs(overlap_ns) > rounding_ns ? -overlap_ns : 0, 0);
+        add_part(&p, OC_CAUSE_OVERLAP, NULL,
+                 fabs(overlap_ns) > rounding_ns + 2 * OC_ROUNDING_NS ? -overlap_ns : 0, 0);
     }
+    absorb_rounding(&p, out->delta_ns, 1e3 * rounding_ns + 2 * OC_ROUNDING_NS * (d->n_row + 1));
     if (!(fabs(keep_parts(d, &p) - out->delta_ns) <= 1e3 * rounding_ns))
         return oc_fail(err, OC_EFORMAT, "the parts of the change do not add up to the change of the %s",
                        out->of == OC_DIFF_LATENCY ? "latency" : "time");

@@ -25,8 +25,9 @@ struct oc_trial_counts {
 /* ---- bisect: which version of ONNX Runtime made a model slower or faster ------------------------------ */
 
 struct oc_bisect_opts {
-    size_t size;                  /* sizeof(struct oc_bisect_opts) */
-    struct oc_record_opts record; /* of every process; library, output, tag and plain are not read */
+    size_t size; /* sizeof(struct oc_bisect_opts) */
+    /* Of every process; library, output, tag and plain are not read; NULL: none. */
+    const struct oc_record_opts *record;
     const char *const
         *library; /* files of libonnxruntime in any order, or folders that are searched for them; of one
                                    version the first is taken */
@@ -53,8 +54,8 @@ int oc_bisect_write(const struct oc_bisect *b, const char *format, unsigned widt
 
 struct oc_tune_opts {
     size_t size; /* sizeof(struct oc_tune_opts) */
-    struct oc_record_opts
-        record;    /* of every process; what is set here is not varied; output, tag and plain are not read */
+    /* Of every process; what is set here is not varied; output, tag and plain are not read; NULL: none. */
+    const struct oc_record_opts *record;
     uint32_t most; /* processes of each setting in the last round; 0: 8 */
 };
 

@@ -89,19 +89,27 @@ static void write_session(const struct oc_record_time *t, FILE *f)
             oc_format_bytes((double)t->peak_bytes, peak, sizeof(peak)));
 }
 
+enum { SHOWN_PER_MILLE = 5 }; /* processors: less is printed as 0.00 */
+
+/* ", 0.10 of them other machines of this host (steal time); throttled 3 times because of heat; governor powersave": what is
+ * known and not nothing. */
+static void put_limits(const struct oc_prof_machine *m, struct oc_buf *b)
+{
+    if (m->stolen * 1000 >= SHOWN_PER_MILLE)
+        oc_buf_printf(b, ", %.2f of them other machines of this host (steal time)", m->stolen);
+    if (m->throttled > 0)
+        oc_buf_printf(b, "; throttled %.0f times because of heat", m->throttled);
+    if (*m->limits)
+        oc_buf_printf(b, "; %s", m->limits);
+}
+
 /* What the machine did meanwhile apart from the recording; nothing where it was idle and not limited. */
 static void write_machine(const struct oc_prof_machine *m, FILE *f)
 {
-    const double shown = 0.005; /* processors: less is printed as 0.00 */
     struct oc_buf b = {0};
     oc_buf_printf(&b, "other processes used %.2f of %.0f processors", m->others, m->processors);
-    if (m->stolen >= shown)
-        oc_buf_printf(&b, ", %.2f of them other machines of this host (steal time)", m->stolen);
-    if (m->throttled > 0)
-        oc_buf_printf(&b, "; throttled %.0f times because of heat", m->throttled);
-    if (*m->limits)
-        oc_buf_printf(&b, "; %s", m->limits);
-    if (m->others >= shown || m->throttled > 0 || *m->limits)
+    put_limits(m, &b);
+    if (m->others * 1000 >= SHOWN_PER_MILLE || m->throttled > 0 || *m->limits)
         record_say("machine", b.data, f);
     oc_buf_free(&b);
 }
@@ -137,12 +145,15 @@ void oc_recording_write_providers(const struct oc_recording *r, const char *labe
 void oc_recording_write_line(const struct oc_recording *r, const char *label, FILE *f)
 {
     const struct oc_record_info *i = &r->info;
+    struct oc_buf limits = {0};
     char time[32];
     oc_format_time_ns(i->profiled.typical_ns, time, sizeof(time));
+    put_limits(&r->machine, &limits);
     fprintf(f,
             "%-12s%s  (trimmed mean of %u of %u runs, spread %.1f %%; other processes: %.2f of %.0f "
-            "processors%s)\n",
+            "processors%s%s)\n",
             label, time, i->profiled.runs - 2 * (i->profiled.runs / 4), i->profiled.runs,
-            100 * i->profiled.spread, r->machine.others, r->machine.processors,
+            100 * i->profiled.spread, r->machine.others, r->machine.processors, limits.n ? limits.data : "",
             i->loaded ? ", disturbed" : "");
+    oc_buf_free(&limits);
 }

@@ -195,7 +195,7 @@ static int take_versions(struct oc_bisect *b, const struct oc_bisect_opts *o, st
                        "several times, or a folder",
                        n);
     for (size_t i = 0; i < n; i++)
-        oc_trials_add(&b->trials, b->library[i].version, &o->record)->opts.library = b->library[i].file;
+        oc_trials_add(&b->trials, b->library[i].version, o->record)->opts.library = b->library[i].file;
     return 0;
 }
 
@@ -214,8 +214,10 @@ int oc_bisect_make(const struct oc_model *model, const struct oc_analysis *analy
     OC_ENTRY(err);
     *out = NULL;
     struct oc_bisect_opts full, *const opts = &full;
-    if (OC_OPTIONS(&full, given, err))
+    struct oc_record_opts record;
+    if (OC_OPTIONS(&full, given, err) || OC_OPTIONS(&record, full.record, err))
         return -1;
+    full.record = &record;
     struct oc_bisect *b = oc_xcalloc(1, sizeof(*b));
     b->figure = opts->figure < OC_TRIAL_FIGURES ? opts->figure : OC_TRIAL_LATENCY;
     b->most = opts->most;

@@ -316,17 +316,18 @@ int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysi
     OC_ENTRY(err);
     *out = NULL;
     struct oc_tune_opts full, *const opts = &full;
-    if (OC_OPTIONS(&full, given, err))
+    struct oc_record_opts record;
+    if (OC_OPTIONS(&full, given, err) || OC_OPTIONS(&record, full.record, err))
         return -1;
     struct oc_library_info library;
-    if (oc_onnxruntime_find(opts->record.library, &library, err))
+    if (oc_onnxruntime_find(record.library, &library, err))
         return -1;
     struct oc_tune *t = oc_xcalloc(1, sizeof(*t));
     t->most = opts->most;
     t->model_path = model->path;
     t->providers = library.providers;
     oc_trials_begin(&t->trials, &t->arena, model, analysis);
-    if (oc_tune_search(t, &opts->record, err)) {
+    if (oc_tune_search(t, &record, err)) {
         oc_tune_free(t);
         return -1;
     }

@@ -53,7 +53,7 @@ def sets(o):
                 continue
             for added in sorted(glob.glob(f"{o.models}/{base}+*.onnx")):
                 yield os.path.basename(added)[:-5] + f"-t{threads}", [path, added], library + t
-            for level in ("extended", "basic", "disabled"):
+            for level in ("basic",):
                 yield f"{base}-{level}-t{threads}", [path], library + t + ["--opt-level", "all", "--opt-level", level]
             if o.older:
                 yield f"{base}-older-t{threads}", [path], ["--ort-lib", o.older] + library + t

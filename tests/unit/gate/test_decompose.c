@@ -348,6 +348,85 @@ static void a_row_without_a_time_is_a_part_of_its_own(void **state)
     oc_profile_close(b);
 }
 
+/* Seven runs of twelve operators without a pause, in whole microseconds: the means over three of them are thirds. */
+static struct oc_profile *read_short_runs(unsigned side)
+{
+    struct oc_buf b = {0};
+    struct oc_err err = {0};
+    unsigned at = 1000;
+    oc_buf_str(&b, "[");
+    for (unsigned run = 0; run < 7; run++) {
+        unsigned start = at;
+        for (unsigned i = 0; i < 12; i++) {
+            unsigned us = 1 + (run * 5 + i * 7 + side * 3 + run * i) % 5;
+            oc_buf_printf(&b,
+                          "{\"cat\":\"Node\",\"pid\":1,\"tid\":1,\"dur\":%u,\"ts\":%u,\"ph\":\"X\",\"name\":"
+                          "\"n%u_kernel_time\","
+                          "\"args\":{\"provider\":\"CPUExecutionProvider\",\"op_name\":\"Relu\",\"node_"
+                          "index\":\"%u\"}},",
+                          us, at, i, i);
+            at += us;
+        }
+        oc_buf_printf(&b,
+                      "{\"cat\":\"Session\",\"pid\":1,\"tid\":1,\"dur\":%u,\"ts\":%u,\"ph\":\"X\",\"name\":"
+                      "\"model_run\",\"args\":{}},",
+                      at - start, start);
+        at += 10;
+    }
+    oc_buf_str(&b, "{\"cat\":\"onnxcost\",\"pid\":0,\"tid\":0,\"dur\":0,\"ts\":0,\"ph\":\"M\",\"name\":\"\","
+                   "\"args\":{\"started_s\":");
+    oc_buf_printf(&b, "%u,\"session_ns\":%u,\"first_run_ns\":%u}}]", 1000 + side, side ? 3000000 : 2000000,
+                  50000);
+    struct oc_profile *p = t_profile_mem(b.data, b.n, NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    oc_buf_free(&b);
+    return p;
+}
+
+static void rounding_of_short_runs_is_not_missing(void **state)
+{
+    (void)state;
+    struct oc_profile *a = read_short_runs(0), *b = read_short_runs(1);
+    const struct oc_report_in p = {.profile = a}, q = {.profile = b};
+    struct oc_diff *d;
+    struct oc_err err = {0};
+    if (oc_diff_make(&p, &q, NULL, &d, &err))
+        fail_msg("%s", err.msg);
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < d->parts.n; i++)
+        sum_ns += d->parts.part[i].delta_ns;
+    assert_true(fabs(sum_ns - d->parts.delta_ns) < 1e-9);
+    assert_int_equal(d->parts.of, OC_DIFF_LATENCY);
+    assert_int_equal(d->parts.n, 1); /* rounding is no part of its own */
+    oc_diff_free(d);
+    oc_profile_close(a);
+    oc_profile_close(b);
+}
+
+static void starts_of_processes_are_compared(void **state)
+{
+    (void)state;
+    struct oc_profile *a = read_short_runs(0), *b = read_short_runs(1),
+                      *none = read_table("name,type,time\nx,Relu,4\n", 1);
+    const struct oc_report_in p = {.profile = a}, q = {.profile = b}, r = {.profile = none};
+    struct oc_diff *d;
+    struct oc_err err = {0};
+    assert_int_equal(oc_diff_make(&p, &q, NULL, &d, &err), 0);
+    assert_true(fabs(d->start[OC_DIFF_SESSION].c.ratio - 1.5) < 1e-9);
+    assert_true(fabs(d->start[OC_DIFF_FIRST_RUN].c.ratio - 1) < 1e-9);
+    assert_int_equal(d->start[OC_DIFF_SESSION].c.order, OC_RECORDED_ALTERNATED); /* one second apart */
+    assert_non_null(strstr(oc_diff_start(d, false), "2.00 ms to 3.00 ms: inconclusive: +50.0 % ("));
+    assert_non_null(strstr(oc_diff_start(d, true), "50.0 us to 50.0 us: "));
+    oc_diff_free(d);
+    assert_int_equal(oc_diff_make(&p, &r, NULL, &d, &err), 0);
+    assert_null(oc_diff_start(d, false));
+    oc_diff_free(d);
+    oc_profile_close(a);
+    oc_profile_close(b);
+    oc_profile_close(none);
+}
+
 static void a_model_on_one_side_only_is_rejected(void **state)
 {
     (void)state;
@@ -372,6 +451,8 @@ int main(void)
         cmocka_unit_test(parts_name_their_device),
         cmocka_unit_test(times_of_other_units_are_rejected),
         cmocka_unit_test(a_row_without_a_time_is_a_part_of_its_own),
+        cmocka_unit_test(rounding_of_short_runs_is_not_missing),
+        cmocka_unit_test(starts_of_processes_are_compared),
         cmocka_unit_test(a_model_on_one_side_only_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
