@@ -56,7 +56,7 @@ expect_failure 'bisect without a model' 2 'bisect needs a model' bisect --ort-li
 expect_failure 'bisect of one version' 2 'needs two versions of ONNX Runtime or more, not 1' bisect net.onnx --ort-lib versions/a
 mkdir versions/empty
 expect_failure 'an empty folder' 4 "'versions/empty' has no libonnxruntime.so" bisect net.onnx --ort-lib versions/empty
-expect_failure 'a file that is no library' 4 'cannot load' bisect net.onnx --ort-lib net.onnx --ort-lib versions
+expect_failure 'a file of another kind' 4 'cannot load' bisect net.onnx --ort-lib net.onnx --ort-lib versions
 expect_failure 'few processes carry no verdict' 2 '--repeat needs a number from 3' bisect net.onnx --ort-lib versions --repeat 2
 expect_failure 'a figure that does not exist' 2 'latency, session, first-run' bisect net.onnx --ort-lib versions --figure memory
 FAKE_ORT=bad_model expect_failure 'a model that no version runs' 3 "fewer than two versions can run 'net.onnx'" bisect net.onnx --ort-lib versions --repeat 3
@@ -73,7 +73,7 @@ result 'the table of tune is not wider than 80 columns' "$(grep -E '^.{81}' out)
 FAKE_ORT=bad_model expect_failure 'tune of a model that cannot be loaded' 3 'protobuf parsing failed' tune net.onnx --ort-lib "$fake"
 expect_failure 'tune without a model' 2 'tune needs a model' tune
 expect_failure 'a value of an attribute' 2 'execution_mode needs one of: sequential parallel' tune net.onnx --ort-lib "$fake" --session-config execution_mode=both
-expect_failure 'an entry without a dot that is no attribute' 2 "'spinning' is neither a key" record net.onnx --ort-lib "$fake" --session-config spinning=1
+expect_failure 'an entry without a dot that is not an attribute' 2 "'spinning' is neither a key" record net.onnx --ort-lib "$fake" --session-config spinning=1
 expect_failure 'a number of an attribute' 2 'inter_op_num_threads needs a number from 0 to 4096' record net.onnx --ort-lib "$fake" --session-config inter_op_num_threads=-1
 
 if [ -d "${ORT_VERSIONS:-}" ]; then

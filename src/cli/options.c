@@ -302,9 +302,8 @@ const struct cli_option cli_options[] = {
      "write the arena offset of every buffer to FILE.json or FILE.csv", NULL, AT(plan)},
 
     {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
-     "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, user, "
-     "lanes "
-     "or benchmark (repeatable)",
+     "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, "
+     "user, lanes or benchmark (repeatable)",
      "Summaries of profiles", AT(view)},
     {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "KEY", NULL,
      "CPUTotal; estimate: time; diff: what differs",

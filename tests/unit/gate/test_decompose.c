@@ -398,7 +398,7 @@ static void rounding_of_short_runs_is_not_missing(void **state)
         sum_ns += d->parts.part[i].delta_ns;
     assert_true(fabs(sum_ns - d->parts.delta_ns) < 1e-9);
     assert_int_equal(d->parts.of, OC_DIFF_LATENCY);
-    assert_int_equal(d->parts.n, 1); /* rounding is no part of its own */
+    assert_int_equal(d->parts.n, 1); /* rounding has no part of its own */
     oc_diff_free(d);
     oc_profile_close(a);
     oc_profile_close(b);
