@@ -17,7 +17,7 @@ profile  base shape
 join     base shape model ops analyze profile
 estimate base shape model ops analyze hw profile join
 provider base shape model ops analyze profile join
-run      base shape model ops hw profile
+run      base shape model ops hw profile measure
 measure  base shape hw
 memory   base shape model ops analyze hw profile
 llm      base shape model analyze hw estimate

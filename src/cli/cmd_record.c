@@ -31,6 +31,7 @@ struct record_job {
     uint32_t warmup;
     const char *tag; /* of the files; NULL: none */
     bool no_optimized;
+    double fastest_probe_ns; /* see oc_record_opts */
 };
 
 /* A number from `least` to `most`, or `otherwise` when it is not given. */
@@ -138,6 +139,7 @@ static int run_record(struct record_job *j)
     opts.output = j->o->output;
     opts.tag = j->tag;
     opts.no_optimized = j->no_optimized;
+    opts.fastest_probe_ns = j->fastest_probe_ns;
     cli_record_begin(&j->side);
     rc = oc_record(j->side.model, j->side.analysis, &opts, &j->recording, &err);
     return cli_record_end(&j->side, rc, &err);
@@ -224,7 +226,8 @@ struct variants {
     struct cli_list value[N_VARIED]; /* all that are given */
     struct variant *item;            /* heap */
     size_t n;
-    uint32_t repeat, again; /* recordings of each; those that were repeated */
+    double fastest_probe_ns; /* see oc_record_opts */
+    uint32_t repeat, again;  /* recordings of each; those that were repeated */
 };
 
 static bool same_key(const char *a, const char *b)
@@ -351,11 +354,13 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
     j->tag = tag;
     j->no_optimized = round > 0;
     for (bool again = true; again;) {
+        j->fastest_probe_ns = v->fastest_probe_ns;
         int rc = run_record(j);
         rc = rc ? rc : cli_output_write(NULL, put_line, j);
         if (rc)
             return rc;
         const struct oc_record_info *info = oc_recording_info(j->recording);
+        v->fastest_probe_ns = info->fastest_probe_ns;
         again = info->loaded && v->again < v->repeat;
         v->again += again;
         if (!again)

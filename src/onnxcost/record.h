@@ -37,6 +37,9 @@ struct oc_record_opts {
     /* Execution providers in order of priority, "NAME[:KEY=VALUE,...][+NAME...]", by their names in ONNX Runtime,
      * in any case, with or without "ExecutionProvider"; NULL: the CPU. */
     const char *provider;
+    /* The fastest probe of the vector units in earlier recordings of this machine (oc_record_info), which tells whether
+     * this one was disturbed from its beginning on; 0: none. */
+    double fastest_probe_ns;
     bool plain; /* only the session without profiling, 12 runs and 1 s; no files are written */
 };
 
@@ -71,7 +74,9 @@ struct oc_record_info {
     const char *profile,
         *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx; NULL: none */
     struct oc_record_time plain, profiled; /* without and with profiling; .runs 0: no such session */
-    bool loaded;                           /* other processes used processors that the recording needed */
+    bool loaded; /* other processes or machines used processors, or vector units, that the recording needed */
+    double probe_ns,
+        fastest_probe_ns; /* multiply-adds between the runs: mean, fastest that is known; 0: not known */
     size_t n_input;
     const struct oc_record_input *input;
     const char *provider;  /* oc_record_opts.provider; NULL: none */

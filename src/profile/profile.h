@@ -208,6 +208,8 @@ struct oc_prof_machine {
     double others;    /* processors that other processes used */
     double stolen;    /* of them: that a hypervisor gave to other machines */
     double throttled; /* how often the clock was reduced meanwhile because of heat */
+    /* a round of multiply-adds on registers between the runs: the mean, and the fastest that is known; 0: not known */
+    double probe_ns, probe_fastest_ns;
     double session_ns,
         first_run_ns;      /* creation of the first session of the process, and its first run; 0: not known */
     char limits[96];       /* what limits the clock: "governor powersave"; "": nothing that is known */

@@ -114,11 +114,22 @@ static struct moderated compare_logs(const double *a, size_t n_a, const double *
     return m;
 }
 
-static void count_doubtful(const struct oc_recorded *r, size_t n, struct oc_comparison *out)
+/* The fastest probe of all recordings; 0: none has one. */
+static double fastest_probe(const struct oc_recorded *r, size_t n, double so_far)
+{
+    for (size_t i = 0; i < n; i++)
+        if (r[i].probe_fastest_ns > 0 && (so_far <= 0 || r[i].probe_fastest_ns < so_far))
+            so_far = r[i].probe_fastest_ns;
+    return so_far;
+}
+
+static void count_doubtful(const struct oc_recorded *r, size_t n, double fastest_ns,
+                           struct oc_comparison *out)
 {
     for (size_t i = 0; i < n; i++) {
-        out->disturbed += r[i].loaded || r[i].spread > measured.most_spread;
-        out->loaded += r[i].loaded;
+        bool loaded = r[i].loaded || (fastest_ns > 0 && r[i].probe_ns > OC_SLOWED_BY * fastest_ns);
+        out->disturbed += loaded || r[i].spread > measured.most_spread;
+        out->loaded += loaded;
         out->brief += r[i].runs < measured.least_runs;
     }
 }
@@ -145,7 +156,9 @@ bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_rec
                                 .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread,
                                 .runs = p->spread.n,
                                 .started_s = p->machine.started_s,
-                                .loaded = oc_machine_is_loaded(&p->machine)};
+                                .loaded = oc_machine_is_loaded(&p->machine),
+                                .probe_ns = p->machine.probe_ns,
+                                .probe_fastest_ns = p->machine.probe_fastest_ns};
     return latency_ns > 0 && isfinite(latency_ns);
 }
 
@@ -228,8 +241,9 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
     struct moderated m = compare_logs(x, n_a, y, n_b, out->prior, order);
     free(x);
     free(y);
-    count_doubtful(a, n_a, out);
-    count_doubtful(b, n_b, out);
+    double fastest_ns = fastest_probe(b, n_b, fastest_probe(a, n_a, 0));
+    count_doubtful(a, n_a, fastest_ns, out);
+    count_doubtful(b, n_b, fastest_ns, out);
     double half = t_quantile(m.freedom) * m.error;
     out->error = m.error;
     out->freedom = m.freedom;
@@ -355,7 +369,7 @@ const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a)
         text = oc_printf(a, "%u of %u recordings disturbed (spread above %.0f %%", c->disturbed, all,
                          100 * measured.most_spread);
     if (c->disturbed)
-        text = c->loaded ? oc_printf(a, "%s; %u by load of other processes); ", text, c->loaded)
+        text = c->loaded ? oc_printf(a, "%s; %u by other processes or machines); ", text, c->loaded)
                          : oc_printf(a, "%s); ", text);
     if (c->brief)
         text = oc_printf(a, "%s%u of %u with fewer than %u runs; ", text, c->brief, all, measured.least_runs);

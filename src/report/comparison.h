@@ -14,12 +14,13 @@
 
 struct oc_profile;
 
-struct oc_recorded {   /* one recording */
-    double latency_ns; /* of the selected runs, > 0 */
-    double spread;     /* width of the central half of its runs / median */
-    uint32_t runs;     /* without warm-up runs; 0: only means are known */
-    double started_s;  /* since 1970; 0: not known */
-    bool loaded;       /* other processes used processors that it needed */
+struct oc_recorded {                   /* one recording */
+    double latency_ns;                 /* of the selected runs, > 0 */
+    double spread;                     /* width of the central half of its runs / median */
+    uint32_t runs;                     /* without warm-up runs; 0: only means are known */
+    double started_s;                  /* since 1970; 0: not known */
+    bool loaded;                       /* other processes used processors that it needed */
+    double probe_ns, probe_fastest_ns; /* of its machine (struct oc_prof_machine); 0: not known */
 };
 
 /* How the recordings of the two sides lie in time: what drifts between them widens the interval. */

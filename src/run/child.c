@@ -465,9 +465,10 @@ static int mark_profile(const char *path, const char *assumed, const struct oc_p
     fprintf(w.f,
             "\"started_s\" : %.3f,\"processors\" : %.0f,\"threads\" : %.0f,"
             "\"processors_of_others\" : %.3f,\"processors_stolen\" : %.3f,\"throttled\" : %.0f,"
-            "\"session_ns\" : %.0f,\"first_run_ns\" : %.0f,\"clock_limits\" : ",
-            m->started_s, m->processors, m->threads, m->others, m->stolen, m->throttled, m->session_ns,
-            m->first_run_ns);
+            "\"vector_probe_ns\" : %.5g,\"vector_probe_fastest_ns\" : %.5g,\"session_ns\" : "
+            "%.0f,\"first_run_ns\" : %.0f,\"clock_limits\" : ",
+            m->started_s, m->processors, m->threads, m->others, m->stolen, m->throttled, m->probe_ns,
+            m->probe_fastest_ns, m->session_ns, m->first_run_ns);
     w = (struct oc_json_out){.f = w.f};
     oc_jw_string(&w, m->limits);
     fputs("}}\n]\n", w.f);

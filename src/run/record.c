@@ -34,6 +34,8 @@ enum {
     STARTED,
     OTHERS,
     STEAL,
+    PROBE,
+    PROBE_FASTEST,
     SESSION,
     FIRST,
     PEAK,
@@ -82,6 +84,7 @@ struct worker {
     size_t n_output;
     double began_ns; /* first run */
     double plain_ns; /* typical time of the plain session */
+    struct oc_probe probe;
     double session_ns,
         first_ns; /* of the present session: its creation, its first run; first_ns 0: none yet */
     struct oc_arena a;
@@ -113,6 +116,7 @@ static int record_start(struct worker *w)
     oc_child_text(w->c, VERSION, w->ort.version);
     if (check_library(w, w->ort.create_env(ORT_LOG_ERROR, "onnxcost", &w->env)))
         return -1;
+    oc_probe_begin(&w->probe);
     return check_library(w, w->ort.get_allocator(&w->allocator));
 }
 
@@ -244,6 +248,8 @@ static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s,
                                     [STARTED] = load->started_s,
                                     [OTHERS] = oc_load_of_others(load),
                                     [STEAL] = oc_load_stolen(load),
+                                    [PROBE] = oc_probe_mean_ns(&w->probe),
+                                    [PROBE_FASTEST] = w->probe.n ? w->probe.fastest_ns : 0,
                                     [SESSION] = w->session_ns,
                                     [FIRST] = w->first_ns,
                                     [PEAK] = peak_bytes()};
@@ -266,14 +272,17 @@ static int run_warmup(struct worker *w, struct ort_session *s, const char *how)
 
 static int record_measure_runs(struct worker *w, struct ort_session *s, bool profiled)
 {
-    const double shown_every_ns = NS_PER_S / 10;
+    const double shown_every_ns = NS_PER_S / 10, probe_every_ns = NS_PER_S / 20;
     const char *how = profiled ? " with profiling" : "";
-    double from = now_ns(), shown = 0, now = from, ns;
+    double from = now_ns(), shown = 0, now = from, probed = from, ns;
     struct oc_stop_rule rule = record_rule_of(w, profiled, from);
     struct oc_stop_state state = {0};
     struct oc_load load;
     if (run_warmup(w, s, how))
         return -1;
+    w->probe.sum_ns = 0;
+    w->probe.n = 0;
+    oc_probe_run(&w->probe);
     oc_load_begin(&load);
     do {
         if (now - shown > shown_every_ns)
@@ -284,6 +293,10 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
             return -1;
         }
         now = now_ns();
+        if (now - probed > probe_every_ns) {
+            oc_probe_run(&w->probe);
+            probed = now_ns();
+        }
     } while (!oc_stop_after(&rule, &state, ns, now - from));
     send_times(w, profiled, &state, &load);
     return 0;
@@ -484,6 +497,12 @@ static void record_name_assumptions(const struct job *j, struct oc_err *err)
     }
 }
 
+/* The smaller one of two times of which 0 is not known. */
+static double fastest_of(double a, double b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
 /* While the runs of the last session were made. */
 static struct oc_prof_machine machine_of(const struct job *j, double throttled)
 {
@@ -495,6 +514,8 @@ static struct oc_prof_machine machine_of(const struct job *j, double throttled)
                                 .others = field[OTHERS],
                                 .providers = j->o->provider,
                                 .stolen = field[STEAL],
+                                .probe_ns = field[PROBE],
+                                .probe_fastest_ns = fastest_of(field[PROBE_FASTEST], j->o->fastest_probe_ns),
                                 .throttled = oc_times_throttled(OC_PROCESSORS_FOLDER) - throttled,
                                 .session_ns = j->field[0][SESSION],
                                 .first_run_ns = j->field[0][FIRST]};
@@ -566,6 +587,8 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
         fill_info(&j, &r->info);
     r->machine = j.machine;
     r->info.loaded = oc_machine_is_loaded(&j.machine);
+    r->info.probe_ns = j.machine.probe_ns;
+    r->info.fastest_probe_ns = j.machine.probe_fastest_ns;
     r->level = oc_strdup(&r->arena, opts->level ? opts->level : "all");
     r->threads = opts->threads;
     r->warmup = opts->warmup;

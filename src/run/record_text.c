@@ -91,12 +91,17 @@ static void write_session(const struct oc_record_time *t, FILE *f)
 
 enum { SHOWN_PER_MILLE = 5 }; /* processors: less is printed as 0.00 */
 
+static const double SLOWER = 1.1; /* than the fastest probe: less is said nowhere */
+
 /* ", 0.10 of them other machines of this host (steal time); throttled 3 times because of heat; governor powersave": what is
  * known and not nothing. */
 static void put_limits(const struct oc_prof_machine *m, struct oc_buf *b)
 {
     if (m->stolen * 1000 >= SHOWN_PER_MILLE)
         oc_buf_printf(b, ", %.2f of them other machines of this host (steal time)", m->stolen);
+    if (m->probe_fastest_ns > 0 && m->probe_ns > SLOWER * m->probe_fastest_ns)
+        oc_buf_printf(b, "; vector units at %.0f %% of their fastest rate",
+                      100 * m->probe_fastest_ns / m->probe_ns);
     if (m->throttled > 0)
         oc_buf_printf(b, "; throttled %.0f times because of heat", m->throttled);
     if (*m->limits)
@@ -109,7 +114,8 @@ static void write_machine(const struct oc_prof_machine *m, FILE *f)
     struct oc_buf b = {0};
     oc_buf_printf(&b, "other processes used %.2f of %.0f processors", m->others, m->processors);
     put_limits(m, &b);
-    if (m->others * 1000 >= SHOWN_PER_MILLE || m->throttled > 0 || *m->limits)
+    if (m->others * 1000 >= SHOWN_PER_MILLE || m->throttled > 0 || *m->limits ||
+        m->probe_ns > SLOWER * m->probe_fastest_ns)
         record_say("machine", b.data, f);
     oc_buf_free(&b);
 }

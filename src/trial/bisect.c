@@ -8,7 +8,6 @@
  * measured once more, because the largest of several differences is too large by selection. */
 #include "trial/bisect.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,26 +29,26 @@ static struct oc_bisect_step *add_step(struct oc_bisect *b, const struct oc_tria
     return s;
 }
 
-/* Whether a half holds at least half of the change between the ends, so that the other half needs no further look. */
-static bool holds_most(const struct oc_comparison *half, const struct oc_comparison *whole)
-{
-    return log(half->ratio) / log(whole->ratio) >= 0.5;
-}
+/* A half without a shown change needs no further look if it would show this one: smaller ones are not worth the time. */
+static const double SMALL_CHANGE = 0.05;
 
-/* Whether a look after these rounds settles the group: the whole shows a change, and so does the half that holds most of
- * it. */
+/* Whether a look after these rounds settles the group: the whole shows a change, and of its halves at least one, while the
+ * other could not hide much. */
 static bool is_settled(const struct oc_bisect *b, const struct oc_trial_group *g, double level)
 {
     struct oc_comparison whole, half;
+    bool any = false;
     oc_trial_compare(g, 0, g->n - 1, b->figure, &whole);
     if (g->n == 2 || !oc_compared_shows(&whole, level))
         return oc_compared_shows(&whole, level);
     for (uint32_t i = 0; i + 1 < g->n; i++) {
         oc_trial_compare(g, i, i + 1, b->figure, &half);
-        if (oc_compared_shows(&half, level) && holds_most(&half, &whole))
-            return true;
+        bool shown = oc_compared_shows(&half, level);
+        if (!shown && half.smallest > SMALL_CHANGE)
+            return false;
+        any |= shown;
     }
-    return false;
+    return any;
 }
 
 /* Rounds until a look settles the group, or the most. The level of the last look goes to *level. */

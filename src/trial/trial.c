@@ -35,10 +35,13 @@ static int record_trial(struct oc_trials *t, const struct oc_variant *v, struct 
                         struct oc_err *err)
 {
     struct oc_recording *r;
-    if (oc_record(t->model, t->analysis, &v->opts, &r, err))
+    struct oc_record_opts opts = v->opts;
+    opts.fastest_probe_ns = t->fastest_probe_ns;
+    if (oc_record(t->model, t->analysis, &opts, &r, err))
         return -1;
     const struct oc_record_info *info = oc_recording_info(r);
-    *out = (struct oc_trial){info->plain, info->loaded};
+    *out = (struct oc_trial){info->plain, info->loaded, info->probe_ns, info->fastest_probe_ns};
+    t->fastest_probe_ns = info->fastest_probe_ns;
     oc_recording_free(r);
     return 0;
 }
@@ -123,7 +126,9 @@ static struct oc_recorded recorded_of(const struct oc_trial *t, enum oc_trial_fi
                                 .spread = isnan(x->spread) ? OC_ASSUMED_SPREAD : x->spread,
                                 .runs = x->runs,
                                 .started_s = x->started_s,
-                                .loaded = t->loaded};
+                                .loaded = t->loaded,
+                                .probe_ns = t->probe_ns,
+                                .probe_fastest_ns = t->fastest_probe_ns};
 }
 
 void oc_trial_compare(const struct oc_trial_group *g, uint32_t a, uint32_t b, enum oc_trial_figure figure,

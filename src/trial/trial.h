@@ -21,6 +21,7 @@ struct oc_variant {
 struct oc_trial { /* one process */
     struct oc_record_time time;
     bool loaded;
+    double probe_ns, fastest_probe_ns; /* see oc_record_info */
 };
 
 struct oc_trials {
@@ -32,7 +33,8 @@ struct oc_trials {
     const struct oc_analysis *analysis;
     struct oc_variant *variant; /* arena */
     uint32_t n, cap;
-    uint32_t may_repeat; /* disturbed processes that may still be repeated */
+    double fastest_probe_ns; /* of all processes; 0: not known */
+    uint32_t may_repeat;     /* disturbed processes that may still be repeated */
     struct oc_trial_counts counts;
 };
 

@@ -17,6 +17,10 @@ struct oc_prof_rec;
 /* Above this oc_run_spread_share the runs count as noisy: a comparison with them is inconclusive. Measured on
  * 1,088 recordings of 10 models on one virtual machine with 2 processors. */
 #define OC_NOISY_SPREAD 0.08
+/* A recording is disturbed where multiply-adds on registers took so much longer than at their fastest: other machines of
+ * the host, or a limit of power, took part of the vector units. Measured on one virtual machine: 1.01 to 1.04 where an
+ * int8 network took 26 to 29 ms, 1.15 to 1.45 where it took 35 to 44 ms. */
+#define OC_SLOWED_BY 1.1
 /* Use of processors by other processes that does not disturb a recording. */
 #define OC_SPARE_PROCESSORS 0.05
 /* The spread that is assumed where fewer than 4 runs show none. */

@@ -176,6 +176,8 @@ enum ort_field {
     F_OTHERS,
     F_STOLEN,
     F_THROTTLED,
+    F_PROBE_NS,
+    F_PROBE_FASTEST_NS,
     F_SESSION_NS,
     F_FIRST_RUN_NS,
     F_CLOCK_LIMITS,

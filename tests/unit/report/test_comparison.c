@@ -20,12 +20,12 @@ enum { MOST = 8, MOST_RUNS = 4096 };
 #define VECTORS "../shared/cases/compare3/vectors/"
 
 /* Three recordings of one model on each side, milliseconds; the expected figures are those of the reference. */
-static const struct oc_recorded calm[] = {{4562200, 0.04437609841827768, 29, 0, false},
-                                          {6388866.666666667, 0.43261763362265876, 29, 0, false},
-                                          {4710933.333333333, 0.05837239028547082, 29, 0, false}},
-                                after[] = {{4556800, 0.02528028138052319, 29, 0, false},
-                                           {4624200, 0.025064822817631807, 29, 0, false},
-                                           {4709866.666666667, 0.026276753549480822, 29, 0, false}};
+static const struct oc_recorded calm[] = {{4562200, 0.04437609841827768, 29, 0, false, 0, 0},
+                                          {6388866.666666667, 0.43261763362265876, 29, 0, false, 0, 0},
+                                          {4710933.333333333, 0.05837239028547082, 29, 0, false, 0, 0}},
+                                after[] = {{4556800, 0.02528028138052319, 29, 0, false, 0, 0},
+                                           {4624200, 0.025064822817631807, 29, 0, false, 0, 0},
+                                           {4709866.666666667, 0.026276753549480822, 29, 0, false, 0, 0}};
 
 static void figures_equal_the_reference(void **state)
 {
@@ -48,8 +48,10 @@ static void figures_equal_the_reference(void **state)
 
 static void doubtful_recordings_carry_no_verdict(void **state)
 {
-    static const struct oc_recorded fast = {1e6, 0.01, 40, 0, false}, slow = {2e6, 0.01, 40, 0, false},
-                                    brief = {2e6, 0.01, 9, 0, false}, noisy = {2e6, 0.09, 40, 0, false};
+    static const struct oc_recorded fast = {1e6, 0.01, 40, 0, false, 0, 0},
+                                    slow = {2e6, 0.01, 40, 0, false, 0, 0},
+                                    brief = {2e6, 0.01, 9, 0, false, 0, 0},
+                                    noisy = {2e6, 0.09, 40, 0, false, 0, 0};
     struct oc_comparison c;
     struct oc_arena a = {0};
     (void)state;
@@ -123,7 +125,7 @@ static void rows_have_verdicts_at_a_false_discovery_rate(void **state)
                                     {.ns = {a, more}, .variance = 0.01}};
     (void)state;
     for (unsigned i = 0; i < 5; i++)
-        side[i] = (struct oc_recorded){1e6, 0.01, 40, 0, false};
+        side[i] = (struct oc_recorded){1e6, 0.01, 40, 0, false, 0, 0};
     oc_compare_recorded(side, 5, side, 5, OC_RECORDED_ALTERNATED, &c);
     oc_compare_rows(&c, row, 5);
     assert_true(fabs(row[0].ratio - 0.5) < 1e-3 && fabs(row[1].ratio - 1.04) < 1e-3);
@@ -148,10 +150,30 @@ static void load_of_others_disturbs_a_recording(void **state)
     (void)state;
     oc_compare_recorded(&side[0], 1, &side[1], 1, OC_RECORDED_ALTERNATED, &c);
     assert_int_equal(c.verdict, OC_COMPARED_INCONCLUSIVE);
-    assert_non_null(
-        strstr(oc_compared_note(&c, &a),
-               "1 of 2 recordings disturbed (spread above 8 %; 1 by load of other processes); alternated"));
+    assert_non_null(strstr(
+        oc_compared_note(&c, &a),
+        "1 of 2 recordings disturbed (spread above 8 %; 1 by other processes or machines); alternated"));
     oc_arena_free(&a);
+}
+
+/* The fastest probe of all recordings tells which ones did not have the vector units to themselves. */
+static void slowed_vector_units_disturb_a_recording(void **state)
+{
+    struct oc_recorded side[2] = {{1e6, 0.01, 40, .started_s = 5, .probe_ns = 1.02, .probe_fastest_ns = 1},
+                                  {2e6, 0.01, 40, .started_s = 6, .probe_ns = 1.15, .probe_fastest_ns = 1.1}};
+    struct oc_comparison c;
+    (void)state;
+    oc_compare_recorded(&side[0], 1, &side[1], 1, OC_RECORDED_ALTERNATED, &c);
+    assert_int_equal(c.loaded, 1);
+    assert_int_equal(c.verdict, OC_COMPARED_INCONCLUSIVE);
+    side[1].probe_ns = 1.09;
+    oc_compare_recorded(&side[0], 1, &side[1], 1, OC_RECORDED_ALTERNATED, &c);
+    assert_int_equal(c.loaded, 0);
+    assert_int_equal(c.verdict, OC_COMPARED_SLOWER);
+    side[0].probe_ns = side[0].probe_fastest_ns = 0; /* not known there */
+    side[1].probe_ns = 1.3;
+    oc_compare_recorded(&side[0], 1, &side[1], 1, OC_RECORDED_ALTERNATED, &c);
+    assert_int_equal(c.loaded, 1);
 }
 
 /* ---- vectors ---------------------------------------------------------------------------------------- */
@@ -172,7 +194,7 @@ static void read_runs(const char *path, struct oc_recorded *out)
     fclose(f);
     assert_true(n > 6);
     oc_run_spread_of(ns + 2, n - 2, &spread);
-    *out = (struct oc_recorded){spread.typical_ns, oc_run_spread_share(&spread), spread.n, 0, false};
+    *out = (struct oc_recorded){spread.typical_ns, oc_run_spread_share(&spread), spread.n, 0, false, 0, 0};
 }
 
 static void read_side(const char *name, char side, unsigned n, struct oc_recorded *out)
@@ -244,6 +266,7 @@ int main(void)
         cmocka_unit_test(order_in_time_follows_from_the_starts),
         cmocka_unit_test(rows_have_verdicts_at_a_false_discovery_rate),
         cmocka_unit_test(load_of_others_disturbs_a_recording),
+        cmocka_unit_test(slowed_vector_units_disturb_a_recording),
         cmocka_unit_test(vectors_of_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
