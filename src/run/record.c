@@ -12,6 +12,7 @@
 #include "base/os.h"
 #include "onnxcost.h"
 #include "onnxcost/record.h"
+#include "measure/vector_probe.h"
 #include "profile/core/run_spread.h"
 #include "profile/profile.h"
 #include "run/ort_lib.h"

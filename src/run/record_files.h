@@ -54,19 +54,6 @@ double oc_load_of_others(const struct oc_load *l);
 /* Of them: those that a hypervisor gave to other machines (steal time). */
 double oc_load_stolen(const struct oc_load *l);
 
-/* ---- rate of the vector units (processor_probe.c) ---- */
-
-struct oc_peak_kernel;
-struct oc_probe {
-    const struct oc_peak_kernel *kernel; /* NULL: none that this processor has; then nothing is measured */
-    uint64_t rounds;                     /* of one probe: about 0.1 ms */
-    double fastest_ns, sum_ns;           /* of a round */
-    uint64_t n; /* probes since oc_probe_begin, or since sum_ns and n were set to 0 */
-};
-void oc_probe_begin(struct oc_probe *p);
-void oc_probe_run(struct oc_probe *p);
-double oc_probe_mean_ns(const struct oc_probe *p); /* of a round; 0: not known, or too few */
-
 #define OC_PROCESSORS_FOLDER "/sys/devices/system/cpu"
 /* How often the processors were throttled since the machine was started; 0 also where it is not known. */
 double oc_times_throttled(const char *folder);

@@ -2,15 +2,16 @@
  * limits of power, can halve the rate of the vector units for seconds while the system counts no steal time; the runs'
  * own times do not show that, because they are slow together. The loop touches no memory, so that it leaves the caches of
  * the model alone. */
+#include "measure/vector_probe.h"
+
 #include <math.h>
 #include <time.h>
 
 #include "measure/measure.h"
-#include "run/record_files.h"
 #include "shape/type.h"
 
-static const double LEAST_NS =
-    100e3; /* of one probe: the clock's resolution and a call are far below 1 % of it */
+/* Of one probe: the resolution of the clock and a call are far below 1 % of it. */
+static const double LEAST_NS = 100e3;
 enum {
     CALIBRATIONS = 5,
     LEAST_PROBES = 8, /* of a session: fewer say nothing about its runs */
