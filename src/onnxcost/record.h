@@ -37,7 +37,7 @@ struct oc_record_opts {
     /* Execution providers in order of priority, "NAME[:KEY=VALUE,...][+NAME...]", by their names in ONNX Runtime,
      * in any case, with or without "ExecutionProvider"; NULL: the CPU. */
     const char *provider;
-    /* The fastest probe of the vector units in earlier recordings of this machine (oc_record_info), which tells whether
+    /* The fastest probe of the vector units in earlier recordings of this machine (oc_record_info), by which it is known whether
      * this one was disturbed from its beginning on; 0: none. */
     double fastest_probe_ns;
     bool plain; /* only the session without profiling, 12 runs and 1 s; no files are written */

@@ -91,7 +91,7 @@ static void write_session(const struct oc_record_time *t, FILE *f)
 
 enum { SHOWN_PER_MILLE = 5 }; /* processors: less is printed as 0.00 */
 
-static const double SLOWER = 1.1; /* than the fastest probe: less is said nowhere */
+static const double SLOWER = 1.1; /* than the fastest probe: less is not printed */
 
 /* ", 0.10 of them other machines of this host (steal time); throttled 3 times because of heat; governor powersave": what is
  * known and not nothing. */

@@ -156,7 +156,7 @@ static void load_of_others_disturbs_a_recording(void **state)
     oc_arena_free(&a);
 }
 
-/* The fastest probe of all recordings tells which ones did not have the vector units to themselves. */
+/* The fastest probe of all recordings shows which ones did not have the vector units to themselves. */
 static void slowed_vector_units_disturb_a_recording(void **state)
 {
     struct oc_recorded side[2] = {{1e6, 0.01, 40, .started_s = 5, .probe_ns = 1.02, .probe_fastest_ns = 1},
