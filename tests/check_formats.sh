@@ -15,6 +15,8 @@ for model in resnet18 resnet50 t5_decoder mobilenetv2; do "$BUILD/onnxzoo" $mode
 "$BUILD/onnxzoo" keyword_gru --weights random -o "$work/weights.onnx"
 cp models/profiles/* "$work"
 ln -s "$PWD/$BUILD/fake_ort.so" "$work/ort.so"
+mkdir "$work/versions"
+for version in 1.14.0 1.15.0; do cp "$BUILD/fake_ort.so" "$work/versions/libonnxruntime.so.$version"; done
 "$BUILD/onnxcost" memory "$work/resnet18.onnx" --plan "$work/plan.json" >/dev/null 2>&1
 set='resnet18.onnx resnet18.all.t1.json.gz resnet50.onnx resnet50.all.t1.json.gz mobilenetv2.onnx mobilenetv2.all.t1.json.gz --hw machine.t1.xml'
 tr '|' '\t' <<END | python3 tests/support/format_rules.py "$PWD/$BUILD/onnxcost" "$work" "$@" >"$work/lines" 2>"$work/err"
@@ -37,6 +39,8 @@ providers|table csv json|
 providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --providers qnn,cuda,cpu --hw a100
 summary|table csv json html parquet|mobilenetv2.all.t1.json.gz
 record|table csv json markdown md html trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
+bisect|table csv json|weights.onnx --ort-lib ./versions --repeat 3 --runs 12
+tune|table csv json|weights.onnx --ort-lib ./ort.so --repeat 3 --runs 12 --threads 1
 calibrate|table csv json|$set
 calibrate|table csv json|$set --check
 estimate|table csv json html|resnet18.onnx --hw a100

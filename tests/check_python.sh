@@ -102,7 +102,7 @@ passed $status 'the tests of the package ran' "$(tail -n 5 "$work/err")"
 title='src/doc/python.md shows what Python prints'
 if $here -c 'import onnx, numpy, pandas' 2>/dev/null; then
     mkdir "$work/page"
-    for file in zoo/resnet50.onnx zoo/resnet18.onnx llama.onnx truncated.onnx resnet50.disabled.t1.json.gz machine.t1.xml; do
+    for file in zoo/resnet50.onnx zoo/resnet18.onnx llama.onnx truncated.onnx resnet50.disabled.t1.json.gz resnet50.all.t1.json.gz machine.t1.xml; do
         ln -s "$work/$file" "$work/page"
     done
     page=$PWD/src/doc/python.md

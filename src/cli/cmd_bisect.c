@@ -51,13 +51,22 @@ static int put_bisect(const void *job, const struct cli_output *out, struct oc_e
     return oc_bisect_write(j->bisect, j->o->format, cli_width(out, &j->o->width), out->f, err);
 }
 
-/* The operators of what was found: recordings of both versions, compared. */
+/* The operators of what was found: recordings of both versions, compared. Each further change has its own files, in a
+ * folder below that of --output, or with a longer prefix. */
 static int record_found(const struct bisect_job *j)
 {
-    const char *version[2];
+    const char *version[2], *given = j->o->output ? j->o->output : "";
+    size_t n = strlen(given), cap = n + 32;
+    char *output = cli_xcalloc(1, cap);
     int rc = 0;
-    for (size_t i = 0; oc_bisect_found(j->bisect, i, &version[0], &version[1]) && !rc; i++)
-        rc = cli_record_libraries(j->o, version, 2);
+    for (size_t i = 0; oc_bisect_found(j->bisect, i, &version[0], &version[1]) && !rc; i++) {
+        struct cli_opts o = *j->o;
+        bool in_folder = !n || given[n - 1] == '/';
+        snprintf(output, cap, in_folder ? "%schange%zu/" : "%s-change%zu", given, i + 1);
+        o.output = i ? output : j->o->output;
+        rc = cli_record_libraries(&o, version, 2);
+    }
+    free(output);
     return rc;
 }
 

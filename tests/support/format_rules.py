@@ -20,6 +20,7 @@ from page_data import unzipped
 MEMBERS = os.path.join(os.path.dirname(__file__), "../data/json_members.tsv")
 SCHEMAS = os.path.join(os.path.dirname(__file__), "../../src/write/%s.schema.json")
 EMPTY_ELEMENTS = {"meta", "link", "br", "hr", "img", "input", "col"}
+MEASURED = ("onnxcost.bisect", "onnxcost.tune")  # what is measured decides which of their members are null: tests/check_trials.sh
 members = {}  # (schema, path of a member): types
 
 
@@ -73,7 +74,7 @@ def check_json(text):
         with open(published, encoding="utf-8") as f:
             for error in jsonschema.Draft202012Validator(json.load(f)).iter_errors(document):
                 raise Wrong(f"{error.json_path}: {error.message[:100]}")
-    else:
+    elif schema not in MEASURED:
         note_members(schema, "", document)
 
 
