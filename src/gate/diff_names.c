@@ -40,7 +40,7 @@ double oc_diff_recorded_count(const struct oc_row *row, unsigned metric)
     static const double largest = 9e18;
     double n = metric == OC_DIFF_MACS    ? row->macs
                : metric == OC_DIFF_FLOPS ? row->computation - row->int_ops
-               : metric == OC_DIFF_OPS   ? row->int_ops + 0 * row->computation
+               : metric == OC_DIFF_OPS   ? isnan(row->computation) ? (double)NAN : row->int_ops
                : metric == OC_DIFF_BYTES ? row->memory
                                          : (double)NAN;
     return n >= 0 && n < largest ? n : (double)NAN;
@@ -184,7 +184,8 @@ static void match_by(struct matching *m, const struct rule *r)
                 continue;
             if (oc_map_add(&keys, key, strlen(key), &at, NULL)) {
                 OC_GROW(bucket, n, cap);
-                bucket[n++] = (struct bucket){.n = {0, 0}};
+                bucket[n] = (struct bucket){.n = {0, 0}};
+                n++;
             }
             add_to_bucket(m, &bucket[at], s, i);
         }

@@ -106,7 +106,7 @@ static int narrow(struct oc_bisect *b, uint32_t low, uint32_t high, uint32_t sho
             return confirm(b, low, high, err);
         const uint32_t member[] = {low, middle, high};
         struct oc_trial_group g = {.trials = &b->trials, .member = member, .n = 3};
-        double level;
+        double level = OC_COMPARISON_LEVEL;
         if (measure(b, &g, &level, err))
             return -1;
         if (!b->trials.variant[middle].failed && oc_trial_group_failed(&g))
@@ -150,7 +150,7 @@ static int measure_ends(struct oc_bisect *b, struct oc_err *err)
                            b->trials.variant[low ? 0 : b->trials.n - 1].failed);
         const uint32_t member[] = {low, high};
         struct oc_trial_group g = {.trials = &b->trials, .member = member, .n = 2};
-        double level;
+        double level = OC_COMPARISON_LEVEL;
         if (measure(b, &g, &level, err))
             return -1;
         if (oc_trial_group_failed(&g))
