@@ -1,6 +1,5 @@
 /* bisect: searches for the version of ONNX Runtime that made a model slower or faster, and records what it finds for a
  * comparison of the operators. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

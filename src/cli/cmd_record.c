@@ -12,6 +12,7 @@
 #include "onnxcost/profile.h"
 #include "onnxcost/record.h"
 #include "onnxcost/report.h"
+#include "onnxcost/trial.h"
 
 /* Set by the first SIGINT or SIGTERM, so that no partial recording remains. */
 static volatile int stopped;
@@ -374,18 +375,12 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
     return 0;
 }
 
-/* Whether a round has the reverse order: the Thue-Morse sequence, ABBA BAAB. */
-static bool is_reversed(uint32_t round)
-{
-    return __builtin_popcount(round) % 2 == 1;
-}
-
 static int record_rounds(struct variants *v)
 {
     int rc = 0;
     for (uint32_t round = 0; round < v->repeat; round++)
         for (size_t i = 0; i < v->n && !rc; i++)
-            rc = record_variant(v, is_reversed(round) ? v->n - 1 - i : i, round);
+            rc = record_variant(v, oc_trial_is_reversed(round) ? v->n - 1 - i : i, round);
     return rc;
 }
 

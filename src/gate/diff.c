@@ -233,7 +233,7 @@ static void set_recorded_totals(struct oc_diff *d, unsigned s)
     }
     for (unsigned m = 0; m < OC_DIFF_COUNTS; m++) {
         d->total[m].known[s] = known[m];
-        d->total[m].n[s] = (uint64_t)sum[m];
+        d->total[m].n[s] = (uint64_t)llround(sum[m]);
     }
 }
 

@@ -16,6 +16,9 @@ enum oc_trial_figure {
     OC_TRIAL_FIGURES
 };
 
+/* Whether a round, counted from 0, has the reverse order, so that what is compared alternates: ABBA BAAB. */
+bool oc_trial_is_reversed(uint32_t round);
+
 /* What was measured. */
 struct oc_trial_counts {
     size_t processes, repeated; /* repeated: because other processes disturbed them */

@@ -205,15 +205,16 @@ struct oc_prof_input {
 struct oc_prof_machine {
     double started_s; /* since 1970 */
     double processors, threads;
-    double others;    /* processors that other processes used */
-    double stolen;    /* of them: that a hypervisor gave to other machines */
-    double throttled; /* how often the clock was reduced meanwhile because of heat */
+    double others; /* processors that other processes used */
     /* a round of multiply-adds on registers between the runs: the mean, and the fastest that is known; 0: not known */
     double probe_ns, probe_fastest_ns;
-    double session_ns,
-        first_run_ns;      /* creation of the first session of the process, and its first run; 0: not known */
+    /* creation of the first session of the process, and its first run; 0: not known */
+    double session_ns, first_run_ns;
+    /* written by a recording, not read from one: */
+    double stolen;         /* of `others`: processors that a hypervisor gave to other machines */
+    double throttled;      /* how often the clock was reduced meanwhile because of heat */
     char limits[96];       /* what limits the clock: "governor powersave"; "": nothing that is known */
-    const char *providers; /* execution providers, as given for a recording; NULL: none, or not read */
+    const char *providers; /* execution providers, as given; NULL: none */
 };
 /* Whether other processes used processors that the recording needed. */
 bool oc_machine_is_loaded(const struct oc_prof_machine *m);

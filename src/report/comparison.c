@@ -127,7 +127,7 @@ static void count_doubtful(const struct oc_recorded *r, size_t n, double fastest
                            struct oc_comparison *out)
 {
     for (size_t i = 0; i < n; i++) {
-        bool loaded = r[i].loaded || (fastest_ns > 0 && r[i].probe_ns > OC_SLOWED_BY * fastest_ns);
+        bool loaded = r[i].loaded || oc_is_slowed(r[i].probe_ns, fastest_ns);
         out->disturbed += loaded || r[i].spread > measured.most_spread;
         out->loaded += loaded;
         out->brief += r[i].runs < measured.least_runs;

@@ -229,8 +229,13 @@ static struct oc_stop_rule record_rule_of(struct worker *w, bool profiled, doubl
 /* Most memory that the process has had resident; 0: not known. */
 static double peak_bytes(void)
 {
+#ifdef __APPLE__
+    const double unit_bytes = 1;
+#else
+    const double unit_bytes = 1024;
+#endif
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * unit_bytes;
 }
 
 static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s, const struct oc_load *load)

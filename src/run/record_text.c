@@ -83,15 +83,15 @@ static void record_write_times(const struct oc_record_info *i, FILE *f)
 static void write_session(const struct oc_record_time *t, FILE *f)
 {
     char create[32], first[32], peak[32];
-    fprintf(f, "session     %s to create, first run %s, at most %s resident\n",
+    fprintf(f, "session     %s to create, first run %s",
             oc_format_time_ns(t->session_ns, create, sizeof(create)),
-            oc_format_time_ns(t->first_run_ns, first, sizeof(first)),
-            oc_format_bytes((double)t->peak_bytes, peak, sizeof(peak)));
+            oc_format_time_ns(t->first_run_ns, first, sizeof(first)));
+    if (t->peak_bytes)
+        fprintf(f, ", at most %s resident", oc_format_bytes((double)t->peak_bytes, peak, sizeof(peak)));
+    fputc('\n', f);
 }
 
 enum { SHOWN_PER_MILLE = 5 }; /* processors: less is printed as 0.00 */
-
-static const double SLOWER = 1.1; /* than the fastest probe: less is not printed */
 
 /* ", 0.10 of them other machines of this host (steal time); throttled 3 times because of heat; governor powersave": what is
  * known and not nothing. */
@@ -99,7 +99,7 @@ static void put_limits(const struct oc_prof_machine *m, struct oc_buf *b)
 {
     if (m->stolen * 1000 >= SHOWN_PER_MILLE)
         oc_buf_printf(b, ", %.2f of them other machines of this host (steal time)", m->stolen);
-    if (m->probe_fastest_ns > 0 && m->probe_ns > SLOWER * m->probe_fastest_ns)
+    if (oc_is_slowed(m->probe_ns, m->probe_fastest_ns))
         oc_buf_printf(b, "; vector units at %.0f %% of their fastest rate",
                       100 * m->probe_fastest_ns / m->probe_ns);
     if (m->throttled > 0)
@@ -115,7 +115,7 @@ static void write_machine(const struct oc_prof_machine *m, FILE *f)
     oc_buf_printf(&b, "other processes used %.2f of %.0f processors", m->others, m->processors);
     put_limits(m, &b);
     if (m->others * 1000 >= SHOWN_PER_MILLE || m->throttled > 0 || *m->limits ||
-        m->probe_ns > SLOWER * m->probe_fastest_ns)
+        oc_is_slowed(m->probe_ns, m->probe_fastest_ns))
         record_say("machine", b.data, f);
     oc_buf_free(&b);
 }

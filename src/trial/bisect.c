@@ -82,17 +82,27 @@ static void add_index(uint32_t **list, uint32_t *n, uint32_t *cap, uint32_t v)
     (*list)[(*n)++] = v;
 }
 
-/* Measures two neighbours between which the search has found a change once more. */
-static int confirm(struct oc_bisect *b, uint32_t low, uint32_t high, struct oc_err *err)
+/* Measures two versions and adds their step. *out is NULL where one of them has failed. */
+static int measure_pair(struct oc_bisect *b, uint32_t low, uint32_t high, struct oc_bisect_step **out,
+                        struct oc_err *err)
 {
     const uint32_t member[] = {low, high};
     struct oc_trial_group g = {.trials = &b->trials, .member = member, .n = 2};
     double level = OC_COMPARISON_LEVEL;
-    if (measure(b, &g, &level, err))
+    int rc = measure(b, &g, &level, err);
+    *out = rc || oc_trial_group_failed(&g) ? NULL : add_step(b, &g, 0, 1, level);
+    return rc;
+}
+
+/* Measures two neighbours between which the search has found a change once more. */
+static int confirm(struct oc_bisect *b, uint32_t low, uint32_t high, struct oc_err *err)
+{
+    struct oc_bisect_step *s;
+    if (measure_pair(b, low, high, &s, err))
         return -1;
-    if (oc_trial_group_failed(&g))
+    if (!s)
         return 0;
-    add_step(b, &g, 0, 1, level)->confirms = true;
+    s->confirms = true;
     add_index(&b->found, &b->n_found, &b->cap_found, b->n_step - 1);
     return 0;
 }
@@ -144,18 +154,13 @@ static int measure_ends(struct oc_bisect *b, struct oc_err *err)
             low++;
         while (high > low && b->trials.variant[high].failed)
             high--;
+        struct oc_bisect_step *step;
         if (low == high)
-            return oc_fail(err, OC_EUNSUPPORTED, "fewer than two versions can run '%s': %s: %s",
-                           b->model_path, b->trials.variant[low ? 0 : b->trials.n - 1].label,
-                           b->trials.variant[low ? 0 : b->trials.n - 1].failed);
-        const uint32_t member[] = {low, high};
-        struct oc_trial_group g = {.trials = &b->trials, .member = member, .n = 2};
-        double level = OC_COMPARISON_LEVEL;
-        if (measure(b, &g, &level, err))
+            return too_few(b, err);
+        if (measure_pair(b, low, high, &step, err))
             return -1;
-        if (oc_trial_group_failed(&g))
-            continue;
-        return add_step(b, &g, 0, 1, level)->shown ? narrow(b, low, high, b->n_step - 1, err) : 0;
+        if (step)
+            return step->shown ? narrow(b, low, high, b->n_step - 1, err) : 0;
     }
 }
 
@@ -200,8 +205,7 @@ static int take_versions(struct oc_bisect *b, const struct oc_bisect_opts *o, st
 
 int oc_bisect_search(struct oc_bisect *b, bool all, struct oc_err *err)
 {
-    b->most = b->most ? b->most : OC_USUAL_ROUNDS;
-    b->most = b->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : b->most;
+    b->most = oc_trial_rounds(b->most);
     b->trials.may_repeat = b->trials.n * b->most;
     b->measured = OC_NEW_ARRAY(&b->arena, b->trials.n, bool);
     return all ? measure_all(b, err) : measure_ends(b, err);
@@ -238,6 +242,7 @@ void oc_bisect_free(struct oc_bisect *b)
     free(b->step);
     free(b->found);
     free(b->vague);
+    free(b->trials.variant);
     oc_arena_free(&b->arena);
     free(b);
 }

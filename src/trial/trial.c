@@ -14,13 +14,7 @@ enum { TRIAL_WARMUP = 2 }; /* runs that are left out, as in a recording of many 
 
 struct oc_variant *oc_trials_add(struct oc_trials *t, const char *label, const struct oc_record_opts *opts)
 {
-    if (t->n == t->cap) {
-        struct oc_variant *old = t->variant;
-        t->cap = t->cap ? 2 * t->cap : 16;
-        t->variant = OC_NEW_ARRAY(t->a, t->cap, struct oc_variant);
-        if (t->n)
-            memcpy(t->variant, old, t->n * sizeof(*old));
-    }
+    OC_GROW(t->variant, t->n, t->cap);
     struct oc_variant *v = &t->variant[t->n++];
     *v = (struct oc_variant){.label = label, .opts = *opts};
     v->opts.size = sizeof(v->opts);
@@ -74,10 +68,20 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+bool oc_trial_is_reversed(uint32_t round)
+{
+    return __builtin_popcount(round) % 2 == 1; /* the Thue-Morse sequence */
+}
+
+uint32_t oc_trial_rounds(uint32_t given)
+{
+    return !given ? OC_USUAL_ROUNDS : given > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : given;
+}
+
 int oc_trial_round(struct oc_trial_group *g, struct oc_err *err)
 {
     struct oc_trials *t = g->trials;
-    bool reversed = __builtin_popcount(g->rounds) % 2 == 1; /* the Thue-Morse sequence */
+    bool reversed = oc_trial_is_reversed(g->rounds);
     struct oc_trial *round = OC_NEW_ARRAY(t->a, g->n, struct oc_trial);
     double from = seconds_now();
     for (uint32_t i = 0; i < g->n; i++) {

@@ -31,7 +31,7 @@ struct oc_trials {
     void *arg; /* of a test */
     const struct oc_model *model;
     const struct oc_analysis *analysis;
-    struct oc_variant *variant; /* arena */
+    struct oc_variant *variant; /* heap: the owner of the trials frees it */
     uint32_t n, cap;
     double fastest_probe_ns; /* of all processes; 0: not known */
     uint32_t may_repeat;     /* disturbed processes that may still be repeated */
@@ -62,6 +62,9 @@ bool oc_trial_group_failed(const struct oc_trial_group *g);
 /* Member `b` against member `a` (positions in the group). */
 void oc_trial_compare(const struct oc_trial_group *g, uint32_t a, uint32_t b, enum oc_trial_figure figure,
                       struct oc_comparison *out);
+
+/* How many rounds are made at most: those that are given, in the range that there is; 0: the usual number. */
+uint32_t oc_trial_rounds(uint32_t given);
 
 /* Whether enough is known after these rounds to look at the result: after 3, 5 and the most. The level is that of the
  * look, so that all of them together are wrong in at most 6 of 100 cases. */

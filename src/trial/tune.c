@@ -56,22 +56,22 @@ static const struct setting {
     {{"session.intra_op.allow_spinning", "--session-config session.intra_op.allow_spinning=%s",
       "options.add_session_config_entry(\"session.intra_op.allow_spinning\", \"%s\")",
       "api->AddSessionConfigEntry(options, \"session.intra_op.allow_spinning\", \"%s\");",
-      "extra: { session: { intra_op: { allow_spinning: '%s' } } } /* onnxruntime-web */"},
+      "intra_op: { allow_spinning: '%s' }"},
      "0"},
     {{"session.set_denormal_as_zero", "--session-config session.set_denormal_as_zero=%s",
       "options.add_session_config_entry(\"session.set_denormal_as_zero\", \"%s\")",
       "api->AddSessionConfigEntry(options, \"session.set_denormal_as_zero\", \"%s\");",
-      "extra: { session: { set_denormal_as_zero: '%s' } } /* onnxruntime-web */"},
+      "set_denormal_as_zero: '%s'"},
      "1"},
     {{"session.disable_prepacking", "--session-config session.disable_prepacking=%s",
       "options.add_session_config_entry(\"session.disable_prepacking\", \"%s\")",
       "api->AddSessionConfigEntry(options, \"session.disable_prepacking\", \"%s\");",
-      "extra: { session: { disable_prepacking: '%s' } } /* onnxruntime-web */"},
+      "disable_prepacking: '%s'"},
      "1"},
     {{"session.dynamic_block_base", "--session-config session.dynamic_block_base=%s",
       "options.add_session_config_entry(\"session.dynamic_block_base\", \"%s\")",
       "api->AddSessionConfigEntry(options, \"session.dynamic_block_base\", \"%s\");",
-      "extra: { session: { dynamic_block_base: '%s' } } /* onnxruntime-web */"},
+      "dynamic_block_base: '%s'"},
      "4"},
 };
 
@@ -89,7 +89,8 @@ static const struct oc_setting *make_setting(struct oc_arena *a, const struct ki
                              .key = k->key,
                              .python = fill(a, k->python, value),
                              .c = fill(a, k->c, value),
-                             .js = fill(a, k->js, value)};
+                             .js = fill(a, k->js, value),
+                             .js_in_session = strchr(k->key, '.') != NULL};
     return s;
 }
 
@@ -127,13 +128,7 @@ static struct oc_tune_row *add_row(struct oc_tune *t, const struct oc_setting *c
 {
     struct oc_record_opts opts = t->trials.variant[0].opts;
     const char *label = "";
-    if (t->n_row == t->cap_row) {
-        struct oc_tune_row *old = t->row;
-        t->cap_row = t->cap_row ? 2 * t->cap_row : 32;
-        t->row = OC_NEW_ARRAY(&t->arena, t->cap_row, struct oc_tune_row);
-        if (t->n_row)
-            memcpy(t->row, old, t->n_row * sizeof(*old));
-    }
+    OC_GROW(t->row, t->n_row, t->cap_row);
     struct oc_tune_row *r = &t->row[t->n_row++];
     *r = (struct oc_tune_row){.variant = t->trials.n, .n_setting = n, .c = {.ratio = NAN}};
     for (uint32_t i = 0; i < n; i++) {
@@ -286,8 +281,7 @@ static void choose(struct oc_tune *t, uint32_t n)
 
 int oc_tune_search(struct oc_tune *t, const struct oc_record_opts *given, struct oc_err *err)
 {
-    t->most = t->most ? t->most : OC_USUAL_ROUNDS;
-    t->most = t->most > OC_MOST_ROUNDS ? OC_MOST_ROUNDS : t->most;
+    t->most = oc_trial_rounds(t->most);
     oc_trials_add(&t->trials, "default", given);
     add_settings(t, given);
     t->trials.may_repeat = 4 * t->most;
@@ -325,7 +319,7 @@ int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysi
     struct oc_tune *t = oc_xcalloc(1, sizeof(*t));
     t->most = opts->most;
     t->model_path = model->path;
-    t->providers = library.providers;
+    t->providers = oc_strdup(&t->arena, library.providers);
     oc_trials_begin(&t->trials, &t->arena, model, analysis);
     if (oc_tune_search(t, &record, err)) {
         oc_tune_free(t);
@@ -337,7 +331,10 @@ int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysi
 
 void oc_tune_free(struct oc_tune *t)
 {
-    if (t)
-        oc_arena_free(&t->arena);
+    if (!t)
+        return;
+    free(t->trials.variant);
+    free(t->row);
+    oc_arena_free(&t->arena);
     free(t);
 }

@@ -11,7 +11,8 @@ struct oc_setting {
     const char *text; /* as an option of `record`: "--threads 1", "--session-config enable_mem_pattern=0" */
     const char *key;  /* settings of one key exclude each other: "threads", "level", "execution_mode" */
     const char *python, *c,
-        *js; /* a line of code each; js: a member of the options of InferenceSession.create */
+        *js; /* a line of code each; js: a member of the options of InferenceSession.create, or ... */
+    bool js_in_session; /* ... of their extra.session, which onnxruntime-web alone reads */
 };
 
 struct oc_tune_row {
@@ -29,7 +30,7 @@ struct oc_tune {
     struct oc_trials trials;            /* variant 0 has the default settings */
     const char *model_path, *providers; /* providers: those of the library, separated by blanks */
     uint32_t most, n_stage;
-    struct oc_tune_row *row; /* arena; best first: those of the last round, then those that were dropped */
+    struct oc_tune_row *row; /* heap; best first: those of the last round, then those that were dropped */
     uint32_t n_row, cap_row;
     double default_peak_bytes;
     double default_ns;              /* mean latency of the default in the last round */

@@ -375,8 +375,8 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
 
 bool oc_machine_is_loaded(const struct oc_prof_machine *m)
 {
-    bool slowed = m->probe_fastest_ns > 0 && m->probe_ns > OC_SLOWED_BY * m->probe_fastest_ns;
-    return slowed || (m->processors > 0 && m->threads + m->others > m->processors + OC_SPARE_PROCESSORS);
+    return oc_is_slowed(m->probe_ns, m->probe_fastest_ns) ||
+           (m->processors > 0 && m->threads + m->others > m->processors + OC_SPARE_PROCESSORS);
 }
 
 /* ---- pauses ------------------------------------------------------------------------------------------- */

@@ -21,6 +21,11 @@ struct oc_prof_rec;
  * the host, or a limit of power, took part of the vector units. Measured on one virtual machine: 1.01 to 1.04 where an
  * int8 network took 26 to 29 ms, 1.15 to 1.45 where it took 35 to 44 ms. */
 #define OC_SLOWED_BY 1.1
+/* 0: not known. */
+static inline bool oc_is_slowed(double probe_ns, double fastest_ns)
+{
+    return fastest_ns > 0 && probe_ns > OC_SLOWED_BY * fastest_ns;
+}
 /* Use of processors by other processes that does not disturb a recording. */
 #define OC_SPARE_PROCESSORS 0.05
 /* The spread that is assumed where fewer than 4 runs show none. */

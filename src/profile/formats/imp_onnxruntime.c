@@ -345,15 +345,10 @@ static void store_recording(struct ort_reading *r, struct oc_str assumed)
                                                   .processors = number_field(r, F_PROCESSORS),
                                                   .threads = number_field(r, F_THREADS),
                                                   .others = number_field(r, F_OTHERS),
-                                                  .stolen = number_field(r, F_STOLEN),
-                                                  .throttled = number_field(r, F_THROTTLED),
                                                   .probe_ns = number_field(r, F_PROBE_NS),
                                                   .probe_fastest_ns = number_field(r, F_PROBE_FASTEST_NS),
                                                   .session_ns = number_field(r, F_SESSION_NS),
                                                   .first_run_ns = number_field(r, F_FIRST_RUN_NS)};
-    struct oc_str limits = ort_field(r, F_CLOCK_LIMITS);
-    snprintf(r->t->out->machine.limits, sizeof(r->t->out->machine.limits), "%.*s",
-             (int)(limits.n < 90 ? limits.n : 90), limits.s ? limits.s : "");
 }
 
 static void store_event(struct ort_reading *r)

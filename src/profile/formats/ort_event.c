@@ -50,13 +50,10 @@ static const struct {
     ARG("processors", F_PROCESSORS),
     ARG("threads", F_THREADS),
     ARG("processors_of_others", F_OTHERS),
-    ARG("processors_stolen", F_STOLEN),
-    ARG("throttled", F_THROTTLED),
     ARG("vector_probe_ns", F_PROBE_NS),
     ARG("vector_probe_fastest_ns", F_PROBE_FASTEST_NS),
     ARG("session_ns", F_SESSION_NS),
     ARG("first_run_ns", F_FIRST_RUN_NS),
-    ARG("clock_limits", F_CLOCK_LIMITS),
 #undef ARG
 };
 

@@ -174,13 +174,10 @@ enum ort_field {
     F_PROCESSORS,
     F_THREADS,
     F_OTHERS,
-    F_STOLEN,
-    F_THROTTLED,
     F_PROBE_NS,
     F_PROBE_FASTEST_NS,
     F_SESSION_NS,
     F_FIRST_RUN_NS,
-    F_CLOCK_LIMITS,
     F_COUNT
 };
 

@@ -37,13 +37,20 @@ static const char *change_text(struct bisect_view *v, const struct oc_bisect_ste
                      oc_compared_text(&s->c, v->a));
 }
 
-/* No difference between the ends: what could have been seen. */
+/* No difference between the ends, or between any neighbours where every version was measured: what could have been seen. */
 static void print_none(struct bisect_view *v, FILE *f)
 {
-    const struct oc_bisect_step *s = &v->b->step[0];
-    oc_plain_say(
-        "answer", LABEL, v->width,
-        oc_printf(v->a, "no change is shown: %s, %s", change_text(v, s), oc_compared_note(&s->c, v->a)), f);
+    const struct oc_bisect *b = v->b;
+    double smallest = 0;
+    for (uint32_t i = 0; i < b->n_step; i++)
+        smallest = b->step[i].c.smallest > smallest ? b->step[i].c.smallest : smallest;
+    const char *text =
+        b->n_step == 1
+            ? oc_printf(v->a, "no change is shown: %s, %s", change_text(v, b->step),
+                        oc_compared_note(&b->step->c, v->a))
+            : oc_printf(v->a, "no change between neighbours is shown; from %.1f %% on each would have been",
+                        100 * smallest);
+    oc_plain_say("answer", LABEL, v->width, text, f);
 }
 
 static void print_answer(struct bisect_view *v, FILE *f)

@@ -37,14 +37,39 @@ static const char *memory_text(struct oc_arena *a, double bytes)
 
 /* ---- answer ------------------------------------------------------------------------------------------ */
 
-/* The lines of code of one language, joined. */
-static void print_code(struct tune_view *v, const char *language, size_t offset_bytes, FILE *f)
+/* The lines of code that set what is best, in one language. Members of extra.session are written in one object, because a
+ * second one would replace the first. */
+struct code {
+    const char *line[OC_TUNE_SET];
+    size_t n;
+};
+
+enum language { PYTHON, C, JAVASCRIPT, LANGUAGES };
+static const char *const language_title[LANGUAGES] = {"Python", "C", "JavaScript"};
+static const char *const language_key[LANGUAGES] = {"python", "c", "javascript"};
+
+static void find_code(const struct tune_view *v, enum language language, struct code *out)
 {
     const struct oc_tune_row *best = v->t->best;
+    const char *session = NULL;
+    *out = (struct code){.n = 0};
     for (uint32_t i = 0; i < best->n_setting; i++) {
-        const char *line = *(const char *const *)((const char *)best->setting[i] + offset_bytes);
-        fprintf(f, "%-*s%s\n", LABEL, i ? "" : language, line);
+        const struct oc_setting *s = best->setting[i];
+        if (language == JAVASCRIPT && s->js_in_session)
+            session = oc_printf(v->a, "%s%s%s", session ? session : "", session ? ", " : "", s->js);
+        else
+            out->line[out->n++] = language == PYTHON ? s->python : language == C ? s->c : s->js;
     }
+    if (session)
+        out->line[out->n++] = oc_printf(v->a, "extra: { session: { %s } } /* onnxruntime-web */", session);
+}
+
+static void print_code(const struct tune_view *v, enum language language, FILE *f)
+{
+    struct code code;
+    find_code(v, language, &code);
+    for (size_t i = 0; i < code.n; i++)
+        fprintf(f, "%-*s%s\n", LABEL, i ? "" : language_title[language], code.line[i]);
 }
 
 static void print_best(struct tune_view *v, FILE *f)
@@ -58,9 +83,8 @@ static void print_best(struct tune_view *v, FILE *f)
                                ? oc_format_bytes(t->default_peak_bytes, before, sizeof(before))
                                : "unknown"),
                  f);
-    print_code(v, "Python", offsetof(struct oc_setting, python), f);
-    print_code(v, "C", offsetof(struct oc_setting, c), f);
-    print_code(v, "JavaScript", offsetof(struct oc_setting, js), f);
+    for (unsigned i = 0; i < LANGUAGES; i++)
+        print_code(v, i, f);
 }
 
 /* What the best of the last round could have shown. */
@@ -161,12 +185,13 @@ static void setting_fields(struct oc_fields *o, const void *of, size_t i)
     oc_field_text(o, "failed", failure_of(t, r));
 }
 
-static void code_member(struct oc_json_out *w, const struct oc_tune_row *best, const char *key,
-                        size_t offset_bytes)
+static void code_member(struct oc_json_out *w, const struct tune_view *v, enum language language)
 {
-    oc_key_array(w, key);
-    for (uint32_t i = 0; i < best->n_setting; i++)
-        oc_jw_string(w, *(const char *const *)((const char *)best->setting[i] + offset_bytes));
+    struct code code;
+    find_code(v, language, &code);
+    oc_key_array(w, language_key[language]);
+    for (size_t i = 0; i < code.n; i++)
+        oc_jw_string(w, code.line[i]);
     oc_jw_end_array(w);
 }
 
@@ -184,9 +209,8 @@ static void tune_members(void *of, struct oc_json_out *w)
     if (!oc_key_object_if(w, "best", t->best != NULL))
         return;
     oc_key_text(w, "setting", label_of(t, t->best));
-    code_member(w, t->best, "python", offsetof(struct oc_setting, python));
-    code_member(w, t->best, "c", offsetof(struct oc_setting, c));
-    code_member(w, t->best, "javascript", offsetof(struct oc_setting, js));
+    for (unsigned i = 0; i < LANGUAGES; i++)
+        code_member(w, v, i);
     oc_jw_end_object(w);
 }
 

@@ -275,6 +275,12 @@ static void several_recordings_give_rows_verdicts(void **state)
     assert_int_equal(row_named(x.d, "aten::relu")->verdict, OC_COMPARED_SAME);
     expect_part(x.d, OC_CAUSE_SPEED, 20);
     assert_int_equal(x.d->parts.n, 1);
+    for (unsigned m = 0; m < OC_DIFF_PARAMS; m++) { /* means of counts stay whole numbers */
+        uint64_t rows = 0;
+        for (uint32_t i = 0; i < x.d->n_operator; i++)
+            rows += x.d->row[i].side[0].count[m];
+        assert_int_equal(x.d->total[m].n[0], rows);
+    }
     close_all(&x);
 }
 

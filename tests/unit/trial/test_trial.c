@@ -254,6 +254,15 @@ static double two_that_help(const struct oc_variant *v)
     return ns * (v->opts.threads ? 1.5 : 1);
 }
 
+/* Two entries of the configuration that help. */
+static double two_entries_help(const struct oc_variant *v)
+{
+    double ns = v->opts.level || v->opts.threads || v->opts.provider ? 8e6 : 5e6;
+    ns *= has_entry(v, "session.intra_op.allow_spinning=0") ? 0.8 : 1;
+    ns *= has_entry(v, "session.disable_prepacking=1") ? 0.8 : 1;
+    return ns * (has_entry(v, "session.dynamic_block_base=4") ? 1.2 : 1);
+}
+
 static double nothing_helps(const struct oc_variant *v)
 {
     return v->opts.level ? 6e6 : 5e6;
@@ -285,6 +294,62 @@ static void settings_that_help_are_joined(void **state)
     for (uint32_t i = 1; i < t->n_row; i++)
         assert_true(t->row[i].stage <= t->row[i - 1].stage);
     oc_tune_free(t);
+}
+
+static char *written(int (*write)(const void *of, FILE *f, struct oc_err *err), const void *of)
+{
+    char *text = NULL;
+    size_t n;
+    struct oc_err err;
+    FILE *f = open_memstream(&text, &n);
+    assert_int_equal(write(of, f, &err), 0);
+    fclose(f);
+    return text;
+}
+
+static int write_tune(const void *of, FILE *f, struct oc_err *err)
+{
+    return oc_tune_write(of, "table", 80, f, err);
+}
+
+static int write_bisect(const void *of, FILE *f, struct oc_err *err)
+{
+    return oc_bisect_write(of, "table", 80, f, err);
+}
+
+/* A second "extra" in the options would replace the first. */
+static void entries_are_one_member_in_javascript(void **state)
+{
+    (void)state;
+    struct simulation s = {.truth_of = two_entries_help, .fails = -1, .random = 2};
+    struct oc_tune *t = tune(&s, &(struct oc_record_opts){0});
+    t->model_path = "net.onnx";
+    assert_int_equal(t->best->n_setting, 2);
+    char *text = written(write_tune, t);
+    assert_non_null(strstr(
+        text, "\nJavaScript  extra: { session: { intra_op: { allow_spinning: '0' }, disable_prepacking: "
+              "'1' } } /* onnxruntime-web */\n\n"));
+    assert_non_null(strstr(
+        text, "\nPython      options.add_session_config_entry(\"session.intra_op.allow_spinning\", \"0\")\n"
+              "            options.add_session_config_entry(\"session.disable_prepacking\", \"1\")\n"));
+    free(text);
+    oc_tune_free(t);
+}
+
+static void without_a_change_the_smallest_one_is_named(void **state)
+{
+    (void)state;
+    const double truth_ns[] = {1e6, 1e6, 1e6, 1e6};
+    struct simulation s = {.truth_ns = truth_ns, .fails = -1, .random = 11};
+    for (int all = 0; all < 2; all++) {
+        struct oc_bisect *b = search(&s, 4, all);
+        char *text = written(write_bisect, b);
+        const char *wanted =
+            all ? "no change between neighbours is shown; from " : "no change is shown: 1.0.0 -> 1.3.0: no";
+        assert_non_null(strstr(text, wanted));
+        free(text);
+        oc_bisect_free(b);
+    }
 }
 
 static void nothing_better_is_an_answer(void **state)
@@ -360,6 +425,8 @@ int main(void)
         cmocka_unit_test(sessions_are_compared_too),
         cmocka_unit_test(one_version_is_not_enough),
         cmocka_unit_test(settings_that_help_are_joined),
+        cmocka_unit_test(entries_are_one_member_in_javascript),
+        cmocka_unit_test(without_a_change_the_smallest_one_is_named),
         cmocka_unit_test(nothing_better_is_an_answer),
         cmocka_unit_test(what_is_given_is_not_varied),
         cmocka_unit_test(providers_of_the_library_are_tried),
