@@ -24,6 +24,7 @@ struct companion {
     bool *skipped;         /* by graph of the optimized model: a branch that did not run */
     struct oc_map unnamed; /* types of its unnamed nodes */
     uint32_t *anchored;    /* by node: the record with that node, OC_NONE */
+    uint32_t *equal;       /* by the first of equal nodes: a record with one of them, OC_NONE */
 };
 
 /* Inserted by the optimizer to convert the representation of the same numbers. */
@@ -117,6 +118,8 @@ static void find_origins(struct companion *c)
     for (uint32_t v = 0; v < o->n_value; v++)
         if (c->origin[v] != OC_NONE)
             c->border[c->origin[v]] = true;
+    for (uint32_t v = 0; v < c->x->m->n_value; v++) /* whichever of equal values the runtime kept */
+        c->border[c->x->x.equal_value[v]] |= c->border[v];
     for (uint32_t v = 0; v < c->x->m->n_value; v++)
         c->border[v] |= c->border[c->x->x.equal_value[v]];
 }
@@ -124,10 +127,11 @@ static void find_origins(struct companion *c)
 /* Whether the node that computes the value may be part of the record: no other record is known to have run it. */
 static bool may_collect(const struct companion *c, uint32_t rec, uint32_t node)
 {
-    uint32_t owner = c->x->owner[node];
-    uint32_t same = c->x->x.equal[node];
-    return oc_match_runs(c->x, node) && (same == node || c->x->owner[same] == OC_NONE) &&
-           (c->anchored[node] == OC_NONE || c->anchored[node] == rec) &&
+    uint32_t owner = c->x->owner[node], anchor = c->anchored[node];
+    if (anchor == OC_NONE)
+        anchor = c->equal[c->x->x.equal[node]];
+    return oc_match_runs(c->x, node) && !oc_match_ran_as_equal(c->x, node) &&
+           (anchor == OC_NONE || anchor == rec) &&
            (owner == OC_NONE || owner == rec ||
             oc_type_set_has(OC_MATCH_COPIED, c->x->m->node[node].op_type)) &&
            c->x->match[rec].n_node < MAX_SET;
@@ -198,10 +202,8 @@ static bool drop_contradiction(struct companion *c, uint32_t rec, uint32_t own)
     bool has_own = own == OC_NONE;
     for (uint32_t i = 0; i < m->n_node; i++)
         has_own |= m->node[i] == own;
-    for (uint32_t i = 0; i < m->n_node && !has_own; i++)
-        if (c->x->owner[m->node[i]] == rec)
-            c->x->owner[m->node[i]] = OC_NONE;
-    m->n_node = has_own ? m->n_node : 0;
+    if (!has_own)
+        oc_match_drop(c->x, rec);
     return !has_own;
 }
 
@@ -253,7 +255,9 @@ static void find_own(struct companion *c)
 {
     const struct oc_profile *p = c->x->p;
     c->anchored = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->m->n_node + 1, uint32_t);
+    c->equal = OC_NEW_ARRAY(c->x->arena, (size_t)c->x->m->n_node + 1, uint32_t);
     memset(c->anchored, 0xff, c->x->m->n_node * sizeof(*c->anchored));
+    memset(c->equal, 0xff, c->x->m->n_node * sizeof(*c->equal));
     for (uint32_t i = 0; i < p->n_rec; i++) {
         bool part;
         if (p->rec[i].bucket)
@@ -262,7 +266,7 @@ static void find_own(struct companion *c)
         if (own == OC_NONE)
             own = oc_match_by_plain_name(c->x, i);
         if (own != OC_NONE && c->anchored[own] == OC_NONE)
-            c->anchored[own] = i;
+            c->anchored[own] = c->equal[c->x->x.equal[own]] = i;
     }
 }
 

@@ -490,7 +490,7 @@ static void index_records(struct searching *s, const uint32_t *unnamed, size_t n
 static void find_kernels(struct searching *s)
 {
     for (uint32_t i = 0; i < s->x->m->n_node; i++) {
-        s->form_of[i] = oc_match_runs(s->x, i) ? form_of(s, i) : OC_NONE;
+        s->form_of[i] = form_of(s, i);
         if (s->form_of[i] != OC_NONE && !isnan(s->start_ns[i]))
             s->form[s->form_of[i]].has_kernel = true;
     }

@@ -263,6 +263,8 @@ bool oc_index_key(const struct oc_model *m, uint32_t node, uint32_t (*source)(co
             oc_buf_add(key, t->s.s, t->s.n);
         else if (t->type == OC_ATTR_INTS)
             oc_buf_add(key, t->ints, t->n * sizeof(*t->ints));
+        else if (t->type == OC_ATTR_TENSOR && add_constant(m, oc_attr_tensor_at(t, 0), a, key))
+            continue;
         else
             return false;
     }
@@ -292,8 +294,8 @@ void oc_index_equal(struct oc_graph_index *x)
             const struct oc_node *n = &m->node[node];
             const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
             key.overflowed = false;
-            if (!op || (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) || op->op_class == OC_OP_GENERATE ||
-                !n->n_in || !oc_index_key(m, node, equal_value, x->equal_value, &a, &key) || key.overflowed ||
+            if (!op || (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL)) || !n->n_in ||
+                !oc_index_key(m, node, equal_value, x->equal_value, &a, &key) || key.overflowed ||
                 oc_map_add(&seen, key.data, key.n, &first, NULL))
                 continue;
             x->equal[node] = first;
@@ -315,8 +317,20 @@ uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t in
 /* ---- names in expanded functions -------------------------------------------------------------------- */
 
 /* Names of nodes and tensors in bodies that ONNX Runtime expands (expansion.c) get the prefix
- * _inlfunc_<Function>, made unique by _token_<n> with one counter per graph. Unnamed nodes are recorded as
- * <OpType>_<index>. */
+ * _inlfunc_<Function>_, made unique by _token_<n> with one counter per graph. Unnamed nodes are recorded as
+ * <OpType>_<index>. Up to 1.16 the prefix is _inline_<Function>, and no underscore follows it. */
+struct inlining {
+    const char *mark, *separator;
+};
+
+static struct inlining inlining_of(const struct oc_profile *p)
+{
+    static const char older[] = "_inline_";
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (strncmp(p->rec[i].name, older, sizeof(older) - 1) == 0)
+            return (struct inlining){older, ""};
+    return (struct inlining){"_inlfunc_", "_"};
+}
 
 bool oc_match_numbered(const struct oc_prof_rec *r)
 {
@@ -343,7 +357,7 @@ static uint32_t body_around(const struct oc_model *m, uint32_t graph)
 static void add_alias(struct oc_matcher *x, struct oc_map *map, const char *prefix, const char *name,
                       uint32_t id)
 {
-    const char *alias = oc_printf(x->arena, "%s_%s", prefix, name);
+    const char *alias = oc_printf(x->arena, "%s%s", prefix, name);
     if (name[0])
         oc_map_add(map, alias, strlen(alias), &id, NULL);
 }
@@ -368,7 +382,8 @@ static void add_aliases(struct oc_matcher *x, uint32_t graph, uint32_t body, con
 }
 
 /* Prefixes of the names in the bodies of one graph's calls, by body, and of its function operators. */
-static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, const char **prefix_of)
+static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, struct inlining in,
+                        const char **prefix_of)
 {
     struct oc_map taken = {.arena = x->arena};
     unsigned token = 0;
@@ -376,12 +391,12 @@ static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, cons
         if (!e->block[i].expanded)
             continue;
         const struct oc_node *n = &x->m->node[e->block[i].node];
-        const char *prefix = oc_printf(x->arena, "_inlfunc_%s", n->op_type);
+        const char *prefix = oc_printf(x->arena, "%s%s", in.mark, n->op_type);
         uint32_t id = (uint32_t)i;
         while (!oc_map_add(&taken, prefix, strlen(prefix), &id, NULL))
-            prefix = oc_printf(x->arena, "_inlfunc_%s_token_%u", n->op_type, token++);
+            prefix = oc_printf(x->arena, "%s%s_token_%u", in.mark, n->op_type, token++);
         if (n->kind == OC_NODE_CALL && n->body != OC_NONE)
-            prefix_of[n->body] = prefix;
+            prefix_of[n->body] = oc_printf(x->arena, "%s%s", prefix, in.separator);
         else
             oc_map_set(&x->bodies, prefix, strlen(prefix), e->block[i].node);
     }
@@ -451,12 +466,13 @@ void oc_match_expand(struct oc_matcher *x)
 {
     const char **prefix_of = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_graph + 1, const char *);
     struct known known = find_known(x);
+    struct inlining in = inlining_of(x->p);
     x->bodies.arena = x->arena;
     x->expansion = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_graph + 1, struct oc_expansion);
     for (uint32_t graph = 0; graph < x->m->n_graph; graph++)
         if (is_runtime_graph(x->m, graph)) {
             expand_graph(x, graph, &known);
-            name_bodies(x, &x->expansion[graph], prefix_of);
+            name_bodies(x, &x->expansion[graph], in, prefix_of);
         }
     for (uint32_t graph = 0; graph < x->m->n_graph; graph++) {
         uint32_t body = body_around(x->m, graph);
@@ -491,6 +507,14 @@ static bool constants_fit(const struct oc_matcher *x, const struct oc_prof_rec *
     return true;
 }
 
+static bool branch_output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r,
+                               const struct oc_node *n)
+{
+    const struct oc_analysis *a = x->shapes ? x->shapes : x->a;
+    const struct oc_type *t = a && n->n_out && n->out[0] != OC_NONE ? &a->type[n->out[0]] : NULL;
+    return !t || t->kind != OC_T_TENSOR || !r->n_out || oc_match_same_shape(&r->out[0].shape, &t->shape);
+}
+
 /* Every unnamed record within the outer one can be the node of the graph at its index. */
 static bool explains(const struct oc_matcher *x, uint32_t outer, uint32_t graph)
 {
@@ -498,31 +522,41 @@ static bool explains(const struct oc_matcher *x, uint32_t outer, uint32_t graph)
         const struct oc_prof_rec *r = &x->p->rec[i];
         uint32_t node =
             r->parent == outer && oc_match_numbered(r) ? oc_index_nth(&x->x, graph, r->index) : OC_NONE;
-        if (node != OC_NONE && (!oc_match_made_of(r->op_type, x->m->node[node].op_type) ||
-                                !constants_fit(x, r, &x->m->node[node])))
+        if (node != OC_NONE &&
+            (!oc_match_made_of(r->op_type, x->m->node[node].op_type) ||
+             !branch_output_fits(x, r, &x->m->node[node]) || !constants_fit(x, r, &x->m->node[node])))
             return false;
     }
     return true;
 }
 
-/* The only branch of the node that explains what ran within the record; OC_NONE: none, several, or no branches. */
-static uint32_t only_branch(const struct oc_matcher *x, uint32_t outer, const struct oc_node *n)
+static bool is_taken(const struct oc_matcher *x, uint32_t graph)
 {
-    uint32_t found = OC_NONE, graphs = 0;
-    for (uint32_t i = 0; i < n->n_attr; i++) {
+    const struct oc_graph *g = &x->m->graph[graph];
+    return x->a && g->n_node && x->a->cost[g->node[0]].state != OC_NODE_NOT_TAKEN;
+}
+
+/* The only branch of the node that explains what ran within the record, of several the one that the analysis takes, so
+ * that all records within it are of one branch. OC_NONE: no branch explains them, or the node has no branches. */
+static uint32_t branch_of(const struct oc_matcher *x, uint32_t outer, const struct oc_node *n)
+{
+    uint32_t found = OC_NONE, graphs = 0, taken = OC_NONE, n_taken = 0;
+    for (uint32_t i = 0; i < n->n_attr && oc_equal(n->op_type, "If"); i++) {
         if (!n->attr[i].graph || !n->attr[i].n || !explains(x, outer, n->attr[i].graph[0]))
             continue;
         graphs++;
         found = n->attr[i].graph[0];
+        n_taken += is_taken(x, found);
+        taken = is_taken(x, found) ? found : taken;
     }
-    return graphs == 1 && oc_equal(n->op_type, "If") ? found : OC_NONE;
+    return graphs == 1 ? found : n_taken == 1 ? taken : OC_NONE;
 }
 
 bool oc_match_in_branch(const struct oc_matcher *x, uint32_t outer, uint32_t node, uint32_t graph)
 {
     uint32_t *branch = &x->branch[outer];
     if (!*branch)
-        *branch = only_branch(x, outer, &x->m->node[node]);
+        *branch = branch_of(x, outer, &x->m->node[node]);
     return *branch == OC_NONE || *branch == graph;
 }
 

@@ -279,8 +279,7 @@ static void sum_work(struct oc_join *j, const struct oc_matcher *x)
         const struct oc_node_cost *c = &j->analysis->cost[i];
         if (!oc_carries_cost(c) || !c->macs)
             continue;
-        bool equal = x->x.equal[i] != i && j->node_rec[x->x.equal[i]] != OC_NONE,
-             none = j->node_rec[i] == OC_NONE;
+        bool none = j->node_rec[i] == OC_NONE, equal = none && oc_match_ran_as_equal(x, i);
         w.known = c->quality != OC_UNKNOWN && add(&w.model_macs, c->macs) &&
                   (!none || add(equal ? &w.eliminated_macs : &w.lost_macs, c->macs));
         if (none && !equal && (w.lost == OC_NONE || c->macs > j->analysis->cost[w.lost].macs))

@@ -154,10 +154,13 @@ struct oc_matcher {
     const struct oc_model *m;
     const struct oc_profile *p;
     const struct oc_analysis *a; /* may be NULL */
+    const struct oc_analysis
+        *shapes; /* of both branches of an If, where names do not tell which ran; else NULL */
     struct oc_arena *arena;
     struct oc_graph_index x;
-    struct oc_match *match;         /* indexed by record */
-    uint32_t *owner;                /* by node: record, OC_NONE */
+    struct oc_match *match; /* indexed by record */
+    uint32_t *owner;        /* by node: record, OC_NONE */
+    uint32_t *equal_owner;  /* by the first of equal nodes (x.equal): a record of one of them, OC_NONE */
     struct oc_expansion *expansion; /* by graph (graph_index.c), NULL: not ONNX Runtime */
     struct oc_map bodies;           /* prefixes of names in bodies of function operators to the operator */
     struct oc_map plain;            /* plain names to nodes, built on first use */
@@ -174,6 +177,10 @@ void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char
 bool oc_match_runs(const struct oc_matcher *x, uint32_t node);
 /* ONNX Runtime removes the node (Identity, the sum with 0): no record executes it, unless it has its own. */
 bool oc_match_removed(const struct oc_matcher *x, uint32_t node);
+/* Takes back the nodes that were added to a record last, before others were added. */
+void oc_match_drop(struct oc_matcher *x, uint32_t rec);
+/* The node has no record, but an equal node has one: the runtime computed their results once. */
+bool oc_match_ran_as_equal(const struct oc_matcher *x, uint32_t node);
 /* The first recorded input with the most dimensions (addmm has its bias first), NULL: none. */
 const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r);
 /* Whether nodes of type `original` may be (part of) an operator that the runtime calls `type`. */

@@ -396,7 +396,9 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
     x->match = OC_NEW_ARRAY(x->arena, (size_t)p->n_rec + 1, struct oc_match);
     x->owner = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
     x->branch = OC_NEW_ARRAY(x->arena, (size_t)p->n_rec + 1, uint32_t);
+    x->equal_owner = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
     memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
+    memset(x->equal_owner, 0xff, x->m->n_node * sizeof(*x->equal_owner));
     for (uint32_t i = 0; i < p->n_rec; i++)
         x->match[i].core = x->match[i].inner_of = OC_NONE;
     if (p->functions) { /* relu() is not a Relu node, whatever its name */
@@ -453,6 +455,24 @@ void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node)
     m->node[m->n_node++] = node;
     if (x->owner[node] == OC_NONE)
         x->owner[node] = rec;
+    uint32_t *equal = &x->equal_owner[x->x.equal[node]];
+    *equal = *equal == OC_NONE ? rec : *equal;
+}
+
+void oc_match_drop(struct oc_matcher *x, uint32_t rec)
+{
+    struct oc_match *m = &x->match[rec];
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        uint32_t *owner = &x->owner[m->node[i]], *equal = &x->equal_owner[x->x.equal[m->node[i]]];
+        *owner = *owner == rec ? OC_NONE : *owner;
+        *equal = *equal == rec ? OC_NONE : *equal;
+    }
+    m->n_node = 0;
+}
+
+bool oc_match_ran_as_equal(const struct oc_matcher *x, uint32_t node)
+{
+    return x->owner[node] == OC_NONE && x->equal_owner[x->x.equal[node]] != OC_NONE;
 }
 
 void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char *rule, double confidence)

@@ -550,8 +550,7 @@ uint32_t oc_match_by_plain_name(struct oc_matcher *x, uint32_t rec)
 {
     struct oc_match *m = &x->match[rec], before = *m;
     uint32_t node = by_plain_name(x, rec, x->p->rec[rec].name, 1) ? m->core : OC_NONE;
-    for (uint32_t i = 0; i < m->n_node; i++)
-        x->owner[m->node[i]] = OC_NONE;
+    oc_match_drop(x, rec);
     *m = before;
     return node;
 }

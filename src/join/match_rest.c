@@ -97,7 +97,7 @@ void oc_match_rest(struct oc_matcher *x)
         for (uint32_t k = 0; k < x->m->graph[g].n_node; k++) {
             uint32_t node = x->m->graph[g].node[k], rec = s.into[node];
             if (rec == OC_NONE || !oc_match_open(x, node) || oc_match_removed(x, node) ||
-                x->x.equal[node] != node)
+                oc_match_ran_as_equal(x, node))
                 continue;
             if (oc_match_may_contain(x, rec, node) &&
                 (has_work(x, node) ? !may_have_own(&s, node) : is_between(&s, node)))

@@ -247,14 +247,15 @@ static bool proves(const struct oc_matcher *x, uint32_t rec, uint32_t node, stru
     return as_many(x, rec, node, c, l);
 }
 
-/* Again after each match, as long as that costs little: more are then known. */
+/* Again after each match, as long as that costs little: more are then known. What the runtime copies to each reader or
+ * moves through the graph does not run where the model has it. */
 static void find_spans(const struct oc_matcher *x, struct candidates *c)
 {
     if (c->spent > MAX_TRIES / 4)
         return;
     for (uint32_t i = 0; i < x->m->n_node; i++) {
-        bool copied = oc_type_set_has(OC_MATCH_COPIED, x->m->node[i].op_type);
-        c->start_ns[i] = x->owner[i] == OC_NONE || copied ? (double)NAN : x->p->rec[x->owner[i]].start_ns;
+        bool elsewhere = oc_type_set_has(OC_MATCH_COPIED "Transpose ", x->m->node[i].op_type);
+        c->start_ns[i] = x->owner[i] == OC_NONE || elsewhere ? (double)NAN : x->p->rec[x->owner[i]].start_ns;
     }
     oc_when_find(x, 0, c->start_ns, true, c->span);
     c->spent += x->m->n_node + x->m->n_value;

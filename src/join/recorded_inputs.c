@@ -506,6 +506,31 @@ static bool observed_trips(const struct flow *f, const struct oc_node *n, struct
     return true;
 }
 
+static bool has_unnamed_branch(const struct oc_model *m)
+{
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (m->node[i].graph && !m->node[i].name[0] && !oc_node_is_constant(&m->node[i]))
+            return true;
+    return false;
+}
+
+/* The shapes of both branches of every If, with the recorded inputs: where nodes have no names, they alone tell which
+ * branch ran. NULL: names tell it, or there are no shapes. */
+static struct oc_analysis *branch_shapes(const struct oc_model *m, const struct oc_profile *p)
+{
+    struct oc_shape_bind *shape;
+    struct oc_analysis *a = NULL;
+    struct oc_err err;
+    if (!has_unnamed_branch(m))
+        return NULL;
+    size_t n = oc_profile_input_shapes(m, p, &shape);
+    const struct oc_analyze_opts opts = {.shape = shape, .n_shape = n, .if_mode = OC_IF_AVG};
+    if (oc_analyze(m, &opts, &a, &err))
+        a = NULL;
+    oc_profile_input_shapes_free(shape, n);
+    return a;
+}
+
 size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *p,
                           struct oc_control_bind **out)
 {
@@ -515,6 +540,8 @@ size_t oc_profile_control(const struct oc_model *model, const struct oc_profile 
     *out = NULL;
     if (model->n_graph < 2)
         return 0;
+    struct oc_analysis *shapes = branch_shapes(model, p);
+    f.x.shapes = shapes;
     oc_match_all(&f.x, NULL);
     count_calls(&f);
     for (uint32_t i = 0; i < model->n_node; i++) {
@@ -527,6 +554,7 @@ size_t oc_profile_control(const struct oc_model *model, const struct oc_profile 
         (*out)[n++] = b;
     }
     oc_match_free(&f.x);
+    oc_analysis_free(shapes);
     oc_arena_free(&arena);
     return n;
 }

@@ -111,6 +111,53 @@ static void branch_with_records_was_executed(void **state)
              -1);
 }
 
+/* Branches with the same types of nodes and no names differ in the shapes of their tensors: 3 rows are kept of "y". */
+static void shapes_tell_which_unnamed_branch_was_executed(void **state)
+{
+    (void)state;
+    static struct oc_dim in[] = {{.v = 4}, {.v = 6}}, out[] = {{.v = 4}, {.v = 3}};
+    static struct oc_type read = {.kind = OC_T_TENSOR, .shape = {.dim = in, .rank = 2, .ranked = true}},
+                          made = {.kind = OC_T_TENSOR, .shape = {.dim = out, .rank = 2, .ranked = true}};
+    static const struct seen seen[] = {
+        {"If_0", "If", 1, OC_NONE}, {"Relu_0", "Relu", 1, 0}, {"Split_1", "Split", 1, 0}};
+    for (int then = 0; then < 2; then++) {
+        uint8_t *bytes;
+        struct oc_profile p;
+        struct oc_control_bind *bind;
+        struct oc_builder *b = oc_b_new(13);
+        oc_b_input(b, "x", "float[4,6]");
+        oc_b_input(b, "c", "bool[]");
+        oc_b_node(b, "If", NULL, "c", "y", "");
+        for (int i = 0; i < 2; i++) {
+            oc_b_open(b, i ? "else_branch" : "then_branch");
+            oc_b_node(b, "Relu", NULL, "x", i ? "r1" : "r0", "");
+            oc_b_node(b, "Split", NULL, i ? "r1" : "r0", i ? "s1,u1" : "s0,u0", i ? "axis=0" : "axis=1");
+            oc_b_output(b, i ? "s1" : "s0", NULL);
+            oc_b_close(b);
+        }
+        oc_b_output(b, "y", NULL);
+        struct oc_model *m = load(b, &bytes);
+        make_profile(&p, seen, 3);
+        out[0].v = then ? 4 : 2;
+        out[1].v = then ? 3 : 6;
+        for (int i = 0; i < 3; i++)
+            p.rec[i].index = i == 2;
+        for (int i = 1; i < 3; i++) {
+            p.rec[i].in = &read;
+            p.rec[i].out = i == 2 ? &made : &read;
+            p.rec[i].n_in = p.rec[i].n_out = 1;
+            p.rec[i].has_in = p.rec[i].has_out = true;
+        }
+        size_t k = oc_profile_control(m, &p, &bind);
+        assert_int_equal(k, 1);
+        assert_int_equal(bind[0].value, then);
+        free(bind);
+        oc_arena_free(&p.arena);
+        oc_model_free(m);
+        free(bytes);
+    }
+}
+
 static void trip_count_follows_from_calls(void **state)
 {
     (void)state;
@@ -159,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(branch_with_records_was_executed),
                                        cmocka_unit_test(branch_without_work_was_executed),
+                                       cmocka_unit_test(shapes_tell_which_unnamed_branch_was_executed),
                                        cmocka_unit_test(trip_count_follows_from_calls)};
     return cmocka_run_group_tests_name("join/control_flow", tests, NULL, NULL);
 }

@@ -154,6 +154,72 @@ static void equal_nodes_are_eliminated_not_lost(void **state)
     joined_free(&x);
 }
 
+/* The runtime may keep the later of equal nodes: what reads the other one does not compute it. */
+static void the_later_of_equal_nodes_may_be_the_one_that_ran(void **state)
+{
+    (void)state;
+    static const char trace[] = "[" RUN EVENT(10, "two", "MatMul", 1, F("4,8"), F("4,8"))
+        EVENT(30, "sum", "Add", 2, F("4,8") "," F("4,8"), F("4,8")) "]";
+    for (int saved = 0; saved < 2; saved++) {
+        struct joined x = {.removed = 1};
+        struct oc_builder *o = saved ? oc_b_new(17) : NULL;
+        if (saved) {
+            oc_b_input(o, "x", "float[4,8]");
+            oc_b_init(o, "w", "float[8,8]");
+            oc_b_node(o, "MatMul", "two", "x,w", "b", "");
+            oc_b_node(o, "Add", "sum", "b,b", "y", "");
+            oc_b_output(o, "y", NULL);
+        }
+        join(&x, two_products("x,w"), o, trace);
+        assert_nodes(&x, "two", "two");
+        assert_nodes(&x, "sum", "sum");
+        assert_int_equal(x.j->work.row_macs, 256);
+        assert_int_equal(x.j->work.eliminated_macs, 256);
+        joined_free(&x);
+    }
+}
+
+/* Weights that are computed alike are equal: the same shape, filled with the same number. */
+static void products_of_equal_computed_weights_are_equal(void **state)
+{
+    (void)state;
+    struct joined x = {.removed = 1};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4,8]");
+    oc_b_init(b, "s", "int64[2]{8,8}");
+    oc_b_init(b, "s2", "int64[2]{8,8}");
+    oc_b_node(b, "ConstantOfShape", "fill", "s", "w", "");
+    oc_b_node(b, "ConstantOfShape", "fill2", "s2", "v", "");
+    oc_b_node(b, "MatMul", "one", "x,w", "a", "");
+    oc_b_node(b, "MatMul", "two", "x,v", "b", "");
+    oc_b_node(b, "Add", "sum", "a,b", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, NULL, two_products_trace);
+    assert_int_equal(x.j->work.row_macs, 256);
+    assert_int_equal(x.j->work.eliminated_macs, 256);
+    joined_free(&x);
+}
+
+/* The runtime moves a Transpose behind other operators: it does not say when the nodes after it run. */
+static void a_transpose_that_was_moved_says_nothing_about_times(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[8,4]");
+    oc_b_init(b, "w", "float[8,8]");
+    oc_b_init(b, "k", "float[8]");
+    oc_b_node(b, "Transpose", "turn", "x", "t", "perm=1,0");
+    oc_b_node(b, "MatMul", NULL, "t,w", "a", "");
+    oc_b_node(b, "Add", NULL, "a,k", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, NULL,
+         "[" RUN EVENT(10, "/MatMulAddFusion", "Gemm", 5, F("4,8"), F("4,8"))
+             EVENT(30, "turn", "Transpose", 0, F("8,4"), F("4,8")) "]");
+    assert_nodes(&x, "/MatMulAddFusion", "MatMul_1 Add_2");
+    joined_free(&x);
+}
+
 static void work_without_a_row_is_a_warning(void **state)
 {
     (void)state;
@@ -205,6 +271,9 @@ int main(void)
         cmocka_unit_test(unnamed_fusions_of_their_own_type_do_not_join_the_convolution),
         cmocka_unit_test(products_without_names_run_after_what_they_read),
         cmocka_unit_test(equal_nodes_are_eliminated_not_lost),
+        cmocka_unit_test(the_later_of_equal_nodes_may_be_the_one_that_ran),
+        cmocka_unit_test(products_of_equal_computed_weights_are_equal),
+        cmocka_unit_test(a_transpose_that_was_moved_says_nothing_about_times),
         cmocka_unit_test(work_without_a_row_is_a_warning),
         cmocka_unit_test(saved_nodes_leave_others_what_their_index_says),
     };

@@ -275,6 +275,38 @@ static void calls_are_expanded_level_by_level(void **state)
     joined_free(&x);
 }
 
+/* The analysis folds a CastLike of a constant, but the runtime expands it after it has folded constants. */
+static void calls_of_constants_run_when_they_are_expanded_late(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"Cast_2|Cast|2|1", "Greater_1|Greater|1|2,8", NULL};
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "k", "int64[1]{0}");
+    oc_b_node(b, "CastLike", NULL, "k,x", "z", "");
+    oc_b_node(b, "Greater", NULL, "x,z", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, b, event);
+    expect_nodes(&x, "Cast_2", "CastLike_0");
+    joined_free(&x);
+}
+
+/* Up to ONNX Runtime 1.16 the prefix is _inline_<Function>, and no underscore follows it. */
+static void bodies_have_other_names_up_to_1_16(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"_inline_Linearmm|MatMul|8|2,8",
+                                        "_inline_Linear_token_1mm|MatMul|13|2,8",
+                                        "_inline_Linear_token_2mm|MatMul|15|2,8", NULL};
+    struct joined x = {0};
+    join(&x, blocks(), event);
+    expect_nodes(&x, "_inline_Linearmm", "b1/up/mm");
+    expect_nodes(&x, "_inline_Linear_token_1mm", "Linear_2/mm");
+    expect_nodes(&x, "_inline_Linear_token_2mm", "b2/up/mm");
+    joined_free(&x);
+}
+
 /* ---- generated names ------------------------------------------------------------------------------------
  */
 
@@ -901,6 +933,8 @@ int main(void)
         cmocka_unit_test(unknown_bodies_are_found_by_their_repetition),
         cmocka_unit_test(bodies_without_a_known_end_match_nothing),
         cmocka_unit_test(calls_are_expanded_level_by_level),
+        cmocka_unit_test(calls_of_constants_run_when_they_are_expanded_late),
+        cmocka_unit_test(bodies_have_other_names_up_to_1_16),
         cmocka_unit_test(fusions_of_fusions_match_by_the_inner_name),
         cmocka_unit_test(order_does_not_match_another_shape),
         cmocka_unit_test(vectors_become_rows_of_a_gemm),
