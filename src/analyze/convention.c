@@ -204,15 +204,15 @@ const struct oc_convention oc_conventions[] = {
      .weight = {ONLY_MAC(2), EASY, [OC_DIV] = 1, [OC_SQRT] = 1, [OC_EXP] = 1, [OC_LOG] = 1, [OC_SIN] = 1,
                 [OC_TAN] = 1, [OC_TANH] = 1, [OC_SIG] = 1, [OC_ERF] = 1, [OC_POW] = 1, [OC_RNG] = 1}},
     {.name = "mge-stats", LIST(mge_stats), .weight = {ONLY_MAC(1)}, .attention_full = true},
-    {.name = "onnx-tool", LIST(onnx_tool), .attention_full = true, .folded = true},
+    {.name = "onnx-tool", .unit = "MAC", LIST(onnx_tool), .attention_full = true, .folded = true},
     {.name = "fvcore", LIST(fvcore), .weight = {ONLY_MAC(1)}, .attention_full = true},
     {.name = "torch", .weight = {ONLY_MAC(2)}, .attention_full = true},
     {.name = "calflops", LIST(calflops), .weight = {ONLY_MAC(2)}, .attention_full = true},
     {.name = "deepspeed", LIST(deepspeed), .weight = {ONLY_MAC(2)}, .attention_full = true},
-    {.name = "timm", LIST(fvcore), .weight = {ONLY_MAC(1)}, .attention_full = true},
-    {.name = "thop", LIST(thop), .attention_full = true},
-    {.name = "ptflops", LIST(ptflops), .attention_full = true},
-    {.name = "torchinfo", LIST(torchinfo), .attention_full = true},
+    {.name = "timm", .unit = "MAC", LIST(fvcore), .weight = {ONLY_MAC(1)}, .attention_full = true},
+    {.name = "thop", .unit = "MAC", LIST(thop), .attention_full = true},
+    {.name = "ptflops", .unit = "MAC", LIST(ptflops), .attention_full = true},
+    {.name = "torchinfo", .unit = "mult-add", LIST(torchinfo), .attention_full = true},
     {.name = "xla",
      LIST(xla),
      .weight = {ONLY_MAC(2), EASY, [OC_DIV] = 1},
@@ -242,6 +242,12 @@ int oc_convention_set(const char *name, const struct oc_convention **out)
 const char *oc_convention_name(size_t index)
 {
     return index < oc_convention_total ? oc_conventions[index].name : NULL;
+}
+
+const char *oc_convention_unit(const char *name)
+{
+    const struct oc_convention *v = name ? convention_find(name) : NULL;
+    return v && v->unit ? v->unit : "FLOP";
 }
 
 bool oc_convention_loops_once(const struct oc_convention *v)

@@ -1,9 +1,10 @@
-/* Names of rows, and the rows that a text selects. */
+/* Names of rows, the rows that a text selects, and the words of another tool for what is counted. */
 #include "report/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/convention.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "base/unicode.h"
@@ -380,4 +381,18 @@ int oc_names_find(const struct oc_names *names, enum oc_name_rule rule, const ch
     oc_pattern_free(f.pattern);
     free(own);
     return rc;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------- */
+
+const char *oc_work_words(struct oc_report *r, const char *text)
+{
+    static const char ours[] = "FLOP";
+    const struct oc_analysis *a = r->in->analysis;
+    const char *unit = oc_convention_unit(a ? a->counting->convention : NULL), *at;
+    if (strcmp(unit, ours) == 0)
+        return text;
+    while ((at = strstr(text, ours)))
+        text = oc_printf(&r->arena, "%.*s%s%s", (int)(at - text), text, unit, at + strlen(ours));
+    return text;
 }

@@ -233,6 +233,10 @@ static inline double oc_ns_of(double s)
     return fabs(s) < 9e3 ? round(s * 1e12) / 1e3 : s * 1e9;
 }
 
+/* A title or a sentence in which FLOP stands for the unit of the counts, in the words of the tool whose convention counted
+ * them: "GFLOP/s" is "GMAC/s" for onnx-tool. The text itself, or a copy in the arena of the report. */
+const char *oc_work_words(struct oc_report *r, const char *text);
+
 /* The node of a row, of several the first; OC_NONE: none. */
 uint32_t oc_row_node(const struct oc_report *r, const struct oc_row *row);
 

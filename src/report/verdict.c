@@ -397,7 +397,7 @@ static const char *work_text(struct oc_report *r)
         return NULL;
     return oc_printf(&r->arena, "%s%s per run%s",
                      quality < OC_COUNT(word) && word[quality] ? word[quality] : "",
-                     oc_si_text(&r->arena, r->total_flo, t->ops ? "OP" : "FLOP"),
+                     oc_si_text(&r->arena, r->total_flo, t->ops ? "OP" : oc_work_words(r, "FLOP")),
                      r->all.row ? where_text(r, r->total_flo, &work) : type_of_totals(r));
 }
 

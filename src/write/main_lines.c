@@ -110,6 +110,13 @@ static void main_lines_add_model(struct lines *l)
                              inputs_text(l)));
 }
 
+/* "FLOPs", "FLOPs as fvcore counts" */
+static const char *counts_text(struct lines *l)
+{
+    const char *convention = l->r->in->analysis->counting->convention, *word = oc_work_words(l->r, "FLOPs");
+    return convention ? oc_printf(l->arena, "%s as %s counts", word, convention) : word;
+}
+
 /* Lower bounds: a figure of 0 is unknown and left out. */
 static void add_least_cost(struct lines *l, const struct oc_totals *t, double moved)
 {
@@ -117,8 +124,8 @@ static void add_least_cost(struct lines *l, const struct oc_totals *t, double mo
     if (t->macs)
         text = oc_printf(l->arena, "%s MACs", oc_count_text(l->arena, t->macs));
     if (t->flops)
-        text =
-            oc_printf(l->arena, "%s%s%s FLOPs", text, *text ? ", " : "", oc_count_text(l->arena, t->flops));
+        text = oc_printf(l->arena, "%s%s%s %s", text, *text ? ", " : "", oc_count_text(l->arena, t->flops),
+                         counts_text(l));
     if (t->ops)
         text = oc_printf(l->arena, "%s%s%s (integer)", text, *text ? ", " : "",
                          oc_si_text(l->arena, (double)t->ops, "OP"));
@@ -158,10 +165,10 @@ static void main_lines_add_cost(struct lines *l)
     }
     const char *word = oc_quality_word(t->quality), *ops = oc_si_text(l->arena, (double)t->ops, "OP");
     main_lines_add(l, "cost", /* the word precedes the first figure that it concerns */
-                   oc_printf(l->arena, "%s%s%s MACs, %s%s FLOPs%s, %s%s moved unfused%s",
+                   oc_printf(l->arena, "%s%s%s MACs, %s%s %s%s, %s%s moved unfused%s",
                              oc_report_sizes(l->r) ? "mean " : "", t->macs_exact ? "" : word,
                              oc_count_text(l->arena, t->macs), t->macs_exact && !t->work_exact ? word : "",
-                             oc_count_text(l->arena, t->flops),
+                             oc_count_text(l->arena, t->flops), counts_text(l),
                              t->ops ? oc_printf(l->arena, ", %s (integer)", ops) : "",
                              t->bytes_bound  ? "at least "
                              : t->work_exact ? word
@@ -228,7 +235,7 @@ static const char *rates(struct lines *l, const struct oc_headline *h)
             oc_printf(l->arena, "%s, %s%s GB/s", text, bytes == flops ? "" : bytes, giga(l, h->bytes_per_s));
     if (*text && h->counted_share < WELL_COUNTED)
         text = oc_printf(l->arena, "%s; FLOPs known for %.1f %% of the time", text, 100 * h->counted_share);
-    return text;
+    return oc_work_words(l->r, text);
 }
 
 /* Rates over the whole run; the table has rates over operator time. */

@@ -149,8 +149,9 @@ static const char *mark_of(const struct oc_totals *t, bool exact)
     return exact ? NULL : t->unknown_nodes ? oc_quality_mark(OC_LOWER) : oc_quality_mark(t->quality);
 }
 
-static void count_facts(struct oc_html *h, const struct oc_analysis *a)
+static void count_facts(struct oc_html *h, struct oc_report *r)
 {
+    const struct oc_analysis *a = r->in->analysis;
     const struct oc_totals *t = a->total;
     const struct {
         const char *title, *key;
@@ -159,8 +160,8 @@ static void count_facts(struct oc_html *h, const struct oc_analysis *a)
         bool wanted, exact;
     } fact[] = {
         {"MACs", "totals.macs", OC_HTML_SI, t->macs, oc_sum_known(t, t->macs, t->macs_exact), t->macs_exact},
-        {"FLOPs", "totals.flops", OC_HTML_SI, t->flops, oc_sum_known(t, t->flops, t->work_exact),
-         t->work_exact},
+        {oc_work_words(r, "FLOPs"), "totals.flops", OC_HTML_SI, t->flops,
+         oc_sum_known(t, t->flops, t->work_exact), t->work_exact},
         {"Integer operations", "totals.ops", OC_HTML_SI, t->ops, t->ops > 0, t->work_exact},
         {"Parameters", "totals.params", OC_HTML_SI, t->params, true, true},
         {"Constants", "totals.const_bytes", OC_HTML_BYTES, t->const_bytes, true, true}};
@@ -185,8 +186,8 @@ static void time_facts(struct oc_html *h, struct oc_report *r, const struct oc_v
         oc_html_fact_double(h, "Inferences per second", "totals.inferences_per_s", OC_HTML_NUMBER,
                             line.inferences_per_s, NULL);
     if (!isnan(line.flops_per_s))
-        oc_html_fact_double(h, "Achieved FLOP/s", "totals.achieved_flops_per_s", OC_HTML_SI, line.flops_per_s,
-                            NULL);
+        oc_html_fact_double(h, oc_work_words(r, "Achieved FLOP/s"), "totals.achieved_flops_per_s", OC_HTML_SI,
+                            line.flops_per_s, NULL);
     if (!r->in->device)
         return;
     oc_bounds_of(r, &b);
@@ -268,8 +269,12 @@ static void shown_rows(struct oc_html *h, struct oc_report *r)
         {.field = "count", .title = "Operators", .kind = OC_HTML_COUNT},
         {.field = "time_ns", .title = "Time", .kind = OC_HTML_NS, .bar = true},
         {.field = "time_fraction", .title = "Share", .kind = OC_HTML_PERCENT},
-        {.field = "flo", .title = "FLOPs", .kind = OC_HTML_SI, .bar = !time, .quality = "quality"},
-        {.field = "flop_per_s", .title = "FLOP/s", .kind = OC_HTML_SI},
+        {.field = "flo",
+         .title = oc_work_words(r, "FLOPs"),
+         .kind = OC_HTML_SI,
+         .bar = !time,
+         .quality = "quality"},
+        {.field = "flop_per_s", .title = oc_work_words(r, "FLOP/s"), .kind = OC_HTML_SI},
         {.field = "bytes", .title = "Moved", .kind = OC_HTML_BYTES, .quality = "quality"},
         {.field = "roofline_ns", .title = "Roofline", .kind = OC_HTML_NS},
         {.field = "wasted_ns", .title = "Gap", .kind = OC_HTML_NS},
@@ -316,7 +321,7 @@ void oc_out_fragment(struct oc_report *r, FILE *f)
     oc_html_facts_begin(&h);
     time_facts(&h, r, &v);
     if (r->in->analysis)
-        count_facts(&h, r->in->analysis);
+        count_facts(&h, r);
     oc_html_facts_end(&h);
     type_bar(&h, r);
     shown_rows(&h, r);

@@ -269,7 +269,7 @@ static void html_rows_column(struct oc_json_out *w, struct oc_report *r, const s
     }
     oc_jw_begin_object(w);
     oc_key_text(w, "key", c->key);
-    oc_key_text(w, "title", c->title);
+    oc_key_text(w, "title", oc_work_words(r, c->title));
     oc_key_text(w, "kind", kind_name(c->kind));
     oc_key_bool(w, "shown", (c->use & OC_COL_COMPACT && !is_extra(r, c)) || !strcmp(c->key, "outputs"));
     oc_key_bool(w, "bound", c->quality);

@@ -62,7 +62,7 @@ static void compact_table(struct oc_report *r, FILE *f)
                          .color = r->o->color,
                          .empty = "(no rows)\n"};
     for (size_t c = 0; c < n; c++) {
-        cell[c] = column[c]->title;
+        cell[c] = oc_work_words(r, column[c]->title);
         kinds[c] = column[c]->left ? 't' : 'n';
         min_width[c] = column[c]->min_width;
         drop[c] = is_order(r->o->order_by, column[c]) ? 0 : column[c]->drop;
@@ -271,7 +271,7 @@ static void md_rows(struct oc_report *r, FILE *f)
     struct oc_buf b = {0};
     oc_buf_str(&b, "|");
     for (size_t i = 0; i < n; i++)
-        oc_buf_printf(&b, " %s |", column[i]->title);
+        oc_buf_printf(&b, " %s |", oc_work_words(r, column[i]->title));
     oc_buf_str(&b, "\n|");
     for (size_t i = 0; i < n; i++)
         oc_buf_str(&b, column[i]->left ? " --- |" : " ---: |");

@@ -407,7 +407,7 @@ static const char *screen_title_of(const struct screen *s, const struct spec *c,
                                                 : "time";
     if (c->unit == UNIT_TIME)
         return oc_printf(&s->r->arena, "%s %s", title, scale->prefix);
-    return oc_printf(&s->r->arena, "%s%s", scale->prefix, title);
+    return oc_work_words(s->r, oc_printf(&s->r->arena, "%s%s", scale->prefix, title));
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------- */

@@ -141,7 +141,7 @@ static void type_part(struct sum *s)
                              100 * ((double)t->flops + (double)t->ops) / all, t->nodes);
     }
     if (*text)
-        summary_add(s, "FLOPs by type", text);
+        summary_add(s, oc_work_words(s->r, "FLOPs by type"), text);
 }
 
 static void unknown_part(struct sum *s)
