@@ -155,7 +155,7 @@ struct oc_matcher {
     const struct oc_profile *p;
     const struct oc_analysis *a; /* may be NULL */
     const struct oc_analysis
-        *shapes; /* of both branches of an If, where names do not tell which ran; else NULL */
+        *shapes; /* of both branches of an If, where names do not state which ran; else NULL */
     struct oc_arena *arena;
     struct oc_graph_index x;
     struct oc_match *match; /* indexed by record */

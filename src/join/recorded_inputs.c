@@ -514,8 +514,8 @@ static bool has_unnamed_branch(const struct oc_model *m)
     return false;
 }
 
-/* The shapes of both branches of every If, with the recorded inputs: where nodes have no names, they alone tell which
- * branch ran. NULL: names tell it, or there are no shapes. */
+/* The shapes of both branches of every If, with the recorded inputs: where nodes have no names, they alone show which
+ * branch ran. NULL: names show it, or there are no shapes. */
 static struct oc_analysis *branch_shapes(const struct oc_model *m, const struct oc_profile *p)
 {
     struct oc_shape_bind *shape;

@@ -112,7 +112,7 @@ static void branch_with_records_was_executed(void **state)
 }
 
 /* Branches with the same types of nodes and no names differ in the shapes of their tensors: 3 rows are kept of "y". */
-static void shapes_tell_which_unnamed_branch_was_executed(void **state)
+static void shapes_show_which_unnamed_branch_was_executed(void **state)
 {
     (void)state;
     static struct oc_dim in[] = {{.v = 4}, {.v = 6}}, out[] = {{.v = 4}, {.v = 3}};
@@ -206,7 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(branch_with_records_was_executed),
                                        cmocka_unit_test(branch_without_work_was_executed),
-                                       cmocka_unit_test(shapes_tell_which_unnamed_branch_was_executed),
+                                       cmocka_unit_test(shapes_show_which_unnamed_branch_was_executed),
                                        cmocka_unit_test(trip_count_follows_from_calls)};
     return cmocka_run_group_tests_name("join/control_flow", tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ static void the_later_of_equal_nodes_may_be_the_one_that_ran(void **state)
     }
 }
 
-/* Weights that are computed alike are equal: the same shape, filled with the same number. */
+/* Weights that are computed in the same way are equal: the same shape, filled with the same number. */
 static void products_of_equal_computed_weights_are_equal(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void products_of_equal_computed_weights_are_equal(void **state)
     joined_free(&x);
 }
 
-/* The runtime moves a Transpose behind other operators: it does not say when the nodes after it run. */
+/* The runtime moves a Transpose to a place after other operators: it does not say when the nodes after it run. */
 static void a_transpose_that_was_moved_says_nothing_about_times(void **state)
 {
     (void)state;
