@@ -199,9 +199,7 @@ static const struct oc_node *same_output(const struct companion *c, uint32_t own
 static bool drop_contradiction(struct companion *c, uint32_t rec, uint32_t own)
 {
     struct oc_match *m = &c->x->match[rec];
-    bool has_own = own == OC_NONE;
-    for (uint32_t i = 0; i < m->n_node; i++)
-        has_own |= m->node[i] == own;
+    bool has_own = own == OC_NONE || oc_ids_have(m->node, m->n_node, own);
     if (!has_own)
         oc_match_drop(c->x, rec);
     return !has_own;

@@ -38,11 +38,6 @@ static void index_uses(struct oc_graph_index *x)
     x->use_first = first;
 }
 
-static bool is_constant(const struct oc_node *n)
-{
-    return oc_node_is_constant(n);
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct oc_node *x = *(const struct oc_node *const *)a, *y = *(const struct oc_node *const *)b;
@@ -60,7 +55,7 @@ static void index_places(struct oc_graph_index *x)
         uint32_t n = 0;
         x->counted_first[g] = at;
         for (uint32_t k = 0; k < m->graph[g].n_node; k++)
-            if (!is_constant(&m->node[m->graph[g].node[k]]))
+            if (!oc_node_is_constant(&m->node[m->graph[g].node[k]]))
                 in_file[n++] = &m->node[m->graph[g].node[k]];
         if (n)
             qsort(in_file, n, sizeof(*in_file), by_place);
@@ -94,7 +89,7 @@ static void each_edge(const struct oc_graph_index *x, struct edges *e, uint32_t 
     for (uint32_t i = 0; i < m->n_node; i++)
         for (uint32_t k = 0; k < m->node[i].n_in; k++) {
             uint32_t v = m->node[i].in[k], from = v == OC_NONE ? OC_NONE : m->value[v].producer;
-            uint32_t to = from == OC_NONE || is_constant(&m->node[from])
+            uint32_t to = from == OC_NONE || oc_node_is_constant(&m->node[from])
                               ? OC_NONE
                               : ancestor_in(m, i, m->node[from].graph);
             if (to == OC_NONE || to == from)
@@ -319,17 +314,12 @@ uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t in
 /* Names of nodes and tensors in bodies that ONNX Runtime expands (expansion.c) get the prefix
  * _inlfunc_<Function>_, made unique by _token_<n> with one counter per graph. Unnamed nodes are recorded as
  * <OpType>_<index>. Up to 1.16 the prefix is _inline_<Function>, and no underscore follows it. */
-struct inlining {
-    const char *mark, *separator;
-};
-
-static struct inlining inlining_of(const struct oc_profile *p)
+static bool has_older_names(const struct oc_profile *p)
 {
-    static const char older[] = "_inline_";
     for (uint32_t i = 0; i < p->n_rec; i++)
-        if (strncmp(p->rec[i].name, older, sizeof(older) - 1) == 0)
-            return (struct inlining){older, ""};
-    return (struct inlining){"_inlfunc_", "_"};
+        if (strncmp(p->rec[i].name, "_inline_", 8) == 0)
+            return true;
+    return false;
 }
 
 bool oc_match_numbered(const struct oc_prof_rec *r)
@@ -382,21 +372,22 @@ static void add_aliases(struct oc_matcher *x, uint32_t graph, uint32_t body, con
 }
 
 /* Prefixes of the names in the bodies of one graph's calls, by body, and of its function operators. */
-static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, struct inlining in,
+static void name_bodies(struct oc_matcher *x, const struct oc_expansion *e, bool older,
                         const char **prefix_of)
 {
+    const char *mark = older ? "_inline_" : "_inlfunc_";
     struct oc_map taken = {.arena = x->arena};
     unsigned token = 0;
     for (size_t i = 0; i < e->n; i++) {
         if (!e->block[i].expanded)
             continue;
         const struct oc_node *n = &x->m->node[e->block[i].node];
-        const char *prefix = oc_printf(x->arena, "%s%s", in.mark, n->op_type);
+        const char *prefix = oc_printf(x->arena, "%s%s", mark, n->op_type);
         uint32_t id = (uint32_t)i;
         while (!oc_map_add(&taken, prefix, strlen(prefix), &id, NULL))
-            prefix = oc_printf(x->arena, "%s%s_token_%u", in.mark, n->op_type, token++);
+            prefix = oc_printf(x->arena, "%s%s_token_%u", mark, n->op_type, token++);
         if (n->kind == OC_NODE_CALL && n->body != OC_NONE)
-            prefix_of[n->body] = oc_printf(x->arena, "%s%s", prefix, in.separator);
+            prefix_of[n->body] = older ? prefix : oc_printf(x->arena, "%s_", prefix);
         else
             oc_map_set(&x->bodies, prefix, strlen(prefix), e->block[i].node);
     }
@@ -466,13 +457,13 @@ void oc_match_expand(struct oc_matcher *x)
 {
     const char **prefix_of = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_graph + 1, const char *);
     struct known known = find_known(x);
-    struct inlining in = inlining_of(x->p);
+    bool older = has_older_names(x->p);
     x->bodies.arena = x->arena;
     x->expansion = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_graph + 1, struct oc_expansion);
     for (uint32_t graph = 0; graph < x->m->n_graph; graph++)
         if (is_runtime_graph(x->m, graph)) {
             expand_graph(x, graph, &known);
-            name_bodies(x, &x->expansion[graph], in, prefix_of);
+            name_bodies(x, &x->expansion[graph], older, prefix_of);
         }
     for (uint32_t graph = 0; graph < x->m->n_graph; graph++) {
         uint32_t body = body_around(x->m, graph);

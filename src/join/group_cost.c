@@ -60,14 +60,6 @@ static bool is_left_out(const struct border *b, uint32_t v)
            (!b->a->is_const[v] || oc_weight_dequantizer(b->a, v) == OC_NONE);
 }
 
-static bool in_group(const struct oc_join_rec *r, uint32_t node)
-{
-    for (uint32_t i = 0; i < r->n_node; i++)
-        if (r->node[i] == node)
-            return true;
-    return false;
-}
-
 /* Metadata inputs are read on the host and move no bytes. */
 static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slot)
 {
@@ -98,7 +90,7 @@ static bool count_input(struct border *b, uint32_t node, uint32_t slot, bool par
     if (v == OC_NONE || b->seen[v] == b->mark || is_metadata(a, node, slot))
         return true;
     uint32_t from = b->m->value[v].producer;
-    if (from != OC_NONE && in_group(b->r, from))
+    if (from != OC_NONE && oc_ids_have(b->r->node, b->r->n_node, from))
         return true;
     uint64_t bytes;
     b->seen[v] = parts ? b->seen[v] : b->mark; /* each node reads parts of its own */
@@ -110,7 +102,7 @@ static bool leaves_group(const struct border *b, uint32_t v)
     if (b->m->value[v].graph_output)
         return true;
     for (uint32_t i = b->x->use_first[v]; i < b->x->use_first[v + 1]; i++)
-        if (!in_group(b->r, b->x->use[i]))
+        if (!oc_ids_have(b->r->node, b->r->n_node, b->x->use[i]))
             return true;
     return false;
 }

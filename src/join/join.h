@@ -177,6 +177,10 @@ void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char
 bool oc_match_runs(const struct oc_matcher *x, uint32_t node);
 /* ONNX Runtime removes the node (Identity, the sum with 0): no record executes it, unless it has its own. */
 bool oc_match_removed(const struct oc_matcher *x, uint32_t node);
+bool oc_ids_have(const uint32_t *id, uint32_t n, uint32_t wanted);
+/* The only record that reads the results of the node; `into` (by node; NULL: none) is the record of a node without one.
+ * OC_NONE: no record, several, or an output of the graph. */
+uint32_t oc_match_reading_record(const struct oc_matcher *x, uint32_t node, const uint32_t *into);
 /* Takes back the nodes that were added to a record last, before others were added. */
 void oc_match_drop(struct oc_matcher *x, uint32_t rec);
 /* The node has no record, but an equal node has one: the runtime computed their results once. */

@@ -438,12 +438,18 @@ void oc_match_free(struct oc_matcher *x)
     oc_map_free(&x->plain);
 }
 
+bool oc_ids_have(const uint32_t *id, uint32_t n, uint32_t wanted)
+{
+    while (n > 0 && id[n - 1] != wanted)
+        n--;
+    return n > 0;
+}
+
 void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node)
 {
     struct oc_match *m = &x->match[rec];
-    for (uint32_t i = 0; i < m->n_node; i++)
-        if (m->node[i] == node)
-            return;
+    if (oc_ids_have(m->node, m->n_node, node))
+        return;
     if (m->n_node == m->cap) {
         uint32_t cap = m->cap ? m->cap * 2 : 2;
         uint32_t *more = OC_NEW_ARRAY(x->arena, cap, uint32_t);

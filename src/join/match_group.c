@@ -230,12 +230,6 @@ static bool other_side(const struct oc_matcher *x, const struct pattern *p, uint
            strcmp(x->m->node[node].op_type, behind ? "DequantizeLinear" : "QuantizeLinear") == 0;
 }
 
-/* A dequantizer with several consumers belongs to the first of them. */
-static bool shared_dequantizer(const struct oc_matcher *x, const struct pattern *p, uint32_t node)
-{
-    return is_quantized(p) && strcmp(x->m->node[node].op_type, "DequantizeLinear") == 0;
-}
-
 static bool has_recorded_output(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
     const struct oc_shape *s = oc_match_output_shape(x, node);
@@ -319,7 +313,8 @@ static void grow_before(struct oc_matcher *x, uint32_t rec, const struct pattern
             is_other_layer(x, rec, p, from) || is_before_normalization(x, p, v, node) ||
             x->match[rec].n_node >= MAX_GROUP)
             continue;
-        if (shared_dequantizer(x, p, from) ||
+        bool dequantizer = oc_equal(x->m->node[from].op_type, "DequantizeLinear");
+        if ((is_quantized(p) && dequantizer) || /* of several consumers it belongs to the first */
             ((p->width == WIDE || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))
             oc_match_add(x, rec, from);
     }

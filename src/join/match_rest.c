@@ -39,10 +39,8 @@ static bool is_group(const struct oc_matcher *x, uint32_t rec)
     return !oc_match_unfused(x, rec) && !oc_equal(x->match[rec].rule, "function body");
 }
 
-/* The only record that reads the node's results, itself or through open nodes; OC_NONE: none, or several. */
-static uint32_t only_record(const struct rest *s, uint32_t node)
+uint32_t oc_match_reading_record(const struct oc_matcher *x, uint32_t node, const uint32_t *into)
 {
-    const struct oc_matcher *x = s->x;
     const struct oc_node *n = &x->m->node[node];
     uint32_t found = OC_NONE;
     for (uint32_t k = 0; k < n->n_out; k++) {
@@ -52,7 +50,7 @@ static uint32_t only_record(const struct rest *s, uint32_t node)
         for (uint32_t i = v == OC_NONE ? 0 : x->x.use_first[v]; v != OC_NONE && i < x->x.use_first[v + 1];
              i++) {
             uint32_t user = x->x.use[i];
-            uint32_t rec = x->owner[user] != OC_NONE ? x->owner[user] : s->into[user];
+            uint32_t rec = x->owner[user] != OC_NONE || !into ? x->owner[user] : into[user];
             if (!oc_match_runs(x, user))
                 continue;
             if (rec == OC_NONE || (found != OC_NONE && rec != found))
@@ -60,7 +58,7 @@ static uint32_t only_record(const struct rest *s, uint32_t node)
             found = rec;
         }
     }
-    return found != OC_NONE && is_group(x, found) ? found : OC_NONE;
+    return found;
 }
 
 static void find_records(struct rest *s)
@@ -69,8 +67,8 @@ static void find_records(struct rest *s)
     for (uint32_t g = m->n_graph; g-- > 0;)
         for (uint32_t k = m->graph[g].n_node; k-- > 0;) {
             uint32_t node = m->graph[g].node[k];
-            if (oc_match_open(s->x, node))
-                s->into[node] = only_record(s, node);
+            uint32_t rec = oc_match_open(s->x, node) ? oc_match_reading_record(s->x, node, s->into) : OC_NONE;
+            s->into[node] = rec != OC_NONE && is_group(s->x, rec) ? rec : OC_NONE;
         }
 }
 

@@ -306,11 +306,6 @@ static bool may_fuse_silently(const char *type, bool ahead)
     return n < (int)sizeof(word) && (strstr(both, word) || (!ahead && strstr(behind, word)));
 }
 
-static bool is_free(const struct trt *t, uint32_t node)
-{
-    return t->x->owner[node] == OC_NONE && oc_match_runs(t->x, node);
-}
-
 /* The last layer in execution order that produces an input of the node; OC_NONE: one producer has no layer
  * yet. */
 static uint32_t maker(const struct trt *t, uint32_t node)
@@ -330,33 +325,11 @@ static uint32_t maker(const struct trt *t, uint32_t node)
     return best;
 }
 
-/* The one layer that reads all outputs of the node, OC_NONE: several, or one consumer has no layer yet. */
-static uint32_t reader(const struct trt *t, uint32_t node)
-{
-    const struct oc_matcher *x = t->x;
-    const struct oc_node *n = &x->m->node[node];
-    uint32_t only = OC_NONE;
-    for (uint32_t k = 0; k < n->n_out; k++) {
-        uint32_t v = n->out[k];
-        if (v == OC_NONE)
-            continue;
-        if (x->m->value[v].graph_output)
-            return OC_NONE;
-        for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++) {
-            uint32_t owner = x->owner[x->x.use[i]];
-            if (owner == OC_NONE || (only != OC_NONE && owner != only))
-                return OC_NONE;
-            only = owner;
-        }
-    }
-    return only;
-}
-
 static bool absorb(struct trt *t, uint32_t node, bool ahead)
 {
-    if (!is_free(t, node))
+    if (!oc_match_open(t->x, node))
         return false;
-    uint32_t rec = ahead ? reader(t, node) : maker(t, node);
+    uint32_t rec = ahead ? oc_match_reading_record(t->x, node, NULL) : maker(t, node);
     if (rec == OC_NONE || !(t->region[rec] || may_fuse_silently(t->x->m->node[node].op_type, ahead)))
         return false;
     oc_match_add(t->x, rec, node);

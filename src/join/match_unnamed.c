@@ -67,14 +67,6 @@ static bool has_output(const struct oc_matcher *x, const struct oc_prof_rec *r, 
                : oc_match_product(type) && is_flattened(&r->out[0].shape, s);
 }
 
-static bool reads_value(const struct oc_node *n, uint32_t value)
-{
-    for (uint32_t k = 0; k < n->n_in; k++)
-        if (n->in[k] == value)
-            return true;
-    return false;
-}
-
 /* A Sigmoid is certainly part of QuickGelu if it is multiplied with what it is computed from: x * Sigmoid(a * x). */
 static bool is_heart(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
@@ -87,8 +79,9 @@ static bool is_heart(const struct oc_matcher *x, const struct oc_prof_rec *r, ui
     if (last == OC_NONE || !oc_equal(x->m->node[last].op_type, "Mul"))
         return false;
     bool scaled = scale && oc_equal(scale->op_type, "Mul") && scale->n_in == 2;
-    return reads_value(&x->m->node[last], in) || (scaled && (reads_value(&x->m->node[last], scale->in[0]) ||
-                                                             reads_value(&x->m->node[last], scale->in[1])));
+    return oc_ids_have(x->m->node[last].in, x->m->node[last].n_in, in) ||
+           (scaled && (oc_ids_have(x->m->node[last].in, x->m->node[last].n_in, scale->in[0]) ||
+                       oc_ids_have(x->m->node[last].in, x->m->node[last].n_in, scale->in[1])));
 }
 
 /* Whether an activation without a record follows the product, after its bias or normalization. */

@@ -323,11 +323,10 @@ static void count_filter(struct work *w)
 /* W is [C, M / group, ...]. What padding cuts off is not known. */
 static void count_scatter(struct work *w)
 {
-    const struct oc_prof_rec *r = w->r;
-    const struct oc_shape *x = &r->in[0].shape, *k = &r->in[1].shape;
+    const struct oc_shape *x = &w->r->in[0].shape, *k = &w->r->in[1].shape;
     uint64_t n, filter = 0;
-    if (!oc_shape_elements(&r->in[0].shape, &n) || !oc_shape_elements(&r->in[1].shape, &filter) ||
-        x->rank < 3 || k->rank != x->rank || !k->dim[0].v || k->dim[0].v != x->dim[1].v) {
+    if (!oc_shape_elements(x, &n) || !oc_shape_elements(k, &filter) || x->rank < 3 || k->rank != x->rank ||
+        !k->dim[0].v || k->dim[0].v != x->dim[1].v) {
         unknown(w->out, "the filter is not recorded");
         return;
     }
