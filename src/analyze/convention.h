@@ -13,9 +13,6 @@ int oc_convention_set(const char *name, const struct oc_convention **out);
 /* Counting options that belong to the convention (taps on data only, n - 1 reductions, full attention). */
 void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c);
 
-/* What the tool of that name calls one of its counts: "FLOP", "MAC". "FLOP" for NULL. */
-const char *oc_convention_unit(const char *name);
-
 /* Whether a loop's body counts once, whatever its trips. False for NULL. */
 bool oc_convention_loops_once(const struct oc_convention *v);
 /* Whether nodes of constants count. False for NULL. */

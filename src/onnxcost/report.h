@@ -91,6 +91,8 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
 int oc_schema_write(FILE *f, struct oc_err *err);
 
 const char *oc_convention_name(size_t index); /* for oc_analyze_opts.convention; NULL past the end */
+/* What the tool calls one of its counts: "FLOP", "MAC", "mult-add". "FLOP" for NULL and the default counting. */
+const char *oc_convention_unit(const char *name);
 
 /* Compares two analyses of the model with different conventions: the difference of their FLOPs and OPs by
  * operator type and reason. format: "table" (NULL) or "json". */

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/convention.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "base/unicode.h"
 #include "base/units.h"
 #include "join/join.h"
 #include "onnxcost.h"
+#include "onnxcost/report.h"
 #include "profile/profile.h"
 #include "report/python.h"
 
