@@ -119,7 +119,7 @@ ifeq ($(MODE),msan)
 LIB_SRC += tests/deep/msan_boundary.c
 endif
 MCP_NONE := src/cli/mcp_none.c
-CLI_SRC := $(sort $(filter-out $(if $(filter posix,$(PLATFORM)),$(MCP_NONE),src/cli/cmd_mcp.c),$(wildcard src/cli/*.c)))
+CLI_SRC := $(sort $(filter-out $(if $(filter posix,$(PLATFORM)),$(MCP_NONE),src/cli/mcp_server.c),$(wildcard src/cli/*.c)))
 ZOO_SRC := $(wildcard models/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)

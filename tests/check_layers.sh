@@ -136,14 +136,14 @@ sigaction|nl_langinfo|newlocale|uselocale|strtod_l|realpath|lstat|fchmod|fsync|u
 stpcpy|strndup|gmtime_r|sysconf|readlink|symlink|mkfifo|setpgid|setsid|alarm|setitimer|getpwuid|globfree|uname|canonicalize_file_name|
 secure_getenv|strerror_r'
 names='st_mtim|O_PATH|MADV_[A-Z_]+|MAP_[A-Z]+|SOCK_[A-Z]+|MSG_NOSIGNAL|RTLD_[A-Z]+|SIG(HUP|BUS|PIPE|XFSZ|USR1|CHLD)|program_invocation_name'
-elsewhere='^src/(base/os_|base/http\.c|run/|measure/)|^src/cli/(main.c:mallopt|inputs.c:(mmap|MAP_[A-Z]+)|cmd_mcp.c:(fork|pipe2|prctl|waitpid|poll))
+elsewhere='^src/(base/os_|base/http\.c|run/|measure/)|^src/cli/(main.c:mallopt|inputs.c:(mmap|MAP_[A-Z]+)|mcp_server.c:(fork|pipe2|prctl|waitpid|poll))
 ^src/fleet/[a-z_]+\.c:(fork|waitpid|poll|prctl|mmap|munmap|socketpair|sched_getaffinity|MAP_[A-Z]+|SOCK_[A-Z]+|MSG_NOSIGNAL|SIGBUS)'
 list() { printf '%s' "$1" | tr -d '\n'; }
 problems=$(grep -oHnE "\\b(($(list "$calls")) *\\(|($names)\\b)" src/*/*.c src/*/*/*.c | sed 's/ *($//' | awk -F: '{ print $1 ":" $3 }' |
     sort -u | grep -vE "$elsewhere" | while IFS=: read -r file name; do
         grep -qE "\\b$name\\b" src/base/os_libc.h || echo "$file: $name has no substitute in src/base/os_libc.h"
     done
-    grep -nE '"/proc/|"/sys/' src/*/*.c src/*/*/*.c | grep -vE '^src/(base/os_|run/|measure/|profile/sqlite_rows|cli/help|write/out_xlsx)')
+    grep -nE '"/proc/|"/sys/' src/*/*.c src/*/*/*.c | grep -vE '^src/(base/os_|run/|measure/|profile/sqlite_rows|cli/cmd_help|write/out_xlsx)')
 result 'calls that only Linux has are confined, or have a substitute for Windows' "$problems"
 
 # Times of a run are made by the readers (profile/core/run_spread.h). Exempt: parts of a set of shapes, gaps of a queue.

@@ -1,7 +1,7 @@
-/* cli/: The program: the table of options (options.c), commands (cmd_*.c; run.c has their table), messages, help. It
+/* cli/: The program: options (options.c), commands (cmd_*.c, each with its row of command.h), messages. It
  * uses only the public headers; whatever a library user would need too belongs in another folder. Nothing
  * else prints.
- * Private to the folder: arguments.h cli.h options.h output.h. */
+ * Private to the folder: arguments.h cli.h command.h cost.h mcp_tools.h options.h output.h. */
 
 /* What options name: sizes, rows, shapes, devices, models, the inputs of a report. */
 #include "cli/arguments.h"
@@ -146,7 +146,7 @@ bool cli_has_range(const struct cli_opts *o)
 static int parse_range(const struct cli_opts *o, const char *text, struct oc_range_bind *out)
 {
     const char *eq = arguments_split(text), *at = eq ? eq + 1 : text, *dots = range_dots(text);
-    if (!o->ranges)
+    if (!o->command->ranges)
         return cli_fail(
             CLI_USAGE,
             "--dim: a range goes with the cost of a model and with check; here use --dim NAME=N, not '%s'",
@@ -287,7 +287,6 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .force_shapes = o->force,
         .no_defaults = o->no_defaults,
         .default_dim = o->default_dim.set ? o->default_dim.v : 0,
-        .strict = o->strict,
         .taps_valid = cli_is(o->taps, "valid"),
         .strict_reduce = o->strict_reduce,
         .no_fold = o->no_fold,
@@ -354,6 +353,93 @@ int cli_find_recorded_device(const struct cli_opts *o, const char *name, const s
     if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_find(*db, oc_profile_device(p), device, &err))
         return cli_fail_err(&err);
     return cli_change_device(o, *db, device);
+}
+
+/* ---- several devices -------------------------------------------------------------------------------- */
+
+static void devices_add(struct cli_devices *d, const struct oc_device *device)
+{
+    if (d->n == d->cap) {
+        d->cap = d->cap ? d->cap * 2 : 16;
+        d->item = cli_xrealloc(d->item, d->cap * sizeof(*d->item));
+    }
+    d->item[d->n++] = device;
+}
+
+/* The same device, maybe with other figures. */
+static bool devices_has(const struct cli_devices *d, const struct oc_device *device)
+{
+    const struct oc_device_info *a = oc_device_info(device);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct oc_device_info *b = oc_device_info(d->item[i]);
+        if (!strcmp(a->id, b->id) && !strcmp(a->file, b->file))
+            return true;
+    }
+    return false;
+}
+
+static int add_filtered(const struct cli_opts *o, const char *filter, struct cli_devices *d)
+{
+    const struct oc_device *const *list;
+    size_t n;
+    struct oc_err err;
+    if (!d->db && oc_hwdb_open(NULL, &d->db, &err))
+        return cli_fail_err(&err);
+    if (oc_hwdb_select(d->db, filter, &list, &n, &err))
+        return cli_fail_err(&err);
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_device *device = list[i];
+        if (devices_has(d, device))
+            continue;
+        int rc = cli_change_device(o, d->db, &device);
+        if (rc)
+            return rc;
+        devices_add(d, device);
+    }
+    return 0;
+}
+
+static int add_name(const struct cli_opts *o, bool filters, const char *name, struct cli_devices *d)
+{
+    const struct oc_device *device = NULL;
+    if (filters && oc_hwdb_is_filter(name))
+        return add_filtered(o, name, d);
+    int rc = cli_find_device(o, name, &d->db, &device);
+    if (!rc)
+        devices_add(d, device);
+    return rc;
+}
+
+/* One --hw may have several, separated by commas. */
+static int add_names(const struct cli_opts *o, bool filters, const char *names, struct cli_devices *d)
+{
+    for (const char *p = names; p;) {
+        size_t n = strcspn(p, ",");
+        char *name = cli_xstrndup(p, n);
+        int rc = add_name(o, filters, name, d);
+        free(name);
+        if (rc)
+            return rc;
+        p = p[n] ? p + n + 1 : NULL;
+    }
+    return 0;
+}
+
+int cli_devices_open(const struct cli_opts *o, bool filters, struct cli_devices *out)
+{
+    *out = (struct cli_devices){0};
+    for (size_t i = 0; i < o->hw.n; i++) {
+        int rc = add_names(o, filters, o->hw.item[i], out);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+void cli_devices_close(struct cli_devices *d)
+{
+    free(d->item);
+    oc_hwdb_free(d->db);
 }
 
 /* ---- models ----------------------------------------------------------------------------------------- */
@@ -497,6 +583,7 @@ static int side_analyze_model(const struct cli_opts *o, struct cli_side *s)
         cli_shapes_add(&s->shapes, s->profile_shape, s->n_profile_shape);
     }
     s->opts = cli_analyze_opts(o, &s->shapes);
+    s->opts.strict = s->strict;
     if (s->in.profile)
         s->opts.n_control = oc_profile_control(s->in.model, s->in.profile, &s->control);
     s->opts.control = s->control;

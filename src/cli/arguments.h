@@ -31,10 +31,6 @@ enum oc_stat cli_stat(const char *name);
 /* For commands that take one: the last --hw, NULL without one. */
 const char *cli_hw(const struct cli_opts *o);
 
-/* ---- filters ---------------------------------------------------------------------------------------- */
-
-/* Options that choose or order rows, and would leave nothing without a word. */
-
 /* ---- shapes ----------------------------------------------------------------------------------------- */
 
 /* --dim, --shape, --value, --trip and --op-rules: texts to bindings; and all options of an analysis. */
@@ -75,6 +71,18 @@ int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb *
 int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
                              struct oc_hwdb **db, const struct oc_device **device);
 
+/* Those of --hw, where it can name several. */
+struct cli_devices {
+    struct oc_hwdb *db; /* NULL until one is requested */
+    const struct oc_device **item;
+    size_t n, cap;
+};
+
+/* In the order given, with what --hw-set changes. `filters`: "all" and "kind=gpu" stand for many, each of which is taken
+ * once. Returns 0, or the exit code after a message. */
+int cli_devices_open(const struct cli_opts *o, bool filters, struct cli_devices *out);
+void cli_devices_close(struct cli_devices *d);
+
 /* ---- models ----------------------------------------------------------------------------------------- */
 
 /* oc_model_load. Says when the file is a profile. Returns 0, or the exit code after a message. */
@@ -113,6 +121,7 @@ struct cli_side {
     const struct oc_model *same_model; /* of another side: it is not read again; NULL */
     bool any_device;                   /* the device need not be the one that was profiled */
     bool keep_events;                  /* of the profile */
+    bool strict;                       /* a conflict of shapes is an error */
     struct cli_progress *progress;     /* NULL: silent */
     /* made; in: with the first profile and its join */
     struct oc_report_in in;

@@ -3,6 +3,7 @@
 #ifndef OC_CLI_H
 #define OC_CLI_H
 
+#include "cli/command.h"
 #include "cli/options.h"
 #include "onnxcost.h"
 
@@ -23,52 +24,13 @@ void cli_warn_diag(const struct oc_diag *d, bool code); /* "where: text", and " 
 /* Prints the library's error with its place and returns the exit code that fits it. */
 int cli_fail_err(const struct oc_err *err);
 
-struct cli_command {
-    const char *name, *usage, *title;
-    unsigned mask; /* enum cli_mask: options it takes */
-    int (*run)(const struct cli_opts *o);
-    const char *phrase; /* a few words of title, for the list of commands; on the first line of a command */
-};
-extern const struct cli_command cli_commands[];
-extern const size_t cli_n_commands;
-
 /* The program after the set-up of its process: parses the arguments, runs the command. Returns the exit code.
  */
 int cli_run(int argc, char **argv);
 
 int cli_version(const struct cli_opts *o);
 
-int cmd_cost(const struct cli_opts *o);
-int cmd_llm(const struct cli_opts *o);
-int cmd_hw(const struct cli_opts *o);
-int cmd_ops(const struct cli_opts *o);
-int cmd_scan(const struct cli_opts *o);
-int cmd_schema(const struct cli_opts *o);
-int cmd_memory(const struct cli_opts *o);
-int cmd_providers(const struct cli_opts *o);
-int cmd_summary(const struct cli_opts *o);
-int cmd_record(const struct cli_opts *o);
-int cmd_bisect(const struct cli_opts *o);
-int cmd_tune(const struct cli_opts *o);
-int cmd_calibrate(const struct cli_opts *o);
-int cmd_estimate(const struct cli_opts *o);
-int cmd_diff(const struct cli_opts *o);
-int cmd_check(const struct cli_opts *o);
-int cmd_mcp(const struct cli_opts *o);
-int cmd_completion(const struct cli_opts *o);
-int cmd_help(const struct cli_opts *o);
-
 /* ---- parts of commands ------------------------------------------------------------------------------ */
-
-/* --formula and --sweep: the cost of a model as a function of its open dimensions; --training: a training
- * step.
- */
-bool cli_wants_function(const struct cli_opts *o);
-/* Whether the options and files go together. Returns 0 or the exit code after a message. */
-int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path);
-/* Writes it. Returns the exit code after a message. */
-struct cli_side;
-int cli_write_function(const struct cli_opts *o, const struct cli_side *side);
 
 /* --fit: whether a model fits the memory of a device. */
 /* Whether the options go together. Returns 0 or the exit code after a message. */
@@ -79,12 +41,13 @@ int cli_check_memory(const struct cli_opts *o);
 int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
                   const struct oc_device *device, FILE *out);
 
-/* Prints what the recordings of a diff with these options show, after the label. Returns 0 or the exit code after a
- * message. */
-int cli_diff_verdict(const struct cli_opts *o, const char *label);
+/* diff: writes it with the options of `o`, which are not those of diff alone, and this optimized model of B (NULL: none).
+ * With a label: prints only what the recordings show, after the label. Returns the exit code after a message. */
+int cli_diff_recordings(const struct cli_opts *o, const char *b_optimized_model, const char *label);
 
 /* Runs of ONNX Runtime (cmd_record.c). The options of a recording, except for its files; `side` has the model.
  * Returns 0 or the exit code after a message. */
+struct cli_side;
 struct oc_record_opts;
 int cli_record_options(const struct cli_opts *o, struct cli_side *side, struct oc_record_opts *out);
 /* --repeat of bisect and tune; 0: not given. */
@@ -104,17 +67,13 @@ extern const size_t cli_n_topics;
 
 /* Messages about options and commands that do not exist, or not here. */
 
-/* "unknown option '--profle'; did you mean '--profile'?", with what to use where other tools have the option.
- * `mask`: of the command that is called. */
-void cli_say_unknown_option(const char *argument, unsigned mask, char *why, size_t cap);
+/* "unknown option '--profle'; did you mean '--profile'?", with what to use where other tools have the option. */
+void cli_say_unknown_option(const char *argument, const struct cli_command *c, char *why, size_t cap);
 
 /* The argument of help: "unknown command or topic 'metrcs'; did you mean 'metrics'?" Returns CLI_USAGE. */
 int cli_fail_topic(const char *word);
 
 /* What is wrong with the value of an option that has choices (separated by '|'). */
 void cli_say_choice(const char *name, const char *choices, const char *value, char *why, size_t cap);
-
-/* The formats of the command of this mask, separated by '|'. */
-const char *cli_formats(unsigned mask);
 
 #endif

@@ -9,6 +9,17 @@
 #include "cli/output.h"
 #include "onnxcost/trial.h"
 
+struct bisect_opts {
+    const char *figure;
+};
+
+#define AT(field) offsetof(struct bisect_opts, field)
+static const struct cli_option own_options[] = {
+    {"figure", 0, CLI_CHOICE, AT(figure), "latency|session|first-run",
+     .help = "what is compared: the latency, the creation of the session, or its first run",
+     .otherwise = "latency", .group = "Recordings"},
+};
+
 struct bisect_job {
     const struct cli_opts *o;
     struct cli_side side;
@@ -24,7 +35,7 @@ static enum oc_trial_figure figure_of(const char *name)
                                        : OC_TRIAL_LATENCY;
 }
 
-static int run_bisect(struct bisect_job *j)
+static int search(struct bisect_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
@@ -69,9 +80,10 @@ static int record_found(const struct bisect_job *j)
     return rc;
 }
 
-int cmd_bisect(const struct cli_opts *o)
+static int run_bisect(const struct cli_opts *o)
 {
-    struct bisect_job j = {.o = o, .figure = figure_of(o->figure)};
+    const struct bisect_opts *own = o->own;
+    struct bisect_job j = {.o = o, .figure = figure_of(own->figure)};
     if (o->word.n != 1)
         return cli_fail(CLI_USAGE,
                         "bisect needs a model: onnxcost bisect MODEL --ort-lib FILE --ort-lib FILE...");
@@ -83,7 +95,7 @@ int cmd_bisect(const struct cli_opts *o)
             : cli_fail(CLI_USAGE,
                        "bisect needs versions of ONNX Runtime: --ort-lib several times, or a folder of them");
     rc = rc ? rc : cli_side_open(o, &j.side);
-    rc = rc ? rc : run_bisect(&j);
+    rc = rc ? rc : search(&j);
     bool is_table = !o->format || cli_is(o->format, "table");
     rc = rc ? rc : cli_output_write(is_table ? NULL : o->output, put_bisect, &j);
     rc = rc || !is_table || j.figure != OC_TRIAL_LATENCY ? rc : record_found(&j);
@@ -92,3 +104,18 @@ int cmd_bisect(const struct cli_opts *o)
     free(j.library.item);
     return rc;
 }
+
+const struct cli_command cmd_bisect = {
+    .name = "bisect",
+    .phrase = "find the runtime version that changed the time",
+    .use = {{"onnxcost bisect MODEL --ort-lib FOLDER | --ort-lib FILE --ort-lib FILE...",
+             "which version of ONNX Runtime made a model slower or faster, and in which operators"}},
+    .run = run_bisect,
+    .sets = CLI_SHAPED | CLI_RECORDS,
+    .options = "all format",
+    .own = CLI_OWN(own_options, struct bisect_opts),
+    .example = {{"onnxcost bisect model.onnx --threads 1 --ort-lib versions/",
+                 "which of the versions in a folder made it slower"},
+                {"onnxcost bisect model.onnx --figure session --ort-lib versions/",
+                 "since when loading takes longer"}},
+};

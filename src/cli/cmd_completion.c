@@ -11,9 +11,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-enum complete_what { COMPLETE_FILES = 1, COMPLETE_DEVICES = 2, COMPLETE_OPERATORS = 4 };
-
-/* Candidates at a position: some of these words, or names of enum complete_what. */
+/* Candidates at a position: some of these words, or what enum cli_value names. */
 struct complete_value {
     unsigned what;
     char words[600]; /* with blanks between them; "": none */
@@ -23,31 +21,6 @@ enum { COMPLETE_MAX_WORDS = 16 };
 struct complete_word {
     char word[24];
     unsigned what;
-};
-
-/* ---- names that the library has --------------------------------------------------------------------- */
-
-static const char *profile_format(size_t i)
-{
-    const char *name, *title;
-    return oc_profile_format(i, &name, &title) ? name : NULL;
-}
-
-static const char *summary_view(size_t i)
-{
-    const char *name, *title;
-    return oc_summary_view(i, &name, &title) ? name : NULL;
-}
-
-/* Options whose argument does not say by itself what it can be. */
-static const struct {
-    const char *option;
-    const char *(*nth)(size_t i);
-    unsigned what;
-} named[] = {
-    {"profile-format", profile_format, 0}, {"view", summary_view, 0},
-    {"convention", oc_convention_name, 0}, {"hw", NULL, COMPLETE_DEVICES | COMPLETE_FILES},
-    {"type", NULL, COMPLETE_OPERATORS},
 };
 
 static void add_word(char *words, size_t cap, const char *word, size_t n)
@@ -79,29 +52,14 @@ static void complete_option(const struct cli_option *p, struct complete_value *o
         s += n;
     }
     if (strstr(p->arg, "FILE"))
-        out->what |= COMPLETE_FILES;
-    for (size_t i = 0; i < COUNT(named); i++) {
-        if (strcmp(named[i].option, p->name) != 0)
-            continue;
-        out->what |= named[i].what;
-        const char *word;
-        for (size_t k = 0; named[i].nth && (word = named[i].nth(k)); k++)
-            add_word(out->words, sizeof(out->words), word, strlen(word));
-    }
+        out->what |= CLI_FILES;
+    out->what |= p->complete;
+    const char *word;
+    for (size_t i = 0; p->names && (word = p->names(i)); i++)
+        add_word(out->words, sizeof(out->words), word, strlen(word));
 }
 
 /* ---- commands --------------------------------------------------------------------------------------- */
-
-/* The i-th command by name, each name once; NULL past the end. */
-static const struct cli_command *complete_nth(size_t i)
-{
-    for (size_t k = 0; k < cli_n_commands; k++) {
-        bool again = k && !strcmp(cli_commands[k].name, cli_commands[k - 1].name);
-        if (!again && i-- == 0)
-            return &cli_commands[k];
-    }
-    return NULL;
-}
 
 /* What a part of a usage, up to its options, wants: "MODEL", "show NAME", "lint [FILE...]". */
 static unsigned wanted(const char *s, size_t n)
@@ -110,13 +68,13 @@ static unsigned wanted(const char *s, size_t n)
         const char *word;
         unsigned what;
     } known[] = {
-        {"NAME", COMPLETE_DEVICES | COMPLETE_FILES},
-        {"FILE", COMPLETE_FILES},
-        {"MODEL", COMPLETE_FILES},
-        {"PROFILE", COMPLETE_FILES},
-        {"RECORDING", COMPLETE_FILES},
-        {"REPORT", COMPLETE_FILES},
-        {"FOLDER", COMPLETE_FILES},
+        {"NAME", CLI_DEVICES | CLI_FILES},
+        {"FILE", CLI_FILES},
+        {"MODEL", CLI_FILES},
+        {"PROFILE", CLI_FILES},
+        {"RECORDING", CLI_FILES},
+        {"REPORT", CLI_FILES},
+        {"FOLDER", CLI_FILES},
     };
     unsigned what = 0;
     for (size_t i = 0; i < n && s[i] != '-'; i++)
@@ -138,16 +96,14 @@ static void complete_add_part(const char *s, size_t n, struct complete_word *out
 
 /* Arguments of a command: the words in its usage, each with its own arguments, or, for a command without such
  * words, names. Returns their number; word "": the command itself. */
-static size_t complete_command(const char *name, struct complete_word out[COMPLETE_MAX_WORDS])
+static size_t complete_command(const struct cli_command *c, struct complete_word out[COMPLETE_MAX_WORDS])
 {
     size_t n = 0;
-    for (size_t i = 0; i < cli_n_commands; i++) {
-        if (strcmp(cli_commands[i].name, name) != 0)
-            continue;
-        const char *s = cli_commands[i].usage + strlen("onnxcost");
+    for (size_t i = 0; i < CLI_MOST_USES && c->use[i].usage; i++) {
+        const char *s = c->use[i].usage + strlen("onnxcost");
         s += strspn(s, " ");
-        if (!strncmp(s, name, strlen(name)))
-            s += strlen(name);
+        if (!strncmp(s, c->name, strlen(c->name)))
+            s += strlen(c->name);
         while (*(s += strspn(s, " |"))) {
             size_t part = strcspn(s, "|");
             complete_add_part(s, part, out, &n);
@@ -250,9 +206,9 @@ static const struct {
     unsigned what;
     const char *call;
 } calls[] = {
-    {COMPLETE_DEVICES, "_onnxcost_devices"},
-    {COMPLETE_OPERATORS, "_onnxcost_operators"},
-    {COMPLETE_FILES, "_onnxcost_files"},
+    {CLI_DEVICES, "_onnxcost_devices"},
+    {CLI_OPERATORS, "_onnxcost_operators"},
+    {CLI_FILES, "_onnxcost_files"},
 };
 
 static void call_all(FILE *f, unsigned what, const char *words)
@@ -272,14 +228,13 @@ static void call_all(FILE *f, unsigned what, const char *words)
 
 static void write_lists(FILE *f)
 {
-    const struct cli_command *c;
+    const struct cli_option *p;
     fputs("_onnxcost_commands='", f);
-    for (size_t i = 0; (c = complete_nth(i)); i++)
-        fprintf(f, "%s%s", i ? " " : "", c->name);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        fprintf(f, "%s%s", i ? " " : "", cli_commands[i]->name);
     fputs("'\n_onnxcost_valued='", f);
     const char *between = "";
-    for (size_t i = 0; i < cli_n_options; i++) {
-        const struct cli_option *p = &cli_options[i];
+    for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         if (p->kind == CLI_FLAG || p->kind == CLI_MAYBE)
             continue;
         fprintf(f, "%s--%s", between, p->name);
@@ -292,9 +247,9 @@ static void write_lists(FILE *f)
 
 static void write_values(FILE *f)
 {
+    const struct cli_option *p;
     fputs("_onnxcost_value()\n{\n    case $prev in\n", f);
-    for (size_t i = 0; i < cli_n_options; i++) {
-        const struct cli_option *p = &cli_options[i];
+    for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         struct complete_value v;
         complete_option(p, &v);
         if (!v.what && !*v.words)
@@ -308,32 +263,28 @@ static void write_values(FILE *f)
     fputs("    esac\n}\n\n", f);
 }
 
-static void bash_options(FILE *f)
+static void bash_options(FILE *f, const struct cli_command *c)
 {
-    const struct cli_command *c;
-    fputs("_onnxcost_options()\n{\n    case ${command:-cost} in\n", f);
-    for (size_t i = 0; (c = complete_nth(i)); i++) {
-        fprintf(f, "    %s) _onnxcost_words '", c->name);
-        const char *between = "";
-        for (size_t k = 0; k < cli_n_options; k++)
-            if (cli_options[k].mask & c->mask) {
-                fprintf(f, "%s--%s", between, cli_options[k].name);
-                between = " ";
-            }
-        fputs("' ;;\n", f);
-    }
-    fputs("    esac\n}\n\n", f);
+    const char *between = "";
+    const struct cli_option *p;
+    fprintf(f, "    %s) _onnxcost_words '", c->name);
+    for (size_t i = 0; (p = cli_option_nth(i)); i++)
+        if (cli_takes(c, p)) {
+            fprintf(f, "%s--%s", between, p->name);
+            between = " ";
+        }
+    fputs("' ;;\n", f);
 }
 
-static void write_place(FILE *f, const char *command)
+static void write_place(FILE *f, const struct cli_command *c)
 {
     struct complete_word word[COMPLETE_MAX_WORDS];
-    size_t n = complete_command(command, word), subs = 0;
+    size_t n = complete_command(c, word), subs = 0;
     unsigned plain = 0;
     for (size_t k = 0; k < n; k++) {
         plain |= word[k].word[0] ? 0 : word[k].what;
         if (word[k].word[0] && !subs++)
-            fprintf(f, "    %s:) _onnxcost_words '%s", command, word[k].word);
+            fprintf(f, "    %s:) _onnxcost_words '%s", c->name, word[k].word);
         else if (word[k].word[0])
             fprintf(f, " %s", word[k].word);
     }
@@ -341,24 +292,13 @@ static void write_place(FILE *f, const char *command)
         fputs("' ;;\n", f);
     for (size_t k = 0; k < n; k++)
         if (word[k].word[0] && word[k].what) {
-            fprintf(f, "    %s:%s)", command, word[k].word);
+            fprintf(f, "    %s:%s)", c->name, word[k].word);
             call_all(f, word[k].what, "");
         }
     if (plain) {
-        fprintf(f, "    %s:*)", command);
+        fprintf(f, "    %s:*)", c->name);
         call_all(f, plain, "");
     }
-}
-
-static void write_places(FILE *f)
-{
-    const struct cli_command *c;
-    fputs("_onnxcost_place()\n{\n    case $command:$sub in\n"
-          "    :) _onnxcost_words \"$_onnxcost_commands\"; _onnxcost_files ;;\n",
-          f);
-    for (size_t i = 0; (c = complete_nth(i)); i++)
-        write_place(f, c->name);
-    fputs("    esac\n}\n\n", f);
 }
 
 static void complete_bash(FILE *f)
@@ -366,8 +306,15 @@ static void complete_bash(FILE *f)
     fputs(bash_head, f);
     write_lists(f);
     write_values(f);
-    bash_options(f);
-    write_places(f);
+    fputs("_onnxcost_options()\n{\n    case ${command:-cost} in\n", f);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        bash_options(f, cli_commands[i]);
+    fputs("    esac\n}\n\n_onnxcost_place()\n{\n    case $command:$sub in\n"
+          "    :) _onnxcost_words \"$_onnxcost_commands\"; _onnxcost_files ;;\n",
+          f);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        write_place(f, cli_commands[i]);
+    fputs("    esac\n}\n\n", f);
     fputs(bash_tail, f);
 }
 
@@ -412,25 +359,24 @@ static const char fish_head[] =
     "\n";
 
 /* The commands that take the option. */
-static void complete_condition(FILE *f, unsigned mask)
+static void complete_condition(FILE *f, const struct cli_option *p)
 {
-    const struct cli_command *c;
-    if (mask == CLI_ALL)
+    if (p->set == CLI_ALL)
         return;
     fputs(" -n '__onnxcost_is", f);
-    for (size_t i = 0; (c = complete_nth(i)); i++)
-        if (c->mask & mask)
-            fprintf(f, " %s", c->name);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        if (cli_takes(cli_commands[i], p))
+            fprintf(f, " %s", cli_commands[i]->name);
     fputc('\'', f);
 }
 
 static void complete_write_value(FILE *f, const struct complete_value *v)
 {
-    fputs(v->what & COMPLETE_FILES ? " -r -F" : " -x", f);
-    if (!*v->words && !(v->what & (COMPLETE_DEVICES | COMPLETE_OPERATORS)))
+    fputs(v->what & CLI_FILES ? " -r -F" : " -x", f);
+    if (!*v->words && !(v->what & (CLI_DEVICES | CLI_OPERATORS)))
         return;
-    fprintf(f, " -a '%s%s%s'", v->words, v->what & COMPLETE_DEVICES ? "(__onnxcost_devices)" : "",
-            v->what & COMPLETE_OPERATORS ? "(__onnxcost_operators)" : "");
+    fprintf(f, " -a '%s%s%s'", v->words, v->what & CLI_DEVICES ? "(__onnxcost_devices)" : "",
+            v->what & CLI_OPERATORS ? "(__onnxcost_operators)" : "");
 }
 
 static void write_option(FILE *f, const struct cli_option *p)
@@ -438,7 +384,7 @@ static void write_option(FILE *f, const struct cli_option *p)
     char title[80];
     complete_title(p->help, title, sizeof(title));
     fputs("complete -c onnxcost", f);
-    complete_condition(f, p->mask);
+    complete_condition(f, p);
     if (p->letter)
         fprintf(f, " -s %c", p->letter);
     fprintf(f, " -l %s", p->name);
@@ -450,42 +396,43 @@ static void write_option(FILE *f, const struct cli_option *p)
     fprintf(f, " -d '%s'\n", title);
 }
 
-static void write_words(FILE *f, const char *command)
+static void write_words(FILE *f, const struct cli_command *c)
 {
     struct complete_word word[COMPLETE_MAX_WORDS];
-    size_t n = complete_command(command, word);
+    size_t n = complete_command(c, word);
     unsigned what = 0;
     for (size_t k = 0; k < n; k++) {
         what |= word[k].what;
         if (word[k].word[0])
-            fprintf(f, "complete -c onnxcost -n '__onnxcost_is %s; and __onnxcost_at 2' -f -a %s\n", command,
+            fprintf(f, "complete -c onnxcost -n '__onnxcost_is %s; and __onnxcost_at 2' -f -a %s\n", c->name,
                     word[k].word);
-        if (word[k].word[0] && (word[k].what & COMPLETE_DEVICES))
+        if (word[k].word[0] && (word[k].what & CLI_DEVICES))
             fprintf(f,
                     "complete -c onnxcost -n '__onnxcost_is %s; and contains %s (commandline -opc)' "
                     "-a '(__onnxcost_devices)'\n",
-                    command, word[k].word);
+                    c->name, word[k].word);
     }
     if (!what)
-        fprintf(f, "complete -c onnxcost -n '__onnxcost_is %s' -f\n", command);
+        fprintf(f, "complete -c onnxcost -n '__onnxcost_is %s' -f\n", c->name);
 }
 
 static void complete_fish(FILE *f)
 {
-    const struct cli_command *c;
+    const struct cli_option *p;
     fputs(fish_head, f);
     fputs("set -g __onnxcost_commands", f);
-    for (size_t i = 0; (c = complete_nth(i)); i++)
-        fprintf(f, " %s", c->name);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        fprintf(f, " %s", cli_commands[i]->name);
     fputs("\n\n", f);
-    for (size_t i = 0; (c = complete_nth(i)); i++) {
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        const struct cli_command *c = cli_commands[i];
         char title[80];
-        complete_title(c->title, title, sizeof(title));
+        complete_title(c->use[0].title, title, sizeof(title));
         fprintf(f, "complete -c onnxcost -n '__onnxcost_at 1' -a %s -d '%s'\n", c->name, title);
-        write_words(f, c->name);
+        write_words(f, c);
     }
-    for (size_t i = 0; i < cli_n_options; i++)
-        write_option(f, &cli_options[i]);
+    for (size_t i = 0; (p = cli_option_nth(i)); i++)
+        write_option(f, p);
 }
 
 /* ---- complete zsh ----------------------------------------------------------------------------------- */
@@ -541,12 +488,12 @@ static const char zsh_tail[] =
 static void action(FILE *f, const struct complete_value *v)
 {
     if (*v->words)
-        fprintf(f, v->what & COMPLETE_FILES ? " _onnxcost_either %s" : "(%s)", v->words);
-    else if (v->what & COMPLETE_DEVICES)
+        fprintf(f, v->what & CLI_FILES ? " _onnxcost_either %s" : "(%s)", v->words);
+    else if (v->what & CLI_DEVICES)
         fputs("_onnxcost_devices", f);
-    else if (v->what & COMPLETE_OPERATORS)
+    else if (v->what & CLI_OPERATORS)
         fputs("_onnxcost_operators", f);
-    else if (v->what & COMPLETE_FILES)
+    else if (v->what & CLI_FILES)
         fputs("_files", f);
 }
 
@@ -570,10 +517,10 @@ static void zsh_option(FILE *f, const struct cli_option *p, bool letter)
     fputc('\'', f);
 }
 
-static void zsh_words(FILE *f, const char *command)
+static void zsh_words(FILE *f, const struct cli_command *c)
 {
     struct complete_word word[COMPLETE_MAX_WORDS];
-    size_t n = complete_command(command, word), subs = 0;
+    size_t n = complete_command(c, word), subs = 0;
     unsigned what = 0;
     for (size_t k = 0; k < n; k++) {
         what |= word[k].what;
@@ -583,42 +530,43 @@ static void zsh_words(FILE *f, const char *command)
     if (subs)
         fputs(")'", f);
     if (what)
-        fprintf(f, " '*:name:%s'", what & COMPLETE_DEVICES ? "_onnxcost_devices" : "_files");
+        fprintf(f, " '*:name:%s'", what & CLI_DEVICES ? "_onnxcost_devices" : "_files");
 }
 
 static void zsh_options(FILE *f, const struct cli_command *c, bool first)
 {
+    const struct cli_option *p;
     fprintf(f, "    %s) options=(", first ? "''" : c->name);
-    for (size_t k = 0; k < cli_n_options; k++) {
-        if (!(cli_options[k].mask & c->mask))
+    for (size_t k = 0; (p = cli_option_nth(k)); k++) {
+        if (!cli_takes(c, p))
             continue;
-        zsh_option(f, &cli_options[k], false);
-        if (cli_options[k].letter)
-            zsh_option(f, &cli_options[k], true);
+        zsh_option(f, p, false);
+        if (p->letter)
+            zsh_option(f, p, true);
     }
     if (first)
         fputs(" '1: :_onnxcost_first'", f);
-    zsh_words(f, c->name);
+    zsh_words(f, c);
     fputs(") ;;\n", f);
 }
 
 static void complete_zsh(FILE *f)
 {
-    const struct cli_command *c;
     fputs(zsh_head, f);
     fputs("typeset -ga _onnxcost_commands=(\n", f);
-    for (size_t i = 0; (c = complete_nth(i)); i++) {
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        const struct cli_command *c = cli_commands[i];
         char title[80];
-        complete_title(c->title, title, sizeof(title));
+        complete_title(c->use[0].title, title, sizeof(title));
         fprintf(f, "    '%s:%s'\n", c->name, title);
     }
     fputs(")\n\n_onnxcost_first() # a command, or a file\n{\n    _describe command _onnxcost_commands\n    "
           "_files\n}\n\n"
           "_onnxcost_options()\n{\n    case $command in\n",
           f);
-    zsh_options(f, &cli_commands[0], true);
-    for (size_t i = 0; (c = complete_nth(i)); i++)
-        zsh_options(f, c, false);
+    zsh_options(f, cli_commands[0], true);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        zsh_options(f, cli_commands[i], false);
     fputs("    esac\n}\n\n", f);
     fputs(zsh_tail, f);
 }
@@ -637,7 +585,7 @@ static int put_completion(const void *shell, const struct cli_output *out, struc
     return 0;
 }
 
-int cmd_completion(const struct cli_opts *o)
+static int run_completion(const struct cli_opts *o)
 {
     size_t i = 0;
     while (i < COUNT(shells) && (o->word.n != 1 || strcmp(o->word.item[0], shells[i].name) != 0))
@@ -646,3 +594,14 @@ int cmd_completion(const struct cli_opts *o)
                ? cli_output_write(o->output, put_completion, &i)
                : cli_fail(CLI_USAGE, "'completion' needs the name of a shell: bash, zsh or fish");
 }
+
+const struct cli_command cmd_completion = {
+    .name = "completion",
+    .phrase = "shell completion for bash, zsh and fish",
+    .use = {{"onnxcost completion bash | zsh | fish",
+             "a script with which a shell completes commands, options, devices and files"}},
+    .run = run_completion,
+    .example = {{"onnxcost completion bash", "for ~/.bashrc: source <(onnxcost completion bash)"},
+                {"onnxcost completion zsh", "for zsh"},
+                {"onnxcost completion fish", "for fish"}},
+};

@@ -5,9 +5,84 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/cost.h"
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
+
+#define AT(field) offsetof(struct cost_opts, field)
+static const struct cli_option own_options[] = {
+    {"opr-name", 0, CLI_LIST, AT(opr_name), "NAME",
+     .help = "only these operators: a printed name, #N for row N of the table, a regular expression from the "
+             "start of names, a fused operator, or a unique part of a name (repeatable)",
+     .group = "Filtering and sorting"},
+    {"type", 0, CLI_LIST, AT(type), "TYPE", .help = "only operators of this type (repeatable)",
+     .complete = CLI_OPERATORS},
+    {"input-dtype", 0, CLI_LIST, AT(input_dtype), "DTYPE",
+     .help = "only operators with an input of this element type (repeatable)"},
+    {"order-by", 0, CLI_TEXT, AT(order_by), "[+]COLUMN,...",
+     .help = "sort in descending order (+COLUMN: ascending), then by the next column: time, computation, "
+             "memory, flops, bandwidth, opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, "
+             "efficiency, wasted, calls, count, min, max, self, name, type, or any column of the CSV",
+     .otherwise = "time"},
+    {"group-by", 0, CLI_TEXT, AT(group_by), "KEY,...",
+     .help = "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first "
+             "two parts), class or source (of the module: its class, the line that calls the operator), "
+             "signature (type and shapes), provider, precision, kernel, bound, rule, or a combination"},
+    {"aggregate", 0, CLI_TEXT, AT(aggregate), "max|min|sum|mean|median|count|pN",
+     .help = "statistic over the operators of a group; pN: N-th percentile",
+     .otherwise = "sum with --group-by"},
+    {"aggregate-by", 0, CLI_TEXT, AT(aggregate_by), "KEY,...", .help = "as --group-by; needs --aggregate",
+     .otherwise = "all together"},
+    {"min-time", 0, CLI_TEXT, AT(min_time), "TIME", .help = "only operators that take at least this time",
+     .unit = "s"},
+    {"max-time", 0, CLI_TEXT, AT(max_time), "TIME", .help = "only operators that take at most this time",
+     .unit = "s"},
+    {"top-end-key", 0, CLI_CHOICE, AT(top_end_key), "end|kern",
+     .help = "MegEngine files: time until the end, or until the kernel starts", .otherwise = "end"},
+    {"style", 0, CLI_CHOICE, AT(style), "grid|compact",
+     .help = "table style; grid: as MegEngine draws tables",
+     .otherwise = "grid for MegEngine files, else compact", .group = "Output", .before = "as"},
+    {"roofline", 0, CLI_FLAG, AT(roofline),
+     .help = "with --hw: add the roofline time of each compute unit and memory level"},
+    {"advise", 0, CLI_FLAG, AT(advise),
+     .help = "optimization suggestions with their evidence, estimated saving, and what to do"},
+    {"what-if", 0, CLI_LIST, AT(what_if), "KEY=80%|KEY=2x|hw=NAME",
+     .help =
+         "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % "
+         "of their roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)"},
+    {"fuse", 0, CLI_CHOICE, AT(fuse), "elementwise",
+     .help = "predicted time with element-wise operators fused into their producers", .group = "Output",
+     .before = "output"},
+    {"why", 0, CLI_LIST, AT(why), "NODE",
+     .help = "cost breakdown of this operator: name as of --opr-name, TYPE_INDEX or index (repeatable)"},
+    {"explain-match", 0, CLI_MAYBE, AT(explain_match), "[=NAME]",
+     .help = "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
+             "(repeatable)"},
+    {"print-only", 0, CLI_CHOICE, AT(print_only), "summary|device|host",
+     .help = "only this part of the report"},
+    {"show-host", 0, CLI_FLAG, AT(show_host), .help = "MegEngine files: also print the table of host times"},
+    {"copy-time", 0, CLI_FLAG, AT(copy_time), .help = "MegEngine files: time of copies in the summary"},
+    {"confluence", 0, CLI_FLAG, AT(confluence), .help = "table as wiki markup"},
+    {"wiki", 0, CLI_FLAG, AT(confluence), .help = "same as --confluence"},
+    {"dump-only-opr", 0, CLI_FLAG, AT(dump_only_opr), .help = "only the operators, one per line"},
+    {"annotate", 0, CLI_TEXT, AT(annotate), "FILE",
+     .help = "write a copy of the model with costs and times in metadata_props"},
+    {"strict", 0, CLI_FLAG, AT(strict), .help = "exit code 1 if anything is assumed, conflicting or unknown",
+     .group = "Output"},
+    {"formula", 0, CLI_FLAG, AT(formula), .help = "totals as formulas in the symbolic dimensions",
+     .group = "Cost as a function of the sizes"},
+    {"sweep", 0, CLI_LIST, AT(sweep), "NAME=SIZES",
+     .help = "totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)"},
+    {"training", 0, CLI_CHOICE, AT(training), "adam|momentum|sgd",
+     .help = "a training step: forward, backward and optimizer FLOPs, saved activations, memory with and "
+             "without recomputation",
+     .group = "Training"},
+    {"sparsity", 0, CLI_FLAG, AT(sparsity),
+     .help = "zeros in the weights of convolutions and matrix products, MACs without them, 2:4 pattern "
+             "(reads the weights)",
+     .group = "Sparsity"},
+};
 
 struct job {
     const struct cli_opts *o;
@@ -29,6 +104,7 @@ static void cost_add_profile(struct job *j, const char *path)
 static int find_files(struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct cost_opts *own = o->own;
     const struct cli_list *w = &o->word;
     for (size_t i = 0; i < o->profile.n; i++)
         cost_add_profile(j, o->profile.item[i]);
@@ -55,7 +131,8 @@ static int find_files(struct job *j)
     j->side.n_profile_path = j->profiles.n;
     j->side.optimized_path = o->optimized_model;
     j->side.hw = cli_hw(o);
-    j->side.keep_events = o->advise || cli_is(o->format, "trace") || cli_is(o->format, "html");
+    j->side.strict = own->strict;
+    j->side.keep_events = own->advise || cli_is(o->format, "trace") || cli_is(o->format, "html");
     return 0;
 }
 
@@ -92,12 +169,13 @@ static int check_order(const char *order_by, bool profile, bool device)
 static int check_profile_options(const struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct cost_opts *own = o->own;
     const struct {
         const char *name;
         bool given;
     } of_profile[] = {{"map", o->map != NULL},
-                      {"min-time", o->min_time != NULL},
-                      {"max-time", o->max_time != NULL},
+                      {"min-time", own->min_time != NULL},
+                      {"max-time", own->max_time != NULL},
                       {"profile-format", o->profile_format != NULL},
                       {"kernel-names", o->kernel_names != NULL},
                       {"stat", o->stat != NULL},
@@ -111,14 +189,15 @@ static int check_profile_options(const struct job *j)
         if (of_profile[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE",
                             of_profile[i].name);
-    return check_order(o->order_by, j->profiles.n > 0, o->hw.n > 0);
+    return check_order(own->order_by, j->profiles.n > 0, o->hw.n > 0);
 }
 
 static int check_device_options(const struct cli_opts *o)
 {
-    if (!o->hw.n && (o->roofline || cli_is(o->cache, "on")))
+    const struct cost_opts *own = o->own;
+    if (!o->hw.n && (own->roofline || cli_is(o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
-                        o->roofline ? "--roofline" : "--cache on");
+                        own->roofline ? "--roofline" : "--cache on");
     if (o->hw.n > 1)
         return cli_fail(
             CLI_USAGE,
@@ -130,6 +209,7 @@ static int check_device_options(const struct cli_opts *o)
 static int cost_check_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct cost_opts *own = o->own;
     const char *model = j->side.model_path;
     const struct {
         const char *name;
@@ -143,9 +223,9 @@ static int cost_check_options(struct job *j)
         if (of_model[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a model%s: onnxcost MODEL --profile FILE",
                             of_model[i].name, o->optimized_model ? " and its profile" : "");
-    if (o->annotate && (!model || cli_wants_function(o)))
+    if (own->annotate && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
-    if (o->annotate && (cli_is(o->annotate, "-") || cli_is(o->output, o->annotate)))
+    if (own->annotate && (cli_is(own->annotate, "-") || cli_is(o->output, own->annotate)))
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
@@ -159,12 +239,13 @@ static int cost_check_options(struct job *j)
 /* The devices of --what-if hw=NAME, one for each --what-if, NULL for the others; freed with free(). */
 static int what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device)
 {
+    const struct cost_opts *own = o->own;
     struct oc_err err;
-    *device = cli_xcalloc(o->what_if.n + 1, sizeof(**device));
-    for (size_t i = 0; i < o->what_if.n; i++)
-        if (!strncmp(o->what_if.item[i], "hw=", 3) &&
+    *device = cli_xcalloc(own->what_if.n + 1, sizeof(**device));
+    for (size_t i = 0; i < own->what_if.n; i++)
+        if (!strncmp(own->what_if.item[i], "hw=", 3) &&
             ((!*db && oc_hwdb_open(NULL, db, &err)) ||
-             oc_hwdb_get(*db, o->what_if.item[i] + 3, &(*device)[i], &err)))
+             oc_hwdb_get(*db, own->what_if.item[i] + 3, &(*device)[i], &err)))
             return cli_fail_err(&err);
     return 0;
 }
@@ -192,43 +273,44 @@ static int cost_analyze(struct job *j)
 
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
+    const struct cost_opts *own = o->own;
     return (struct oc_report_opts){
         .format = o->format,
-        .style = o->style,
+        .style = own->style,
         .width_chars = out ? cli_width(out, &o->width) : 0,
         .color = out && cli_color(out, o->color),
         .verbose = o->verbose,
         .has_top = o->top.set || o->all,
         .top = o->all ? 0 : o->top.v,
-        .name_pattern = o->opr_name.item,
-        .n_name_pattern = o->opr_name.n,
-        .type = o->type.item,
-        .n_type = o->type.n,
-        .input_dtype = o->input_dtype.item,
-        .n_input_dtype = o->input_dtype.n,
-        .order_by = o->order_by,
-        .aggregate = o->aggregate,
-        .aggregate_by = o->aggregate_by,
-        .group_by = o->group_by,
-        .top_end_key = o->top_end_key,
-        .min_time = o->min_time,
-        .max_time = o->max_time,
-        .print_only = o->print_only,
-        .show_host = o->show_host,
-        .copy_time = o->copy_time,
-        .confluence = o->confluence,
-        .dump_only_opr = o->dump_only_opr,
-        .why = o->why.item,
-        .n_why = o->why.n,
+        .name_pattern = own->opr_name.item,
+        .n_name_pattern = own->opr_name.n,
+        .type = own->type.item,
+        .n_type = own->type.n,
+        .input_dtype = own->input_dtype.item,
+        .n_input_dtype = own->input_dtype.n,
+        .order_by = own->order_by,
+        .aggregate = own->aggregate,
+        .aggregate_by = own->aggregate_by,
+        .group_by = own->group_by,
+        .top_end_key = own->top_end_key,
+        .min_time = own->min_time,
+        .max_time = own->max_time,
+        .print_only = own->print_only,
+        .show_host = own->show_host,
+        .copy_time = own->copy_time,
+        .confluence = own->confluence,
+        .dump_only_opr = own->dump_only_opr,
+        .why = own->why.item,
+        .n_why = own->why.n,
         .cache = !cli_is(o->cache, "off"),
-        .roofline = o->roofline,
-        .advise = o->advise,
-        .fuse = o->fuse,
+        .roofline = own->roofline,
+        .advise = own->advise,
+        .fuse = own->fuse,
         .as = o->as,
-        .what_if = o->what_if.item,
-        .n_what_if = o->what_if.n,
-        .explain_match = o->explain_match.item,
-        .n_explain_match = o->explain_match.n,
+        .what_if = own->what_if.item,
+        .n_what_if = own->what_if.n,
+        .explain_match = own->explain_match.item,
+        .n_explain_match = own->explain_match.n,
     };
 }
 
@@ -244,15 +326,17 @@ static int cost_fit(struct job *j, FILE *f)
 static int put_annotated(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct job *j = job;
+    const struct cost_opts *own = j->o->own;
     struct oc_report_opts opts = report_opts(j->o, NULL);
-    cli_progress_say(j->side.progress, "writing", j->o->annotate);
-    return oc_annotate_write(&j->side.in, &opts, j->o->annotate, out->f, err);
+    cli_progress_say(j->side.progress, "writing", own->annotate);
+    return oc_annotate_write(&j->side.in, &opts, own->annotate, out->f, err);
 }
 
 /* Writes the annotated model to its own file. */
 static int annotate(struct job *j)
 {
-    return j->o->annotate ? cli_output_write(j->o->annotate, put_annotated, j) : 0;
+    const struct cost_opts *own = j->o->own;
+    return own->annotate ? cli_output_write(own->annotate, put_annotated, j) : 0;
 }
 
 /* The device that the profile names, for a proposal; NULL: none in the hardware files. */
@@ -268,6 +352,7 @@ static const struct oc_device *recorded_device(const struct oc_profile *p, struc
 
 static int cost_write_report(struct job *j)
 {
+    const struct cost_opts *own = j->o->own;
     struct cli_output out;
     struct oc_err err;
     struct cli_side *s = &j->side;
@@ -293,7 +378,7 @@ static int cost_write_report(struct job *j)
         cli_warn("%s", outcome.missing);
     if (outcome.unordered)
         cli_warn("%zu %s no value of --order-by %s and %s last", outcome.unordered,
-                 outcome.unordered == 1 ? "row has" : "rows have", j->o->order_by,
+                 outcome.unordered == 1 ? "row has" : "rows have", own->order_by,
                  outcome.unordered == 1 ? "is" : "are");
     if (!failed && j->o->fit)
         failed = cost_fit(j, out.f);
@@ -342,10 +427,11 @@ static size_t cost_findings(const struct job *j, bool print)
 static bool report_prints_findings(const struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct cost_opts *own = o->own;
     if (cli_is(o->format, "csv") || cli_is(o->format, "trace") || cli_is(o->format, "model-explorer") ||
-        cli_is(o->format, "netron") || o->confluence || o->dump_only_opr ||
-        ((o->why.n || o->explain_match.n) && !cli_is(o->format, "json")) ||
-        (o->print_only && !cli_is(o->print_only, "summary")))
+        cli_is(o->format, "netron") || own->confluence || own->dump_only_opr ||
+        ((own->why.n || own->explain_match.n) && !cli_is(o->format, "json")) ||
+        (own->print_only && !cli_is(own->print_only, "summary")))
         return false;
     return cli_is(o->format, "json") || cli_is(o->format, "markdown") || cli_is(o->format, "md") ||
            cli_is(o->format, "html") || o->embed || j->side.model ||
@@ -354,6 +440,7 @@ static bool report_prints_findings(const struct job *j)
 
 static int cost_strict_result(const struct job *j, size_t n_findings)
 {
+    const struct cost_opts *own = j->o->own;
     size_t unknown = 0, estimated = 0, assumed = 0;
     if (j->side.analysis) {
         struct oc_totals t;
@@ -362,7 +449,7 @@ static int cost_strict_result(const struct job *j, size_t n_findings)
         estimated = t.estimated_nodes;
         assumed = oc_analysis_assumptions(j->side.analysis);
     }
-    if (!j->o->strict || !(n_findings + unknown + estimated + assumed))
+    if (!own->strict || !(n_findings + unknown + estimated + assumed))
         return 0;
     return cli_fail(
         CLI_FINDINGS,
@@ -374,10 +461,11 @@ static int cost_strict_result(const struct job *j, size_t n_findings)
  * has is shown on standard error. */
 static void show_host_times(const struct job *j)
 {
+    const struct cost_opts *own = j->o->own;
     const struct oc_diag *d;
     struct oc_err err;
     const struct cli_side *s = &j->side;
-    size_t n = s->in.profile && !s->model && !j->o->show_host && !j->o->print_only
+    size_t n = s->in.profile && !s->model && !own->show_host && !own->print_only
                    ? oc_profile_diags(s->in.profile, &d)
                    : 0;
     for (size_t i = 0; i < n; i++) {
@@ -406,7 +494,7 @@ static int cost_run(struct job *j)
     return cli_write_function(j->o, &j->side);
 }
 
-int cmd_cost(const struct cli_opts *o)
+static int run_cost(const struct cli_opts *o)
 {
     struct job j = {.o = o, .side.progress = cli_progress_start()};
     int rc = cost_run(&j);
@@ -424,3 +512,61 @@ int cmd_cost(const struct cli_opts *o)
     free(j.what_if_device);
     return rc;
 }
+
+const struct cli_command cmd_cost = {
+    .name = "cost",
+    .phrase = "FLOPs, bytes, memory and time of every operator",
+    .use = {{"onnxcost MODEL [options]",
+             "costs of every operator of an ONNX model, with --profile its times"},
+            {"onnxcost PROFILE [options]", "a measured profile alone"}},
+    .run = run_cost,
+    .sets = CLI_MODEL,
+    .options = "profile profile-format optimized-model map kernel-names warmup iterations partial stat hw "
+               "hw-set no-tf32 cache top all embed as decoder fit",
+    .own = CLI_OWN(own_options, struct cost_opts),
+    .formats = "table|csv|json|markdown|md|html|trace|model-explorer|netron|xlsx",
+    .ranges = true,
+    .example = {{"onnxcost resnet50.onnx", "FLOPs, bytes and memory of every operator"},
+                {"onnxcost resnet50.onnx -p ort_profile.json --hw a100",
+                 "measured time against the roofline"},
+                {"onnxcost resnet50.onnx -p ort_profile.json --advise",
+                 "what could be faster, with evidence"}},
+    .tool = {{.name = "analyze",
+              .title = "Cost of a model",
+              .about = "FLOPs, MACs, bytes, parameters and memory of an ONNX model (or config.json, "
+                       "safetensors, GGUF) and of each operator; with hw also roofline times. Figures are "
+                       "exact unless their quality says otherwise.",
+              .files = "model!",
+              .options = "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES CLI_TOOL_COUNTS
+                         " type opr-name order-by group-by as what-if roofline advise top",
+              .top = "20",
+              .schema = oc_schema_write,
+              .place = 1},
+             {.name = "why",
+              .title = "Why an operator costs what it costs",
+              .about = "The formula of an operator with its numbers and where they come from.",
+              .files = "model!",
+              .options = "why!" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
+              .fixed = "--top=1",
+              .schema = oc_schema_write,
+              .place = 2},
+             {.name = "profile",
+              .title = "A measured profile",
+              .about =
+                  "Times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight and others), joined "
+                  "with the model if it is given: time, efficiency and gap to the roofline of each operator.",
+              .files = "model",
+              .options = "profile! hw" CLI_TOOL_DEVICES
+                         " profile-format optimized-model warmup iterations" CLI_TOOL_SHAPES
+                         " stat type opr-name order-by group-by advise force top",
+              .top = "20",
+              .schema = oc_schema_write,
+              .place = 3},
+             {.name = "bounds",
+              .title = "Bounds over ranges of sizes",
+              .about = "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.",
+              .files = "model!",
+              .options = "dim! shape value default-dim no-defaults" CLI_TOOL_COUNTS,
+              .ranges = true,
+              .place = 4}},
+};

@@ -8,6 +8,16 @@
 #include "cli/output.h"
 #include "onnxcost/hardware.h"
 
+struct hw_opts {
+    bool quick;
+};
+
+#define AT(field) offsetof(struct hw_opts, field)
+static const struct cli_option own_options[] = {
+    {"quick", 0, CLI_FLAG, AT(quick), .help = "hw measure: a trial of under a second, its figures are rough",
+     .group = "Measuring this machine"},
+};
+
 struct hw_job {
     const struct cli_opts *o;
     struct oc_hwdb *db;
@@ -75,11 +85,12 @@ static int hw_measure(struct hw_job *j)
     struct oc_hw_measurement *m;
     struct oc_err err;
     const struct cli_opts *o = j->o;
+    const struct hw_opts *own = o->own;
     if (o->threads.set && (o->threads.v < 1 || o->threads.v > UINT32_MAX))
         return cli_fail(CLI_USAGE, "--threads must be at least 1");
     struct cli_progress *progress = cli_progress_start();
     const struct oc_hw_measure_opts opts = {.threads = o->threads.set ? (uint32_t)o->threads.v : 0,
-                                            .quick = o->quick,
+                                            .quick = own->quick,
                                             .progress = print_progress,
                                             .user = progress};
     int rc = oc_hw_measure(&opts, &m, &err) ? CLI_ENVIRONMENT : CLI_OK;
@@ -117,8 +128,9 @@ static const struct hw_part *find_part(const struct cli_opts *o)
     return NULL;
 }
 
-int cmd_hw(const struct cli_opts *o)
+static int run_hw(const struct cli_opts *o)
 {
+    const struct hw_opts *own = o->own;
     const struct hw_part *part = find_part(o);
     struct hw_job j = {.o = o};
     struct oc_err err;
@@ -128,8 +140,8 @@ int cmd_hw(const struct cli_opts *o)
                         "measure");
     if (o->hw_set.n && part->run != show && part->run != diff)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: 'hw %s' has none", part->name);
-    if ((o->threads.set || o->quick) && part->run != hw_measure)
-        return cli_fail(CLI_USAGE, "--%s is for hw measure", o->quick ? "quick" : "threads");
+    if ((o->threads.set || own->quick) && part->run != hw_measure)
+        return cli_fail(CLI_USAGE, "--%s is for hw measure", own->quick ? "quick" : "threads");
     if (oc_hwdb_open(NULL, &j.db, &err))
         return cli_fail_err(&err);
     int rc = cli_output_open(o->output, &j.out);
@@ -141,3 +153,25 @@ int cmd_hw(const struct cli_opts *o)
     oc_hwdb_free(j.db);
     return rc;
 }
+
+const struct cli_command cmd_hw = {
+    .name = "hw",
+    .phrase = "devices: list, show, diff, lint, measure",
+    .use = {{"onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",
+             "the devices that --hw accepts: list, figures, comparison, check of hardware files"},
+            {"onnxcost hw measure [-o FILE.xml] [--threads N]",
+             "measures this machine and makes a hardware file of it"}},
+    .run = run_hw,
+    .options = "hw-set format threads",
+    .own = CLI_OWN(own_options, struct hw_opts),
+    .names_devices = true,
+    .example = {{"onnxcost hw list", "the devices that --hw accepts"},
+                {"onnxcost hw show a100", "the figures of a device and their sources"},
+                {"onnxcost hw measure -o here.xml",
+                 "peaks and bandwidths of this machine, for --hw here.xml"}},
+    .tool = {{.name = "devices",
+              .title = "Devices",
+              .about = "Names and figures of the devices that hw accepts.",
+              .fixed = "list",
+              .place = 10}},
+};

@@ -1,105 +1,28 @@
-/* onnxcost mcp: tools for agents. Every call runs the command in a process of its own, so that a crash,
- * exhausted memory or a cancelled call leaves the server as it was. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+/* onnxcost mcp: tools for agents. The tools are made of the rows of the commands (struct cli_tool): their descriptions, and
+ * the arguments of a call. mcp_server.c runs them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
-#include "cli/cli.h"
+#include "cli/mcp_tools.h"
 #include "cli/output.h"
-#include "onnxcost/mcp.h"
-#include "onnxcost/report.h"
 
-/* ---- tools ------------------------------------------------------------------------------------------ */
-
-#define RANGES  "; cost and check: " /* in the help of dim: what only some tools take */
-#define SHAPES  " dim shape value default-dim no-defaults"
-#define DEVICES " hw-set no-tf32 cache"
-#define COUNTS  " convention op-rules"
-#define PROFILE " profile-format optimized-model warmup iterations"
-
-/* Commands of the program with some of their options. */
-struct mcp_tools {
-    struct oc_mcp_tool *tool; /* heap, with what it points to */
-    size_t n;
+struct mcp_opts {
+    const char *root;
 };
 
-/* An option that names an output file of the command: here a flag, and its document is the answer. */
-static const struct {
-    const char *name, *about;
-} answers[] = {{"plan", "the arena offset of every buffer, in place of the report"}};
-
-static const char *answer_of(const char *option)
-{
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-        if (!strcmp(answers[i].name, option))
-            return answers[i].about;
-    return NULL;
-}
-
-/* Names are separated by blanks; '!' at the end: required. */
-static const struct row {
-    const char *name, *command, *title, *about;
-    const char *files;   /* arguments without an option, in order */
-    const char *options; /* of the command */
-    const char *fixed;   /* arguments of every call */
-    const char *top;     /* default of the option top, NULL: that of the command */
-    bool schema;         /* the result has that of oc_schema_write */
-} rows[] = {
-    {"analyze", "cost", "Cost of a model",
-     "FLOPs, MACs, bytes, parameters and memory of an ONNX model (or config.json, safetensors, GGUF) and of "
-     "each operator; with hw also roofline times. Figures are exact unless their quality says otherwise.",
-     "model!", "hw" DEVICES SHAPES COUNTS " type opr-name order-by group-by as what-if roofline advise top",
-     NULL, "20", true},
-    {"why", "cost", "Why an operator costs what it costs",
-     "The formula of an operator with its numbers and where they come from.", "model!", "why!" SHAPES COUNTS,
-     "--top=1", NULL, true},
-    {"profile", "cost", "A measured profile",
-     "Times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight and others), joined with the "
-     "model "
-     "if it is given: time, efficiency and gap to the roofline of each operator.",
-     "model", "profile! hw" DEVICES PROFILE SHAPES " stat type opr-name order-by group-by advise force top",
-     NULL, "20", true},
-    {"bounds", "cost", "Bounds over ranges of sizes",
-     "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
-     "dim! shape value default-dim no-defaults" COUNTS, NULL, NULL, false},
-    {"memory", "memory", "Memory of a model",
-     "Peak activation memory, what is live at the peak, live ranges and arena offsets; with hw whether it "
-     "fits.",
-     "model!", "hw hw-set" SHAPES " align keep-inputs allocator plan fit top", NULL, NULL, false},
-    {"estimate", "estimate", "Predicted latency of a model on a device, or devices ranked",
-     "Latency with its interval and basis, and the kernels that the runtime is expected to run; with several "
-     "hw or batches a rank of each by time, throughput or energy, and whether the memory is enough.",
-     "model!", "hw! hw-set no-tf32" SHAPES " batch sort as calibration fusion opt-level top", NULL, "20",
-     false},
-    {"check", "check", "Compare a model with limits",
-     "Whether a model keeps limits or a baseline: which passed, failed, or are inconclusive.", "model!",
-     "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency max-opset "
-     "no-unknown forbid-op budget baseline tolerance profile hw calibration" SHAPES COUNTS,
-     NULL, NULL, false},
-    {"diff", "diff", "Compare two models or profiles",
-     "Operators that were added, removed or changed between two models, or between two profiles, and the "
-     "totals of both; of profiles what the change of the time consists of.",
-     "a! b!", "hw" SHAPES COUNTS " sort top", NULL, "20", false},
-    {"llm", "llm", "Cost of a language model",
-     "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, lower bounds on "
-     "devices.",
-     "model!", "hw" DEVICES SHAPES " batch prompt generate as", NULL, NULL, false},
-    {"devices", "hw", "Devices", "Names and figures of the devices that hw accepts.", "", "", "list", NULL,
-     false},
+#define AT(field) offsetof(struct mcp_opts, field)
+static const struct cli_option own_options[] = {
+    {"root", 0, CLI_TEXT, AT(root), "DIR",
+     .help = "read files inside this folder only; paths of the client are relative to it", .group = "Input"},
 };
-enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), MAX_PARAMS = 40 };
 
-/* ---- tools: descriptions ---------------------------------------------------------------------------- */
+#define RANGES "; cost and check: " /* in the help of dim: what only some tools take */
+
+enum { MAX_PARAMS = 40 };
+
+/* ---- descriptions ---------------------------------------------------------------------------- */
 
 static char *join(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static char *join(const char *fmt, ...)
@@ -114,41 +37,29 @@ static char *join(const char *fmt, ...)
     return text;
 }
 
-static const struct cli_option *option_named(const char *name, size_t n)
-{
-    for (size_t i = 0; i < cli_n_options; i++)
-        if (strlen(cli_options[i].name) == n && !memcmp(cli_options[i].name, name, n))
-            return &cli_options[i];
-    return NULL;
-}
-
 static struct oc_mcp_param param_of_file(const char *name, size_t n, bool required)
 {
     return (struct oc_mcp_param){
         .name = cli_xstrndup(name, n), .about = join("path of a model"), .required = required};
 }
 
-static bool takes_ranges(const struct row *row)
-{
-    return !strcmp(row->name, "bounds") || !strcmp(row->name, "check");
-}
-
-static struct oc_mcp_param param_of_option(const struct cli_option *o, const struct row *row, bool required)
+static struct oc_mcp_param param_of_option(const struct cli_option *o, const struct cli_tool *row,
+                                           bool required)
 {
     static const unsigned char kind[] = {
         [CLI_FLAG] = OC_MCP_FLAG, [CLI_TEXT] = OC_MCP_TEXT,  [CLI_CHOICE] = OC_MCP_TEXT,
         [CLI_LIST] = OC_MCP_LIST, [CLI_MAYBE] = OC_MCP_LIST, [CLI_INT] = OC_MCP_INT};
     bool arg = o->arg && o->kind != CLI_CHOICE && o->kind != CLI_INT;
     const char *top = row->top ? row->top : "all";
-    const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top, *answer = answer_of(o->name);
-    if (answer)
+    const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top;
+    if (o->answer)
         return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
-                                     .about = join("%s", answer),
+                                     .about = join("%s", o->answer),
                                      .kind = OC_MCP_FLAG,
                                      .required = required};
     const char *ranges = strstr(o->help, RANGES);
     int n = ranges ? (int)(ranges - o->help) : (int)strlen(o->help);
-    const char *more = !ranges ? "" : takes_ranges(row) ? ranges + strlen(RANGES) : "ranges: tool bounds";
+    const char *more = !ranges ? "" : row->ranges ? ranges + strlen(RANGES) : "ranges: tool bounds";
     return (struct oc_mcp_param){
         .name = cli_xstrndup(o->name, strlen(o->name)),
         .about = join("%s%s%.*s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, *more ? "; " : "",
@@ -158,53 +69,75 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
         .required = required};
 }
 
-/* The names are files, or options if `option`. */
-static void add_params(struct oc_mcp_tool *t, struct oc_mcp_param *to, const struct row *row,
-                       const char *names, bool option)
+/* The names are options of the command, or (NULL) files. */
+static void add_params(struct oc_mcp_tool *t, struct oc_mcp_param *to, const struct cli_tool *row,
+                       const char *names, const struct cli_command *c)
 {
-    for (const char *p = names; *p && t->n_param < MAX_PARAMS;) {
+    for (const char *p = names; p && *p && t->n_param < MAX_PARAMS;) {
         size_t n = strcspn(p, " !");
         bool required = p[n] == '!';
-        const struct cli_option *o = option ? option_named(p, n) : NULL;
+        const struct cli_option *o = c && n ? cli_option_named(p, n, c) : NULL;
         if (o)
             to[t->n_param++] = param_of_option(o, row, required);
-        else if (!option && n)
+        else if (!c && n)
             to[t->n_param++] = param_of_file(p, n, required);
         p += n;
         p += strspn(p, " !");
     }
 }
 
-static char *schema_text(bool wanted)
+static char *schema_text(const struct cli_tool *row)
 {
     char *text = NULL;
     size_t n = 0;
     struct oc_err err;
-    FILE *f = wanted ? open_memstream(&text, &n) : NULL;
+    FILE *f = row->schema ? open_memstream(&text, &n) : NULL;
     if (!f)
         return NULL;
-    oc_schema_write(f, &err);
+    row->schema(f, &err);
     if (fclose(f))
         cli_out_of_memory(0);
     return text;
 }
 
-static void mcp_tools_make(struct mcp_tools *out)
+static bool comes_before(const struct cli_tool *a, const struct cli_tool *b)
 {
-    *out = (struct mcp_tools){cli_xcalloc(N_ROWS, sizeof(*out->tool)), N_ROWS};
-    for (size_t i = 0; i < N_ROWS; i++) {
+    return a->place && (!b->place || a->place < b->place);
+}
+
+/* The tools of all commands, by their places. */
+static void list_rows(struct mcp_tools *out)
+{
+    out->row = cli_xcalloc(cli_n_commands * CLI_MOST_TOOLS, sizeof(*out->row));
+    for (size_t i = 0; i < cli_n_commands; i++)
+        for (size_t k = 0; k < CLI_MOST_TOOLS && cli_commands[i]->tool[k].name; k++) {
+            const struct mcp_row row = {&cli_commands[i]->tool[k], cli_commands[i]};
+            size_t at = out->n++;
+            for (; at && comes_before(row.tool, out->row[at - 1].tool); at--)
+                out->row[at] = out->row[at - 1];
+            out->row[at] = row;
+        }
+}
+
+void mcp_tools_make(struct mcp_tools *out)
+{
+    *out = (struct mcp_tools){.n = 0};
+    list_rows(out);
+    out->tool = cli_xcalloc(out->n, sizeof(*out->tool));
+    for (size_t i = 0; i < out->n; i++) {
+        const struct cli_tool *row = out->row[i].tool;
         struct oc_mcp_param *param = cli_xcalloc(MAX_PARAMS, sizeof(*param));
-        out->tool[i] = (struct oc_mcp_tool){.name = rows[i].name,
-                                            .title = rows[i].title,
-                                            .about = rows[i].about,
+        out->tool[i] = (struct oc_mcp_tool){.name = row->name,
+                                            .title = row->title,
+                                            .about = row->about,
                                             .param = param,
-                                            .schema = schema_text(rows[i].schema)};
-        add_params(&out->tool[i], param, &rows[i], rows[i].files, false);
-        add_params(&out->tool[i], param, &rows[i], rows[i].options, true);
+                                            .schema = schema_text(row)};
+        add_params(&out->tool[i], param, row, row->files, NULL);
+        add_params(&out->tool[i], param, row, row->options, out->row[i].command);
     }
 }
 
-static void mcp_tools_free(struct mcp_tools *t)
+void mcp_tools_free(struct mcp_tools *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         for (size_t k = 0; k < t->tool[i].n_param; k++) {
@@ -215,9 +148,10 @@ static void mcp_tools_free(struct mcp_tools *t)
         free((char *)(uintptr_t)t->tool[i].schema);
     }
     free(t->tool);
+    free(t->row);
 }
 
-/* ---- tools: arguments of a call --------------------------------------------------------------------- */
+/* ---- arguments of a call ---------------------------------------------------------------------------- */
 
 struct words {
     char **item;
@@ -240,19 +174,17 @@ static bool has_value(const struct oc_mcp_tool *tool, const char *name, const st
     return false;
 }
 
-/* Every value is one word with the name of its option, or follows "--": none can become another option. */
-/* The arguments of main for a call: heap, NULL at the end. `more`: options for every call. */
-static char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_mcp_value *value, size_t n,
-                       const char *const *more, size_t n_more, int *argc)
+char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_mcp_value *value, size_t n,
+                const char *const *more, size_t n_more, int *argc)
 {
-    const struct row *row = &rows[tool];
+    const struct cli_tool *row = t->row[tool].tool;
     const struct oc_mcp_tool *is = &t->tool[tool];
     struct words w = {NULL, 0};
     size_t n_files = 0;
-    for (const char *p = row->files; *p; p += strspn(p, " !"), n_files++)
+    for (const char *p = row->files; p && *p; p += strspn(p, " !"), n_files++)
         p += strcspn(p, " !");
     add_word(&w, join("onnxcost"));
-    add_word(&w, join("%s", row->command));
+    add_word(&w, join("%s", t->row[tool].command->name));
     add_word(&w, join("--format=json"));
     if (row->fixed)
         add_word(&w, join("%s", row->fixed));
@@ -262,9 +194,11 @@ static char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_m
         add_word(&w, join("%s", more[i]));
     for (size_t i = 0; i < n; i++) {
         const struct oc_mcp_param *p = &is->param[value[i].param];
-        if (value[i].param >= n_files)
-            add_word(&w, join("--%s%s%s", p->name, p->kind == OC_MCP_FLAG ? "" : "=",
-                              answer_of(p->name) ? "=-" : value[i].text));
+        if (value[i].param < n_files)
+            continue;
+        const struct cli_option *o = cli_option_named(p->name, strlen(p->name), t->row[tool].command);
+        add_word(&w, join("--%s%s%s", p->name, p->kind == OC_MCP_FLAG ? "" : "=",
+                          o->answer ? "=-" : value[i].text));
     }
     add_word(&w, join("--"));
     for (size_t k = 0; k < n_files; k++)
@@ -275,379 +209,31 @@ static char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_m
     return w.item;
 }
 
-static void mcp_argv_free(char **argv)
+void mcp_argv_free(char **argv)
 {
     for (char **p = argv; p && *p; p++)
         free(*p);
     free(argv);
 }
 
-/* ---- server ----------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------ */
 
-enum {
-    MAX_JOBS = 4,             /* calls that run at the same time; others wait */
-    MAX_WAITING = 256,        /* calls; further requests are read later */
-    MAX_DOCUMENT = 256 << 20, /* bytes of a document before it is divided into pages */
-    MAX_MESSAGES = 1 << 16,
-    PIECE = 1 << 16
+static int run_mcp(const struct cli_opts *o)
+{
+    const struct mcp_opts *own = o->own;
+    return o->word.n ? cli_fail(CLI_USAGE, "'mcp' takes no files: the client names them in its calls")
+                     : mcp_serve(o, own->root);
+}
+
+const struct cli_command cmd_mcp = {
+    .name = "mcp",
+    .phrase = "tools for agents (Model Context Protocol)",
+    .use = {{"onnxcost mcp [--root DIR]",
+             "a server of the Model Context Protocol on standard input and output: tools for agents"}},
+    .run = run_mcp,
+    .options = "limit external-data",
+    .own = CLI_OWN(own_options, struct mcp_opts),
+    .example = {{"onnxcost mcp --root models", "files of one folder only"},
+                {"onnxcost mcp --limit nodes=100k", "smaller limits for the models of a client"},
+                {"onnxcost mcp --external-data inside", "weights in the folder of the model only"}},
 };
-
-struct text {
-    char *data;
-    size_t n, cap;
-    bool too_long;
-};
-
-struct job {
-    uint64_t call; /* 0: free */
-    pid_t pid;
-    int fd[2]; /* standard output and standard error of the command, -1: ended */
-    struct text text[2];
-};
-
-/* A call that waits for a free place. */
-struct waiting {
-    uint64_t call;
-    int argc;
-    char **argv;
-};
-
-struct server {
-    const struct cli_opts *o;
-    struct mcp_tools tools;
-    struct oc_mcp *mcp;
-    struct job job[MAX_JOBS];
-    struct waiting *waiting; /* in order */
-    size_t n_waiting, cap_waiting;
-    char **more; /* options for every call */
-    size_t n_more;
-};
-
-/* ---- files inside --root ---------------------------------------------------------------------------- */
-
-enum { MAX_ROOTS = 64 };
-
-/* Tools read files inside the root, which without --root is the working directory, and the installed data.
- * URLs are read if no root is given. */
-static int take_root(const char *folder)
-{
-    struct oc_err err;
-    struct oc_hwdb *db = NULL;
-    const char *roots[MAX_ROOTS] = {"."};
-    size_t n = 1;
-    if (folder && chdir(folder))
-        return cli_fail(CLI_USAGE, "--root: cannot use '%s': %s", folder, strerror(errno));
-    bool installed = !oc_hwdb_open(NULL, &db, &err); /* without it a call says what is missing */
-    while (installed && n < MAX_ROOTS && (roots[n] = oc_hwdb_folder(db, n - 1)))
-        n++;
-    int rc = oc_set_read_roots(roots, n, !folder, &err) ? cli_fail_err(&err) : 0;
-    oc_hwdb_free(db);
-    return rc;
-}
-
-/* ---- the command's process -------------------------------------------------------------------------- */
-
-static _Noreturn void run_child(int out, int messages, int argc, char **argv)
-{
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-    int nothing = open("/dev/null", O_RDONLY);
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-        signal(ends[i], SIG_DFL);
-    cli_output_no_files();
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-        dup2(messages, STDERR_FILENO) < 0)
-        _exit(CLI_ENVIRONMENT);
-    int rc = cli_run(argc, argv);
-    _exit(fflush(stdout) ? CLI_ENVIRONMENT : rc);
-}
-
-static int start_child(struct job *j, int argc, char **argv)
-{
-    int out[2] = {-1, -1}, messages[2] = {-1, -1};
-    bool ok = pipe2(out, O_CLOEXEC) == 0 && pipe2(messages, O_CLOEXEC) == 0;
-    if (ok)
-        j->pid = fork();
-    if (ok && j->pid == 0)
-        run_child(out[1], messages[1], argc, argv);
-    int error = errno;
-    for (size_t i = 0; i < 2; i++) {
-        int *end = i ? messages : out;
-        if (end[1] >= 0)
-            close(end[1]);
-        if ((!ok || j->pid < 0) && end[0] >= 0)
-            close(end[0]);
-        j->fd[i] = end[0];
-    }
-    errno = error;
-    return ok && j->pid > 0 ? 0 : -1;
-}
-
-/* ---- calls ------------------------------------------------------------------------------------------ */
-
-static void fail_call(struct server *s, uint64_t call, const char *fmt, const char *what)
-{
-    char text[1024];
-    snprintf(text, sizeof(text), fmt, what);
-    oc_make_visible(text);
-    oc_mcp_done(s->mcp, call, &(struct oc_mcp_result){.messages = text});
-}
-
-/* Starts those that wait, as long as there are places. */
-static void start_waiting(struct server *s)
-{
-    size_t done = 0;
-    for (size_t i = 0; i < MAX_JOBS && done < s->n_waiting; i++) {
-        if (s->job[i].call)
-            continue;
-        struct waiting w = s->waiting[done++];
-        struct job *j = &s->job[i];
-        *j = (struct job){.call = w.call};
-        if (start_child(j, w.argc, w.argv)) {
-            *j = (struct job){.call = 0};
-            fail_call(s, w.call, "cannot start a process: %s (exit code 4: environment)", strerror(errno));
-            i--;
-        }
-        mcp_argv_free(w.argv);
-    }
-    s->n_waiting -= done;
-    if (done)
-        memmove(s->waiting, s->waiting + done, s->n_waiting * sizeof(*s->waiting));
-}
-
-static void start_call(void *arg, uint64_t call, size_t tool, const struct oc_mcp_value *value, size_t n)
-{
-    struct server *s = arg;
-    struct waiting w = {.call = call};
-    for (size_t k = 0; k < n && !takes_ranges(&rows[tool]); k++)
-        if (!strcmp(s->tools.tool[tool].param[value[k].param].name, "dim") && strstr(value[k].text, "..")) {
-            fail_call(s, call, "dim '%s' is a range: use the tool bounds, or check (exit code 2: usage)",
-                      value[k].text);
-            return;
-        }
-    w.argv = mcp_argv(&s->tools, tool, value, n, (const char *const *)s->more, s->n_more, &w.argc);
-    if (s->n_waiting == s->cap_waiting) {
-        s->cap_waiting = s->cap_waiting ? 2 * s->cap_waiting : 16;
-        s->waiting = cli_xrealloc(s->waiting, s->cap_waiting * sizeof(*s->waiting));
-    }
-    s->waiting[s->n_waiting++] = w; /* started by serve */
-}
-
-static void free_job(struct job *j)
-{
-    for (size_t i = 0; i < 2; i++) {
-        if (j->fd[i] >= 0)
-            close(j->fd[i]);
-        free(j->text[i].data);
-    }
-    *j = (struct job){.call = 0};
-}
-
-static void stop_job(struct job *j)
-{
-    kill(j->pid, SIGKILL);
-    while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    free_job(j);
-}
-
-static void cancel_call(void *arg, uint64_t call)
-{
-    struct server *s = arg;
-    for (size_t i = 0; i < MAX_JOBS; i++)
-        if (s->job[i].call == call)
-            stop_job(&s->job[i]);
-    for (size_t i = 0; i < s->n_waiting; i++)
-        if (s->waiting[i].call == call) {
-            mcp_argv_free(s->waiting[i].argv);
-            s->n_waiting--;
-            memmove(s->waiting + i, s->waiting + i + 1, (s->n_waiting - i) * sizeof(*s->waiting));
-            return;
-        }
-}
-
-/* How a command ended, for its message. */
-static const char *describe_end(int status, char *buf, size_t cap)
-{
-    static const char *const class[] = {"done", "findings", "usage", "input", "environment"};
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (code >= 0 && code < (int)(sizeof(class) / sizeof(class[0])))
-        snprintf(buf, cap, "exit code %d: %s", code, class[code]);
-    else if (code >= 0)
-        snprintf(buf, cap, "exit code %d", code);
-    else
-        snprintf(buf, cap, "the command ended by signal %d: %s", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    return buf;
-}
-
-static void finish_job(struct server *s, struct job *j)
-{
-    int status = 0;
-    char end[128];
-    while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    struct text *document = &j->text[0], *messages = &j->text[1];
-    const char *said = messages->n ? messages->data : "";
-    bool done = WIFEXITED(status) && WEXITSTATUS(status) <= CLI_FINDINGS && document->n;
-    if (document->too_long) {
-        fail_call(s, j->call, "%s", "the document has more than 256 MiB: reduce the rows with top");
-    } else if (done) {
-        oc_mcp_done(s->mcp, j->call,
-                    &(struct oc_mcp_result){.document = document->data, .n = document->n, .messages = said});
-    } else {
-        char *text = NULL;
-        if (asprintf(&text, "%.1800s%s(%s)", said, *said ? "" : "the command wrote nothing ",
-                     describe_end(status, end, sizeof(end))) < 0)
-            cli_out_of_memory(0);
-        oc_mcp_done(s->mcp, j->call, &(struct oc_mcp_result){.messages = text});
-        free(text);
-    }
-    free_job(j);
-}
-
-/* ---- input ------------------------------------------------------------------------------------------ */
-
-static void append(struct text *t, const char *data, size_t n, size_t most)
-{
-    if (t->n + n > most) {
-        t->too_long = true;
-        return;
-    }
-    if (t->n + n + 1 > t->cap) {
-        t->cap = 2 * (t->n + n + 1);
-        t->data = cli_xrealloc(t->data, t->cap);
-    }
-    memcpy(t->data + t->n, data, n);
-    t->n += n;
-    t->data[t->n] = '\0';
-}
-
-/* False: nothing follows. */
-static bool read_some(int fd, char *buf, size_t *n)
-{
-    ssize_t got = read(fd, buf, PIECE);
-    *n = got > 0 ? (size_t)got : 0;
-    return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
-}
-
-static void read_job(struct server *s, struct job *j, size_t which)
-{
-    char buf[PIECE];
-    size_t n;
-    bool more = read_some(j->fd[which], buf, &n);
-    append(&j->text[which], buf, n, which ? MAX_MESSAGES : MAX_DOCUMENT);
-    if (more)
-        return;
-    close(j->fd[which]);
-    j->fd[which] = -1;
-    if (j->fd[0] < 0 && j->fd[1] < 0)
-        finish_job(s, j);
-}
-
-/* Returns the number of entries: the client first if its requests are read, then the pipes. */
-static size_t list_inputs(const struct server *s, bool client, struct pollfd *p)
-{
-    size_t n = 0;
-    p[n++] = (struct pollfd){.fd = client ? STDIN_FILENO : -1, .events = POLLIN};
-    for (size_t i = 0; i < MAX_JOBS; i++)
-        for (size_t k = 0; k < 2; k++)
-            p[n++] = (struct pollfd){.fd = s->job[i].call ? s->job[i].fd[k] : -1, .events = POLLIN};
-    return n;
-}
-
-static size_t count_jobs(const struct server *s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < MAX_JOBS; i++)
-        n += s->job[i].call != 0;
-    return n;
-}
-
-/* Until the client has closed its side and all calls are answered. */
-static int serve(struct server *s)
-{
-    struct pollfd p[1 + 2 * MAX_JOBS];
-    char buf[PIECE];
-    size_t got;
-    for (bool client = true; client || count_jobs(s);) {
-        size_t n = list_inputs(s, client && s->n_waiting < MAX_WAITING, p);
-        if (poll(p, n, -1) < 0 && errno != EINTR)
-            return cli_fail(CLI_ENVIRONMENT, "cannot wait for requests: %s", strerror(errno));
-        for (size_t i = 1; i < n; i++)
-            if (p[i].revents && p[i].fd >= 0)
-                read_job(s, &s->job[(i - 1) / 2], (i - 1) % 2);
-        if (p[0].fd >= 0 && p[0].revents) {
-            client = read_some(STDIN_FILENO, buf, &got);
-            oc_mcp_take(s->mcp, buf, got);
-            if (!client)
-                oc_mcp_end(s->mcp);
-        }
-        start_waiting(s);
-        if (ferror(stdout)) /* the client has gone, or the disk is full */
-            return errno == EPIPE
-                       ? CLI_ENVIRONMENT
-                       : cli_fail(CLI_ENVIRONMENT, "cannot write 'standard output': %s", strerror(errno));
-    }
-    return 0;
-}
-
-/* ---- all -------------------------------------------------------------------------------------------- */
-
-static void add_more(struct server *s, const char *name, const char *value)
-{
-    s->more = cli_xrealloc(s->more, (s->n_more + 1) * sizeof(*s->more));
-    if (asprintf(&s->more[s->n_more++], "--%s=%s", name, value) < 0)
-        cli_out_of_memory(0);
-}
-
-static int open_server(struct server *s)
-{
-    struct oc_err err;
-    int rc = s->o->word.n ? cli_fail(CLI_USAGE, "'mcp' takes no files: the client names them in its calls")
-                          : take_root(s->o->root);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < s->o->limit.n; i++)
-        add_more(s, "limit", s->o->limit.item[i]);
-    if (s->o->external_data)
-        add_more(s, "external-data", s->o->external_data);
-    mcp_tools_make(&s->tools);
-    const struct oc_mcp_opts opts = {
-        .name = "onnxcost",
-        .version = ONNXCOST_VERSION,
-        .instructions =
-            "Costs of neural networks: FLOPs, bytes, memory, times. Begin with analyze; devices lists "
-            "what hw accepts. Long answers come in pages: pass the cursor of an answer to get the next.",
-        .tool = s->tools.tool,
-        .n_tool = s->tools.n,
-        .out = stdout,
-        .start = start_call,
-        .cancel = cancel_call,
-        .arg = s};
-    return oc_mcp_open(&opts, &s->mcp, &err) ? cli_fail_err(&err) : 0;
-}
-
-int cmd_mcp(const struct cli_opts *o)
-{
-    struct server *s = cli_xcalloc(1, sizeof(*s));
-    s->o = o;
-    int rc = open_server(s);
-    if (!rc)
-        rc = serve(s);
-    for (size_t i = 0; i < MAX_JOBS; i++)
-        if (s->job[i].call)
-            stop_job(&s->job[i]);
-    for (size_t i = 0; i < s->n_waiting; i++)
-        mcp_argv_free(s->waiting[i].argv);
-    free(s->waiting);
-    oc_mcp_close(s->mcp);
-    mcp_tools_free(&s->tools);
-    for (size_t i = 0; i < s->n_more; i++)
-        free(s->more[i]);
-    free(s->more);
-    free(s);
-    return rc;
-}

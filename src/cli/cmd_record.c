@@ -8,11 +8,23 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/cost.h"
 #include "cli/output.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/record.h"
 #include "onnxcost/report.h"
 #include "onnxcost/trial.h"
+
+struct record_opts {
+    struct cost_opts cost; /* first: the options of the report */
+    bool report;
+};
+
+#define AT(field) offsetof(struct record_opts, field)
+static const struct cli_option own_options[] = {
+    {"report", 0, CLI_FLAG, AT(report), .help = "print the table of the recording; table options apply",
+     .group = "Recordings", .before = "runs"},
+};
 
 /* Set by the first SIGINT or SIGTERM, so that no partial recording remains. */
 static volatile int stopped;
@@ -130,7 +142,7 @@ int cli_record_end(struct cli_side *side, int rc, const struct oc_err *err)
     return rc ? cli_fail_err(err) : 0;
 }
 
-static int run_record(struct record_job *j)
+static int make_recording(struct record_job *j)
 {
     struct oc_err err;
     struct oc_record_opts opts;
@@ -162,9 +174,10 @@ static void print_hint(const struct record_job *j, FILE *f)
 static int put_recorded(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct record_job *j = job;
+    const struct record_opts *own = j->o->own;
     (void)err;
     oc_recording_write(j->recording, out->f);
-    if (j->o->report)
+    if (own->report)
         fputc('\n', out->f);
     else
         print_hint(j, out->f);
@@ -174,8 +187,9 @@ static int put_recorded(const void *job, const struct cli_output *out, struct oc
 /* Prints the summary on standard output, above a table but not inside of other formats. */
 static int print_recorded(struct record_job *j)
 {
+    const struct record_opts *own = j->o->own;
     const char *format = j->o->format;
-    if (!j->o->report || !format || !strcmp(format, "table") || !strcmp(format, "compact"))
+    if (!own->report || !format || !strcmp(format, "table") || !strcmp(format, "compact"))
         return cli_output_write(NULL, put_recorded, j);
     oc_recording_write(j->recording, stderr);
     return 0;
@@ -191,18 +205,19 @@ static int report_recorded(const struct record_job *j)
     o.optimized_model = info.optimized;
     o.warmup = (struct cli_int){.set = true, .v = j->warmup};
     o.output = NULL;
-    return cmd_cost(&o);
+    return cmd_cost.run(&o);
 }
 
 static int record_once(const struct cli_opts *o)
 {
-    static int (*const steps[])(struct record_job *) = {check_record_options, open_recorded, run_record};
+    const struct record_opts *own = o->own;
+    static int (*const steps[])(struct record_job *) = {check_record_options, open_recorded, make_recording};
     struct record_job j = {.o = o};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     rc = rc ? rc : print_recorded(&j);
-    rc = rc || !o->report ? rc : report_recorded(&j);
+    rc = rc || !own->report ? rc : report_recorded(&j);
     oc_recording_free(j.recording);
     cli_side_close(&j.side);
     return rc;
@@ -312,12 +327,13 @@ static int make_variants(struct variants *v)
 static int check_variants(const struct variants *v)
 {
     const struct cli_opts *o = v->o;
+    const struct record_opts *own = o->own;
     if (v->n > MOST_VARIANTS)
         return cli_fail(CLI_USAGE, "at most %d variants are compared, not %zu", MOST_VARIANTS, v->n);
     if (o->runs.set && o->runs.v < LEAST_RUNS)
         return cli_fail(CLI_USAGE, "recordings for a comparison need --runs %d or more, not %lld", LEAST_RUNS,
                         (long long)o->runs.v);
-    if (v->n == 1 && o->report)
+    if (v->n == 1 && own->report)
         return cli_fail(CLI_USAGE,
                         "--report of several recordings compares two models, libraries or settings");
     for (size_t i = 0; i < o->word.n; i++)
@@ -356,7 +372,7 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
     j->no_optimized = round > 0;
     for (bool again = true; again;) {
         j->fastest_probe_ns = v->fastest_probe_ns;
-        int rc = run_record(j);
+        int rc = make_recording(j);
         rc = rc ? rc : cli_output_write(NULL, put_line, j);
         if (rc)
             return rc;
@@ -427,17 +443,17 @@ static int compare_variants(const struct variants *v, size_t b)
 {
     const struct variant *x = &v->item[0], *y = &v->item[b];
     const char *word[] = {x->o.word.item[0], y->o.word.item[0]}, *profile[] = {x->profiles, y->profiles};
+    const struct record_opts *own = v->o->own;
     char label[8];
     struct cli_opts o = *v->o;
     o.word = (struct cli_list){.item = word, .n = v->o->word.n > 1 ? 2 : 1};
     o.profile = (struct cli_list){.item = profile, .n = 2};
     o.profile_format = "onnxruntime";
     o.optimized_model = x->optimized;
-    o.b_optimized_model = y->optimized;
     o.warmup.set = false;
     o.output = NULL;
     snprintf(label, sizeof(label), "%c", 'A' + (int)b);
-    return o.report ? cmd_diff(&o) : cli_diff_verdict(&o, label);
+    return cli_diff_recordings(&o, y->optimized, own->report ? NULL : label);
 }
 
 static int record_several(struct variants *v)
@@ -464,8 +480,9 @@ static int record_several(struct variants *v)
 
 int cli_record_libraries(const struct cli_opts *given, const char *const *library, size_t n)
 {
+    struct record_opts own = {.report = true};
     struct cli_opts o = *given;
-    o.report = true;
+    o.own = &own;
     o.runs.set = o.repeat.set = false;
     struct variants v = {.o = &o};
     for (size_t i = 0; i < N_VARIED; i++)
@@ -480,7 +497,7 @@ int cli_record_libraries(const struct cli_opts *given, const char *const *librar
     return rc;
 }
 
-int cmd_record(const struct cli_opts *o)
+static int run_record(const struct cli_opts *o)
 {
     struct variants v = {.o = o};
     for (size_t i = 0; i < N_VARIED; i++)
@@ -491,3 +508,18 @@ int cmd_record(const struct cli_opts *o)
         free(v.value[i].item);
     return rc;
 }
+
+const struct cli_command cmd_record = {
+    .name = "record",
+    .phrase = "run a model on ONNX Runtime and write its profile",
+    .use = {{"onnxcost record MODEL... [--runs N] [--threads N]... [--repeat K] [--report]",
+             "runs a model on ONNX Runtime and writes its profile"}},
+    .run = run_record,
+    .sets = CLI_READS | CLI_RECORDS,
+    .own = CLI_OWN(own_options, struct record_opts),
+    .also = &cmd_cost,
+    .formats = "table|csv|json|markdown|md|html|trace|model-explorer|netron",
+    .example = {{"onnxcost record resnet50.onnx --report", "run the model and show where the time goes"},
+                {"onnxcost record resnet50.onnx --threads 1 -o run", "one thread, files that begin with run"},
+                {"onnxcost record bert.onnx -d sequence=128 --report", "inputs of this size"}},
+};

@@ -12,6 +12,42 @@
 #include "cli/output.h"
 #include "onnxcost/scan.h"
 
+struct scan_opts {
+    struct cli_int jobs;
+    const char *files_from, *hash, *rows, *partition;
+    bool null, resume, profiles;
+    struct cli_list join;
+};
+
+#define AT(field) offsetof(struct scan_opts, field)
+static const struct cli_option own_options[] = {
+    {"jobs", 'j', CLI_INT, AT(jobs), "N", .help = "models that are analysed at the same time",
+     .unit = "processes", .otherwise = "one for each processor", .range = "a number from 1 to 1024",
+     .least = 1, .most = 1024, .group = "Many models"},
+    {"files-from", 0, CLI_TEXT, AT(files_from), "FILE",
+     .help = "scan what this file names too, a file or folder a line; -: standard input"},
+    {"null", '0', CLI_FLAG, AT(null),
+     .help = "names in --files-from end with a null character, as find -print0 writes them"},
+    {"hash", 0, CLI_CHOICE, AT(hash), "size|all|off",
+     .help = "files whose content is hashed, to find duplicates: those that share their size with another "
+             "one, all, none",
+     .otherwise = "size"},
+    {"resume", 0, CLI_FLAG, AT(resume),
+     .help = "keep the rows of --output whose files have not changed, and write each new row at once (csv or "
+             "ndjson); parquet: do nothing if --output is complete and no file has changed"},
+    {"rows", 0, CLI_TEXT, AT(rows), "models|profiles|nodes",
+     .help = "what a row is: a model, a profile, or a node of a model or an operator of a profile",
+     .otherwise = "one for each file"},
+    {"partition", 0, CLI_TEXT, AT(partition), "K/N",
+     .help = "scan only the K-th of N parts, 1/N to N/N; the path of a file decides to which it belongs"},
+    {"profiles", 0, CLI_FLAG, AT(profiles),
+     .help = "the files are profiles; in folders: *.json, *.csv, *.tsv, *.txt, *.log, *.sqlite, *.db, "
+             "*.xplane.pb and these with .gz"},
+    {"join", 0, CLI_LIST, AT(join), "DIR",
+     .help = "with --profiles: folder of models to join; a.b.json.gz belongs to the first of a.b.json.onnx, "
+             "a.b.onnx and a.onnx in its own folder or there (repeatable)"},
+};
+
 enum { MAX_LIST_BYTES = 256 << 20 };
 
 /* Set by the first SIGINT, SIGTERM or SIGHUP; the second one has its usual effect. */
@@ -74,7 +110,8 @@ static int scan_read_list(struct job *j, FILE *f)
 
 static int take_list(struct job *j)
 {
-    const char *name = j->o->files_from;
+    const struct scan_opts *own = j->o->own;
+    const char *name = own->files_from;
     if (!name)
         return 0;
     bool in = !strcmp(name, "-");
@@ -86,7 +123,7 @@ static int take_list(struct job *j)
         return cli_fail(CLI_INPUT, "cannot read '%s': %s", in ? "standard input" : name, strerror(error));
     if (!in)
         cli_input_note(name);
-    int end = j->o->null ? '\0' : '\n';
+    int end = own->null ? '\0' : '\n';
     for (char *p = j->list, *last = j->list + j->list_bytes; p < last;) {
         char *stop = memchr(p, end, (size_t)(last - p));
         if (!stop)
@@ -101,11 +138,12 @@ static int take_list(struct job *j)
 
 static int take_paths(struct job *j)
 {
+    const struct scan_opts *own = j->o->own;
     for (size_t i = 0; i < j->o->word.n; i++)
         scan_add_path(j, j->o->word.item[i]);
-    if (j->o->null && !j->o->files_from)
+    if (own->null && !own->files_from)
         return cli_fail(CLI_USAGE, "--null sets the separator of a --files-from list");
-    if (!j->o->word.n && !j->o->files_from)
+    if (!j->o->word.n && !own->files_from)
         return cli_fail(CLI_USAGE, "'scan' needs models: onnxcost scan DIR|FILE..., or --files-from FILE");
     return take_list(j);
 }
@@ -122,19 +160,19 @@ static void scan_append(char **text, const char *a, const char *b)
 /* What is scanned. */
 static const char *noun(const struct job *j)
 {
-    return j->o->profiles ? "profile" : "model";
+    const struct scan_opts *own = j->o->own;
+    return own->profiles ? "profile" : "model";
 }
 
 /* The options that affect a row: those of the analysis, except its output, and the device. */
 static void describe_settings(struct job *j)
 {
+    const struct cli_option *p;
     scan_append(&j->settings, "onnxcost", ONNXCOST_VERSION);
-    for (size_t i = 0; i < cli_n_options; i++) {
-        const struct cli_option *p = &cli_options[i];
-        const void *field = (const char *)j->o + p->offset;
+    for (size_t i = 0; (p = cli_option_nth(i)); i++) {
+        const void *field = p->set || !strcmp(p->name, "hw") ? cli_option_value(j->o, p) : NULL;
         char number[32];
-        bool matters = (p->mask & CLI_MODEL) == CLI_MODEL || !strcmp(p->name, "hw");
-        if (!(p->mask & CLI_SCAN) || !matters || !strcmp(p->name, "format") || !strcmp(p->name, "output"))
+        if (!field || !strcmp(p->name, "format") || !strcmp(p->name, "output"))
             continue;
         if (p->kind == CLI_FLAG && *(const bool *)field)
             scan_append(&j->settings, p->name, "");
@@ -159,7 +197,8 @@ static enum oc_scan_hash hash_mode(const char *name)
 
 static int check_resume(const struct job *j, bool stdout_used)
 {
-    bool models = !j->o->profiles && (!j->o->rows || cli_is(j->o->rows, "models"));
+    const struct scan_opts *own = j->o->own;
+    bool models = !own->profiles && (!own->rows || cli_is(own->rows, "models"));
     if (stdout_used)
         return cli_fail(CLI_USAGE, "--resume needs the file of the rows: --output FILE");
     if (cli_is(j->format, "parquet") || (models && (cli_is(j->format, "csv") || cli_is(j->format, "ndjson"))))
@@ -171,21 +210,23 @@ static int check_resume(const struct job *j, bool stdout_used)
 static int check_format(struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct scan_opts *own = o->own;
     const char *end = o->output ? strrchr(o->output, '.') : NULL;
     bool stdout_used = !o->output || !strcmp(o->output, "-");
     j->format = o->format;
-    if (!j->format && o->resume)
+    if (!j->format && own->resume)
         j->format = end && !strcmp(end, ".csv")       ? "csv"
                     : end && !strcmp(end, ".parquet") ? "parquet"
                                                       : "ndjson";
-    j->whole = cli_is(j->format, "parquet") || o->profiles || cli_is(o->rows, "nodes");
-    return o->resume ? check_resume(j, stdout_used) : 0;
+    j->whole = cli_is(j->format, "parquet") || own->profiles || cli_is(own->rows, "nodes");
+    return own->resume ? check_resume(j, stdout_used) : 0;
 }
 
 /* "3/16" */
 static int parse_partition(struct job *j)
 {
-    const char *text = j->o->partition;
+    const struct scan_opts *own = j->o->own;
+    const char *text = own->partition;
     unsigned long k, n;
     char *end;
     if (!text)
@@ -202,11 +243,12 @@ static int parse_partition(struct job *j)
 static int find_device(struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct scan_opts *own = o->own;
     if (!o->hw.n)
         return 0;
     if (o->hw.n > 1 || !strcmp(cli_hw(o), "auto"))
         return cli_fail(CLI_USAGE, "a scan has one device, by its name: --hw NAME (onnxcost hw list)");
-    if (!o->profiles && !cli_is(o->rows, "nodes"))
+    if (!own->profiles && !cli_is(own->rows, "nodes"))
         return cli_fail(CLI_USAGE,
                         "--hw gives rooflines of nodes and profiles: add --rows nodes or --profiles");
     return cli_find_device(o, cli_hw(o), &j->hwdb, &j->scan_opts.device);
@@ -215,6 +257,7 @@ static int find_device(struct job *j)
 static int take_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct scan_opts *own = o->own;
     int rc = check_format(j);
     rc = rc ? rc : cli_shapes_parse(o, &j->shapes);
     if (rc)
@@ -223,15 +266,15 @@ static int take_options(struct job *j)
     j->analyze = cli_analyze_opts(o, &j->shapes);
     j->scan_opts = (struct oc_scan_opts){.analyze = &j->analyze,
                                          .limits = &o->limits,
-                                         .jobs = o->jobs.set ? (unsigned)o->jobs.v : 0,
-                                         .hash = hash_mode(o->hash),
+                                         .jobs = own->jobs.set ? (unsigned)own->jobs.v : 0,
+                                         .hash = hash_mode(own->hash),
                                          .settings = j->settings,
-                                         .rows = o->rows,
-                                         .profiles = o->profiles,
-                                         .models = o->join.item,
-                                         .n_models = o->join.n,
+                                         .rows = own->rows,
+                                         .profiles = own->profiles,
+                                         .models = own->join.item,
+                                         .n_models = own->join.n,
                                          .stop = &stopped};
-    if (o->join.n && !o->profiles)
+    if (own->join.n && !own->profiles)
         return cli_fail(CLI_USAGE, "--join names a folder of models for --profiles");
     rc = parse_partition(j);
     rc = rc ? rc : find_device(j);
@@ -264,13 +307,14 @@ static void scan_stop(int signal_number)
 /* Write failures are reported when the file is closed. */
 static int scan_run(struct job *j, FILE *f, bool more)
 {
+    const struct scan_opts *own = j->o->own;
     struct oc_err err;
     j->out = f;
     j->n = oc_scan_files(j->scan);
     j->n_done = j->n_errors = 0;
-    if (!j->n && j->paths.n && j->o->profiles && !j->o->partition)
+    if (!j->n && j->paths.n && own->profiles && !own->partition)
         cli_warn("no profile was found in '%s'%s", j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
-    else if (!j->n && j->paths.n && !j->o->partition) /* an empty list of --files-from is accepted */
+    else if (!j->n && j->paths.n && !own->partition) /* an empty list of --files-from is accepted */
         cli_warn("no model was found in '%s'%s: a folder is searched for *.onnx, *.safetensors, *.gguf and "
                  "config.json",
                  j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
@@ -301,12 +345,13 @@ static void keep_part(struct job *j, struct cli_output *out)
 
 static int write_once(struct job *j)
 {
+    const struct scan_opts *own = j->o->own;
     struct cli_output out;
     struct oc_err err;
     bool complete = false;
     if (oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan, &err))
         return cli_fail_err(&err);
-    if (j->o->resume && oc_scan_is_complete(j->scan, j->o->output, &complete, &err))
+    if (own->resume && oc_scan_is_complete(j->scan, j->o->output, &complete, &err))
         return cli_fail_err(&err);
     if (complete)
         return 0;
@@ -431,8 +476,9 @@ static void warn_stopped(const struct job *j)
 
 static int do_scan(struct job *j)
 {
+    const struct scan_opts *own = j->o->own;
     cli_fault_handle(scan_stop, (int)SA_RESETHAND);
-    int rc = j->o->resume && !j->whole ? write_resumed(j) : write_once(j);
+    int rc = own->resume && !j->whole ? write_resumed(j) : write_once(j);
     cli_fault_handle(SIG_DFL, 0);
     if (stopped) {
         warn_stopped(j);
@@ -446,11 +492,11 @@ static int do_scan(struct job *j)
                  j->crashed, j->n_crashes, j->n_done, noun(j));
     if (j->n_errors)
         cli_warn("%zu of %zu %ss could not be %s", j->n_errors, j->n_done, noun(j),
-                 j->o->profiles ? "read" : "analysed");
+                 own->profiles ? "read" : "analysed");
     return j->n_errors ? CLI_FINDINGS : CLI_OK;
 }
 
-int cmd_scan(const struct cli_opts *o)
+static int run_scan(const struct cli_opts *o)
 {
     struct job j = {.o = o};
     int rc = take_options(&j);
@@ -466,3 +512,18 @@ int cmd_scan(const struct cli_opts *o)
     free(j.crashed);
     return rc;
 }
+
+const struct cli_command cmd_scan = {
+    .name = "scan",
+    .phrase = "many models, one row per model",
+    .use = {{"onnxcost scan DIR|FILE... [-j N] [-f ndjson] [--resume -o FILE]",
+             "many models, one row per model; a model that cannot be read is a row too"}},
+    .run = run_scan,
+    .sets = CLI_MODEL,
+    .options = "hw embed",
+    .own = CLI_OWN(own_options, struct scan_opts),
+    .formats = "table|csv|ndjson|json|html|parquet",
+    .example = {{"onnxcost scan models", "a folder of models, one row per model"},
+                {"onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},
+                {"onnxcost scan models -j 2 -f csv", "two processes, a table for a spreadsheet"}},
+};

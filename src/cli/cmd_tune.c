@@ -12,7 +12,7 @@ struct tune_job {
     struct oc_tune *tune;
 };
 
-static int run_tune(struct tune_job *j)
+static int search(struct tune_job *j)
 {
     struct oc_err err;
     struct oc_record_opts record;
@@ -32,16 +32,30 @@ static int put_tune(const void *job, const struct cli_output *out, struct oc_err
     return oc_tune_write(j->tune, j->o->format, cli_width(out, &j->o->width), out->f, err);
 }
 
-int cmd_tune(const struct cli_opts *o)
+static int run_tune(const struct cli_opts *o)
 {
     struct tune_job j = {.o = o};
     if (o->word.n != 1)
         return cli_fail(CLI_USAGE, "tune needs a model: onnxcost tune MODEL");
     j.side.model_path = o->word.item[0];
     int rc = cli_side_open(o, &j.side);
-    rc = rc ? rc : run_tune(&j);
+    rc = rc ? rc : search(&j);
     rc = rc ? rc : cli_output_write(o->output, put_tune, &j);
     oc_tune_free(j.tune);
     cli_side_close(&j.side);
     return rc;
 }
+
+const struct cli_command cmd_tune = {
+    .name = "tune",
+    .phrase = "find faster settings of ONNX Runtime",
+    .use =
+        {{"onnxcost tune MODEL [--threads N] [--repeat K]",
+          "which settings of ONNX Runtime are shown to make a model faster, with the code that sets them"}},
+    .run = run_tune,
+    .sets = CLI_SHAPED | CLI_RECORDS,
+    .options = "format",
+    .example = {{"onnxcost tune resnet50.onnx", "settings that are shown to be faster, with the code"},
+                {"onnxcost tune bert.onnx -d sequence=128 --threads 2",
+                 "two threads, everything else is tried"}},
+};

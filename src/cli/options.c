@@ -1,7 +1,10 @@
-/* The table of options. */
+/* The options that several commands take; the order of all options; parsing. What must hold: a value is stored only where
+ * the command that is called has a place for it, and a wrong value is reported before an option of another command. */
 #include "cli/options.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "onnxcost/profile.h"
+#include "onnxcost/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,461 +14,363 @@
 
 #define AT(field) offsetof(struct cli_opts, field)
 
-const struct cli_option cli_options[] = {
-    {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS,
-     "FILE", NULL, NULL,
-     "measured profile to join with the model; diff: one for each side, or several with commas (repeatable)",
-     "Input", AT(profile)},
-    {"profile-format", 0, CLI_TEXT,
-     CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK |
-         CLI_PROVIDERS,
-     "NAME", NULL, "by content", "how to read the profile; FILE.xml: a description of its tables", NULL,
-     AT(profile_format)},
-    {"optimized-model", 0, CLI_TEXT, CLI_COST | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS, "FILE",
-     NULL, NULL, "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
-     AT(optimized_model)},
-    {"map", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "KEY=COLUMN,...", NULL, "by the header",
-     "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, kernel, "
-     "energy; time='CPU Time':ms gives a unit",
-     NULL, AT(map)},
-    {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
-     "XML file with rules for kernel names: precision, unit, class, library", NULL, AT(kernel_names)},
-    {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
-     "runs", "the first of two or more; none in summaries", "warm-up runs of the profile, which are excluded",
-     NULL, AT(warmup)},
-    {"iterations", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N", "runs",
-     "by repetition of the same work, else unknown", "runs in a profile that does not mark them", NULL,
-     AT(iterations)},
-    {"partial", 0, CLI_FLAG, CLI_COST | CLI_SUMMARY, NULL, NULL, NULL,
-     "after Ctrl-C, report what was read of the profile so far", NULL, AT(partial)},
-    {"stat", 0, CLI_CHOICE, CLI_COST | CLI_DIFF | CLI_CHECK, "typical|mean|median|min|max|sum", NULL,
-     "typical: the central half of the runs", "runs that times are means of; sum adds them up", NULL,
-     AT(stat)},
-    {"hw", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK | CLI_PROVIDERS |
-         CLI_SCAN,
-     "NAME|FILE|auto", NULL, NULL,
-     "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; llm and "
-     "estimate: several, by commas or with the option repeated; estimate also takes all, kind=gpu, "
-     "vendor=NAME, vendor=NAME+kind=cpu",
-     NULL, AT(hw)},
-    {"hw-set", 0, CLI_LIST,
-     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK,
-     "KEY=VALUE", NULL, NULL,
-     "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
-     "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
-     NULL, AT(hw_set)},
-    {"no-tf32", 0, CLI_FLAG, CLI_COST | CLI_LLM | CLI_CALIBRATE | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, NULL,
-     NULL, NULL, "f32 products at the f32 peak, not at the TF32 peak of the device", NULL, AT(no_tf32)},
-    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_DIFF, "on|off", NULL, "on",
-     "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; off: all "
-     "bytes move to and from DRAM",
-     NULL, AT(cache)},
-    {"providers", 0, CLI_TEXT, CLI_PROVIDERS, "NAME,...", NULL, NULL,
-     "execution providers in order of priority: ids of the command providers, names of ONNX Runtime, or "
-     "files",
-     NULL, AT(providers)},
-    {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
-     "XML file with shape and cost rules of custom operators", NULL, AT(op_rules)},
-    {"limit", 0, CLI_LIST, CLI_READS | CLI_MCP, "NAME=N", NULL, NULL,
-     "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists them "
-     "(repeatable)",
-     NULL, AT(limit)},
-    {"external-data", 0, CLI_CHOICE, CLI_READS | CLI_MCP, "inside|anywhere", NULL, "inside",
-     "read weight files only inside the model's folder, or at any path that the model names", NULL,
-     AT(external_data)},
-    {"root", 0, CLI_TEXT, CLI_MCP, "DIR", NULL, NULL,
-     "read files inside this folder only; paths of the client are relative to it", NULL, AT(root)},
-    {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL,
-     "value of a symbolic dimension (repeatable); cost and check: a range such as batch=1..64, for proven "
-     "bounds",
-     "Shapes", AT(dim)},
-    {"shape", 's', CLI_LIST, CLI_SHAPED, "INPUT=SHAPE", NULL, NULL,
-     "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", NULL, AT(shape)},
-    {"value", 0, CLI_LIST, CLI_SHAPED, "INPUT=VALUE", NULL, NULL,
-     "value of an input that decides shapes: k=5, sizes=1,3,8, or sizes=@tensor.pb (repeatable)", NULL,
-     AT(value)},
-    {"trip", 0, CLI_LIST, CLI_SHAPED, "NODE=N", NULL, "1", "trip count of a loop, by its name (repeatable)",
-     NULL, AT(trip)},
-    {"default-dim", 0, CLI_INT, CLI_SHAPED, "N", NULL, NULL,
-     "value of every symbolic dimension without --dim", NULL, AT(default_dim)},
-    {"no-defaults", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
-     "no default sizes: symbolic dimensions stay unknown", NULL, AT(no_defaults)},
-    {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
-     "let --shape override dimensions that the model declares; report a profile of another model", NULL,
-     AT(force)},
-    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "N", "rows",
-     "20; 3 for MegEngine files; all in CSV and JSON", "number of rows; 0: all; -N: all but the last N",
-     "Filtering and sorting", AT(top)},
-    {"all", 'a', CLI_FLAG, CLI_COST | CLI_BISECT, NULL, NULL, NULL,
-     "table of all operators, same as --top 0; bisect: measure every version", NULL, AT(all)},
-    {"opr-name", 0, CLI_LIST, CLI_COST, "NAME", NULL, NULL,
-     "only these operators: a printed name, #N for row N of the table, a regular expression from the start "
-     "of names, a "
-     "fused operator, or a unique part of a name (repeatable)",
-     NULL, AT(opr_name)},
-    {"type", 0, CLI_LIST, CLI_COST, "TYPE", NULL, NULL, "only operators of this type (repeatable)", NULL,
-     AT(type)},
-    {"input-dtype", 0, CLI_LIST, CLI_COST, "DTYPE", NULL, NULL,
-     "only operators with an input of this element type (repeatable)", NULL, AT(input_dtype)},
-    {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN,...", NULL, "time",
-     "sort in descending order (+COLUMN: ascending), then by the next column: time, computation, memory, "
-     "flops, "
-     "bandwidth, "
-     "opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, wasted, calls, count, "
-     "min, max, "
-     "self, name, type, or any column of the CSV",
-     NULL, AT(order_by)},
-    {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
-     "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first two "
-     "parts), class or source (of the module: its class, the line that calls the operator), "
-     "signature (type and shapes), provider, precision, kernel, bound, rule, or a combination",
-     NULL, AT(group_by)},
-    {"aggregate", 0, CLI_TEXT, CLI_COST, "max|min|sum|mean|median|count|pN", NULL, "sum with --group-by",
-     "statistic over the operators of a group; pN: N-th percentile", NULL, AT(aggregate)},
-    {"aggregate-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, "all together",
-     "as --group-by; needs --aggregate", NULL, AT(aggregate_by)},
-    {"min-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that take at least this time",
-     NULL, AT(min_time)},
-    {"max-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that take at most this time", NULL,
-     AT(max_time)},
-    {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
-     "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
+static const char *profile_format(size_t i)
+{
+    const char *name, *title;
+    return oc_profile_format(i, &name, &title) ? name : NULL;
+}
 
-    {"format", 'f', CLI_CHOICE,
-     CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE | CLI_TRIAL,
-     "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"
-     "github",
-     NULL, "table",
-     "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): costs, diff, "
-     "check; html: costs, "
-     "diff, memory, summary, scan, estimate, llm; "
-     "trace, model-explorer, netron, xlsx (spreadsheet; needs --output): costs; junit, sarif: check; github "
-     "(annotations of GitHub Actions): "
-     "check, diff",
-     "Output", AT(format)},
-    {"embed", 0, CLI_FLAG, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_ESTIMATE | CLI_LLM | CLI_DIFF | CLI_SCAN,
-     NULL, NULL, NULL,
-     "with --format html: a fragment for another page, such as a notebook or a dashboard: one element with "
-     "its own style, no scripts, tables of at most 100 rows",
-     NULL, AT(embed)},
-    {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
-     "table style; grid: as MegEngine draws tables", NULL, AT(style)},
-    {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "with --hw: add the roofline time of each compute unit and memory level", NULL, AT(roofline)},
-    {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "optimization suggestions with their evidence, estimated saving, and what to do", NULL, AT(advise)},
-    {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
-     "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % of "
-     "their "
-     "roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)",
-     NULL, AT(what_if)},
-    {"as", 0, CLI_CHOICE, CLI_COST | CLI_LLM | CLI_ESTIMATE,
-     "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
-     "predicted time of the model in this data type; also f16, f8, i8, i4, as tables write them", NULL,
-     AT(as)},
-    {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,
-     "predicted time with element-wise operators fused into their producers", NULL, AT(fuse)},
-    {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
-     "cost breakdown of this operator: name as of --opr-name, TYPE_INDEX or index (repeatable)", NULL,
-     AT(why)},
-    {"explain-match", 0, CLI_MAYBE, CLI_COST, "[=NAME]", NULL, NULL,
-     "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
-     "(repeatable)",
-     NULL, AT(explain_match)},
-    {"print-only", 0, CLI_CHOICE, CLI_COST, "summary|device|host", NULL, NULL, "only this part of the report",
-     NULL, AT(print_only)},
-    {"show-host", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "MegEngine files: also print the table of host times", NULL, AT(show_host)},
-    {"copy-time", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "MegEngine files: time of copies in the summary",
-     NULL, AT(copy_time)},
-    {"confluence", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table as wiki markup", NULL, AT(confluence)},
-    {"wiki", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "same as --confluence", NULL, AT(confluence)},
-    {"dump-only-opr", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "only the operators, one per line", NULL,
-     AT(dump_only_opr)},
-    {"annotate", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
-     "write a copy of the model with costs and times in metadata_props", NULL, AT(annotate)},
-    {"output", 'o', CLI_TEXT, CLI_ALL, "FILE", NULL, "standard output",
-     "output file, written atomically; record: folder or prefix of its files", NULL, AT(output)},
-    {"width", 'w', CLI_INT, CLI_ALL, "N", "columns", "COLUMNS, else the terminal's",
-     "table width; 0: no limit", NULL, AT(width)},
-    {"color", 0, CLI_CHOICE, CLI_ALL, "auto|always|never", NULL, "auto", "colour; NO_COLOR is respected",
-     NULL, AT(color)},
-    {"strict", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "exit code 1 if anything is assumed, conflicting or unknown", NULL, AT(strict)},
-
-    {"taps", 0, CLI_CHOICE, CLI_MODEL, "all|valid", NULL, "all",
-     "convolution: count multiplications with padding, or only those with data", "Counting", AT(taps)},
-    {"weights", 0, CLI_TEXT, CLI_MODEL, "unit|hw|mac|FILE", NULL, "unit",
-     "FLOPs of a primitive operation: 1 each, about what hardware takes, only multiply-adds, or a file with "
-     "lines KEY VALUE",
-     NULL, AT(weights)},
-    {"qdq", 0, CLI_CHOICE, CLI_MODEL, "fold|keep", NULL, "fold", "dequantization of constants", NULL,
-     AT(qdq)},
-    {"bytes", 0, CLI_CHOICE, CLI_MODEL, "dram|naive|graph", NULL, "dram",
-     "minimum traffic; every input and output of every node; or, in the totals, only inputs and outputs of "
-     "the "
-     "model",
-     NULL, AT(bytes)},
-    {"alias", 0, CLI_CHOICE, CLI_MODEL, "on|off", NULL, "on", "views such as Reshape move no bytes", NULL,
-     AT(alias)},
-    {"if", 0, CLI_CHOICE, CLI_SHAPED, "max|then|else|avg", NULL, "max",
-     "branch of an If with an unknown condition; avg: the mean of both", NULL, AT(if_mode)},
-    {"ceil-mode", 0, CLI_CHOICE, CLI_MODEL, "spec|literal", NULL, "spec",
-     "pooling with ceil_mode: as runtimes do, or as the old text says", NULL, AT(ceil_mode)},
-    {"attention", 0, CLI_CHOICE, CLI_MODEL, "visible|full", NULL, "visible",
-     "attention operators: count only unmasked positions, or all", NULL, AT(attention)},
-    {"kv-share", 0, CLI_CHOICE, CLI_SHAPED, "on|off|auto", NULL, "auto",
-     "attention operators: past and present share a buffer, or as the operator declares", NULL, AT(kv_share)},
-    {"einsum", 0, CLI_CHOICE, CLI_MODEL, "left|optimal", NULL, "left",
-     "Einsum of three to six operands: from left to right, or in the order with the fewest multiply-adds",
-     NULL, AT(einsum)},
-    {"trees", 0, CLI_CHOICE, CLI_MODEL, "mean|max", NULL, "mean", "tree ensembles: depth of leaves", NULL,
-     AT(trees)},
-    {"moe-active", 0, CLI_CHOICE, CLI_MODEL, "max|expected", NULL, "max",
-     "mixtures of experts: weights read of as many experts as can be active (lower bounds: of one token's), "
-     "or of those a uniform choice hits",
-     NULL, AT(moe_active)},
-    {"dedup", 0, CLI_CHOICE, CLI_MODEL, "off|content", NULL, "off",
-     "content: constants with the same bits are counted once (reads the weights)", NULL, AT(dedup)},
-    {"convention", 0, CLI_LIST, CLI_MODEL, "NAME", NULL, "onnxcost",
-     "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, deepspeed, "
-     "timm, thop, ptflops, torchinfo, xla",
-     NULL, AT(convention)},
-    {"strict-reduce", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "n - 1 operations for a reduction of n", NULL,
-     AT(strict_reduce)},
-    {"no-fold", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "count nodes whose inputs are all constant", NULL,
-     AT(no_fold)},
-    {"lut", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
-     "quantized activations are table lookups without operations", NULL, AT(lut)},
-    {"inplace", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
-     "Scatter operators write into the buffer of their data; the peak of activations: element-wise ones "
-     "too, where it dies",
-     NULL, AT(inplace)},
-    {"rnn-reload", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "recurrent weights are read again in every step",
-     NULL, AT(rnn_reload)},
-    {"loop-cached", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
-     "read constants of a loop body once, not in every iteration", NULL, AT(loop_cached)},
-    {"prefer-functions", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL,
-     "functions of the model take precedence over operators of the same name", NULL, AT(prefer_functions)},
-
-    {"formula", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "totals as formulas in the symbolic dimensions",
-     "Cost as a function of the sizes", AT(formula)},
-    {"sweep", 0, CLI_LIST, CLI_COST, "NAME=SIZES", NULL, NULL,
-     "totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
-     AT(sweep)},
-
-    {"training", 0, CLI_CHOICE, CLI_COST, "adam|momentum|sgd", NULL, NULL,
-     "a training step: forward, backward and optimizer FLOPs, saved activations, memory with and without "
-     "recomputation",
-     "Training", AT(training)},
-
-    {"sparsity", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
-     "zeros in the weights of convolutions and matrix products, MACs without them, 2:4 pattern (reads the "
-     "weights)",
-     "Sparsity", AT(sparsity)},
-
-    {"batch", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE, "N", "sequences", "1",
-     "sequences per batch; estimate: batch sizes, a row for each, such as 1,8,64, 1..64*2, or NAME=1,8 "
-     "for "
-     "the dimension NAME",
-     "Language models and devices", AT(batch)},
-    {"prompt", 0, CLI_INT, CLI_LLM, "N", "tokens", "512", "length of each prompt", NULL, AT(prompt)},
-    {"generate", 0, CLI_INT, CLI_LLM, "N", "tokens", "128", "length of each answer", NULL, AT(generate)},
-    {"parallel", 0, CLI_TEXT, CLI_LLM, "N,N", NULL, NULL,
-     "serving on N devices in tensor parallel: time per token, tokens and requests per second over the batch",
-     NULL, AT(parallel)},
-    {"link", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, "unknown",
-     "bandwidth of a device to the others in one direction: 450GB/s", NULL, AT(link)},
-    {"draft", 0, CLI_TEXT, CLI_LLM, "MODEL", NULL, NULL,
-     "draft model of speculative decoding, with --parallel and --acceptance", NULL, AT(draft)},
-    {"acceptance", 0, CLI_TEXT, CLI_LLM, "P", NULL, NULL, "probability that a token of the draft is accepted",
-     NULL, AT(acceptance)},
-    {"draft-tokens", 0, CLI_INT, CLI_LLM, "N", "tokens", "4", "length of a draft", NULL, AT(draft_tokens)},
-    {"measured", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL, "measured tokens/s of decode", NULL, AT(measured)},
-    {"reach", 0, CLI_TEXT, CLI_LLM, "RATE", NULL, NULL, "tokens/s for the smallest --hw", NULL, AT(reach)},
-    {"decoder", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_ESTIMATE, "FILE", NULL, NULL,
-     "XML file with further families and fields of a config.json", NULL, AT(decoder)},
-    {"fit", 0, CLI_FLAG, CLI_COST | CLI_MEMORY, NULL, NULL, NULL,
-     "exit code 1 if the model does not fit the memory of --hw", "Memory", AT(fit)},
-    {"align", 0, CLI_INT, CLI_MODEL, "N", "bytes", "1", "alignment of activation buffers in bytes", NULL,
-     AT(align)},
-    {"keep-inputs", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "graph inputs stay in memory to the end", NULL,
-     AT(keep_inputs)},
-    {"allocator", 0, CLI_CHOICE, CLI_MEMORY, "plain|ort", NULL, "plain",
-     "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, nothing "
-     "folded, its reuse of dead tensors, its arena",
-     NULL, AT(allocator)},
-    {"emit", 0, CLI_CHOICE, CLI_MEMORY, "ort-node-stats", NULL, NULL,
-     "memory of every node as the CSV that ONNX Runtime's partitioner for CUDA reads", NULL, AT(emit)},
-    {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
-     "write the arena offset of every buffer to FILE.json or FILE.csv", NULL, AT(plan)},
-
-    {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
-     "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, "
-     "user, lanes or benchmark (repeatable)",
-     "Summaries of profiles", AT(view)},
-    {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_ESTIMATE | CLI_DIFF, "KEY", NULL,
-     "CPUTotal; estimate: time; diff: what differs",
-     "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
-     "time (as without --sort); of devices: time, throughput or energy; diff: macs, flops, ops, bytes, "
-     "params, time, roofline or order",
-     NULL, AT(sort)},
-    {"search", 0, CLI_TEXT, CLI_SUMMARY, "TEXT", NULL, NULL,
-     "only rows whose name or type contains this text", NULL, AT(search)},
-    {"time-unit", 0, CLI_CHOICE, CLI_SUMMARY, "s|ms|us|ns", NULL, "ms", "unit of times", NULL, AT(time_unit)},
-    {"op-detail", 0, CLI_FLAG, CLI_SUMMARY, NULL, NULL, NULL, "parts and kernels below each operator", NULL,
-     AT(op_detail)},
-    {"per-thread", 0, CLI_FLAG, CLI_SUMMARY, NULL, NULL, NULL, "operators of each thread apart", NULL,
-     AT(per_thread)},
-    {"samples-per-step", 0, CLI_INT, CLI_SUMMARY, "N", "samples", NULL, "batch size, for samples/s", NULL,
-     AT(samples_per_step)},
-
-    {"report", 0, CLI_FLAG, CLI_RECORD, NULL, NULL, NULL,
-     "print the table of the recording; table options apply", "Recordings", AT(report)},
-    {"runs", 0, CLI_INT, CLI_RECORD | CLI_TRIAL, "N", "runs",
-     "12 and 3 s at least, until the median is known to 2 %", "runs to measure, after those of --warmup (1)",
-     NULL, AT(runs)},
-    {"repeat", 0, CLI_INT, CLI_RECORD | CLI_TRIAL, "K", "recordings",
-     "1; 5 when several are compared; bisect, tune: 8",
-     "recordings of each model, library, provider, level, number of threads or session entry, alternated; "
-     "bisect and "
-     "tune: most processes of each in a comparison",
-     NULL, AT(repeat)},
-    {"time-budget", 0, CLI_TEXT, CLI_RECORD | CLI_TRIAL, "TIME", "s", "60s; none with --runs",
-     "time budget: no run starts after it; at least one run is measured", NULL, AT(time_budget)},
-    {"threads", 0, CLI_INT, CLI_RECORD | CLI_TRIAL | CLI_CALIBRATE | CLI_HW, "N", "threads",
-     "ONNX Runtime's choice; hw measure: all",
-     "threads of an operator; record: several values are compared; of recordings: what they were made with; "
-     "hw measure: processors to measure",
-     NULL, AT(threads)},
-    {"opt-level", 0, CLI_CHOICE, CLI_RECORD | CLI_TRIAL | CLI_ESTIMATE, "disabled|basic|extended|all", NULL,
-     "all", "graph optimization level of ONNX Runtime; record: several values are compared", NULL,
-     AT(opt_level)},
-    {"simd", 0, CLI_CHOICE, CLI_ESTIMATE, "avx512|avx2|neon", NULL, "that of the device file",
-     "instruction set of the fusion plan of ONNX Runtime: blocks of 16 channels, of 8, none", NULL, AT(simd)},
-    {"session-config", 0, CLI_LIST, CLI_RECORD | CLI_TRIAL, "KEY=VALUE", NULL, NULL,
-     "configuration entry of ONNX Runtime's session: session.set_denormal_as_zero=1 ...; several "
-     "of one key are compared (repeatable)",
-     NULL, AT(session_config)},
-    {"provider", 0, CLI_TEXT, CLI_RECORD | CLI_TRIAL, "NAME[:KEY=VALUE,...]", NULL, "cpu",
-     "execution providers in order of priority: cuda:device_id=1, tensorrt+cuda ...; several are compared",
-     NULL, AT(provider)},
-    {"seed", 0, CLI_INT, CLI_RECORD | CLI_TRIAL, "N", NULL, "1", "of the random inputs", NULL, AT(seed)},
-    {"ort-lib", 0, CLI_TEXT, CLI_RECORD | CLI_TRIAL, "FILE", NULL, "ONNXRUNTIME_LIB, else the usual places",
-     "ONNX Runtime's library, libonnxruntime.so.1; several are compared; bisect: also folders of them", NULL,
-     AT(ort_lib)},
-    {"figure", 0, CLI_CHOICE, CLI_BISECT, "latency|session|first-run", NULL, "latency",
-     "what is compared: the latency, the creation of the session, or its first run", NULL, AT(figure)},
-
-    {"check", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
-     "print how wrong predictions of networks are that were left out, by group", "Estimates", AT(check)},
-    {"calibration", 0, CLI_TEXT, CLI_LLM | CLI_ESTIMATE | CLI_CHECK, "FILE", NULL, NULL,
-     "calibration file from calibrate; without it the estimate is an interval", NULL, AT(calibration)},
-    {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE | CLI_CHECK, "onnxruntime|generic|none", NULL,
-     "as fits calibration and device", "assumed fusion rules of the runtime, if no profile is given", NULL,
-     AT(fusion)},
-    {"runtime-version", 0, CLI_TEXT, CLI_CALIBRATE, "TEXT", NULL, NULL,
-     "runtime version of the recordings, written to the file", NULL, AT(runtime_version)},
-
-    {"b-dim", 0, CLI_LIST, CLI_DIFF, "NAME=N", NULL, NULL,
-     "number for a dimension of the second side (repeatable)", "Differences", AT(b_dim)},
-    {"b-shape", 0, CLI_LIST, CLI_DIFF, "INPUT=SHAPE", NULL, NULL,
-     "shape of an input of the second side (repeatable)", NULL, AT(b_shape)},
-    {"b-value", 0, CLI_LIST, CLI_DIFF, "INPUT=VALUE", NULL, NULL,
-     "value of an input of the second side (repeatable)", NULL, AT(b_value)},
-    {"b-optimized-model", 0, CLI_TEXT, CLI_DIFF, "FILE", NULL, NULL,
-     "as --optimized-model, for the second profile", NULL, AT(b_optimized_model)},
-    {"exit-code", 0, CLI_FLAG, CLI_DIFF, NULL, NULL, NULL, "exit code 1 when the two are different", NULL,
-     AT(exit_code)},
-
-    {"budget", 0, CLI_LIST, CLI_CHECK, "FILE", NULL, NULL,
-     "XML file with limits, also of operator types and modules (repeatable)", "Limits", AT(budget)},
-    {"max-macs", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most multiply-adds: 4.1G", NULL, AT(max_macs)},
-    {"max-flops", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most floating-point operations", NULL,
-     AT(max_flops)},
-    {"max-params", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most parameters", NULL, AT(max_params)},
-    {"max-weight-bytes", 0, CLI_TEXT, CLI_CHECK, "SIZE", NULL, NULL, "most bytes of constants: 80MiB", NULL,
-     AT(max_weight_bytes)},
-    {"max-peak-memory", 0, CLI_TEXT, CLI_CHECK, "SIZE", NULL, NULL, "highest peak activation memory: 10MiB",
-     NULL, AT(max_peak_memory)},
-    {"max-latency", 0, CLI_TEXT, CLI_CHECK, "TIME", NULL, NULL,
-     "maximum latency: 12ms; measured (--profile) or else estimated (--hw)", NULL, AT(max_latency)},
-    {"min-efficiency", 0, CLI_TEXT, CLI_CHECK, "SHARE", NULL, NULL,
-     "lowest efficiency (roofline time / measured time): 30%; needs a profile and a device", NULL,
-     AT(min_efficiency)},
-    {"max-opset", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "newest operator set", NULL, AT(max_opset)},
-    {"no-unknown", 0, CLI_FLAG, CLI_CHECK, NULL, NULL, NULL, "every operator has a cost", NULL,
-     AT(no_unknown)},
-    {"forbid-op", 0, CLI_LIST, CLI_CHECK, "TYPE", NULL, NULL,
-     "no operator of this type: Loop, Sequence*, com.microsoft:* (repeatable)", NULL, AT(forbid_op)},
-    {"baseline", 0, CLI_TEXT, CLI_CHECK, "FILE", NULL, NULL,
-     "no figure may be worse than in this file (see --save-baseline)", NULL, AT(baseline)},
-    {"tolerance", 0, CLI_LIST, CLI_CHECK, "LIST", NULL,
-     "that of the baseline, else 0 for counts, 10% for latency and efficiency",
-     "how much worse than the baseline a figure may be: 2% for all, or macs=1000,latency=5% (repeatable)",
-     NULL, AT(tolerance)},
-    {"save-baseline", 0, CLI_TEXT, CLI_CHECK, "FILE", NULL, NULL,
-     "write the present figures there; of an existing baseline tolerances, limits and comments stay", NULL,
-     AT(save_baseline)},
-
-    {"jobs", 'j', CLI_INT, CLI_SCAN, "N", "processes", "one for each processor",
-     "models that are analysed at the same time", "Many models", AT(jobs)},
-    {"files-from", 0, CLI_TEXT, CLI_SCAN, "FILE", NULL, NULL,
-     "scan what this file names too, a file or folder a line; -: standard input", NULL, AT(files_from)},
-    {"null", '0', CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
-     "names in --files-from end with a null character, as find -print0 writes them", NULL, AT(null)},
-    {"hash", 0, CLI_CHOICE, CLI_SCAN, "size|all|off", NULL, "size",
-     "files whose content is hashed, to find duplicates: those that share their size with another one, all, "
-     "none",
-     NULL, AT(hash)},
-    {"resume", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
-     "keep the rows of --output whose files have not changed, and write each new row at once (csv or "
-     "ndjson); "
-     "parquet: do nothing if --output is complete and no file has changed",
-     NULL, AT(resume)},
-    {"rows", 0, CLI_TEXT, CLI_SCAN, "models|profiles|nodes", NULL, "one for each file",
-     "what a row is: a model, a profile, or a node of a model or an operator of a profile", NULL, AT(rows)},
-    {"partition", 0, CLI_TEXT, CLI_SCAN, "K/N", NULL, NULL,
-     "scan only the K-th of N parts, 1/N to N/N; the path of a file decides to which it belongs", NULL,
-     AT(partition)},
-    {"profiles", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
-     "the files are profiles; in folders: *.json, *.csv, *.tsv, *.txt, *.log, *.sqlite, *.db, *.xplane.pb "
-     "and "
-     "these with .gz",
-     NULL, AT(profiles)},
-    {"join", 0, CLI_LIST, CLI_SCAN, "DIR", NULL, NULL,
-     "with --profiles: folder of models to join; a.b.json.gz belongs to the first of a.b.json.onnx, a.b.onnx "
-     "and "
-     "a.onnx in its own folder or there (repeatable)",
-     NULL, AT(join)},
-
-    {"quick", 0, CLI_FLAG, CLI_HW, NULL, NULL, NULL,
-     "hw measure: a trial of under a second, its figures are rough", "Measuring this machine", AT(quick)},
-
-    {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
-    {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},
-    {"verbose", 'v', CLI_FLAG, CLI_ALL, NULL, NULL, NULL,
-     "all lines of the summary: time accounting, attribution, assumptions with reasons; with --version: how "
-     "it was built, libraries and data that it finds",
-     NULL, AT(verbose)},
+static const struct cli_option shared[] = {
+    {"profile", 'p', CLI_LIST, AT(profile), "FILE",
+     .help = "measured profile to join with the model; diff: one for each side, or several with commas "
+             "(repeatable)",
+     .input = true, .group = "Input"},
+    {"profile-format", 0, CLI_TEXT, AT(profile_format), "NAME",
+     .help = "how to read the profile; FILE.xml: a description of its tables", .otherwise = "by content",
+     .names = profile_format},
+    {"optimized-model", 0, CLI_TEXT, AT(optimized_model), "FILE",
+     .help = "the model as the runtime saved it after optimization: joins fused operators exactly",
+     .input = true},
+    {"map", 0, CLI_TEXT, AT(map), "KEY=COLUMN,...",
+     .help = "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, "
+             "kernel, energy; time='CPU Time':ms gives a unit",
+     .otherwise = "by the header"},
+    {"kernel-names", 0, CLI_TEXT, AT(kernel_names), "FILE",
+     .help = "XML file with rules for kernel names: precision, unit, class, library"},
+    {"warmup", 0, CLI_INT, AT(warmup), "N", .help = "warm-up runs of the profile, which are excluded",
+     .unit = "runs", .otherwise = "the first of two or more; none in summaries", .range = "a number of runs",
+     .most = INT32_MAX},
+    {"iterations", 0, CLI_INT, AT(iterations), "N", .help = "runs in a profile that does not mark them",
+     .unit = "runs", .otherwise = "by repetition of the same work, else unknown",
+     .range = "a number of runs of at least 1", .least = 1, .most = INT32_MAX},
+    {"partial", 0, CLI_FLAG, AT(partial), .help = "after Ctrl-C, report what was read of the profile so far"},
+    {"stat", 0, CLI_CHOICE, AT(stat), "typical|mean|median|min|max|sum",
+     .help = "runs that times are means of; sum adds them up",
+     .otherwise = "typical: the central half of the runs"},
+    {"hw", 0, CLI_LIST, AT(hw), "NAME|FILE|auto",
+     .help = "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; "
+             "llm and estimate: several, by commas or with the option repeated; estimate also takes all, "
+             "kind=gpu, vendor=NAME, vendor=NAME+kind=cpu",
+     .complete = CLI_DEVICES | CLI_FILES},
+    {"hw-set", 0, CLI_LIST, AT(hw_set), "KEY=VALUE",
+     .help =
+         "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., "
+         "dram.bandwidth=400GB/s, L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)"},
+    {"no-tf32", 0, CLI_FLAG, AT(no_tf32),
+     .help = "f32 products at the f32 peak, not at the TF32 peak of the device"},
+    {"cache", 0, CLI_CHOICE, AT(cache), "on|off",
+     .help = "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; "
+             "off: all bytes move to and from DRAM",
+     .otherwise = "on"},
+    {"op-rules", 0, CLI_TEXT, AT(op_rules), "FILE",
+     .help = "XML file with shape and cost rules of custom operators", .set = CLI_SHAPED},
+    {"limit", 0, CLI_LIST, AT(limit), "NAME=N",
+     .help = "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists "
+             "them (repeatable)",
+     .set = CLI_READS},
+    {"external-data", 0, CLI_CHOICE, AT(external_data), "inside|anywhere",
+     .help = "read weight files only inside the model's folder, or at any path that the model names",
+     .otherwise = "inside", .set = CLI_READS},
+    {"dim", 'd', CLI_LIST, AT(dim), "NAME=N",
+     .help = "value of a symbolic dimension (repeatable); cost and check: a range such as batch=1..64, for "
+             "proven bounds",
+     .set = CLI_SHAPED, .group = "Shapes"},
+    {"shape", 's', CLI_LIST, AT(shape), "INPUT=SHAPE",
+     .help = "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", .set = CLI_SHAPED},
+    {"value", 0, CLI_LIST, AT(value), "INPUT=VALUE",
+     .help = "value of an input that decides shapes: k=5, sizes=1,3,8, or sizes=@tensor.pb (repeatable)",
+     .set = CLI_SHAPED},
+    {"trip", 0, CLI_LIST, AT(trip), "NODE=N", .help = "trip count of a loop, by its name (repeatable)",
+     .otherwise = "1", .set = CLI_SHAPED},
+    {"default-dim", 0, CLI_INT, AT(default_dim), "N",
+     .help = "value of every symbolic dimension without --dim", .range = "a number of at least 1", .least = 1,
+     .set = CLI_SHAPED},
+    {"no-defaults", 0, CLI_FLAG, AT(no_defaults),
+     .help = "no default sizes: symbolic dimensions stay unknown", .set = CLI_SHAPED},
+    {"force", 0, CLI_FLAG, AT(force),
+     .help = "let --shape override dimensions that the model declares; report a profile of another model",
+     .set = CLI_SHAPED},
+    {"top", 't', CLI_INT, AT(top), "N", .help = "number of rows; 0: all; -N: all but the last N",
+     .unit = "rows", .otherwise = "20; 3 for MegEngine files; all in CSV and JSON",
+     .group = "Filtering and sorting"},
+    {"all", 'a', CLI_FLAG, AT(all),
+     .help = "table of all operators, same as --top 0; bisect: measure every version"},
+    {"format", 'f', CLI_CHOICE, AT(format),
+     "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|github",
+     .help = "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): "
+             "costs, diff, check; html: costs, diff, memory, summary, scan, estimate, llm; trace, "
+             "model-explorer, netron, xlsx (spreadsheet; needs --output): costs; junit, sarif: check; github "
+             "(annotations of GitHub Actions): check, diff",
+     .otherwise = "table", .set = CLI_MODEL, .group = "Output"},
+    {"embed", 0, CLI_FLAG, AT(embed),
+     .help = "with --format html: a fragment for another page, such as a notebook or a dashboard: one "
+             "element with its own style, no scripts, tables of at most 100 rows"},
+    {"as", 0, CLI_CHOICE, AT(as), "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights",
+     .help = "predicted time of the model in this data type; also f16, f8, i8, i4, as tables write them"},
+    {"output", 'o', CLI_TEXT, AT(output), "FILE",
+     .help = "output file, written atomically; record: folder or prefix of its files",
+     .otherwise = "standard output", .set = CLI_ALL},
+    {"width", 'w', CLI_INT, AT(width), "N", .help = "table width; 0: no limit", .unit = "columns",
+     .otherwise = "COLUMNS, else the terminal's", .set = CLI_ALL},
+    {"color", 0, CLI_CHOICE, AT(color), "auto|always|never", .help = "colour; NO_COLOR is respected",
+     .otherwise = "auto", .set = CLI_ALL},
+    {"taps", 0, CLI_CHOICE, AT(taps), "all|valid",
+     .help = "convolution: count multiplications with padding, or only those with data", .otherwise = "all",
+     .set = CLI_MODEL, .group = "Counting"},
+    {"weights", 0, CLI_TEXT, AT(weights), "unit|hw|mac|FILE",
+     .help = "FLOPs of a primitive operation: 1 each, about what hardware takes, only multiply-adds, or a "
+             "file with lines KEY VALUE",
+     .otherwise = "unit", .set = CLI_MODEL},
+    {"qdq", 0, CLI_CHOICE, AT(qdq), "fold|keep", .help = "dequantization of constants", .otherwise = "fold",
+     .set = CLI_MODEL},
+    {"bytes", 0, CLI_CHOICE, AT(bytes), "dram|naive|graph",
+     .help = "minimum traffic; every input and output of every node; or, in the totals, only inputs and "
+             "outputs of the model",
+     .otherwise = "dram", .set = CLI_MODEL},
+    {"alias", 0, CLI_CHOICE, AT(alias), "on|off", .help = "views such as Reshape move no bytes",
+     .otherwise = "on", .set = CLI_MODEL},
+    {"if", 0, CLI_CHOICE, AT(if_mode), "max|then|else|avg",
+     .help = "branch of an If with an unknown condition; avg: the mean of both", .otherwise = "max",
+     .set = CLI_SHAPED},
+    {"ceil-mode", 0, CLI_CHOICE, AT(ceil_mode), "spec|literal",
+     .help = "pooling with ceil_mode: as runtimes do, or as the old text says", .otherwise = "spec",
+     .set = CLI_MODEL},
+    {"attention", 0, CLI_CHOICE, AT(attention), "visible|full",
+     .help = "attention operators: count only unmasked positions, or all", .otherwise = "visible",
+     .set = CLI_MODEL},
+    {"kv-share", 0, CLI_CHOICE, AT(kv_share), "on|off|auto",
+     .help = "attention operators: past and present share a buffer, or as the operator declares",
+     .otherwise = "auto", .set = CLI_SHAPED},
+    {"einsum", 0, CLI_CHOICE, AT(einsum), "left|optimal",
+     .help =
+         "Einsum of three to six operands: from left to right, or in the order with the fewest multiply-adds",
+     .otherwise = "left", .set = CLI_MODEL},
+    {"trees", 0, CLI_CHOICE, AT(trees), "mean|max", .help = "tree ensembles: depth of leaves",
+     .otherwise = "mean", .set = CLI_MODEL},
+    {"moe-active", 0, CLI_CHOICE, AT(moe_active), "max|expected",
+     .help = "mixtures of experts: weights read of as many experts as can be active (lower bounds: of one "
+             "token's), or of those a uniform choice hits",
+     .otherwise = "max", .set = CLI_MODEL},
+    {"dedup", 0, CLI_CHOICE, AT(dedup), "off|content",
+     .help = "content: constants with the same bits are counted once (reads the weights)", .otherwise = "off",
+     .set = CLI_MODEL},
+    {"convention", 0, CLI_LIST, AT(convention), "NAME",
+     .help = "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, "
+             "deepspeed, timm, thop, ptflops, torchinfo, xla",
+     .otherwise = "onnxcost", .names = oc_convention_name, .set = CLI_MODEL},
+    {"strict-reduce", 0, CLI_FLAG, AT(strict_reduce), .help = "n - 1 operations for a reduction of n",
+     .set = CLI_MODEL},
+    {"no-fold", 0, CLI_FLAG, AT(no_fold), .help = "count nodes whose inputs are all constant",
+     .set = CLI_MODEL},
+    {"lut", 0, CLI_FLAG, AT(lut), .help = "quantized activations are table lookups without operations",
+     .set = CLI_MODEL},
+    {"inplace", 0, CLI_FLAG, AT(inplace),
+     .help = "Scatter operators write into the buffer of their data; the peak of activations: element-wise "
+             "ones too, where it dies",
+     .set = CLI_MODEL},
+    {"rnn-reload", 0, CLI_FLAG, AT(rnn_reload), .help = "recurrent weights are read again in every step",
+     .set = CLI_MODEL},
+    {"loop-cached", 0, CLI_FLAG, AT(loop_cached),
+     .help = "read constants of a loop body once, not in every iteration", .set = CLI_MODEL},
+    {"prefer-functions", 0, CLI_FLAG, AT(prefer_functions),
+     .help = "functions of the model take precedence over operators of the same name", .set = CLI_SHAPED},
+    {.group = "Cost as a function of the sizes"},
+    {.group = "Training"},
+    {.group = "Sparsity"},
+    {"batch", 0, CLI_TEXT, AT(batch), "N",
+     .help = "sequences per batch; estimate: batch sizes, a row for each, such as 1,8,64, 1..64*2, or "
+             "NAME=1,8 for the dimension NAME",
+     .unit = "sequences", .otherwise = "1", .group = "Language models and devices"},
+    {"decoder", 0, CLI_TEXT, AT(decoder), "FILE",
+     .help = "XML file with further families and fields of a config.json"},
+    {"fit", 0, CLI_FLAG, AT(fit), .help = "exit code 1 if the model does not fit the memory of --hw",
+     .group = "Memory"},
+    {"align", 0, CLI_INT, AT(align), "N", .help = "alignment of activation buffers in bytes", .unit = "bytes",
+     .otherwise = "1", .range = "a number of bytes of at least 1", .least = 1, .set = CLI_MODEL},
+    {"keep-inputs", 0, CLI_FLAG, AT(keep_inputs), .help = "graph inputs stay in memory to the end",
+     .set = CLI_MODEL},
+    {.group = "Summaries of profiles"},
+    {"sort", 0, CLI_TEXT, AT(sort), "KEY",
+     .help = "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
+             "time (as without --sort); of devices: time, throughput or energy; diff: macs, flops, ops, "
+             "bytes, params, time, roofline or order",
+     .otherwise = "CPUTotal; estimate: time; diff: what differs"},
+    {.group = "Recordings"},
+    {"runs", 0, CLI_INT, AT(runs), "N", .help = "runs to measure, after those of --warmup (1)",
+     .unit = "runs", .otherwise = "12 and 3 s at least, until the median is known to 2 %",
+     .set = CLI_RECORDS},
+    {"repeat", 0, CLI_INT, AT(repeat), "K",
+     .help = "recordings of each model, library, provider, level, number of threads or session entry, "
+             "alternated; bisect and tune: most processes of each in a comparison",
+     .unit = "recordings", .otherwise = "1; 5 when several are compared; bisect, tune: 8",
+     .set = CLI_RECORDS},
+    {"time-budget", 0, CLI_TEXT, AT(time_budget), "TIME",
+     .help = "time budget: no run starts after it; at least one run is measured", .unit = "s",
+     .otherwise = "60s; none with --runs", .set = CLI_RECORDS},
+    {"threads", 0, CLI_INT, AT(threads), "N",
+     .help = "threads of an operator; record: several values are compared; of recordings: what they were "
+             "made with; hw measure: processors to measure",
+     .unit = "threads", .otherwise = "ONNX Runtime's choice; hw measure: all", .set = CLI_RECORDS},
+    {"opt-level", 0, CLI_CHOICE, AT(opt_level), "disabled|basic|extended|all",
+     .help = "graph optimization level of ONNX Runtime; record: several values are compared",
+     .otherwise = "all", .set = CLI_RECORDS},
+    {"session-config", 0, CLI_LIST, AT(session_config), "KEY=VALUE",
+     .help = "configuration entry of ONNX Runtime's session: session.set_denormal_as_zero=1 ...; several of "
+             "one key are compared (repeatable)",
+     .set = CLI_RECORDS},
+    {"provider", 0, CLI_TEXT, AT(provider), "NAME[:KEY=VALUE,...]",
+     .help = "execution providers in order of priority: cuda:device_id=1, tensorrt+cuda ...; several are "
+             "compared",
+     .otherwise = "cpu", .set = CLI_RECORDS},
+    {"seed", 0, CLI_INT, AT(seed), "N", .help = "of the random inputs", .otherwise = "1", .set = CLI_RECORDS},
+    {"ort-lib", 0, CLI_TEXT, AT(ort_lib), "FILE",
+     .help =
+         "ONNX Runtime's library, libonnxruntime.so.1; several are compared; bisect: also folders of them",
+     .otherwise = "ONNXRUNTIME_LIB, else the usual places", .set = CLI_RECORDS},
+    {.group = "Estimates"},
+    {"calibration", 0, CLI_TEXT, AT(calibration), "FILE",
+     .help = "calibration file from calibrate; without it the estimate is an interval"},
+    {"fusion", 0, CLI_CHOICE, AT(fusion), "onnxruntime|generic|none",
+     .help = "assumed fusion rules of the runtime, if no profile is given",
+     .otherwise = "as fits calibration and device"},
+    {.group = "Differences"},
+    {.group = "Limits"},
+    {.group = "Many models"},
+    {.group = "Measuring this machine"},
+    {"help", 'h', CLI_FLAG, AT(help), .help = "this text", .set = CLI_ALL, .group = "Other"},
+    {"version", 'V', CLI_FLAG, AT(version), .help = "name and version", .set = CLI_ALL},
+    {"verbose", 'v', CLI_FLAG, AT(verbose),
+     .help = "all lines of the summary: time accounting, attribution, assumptions with reasons; with "
+             "--version: how it was built, libraries and data that it finds",
+     .set = CLI_ALL},
 };
-const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
+enum { N_SHARED = sizeof(shared) / sizeof(shared[0]), MOST = 256 };
+
+/* ---- all options ------------------------------------------------------------------------------------- */
+
+/* An option of one command, and the row of the shared ones that follows it. */
+struct own_option {
+    const struct cli_option *option;
+    const struct cli_command *owner;
+    const char *group;
+    size_t place;
+};
+
+/* Before the option that `first` names, or at the end of its group; a group that the shared options do not have comes
+ * before their last one. */
+static size_t place_of(const struct cli_option *first)
+{
+    bool inside = false;
+    size_t last = 0;
+    for (size_t i = 0; i < N_SHARED; i++) {
+        const struct cli_option *p = &shared[i];
+        if (inside && p->group)
+            return i;
+        last = p->group ? i : last;
+        inside = inside || (p->group && !strcmp(p->group, first->group));
+        if (inside && p->name && cli_is(first->before, p->name))
+            return i;
+    }
+    return inside ? N_SHARED : last;
+}
+
+static size_t list_own(struct own_option *own)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        const struct cli_command *c = cli_commands[i];
+        for (size_t k = 0; k < c->own.n; k++) {
+            const struct cli_option *p = &c->own.option[k];
+            struct own_option *o = &own[n++];
+            *o = p->group ? (struct own_option){p, c, p->group, place_of(p)} : o[-1];
+            o->option = p;
+        }
+    }
+    return n;
+}
+
+static size_t join_tables(struct cli_option *all)
+{
+    struct own_option own[MOST];
+    size_t n = 0, n_own = list_own(own);
+    const char *group = NULL;
+    for (size_t i = 0; i <= N_SHARED; i++) {
+        for (size_t k = 0; k < n_own; k++)
+            if (own[k].place == i) {
+                all[n] = *own[k].option;
+                all[n].group = own[k].group;
+                all[n++].owner = own[k].owner;
+            }
+        if (i < N_SHARED && shared[i].group)
+            group = shared[i].group;
+        if (i < N_SHARED && shared[i].name) {
+            all[n] = shared[i];
+            all[n++].group = group;
+        }
+    }
+    return n;
+}
+
+const struct cli_option *cli_option_nth(size_t i)
+{
+    static struct cli_option all[MOST]; /* made of constants at the first call */
+    static size_t n;
+    if (!n)
+        n = join_tables(all);
+    return i < n ? &all[i] : NULL;
+}
+
+/* Whether `name` is one of `names`, which are separated by blanks. */
+static bool has_word(const char *names, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = names; p && *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (!strncmp(p, name, n) && (p[n] == ' ' || !p[n]))
+            return true;
+    return false;
+}
+
+bool cli_shows(const struct cli_command *c, const struct cli_option *p)
+{
+    if (p->owner)
+        return p->owner == c;
+    return (p->set && (p->set & (c->sets | CLI_ALL)) == p->set) || has_word(c->options, p->name);
+}
+
+bool cli_takes(const struct cli_command *c, const struct cli_option *p)
+{
+    return cli_shows(c, p) || (c->also && cli_takes(c->also, p));
+}
 
 /* Options are never abbreviated: a new option must not change what an old command line means. */
-static const struct cli_option *options_by_name(const char *name, size_t n)
+const struct cli_option *cli_option_named(const char *name, size_t n, const struct cli_command *c)
 {
-    for (size_t i = 0; i < cli_n_options; i++)
-        if (!strncmp(cli_options[i].name, name, n) && !cli_options[i].name[n])
-            return &cli_options[i];
-    return NULL;
+    const struct cli_option *p, *other = NULL;
+    for (size_t i = 0; (p = cli_option_nth(i)); i++) {
+        if (strncmp(p->name, name, n) != 0 || p->name[n])
+            continue;
+        if (cli_takes(c, p))
+            return p;
+        other = p;
+    }
+    return other;
 }
+
+void *cli_option_value(const struct cli_opts *o, const struct cli_option *p)
+{
+    if (!cli_takes(o->command, p))
+        return NULL;
+    return (char *)(p->owner ? o->own : (void *)(uintptr_t)o) + p->offset;
+}
+
+/* ---- one argument ------------------------------------------------------------------------------------ */
 
 static const struct cli_option *by_letter(char letter)
 {
-    for (size_t i = 0; i < cli_n_options; i++)
-        if (cli_options[i].letter == letter)
-            return &cli_options[i];
+    const struct cli_option *p;
+    for (size_t i = 0; (p = cli_option_nth(i)); i++)
+        if (p->letter == letter)
+            return p;
     return NULL;
 }
 
@@ -516,47 +421,40 @@ static void list_add(struct cli_list *l, const char *text)
     l->item[l->n++] = text;
 }
 
-/* One argument of argv seen as options: which one, and its value (maybe the next argument). */
+/* One argument of argv seen as an option: which one, and its value (maybe the next argument). */
 struct taken {
     const struct cli_option *p;
     const char *value;
-    int used;      /* arguments consumed */
-    unsigned mask; /* of the command, for suggestions */
+    int used;                          /* arguments consumed */
+    const struct cli_command *command; /* that is called */
 };
 
-static int options_store(const struct taken *t, struct cli_opts *o, char *why, size_t cap)
+/* `to`: where the value belongs, NULL if the option is one of another command. Returns -1 after a message in `why`. */
+static int options_store(const struct taken *t, void *to, char *why, size_t cap)
 {
     const struct cli_option *p = t->p;
-    const char *value = t->value;
-    void *field = (char *)o + p->offset;
-    switch (p->kind) {
-    case CLI_FLAG:
-        *(bool *)field = true;
-        return 0;
-    case CLI_LIST:
-    case CLI_MAYBE:
-        list_add(field, value ? value : "");
-        return 0;
-    case CLI_INT:
-        if (!parse_int(value, &((struct cli_int *)field)->v)) {
-            snprintf(why, cap, "--%s needs an integer, not '%s'", p->name, value);
-            return -1;
-        }
-        ((struct cli_int *)field)->set = true;
-        return 0;
-    case CLI_CHOICE:
-        value = type_of_class(p->name, value);
-        if (!cli_is_choice(p->arg, value)) {
-            cli_say_choice(p->name, !strcmp(p->name, "format") ? cli_formats(t->mask) : p->arg, value, why,
-                           cap);
-            return -1;
-        }
-        *(const char **)field = value;
-        return 0;
-    default:
-        *(const char **)field = value;
-        return 0;
+    const char *value = p->kind == CLI_CHOICE ? type_of_class(p->name, t->value) : t->value;
+    int64_t number = 0;
+    if (p->kind == CLI_INT && !parse_int(value, &number)) {
+        snprintf(why, cap, "--%s needs an integer, not '%s'", p->name, value);
+        return -1;
     }
+    if (p->kind == CLI_CHOICE && !cli_is_choice(p->arg, value)) {
+        cli_say_choice(p->name, !strcmp(p->name, "format") ? cli_formats(t->command) : p->arg, value, why,
+                       cap);
+        return -1;
+    }
+    if (!to)
+        return 0;
+    if (p->kind == CLI_FLAG)
+        *(bool *)to = true;
+    else if (p->kind == CLI_LIST || p->kind == CLI_MAYBE)
+        list_add(to, value ? value : "");
+    else if (p->kind == CLI_INT)
+        *(struct cli_int *)to = (struct cli_int){.set = true, .v = number};
+    else
+        *(const char **)to = value;
+    return 0;
 }
 
 static int fail_no_value(const char *argument, const struct cli_option *p, char *why, size_t cap)
@@ -575,9 +473,9 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
 {
     const char *name = argv[0] + 2;
     size_t n = strcspn(name, "=");
-    t->p = options_by_name(name, n);
+    t->p = cli_option_named(name, n, t->command);
     if (!t->p) {
-        cli_say_unknown_option(argv[0], t->mask, why, cap);
+        cli_say_unknown_option(argv[0], t->command, why, cap);
         return -1;
     }
     t->used = 1;
@@ -602,7 +500,7 @@ static int take_short(int left, char **argv, struct taken *t, char *why, size_t 
 {
     t->p = by_letter(argv[0][1]);
     if (!t->p || (t->p->kind == CLI_FLAG && argv[0][2])) {
-        cli_say_unknown_option(argv[0], t->mask, why, cap);
+        cli_say_unknown_option(argv[0], t->command, why, cap);
         return -1;
     }
     t->used = 1;
@@ -632,28 +530,45 @@ static bool lacks_equals(int left, char **argv, const struct taken *t, char *why
     return true;
 }
 
-/* Of the first argument that is the name of a command; else of the command without a name. */
-static unsigned find_mask(int argc, char **argv)
+/* ---- all arguments ----------------------------------------------------------------------------------- */
+
+/* The first argument that is not an option names the command; without a name it is the first command. After an unknown
+ * option an argument can be its value: only names of commands count then. */
+static const struct cli_command *find_command(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        for (size_t k = 0; k < cli_n_commands; k++)
-            if (!strcmp(argv[i], cli_commands[k].name))
-                return cli_commands[k].mask;
-    return CLI_COST;
+    char why[256];
+    bool sure = true;
+    for (int i = 1; i < argc;) {
+        struct taken t = {.used = 1, .command = cli_commands[0]};
+        bool last = !strcmp(argv[i], "--") && i + 1 < argc;
+        const char *word = last ? argv[i + 1] : argv[i];
+        if (last || word[0] != '-' || !word[1]) {
+            const struct cli_command *c = cli_command_named(word);
+            if (c || sure)
+                return c ? c : cli_commands[0];
+        } else if (options_take(argc - i, argv + i, &t, why, sizeof(why))) {
+            sure = false;
+        }
+        i += t.used;
+    }
+    return cli_commands[0];
 }
 
-int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_cap)
+int cli_parse(struct cli_opts *o, char *why, size_t cap)
 {
     bool only_words = false;
-    unsigned mask = find_mask(argc, argv);
-    for (int i = 1; i < argc;) {
-        struct taken t = {.used = 1, .mask = mask};
-        if (only_words || argv[i][0] != '-' || !argv[i][1]) {
-            list_add(&o->word, argv[i]);
-        } else if (!strcmp(argv[i], "--")) {
+    o->command = find_command(o->argc, o->argv);
+    o->own = cli_xcalloc(1, o->command->own.size_bytes);
+    for (int i = 1; i < o->argc;) {
+        struct taken t = {.used = 1, .command = o->command};
+        char **argv = o->argv + i;
+        if (only_words || argv[0][0] != '-' || !argv[0][1]) {
+            list_add(&o->word, argv[0]);
+        } else if (!strcmp(argv[0], "--")) {
             only_words = true;
-        } else if (options_take(argc - i, argv + i, &t, why, why_cap) ||
-                   lacks_equals(argc - i, argv + i, &t, why, why_cap) || options_store(&t, o, why, why_cap)) {
+        } else if (options_take(o->argc - i, argv, &t, why, cap) ||
+                   lacks_equals(o->argc - i, argv, &t, why, cap) ||
+                   options_store(&t, cli_option_value(o, t.p), why, cap)) {
             return -1;
         }
         i += t.used;
@@ -661,40 +576,50 @@ int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_c
     return 0;
 }
 
-const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char **value)
+/* Finds the next option from *i on, and moves *i past it. Returns false when there is none. The arguments were parsed
+ * before. */
+static bool next_option(const struct cli_opts *o, int *i, struct taken *t)
 {
     char why[256];
-    for (int i = 1; i < argc;) {
-        struct taken t = {.used = 1, .mask = mask};
-        if (!strcmp(argv[i], "--"))
-            return NULL;
-        *value = NULL;
-        if (argv[i][0] == '-' && argv[i][1] && !options_take(argc - i, argv + i, &t, why, sizeof(why)) &&
-            !(t.p->mask & mask)) {
-            *value = t.value;
-            return t.p->name;
-        }
-        i += t.used;
+    while (*i < o->argc && strcmp(o->argv[*i], "--") != 0) {
+        char **argv = o->argv + *i;
+        *t = (struct taken){.used = 1, .command = o->command};
+        bool option =
+            argv[0][0] == '-' && argv[0][1] && !options_take(o->argc - *i, argv, t, why, sizeof(why));
+        *i += t->used;
+        if (option)
+            return true;
     }
+    return false;
+}
+
+const struct cli_option *cli_foreign_option(const struct cli_opts *o, const char **value)
+{
+    struct taken t;
+    for (int i = 1; next_option(o, &i, &t);)
+        if (!cli_takes(o->command, t.p)) {
+            *value = t.value;
+            return t.p;
+        }
     return NULL;
 }
 
 void cli_option_values(const struct cli_opts *o, const char *name, struct cli_list *out)
 {
-    char why[256];
-    for (int i = 1; i < o->argc && strcmp(o->argv[i], "--") != 0;) {
-        struct taken t = {.used = 1, .mask = CLI_ALL};
-        if (o->argv[i][0] == '-' && o->argv[i][1] &&
-            !options_take(o->argc - i, o->argv + i, &t, why, sizeof(why)) && !strcmp(t.p->name, name))
+    struct taken t;
+    for (int i = 1; next_option(o, &i, &t);)
+        if (!strcmp(t.p->name, name))
             list_add(out, t.value);
-        i += t.used;
-    }
 }
 
 void cli_opts_free(struct cli_opts *o)
 {
+    const struct cli_option *p;
     free(o->word.item);
-    for (size_t i = 0; i < cli_n_options; i++)
-        if (cli_options[i].kind == CLI_LIST || cli_options[i].kind == CLI_MAYBE)
-            free(((struct cli_list *)((char *)o + cli_options[i].offset))->item);
+    for (size_t i = 0; o->own && (p = cli_option_nth(i)); i++) {
+        struct cli_list *list = p->kind == CLI_LIST || p->kind == CLI_MAYBE ? cli_option_value(o, p) : NULL;
+        if (list)
+            free(list->item);
+    }
+    free(o->own);
 }

@@ -1,4 +1,5 @@
-/* The options: one table drives parsing, --help and the tests. */
+/* The options: tables that parsing, help, manual pages and completions read. An option of one command is in the file of
+ * the command, with a struct for its value (command.h); options.c has those of several commands and joins the tables. */
 #ifndef OC_CLI_OPTIONS_H
 #define OC_CLI_OPTIONS_H
 
@@ -18,49 +19,53 @@ enum cli_kind {
     CLI_INT     /* struct cli_int */
 };
 
-enum cli_mask {
-    CLI_COST = 1,
-    CLI_HW = 2,
-    CLI_OPS = 4,
-    CLI_HELP = 8,
-    CLI_MEMORY = 32,
-    CLI_LLM = 64,
-    CLI_SUMMARY = 128,
-    CLI_RECORD = 256,
-    CLI_CALIBRATE = 512,
-    CLI_ESTIMATE = 1024,
-    CLI_BISECT = 2048,
-    CLI_TUNE = 4096,
-    CLI_DIFF = 8192,
-    CLI_CHECK = 16384,
-    CLI_SCAN = 32768,
-    CLI_COMPLETION = 65536,
-    CLI_SCHEMA = 0x100000,
-    CLI_MCP = 0x200000,
-    CLI_PROVIDERS = 0x400000,
-    /* those that analyse a model */
-    CLI_MODEL = CLI_COST | CLI_MEMORY | CLI_LLM | CLI_DIFF | CLI_CHECK | CLI_SCAN | CLI_PROVIDERS,
-    CLI_TRIAL = CLI_BISECT | CLI_TUNE,                 /* those that measure in turn */
-    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE | CLI_TRIAL, /* those that infer shapes */
-    CLI_READS =
-        CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_CALIBRATE, /* those that read models or profiles */
-    CLI_ALL = 0xffffff
+/* Sets of commands, each within the one before it. An option of a set is taken by every command of the set. */
+enum cli_set {
+    CLI_ALL = 1,
+    CLI_READS = 3,   /* those that read models or profiles */
+    CLI_SHAPED = 7,  /* those that infer shapes */
+    CLI_MODEL = 15,  /* those that count the cost of a model */
+    CLI_RECORDS = 17 /* those that run ONNX Runtime; in CLI_ALL alone */
 };
+
+/* What a value can be, for completions; file names also where the argument is called FILE. */
+enum cli_value { CLI_FILES = 1, CLI_DEVICES = 2, CLI_OPERATORS = 4 };
+
+struct cli_command;
 
 struct cli_option {
     const char *name; /* without the two dashes */
     char letter;      /* 0: none */
     unsigned char kind;
-    unsigned mask;         /* enum cli_mask */
-    const char *arg;       /* name of the argument, or the choices; NULL for flags */
+    size_t offset;   /* of the value in struct cli_opts, or in the struct of the command's own options */
+    const char *arg; /* name of the argument, or the choices; NULL for flags */
+    const char *help;
     const char *unit;      /* of the argument, NULL: none */
     const char *otherwise; /* what holds without the option, NULL: nothing to say */
-    const char *help;
-    const char *group; /* heading, on the first option of a group */
-    size_t offset;     /* in struct cli_opts */
+    const char *range;     /* what a number has to be, in words; NULL: any number is accepted here */
+    int64_t least, most;   /* bounds of it; most 0: none */
+    bool input;            /* the argument is an input file, which can be "-" */
+    unsigned char complete;
+    const char *(*names)(size_t i); /* the values that there are, NULL: none are listed */
+    const char *
+        answer; /* in a tool of `mcp`: the file that the option names is the answer, and this describes it */
+    unsigned set; /* enum cli_set; 0: taken by the commands that name it */
+    /* Heading and place. In a table of several commands: on the first option of a group, or alone in a row. In that of
+     * one command: on the first of options that follow each other, at the end of their group or before an option of it. */
+    const char *group, *before;
+    const struct cli_command *owner; /* of an option of one command; cli_option_nth fills it in */
 };
-extern const struct cli_option cli_options[];
-extern const size_t cli_n_options;
+
+/* The options of all commands in the order of the help, each with its group; NULL past the end. */
+const struct cli_option *cli_option_nth(size_t i);
+/* Whether a command has the option on its own page; whether it takes it. */
+bool cli_shows(const struct cli_command *c, const struct cli_option *p);
+bool cli_takes(const struct cli_command *c, const struct cli_option *p);
+/* The option of this name, of `n` bytes, that the command takes, else one that others take; NULL: unknown. */
+const struct cli_option *cli_option_named(const char *name, size_t n, const struct cli_command *c);
+/* Where its value is; NULL: the command does not take it. */
+struct cli_opts;
+void *cli_option_value(const struct cli_opts *o, const struct cli_option *p);
 
 struct cli_list {
     const char **item; /* heap array of borrowed texts */
@@ -75,12 +80,12 @@ struct cli_int {
 struct cli_opts {
     int argc; /* of main */
     char **argv;
-    const char *command;
+    const struct cli_command *command;
+    void *own;            /* its own options: the struct that its file declares */
     struct cli_list word; /* arguments that are not options */
     bool help, version, verbose;
     /* input */
     struct cli_list profile, hw, hw_set;
-    const char *providers;
     const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;
     struct cli_int warmup, iterations;
     bool partial;
@@ -89,7 +94,6 @@ struct cli_opts {
     struct oc_input_limits limits; /* of the two */
     /* shapes */
     struct cli_list dim, shape, value, trip;
-    bool ranges; /* the command takes ranges of --dim */
     struct cli_int default_dim;
     bool no_defaults, force;
     /* counting */
@@ -97,70 +101,30 @@ struct cli_opts {
     const char *einsum, *trees, *moe_active, *kv_share, *dedup;
     struct cli_list convention;
     bool no_tf32, strict_reduce, no_fold, lut, inplace, rnn_reload, loop_cached, prefer_functions;
-    /* as a function of the sizes */
-    bool formula;
-    struct cli_list sweep;
-    const char *training; /* optimizer */
-    bool sparsity;
     /* memory */
     struct cli_int align;
     bool keep_inputs, fit;
-    const char *allocator, *plan, *emit;
-    /* language models, comparison of devices */
-    const char *batch;
-    struct cli_int prompt, generate, draft_tokens;
-    const char *parallel, *link, *draft, *acceptance, *measured, *reach, *decoder;
-    /* recordings */
-    const char *ort_lib, *opt_level, *provider, *simd, *time_budget, *figure;
+    /* recordings, estimates, language models */
+    const char *ort_lib, *opt_level, *provider, *time_budget, *calibration, *fusion, *batch, *decoder;
     struct cli_int threads, runs, seed, repeat;
     struct cli_list session_config;
-    bool report, embed;
-    /* estimates */
-    bool check;
-    const char *calibration, *fusion, *runtime_version;
-    /* differences */
-    struct cli_list b_dim, b_shape, b_value;
-    const char *b_optimized_model;
-    bool exit_code;
-    /* limits */
-    const char *max_macs, *max_flops, *max_params, *max_weight_bytes, *max_peak_memory, *max_latency;
-    const char *min_efficiency, *max_opset, *baseline, *save_baseline;
-    bool no_unknown;
-    struct cli_list forbid_op, budget, tolerance;
-    /* agents */
-    const char *root;
-    /* many models */
-    struct cli_int jobs;
-    const char *files_from, *hash, *rows, *partition;
-    struct cli_list join;
-    bool null, resume, profiles;
-    /* measuring this machine */
-    bool quick;
-    /* summaries */
-    struct cli_list view;
-    const char *sort, *search, *time_unit;
-    bool op_detail, per_thread;
-    struct cli_int samples_per_step;
     /* choice and order of rows */
     struct cli_int top;
     bool all;
-    struct cli_int width; /* of the terminal; 0: no limit */
-    struct cli_list what_if;
-    const char *as, *fuse;
-    struct cli_list opr_name, type, input_dtype, why, explain_match;
-    const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
+    const char *sort, *as;
     /* output */
-    const char *format, *style, *print_only, *output, *annotate, *color;
-    bool roofline, advise, show_host, copy_time, confluence, dump_only_opr, strict;
+    struct cli_int width; /* of the terminal; 0: no limit */
+    const char *format, *output, *color;
+    bool embed;
 };
 
-/* Fills *o from the arguments; texts are borrowed from argv. Returns 0, or -1 with a message in `why`. */
-int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_cap);
+/* Fills *o, which has the arguments of main; texts are borrowed from them. Returns 0, or -1 with a message in `why`. */
+int cli_parse(struct cli_opts *o, char *why, size_t cap);
 void cli_opts_free(struct cli_opts *o);
 
-/* Whether the options are those of the command. Returns NULL, or the name of the first one that is not, and
- * in *value its value (NULL: none). */
-const char *cli_foreign_option(int argc, char **argv, unsigned mask, const char **value);
+/* Whether the options are those of the command. Returns NULL, or the first one that is not, and in *value its value
+ * (NULL: none). */
+const struct cli_option *cli_foreign_option(const struct cli_opts *o, const char **value);
 
 /* Adds every value that the arguments give to an option, of which *o has the last one, to a list of the caller. */
 void cli_option_values(const struct cli_opts *o, const char *name, struct cli_list *out);

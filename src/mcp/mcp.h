@@ -1,5 +1,5 @@
 /* mcp/: Server of the Model Context Protocol: messages and pages of documents. Commands are not named here:
- * the tools are rows of cli/cmd_mcp.c.
+ * the tools are made by cli/cmd_mcp.c.
  * Private to the folder: mcp.h. */
 
 /* Private to the files of this folder. */

@@ -435,10 +435,7 @@ static void option(struct fuzz_case *k, const struct cli_option *o)
 
 static const struct cli_option *option_named(const char *name)
 {
-    for (size_t i = 0; i < cli_n_options; i++)
-        if (!strcmp(cli_options[i].name, name))
-            return &cli_options[i];
-    return NULL;
+    return cli_option_named(name, strlen(name), cli_commands[0]);
 }
 
 /* Not chosen: an outside program, or no analysis. */
@@ -452,15 +449,18 @@ static bool is_left_out(const char *name)
     return false;
 }
 
-static void any_options(struct fuzz_case *k, unsigned mask)
+static void any_options(struct fuzz_case *k, const struct cli_command *c)
 {
+    size_t n_option = 0;
+    while (cli_option_nth(n_option))
+        n_option++;
     for (size_t n = fuzz_below(k->choices, MAX_OPTIONS + 1); n; n--) {
         const struct cli_option *o = NULL;
-        size_t at = fuzz_below(k->choices, cli_n_options);
+        size_t at = fuzz_below(k->choices, n_option);
         bool foreign = fuzz_one_in(k->choices, 60);
-        for (size_t i = 0; i < cli_n_options && !o; i++) {
-            const struct cli_option *p = &cli_options[(at + i) % cli_n_options];
-            if ((p->mask & mask || foreign) && !is_left_out(p->name))
+        for (size_t i = 0; i < n_option && !o; i++) {
+            const struct cli_option *p = cli_option_nth((at + i) % n_option);
+            if ((cli_takes(c, p) || foreign) && !is_left_out(p->name))
                 o = p;
         }
         if (o)
@@ -580,14 +580,6 @@ static void form_part(struct fuzz_case *k, const char **form)
     }
 }
 
-static unsigned mask_of(const char *command)
-{
-    for (size_t i = 0; i < cli_n_commands; i++)
-        if (!strcmp(cli_commands[i].name, command))
-            return cli_commands[i].mask;
-    return CLI_COST;
-}
-
 void fuzz_case_make(struct fuzz_case *k, const char *folder, struct fuzz_choices *choices)
 {
     *k = (struct fuzz_case){.folder = folder, .choices = choices};
@@ -598,7 +590,7 @@ void fuzz_case_make(struct fuzz_case *k, const char *folder, struct fuzz_choices
     add_arg(k, k->command);
     while (*form)
         form_part(k, &form);
-    any_options(k, mask_of(k->command));
+    any_options(k, cli_command_named(k->command));
     for (int a = 0; a < k->argc; a++) {
         oc_buf_str(&k->arg[a], ""); /* never NULL */
         k->argv[a] = k->arg[a].data;

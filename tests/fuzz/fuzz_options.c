@@ -36,16 +36,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (*p)
             *p++ = '\0';
     }
-    struct cli_opts o = {0};
+    struct cli_opts o = {.argc = argc, .argv = argv};
     why[0] = '\0';
-    if (cli_parse(argc, argv, &o, why, sizeof(why)) != 0) {
+    if (cli_parse(&o, why, sizeof(why)) != 0) {
         if (!why[0])
             abort();
     } else {
-        for (unsigned bit = 0; bit < 21; bit++) {
-            const char *value;
-            cli_foreign_option(argc, argv, 1U << bit, &value);
-        }
+        const char *value;
+        const struct cli_option *foreign = cli_foreign_option(&o, &value);
+        if (foreign && cli_option_value(&o, foreign))
+            abort();
         take_limits(&o);
     }
     cli_opts_free(&o);

@@ -1,225 +1,33 @@
-/* check: a model against limits; diff: two models, or one with two profiles, devices or shapes. */
+/* diff: two models, or one with two profiles, devices or shapes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "onnxcost/bounds.h"
 #include "onnxcost/estimate.h"
 #include "onnxcost/gate.h"
 #include "onnxcost/profile.h"
 #include "onnxcost/report.h"
 
-/* ---- check ------------------------------------------------------------------------------------------ */
-
-struct check_job {
-    const struct cli_opts *o;
-    struct oc_budget *budget;
-    struct cli_side side;
-    struct oc_calibration *calibration;
-    struct oc_estimate *estimate;
-    struct oc_bounds *bounds; /* with ranges of --dim; NULL */
-    struct oc_check *check;
+struct diff_opts {
+    struct cli_list b_dim, b_shape, b_value;
+    const char *b_optimized_model;
+    bool exit_code;
 };
 
-/* ---- check: limits ---------------------------------------------------------------------------------- */
-
-static int add_limit(struct check_job *j, const char *metric, const char *limit, const char *type)
-{
-    struct oc_err err;
-    return limit && oc_budget_limit(j->budget, metric, limit, type, NULL, &err) ? cli_fail_err(&err) : 0;
-}
-
-static int take_check_limits(struct check_job *j)
-{
-    const struct cli_opts *o = j->o;
-    const struct {
-        const char *metric, *limit;
-    } limits[] = {{"macs", o->max_macs},
-                  {"flops", o->max_flops},
-                  {"params", o->max_params},
-                  {"weight-bytes", o->max_weight_bytes},
-                  {"peak-memory", o->max_peak_memory},
-                  {"latency", o->max_latency},
-                  {"efficiency", o->min_efficiency},
-                  {"opset", o->max_opset},
-                  {"unknown", o->no_unknown ? "0" : NULL}};
-    int rc = 0;
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !rc; i++)
-        rc = add_limit(j, limits[i].metric, limits[i].limit, NULL);
-    for (size_t i = 0; i < o->forbid_op.n && !rc; i++)
-        rc = add_limit(j, "forbid", "0", o->forbid_op.item[i]);
-    return rc;
-}
-
-static int read_check_limits(struct check_job *j)
-{
-    const struct cli_opts *o = j->o;
-    struct oc_err err;
-    for (size_t i = 0; i < o->budget.n; i++)
-        if (oc_budget_read(j->budget, o->budget.item[i], &err))
-            return cli_fail_err(&err);
-    if (o->tolerance.n && !o->baseline)
-        return cli_fail(
-            CLI_USAGE,
-            "--tolerance needs --baseline FILE; onnxcost check MODEL --save-baseline FILE writes one");
-    if (o->baseline && oc_baseline_read(j->budget, o->baseline, o->tolerance.item, o->tolerance.n, &err))
-        return cli_fail_err(&err);
-    return 0;
-}
-
-static int make_budget(struct check_job *j)
-{
-    struct oc_err err;
-    if (j->o->word.n != 1)
-        return cli_fail(CLI_USAGE, "'check' needs one model: onnxcost check MODEL --max-macs 4G");
-    if (j->o->profile.n > 1)
-        return cli_fail(CLI_USAGE, "'check' takes one profile");
-    if (oc_budget_make(&j->budget, &err))
-        return cli_fail_err(&err);
-    if (cli_has_range(j->o) && (j->o->save_baseline || j->o->profile.n || j->o->hw.n))
-        return cli_fail(CLI_USAGE, "--dim with a range does not go with --profile, --hw and --save-baseline");
-    int rc = take_check_limits(j);
-    if (!rc)
-        rc = read_check_limits(j);
-    if (!rc && !oc_budget_limits(j->budget) && !j->o->save_baseline)
-        return cli_fail(
-            CLI_USAGE,
-            "there is no limit to check: give --baseline, --budget, --max-macs, --max-latency, ...");
-    return rc;
-}
-
-/* ---- check: figures --------------------------------------------------------------------------------- */
-
-static int open_check_side(struct check_job *j)
-{
-    cli_side_of(j->o, &j->side);
-    j->side.any_device = false;
-    return cli_side_open(j->o, &j->side);
-}
-
-static int find_bounds(struct check_job *j)
-{
-    const struct oc_analyze_opts *o = &j->side.opts;
-    struct oc_err err;
-    if (!o->n_range)
-        return 0;
-    return oc_bounds_make(j->side.in.model, o, o->range, o->n_range, &j->bounds, &err) ? cli_fail_err(&err)
-                                                                                       : 0;
-}
-
-/* Without a profile the time is estimated. */
-static int estimate_latency(struct check_job *j)
-{
-    const struct cli_opts *o = j->o;
-    struct oc_err err;
-    if (j->side.in.profile || !j->side.in.device ||
-        (!oc_budget_has(j->budget, "latency") && !o->save_baseline))
-        return 0;
-    int rc = cli_load_calibration(o, &j->calibration);
-    if (rc)
-        return rc;
-    const struct oc_estimate_opts opts = {.calibration = j->calibration, .fusion = o->fusion};
-    return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
-               ? cli_fail_err(&err)
-               : 0;
-}
-
-struct baseline_job {
-    const struct check_job *check;
-    struct oc_baseline_kept *kept;
+#define AT(field) offsetof(struct diff_opts, field)
+static const struct cli_option own_options[] = {
+    {"b-dim", 0, CLI_LIST, AT(b_dim), "NAME=N",
+     .help = "number for a dimension of the second side (repeatable)", .group = "Differences"},
+    {"b-shape", 0, CLI_LIST, AT(b_shape), "INPUT=SHAPE",
+     .help = "shape of an input of the second side (repeatable)"},
+    {"b-value", 0, CLI_LIST, AT(b_value), "INPUT=VALUE",
+     .help = "value of an input of the second side (repeatable)"},
+    {"b-optimized-model", 0, CLI_TEXT, AT(b_optimized_model), "FILE",
+     .help = "as --optimized-model, for the second profile", .input = true},
+    {"exit-code", 0, CLI_FLAG, AT(exit_code), .help = "exit code 1 when the two are different"},
 };
-
-static int put_baseline(const void *job, const struct cli_output *out, struct oc_err *err)
-{
-    const struct baseline_job *b = job;
-    const struct check_job *j = b->check;
-    int failed = oc_baseline_write(&j->side.in, j->estimate, j->o->save_baseline, b->kept, out->f, err);
-    cli_input_forget(j->o->save_baseline); /* it was read as a baseline, or writing failed */
-    return failed;
-}
-
-static int save_baseline(struct check_job *j)
-{
-    const char *path = j->o->save_baseline;
-    struct oc_baseline_kept kept = {.n = 0};
-    const struct baseline_job b = {j, &kept};
-    if (path)
-        cli_input_forget(path); /* of --baseline: it is updated */
-    int rc = path ? cli_output_write(path, put_baseline, &b) : 0;
-    if (path && !rc && kept.n)
-        cli_warn("'%s' keeps the old value of %s: unknown without a profile and a device", path, kept.names);
-    return rc;
-}
-
-static int make_check(struct check_job *j)
-{
-    struct oc_err err;
-    if (!oc_budget_limits(j->budget))
-        return 0; /* only --save-baseline */
-    return oc_check_make_over(&j->side.in, j->estimate, j->budget, j->bounds, &j->check, &err)
-               ? cli_fail_err(&err)
-               : 0;
-}
-
-/* ---- check: output ---------------------------------------------------------------------------------- */
-
-/* A report for programs, or one in a file, has the reasons on standard error. */
-static void print_reasons(const struct check_job *j)
-{
-    enum oc_check_result result;
-    const char *reason;
-    for (size_t i = 0; (reason = oc_check_reason(j->check, i, &result)); i++)
-        if (result != OC_CHECK_PASSED)
-            cli_fail(CLI_FINDINGS, "%s", reason);
-}
-
-static int write_check_markdown(const void *check, FILE *f, struct oc_err *err)
-{
-    return oc_check_write(check, "markdown", 0, f, err);
-}
-
-static int put_check(const void *job, const struct cli_output *out, struct oc_err *err)
-{
-    const struct check_job *j = job;
-    return oc_check_write(j->check, j->o->format, cli_width(out, &j->o->width), out->f, err);
-}
-
-static int write_check(struct check_job *j)
-{
-    const struct cli_opts *o = j->o;
-    const char *format = o->format;
-    if (!j->check)
-        return 0;
-    int rc = cli_output_write(o->output, put_check, j);
-    rc = rc ? rc : cli_step_summary(o, write_check_markdown, j->check);
-    if (rc)
-        return rc;
-    struct oc_check_counts n = *oc_check_counts(j->check);
-    if (o->output || (format && strcmp(format, "table") != 0 && strcmp(format, "github") != 0))
-        print_reasons(j);
-    return n.failed || n.unclear ? CLI_FINDINGS : CLI_OK;
-}
-
-int cmd_check(const struct cli_opts *o)
-{
-    static int (*const steps[])(struct check_job *) = {
-        make_budget, open_check_side, find_bounds, estimate_latency, make_check, save_baseline, write_check};
-    struct check_job j = {.o = o};
-    int rc = 0;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
-        rc = steps[i](&j);
-    oc_check_free(j.check);
-    oc_bounds_free(j.bounds);
-    oc_estimate_free(j.estimate);
-    oc_calibration_free(j.calibration);
-    cli_side_close(&j.side);
-    oc_budget_free(j.budget);
-    return rc;
-}
-
-/* ---- diff ------------------------------------------------------------------------------------------- */
 
 struct diff_job {
     const struct cli_opts *o;
@@ -240,13 +48,14 @@ static void add_file(struct cli_list *l, const char *text)
     l->item[l->n++] = text;
 }
 
-/* ---- diff: who is A, who is B ----------------------------------------------------------------------- */
+/* ---- who is A, who is B ---------------------------------------------------------------------------- */
 
 /* Whether options are given that say nothing about profiles alone. */
 static bool needs_model(const struct cli_opts *o)
 {
-    return o->dim.n || o->shape.n || o->value.n || o->b_dim.n || o->b_shape.n || o->b_value.n ||
-           o->optimized_model || o->b_optimized_model;
+    const struct diff_opts *own = o->own;
+    return o->dim.n || o->shape.n || o->value.n || own->b_dim.n || own->b_shape.n || own->b_value.n ||
+           o->optimized_model || own->b_optimized_model;
 }
 
 static int sort_files(struct diff_job *j)
@@ -291,6 +100,7 @@ static const char **side_value(const struct cli_list *l, unsigned side)
 static int choose_sides(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct diff_opts *own = o->own;
     if (o->hw.n > 2)
         return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
     for (unsigned s = 0; s < 2; s++) {
@@ -303,8 +113,8 @@ static int choose_sides(struct diff_job *j)
         j->side[s].hw = o->hw.n ? *side_value(&o->hw, s) : NULL;
     }
     j->side[0].optimized_path = o->optimized_model;
-    j->side[1].optimized_path = o->b_optimized_model;
-    bool sizes = o->b_dim.n || o->b_shape.n || o->b_value.n;
+    j->side[1].optimized_path = own->b_optimized_model;
+    bool sizes = own->b_dim.n || own->b_shape.n || own->b_value.n;
     if (j->model.n < 2 && j->profile.n < 2 && o->hw.n < 2 && !sizes)
         return cli_fail(CLI_USAGE,
                         "'diff' of one model needs two profiles, two devices, or other sizes for B "
@@ -312,7 +122,7 @@ static int choose_sides(struct diff_job *j)
     return 0;
 }
 
-/* ---- diff: sizes of B ------------------------------------------------------------------------------- */
+/* ---- sizes of B ------------------------------------------------------------------------------------ */
 
 static bool names_same(const char *a, const char *b)
 {
@@ -362,11 +172,12 @@ static bool statistics_differ(const struct diff_job *j)
 static int open_sides(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct diff_opts *own = o->own;
     const struct cli_side asked[2] = {j->side[0], j->side[1]};
     j->of_b = *o;
-    j->of_b.dim = of_b(&o->dim, &o->b_dim);
-    j->of_b.shape = of_b(&o->shape, &o->b_shape);
-    j->of_b.value = of_b(&o->value, &o->b_value);
+    j->of_b.dim = of_b(&o->dim, &own->b_dim);
+    j->of_b.shape = of_b(&o->shape, &own->b_shape);
+    j->of_b.value = of_b(&o->value, &own->b_value);
     int rc = open_both(j);
     if (rc || !statistics_differ(j) || o->stat)
         return rc;
@@ -380,7 +191,7 @@ static int open_sides(struct diff_job *j)
     return open_both(j);
 }
 
-/* ---- diff: result ----------------------------------------------------------------------------------- */
+/* ---- result ---------------------------------------------------------------------------------------- */
 
 /* The recordings of a side but the first. Returns how many. */
 static size_t add_recordings(struct diff_job *j, unsigned s)
@@ -429,11 +240,12 @@ static int put_diff(const void *job, const struct cli_output *out, struct oc_err
 static int write_diff(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct diff_opts *own = o->own;
     int rc = cli_output_write(o->output, put_diff, j);
     rc = rc ? rc : cli_step_summary(o, write_diff_markdown, j->diff);
     if (rc)
         return rc;
-    return o->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
+    return own->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
 }
 
 static int put_verdict(const void *job, const struct cli_output *out, struct oc_err *err)
@@ -466,9 +278,10 @@ struct convention_job {
 static int analyze_conventions(struct convention_job *j)
 {
     const struct cli_opts *o = j->o;
+    const struct diff_opts *own = o->own;
     struct oc_err err;
-    if (o->word.n != 1 || o->convention.n != 2 || o->profile.n || o->hw.n || o->b_dim.n || o->b_shape.n ||
-        o->b_value.n || o->sort || o->top.set || o->exit_code)
+    if (o->word.n != 1 || o->convention.n != 2 || o->profile.n || o->hw.n || own->b_dim.n || own->b_shape.n ||
+        own->b_value.n || o->sort || o->top.set || own->exit_code)
         return cli_fail(
             CLI_USAGE,
             "two conventions compare the counts of one model, without profiles, devices, sizes of B, "
@@ -504,9 +317,10 @@ static int diff_conventions(const struct cli_opts *o)
     return rc;
 }
 
-static int diff_with(const struct cli_opts *o, int (*write)(struct diff_job *), const char *label)
+static int diff_with(const struct cli_opts *o, const char *label)
 {
-    int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff, write};
+    int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
+                                               label ? print_verdict : write_diff};
     struct diff_job j = {.o = o, .label = label, .made = cli_page_made(o)};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
@@ -526,12 +340,44 @@ static int diff_with(const struct cli_opts *o, int (*write)(struct diff_job *), 
     return rc;
 }
 
-int cmd_diff(const struct cli_opts *o)
+int cli_diff_recordings(const struct cli_opts *o, const char *b_optimized_model, const char *label)
 {
-    return o->convention.n > 1 ? diff_conventions(o) : diff_with(o, write_diff, NULL);
+    struct diff_opts own = {.b_optimized_model = b_optimized_model};
+    struct cli_opts diff = *o;
+    diff.own = &own;
+    return diff_with(&diff, label);
 }
 
-int cli_diff_verdict(const struct cli_opts *o, const char *label)
+static int run_diff(const struct cli_opts *o)
 {
-    return diff_with(o, print_verdict, label);
+    return o->convention.n > 1 ? diff_conventions(o) : diff_with(o, NULL);
 }
+
+const struct cli_command cmd_diff = {
+    .name = "diff",
+    .phrase = "compare two models, profiles, devices or shapes",
+    .use = {{"onnxcost diff A.onnx B.onnx | [MODEL] -p A.json -p B.json | MODEL --hw A --hw B",
+             "two models, or one with two profiles, devices or shapes, or two profiles without a model: what "
+             "was added, removed and changed"},
+            {"onnxcost diff MODEL --convention A --convention B",
+             "the difference between two ways of counting, term by term"}},
+    .run = run_diff,
+    .sets = CLI_MODEL,
+    .options = "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 cache top "
+               "embed sort",
+    .own = CLI_OWN(own_options, struct diff_opts),
+    .formats = "table|csv|json|markdown|md|html|github",
+    .example = {{"onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
+                {"onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
+                {"onnxcost diff -p before.json -p after.json", "the same of profiles without a model"},
+                {"onnxcost diff old.onnx new.onnx -f markdown", "tables for a pull request"}},
+    .tool = {{.name = "diff",
+              .title = "Compare two models or profiles",
+              .about =
+                  "Operators that were added, removed or changed between two models, or between two "
+                  "profiles, and the totals of both; of profiles what the change of the time consists of.",
+              .files = "a! b!",
+              .options = "hw" CLI_TOOL_SHAPES CLI_TOOL_COUNTS " sort top",
+              .top = "20",
+              .place = 8}},
+};

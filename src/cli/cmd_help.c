@@ -18,81 +18,6 @@
 #include "onnxcost/report.h"
 #include "onnxcost/scan.h"
 
-/* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
-static const struct {
-    const char *command, *line, *text;
-} examples[] = {
-    {"cost", "onnxcost resnet50.onnx", "FLOPs, bytes and memory of every operator"},
-    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --hw a100", "measured time against the roofline"},
-    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --advise", "what could be faster, with evidence"},
-    {"llm", "onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
-    {"llm", "onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
-    {"llm", "onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"},
-    {"llm", "onnxcost llm model.gguf --hw rtx-4090", "a quantized model of llama.cpp"},
-    {"llm", "onnxcost llm config.json --hw h100-sxm --parallel 1,8 --link 450GB/s",
-     "serving on one and on eight devices"},
-    {"llm", "onnxcost llm decoder.onnx -f json", "everything as JSON"},
-    {"scan", "onnxcost scan models", "a folder of models, one row per model"},
-    {"scan", "onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},
-    {"scan", "onnxcost scan models -j 2 -f csv", "two processes, a table for a spreadsheet"},
-    {"memory", "onnxcost memory bert.onnx", "peak activation memory, its node and its lower bound"},
-    {"memory", "onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and the max batch"},
-    {"memory", "onnxcost memory bert.onnx --plan plan.json", "an arena offset for every buffer"},
-    {"providers", "onnxcost providers", "the lists, with their versions and sources"},
-    {"providers", "onnxcost providers bert.onnx --providers cuda,cpu", "what falls back from CUDA, and why"},
-    {"providers", "onnxcost providers resnet50.onnx --providers tensorrt,cuda,cpu -f csv", "a row per node"},
-    {"summary", "onnxcost summary trace.json.gz", "where the time of a profile goes"},
-    {"summary", "onnxcost summary ort_profile.json --view operator --sort CPUMax -t 5",
-     "the operators with the longest calls"},
-    {"summary", "onnxcost summary trace.json.gz --view runs", "the runs and their spread"},
-    {"record", "onnxcost record resnet50.onnx --report", "run the model and show where the time goes"},
-    {"record", "onnxcost record resnet50.onnx --threads 1 -o run", "one thread, files that begin with run"},
-    {"record", "onnxcost record bert.onnx -d sequence=128 --report", "inputs of this size"},
-    {"bisect", "onnxcost bisect model.onnx --threads 1 --ort-lib versions/",
-     "which of the versions in a folder made it slower"},
-    {"bisect", "onnxcost bisect model.onnx --figure session --ort-lib versions/",
-     "since when loading takes longer"},
-    {"tune", "onnxcost tune resnet50.onnx", "settings that are shown to be faster, with the code"},
-    {"tune", "onnxcost tune bert.onnx -d sequence=128 --threads 2", "two threads, everything else is tried"},
-    {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml -o here.cal.xml",
-     "per-kernel cost curves from recorded profiles"},
-    {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml --check",
-     "errors of estimates of networks that were left out"},
-    {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml -f csv", "a row per curve"},
-    {"estimate", "onnxcost estimate new.onnx --hw a100", "from published latencies of other GPUs"},
-    {"estimate", "onnxcost estimate new.onnx --hw here.xml --calibration here.cal.xml",
-     "latency on a calibrated device"},
-    {"estimate", "onnxcost estimate resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
-     "all GPUs at three batch sizes"},
-    {"estimate", "onnxcost estimate resnet50.onnx --hw t4 --hw l4 --hw a10", "the fastest of three devices"},
-    {"estimate", "onnxcost estimate bert.onnx --hw a100,t4 --as fp16", "the same model in fp16"},
-    {"estimate", "onnxcost estimate new.onnx --hw a100 -f json", "every kernel as JSON"},
-    {"hw", "onnxcost hw list", "the devices that --hw accepts"},
-    {"hw", "onnxcost hw show a100", "the figures of a device and their sources"},
-    {"hw", "onnxcost hw measure -o here.xml", "peaks and bandwidths of this machine, for --hw here.xml"},
-    {"diff", "onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
-    {"diff", "onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
-    {"diff", "onnxcost diff -p before.json -p after.json", "the same of profiles without a model"},
-    {"diff", "onnxcost diff old.onnx new.onnx -f markdown", "tables for a pull request"},
-    {"check", "onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 above the limit"},
-    {"check", "onnxcost check resnet50.onnx --save-baseline base.xml", "store the present figures"},
-    {"check", "onnxcost check resnet50.onnx --max-params 30M -f junit", "a JUnit report for CI"},
-    {"ops", "onnxcost ops", "the operators, with the formulas of their costs"},
-    {"ops", "onnxcost ops -f csv", "the same as CSV"},
-    {"ops", "onnxcost ops -f json -o ops.json", "and as JSON"},
-    {"mcp", "onnxcost mcp --root models", "files of one folder only"},
-    {"mcp", "onnxcost mcp --limit nodes=100k", "smaller limits for the models of a client"},
-    {"mcp", "onnxcost mcp --external-data inside", "weights in the folder of the model only"},
-    {"completion", "onnxcost completion bash", "for ~/.bashrc: source <(onnxcost completion bash)"},
-    {"completion", "onnxcost completion zsh", "for zsh"},
-    {"completion", "onnxcost completion fish", "for fish"},
-    {"schema", "onnxcost schema", "the JSON Schema of the report"},
-    {"schema", "onnxcost schema | head -n 20", "its beginning"},
-    {"schema", "onnxcost schema -o report.schema.json", "into a file"},
-    {"help", "onnxcost help memory", "examples and options of a command"},
-    {"help", "onnxcost help options", "all options of all commands"},
-    {"help", "onnxcost help limits", "resource limits for untrusted input"},
-};
 enum { MOST_EXAMPLES = 3 };
 
 /* The options that most users need. */
@@ -154,38 +79,33 @@ static void option_line(FILE *f, const struct cli_option *p)
     wrapped(f, text, column, TEXT_AT);
 }
 
-/* The first three of a command. */
-static void example_lines(FILE *f, const char *command)
+static void example_lines(FILE *f, const struct cli_command *c)
 {
-    int n = 0;
-    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-        if (!strcmp(examples[i].command, command) && n++ < MOST_EXAMPLES)
-            wrapped(f, examples[i].text, fprintf(f, "  %s", examples[i].line), 6);
+    for (size_t i = 0; i < MOST_EXAMPLES && c->example[i].line; i++)
+        wrapped(f, c->example[i].text, fprintf(f, "  %s", c->example[i].line), 6);
 }
 
-/* Of all options, or of those that a command takes. */
-static void option_lines(FILE *f, unsigned mask)
+/* The options on the page of a command, or (NULL) all, under the headings of their groups. */
+static void each_option(FILE *f, const struct cli_command *c, const char *heading,
+                        void (*put)(FILE *f, const struct cli_option *p))
 {
-    const char *group = NULL;
-    for (size_t i = 0; i < cli_n_options; i++) {
-        group = cli_options[i].group ? cli_options[i].group : group;
-        if (!(cli_options[i].mask & mask))
+    const char *group = "";
+    const struct cli_option *p;
+    for (size_t i = 0; (p = cli_option_nth(i)); i++) {
+        if (c && !cli_shows(c, p))
             continue;
-        if (group)
-            fprintf(f, "\n%s\n", group);
-        group = NULL;
-        option_line(f, &cli_options[i]);
+        if (strcmp(p->group, group) != 0)
+            fprintf(f, heading, p->group);
+        group = p->group;
+        put(f, p);
     }
 }
 
-static void usage_lines(FILE *f, const char *command)
+static void usage_lines(FILE *f, const struct cli_command *c, const char *before)
 {
-    const char *before = "usage:";
-    for (size_t i = 0; i < cli_n_commands; i++) {
-        if (command && strcmp(cli_commands[i].name, command) != 0)
-            continue;
-        wrapped(f, cli_commands[i].usage, fprintf(f, "%s", before), 7);
-        wrapped(f, cli_commands[i].title, 0, 11);
+    for (size_t i = 0; i < CLI_MOST_USES && c->use[i].usage; i++) {
+        wrapped(f, c->use[i].usage, fprintf(f, "%s", before), 7);
+        wrapped(f, c->use[i].title, 0, 11);
         before = "";
     }
 }
@@ -193,17 +113,18 @@ static void usage_lines(FILE *f, const char *command)
 static void print_command(FILE *f, const struct cli_command *c)
 {
     fprintf(f, "Examples\n");
-    example_lines(f, c->name);
+    example_lines(f, c);
     fputc('\n', f);
-    usage_lines(f, c->name);
-    option_lines(f, c->mask & ~(unsigned)CLI_COST ? c->mask & ~(unsigned)CLI_COST : c->mask);
+    usage_lines(f, c, "usage:");
+    each_option(f, c, "\n%s\n", option_line);
 }
 
 /* Everything that can be written on a command line. */
 static void print_options(FILE *f)
 {
-    usage_lines(f, NULL);
-    option_lines(f, CLI_ALL);
+    for (size_t i = 0; i < cli_n_commands; i++)
+        usage_lines(f, cli_commands[i], i ? "" : "usage:");
+    each_option(f, NULL, "\n%s\n", option_line);
     fprintf(f, "\nProfile formats\n");
     const char *name, *title;
     for (size_t i = 0; oc_profile_format(i, &name, &title); i++)
@@ -215,8 +136,7 @@ static void print_help(FILE *f)
     fprintf(f, "onnxcost %s: where the time and memory of a neural network go\n", ONNXCOST_VERSION);
     fprintf(f, "usage: onnxcost [COMMAND] MODEL|PROFILE... [options]\n\nCommands\n");
     for (size_t i = 0; i < cli_n_commands; i++)
-        if (!i || strcmp(cli_commands[i].name, cli_commands[i - 1].name) != 0)
-            fprintf(f, "  %-11s %s\n", i ? cli_commands[i].name : "(none)", cli_commands[i].phrase);
+        fprintf(f, "  %-11s %s\n", i ? cli_commands[i]->name : "(none)", cli_commands[i]->phrase);
     fprintf(f, "\nMost used options\n");
     for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
         fprintf(f, "  %-24s %s\n", common[i].option, common[i].text);
@@ -232,13 +152,10 @@ static int help_man(const struct cli_opts *o, FILE *f);
 
 /* help COMMAND, COMMAND --help; anything else before --help is the argument of a command that is not named.
  */
-int cmd_help(const struct cli_opts *o)
+static int run_help(const struct cli_opts *o)
 {
-    const struct cli_command *about = NULL;
-    for (size_t i = 0; o->word.n && i < cli_n_commands; i++)
-        if (!strcmp(cli_commands[i].name, o->word.item[0]))
-            about = &cli_commands[i];
     const char *word = o->word.n ? o->word.item[0] : "";
+    const struct cli_command *about = cli_command_named(word);
     bool page = !o->help && !about && is_page(word), lists = !o->help && !strcmp(word, "man");
     bool options = !o->help && !strcmp(word, "options");
     if (o->word.n && !about && !o->help && !page && !lists && !options)
@@ -320,48 +237,32 @@ static void put_option(FILE *f, const struct cli_option *p)
     }
 }
 
-/* The options of a command; record also takes those of cost, which are on its page. */
 static bool put_options(FILE *f, const char *command)
 {
-    const struct cli_command *c = NULL;
-    const char *group = NULL;
-    for (size_t i = 0; i < cli_n_commands && !c; i++)
-        if (!strcmp(cli_commands[i].name, command))
-            c = &cli_commands[i];
-    unsigned own = c ? c->mask & ~(unsigned)CLI_COST : 0, mask = own ? own : CLI_COST;
-    for (size_t i = 0; c && i < cli_n_options; i++) {
-        group = cli_options[i].group ? cli_options[i].group : group;
-        if (!(cli_options[i].mask & mask))
-            continue;
-        if (group)
-            fprintf(f, ".SS %s\n", group);
-        group = NULL;
-        put_option(f, &cli_options[i]);
-    }
+    const struct cli_command *c = cli_command_named(command);
+    if (c)
+        each_option(f, c, ".SS %s\n", put_option);
     return c != NULL;
 }
 
-static void put_commands(FILE *f)
+static void put_command(FILE *f, const struct cli_command *c)
 {
-    for (size_t i = 0; i < cli_n_commands; i++) {
+    for (size_t i = 0; i < CLI_MOST_USES && c->use[i].usage; i++) {
         fputs(".PP\n\\fB", f);
-        help_put(f, cli_commands[i].usage);
+        help_put(f, c->use[i].usage);
         fputs("\\fR\n.RS\n", f);
-        put_sentence(f, cli_commands[i].title);
+        put_sentence(f, c->use[i].title);
         fputs(".RE\n", f);
     }
 }
 
-static void put_usage(FILE *f, const char *command)
+static void put_usage(FILE *f, const struct cli_command *c)
 {
-    const char *before = "";
-    for (size_t i = 0; i < cli_n_commands; i++)
-        if (!strcmp(cli_commands[i].name, command)) {
-            fputs(before, f);
-            help_put(f, cli_commands[i].usage);
-            fputc('\n', f);
-            before = ".br\n";
-        }
+    for (size_t i = 0; c && i < CLI_MOST_USES && c->use[i].usage; i++) {
+        fputs(i ? ".br\n" : "", f);
+        help_put(f, c->use[i].usage);
+        fputc('\n', f);
+    }
 }
 
 static void put_profiles(FILE *f)
@@ -438,9 +339,10 @@ static int help_man(const struct cli_opts *o, FILE *f)
     if (!strcmp(list, "columns") && put_columns(f, of))
         return CLI_OK;
     if (!strcmp(list, "commands"))
-        put_commands(f);
+        for (size_t i = 0; i < cli_n_commands; i++)
+            put_command(f, cli_commands[i]);
     else if (!strcmp(list, "usage"))
-        put_usage(f, of);
+        put_usage(f, cli_command_named(of));
     else if (!strcmp(list, "profiles"))
         put_profiles(f);
     else if (!strcmp(list, "profile-table"))
@@ -634,28 +536,13 @@ int cli_version(const struct cli_opts *o)
     return cli_output_write(o->output, put_version, o);
 }
 
-/* ---- ops and schema --------------------------------------------------------------------------------- */
-
-static int put_ops(const void *opts, const struct cli_output *out, struct oc_err *err)
-{
-    const struct cli_opts *o = opts;
-    return oc_ops_write(o->format, cli_width(out, &o->width), out->f, err);
-}
-
-int cmd_ops(const struct cli_opts *o)
-{
-    return o->word.n ? cli_fail(CLI_USAGE, "'ops' takes no argument, not '%s'", o->word.item[0])
-                     : cli_output_write(o->output, put_ops, o);
-}
-
-static int put_schema(const void *opts, const struct cli_output *out, struct oc_err *err)
-{
-    (void)opts;
-    return oc_schema_write(out->f, err);
-}
-
-int cmd_schema(const struct cli_opts *o)
-{
-    return o->word.n ? cli_fail(CLI_USAGE, "'schema' takes no argument, not '%s'", o->word.item[0])
-                     : cli_output_write(o->output, put_schema, o);
-}
+const struct cli_command cmd_help = {
+    .name = "help",
+    .phrase = "help on a command or topic",
+    .use = {{"onnxcost help [COMMAND | options | TOPIC]",
+             "examples and options of a command, all options, or a topic"}},
+    .run = run_help,
+    .example = {{"onnxcost help memory", "examples and options of a command"},
+                {"onnxcost help options", "all options of all commands"},
+                {"onnxcost help limits", "resource limits for untrusted input"}},
+};

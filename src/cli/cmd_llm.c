@@ -1,0 +1,184 @@
+/* llm: a decoder with a KV cache on devices. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "onnxcost/estimate.h"
+#include "onnxcost/llm.h"
+
+struct llm_opts {
+    struct cli_int prompt, generate, draft_tokens;
+    const char *parallel, *link, *draft, *acceptance, *measured, *reach;
+};
+
+#define AT(field) offsetof(struct llm_opts, field)
+static const struct cli_option own_options[] = {
+    {"prompt", 0, CLI_INT, AT(prompt), "N", .help = "length of each prompt", .unit = "tokens",
+     .otherwise = "512", .range = "a number of tokens of at least 1", .least = 1,
+     .group = "Language models and devices", .before = "decoder"},
+    {"generate", 0, CLI_INT, AT(generate), "N", .help = "length of each answer", .unit = "tokens",
+     .otherwise = "128", .range = "a number of tokens of at least 1", .least = 1},
+    {"parallel", 0, CLI_TEXT, AT(parallel), "N,N",
+     .help = "serving on N devices in tensor parallel: time per token, tokens and requests per second over "
+             "the batch"},
+    {"link", 0, CLI_TEXT, AT(link), "RATE",
+     .help = "bandwidth of a device to the others in one direction: 450GB/s", .otherwise = "unknown"},
+    {"draft", 0, CLI_TEXT, AT(draft), "MODEL",
+     .help = "draft model of speculative decoding, with --parallel and --acceptance"},
+    {"acceptance", 0, CLI_TEXT, AT(acceptance), "P",
+     .help = "probability that a token of the draft is accepted"},
+    {"draft-tokens", 0, CLI_INT, AT(draft_tokens), "N", .help = "length of a draft", .unit = "tokens",
+     .otherwise = "4"},
+    {"measured", 0, CLI_TEXT, AT(measured), "RATE", .help = "measured tokens/s of decode"},
+    {"reach", 0, CLI_TEXT, AT(reach), "RATE", .help = "tokens/s for the smallest --hw"},
+};
+
+enum { MAX_DEVICES = 64 };
+
+struct llm_job {
+    const struct cli_opts *o;
+    struct cli_side side;
+    struct oc_model *draft;
+    struct cli_devices devices;
+    struct oc_calibration *calibration;
+    struct oc_llm *llm;
+    char *made; /* NULL: no page */
+};
+
+static int find_llm_devices(struct llm_job *v)
+{
+    int rc = cli_devices_open(v->o, false, &v->devices);
+    if (!rc && v->devices.n > MAX_DEVICES)
+        rc = cli_fail(CLI_USAGE, "--hw: more than %d devices", MAX_DEVICES);
+    return rc;
+}
+
+/* Of --batch, which has other forms elsewhere. */
+static int take_llm_batch(const struct llm_job *v, int64_t *batch)
+{
+    const char *text = v->o->batch;
+    char *end;
+    *batch = 1;
+    if (!text)
+        return 0;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    *batch = n;
+    if (end == text || *end || errno)
+        return cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", text);
+    return n < 1 ? cli_fail(CLI_USAGE, "--batch needs a number of at least 1, not %lld", n) : 0;
+}
+
+/* "180", tokens per second. */
+static int take_rate(const char *option, const char *text, double *out)
+{
+    char *end;
+    *out = 0;
+    if (!text)
+        return 0;
+    *out = strtod(text, &end);
+    return end == text || *end || !(*out > 0) || !isfinite(*out)
+               ? cli_fail(CLI_USAGE, "%s needs tokens per second such as 180, not '%s'", option, text)
+               : 0;
+}
+
+static int llm_make(struct llm_job *v)
+{
+    const struct llm_opts *own = v->o->own;
+    struct oc_err err;
+    int64_t batch;
+    double measured, reach;
+    if (v->o->word.n != 1)
+        return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
+    if ((own->link || own->draft) && !own->parallel)
+        return cli_fail(CLI_USAGE, "--link and --draft need --parallel N");
+    if (own->parallel && !v->o->hw.n)
+        return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
+    if ((own->draft != NULL) != (own->acceptance != NULL))
+        return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
+    if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache || own->measured || own->reach))
+        return cli_fail(
+            CLI_USAGE,
+            "--as, --cache, --calibration, --measured and --reach need a device: name it with --hw");
+    v->side.model_path = v->o->word.item[0];
+    int rc = find_llm_devices(v);
+    rc = rc ? rc : take_llm_batch(v, &batch);
+    rc = rc ? rc : take_rate("--measured", own->measured, &measured);
+    rc = rc ? rc : take_rate("--reach", own->reach, &reach);
+    rc = rc ? rc : cli_side_read(v->o, &v->side);
+    rc = rc || !own->draft ? rc : cli_load_model(own->draft, v->o, &v->draft);
+    rc = rc ? rc : cli_load_calibration(v->o, &v->calibration);
+    if (rc)
+        return rc;
+    struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->side.shapes);
+    struct oc_llm_opts opts = {.analyze = &analyze,
+                               .batch = batch,
+                               .prompt = own->prompt.v,
+                               .generate = own->generate.v,
+                               .device = v->devices.item,
+                               .n_device = v->devices.n,
+                               .width_chars = cli_width_of(v->o),
+                               .parallel = own->parallel,
+                               .link = own->link,
+                               .draft = v->draft,
+                               .acceptance = own->acceptance,
+                               .draft_tokens = own->draft_tokens.v,
+                               .as = v->o->as,
+                               .cache = !cli_is(v->o->cache, "off"),
+                               .calibration = v->calibration,
+                               .made = v->made,
+                               .measured = measured,
+                               .reach = reach};
+    return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int put_llm(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct llm_job *v = job;
+    return oc_llm_write(v->llm, v->o->format, out->f, err);
+}
+
+static int run_llm(const struct cli_opts *o)
+{
+    struct llm_job v = {.o = o, .made = cli_page_made(o)};
+    int rc = llm_make(&v);
+    if (!rc)
+        rc = cli_output_write(o->output, put_llm, &v);
+    oc_llm_free(v.llm);
+    free(v.made);
+    cli_side_close(&v.side);
+    oc_model_free(v.draft);
+    oc_calibration_free(v.calibration);
+    cli_devices_close(&v.devices);
+    return rc;
+}
+
+const struct cli_command cmd_llm = {
+    .name = "llm",
+    .phrase = "decoders with a KV cache: prefill, decode, devices",
+    .use = {{"onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
+             "a decoder with a KV cache: cost of prefill and of a decode step, lower bounds on devices"}},
+    .run = run_llm,
+    .sets = CLI_MODEL,
+    .options = "hw hw-set no-tf32 cache embed as batch decoder calibration",
+    .own = CLI_OWN(own_options, struct llm_opts),
+    .formats = "table|csv|json|html",
+    .example = {{"onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
+                {"onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
+                {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"},
+                {"onnxcost llm model.gguf --hw rtx-4090", "a quantized model of llama.cpp"},
+                {"onnxcost llm config.json --hw h100-sxm --parallel 1,8 --link 450GB/s",
+                 "serving on one and on eight devices"},
+                {"onnxcost llm decoder.onnx -f json", "everything as JSON"}},
+    .tool = {{.name = "llm",
+              .title = "Cost of a language model",
+              .about = "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, "
+                       "lower bounds on devices.",
+              .files = "model!",
+              .options = "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES " batch prompt generate as",
+              .place = 9}},
+};

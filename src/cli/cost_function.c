@@ -1,0 +1,213 @@
+/* The cost of a model as a function of sizes and options: --formula, --sweep, --training, --sparsity, ranges of --dim. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/cost.h"
+#include "cli/output.h"
+#include "onnxcost/bounds.h"
+#include "onnxcost/report.h"
+#include "onnxcost/sparsity.h"
+#include "onnxcost/sweep.h"
+#include "onnxcost/training.h"
+
+enum { ROWS = 20 };
+
+bool cli_wants_function(const struct cli_opts *o)
+{
+    const struct cost_opts *own = o->own;
+    return own->formula || own->sweep.n || own->training || own->sparsity || cli_has_range(o);
+}
+
+int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
+{
+    const struct cost_opts *own = o->own;
+    const struct {
+        bool set;
+        const char *name;
+    } foreign[] = {
+        {o->optimized_model != NULL, "optimized-model"},
+        {o->hw.n > 0, "hw"},
+        {o->top.set && !own->training && !own->sparsity, "top"},
+        {own->opr_name.n > 0, "opr-name"},
+        {own->type.n > 0, "type"},
+        {own->input_dtype.n > 0, "input-dtype"},
+        {own->order_by != NULL, "order-by"},
+        {own->aggregate != NULL, "aggregate"},
+        {own->group_by != NULL, "group-by"},
+        {own->print_only != NULL, "print-only"},
+    };
+    const struct {
+        bool set;
+        const char *name;
+    } mine[] = {{own->formula, "formula"},
+                {own->sweep.n > 0, "sweep"},
+                {own->training != NULL, "training"},
+                {own->sparsity, "sparsity"},
+                {cli_has_range(o), "dim with a range"}};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof(mine) / sizeof(mine[0]); i++) {
+        if (mine[i].set && first)
+            return cli_fail(CLI_USAGE, "--%s and --%s are two reports: one at a time", first, mine[i].name);
+        first = mine[i].set ? mine[i].name : first;
+    }
+    if (!first)
+        return 0;
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+        if (foreign[i].set)
+            return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign[i].name, first);
+    if (!model_path || profile_path)
+        return cli_fail(CLI_USAGE, "--%s is about a model without a profile", first);
+    return 0;
+}
+
+/* ---- --sweep NAME=1,2,4  NAME=1..64*2  NAME=128..512+128 ------------------------------------------- */
+
+static int parse_axis(const char *text, struct oc_sweep_axis *out)
+{
+    const char *eq = strrchr(text, '=');
+    struct cli_sizes s = {0};
+    if (!eq || eq == text || !cli_sizes_parse(eq + 1, &s)) {
+        free(s.v);
+        return cli_fail(CLI_USAGE, "--sweep needs NAME=1,2,4 or NAME=1..64*2 or NAME=128..512+128, not '%s'",
+                        text);
+    }
+    out->symbol = cli_xstrndup(text, (size_t)(eq - text));
+    out->value = s.v;
+    out->n = s.n;
+    return 0;
+}
+
+static int parse_axes(const struct cli_list *list, struct oc_sweep_axis *axis)
+{
+    int rc = 0;
+    for (size_t i = 0; i < list->n && !rc; i++)
+        rc = parse_axis(list->item[i], &axis[i]);
+    return rc;
+}
+
+static void axes_free(struct oc_sweep_axis *axis, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)axis[i].symbol);
+        free((int64_t *)axis[i].value);
+    }
+    free(axis);
+}
+
+/* ---- one report each ------------------------------------------------------------------------------- */
+
+struct function_job {
+    const struct cli_opts *o;
+    const struct cli_side *side;
+    struct oc_sweep_axis *axis; /* heap, one for each --sweep */
+    int *strict;                /* exit code of --strict, after a message */
+};
+
+static size_t rows_of(const struct cli_opts *o)
+{
+    return o->all ? 0 : !o->top.set ? ROWS : o->top.v > 0 ? (size_t)o->top.v : 0;
+}
+
+static void strict_figures(const struct function_job *j, uint64_t unknown, bool exact)
+{
+    const struct cost_opts *own = j->o->own;
+    if (own->strict && !exact)
+        *j->strict = cli_fail(CLI_FINDINGS, "strict: operators without a figure: %llu%s",
+                              (unsigned long long)unknown, unknown ? "" : ", but some figures are not exact");
+}
+
+static void strict_rows(const struct function_job *j, const char *what, size_t n)
+{
+    const struct cost_opts *own = j->o->own;
+    if (own->strict && n)
+        *j->strict = cli_fail(CLI_FINDINGS, "strict: %s: %zu", what, n);
+}
+
+static int put_bounds(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    const struct oc_analyze_opts *opts = &j->side->opts;
+    struct oc_bounds *b;
+    bool proven = true;
+    if (oc_bounds_make(j->side->model, opts, opts->range, opts->n_range, &b, err))
+        return -1;
+    int failed = oc_bounds_write(b, j->o->format, cli_width(out, &j->o->width), out->f, err);
+    for (unsigned f = 0; f < OC_RANGE_COUNT; f++)
+        proven &= oc_bounds_figure(b, (enum oc_range_figure)f)->proven;
+    strict_figures(j, 0, proven);
+    oc_bounds_free(b);
+    return failed;
+}
+
+static int put_formula(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    struct oc_closed_form *formula;
+    if (oc_closed_form_make(j->side->model, &j->side->opts, &formula, err))
+        return -1;
+    int failed = oc_closed_form_write(formula, j->o->format, cli_width(out, &j->o->width), out->f, err);
+    strict_rows(j, "formulas that are missing, partial or not exact", oc_closed_form_findings(formula));
+    oc_closed_form_free(formula);
+    return failed;
+}
+
+static int put_sweep(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    const struct cost_opts *own = j->o->own;
+    struct oc_sweep *sweep;
+    if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, own->sweep.n, &sweep, err))
+        return -1;
+    int failed = oc_sweep_write(sweep, j->o->format, cli_width(out, &j->o->width), out->f, err);
+    strict_rows(j, "rows without totals or with inexact ones", oc_sweep_findings(sweep));
+    oc_sweep_free(sweep);
+    return failed;
+}
+
+static int put_training(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    const struct cost_opts *own = j->o->own;
+    const struct oc_training_opts opts = {
+        .optimizer = own->training, .top = rows_of(j->o), .width_chars = cli_width(out, &j->o->width)};
+    struct oc_training *t;
+    if (oc_training_make(j->side->analysis, &opts, &t, err))
+        return -1;
+    int failed = oc_training_write(t, j->o->format, out->f, err);
+    const struct oc_training_info *i = oc_training_info(t);
+    strict_figures(j, i->unknown_nodes, i->quality == OC_EXACT && i->memory_quality == OC_EXACT);
+    oc_training_free(t);
+    return failed;
+}
+
+static int put_sparsity(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct function_job *j = job;
+    struct oc_sparsity *s;
+    if (oc_sparsity_make(j->side->analysis, &s, err))
+        return -1;
+    int failed = oc_sparsity_write(s, j->o->format, rows_of(j->o), cli_width(out, &j->o->width), out->f, err);
+    uint64_t unknown = oc_sparsity_info(s)->unknown_operators;
+    strict_figures(j, unknown, !unknown);
+    oc_sparsity_free(s);
+    return failed;
+}
+
+int cli_write_function(const struct cli_opts *o, const struct cli_side *side)
+{
+    const struct cost_opts *own = o->own;
+    int strict = 0;
+    struct function_job j = {
+        .o = o, .side = side, .axis = cli_xcalloc(own->sweep.n, sizeof(*j.axis)), .strict = &strict};
+    cli_put put = side->opts.n_range ? put_bounds
+                  : own->formula     ? put_formula
+                  : own->sweep.n     ? put_sweep
+                  : own->training    ? put_training
+                                     : put_sparsity;
+    int rc = parse_axes(&own->sweep, j.axis);
+    rc = rc ? rc : cli_output_write(o->output, put, &j);
+    axes_free(j.axis, own->sweep.n);
+    return rc ? rc : strict;
+}
