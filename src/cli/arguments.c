@@ -104,6 +104,11 @@ enum oc_stat cli_stat(const char *name)
     return OC_STAT_TYPICAL;
 }
 
+size_t cli_rows(const struct cli_opts *o, size_t otherwise)
+{
+    return !o->top.set ? otherwise : o->top.v > 0 ? (size_t)o->top.v : 0;
+}
+
 const char *cli_hw(const struct cli_opts *o)
 {
     return o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;

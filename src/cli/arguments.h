@@ -28,6 +28,8 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise);
 /* --stat by its name; OC_STAT_TYPICAL without one. */
 enum oc_stat cli_stat(const char *name);
+/* --top, 0: all rows. */
+size_t cli_rows(const struct cli_opts *o, size_t otherwise);
 /* For commands that take one: the last --hw, NULL without one. */
 const char *cli_hw(const struct cli_opts *o);
 

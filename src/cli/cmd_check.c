@@ -47,6 +47,7 @@ static const struct cli_option own_options[] = {
 
 struct check_job {
     const struct cli_opts *o;
+    const struct check_opts *own;
     struct oc_budget *budget;
     struct cli_side side;
     struct oc_calibration *calibration;
@@ -65,48 +66,37 @@ static int add_limit(struct check_job *j, const char *metric, const char *limit,
 
 static int take_check_limits(struct check_job *j)
 {
-    const struct cli_opts *o = j->o;
-    const struct check_opts *own = o->own;
-    const struct {
-        const char *metric, *limit;
-    } limits[] = {{"macs", own->max_macs},
-                  {"flops", own->max_flops},
-                  {"params", own->max_params},
-                  {"weight-bytes", own->max_weight_bytes},
-                  {"peak-memory", own->max_peak_memory},
-                  {"latency", own->max_latency},
-                  {"efficiency", own->min_efficiency},
-                  {"opset", own->max_opset},
-                  {"unknown", own->no_unknown ? "0" : NULL}};
     int rc = 0;
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !rc; i++)
-        rc = add_limit(j, limits[i].metric, limits[i].limit, NULL);
-    for (size_t i = 0; i < own->forbid_op.n && !rc; i++)
-        rc = add_limit(j, "forbid", "0", own->forbid_op.item[i]);
+    for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]) && !rc; i++) {
+        const struct cli_option *p = &own_options[i]; /* "max-macs" limits "macs" */
+        const char *const *limit = (const void *)((const char *)j->own + p->offset);
+        if (p->kind == CLI_TEXT && (!strncmp(p->name, "max-", 4) || !strncmp(p->name, "min-", 4)))
+            rc = add_limit(j, p->name + 4, *limit, NULL);
+    }
+    rc = rc ? rc : add_limit(j, "unknown", j->own->no_unknown ? "0" : NULL, NULL);
+    for (size_t i = 0; i < j->own->forbid_op.n && !rc; i++)
+        rc = add_limit(j, "forbid", "0", j->own->forbid_op.item[i]);
     return rc;
 }
 
 static int read_check_limits(struct check_job *j)
 {
-    const struct cli_opts *o = j->o;
-    const struct check_opts *own = o->own;
     struct oc_err err;
-    for (size_t i = 0; i < own->budget.n; i++)
-        if (oc_budget_read(j->budget, own->budget.item[i], &err))
+    for (size_t i = 0; i < j->own->budget.n; i++)
+        if (oc_budget_read(j->budget, j->own->budget.item[i], &err))
             return cli_fail_err(&err);
-    if (own->tolerance.n && !own->baseline)
+    if (j->own->tolerance.n && !j->own->baseline)
         return cli_fail(
             CLI_USAGE,
             "--tolerance needs --baseline FILE; onnxcost check MODEL --save-baseline FILE writes one");
-    if (own->baseline &&
-        oc_baseline_read(j->budget, own->baseline, own->tolerance.item, own->tolerance.n, &err))
+    if (j->own->baseline &&
+        oc_baseline_read(j->budget, j->own->baseline, j->own->tolerance.item, j->own->tolerance.n, &err))
         return cli_fail_err(&err);
     return 0;
 }
 
 static int make_budget(struct check_job *j)
 {
-    const struct check_opts *own = j->o->own;
     struct oc_err err;
     if (j->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'check' needs one model: onnxcost check MODEL --max-macs 4G");
@@ -114,12 +104,12 @@ static int make_budget(struct check_job *j)
         return cli_fail(CLI_USAGE, "'check' takes one profile");
     if (oc_budget_make(&j->budget, &err))
         return cli_fail_err(&err);
-    if (cli_has_range(j->o) && (own->save_baseline || j->o->profile.n || j->o->hw.n))
+    if (cli_has_range(j->o) && (j->own->save_baseline || j->o->profile.n || j->o->hw.n))
         return cli_fail(CLI_USAGE, "--dim with a range does not go with --profile, --hw and --save-baseline");
     int rc = take_check_limits(j);
     if (!rc)
         rc = read_check_limits(j);
-    if (!rc && !oc_budget_limits(j->budget) && !own->save_baseline)
+    if (!rc && !oc_budget_limits(j->budget) && !j->own->save_baseline)
         return cli_fail(
             CLI_USAGE,
             "there is no limit to check: give --baseline, --budget, --max-macs, --max-latency, ...");
@@ -149,10 +139,9 @@ static int find_bounds(struct check_job *j)
 static int estimate_latency(struct check_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct check_opts *own = o->own;
     struct oc_err err;
     if (j->side.in.profile || !j->side.in.device ||
-        (!oc_budget_has(j->budget, "latency") && !own->save_baseline))
+        (!oc_budget_has(j->budget, "latency") && !j->own->save_baseline))
         return 0;
     int rc = cli_load_calibration(o, &j->calibration);
     if (rc)
@@ -172,16 +161,14 @@ static int put_baseline(const void *job, const struct cli_output *out, struct oc
 {
     const struct baseline_job *b = job;
     const struct check_job *j = b->check;
-    const struct check_opts *own = j->o->own;
-    int failed = oc_baseline_write(&j->side.in, j->estimate, own->save_baseline, b->kept, out->f, err);
-    cli_input_forget(own->save_baseline); /* it was read as a baseline, or writing failed */
+    int failed = oc_baseline_write(&j->side.in, j->estimate, j->own->save_baseline, b->kept, out->f, err);
+    cli_input_forget(j->own->save_baseline); /* it was read as a baseline, or writing failed */
     return failed;
 }
 
 static int save_baseline(struct check_job *j)
 {
-    const struct check_opts *own = j->o->own;
-    const char *path = own->save_baseline;
+    const char *path = j->own->save_baseline;
     struct oc_baseline_kept kept = {.n = 0};
     const struct baseline_job b = {j, &kept};
     if (path)
@@ -245,7 +232,7 @@ static int run_check(const struct cli_opts *o)
 {
     static int (*const steps[])(struct check_job *) = {
         make_budget, open_check_side, find_bounds, estimate_latency, make_check, save_baseline, write_check};
-    struct check_job j = {.o = o};
+    struct check_job j = {.o = o, .own = o->own};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
@@ -273,16 +260,12 @@ const struct cli_command cmd_check = {
     .example = {{"onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 above the limit"},
                 {"onnxcost check resnet50.onnx --save-baseline base.xml", "store the present figures"},
                 {"onnxcost check resnet50.onnx --max-params 30M -f junit", "a JUnit report for CI"}},
-    .tool = {{.name = "check",
-              .title = "Compare a model with limits",
-              .about =
-                  "Whether a model keeps limits or a baseline: which passed, failed, or are inconclusive.",
-              .files = "model!",
-              .options =
-                  "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency "
-                  "max-opset "
-                  "no-unknown forbid-op budget baseline tolerance profile hw calibration" CLI_TOOL_SHAPES
-                      CLI_TOOL_COUNTS,
-              .ranges = true,
-              .place = 7}},
+    .tool = {{"check", "Compare a model with limits",
+              "Whether a model keeps limits or a baseline: which passed, failed, or are inconclusive.",
+              "model!",
+              "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency "
+              "max-opset "
+              "no-unknown forbid-op budget baseline tolerance profile hw calibration" CLI_TOOL_SHAPES
+                  CLI_TOOL_COUNTS,
+              .ranges = true, .place = 7}},
 };

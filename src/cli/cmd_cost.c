@@ -20,38 +20,38 @@ static const struct cli_option own_options[] = {
      .complete = CLI_OPERATORS},
     {"input-dtype", 0, CLI_LIST, AT(input_dtype), "DTYPE",
      .help = "only operators with an input of this element type (repeatable)"},
-    {"order-by", 0, CLI_TEXT, AT(order_by), "[+]COLUMN,...",
+    {"order-by", 0, CLI_TEXT, AT(report.order_by), "[+]COLUMN,...",
      .help = "sort in descending order (+COLUMN: ascending), then by the next column: time, computation, "
              "memory, flops, bandwidth, opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, "
              "efficiency, wasted, calls, count, min, max, self, name, type, or any column of the CSV",
      .otherwise = "time"},
-    {"group-by", 0, CLI_TEXT, AT(group_by), "KEY,...",
+    {"group-by", 0, CLI_TEXT, AT(report.group_by), "KEY,...",
      .help = "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first "
              "two parts), class or source (of the module: its class, the line that calls the operator), "
              "signature (type and shapes), provider, precision, kernel, bound, rule, or a combination"},
-    {"aggregate", 0, CLI_TEXT, AT(aggregate), "max|min|sum|mean|median|count|pN",
+    {"aggregate", 0, CLI_TEXT, AT(report.aggregate), "max|min|sum|mean|median|count|pN",
      .help = "statistic over the operators of a group; pN: N-th percentile",
      .otherwise = "sum with --group-by"},
-    {"aggregate-by", 0, CLI_TEXT, AT(aggregate_by), "KEY,...", .help = "as --group-by; needs --aggregate",
-     .otherwise = "all together"},
-    {"min-time", 0, CLI_TEXT, AT(min_time), "TIME", .help = "only operators that take at least this time",
-     .unit = "s"},
-    {"max-time", 0, CLI_TEXT, AT(max_time), "TIME", .help = "only operators that take at most this time",
-     .unit = "s"},
-    {"top-end-key", 0, CLI_CHOICE, AT(top_end_key), "end|kern",
+    {"aggregate-by", 0, CLI_TEXT, AT(report.aggregate_by), "KEY,...",
+     .help = "as --group-by; needs --aggregate", .otherwise = "all together"},
+    {"min-time", 0, CLI_TEXT, AT(report.min_time), "TIME",
+     .help = "only operators that take at least this time", .unit = "s"},
+    {"max-time", 0, CLI_TEXT, AT(report.max_time), "TIME",
+     .help = "only operators that take at most this time", .unit = "s"},
+    {"top-end-key", 0, CLI_CHOICE, AT(report.top_end_key), "end|kern",
      .help = "MegEngine files: time until the end, or until the kernel starts", .otherwise = "end"},
-    {"style", 0, CLI_CHOICE, AT(style), "grid|compact",
+    {"style", 0, CLI_CHOICE, AT(report.style), "grid|compact",
      .help = "table style; grid: as MegEngine draws tables",
      .otherwise = "grid for MegEngine files, else compact", .group = "Output", .before = "as"},
-    {"roofline", 0, CLI_FLAG, AT(roofline),
+    {"roofline", 0, CLI_FLAG, AT(report.roofline),
      .help = "with --hw: add the roofline time of each compute unit and memory level"},
-    {"advise", 0, CLI_FLAG, AT(advise),
+    {"advise", 0, CLI_FLAG, AT(report.advise),
      .help = "optimization suggestions with their evidence, estimated saving, and what to do"},
     {"what-if", 0, CLI_LIST, AT(what_if), "KEY=80%|KEY=2x|hw=NAME",
      .help =
          "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % "
          "of their roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)"},
-    {"fuse", 0, CLI_CHOICE, AT(fuse), "elementwise",
+    {"fuse", 0, CLI_CHOICE, AT(report.fuse), "elementwise",
      .help = "predicted time with element-wise operators fused into their producers", .group = "Output",
      .before = "output"},
     {"why", 0, CLI_LIST, AT(why), "NODE",
@@ -59,13 +59,15 @@ static const struct cli_option own_options[] = {
     {"explain-match", 0, CLI_MAYBE, AT(explain_match), "[=NAME]",
      .help = "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
              "(repeatable)"},
-    {"print-only", 0, CLI_CHOICE, AT(print_only), "summary|device|host",
+    {"print-only", 0, CLI_CHOICE, AT(report.print_only), "summary|device|host",
      .help = "only this part of the report"},
-    {"show-host", 0, CLI_FLAG, AT(show_host), .help = "MegEngine files: also print the table of host times"},
-    {"copy-time", 0, CLI_FLAG, AT(copy_time), .help = "MegEngine files: time of copies in the summary"},
-    {"confluence", 0, CLI_FLAG, AT(confluence), .help = "table as wiki markup"},
-    {"wiki", 0, CLI_FLAG, AT(confluence), .help = "same as --confluence"},
-    {"dump-only-opr", 0, CLI_FLAG, AT(dump_only_opr), .help = "only the operators, one per line"},
+    {"show-host", 0, CLI_FLAG, AT(report.show_host),
+     .help = "MegEngine files: also print the table of host times"},
+    {"copy-time", 0, CLI_FLAG, AT(report.copy_time),
+     .help = "MegEngine files: time of copies in the summary"},
+    {"confluence", 0, CLI_FLAG, AT(report.confluence), .help = "table as wiki markup"},
+    {"wiki", 0, CLI_FLAG, AT(report.confluence), .help = "same as --confluence"},
+    {"dump-only-opr", 0, CLI_FLAG, AT(report.dump_only_opr), .help = "only the operators, one per line"},
     {"annotate", 0, CLI_TEXT, AT(annotate), "FILE",
      .help = "write a copy of the model with costs and times in metadata_props"},
     {"strict", 0, CLI_FLAG, AT(strict), .help = "exit code 1 if anything is assumed, conflicting or unknown",
@@ -86,6 +88,7 @@ static const struct cli_option own_options[] = {
 
 struct job {
     const struct cli_opts *o;
+    const struct cost_opts *own;
     struct cli_list profiles; /* paths, in the order given */
     struct cli_side side;
     const struct oc_device **what_if_device; /* heap */
@@ -93,21 +96,13 @@ struct job {
 
 /* ---- input ------------------------------------------------------------------------------------------ */
 
-static void cost_add_profile(struct job *j, const char *path)
-{
-    struct cli_list *l = &j->profiles;
-    l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
-    l->item[l->n++] = path;
-}
-
 /* A model and profiles in any order. */
 static int find_files(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct cost_opts *own = o->own;
     const struct cli_list *w = &o->word;
     for (size_t i = 0; i < o->profile.n; i++)
-        cost_add_profile(j, o->profile.item[i]);
+        cli_list_add(&j->profiles, o->profile.item[i]);
     for (size_t i = 0; i < w->n; i++) {
         enum oc_file_kind kind;
         struct oc_err err;
@@ -116,7 +111,7 @@ static int find_files(struct job *j)
         bool no_model =
             w->n == 1 && o->profile.n && !o->profile_format; /* reading it says what is wrong with it */
         if (kind == OC_FILE_PROFILE && !no_model) {
-            cost_add_profile(j, w->item[i]);
+            cli_list_add(&j->profiles, w->item[i]);
             continue;
         }
         if (j->side.model_path)
@@ -131,8 +126,8 @@ static int find_files(struct job *j)
     j->side.n_profile_path = j->profiles.n;
     j->side.optimized_path = o->optimized_model;
     j->side.hw = cli_hw(o);
-    j->side.strict = own->strict;
-    j->side.keep_events = own->advise || cli_is(o->format, "trace") || cli_is(o->format, "html");
+    j->side.strict = j->own->strict;
+    j->side.keep_events = j->own->report.advise || cli_is(o->format, "trace") || cli_is(o->format, "html");
     return 0;
 }
 
@@ -169,35 +164,22 @@ static int check_order(const char *order_by, bool profile, bool device)
 static int check_profile_options(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct cost_opts *own = o->own;
-    const struct {
-        const char *name;
-        bool given;
-    } of_profile[] = {{"map", o->map != NULL},
-                      {"min-time", own->min_time != NULL},
-                      {"max-time", own->max_time != NULL},
-                      {"profile-format", o->profile_format != NULL},
-                      {"kernel-names", o->kernel_names != NULL},
-                      {"stat", o->stat != NULL},
-                      {"warmup", o->warmup.set},
-                      {"iterations", o->iterations.set},
-                      {"partial", o->partial}};
     struct oc_err err;
     if (o->profile_format && oc_profile_format_check(o->profile_format, &err))
         return cli_fail_err(&err);
-    for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]) && !j->profiles.n; i++)
-        if (of_profile[i].given)
-            return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE",
-                            of_profile[i].name);
-    return check_order(own->order_by, j->profiles.n > 0, o->hw.n > 0);
+    const char *given = cli_first_given(
+        o, "map min-time max-time profile-format kernel-names stat warmup iterations partial");
+    if (given && !j->profiles.n)
+        return cli_fail(CLI_USAGE, "--%s needs a profile: give it with --profile FILE", given);
+    return check_order(j->own->report.order_by, j->profiles.n > 0, o->hw.n > 0);
 }
 
 static int check_device_options(const struct cli_opts *o)
 {
     const struct cost_opts *own = o->own;
-    if (!o->hw.n && (own->roofline || cli_is(o->cache, "on")))
+    if (!o->hw.n && (own->report.roofline || cli_is(o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
-                        own->roofline ? "--roofline" : "--cache on");
+                        own->report.roofline ? "--roofline" : "--cache on");
     if (o->hw.n > 1)
         return cli_fail(
             CLI_USAGE,
@@ -209,23 +191,14 @@ static int check_device_options(const struct cli_opts *o)
 static int cost_check_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct cost_opts *own = o->own;
     const char *model = j->side.model_path;
-    const struct {
-        const char *name;
-        bool given;
-    } of_model[] = {{"dim", o->dim.n},
-                    {"shape", o->shape.n},
-                    {"value", o->value.n},
-                    {"trip", o->trip.n},
-                    {"optimized-model", o->optimized_model != NULL}};
-    for (size_t i = 0; i < sizeof(of_model) / sizeof(of_model[0]) && !model; i++)
-        if (of_model[i].given)
-            return cli_fail(CLI_USAGE, "--%s needs a model%s: onnxcost MODEL --profile FILE",
-                            of_model[i].name, o->optimized_model ? " and its profile" : "");
-    if (own->annotate && (!model || cli_wants_function(o)))
+    const char *given = cli_first_given(o, "dim shape value trip optimized-model");
+    if (given && !model)
+        return cli_fail(CLI_USAGE, "--%s needs a model%s: onnxcost MODEL --profile FILE", given,
+                        o->optimized_model ? " and its profile" : "");
+    if (j->own->annotate && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
-    if (own->annotate && (cli_is(own->annotate, "-") || cli_is(o->output, own->annotate)))
+    if (j->own->annotate && (cli_is(j->own->annotate, "-") || cli_is(o->output, j->own->annotate)))
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!model || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
@@ -274,44 +247,28 @@ static int cost_analyze(struct job *j)
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
     const struct cost_opts *own = o->own;
-    return (struct oc_report_opts){
-        .format = o->format,
-        .style = own->style,
-        .width_chars = out ? cli_width(out, &o->width) : 0,
-        .color = out && cli_color(out, o->color),
-        .verbose = o->verbose,
-        .has_top = o->top.set || o->all,
-        .top = o->all ? 0 : o->top.v,
-        .name_pattern = own->opr_name.item,
-        .n_name_pattern = own->opr_name.n,
-        .type = own->type.item,
-        .n_type = own->type.n,
-        .input_dtype = own->input_dtype.item,
-        .n_input_dtype = own->input_dtype.n,
-        .order_by = own->order_by,
-        .aggregate = own->aggregate,
-        .aggregate_by = own->aggregate_by,
-        .group_by = own->group_by,
-        .top_end_key = own->top_end_key,
-        .min_time = own->min_time,
-        .max_time = own->max_time,
-        .print_only = own->print_only,
-        .show_host = own->show_host,
-        .copy_time = own->copy_time,
-        .confluence = own->confluence,
-        .dump_only_opr = own->dump_only_opr,
-        .why = own->why.item,
-        .n_why = own->why.n,
-        .cache = !cli_is(o->cache, "off"),
-        .roofline = own->roofline,
-        .advise = own->advise,
-        .fuse = own->fuse,
-        .as = o->as,
-        .what_if = own->what_if.item,
-        .n_what_if = own->what_if.n,
-        .explain_match = own->explain_match.item,
-        .n_explain_match = own->explain_match.n,
-    };
+    struct oc_report_opts r = own->report;
+    r.format = o->format;
+    r.width_chars = out ? cli_width(out, &o->width) : 0;
+    r.color = out && cli_color(out, o->color);
+    r.verbose = o->verbose;
+    r.has_top = o->top.set || o->all;
+    r.top = o->all ? 0 : o->top.v;
+    r.cache = !cli_is(o->cache, "off");
+    r.as = o->as;
+    r.name_pattern = own->opr_name.item;
+    r.n_name_pattern = own->opr_name.n;
+    r.type = own->type.item;
+    r.n_type = own->type.n;
+    r.input_dtype = own->input_dtype.item;
+    r.n_input_dtype = own->input_dtype.n;
+    r.why = own->why.item;
+    r.n_why = own->why.n;
+    r.what_if = own->what_if.item;
+    r.n_what_if = own->what_if.n;
+    r.explain_match = own->explain_match.item;
+    r.n_explain_match = own->explain_match.n;
+    return r;
 }
 
 /* Below the table; for CSV and JSON on standard error. */
@@ -326,17 +283,15 @@ static int cost_fit(struct job *j, FILE *f)
 static int put_annotated(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct job *j = job;
-    const struct cost_opts *own = j->o->own;
     struct oc_report_opts opts = report_opts(j->o, NULL);
-    cli_progress_say(j->side.progress, "writing", own->annotate);
-    return oc_annotate_write(&j->side.in, &opts, own->annotate, out->f, err);
+    cli_progress_say(j->side.progress, "writing", j->own->annotate);
+    return oc_annotate_write(&j->side.in, &opts, j->own->annotate, out->f, err);
 }
 
 /* Writes the annotated model to its own file. */
 static int annotate(struct job *j)
 {
-    const struct cost_opts *own = j->o->own;
-    return own->annotate ? cli_output_write(own->annotate, put_annotated, j) : 0;
+    return j->own->annotate ? cli_output_write(j->own->annotate, put_annotated, j) : 0;
 }
 
 /* The device that the profile names, for a proposal; NULL: none in the hardware files. */
@@ -352,7 +307,6 @@ static const struct oc_device *recorded_device(const struct oc_profile *p, struc
 
 static int cost_write_report(struct job *j)
 {
-    const struct cost_opts *own = j->o->own;
     struct cli_output out;
     struct oc_err err;
     struct cli_side *s = &j->side;
@@ -365,20 +319,18 @@ static int cost_write_report(struct job *j)
     opts.outcome = &outcome;
     const struct oc_device *recorded = s->in.device ? NULL : recorded_device(s->in.profile, &s->hwdb);
     opts.recorded_hw = recorded ? oc_device_info(recorded)->name : NULL;
-    char *made = cli_page_made(j->o);
     bool live = cli_is(j->o->format, "html");
-    opts.made = made;
+    opts.made = j->o->made;
     if (live && !s->hwdb && oc_hwdb_open(NULL, &s->hwdb, &err))
         s->hwdb = NULL; /* the page then has the report's device only */
     opts.analyze = live ? &s->opts : NULL;
     opts.hwdb = s->hwdb;
     int failed = oc_report_write(&s->in, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
-    free(made);
     if (outcome.missing[0])
         cli_warn("%s", outcome.missing);
     if (outcome.unordered)
         cli_warn("%zu %s no value of --order-by %s and %s last", outcome.unordered,
-                 outcome.unordered == 1 ? "row has" : "rows have", own->order_by,
+                 outcome.unordered == 1 ? "row has" : "rows have", j->own->report.order_by,
                  outcome.unordered == 1 ? "is" : "are");
     if (!failed && j->o->fit)
         failed = cost_fit(j, out.f);
@@ -427,11 +379,10 @@ static size_t cost_findings(const struct job *j, bool print)
 static bool report_prints_findings(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct cost_opts *own = o->own;
     if (cli_is(o->format, "csv") || cli_is(o->format, "trace") || cli_is(o->format, "model-explorer") ||
-        cli_is(o->format, "netron") || own->confluence || own->dump_only_opr ||
-        ((own->why.n || own->explain_match.n) && !cli_is(o->format, "json")) ||
-        (own->print_only && !cli_is(own->print_only, "summary")))
+        cli_is(o->format, "netron") || j->own->report.confluence || j->own->report.dump_only_opr ||
+        ((j->own->why.n || j->own->explain_match.n) && !cli_is(o->format, "json")) ||
+        (j->own->report.print_only && !cli_is(j->own->report.print_only, "summary")))
         return false;
     return cli_is(o->format, "json") || cli_is(o->format, "markdown") || cli_is(o->format, "md") ||
            cli_is(o->format, "html") || o->embed || j->side.model ||
@@ -440,7 +391,6 @@ static bool report_prints_findings(const struct job *j)
 
 static int cost_strict_result(const struct job *j, size_t n_findings)
 {
-    const struct cost_opts *own = j->o->own;
     size_t unknown = 0, estimated = 0, assumed = 0;
     if (j->side.analysis) {
         struct oc_totals t;
@@ -449,7 +399,7 @@ static int cost_strict_result(const struct job *j, size_t n_findings)
         estimated = t.estimated_nodes;
         assumed = oc_analysis_assumptions(j->side.analysis);
     }
-    if (!own->strict || !(n_findings + unknown + estimated + assumed))
+    if (!j->own->strict || !(n_findings + unknown + estimated + assumed))
         return 0;
     return cli_fail(
         CLI_FINDINGS,
@@ -461,11 +411,10 @@ static int cost_strict_result(const struct job *j, size_t n_findings)
  * has is shown on standard error. */
 static void show_host_times(const struct job *j)
 {
-    const struct cost_opts *own = j->o->own;
     const struct oc_diag *d;
     struct oc_err err;
     const struct cli_side *s = &j->side;
-    size_t n = s->in.profile && !s->model && !own->show_host && !own->print_only
+    size_t n = s->in.profile && !s->model && !j->own->report.show_host && !j->own->report.print_only
                    ? oc_profile_diags(s->in.profile, &d)
                    : 0;
     for (size_t i = 0; i < n; i++) {
@@ -496,7 +445,7 @@ static int cost_run(struct job *j)
 
 static int run_cost(const struct cli_opts *o)
 {
-    struct job j = {.o = o, .side.progress = cli_progress_start()};
+    struct job j = {.o = o, .own = o->own, .side.progress = cli_progress_start()};
     int rc = cost_run(&j);
     if (!rc && cli_wants_function(o)) {
         cost_findings(&j, true);
@@ -531,42 +480,27 @@ const struct cli_command cmd_cost = {
                  "measured time against the roofline"},
                 {"onnxcost resnet50.onnx -p ort_profile.json --advise",
                  "what could be faster, with evidence"}},
-    .tool = {{.name = "analyze",
-              .title = "Cost of a model",
-              .about = "FLOPs, MACs, bytes, parameters and memory of an ONNX model (or config.json, "
-                       "safetensors, GGUF) and of each operator; with hw also roofline times. Figures are "
-                       "exact unless their quality says otherwise.",
-              .files = "model!",
-              .options = "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES CLI_TOOL_COUNTS
-                         " type opr-name order-by group-by as what-if roofline advise top",
-              .top = "20",
-              .schema = oc_schema_write,
-              .place = 1},
-             {.name = "why",
-              .title = "Why an operator costs what it costs",
-              .about = "The formula of an operator with its numbers and where they come from.",
-              .files = "model!",
-              .options = "why!" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
-              .fixed = "--top=1",
-              .schema = oc_schema_write,
+    .tool = {{"analyze", "Cost of a model",
+              "FLOPs, MACs, bytes, parameters and memory of an ONNX model (or config.json, "
+              "safetensors, GGUF) and of each operator; with hw also roofline times. Figures are "
+              "exact unless their quality says otherwise.",
+              "model!",
+              "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES CLI_TOOL_COUNTS
+              " type opr-name order-by group-by as what-if roofline advise top",
+              .top = "20", .schema = oc_schema_write, .place = 1},
+             {"why", "Why an operator costs what it costs",
+              "The formula of an operator with its numbers and where they come from.", "model!",
+              "why!" CLI_TOOL_SHAPES CLI_TOOL_COUNTS, .fixed = "--top=1", .schema = oc_schema_write,
               .place = 2},
-             {.name = "profile",
-              .title = "A measured profile",
-              .about =
-                  "Times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight and others), joined "
-                  "with the model if it is given: time, efficiency and gap to the roofline of each operator.",
-              .files = "model",
-              .options = "profile! hw" CLI_TOOL_DEVICES
-                         " profile-format optimized-model warmup iterations" CLI_TOOL_SHAPES
-                         " stat type opr-name order-by group-by advise force top",
-              .top = "20",
-              .schema = oc_schema_write,
-              .place = 3},
-             {.name = "bounds",
-              .title = "Bounds over ranges of sizes",
-              .about = "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.",
-              .files = "model!",
-              .options = "dim! shape value default-dim no-defaults" CLI_TOOL_COUNTS,
-              .ranges = true,
-              .place = 4}},
+             {"profile", "A measured profile",
+              "Times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight and others), joined "
+              "with the model if it is given: time, efficiency and gap to the roofline of each operator.",
+              "model",
+              "profile! hw" CLI_TOOL_DEVICES
+              " profile-format optimized-model warmup iterations" CLI_TOOL_SHAPES
+              " stat type opr-name order-by group-by advise force top",
+              .top = "20", .schema = oc_schema_write, .place = 3},
+             {"bounds", "Bounds over ranges of sizes",
+              "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
+              "dim! shape value default-dim no-defaults" CLI_TOOL_COUNTS, .ranges = true, .place = 4}},
 };

@@ -31,6 +31,7 @@ static const struct cli_option own_options[] = {
 
 struct diff_job {
     const struct cli_opts *o;
+    const struct diff_opts *own;
     struct cli_opts of_b;  /* the options with those of --b-dim and so on */
     struct cli_opts means; /* those with --stat mean */
     struct cli_list model, profile;
@@ -38,37 +39,28 @@ struct diff_job {
     struct cli_side side[2];
     struct oc_report_in *more[2]; /* heap: the recordings of a side but the first */
     struct oc_diff *diff;
-    char *made;        /* NULL: no page */
     const char *label; /* of the verdict alone; NULL: the whole diff is written */
 };
-
-static void add_file(struct cli_list *l, const char *text)
-{
-    l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
-    l->item[l->n++] = text;
-}
 
 /* ---- who is A, who is B ---------------------------------------------------------------------------- */
 
 /* Whether options are given that say nothing about profiles alone. */
 static bool needs_model(const struct cli_opts *o)
 {
-    const struct diff_opts *own = o->own;
-    return o->dim.n || o->shape.n || o->value.n || own->b_dim.n || own->b_shape.n || own->b_value.n ||
-           o->optimized_model || own->b_optimized_model;
+    return cli_first_given(o, "dim shape value b-dim b-shape b-value optimized-model b-optimized-model");
 }
 
 static int sort_files(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
     for (size_t i = 0; i < o->profile.n; i++)
-        add_file(&j->profile, o->profile.item[i]);
+        cli_list_add(&j->profile, o->profile.item[i]);
     for (size_t i = 0; i < o->word.n; i++) {
         enum oc_file_kind kind;
         struct oc_err err;
         if (oc_file_kind(o->word.item[i], &kind, &err))
             return cli_fail_err(&err);
-        add_file(kind == OC_FILE_PROFILE ? &j->profile : &j->model, o->word.item[i]);
+        cli_list_add(kind == OC_FILE_PROFILE ? &j->profile : &j->model, o->word.item[i]);
     }
     if (j->model.n > 2 || (!j->model.n && !j->profile.n))
         return cli_fail(CLI_USAGE,
@@ -100,7 +92,6 @@ static const char **side_value(const struct cli_list *l, unsigned side)
 static int choose_sides(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct diff_opts *own = o->own;
     if (o->hw.n > 2)
         return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
     for (unsigned s = 0; s < 2; s++) {
@@ -113,8 +104,8 @@ static int choose_sides(struct diff_job *j)
         j->side[s].hw = o->hw.n ? *side_value(&o->hw, s) : NULL;
     }
     j->side[0].optimized_path = o->optimized_model;
-    j->side[1].optimized_path = own->b_optimized_model;
-    bool sizes = own->b_dim.n || own->b_shape.n || own->b_value.n;
+    j->side[1].optimized_path = j->own->b_optimized_model;
+    bool sizes = j->own->b_dim.n || j->own->b_shape.n || j->own->b_value.n;
     if (j->model.n < 2 && j->profile.n < 2 && o->hw.n < 2 && !sizes)
         return cli_fail(CLI_USAGE,
                         "'diff' of one model needs two profiles, two devices, or other sizes for B "
@@ -139,10 +130,10 @@ static struct cli_list of_b(const struct cli_list *both, const struct cli_list *
         for (size_t k = 0; k < own->n; k++)
             again |= names_same(both->item[i], own->item[k]);
         if (!again)
-            add_file(&l, both->item[i]);
+            cli_list_add(&l, both->item[i]);
     }
     for (size_t k = 0; k < own->n; k++)
-        add_file(&l, own->item[k]);
+        cli_list_add(&l, own->item[k]);
     return l;
 }
 
@@ -172,12 +163,11 @@ static bool statistics_differ(const struct diff_job *j)
 static int open_sides(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct diff_opts *own = o->own;
     const struct cli_side asked[2] = {j->side[0], j->side[1]};
     j->of_b = *o;
-    j->of_b.dim = of_b(&o->dim, &own->b_dim);
-    j->of_b.shape = of_b(&o->shape, &own->b_shape);
-    j->of_b.value = of_b(&o->value, &own->b_value);
+    j->of_b.dim = of_b(&o->dim, &j->own->b_dim);
+    j->of_b.shape = of_b(&o->shape, &j->own->b_shape);
+    j->of_b.value = of_b(&o->value, &j->own->b_value);
     int rc = open_both(j);
     if (rc || !statistics_differ(j) || o->stat)
         return rc;
@@ -233,19 +223,18 @@ static int put_diff(const void *job, const struct cli_output *out, struct oc_err
                                             .top = o->top.v,
                                             .width_chars = cli_width(out, &o->width),
                                             .color = cli_color(out, o->color),
-                                            .made = j->made};
+                                            .made = o->made};
     return oc_diff_write(j->diff, &opts, out->f, err);
 }
 
 static int write_diff(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct diff_opts *own = o->own;
     int rc = cli_output_write(o->output, put_diff, j);
     rc = rc ? rc : cli_step_summary(o, write_diff_markdown, j->diff);
     if (rc)
         return rc;
-    return own->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
+    return j->own->exit_code && oc_diff_info(j->diff)->different ? CLI_FINDINGS : CLI_OK;
 }
 
 static int put_verdict(const void *job, const struct cli_output *out, struct oc_err *err)
@@ -278,10 +267,9 @@ struct convention_job {
 static int analyze_conventions(struct convention_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct diff_opts *own = o->own;
     struct oc_err err;
-    if (o->word.n != 1 || o->convention.n != 2 || o->profile.n || o->hw.n || own->b_dim.n || own->b_shape.n ||
-        own->b_value.n || o->sort || o->top.set || own->exit_code)
+    if (o->word.n != 1 || o->convention.n != 2 ||
+        cli_first_given(o, "profile hw b-dim b-shape b-value sort top exit-code"))
         return cli_fail(
             CLI_USAGE,
             "two conventions compare the counts of one model, without profiles, devices, sizes of B, "
@@ -321,12 +309,11 @@ static int diff_with(const struct cli_opts *o, const char *label)
 {
     int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
                                                label ? print_verdict : write_diff};
-    struct diff_job j = {.o = o, .label = label, .made = cli_page_made(o)};
+    struct diff_job j = {.o = o, .own = o->own, .label = label};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_diff_free(j.diff);
-    free(j.made);
     for (unsigned s = 2; s-- > 0;) {
         cli_side_close(&j.side[s]);
         free(j.recording[s]);
@@ -369,15 +356,9 @@ const struct cli_command cmd_diff = {
     .formats = "table|csv|json|markdown|md|html|github",
     .example = {{"onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
                 {"onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
-                {"onnxcost diff -p before.json -p after.json", "the same of profiles without a model"},
-                {"onnxcost diff old.onnx new.onnx -f markdown", "tables for a pull request"}},
-    .tool = {{.name = "diff",
-              .title = "Compare two models or profiles",
-              .about =
-                  "Operators that were added, removed or changed between two models, or between two "
-                  "profiles, and the totals of both; of profiles what the change of the time consists of.",
-              .files = "a! b!",
-              .options = "hw" CLI_TOOL_SHAPES CLI_TOOL_COUNTS " sort top",
-              .top = "20",
-              .place = 8}},
+                {"onnxcost diff -p before.json -p after.json", "the same of profiles without a model"}},
+    .tool = {{"diff", "Compare two models or profiles",
+              "Operators that were added, removed or changed between two models, or between two "
+              "profiles, and the totals of both; of profiles what the change of the time consists of.",
+              "a! b!", "hw" CLI_TOOL_SHAPES CLI_TOOL_COUNTS " sort top", .top = "20", .place = 8}},
 };

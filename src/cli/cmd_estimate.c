@@ -26,7 +26,6 @@ struct estimate_job {
     struct cli_side side;
     struct oc_calibration *cal;
     struct oc_estimate *estimate;
-    char *made; /* NULL: no page */
 };
 
 /* The runtime's own model, without a profile, is the model: its nodes are the kernels. */
@@ -90,22 +89,16 @@ static int make_estimate(struct estimate_job *j)
                                           .simd = own->simd,
                                           .width_chars = cli_width_of(j->o),
                                           .as = j->o->as,
-                                          .made = j->made};
+                                          .made = j->o->made};
     return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
                ? cli_fail_err(&err)
                : 0;
 }
 
-/* 0: all. */
-static size_t rows_of_top(const struct cli_opts *o)
-{
-    return !o->top.set ? TOP : o->top.v > 0 ? (size_t)o->top.v : 0;
-}
-
 static int put_estimate(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct estimate_job *j = job;
-    return oc_estimate_write(j->estimate, j->o->format, rows_of_top(j->o), out->f, err);
+    return oc_estimate_write(j->estimate, j->o->format, cli_rows(j->o, TOP), out->f, err);
 }
 
 static int write_estimate(struct estimate_job *j)
@@ -123,7 +116,6 @@ struct ranking {
     char *dimension; /* of the batch, NULL: not named */
     struct oc_calibration *calibration;
     struct oc_rank *rank;
-    char *made; /* NULL: no page */
 };
 
 static bool is_ranking(const struct cli_opts *o)
@@ -182,14 +174,14 @@ static int put_rank(const void *job, const struct cli_output *out, struct oc_err
     const struct oc_rank_write_opts opts = {.format = o->format,
                                             .width_chars = cli_width(out, &o->width),
                                             .color = cli_color(out, o->color),
-                                            .top = rows_of_top(o),
-                                            .made = c->made};
+                                            .top = cli_rows(o, TOP),
+                                            .made = o->made};
     return oc_rank_write(c->rank, &opts, out->f, err);
 }
 
 static int estimate_several(const struct cli_opts *o)
 {
-    struct ranking c = {.o = o, .made = cli_page_made(o)};
+    struct ranking c = {.o = o};
     int rc = rank_devices(&c);
     if (!rc)
         rc = cli_output_write(o->output, put_rank, &c);
@@ -198,7 +190,6 @@ static int estimate_several(const struct cli_opts *o)
     cli_devices_close(&c.devices);
     free(c.batches.v);
     free(c.dimension);
-    free(c.made);
     cli_side_close(&c.side);
     return rc;
 }
@@ -210,11 +201,9 @@ static int run_estimate(const struct cli_opts *o)
     int rc = check_estimate_options(o);
     if (rc || is_ranking(o))
         return rc ? rc : estimate_several(o);
-    j.made = cli_page_made(o);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_estimate_free(j.estimate);
-    free(j.made);
     cli_side_close(&j.side);
     oc_calibration_free(j.cal);
     return rc;
@@ -238,18 +227,12 @@ const struct cli_command cmd_estimate = {
                 {"onnxcost estimate new.onnx --hw here.xml --calibration here.cal.xml",
                  "latency on a calibrated device"},
                 {"onnxcost estimate resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
-                 "all GPUs at three batch sizes"},
-                {"onnxcost estimate resnet50.onnx --hw t4 --hw l4 --hw a10", "the fastest of three devices"},
-                {"onnxcost estimate bert.onnx --hw a100,t4 --as fp16", "the same model in fp16"},
-                {"onnxcost estimate new.onnx --hw a100 -f json", "every kernel as JSON"}},
-    .tool = {{.name = "estimate",
-              .title = "Predicted latency of a model on a device, or devices ranked",
-              .about = "Latency with its interval and basis, and the kernels that the runtime is expected to "
-                       "run; with several hw or batches a rank of each by time, throughput or energy, and "
-                       "whether the memory is enough.",
-              .files = "model!",
-              .options =
-                  "hw! hw-set no-tf32" CLI_TOOL_SHAPES " batch sort as calibration fusion opt-level top",
-              .top = "20",
-              .place = 6}},
+                 "all GPUs at three batch sizes"}},
+    .tool = {{"estimate", "Predicted latency of a model on a device, or devices ranked",
+              "Latency with its interval and basis, and the kernels that the runtime is expected to "
+              "run; with several hw or batches a rank of each by time, throughput or energy, and "
+              "whether the memory is enough.",
+              "model!",
+              "hw! hw-set no-tf32" CLI_TOOL_SHAPES " batch sort as calibration fusion opt-level top",
+              .top = "20", .place = 6}},
 };

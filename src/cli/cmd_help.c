@@ -18,8 +18,6 @@
 #include "onnxcost/report.h"
 #include "onnxcost/scan.h"
 
-enum { MOST_EXAMPLES = 3 };
-
 /* The options that most users need. */
 static const struct {
     const char *option, *text;
@@ -81,7 +79,7 @@ static void option_line(FILE *f, const struct cli_option *p)
 
 static void example_lines(FILE *f, const struct cli_command *c)
 {
-    for (size_t i = 0; i < MOST_EXAMPLES && c->example[i].line; i++)
+    for (size_t i = 0; i < CLI_MOST_EXAMPLES && c->example[i].line; i++)
         wrapped(f, c->example[i].text, fprintf(f, "  %s", c->example[i].line), 6);
 }
 

@@ -8,11 +8,7 @@
 #include "cli/output.h"
 #include "onnxcost/hardware.h"
 
-struct hw_opts {
-    bool quick;
-};
-
-#define AT(field) offsetof(struct hw_opts, field)
+#define AT(field) offsetof(struct oc_hw_measure_opts, field)
 static const struct cli_option own_options[] = {
     {"quick", 0, CLI_FLAG, AT(quick), .help = "hw measure: a trial of under a second, its figures are rough",
      .group = "Measuring this machine"},
@@ -20,6 +16,7 @@ static const struct cli_option own_options[] = {
 
 struct hw_job {
     const struct cli_opts *o;
+    const struct oc_hw_measure_opts *own;
     struct oc_hwdb *db;
     struct cli_output out;
 };
@@ -85,14 +82,13 @@ static int hw_measure(struct hw_job *j)
     struct oc_hw_measurement *m;
     struct oc_err err;
     const struct cli_opts *o = j->o;
-    const struct hw_opts *own = o->own;
     if (o->threads.set && (o->threads.v < 1 || o->threads.v > UINT32_MAX))
         return cli_fail(CLI_USAGE, "--threads must be at least 1");
     struct cli_progress *progress = cli_progress_start();
-    const struct oc_hw_measure_opts opts = {.threads = o->threads.set ? (uint32_t)o->threads.v : 0,
-                                            .quick = own->quick,
-                                            .progress = print_progress,
-                                            .user = progress};
+    struct oc_hw_measure_opts opts = *j->own;
+    opts.threads = (uint32_t)o->threads.v;
+    opts.progress = print_progress;
+    opts.user = progress;
     int rc = oc_hw_measure(&opts, &m, &err) ? CLI_ENVIRONMENT : CLI_OK;
     cli_progress_stop(progress);
     if (rc)
@@ -130,9 +126,9 @@ static const struct hw_part *find_part(const struct cli_opts *o)
 
 static int run_hw(const struct cli_opts *o)
 {
-    const struct hw_opts *own = o->own;
+    const struct oc_hw_measure_opts *own = o->own;
     const struct hw_part *part = find_part(o);
-    struct hw_job j = {.o = o};
+    struct hw_job j = {.o = o, .own = o->own};
     struct oc_err err;
     if (!part)
         return cli_fail(CLI_USAGE,
@@ -163,15 +159,12 @@ const struct cli_command cmd_hw = {
              "measures this machine and makes a hardware file of it"}},
     .run = run_hw,
     .options = "hw-set format threads",
-    .own = CLI_OWN(own_options, struct hw_opts),
+    .own = CLI_OWN(own_options, struct oc_hw_measure_opts),
     .names_devices = true,
     .example = {{"onnxcost hw list", "the devices that --hw accepts"},
                 {"onnxcost hw show a100", "the figures of a device and their sources"},
                 {"onnxcost hw measure -o here.xml",
                  "peaks and bandwidths of this machine, for --hw here.xml"}},
-    .tool = {{.name = "devices",
-              .title = "Devices",
-              .about = "Names and figures of the devices that hw accepts.",
-              .fixed = "list",
-              .place = 10}},
+    .tool = {{"devices", "Devices", "Names and figures of the devices that hw accepts.", "", "",
+              .fixed = "list", .place = 10}},
 };

@@ -41,12 +41,12 @@ enum { MAX_DEVICES = 64 };
 
 struct llm_job {
     const struct cli_opts *o;
+    const struct llm_opts *own;
     struct cli_side side;
     struct oc_model *draft;
     struct cli_devices devices;
     struct oc_calibration *calibration;
     struct oc_llm *llm;
-    char *made; /* NULL: no page */
 };
 
 static int find_llm_devices(struct llm_job *v)
@@ -88,49 +88,48 @@ static int take_rate(const char *option, const char *text, double *out)
 
 static int llm_make(struct llm_job *v)
 {
-    const struct llm_opts *own = v->o->own;
     struct oc_err err;
     int64_t batch;
     double measured, reach;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
-    if ((own->link || own->draft) && !own->parallel)
+    if ((v->own->link || v->own->draft) && !v->own->parallel)
         return cli_fail(CLI_USAGE, "--link and --draft need --parallel N");
-    if (own->parallel && !v->o->hw.n)
+    if (v->own->parallel && !v->o->hw.n)
         return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
-    if ((own->draft != NULL) != (own->acceptance != NULL))
+    if ((v->own->draft != NULL) != (v->own->acceptance != NULL))
         return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
-    if (!v->o->hw.n && (v->o->as || v->o->calibration || v->o->cache || own->measured || own->reach))
+    if (!v->o->hw.n && cli_first_given(v->o, "as calibration cache measured reach"))
         return cli_fail(
             CLI_USAGE,
             "--as, --cache, --calibration, --measured and --reach need a device: name it with --hw");
     v->side.model_path = v->o->word.item[0];
     int rc = find_llm_devices(v);
     rc = rc ? rc : take_llm_batch(v, &batch);
-    rc = rc ? rc : take_rate("--measured", own->measured, &measured);
-    rc = rc ? rc : take_rate("--reach", own->reach, &reach);
+    rc = rc ? rc : take_rate("--measured", v->own->measured, &measured);
+    rc = rc ? rc : take_rate("--reach", v->own->reach, &reach);
     rc = rc ? rc : cli_side_read(v->o, &v->side);
-    rc = rc || !own->draft ? rc : cli_load_model(own->draft, v->o, &v->draft);
+    rc = rc || !v->own->draft ? rc : cli_load_model(v->own->draft, v->o, &v->draft);
     rc = rc ? rc : cli_load_calibration(v->o, &v->calibration);
     if (rc)
         return rc;
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->side.shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
                                .batch = batch,
-                               .prompt = own->prompt.v,
-                               .generate = own->generate.v,
+                               .prompt = v->own->prompt.v,
+                               .generate = v->own->generate.v,
                                .device = v->devices.item,
                                .n_device = v->devices.n,
                                .width_chars = cli_width_of(v->o),
-                               .parallel = own->parallel,
-                               .link = own->link,
+                               .parallel = v->own->parallel,
+                               .link = v->own->link,
                                .draft = v->draft,
-                               .acceptance = own->acceptance,
-                               .draft_tokens = own->draft_tokens.v,
+                               .acceptance = v->own->acceptance,
+                               .draft_tokens = v->own->draft_tokens.v,
                                .as = v->o->as,
                                .cache = !cli_is(v->o->cache, "off"),
                                .calibration = v->calibration,
-                               .made = v->made,
+                               .made = v->o->made,
                                .measured = measured,
                                .reach = reach};
     return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
@@ -144,12 +143,11 @@ static int put_llm(const void *job, const struct cli_output *out, struct oc_err 
 
 static int run_llm(const struct cli_opts *o)
 {
-    struct llm_job v = {.o = o, .made = cli_page_made(o)};
+    struct llm_job v = {.o = o, .own = o->own};
     int rc = llm_make(&v);
     if (!rc)
         rc = cli_output_write(o->output, put_llm, &v);
     oc_llm_free(v.llm);
-    free(v.made);
     cli_side_close(&v.side);
     oc_model_free(v.draft);
     oc_calibration_free(v.calibration);
@@ -169,16 +167,9 @@ const struct cli_command cmd_llm = {
     .formats = "table|csv|json|html",
     .example = {{"onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
                 {"onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
-                {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"},
-                {"onnxcost llm model.gguf --hw rtx-4090", "a quantized model of llama.cpp"},
-                {"onnxcost llm config.json --hw h100-sxm --parallel 1,8 --link 450GB/s",
-                 "serving on one and on eight devices"},
-                {"onnxcost llm decoder.onnx -f json", "everything as JSON"}},
-    .tool = {{.name = "llm",
-              .title = "Cost of a language model",
-              .about = "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, "
-                       "lower bounds on devices.",
-              .files = "model!",
-              .options = "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES " batch prompt generate as",
-              .place = 9}},
+                {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"}},
+    .tool = {{"llm", "Cost of a language model",
+              "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, "
+              "lower bounds on devices.",
+              "model!", "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES " batch prompt generate as", .place = 9}},
 };

@@ -73,7 +73,7 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
 static void add_params(struct oc_mcp_tool *t, struct oc_mcp_param *to, const struct cli_tool *row,
                        const char *names, const struct cli_command *c)
 {
-    for (const char *p = names; p && *p && t->n_param < MAX_PARAMS;) {
+    for (const char *p = names; *p && t->n_param < MAX_PARAMS;) {
         size_t n = strcspn(p, " !");
         bool required = p[n] == '!';
         const struct cli_option *o = c && n ? cli_option_named(p, n, c) : NULL;
@@ -181,7 +181,7 @@ char **mcp_argv(const struct mcp_tools *t, size_t tool, const struct oc_mcp_valu
     const struct oc_mcp_tool *is = &t->tool[tool];
     struct words w = {NULL, 0};
     size_t n_files = 0;
-    for (const char *p = row->files; p && *p; p += strspn(p, " !"), n_files++)
+    for (const char *p = row->files; *p; p += strspn(p, " !"), n_files++)
         p += strcspn(p, " !");
     add_word(&w, join("onnxcost"));
     add_word(&w, join("%s", t->row[tool].command->name));

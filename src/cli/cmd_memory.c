@@ -29,10 +29,10 @@ enum { TOP = 10 };
 
 struct memory_job {
     const struct cli_opts *o;
+    const struct memory_opts *own;
     struct cli_side side;
     struct oc_memory *memory;
     struct oc_memory_plan *plan; /* NULL: not requested */
-    char *made;                  /* NULL: no page */
 };
 
 int cli_check_memory(const struct cli_opts *o)
@@ -103,12 +103,11 @@ static int check_plan(const struct cli_opts *o)
  * plan; of ONNX Runtime's allocator it shows the sums alone. */
 static int make_plan(struct memory_job *j)
 {
-    const struct cli_opts *o = j->o;
-    const struct memory_opts *own = o->own;
     struct oc_err err;
-    if ((!own->plan && !j->made) || cli_is(own->allocator, "ort"))
+    if ((!j->own->plan && !j->o->made) || cli_is(j->own->allocator, "ort"))
         return 0;
-    return oc_memory_plan_make(j->side.analysis, NULL, &j->plan, &err) && own->plan ? cli_fail_err(&err) : 0;
+    return oc_memory_plan_make(j->side.analysis, NULL, &j->plan, &err) && j->own->plan ? cli_fail_err(&err)
+                                                                                       : 0;
 }
 
 static int put_plan(const void *job, const struct cli_output *out, struct oc_err *err)
@@ -120,8 +119,7 @@ static int put_plan(const void *job, const struct cli_output *out, struct oc_err
 /* Writes the file of --plan, if any. */
 static int save_plan(struct memory_job *j)
 {
-    const struct memory_opts *own = j->o->own;
-    return own->plan ? cli_output_write(own->plan, put_plan, j) : 0;
+    return j->own->plan ? cli_output_write(j->own->plan, put_plan, j) : 0;
 }
 
 /* ---- the command ----------------------------------------------------------------------------------- */
@@ -138,18 +136,15 @@ static int open_memory_side(struct memory_job *j)
 static int make_memory(struct memory_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct memory_opts *own = o->own;
     struct oc_err err;
-    struct oc_memory_opts opts = {.as_onnxruntime = cli_is(own->allocator, "ort"),
+    struct oc_memory_opts opts = {.as_onnxruntime = cli_is(j->own->allocator, "ort"),
                                   .profile = j->side.in.profile,
                                   .device = o->fit ? j->side.in.device : NULL,
                                   .analyze = &j->side.opts,
                                   .width_chars = cli_width_of(o),
                                   .plan = j->plan,
-                                  .made = j->made,
-                                  .top = !o->top.set    ? TOP
-                                         : o->top.v > 0 ? (size_t)o->top.v
-                                                        : 0};
+                                  .made = j->o->made,
+                                  .top = cli_rows(o, TOP)};
     return oc_memory_make(j->side.analysis, &opts, &j->memory, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -175,7 +170,7 @@ static int run_memory(const struct cli_opts *o)
     const struct memory_opts *own = o->own;
     struct cli_opts unfolded = *o;
     unfolded.no_fold = o->no_fold || own->emit; /* ONNX Runtime runs what the analysis would fold */
-    struct memory_job j = {.o = &unfolded, .made = cli_page_made(o)};
+    struct memory_job j = {.o = &unfolded, .own = o->own};
     int rc = cli_check_memory(o);
     rc = rc ? rc : check_plan(o);
     static int (*const steps[])(struct memory_job *) = {open_memory_side, make_plan, make_memory, save_plan,
@@ -186,7 +181,6 @@ static int run_memory(const struct cli_opts *o)
         rc = steps[i](&j);
     oc_memory_free(j.memory);
     oc_memory_plan_free(j.plan);
-    free(j.made);
     cli_side_close(&j.side);
     return rc;
 }
@@ -204,11 +198,8 @@ const struct cli_command cmd_memory = {
     .example = {{"onnxcost memory bert.onnx", "peak activation memory, its node and its lower bound"},
                 {"onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and the max batch"},
                 {"onnxcost memory bert.onnx --plan plan.json", "an arena offset for every buffer"}},
-    .tool = {{.name = "memory",
-              .title = "Memory of a model",
-              .about = "Peak activation memory, what is live at the peak, live ranges and arena offsets; "
-                       "with hw whether it fits.",
-              .files = "model!",
-              .options = "hw hw-set" CLI_TOOL_SHAPES " align keep-inputs allocator plan fit top",
-              .place = 5}},
+    .tool = {{"memory", "Memory of a model",
+              "Peak activation memory, what is live at the peak, live ranges and arena offsets; "
+              "with hw whether it fits.",
+              "model!", "hw hw-set" CLI_TOOL_SHAPES " align keep-inputs allocator plan fit top", .place = 5}},
 };

@@ -21,6 +21,7 @@ static const struct cli_option own_options[] = {
 
 struct providers_job {
     const struct cli_opts *o;
+    const struct providers_opts *own;
     struct cli_side side;
     char *names; /* of --providers, separated by NULs */
     const char **name;
@@ -39,11 +40,10 @@ static int put_provider_lists(const void *opts, const struct cli_output *out, st
 /* "cuda,cpu" */
 static void split_providers(struct providers_job *j)
 {
-    const struct providers_opts *own = j->o->own;
-    size_t length = strlen(own->providers);
+    size_t length = strlen(j->own->providers);
     j->names = cli_xcalloc(length + 1, 1);
     j->name = cli_xcalloc(length + 1, sizeof(*j->name));
-    memcpy(j->names, own->providers, length);
+    memcpy(j->names, j->own->providers, length);
     char *rest = NULL;
     for (char *word = strtok_r(j->names, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
         j->name[j->n++] = word;
@@ -52,9 +52,8 @@ static void split_providers(struct providers_job *j)
 static int providers_open(struct providers_job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct providers_opts *own = o->own;
     struct oc_err err;
-    if (o->word.n != 1 || !own->providers)
+    if (o->word.n != 1 || !j->own->providers)
         return cli_fail(CLI_USAGE, "'providers' needs a model and their order: onnxcost providers MODEL "
                                    "--providers cuda,cpu; alone, it lists them");
     split_providers(j);
@@ -94,7 +93,7 @@ static int put_assignment(const void *job, const struct cli_output *out, struct 
 static int run_providers(const struct cli_opts *o)
 {
     const struct providers_opts *own = o->own;
-    struct providers_job j = {.o = o};
+    struct providers_job j = {.o = o, .own = o->own};
     if (!o->word.n && !own->providers)
         return cli_output_write(o->output, put_provider_lists, o);
     int rc = providers_open(&j);

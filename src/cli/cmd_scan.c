@@ -55,6 +55,7 @@ static volatile int stopped;
 
 struct job {
     const struct cli_opts *o;
+    const struct scan_opts *own;
     const char *format;
     struct cli_list paths; /* what was named, then what a list names */
     char *list;            /* the texts of the list */
@@ -76,16 +77,6 @@ struct job {
 };
 
 /* ---- what to scan ----------------------------------------------------------------------------------- */
-
-static void scan_add_path(struct job *j, const char *path)
-{
-    struct cli_list *l = &j->paths;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? l->cap * 2 : 64;
-        l->item = cli_xrealloc(l->item, l->cap * sizeof(*l->item));
-    }
-    l->item[l->n++] = path;
-}
 
 static int scan_read_list(struct job *j, FILE *f)
 {
@@ -110,8 +101,7 @@ static int scan_read_list(struct job *j, FILE *f)
 
 static int take_list(struct job *j)
 {
-    const struct scan_opts *own = j->o->own;
-    const char *name = own->files_from;
+    const char *name = j->own->files_from;
     if (!name)
         return 0;
     bool in = !strcmp(name, "-");
@@ -123,14 +113,14 @@ static int take_list(struct job *j)
         return cli_fail(CLI_INPUT, "cannot read '%s': %s", in ? "standard input" : name, strerror(error));
     if (!in)
         cli_input_note(name);
-    int end = own->null ? '\0' : '\n';
+    int end = j->own->null ? '\0' : '\n';
     for (char *p = j->list, *last = j->list + j->list_bytes; p < last;) {
         char *stop = memchr(p, end, (size_t)(last - p));
         if (!stop)
             stop = last;
         *stop = '\0';
         if (*p)
-            scan_add_path(j, p);
+            cli_list_add(&j->paths, p);
         p = stop + 1;
     }
     return 0;
@@ -138,12 +128,11 @@ static int take_list(struct job *j)
 
 static int take_paths(struct job *j)
 {
-    const struct scan_opts *own = j->o->own;
     for (size_t i = 0; i < j->o->word.n; i++)
-        scan_add_path(j, j->o->word.item[i]);
-    if (own->null && !own->files_from)
+        cli_list_add(&j->paths, j->o->word.item[i]);
+    if (j->own->null && !j->own->files_from)
         return cli_fail(CLI_USAGE, "--null sets the separator of a --files-from list");
-    if (!j->o->word.n && !own->files_from)
+    if (!j->o->word.n && !j->own->files_from)
         return cli_fail(CLI_USAGE, "'scan' needs models: onnxcost scan DIR|FILE..., or --files-from FILE");
     return take_list(j);
 }
@@ -160,8 +149,7 @@ static void scan_append(char **text, const char *a, const char *b)
 /* What is scanned. */
 static const char *noun(const struct job *j)
 {
-    const struct scan_opts *own = j->o->own;
-    return own->profiles ? "profile" : "model";
+    return j->own->profiles ? "profile" : "model";
 }
 
 /* The options that affect a row: those of the analysis, except its output, and the device. */
@@ -197,8 +185,7 @@ static enum oc_scan_hash hash_mode(const char *name)
 
 static int check_resume(const struct job *j, bool stdout_used)
 {
-    const struct scan_opts *own = j->o->own;
-    bool models = !own->profiles && (!own->rows || cli_is(own->rows, "models"));
+    bool models = !j->own->profiles && (!j->own->rows || cli_is(j->own->rows, "models"));
     if (stdout_used)
         return cli_fail(CLI_USAGE, "--resume needs the file of the rows: --output FILE");
     if (cli_is(j->format, "parquet") || (models && (cli_is(j->format, "csv") || cli_is(j->format, "ndjson"))))
@@ -210,23 +197,21 @@ static int check_resume(const struct job *j, bool stdout_used)
 static int check_format(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct scan_opts *own = o->own;
     const char *end = o->output ? strrchr(o->output, '.') : NULL;
     bool stdout_used = !o->output || !strcmp(o->output, "-");
     j->format = o->format;
-    if (!j->format && own->resume)
+    if (!j->format && j->own->resume)
         j->format = end && !strcmp(end, ".csv")       ? "csv"
                     : end && !strcmp(end, ".parquet") ? "parquet"
                                                       : "ndjson";
-    j->whole = cli_is(j->format, "parquet") || own->profiles || cli_is(own->rows, "nodes");
-    return own->resume ? check_resume(j, stdout_used) : 0;
+    j->whole = cli_is(j->format, "parquet") || j->own->profiles || cli_is(j->own->rows, "nodes");
+    return j->own->resume ? check_resume(j, stdout_used) : 0;
 }
 
 /* "3/16" */
 static int parse_partition(struct job *j)
 {
-    const struct scan_opts *own = j->o->own;
-    const char *text = own->partition;
+    const char *text = j->own->partition;
     unsigned long k, n;
     char *end;
     if (!text)
@@ -243,12 +228,11 @@ static int parse_partition(struct job *j)
 static int find_device(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct scan_opts *own = o->own;
     if (!o->hw.n)
         return 0;
     if (o->hw.n > 1 || !strcmp(cli_hw(o), "auto"))
         return cli_fail(CLI_USAGE, "a scan has one device, by its name: --hw NAME (onnxcost hw list)");
-    if (!own->profiles && !cli_is(own->rows, "nodes"))
+    if (!j->own->profiles && !cli_is(j->own->rows, "nodes"))
         return cli_fail(CLI_USAGE,
                         "--hw gives rooflines of nodes and profiles: add --rows nodes or --profiles");
     return cli_find_device(o, cli_hw(o), &j->hwdb, &j->scan_opts.device);
@@ -257,7 +241,6 @@ static int find_device(struct job *j)
 static int take_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
-    const struct scan_opts *own = o->own;
     int rc = check_format(j);
     rc = rc ? rc : cli_shapes_parse(o, &j->shapes);
     if (rc)
@@ -266,15 +249,15 @@ static int take_options(struct job *j)
     j->analyze = cli_analyze_opts(o, &j->shapes);
     j->scan_opts = (struct oc_scan_opts){.analyze = &j->analyze,
                                          .limits = &o->limits,
-                                         .jobs = own->jobs.set ? (unsigned)own->jobs.v : 0,
-                                         .hash = hash_mode(own->hash),
+                                         .jobs = j->own->jobs.set ? (unsigned)j->own->jobs.v : 0,
+                                         .hash = hash_mode(j->own->hash),
                                          .settings = j->settings,
-                                         .rows = own->rows,
-                                         .profiles = own->profiles,
-                                         .models = own->join.item,
-                                         .n_models = own->join.n,
+                                         .rows = j->own->rows,
+                                         .profiles = j->own->profiles,
+                                         .models = j->own->join.item,
+                                         .n_models = j->own->join.n,
                                          .stop = &stopped};
-    if (own->join.n && !own->profiles)
+    if (j->own->join.n && !j->own->profiles)
         return cli_fail(CLI_USAGE, "--join names a folder of models for --profiles");
     rc = parse_partition(j);
     rc = rc ? rc : find_device(j);
@@ -307,22 +290,19 @@ static void scan_stop(int signal_number)
 /* Write failures are reported when the file is closed. */
 static int scan_run(struct job *j, FILE *f, bool more)
 {
-    const struct scan_opts *own = j->o->own;
     struct oc_err err;
     j->out = f;
     j->n = oc_scan_files(j->scan);
     j->n_done = j->n_errors = 0;
-    if (!j->n && j->paths.n && own->profiles && !own->partition)
+    if (!j->n && j->paths.n && j->own->profiles && !j->own->partition)
         cli_warn("no profile was found in '%s'%s", j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
-    else if (!j->n && j->paths.n && !own->partition) /* an empty list of --files-from is accepted */
+    else if (!j->n && j->paths.n && !j->own->partition) /* an empty list of --files-from is accepted */
         cli_warn("no model was found in '%s'%s: a folder is searched for *.onnx, *.safetensors, *.gguf and "
                  "config.json",
                  j->paths.item[0], j->paths.n > 1 ? " and the others" : "");
     if (oc_scan_writer_open(j->scan, j->format, more, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);
-    char *made = cli_page_made(j->o);
-    oc_scan_writer_made(j->writer, made);
-    free(made);
+    oc_scan_writer_made(j->writer, j->o->made);
     j->progress = cli_progress_start();
     int rc = oc_scan_run(j->scan, on_row, j, NULL, &err) && !ferror(f) ? cli_fail_err(&err) : 0;
     cli_progress_stop(j->progress);
@@ -345,13 +325,12 @@ static void keep_part(struct job *j, struct cli_output *out)
 
 static int write_once(struct job *j)
 {
-    const struct scan_opts *own = j->o->own;
     struct cli_output out;
     struct oc_err err;
     bool complete = false;
     if (oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan, &err))
         return cli_fail_err(&err);
-    if (own->resume && oc_scan_is_complete(j->scan, j->o->output, &complete, &err))
+    if (j->own->resume && oc_scan_is_complete(j->scan, j->o->output, &complete, &err))
         return cli_fail_err(&err);
     if (complete)
         return 0;
@@ -476,9 +455,8 @@ static void warn_stopped(const struct job *j)
 
 static int do_scan(struct job *j)
 {
-    const struct scan_opts *own = j->o->own;
     cli_fault_handle(scan_stop, (int)SA_RESETHAND);
-    int rc = own->resume && !j->whole ? write_resumed(j) : write_once(j);
+    int rc = j->own->resume && !j->whole ? write_resumed(j) : write_once(j);
     cli_fault_handle(SIG_DFL, 0);
     if (stopped) {
         warn_stopped(j);
@@ -492,13 +470,13 @@ static int do_scan(struct job *j)
                  j->crashed, j->n_crashes, j->n_done, noun(j));
     if (j->n_errors)
         cli_warn("%zu of %zu %ss could not be %s", j->n_errors, j->n_done, noun(j),
-                 own->profiles ? "read" : "analysed");
+                 j->own->profiles ? "read" : "analysed");
     return j->n_errors ? CLI_FINDINGS : CLI_OK;
 }
 
 static int run_scan(const struct cli_opts *o)
 {
-    struct job j = {.o = o};
+    struct job j = {.o = o, .own = o->own};
     int rc = take_options(&j);
     if (!rc)
         rc = do_scan(&j);

@@ -8,9 +8,8 @@
 #include "onnxcost/report.h"
 
 struct summary_opts {
+    struct oc_summary_opts summary; /* what the options set directly */
     struct cli_list view;
-    const char *search, *time_unit;
-    bool op_detail, per_thread;
     struct cli_int samples_per_step;
 };
 
@@ -27,11 +26,12 @@ static const struct cli_option own_options[] = {
              "user, lanes or benchmark (repeatable)",
      .otherwise = "all that there is data for", .names = summary_view, .group = "Summaries of profiles",
      .before = "sort"},
-    {"search", 0, CLI_TEXT, AT(search), "TEXT", .help = "only rows whose name or type contains this text",
-     .group = "Summaries of profiles"},
-    {"time-unit", 0, CLI_CHOICE, AT(time_unit), "s|ms|us|ns", .help = "unit of times", .otherwise = "ms"},
-    {"op-detail", 0, CLI_FLAG, AT(op_detail), .help = "parts and kernels below each operator"},
-    {"per-thread", 0, CLI_FLAG, AT(per_thread), .help = "operators of each thread apart"},
+    {"search", 0, CLI_TEXT, AT(summary.search), "TEXT",
+     .help = "only rows whose name or type contains this text", .group = "Summaries of profiles"},
+    {"time-unit", 0, CLI_CHOICE, AT(summary.time_unit), "s|ms|us|ns", .help = "unit of times",
+     .otherwise = "ms"},
+    {"op-detail", 0, CLI_FLAG, AT(summary.op_detail), .help = "parts and kernels below each operator"},
+    {"per-thread", 0, CLI_FLAG, AT(summary.per_thread), .help = "operators of each thread apart"},
     {"samples-per-step", 0, CLI_INT, AT(samples_per_step), "N", .help = "batch size, for samples/s",
      .unit = "samples", .range = "a number of at least 1", .least = 1},
 };
@@ -39,7 +39,6 @@ static const struct cli_option own_options[] = {
 struct summary_job {
     const struct cli_opts *o;
     struct cli_profiles profiles;
-    char *made; /* NULL: no page */
 };
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
@@ -71,33 +70,29 @@ static int put_summary(const void *job, const struct cli_output *out, struct oc_
     const struct summary_job *j = job;
     const struct cli_opts *o = j->o;
     const struct summary_opts *own = o->own;
-    const struct oc_summary_opts opts = {.format = o->format,
-                                         .view = own->view.item,
-                                         .n_view = own->view.n,
-                                         .sort = o->sort,
-                                         .search = own->search,
-                                         .time_unit = own->time_unit,
-                                         .op_detail = own->op_detail,
-                                         .per_thread = own->per_thread,
-                                         .has_top = o->top.set,
-                                         .top = o->top.v,
-                                         .samples_per_step = (double)own->samples_per_step.v,
-                                         .width_chars = cli_width(out, &o->width),
-                                         .kernel_names = j->profiles.kernel_names,
-                                         .made = j->made};
+    struct oc_summary_opts opts = own->summary;
+    opts.format = o->format;
+    opts.view = own->view.item;
+    opts.n_view = own->view.n;
+    opts.sort = o->sort;
+    opts.has_top = o->top.set;
+    opts.top = o->top.v;
+    opts.samples_per_step = (double)own->samples_per_step.v;
+    opts.width_chars = cli_width(out, &o->width);
+    opts.kernel_names = j->profiles.kernel_names;
+    opts.made = o->made;
     return oc_summary_write((const struct oc_profile *const *)j->profiles.item, j->profiles.n, &opts, out->f,
                             err);
 }
 
 static int run_summary(const struct cli_opts *o)
 {
-    struct summary_job j = {.o = o, .made = cli_page_made(o)};
+    struct summary_job j = {.o = o};
     int rc = read_profiles(&j);
     rc = rc ? rc : cli_output_write(o->output, put_summary, &j);
     for (size_t i = 0; i < j.profiles.n && !rc; i++)
         summary_print_warnings(j.profiles.item[i]);
     cli_profiles_close(&j.profiles);
-    free(j.made);
     return rc;
 }
 

@@ -3,12 +3,14 @@
 #define OC_CLI_COST_H
 
 #include "cli/options.h"
+#include "onnxcost/report.h"
 
 struct cost_opts {
+    struct oc_report_opts
+        report; /* but for its lists, which are the next ones, and what other commands have too */
     struct cli_list opr_name, type, input_dtype, what_if, why, explain_match, sweep;
-    const char *order_by, *group_by, *aggregate, *aggregate_by, *min_time, *max_time, *top_end_key, *style,
-        *fuse, *print_only, *annotate, *training;
-    bool roofline, advise, show_host, copy_time, confluence, dump_only_opr, strict, formula, sparsity;
+    const char *annotate, *training; /* optimizer */
+    bool strict, formula, sparsity;
 };
 
 /* --formula and --sweep: the cost of a model as a function of its open dimensions; --training: a training

@@ -16,47 +16,29 @@ enum { ROWS = 20 };
 
 bool cli_wants_function(const struct cli_opts *o)
 {
-    const struct cost_opts *own = o->own;
-    return own->formula || own->sweep.n || own->training || own->sparsity || cli_has_range(o);
+    return cli_first_given(o, "formula sweep training sparsity") || cli_has_range(o);
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
 {
     const struct cost_opts *own = o->own;
-    const struct {
-        bool set;
-        const char *name;
-    } foreign[] = {
-        {o->optimized_model != NULL, "optimized-model"},
-        {o->hw.n > 0, "hw"},
-        {o->top.set && !own->training && !own->sparsity, "top"},
-        {own->opr_name.n > 0, "opr-name"},
-        {own->type.n > 0, "type"},
-        {own->input_dtype.n > 0, "input-dtype"},
-        {own->order_by != NULL, "order-by"},
-        {own->aggregate != NULL, "aggregate"},
-        {own->group_by != NULL, "group-by"},
-        {own->print_only != NULL, "print-only"},
-    };
-    const struct {
-        bool set;
-        const char *name;
-    } mine[] = {{own->formula, "formula"},
-                {own->sweep.n > 0, "sweep"},
-                {own->training != NULL, "training"},
-                {own->sparsity, "sparsity"},
-                {cli_has_range(o), "dim with a range"}};
-    const char *first = NULL;
-    for (size_t i = 0; i < sizeof(mine) / sizeof(mine[0]); i++) {
-        if (mine[i].set && first)
-            return cli_fail(CLI_USAGE, "--%s and --%s are two reports: one at a time", first, mine[i].name);
-        first = mine[i].set ? mine[i].name : first;
+    static const char *const mine[] = {"formula", "sweep", "training", "sparsity"};
+    const char *first = NULL, *range = cli_has_range(o) ? "dim with a range" : NULL;
+    for (size_t i = 0; i <= sizeof(mine) / sizeof(mine[0]); i++) {
+        const char *name = i < sizeof(mine) / sizeof(mine[0]) ? cli_first_given(o, mine[i]) : range;
+        if (name && first)
+            return cli_fail(CLI_USAGE, "--%s and --%s are two reports: one at a time", first, name);
+        first = name ? name : first;
     }
     if (!first)
         return 0;
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-        if (foreign[i].set)
-            return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign[i].name, first);
+    const char *foreign = cli_first_given(o, "optimized-model hw");
+    if (!foreign && !own->training && !own->sparsity)
+        foreign = cli_first_given(o, "top");
+    if (!foreign)
+        foreign = cli_first_given(o, "opr-name type input-dtype order-by aggregate group-by print-only");
+    if (foreign)
+        return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign, first);
     if (!model_path || profile_path)
         return cli_fail(CLI_USAGE, "--%s is about a model without a profile", first);
     return 0;
@@ -100,6 +82,7 @@ static void axes_free(struct oc_sweep_axis *axis, size_t n)
 
 struct function_job {
     const struct cli_opts *o;
+    const struct cost_opts *own;
     const struct cli_side *side;
     struct oc_sweep_axis *axis; /* heap, one for each --sweep */
     int *strict;                /* exit code of --strict, after a message */
@@ -107,21 +90,19 @@ struct function_job {
 
 static size_t rows_of(const struct cli_opts *o)
 {
-    return o->all ? 0 : !o->top.set ? ROWS : o->top.v > 0 ? (size_t)o->top.v : 0;
+    return o->all ? 0 : cli_rows(o, ROWS);
 }
 
 static void strict_figures(const struct function_job *j, uint64_t unknown, bool exact)
 {
-    const struct cost_opts *own = j->o->own;
-    if (own->strict && !exact)
+    if (j->own->strict && !exact)
         *j->strict = cli_fail(CLI_FINDINGS, "strict: operators without a figure: %llu%s",
                               (unsigned long long)unknown, unknown ? "" : ", but some figures are not exact");
 }
 
 static void strict_rows(const struct function_job *j, const char *what, size_t n)
 {
-    const struct cost_opts *own = j->o->own;
-    if (own->strict && n)
+    if (j->own->strict && n)
         *j->strict = cli_fail(CLI_FINDINGS, "strict: %s: %zu", what, n);
 }
 
@@ -156,9 +137,8 @@ static int put_formula(const void *job, const struct cli_output *out, struct oc_
 static int put_sweep(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct function_job *j = job;
-    const struct cost_opts *own = j->o->own;
     struct oc_sweep *sweep;
-    if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, own->sweep.n, &sweep, err))
+    if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, j->own->sweep.n, &sweep, err))
         return -1;
     int failed = oc_sweep_write(sweep, j->o->format, cli_width(out, &j->o->width), out->f, err);
     strict_rows(j, "rows without totals or with inexact ones", oc_sweep_findings(sweep));
@@ -169,9 +149,8 @@ static int put_sweep(const void *job, const struct cli_output *out, struct oc_er
 static int put_training(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct function_job *j = job;
-    const struct cost_opts *own = j->o->own;
     const struct oc_training_opts opts = {
-        .optimizer = own->training, .top = rows_of(j->o), .width_chars = cli_width(out, &j->o->width)};
+        .optimizer = j->own->training, .top = rows_of(j->o), .width_chars = cli_width(out, &j->o->width)};
     struct oc_training *t;
     if (oc_training_make(j->side->analysis, &opts, &t, err))
         return -1;
@@ -199,8 +178,11 @@ int cli_write_function(const struct cli_opts *o, const struct cli_side *side)
 {
     const struct cost_opts *own = o->own;
     int strict = 0;
-    struct function_job j = {
-        .o = o, .side = side, .axis = cli_xcalloc(own->sweep.n, sizeof(*j.axis)), .strict = &strict};
+    struct function_job j = {.o = o,
+                             .own = o->own,
+                             .side = side,
+                             .axis = cli_xcalloc(own->sweep.n, sizeof(*j.axis)),
+                             .strict = &strict};
     cli_put put = side->opts.n_range ? put_bounds
                   : own->formula     ? put_formula
                   : own->sweep.n     ? put_sweep

@@ -412,7 +412,7 @@ static bool parse_int(const char *s, int64_t *out)
     return true;
 }
 
-static void list_add(struct cli_list *l, const char *text)
+void cli_list_add(struct cli_list *l, const char *text)
 {
     if (l->n == l->cap) {
         l->cap = l->cap ? l->cap * 2 : 8;
@@ -449,7 +449,7 @@ static int options_store(const struct taken *t, void *to, char *why, size_t cap)
     if (p->kind == CLI_FLAG)
         *(bool *)to = true;
     else if (p->kind == CLI_LIST || p->kind == CLI_MAYBE)
-        list_add(to, value ? value : "");
+        cli_list_add(to, value ? value : "");
     else if (p->kind == CLI_INT)
         *(struct cli_int *)to = (struct cli_int){.set = true, .v = number};
     else
@@ -563,7 +563,7 @@ int cli_parse(struct cli_opts *o, char *why, size_t cap)
         struct taken t = {.used = 1, .command = o->command};
         char **argv = o->argv + i;
         if (only_words || argv[0][0] != '-' || !argv[0][1]) {
-            list_add(&o->word, argv[0]);
+            cli_list_add(&o->word, argv[0]);
         } else if (!strcmp(argv[0], "--")) {
             only_words = true;
         } else if (options_take(o->argc - i, argv, &t, why, cap) ||
@@ -609,7 +609,36 @@ void cli_option_values(const struct cli_opts *o, const char *name, struct cli_li
     struct taken t;
     for (int i = 1; next_option(o, &i, &t);)
         if (!strcmp(t.p->name, name))
-            list_add(out, t.value);
+            cli_list_add(out, t.value);
+}
+
+static bool is_given(const struct cli_opts *o, const struct cli_option *p)
+{
+    const void *value = cli_option_value(o, p);
+    if (!value)
+        return false;
+    switch (p->kind) {
+    case CLI_FLAG:
+        return *(const bool *)value;
+    case CLI_INT:
+        return ((const struct cli_int *)value)->set;
+    case CLI_LIST:
+    case CLI_MAYBE:
+        return ((const struct cli_list *)value)->n > 0;
+    default:
+        return *(const char *const *)value != NULL;
+    }
+}
+
+const char *cli_first_given(const struct cli_opts *o, const char *names)
+{
+    for (size_t n; *names; names += n, names += strspn(names, " ")) {
+        n = strcspn(names, " ");
+        const struct cli_option *p = cli_option_named(names, n, o->command);
+        if (p && is_given(o, p))
+            return p->name;
+    }
+    return NULL;
 }
 
 void cli_opts_free(struct cli_opts *o)
@@ -622,4 +651,5 @@ void cli_opts_free(struct cli_opts *o)
             free(list->item);
     }
     free(o->own);
+    free(o->made);
 }

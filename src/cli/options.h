@@ -47,8 +47,8 @@ struct cli_option {
     bool input;            /* the argument is an input file, which can be "-" */
     unsigned char complete;
     const char *(*names)(size_t i); /* the values that there are, NULL: none are listed */
-    const char *
-        answer; /* in a tool of `mcp`: the file that the option names is the answer, and this describes it */
+    const char
+        *answer; /* in a tool of `mcp`: the file that the option names is the answer, and this describes it */
     unsigned set; /* enum cli_set; 0: taken by the commands that name it */
     /* Heading and place. In a table of several commands: on the first option of a group, or alone in a row. In that of
      * one command: on the first of options that follow each other, at the end of their group or before an option of it. */
@@ -71,6 +71,7 @@ struct cli_list {
     const char **item; /* heap array of borrowed texts */
     size_t n, cap;
 };
+void cli_list_add(struct cli_list *l, const char *text);
 
 struct cli_int {
     bool set;
@@ -116,6 +117,7 @@ struct cli_opts {
     struct cli_int width; /* of the terminal; 0: no limit */
     const char *format, *output, *color;
     bool embed;
+    char *made; /* for an HTML page: how and when it was made; heap, NULL without a page */
 };
 
 /* Fills *o, which has the arguments of main; texts are borrowed from them. Returns 0, or -1 with a message in `why`. */
@@ -125,6 +127,9 @@ void cli_opts_free(struct cli_opts *o);
 /* Whether the options are those of the command. Returns NULL, or the first one that is not, and in *value its value
  * (NULL: none). */
 const struct cli_option *cli_foreign_option(const struct cli_opts *o, const char **value);
+
+/* The first of these options, names with blanks between them, that is given; NULL: none of them. */
+const char *cli_first_given(const struct cli_opts *o, const char *names);
 
 /* Adds every value that the arguments give to an option, of which *o has the last one, to a list of the caller. */
 void cli_option_values(const struct cli_opts *o, const char *name, struct cli_list *out);

@@ -503,15 +503,16 @@ static void put_word(const char *word, FILE *f)
     fputs(quote ? "'" : "", f);
 }
 
-/* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
- * a shell reads it. The time is SOURCE_DATE_EPOCH where it is set. Heap. */
-static char *made_text(const struct cli_opts *o)
+/* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html". The time is SOURCE_DATE_EPOCH where it is set. */
+char *cli_page_made(const struct cli_opts *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
     char date[32] = "", *text = NULL;
     size_t n;
     struct tm utc;
+    if (!o->embed && !cli_is(o->format, "html"))
+        return NULL;
     FILE *f = open_memstream(&text, &n);
     if (!f)
         cli_out_of_memory(BUFSIZ);
@@ -524,9 +525,4 @@ static char *made_text(const struct cli_opts *o)
     if (fclose(f) || failed || !text)
         cli_out_of_memory(BUFSIZ);
     return text;
-}
-
-char *cli_page_made(const struct cli_opts *o)
-{
-    return o->embed || cli_is(o->format, "html") ? made_text(o) : NULL;
 }

@@ -10,9 +10,6 @@
 #include "cli/options.h"
 #include "onnxcost.h"
 
-struct cli_int; /* options.h */
-struct cli_opts;
-
 struct cli_output {
     FILE *f;
     const char *path; /* NULL: standard output */
@@ -49,7 +46,7 @@ int cli_output_check(const char *path);
 typedef int (*cli_put)(const void *job, const struct cli_output *out, struct oc_err *err);
 int cli_output_write(const char *path, cli_put put, const void *job);
 
-/* The same with --format html; otherwise NULL. */
+/* Of a page (--format html): version, time, and the command line as a shell reads it. Heap; NULL for other formats. */
 char *cli_page_made(const struct cli_opts *o);
 
 /* Columns to fit: `asked` if set, else COLUMNS, else of the terminal; 0: no limit (output is not a terminal).

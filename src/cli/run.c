@@ -32,55 +32,39 @@ const char *cli_formats(const struct cli_command *c)
 
 /* What to use instead of an option, by its name here or in other tools. The first row that fits. */
 static const struct instead {
-    const char *name;
-    const char *of; /* an option: the advice is for commands that take it; NULL: for all */
+    const char *names; /* separated by '|' */
+    const char *of;    /* an option: the advice is for commands that take it; NULL: for all */
     const char *use;
     const char *before_value; /* the value is appended to this; NULL: `use` has no value */
 } insteads[] = {
-    {"batch", "dim", "--dim batch=N", "--dim batch="},
     {"batch-size", "batch", "--batch N", "--batch "},
-    {"batch-size", "dim", "--dim batch=N", "--dim batch="},
-    {"bs", "dim", "--dim batch=N", "--dim batch="},
-    {"seq-len", "dim", "--dim NAME=N with the name of the model's dimension", NULL},
-    {"sequence-length", "dim", "--dim NAME=N with the name of the model's dimension", NULL},
-    {"sort", "order-by", "--order-by COLUMN", "--order-by "},
-    {"sort-by", "order-by", "--order-by COLUMN", "--order-by "},
-    {"sort-by", "sort", "--sort KEY", "--sort "},
-    {"order-by", "sort", "--sort KEY", "--sort "},
+    {"batch|batch-size|bs", "dim", "--dim batch=N", "--dim batch="},
+    {"seq-len|sequence-length", "dim", "--dim NAME=N with the name of the model's dimension", NULL},
+    {"sort|sort-by", "order-by", "--order-by COLUMN", "--order-by "},
+    {"order-by|sort-by", "sort", "--sort KEY", "--sort "},
     {"threads", "jobs", "--jobs N", "--jobs "},
-    {"device", NULL, "--hw NAME (onnxcost hw list lists the devices)", "--hw "},
+    {"device|hardware", NULL, "--hw NAME (onnxcost hw list lists the devices)", "--hw "},
     {"gpu", NULL, "--hw NAME (onnxcost hw list lists the devices)", NULL},
-    {"hardware", NULL, "--hw NAME (onnxcost hw list lists the devices)", "--hw "},
     {"json", NULL, "--format json", NULL},
     {"csv", NULL, "--format csv", NULL},
     {"html", NULL, "--format html", NULL},
     {"markdown", NULL, "--format markdown", NULL},
     {"sarif", NULL, "onnxcost check MODEL ... --format sarif", NULL},
     {"junit", NULL, "onnxcost check MODEL ... --format junit", NULL},
-    {"out", NULL, "--output FILE", "--output "},
-    {"output-file", NULL, "--output FILE", "--output "},
-    {"save", NULL, "--output FILE", "--output "},
-    {"save-profile", NULL, "--output FILE", "--output "},
-    {"input-shape", "dim", "--shape INPUT=1x3x224x224", "--shape "},
-    {"input", "dim", "the model as an argument without an option, and --shape INPUT=SHAPE", NULL},
-    {"dynamic-input", "dim", "--shape INPUT=1x3x224x224", "--shape "},
-    {"model", NULL, "the model as an argument without an option: onnxcost MODEL", NULL},
-    {"onnx", NULL, "the model as an argument without an option: onnxcost MODEL", NULL},
+    {"out|output-file|save|save-profile", NULL, "--output FILE", "--output "},
+    {"input-shape|dynamic-input", "shape", "--shape INPUT=1x3x224x224", "--shape "},
+    {"input", "shape", "the model as an argument without an option, and --shape INPUT=SHAPE", NULL},
+    {"model|onnx", NULL, "the model as an argument without an option: onnxcost MODEL", NULL},
     {"trace", NULL, "--profile FILE", "--profile "},
-    {"dtype", NULL, "--as TYPE for what the model would take in it", "--as "},
-    {"precision", NULL, "--as TYPE for what the model would take in it", "--as "},
+    {"dtype|precision", NULL, "--as TYPE for what the model would take in it", "--as "},
     {"fp16", NULL, "--as fp16", NULL},
     {"int8", NULL, "--as int8", NULL},
     {"list-devices", NULL, "onnxcost hw list", NULL},
     {"filter", NULL, "--type TYPE or --opr-name NAME", NULL},
     {"op-type", NULL, "--type TYPE", "--type "},
     {"name", NULL, "--opr-name NAME", "--opr-name "},
-    {"limit-rows", NULL, "--top N", "--top "},
-    {"n", NULL, "--top N", "--top "},
-    {"rows", NULL, "--top N", "--top "},
-    {"head", NULL, "--top N", "--top "},
-    {"no-color", NULL, "--color never", NULL},
-    {"no-colour", NULL, "--color never", NULL},
+    {"limit-rows|n|rows|head", NULL, "--top N", "--top "},
+    {"no-color|no-colour", NULL, "--color never", NULL},
     {"colour", NULL, "--color WHEN", "--color "},
     {"repeat", NULL, "--runs N or --repeat K of onnxcost record", NULL},
     {"fail-on", NULL, "onnxcost check MODEL --max-macs N ... (exit code 1 above a limit)", NULL},
@@ -91,8 +75,8 @@ static const struct instead *find_instead(const char *name, const struct cli_com
 {
     for (size_t i = 0; i < sizeof(insteads) / sizeof(insteads[0]); i++) {
         const struct instead *use = &insteads[i];
-        if (!strcmp(use->name, name) &&
-            (!use->of || cli_takes(c, cli_option_named(use->of, strlen(use->of), c))))
+        const struct cli_option *of = use->of ? cli_option_named(use->of, strlen(use->of), c) : NULL;
+        if (cli_is_choice(use->names, name) && (!use->of || (of && cli_takes(c, of))))
             return use;
     }
     return NULL;
@@ -206,26 +190,20 @@ int cli_fail_topic(const char *word)
 static const char *command_instead(const char *word)
 {
     static const struct {
-        const char *word, *use;
+        const char *words, *use;
     } row[] = {
-        {"analyze", "onnxcost MODEL"},
-        {"bench", "onnxcost record MODEL --report"},
-        {"benchmark", "onnxcost record MODEL --report"},
+        {"analyze|flops|info|macs|params", "onnxcost MODEL"},
+        {"bench|benchmark|run", "onnxcost record MODEL --report"},
         {"compare", "onnxcost estimate MODEL --hw A --hw B"},
         {"explain", "onnxcost diff MODEL --convention A --convention B"},
-        {"flops", "onnxcost MODEL"},
-        {"info", "onnxcost MODEL"},
         {"inspect", "onnxcost MODEL -a"},
-        {"macs", "onnxcost MODEL"},
-        {"params", "onnxcost MODEL"},
         {"profile", "onnxcost record MODEL --report, or onnxcost MODEL -p FILE for a recorded profile"},
         {"roofline", "onnxcost MODEL --hw NAME -f html"},
-        {"run", "onnxcost record MODEL --report"},
         {"trace", "onnxcost MODEL -p FILE -f trace"},
         {"validate", "onnxcost calibrate RECORDING... --check"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-        if (!strcmp(row[i].word, word))
+        if (cli_is_choice(row[i].words, word))
             return row[i].use;
     return NULL;
 }
@@ -456,6 +434,7 @@ static int run_command(struct cli_opts *o)
         rc = cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     rc = rc ? rc : take_input_limits(o);
     rc = rc ? rc : take_stdin(o);
+    o->made = cli_page_made(o);
     return rc ? rc : c->run(o);
 }
 
