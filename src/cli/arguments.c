@@ -278,48 +278,26 @@ static enum oc_if_mode if_mode_of(const char *name)
 
 struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct cli_shapes *s)
 {
-    return (struct oc_analyze_opts){
-        .bind = s->bind,
-        .n_bind = s->n_bind,
-        .range = s->range,
-        .n_range = s->n_range,
-        .shape = s->shape,
-        .n_shape = s->n_shape,
-        .value = s->value,
-        .n_value = s->n_value,
-        .trip = s->trip,
-        .n_trip = s->n_trip,
-        .force_shapes = o->force,
-        .no_defaults = o->no_defaults,
-        .default_dim = o->default_dim.set ? o->default_dim.v : 0,
-        .taps_valid = cli_is(o->taps, "valid"),
-        .strict_reduce = o->strict_reduce,
-        .no_fold = o->no_fold,
-        .keep_qdq = cli_is(o->qdq, "keep"),
-        .alias_off = cli_is(o->alias, "off"),
-        .naive_bytes = cli_is(o->bytes, "naive"),
-        .literal_ceil_mode = cli_is(o->ceil_mode, "literal"),
-        .attention_full = cli_is(o->attention, "full"),
-        .graph_bytes = cli_is(o->bytes, "graph"),
-        .einsum_optimal = cli_is(o->einsum, "optimal"),
-        .trees_max = cli_is(o->trees, "max"),
-        .moe_expected = cli_is(o->moe_active, "expected"),
-        .lut = o->lut,
-        .inplace = o->inplace,
-        .keep_inputs = o->keep_inputs,
-        .align_bytes = o->align.set ? (uint64_t)o->align.v : 0,
-        .rnn_reload = o->rnn_reload,
-        .loop_cached = o->loop_cached,
-        .dedup_content = cli_is(o->dedup, "content"),
-        .prefer_functions = o->prefer_functions,
-        .kv_share = cli_is(o->kv_share, "on")    ? OC_KV_ON
-                    : cli_is(o->kv_share, "off") ? OC_KV_OFF
-                                                 : OC_KV_AUTO,
-        .if_mode = if_mode_of(o->if_mode),
-        .convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL,
-        .weights = o->weights,
-        .rules = s->rules,
-    };
+    struct oc_analyze_opts a = o->analyze;
+    a.bind = s->bind;
+    a.n_bind = s->n_bind;
+    a.range = s->range;
+    a.n_range = s->n_range;
+    a.shape = s->shape;
+    a.n_shape = s->n_shape;
+    a.value = s->value;
+    a.n_value = s->n_value;
+    a.trip = s->trip;
+    a.n_trip = s->n_trip;
+    a.default_dim = o->default_dim.v;
+    a.naive_bytes = cli_is(o->bytes, "naive");
+    a.graph_bytes = cli_is(o->bytes, "graph");
+    a.align_bytes = (uint64_t)o->align.v;
+    a.kv_share = cli_is(o->kv_share, "on") ? OC_KV_ON : cli_is(o->kv_share, "off") ? OC_KV_OFF : OC_KV_AUTO;
+    a.if_mode = if_mode_of(o->if_mode);
+    a.convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL;
+    a.rules = s->rules;
+    return a;
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
@@ -480,7 +458,7 @@ static int check_pair(const struct cli_opts *o, const struct oc_report_in *in)
     struct oc_diag d[4];
     size_t n = oc_headlines(in, d, sizeof(d) / sizeof(d[0]));
     for (size_t i = 0; i < n; i++) {
-        if (!strcmp(d[i].code, OC_DIAG_WRONG_MODEL) && !o->force)
+        if (!strcmp(d[i].code, OC_DIAG_WRONG_MODEL) && !o->analyze.force_shapes)
             return cli_fail(CLI_INPUT, "%s --force reports it all the same [%s]", d[i].text, d[i].code);
         cli_warn_diag(&d[i], true);
     }

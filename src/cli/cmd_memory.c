@@ -169,7 +169,7 @@ static int run_memory(const struct cli_opts *o)
 {
     const struct memory_opts *own = o->own;
     struct cli_opts unfolded = *o;
-    unfolded.no_fold = o->no_fold || own->emit; /* ONNX Runtime runs what the analysis would fold */
+    unfolded.analyze.no_fold |= own->emit != NULL; /* ONNX Runtime runs what the analysis would fold */
     struct memory_job j = {.o = &unfolded, .own = o->own};
     int rc = cli_check_memory(o);
     rc = rc ? rc : check_plan(o);

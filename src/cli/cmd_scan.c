@@ -171,7 +171,9 @@ static void describe_settings(struct job *j)
         const struct cli_list *list = field;
         for (size_t k = 0; (p->kind == CLI_LIST || p->kind == CLI_MAYBE) && k < list->n; k++)
             scan_append(&j->settings, p->name, list->item[k]);
-        if ((p->kind == CLI_TEXT || p->kind == CLI_CHOICE) && *(const char *const *)field)
+        if (p->second && *(const bool *)field)
+            scan_append(&j->settings, p->name, strchr(p->arg, '|') + 1);
+        else if ((p->kind == CLI_TEXT || p->kind == CLI_CHOICE) && !p->second && *(const char *const *)field)
             scan_append(&j->settings, p->name, *(const char *const *)field);
     }
 }

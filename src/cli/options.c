@@ -85,9 +85,9 @@ static const struct cli_option shared[] = {
     {"default-dim", 0, CLI_INT, AT(default_dim), "N",
      .help = "value of every symbolic dimension without --dim", .range = "a number of at least 1", .least = 1,
      .set = CLI_SHAPED},
-    {"no-defaults", 0, CLI_FLAG, AT(no_defaults),
+    {"no-defaults", 0, CLI_FLAG, AT(analyze.no_defaults),
      .help = "no default sizes: symbolic dimensions stay unknown", .set = CLI_SHAPED},
-    {"force", 0, CLI_FLAG, AT(force),
+    {"force", 0, CLI_FLAG, AT(analyze.force_shapes),
      .help = "let --shape override dimensions that the model declares; report a profile of another model",
      .set = CLI_SHAPED},
     {"top", 't', CLI_INT, AT(top), "N", .help = "number of rows; 0: all; -N: all but the last N",
@@ -114,65 +114,65 @@ static const struct cli_option shared[] = {
      .otherwise = "COLUMNS, else the terminal's", .set = CLI_ALL},
     {"color", 0, CLI_CHOICE, AT(color), "auto|always|never", .help = "colour; NO_COLOR is respected",
      .otherwise = "auto", .set = CLI_ALL},
-    {"taps", 0, CLI_CHOICE, AT(taps), "all|valid",
+    {"taps", 0, CLI_CHOICE, AT(analyze.taps_valid), "all|valid", .second = true,
      .help = "convolution: count multiplications with padding, or only those with data", .otherwise = "all",
      .set = CLI_MODEL, .group = "Counting"},
-    {"weights", 0, CLI_TEXT, AT(weights), "unit|hw|mac|FILE",
+    {"weights", 0, CLI_TEXT, AT(analyze.weights), "unit|hw|mac|FILE",
      .help = "FLOPs of a primitive operation: 1 each, about what hardware takes, only multiply-adds, or a "
              "file with lines KEY VALUE",
      .otherwise = "unit", .set = CLI_MODEL},
-    {"qdq", 0, CLI_CHOICE, AT(qdq), "fold|keep", .help = "dequantization of constants", .otherwise = "fold",
-     .set = CLI_MODEL},
+    {"qdq", 0, CLI_CHOICE, AT(analyze.keep_qdq), "fold|keep", .second = true,
+     .help = "dequantization of constants", .otherwise = "fold", .set = CLI_MODEL},
     {"bytes", 0, CLI_CHOICE, AT(bytes), "dram|naive|graph",
      .help = "minimum traffic; every input and output of every node; or, in the totals, only inputs and "
              "outputs of the model",
      .otherwise = "dram", .set = CLI_MODEL},
-    {"alias", 0, CLI_CHOICE, AT(alias), "on|off", .help = "views such as Reshape move no bytes",
-     .otherwise = "on", .set = CLI_MODEL},
+    {"alias", 0, CLI_CHOICE, AT(analyze.alias_off), "on|off", .second = true,
+     .help = "views such as Reshape move no bytes", .otherwise = "on", .set = CLI_MODEL},
     {"if", 0, CLI_CHOICE, AT(if_mode), "max|then|else|avg",
      .help = "branch of an If with an unknown condition; avg: the mean of both", .otherwise = "max",
      .set = CLI_SHAPED},
-    {"ceil-mode", 0, CLI_CHOICE, AT(ceil_mode), "spec|literal",
+    {"ceil-mode", 0, CLI_CHOICE, AT(analyze.literal_ceil_mode), "spec|literal", .second = true,
      .help = "pooling with ceil_mode: as runtimes do, or as the old text says", .otherwise = "spec",
      .set = CLI_MODEL},
-    {"attention", 0, CLI_CHOICE, AT(attention), "visible|full",
+    {"attention", 0, CLI_CHOICE, AT(analyze.attention_full), "visible|full", .second = true,
      .help = "attention operators: count only unmasked positions, or all", .otherwise = "visible",
      .set = CLI_MODEL},
     {"kv-share", 0, CLI_CHOICE, AT(kv_share), "on|off|auto",
      .help = "attention operators: past and present share a buffer, or as the operator declares",
      .otherwise = "auto", .set = CLI_SHAPED},
-    {"einsum", 0, CLI_CHOICE, AT(einsum), "left|optimal",
+    {"einsum", 0, CLI_CHOICE, AT(analyze.einsum_optimal), "left|optimal", .second = true,
      .help =
          "Einsum of three to six operands: from left to right, or in the order with the fewest multiply-adds",
      .otherwise = "left", .set = CLI_MODEL},
-    {"trees", 0, CLI_CHOICE, AT(trees), "mean|max", .help = "tree ensembles: depth of leaves",
-     .otherwise = "mean", .set = CLI_MODEL},
-    {"moe-active", 0, CLI_CHOICE, AT(moe_active), "max|expected",
+    {"trees", 0, CLI_CHOICE, AT(analyze.trees_max), "mean|max", .second = true,
+     .help = "tree ensembles: depth of leaves", .otherwise = "mean", .set = CLI_MODEL},
+    {"moe-active", 0, CLI_CHOICE, AT(analyze.moe_expected), "max|expected", .second = true,
      .help = "mixtures of experts: weights read of as many experts as can be active (lower bounds: of one "
              "token's), or of those a uniform choice hits",
      .otherwise = "max", .set = CLI_MODEL},
-    {"dedup", 0, CLI_CHOICE, AT(dedup), "off|content",
+    {"dedup", 0, CLI_CHOICE, AT(analyze.dedup_content), "off|content", .second = true,
      .help = "content: constants with the same bits are counted once (reads the weights)", .otherwise = "off",
      .set = CLI_MODEL},
     {"convention", 0, CLI_LIST, AT(convention), "NAME",
      .help = "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, "
              "deepspeed, timm, thop, ptflops, torchinfo, xla",
      .otherwise = "onnxcost", .names = oc_convention_name, .set = CLI_MODEL},
-    {"strict-reduce", 0, CLI_FLAG, AT(strict_reduce), .help = "n - 1 operations for a reduction of n",
+    {"strict-reduce", 0, CLI_FLAG, AT(analyze.strict_reduce), .help = "n - 1 operations for a reduction of n",
      .set = CLI_MODEL},
-    {"no-fold", 0, CLI_FLAG, AT(no_fold), .help = "count nodes whose inputs are all constant",
+    {"no-fold", 0, CLI_FLAG, AT(analyze.no_fold), .help = "count nodes whose inputs are all constant",
      .set = CLI_MODEL},
-    {"lut", 0, CLI_FLAG, AT(lut), .help = "quantized activations are table lookups without operations",
-     .set = CLI_MODEL},
-    {"inplace", 0, CLI_FLAG, AT(inplace),
+    {"lut", 0, CLI_FLAG, AT(analyze.lut),
+     .help = "quantized activations are table lookups without operations", .set = CLI_MODEL},
+    {"inplace", 0, CLI_FLAG, AT(analyze.inplace),
      .help = "Scatter operators write into the buffer of their data; the peak of activations: element-wise "
              "ones too, where it dies",
      .set = CLI_MODEL},
-    {"rnn-reload", 0, CLI_FLAG, AT(rnn_reload), .help = "recurrent weights are read again in every step",
-     .set = CLI_MODEL},
-    {"loop-cached", 0, CLI_FLAG, AT(loop_cached),
+    {"rnn-reload", 0, CLI_FLAG, AT(analyze.rnn_reload),
+     .help = "recurrent weights are read again in every step", .set = CLI_MODEL},
+    {"loop-cached", 0, CLI_FLAG, AT(analyze.loop_cached),
      .help = "read constants of a loop body once, not in every iteration", .set = CLI_MODEL},
-    {"prefer-functions", 0, CLI_FLAG, AT(prefer_functions),
+    {"prefer-functions", 0, CLI_FLAG, AT(analyze.prefer_functions),
      .help = "functions of the model take precedence over operators of the same name", .set = CLI_SHAPED},
     {.group = "Cost as a function of the sizes"},
     {.group = "Training"},
@@ -187,7 +187,7 @@ static const struct cli_option shared[] = {
      .group = "Memory"},
     {"align", 0, CLI_INT, AT(align), "N", .help = "alignment of activation buffers in bytes", .unit = "bytes",
      .otherwise = "1", .range = "a number of bytes of at least 1", .least = 1, .set = CLI_MODEL},
-    {"keep-inputs", 0, CLI_FLAG, AT(keep_inputs), .help = "graph inputs stay in memory to the end",
+    {"keep-inputs", 0, CLI_FLAG, AT(analyze.keep_inputs), .help = "graph inputs stay in memory to the end",
      .set = CLI_MODEL},
     {.group = "Summaries of profiles"},
     {"sort", 0, CLI_TEXT, AT(sort), "KEY",
@@ -448,6 +448,8 @@ static int options_store(const struct taken *t, void *to, char *why, size_t cap)
         return 0;
     if (p->kind == CLI_FLAG)
         *(bool *)to = true;
+    else if (p->second)
+        *(bool *)to = strchr(p->arg, '|') == p->arg + strlen(p->arg) - strlen(value) - 1;
     else if (p->kind == CLI_LIST || p->kind == CLI_MAYBE)
         cli_list_add(to, value ? value : "");
     else if (p->kind == CLI_INT)
@@ -617,7 +619,7 @@ static bool is_given(const struct cli_opts *o, const struct cli_option *p)
     const void *value = cli_option_value(o, p);
     if (!value)
         return false;
-    switch (p->kind) {
+    switch (p->second ? CLI_FLAG : p->kind) {
     case CLI_FLAG:
         return *(const bool *)value;
     case CLI_INT:

@@ -13,7 +13,7 @@
 enum cli_kind {
     CLI_FLAG,   /* bool */
     CLI_TEXT,   /* const char *, the last one wins */
-    CLI_CHOICE, /* const char *, one of `arg` separated by | */
+    CLI_CHOICE, /* const char *, one of `arg` separated by |; bool with `second` */
     CLI_LIST,   /* struct cli_list, repeatable */
     CLI_MAYBE,  /* the same; the value, after '=', is optional: "" */
     CLI_INT     /* struct cli_int */
@@ -42,6 +42,7 @@ struct cli_option {
     const char *help;
     const char *unit;      /* of the argument, NULL: none */
     const char *otherwise; /* what holds without the option, NULL: nothing to say */
+    bool second;           /* the value is whether the second of two choices is given */
     const char *range;     /* what a number has to be, in words; NULL: any number is accepted here */
     int64_t least, most;   /* bounds of it; most 0: none */
     bool input;            /* the argument is an input file, which can be "-" */
@@ -96,15 +97,12 @@ struct cli_opts {
     /* shapes */
     struct cli_list dim, shape, value, trip;
     struct cli_int default_dim;
-    bool no_defaults, force;
     /* counting */
-    const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention;
-    const char *einsum, *trees, *moe_active, *kv_share, *dedup;
+    struct oc_analyze_opts analyze; /* what options set directly: see cli_analyze_opts */
+    const char *bytes, *if_mode, *kv_share;
     struct cli_list convention;
-    bool no_tf32, strict_reduce, no_fold, lut, inplace, rnn_reload, loop_cached, prefer_functions;
-    /* memory */
     struct cli_int align;
-    bool keep_inputs, fit;
+    bool no_tf32, fit;
     /* recordings, estimates, language models */
     const char *ort_lib, *opt_level, *provider, *time_budget, *calibration, *fusion, *batch, *decoder;
     struct cli_int threads, runs, seed, repeat;
