@@ -244,15 +244,13 @@ static const struct cli_option shared[] = {
              "--version: how it was built, libraries and data that it finds",
      .set = CLI_ALL},
 };
-enum { N_SHARED = sizeof(shared) / sizeof(shared[0]), MOST = 256 };
+enum { N_SHARED = sizeof(shared) / sizeof(shared[0]) };
 
 /* ---- all options ------------------------------------------------------------------------------------- */
 
-/* An option of one command, and the row of the shared ones that follows it. */
+/* An option of one command with its group and owner, and the row of the shared ones that follows it. */
 struct own_option {
-    const struct cli_option *option;
-    const struct cli_command *owner;
-    const char *group;
+    struct cli_option option;
     size_t place;
 };
 
@@ -274,49 +272,50 @@ static size_t place_of(const struct cli_option *first)
     return inside ? N_SHARED : last;
 }
 
-static size_t list_own(struct own_option *own)
+static void list_own(struct own_option *own)
 {
-    size_t n = 0;
     for (size_t i = 0; i < cli_n_commands; i++) {
         const struct cli_command *c = cli_commands[i];
-        for (size_t k = 0; k < c->own.n; k++) {
+        for (size_t k = 0; k < c->own.n; k++, own++) {
             const struct cli_option *p = &c->own.option[k];
-            struct own_option *o = &own[n++];
-            *o = p->group ? (struct own_option){p, c, p->group, place_of(p)} : o[-1];
-            o->option = p;
+            *own = (struct own_option){*p, k && !p->group ? own[-1].place : place_of(p)};
+            own->option.group = k && !p->group ? own[-1].option.group : p->group;
+            own->option.owner = c;
         }
     }
-    return n;
 }
 
-static size_t join_tables(struct cli_option *all)
+/* Returns the options of all commands (heap), and in *n their number. */
+static struct cli_option *join_tables(size_t *n)
 {
-    struct own_option own[MOST];
-    size_t n = 0, n_own = list_own(own);
+    size_t n_own = 0;
+    for (size_t i = 0; i < cli_n_commands; i++)
+        n_own += cli_commands[i]->own.n;
+    struct own_option *own = cli_xcalloc(n_own, sizeof(*own));
+    struct cli_option *all = cli_xcalloc(N_SHARED + n_own, sizeof(*all));
     const char *group = NULL;
+    list_own(own);
     for (size_t i = 0; i <= N_SHARED; i++) {
         for (size_t k = 0; k < n_own; k++)
-            if (own[k].place == i) {
-                all[n] = *own[k].option;
-                all[n].group = own[k].group;
-                all[n++].owner = own[k].owner;
-            }
+            if (own[k].place == i)
+                all[(*n)++] = own[k].option;
         if (i < N_SHARED && shared[i].group)
             group = shared[i].group;
         if (i < N_SHARED && shared[i].name) {
-            all[n] = shared[i];
-            all[n++].group = group;
+            all[*n] = shared[i];
+            all[(*n)++].group = group;
         }
     }
-    return n;
+    free(own);
+    return all;
 }
 
 const struct cli_option *cli_option_nth(size_t i)
 {
-    static struct cli_option all[MOST]; /* made of constants at the first call */
+    static const struct cli_option *all; /* made of constants at the first call; stays until the end */
     static size_t n;
-    if (!n)
-        n = join_tables(all);
+    if (!all)
+        all = join_tables(&n);
     return i < n ? &all[i] : NULL;
 }
 

@@ -52,7 +52,8 @@ struct cli_option {
         *answer; /* in a tool of `mcp`: the file that the option names is the answer, and this describes it */
     unsigned set; /* enum cli_set; 0: taken by the commands that name it */
     /* Heading and place. In a table of several commands: on the first option of a group, or alone in a row. In that of
-     * one command: on the first of options that follow each other, at the end of their group or before an option of it. */
+     * one command: on its first option, and on each that does not follow the one above it; at the end of the group, or before
+     * an option of it. */
     const char *group, *before;
     const struct cli_command *owner; /* of an option of one command; cli_option_nth fills it in */
 };

@@ -112,12 +112,15 @@ static void unknown_say(const struct oc_unknown *u, const char *instead, char *w
 
 void cli_say_unknown_option(const char *argument, const struct cli_command *c, char *why, size_t cap)
 {
-    char given[80], names[256][40];
-    const char *list[256];
+    char given[80];
     const struct cli_option *p;
-    size_t n = strcspn(argument, "="), n_name = 0;
+    size_t n = strcspn(argument, "="), n_name = 0, most = 0;
     snprintf(given, sizeof(given), "%.*s", (int)(n < 70 ? n : 70), argument);
     const struct instead *use = find_instead(given + strspn(given, "-"), c);
+    while (cli_option_nth(most))
+        most++;
+    char(*names)[40] = cli_xcalloc(most, sizeof(*names));
+    const char **list = cli_xcalloc(most, sizeof(*list));
     for (size_t i = 0; (p = cli_option_nth(i)); i++)
         if (cli_takes(c, p)) {
             snprintf(names[n_name], sizeof(names[n_name]), "--%s", p->name);
@@ -136,6 +139,8 @@ void cli_say_unknown_option(const char *argument, const struct cli_command *c, c
                                          .more = "onnxcost --help lists the options"},
                     use ? use->use : NULL, why, cap);
     }
+    free(list);
+    free(names);
 }
 
 /* "--batch is an option of llm and estimate; here use --dim batch=8". `value` may be NULL. Returns CLI_USAGE.

@@ -2,11 +2,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 enum { MAX_ARG = 64 };
+
+/* Every name in a list of a command's row is an option that the command takes. */
+static void check_names(const struct cli_command *c, const char *names)
+{
+    for (const char *p = names; p && *p; p += strspn(p, " !")) {
+        size_t n = strcspn(p, " !");
+        const struct cli_option *o = cli_option_named(p, n, c);
+        if (n && (!o || !cli_takes(c, o)))
+            abort();
+        p += n;
+    }
+}
+
+/* The rows of the commands name options that exist, and each option has a group and one meaning for a command. */
+static void check_rows(void)
+{
+    const struct cli_option *p;
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        const struct cli_command *c = cli_commands[i];
+        check_names(c, c->options);
+        for (size_t k = 0; k < CLI_MOST_TOOLS; k++)
+            check_names(c, c->tool[k].options);
+        for (size_t k = 0; (p = cli_option_nth(k)); k++)
+            if (!p->group || !p->help ||
+                (cli_takes(c, p) && cli_option_named(p->name, strlen(p->name), c) != p))
+                abort();
+    }
+}
 
 /* A limit is set to a valid value, or rejected with a reason. */
 static void take_limits(struct cli_opts *o)
@@ -28,6 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int argc = 1;
     if (!text)
         abort();
+    static bool checked; /* the rows are constants */
+    if (!checked)
+        check_rows();
+    checked = true;
     memcpy(text, data, n);
     text[n] = '\0';
     for (char *p = text; *p && argc < MAX_ARG; argc++) {
