@@ -142,40 +142,6 @@ static void print_help(FILE *f)
                "help metrics | profiles | hwdb | rules | budget | limits | json; man onnxcost\n");
 }
 
-static bool is_page(const char *word);
-
-static int help_page(const struct cli_opts *o, const char *word);
-
-static int help_man(const struct cli_opts *o, FILE *f);
-
-/* help COMMAND, COMMAND --help; anything else before --help is the argument of a command that is not named.
- */
-static int run_help(const struct cli_opts *o)
-{
-    const char *word = o->word.n ? o->word.item[0] : "";
-    const struct cli_command *about = cli_command_named(word);
-    bool page = !o->help && !about && is_page(word), lists = !o->help && !strcmp(word, "man");
-    bool options = !o->help && !strcmp(word, "options");
-    if (o->word.n && !about && !o->help && !page && !lists && !options)
-        return cli_fail_topic(word);
-    if (page)
-        return help_page(o, word);
-    struct cli_output out;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    if (lists)
-        rc = help_man(o, out.f);
-    else if (options)
-        print_options(out.f);
-    else if (about)
-        print_command(out.f, about);
-    else
-        print_help(out.f);
-    int closed = cli_output_close(&out, rc == 0);
-    return rc ? rc : closed;
-}
-
 /* ---- lists for manual pages ------------------------------------------------------------------------- */
 
 /* Lists of the manual pages in macros of man(7), from the tables that parsing and help use.
@@ -466,6 +432,36 @@ static int help_page(const struct cli_opts *o, const char *word)
     if (!o->output && isatty(STDOUT_FILENO) && show_with_man(&p))
         return CLI_OK;
     return help_print_text(&p, o->output);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------ */
+
+/* help COMMAND, COMMAND --help; anything else before --help is the argument of a command that is not named.
+ */
+static int run_help(const struct cli_opts *o)
+{
+    const char *word = o->word.n ? o->word.item[0] : "";
+    const struct cli_command *about = cli_command_named(word);
+    bool page = !o->help && !about && is_page(word), lists = !o->help && !strcmp(word, "man");
+    bool options = !o->help && !strcmp(word, "options");
+    if (o->word.n && !about && !o->help && !page && !lists && !options)
+        return cli_fail_topic(word);
+    if (page)
+        return help_page(o, word);
+    struct cli_output out;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    if (lists)
+        rc = help_man(o, out.f);
+    else if (options)
+        print_options(out.f);
+    else if (about)
+        print_command(out.f, about);
+    else
+        print_help(out.f);
+    int closed = cli_output_close(&out, rc == 0);
+    return rc ? rc : closed;
 }
 
 /* ---- version ---------------------------------------------------------------------------------------- */
