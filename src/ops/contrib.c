@@ -5,22 +5,6 @@
 
 #include "ops/op.h"
 
-static int cost_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    if (oc_in(c, 1))
-        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-    return oc_cost_named(c, k);
-}
-static const char cost_fast_gelu_formula[] = "ADD = [in1]*N(o); this = N(o)";
-
-static int cost_bias_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-    oc_add_prims(c, k, oc_activation_prims("Gelu"), oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_bias_gelu_formula[] = "ADD = N(o); Gelu = N(o)";
-
 /* The last axis is split in halves: one half gates the other. */
 static int shape_bias_split_gelu(struct oc_op_ctx *c)
 {
@@ -178,6 +162,9 @@ static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1
 #define MS(n, s, sh, co)                                                                                     \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),         \
     .shape = (sh), OC_COST(co)
+#define MS_TEXT(n, s, sh, text)                                                                              \
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),         \
+    .shape = (sh), OC_COST_TEXT(text)
 #define MS_LIST(n, s, list)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
@@ -187,14 +174,15 @@ static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1
 static const struct oc_op contrib_rows[] = {
     MS_LIST("BiasAdd", ".b.", bias_add),
     {MS("BiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout)},
-    {MS("BiasGelu", ".b", oc_shape_same, cost_bias_gelu), .kernel = OC_KC_ACTIVATION,
+    {MS_TEXT("BiasGelu", ".b", oc_shape_same, "ADD = N(o); Gelu = N(o)"), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
     {MS("BiasSplitGelu", ".b", shape_bias_split_gelu, cost_bias_split_gelu), .kernel = OC_KC_ACTIVATION},
     {MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout)},
     {MS("BitmaskDropout", ".mm", contrib_shape_dropout, contrib_cost_dropout)},
     {MS("ComplexMul", NULL, oc_shape_broadcast, cost_complex_mul)},
     {MS("ComplexMulConj", NULL, oc_shape_broadcast, cost_complex_mul)},
-    {MS("FastGelu", ".b", oc_shape_same, cost_fast_gelu), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {MS_TEXT("FastGelu", ".b", oc_shape_same, "ADD = [in1]*N(o); this = N(o)"), .kernel = OC_KC_ACTIVATION,
+     .flags = OC_F_FUNCTION},
     MS_LIST("GatedAdd", NULL, gated_add),
     {MS("Gelu", NULL, oc_shape_same, oc_cost_named), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},

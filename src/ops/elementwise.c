@@ -135,14 +135,6 @@ static int cost_gelu(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_gelu_formula[] =
     "Gelu = [approximate:none != tanh]*N(o); FastGelu = [approximate:none == tanh]*N(o)";
 
-static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    oc_add_prims(c, k, oc_activation_prims("Swish"), n);
-    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    return 0;
-}
 static const char cost_swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
 
 static const struct oc_prims parametric_softplus[] = {
@@ -163,6 +155,9 @@ static const struct oc_prims shrink[] = {{OC_CMP, 2}, {OC_ADD, 1}, {0, 0}};
     }
 #define ROW_COST(n, v, f)                                                                                    \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same, OC_COST(f)
+#define ROW_TEXT(n, v, text)                                                                                 \
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,          \
+    OC_COST_TEXT(text)
 #define ROW_LIST(n, v, list)                                                                                 \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,          \
     .cost = oc_cost_elementwise, .param = (list)
@@ -225,7 +220,7 @@ static const struct oc_op unary_rows[] = {
      .in_place = OC_SLOT_0},
     {ROW_COST("Softsign", 1, oc_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
     {ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt)},
-    {ROW_COST("Swish", 24, cost_swish), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {ROW_TEXT("Swish", 24, cost_swish_formula), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {ROW("Tan", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Tanh", 1, OC_TANH), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
     {ROW_COST("ThresholdedRelu", 1, oc_cost_named), .flags = OC_F_FUNCTION | OC_F_RECTIFIES,
@@ -312,22 +307,8 @@ static int shape_where(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-/* k inputs: k-1 operations per element. */
-static int cost_variadic(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    unsigned steps = c->n_in > 1 ? c->n_in - 1 : 0;
-    oc_add(c, k, (enum oc_prim)c->op->prim, oc_c_mul(c, steps, oc_c_out(c, 0)));
-    return 0;
-}
 static const char cost_variadic_formula[] = "prim = (max(inputs, 1) - 1)*N(o)";
 
-static int cost_mean(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    cost_variadic(c, k);
-    if (c->n_in > 1)
-        oc_add(c, k, OC_DIV, oc_c_out(c, 0));
-    return 0;
-}
 static const char cost_mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
 
 /* The exponent if it is a single known number. */
@@ -370,29 +351,21 @@ static const char cost_pow_formula[] = "POW = pow*N(o); MUL = mul*N(o); SQRT = s
                                        "pow := 1; mul := 0; sqrt := 0; div := 0";
 
 static const struct oc_prims prelu[] = {{OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
-static const struct oc_prims swiglu[] = {{OC_SIG, 1}, {OC_MUL, 2}, {0, 0}};
 
-/* SwiGLU: Swish(gate, alpha) * up */
-static int cost_swiglu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    oc_add_prims(c, k, swiglu, n);
-    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    return 0;
-}
 static const char cost_swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
 
 #define ARITH(n, v, p, code)                                                                                 \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)
+    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST_TEXT(cost_variadic_formula),                  \
+    .param = CODE(code)
 #define DECIDE(n, v, p, code)                                                                                \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)
+    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST_TEXT(cost_variadic_formula),             \
+    .param = CODE(code)
 #define BITWISE(n, v)                                                                                        \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_BIT,              \
-        .shape = oc_shape_broadcast, OC_COST(cost_variadic)                                                  \
+        .shape = oc_shape_broadcast, OC_COST_TEXT(cost_variadic_formula)                                     \
     }
 
 static const struct oc_op binary_rows[] = {
@@ -409,7 +382,8 @@ static const struct oc_op binary_rows[] = {
     {DECIDE("Less", 1, OC_CMP, OC_EL_LT)},
     {DECIDE("LessOrEqual", 12, OC_CMP, OC_EL_LE), .flags = OC_F_FUNCTION},
     {ARITH("Max", 1, OC_CMP, OC_EL_MAX), .flags = OC_F_SELECTS},
-    {OC_OP_ROW("", "Mean", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .prim = OC_ADD, OC_COST(cost_mean)},
+    {OC_OP_ROW("", "Mean", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .prim = OC_ADD,
+     OC_COST_TEXT(cost_mean_formula)},
     {ARITH("Min", 1, OC_CMP, OC_EL_MIN), .flags = OC_F_SELECTS},
     {ARITH("Mod", 10, OC_DIV, OC_EL_MOD)},
     {ARITH("Mul", 1, OC_MUL, OC_EL_MUL)},
@@ -420,7 +394,7 @@ static const struct oc_op binary_rows[] = {
      .param = CODE(OC_EL_POW), .kernel = OC_KC_ACTIVATION, .flags = OC_F_COUNT_BY_DEFAULTS, .n_required = 2},
     {ARITH("Sub", 1, OC_ADD, OC_EL_SUB)},
     {ARITH("Sum", 1, OC_ADD, OC_EL_ADD)},
-    {OC_OP_ROW("", "SwiGLU", 28, ELEMENTWISE, NULL, oc_shape_same), OC_COST(cost_swiglu),
+    {OC_OP_ROW("", "SwiGLU", 28, ELEMENTWISE, NULL, oc_shape_same), OC_COST_TEXT(cost_swiglu_formula),
      .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {OC_OP_ROW("", "Where", 9, ELEMENTWISE, NULL, shape_where), .prim = OC_CMP, .fold = fold_where,
      .cost = oc_cost_elementwise, .flags = OC_F_SELECTS | OC_F_BROADCASTS | OC_F_COUNT_BY_TYPES,

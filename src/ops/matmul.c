@@ -113,80 +113,42 @@ static int shape_det(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-/* MAC = batch * M * N * K */
-static void add_product(struct oc_op_ctx *c, struct oc_cost *k, unsigned a)
-{
-    const struct oc_shape *s = oc_in_shape(c, a);
-    uint64_t depth = 0;
-    if (s->ranked && s->rank)
-        depth = oc_c_dim(c, s->dim[s->rank - 1]);
-    else
-        c->unknown = true;
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), depth));
-}
-
 /* Subtracts the zero points: of A always, of B only if it is not prepacked. */
-static void add_zero_points(struct oc_op_ctx *c, struct oc_cost *k, unsigned a, unsigned a_zp, unsigned b,
-                            unsigned b_zp)
+static void report_zero_points(struct oc_op_ctx *c, unsigned a, unsigned a_zp, unsigned b, unsigned b_zp)
 {
-    if (oc_zero_point_counts(c, a_zp)) {
+    if (oc_zero_point_counts(c, a_zp))
         oc_add_formula_value(c, "zp", oc_c_in(c, a));
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, a));
-    }
-    if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b)) {
+    if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b))
         oc_add_formula_value(c, "zp", oc_c_in(c, b));
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, b));
-    }
 }
 
-static int cost_matmul(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    add_product(c, k, 0);
-    return 0;
-}
 static const char cost_matmul_formula[] = "MAC = N(o)*K; K := x[-1]";
 
-static int cost_matmul_integer(struct oc_op_ctx *c, struct oc_cost *k)
+static int matmul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_product(c, k, 0);
-    add_zero_points(c, k, 0, 2, 1, 3);
+    (void)k;
+    report_zero_points(c, 0, 2, 1, 3);
     return 0;
 }
 static const char cost_matmul_integer_formula[] = "MAC = N(o)*K; ADD = zp; K := x[-1]; zp := 0";
 
-static int cost_qlinear_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int qlinear_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_product(c, k, 0);
-    add_zero_points(c, k, 0, 2, 3, 5);
-    oc_add_prims(c, k, oc_prims_requantize, oc_c_out(c, 0));
+    (void)k;
+    report_zero_points(c, 0, 2, 3, 5);
     return 0;
 }
 static const char cost_qlinear_matmul_formula[] =
     "MAC = N(o)*K; ADD = zp; requantize = N(o); K := x[-1]; zp := 0";
 
 /* A is M x K, transposed by an attribute. */
-static void add_gemm_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+static int gemm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *a = oc_in_shape(c, 0);
     bool known = a->ranked && a->rank == 2;
+    (void)k;
     c->unknown |= !known;
-    oc_add_product(c, k, n, known ? oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]) : 0);
-}
-
-/* MAC = M*N*K; MUL N(o) for alpha; ADD N(o) and, for beta, MUL N(C) */
-static int cost_gemm(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    float alpha = oc_attr_f(c, "alpha", 1.0F), beta = oc_attr_f(c, "beta", 1.0F);
-    add_gemm_product(c, k, n);
-    if (alpha != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    if (oc_in(c, 2) && beta != 0.0F) {
-        oc_add(c, k, OC_ADD, n);
-        if (beta != 1.0F)
-            oc_add(c, k, OC_MUL, oc_c_in(c, 2));
-    }
-    oc_add_activation(c, k, "activation", n); /* FusedGemm */
+    oc_add_formula_value(c, "K", known ? oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]) : 0);
     return 0;
 }
 static const char cost_gemm_formula[] =
@@ -194,18 +156,10 @@ static const char cost_gemm_formula[] =
     "M := o[0]; N := o[1]; c := [in2]*[beta:1 != 0]";
 
 /* MatMulInteger, a float scale, bias; QGemm requantizes when y_scale is there. */
-static int cost_qgemm(struct oc_op_ctx *c, struct oc_cost *k)
+static int qgemm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = oc_c_out(c, 0);
-    add_gemm_product(c, k, n);
-    add_zero_points(c, k, 0, 2, 3, 5);
-    if (oc_in(c, 6))
-        oc_add_int(c, k, OC_ADD, n);
-    if (oc_in(c, 7))
-        oc_add_prims(c, k, oc_prims_requantize, n);
-    else
-        oc_add(c, k, OC_MUL, n);
-    return 0;
+    report_zero_points(c, 0, 2, 3, 5);
+    return gemm_values(c, k);
 }
 static const char cost_qgemm_formula[] =
     "MAC = M*N*K; ADD = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
@@ -225,30 +179,24 @@ static int shape_qgemm(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Elimination: 2m^3/3 operations per matrix, half additions, half multiplications. */
-static int cost_det(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *x = oc_in_shape(c, 0);
-    uint64_t m = x->ranked && x->rank >= 2 ? oc_c_dim(c, x->dim[x->rank - 1]) : 0;
-    uint64_t work = oc_c_mul(c, 2, oc_c_mul(c, m, oc_c_mul(c, m, m))) / 3, n = oc_c_out(c, 0);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, n, work / 2));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, n, work - work / 2));
-    return 0;
-}
 static const char cost_det_formula[] =
     "ADD = N(o)*(work/2); MUL = N(o)*(work - work/2); work := 2*m*m*m/3; m := x[-1]";
 
 static const struct oc_op matmul_rows[] = {
-    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST(cost_det), .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm), OC_COST(cost_gemm)},
-    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST(cost_gemm)},
-    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST(cost_matmul)},
-    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer), OC_COST(cost_matmul_integer)},
+    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST_TEXT(cost_det_formula),
+     .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm),
+     OC_COST_TEXT_WITH(cost_gemm_formula, gemm_values)},
+    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST_TEXT_WITH(cost_gemm_formula, gemm_values)},
+    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST_TEXT(cost_matmul_formula)},
+    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer),
+     OC_COST_TEXT_WITH(cost_matmul_integer_formula, matmul_integer_values), .int_add = true},
     {OC_OP_ROW("com.microsoft", "MatMulInteger16", 1, GEMM, NULL, shape_matmul_integer),
-     OC_COST(cost_matmul)},
-    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm), OC_COST(cost_qgemm)},
+     OC_COST_TEXT(cost_matmul_formula)},
+    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm),
+     OC_COST_TEXT_WITH(cost_qgemm_formula, qgemm_values), .int_add = true},
     {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul),
-     OC_COST(cost_qlinear_matmul)},
+     OC_COST_TEXT_WITH(cost_qlinear_matmul_formula, qlinear_matmul_values), .int_add = true},
 };
 OC_FAMILY(matmul, matmul_rows);
 

@@ -154,6 +154,7 @@ struct oc_op {
     uint8_t in_place;     /* slots whose buffer ONNX Runtime's CPU kernel may overwrite with output 0 */
     uint8_t n_required;   /* inputs that it cannot be without; 0: as oc_op_required */
     uint8_t body;         /* enum oc_op_body */
+    bool int_add;         /* ADD of its formula is integer work, whatever its class */
     const struct oc_op_kv *kv; /* NULL: no cache */
     /* Kind of each input slot, one character per slot, the last one repeats:
      *  '.' data or weight   'm' metadata, read on the host: 0 bytes   'q' scale or zero point
@@ -164,6 +165,9 @@ struct oc_op {
     int (*shape)(struct oc_op_ctx *);
     int (*fold)(struct oc_op_ctx *);
     int (*cost)(struct oc_op_ctx *, struct oc_cost *);
+    /* Of oc_cost_text: reports numbers that are no plain sizes (oc_add_formula_value), corrects bytes and classes;
+     * NULL: there are none. */
+    int (*values)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
     /* Formula of the cost rule, in the notation of the section "formulas"; NULL without a cost rule or for
      * oc_cost_elementwise, whose formula is in the members above. See OC_COST. */
@@ -186,6 +190,10 @@ uint32_t oc_op_required(const struct oc_op *op); /* smallest number of inputs */
 /* A row: {OC_OP_ROW("", "Relu", 1, ELEMENTWISE, NULL, oc_shape_same), OC_COST(cost_relu), .in_place = ...} */
 #define OC_OP_ROW(d, n, v, class, sl, sh)                                                                    \
     .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_##class, .slots = (sl), .shape = (sh)
+
+/* In a row: the formula is the rule. OC_COST_TEXT_WITH: some of its numbers come from the function. */
+#define OC_COST_TEXT(text)              .cost = oc_cost_text, .formula = (text)
+#define OC_COST_TEXT_WITH(text, report) .cost = oc_cost_text, .formula = (text), .values = (report)
 
 /* In a row: a cost rule with its formula, the text `<rule>_formula` next to the rule. */
 #define OC_COST(rule) .cost = (rule), .formula = rule##_formula
@@ -229,6 +237,14 @@ struct oc_formula_values {
     unsigned n;
 };
 
+/* Compiled formulas of rows, in the arena of the contexts that use them; initially zeroed. A row takes the place of
+ * another one of the same index. */
+struct oc_formula_code;
+struct oc_formula_cache {
+    const struct oc_op *op[512];
+    const struct oc_formula_code *code[512];
+};
+
 /* Counting options that rules use; all zero: the defaults of cost-semantics. */
 struct oc_counting {
     bool taps_valid, strict_reduce, literal_ceil_mode;
@@ -266,9 +282,10 @@ struct oc_op_ctx {
     struct oc_counting opt;
     /* marks of the cost stage, never reset */
     bool overflow, unknown, upper;
-    const char *assumption;           /* if set: quality est, with this reason */
-    struct oc_formula_values *values; /* values for the formula; NULL: not requested */
-    bool *reads_more;                 /* set when a rule reads an attribute or a value; NULL: not requested */
+    const char *assumption;            /* if set: quality est, with this reason */
+    struct oc_formula_values *values;  /* values for the formula; NULL: not requested */
+    struct oc_formula_cache *formulas; /* compiled formulas; NULL: compiled at each use */
+    bool *reads_more; /* set when a rule reads an attribute or a value; NULL: not requested */
 };
 
 /* Attributes, with defaults. Lists: *n is 0 when absent. */
@@ -401,7 +418,9 @@ int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opset
 int oc_shape_broadcast_bool(struct oc_op_ctx *c);
 int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
-int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the activation with the operator's name */
+/* The rule is the formula of the row. */
+int oc_cost_text(struct oc_op_ctx *c, struct oc_cost *k);
+int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the text "this = N(o)" */
 extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[], oc_cost_named_formula[];
 int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
                                                struct oc_prims list, per output element */

@@ -580,8 +580,7 @@ const char oc_cost_none_formula[] = "";
 
 int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
-    return 0;
+    return oc_cost_text(c, k);
 }
 const char oc_cost_named_formula[] = "this = N(o)";
 const char oc_cost_elementwise_formula[] = "this = N(o)";
@@ -595,12 +594,7 @@ int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k)
 
 int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = oc_c_out(c, 0);
-    if (c->op->param)
-        oc_add_prims(c, k, c->op->param, n);
-    else
-        oc_add(c, k, (enum oc_prim)c->op->prim, oc_c_mul(c, c->op->n_prim ? c->op->n_prim : 1, n));
-    return 0;
+    return oc_cost_text(c, k);
 }
 
 /* ---- activations -------------------------------------------------------------------------------------- */

@@ -64,46 +64,12 @@ static int shape_pool(struct oc_op_ctx *c)
     return 0;
 }
 
-static void add_each(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n, uint64_t outputs)
-{
-    oc_add(c, k, p, c->opt.strict_reduce && n >= outputs ? n - outputs : n);
-}
-
-/* p = 1: CMP+ADD per tap; 2: MUL+ADD per tap, SQRT; else CMP+POW+ADD per tap, POW */
-static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
-{
-    float p = oc_attr_f(c, "p", 2.0F);
-    bool one = p == 1.0F, two = p == 2.0F;
-    oc_add(c, k, two ? OC_MUL : OC_CMP, taps);
-    if (!one && !two)
-        oc_add(c, k, OC_POW, taps);
-    add_each(c, k, OC_ADD, taps, n);
-    if (!one)
-        oc_add(c, k, two ? OC_SQRT : OC_POW, n);
-}
-
-/* Cost of reducing `taps` elements to n results. */
-static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
-{
-    const struct pool_kind *kind = c->op->param;
-    oc_add_formula_value(c, "taps", taps);
-    if (kind->what == POOL_LP) {
-        add_norm_pool(c, k, taps, n);
-    } else if (kind->quantized) {
-        oc_add_int(c, k, OC_ADD, taps);
-        oc_add_prims(c, k, oc_prims_requantize, n);
-    } else {
-        add_each(c, k, kind->what == POOL_MAX ? OC_CMP : OC_ADD, taps, n);
-        if (kind->what == POOL_AVERAGE)
-            oc_add(c, k, OC_DIV, n);
-    }
-}
-
-static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
+static int pool_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
+    (void)k;
     if (!x->ranked || !o || !o->shape.ranked)
         return oc_cost_unknown(c);
     if (oc_windows_read(c, x->rank - 2U, NULL, &win))
@@ -111,7 +77,7 @@ static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
     unsigned first = pool_channels_last(c) ? 1 : 2, channel = pool_channels_last(c) ? x->rank - 1U : 1;
     uint64_t planes = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, o->shape.dim[channel]));
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
-    add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
+    oc_add_formula_value(c, "taps", oc_c_mul(c, planes, taps));
     return 0;
 }
 
@@ -135,9 +101,10 @@ static int shape_global(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_global(struct oc_op_ctx *c, struct oc_cost *k)
+static int global_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
+    (void)k;
+    oc_add_formula_value(c, "taps", oc_c_in(c, 0));
     return 0;
 }
 
@@ -182,36 +149,32 @@ static const char lp_pool_formula[] =
 #define average_nhwc_formula average_pool_formula
 
 #define POOL(d, n, s, k)                                                                                     \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,   \
-        .cost = cost_pool, .param = &(k), .formula = k##_formula                                             \
-    }
+    .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,       \
+    .param = &(k), OC_COST_TEXT_WITH(k##_formula, pool_values)
 #define GLOBAL(d, n, s, k)                                                                                   \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global, \
-        .cost = cost_global, .param = &(k), .formula = k##_formula                                           \
-    }
+    .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global,     \
+    .param = &(k), OC_COST_TEXT_WITH(k##_formula, global_values)
 
 static const struct oc_op pool_rows[] = {
-    POOL("", "AveragePool", NULL, average_pool),
-    POOL("com.microsoft.nchwc", "AveragePool", NULL, average_pool),
-    POOL("com.ms.internal.nhwc", "AveragePool", NULL, average_nhwc),
-    GLOBAL("", "GlobalAveragePool", NULL, average_pool),
-    GLOBAL("com.microsoft.nchwc", "GlobalAveragePool", NULL, average_pool),
-    GLOBAL("com.ms.internal.nhwc", "GlobalAveragePool", NULL, average_nhwc),
-    GLOBAL("", "GlobalLpPool", NULL, lp_pool),
-    GLOBAL("", "GlobalMaxPool", NULL, max_pool),
-    GLOBAL("com.microsoft.nchwc", "GlobalMaxPool", NULL, max_pool),
-    GLOBAL("com.ms.internal.nhwc", "GlobalMaxPool", NULL, max_nhwc),
-    POOL("", "LpPool", NULL, lp_pool),
-    POOL("", "MaxPool", NULL, max_pool),
-    POOL("com.microsoft.nchwc", "MaxPool", NULL, max_pool),
-    POOL("com.ms.internal.nhwc", "MaxPool", NULL, max_nhwc),
+    {POOL("", "AveragePool", NULL, average_pool)},
+    {POOL("com.microsoft.nchwc", "AveragePool", NULL, average_pool)},
+    {POOL("com.ms.internal.nhwc", "AveragePool", NULL, average_nhwc)},
+    {GLOBAL("", "GlobalAveragePool", NULL, average_pool)},
+    {GLOBAL("com.microsoft.nchwc", "GlobalAveragePool", NULL, average_pool)},
+    {GLOBAL("com.ms.internal.nhwc", "GlobalAveragePool", NULL, average_nhwc)},
+    {GLOBAL("", "GlobalLpPool", NULL, lp_pool)},
+    {GLOBAL("", "GlobalMaxPool", NULL, max_pool)},
+    {GLOBAL("com.microsoft.nchwc", "GlobalMaxPool", NULL, max_pool)},
+    {GLOBAL("com.ms.internal.nhwc", "GlobalMaxPool", NULL, max_nhwc)},
+    {POOL("", "LpPool", NULL, lp_pool)},
+    {POOL("", "MaxPool", NULL, max_pool)},
+    {POOL("com.microsoft.nchwc", "MaxPool", NULL, max_pool)},
+    {POOL("com.ms.internal.nhwc", "MaxPool", NULL, max_nhwc)},
     {OC_OP_ROW("", "MaxUnpool", 9, POOL, "..m", shape_unpool), .kernel = OC_KC_GATHER},
-    POOL("com.microsoft", "MaxpoolWithMask", NULL, max_pool),
-    POOL("com.microsoft", "NhwcMaxPool", NULL, max_nhwc),
-    POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear),
-    GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear),
+    {POOL("com.microsoft", "MaxpoolWithMask", NULL, max_pool)},
+    {POOL("com.microsoft", "NhwcMaxPool", NULL, max_nhwc)},
+    {POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear), .int_add = true},
+    {GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear), .int_add = true},
 };
 OC_FAMILY(pool, pool_rows);
 
