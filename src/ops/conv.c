@@ -406,7 +406,7 @@ static const char transposed_formula[] =
     "MAC = N*C*taps*Mg; ADD = [B]*N(o); N := x[0]; C := x[1]; Mg := w[1]; taps := x[2:]*w[2:]";
 #define transposed_pads_formula transposed_formula
 static const char transposed_qlinear_formula[] =
-    "MAC = N*C*taps*Mg; ADD = [B]*N(o) + zp; requantize = N(o); N := x[0]; C := x[1]; Mg := in3[1]; "
+    "MAC = N*C*taps*Mg; ADD:int = [B]*N(o) + zp; requantize = N(o); N := x[0]; C := x[1]; Mg := in3[1]; "
     "taps := x[2:]*in3[2:]; zp := 0";
 #define transposed_qlinear qlinear /* the same slots */
 
@@ -470,9 +470,9 @@ static const char plain_formula[] = CONV_FORMULA "ADD = [B]*N(o)";
 static const char fused_formula[] = CONV_FORMULA "ADD = [B]*N(o) + [in3]*N(o); activation = N(o)";
 #define nchwc_formula fused_formula
 #define nhwc_formula  fused_formula
-static const char integer_formula[] = CONV_FORMULA "ADD = zp; zp := 0";
+static const char integer_formula[] = CONV_FORMULA "ADD:int = zp; zp := 0";
 static const char qlinear_formula[] =
-    "MAC = N*M*taps*Cg; ADD = [B]*N(o) + zp; requantize = N(o); N := o[0]; M := in3[0]; Cg := in3[1]; "
+    "MAC = N*M*taps*Cg; ADD:int = [B]*N(o) + zp; requantize = N(o); N := o[0]; M := in3[0]; Cg := in3[1]; "
     "taps := o[2:]*in3[2:]; zp := 0";
 
 #define CONV(d, n, v, s, k)                                                                                  \
@@ -488,7 +488,7 @@ static const struct oc_op conv_rows[] = {
     {CONV("", "Conv", 1, "..b", plain)},
     {CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc), .in_place = OC_SLOT_3},
     {CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc)},
-    {CONV("", "ConvInteger", 10, "..q", integer), .int_add = true},
+    {CONV("", "ConvInteger", 10, "..q", integer)},
     {TRANSPOSED("", "ConvTranspose", "..b", transposed), .kernel = OC_KC_CONV_TRANSPOSED},
     {TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
      .kernel = OC_KC_CONV_TRANSPOSED},
@@ -497,9 +497,9 @@ static const struct oc_op conv_rows[] = {
     {CONV("com.microsoft", "FusedConv", 1, "..b.", fused), .in_place = OC_SLOT_3},
     {CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc)},
     {CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc)},
-    {CONV("", "QLinearConv", 10, ".qq.qqqqb", qlinear), .int_add = true},
-    {CONV("com.microsoft", "QLinearConv", 1, ".qq.qqqqb", qlinear), .int_add = true},
-    {TRANSPOSED("com.microsoft", "QLinearConvTranspose", ".qq.qqqqb", transposed_qlinear), .int_add = true,
+    {CONV("", "QLinearConv", 10, ".qq.qqqqb", qlinear)},
+    {CONV("com.microsoft", "QLinearConv", 1, ".qq.qqqqb", qlinear)},
+    {TRANSPOSED("com.microsoft", "QLinearConvTranspose", ".qq.qqqqb", transposed_qlinear),
      .kernel = OC_KC_CONV_TRANSPOSED},
 };
 OC_FAMILY(conv, conv_rows);

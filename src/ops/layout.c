@@ -169,14 +169,6 @@ uint64_t oc_c_part(struct oc_op_ctx *c, unsigned slot, uint64_t elements)
     return oc_c_bytes(c, oc_in_dtype(c, slot), elements);
 }
 
-unsigned oc_clog2(uint64_t n)
-{
-    unsigned k = 0;
-    while (k < 63 && (UINT64_C(1) << k) < n)
-        k++;
-    return k;
-}
-
 const char *oc_text_of(struct oc_op_ctx *c, const struct oc_shape *s)
 {
     return oc_shape_text(c->arena, c->exprs, s, ",");

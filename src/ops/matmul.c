@@ -130,7 +130,7 @@ static int matmul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
     report_zero_points(c, 0, 2, 1, 3);
     return 0;
 }
-static const char cost_matmul_integer_formula[] = "MAC = N(o)*K; ADD = zp; K := x[-1]; zp := 0";
+static const char cost_matmul_integer_formula[] = "MAC = N(o)*K; ADD:int = zp; K := x[-1]; zp := 0";
 
 static int qlinear_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -139,7 +139,7 @@ static int qlinear_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 static const char cost_qlinear_matmul_formula[] =
-    "MAC = N(o)*K; ADD = zp; requantize = N(o); K := x[-1]; zp := 0";
+    "MAC = N(o)*K; ADD:int = zp; requantize = N(o); K := x[-1]; zp := 0";
 
 /* A is M x K, transposed by an attribute. */
 static int gemm_values(struct oc_op_ctx *c, struct oc_cost *k)
@@ -162,7 +162,7 @@ static int qgemm_values(struct oc_op_ctx *c, struct oc_cost *k)
     return gemm_values(c, k);
 }
 static const char cost_qgemm_formula[] =
-    "MAC = M*N*K; ADD = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
+    "MAC = M*N*K; ADD:int = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
     "M := o[0]; N := o[1]; zp := 0";
 
 static int shape_qgemm(struct oc_op_ctx *c)
@@ -190,13 +190,13 @@ static const struct oc_op matmul_rows[] = {
     {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST_TEXT_WITH(cost_gemm_formula, gemm_values)},
     {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST_TEXT(cost_matmul_formula)},
     {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer),
-     OC_COST_TEXT_WITH(cost_matmul_integer_formula, matmul_integer_values), .int_add = true},
+     OC_COST_TEXT_WITH(cost_matmul_integer_formula, matmul_integer_values)},
     {OC_OP_ROW("com.microsoft", "MatMulInteger16", 1, GEMM, NULL, shape_matmul_integer),
      OC_COST_TEXT(cost_matmul_formula)},
     {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm),
-     OC_COST_TEXT_WITH(cost_qgemm_formula, qgemm_values), .int_add = true},
+     OC_COST_TEXT_WITH(cost_qgemm_formula, qgemm_values)},
     {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul),
-     OC_COST_TEXT_WITH(cost_qlinear_matmul_formula, qlinear_matmul_values), .int_add = true},
+     OC_COST_TEXT_WITH(cost_qlinear_matmul_formula, qlinear_matmul_values)},
 };
 OC_FAMILY(matmul, matmul_rows);
 

@@ -154,7 +154,6 @@ struct oc_op {
     uint8_t in_place;     /* slots whose buffer ONNX Runtime's CPU kernel may overwrite with output 0 */
     uint8_t n_required;   /* inputs that it cannot be without; 0: as oc_op_required */
     uint8_t body;         /* enum oc_op_body */
-    bool int_add;         /* ADD of its formula is integer work, whatever its class */
     const struct oc_op_kv *kv; /* NULL: no cache */
     /* Kind of each input slot, one character per slot, the last one repeats:
      *  '.' data or weight   'm' metadata, read on the host: 0 bytes   'q' scale or zero point
@@ -165,7 +164,7 @@ struct oc_op {
     int (*shape)(struct oc_op_ctx *);
     int (*fold)(struct oc_op_ctx *);
     int (*cost)(struct oc_op_ctx *, struct oc_cost *);
-    /* Of oc_cost_text: reports numbers that are no plain sizes (oc_add_formula_value), corrects bytes and classes;
+    /* Of oc_cost_text: reports numbers that are not plain sizes (oc_add_formula_value), corrects bytes and classes;
      * NULL: there are none. */
     int (*values)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
@@ -427,31 +426,24 @@ int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x o
 
 /* ---- formulas ----------------------------------------------------------------------------------------- */
 
-/* Formulas of cost rules: one line of text next to each rule (struct oc_op.formula), evaluated here to show
- * its values; the tests compare it with the counts of the rule.
+/* The cost of an operator is one line of text in its row, which is counted (oc_cost_text) and explained
+ * (oc_formula_read):
  *
  *   MAC = N*M*taps*Cg; ADD = [B]*N(o); N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]
  *
- * Statements are separated by ';'. PRIM = expr is an amount of a primitive; several for one primitive are
- * added. NAME := expr defines a name; a value of that name reported by the rule (oc_add_formula_value) takes precedence.
- * The left side may also be a histogram per element, for expr elements:
+ * Statements are separated by ';'. PRIM = expr is an amount of a primitive, PRIM:int = expr of integer work whatever
+ * the class of the row; several for one primitive are added. NAME := expr defines a name; a value of that name reported
+ * by the row's function (oc_add_formula_value) takes precedence. The left side may also be a histogram per element, for
+ * expr elements:
  *   prim            the row's own primitive
  *   this            the row's list, or the function of its name
  *   activation      the function named by the attribute
  *   Gelu, Silu ...  a function of the library
  *   requantize, dequantize, dynamic_quantize
  *   function        of a quantized row: the one that param names, or prim
- *   functions       amounts reported by the rule itself (oc_add_functions), whatever expr is
+ *   functions       amounts reported by the row's function (oc_add_functions), whatever expr is
  *
- * Expressions: + - * / ( ), whole numbers, names, and
- *   N(x)            elements; x is input 0, w input 1, o output 0, in<k>, out<k>; absent: 0
- *   x[1] x[-1]      a dimension;  x[2:] x[:-1] x[0:2]  a product of them
- *   [B] [in2]       1 if the input is present, else 0; B is the slot of the bias
- *   [alpha:1 != 1]  1 if the comparison holds for the attribute (default after the colon): == or !=,
- *                   with a number or a word
- *   [strict]        1 if reductions count n - 1
- *   inputs          number of inputs
- *   clog2(n) max(a, b) min(a, b) ceil(a, b)      ceil: of a / b */
+ * Expressions are those of lang/expr.h. */
 
 struct oc_formula_term {
     uint8_t prim;        /* enum oc_prim */

@@ -141,7 +141,7 @@ static int shape_unpool(struct oc_op_ctx *c)
 
 static const char max_pool_formula[] = "CMP = taps - [strict]*N(o)";
 static const char average_pool_formula[] = "ADD = taps - [strict]*N(o); DIV = N(o)";
-static const char average_qlinear_formula[] = "ADD = taps; requantize = N(o)";
+static const char average_qlinear_formula[] = "ADD:int = taps; requantize = N(o)";
 static const char lp_pool_formula[] =
     "MUL = [p:2 == 2]*taps; CMP = [p:2 != 2]*taps; POW = other*taps + other*N(o); "
     "ADD = taps - [strict]*N(o); SQRT = [p:2 == 2]*N(o); other := [p:2 != 2] - [p:2 == 1]";
@@ -173,8 +173,8 @@ static const struct oc_op pool_rows[] = {
     {OC_OP_ROW("", "MaxUnpool", 9, POOL, "..m", shape_unpool), .kernel = OC_KC_GATHER},
     {POOL("com.microsoft", "MaxpoolWithMask", NULL, max_pool)},
     {POOL("com.microsoft", "NhwcMaxPool", NULL, max_nhwc)},
-    {POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear), .int_add = true},
-    {GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear), .int_add = true},
+    {POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear)},
+    {GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear)},
 };
 OC_FAMILY(pool, pool_rows);
 

@@ -208,7 +208,7 @@ static int reduce_values(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-static const char cost_qlinear_mean_formula[] = "ADD = N(x); requantize = N(o)";
+static const char cost_qlinear_mean_formula[] = "ADD:int = N(x); requantize = N(o)";
 
 #define REDUCED "; combined := N(x) - [strict]*N(o); results := N(o)"
 static const char l1_formula[] = "CMP = N(x); ADD = combined" REDUCED;
@@ -228,7 +228,7 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 
 static const struct oc_op reduce_rows[] = {
     {OC_OP_ROW("com.microsoft", "QLinearReduceMean", 1, REDUCE, ".q", shape_qlinear_mean),
-     OC_COST_TEXT(cost_qlinear_mean_formula), .int_add = true},
+     OC_COST_TEXT(cost_qlinear_mean_formula)},
     {REDUCE("ReduceL1", l1), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceL2", l2), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceLogSum", log_sum), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},

@@ -2,6 +2,7 @@
 #ifndef OC_SHARED_RULES_H
 #define OC_SHARED_RULES_H
 
+#include "lang/expr.h"
 #include "ops/op.h"
 #include "shape/type.h"
 
@@ -50,8 +51,6 @@ void oc_walk_data(struct oc_op_ctx *c, unsigned out_slot, const struct oc_data *
 
 /* Bytes of `elements` of the input's type, for partial reads. */
 uint64_t oc_c_part(struct oc_op_ctx *c, unsigned slot, uint64_t elements);
-
-unsigned oc_clog2(uint64_t n); /* ceil of the binary logarithm; 0 for 0 and 1 */
 
 /* Text of a shape or an input's shape, for messages. */
 const char *oc_text_of(struct oc_op_ctx *c, const struct oc_shape *s);
