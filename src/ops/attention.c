@@ -47,38 +47,23 @@ uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, 
     return ends > begins ? ends - begins : 0;
 }
 
-void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a,
-                            uint64_t pairs)
+void oc_report_pairs(struct oc_op_ctx *c, const struct oc_attention *a, uint64_t pairs)
 {
-    static const struct oc_prims softcap[] = {{OC_DIV, 1}, {OC_TANH, 1}, {OC_MUL, 1}, {0, 0}};
-    static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
-    uint64_t v = oc_c_mul(c, a->heads, pairs);
-    oc_add_formula_value(c, "V", v);
+    oc_add_formula_value(c, "V", oc_c_mul(c, a->heads, pairs));
     oc_add_formula_value(c, "dk", a->dk);
     oc_add_formula_value(c, "dv", a->dv);
     oc_add_formula_value(c, "masked", a->masked);
     oc_add_formula_value(c, "softcap", a->softcap);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, v, oc_c_add(c, a->dk, a->dv)));
-    oc_add(c, k, OC_MUL, v);
-    if (a->masked)
-        oc_add(c, k, OC_ADD, v);
-    if (a->softcap)
-        oc_add_prims(c, k, softcap, v);
-    oc_add_prims(c, k, softmax, v);
-    if (a->sink) {
-        uint64_t rows = oc_c_mul(c, oc_c_mul(c, a->batch, a->heads), a->queries);
-        oc_add_formula_value(c, "sinks", rows);
-        oc_add(c, k, OC_ADD, rows);
-        oc_add(c, k, OC_EXP, rows);
-    }
+    if (a->sink)
+        oc_add_formula_value(c, "sinks", oc_c_mul(c, oc_c_mul(c, a->batch, a->heads), a->queries));
 }
 
-void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a)
+void oc_report_attention(struct oc_op_ctx *c, const struct oc_attention *a)
 {
     uint64_t pairs = c->opt.attention_full
                          ? oc_c_mul(c, a->queries, a->keys)
                          : oc_visible_pairs(c, a->queries, a->keys, a->offset, a->left, a->right, a->causal);
-    oc_add_attention_pairs(c, k, a, oc_c_mul(c, a->batch, pairs));
+    oc_report_pairs(c, a, oc_c_mul(c, a->batch, pairs));
 }
 
 struct oc_attention oc_attention_of(struct oc_op_ctx *c, const struct oc_heads *d)
@@ -103,11 +88,9 @@ struct oc_dim oc_past_tokens(struct oc_op_ctx *c, unsigned slot, unsigned rank)
     return past->ranked && past->rank == rank ? past->dim[rank - 2] : oc_op_fresh_dim(c, "past", -1);
 }
 
-void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+void oc_report_rope(struct oc_op_ctx *c, uint64_t n)
 {
     oc_add_formula_value(c, "rotated", n);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
-    oc_add(c, k, OC_ADD, n);
 }
 
 uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left)
@@ -240,7 +223,7 @@ static int shape_attention(struct oc_op_ctx *c)
 }
 
 /* With an external cache (nonpad_kv_seqlen) every sequence has its own offset: length - Sq. */
-static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_attention *a)
+static void report_external(struct oc_op_ctx *c, struct oc_attention *a)
 {
     uint32_t n;
     const int64_t *length = oc_in_ints(c, NONPAD, &n);
@@ -252,7 +235,7 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
         if (!length && a->causal)
             c->assumption = "nonpad_kv_seqlen is unknown: assumed a full cache";
         a->offset = (int64_t)a->keys - (int64_t)a->queries;
-        oc_add_attention(c, k, a);
+        oc_report_attention(c, a);
         return;
     }
     uint64_t pairs = 0;
@@ -260,7 +243,7 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
         pairs = oc_c_add(c, pairs,
                          oc_visible_pairs(c, a->queries, a->keys, length[i] - (int64_t)a->queries, a->left,
                                           a->right, a->causal));
-    oc_add_attention_pairs(c, k, a, pairs);
+    oc_report_pairs(c, a, pairs);
 }
 
 /* Separate buffers of past and present unless --kv-share says otherwise: the past is read in full, once to
@@ -307,9 +290,9 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
         c->assumption = "the score modification bodies are not counted";
     use_softmax_precision(c, k);
     if (oc_in(c, NONPAD))
-        add_external(c, k, &a);
+        report_external(c, &a);
     else
-        oc_add_attention(c, k, &a);
+        oc_report_attention(c, &a);
     count_past(c, k, &d, &a);
     return 0;
 }
@@ -364,7 +347,7 @@ static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_shape *x = oc_in_shape(c, 0), *cache = oc_in_shape(c, kind->cos);
     if (!x->ranked || (x->rank != 3 && x->rank != 4))
         return oc_cost_unknown(c);
-    oc_add_rope(c, k, rotated_elements(c, x));
+    oc_report_rope(c, rotated_elements(c, x));
     if (!oc_in(c, kind->positions) || !cache->ranked || cache->rank == 0)
         return 0;
     uint64_t rows = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[x->rank == 4 ? 2 : 1]));
@@ -385,8 +368,8 @@ static int shape_gemma(struct oc_op_ctx *c)
 
 static int cost_gemma(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add(c, k, OC_SIN, oc_c_mul(c, 2, oc_c_in(c, 0)));
-    oc_add_rope(c, k, oc_c_add(c, oc_c_in(c, 1), oc_c_in(c, 3)));
+    (void)k;
+    oc_report_rope(c, oc_c_add(c, oc_c_in(c, 1), oc_c_in(c, 3)));
     return 0;
 }
 static const char cost_gemma_formula[] = "SIN = 2*N(x)"

@@ -12,10 +12,13 @@
 
 enum left { L_PRIM, L_LIST, L_ACTIVATION, L_FUNCTIONS };
 
+/* The type of the work: that of the row's class, or what the left side says after a colon. */
+enum work { BY_CLASS, INT, FLOAT, OF_X, UNKNOWN_TYPE };
+
 /* One statement "left = expr". */
 struct amount {
     uint8_t left, prim, times; /* times: primitives per unit of the expression */
-    bool is_int;               /* integer work, whatever the class of the row */
+    uint8_t work;              /* enum work */
     const struct oc_prims *list;
     const struct oc_expr *n;
     const char *text;
@@ -49,7 +52,7 @@ static const struct oc_prims *list_of(struct oc_arena *arena, const struct oc_op
         return oc_prims_dequantize;
     if (oc_str_eq(s, "dynamic_quantize"))
         return oc_prims_dynamic_quantize;
-    if (oc_str_eq(s, "this") && op->cost == oc_cost_elementwise)
+    if (oc_str_eq(s, "this") && op->param)
         return op->param;
     if (oc_str_eq(s, "function"))
         return oc_activation_prims(op->param);
@@ -60,11 +63,15 @@ static const struct oc_prims *list_of(struct oc_arena *arena, const struct oc_op
 static bool set_left(struct oc_arena *arena, const struct oc_op *op, struct oc_str s, struct amount *a)
 {
     unsigned prim = op->prim;
-    bool own = oc_str_eq(s, "this") && op->cost == oc_cost_elementwise && !op->param;
-    a->is_int = oc_str_ends(s, ":int");
+    struct oc_str type = oc_str_after(s, ":");
+    bool own = oc_str_eq(s, "this") && op->prim && !op->param;
+    a->work = !type.n                    ? BY_CLASS
+              : oc_str_eq(type, "int")   ? INT
+              : oc_str_eq(type, "float") ? FLOAT
+              : oc_str_eq(type, "x")     ? OF_X
+                                         : UNKNOWN_TYPE;
     a->times = own && op->n_prim ? op->n_prim : 1;
-    if (a->is_int)
-        s.n -= strlen(":int");
+    s = type.n ? oc_str(s.s, s.n - type.n - 1) : s;
     if (prim_of(s, &prim) || oc_str_eq(s, "prim") || own || (oc_str_eq(s, "function") && !op->param))
         a->left = L_PRIM;
     else if (oc_str_eq(s, "functions"))
@@ -75,7 +82,7 @@ static bool set_left(struct oc_arena *arena, const struct oc_op *op, struct oc_s
         a->left = L_LIST;
     a->prim = (uint8_t)prim;
     a->list = a->left == L_LIST ? list_of(arena, op, s) : NULL;
-    return a->left == L_LIST ? a->list && !a->is_int : a->left == L_PRIM || !a->is_int;
+    return a->left == L_PRIM ? a->work != UNKNOWN_TYPE : !a->work && (a->left != L_LIST || a->list);
 }
 
 static bool compile_amount(struct oc_expr_scope *scope, const struct oc_op *op,
@@ -199,23 +206,34 @@ static void add_functions(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add(c, k, (enum oc_prim)prim, c->values->item[i].v);
 }
 
+static void add_prim(struct oc_op_ctx *c, struct oc_cost *k, const struct amount *a, uint64_t n)
+{
+    unsigned kind = a->work == OF_X ? oc_dtype_info(oc_in_dtype(c, 0))->kind : OC_KIND_NONE;
+    if (a->work == BY_CLASS)
+        oc_add(c, k, (enum oc_prim)a->prim, n);
+    else if (a->work == FLOAT || kind == OC_KIND_FLOAT)
+        oc_add_float(c, k, (enum oc_prim)a->prim, n);
+    else
+        oc_add_int(c, k, (enum oc_prim)a->prim, n);
+}
+
 static void count_amount(struct oc_count_env *env, struct oc_cost *k, const struct amount *a)
 {
     struct oc_op_ctx *c = env->of;
     uint64_t n;
+    if (a->left == L_FUNCTIONS) {
+        add_functions(c, k);
+        return;
+    }
     bool known = evaluate(env, a->n, &n);
     c->overflow |= env->overflow;
     c->unknown |= !known && !env->overflow;
-    if (a->left == L_FUNCTIONS)
-        add_functions(c, k);
-    else if (a->left == L_LIST)
+    if (a->left == L_LIST)
         oc_add_prims(c, k, a->list, n);
     else if (a->left == L_ACTIVATION)
         oc_add_activation(c, k, "activation", n);
-    else if (a->is_int)
-        oc_add_int(c, k, (enum oc_prim)a->prim, oc_c_mul(c, a->times, n));
     else
-        oc_add(c, k, (enum oc_prim)a->prim, oc_c_mul(c, a->times, n));
+        add_prim(c, k, a, oc_c_mul(c, a->times, n));
 }
 
 int oc_cost_text(struct oc_op_ctx *c, struct oc_cost *k)
@@ -253,7 +271,8 @@ static struct oc_formula_term *new_term(struct oc_formula *f, unsigned prim)
 }
 
 /* The text multiplied by a number, in brackets where the expression is more than a name. */
-static const char *with_times(struct oc_arena *arena, unsigned times, const struct amount *a, const char *text)
+static const char *with_times(struct oc_arena *arena, unsigned times, const struct amount *a,
+                              const char *text)
 {
     bool simple = !a->text[strcspn(a->text, "+-*/ ")];
     return times == 1 ? oc_strdup(arena, text) : oc_printf(arena, simple ? "%u*%s" : "%u*(%s)", times, text);
@@ -329,7 +348,7 @@ static void list_names(struct oc_count_env *env, struct oc_formula *f, const str
 
 const char *oc_formula_text(const struct oc_op *op)
 {
-    return op->formula ? op->formula : op->cost == oc_cost_elementwise ? "this = N(o)" : NULL;
+    return op->formula;
 }
 
 int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out)

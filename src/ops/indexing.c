@@ -283,14 +283,6 @@ static void write_updates(struct oc_op_ctx *c, struct oc_cost *k, unsigned updat
 /* With a reduction: one operation per element of the updates. */
 static int cost_scatter(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct {
-        const char *name;
-        uint8_t prim;
-    } how[] = {{"add", OC_ADD}, {"mul", OC_MUL}, {"max", OC_CMP}, {"min", OC_CMP}};
-    const char *reduction = oc_attr_s(c, "reduction", "none");
-    for (size_t i = 0; i < OC_COUNT(how); i++)
-        if (strcmp(reduction, how[i].name) == 0)
-            oc_add(c, k, (enum oc_prim)how[i].prim, oc_c_in(c, 2));
     if (c->opt.inplace)
         write_updates(c, k, 2);
     return 0;
@@ -379,12 +371,7 @@ static int fold_non_zero(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_non_zero(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_CMP, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_non_zero_formula[] = "CMP = N(x)";
+static const char cost_non_zero[] = "CMP = N(x)";
 
 /* ---- Compress ----------------------------------------------------------------------------------------- */
 
@@ -560,14 +547,7 @@ static int fold_unique(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Sorting: n*clog2(n) */
-static int cost_unique(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_in(c, 0);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, n, oc_clog2(n)));
-    return 0;
-}
-static const char cost_unique_formula[] = "CMP = N(x)*clog2(N(x))";
+static const char cost_unique[] = "CMP = N(x)*clog2(N(x))";
 
 /* ---- NonMaxSuppression -------------------------------------------------------------------------------- */
 
@@ -613,17 +593,14 @@ static int data_sized_shape_nms(struct oc_op_ctx *c)
 /* b*c*(s + s*clog2(s)) CMP for scores and sorting; b*c*m*s overlaps of 5 CMP, 5 ADD, 2 MUL, 1 DIV */
 static int data_sized_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
     struct nms r = nms_of(c);
+    (void)k;
     c->upper = true;
     if (!r.known)
         return oc_cost_unknown(c);
-    uint64_t lists = oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)), s = oc_c_dim(c, r.boxes);
-    oc_add_formula_value(c, "lists", lists);
-    oc_add_formula_value(c, "s", s);
+    oc_add_formula_value(c, "lists", oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)));
+    oc_add_formula_value(c, "s", oc_c_dim(c, r.boxes));
     oc_add_formula_value(c, "m", oc_c_dim(c, r.most));
-    oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
-    oc_add_prims(c, k, overlap, oc_c_mul(c, oc_c_mul(c, lists, oc_c_dim(c, r.most)), s));
     return 0;
 }
 static const char data_sized_cost_nms_formula[] =
@@ -633,8 +610,8 @@ static const struct oc_op select_rows[] = {
     {OC_OP_ROW("", "Compress", 9, GATHER, NULL, shape_compress)},
     {OC_OP_ROW("", "NonMaxSuppression", 10, SORT, "..m", data_sized_shape_nms), OC_COST(data_sized_cost_nms)},
     {OC_OP_ROW("", "NonZero", 9, GATHER, NULL, shape_non_zero), .fold = fold_non_zero,
-     OC_COST(cost_non_zero)},
-    {OC_OP_ROW("", "Unique", 11, SORT, NULL, shape_unique), .fold = fold_unique, OC_COST(cost_unique)},
-    {OC_OP_ROW("com.microsoft", "Unique", 1, SORT, NULL, shape_unique), OC_COST(cost_unique)},
+     OC_COST_TEXT(cost_non_zero)},
+    {OC_OP_ROW("", "Unique", 11, SORT, NULL, shape_unique), .fold = fold_unique, OC_COST_TEXT(cost_unique)},
+    {OC_OP_ROW("com.microsoft", "Unique", 1, SORT, NULL, shape_unique), OC_COST_TEXT(cost_unique)},
 };
 OC_FAMILY(select, select_rows);

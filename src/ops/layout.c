@@ -487,7 +487,7 @@ static int fold_trilu(struct oc_op_ctx *c)
 
 #define COPY(n, v, u, cls, sl, s, f, k)                                                                      \
     .domain = "", .name = (n), .since = (v), .until = (u), .op_class = (cls), .slots = (sl), .shape = (s),   \
-    .fold = (f), .cost = (k), .formula = ""
+    .fold = (f), OC_COST_TEXT_WITH("", k)
 
 static const struct oc_op layout_rows[] = {
     {COPY("Concat", 1, 0, OC_OP_COPY, NULL, layout_shape_concat, fold_concat, layout_cost_concat)},

@@ -18,12 +18,6 @@ int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *
     return 0;
 }
 
-void oc_add_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t depth)
-{
-    oc_add_formula_value(c, "K", depth);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
-}
-
 int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct oc_shape *b,
                     struct oc_shape *out, struct oc_dim *depth)
 {
@@ -403,17 +397,14 @@ static uint64_t volume(struct oc_op_ctx *c, const struct equation *e, struct set
 }
 
 /* Contracts two operands with these labels: MAC over all labels if one is summed, else a product. */
-static void einsum_add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
-                            struct set kept)
+static void einsum_report_step(struct oc_op_ctx *c, const struct equation *e, struct set all, struct set kept)
 {
     bool product = same_set(all, kept);
-    uint64_t n = volume(c, e, product ? kept : all);
-    oc_add_formula_value(c, product ? "multiplied" : "contracted", n);
-    oc_add(c, k, product ? OC_MUL : OC_MAC, n);
+    oc_add_formula_value(c, product ? "multiplied" : "contracted", volume(c, e, product ? kept : all));
 }
 
 /* Contracts from left to right; a label is summed once no later operand needs it. */
-static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
+static void contract_left(struct oc_op_ctx *c, const struct equation *e)
 {
     struct set have = e->term[0].set;
     struct set *later = OC_NEW_ARRAY(c->arena, e->n_term, struct set); /* labels needed after operand i */
@@ -423,7 +414,7 @@ static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct e
     for (unsigned i = 1; i < e->n_term; i++) {
         struct set all = einsum_unite(have, e->term[i].set);
         have = common(all, later[i]);
-        einsum_add_step(c, k, e, all, have);
+        einsum_report_step(c, e, all, have);
     }
 }
 
@@ -485,18 +476,18 @@ static void best_pair(const struct equation *e, const uint64_t *size, struct par
     }
 }
 
-static void einsum_add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e,
-                            const struct part *part, unsigned subset)
+static void einsum_report_part(struct oc_op_ctx *c, const struct equation *e, const struct part *part,
+                               unsigned subset)
 {
     unsigned left = part[subset].left;
     if (!left)
         return;
-    einsum_add_part(c, k, e, part, left);
-    einsum_add_part(c, k, e, part, subset & ~left);
-    einsum_add_step(c, k, e, einsum_unite(part[left].set, part[subset & ~left].set), part[subset].set);
+    einsum_report_part(c, e, part, left);
+    einsum_report_part(c, e, part, subset & ~left);
+    einsum_report_step(c, e, einsum_unite(part[left].set, part[subset & ~left].set), part[subset].set);
 }
 
-static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
+static void contract_optimal(struct oc_op_ctx *c, const struct equation *e)
 {
     struct part part[1U << MAX_SEARCH] = {{.left = 0}};
     uint64_t size[N_LABEL] = {0};
@@ -510,26 +501,25 @@ static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struc
             if (subset == 1U << i)
                 part[subset].set = e->term[i].set;
     }
-    einsum_add_part(c, k, e, part, whole);
+    einsum_report_part(c, e, part, whole);
 }
 
 static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct equation *e = NULL;
     int known = read_equation(c, &e);
+    (void)k;
     if (known <= 0 || !e || e->n_term == 0)
         return known < 0 ? -1 : oc_cost_unknown(c);
-    if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set)) {
+    if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set))
         oc_add_formula_value(c, "summed", volume(c, e, e->term[0].set));
-        oc_add(c, k, OC_ADD, volume(c, e, e->term[0].set));
-    }
     if (c->opt.einsum_optimal && e->n_term > 2 && e->n_term <= MAX_SEARCH) {
-        contract_optimal(c, k, e);
+        contract_optimal(c, e);
         return 0;
     }
     if (c->opt.einsum_optimal && e->n_term > MAX_SEARCH)
         c->assumption = "the optimal order is searched for up to six operands: contracted from left to right";
-    contract_left(c, k, e);
+    contract_left(c, e);
     return 0;
 }
 static const char cost_einsum_formula[] =

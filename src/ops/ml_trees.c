@@ -271,17 +271,13 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
-    uint64_t compares = round_count(c, (long double)s * depths);
-    oc_add_formula_value(c, "depths", compares);
-    oc_add(c, k, OC_CMP, compares);
-    if (f.leaves) {
-        uint64_t votes =
-            round_count(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves);
-        oc_add_formula_value(c, "votes", votes);
-        oc_add(c, k, OC_ADD, votes);
-    }
+    oc_add_formula_value(c, "depths", round_count(c, (long double)s * depths));
+    if (f.leaves)
+        oc_add_formula_value(
+            c, "votes",
+            round_count(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves));
     bool classifier = strcmp(c->op->name, "TreeEnsembleClassifier") == 0;
-    oc_ml_post_transform(c, k, ml_trees_post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, ml_trees_post_transform(c), oc_c_out(c, classifier));
     /* thresholds and leaf weights */
     uint64_t splits = new_form(c) ? oc_ml_count(c, "nodes_splits") : f.n - f.leaves;
     k->attr_params = oc_c_add(c, splits, f.votes);

@@ -7,12 +7,6 @@
 
 /* Related operators and the losses based on it, too. cost-semantics 4.4. */
 
-void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
-{
-    static const struct oc_prims each[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
-    oc_add_prims(c, k, each, n);
-}
-
 /* Before version 13 the axes from `axis` (1 by default) on are flattened to one; since then one axis (-1). */
 static bool is_flat(const struct oc_op_ctx *c)
 {
@@ -110,27 +104,6 @@ OC_FAMILY(softmax, softmax_loss_rows);
 
 /* ---- histograms of normalisations --------------------------------------------------------------------- */
 
-void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias)
-{
-    oc_add_formula_value(c, "n", n);
-    oc_add_formula_value(c, "R", rows);
-    oc_add_formula_value(c, "b", bias);
-    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, bias ? 4 : 3, n), rows));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
-    oc_add(c, k, OC_DIV, oc_c_mul(c, 3, rows));
-    oc_add(c, k, OC_SQRT, rows);
-}
-
-void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
-{
-    oc_add_formula_value(c, "n", n);
-    oc_add_formula_value(c, "R", rows);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
-    oc_add(c, k, OC_ADD, oc_c_add(c, n, rows));
-    oc_add(c, k, OC_DIV, oc_c_mul(c, 2, rows));
-    oc_add(c, k, OC_SQRT, rows);
-}
-
 /* The type in which statistics are computed (attribute stash_type, float by default) is the class of the
  * work. */
 static void use_stash_type(const struct oc_op_ctx *c, struct oc_cost *k)
@@ -222,8 +195,7 @@ static uint64_t rows_before_axis(struct oc_op_ctx *c)
     return oc_c_range(c, x, 0, axis);
 }
 
-/* The sizes of OC_LAYER_NORM_FORMULA and OC_RMS_NORM_FORMULA. */
-static void report_norm(struct oc_op_ctx *c, uint64_t n, uint64_t rows, bool bias)
+void oc_report_norm(struct oc_op_ctx *c, uint64_t n, uint64_t rows, bool bias)
 {
     oc_add_formula_value(c, "n", n);
     oc_add_formula_value(c, "R", rows);
@@ -233,7 +205,7 @@ static void report_norm(struct oc_op_ctx *c, uint64_t n, uint64_t rows, bool bia
 static int layer_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     use_stash_type(c, k);
-    report_norm(c, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
+    oc_report_norm(c, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
     return 0;
 }
 static const char cost_layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
@@ -245,7 +217,7 @@ static const char cost_rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 static int instance_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
-    report_norm(c, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
+    oc_report_norm(c, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
     return 0;
 }
 static const char cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
@@ -258,7 +230,7 @@ static int group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
     if (c->opset <= 0 || c->opset >= 21)
         use_stash_type(c, k);
     uint64_t rows = oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups);
-    report_norm(c, oc_c_in(c, 0), rows, true);
+    oc_report_norm(c, oc_c_in(c, 0), rows, true);
     return 0;
 }
 static const char cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
@@ -383,8 +355,8 @@ static int skip_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     (void)k;
-    report_norm(c, oc_c_in(c, 0), x->ranked && x->rank ? oc_c_range(c, x, 0, x->rank - 1U) : 0,
-                oc_in(c, 3) != NULL);
+    oc_report_norm(c, oc_c_in(c, 0), x->ranked && x->rank ? oc_c_range(c, x, 0, x->rank - 1U) : 0,
+                   oc_in(c, 3) != NULL);
     return 0;
 }
 static const char cost_skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
@@ -427,8 +399,7 @@ static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
     if (!ids->ranked || !word->ranked || !oc_out(c, 0))
         return oc_cost_unknown(c);
     uint64_t one_sentence = oc_c_mul(c, oc_c_dim(c, ids->dim[1]), oc_c_dim(c, word->dim[1]));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 4) ? 2 : 1, n));
-    oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
+    oc_report_norm(c, n, rows, oc_in(c, 6) != NULL);
     contrib_norm_limit_rows(c, k, 2, n);
     contrib_norm_limit_rows(c, k, 3,
                             oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
@@ -451,13 +422,11 @@ static int shape_group_norm(struct oc_op_ctx *c)
 static int cost_contrib_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "groups", 0);
-    uint64_t n = oc_c_in(c, 0);
+    (void)k;
     if (groups < 1)
         return oc_op_fail(c, "invalid groups %lld", (long long)groups);
-    oc_add_layer_norm(c, k, n, oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups), true);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, (oc_in(c, 3) ? 1U : 0U) + (oc_in(c, 4) ? 1U : 0U), n));
-    if (oc_attr_i(c, "activation", 0))
-        oc_add_prims(c, k, oc_activation_prims("Silu"), n);
+    oc_report_norm(c, oc_c_in(c, 0), oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups),
+                   true);
     return 0;
 }
 static const char cost_contrib_group_norm_formula[] =
@@ -469,9 +438,7 @@ static int cost_gated_rms(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = oc_c_in(c, 0), length = oc_c_in(c, 1);
     k->rest_class = OC_CLASS_F32;
-    oc_add_rms_norm(c, k, n, length ? n / length : 0);
-    oc_add(c, k, OC_SIG, n);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
+    oc_report_norm(c, n, length ? n / length : 0, false);
     return 0;
 }
 static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"

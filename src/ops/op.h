@@ -168,8 +168,7 @@ struct oc_op {
      * NULL: there are none. */
     int (*values)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
-    /* Formula of the cost rule, in the notation of the section "formulas"; NULL without a cost rule or for
-     * oc_cost_elementwise, whose formula is in the members above. See OC_COST. */
+    /* The cost, in the notation of the section "formulas"; NULL: no arithmetic. See OC_COST. */
     const char *formula;
 };
 
@@ -194,8 +193,11 @@ uint32_t oc_op_required(const struct oc_op *op); /* smallest number of inputs */
 #define OC_COST_TEXT(text)              .cost = oc_cost_text, .formula = (text)
 #define OC_COST_TEXT_WITH(text, report) .cost = oc_cost_text, .formula = (text), .values = (report)
 
-/* In a row: a cost rule with its formula, the text `<rule>_formula` next to the rule. */
-#define OC_COST(rule) .cost = (rule), .formula = rule##_formula
+/* In a row: the row's primitives, or the function of its name, per element of the output. */
+#define OC_COST_THIS OC_COST_TEXT("this = N(o)")
+
+/* In a row: the text `<report>_formula`, and the function that reports numbers for it. */
+#define OC_COST(report) OC_COST_TEXT_WITH(report##_formula, report)
 
 struct oc_op_family {
     const char *name;
@@ -232,7 +234,7 @@ struct oc_formula_values {
     struct {
         const char *name;
         uint64_t v;
-    } item[24];
+    } item[32];
     unsigned n;
 };
 
@@ -393,8 +395,8 @@ struct oc_prims {
 };
 void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
 
-/* The same, reported for a formula that uses "functions". */
-void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
+/* Reports the same for a formula that uses "functions". */
+void oc_add_functions(struct oc_op_ctx *c, const struct oc_prims *list, uint64_t elements);
 
 /* Per-element histogram of an activation by its name ("Relu", "Clip", "Gelu", "HardSigmoid",
  * case-insensitive) as in fused operators and RNNs; NULL: unknown name. */
@@ -415,14 +417,8 @@ int oc_shape_same(struct oc_op_ctx *c);      /* out 0 = type of in 0 */
 int oc_shape_same_bool(struct oc_op_ctx *c); /* shape of in 0, bool */
 int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opsets 1-6: shape of in 0 */
 int oc_shape_broadcast_bool(struct oc_op_ctx *c);
-int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
-int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
-/* The rule is the formula of the row. */
-int oc_cost_text(struct oc_op_ctx *c, struct oc_cost *k);
-int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the text "this = N(o)" */
-extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[], oc_cost_named_formula[];
-int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
-                                               struct oc_prims list, per output element */
+int oc_fold_same(struct oc_op_ctx *c);                    /* out 0 = value of in 0 */
+int oc_cost_text(struct oc_op_ctx *c, struct oc_cost *k); /* counts the text of the row */
 
 /* ---- formulas ----------------------------------------------------------------------------------------- */
 
@@ -431,12 +427,12 @@ int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x o
  *
  *   MAC = N*M*taps*Cg; ADD = [B]*N(o); N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]
  *
- * Statements are separated by ';'. PRIM = expr is an amount of a primitive, PRIM:int = expr of integer work whatever
- * the class of the row; several for one primitive are added. NAME := expr defines a name; a value of that name reported
+ * Statements are separated by ';'. PRIM = expr is an amount of a primitive, PRIM:int = expr of integer work,
+ * PRIM:float = expr of float work, PRIM:x = expr of work of the type of input 0, whatever the class of the row; several for one primitive are added. NAME := expr defines a name; a value of that name reported
  * by the row's function (oc_add_formula_value) takes precedence. The left side may also be a histogram per element, for
  * expr elements:
  *   prim            the row's own primitive
- *   this            the row's list, or the function of its name
+ *   this            the row's list (param), its primitives (prim, n_prim), or the function of its name
  *   activation      the function named by the attribute
  *   Gelu, Silu ...  a function of the library
  *   requantize, dequantize, dynamic_quantize

@@ -233,34 +233,20 @@ static void limit_read(struct oc_op_ctx *c, struct oc_cost *k, uint64_t samples)
 }
 
 /* Bilinear samples: 4 MUL + 3 ADD per channel; per position: MUL 2 + 4, ADD 6, RND 2. */
-static void add_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_output)
+static void report_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_output)
 {
-    const struct oc_type *o = oc_out(c, 0);
-    uint64_t n = oc_c_mul(c, oc_c_out(c, 0), per_output);
-    uint64_t places =
-        oc_c_mul(c, per_output, oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_range(c, &o->shape, 2, 4)));
     oc_add_formula_value(c, "S", per_output);
-    oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 4, n), oc_c_mul(c, 6, places)));
-    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 3, n), oc_c_mul(c, 6, places)));
-    oc_add(c, k, OC_RND, oc_c_mul(c, 2, places));
-    limit_read(c, k, oc_c_mul(c, 4, n));
+    limit_read(c, k, oc_c_mul(c, 4, oc_c_mul(c, oc_c_out(c, 0), per_output)));
 }
 
 static int cost_roi_align(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t ratio = oc_attr_i(c, "sampling_ratio", 0);
-    uint64_t n = oc_c_out(c, 0), S = 4;
-    if (!oc_out(c, 0) || ratio < 0 || ratio > 1 << 20)
-        return oc_out(c, 0) ? oc_op_fail(c, "invalid sampling_ratio %lld", (long long)ratio) : 0;
+    if (oc_out(c, 0) && (ratio < 0 || ratio > 1 << 20))
+        return oc_op_fail(c, "invalid sampling_ratio %lld", (long long)ratio);
     if (ratio == 0)
         c->assumption = "adaptive sampling is assumed to use 2x2 points";
-    else
-        S = (uint64_t)(ratio * ratio);
-    add_samples(c, k, S);
-    bool max = strcmp(oc_attr_s(c, "mode", "avg"), "max") == 0;
-    oc_add(c, k, max ? OC_CMP : OC_ADD, oc_c_mul(c, S, n));
-    if (!max)
-        oc_add(c, k, OC_MUL, n);
+    report_samples(c, k, !oc_out(c, 0) ? 0 : ratio ? (uint64_t)(ratio * ratio) : 4);
     return 0;
 }
 static const char cost_roi_align_formula[] =
@@ -270,8 +256,7 @@ static const char cost_roi_align_formula[] =
 /* One sample per output element: no averaging. */
 static int cost_crop_and_resize(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    if (oc_out(c, 0))
-        add_samples(c, k, 1);
+    report_samples(c, k, oc_out(c, 0) ? 1 : 0);
     return 0;
 }
 static const char cost_crop_and_resize_formula[] =
@@ -293,7 +278,6 @@ static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
     for (unsigned i = 2; i < 4; i++)
         n = oc_c_mul(c, n, ceil_ratio(oc_c_dim(c, x->dim[i]), oc_c_dim(c, o->shape.dim[i])));
     c->upper = true;
-    oc_add(c, k, OC_CMP, n);
     limit_read(c, k, n);
     return 0;
 }
@@ -491,7 +475,6 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_type *out = oc_out(c, 0);
-    uint64_t n = oc_c_out(c, 0);
     struct resize r;
     bool resized;
     if (!in->ranked || !out || out->shape.rank != in->rank || read_resize(c, in->rank, &r))
@@ -499,12 +482,9 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t taps = resize_taps(c, &r, in, &out->shape, &resized);
     bool crops = strcmp(oc_attr_s(c, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0;
     k->alias = !resized && !crops;
-    if (taps > 1) {
+    if (taps > 1)
         oc_add_formula_value(c, "T", taps);
-        oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
-        oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
-    }
-    k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
+    k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, oc_c_out(c, 0))));
     return 0;
 }
 static const char cost_resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
@@ -541,20 +521,10 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
         return oc_cost_unknown(c);
     uint64_t axes = out->shape.rank - 2U, n = oc_c_out(c, 0);
     uint64_t taps = nearest ? 1 : UINT64_C(1) << (cubic ? 2 * axes : axes);
-    uint64_t places =
-        oc_c_mul(c, oc_c_dim(c, out->shape.dim[0]), oc_c_range(c, &out->shape, 2, out->shape.rank));
     oc_add_formula_value(c, "T", nearest ? 0 : taps);
-    if (!nearest) {
-        oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
-        oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
-    }
-    uint64_t mul = nearest ? axes : (cubic ? 15 : 1) * axes + taps * (axes - 1);
-    oc_add_formula_value(c, "m", mul);
+    oc_add_formula_value(c, "m", nearest ? axes : (cubic ? 15 : 1) * axes + taps * (axes - 1));
     oc_add_formula_value(c, "a", (nearest ? 1 : cubic ? 15 : 3) * axes);
     oc_add_formula_value(c, "axes", axes);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, places, mul));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, places, (nearest ? 1 : cubic ? 15 : 3) * axes));
-    oc_add(c, k, OC_RND, oc_c_mul(c, places, axes));
     k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
     return 0;
 }
@@ -587,12 +557,10 @@ static int shape_affine_grid(struct oc_op_ctx *c)
 static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
+    (void)k;
     if (!out || !out->shape.ranked || out->shape.rank < 3)
         return oc_cost_unknown(c);
-    uint64_t axes = out->shape.rank - 2U;
-    uint64_t places = oc_c_range(c, &out->shape, 0, out->shape.rank - 1U);
-    oc_add_formula_value(c, "axes", axes);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, places, axes * (axes + 1)));
+    oc_add_formula_value(c, "axes", out->shape.rank - 2U);
     return 0;
 }
 static const char cost_affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";

@@ -424,9 +424,9 @@ static const struct oc_op search_rows[] = {
      .flags = OC_F_COUNT_BY_TYPES},
     {OC_OP_ROW("com.microsoft", "CDist", 1, GEMM, NULL, shape_cdist), OC_COST_TEXT(cost_cdist_formula)},
     {OC_OP_ROW("", "CumProd", 26, REDUCE, ".m", oc_shape_same), .prim = OC_MUL, .fold = fold_cumulate,
-     .cost = oc_cost_elementwise},
+     OC_COST_THIS},
     {OC_OP_ROW("", "CumSum", 11, REDUCE, ".m", oc_shape_same), .prim = OC_ADD, .fold = fold_cumulate,
-     .cost = oc_cost_elementwise},
+     OC_COST_THIS},
     {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk,
      OC_COST_TEXT_WITH(cost_topk_formula, topk_values)},
 };

@@ -362,7 +362,7 @@ static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
 
 #define COPY(n, v, u, sl, s, f, k)                                                                           \
     .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_COPY, .slots = (sl),            \
-    .shape = (s), .fold = (f), .cost = (k), .formula = ""
+    .shape = (s), .fold = (f), OC_COST_TEXT_WITH("", k)
 
 static const struct oc_op rows[] = {
     {COPY("CenterCropPad", 18, 0, ".m", shape_center_crop_pad, NULL, cost_crop), .flags = OC_F_FUNCTION},
@@ -374,6 +374,6 @@ static const struct oc_op rows[] = {
     {COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice)},
     {COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_cost_split)},
     {OC_OP_ROW("com.microsoft", "SplitTraining", 1, COPY, ".m", slice_shape_split), .fold = fold_split,
-     .cost = slice_cost_split, .formula = ""},
+     OC_COST_TEXT_WITH("", slice_cost_split)},
 };
 OC_FAMILY(slice, rows);

@@ -341,11 +341,11 @@ OC_FAMILY(tokenizers, tokenizers_rows);
 /* 10 bit operations per hashed element. */
 static int hashing_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     c->assumption = "10 operations per hashed element";
-    oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_out(c, 0)));
     return 0;
 }
-static const char hashing_cost_hash_formula[] = "BIT = 10*N(o)";
+static const char hashing_cost_hash_formula[] = "BIT:int = 10*N(o)";
 
 /* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
  * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
@@ -407,13 +407,13 @@ static int shape_unfold(struct oc_op_ctx *c)
 #define MS(n, cl, s, sh, co)                                                                                 \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        OC_COST(co)                                                                                          \
+        co                                                                                                   \
     }
 
 static const struct oc_op hashing_rows[] = {
-    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
-    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, oc_cost_none),
-    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, oc_cost_none),
-    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
+    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_cost_hash)),
+    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, OC_COST_TEXT("")),
+    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, OC_COST_TEXT("")),
+    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_cost_hash)),
 };
 OC_FAMILY(hashing, hashing_rows);
