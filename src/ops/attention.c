@@ -274,7 +274,7 @@ static void use_softmax_precision(const struct oc_op_ctx *c, struct oc_cost *k)
         k->rest_class = oc_dtype_info((unsigned)dtype)->cls;
 }
 
-static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
+static int attention_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_heads d = {.hq = 0};
     int known = attention_read_dims(c, &d);
@@ -296,14 +296,14 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
     count_past(c, k, &d, &a);
     return 0;
 }
-static const char cost_attention_formula[] = OC_ATTENTION_FORMULA;
+static const char attention_formula[] = OC_ATTENTION_FORMULA;
 
 static const struct oc_op attention_rows[] = {
-    {OC_OP_ROW("", "Attention", 23, ATTENTION, NULL, shape_attention), OC_COST(cost_attention),
+    {OC_OP_ROW("", "Attention", 23, ATTENTION, NULL, shape_attention), OC_COST(attention),
      .flags = OC_F_FUNCTION,
      .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {5, 2}}, .shared = OC_KV_SHARED_NEVER}},
     {OC_OP_ROW("ai.onnx.preview", "FlexAttention", 1, ATTENTION, NULL, shape_attention),
-     .flags = OC_F_LOW_CONFIDENCE | OC_F_FUNCTION, OC_COST(cost_attention)},
+     .flags = OC_F_LOW_CONFIDENCE | OC_F_FUNCTION, OC_COST(attention)},
 };
 OC_FAMILY(attention, attention_rows);
 
@@ -341,7 +341,7 @@ static uint64_t rotated_elements(struct oc_op_ctx *c, const struct oc_shape *x)
     return size && (uint64_t)part < size ? oc_c_mul(c, n / size, (uint64_t)part) : n;
 }
 
-static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
+static int rotary_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rotary_kind *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0), *cache = oc_in_shape(c, kind->cos);
@@ -356,7 +356,7 @@ static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
     oc_limit_read(c, k, kind->cos + 1U, n);
     return 0;
 }
-static const char cost_rotary_formula[] = OC_ROPE_FORMULA;
+static const char rotary_formula[] = OC_ROPE_FORMULA;
 
 /* GemmaRotaryEmbedding(emb, q, q_rot, k, k_rot): sin and cos of emb, then the rotation of q and k. */
 static int shape_gemma(struct oc_op_ctx *c)
@@ -366,23 +366,23 @@ static int shape_gemma(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_gemma(struct oc_op_ctx *c, struct oc_cost *k)
+static int gemma_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     oc_report_rope(c, oc_c_add(c, oc_c_in(c, 1), oc_c_in(c, 3)));
     return 0;
 }
-static const char cost_gemma_formula[] = "SIN = 2*N(x)"
-                                         "; " OC_ROPE_FORMULA;
+static const char gemma_formula[] = "SIN = 2*N(x)"
+                                    "; " OC_ROPE_FORMULA;
 
 static const struct oc_op rotary_rows[] = {
-    {OC_OP_ROW("com.microsoft", "GemmaRotaryEmbedding", 1, ATTENTION, NULL, shape_gemma), OC_COST(cost_gemma),
+    {OC_OP_ROW("com.microsoft", "GemmaRotaryEmbedding", 1, ATTENTION, NULL, shape_gemma), OC_COST(gemma),
      .kernel = OC_KC_ELEMENTWISE},
-    {OC_OP_ROW("com.microsoft", "MRotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(cost_rotary),
+    {OC_OP_ROW("com.microsoft", "MRotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(rotary),
      .param = &ms, .kernel = OC_KC_ELEMENTWISE},
-    {OC_OP_ROW("", "RotaryEmbedding", 23, ATTENTION, ".tt.", oc_shape_same), OC_COST(cost_rotary),
-     .param = &onnx, .kernel = OC_KC_ELEMENTWISE, .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("com.microsoft", "RotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(cost_rotary),
+    {OC_OP_ROW("", "RotaryEmbedding", 23, ATTENTION, ".tt.", oc_shape_same), OC_COST(rotary), .param = &onnx,
+     .kernel = OC_KC_ELEMENTWISE, .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("com.microsoft", "RotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(rotary),
      .param = &ms, .kernel = OC_KC_ELEMENTWISE},
 };
 OC_FAMILY(rotary, rotary_rows);

@@ -165,7 +165,7 @@ static uint64_t seen_of(struct oc_op_ctx *c, const struct cached *d, const struc
     return oc_window_keys(past, a->offset, d->selected > 0 && a->queries > 1 ? -1 : left);
 }
 
-static int cost_cached(struct oc_op_ctx *c, struct oc_cost *k)
+static int cached_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct cached d;
     int known = read_cached(c, &d);
@@ -197,13 +197,12 @@ static int cost_cached(struct oc_op_ctx *c, struct oc_cost *k)
         count_one(c, k, PAST_VALUE, 2, &a, seen);
     return 0;
 }
-static const char cost_cached_formula[] =
+static const char cached_formula[] =
     OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; MAC = expanded + compressed + indexed; "
                          "expanded := 0; compressed := 0; indexed := 0";
 
 static const struct oc_op cached_attention_rows[] = {
-    {OC_OP_ROW("com.onnxcost", "CachedAttention", 1, ATTENTION, ".........m", shape_cached),
-     OC_COST(cost_cached),
+    {OC_OP_ROW("com.onnxcost", "CachedAttention", 1, ATTENTION, ".........m", shape_cached), OC_COST(cached),
      .kv = &(const struct oc_op_kv){.pair = {{PAST_KEY, 1}, {PAST_VALUE, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
 };
 OC_FAMILY(cached_attention, cached_attention_rows);

@@ -17,7 +17,7 @@ static int shape_bias_split_gelu(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_bias_split_gelu[] = "ADD = N(x); Gelu = N(o); MUL = N(o)";
+static const char bias_split_gelu_formula[] = "ADD = N(x); Gelu = N(o); MUL = N(o)";
 
 /* ---- Dropout with a bias or a packed mask ----------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static int contrib_shape_dropout(struct oc_op_ctx *c)
     return 0;
 }
 
-static int contrib_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool biased = strcmp(c->op->name, "BitmaskDropout") != 0;
     unsigned mode_slot = biased ? 4 : 2;
@@ -55,12 +55,12 @@ static int contrib_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
-static const char contrib_cost_dropout_formula[] =
+static const char contrib_dropout_formula[] =
     "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o); ADD = biases*N(o)";
 
 /* ---- others ------------------------------------------------------------------------------------------- */
 
-static const char cost_complex_mul[] = "MUL = 4*pairs; ADD = 2*pairs; pairs := N(o)/2";
+static const char complex_mul_formula[] = "MUL = 4*pairs; ADD = 2*pairs; pairs := N(o)/2";
 
 static int shape_all_finite(struct oc_op_ctx *c)
 {
@@ -69,14 +69,14 @@ static int shape_all_finite(struct oc_op_ctx *c)
 }
 
 /* Every input is compared. */
-static int cost_all_finite(struct oc_op_ctx *c, struct oc_cost *k)
+static int all_finite_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     for (unsigned i = 0; i < c->n_in; i++)
         oc_add_formula_value(c, "n", oc_c_in(c, i));
     return 0;
 }
-static const char cost_all_finite_formula[] = "CMP = n";
+static const char all_finite_formula[] = "CMP = n";
 
 /* MulInteger(A, A_zero_point, B, B_zero_point) */
 static int shape_mul_integer(struct oc_op_ctx *c)
@@ -92,7 +92,7 @@ static int shape_mul_integer(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_mul_integer(struct oc_op_ctx *c, struct oc_cost *k)
+static int mul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     for (unsigned i = 0; i < 4; i += 2)
@@ -100,7 +100,7 @@ static int cost_mul_integer(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add_formula_value(c, "zp", oc_c_in(c, i));
     return 0;
 }
-static const char cost_mul_integer_formula[] = "MUL:int = N(o); ADD:int = zp; zp := 0";
+static const char mul_integer_formula[] = "MUL:int = N(o); ADD:int = zp; zp := 0";
 
 /* decay = scale * Softplus(a + bias), beta = Sigmoid(b) */
 static int shape_gate(struct oc_op_ctx *c)
@@ -110,15 +110,15 @@ static int shape_gate(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_gate(struct oc_op_ctx *c, struct oc_cost *k)
+static int gate_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)c;
     k->rest_class = OC_CLASS_F32;
     return 0;
 }
-static const char cost_gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); MUL = N(x); SIG = N(in3)";
+static const char gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); MUL = N(x); SIG = N(in3)";
 
-static const char cost_inverse[] = "ADD = N(x)*m; MUL = N(x)*m; m := x[-1]";
+static const char inverse_formula[] = "ADD = N(x)*m; MUL = N(x)*m; m := x[-1]";
 
 static const struct oc_prims bias_add[] = {{OC_ADD, 2}, {0, 0}};
 static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
@@ -134,24 +134,24 @@ static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1
 
 static const struct oc_op contrib_rows[] = {
     MS_LIST("BiasAdd", ".b.", bias_add),
-    {MS("BiasDropout", ".b.mm", contrib_shape_dropout, OC_COST(contrib_cost_dropout))},
+    {MS("BiasDropout", ".b.mm", contrib_shape_dropout, OC_COST(contrib_dropout))},
     {MS("BiasGelu", ".b", oc_shape_same, OC_COST_TEXT("ADD = N(o); Gelu = N(o)")), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
-    {MS("BiasSplitGelu", ".b", shape_bias_split_gelu, OC_COST_TEXT(cost_bias_split_gelu)),
+    {MS("BiasSplitGelu", ".b", shape_bias_split_gelu, OC_COST_TEXT(bias_split_gelu_formula)),
      .kernel = OC_KC_ACTIVATION},
-    {MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, OC_COST(contrib_cost_dropout))},
-    {MS("BitmaskDropout", ".mm", contrib_shape_dropout, OC_COST(contrib_cost_dropout))},
-    {MS("ComplexMul", NULL, oc_shape_broadcast, OC_COST_TEXT(cost_complex_mul))},
-    {MS("ComplexMulConj", NULL, oc_shape_broadcast, OC_COST_TEXT(cost_complex_mul))},
+    {MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, OC_COST(contrib_dropout))},
+    {MS("BitmaskDropout", ".mm", contrib_shape_dropout, OC_COST(contrib_dropout))},
+    {MS("ComplexMul", NULL, oc_shape_broadcast, OC_COST_TEXT(complex_mul_formula))},
+    {MS("ComplexMulConj", NULL, oc_shape_broadcast, OC_COST_TEXT(complex_mul_formula))},
     {MS("FastGelu", ".b", oc_shape_same, OC_COST_TEXT("ADD = [in1]*N(o); this = N(o)")),
      .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     MS_LIST("GatedAdd", NULL, gated_add),
     {MS("Gelu", NULL, oc_shape_same, OC_COST_THIS), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
-    {MS("Inverse", NULL, oc_shape_same, OC_COST_TEXT(cost_inverse))},
-    {MS("IsAllFinite", NULL, shape_all_finite, OC_COST(cost_all_finite))},
-    {MS("LinearAttentionGate", ".b..", shape_gate, OC_COST(cost_gate))},
-    {MS("MulInteger", ".q.q", shape_mul_integer, OC_COST(cost_mul_integer))},
+    {MS("Inverse", NULL, oc_shape_same, OC_COST_TEXT(inverse_formula))},
+    {MS("IsAllFinite", NULL, shape_all_finite, OC_COST(all_finite))},
+    {MS("LinearAttentionGate", ".b..", shape_gate, OC_COST(gate))},
+    {MS("MulInteger", ".q.q", shape_mul_integer, OC_COST(mul_integer))},
     {MS("QuickGelu", NULL, oc_shape_same, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
 };
 OC_FAMILY(contrib, contrib_rows);
@@ -225,13 +225,13 @@ static int shape_hash(struct oc_op_ctx *c)
     return 0;
 }
 
-static int contrib_misc_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_misc_hash_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "a hash counts 10 operations per element";
     return 0;
 }
-static const char contrib_misc_cost_hash_formula[] = "BIT:int = 10*N(x)";
+static const char contrib_misc_hash_formula[] = "BIT:int = 10*N(x)";
 
 /* [M, N] (or [1, M, N]) -> the path [2, length], at most M + N steps */
 static int shape_warping(struct oc_op_ctx *c)
@@ -247,7 +247,7 @@ static int shape_warping(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_warping[] = "CMP = 3*N(x); ADD = N(x)";
+static const char warping_formula[] = "CMP = 3*N(x); ADD = N(x)";
 
 #define CONTRIB_MISC_MS(n, cls, s, sh, co)                                                                   \
     {                                                                                                        \
@@ -256,8 +256,8 @@ static const char cost_warping[] = "CMP = 3*N(x); ADD = N(x)";
     }
 
 static const struct oc_op contrib_misc_rows[] = {
-    CONTRIB_MISC_MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, OC_COST_TEXT(cost_warping)),
-    CONTRIB_MISC_MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, OC_COST(contrib_misc_cost_hash)),
+    CONTRIB_MISC_MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, OC_COST_TEXT(warping_formula)),
+    CONTRIB_MISC_MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, OC_COST(contrib_misc_hash)),
     CONTRIB_MISC_MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, OC_COST_TEXT("")),
     CONTRIB_MISC_MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, OC_COST_TEXT("")),
     CONTRIB_MISC_MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, OC_COST_TEXT("")),
@@ -381,7 +381,7 @@ static int shape_upsample(struct oc_op_ctx *c)
 }
 
 /* linear over n axes: T = 2^n MUL and T-1 ADD per output element; nearest: none */
-static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
+static int upsample_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint32_t n;
     const int64_t *scales = oc_attr_ints(c, "scales", &n);
@@ -393,7 +393,7 @@ static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_formula_value(c, "T", UINT64_C(1) << axes);
     return 0;
 }
-static const char cost_upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
+static const char upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 #define NCHWC(n, cls, sh, co)                                                                                \
     .domain = "com.microsoft.nchwc", .name = (n), .since = 1, .op_class = (cls), .shape = (sh), co
@@ -401,7 +401,7 @@ static const char cost_upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)
 static const struct oc_op nchwc_rows[] = {
     {NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, OC_COST_TEXT("")), .kernel = OC_KC_REORDER},
     {NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, OC_COST_TEXT("")), .kernel = OC_KC_REORDER},
-    {NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, OC_COST(cost_upsample))},
+    {NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, OC_COST(upsample))},
 };
 OC_FAMILY(nchwc, nchwc_rows);
 
@@ -473,7 +473,7 @@ static int shape_nhwc(struct oc_op_ctx *c)
 }
 
 /* In C: the rule is the one of another row, on other shapes. The activation that the transformation may have merged is added. */
-static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
+static int nhwc_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct layout *l = c->op->param;
     struct oc_op_ctx inner;
@@ -493,11 +493,11 @@ static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add_formula_value(c, oc_prim_name(p), oc_c_add(c, k->hist_f[p], k->hist_i[p]));
     return 0;
 }
-static const char cost_nhwc_formula[] = "functions = 1";
+static const char nhwc_formula[] = "functions = 1";
 
 #define NHWC(n, cl, s, l)                                                                                    \
     .domain = "com.ms.internal.nhwc", .name = (n), .since = 1, .op_class = (cl), .slots = (s),               \
-    .shape = shape_nhwc, .cost = cost_nhwc, .formula = cost_nhwc_formula, .param = &(l)
+    .shape = shape_nhwc, .cost = nhwc_values, .formula = nhwc_formula, .param = &(l)
 
 /* Conv and the other pools have rows in their own families. */
 static const struct oc_op nhwc_rows[] = {

@@ -47,7 +47,7 @@ static int shape_fused_matmul(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_fused_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int fused_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
@@ -57,13 +57,13 @@ static int cost_fused_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     return 0;
 }
-static const char cost_fused_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); activation = N(o)";
+static const char fused_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); activation = N(o)";
 
-static const char cost_gemm_float8_formula[] =
+static const char gemm_float8_formula[] =
     "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); ADD = c*N(o); MUL = c*[beta:0 != 1]*N(in2); "
     "activation = N(o); c := [in2]*[beta:0 != 0]";
 
-static const char cost_gemm_fast_gelu_formula[] =
+static const char gemm_fast_gelu_formula[] =
     "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); ADD = [in2]*N(o); FastGelu = N(o)";
 
 static int shape_same_rank(struct oc_op_ctx *c, struct oc_dim last)
@@ -119,7 +119,7 @@ static int shape_block_matmul(struct oc_op_ctx *c)
 
 /* MAC rows*K*N, DEQ K*N, bias; the input is quantized for accuracy_level 4 or a given scale of
  * A. */
-static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int block_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct weight_form *f = c->op->param;
     struct oc_dim depth = oc_known(0), width = oc_known(0);
@@ -136,7 +136,7 @@ static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "bias", f->bias && oc_in(c, f->bias));
     return 0;
 }
-static const char cost_block_matmul_formula[] =
+static const char block_matmul_formula[] =
     "MAC = N(o)*K; DEQ = K*W; ADD = bias*N(o); dynamic_quantize = [accuracy_level:0 == 4]*N(x); "
     "DIV = f8*N(x); RND = f8*N(x); CMP = 2*f8*N(x); bias := 0; f8 := 0";
 
@@ -157,7 +157,7 @@ static int shape_fpq4(struct oc_op_ctx *c)
     return shape_same_rank(c, width);
 }
 
-static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
+static int fpq4_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     struct oc_dim depth = oc_known(0), width = oc_known(0);
@@ -166,7 +166,7 @@ static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "W", oc_c_dim(c, width));
     return 0;
 }
-static const char cost_fpq4_formula[] = "MAC = N(o)*K; DEQ = K*W";
+static const char fpq4_formula[] = "MAC = N(o)*K; DEQ = K*W";
 
 /* ---- MatMulNBitsMlp ----------------------------------------------------------------------------------- */
 
@@ -180,7 +180,7 @@ static int shape_mlp(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
+static int mlp_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim depth = oc_known(0), width = oc_known(0);
     uint64_t in = oc_c_in(c, 0);
@@ -195,7 +195,7 @@ static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
         oc_report_norm(c, in, length ? in / length : 0, false);
     return 0;
 }
-static const char cost_mlp_formula[] =
+static const char mlp_formula[] =
     "MAC = 2*N(o)*K; DEQ = 2*K*W; ADD = ([in5] + [in8])*N(o); activation = N(o); MUL = N(o); "
     "dynamic_quantize = [accuracy_level:0 == 4]*N(x); ADD = [in1]*N(x); n := 0; R := 0; " OC_RMS_NORM_FORMULA;
 
@@ -221,7 +221,7 @@ static int shape_qkv(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
+static int qkv_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t in = oc_c_in(c, 0), depth = (uint64_t)oc_attr_i(c, "K", 1);
     if (oc_attr_i(c, "accuracy_level", 0) == 4)
@@ -235,7 +235,7 @@ static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-static const char cost_qkv_formula[] =
+static const char qkv_formula[] =
     "MAC = R*width*K; DEQ = width*K; ADD = R*biased + [in1]*n; "
     "dynamic_quantize = [accuracy_level:0 == 4]*n; K := n/R; " OC_RMS_NORM_FORMULA;
 
@@ -258,7 +258,7 @@ static int shape_integer_to_float(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
+static int integer_to_float_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
@@ -274,16 +274,16 @@ static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_formula_value(c, "zp", oc_c_in(c, 1));
     return 0;
 }
-static const char cost_integer_to_float_formula[] =
+static const char integer_to_float_formula[] =
     "MAC = N(o)*K; dynamic_quantize = dynamic*N(x); ADD:int = zp; MUL = N(o); ADD = [B]*N(o); zp := 0";
 
 /* SparseToDenseMatMul: only the stored elements of A are multiplied; their number is not in its type. */
-static int cost_sparse_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int sparse_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     c->upper = true;
-    return cost_fused_matmul(c, k);
+    return fused_matmul_values(c, k);
 }
-static const char cost_sparse_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o)";
+static const char sparse_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o)";
 
 #define MS(n, s, sh, co, p)                                                                                  \
     {                                                                                                        \
@@ -292,23 +292,23 @@ static const char cost_sparse_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 !
     }
 
 static const struct oc_op contrib_gemm_rows[] = {
-    MS("DynamicQuantizeMatMul", "..qqb", shape_integer_to_float, OC_COST(cost_integer_to_float), NULL),
-    MS("FusedMatMul", NULL, shape_fused_matmul, OC_COST(cost_fused_matmul), NULL),
-    MS("FusedMatMulActivation", NULL, shape_fused_matmul, OC_COST(cost_fused_matmul), NULL),
+    MS("DynamicQuantizeMatMul", "..qqb", shape_integer_to_float, OC_COST(integer_to_float), NULL),
+    MS("FusedMatMul", NULL, shape_fused_matmul, OC_COST(fused_matmul), NULL),
+    MS("FusedMatMulActivation", NULL, shape_fused_matmul, OC_COST(fused_matmul), NULL),
     MS("GemmFastGelu", "..b", shape_fused_matmul,
-       OC_COST_TEXT_WITH(cost_gemm_fast_gelu_formula, cost_fused_matmul), NULL),
-    MS("GemmFloat8", "..bq", shape_fused_matmul,
-       OC_COST_TEXT_WITH(cost_gemm_float8_formula, cost_fused_matmul), NULL),
-    MS("MatMulBlockQuantizedFp4Weight", "..qqqb", shape_block_matmul, OC_COST(cost_block_matmul), &fp4),
-    MS("MatMulBlockQuantizedFp8Weight", "..qqb", shape_block_matmul, OC_COST(cost_block_matmul), &fp8),
-    MS("MatMulBnb4", "..q", shape_block_matmul, OC_COST(cost_block_matmul), &bnb4),
-    MS("MatMulFpQ4", "..m", shape_fpq4, OC_COST(cost_fpq4), NULL),
-    MS("MatMulIntegerToFloat", "..qqqqb", shape_integer_to_float, OC_COST(cost_integer_to_float), NULL),
-    MS("MatMulNBits", "..qqqb", shape_block_matmul, OC_COST(cost_block_matmul), &nbits),
-    MS("MatMulNBitsMlp", "..n.qb.qb", shape_mlp, OC_COST(cost_mlp), &nbits),
-    MS("MatMulNBitsQkv", "..n.qb.qb.qb", shape_qkv, OC_COST(cost_qkv), NULL),
-    MS("SparseToDenseMatMul", NULL, shape_fused_matmul, OC_COST(cost_sparse_matmul), NULL),
-    MS("TransposeMatMul", NULL, shape_fused_matmul, OC_COST(cost_fused_matmul), NULL),
+       OC_COST_TEXT_WITH(gemm_fast_gelu_formula, fused_matmul_values), NULL),
+    MS("GemmFloat8", "..bq", shape_fused_matmul, OC_COST_TEXT_WITH(gemm_float8_formula, fused_matmul_values),
+       NULL),
+    MS("MatMulBlockQuantizedFp4Weight", "..qqqb", shape_block_matmul, OC_COST(block_matmul), &fp4),
+    MS("MatMulBlockQuantizedFp8Weight", "..qqb", shape_block_matmul, OC_COST(block_matmul), &fp8),
+    MS("MatMulBnb4", "..q", shape_block_matmul, OC_COST(block_matmul), &bnb4),
+    MS("MatMulFpQ4", "..m", shape_fpq4, OC_COST(fpq4), NULL),
+    MS("MatMulIntegerToFloat", "..qqqqb", shape_integer_to_float, OC_COST(integer_to_float), NULL),
+    MS("MatMulNBits", "..qqqb", shape_block_matmul, OC_COST(block_matmul), &nbits),
+    MS("MatMulNBitsMlp", "..n.qb.qb", shape_mlp, OC_COST(mlp), &nbits),
+    MS("MatMulNBitsQkv", "..n.qb.qb.qb", shape_qkv, OC_COST(qkv), NULL),
+    MS("SparseToDenseMatMul", NULL, shape_fused_matmul, OC_COST(sparse_matmul), NULL),
+    MS("TransposeMatMul", NULL, shape_fused_matmul, OC_COST(fused_matmul), NULL),
 };
 OC_FAMILY(contrib_gemm, contrib_gemm_rows);
 
@@ -434,7 +434,7 @@ static void limit_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
         k->rd[i] = oc_c_mul(c, k->rd[i] / e->n, used);
 }
 
-static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
+static int moe_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct moe_kind *kind = c->op->param;
     struct experts e;
@@ -461,16 +461,16 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
     limit_reads(c, k, &e);
     return 0;
 }
-static const char cost_moe_formula[] = "MAC = rows*(f + 1)*H*I + rows*H; ADD = biases + 2*scores + "
-                                       "norm; CMP = scores*(1 + steps) + relu; EXP = "
-                                       "scores; "
-                                       "DIV = scores + norm; functions = rows*I; DEQ = stored; biases := "
-                                       "0; norm := 0; relu := 0; stored := 0";
+static const char moe_formula[] = "MAC = rows*(f + 1)*H*I + rows*H; ADD = biases + 2*scores + "
+                                  "norm; CMP = scores*(1 + steps) + relu; EXP = "
+                                  "scores; "
+                                  "DIV = scores + norm; functions = rows*I; DEQ = stored; biases := "
+                                  "0; norm := 0; relu := 0; stored := 0";
 
 static const struct oc_op moe_rows[] = {
-    {OC_OP_ROW("com.microsoft", "MoE", 1, GEMM, "...b.b.b", oc_shape_same), OC_COST(cost_moe),
+    {OC_OP_ROW("com.microsoft", "MoE", 1, GEMM, "...b.b.b", oc_shape_same), OC_COST(moe),
      .flags = OC_F_EXPERTS, .param = &plain},
-    {OC_OP_ROW("com.microsoft", "QMoE", 1, GEMM, "...qb.qb.qbq", oc_shape_same), OC_COST(cost_moe),
+    {OC_OP_ROW("com.microsoft", "QMoE", 1, GEMM, "...qb.qb.qbq", oc_shape_same), OC_COST(moe),
      .flags = OC_F_EXPERTS, .param = &quantized},
 };
 OC_FAMILY(moe, moe_rows);

@@ -428,7 +428,7 @@ static int deform_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "groups", (uint64_t)groups);
     return 0;
 }
-static const char cost_deform_conv_formula[] =
+static const char deform_conv_formula[] =
     "MAC = N*M*taps*Cg; ADD = [B]*N(o); MUL = S*(T + [in4]) + L*T*(axes - 1); ADD = S*(T - 1) + 3*L*axes; "
     "RND = L*axes; N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]; S := N*x[1]*o[2:]*w[2:]; "
     "L := N*groups*o[2:]*w[2:]";
@@ -463,7 +463,7 @@ static int shape_col2im(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_col2im_formula[] = "ADD = N(x)";
+static const char col2im_formula[] = "ADD = N(x)";
 
 #define CONV_FORMULA "MAC = N*M*taps*Cg; N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]; "
 static const char plain_formula[] = CONV_FORMULA "ADD = [B]*N(o)";
@@ -484,7 +484,7 @@ static const char qlinear_formula[] =
     .shape = shape_conv_transpose, .param = &(k), OC_COST_TEXT_WITH(k##_formula, transposed_values)
 
 static const struct oc_op conv_rows[] = {
-    {OC_OP_ROW("", "Col2Im", 18, COPY, ".mm", shape_col2im), OC_COST_TEXT(cost_col2im_formula)},
+    {OC_OP_ROW("", "Col2Im", 18, COPY, ".mm", shape_col2im), OC_COST_TEXT(col2im_formula)},
     {CONV("", "Conv", 1, "..b", plain)},
     {CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc), .in_place = OC_SLOT_3},
     {CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc)},
@@ -493,7 +493,7 @@ static const struct oc_op conv_rows[] = {
     {TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
      .kernel = OC_KC_CONV_TRANSPOSED},
     {OC_OP_ROW("", "DeformConv", 19, CONV, "...b.", shape_conv),
-     OC_COST_TEXT_WITH(cost_deform_conv_formula, deform_values), .param = &deform, .kernel = OC_KC_GATHER},
+     OC_COST_TEXT_WITH(deform_conv_formula, deform_values), .param = &deform, .kernel = OC_KC_GATHER},
     {CONV("com.microsoft", "FusedConv", 1, "..b.", fused), .in_place = OC_SLOT_3},
     {CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc)},
     {CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc)},
@@ -525,7 +525,7 @@ static int shape_word_conv(struct oc_op_ctx *c)
 }
 
 /* A convolution over the characters of each word, tanh, the maximum over all positions */
-static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
+static int word_conv_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     if (!x->ranked || !w->ranked)
@@ -538,11 +538,10 @@ static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
         k->rd[3] = rows;
     return 0;
 }
-static const char cost_word_conv_formula[] =
-    "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
+static const char word_conv_formula[] = "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
 
 static const struct oc_op word_conv_rows[] = {
-    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv),
-     OC_COST(cost_word_conv), .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv), OC_COST(word_conv),
+     .kernel = OC_KC_GATHER},
 };
 OC_FAMILY(word_conv, word_conv_rows);

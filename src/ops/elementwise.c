@@ -51,7 +51,7 @@ static int fold_relu(struct oc_op_ctx *c)
 /* ---- Clip --------------------------------------------------------------------------------------------- */
 
 /* The bound is an attribute until version 10 and an input from 11. */
-static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
+static int clip_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool old = c->op->until != 0;
     unsigned bounds = old ? oc_has_attr(c, "min") + oc_has_attr(c, "max") : !!oc_in(c, 1) + !!oc_in(c, 2);
@@ -59,7 +59,7 @@ static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "bounds", bounds);
     return 0;
 }
-static const char cost_clip_formula[] = "CMP = bounds*N(o)";
+static const char clip_formula[] = "CMP = bounds*N(o)";
 
 static int fold_clip(struct oc_op_ctx *c)
 {
@@ -103,7 +103,7 @@ static int fold_dropout(struct oc_op_ctx *c)
     return dropout_trains(c) || (oc_in(c, 2) && !oc_in_value(c, 2)) ? 0 : oc_fold_same(c);
 }
 
-static int unary_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+static int unary_dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool trains = dropout_trains(c);
     if (oc_in(c, 2) && !oc_in_value(c, 2))
@@ -117,14 +117,14 @@ static int unary_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
-static const char unary_cost_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
+static const char unary_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
 
 /* ---- others ------------------------------------------------------------------------------------------- */
 
-static const char cost_gelu[] =
+static const char gelu_formula[] =
     "Gelu = [approximate:none != tanh]*N(o); FastGelu = [approximate:none == tanh]*N(o)";
 
-static const char cost_swish[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
+static const char swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
 
 static const struct oc_prims parametric_softplus[] = {
     {OC_MUL, 2}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_LOG, 1}, {0, 0}};
@@ -161,22 +161,22 @@ static const struct oc_op unary_rows[] = {
     {ROW_FOLD("Ceil", 1, OC_RND, fold_ceil)},
     {ROW_COST("Celu", 12, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
-    {OC_OP_ROW("", "Clip", 1, ELEMENTWISE, NULL, oc_shape_same), .until = 10, OC_COST(cost_clip),
+    {OC_OP_ROW("", "Clip", 1, ELEMENTWISE, NULL, oc_shape_same), .until = 10, OC_COST(clip),
      .flags = OC_F_FUNCTION | OC_F_SELECTS | OC_F_COUNT_BY_TYPES | OC_F_RECTIFIES, .in_place = OC_SLOT_0,
      .n_required = 2},
-    {OC_OP_ROW("", "Clip", 11, ELEMENTWISE, ".m", oc_shape_same), .fold = fold_clip, OC_COST(cost_clip),
+    {OC_OP_ROW("", "Clip", 11, ELEMENTWISE, ".m", oc_shape_same), .fold = fold_clip, OC_COST(clip),
      .flags = OC_F_FUNCTION | OC_F_SELECTS | OC_F_COUNT_BY_TYPES | OC_F_RECTIFIES, .in_place = OC_SLOT_0,
      .n_required = 2},
     {ROW("Cos", 7, OC_SIN), .kernel = OC_KC_ACTIVATION},
     {ROW("Cosh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {OC_OP_ROW("", "Dropout", 1, ELEMENTWISE, ".m", unary_shape_dropout), .fold = fold_dropout,
-     OC_COST(unary_cost_dropout), .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE},
+     OC_COST(unary_dropout), .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE},
     {ROW_COST("Elu", 1, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
     {ROW("Erf", 9, OC_ERF), .kernel = OC_KC_ACTIVATION},
     {ROW_FOLD("Exp", 1, OC_EXP, fold_exp), .kernel = OC_KC_ACTIVATION},
     {ROW_FOLD("Floor", 1, OC_RND, fold_floor)},
-    {ROW_COST("Gelu", 20, OC_COST_TEXT(cost_gelu)), .kernel = OC_KC_ACTIVATION,
+    {ROW_COST("Gelu", 20, OC_COST_TEXT(gelu_formula)), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
     {ROW_COST("HardSigmoid", 1, OC_COST_THIS), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
     {ROW_COST("HardSwish", 14, OC_COST_THIS), .flags = OC_F_FUNCTION},
@@ -206,7 +206,7 @@ static const struct oc_op unary_rows[] = {
      .in_place = OC_SLOT_0},
     {ROW_COST("Softsign", 1, OC_COST_THIS), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
     {ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt)},
-    {ROW_COST("Swish", 24, OC_COST_TEXT(cost_swish)), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {ROW_COST("Swish", 24, OC_COST_TEXT(swish_formula)), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {ROW("Tan", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Tanh", 1, OC_TANH), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
     {ROW_COST("ThresholdedRelu", 1, OC_COST_THIS), .flags = OC_F_FUNCTION | OC_F_RECTIFIES,
@@ -293,9 +293,9 @@ static int shape_where(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-static const char cost_variadic_formula[] = "prim = (max(inputs, 1) - 1)*N(o)";
+static const char variadic_formula[] = "prim = (max(inputs, 1) - 1)*N(o)";
 
-static const char cost_mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
+static const char mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
 
 /* The exponent if it is a single known number. */
 static bool constant_exponent(struct oc_op_ctx *c, double *v)
@@ -309,7 +309,7 @@ static bool constant_exponent(struct oc_op_ctx *c, double *v)
     return true;
 }
 
-static int cost_pow(struct oc_op_ctx *c, struct oc_cost *k)
+static int pow_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct {
         double exponent;
@@ -326,25 +326,24 @@ static int cost_pow(struct oc_op_ctx *c, struct oc_cost *k)
         }
     return 0;
 }
-static const char cost_pow_formula[] = "POW = pow*N(o); MUL = mul*N(o); SQRT = sqrt*N(o); DIV = div*N(o); "
-                                       "pow := 1; mul := 0; sqrt := 0; div := 0";
+static const char pow_formula[] = "POW = pow*N(o); MUL = mul*N(o); SQRT = sqrt*N(o); DIV = div*N(o); "
+                                  "pow := 1; mul := 0; sqrt := 0; div := 0";
 
 static const struct oc_prims prelu[] = {{OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
 
-static const char cost_swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
+static const char swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
 
 #define ARITH(n, v, p, code)                                                                                 \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST_TEXT(cost_variadic_formula),                  \
-    .param = CODE(code)
+    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST_TEXT(variadic_formula), .param = CODE(code)
 #define DECIDE(n, v, p, code)                                                                                \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST_TEXT(cost_variadic_formula),             \
+    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST_TEXT(variadic_formula),                  \
     .param = CODE(code)
 #define BITWISE(n, v)                                                                                        \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_BIT,              \
-        .shape = oc_shape_broadcast, OC_COST_TEXT(cost_variadic_formula)                                     \
+        .shape = oc_shape_broadcast, OC_COST_TEXT(variadic_formula)                                          \
     }
 
 static const struct oc_op binary_rows[] = {
@@ -362,18 +361,18 @@ static const struct oc_op binary_rows[] = {
     {DECIDE("LessOrEqual", 12, OC_CMP, OC_EL_LE), .flags = OC_F_FUNCTION},
     {ARITH("Max", 1, OC_CMP, OC_EL_MAX), .flags = OC_F_SELECTS},
     {OC_OP_ROW("", "Mean", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .prim = OC_ADD,
-     OC_COST_TEXT(cost_mean_formula)},
+     OC_COST_TEXT(mean_formula)},
     {ARITH("Min", 1, OC_CMP, OC_EL_MIN), .flags = OC_F_SELECTS},
     {ARITH("Mod", 10, OC_DIV, OC_EL_MOD)},
     {ARITH("Mul", 1, OC_MUL, OC_EL_MUL)},
     {DECIDE("Or", 1, OC_BIT, OC_EL_OR)},
     {OC_OP_ROW("", "PRelu", 1, ELEMENTWISE, NULL, oc_shape_same), OC_COST_THIS, .param = prelu,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES | OC_F_RECTIFIES, .n_required = 2},
-    {OC_OP_ROW("", "Pow", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .fold = fold_combine, OC_COST(cost_pow),
+    {OC_OP_ROW("", "Pow", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .fold = fold_combine, OC_COST(pow),
      .param = CODE(OC_EL_POW), .kernel = OC_KC_ACTIVATION, .flags = OC_F_COUNT_BY_DEFAULTS, .n_required = 2},
     {ARITH("Sub", 1, OC_ADD, OC_EL_SUB)},
     {ARITH("Sum", 1, OC_ADD, OC_EL_ADD)},
-    {OC_OP_ROW("", "SwiGLU", 28, ELEMENTWISE, NULL, oc_shape_same), OC_COST_TEXT(cost_swiglu_formula),
+    {OC_OP_ROW("", "SwiGLU", 28, ELEMENTWISE, NULL, oc_shape_same), OC_COST_TEXT(swiglu_formula),
      .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {OC_OP_ROW("", "Where", 9, ELEMENTWISE, NULL, shape_where), .prim = OC_CMP, .fold = fold_where,
      OC_COST_THIS, .flags = OC_F_SELECTS | OC_F_BROADCASTS | OC_F_COUNT_BY_TYPES, .n_required = 3},

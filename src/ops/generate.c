@@ -255,7 +255,7 @@ static int shape_multinomial(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_multinomial[] =
+static const char multinomial_formula[] =
     "CMP = N(x) + N(o)*clog2(x[1]); ADD = 2*N(x); EXP = N(x); DIV = N(x); RNG = N(o)";
 
 /* ---- EyeLike, windows --------------------------------------------------------------------------------- */
@@ -325,7 +325,7 @@ static const struct oc_op rows[] = {
     {MAKE("HammingWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
     {MAKE("HannWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
     {OC_OP_ROW("", "Multinomial", 7, GENERATE, NULL, shape_multinomial), .flags = OC_F_NO_FOLD,
-     OC_COST_TEXT(cost_multinomial)},
+     OC_COST_TEXT(multinomial_formula)},
     {DRAW("RandomNormal", 1, 0, NULL, shape_random, normal)},
     {DRAW("RandomNormalLike", 1, 0, "m", generate_shape_like, normal)},
     {DRAW("RandomUniform", 1, 0, NULL, shape_random, uniform)},

@@ -155,7 +155,7 @@ static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, c
     }
 }
 
-static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
+static int grouped_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct grouped *kind = c->op->param;
     struct grouped_dims d;
@@ -177,13 +177,12 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
     count_cache(c, k, kind->past, &a, d.h.hkv, past, oc_window_keys(past, a.offset, a.left));
     return 0;
 }
-static const char cost_grouped_formula[] =
-    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
-                         "n := 0; R := 0; DEQ:float = cached; cached := 0";
+static const char grouped_formula[] = OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                                                           "n := 0; R := 0; DEQ:float = cached; cached := 0";
 
 #define MS(n, s, p)                                                                                          \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
-    .shape = shape_grouped, OC_COST(cost_grouped), .param = &(p)
+    .shape = shape_grouped, OC_COST(grouped), .param = &(p)
 
 static const struct oc_op gqa_rows[] = {
     {MS("GroupQueryAttention", ".....mmtt...qqnn", grouped),
@@ -291,7 +290,7 @@ static int read_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
     return 0;
 }
 
-static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
+static int paged_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_heads h;
     struct reach r;
@@ -308,9 +307,8 @@ static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
     count_cache(c, k, K_CACHE, &a, h.hkv, r.past, r.cached);
     return 0;
 }
-static const char cost_paged_formula[] =
-    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
-                         "n := 0; R := 0; DEQ:float = cached; cached := 0";
+static const char paged_formula[] = OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                                                         "n := 0; R := 0; DEQ:float = cached; cached := 0";
 
 /* ---- QOrderedAttention -------------------------------------------------------------------------------- */
 
@@ -329,7 +327,7 @@ static int shape_ordered(struct oc_op_ctx *c)
 }
 
 /* Three projections, each scaled and biased, then attention on 8-bit operands. */
-static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
+static int ordered_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -360,7 +358,7 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
     oc_report_attention(c, &a);
     return 0;
 }
-static const char cost_ordered_formula[] =
+static const char ordered_formula[] =
     "MAC = P*D; MUL = P; ADD = biases; D := x[2]; biases := 0; " OC_ATTENTION_FORMULA;
 
 #define PAGED_ATTENTION_MS(n, s, sh, co)                                                                     \
@@ -368,9 +366,9 @@ static const char cost_ordered_formula[] =
     .shape = (sh), OC_COST(co)
 
 static const struct oc_op paged_attention_rows[] = {
-    {PAGED_ATTENTION_MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, cost_paged),
+    {PAGED_ATTENTION_MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, paged),
      .kernel = OC_KC_ATTENTION_DECODE,
      .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
-    {PAGED_ATTENTION_MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, cost_ordered)},
+    {PAGED_ATTENTION_MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, ordered)},
 };
 OC_FAMILY(paged_attention, paged_attention_rows);

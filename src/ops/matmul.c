@@ -116,7 +116,7 @@ static void report_zero_points(struct oc_op_ctx *c, unsigned a, unsigned a_zp, u
         oc_add_formula_value(c, "zp", oc_c_in(c, b));
 }
 
-static const char cost_matmul_formula[] = "MAC = N(o)*K; K := x[-1]";
+static const char matmul_formula[] = "MAC = N(o)*K; K := x[-1]";
 
 static int matmul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -124,7 +124,7 @@ static int matmul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
     report_zero_points(c, 0, 2, 1, 3);
     return 0;
 }
-static const char cost_matmul_integer_formula[] = "MAC = N(o)*K; ADD:int = zp; K := x[-1]; zp := 0";
+static const char matmul_integer_formula[] = "MAC = N(o)*K; ADD:int = zp; K := x[-1]; zp := 0";
 
 static int qlinear_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -132,7 +132,7 @@ static int qlinear_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
     report_zero_points(c, 0, 2, 3, 5);
     return 0;
 }
-static const char cost_qlinear_matmul_formula[] =
+static const char qlinear_matmul_formula[] =
     "MAC = N(o)*K; ADD:int = zp; requantize = N(o); K := x[-1]; zp := 0";
 
 /* A is M x K, transposed by an attribute. */
@@ -145,7 +145,7 @@ static int gemm_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "K", known ? oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]) : 0);
     return 0;
 }
-static const char cost_gemm_formula[] =
+static const char gemm_formula[] =
     "MAC = M*N*K; ADD = c*N(o); MUL = [alpha:1 != 1]*N(o) + c*[beta:1 != 1]*N(in2); activation = N(o); "
     "M := o[0]; N := o[1]; c := [in2]*[beta:1 != 0]";
 
@@ -155,7 +155,7 @@ static int qgemm_values(struct oc_op_ctx *c, struct oc_cost *k)
     report_zero_points(c, 0, 2, 3, 5);
     return gemm_values(c, k);
 }
-static const char cost_qgemm_formula[] =
+static const char qgemm_formula[] =
     "MAC = M*N*K; ADD:int = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
     "M := o[0]; N := o[1]; zp := 0";
 
@@ -173,24 +173,19 @@ static int shape_qgemm(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_det_formula[] =
+static const char det_formula[] =
     "ADD = N(o)*(work/2); MUL = N(o)*(work - work/2); work := 2*m*m*m/3; m := x[-1]";
 
 static const struct oc_op matmul_rows[] = {
-    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST_TEXT(cost_det_formula),
-     .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm),
-     OC_COST_TEXT_WITH(cost_gemm_formula, gemm_values)},
-    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST_TEXT_WITH(cost_gemm_formula, gemm_values)},
-    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST_TEXT(cost_matmul_formula)},
-    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer),
-     OC_COST_TEXT_WITH(cost_matmul_integer_formula, matmul_integer_values)},
+    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST_TEXT(det_formula), .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm), OC_COST(gemm)},
+    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST(gemm)},
+    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST_TEXT(matmul_formula)},
+    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer), OC_COST(matmul_integer)},
     {OC_OP_ROW("com.microsoft", "MatMulInteger16", 1, GEMM, NULL, shape_matmul_integer),
-     OC_COST_TEXT(cost_matmul_formula)},
-    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm),
-     OC_COST_TEXT_WITH(cost_qgemm_formula, qgemm_values)},
-    {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul),
-     OC_COST_TEXT_WITH(cost_qlinear_matmul_formula, qlinear_matmul_values)},
+     OC_COST_TEXT(matmul_formula)},
+    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm), OC_COST(qgemm)},
+    {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul), OC_COST(qlinear_matmul)},
 };
 OC_FAMILY(matmul, matmul_rows);
 
@@ -504,7 +499,7 @@ static void contract_optimal(struct oc_op_ctx *c, const struct equation *e)
     einsum_report_part(c, e, part, whole);
 }
 
-static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
+static int einsum_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct equation *e = NULL;
     int known = read_equation(c, &e);
@@ -522,10 +517,10 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
     contract_left(c, e);
     return 0;
 }
-static const char cost_einsum_formula[] =
+static const char einsum_formula[] =
     "MAC = contracted; MUL = multiplied; ADD = summed; contracted := 0; multiplied := 0; summed := 0";
 
 static const struct oc_op einsum_rows[] = {
-    {OC_OP_ROW("", "Einsum", 12, GEMM, NULL, shape_einsum), OC_COST(cost_einsum)},
+    {OC_OP_ROW("", "Einsum", 12, GEMM, NULL, shape_einsum), OC_COST(einsum)},
 };
 OC_FAMILY(einsum, einsum_rows);

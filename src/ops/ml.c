@@ -12,17 +12,17 @@ static int shape_float(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_lookup[] = "CMP:x = N(x)";
+static const char lookup_formula[] = "CMP:x = N(x)";
 
 /* (x - offset) * scale */
-static int cost_scaler(struct oc_op_ctx *c, struct oc_cost *k)
+static int scaler_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_ml_float(c, k);
     return 0;
 }
-static const char cost_scaler_formula[] = "ADD = N(o); MUL = N(o)";
+static const char scaler_formula[] = "ADD = N(o); MUL = N(o)";
 
-static int cost_normalizer(struct oc_op_ctx *c, struct oc_cost *k)
+static int normalizer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     oc_ml_float(c, k);
@@ -33,7 +33,7 @@ static int cost_normalizer(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "rows", oc_c_dim(c, rows));
     return 0;
 }
-static const char cost_normalizer_formula[] =
+static const char normalizer_formula[] =
     "MUL = [norm:MAX == L2]*N(o); CMP = [norm:MAX != L2]*N(o); ADD = [norm:MAX != MAX]*N(o); DIV = N(o); "
     "SQRT = rows; rows := 0";
 
@@ -54,12 +54,12 @@ static int shape_extractor(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_extractor(struct oc_op_ctx *c, struct oc_cost *k)
+static int extractor_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     k->rd[0] = oc_c_bytes(c, oc_in_dtype(c, 0), oc_c_out(c, 0));
     return 0;
 }
-static const char cost_extractor_formula[] = "";
+static const char extractor_formula[] = "";
 
 /* Width contributed by input i: as given, or its own width. */
 static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_t *given, uint32_t n_given)
@@ -182,13 +182,13 @@ static int shape_zip_map(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_map(struct oc_op_ctx *c, struct oc_cost *k)
+static int map_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "maps are not modelled";
     return 0;
 }
-static const char cost_map_formula[] = "";
+static const char map_formula[] = "";
 
 #define ML(n, cl, sh, co)                                                                                    \
     {                                                                                                        \
@@ -196,18 +196,18 @@ static const char cost_map_formula[] = "";
     }
 
 static const struct oc_op ml_rows[] = {
-    ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, OC_COST(cost_extractor)),
-    ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(cost_lookup)),
-    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST(cost_map)),
-    ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, OC_COST_TEXT(cost_lookup)),
-    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST(cost_map)),
+    ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, OC_COST(extractor)),
+    ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
+    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST(map)),
+    ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, OC_COST_TEXT(lookup_formula)),
+    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST(map)),
     ML("FeatureVectorizer", OC_OP_COPY, shape_features, OC_COST_TEXT("")),
-    ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(cost_lookup)),
-    ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, OC_COST_TEXT(cost_lookup)),
-    ML("Normalizer", OC_OP_NORM, shape_float, OC_COST(cost_normalizer)),
-    ML("OneHotEncoder", OC_OP_GENERATE, shape_one_hot_encoder, OC_COST_TEXT(cost_lookup)),
-    ML("Scaler", OC_OP_ELEMENTWISE, shape_float, OC_COST(cost_scaler)),
-    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST(cost_map)),
+    ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
+    ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, OC_COST_TEXT(lookup_formula)),
+    ML("Normalizer", OC_OP_NORM, shape_float, OC_COST(normalizer)),
+    ML("OneHotEncoder", OC_OP_GENERATE, shape_one_hot_encoder, OC_COST_TEXT(lookup_formula)),
+    ML("Scaler", OC_OP_ELEMENTWISE, shape_float, OC_COST(scaler)),
+    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST(map)),
 };
 OC_FAMILY(ml, ml_rows);
 
@@ -318,7 +318,7 @@ static int shape_linear_regressor(struct oc_op_ctx *c)
 }
 
 /* MAC s * coefficients, ADD s * intercepts, then the transformation of the scores */
-static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int ml_models_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     uint64_t coefficients = oc_ml_count(c, "coefficients"), intercepts = oc_ml_count(c, "intercepts");
@@ -334,8 +334,8 @@ static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     k->attr_params = coefficients + intercepts;
     return 0;
 }
-static const char ml_models_cost_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
-                                                    "; " OC_ML_POST_FORMULA;
+static const char ml_models_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                               "; " OC_ML_POST_FORMULA;
 
 /* ---- support vectors ---------------------------------------------------------------------------------- */
 
@@ -374,7 +374,7 @@ static int shape_svm_regressor(struct oc_op_ctx *c)
 
 /* Kernel; MAC s*SV for each of classes-1 (a regression: 1) rows of coefficients; a vote for each
  * pair */
-static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
+static int svm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     unsigned dtype;
@@ -398,7 +398,7 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
     k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
     return 0;
 }
-static const char cost_svm_formula[] =
+static const char svm_formula[] =
     "MAC = each*(F + rows) + linear; ADD = [kernel_type:LINEAR == RBF]*each*F; "
     "EXP = [kernel_type:LINEAR == RBF]*each; POW = [kernel_type:LINEAR == POLY]*each; "
     "TANH = [kernel_type:LINEAR == SIGMOID]*each; CMP = votes; each := 0; F := 0; rows := 0; "
@@ -411,9 +411,9 @@ static const char cost_svm_formula[] =
     }
 
 static const struct oc_op ml_models_rows[] = {
-    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(ml_models_cost_linear)),
-    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(ml_models_cost_linear)),
-    ML_MODELS_ML("SVMClassifier", shape_svm_classifier, OC_COST(cost_svm)),
-    ML_MODELS_ML("SVMRegressor", shape_svm_regressor, OC_COST(cost_svm)),
+    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(ml_models_linear)),
+    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(ml_models_linear)),
+    ML_MODELS_ML("SVMClassifier", shape_svm_classifier, OC_COST(svm)),
+    ML_MODELS_ML("SVMRegressor", shape_svm_regressor, OC_COST(svm)),
 };
 OC_FAMILY(ml_models, ml_models_rows);

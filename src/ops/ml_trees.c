@@ -261,7 +261,7 @@ static uint64_t round_count(struct oc_op_ctx *c, long double v)
 }
 
 /* CMP s * sum of mean (or largest) depths; ADD s * trees * votes per leaf */
-static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
+static int trees_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     struct forest f;
@@ -283,13 +283,13 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
     k->attr_params = oc_c_add(c, splits, f.votes);
     return 0;
 }
-static const char cost_trees_formula[] = "CMP = depths; ADD = votes; votes := 0"
-                                         "; " OC_ML_POST_FORMULA;
+static const char trees_formula[] = "CMP = depths; ADD = votes; votes := 0"
+                                    "; " OC_ML_POST_FORMULA;
 
 #define TREES(n, v, sh)                                                                                      \
     {                                                                                                        \
         .domain = "ai.onnx.ml", .name = (n), .since = (v), .op_class = OC_OP_OTHER, .shape = (sh),           \
-        OC_COST(cost_trees)                                                                                  \
+        OC_COST(trees)                                                                                       \
     }
 
 static const struct oc_op rows[] = {

@@ -184,7 +184,7 @@ static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
     oc_count_kv_cache(c, k, &v);
 }
 
-static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
+static int self_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct operands *kind = c->op->param;
     struct ms_dims d;
@@ -200,7 +200,7 @@ static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
     count_self_cache(c, k, kind, &d);
     return 0;
 }
-static const char cost_self_formula[] =
+static const char self_formula[] =
     "MAC = P*D; MUL = scaled*P; ADD = bias*P; " OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA;
 /* The attention itself is float. */
 static const char quantized_self_formula[] =
@@ -323,7 +323,7 @@ static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
     }
 }
 
-static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
+static int heads_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct operands *kind = c->op->param;
     struct ms_dims d;
@@ -337,27 +337,27 @@ static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
     count_head_cache(c, k, kind, &a, &d);
     return 0;
 }
-static const char cost_heads_formula[] = "ADD = bias; bias := 0"
-                                         "; " OC_ATTENTION_FORMULA;
+static const char heads_formula[] = "ADD = bias; bias := 0"
+                                    "; " OC_ATTENTION_FORMULA;
 
 #define MS(n, s, sh, co, p)                                                                                  \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
     .shape = (sh), co, .param = &(p)
 
 static const struct oc_op ms_attention_rows[] = {
-    {MS("Attention", "..b...m", shape_self, OC_COST(cost_self), attention),
+    {MS("Attention", "..b...m", shape_self, OC_COST(self), attention),
      .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {4, 1}}, .shared = OC_KV_SHARED_IF_ASKED}},
-    {MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, OC_COST(cost_heads), decoder_masked),
+    {MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, OC_COST(heads), decoder_masked),
      .kernel = OC_KC_ATTENTION_DECODE,
      .kv = &(const struct oc_op_kv){.pair = {{5, 1}, {6, 2}}, .shared = OC_KV_SHARED_IF_ASKED, .length = 7}},
-    {MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, OC_COST(cost_self), attention),
+    {MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, OC_COST(self), attention),
      .kernel = OC_KC_ATTENTION_DECODE,
      .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {4, 1}}, .shared = OC_KV_SHARED_IF_ASKED}},
-    {MS("MultiHeadAttention", "...b....m.", shape_heads, OC_COST(cost_heads), multi_head),
+    {MS("MultiHeadAttention", "...b....m.", shape_heads, OC_COST(heads), multi_head),
      .kv = &(const struct oc_op_kv){.pair = {{6, 1}, {7, 2}}, .shared = OC_KV_SHARED_IF_ASKED, .length = 8}},
-    {MS("PackedAttention", "..b...", shape_self, OC_COST(cost_self), packed_attention)},
-    {MS("PackedMultiHeadAttention", "...b...", shape_heads, OC_COST(cost_heads), packed_multi_head)},
-    {MS("QAttention", "..bqq.qq.", shape_self, OC_COST_TEXT_WITH(quantized_self_formula, cost_self),
+    {MS("PackedAttention", "..b...", shape_self, OC_COST(self), packed_attention)},
+    {MS("PackedMultiHeadAttention", "...b...", shape_heads, OC_COST(heads), packed_multi_head)},
+    {MS("QAttention", "..bqq.qq.", shape_self, OC_COST_TEXT_WITH(quantized_self_formula, self_values),
         qattention)},
 };
 OC_FAMILY(ms_attention, ms_attention_rows);
@@ -409,7 +409,7 @@ static bool global_tokens(struct oc_op_ctx *c, unsigned slot, uint64_t *sum)
 
 /* Each token sees 2W + 1 keys; a global token sees all and is seen by all. With global tokens the kernels
  * project all tokens again, with the global weights. */
-static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
+static int longformer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     const struct longformer *kind = c->op->param;
@@ -443,7 +443,7 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = known ? "a window of 2W + 1 keys for every token" : "global attention is not counted";
     return 0;
 }
-static const char cost_longformer_formula[] =
+static const char longformer_formula[] =
     "MAC = macs; ADD = biases; MUL = scaled; macs := 0; biases := 0; scaled := 0; " OC_ATTENTION_FORMULA;
 
 /* ---- DecoderAttention --------------------------------------------------------------------------------- */
@@ -518,7 +518,7 @@ static int shape_decoder(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
+static int decoder_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct decoder d = {0};
     int64_t v;
@@ -539,7 +539,7 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
         k->rd[KEY] = k->rd[KV_WEIGHT] = 0;
     return 0;
 }
-static const char cost_decoder_formula[] =
+static const char decoder_formula[] =
     "MAC = macs; ADD = biases; macs := 0; biases := 0; " OC_ATTENTION_FORMULA;
 
 /* ---- gated biases of relative positions --------------------------------------------------------------- */
@@ -561,22 +561,21 @@ static int shape_gated_bias(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_gated_bias[] = "MAC = N(x)*D; ADD = N(x) + 2*rows*D + 2*rows; SIG = "
-                                      "2*rows; MUL = 2*rows + N(o); D := in3[1]; "
-                                      "rows := N(x)/in3[0]";
+static const char gated_bias_formula[] = "MAC = N(x)*D; ADD = N(x) + 2*rows*D + 2*rows; SIG = "
+                                         "2*rows; MUL = 2*rows + N(o); D := in3[1]; "
+                                         "rows := N(x)/in3[0]";
 
 #define SPARSE_ATTENTION_MS(n, s, sh, co, p)                                                                 \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
     .shape = (sh), co, .param = (p)
 
 static const struct oc_op sparse_attention_rows[] = {
-    {SPARSE_ATTENTION_MS("DecoderAttention", "....b...m", shape_decoder, OC_COST(cost_decoder), NULL)},
+    {SPARSE_ATTENTION_MS("DecoderAttention", "....b...m", shape_decoder, OC_COST(decoder), NULL)},
     {SPARSE_ATTENTION_MS("GatedRelativePositionBias", ".b..b..", shape_gated_bias,
-                         OC_COST_TEXT(cost_gated_bias), NULL),
+                         OC_COST_TEXT(gated_bias_formula), NULL),
      .kernel = OC_KC_ELEMENTWISE},
-    {SPARSE_ATTENTION_MS("LongformerAttention", "..b..b.", oc_shape_same, OC_COST(cost_longformer),
-                         &longformer)},
-    {SPARSE_ATTENTION_MS("QOrderedLongformerAttention", ".q.qbqq..qbq.q", oc_shape_same,
-                         OC_COST(cost_longformer), &qordered_longformer)},
+    {SPARSE_ATTENTION_MS("LongformerAttention", "..b..b.", oc_shape_same, OC_COST(longformer), &longformer)},
+    {SPARSE_ATTENTION_MS("QOrderedLongformerAttention", ".q.qbqq..qbq.q", oc_shape_same, OC_COST(longformer),
+                         &qordered_longformer)},
 };
 OC_FAMILY(sparse_attention, sparse_attention_rows);

@@ -41,11 +41,11 @@ static int softmax_rows(struct oc_op_ctx *c, uint64_t *rows)
     return 0;
 }
 
-static const char cost_softmax_formula[] = "CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o)";
+static const char softmax_formula[] = "CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o)";
 
-static const char cost_bias_softmax_formula[] = "CMP = N(o); ADD = 3*N(o); EXP = N(o); DIV = N(o)";
+static const char bias_softmax_formula[] = "CMP = N(o); ADD = 3*N(o); EXP = N(o); DIV = N(o)";
 
-static const char cost_qlinear_softmax_formula[] =
+static const char qlinear_softmax_formula[] =
     "dequantize = N(o); CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o); requantize = N(o)";
 
 static int log_softmax_values(struct oc_op_ctx *c, struct oc_cost *k)
@@ -57,9 +57,9 @@ static int log_softmax_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "R", rows);
     return 0;
 }
-static const char cost_log_softmax_formula[] = "CMP = n; ADD = 3*n; EXP = n; LOG = R; n := N(o)";
+static const char log_softmax_formula[] = "CMP = n; ADD = 3*n; EXP = n; LOG = R; n := N(o)";
 
-static const char cost_hardmax_formula[] = "CMP = N(o)";
+static const char hardmax_formula[] = "CMP = N(o)";
 
 /* ---- losses ------------------------------------------------------------------------------------------- */
 
@@ -71,11 +71,11 @@ static int shape_loss(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_cross_entropy_formula[] =
+static const char cross_entropy_formula[] =
     "CMP = n + r; ADD = 3*n + [reduction:mean != none]*r; EXP = n; LOG = r; MUL = 2*[in2]*r; "
     "DIV = [reduction:mean == mean]; n := N(x); r := N(w)";
 
-static const char cost_nll_formula[] =
+static const char nll_formula[] =
     "CMP = r; MUL = [in2]*r; ADD = [reduction:mean != none]*r + [in2]*[reduction:mean == mean]*r; "
     "DIV = [reduction:mean == mean]; r := N(w)";
 
@@ -85,20 +85,20 @@ static const char cost_nll_formula[] =
 
 static const struct oc_op softmax_loss_rows[] = {
     {OC_OP_ROW("com.microsoft", "BiasSoftmax", 1, SOFTMAX, NULL, oc_shape_same),
-     OC_COST_TEXT(cost_bias_softmax_formula)},
-    {SOFTMAX("", "Hardmax", NULL, OC_COST_TEXT(cost_hardmax_formula))},
-    {SOFTMAX("", "LogSoftmax", NULL, OC_COST_TEXT_WITH(cost_log_softmax_formula, log_softmax_values)),
-     .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS, .in_place = OC_SLOT_0},
-    {OC_OP_ROW("", "NegativeLogLikelihoodLoss", 12, REDUCE, NULL, shape_loss), OC_COST_TEXT(cost_nll_formula),
+     OC_COST_TEXT(bias_softmax_formula)},
+    {SOFTMAX("", "Hardmax", NULL, OC_COST_TEXT(hardmax_formula))},
+    {SOFTMAX("", "LogSoftmax", NULL, OC_COST(log_softmax)), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS,
+     .in_place = OC_SLOT_0},
+    {OC_OP_ROW("", "NegativeLogLikelihoodLoss", 12, REDUCE, NULL, shape_loss), OC_COST_TEXT(nll_formula),
      .flags = OC_F_FUNCTION},
     {OC_OP_ROW("com.microsoft", "QLinearSoftmax", 1, SOFTMAX, ".q", oc_shape_same),
-     OC_COST_TEXT(cost_qlinear_softmax_formula)},
-    {SOFTMAX("", "Softmax", NULL, OC_COST_TEXT(cost_softmax_formula)),
+     OC_COST_TEXT(qlinear_softmax_formula)},
+    {SOFTMAX("", "Softmax", NULL, OC_COST_TEXT(softmax_formula)),
      .flags = OC_F_FUNCTION | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_TYPES, .in_place = OC_SLOT_0},
     {OC_OP_ROW("", "SoftmaxCrossEntropyLoss", 12, SOFTMAX, NULL, shape_loss),
-     OC_COST_TEXT(cost_cross_entropy_formula), .flags = OC_F_FUNCTION},
+     OC_COST_TEXT(cross_entropy_formula), .flags = OC_F_FUNCTION},
     {OC_OP_ROW("com.microsoft", "SoftmaxCrossEntropyLossInternal", 1, SOFTMAX, "...m", shape_loss),
-     OC_COST_TEXT(cost_cross_entropy_formula)},
+     OC_COST_TEXT(cross_entropy_formula)},
 };
 OC_FAMILY(softmax, softmax_loss_rows);
 
@@ -151,7 +151,7 @@ static int batch_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "t", batch_norm_trains(c));
     return 0;
 }
-static const char cost_batch_norm_formula[] =
+static const char batch_norm_formula[] =
     "MUL = (1 + t)*N(x) + (1 + 4*t)*C; ADD = (1 + 3*t)*N(x) + (2 + 2*t)*C; SQRT = C; DIV = (1 + 2*t)*C; "
     "C := N(w)";
 
@@ -208,9 +208,9 @@ static int layer_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_report_norm(c, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
     return 0;
 }
-static const char cost_layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
-static const char cost_rms_norm_formula[] = OC_RMS_NORM_FORMULA;
+static const char rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 
 /* ---- by instances and groups -------------------------------------------------------------------------- */
 
@@ -220,7 +220,7 @@ static int instance_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_report_norm(c, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
     return 0;
 }
-static const char cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 static int group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -233,7 +233,7 @@ static int group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_report_norm(c, oc_c_in(c, 0), rows, true);
     return 0;
 }
-static const char cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char group_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 /* As its function body: ADD 3n + R, MUL n + R, DIV n + 2R, SQRT R, ADD R */
 static int mean_variance_values(struct oc_op_ctx *c, struct oc_cost *k)
@@ -262,7 +262,7 @@ static int mean_variance_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "R", rows);
     return 0;
 }
-static const char cost_mean_variance_formula[] =
+static const char mean_variance_formula[] =
     "ADD = 3*n + 2*R; MUL = n + R; DIV = n + 2*R; SQRT = R; n := N(x)";
 
 /* ---- LpNormalization, LRN ----------------------------------------------------------------------------- */
@@ -281,7 +281,7 @@ static int lp_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "R", rows);
     return 0;
 }
-static const char cost_lp_norm_formula[] =
+static const char lp_norm_formula[] =
     "MUL = [p:2 == 2]*n; CMP = [p:2 != 2]*n; ADD = n; DIV = n; SQRT = [p:2 == 2]*R; n := N(x)";
 
 static int lrn_values(struct oc_op_ctx *c, struct oc_cost *k)
@@ -293,42 +293,34 @@ static int lrn_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "size", (uint64_t)size);
     return 0;
 }
-static const char cost_lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; DIV = n; n := N(x)";
+static const char lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; DIV = n; n := N(x)";
 
 #define NORM(n, v, s, sh, co)                                                                                \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), co
 
 static const struct oc_op norm_rows[] = {
-    {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm,
-          OC_COST_TEXT_WITH(cost_batch_norm_formula, batch_norm_values)),
+    {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, OC_COST(batch_norm)),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 5},
-    {NORM("GroupNormalization", 18, ".nn", oc_shape_same,
-          OC_COST_TEXT_WITH(cost_group_norm_formula, group_norm_values)),
-     .flags = OC_F_FUNCTION},
-    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same,
-          OC_COST_TEXT_WITH(cost_instance_norm_formula, instance_norm_values)),
+    {NORM("GroupNormalization", 18, ".nn", oc_shape_same, OC_COST(group_norm)), .flags = OC_F_FUNCTION},
+    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, OC_COST(instance_norm)),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 3},
-    {NORM("LRN", 1, NULL, oc_shape_same, OC_COST_TEXT_WITH(cost_lrn_formula, lrn_values))},
+    {NORM("LRN", 1, NULL, oc_shape_same, OC_COST(lrn))},
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
-    {NORM("LayerNormalization", 1, ".nn", shape_layer_norm,
-          OC_COST_TEXT_WITH(cost_layer_norm_formula, layer_norm_values)),
+    {NORM("LayerNormalization", 1, ".nn", shape_layer_norm, OC_COST(layer_norm)),
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
-    {OC_OP_ROW("com.microsoft", "LayerNormalization", 1, NORM, ".nn", shape_layer_norm),
-     OC_COST_TEXT_WITH(cost_layer_norm_formula, layer_norm_values), .flags = OC_F_COUNT_BY_TYPES,
-     .n_required = 2},
-    {NORM("LpNormalization", 1, NULL, oc_shape_same,
-          OC_COST_TEXT_WITH(cost_lp_norm_formula, lp_norm_values))},
-    {NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same,
-          OC_COST_TEXT_WITH(cost_mean_variance_formula, mean_variance_values)),
+    {OC_OP_ROW("com.microsoft", "LayerNormalization", 1, NORM, ".nn", shape_layer_norm), OC_COST(layer_norm),
+     .flags = OC_F_COUNT_BY_TYPES, .n_required = 2},
+    {NORM("LpNormalization", 1, NULL, oc_shape_same, OC_COST(lp_norm))},
+    {NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, OC_COST(mean_variance)),
      .flags = OC_F_FUNCTION},
     {NORM("RMSNormalization", 23, ".n", shape_layer_norm,
-          OC_COST_TEXT_WITH(cost_rms_norm_formula, layer_norm_values)),
+          OC_COST_TEXT_WITH(rms_norm_formula, layer_norm_values)),
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
     {NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm,
-          OC_COST_TEXT_WITH(cost_rms_norm_formula, layer_norm_values)),
+          OC_COST_TEXT_WITH(rms_norm_formula, layer_norm_values)),
      .flags = OC_F_COUNT_BY_DEFAULTS},
     {OC_OP_ROW("com.microsoft", "SimplifiedLayerNormalization", 1, NORM, ".n", shape_layer_norm),
-     OC_COST_TEXT_WITH(cost_rms_norm_formula, layer_norm_values), .flags = OC_F_COUNT_BY_DEFAULTS},
+     OC_COST_TEXT_WITH(rms_norm_formula, layer_norm_values), .flags = OC_F_COUNT_BY_DEFAULTS},
 };
 OC_FAMILY(norm, norm_rows);
 
@@ -359,9 +351,9 @@ static int skip_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
                    oc_in(c, 3) != NULL);
     return 0;
 }
-static const char cost_skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
-static const char cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
-                                             "; " OC_LAYER_NORM_FORMULA;
+static const char skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
+static const char skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
+                                        "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- EmbedLayerNormalization -------------------------------------------------------------------------- */
 
@@ -392,7 +384,7 @@ static void contrib_norm_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsi
         k->rd[slot] = bytes;
 }
 
-static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int embed_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *ids = oc_in_shape(c, 0), *word = oc_in_shape(c, 2);
     uint64_t n = oc_c_out(c, 0), rows = oc_c_in(c, 0);
@@ -406,8 +398,8 @@ static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
     contrib_norm_limit_rows(c, k, 4, n);
     return 0;
 }
-static const char cost_embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
-                                              "; " OC_LAYER_NORM_FORMULA;
+static const char embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
+                                         "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
@@ -419,7 +411,7 @@ static int shape_group_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_contrib_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "groups", 0);
     (void)k;
@@ -429,34 +421,32 @@ static int cost_contrib_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
                    true);
     return 0;
 }
-static const char cost_contrib_group_norm_formula[] =
-    "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
-    "; " OC_LAYER_NORM_FORMULA;
+static const char contrib_group_norm_formula[] = "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
+                                                 "; " OC_LAYER_NORM_FORMULA;
 
 /* Rows as long as the scale; SiLU of the gate and a product; all in float. */
-static int cost_gated_rms(struct oc_op_ctx *c, struct oc_cost *k)
+static int gated_rms_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = oc_c_in(c, 0), length = oc_c_in(c, 1);
     k->rest_class = OC_CLASS_F32;
     oc_report_norm(c, n, length ? n / length : 0, false);
     return 0;
 }
-static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"
-                                             "; " OC_RMS_NORM_FORMULA;
+static const char gated_rms_formula[] = "SIG = n; MUL = 2*n"
+                                        "; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, s, sh, co)                                                                                     \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), \
     co
 
 static const struct oc_op contrib_norm_rows[] = {
-    {MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, OC_COST(cost_embed_norm)),
+    {MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, OC_COST(embed_norm)),
      .kernel = OC_KC_GATHER},
-    {MS("GatedRMSNorm", ".n.", oc_shape_same, OC_COST(cost_gated_rms))},
-    {MS("GroupNorm", ".nn", shape_group_norm, OC_COST(cost_contrib_group_norm))},
-    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, OC_COST(cost_contrib_group_norm))},
-    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm,
-        OC_COST_TEXT_WITH(cost_skip_norm_formula, skip_norm_values))},
+    {MS("GatedRMSNorm", ".n.", oc_shape_same, OC_COST(gated_rms))},
+    {MS("GroupNorm", ".nn", shape_group_norm, OC_COST(contrib_group_norm))},
+    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, OC_COST(contrib_group_norm))},
+    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, OC_COST(skip_norm))},
     {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm,
-        OC_COST_TEXT_WITH(cost_skip_rms_formula, skip_norm_values))},
+        OC_COST_TEXT_WITH(skip_rms_formula, skip_norm_values))},
 };
 OC_FAMILY(contrib_norm, contrib_norm_rows);

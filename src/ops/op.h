@@ -196,8 +196,8 @@ uint32_t oc_op_required(const struct oc_op *op); /* smallest number of inputs */
 /* In a row: the row's primitives, or the function of its name, per element of the output. */
 #define OC_COST_THIS OC_COST_TEXT("this = N(o)")
 
-/* In a row: the text `<report>_formula`, and the function that reports numbers for it. */
-#define OC_COST(report) OC_COST_TEXT_WITH(report##_formula, report)
+/* In a row: the text name_formula, with numbers that name_values reports. */
+#define OC_COST(name) OC_COST_TEXT_WITH(name##_formula, name##_values)
 
 struct oc_op_family {
     const char *name;

@@ -239,7 +239,7 @@ static void report_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_
     limit_read(c, k, oc_c_mul(c, 4, oc_c_mul(c, oc_c_out(c, 0), per_output)));
 }
 
-static int cost_roi_align(struct oc_op_ctx *c, struct oc_cost *k)
+static int roi_align_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t ratio = oc_attr_i(c, "sampling_ratio", 0);
     if (oc_out(c, 0) && (ratio < 0 || ratio > 1 << 20))
@@ -249,17 +249,17 @@ static int cost_roi_align(struct oc_op_ctx *c, struct oc_cost *k)
     report_samples(c, k, !oc_out(c, 0) ? 0 : ratio ? (uint64_t)(ratio * ratio) : 4);
     return 0;
 }
-static const char cost_roi_align_formula[] =
+static const char roi_align_formula[] =
     "MUL = 4*n + 6*L + [mode:avg != max]*N(o); ADD = 3*n + 6*L + [mode:avg != max]*n; RND = 2*L; "
     "CMP = [mode:avg == max]*n; n := S*N(o); L := S*o[0]*o[2:4]";
 
 /* One sample per output element: no averaging. */
-static int cost_crop_and_resize(struct oc_op_ctx *c, struct oc_cost *k)
+static int crop_and_resize_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     report_samples(c, k, oc_out(c, 0) ? 1 : 0);
     return 0;
 }
-static const char cost_crop_and_resize_formula[] =
+static const char crop_and_resize_formula[] =
     "MUL = 4*n + 6*L; ADD = 3*n + 6*L; RND = 2*L; n := S*N(o); L := S*o[0]*o[2:4]";
 
 static uint64_t ceil_ratio(uint64_t a, uint64_t b)
@@ -268,7 +268,7 @@ static uint64_t ceil_ratio(uint64_t a, uint64_t b)
 }
 
 /* A region can be as large as the image: CMP N(o) * ceil(H/h) * ceil(W/w) at most */
-static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
+static int max_roi_pool_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
@@ -281,15 +281,14 @@ static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
     limit_read(c, k, n);
     return 0;
 }
-static const char cost_max_roi_pool_formula[] = "CMP = N(o)*ceil(x[2], o[2])*ceil(x[3], o[3])";
+static const char max_roi_pool_formula[] = "CMP = N(o)*ceil(x[2], o[2])*ceil(x[3], o[3])";
 
 static const struct oc_op roi_rows[] = {
     {OC_OP_ROW("com.microsoft", "CropAndResize", 1, POOL, "...m", shape_crop_and_resize),
-     OC_COST(cost_crop_and_resize), .kernel = OC_KC_GATHER},
-    {OC_OP_ROW("", "MaxRoiPool", 1, POOL, NULL, shape_max_roi_pool), OC_COST(cost_max_roi_pool),
+     OC_COST(crop_and_resize), .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("", "MaxRoiPool", 1, POOL, NULL, shape_max_roi_pool), OC_COST(max_roi_pool),
      .kernel = OC_KC_GATHER},
-    {OC_OP_ROW("", "RoiAlign", 10, POOL, NULL, shape_roi_align), OC_COST(cost_roi_align),
-     .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("", "RoiAlign", 10, POOL, NULL, shape_roi_align), OC_COST(roi_align), .kernel = OC_KC_GATHER},
 };
 OC_FAMILY(roi, roi_rows);
 
@@ -471,7 +470,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* T MUL + (T-1) ADD per output element, nothing for nearest */
-static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
+static int resize_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_type *out = oc_out(c, 0);
@@ -487,7 +486,7 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
     k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, oc_c_out(c, 0))));
     return 0;
 }
-static const char cost_resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
+static const char resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 /* ---- GridSample --------------------------------------------------------------------------------------- */
 
@@ -512,7 +511,7 @@ static int shape_grid_sample(struct oc_op_ctx *c)
 
 /* Values: T MUL + (T-1) ADD per output element. Per position with n axes: linear MUL n + T(n-1), ADD 3n, RND
  * n; nearest MUL, ADD, RND n; cubic MUL 15n + T(n-1), ADD 15n, RND n. */
-static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
+static int grid_sample_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     const char *mode = oc_attr_s(c, "mode", "linear");
@@ -528,7 +527,7 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
     k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
     return 0;
 }
-static const char cost_grid_sample_formula[] =
+static const char grid_sample_formula[] =
     "MUL = T*N(o) + L*m; ADD = (max(T, 1) - 1)*N(o) + L*a; RND = L*axes; L := o[0]*o[2:]";
 
 /* ---- AffineGrid --------------------------------------------------------------------------------------- */
@@ -554,7 +553,7 @@ static int shape_affine_grid(struct oc_op_ctx *c)
 }
 
 /* MAC = N * prod(size) * n * (n + 1) */
-static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
+static int affine_grid_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     (void)k;
@@ -563,19 +562,19 @@ static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "axes", out->shape.rank - 2U);
     return 0;
 }
-static const char cost_affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
+static const char affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
 
 #define RESIZE(n, v, u, sl)                                                                                  \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_RESIZE, .slots = (sl),      \
-        .shape = shape_resize, OC_COST(cost_resize)                                                          \
+        .shape = shape_resize, OC_COST(resize)                                                               \
     }
 
 static const struct oc_op image_rows[] = {
-    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST(cost_affine_grid),
+    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST(affine_grid),
      .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("", "GridSample", 16, RESIZE, NULL, shape_grid_sample), OC_COST(cost_grid_sample)},
-    {OC_OP_ROW("com.microsoft", "GridSample", 1, RESIZE, NULL, shape_grid_sample), OC_COST(cost_grid_sample)},
+    {OC_OP_ROW("", "GridSample", 16, RESIZE, NULL, shape_grid_sample), OC_COST(grid_sample)},
+    {OC_OP_ROW("com.microsoft", "GridSample", 1, RESIZE, NULL, shape_grid_sample), OC_COST(grid_sample)},
     RESIZE("Resize", 10, 0, ".m"),
     RESIZE("Upsample", 1, 0, ".m"),
 };

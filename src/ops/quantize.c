@@ -105,7 +105,7 @@ static int fold_cast(struct oc_op_ctx *c)
 }
 
 /* float8 and float4 also saturate: with the weights in use, a compare is a conversion there (0 or 1). */
-static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
+static int cast_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     unsigned from = oc_in_dtype(c, 0), to = cast_target(c);
     const struct oc_dtype_info *a = oc_dtype_info(from), *b = oc_dtype_info(to);
@@ -114,7 +114,7 @@ static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "c", k->alias ? 0 : saturates ? 3 : 1);
     return 0;
 }
-static const char cost_cast_formula[] = "CVT = c*N(o); c := 0";
+static const char cast_formula[] = "CVT = c*N(o); c := 0";
 
 /* ---- QuantizeLinear, DequantizeLinear ----------------------------------------------------------------- */
 
@@ -153,7 +153,7 @@ static int shape_quantize_linear(struct oc_op_ctx *c)
 
 /* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate.
  */
-static int cost_quantize_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int quantize_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     bool is_float = out && oc_dtype_info(out->dtype)->kind == OC_KIND_FLOAT;
@@ -162,8 +162,7 @@ static int cost_quantize_linear(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "saturates", !is_float || oc_attr_i(c, "saturate", 1));
     return 0;
 }
-static const char cost_quantize_linear_formula[] =
-    "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
+static const char quantize_linear_formula[] = "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
 
 static int quantize_shape_dequantize(struct oc_op_ctx *c)
 {
@@ -174,7 +173,7 @@ static int quantize_shape_dequantize(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char quantize_cost_dequantize[] = "MUL = N(o); ADD = [in2]*N(o)";
+static const char quantize_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
 
 /* com.microsoft, for tiled int8 layouts: the order changes, the shape does not. */
 static int shape_quantize_order(struct oc_op_ctx *c)
@@ -197,7 +196,7 @@ static int shape_dynamic_quantize(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_dynamic_quantize[] = "dynamic_quantize = N(x)";
+static const char dynamic_quantize_formula[] = "dynamic_quantize = N(x)";
 
 /* ---- QLinear operators of com.microsoft ------------------------------------------------------------- */
 
@@ -227,7 +226,7 @@ static int shape_qlinear_where(struct oc_op_ctx *c)
 
 /* op->prim: the operation; op->n_prim: number of data inputs that are dequantized; param: an activation
  * instead */
-static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
+static int qlinear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     oc_add_formula_value(c, "inputs_used", c->op->n_prim);
@@ -266,9 +265,9 @@ static bool same_scalar(struct oc_op_ctx *c, unsigned a, unsigned b)
     return d && e && d->n == 1 && e->n == 1 && oc_elem_same(&d->e[0], &e->e[0]);
 }
 
-static const char cost_qlinear_formula[] = "dequantize = inputs_used*n; function = n; requantize = n";
+static const char qlinear_formula[] = "dequantize = inputs_used*n; function = n; requantize = n";
 
-static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
+static int qlinear_concat_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     for (unsigned i = 2; i < c->n_in; i += 3)
@@ -276,7 +275,7 @@ static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add_formula_value(c, "n", oc_c_in(c, i));
     return 0;
 }
-static const char cost_qlinear_concat_formula[] = "dequantize = n; requantize = n; n := 0";
+static const char qlinear_concat_formula[] = "dequantize = n; requantize = n; n := 0";
 
 /* ---- GatherBlockQuantized ----------------------------------------------------------------------------- */
 
@@ -310,7 +309,7 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
 
 /* The gathered elements are read in packed form, with the scales and zero points of their blocks. Zero points
  * are packed like the elements, or numbers of the scales' type. */
-static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
+static int gather_blocks_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t block = oc_attr_i(c, "block_size", 128);
     uint64_t n = oc_c_out(c, 0), per_byte = (uint64_t)packing(c);
@@ -323,7 +322,7 @@ static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
         k->rd[3] = oc_c_part(c, 3, blocks / per_byte + (blocks % per_byte ? 1 : 0));
     return 0;
 }
-static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
+static const char gather_blocks_formula[] = "DEQ = N(o)";
 
 #define MS "com.microsoft"
 #define ROW(d, n, v, u, fl, sl, s, f, k)                                                                     \
@@ -331,42 +330,40 @@ static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
     .slots = (sl), .shape = (s), .fold = (f), k
 #define QLINEAR(n, sl, s, p, np, act)                                                                        \
     .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),       \
-    OC_COST(cost_qlinear), .prim = (p), .n_prim = (np), .param = (act)
+    OC_COST(qlinear), .prim = (p), .n_prim = (np), .param = (act)
 
 static const struct oc_op quantize_rows[] = {
-    {ROW("", "Cast", 1, 0, OC_F_KEEPS_SHAPE | OC_F_SELECTS, NULL, shape_cast, fold_cast, OC_COST(cost_cast)),
+    {ROW("", "Cast", 1, 0, OC_F_KEEPS_SHAPE | OC_F_SELECTS, NULL, shape_cast, fold_cast, OC_COST(cast)),
      .in_place = OC_SLOT_0},
-    {ROW("", "CastLike", 15, 0, OC_F_FUNCTION | OC_F_SELECTS, ".m", shape_cast, fold_cast,
-         OC_COST(cost_cast))},
+    {ROW("", "CastLike", 15, 0, OC_F_FUNCTION | OC_F_SELECTS, ".m", shape_cast, fold_cast, OC_COST(cast))},
     {ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
-         quantize_shape_dequantize, NULL, OC_COST_TEXT(quantize_cost_dequantize)),
+         quantize_shape_dequantize, NULL, OC_COST_TEXT(quantize_dequantize_formula)),
      .n_required = 2},
     {ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
-         quantize_shape_dequantize, NULL, OC_COST_TEXT(quantize_cost_dequantize)),
+         quantize_shape_dequantize, NULL, OC_COST_TEXT(quantize_dequantize_formula)),
      .n_required = 2},
     {ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL,
-         OC_COST_TEXT(quantize_cost_dequantize))},
+         OC_COST_TEXT(quantize_dequantize_formula))},
     {ROW("", "DynamicQuantizeLinear", 11, 0, OC_F_FUNCTION, NULL, shape_dynamic_quantize, NULL,
-         OC_COST_TEXT(cost_dynamic_quantize)),
+         OC_COST_TEXT(dynamic_quantize_formula)),
      .kernel = OC_KC_REDUCE},
-    {OC_OP_ROW(MS, "GatherBlockQuantized", 1, GATHER, "e.qq", shape_gather_blocks),
-     OC_COST(cost_gather_blocks)},
+    {OC_OP_ROW(MS, "GatherBlockQuantized", 1, GATHER, "e.qq", shape_gather_blocks), OC_COST(gather_blocks)},
     {QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL)},
     {OC_OP_ROW(MS, "QLinearConcat", 1, COPY, "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
                shape_qlinear_concat),
-     OC_COST(cost_qlinear_concat)},
+     OC_COST(qlinear_concat)},
     {QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu")},
     {QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL)},
     {QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"), .kernel = OC_KC_ACTIVATION},
     {QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL)},
     {QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"), .kernel = OC_KC_ACTIVATION},
     {ROW("", "QuantizeLinear", 10, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", shape_quantize_linear,
-         NULL, OC_COST(cost_quantize_linear)),
+         NULL, OC_COST(quantize_linear)),
      .n_required = 2},
     {ROW(MS, "QuantizeLinear", 1, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", shape_quantize_linear,
-         NULL, OC_COST(cost_quantize_linear)),
+         NULL, OC_COST(quantize_linear)),
      .n_required = 2},
-    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, OC_COST(cost_quantize_linear))},
+    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, OC_COST(quantize_linear))},
 };
 OC_FAMILY(quantize, quantize_rows);
 
@@ -388,22 +385,21 @@ static bool has_zero_point(const struct oc_op_ctx *c)
 
 /* x / scale + zero point, clamped, rounded, and back */
 /* The zero point is added, and subtracted. */
-static int cost_quant(struct oc_op_ctx *c, struct oc_cost *k)
+static int quant_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     if (has_zero_point(c))
         oc_add_formula_value(c, "zp", oc_c_mul(c, 2, oc_c_in(c, 0)));
     return 0;
 }
-static const char cost_quant_formula[] =
-    "DIV = N(x); CMP = 2*N(x); RND = N(x); MUL = N(x); ADD = zp; zp := 0";
+static const char quant_formula[] = "DIV = N(x); CMP = 2*N(x); RND = N(x); MUL = N(x); ADD = zp; zp := 0";
 
-static const char cost_bipolar[] = "CMP = N(x); MUL = N(x)";
+static const char bipolar_formula[] = "CMP = N(x); MUL = N(x)";
 
-static const char cost_trunc[] =
+static const char trunc_formula[] =
     "DIV = 2*N(x); RND = 2*N(x); MUL = N(x); CMP = 2*[in5]*N(x); ADD = zp; zp := 0";
 
-static const char cost_thresholds[] = "CMP = N(x)*w[1]; ADD = N(x)*w[1]";
+static const char thresholds_formula[] = "CMP = N(x)*w[1]; ADD = N(x)*w[1]";
 
 #define QUANT(n, s, co)                                                                                      \
     {                                                                                                        \
@@ -412,11 +408,11 @@ static const char cost_thresholds[] = "CMP = N(x)*w[1]; ADD = N(x)*w[1]";
     }
 
 static const struct oc_op qonnx_rows[] = {
-    QUANT("BipolarQuant", ".q", OC_COST_TEXT(cost_bipolar)),
-    QUANT("IntQuant", ".qqq", OC_COST(cost_quant)),
-    QUANT("MultiThreshold", "..", OC_COST_TEXT(cost_thresholds)),
-    QUANT("Quant", ".qqq", OC_COST(cost_quant)),
-    QUANT("Trunc", ".qqqqq", OC_COST_TEXT_WITH(cost_trunc, cost_quant)),
+    QUANT("BipolarQuant", ".q", OC_COST_TEXT(bipolar_formula)),
+    QUANT("IntQuant", ".qqq", OC_COST(quant)),
+    QUANT("MultiThreshold", "..", OC_COST_TEXT(thresholds_formula)),
+    QUANT("Quant", ".qqq", OC_COST(quant)),
+    QUANT("Trunc", ".qqqqq", OC_COST_TEXT_WITH(trunc_formula, quant_values)),
 };
 OC_FAMILY(qonnx, qonnx_rows);
 
@@ -455,7 +451,7 @@ static int shape_quantize_bfp(struct oc_op_ctx *c)
 
 static const struct oc_prims bfp[] = {{OC_CVT, 1}, {OC_MUL, 1}, {0, 0}};
 
-static const char cost_quantize_bfp[] = "CVT = N(x); MUL = N(x)";
+static const char quantize_bfp_formula[] = "CVT = N(x); MUL = N(x)";
 
 static int shape_dequantize_bfp(struct oc_op_ctx *c)
 {
@@ -489,7 +485,7 @@ static int shape_ordered_matmul(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_ordered_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int ordered_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
@@ -499,13 +495,13 @@ static int cost_ordered_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     return 0;
 }
-static const char cost_ordered_matmul_formula[] =
+static const char ordered_matmul_formula[] =
     "MAC = N(o)*K; requantize = N(o); ADD = ([in5] + [in6])*N(o); MUL = [in6]*N(o)";
 
 /* ---- normalisations ----------------------------------------------------------------------------------- */
 
 /* X, scale_X, scale, B, scale_Y */
-static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int ordered_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -518,7 +514,7 @@ static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_report_norm(c, oc_c_in(c, 0), oc_c_range(c, x, 0, at), oc_in(c, 3) != NULL);
     return 0;
 }
-static const char cost_ordered_norm_formula[] = "dequantize = n; requantize = n; " OC_LAYER_NORM_FORMULA;
+static const char ordered_norm_formula[] = "dequantize = n; requantize = n; " OC_LAYER_NORM_FORMULA;
 
 /* input_ids, segment_ids, word, position, segment, gamma, beta, mask, then their scales and zero points
  * -> output [B,S,H] float, mask_index [B] */
@@ -544,7 +540,7 @@ static void quant_order_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsig
 }
 
 /* Sum of 2 or 3 dequantized rows per token, then LayerNormalization */
-static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
+static int embed_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
     uint64_t n = oc_c_out(c, 0);
@@ -558,8 +554,7 @@ static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
     quant_order_limit_rows(c, k, 4, n);
     return 0;
 }
-static const char cost_embed_formula[] =
-    "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
+static const char embed_formula[] = "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
 
 #define QUANT_ORDER_MS(n, cl, s, sh, co, p)                                                                  \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh), co,   \
@@ -567,14 +562,13 @@ static const char cost_embed_formula[] =
 
 static const struct oc_op quant_order_rows[] = {
     {QUANT_ORDER_MS("DequantizeBFP", OC_OP_QUANTIZE, ".m", shape_dequantize_bfp, OC_COST_THIS, bfp)},
-    {QUANT_ORDER_MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, OC_COST(cost_embed),
-                    NULL),
+    {QUANT_ORDER_MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, OC_COST(embed), NULL),
      .kernel = OC_KC_GATHER},
     {QUANT_ORDER_MS("QOrderedLayerNormalization", OC_OP_NORM, ".qnnq", shape_quantize_order,
-                    OC_COST(cost_ordered_norm), NULL)},
-    {QUANT_ORDER_MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul,
-                    OC_COST(cost_ordered_matmul), NULL)},
-    {QUANT_ORDER_MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp, OC_COST_TEXT(cost_quantize_bfp),
+                    OC_COST(ordered_norm), NULL)},
+    {QUANT_ORDER_MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul, OC_COST(ordered_matmul),
                     NULL)},
+    {QUANT_ORDER_MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp,
+                    OC_COST_TEXT(quantize_bfp_formula), NULL)},
 };
 OC_FAMILY(quant_order, quant_order_rows);

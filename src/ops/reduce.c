@@ -208,7 +208,7 @@ static int reduce_values(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-static const char cost_qlinear_mean_formula[] = "ADD:int = N(x); requantize = N(o)";
+static const char qlinear_mean_formula[] = "ADD:int = N(x); requantize = N(o)";
 
 #define REDUCED "; combined := N(x) - [strict]*N(o); results := N(o)"
 static const char l1_formula[] = "CMP = N(x); ADD = combined" REDUCED;
@@ -228,7 +228,7 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 
 static const struct oc_op reduce_rows[] = {
     {OC_OP_ROW("com.microsoft", "QLinearReduceMean", 1, REDUCE, ".q", shape_qlinear_mean),
-     OC_COST_TEXT(cost_qlinear_mean_formula)},
+     OC_COST_TEXT(qlinear_mean_formula)},
     {REDUCE("ReduceL1", l1), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceL2", l2), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceLogSum", log_sum), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
@@ -373,7 +373,7 @@ static int topk_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "k", oc_c_dim(c, o->shape.dim[axis]));
     return 0;
 }
-static const char cost_topk_formula[] = "CMP = N(x)*max(clog2(k), 1)";
+static const char topk_formula[] = "CMP = N(x)*max(clog2(k), 1)";
 
 /* ---- CumSum, CumProd ---------------------------------------------------------------------------------- */
 
@@ -412,22 +412,20 @@ static int shape_cdist(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_cdist_formula[] =
-    "MAC = N(o)*d; SQRT = [metric:sqeuclidean == euclidean]*N(o); d := x[1]";
+static const char cdist_formula[] = "MAC = N(o)*d; SQRT = [metric:sqeuclidean == euclidean]*N(o); d := x[1]";
 
-static const char cost_arg_formula[] = "CMP = N(x) - [strict]*N(o)";
+static const char arg_formula[] = "CMP = N(x) - [strict]*N(o)";
 
 static const struct oc_op search_rows[] = {
-    {OC_OP_ROW("", "ArgMax", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST_TEXT(cost_arg_formula),
+    {OC_OP_ROW("", "ArgMax", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST_TEXT(arg_formula),
      .flags = OC_F_COUNT_BY_TYPES},
-    {OC_OP_ROW("", "ArgMin", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST_TEXT(cost_arg_formula),
+    {OC_OP_ROW("", "ArgMin", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST_TEXT(arg_formula),
      .flags = OC_F_COUNT_BY_TYPES},
-    {OC_OP_ROW("com.microsoft", "CDist", 1, GEMM, NULL, shape_cdist), OC_COST_TEXT(cost_cdist_formula)},
+    {OC_OP_ROW("com.microsoft", "CDist", 1, GEMM, NULL, shape_cdist), OC_COST_TEXT(cdist_formula)},
     {OC_OP_ROW("", "CumProd", 26, REDUCE, ".m", oc_shape_same), .prim = OC_MUL, .fold = fold_cumulate,
      OC_COST_THIS},
     {OC_OP_ROW("", "CumSum", 11, REDUCE, ".m", oc_shape_same), .prim = OC_ADD, .fold = fold_cumulate,
      OC_COST_THIS},
-    {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk,
-     OC_COST_TEXT_WITH(cost_topk_formula, topk_values)},
+    {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk, OC_COST(topk)},
 };
 OC_FAMILY(search, search_rows);

@@ -183,7 +183,7 @@ static void report_attention(struct oc_op_ctx *c, const struct rnn_size *s, uint
 /* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
  * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP per gate.
  * Quantized: x and h of every step and direction are quantized. */
-static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
+static int rnn_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rnn_kind *kind = c->op->param;
     struct rnn_size s = rnn_sizes(c);
@@ -216,14 +216,14 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
         reload_weights(c, k, &s);
     return 0;
 }
-static const char cost_rnn_formula[] =
+static const char rnn_formula[] =
     "MAC = u*G*(I + H); ADD = u*(G + G*[B] + more + 3*P); MUL = u*(m + 3*P); CMP = u*2*G*clip; "
     "functions = u";
 
 #define RNN(d, n, v, sl, kind)                                                                               \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_RNN, .slots = (sl), .shape = shape_rnn,  \
-        OC_COST(cost_rnn), .param = &(kind)                                                                  \
+        OC_COST(rnn), .param = &(kind)                                                                       \
     }
 
 static const struct oc_op rnn_rows[] = {
@@ -284,7 +284,7 @@ static int shape_linear(struct oc_op_ctx *c)
 
 /* Per token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the
  * retrieval; MUL Hq*dv (scale); delta: ADD and MUL Hkv*dv; gated: EXP of the decays, MUL of the state. */
-static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int stateful_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     struct linear_dims d;
@@ -308,8 +308,8 @@ static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "decays", !gated ? 0 : oc_in(c, 4) ? oc_c_in(c, 4) : hkv);
     return 0;
 }
-static const char stateful_cost_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
-                                                   "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
+static const char stateful_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
+                                              "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
 
 /* ---- CausalConvWithState ------------------------------------------------------------------------------ */
 
@@ -329,21 +329,21 @@ static int shape_causal_conv(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_causal_conv[] = "MAC = N(x)*k; ADD = [in2]*N(x); activation = N(x); k := w[-1]";
+static const char causal_conv_formula[] = "MAC = N(x)*k; ADD = [in2]*N(x); activation = N(x); k := w[-1]";
 
 #define ROW(d, n, v, cls, s, sh, co)                                                                         \
     .domain = (d), .name = (n), .since = (v), .op_class = (cls), .slots = (s), .shape = (sh), co
 
 static const struct oc_op stateful_rows[] = {
     {ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv,
-         OC_COST_TEXT(cost_causal_conv)),
+         OC_COST_TEXT(causal_conv_formula)),
      .flags = OC_F_FUNCTION},
     {ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv,
-         OC_COST_TEXT(cost_causal_conv))},
-    {ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, OC_COST(stateful_cost_linear)),
+         OC_COST_TEXT(causal_conv_formula))},
+    {ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, OC_COST(stateful_linear)),
      .flags = OC_F_FUNCTION},
     {ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear,
-         OC_COST(stateful_cost_linear))},
+         OC_COST(stateful_linear))},
 };
 OC_FAMILY(stateful, stateful_rows);
 
@@ -437,7 +437,7 @@ static void report_gates(struct oc_op_ctx *c)
 
 /* Per token and value head: MAC dk*dv for the update, the read-out and (delta) the retrieval; MUL dv (scale);
  * delta: ADD and MUL dv; gated: EXP of the decays, MUL dk*dv */
-static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
+static int delta_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct delta d;
     const char *rule = oc_attr_s(c, "update_rule", "gated_delta");
@@ -455,9 +455,9 @@ static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
     report_gates(c);
     return 0;
 }
-static const char cost_delta_formula[] = "MAC = (2 + delta)*state; MUL = (1 + delta)*n + gated*state; ADD = "
-                                         "delta*n; EXP = decays; functions = gates; "
-                                         "n := N(in2)";
+static const char delta_formula[] = "MAC = (2 + delta)*state; MUL = (1 + delta)*n + gated*state; ADD = "
+                                    "delta*n; EXP = decays; functions = gates; "
+                                    "n := N(in2)";
 
 /* ---- VarlenCausalConvWithState ------------------------------------------------------------------------ */
 
@@ -483,7 +483,7 @@ static int shape_varlen_conv(struct oc_op_ctx *c)
     return 0;
 }
 
-static const char cost_varlen_conv[] = "MAC = N(x)*k; ADD = [in3]*N(x); activation = N(x); k := w[2]";
+static const char varlen_conv_formula[] = "MAC = N(x)*k; ADD = [in3]*N(x); activation = N(x); k := w[2]";
 
 /* ---- EngramGate --------------------------------------------------------------------------------------- */
 
@@ -497,7 +497,7 @@ static int shape_engram(struct oc_op_ctx *c)
 
 /* sigmoid(sign(dot) * sqrt(max(|dot|, eps))), dot = sum(norm(key) * norm(query)) / sqrt(H), times the value
  */
-static int cost_engram(struct oc_op_ctx *c, struct oc_cost *k)
+static int engram_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     static const struct oc_prims product[] = {{OC_MUL, 1}, {0, 0}};
@@ -514,7 +514,7 @@ static int cost_engram(struct oc_op_ctx *c, struct oc_cost *k)
         oc_report_norm(c, n, rows, false);
     return 0;
 }
-static const char cost_engram_formula[] = "MAC = N(x); functions = gate; " OC_RMS_NORM_FORMULA;
+static const char engram_formula[] = "MAC = N(x); functions = gate; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, cl, s, sh, co)                                                                                 \
     {                                                                                                        \
@@ -523,8 +523,9 @@ static const char cost_engram_formula[] = "MAC = N(x); functions = gate; " OC_RM
     }
 
 static const struct oc_op packed_state_rows[] = {
-    MS("EngramGate", OC_OP_NORM, "...n", shape_engram, OC_COST(cost_engram)),
-    MS("GatedDeltaNet", OC_OP_ATTENTION, "...m...bbmm", shape_delta, OC_COST(cost_delta)),
-    MS("VarlenCausalConvWithState", OC_OP_CONV, "..mb.m", shape_varlen_conv, OC_COST_TEXT(cost_varlen_conv)),
+    MS("EngramGate", OC_OP_NORM, "...n", shape_engram, OC_COST(engram)),
+    MS("GatedDeltaNet", OC_OP_ATTENTION, "...m...bbmm", shape_delta, OC_COST(delta)),
+    MS("VarlenCausalConvWithState", OC_OP_CONV, "..mb.m", shape_varlen_conv,
+       OC_COST_TEXT(varlen_conv_formula)),
 };
 OC_FAMILY(packed_state, packed_state_rows);

@@ -110,7 +110,7 @@ static int shape_dft(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_dft(struct oc_op_ctx *c, struct oc_cost *k)
+static int dft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     (void)k;
@@ -123,7 +123,7 @@ static int cost_dft(struct oc_op_ctx *c, struct oc_cost *k)
     report_transforms(c, count, oc_c_dim(c, dft_length(c, x->dim[axis], back)), real);
     return 0;
 }
-static const char cost_dft_formula[] = OC_DFT_FORMULA;
+static const char dft_formula[] = OC_DFT_FORMULA;
 
 /* ---- STFT --------------------------------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ static int shape_stft(struct oc_op_ctx *c)
 }
 
 /* For every frame: the window's product and a transform. */
-static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
+static int stft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
@@ -177,7 +177,7 @@ static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
     report_transforms(c, frames, length, real);
     return 0;
 }
-static const char cost_stft_formula[] = "MUL = window; window := 0; " OC_DFT_FORMULA;
+static const char stft_formula[] = "MUL = window; window := 0; " OC_DFT_FORMULA;
 
 /* ---- MelWeightMatrix ---------------------------------------------------------------------------------- */
 
@@ -199,13 +199,13 @@ static int shape_mel(struct oc_op_ctx *c)
 /* Two slopes of a triangle, the smaller one, clamped at zero. */
 static const struct oc_prims mel_element[] = {{OC_ADD, 4}, {OC_DIV, 2}, {OC_CMP, 2}, {0, 0}};
 
-static int cost_mel(struct oc_op_ctx *c, struct oc_cost *k)
+static int mel_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "8 operations per element of the mel filters";
     return 0;
 }
-static const char cost_mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
+static const char mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
 
 /* ---- Rfft, Irfft (com.microsoft) -------------------------------------------------------------------- */
 
@@ -274,27 +274,27 @@ static int report_real_transforms(struct oc_op_ctx *c, const struct oc_shape *re
     return 0;
 }
 
-static int cost_rfft(struct oc_op_ctx *c, struct oc_cost *k)
+static int rfft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
     (void)k;
     return o ? report_real_transforms(c, oc_in_shape(c, 0), &o->shape) : 0;
 }
-static const char cost_rfft_formula[] = OC_DFT_FORMULA;
+static const char rfft_formula[] = OC_DFT_FORMULA;
 
-static int cost_irfft(struct oc_op_ctx *c, struct oc_cost *k)
+static int irfft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
     (void)k;
     return o ? report_real_transforms(c, &o->shape, oc_in_shape(c, 0)) : 0;
 }
-static const char cost_irfft_formula[] = OC_DFT_FORMULA;
+static const char irfft_formula[] = OC_DFT_FORMULA;
 
 static const struct oc_op rows[] = {
-    {OC_OP_ROW("", "DFT", 17, OTHER, ".m", shape_dft), OC_COST(cost_dft)},
-    {OC_OP_ROW("com.microsoft", "Irfft", 1, OTHER, NULL, shape_irfft), OC_COST(cost_irfft)},
-    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel), OC_COST(cost_mel), .param = mel_element},
-    {OC_OP_ROW("com.microsoft", "Rfft", 1, OTHER, NULL, shape_rfft), OC_COST(cost_rfft)},
-    {OC_OP_ROW("", "STFT", 17, OTHER, ".mtm", shape_stft), OC_COST(cost_stft)},
+    {OC_OP_ROW("", "DFT", 17, OTHER, ".m", shape_dft), OC_COST(dft)},
+    {OC_OP_ROW("com.microsoft", "Irfft", 1, OTHER, NULL, shape_irfft), OC_COST(irfft)},
+    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel), OC_COST(mel), .param = mel_element},
+    {OC_OP_ROW("com.microsoft", "Rfft", 1, OTHER, NULL, shape_rfft), OC_COST(rfft)},
+    {OC_OP_ROW("", "STFT", 17, OTHER, ".mtm", shape_stft), OC_COST(stft)},
 };
 OC_FAMILY(signal, rows);
