@@ -79,7 +79,8 @@ static const struct {
     {"check", "onnxcost check resnet50.onnx --max-params 30M -f junit", "a JUnit report for CI"},
     {"ops", "onnxcost ops", "the operators, with the formulas of their costs"},
     {"ops", "onnxcost ops -f csv", "the same as CSV"},
-    {"ops", "onnxcost ops -f json -o ops.json", "and as JSON"},
+    {"ops", "onnxcost ops Gemm --rule", "the text that is counted for an operator"},
+    {"ops", "onnxcost ops -f json -o ops.json", "all as JSON"},
     {"mcp", "onnxcost mcp --root models", "files of one folder only"},
     {"mcp", "onnxcost mcp --limit nodes=100k", "smaller limits for the models of a client"},
     {"mcp", "onnxcost mcp --external-data inside", "weights in the folder of the model only"},
@@ -642,10 +643,43 @@ static int put_ops(const void *opts, const struct cli_output *out, struct oc_err
     return oc_ops_write(o->format, cli_width(out, &o->width), out->f, err);
 }
 
+/* The texts of an operator in all domains and versions; f NULL: counts them only. Returns their number. */
+static size_t put_rules_of(const char *name, FILE *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < oc_op_count(); i++) {
+        struct oc_op_info op;
+        oc_op_get(i, &op);
+        if (strcmp(op.name, name) != 0)
+            continue;
+        n++;
+        if (f)
+            fprintf(f, "%s:%s since %d: %s\n", op.domain[0] ? op.domain : "ai.onnx", op.name, op.since,
+                    op.formula && *op.formula ? op.formula : "no arithmetic");
+    }
+    return n;
+}
+
+static int put_rules(const void *opts, const struct cli_output *out, struct oc_err *err)
+{
+    const struct cli_opts *o = opts;
+    (void)err;
+    for (size_t i = 0; i < o->word.n; i++)
+        put_rules_of(o->word.item[i], out->f);
+    return 0;
+}
+
 int cmd_ops(const struct cli_opts *o)
 {
-    return o->word.n ? cli_fail(CLI_USAGE, "'ops' takes no argument, not '%s'", o->word.item[0])
-                     : cli_output_write(o->output, put_ops, o);
+    if (o->rule != (o->word.n > 0))
+        return cli_fail(CLI_USAGE,
+                        o->rule ? "'ops --rule' needs the name of an operator, such as Gemm"
+                                : "'ops' takes a name with --rule only: onnxcost ops %s --rule",
+                        o->rule ? "" : o->word.item[0]);
+    for (size_t i = 0; i < o->word.n; i++)
+        if (!put_rules_of(o->word.item[i], NULL))
+            return cli_fail(CLI_USAGE, "no operator '%s'; onnxcost ops lists all", o->word.item[i]);
+    return cli_output_write(o->output, o->rule ? put_rules : put_ops, o);
 }
 
 static int put_schema(const void *opts, const struct cli_output *out, struct oc_err *err)

@@ -110,11 +110,9 @@ const struct cli_option cli_options[] = {
      "only operators with an input of this element type (repeatable)", NULL, AT(input_dtype)},
     {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN,...", NULL, "time",
      "sort in descending order (+COLUMN: ascending), then by the next column: time, computation, memory, "
-     "flops, "
-     "bandwidth, "
+     "flops, bandwidth, "
      "opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, wasted, calls, count, "
-     "min, max, "
-     "self, name, type, or any column of the CSV",
+     "min, max, self, name, type, or any column of the CSV",
      NULL, AT(order_by)},
     {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
      "one row per type, module (recorded by torch.onnx, else path in the name; module:2: its first two "
@@ -132,6 +130,8 @@ const struct cli_option cli_options[] = {
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
+    {"rule", 0, CLI_FLAG, CLI_OPS, NULL, NULL, NULL, "the whole text of the cost of each operator NAME", NULL,
+     AT(rule)},
     {"format", 'f', CLI_CHOICE,
      CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_CALIBRATE | CLI_ESTIMATE | CLI_TRIAL,
      "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|"

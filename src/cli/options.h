@@ -78,6 +78,7 @@ struct cli_opts {
     const char *command;
     struct cli_list word; /* arguments that are not options */
     bool help, version, verbose;
+    bool rule; /* of ops */
     /* input */
     struct cli_list profile, hw, hw_set;
     const char *providers;

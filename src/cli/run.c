@@ -567,7 +567,7 @@ const struct cli_command cli_commands[] = {
     {"check", "onnxcost check MODEL --budget FILE | --max-macs N | --baseline FILE | ...",
      "compares a model with limits: exit code 1 and the reasons when one fails", CLI_CHECK, cmd_check,
      "compare a model with limits or a baseline, for CI"},
-    {"ops", "onnxcost ops", "supported operators and their cost formulas", CLI_OPS, cmd_ops,
+    {"ops", "onnxcost ops [NAME ... --rule]", "supported operators and their cost formulas", CLI_OPS, cmd_ops,
      "supported operators and their cost formulas"},
     {"mcp", "onnxcost mcp [--root DIR]",
      "a server of the Model Context Protocol on standard input and output: tools for agents", CLI_MCP,
