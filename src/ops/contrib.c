@@ -473,7 +473,7 @@ static int shape_nhwc(struct oc_op_ctx *c)
 }
 
 /* In C: the rule is the one of another row, on other shapes. The activation that the transformation may have merged is added. */
-static int nhwc_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int count_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct layout *l = c->op->param;
     struct oc_op_ctx inner;
@@ -497,7 +497,7 @@ static const char nhwc_formula[] = "functions = 1";
 
 #define NHWC(n, cl, s, l)                                                                                    \
     .domain = "com.ms.internal.nhwc", .name = (n), .since = 1, .op_class = (cl), .slots = (s),               \
-    .shape = shape_nhwc, .cost = nhwc_values, .formula = nhwc_formula, .param = &(l)
+    .shape = shape_nhwc, .cost = count_nhwc, .formula = nhwc_formula, .param = &(l)
 
 /* Conv and the other pools have rows in their own families. */
 static const struct oc_op nhwc_rows[] = {

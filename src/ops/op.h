@@ -5,8 +5,9 @@
  * Shape rule (required): sets type of every output that exists. Returns 0, or -1 through oc_op_fail.
  * Fold rule (optional): sets the small value of outputs when the needed small inputs are known; may leave
  *   single elements OC_E_UNKNOWN. Always returns 0, also when nothing is known.
- * Cost rule (NULL: no arithmetic): adds primitives; may correct bytes. All arithmetic through oc_c_*: an
- *   overflow or an unknown size is recorded in the context and handled by the engine. */
+ * Cost (NULL: no arithmetic): a text (section "formulas"), with a function where it needs numbers that are not sizes,
+ *   or where bytes or classes are not the default ones. All arithmetic through oc_c_*: an overflow or an unknown size is
+ *   recorded in the context and handled by the engine. */
 #ifndef OC_OP_H
 #define OC_OP_H
 
