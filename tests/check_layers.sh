@@ -10,8 +10,9 @@ allowed='
 base
 shape    base
 model    base shape
-ops      base shape model
-analyze  base shape model ops
+lang     base shape
+ops      base lang shape model
+analyze  base lang shape model ops
 hw       base shape
 profile  base shape
 join     base shape model ops analyze profile

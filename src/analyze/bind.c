@@ -1,139 +1,36 @@
 /* Numbers for the symbols of graph inputs before the pass starts: from --shape, from a profile, from --dim,
  * else a documented default (shape-inference section 2), each default noted as an assumption. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/engine.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "lang/expr.h"
 #include "onnxcost.h"
 
 /* ---- arithmetic in names ------------------------------------------------------------------------------ */
 
-/* Exporters write arithmetic into dim_param ("past_sequence_length + sequence_length", "2*height",
- * "floor(s0/2)"). It is evaluated only if every identifier is a bound symbol; anything else stays an opaque
+/* Value of "2*height + 1"; false: it is not arithmetic, or a name in it is not a bound symbol. Exporters write
+ * arithmetic into dim_param ("past_sequence_length + sequence_length", "floor(s0/2)"). Anything else stays an opaque
  * name. */
-
-struct parser {
-    struct oc_engine *e;
-    const char *p;
-    unsigned depth;
-    bool ok, compound; /* compound: contains more than one identifier */
-};
-
-static struct oc_dim dim_eval_sum(struct parser *s);
-
-static char peek(struct parser *s)
-{
-    while (*s->p == ' ')
-        s->p++;
-    return *s->p;
-}
-
-static struct oc_dim dim_eval_fail(struct parser *s)
-{
-    s->ok = false;
-    return oc_known(0);
-}
-
-static struct oc_dim dim_eval_group(struct parser *s)
-{
-    s->p++;
-    if (++s->depth > 32)
-        return dim_eval_fail(s);
-    struct oc_dim v = dim_eval_sum(s);
-    s->depth--;
-    if (!s->ok || peek(s) != ')')
-        return dim_eval_fail(s);
-    s->p++;
-    return v;
-}
-
-static struct oc_dim dim_eval_number(struct parser *s)
-{
-    int64_t v = 0;
-    s->compound = true;
-    for (; isdigit((unsigned char)*s->p); s->p++)
-        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *s->p - '0', &v))
-            return dim_eval_fail(s);
-    return oc_known(v);
-}
-
-static struct oc_dim name(struct parser *s)
-{
-    const char *start = s->p;
-    while (oc_is_alnum((unsigned char)*s->p) || *s->p == '_' || *s->p == '.')
-        s->p++;
-    size_t n = (size_t)(s->p - start);
-    if (n == 5 && memcmp(start, "floor", 5) == 0 && peek(s) == '(') {
-        s->compound = true;
-        return dim_eval_group(s);
-    }
-    uint32_t id = oc_map_get(&s->e->symbol_ids, start, n);
-    if (id == OC_NONE || !s->e->symbol[id].bound)
-        return dim_eval_fail(s);
-    return s->e->symbol[id].value;
-}
-
-static struct oc_dim atom(struct parser *s)
-{
-    char c = peek(s);
-    if (c == '(') {
-        s->compound = true;
-        return dim_eval_group(s);
-    }
-    if (isdigit((unsigned char)c))
-        return dim_eval_number(s);
-    if (oc_is_alpha((unsigned char)c) || c == '_')
-        return name(s);
-    return dim_eval_fail(s);
-}
-
-static struct oc_dim dim_eval_product(struct parser *s)
-{
-    struct oc_exprs *x = s->e->a->exprs;
-    struct oc_dim v = atom(s);
-    while (s->ok) {
-        char c = peek(s);
-        if (c != '*' && c != '/')
-            break;
-        s->p += 1 + (s->p[1] == c && c == '/');
-        s->compound = true;
-        struct oc_dim w = atom(s);
-        if (!s->ok || (c == '/' && (!oc_is_known(w) || w.v <= 0)))
-            return dim_eval_fail(s);
-        v = c == '*' ? oc_dim_mul(x, v, w) : oc_dim_floordiv(x, v, w);
-    }
-    return v;
-}
-
-static struct oc_dim dim_eval_sum(struct parser *s)
-{
-    struct oc_exprs *x = s->e->a->exprs;
-    struct oc_dim v = dim_eval_product(s);
-    while (s->ok) {
-        char c = peek(s);
-        if (c != '+' && c != '-')
-            break;
-        s->p++;
-        s->compound = true;
-        struct oc_dim w = dim_eval_product(s);
-        v = c == '+' ? oc_dim_add(x, v, w) : oc_dim_sub(x, v, w);
-    }
-    return v;
-}
-
-/* Value of "2*height + 1" when every identifier is bound; false: not arithmetic over bound
- * names */
 static bool eval_dim_name(struct oc_engine *e, const char *text, struct oc_dim *out)
 {
-    struct parser s = {.e = e, .p = text, .ok = true};
-    struct oc_dim v = dim_eval_sum(&s);
-    if (!s.ok || peek(&s) != '\0' || !s.compound || (oc_is_known(v) && v.v < 0))
+    struct oc_expr_name name[OC_EXPR_NAMES];
+    struct oc_expr_scope scope = {.arena = &e->a->arena, .use = OC_EXPR_SIZE, .name = name};
+    struct oc_err unused = {0};
+    struct oc_dim_env env = {.exprs = e->a->exprs, .err = &unused, .name = name};
+    const struct oc_expr *expr = oc_expr_parse_number(&scope, text);
+    if (!expr || (expr->kind == OC_X_NAME && strcmp(expr->text, text) == 0))
         return false;
-    *out = v;
-    return true;
+    for (unsigned i = 0; i < scope.n_name; i++) {
+        uint32_t id = oc_map_get(&e->symbol_ids, name[i].name, strlen(name[i].name));
+        if (id == OC_NONE || !e->symbol[id].bound)
+            return false;
+        env.value[i] = e->symbol[id].value;
+        env.done[i] = true;
+    }
+    return oc_expr_dim(&env, expr, out) == 0 && (!oc_is_known(*out) || out->v >= 0);
 }
 
 /* ---- symbols ------------------------------------------------------------------------------------------ */

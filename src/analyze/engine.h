@@ -75,6 +75,7 @@ struct oc_engine {
     const struct oc_convention *convention; /* NULL: the default counting */
     uint64_t cached_trips; /* trips of the graph being counted; those that find constants in a cache */
     struct oc_op_cache ops;
+    struct oc_formula_cache *formulas;
     bool *rule_seen; /* by user rule: already used or skipped, and reported */
     int64_t spatial_default;
     bool used_spatial_default;

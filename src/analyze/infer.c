@@ -131,6 +131,8 @@ static struct oc_counting counting_of(const struct oc_analyze_opts *o)
 
 void oc_blank_ctx(struct oc_engine *e)
 {
+    if (!e->formulas)
+        e->formulas = OC_NEW(&e->a->arena, struct oc_formula_cache);
     e->blank = (struct oc_op_ctx){.arena = &e->a->arena,
                                   .exprs = e->a->exprs,
                                   .model = e->m,
@@ -145,7 +147,8 @@ void oc_blank_ctx(struct oc_engine *e)
                                   .engine = e,
                                   .unknown_elems = &e->unknown_elems,
                                   .opt = counting_of(e->o),
-                                  .values = e->values};
+                                  .values = e->values,
+                                  .formulas = e->formulas};
 }
 
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)

@@ -47,38 +47,23 @@ uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, 
     return ends > begins ? ends - begins : 0;
 }
 
-void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a,
-                            uint64_t pairs)
+void oc_report_pairs(struct oc_op_ctx *c, const struct oc_attention *a, uint64_t pairs)
 {
-    static const struct oc_prims softcap[] = {{OC_DIV, 1}, {OC_TANH, 1}, {OC_MUL, 1}, {0, 0}};
-    static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
-    uint64_t v = oc_c_mul(c, a->heads, pairs);
-    oc_add_formula_value(c, "V", v);
+    oc_add_formula_value(c, "V", oc_c_mul(c, a->heads, pairs));
     oc_add_formula_value(c, "dk", a->dk);
     oc_add_formula_value(c, "dv", a->dv);
     oc_add_formula_value(c, "masked", a->masked);
     oc_add_formula_value(c, "softcap", a->softcap);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, v, oc_c_add(c, a->dk, a->dv)));
-    oc_add(c, k, OC_MUL, v);
-    if (a->masked)
-        oc_add(c, k, OC_ADD, v);
-    if (a->softcap)
-        oc_add_prims(c, k, softcap, v);
-    oc_add_prims(c, k, softmax, v);
-    if (a->sink) {
-        uint64_t rows = oc_c_mul(c, oc_c_mul(c, a->batch, a->heads), a->queries);
-        oc_add_formula_value(c, "sinks", rows);
-        oc_add(c, k, OC_ADD, rows);
-        oc_add(c, k, OC_EXP, rows);
-    }
+    if (a->sink)
+        oc_add_formula_value(c, "sinks", oc_c_mul(c, oc_c_mul(c, a->batch, a->heads), a->queries));
 }
 
-void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a)
+void oc_report_attention(struct oc_op_ctx *c, const struct oc_attention *a)
 {
     uint64_t pairs = c->opt.attention_full
                          ? oc_c_mul(c, a->queries, a->keys)
                          : oc_visible_pairs(c, a->queries, a->keys, a->offset, a->left, a->right, a->causal);
-    oc_add_attention_pairs(c, k, a, oc_c_mul(c, a->batch, pairs));
+    oc_report_pairs(c, a, oc_c_mul(c, a->batch, pairs));
 }
 
 struct oc_attention oc_attention_of(struct oc_op_ctx *c, const struct oc_heads *d)
@@ -103,11 +88,9 @@ struct oc_dim oc_past_tokens(struct oc_op_ctx *c, unsigned slot, unsigned rank)
     return past->ranked && past->rank == rank ? past->dim[rank - 2] : oc_op_fresh_dim(c, "past", -1);
 }
 
-void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+void oc_report_rope(struct oc_op_ctx *c, uint64_t n)
 {
     oc_add_formula_value(c, "rotated", n);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
-    oc_add(c, k, OC_ADD, n);
 }
 
 uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left)
@@ -240,7 +223,7 @@ static int shape_attention(struct oc_op_ctx *c)
 }
 
 /* With an external cache (nonpad_kv_seqlen) every sequence has its own offset: length - Sq. */
-static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_attention *a)
+static void report_external(struct oc_op_ctx *c, struct oc_attention *a)
 {
     uint32_t n;
     const int64_t *length = oc_in_ints(c, NONPAD, &n);
@@ -252,7 +235,7 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
         if (!length && a->causal)
             c->assumption = "nonpad_kv_seqlen is unknown: assumed a full cache";
         a->offset = (int64_t)a->keys - (int64_t)a->queries;
-        oc_add_attention(c, k, a);
+        oc_report_attention(c, a);
         return;
     }
     uint64_t pairs = 0;
@@ -260,7 +243,7 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
         pairs = oc_c_add(c, pairs,
                          oc_visible_pairs(c, a->queries, a->keys, length[i] - (int64_t)a->queries, a->left,
                                           a->right, a->causal));
-    oc_add_attention_pairs(c, k, a, pairs);
+    oc_report_pairs(c, a, pairs);
 }
 
 /* Separate buffers of past and present unless --kv-share says otherwise: the past is read in full, once to
@@ -291,7 +274,7 @@ static void use_softmax_precision(const struct oc_op_ctx *c, struct oc_cost *k)
         k->rest_class = oc_dtype_info((unsigned)dtype)->cls;
 }
 
-static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
+static int attention_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_heads d = {.hq = 0};
     int known = attention_read_dims(c, &d);
@@ -307,20 +290,20 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
         c->assumption = "the score modification bodies are not counted";
     use_softmax_precision(c, k);
     if (oc_in(c, NONPAD))
-        add_external(c, k, &a);
+        report_external(c, &a);
     else
-        oc_add_attention(c, k, &a);
+        oc_report_attention(c, &a);
     count_past(c, k, &d, &a);
     return 0;
 }
-static const char cost_attention_formula[] = OC_ATTENTION_FORMULA;
+static const char attention_formula[] = OC_ATTENTION_FORMULA;
 
 static const struct oc_op attention_rows[] = {
-    {OC_OP_ROW("", "Attention", 23, ATTENTION, NULL, shape_attention), OC_COST(cost_attention),
+    {OC_OP_ROW("", "Attention", 23, ATTENTION, NULL, shape_attention), OC_COST(attention),
      .flags = OC_F_FUNCTION,
      .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {5, 2}}, .shared = OC_KV_SHARED_NEVER}},
     {OC_OP_ROW("ai.onnx.preview", "FlexAttention", 1, ATTENTION, NULL, shape_attention),
-     .flags = OC_F_LOW_CONFIDENCE | OC_F_FUNCTION, OC_COST(cost_attention)},
+     .flags = OC_F_LOW_CONFIDENCE | OC_F_FUNCTION, OC_COST(attention)},
 };
 OC_FAMILY(attention, attention_rows);
 
@@ -358,13 +341,13 @@ static uint64_t rotated_elements(struct oc_op_ctx *c, const struct oc_shape *x)
     return size && (uint64_t)part < size ? oc_c_mul(c, n / size, (uint64_t)part) : n;
 }
 
-static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
+static int rotary_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rotary_kind *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0), *cache = oc_in_shape(c, kind->cos);
     if (!x->ranked || (x->rank != 3 && x->rank != 4))
         return oc_cost_unknown(c);
-    oc_add_rope(c, k, rotated_elements(c, x));
+    oc_report_rope(c, rotated_elements(c, x));
     if (!oc_in(c, kind->positions) || !cache->ranked || cache->rank == 0)
         return 0;
     uint64_t rows = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[x->rank == 4 ? 2 : 1]));
@@ -373,7 +356,7 @@ static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
     oc_limit_read(c, k, kind->cos + 1U, n);
     return 0;
 }
-static const char cost_rotary_formula[] = OC_ROPE_FORMULA;
+static const char rotary_formula[] = OC_ROPE_FORMULA;
 
 /* GemmaRotaryEmbedding(emb, q, q_rot, k, k_rot): sin and cos of emb, then the rotation of q and k. */
 static int shape_gemma(struct oc_op_ctx *c)
@@ -383,23 +366,23 @@ static int shape_gemma(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_gemma(struct oc_op_ctx *c, struct oc_cost *k)
+static int gemma_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add(c, k, OC_SIN, oc_c_mul(c, 2, oc_c_in(c, 0)));
-    oc_add_rope(c, k, oc_c_add(c, oc_c_in(c, 1), oc_c_in(c, 3)));
+    (void)k;
+    oc_report_rope(c, oc_c_add(c, oc_c_in(c, 1), oc_c_in(c, 3)));
     return 0;
 }
-static const char cost_gemma_formula[] = "SIN = 2*N(x)"
-                                         "; " OC_ROPE_FORMULA;
+static const char gemma_formula[] = "SIN = 2*N(x)"
+                                    "; " OC_ROPE_FORMULA;
 
 static const struct oc_op rotary_rows[] = {
-    {OC_OP_ROW("com.microsoft", "GemmaRotaryEmbedding", 1, ATTENTION, NULL, shape_gemma), OC_COST(cost_gemma),
+    {OC_OP_ROW("com.microsoft", "GemmaRotaryEmbedding", 1, ATTENTION, NULL, shape_gemma), OC_COST(gemma),
      .kernel = OC_KC_ELEMENTWISE},
-    {OC_OP_ROW("com.microsoft", "MRotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(cost_rotary),
+    {OC_OP_ROW("com.microsoft", "MRotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(rotary),
      .param = &ms, .kernel = OC_KC_ELEMENTWISE},
-    {OC_OP_ROW("", "RotaryEmbedding", 23, ATTENTION, ".tt.", oc_shape_same), OC_COST(cost_rotary),
-     .param = &onnx, .kernel = OC_KC_ELEMENTWISE, .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("com.microsoft", "RotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(cost_rotary),
+    {OC_OP_ROW("", "RotaryEmbedding", 23, ATTENTION, ".tt.", oc_shape_same), OC_COST(rotary), .param = &onnx,
+     .kernel = OC_KC_ELEMENTWISE, .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("com.microsoft", "RotaryEmbedding", 1, ATTENTION, "..t", oc_shape_same), OC_COST(rotary),
      .param = &ms, .kernel = OC_KC_ELEMENTWISE},
 };
 OC_FAMILY(rotary, rotary_rows);

@@ -105,8 +105,7 @@ static uint64_t pairs_of(struct oc_op_ctx *c, const struct oc_attention *a, int6
 /* Expanded: keys and values of the heads, which those of the cache have to be expanded to. Absorbed: the latent is
  * both, for queries and outputs that were projected to it. That of the new tokens is a product before this
  * operator, with the same multiplications in both. The form with fewer multiplications counts. */
-static void add_latent(struct oc_op_ctx *c, struct oc_cost *k, const struct cached *d, struct oc_attention *a,
-                       uint64_t pairs)
+static void report_latent(struct oc_op_ctx *c, const struct cached *d, struct oc_attention *a, uint64_t pairs)
 {
     const struct oc_shape *cache = oc_in_shape(c, PAST_KEY);
     uint64_t rank = (uint64_t)d->rank,
@@ -117,16 +116,13 @@ static void add_latent(struct oc_op_ctx *c, struct oc_cost *k, const struct cach
     uint64_t v = oc_c_mul(c, a->heads, pairs), expanded = oc_c_add(c, past, oc_c_mul(c, v, a->dk + a->dv)),
              absorbed = oc_c_mul(c, v, 2 * rank + rope);
     bool absorbs = absorbed < expanded;
-    uint64_t more = absorbs ? 0 : past;
     a->dk = absorbs ? rank + rope : a->dk;
     a->dv = absorbs ? rank : a->dv;
-    oc_add_formula_value(c, "expanded", more);
-    oc_add(c, k, OC_MAC, more);
+    oc_add_formula_value(c, "expanded", absorbs ? 0 : past);
 }
 
 /* Compressed keys: one for `ratio` tokens. Their scores are counted with a share of the elements, which is exact. */
-static void add_compressed(struct oc_op_ctx *c, struct oc_cost *k, const struct cached *d,
-                           const struct oc_attention *a)
+static void report_compressed(struct oc_op_ctx *c, const struct cached *d, const struct oc_attention *a)
 {
     int64_t most = d->selected > 0 && d->selected < INT64_MAX / d->ratio ? d->selected * d->ratio - 1 : -1;
     uint64_t pairs =
@@ -135,7 +131,6 @@ static void add_compressed(struct oc_op_ctx *c, struct oc_cost *k, const struct 
     share.dk /= (uint64_t)d->ratio;
     share.dv /= (uint64_t)d->ratio;
     oc_add_formula_value(c, "compressed", oc_c_mul(c, a->heads, oc_c_mul(c, pairs, share.dk + share.dv)));
-    oc_add(c, k, OC_MAC, oc_c_mul(c, a->heads, oc_c_mul(c, pairs, share.dk + share.dv)));
 }
 
 static void count_one(struct oc_op_ctx *c, struct oc_cost *k, unsigned past, unsigned present,
@@ -170,7 +165,7 @@ static uint64_t seen_of(struct oc_op_ctx *c, const struct cached *d, const struc
     return oc_window_keys(past, a->offset, d->selected > 0 && a->queries > 1 ? -1 : left);
 }
 
-static int cost_cached(struct oc_op_ctx *c, struct oc_cost *k)
+static int cached_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct cached d;
     int known = read_cached(c, &d);
@@ -183,18 +178,17 @@ static int cost_cached(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t left = window > 0 ? window - 1 : d.selected > 0 && !d.ratio ? d.selected - 1 : -1;
     uint64_t pairs = oc_c_mul(c, a.batch, pairs_of(c, &a, left)), tokens = oc_c_mul(c, a.batch, a.queries);
     if (d.rank > 0)
-        add_latent(c, k, &d, &a, pairs);
+        report_latent(c, &d, &a, pairs);
     if (d.ratio > 0)
-        add_compressed(c, k, &d, &a);
-    oc_add_attention_pairs(c, k, &a, pairs);
-    oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(d.h.hq + d.h.hkv), (uint64_t)rotary)));
+        report_compressed(c, &d, &a);
+    oc_report_pairs(c, &a, pairs);
+    oc_report_rope(c, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(d.h.hq + d.h.hkv), (uint64_t)rotary)));
     const struct oc_shape *indexed = oc_in_shape(c, PAST_INDEX);
     if (index > 0 && indexed->ranked && indexed->rank == 3) { /* scores of all keys, added over the heads */
         uint64_t every = oc_c_mul(c, a.batch, oc_visible_pairs(c, a.queries, a.keys, a.offset, -1, -1, true));
         uint64_t width = oc_c_dim(c, indexed->dim[2]),
                  scores = oc_c_mul(c, every, oc_c_mul(c, (uint64_t)index, width));
         oc_add_formula_value(c, "indexed", scores);
-        oc_add(c, k, OC_MAC, scores);
         count_one(c, k, PAST_INDEX, 3, &a, (uint64_t)a.offset);
     }
     uint64_t seen = seen_of(c, &d, &a, left);
@@ -203,13 +197,12 @@ static int cost_cached(struct oc_op_ctx *c, struct oc_cost *k)
         count_one(c, k, PAST_VALUE, 2, &a, seen);
     return 0;
 }
-static const char cost_cached_formula[] =
+static const char cached_formula[] =
     OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; MAC = expanded + compressed + indexed; "
                          "expanded := 0; compressed := 0; indexed := 0";
 
 static const struct oc_op cached_attention_rows[] = {
-    {OC_OP_ROW("com.onnxcost", "CachedAttention", 1, ATTENTION, ".........m", shape_cached),
-     OC_COST(cost_cached),
+    {OC_OP_ROW("com.onnxcost", "CachedAttention", 1, ATTENTION, ".........m", shape_cached), OC_COST(cached),
      .kv = &(const struct oc_op_kv){.pair = {{PAST_KEY, 1}, {PAST_VALUE, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
 };
 OC_FAMILY(cached_attention, cached_attention_rows);

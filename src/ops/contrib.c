@@ -5,22 +5,6 @@
 
 #include "ops/op.h"
 
-static int cost_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    if (oc_in(c, 1))
-        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-    return oc_cost_named(c, k);
-}
-static const char cost_fast_gelu_formula[] = "ADD = [in1]*N(o); this = N(o)";
-
-static int cost_bias_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-    oc_add_prims(c, k, oc_activation_prims("Gelu"), oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_bias_gelu_formula[] = "ADD = N(o); Gelu = N(o)";
-
 /* The last axis is split in halves: one half gates the other. */
 static int shape_bias_split_gelu(struct oc_op_ctx *c)
 {
@@ -33,15 +17,7 @@ static int shape_bias_split_gelu(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_bias_split_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t half = oc_c_out(c, 0);
-    oc_add(c, k, OC_ADD, oc_c_in(c, 0));
-    oc_add_prims(c, k, oc_activation_prims("Gelu"), half);
-    oc_add(c, k, OC_MUL, half);
-    return 0;
-}
-static const char cost_bias_split_gelu_formula[] = "ADD = N(x); Gelu = N(o); MUL = N(o)";
+static const char bias_split_gelu_formula[] = "ADD = N(x); Gelu = N(o); MUL = N(o)";
 
 /* ---- Dropout with a bias or a packed mask ----------------------------------------------------------- */
 
@@ -60,44 +36,31 @@ static int contrib_shape_dropout(struct oc_op_ctx *c)
     return 0;
 }
 
-static int contrib_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
     bool biased = strcmp(c->op->name, "BitmaskDropout") != 0;
     unsigned mode_slot = biased ? 4 : 2;
-    uint64_t n = oc_c_out(c, 0);
     int64_t mode = 0;
     if (oc_in(c, mode_slot) && !oc_in_int(c, mode_slot, &mode))
         c->assumption = "training_mode is unknown: assumed inference";
     oc_add_formula_value(c, "trains", mode != 0);
     oc_add_formula_value(c, "biases", !biased ? 0 : oc_in(c, 2) ? 2 : 1);
-    if (mode)
-        oc_add_prims(c, k, training, n);
-    if (biased)
-        oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 2) ? 2 : 1, n));
-    else if (!mode && !oc_out_wanted(c, 1))
-        k->alias = true;
-    else if (!mode) { /* only the mask of ones is written */
+    if (biased || mode)
+        return 0;
+    k->alias = !oc_out_wanted(c, 1);
+    if (!k->alias) { /* only the mask of ones is written */
         k->view = true;
         k->rd[0] = 0;
         k->wr[0] = 0;
     }
     return 0;
 }
-static const char contrib_cost_dropout_formula[] =
+static const char contrib_dropout_formula[] =
     "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o); ADD = biases*N(o)";
 
 /* ---- others ------------------------------------------------------------------------------------------- */
 
-/* The last axis holds real and imaginary part. */
-static int cost_complex_mul(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t pairs = oc_c_out(c, 0) / 2;
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 4, pairs));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, 2, pairs));
-    return 0;
-}
-static const char cost_complex_mul_formula[] = "MUL = 4*pairs; ADD = 2*pairs; pairs := N(o)/2";
+static const char complex_mul_formula[] = "MUL = 4*pairs; ADD = 2*pairs; pairs := N(o)/2";
 
 static int shape_all_finite(struct oc_op_ctx *c)
 {
@@ -105,15 +68,15 @@ static int shape_all_finite(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_all_finite(struct oc_op_ctx *c, struct oc_cost *k)
+/* Every input is compared. */
+static int all_finite_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    for (unsigned i = 0; i < c->n_in; i++) {
+    (void)k;
+    for (unsigned i = 0; i < c->n_in; i++)
         oc_add_formula_value(c, "n", oc_c_in(c, i));
-        oc_add(c, k, OC_CMP, oc_c_in(c, i));
-    }
     return 0;
 }
-static const char cost_all_finite_formula[] = "CMP = n";
+static const char all_finite_formula[] = "CMP = n";
 
 /* MulInteger(A, A_zero_point, B, B_zero_point) */
 static int shape_mul_integer(struct oc_op_ctx *c)
@@ -129,17 +92,15 @@ static int shape_mul_integer(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_mul_integer(struct oc_op_ctx *c, struct oc_cost *k)
+static int mul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add_int(c, k, OC_MUL, oc_c_out(c, 0));
+    (void)k;
     for (unsigned i = 0; i < 4; i += 2)
-        if (oc_zero_point_counts(c, i + 1)) {
+        if (oc_zero_point_counts(c, i + 1))
             oc_add_formula_value(c, "zp", oc_c_in(c, i));
-            oc_add_int(c, k, OC_ADD, oc_c_in(c, i));
-        }
     return 0;
 }
-static const char cost_mul_integer_formula[] = "MUL = N(o); ADD = zp; zp := 0";
+static const char mul_integer_formula[] = "MUL:int = N(o); ADD:int = zp; zp := 0";
 
 /* decay = scale * Softplus(a + bias), beta = Sigmoid(b) */
 static int shape_gate(struct oc_op_ctx *c)
@@ -149,60 +110,49 @@ static int shape_gate(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_gate(struct oc_op_ctx *c, struct oc_cost *k)
+static int gate_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims decay[] = {{OC_ADD, 2}, {OC_EXP, 1}, {OC_LOG, 1}, {OC_MUL, 1}, {0, 0}};
+    (void)c;
     k->rest_class = OC_CLASS_F32;
-    oc_add_prims(c, k, decay, oc_c_in(c, 0));
-    oc_add(c, k, OC_SIG, oc_c_in(c, 3));
     return 0;
 }
-static const char cost_gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); MUL = N(x); SIG = N(in3)";
+static const char gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); MUL = N(x); SIG = N(in3)";
 
-/* LU and back substitution: 2m^3 per matrix, half additions, half multiplications. */
-static int cost_inverse(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *x = oc_in_shape(c, 0);
-    if (!x->ranked || x->rank < 2)
-        return oc_cost_unknown(c);
-    uint64_t m = oc_c_dim(c, x->dim[x->rank - 1]), work = oc_c_mul(c, oc_c_in(c, 0), m);
-    oc_add(c, k, OC_ADD, work);
-    oc_add(c, k, OC_MUL, work);
-    return 0;
-}
-static const char cost_inverse_formula[] = "ADD = N(x)*m; MUL = N(x)*m; m := x[-1]";
+static const char inverse_formula[] = "ADD = N(x)*m; MUL = N(x)*m; m := x[-1]";
 
 static const struct oc_prims bias_add[] = {{OC_ADD, 2}, {0, 0}};
 static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
 
 #define MS(n, s, sh, co)                                                                                     \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),         \
-    .shape = (sh), OC_COST(co)
+    .shape = (sh), co
 #define MS_LIST(n, s, list)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
-        .shape = oc_shape_same, .cost = oc_cost_elementwise, .param = (list)                                 \
+        .shape = oc_shape_same, OC_COST_THIS, .param = (list)                                                \
     }
 
 static const struct oc_op contrib_rows[] = {
     MS_LIST("BiasAdd", ".b.", bias_add),
-    {MS("BiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout)},
-    {MS("BiasGelu", ".b", oc_shape_same, cost_bias_gelu), .kernel = OC_KC_ACTIVATION,
+    {MS("BiasDropout", ".b.mm", contrib_shape_dropout, OC_COST(contrib_dropout))},
+    {MS("BiasGelu", ".b", oc_shape_same, OC_COST_TEXT("ADD = N(o); Gelu = N(o)")), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
-    {MS("BiasSplitGelu", ".b", shape_bias_split_gelu, cost_bias_split_gelu), .kernel = OC_KC_ACTIVATION},
-    {MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, contrib_cost_dropout)},
-    {MS("BitmaskDropout", ".mm", contrib_shape_dropout, contrib_cost_dropout)},
-    {MS("ComplexMul", NULL, oc_shape_broadcast, cost_complex_mul)},
-    {MS("ComplexMulConj", NULL, oc_shape_broadcast, cost_complex_mul)},
-    {MS("FastGelu", ".b", oc_shape_same, cost_fast_gelu), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {MS("BiasSplitGelu", ".b", shape_bias_split_gelu, OC_COST_TEXT(bias_split_gelu_formula)),
+     .kernel = OC_KC_ACTIVATION},
+    {MS("BitmaskBiasDropout", ".b.mm", contrib_shape_dropout, OC_COST(contrib_dropout))},
+    {MS("BitmaskDropout", ".mm", contrib_shape_dropout, OC_COST(contrib_dropout))},
+    {MS("ComplexMul", NULL, oc_shape_broadcast, OC_COST_TEXT(complex_mul_formula))},
+    {MS("ComplexMulConj", NULL, oc_shape_broadcast, OC_COST_TEXT(complex_mul_formula))},
+    {MS("FastGelu", ".b", oc_shape_same, OC_COST_TEXT("ADD = [in1]*N(o); this = N(o)")),
+     .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     MS_LIST("GatedAdd", NULL, gated_add),
-    {MS("Gelu", NULL, oc_shape_same, oc_cost_named), .kernel = OC_KC_ACTIVATION,
+    {MS("Gelu", NULL, oc_shape_same, OC_COST_THIS), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
-    {MS("Inverse", NULL, oc_shape_same, cost_inverse)},
-    {MS("IsAllFinite", NULL, shape_all_finite, cost_all_finite)},
-    {MS("LinearAttentionGate", ".b..", shape_gate, cost_gate)},
-    {MS("MulInteger", ".q.q", shape_mul_integer, cost_mul_integer)},
-    {MS("QuickGelu", NULL, oc_shape_same, oc_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {MS("Inverse", NULL, oc_shape_same, OC_COST_TEXT(inverse_formula))},
+    {MS("IsAllFinite", NULL, shape_all_finite, OC_COST(all_finite))},
+    {MS("LinearAttentionGate", ".b..", shape_gate, OC_COST(gate))},
+    {MS("MulInteger", ".q.q", shape_mul_integer, OC_COST(mul_integer))},
+    {MS("QuickGelu", NULL, oc_shape_same, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
 };
 OC_FAMILY(contrib, contrib_rows);
 
@@ -275,13 +225,13 @@ static int shape_hash(struct oc_op_ctx *c)
     return 0;
 }
 
-static int contrib_misc_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_misc_hash_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_in(c, 0)));
+    (void)k;
     c->assumption = "a hash counts 10 operations per element";
     return 0;
 }
-static const char contrib_misc_cost_hash_formula[] = "BIT = 10*N(x)";
+static const char contrib_misc_hash_formula[] = "BIT:int = 10*N(x)";
 
 /* [M, N] (or [1, M, N]) -> the path [2, length], at most M + N steps */
 static int shape_warping(struct oc_op_ctx *c)
@@ -297,27 +247,20 @@ static int shape_warping(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_warping(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t cells = oc_c_in(c, 0);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, 3, cells));
-    oc_add(c, k, OC_ADD, cells);
-    return 0;
-}
-static const char cost_warping_formula[] = "CMP = 3*N(x); ADD = N(x)";
+static const char warping_formula[] = "CMP = 3*N(x); ADD = N(x)";
 
 #define CONTRIB_MISC_MS(n, cls, s, sh, co)                                                                   \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cls), .slots = (s), .shape = (sh),  \
-        OC_COST(co)                                                                                          \
+        co                                                                                                   \
     }
 
 static const struct oc_op contrib_misc_rows[] = {
-    CONTRIB_MISC_MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, cost_warping),
-    CONTRIB_MISC_MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, contrib_misc_cost_hash),
-    CONTRIB_MISC_MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, oc_cost_none),
-    CONTRIB_MISC_MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, oc_cost_none),
-    CONTRIB_MISC_MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, oc_cost_none),
+    CONTRIB_MISC_MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, OC_COST_TEXT(warping_formula)),
+    CONTRIB_MISC_MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, OC_COST(contrib_misc_hash)),
+    CONTRIB_MISC_MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, OC_COST_TEXT("")),
+    CONTRIB_MISC_MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, OC_COST_TEXT("")),
+    CONTRIB_MISC_MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, OC_COST_TEXT("")),
 };
 OC_FAMILY(contrib_misc, contrib_misc_rows);
 
@@ -438,34 +381,27 @@ static int shape_upsample(struct oc_op_ctx *c)
 }
 
 /* linear over n axes: T = 2^n MUL and T-1 ADD per output element; nearest: none */
-static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
+static int upsample_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint32_t n;
     const int64_t *scales = oc_attr_ints(c, "scales", &n);
     unsigned axes = 0;
     for (uint32_t i = 0; i < n; i++)
         axes += scales[i] != 1;
-    if (axes == 0) {
-        k->alias = true;
-        return 0;
-    }
-    if (strcmp(oc_attr_s(c, "mode", "nearest"), "linear") != 0 || axes > 8)
-        return 0;
-    uint64_t out = oc_c_out(c, 0), taps = UINT64_C(1) << axes;
-    oc_add_formula_value(c, "T", taps);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, taps, out));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, out));
+    k->alias = axes == 0;
+    if (axes && axes <= 8 && strcmp(oc_attr_s(c, "mode", "nearest"), "linear") == 0)
+        oc_add_formula_value(c, "T", UINT64_C(1) << axes);
     return 0;
 }
-static const char cost_upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
+static const char upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 #define NCHWC(n, cls, sh, co)                                                                                \
-    .domain = "com.microsoft.nchwc", .name = (n), .since = 1, .op_class = (cls), .shape = (sh), OC_COST(co)
+    .domain = "com.microsoft.nchwc", .name = (n), .since = 1, .op_class = (cls), .shape = (sh), co
 
 static const struct oc_op nchwc_rows[] = {
-    {NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, oc_cost_none), .kernel = OC_KC_REORDER},
-    {NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, oc_cost_none), .kernel = OC_KC_REORDER},
-    {NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, cost_upsample)},
+    {NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, OC_COST_TEXT("")), .kernel = OC_KC_REORDER},
+    {NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, OC_COST_TEXT("")), .kernel = OC_KC_REORDER},
+    {NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, OC_COST(upsample))},
 };
 OC_FAMILY(nchwc, nchwc_rows);
 
@@ -536,8 +472,8 @@ static int shape_nhwc(struct oc_op_ctx *c)
     return 0;
 }
 
-/* The operator's rule, and the activation that the transformation may have merged into it. */
-static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
+/* In C: the rule is the one of another row, on other shapes. The activation that the transformation may have merged is added. */
+static int count_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct layout *l = c->op->param;
     struct oc_op_ctx inner;
@@ -557,11 +493,11 @@ static int cost_nhwc(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add_formula_value(c, oc_prim_name(p), oc_c_add(c, k->hist_f[p], k->hist_i[p]));
     return 0;
 }
-static const char cost_nhwc_formula[] = "functions = 1";
+static const char nhwc_formula[] = "functions = 1";
 
 #define NHWC(n, cl, s, l)                                                                                    \
     .domain = "com.ms.internal.nhwc", .name = (n), .since = 1, .op_class = (cl), .slots = (s),               \
-    .shape = shape_nhwc, OC_COST(cost_nhwc), .param = &(l)
+    .shape = shape_nhwc, .cost = count_nhwc, .formula = nhwc_formula, .param = &(l)
 
 /* Conv and the other pools have rows in their own families. */
 static const struct oc_op nhwc_rows[] = {

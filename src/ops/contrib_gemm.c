@@ -47,50 +47,23 @@ static int shape_fused_matmul(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_fused_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int fused_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
-    uint64_t n = oc_c_out(c, 0);
+    (void)k;
     if (fused_shape(c, &out, &depth))
         return -1;
-    oc_add_product(c, k, n, oc_c_dim(c, depth));
-    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    oc_add_activation(c, k, "activation", n);
+    oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     return 0;
 }
-static const char cost_fused_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); activation = N(o)";
+static const char fused_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); activation = N(o)";
 
-/* GemmFloat8: alpha*A*B + beta*C, activation */
-static int cost_gemm_float8(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    float beta = oc_attr_f(c, "beta", 0.0F);
-    if (cost_fused_matmul(c, k))
-        return -1;
-    if (oc_in(c, 2) && beta != 0.0F) {
-        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-        if (beta != 1.0F)
-            oc_add(c, k, OC_MUL, oc_c_in(c, 2));
-    }
-    return 0;
-}
-static const char cost_gemm_float8_formula[] =
+static const char gemm_float8_formula[] =
     "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); ADD = c*N(o); MUL = c*[beta:0 != 1]*N(in2); "
     "activation = N(o); c := [in2]*[beta:0 != 0]";
 
-/* GemmFastGelu(X, W, bias) */
-static int cost_gemm_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    if (cost_fused_matmul(c, k))
-        return -1;
-    if (oc_in(c, 2))
-        oc_add(c, k, OC_ADD, n);
-    oc_add_prims(c, k, oc_activation_prims("FastGelu"), n);
-    return 0;
-}
-static const char cost_gemm_fast_gelu_formula[] =
+static const char gemm_fast_gelu_formula[] =
     "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); ADD = [in2]*N(o); FastGelu = N(o)";
 
 static int shape_same_rank(struct oc_op_ctx *c, struct oc_dim last)
@@ -146,32 +119,24 @@ static int shape_block_matmul(struct oc_op_ctx *c)
 
 /* MAC rows*K*N, DEQ K*N, bias; the input is quantized for accuracy_level 4 or a given scale of
  * A. */
-static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int block_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct weight_form *f = c->op->param;
     struct oc_dim depth = oc_known(0), width = oc_known(0);
-    uint64_t n = oc_c_out(c, 0);
     if (weight_dims(c, &depth, &width))
         return -1;
     if (oc_attr_i(c, "accuracy_level", 0) == 4) {
         k->mac_class = OC_CLASS_I8;
-        oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
     } else if (f->a_scale && oc_in(c, f->a_scale)) {
-        static const struct oc_prims to_fp8[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
         k->mac_class = OC_CLASS_F8;
         oc_add_formula_value(c, "f8", 1);
-        oc_add_prims(c, k, to_fp8, oc_c_in(c, 0));
     }
     oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     oc_add_formula_value(c, "W", oc_c_dim(c, width));
     oc_add_formula_value(c, "bias", f->bias && oc_in(c, f->bias));
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
-    oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
-    if (f->bias && oc_in(c, f->bias))
-        oc_add(c, k, OC_ADD, n);
     return 0;
 }
-static const char cost_block_matmul_formula[] =
+static const char block_matmul_formula[] =
     "MAC = N(o)*K; DEQ = K*W; ADD = bias*N(o); dynamic_quantize = [accuracy_level:0 == 4]*N(x); "
     "DIV = f8*N(x); RND = f8*N(x); CMP = 2*f8*N(x); bias := 0; f8 := 0";
 
@@ -192,17 +157,16 @@ static int shape_fpq4(struct oc_op_ctx *c)
     return shape_same_rank(c, width);
 }
 
-static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
+static int fpq4_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     struct oc_dim depth = oc_known(0), width = oc_known(0);
     fpq4_dims(c, &depth, &width);
     oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     oc_add_formula_value(c, "W", oc_c_dim(c, width));
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), oc_c_dim(c, depth)));
-    oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
     return 0;
 }
-static const char cost_fpq4_formula[] = "MAC = N(o)*K; DEQ = K*W";
+static const char fpq4_formula[] = "MAC = N(o)*K; DEQ = K*W";
 
 /* ---- MatMulNBitsMlp ----------------------------------------------------------------------------------- */
 
@@ -216,31 +180,22 @@ static int shape_mlp(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
+static int mlp_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim depth = oc_known(0), width = oc_known(0);
-    uint64_t n = oc_c_out(c, 0), in = oc_c_in(c, 0);
+    uint64_t in = oc_c_in(c, 0);
     if (weight_dims(c, &depth, &width))
         return -1;
     uint64_t length = oc_c_dim(c, depth);
     oc_add_formula_value(c, "K", length);
     oc_add_formula_value(c, "W", oc_c_dim(c, width));
-    if (oc_attr_i(c, "accuracy_level", 0) == 4) {
+    if (oc_attr_i(c, "accuracy_level", 0) == 4)
         k->mac_class = OC_CLASS_I8;
-        oc_add_prims(c, k, oc_prims_dynamic_quantize, in);
-    }
-    if (oc_in(c, 1))
-        oc_add(c, k, OC_ADD, in);
     if (oc_in(c, 2))
-        oc_add_rms_norm(c, k, in, length ? in / length : 0);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, 2, oc_c_mul(c, n, length)));
-    oc_add(c, k, OC_DEQ, oc_c_mul(c, 2, oc_c_mul(c, length, oc_c_dim(c, width))));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, (oc_in(c, 5) ? 1U : 0U) + (oc_in(c, 8) ? 1U : 0U), n));
-    oc_add_activation(c, k, "activation", n);
-    oc_add(c, k, OC_MUL, n);
+        oc_report_norm(c, in, length ? in / length : 0, false);
     return 0;
 }
-static const char cost_mlp_formula[] =
+static const char mlp_formula[] =
     "MAC = 2*N(o)*K; DEQ = 2*K*W; ADD = ([in5] + [in8])*N(o); activation = N(o); MUL = N(o); "
     "dynamic_quantize = [accuracy_level:0 == 4]*N(x); ADD = [in1]*N(x); n := 0; R := 0; " OC_RMS_NORM_FORMULA;
 
@@ -266,29 +221,21 @@ static int shape_qkv(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
+static int qkv_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t in = oc_c_in(c, 0), depth = (uint64_t)oc_attr_i(c, "K", 1), rows = in / (depth ? depth : 1);
-    if (oc_attr_i(c, "accuracy_level", 0) == 4) {
+    uint64_t in = oc_c_in(c, 0), depth = (uint64_t)oc_attr_i(c, "K", 1);
+    if (oc_attr_i(c, "accuracy_level", 0) == 4)
         k->mac_class = OC_CLASS_I8;
-        oc_add_prims(c, k, oc_prims_dynamic_quantize, in);
-    }
-    if (oc_in(c, 1))
-        oc_add(c, k, OC_ADD, in);
-    oc_add_rms_norm(c, k, in, rows);
+    oc_report_norm(c, in, in / (depth ? depth : 1), false);
     for (unsigned i = 0; i < 3; i++) {
-        uint64_t n = (uint64_t)oc_attr_i(c, i ? "Nkv" : "Nq", 0), out = oc_c_mul(c, rows, n);
+        uint64_t n = (uint64_t)oc_attr_i(c, i ? "Nkv" : "Nq", 0);
         oc_add_formula_value(c, "width", n);
         oc_add_formula_value(c, "biased", oc_in(c, 5 + 3 * i) ? n : 0);
-        oc_add(c, k, OC_MAC, oc_c_mul(c, out, depth));
-        oc_add(c, k, OC_DEQ, oc_c_mul(c, n, depth));
-        if (oc_in(c, 5 + 3 * i))
-            oc_add(c, k, OC_ADD, out);
     }
     return 0;
 }
 
-static const char cost_qkv_formula[] =
+static const char qkv_formula[] =
     "MAC = R*width*K; DEQ = width*K; ADD = R*biased + [in1]*n; "
     "dynamic_quantize = [accuracy_level:0 == 4]*n; K := n/R; " OC_RMS_NORM_FORMULA;
 
@@ -311,68 +258,57 @@ static int shape_integer_to_float(struct oc_op_ctx *c)
     return 0;
 }
 
-static void add_zero_point(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot)
-{
-    oc_add_formula_value(c, "zp", oc_c_in(c, slot));
-    oc_add_int(c, k, OC_ADD, oc_c_in(c, slot));
-}
-
-static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
+static int integer_to_float_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
     bool dynamic = contrib_gemm_is_dynamic(c);
-    uint64_t n = oc_c_out(c, 0);
     if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
         return -1;
     k->mac_class = OC_CLASS_I8;
     oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     oc_add_formula_value(c, "dynamic", dynamic);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
-    if (dynamic)
-        oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
     if (dynamic || oc_zero_point_counts(c, 4)) /* operands quantized at run time have a zero point */
-        add_zero_point(c, k, 0);
+        oc_add_formula_value(c, "zp", oc_c_in(c, 0));
     if (oc_zero_point_counts(c, dynamic ? 3 : 5) && !oc_in_is_const(c, 1))
-        add_zero_point(c, k, 1);
-    oc_add(c, k, OC_MUL, n);
-    if (oc_in(c, dynamic ? 4 : 6))
-        oc_add(c, k, OC_ADD, n);
+        oc_add_formula_value(c, "zp", oc_c_in(c, 1));
     return 0;
 }
-static const char cost_integer_to_float_formula[] =
-    "MAC = N(o)*K; dynamic_quantize = dynamic*N(x); ADD = zp; MUL = N(o); ADD = [B]*N(o); zp := 0";
+static const char integer_to_float_formula[] =
+    "MAC = N(o)*K; dynamic_quantize = dynamic*N(x); ADD:int = zp; MUL = N(o); ADD = [B]*N(o); zp := 0";
 
 /* SparseToDenseMatMul: only the stored elements of A are multiplied; their number is not in its type. */
-static int cost_sparse_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int sparse_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     c->upper = true;
-    return cost_fused_matmul(c, k);
+    return fused_matmul_values(c, k);
 }
-static const char cost_sparse_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o)";
+static const char sparse_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o)";
 
 #define MS(n, s, sh, co, p)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .slots = (s),            \
-        .shape = (sh), OC_COST(co), .param = (p)                                                             \
+        .shape = (sh), co, .param = (p)                                                                      \
     }
 
 static const struct oc_op contrib_gemm_rows[] = {
-    MS("DynamicQuantizeMatMul", "..qqb", shape_integer_to_float, cost_integer_to_float, NULL),
-    MS("FusedMatMul", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
-    MS("FusedMatMulActivation", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
-    MS("GemmFastGelu", "..b", shape_fused_matmul, cost_gemm_fast_gelu, NULL),
-    MS("GemmFloat8", "..bq", shape_fused_matmul, cost_gemm_float8, NULL),
-    MS("MatMulBlockQuantizedFp4Weight", "..qqqb", shape_block_matmul, cost_block_matmul, &fp4),
-    MS("MatMulBlockQuantizedFp8Weight", "..qqb", shape_block_matmul, cost_block_matmul, &fp8),
-    MS("MatMulBnb4", "..q", shape_block_matmul, cost_block_matmul, &bnb4),
-    MS("MatMulFpQ4", "..m", shape_fpq4, cost_fpq4, NULL),
-    MS("MatMulIntegerToFloat", "..qqqqb", shape_integer_to_float, cost_integer_to_float, NULL),
-    MS("MatMulNBits", "..qqqb", shape_block_matmul, cost_block_matmul, &nbits),
-    MS("MatMulNBitsMlp", "..n.qb.qb", shape_mlp, cost_mlp, &nbits),
-    MS("MatMulNBitsQkv", "..n.qb.qb.qb", shape_qkv, cost_qkv, NULL),
-    MS("SparseToDenseMatMul", NULL, shape_fused_matmul, cost_sparse_matmul, NULL),
-    MS("TransposeMatMul", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
+    MS("DynamicQuantizeMatMul", "..qqb", shape_integer_to_float, OC_COST(integer_to_float), NULL),
+    MS("FusedMatMul", NULL, shape_fused_matmul, OC_COST(fused_matmul), NULL),
+    MS("FusedMatMulActivation", NULL, shape_fused_matmul, OC_COST(fused_matmul), NULL),
+    MS("GemmFastGelu", "..b", shape_fused_matmul,
+       OC_COST_TEXT_WITH(gemm_fast_gelu_formula, fused_matmul_values), NULL),
+    MS("GemmFloat8", "..bq", shape_fused_matmul, OC_COST_TEXT_WITH(gemm_float8_formula, fused_matmul_values),
+       NULL),
+    MS("MatMulBlockQuantizedFp4Weight", "..qqqb", shape_block_matmul, OC_COST(block_matmul), &fp4),
+    MS("MatMulBlockQuantizedFp8Weight", "..qqb", shape_block_matmul, OC_COST(block_matmul), &fp8),
+    MS("MatMulBnb4", "..q", shape_block_matmul, OC_COST(block_matmul), &bnb4),
+    MS("MatMulFpQ4", "..m", shape_fpq4, OC_COST(fpq4), NULL),
+    MS("MatMulIntegerToFloat", "..qqqqb", shape_integer_to_float, OC_COST(integer_to_float), NULL),
+    MS("MatMulNBits", "..qqqb", shape_block_matmul, OC_COST(block_matmul), &nbits),
+    MS("MatMulNBitsMlp", "..n.qb.qb", shape_mlp, OC_COST(mlp), &nbits),
+    MS("MatMulNBitsQkv", "..n.qb.qb.qb", shape_qkv, OC_COST(qkv), NULL),
+    MS("SparseToDenseMatMul", NULL, shape_fused_matmul, OC_COST(sparse_matmul), NULL),
+    MS("TransposeMatMul", NULL, shape_fused_matmul, OC_COST(fused_matmul), NULL),
 };
 OC_FAMILY(contrib_gemm, contrib_gemm_rows);
 
@@ -431,54 +367,42 @@ static bool read_experts(struct oc_op_ctx *c, const struct moe_kind *kind, struc
     return true;
 }
 
-static void moe_add_named(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+static void moe_report_named(struct oc_op_ctx *c, uint64_t n)
 {
-    const struct oc_prims *list = oc_activation_prims(oc_attr_s(c, "activation_type", "relu"));
-    if (list && oc_has_attr(c, "activation_type"))
-        oc_add_functions(c, k, list, n);
-    else
-        oc_add_activation(c, k, "activation_type", n); /* an unknown name becomes an assumption */
+    const struct oc_prims *list = oc_activation_prims(oc_attr_s(c, "activation_type", ""));
+    oc_add_functions(c, list, n);
+    if (!list && oc_has_attr(c, "activation_type"))
+        c->assumption = "an unknown activation counts 0";
 }
 
-static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e,
-                                  uint64_t rows)
+static void report_expert_activation(struct oc_op_ctx *c, const struct experts *e, uint64_t rows)
 {
     static const struct oc_prims product[] = {{OC_MUL, 1}, {0, 0}}, limit[] = {{OC_CMP, 3}, {0, 0}};
     static const struct oc_prims gated[] = {{OC_SIG, 1}, {OC_MUL, 2}, {0, 0}};
     uint64_t n = oc_c_mul(c, rows, e->inter);
     const char *name = oc_attr_s(c, "activation_type", "relu");
     if (e->gate != 2) {
-        moe_add_named(c, k, n);
-        if (!oc_has_attr(c, "activation_type")) {
+        moe_report_named(c, n);
+        if (!oc_has_attr(c, "activation_type"))
             oc_add_formula_value(c, "relu", n);
-            oc_add(c, k, OC_CMP, n);
-        }
         return;
     }
     if (strcmp(name, "swiglu") == 0 || strcmp(name, "silu") == 0) {
-        oc_add_functions(c, k, gated, n);
+        oc_add_functions(c, gated, n);
     } else {
-        moe_add_named(c, k, n);
-        oc_add_functions(c, k, product, n);
+        moe_report_named(c, n);
+        oc_add_functions(c, product, n);
     }
     if (oc_has_attr(c, "swiglu_limit"))
-        oc_add_functions(c, k, limit, n);
+        oc_add_functions(c, limit, n);
 }
 
-static void add_routing(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e, uint64_t rows)
+static void report_routing(struct oc_op_ctx *c, const struct experts *e, uint64_t rows)
 {
-    uint64_t scores = oc_c_mul(c, e->tokens, e->n), steps = 0, top = e->active > 2 ? e->active : 2;
-    while (steps < 63 && (UINT64_C(1) << steps) < top)
-        steps++;
-    oc_add_formula_value(c, "scores", scores);
-    oc_add_formula_value(c, "steps", steps);
-    oc_add_softmax(c, k, scores);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, scores, steps));
-    if (oc_attr_i(c, "normalize_routing_weights", 0)) {
+    oc_add_formula_value(c, "scores", oc_c_mul(c, e->tokens, e->n));
+    oc_add_formula_value(c, "steps", oc_clog2(e->active > 2 ? e->active : 2));
+    if (oc_attr_i(c, "normalize_routing_weights", 0))
         oc_add_formula_value(c, "norm", rows);
-        oc_add(c, k, OC_ADD, rows);
-        oc_add(c, k, OC_DIV, rows);
-    }
 }
 
 /* Expected bytes of the experts touched when each token selects `active` experts uniformly: a token skips an
@@ -510,13 +434,7 @@ static void limit_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
         k->rd[i] = oc_c_mul(c, k->rd[i] / e->n, used);
 }
 
-static void add_bias(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
-{
-    oc_add_formula_value(c, "biases", n);
-    oc_add(c, k, OC_ADD, n);
-}
-
-static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
+static int moe_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct moe_kind *kind = c->op->param;
     struct experts e;
@@ -527,34 +445,32 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "f", e.gate);
     oc_add_formula_value(c, "H", e.hidden);
     oc_add_formula_value(c, "I", e.inter);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, rows, oc_c_mul(c, e.gate + 1, square)));
-    oc_add(c, k, OC_MAC, oc_c_mul(c, rows, e.hidden)); /* the weighted sum of the expert outputs */
-    add_expert_activation(c, k, &e, rows);
+    report_expert_activation(c, &e, rows);
     if (oc_in(c, layer_slot(kind, 0) + kind->bias))
-        add_bias(c, k, oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));
+        oc_add_formula_value(
+            c, "biases", oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));
     if (oc_in(c, layer_slot(kind, 1) + kind->bias))
-        add_bias(c, k, oc_c_mul(c, rows, e.hidden));
+        oc_add_formula_value(c, "biases", oc_c_mul(c, rows, e.hidden));
     if (oc_in(c, layer_slot(kind, 2) + kind->bias))
-        add_bias(c, k, oc_c_mul(c, rows, e.inter));
-    add_routing(c, k, &e, rows);
+        oc_add_formula_value(c, "biases", oc_c_mul(c, rows, e.inter));
+    report_routing(c, &e, rows);
     if (kind->quantized) {
         uint64_t stored = oc_c_mul(c, rows < e.n ? rows : e.n, oc_c_mul(c, e.gate + 1, square));
         oc_add_formula_value(c, "stored", stored);
-        oc_add(c, k, OC_DEQ, stored);
     }
     limit_reads(c, k, &e);
     return 0;
 }
-static const char cost_moe_formula[] = "MAC = rows*(f + 1)*H*I + rows*H; ADD = biases + 2*scores + "
-                                       "norm; CMP = scores*(1 + steps) + relu; EXP = "
-                                       "scores; "
-                                       "DIV = scores + norm; functions = rows*I; DEQ = stored; biases := "
-                                       "0; norm := 0; relu := 0; stored := 0";
+static const char moe_formula[] = "MAC = rows*(f + 1)*H*I + rows*H; ADD = biases + 2*scores + "
+                                  "norm; CMP = scores*(1 + steps) + relu; EXP = "
+                                  "scores; "
+                                  "DIV = scores + norm; functions = rows*I; DEQ = stored; biases := "
+                                  "0; norm := 0; relu := 0; stored := 0";
 
 static const struct oc_op moe_rows[] = {
-    {OC_OP_ROW("com.microsoft", "MoE", 1, GEMM, "...b.b.b", oc_shape_same), OC_COST(cost_moe),
+    {OC_OP_ROW("com.microsoft", "MoE", 1, GEMM, "...b.b.b", oc_shape_same), OC_COST(moe),
      .flags = OC_F_EXPERTS, .param = &plain},
-    {OC_OP_ROW("com.microsoft", "QMoE", 1, GEMM, "...qb.qb.qbq", oc_shape_same), OC_COST(cost_moe),
+    {OC_OP_ROW("com.microsoft", "QMoE", 1, GEMM, "...qb.qb.qbq", oc_shape_same), OC_COST(moe),
      .flags = OC_F_EXPERTS, .param = &quantized},
 };
 OC_FAMILY(moe, moe_rows);

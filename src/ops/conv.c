@@ -253,52 +253,21 @@ static int read_windows(struct oc_op_ctx *c, const struct conv_kind *kind, struc
     return oc_windows_read(c, w->rank - 2U, w->dim + 2, win) ? -1 : 1;
 }
 
-/* MAC = N * M * taps * C/g, taps = prod(out) * prod(k) */
-static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct conv_kind *kind)
-{
-    const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
-    const struct oc_type *o = oc_out(c, 0);
-    struct oc_windows win;
-    int known = read_windows(c, kind, &win);
-    if (known <= 0)
-        return known;
-    unsigned first = conv_channels_last(c, kind) ? 1 : 2;
-    uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
-    uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
-    if (c->opt.taps_valid || first == 1)
-        oc_add_formula_value(c, "taps", taps);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
-    return 0;
-}
-
-/* Zero point of x, bias, residual, requantization. */
-static void add_after_macs(struct oc_op_ctx *c, struct oc_cost *k, const struct conv_kind *kind)
-{
-    uint64_t n = oc_c_out(c, 0);
-    if (oc_zero_point_counts(c, kind->x_zp)) {
-        oc_add_formula_value(c, "zp", oc_c_in(c, kind->x));
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, kind->x));
-    }
-    if (oc_in(c, kind->bias)) {
-        if (kind->quantized)
-            oc_add_int(c, k, OC_ADD, n);
-        else
-            oc_add(c, k, OC_ADD, n);
-    }
-    if (oc_in(c, kind->residual))
-        oc_add(c, k, OC_ADD, n);
-    if (kind->quantized)
-        oc_add_prims(c, k, oc_prims_requantize, n);
-}
-
-static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
+/* The taps where the text cannot say them: inside of the tensor only, or channels last. Zero point of x. */
+static int conv_values(struct oc_op_ctx *c, struct oc_cost *cost)
 {
     const struct conv_kind *kind = c->op->param;
-    if (add_conv_mac(c, k, kind))
-        return -1;
-    add_after_macs(c, k, kind);
-    oc_add_activation(c, k, "activation", oc_c_out(c, 0));
-    return 0;
+    const struct oc_shape *x = oc_in_shape(c, kind->x);
+    const struct oc_type *o = oc_out(c, 0);
+    struct oc_windows win;
+    (void)cost;
+    int known = read_windows(c, kind, &win);
+    unsigned first = conv_channels_last(c, kind) ? 1 : 2;
+    if (known > 0 && (c->opt.taps_valid || first == 1))
+        oc_add_formula_value(c, "taps", oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first));
+    if (oc_zero_point_counts(c, kind->x_zp))
+        oc_add_formula_value(c, "zp", oc_c_in(c, kind->x));
+    return known < 0 ? -1 : 0;
 }
 
 /* ---- ConvTranspose ------------------------------------------------------------------------------------ */
@@ -418,64 +387,48 @@ static uint64_t transposed_taps(struct oc_op_ctx *c, const struct oc_shape *x, c
     return all;
 }
 
-/* MAC = N * C * taps * M/g */
-static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
+static int transposed_values(struct oc_op_ctx *c, struct oc_cost *cost)
 {
     const struct conv_kind *kind = c->op->param;
-    const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
+    (void)cost;
     int known = read_windows(c, kind, &win);
-    if (known <= 0)
-        return known;
-    dynamic_pads(c, &win);
-    uint64_t taps = transposed_taps(c, x, &o->shape, &win);
-    uint64_t n = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[1]));
-    if (c->opt.taps_valid)
-        oc_add_formula_value(c, "taps", taps);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
-    add_after_macs(c, k, kind);
-    return 0;
+    if (known > 0 && c->opt.taps_valid) {
+        dynamic_pads(c, &win);
+        oc_add_formula_value(c, "taps", transposed_taps(c, oc_in_shape(c, kind->x), &o->shape, &win));
+    }
+    if (oc_zero_point_counts(c, kind->x_zp))
+        oc_add_formula_value(c, "zp", oc_c_in(c, kind->x));
+    return known < 0 ? -1 : 0;
 }
 static const char transposed_formula[] =
     "MAC = N*C*taps*Mg; ADD = [B]*N(o); N := x[0]; C := x[1]; Mg := w[1]; taps := x[2:]*w[2:]";
 #define transposed_pads_formula transposed_formula
 static const char transposed_qlinear_formula[] =
-    "MAC = N*C*taps*Mg; ADD = [B]*N(o) + zp; requantize = N(o); N := x[0]; C := x[1]; Mg := in3[1]; "
+    "MAC = N*C*taps*Mg; ADD:int = [B]*N(o) + zp; requantize = N(o); N := x[0]; C := x[1]; Mg := in3[1]; "
     "taps := x[2:]*in3[2:]; zp := 0";
 #define transposed_qlinear qlinear /* the same slots */
 
 /* ---- DeformConv --------------------------------------------------------------------------------------- */
 
-/* S = N*C*prod(out)*K samples of T = 2^n taps, L = N*offset_group*prod(out)*K places */
-static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
+/* S samples of T = 2^axes taps at L places */
+static int deform_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
     int64_t groups = oc_attr_i(c, "offset_group", 1);
-    if (cost_conv(c, k))
+    if (conv_values(c, k))
         return -1;
     if (!x->ranked || !o || !o->shape.ranked || groups < 1)
         return oc_cost_unknown(c);
     unsigned axes = x->rank - 2U;
-    uint64_t T = axes < 63 ? UINT64_C(1) << axes : 0;
-    uint64_t K = oc_c_range(c, oc_in_shape(c, 1), 2, x->rank);
-    uint64_t places =
-        oc_c_mul(c, K, oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_range(c, &o->shape, 2, x->rank)));
-    uint64_t S = oc_c_mul(c, places, oc_c_dim(c, x->dim[1])), L = oc_c_mul(c, places, (uint64_t)groups);
-    if (axes == 0 || T == 0)
-        return 0;
     oc_add_formula_value(c, "axes", axes);
-    oc_add_formula_value(c, "T", T);
+    oc_add_formula_value(c, "T", axes < 63 ? UINT64_C(1) << axes : 0);
     oc_add_formula_value(c, "groups", (uint64_t)groups);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, S, T + (oc_in(c, 4) ? 1 : 0)));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, L, oc_c_mul(c, T, axes - 1)));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, S, T - 1));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, L, 3ULL * axes));
-    oc_add(c, k, OC_RND, oc_c_mul(c, L, axes));
     return 0;
 }
-static const char cost_deform_conv_formula[] =
+static const char deform_conv_formula[] =
     "MAC = N*M*taps*Cg; ADD = [B]*N(o); MUL = S*(T + [in4]) + L*T*(axes - 1); ADD = S*(T - 1) + 3*L*axes; "
     "RND = L*axes; N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]; S := N*x[1]*o[2:]*w[2:]; "
     "L := N*groups*o[2:]*w[2:]";
@@ -510,33 +463,28 @@ static int shape_col2im(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_col2im(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_ADD, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_col2im_formula[] = "ADD = N(x)";
+static const char col2im_formula[] = "ADD = N(x)";
 
 #define CONV_FORMULA "MAC = N*M*taps*Cg; N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]; "
 static const char plain_formula[] = CONV_FORMULA "ADD = [B]*N(o)";
 static const char fused_formula[] = CONV_FORMULA "ADD = [B]*N(o) + [in3]*N(o); activation = N(o)";
 #define nchwc_formula fused_formula
 #define nhwc_formula  fused_formula
-static const char integer_formula[] = CONV_FORMULA "ADD = zp; zp := 0";
+static const char integer_formula[] = CONV_FORMULA "ADD:int = zp; zp := 0";
 static const char qlinear_formula[] =
-    "MAC = N*M*taps*Cg; ADD = [B]*N(o) + zp; requantize = N(o); N := o[0]; M := in3[0]; Cg := in3[1]; "
+    "MAC = N*M*taps*Cg; ADD:int = [B]*N(o) + zp; requantize = N(o); N := o[0]; M := in3[0]; Cg := in3[1]; "
     "taps := o[2:]*in3[2:]; zp := 0";
 
 #define CONV(d, n, v, s, k)                                                                                  \
     .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONV, .slots = (s), .shape = shape_conv,     \
-    .cost = cost_conv, .param = &(k), .formula = k##_formula
+    .param = &(k), OC_COST_TEXT_WITH(k##_formula, conv_values)
 
 #define TRANSPOSED(d, n, s, k)                                                                               \
     .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_CONV, .slots = (s),                            \
-    .shape = shape_conv_transpose, .cost = cost_conv_transpose, .param = &(k), .formula = k##_formula
+    .shape = shape_conv_transpose, .param = &(k), OC_COST_TEXT_WITH(k##_formula, transposed_values)
 
 static const struct oc_op conv_rows[] = {
-    {OC_OP_ROW("", "Col2Im", 18, COPY, ".mm", shape_col2im), OC_COST(cost_col2im)},
+    {OC_OP_ROW("", "Col2Im", 18, COPY, ".mm", shape_col2im), OC_COST_TEXT(col2im_formula)},
     {CONV("", "Conv", 1, "..b", plain)},
     {CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc), .in_place = OC_SLOT_3},
     {CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc)},
@@ -544,8 +492,8 @@ static const struct oc_op conv_rows[] = {
     {TRANSPOSED("", "ConvTranspose", "..b", transposed), .kernel = OC_KC_CONV_TRANSPOSED},
     {TRANSPOSED("com.microsoft", "ConvTransposeWithDynamicPads", "..mb", transposed_pads),
      .kernel = OC_KC_CONV_TRANSPOSED},
-    {OC_OP_ROW("", "DeformConv", 19, CONV, "...b.", shape_conv), OC_COST(cost_deform_conv), .param = &deform,
-     .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("", "DeformConv", 19, CONV, "...b.", shape_conv),
+     OC_COST_TEXT_WITH(deform_conv_formula, deform_values), .param = &deform, .kernel = OC_KC_GATHER},
     {CONV("com.microsoft", "FusedConv", 1, "..b.", fused), .in_place = OC_SLOT_3},
     {CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc)},
     {CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc)},
@@ -577,29 +525,23 @@ static int shape_word_conv(struct oc_op_ctx *c)
 }
 
 /* A convolution over the characters of each word, tanh, the maximum over all positions */
-static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
+static int word_conv_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims after[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_CMP, 1}, {0, 0}};
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     if (!x->ranked || !w->ranked)
         return oc_cost_unknown(c);
     uint64_t characters = oc_c_dim(c, x->dim[x->rank - 1U]), window = oc_c_dim(c, w->dim[2]);
-    uint64_t positions = characters >= window ? characters - window + 1 : 0;
-    uint64_t n = oc_c_mul(c, oc_c_out(c, 0), positions);
     k->mac_class = oc_dtype_info(oc_in_dtype(c, 1))->cls;
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_mul(c, window, oc_c_dim(c, w->dim[3]))));
-    oc_add_formula_value(c, "positions", positions);
-    oc_add_prims(c, k, after, n);
+    oc_add_formula_value(c, "positions", characters >= window ? characters - window + 1 : 0);
     uint64_t rows = oc_c_part(c, 3, oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, w->dim[3])));
     if (c->n_in > 3 && rows < k->rd[3])
         k->rd[3] = rows;
     return 0;
 }
-static const char cost_word_conv_formula[] =
-    "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
+static const char word_conv_formula[] = "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
 
 static const struct oc_op word_conv_rows[] = {
-    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv),
-     OC_COST(cost_word_conv), .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv), OC_COST(word_conv),
+     .kernel = OC_KC_GATHER},
 };
 OC_FAMILY(word_conv, word_conv_rows);

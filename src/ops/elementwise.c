@@ -51,15 +51,15 @@ static int fold_relu(struct oc_op_ctx *c)
 /* ---- Clip --------------------------------------------------------------------------------------------- */
 
 /* The bound is an attribute until version 10 and an input from 11. */
-static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
+static int clip_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool old = c->op->until != 0;
     unsigned bounds = old ? oc_has_attr(c, "min") + oc_has_attr(c, "max") : !!oc_in(c, 1) + !!oc_in(c, 2);
+    (void)k;
     oc_add_formula_value(c, "bounds", bounds);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, bounds, oc_c_out(c, 0)));
     return 0;
 }
-static const char cost_clip_formula[] = "CMP = bounds*N(o)";
+static const char clip_formula[] = "CMP = bounds*N(o)";
 
 static int fold_clip(struct oc_op_ctx *c)
 {
@@ -103,47 +103,28 @@ static int fold_dropout(struct oc_op_ctx *c)
     return dropout_trains(c) || (oc_in(c, 2) && !oc_in_value(c, 2)) ? 0 : oc_fold_same(c);
 }
 
-static int unary_cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+static int unary_dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
+    bool trains = dropout_trains(c);
     if (oc_in(c, 2) && !oc_in_value(c, 2))
         c->assumption = "training_mode is unknown: assumed inference";
-    oc_add_formula_value(c, "trains", dropout_trains(c));
-    if (dropout_trains(c)) {
-        oc_add_prims(c, k, training, oc_c_out(c, 0));
-        return 0;
+    oc_add_formula_value(c, "trains", trains);
+    k->alias = !trains && !oc_out_wanted(c, 1);
+    if (!trains && !k->alias) { /* only the mask of ones is written */
+        k->view = true;
+        k->rd[0] = 0;
+        k->wr[0] = 0;
     }
-    if (!oc_out_wanted(c, 1)) {
-        k->alias = true;
-        return 0;
-    }
-    k->view = true;
-    k->rd[0] = 0; /* only the mask of ones is written */
-    k->wr[0] = 0;
     return 0;
 }
-static const char unary_cost_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
+static const char unary_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
 
 /* ---- others ------------------------------------------------------------------------------------------- */
 
-static int cost_gelu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    bool tanh_form = strcmp(oc_attr_s(c, "approximate", "none"), "tanh") == 0;
-    oc_add_prims(c, k, oc_activation_prims(tanh_form ? "FastGelu" : "Gelu"), oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_gelu_formula[] =
+static const char gelu_formula[] =
     "Gelu = [approximate:none != tanh]*N(o); FastGelu = [approximate:none == tanh]*N(o)";
 
-static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    oc_add_prims(c, k, oc_activation_prims("Swish"), n);
-    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    return 0;
-}
-static const char cost_swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
+static const char swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
 
 static const struct oc_prims parametric_softplus[] = {
     {OC_MUL, 2}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_LOG, 1}, {0, 0}};
@@ -152,83 +133,83 @@ static const struct oc_prims shrink[] = {{OC_CMP, 2}, {OC_ADD, 1}, {0, 0}};
 /* n primitives of one kind per element */
 #define ROW(n, v, p)                                                                                         \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_same, .cost = oc_cost_elementwise
+    .shape = oc_shape_same, OC_COST_THIS
 #define ROW_FOLD(n, v, p, f)                                                                                 \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_same, .fold = (f), .cost = oc_cost_elementwise
+    .shape = oc_shape_same, .fold = (f), OC_COST_THIS
 #define ROW_BOOL(n, v)                                                                                       \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_CMP,              \
-        .shape = oc_shape_same_bool, .cost = oc_cost_elementwise                                             \
+        .shape = oc_shape_same_bool, OC_COST_THIS                                                            \
     }
 #define ROW_COST(n, v, f)                                                                                    \
-    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same, OC_COST(f)
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same, f
 #define ROW_LIST(n, v, list)                                                                                 \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,          \
-    .cost = oc_cost_elementwise, .param = (list)
+    OC_COST_THIS, .param = (list)
 
 static const struct oc_op unary_rows[] = {
     {ROW_FOLD("Abs", 1, OC_CMP, fold_abs)},
     {ROW("Acos", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Acosh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
-    {ROW_COST("Affine", 1, oc_cost_named)},
+    {ROW_COST("Affine", 1, OC_COST_THIS)},
     {ROW("Asin", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Asinh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Atan", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Atanh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("BitwiseNot", 18, OC_BIT)},
     {ROW_FOLD("Ceil", 1, OC_RND, fold_ceil)},
-    {ROW_COST("Celu", 12, oc_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+    {ROW_COST("Celu", 12, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
-    {OC_OP_ROW("", "Clip", 1, ELEMENTWISE, NULL, oc_shape_same), .until = 10, OC_COST(cost_clip),
+    {OC_OP_ROW("", "Clip", 1, ELEMENTWISE, NULL, oc_shape_same), .until = 10, OC_COST(clip),
      .flags = OC_F_FUNCTION | OC_F_SELECTS | OC_F_COUNT_BY_TYPES | OC_F_RECTIFIES, .in_place = OC_SLOT_0,
      .n_required = 2},
-    {OC_OP_ROW("", "Clip", 11, ELEMENTWISE, ".m", oc_shape_same), .fold = fold_clip, OC_COST(cost_clip),
+    {OC_OP_ROW("", "Clip", 11, ELEMENTWISE, ".m", oc_shape_same), .fold = fold_clip, OC_COST(clip),
      .flags = OC_F_FUNCTION | OC_F_SELECTS | OC_F_COUNT_BY_TYPES | OC_F_RECTIFIES, .in_place = OC_SLOT_0,
      .n_required = 2},
     {ROW("Cos", 7, OC_SIN), .kernel = OC_KC_ACTIVATION},
     {ROW("Cosh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {OC_OP_ROW("", "Dropout", 1, ELEMENTWISE, ".m", unary_shape_dropout), .fold = fold_dropout,
-     OC_COST(unary_cost_dropout), .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE},
-    {ROW_COST("Elu", 1, oc_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+     OC_COST(unary_dropout), .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE},
+    {ROW_COST("Elu", 1, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
     {ROW("Erf", 9, OC_ERF), .kernel = OC_KC_ACTIVATION},
     {ROW_FOLD("Exp", 1, OC_EXP, fold_exp), .kernel = OC_KC_ACTIVATION},
     {ROW_FOLD("Floor", 1, OC_RND, fold_floor)},
-    {ROW_COST("Gelu", 20, cost_gelu), .kernel = OC_KC_ACTIVATION,
+    {ROW_COST("Gelu", 20, OC_COST_TEXT(gelu_formula)), .kernel = OC_KC_ACTIVATION,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
-    {ROW_COST("HardSigmoid", 1, oc_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
-    {ROW_COST("HardSwish", 14, oc_cost_named), .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("", "ImageScaler", 1, ELEMENTWISE, NULL, oc_shape_same), .cost = oc_cost_elementwise,
+    {ROW_COST("HardSigmoid", 1, OC_COST_THIS), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
+    {ROW_COST("HardSwish", 14, OC_COST_THIS), .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("", "ImageScaler", 1, ELEMENTWISE, NULL, oc_shape_same), OC_COST_THIS,
      .param = (const struct oc_prims[]){{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}}},
     ROW_BOOL("IsInf", 10),
     ROW_BOOL("IsNaN", 9),
-    {ROW_COST("LeakyRelu", 1, oc_cost_named), .flags = OC_F_FUNCTION | OC_F_RECTIFIES, .in_place = OC_SLOT_0},
+    {ROW_COST("LeakyRelu", 1, OC_COST_THIS), .flags = OC_F_FUNCTION | OC_F_RECTIFIES, .in_place = OC_SLOT_0},
     {ROW_FOLD("Log", 1, OC_LOG, fold_log), .kernel = OC_KC_ACTIVATION},
-    {ROW_COST("Mish", 18, oc_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {ROW_COST("Mish", 18, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {ROW_FOLD("Neg", 1, OC_CMP, fold_neg)},
     {ROW_FOLD("Not", 1, OC_BIT, fold_not)},
     {ROW_LIST("ParametricSoftplus", 1, parametric_softplus), .kernel = OC_KC_ACTIVATION},
     {ROW_FOLD("Reciprocal", 1, OC_DIV, fold_reciprocal)},
-    {OC_OP_ROW("", "Relu", 1, ELEMENTWISE, NULL, oc_shape_same), .fold = fold_relu, OC_COST(oc_cost_named),
+    {OC_OP_ROW("", "Relu", 1, ELEMENTWISE, NULL, oc_shape_same), .fold = fold_relu, OC_COST_THIS,
      .flags = OC_F_FUNCTION | OC_F_RECTIFIES, .in_place = OC_SLOT_0},
     {ROW_FOLD("Round", 11, OC_RND, fold_round)},
-    {ROW_COST("ScaledTanh", 1, oc_cost_named), .kernel = OC_KC_ACTIVATION},
-    {ROW_COST("Selu", 1, oc_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+    {ROW_COST("ScaledTanh", 1, OC_COST_THIS), .kernel = OC_KC_ACTIVATION},
+    {ROW_COST("Selu", 1, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
     {ROW_LIST("Shrink", 9, shrink), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
     {ROW("Sigmoid", 1, OC_SIG), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
     {ROW("Sign", 9, OC_CMP)},
     {ROW("Sin", 7, OC_SIN), .kernel = OC_KC_ACTIVATION},
     {ROW("Sinh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
-    {ROW_COST("Softplus", 1, oc_cost_named), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
+    {ROW_COST("Softplus", 1, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
-    {ROW_COST("Softsign", 1, oc_cost_named), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
+    {ROW_COST("Softsign", 1, OC_COST_THIS), .flags = OC_F_FUNCTION, .in_place = OC_SLOT_0},
     {ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt)},
-    {ROW_COST("Swish", 24, cost_swish), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
+    {ROW_COST("Swish", 24, OC_COST_TEXT(swish_formula)), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {ROW("Tan", 7, OC_TAN), .kernel = OC_KC_ACTIVATION},
     {ROW("Tanh", 1, OC_TANH), .kernel = OC_KC_ACTIVATION, .in_place = OC_SLOT_0},
-    {ROW_COST("ThresholdedRelu", 1, oc_cost_named), .flags = OC_F_FUNCTION | OC_F_RECTIFIES,
+    {ROW_COST("ThresholdedRelu", 1, OC_COST_THIS), .flags = OC_F_FUNCTION | OC_F_RECTIFIES,
      .in_place = OC_SLOT_0},
 };
 OC_FAMILY(unary, unary_rows);
@@ -312,23 +293,9 @@ static int shape_where(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-/* k inputs: k-1 operations per element. */
-static int cost_variadic(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    unsigned steps = c->n_in > 1 ? c->n_in - 1 : 0;
-    oc_add(c, k, (enum oc_prim)c->op->prim, oc_c_mul(c, steps, oc_c_out(c, 0)));
-    return 0;
-}
-static const char cost_variadic_formula[] = "prim = (max(inputs, 1) - 1)*N(o)";
+static const char variadic_formula[] = "prim = (max(inputs, 1) - 1)*N(o)";
 
-static int cost_mean(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    cost_variadic(c, k);
-    if (c->n_in > 1)
-        oc_add(c, k, OC_DIV, oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
+static const char mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
 
 /* The exponent if it is a single known number. */
 static bool constant_exponent(struct oc_op_ctx *c, double *v)
@@ -342,57 +309,41 @@ static bool constant_exponent(struct oc_op_ctx *c, double *v)
     return true;
 }
 
-static int cost_pow(struct oc_op_ctx *c, struct oc_cost *k)
+static int pow_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct {
         double exponent;
-        uint8_t prim, n;
+        uint8_t n;
         const char *name;
-    } cheap[] = {{2, OC_MUL, 1, "mul"},
-                 {3, OC_MUL, 2, "mul"},
-                 {0.5, OC_SQRT, 1, "sqrt"},
-                 {-1, OC_DIV, 1, "div"},
-                 {1, OC_MUL, 0, "mul"}};
-    uint64_t n = oc_c_out(c, 0);
+    } cheap[] = {{2, 1, "mul"}, {3, 2, "mul"}, {0.5, 1, "sqrt"}, {-1, 1, "div"}, {1, 0, "mul"}};
     double v = 0;
     bool constant = constant_exponent(c, &v);
+    (void)k;
     for (size_t i = 0; constant && i < OC_COUNT(cheap); i++)
         if (cheap[i].exponent == v) {
             oc_add_formula_value(c, "pow", 0);
             oc_add_formula_value(c, cheap[i].name, cheap[i].n);
-            oc_add(c, k, (enum oc_prim)cheap[i].prim, oc_c_mul(c, cheap[i].n, n));
-            return 0;
         }
-    oc_add(c, k, OC_POW, n);
     return 0;
 }
-static const char cost_pow_formula[] = "POW = pow*N(o); MUL = mul*N(o); SQRT = sqrt*N(o); DIV = div*N(o); "
-                                       "pow := 1; mul := 0; sqrt := 0; div := 0";
+static const char pow_formula[] = "POW = pow*N(o); MUL = mul*N(o); SQRT = sqrt*N(o); DIV = div*N(o); "
+                                  "pow := 1; mul := 0; sqrt := 0; div := 0";
 
 static const struct oc_prims prelu[] = {{OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
-static const struct oc_prims swiglu[] = {{OC_SIG, 1}, {OC_MUL, 2}, {0, 0}};
 
-/* SwiGLU: Swish(gate, alpha) * up */
-static int cost_swiglu(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    oc_add_prims(c, k, swiglu, n);
-    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    return 0;
-}
-static const char cost_swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
+static const char swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
 
 #define ARITH(n, v, p, code)                                                                                 \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)
+    .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST_TEXT(variadic_formula), .param = CODE(code)
 #define DECIDE(n, v, p, code)                                                                                \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                     \
-    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)
+    .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST_TEXT(variadic_formula),                  \
+    .param = CODE(code)
 #define BITWISE(n, v)                                                                                        \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_BIT,              \
-        .shape = oc_shape_broadcast, OC_COST(cost_variadic)                                                  \
+        .shape = oc_shape_broadcast, OC_COST_TEXT(variadic_formula)                                          \
     }
 
 static const struct oc_op binary_rows[] = {
@@ -409,22 +360,22 @@ static const struct oc_op binary_rows[] = {
     {DECIDE("Less", 1, OC_CMP, OC_EL_LT)},
     {DECIDE("LessOrEqual", 12, OC_CMP, OC_EL_LE), .flags = OC_F_FUNCTION},
     {ARITH("Max", 1, OC_CMP, OC_EL_MAX), .flags = OC_F_SELECTS},
-    {OC_OP_ROW("", "Mean", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .prim = OC_ADD, OC_COST(cost_mean)},
+    {OC_OP_ROW("", "Mean", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .prim = OC_ADD,
+     OC_COST_TEXT(mean_formula)},
     {ARITH("Min", 1, OC_CMP, OC_EL_MIN), .flags = OC_F_SELECTS},
     {ARITH("Mod", 10, OC_DIV, OC_EL_MOD)},
     {ARITH("Mul", 1, OC_MUL, OC_EL_MUL)},
     {DECIDE("Or", 1, OC_BIT, OC_EL_OR)},
-    {OC_OP_ROW("", "PRelu", 1, ELEMENTWISE, NULL, oc_shape_same), .cost = oc_cost_elementwise, .param = prelu,
+    {OC_OP_ROW("", "PRelu", 1, ELEMENTWISE, NULL, oc_shape_same), OC_COST_THIS, .param = prelu,
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES | OC_F_RECTIFIES, .n_required = 2},
-    {OC_OP_ROW("", "Pow", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .fold = fold_combine, OC_COST(cost_pow),
+    {OC_OP_ROW("", "Pow", 1, ELEMENTWISE, NULL, oc_shape_broadcast), .fold = fold_combine, OC_COST(pow),
      .param = CODE(OC_EL_POW), .kernel = OC_KC_ACTIVATION, .flags = OC_F_COUNT_BY_DEFAULTS, .n_required = 2},
     {ARITH("Sub", 1, OC_ADD, OC_EL_SUB)},
     {ARITH("Sum", 1, OC_ADD, OC_EL_ADD)},
-    {OC_OP_ROW("", "SwiGLU", 28, ELEMENTWISE, NULL, oc_shape_same), OC_COST(cost_swiglu),
+    {OC_OP_ROW("", "SwiGLU", 28, ELEMENTWISE, NULL, oc_shape_same), OC_COST_TEXT(swiglu_formula),
      .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION},
     {OC_OP_ROW("", "Where", 9, ELEMENTWISE, NULL, shape_where), .prim = OC_CMP, .fold = fold_where,
-     .cost = oc_cost_elementwise, .flags = OC_F_SELECTS | OC_F_BROADCASTS | OC_F_COUNT_BY_TYPES,
-     .n_required = 3},
+     OC_COST_THIS, .flags = OC_F_SELECTS | OC_F_BROADCASTS | OC_F_COUNT_BY_TYPES, .n_required = 3},
     {DECIDE("Xor", 1, OC_BIT, OC_EL_XOR)},
 };
 OC_FAMILY(binary, binary_rows);

@@ -255,19 +255,7 @@ static int shape_multinomial(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Softmax over the classes, then a draw and a binary search per sample */
-static int cost_multinomial(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
-    const struct oc_shape *in = oc_in_shape(c, 0);
-    uint64_t n = oc_c_out(c, 0), classes = in->ranked && in->rank == 2 ? oc_c_dim(c, in->dim[1]) : 0;
-    c->unknown = c->unknown || !in->ranked;
-    oc_add_prims(c, k, softmax, oc_c_in(c, 0));
-    oc_add(c, k, OC_RNG, n);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, n, oc_clog2(classes)));
-    return 0;
-}
-static const char cost_multinomial_formula[] =
+static const char multinomial_formula[] =
     "CMP = N(x) + N(o)*clog2(x[1]); ADD = 2*N(x); EXP = N(x); DIV = N(x); RNG = N(o)";
 
 /* ---- EyeLike, windows --------------------------------------------------------------------------------- */
@@ -321,10 +309,10 @@ static const struct oc_prims range[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
 
 #define MAKE(n, v, sl, s, f, list)                                                                           \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GENERATE, .slots = (sl), .shape = (s),        \
-    .fold = (f), .cost = oc_cost_elementwise, .param = (list)
+    .fold = (f), OC_COST_THIS, .param = (list)
 #define DRAW(n, v, fl, sl, s, list)                                                                          \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GENERATE, .flags = OC_F_NO_FOLD | (fl),       \
-    .slots = (sl), .shape = (s), .cost = oc_cost_elementwise, .param = (list)
+    .slots = (sl), .shape = (s), OC_COST_THIS, .param = (list)
 
 static const struct oc_op rows[] = {
     {DRAW("Bernoulli", 15, OC_F_FUNCTION, NULL, generate_shape_like, bernoulli)},
@@ -337,13 +325,13 @@ static const struct oc_op rows[] = {
     {MAKE("HammingWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
     {MAKE("HannWindow", 17, "m", shape_window, NULL, hann), .flags = OC_F_FUNCTION},
     {OC_OP_ROW("", "Multinomial", 7, GENERATE, NULL, shape_multinomial), .flags = OC_F_NO_FOLD,
-     OC_COST(cost_multinomial)},
+     OC_COST_TEXT(multinomial_formula)},
     {DRAW("RandomNormal", 1, 0, NULL, shape_random, normal)},
     {DRAW("RandomNormalLike", 1, 0, "m", generate_shape_like, normal)},
     {DRAW("RandomUniform", 1, 0, NULL, shape_random, uniform)},
     {DRAW("RandomUniformLike", 1, 0, "m", generate_shape_like, uniform)},
     {MAKE("Range", 11, "m", generate_shape_range, fold_range, range), .flags = OC_F_FUNCTION},
     {OC_OP_ROW("com.microsoft", "Range", 1, GENERATE, "m", generate_shape_range), .fold = fold_range,
-     .cost = oc_cost_elementwise, .param = range},
+     OC_COST_THIS, .param = range},
 };
 OC_FAMILY(generate, rows);

@@ -121,13 +121,13 @@ static void add_query_work(struct oc_op_ctx *c, struct oc_cost *k, unsigned tabl
     if (oc_attr_i(c, "do_rotary", 0)) {
         uint64_t half = cos->ranked && cos->rank == 2 ? oc_c_dim(c, cos->dim[1]) : a->dk / 2;
         uint64_t turned = oc_c_mul(c, 2, half) < a->dk ? oc_c_mul(c, 2, half) : a->dk;
-        oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, heads, turned)));
+        oc_report_rope(c, oc_c_mul(c, tokens, oc_c_mul(c, heads, turned)));
         oc_limit_read(c, k, table, oc_c_mul(c, tokens, half));
         oc_limit_read(c, k, table + 1, oc_c_mul(c, tokens, half));
     }
     if (oc_in(c, norm)) {
         uint64_t rows = oc_c_mul(c, tokens, heads);
-        oc_add_rms_norm(c, k, oc_c_mul(c, rows, a->dk), rows);
+        oc_report_norm(c, oc_c_mul(c, rows, a->dk), rows, false);
     }
 }
 
@@ -150,14 +150,12 @@ static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, c
                                       .shared = oc_kv_shared(c, true)};
         oc_count_kv_cache(c, k, &v);
         if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0)) {
-            uint64_t n = oc_c_mul(c, rows, oc_c_mul(c, a->dk, seen));
-            oc_add_formula_value(c, "cached", n);
-            oc_add_float(c, k, OC_DEQ, n);
+            oc_add_formula_value(c, "cached", oc_c_mul(c, rows, oc_c_mul(c, a->dk, seen)));
         }
     }
 }
 
-static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
+static int grouped_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct grouped *kind = c->op->param;
     struct grouped_dims d;
@@ -174,18 +172,17 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
     a.sink = oc_in(c, kind->sink) || oc_attr_i(c, "smooth_softmax", 0) > 0;
     if (kind->sparse)
         c->upper = true; /* the block layout is not in the types: counted as dense */
-    oc_add_attention(c, k, &a);
+    oc_report_attention(c, &a);
     add_query_work(c, k, kind->cos, kind->q_norm, &d.h, &a);
     count_cache(c, k, kind->past, &a, d.h.hkv, past, oc_window_keys(past, a.offset, a.left));
     return 0;
 }
-static const char cost_grouped_formula[] =
-    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
-                         "n := 0; R := 0; DEQ = cached; cached := 0";
+static const char grouped_formula[] = OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                                                           "n := 0; R := 0; DEQ:float = cached; cached := 0";
 
 #define MS(n, s, p)                                                                                          \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
-    .shape = shape_grouped, OC_COST(cost_grouped), .param = &(p)
+    .shape = shape_grouped, OC_COST(grouped), .param = &(p)
 
 static const struct oc_op gqa_rows[] = {
     {MS("GroupQueryAttention", ".....mmtt...qqnn", grouped),
@@ -293,7 +290,7 @@ static int read_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
     return 0;
 }
 
-static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
+static int paged_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_heads h;
     struct reach r;
@@ -305,14 +302,13 @@ static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
     a.sink = oc_in(c, SINK) != NULL;
     if (read_reach(c, a.queries, &r))
         return -1;
-    oc_add_attention_pairs(c, k, &a, r.pairs);
+    oc_report_pairs(c, &a, r.pairs);
     add_query_work(c, k, COS, Q_NORM, &h, &a);
     count_cache(c, k, K_CACHE, &a, h.hkv, r.past, r.cached);
     return 0;
 }
-static const char cost_paged_formula[] =
-    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
-                         "n := 0; R := 0; DEQ = cached; cached := 0";
+static const char paged_formula[] = OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                                                         "n := 0; R := 0; DEQ:float = cached; cached := 0";
 
 /* ---- QOrderedAttention -------------------------------------------------------------------------------- */
 
@@ -331,8 +327,9 @@ static int shape_ordered(struct oc_op_ctx *c)
 }
 
 /* Three projections, each scaled and biased, then attention on 8-bit operands. */
-static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
+static int ordered_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads = oc_attr_i(c, "num_heads", 0);
     uint64_t width[3];
@@ -345,12 +342,8 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
         const struct oc_shape *w = oc_in_shape(c, ORDERED_W + i);
         width[i] = w->ranked && w->rank == 2 ? oc_c_dim(c, w->dim[1]) : hidden;
         uint64_t n = oc_c_mul(c, oc_c_mul(c, batch, seq), width[i]);
-        oc_add(c, k, OC_MAC, oc_c_mul(c, n, hidden));
-        oc_add(c, k, OC_MUL, n);
         oc_add_formula_value(c, "P", n);
         oc_add_formula_value(c, "biases", oc_in(c, ORDERED_BIAS + i) ? n : 0);
-        if (oc_in(c, ORDERED_BIAS + i))
-            oc_add(c, k, OC_ADD, n);
     }
     struct oc_attention a = {.batch = batch,
                              .heads = (uint64_t)heads,
@@ -362,10 +355,10 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
                              .right = -1,
                              .causal = oc_attr_i(c, "unidirectional", 0) != 0,
                              .masked = oc_in(c, ORDERED_MASK) || oc_in(c, ORDERED_ATTENTION_BIAS)};
-    oc_add_attention(c, k, &a);
+    oc_report_attention(c, &a);
     return 0;
 }
-static const char cost_ordered_formula[] =
+static const char ordered_formula[] =
     "MAC = P*D; MUL = P; ADD = biases; D := x[2]; biases := 0; " OC_ATTENTION_FORMULA;
 
 #define PAGED_ATTENTION_MS(n, s, sh, co)                                                                     \
@@ -373,9 +366,9 @@ static const char cost_ordered_formula[] =
     .shape = (sh), OC_COST(co)
 
 static const struct oc_op paged_attention_rows[] = {
-    {PAGED_ATTENTION_MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, cost_paged),
+    {PAGED_ATTENTION_MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, paged),
      .kernel = OC_KC_ATTENTION_DECODE,
      .kv = &(const struct oc_op_kv){.pair = {{3, 1}, {4, 2}}, .shared = OC_KV_SHARED_ALWAYS}},
-    {PAGED_ATTENTION_MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, cost_ordered)},
+    {PAGED_ATTENTION_MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, ordered)},
 };
 OC_FAMILY(paged_attention, paged_attention_rows);

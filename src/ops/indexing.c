@@ -74,12 +74,12 @@ static int fold_gather(struct oc_op_ctx *c)
 }
 
 /* N(o) elements of the table, and the indices */
-static int cost_gather(struct oc_op_ctx *c, struct oc_cost *k)
+static int gather_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     k->rd[0] = oc_c_part(c, 0, oc_c_out(c, 0));
     return 0;
 }
-static const char cost_gather_formula[] = "";
+static const char gather_formula[] = "";
 
 /* com.microsoft TorchEmbedding: weight [V, D], any indices */
 static int shape_embedding(struct oc_op_ctx *c)
@@ -207,7 +207,7 @@ static int fold_one_hot(struct oc_op_ctx *c)
 #define GATHER(d, n, v, sl, s, f)                                                                            \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_GATHER, .slots = (sl), .shape = (s),     \
-        .fold = (f), OC_COST(cost_gather)                                                                    \
+        .fold = (f), OC_COST(gather)                                                                         \
     }
 
 static const struct oc_op gather_rows[] = {
@@ -281,41 +281,33 @@ static void write_updates(struct oc_op_ctx *c, struct oc_cost *k, unsigned updat
 }
 
 /* With a reduction: one operation per element of the updates. */
-static int cost_scatter(struct oc_op_ctx *c, struct oc_cost *k)
+static int scatter_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct {
-        const char *name;
-        uint8_t prim;
-    } how[] = {{"add", OC_ADD}, {"mul", OC_MUL}, {"max", OC_CMP}, {"min", OC_CMP}};
-    const char *reduction = oc_attr_s(c, "reduction", "none");
-    for (size_t i = 0; i < OC_COUNT(how); i++)
-        if (strcmp(reduction, how[i].name) == 0)
-            oc_add(c, k, (enum oc_prim)how[i].prim, oc_c_in(c, 2));
     if (c->opt.inplace)
         write_updates(c, k, 2);
     return 0;
 }
-static const char cost_scatter_formula[] =
+static const char scatter_formula[] =
     "ADD = [reduction:none == add]*n; MUL = [reduction:none == mul]*n; "
     "CMP = ([reduction:none == max] + [reduction:none == min])*n; n := N(in2)";
 
 /* Past and present share one buffer. */
-static int cost_tensor_scatter(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensor_scatter_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     write_updates(c, k, 1);
     return 0;
 }
-static const char cost_tensor_scatter_formula[] = "";
+static const char tensor_scatter_formula[] = "";
 
 #define SCATTER(n, v, s)                                                                                     \
     .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GATHER, .shape = (s), .fold = fold_scatter,   \
-    OC_COST(cost_scatter)
+    OC_COST(scatter)
 
 static const struct oc_op scatter_rows[] = {
     {SCATTER("Scatter", 9, shape_scatter), .flags = OC_F_UPDATES, .in_place = OC_SLOT_0},
     {SCATTER("ScatterElements", 11, shape_scatter), .flags = OC_F_UPDATES, .in_place = OC_SLOT_0},
     {SCATTER("ScatterND", 11, shape_scatter_nd), .flags = OC_F_UPDATES},
-    {OC_OP_ROW("", "TensorScatter", 24, GATHER, NULL, oc_shape_same), OC_COST(cost_tensor_scatter),
+    {OC_OP_ROW("", "TensorScatter", 24, GATHER, NULL, oc_shape_same), OC_COST(tensor_scatter),
      .kv = &(const struct oc_op_kv){.pair = {{0, 0}, {0, 0}}, .shared = OC_KV_SHARED_IN_PLACE}},
 };
 OC_FAMILY(scatter, scatter_rows);
@@ -379,12 +371,7 @@ static int fold_non_zero(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_non_zero(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_CMP, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_non_zero_formula[] = "CMP = N(x)";
+static const char non_zero_formula[] = "CMP = N(x)";
 
 /* ---- Compress ----------------------------------------------------------------------------------------- */
 
@@ -560,14 +547,7 @@ static int fold_unique(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Sorting: n*clog2(n) */
-static int cost_unique(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_in(c, 0);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, n, oc_clog2(n)));
-    return 0;
-}
-static const char cost_unique_formula[] = "CMP = N(x)*clog2(N(x))";
+static const char unique_formula[] = "CMP = N(x)*clog2(N(x))";
 
 /* ---- NonMaxSuppression -------------------------------------------------------------------------------- */
 
@@ -611,30 +591,28 @@ static int data_sized_shape_nms(struct oc_op_ctx *c)
 }
 
 /* b*c*(s + s*clog2(s)) CMP for scores and sorting; b*c*m*s overlaps of 5 CMP, 5 ADD, 2 MUL, 1 DIV */
-static int data_sized_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
+static int data_sized_nms_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
     struct nms r = nms_of(c);
+    (void)k;
     c->upper = true;
     if (!r.known)
         return oc_cost_unknown(c);
-    uint64_t lists = oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)), s = oc_c_dim(c, r.boxes);
-    oc_add_formula_value(c, "lists", lists);
-    oc_add_formula_value(c, "s", s);
+    oc_add_formula_value(c, "lists", oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)));
+    oc_add_formula_value(c, "s", oc_c_dim(c, r.boxes));
     oc_add_formula_value(c, "m", oc_c_dim(c, r.most));
-    oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
-    oc_add_prims(c, k, overlap, oc_c_mul(c, oc_c_mul(c, lists, oc_c_dim(c, r.most)), s));
     return 0;
 }
-static const char data_sized_cost_nms_formula[] =
+static const char data_sized_nms_formula[] =
     "CMP = lists*s*(1 + clog2(s)) + 5*pairs; ADD = 5*pairs; MUL = 2*pairs; DIV = pairs; pairs := lists*m*s";
 
 static const struct oc_op select_rows[] = {
     {OC_OP_ROW("", "Compress", 9, GATHER, NULL, shape_compress)},
-    {OC_OP_ROW("", "NonMaxSuppression", 10, SORT, "..m", data_sized_shape_nms), OC_COST(data_sized_cost_nms)},
+    {OC_OP_ROW("", "NonMaxSuppression", 10, SORT, "..m", data_sized_shape_nms), OC_COST(data_sized_nms)},
     {OC_OP_ROW("", "NonZero", 9, GATHER, NULL, shape_non_zero), .fold = fold_non_zero,
-     OC_COST(cost_non_zero)},
-    {OC_OP_ROW("", "Unique", 11, SORT, NULL, shape_unique), .fold = fold_unique, OC_COST(cost_unique)},
-    {OC_OP_ROW("com.microsoft", "Unique", 1, SORT, NULL, shape_unique), OC_COST(cost_unique)},
+     OC_COST_TEXT(non_zero_formula)},
+    {OC_OP_ROW("", "Unique", 11, SORT, NULL, shape_unique), .fold = fold_unique,
+     OC_COST_TEXT(unique_formula)},
+    {OC_OP_ROW("com.microsoft", "Unique", 1, SORT, NULL, shape_unique), OC_COST_TEXT(unique_formula)},
 };
 OC_FAMILY(select, select_rows);

@@ -169,14 +169,6 @@ uint64_t oc_c_part(struct oc_op_ctx *c, unsigned slot, uint64_t elements)
     return oc_c_bytes(c, oc_in_dtype(c, slot), elements);
 }
 
-unsigned oc_clog2(uint64_t n)
-{
-    unsigned k = 0;
-    while (k < 63 && (UINT64_C(1) << k) < n)
-        k++;
-    return k;
-}
-
 const char *oc_text_of(struct oc_op_ctx *c, const struct oc_shape *s)
 {
     return oc_shape_text(c->arena, c->exprs, s, ",");
@@ -286,7 +278,7 @@ static int fold_concat(struct oc_op_ctx *c)
     return 0;
 }
 
-static int layout_cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
+static int layout_concat_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < c->n_in; i++)
@@ -410,7 +402,7 @@ static int fold_transpose(struct oc_op_ctx *c)
 }
 
 /* When only axes of size 1 move, the data layout is unchanged. */
-static int cost_transpose(struct oc_op_ctx *c, struct oc_cost *k)
+static int transpose_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     unsigned perm[OC_MAX_RANK];
@@ -495,10 +487,10 @@ static int fold_trilu(struct oc_op_ctx *c)
 
 #define COPY(n, v, u, cls, sl, s, f, k)                                                                      \
     .domain = "", .name = (n), .since = (v), .until = (u), .op_class = (cls), .slots = (sl), .shape = (s),   \
-    .fold = (f), .cost = (k), .formula = ""
+    .fold = (f), OC_COST_TEXT_WITH("", k)
 
 static const struct oc_op layout_rows[] = {
-    {COPY("Concat", 1, 0, OC_OP_COPY, NULL, layout_shape_concat, fold_concat, layout_cost_concat)},
+    {COPY("Concat", 1, 0, OC_OP_COPY, NULL, layout_shape_concat, fold_concat, layout_concat_values)},
     {COPY("DepthToSpace", 1, 0, OC_OP_LAYOUT, NULL, shape_depth_to_space, NULL, NULL),
      .flags = OC_F_CHANNELS},
     {COPY("MemcpyFromHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL)},
@@ -508,7 +500,7 @@ static const struct oc_op layout_rows[] = {
      .flags = OC_F_CHANNELS},
     {COPY("Tile", 1, 5, OC_OP_COPY, ".m", shape_tile, NULL, NULL)},
     {COPY("Tile", 6, 0, OC_OP_COPY, ".m", shape_tile, fold_tile, NULL)},
-    {COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, cost_transpose)},
+    {COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, transpose_values)},
     {COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL), .in_place = OC_SLOT_0},
     {OC_OP_ROW("com.microsoft", "Trilu", 1, COPY, ".m", oc_shape_same), .fold = fold_trilu},
 };

@@ -18,12 +18,6 @@ int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *
     return 0;
 }
 
-void oc_add_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t depth)
-{
-    oc_add_formula_value(c, "K", depth);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
-}
-
 int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct oc_shape *b,
                     struct oc_shape *out, struct oc_dim *depth)
 {
@@ -113,102 +107,56 @@ static int shape_det(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-/* MAC = batch * M * N * K */
-static void add_product(struct oc_op_ctx *c, struct oc_cost *k, unsigned a)
-{
-    const struct oc_shape *s = oc_in_shape(c, a);
-    uint64_t depth = 0;
-    if (s->ranked && s->rank)
-        depth = oc_c_dim(c, s->dim[s->rank - 1]);
-    else
-        c->unknown = true;
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), depth));
-}
-
 /* Subtracts the zero points: of A always, of B only if it is not prepacked. */
-static void add_zero_points(struct oc_op_ctx *c, struct oc_cost *k, unsigned a, unsigned a_zp, unsigned b,
-                            unsigned b_zp)
+static void report_zero_points(struct oc_op_ctx *c, unsigned a, unsigned a_zp, unsigned b, unsigned b_zp)
 {
-    if (oc_zero_point_counts(c, a_zp)) {
+    if (oc_zero_point_counts(c, a_zp))
         oc_add_formula_value(c, "zp", oc_c_in(c, a));
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, a));
-    }
-    if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b)) {
+    if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b))
         oc_add_formula_value(c, "zp", oc_c_in(c, b));
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, b));
-    }
 }
 
-static int cost_matmul(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    add_product(c, k, 0);
-    return 0;
-}
-static const char cost_matmul_formula[] = "MAC = N(o)*K; K := x[-1]";
+static const char matmul_formula[] = "MAC = N(o)*K; K := x[-1]";
 
-static int cost_matmul_integer(struct oc_op_ctx *c, struct oc_cost *k)
+static int matmul_integer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_product(c, k, 0);
-    add_zero_points(c, k, 0, 2, 1, 3);
+    (void)k;
+    report_zero_points(c, 0, 2, 1, 3);
     return 0;
 }
-static const char cost_matmul_integer_formula[] = "MAC = N(o)*K; ADD = zp; K := x[-1]; zp := 0";
+static const char matmul_integer_formula[] = "MAC = N(o)*K; ADD:int = zp; K := x[-1]; zp := 0";
 
-static int cost_qlinear_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int qlinear_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_product(c, k, 0);
-    add_zero_points(c, k, 0, 2, 3, 5);
-    oc_add_prims(c, k, oc_prims_requantize, oc_c_out(c, 0));
+    (void)k;
+    report_zero_points(c, 0, 2, 3, 5);
     return 0;
 }
-static const char cost_qlinear_matmul_formula[] =
-    "MAC = N(o)*K; ADD = zp; requantize = N(o); K := x[-1]; zp := 0";
+static const char qlinear_matmul_formula[] =
+    "MAC = N(o)*K; ADD:int = zp; requantize = N(o); K := x[-1]; zp := 0";
 
 /* A is M x K, transposed by an attribute. */
-static void add_gemm_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+static int gemm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *a = oc_in_shape(c, 0);
     bool known = a->ranked && a->rank == 2;
+    (void)k;
     c->unknown |= !known;
-    oc_add_product(c, k, n, known ? oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]) : 0);
-}
-
-/* MAC = M*N*K; MUL N(o) for alpha; ADD N(o) and, for beta, MUL N(C) */
-static int cost_gemm(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    float alpha = oc_attr_f(c, "alpha", 1.0F), beta = oc_attr_f(c, "beta", 1.0F);
-    add_gemm_product(c, k, n);
-    if (alpha != 1.0F)
-        oc_add(c, k, OC_MUL, n);
-    if (oc_in(c, 2) && beta != 0.0F) {
-        oc_add(c, k, OC_ADD, n);
-        if (beta != 1.0F)
-            oc_add(c, k, OC_MUL, oc_c_in(c, 2));
-    }
-    oc_add_activation(c, k, "activation", n); /* FusedGemm */
+    oc_add_formula_value(c, "K", known ? oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]) : 0);
     return 0;
 }
-static const char cost_gemm_formula[] =
+static const char gemm_formula[] =
     "MAC = M*N*K; ADD = c*N(o); MUL = [alpha:1 != 1]*N(o) + c*[beta:1 != 1]*N(in2); activation = N(o); "
     "M := o[0]; N := o[1]; c := [in2]*[beta:1 != 0]";
 
 /* MatMulInteger, a float scale, bias; QGemm requantizes when y_scale is there. */
-static int cost_qgemm(struct oc_op_ctx *c, struct oc_cost *k)
+static int qgemm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = oc_c_out(c, 0);
-    add_gemm_product(c, k, n);
-    add_zero_points(c, k, 0, 2, 3, 5);
-    if (oc_in(c, 6))
-        oc_add_int(c, k, OC_ADD, n);
-    if (oc_in(c, 7))
-        oc_add_prims(c, k, oc_prims_requantize, n);
-    else
-        oc_add(c, k, OC_MUL, n);
-    return 0;
+    report_zero_points(c, 0, 2, 3, 5);
+    return gemm_values(c, k);
 }
-static const char cost_qgemm_formula[] =
-    "MAC = M*N*K; ADD = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
+static const char qgemm_formula[] =
+    "MAC = M*N*K; ADD:int = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
     "M := o[0]; N := o[1]; zp := 0";
 
 static int shape_qgemm(struct oc_op_ctx *c)
@@ -225,30 +173,19 @@ static int shape_qgemm(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Elimination: 2m^3/3 operations per matrix, half additions, half multiplications. */
-static int cost_det(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *x = oc_in_shape(c, 0);
-    uint64_t m = x->ranked && x->rank >= 2 ? oc_c_dim(c, x->dim[x->rank - 1]) : 0;
-    uint64_t work = oc_c_mul(c, 2, oc_c_mul(c, m, oc_c_mul(c, m, m))) / 3, n = oc_c_out(c, 0);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, n, work / 2));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, n, work - work / 2));
-    return 0;
-}
-static const char cost_det_formula[] =
+static const char det_formula[] =
     "ADD = N(o)*(work/2); MUL = N(o)*(work - work/2); work := 2*m*m*m/3; m := x[-1]";
 
 static const struct oc_op matmul_rows[] = {
-    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST(cost_det), .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm), OC_COST(cost_gemm)},
-    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST(cost_gemm)},
-    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST(cost_matmul)},
-    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer), OC_COST(cost_matmul_integer)},
+    {OC_OP_ROW("", "Det", 11, OTHER, NULL, shape_det), OC_COST_TEXT(det_formula), .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("com.microsoft", "FusedGemm", 1, GEMM, "..b.", shape_gemm), OC_COST(gemm)},
+    {OC_OP_ROW("", "Gemm", 1, GEMM, "..b.", shape_gemm), OC_COST(gemm)},
+    {OC_OP_ROW("", "MatMul", 1, GEMM, NULL, shape_matmul), OC_COST_TEXT(matmul_formula)},
+    {OC_OP_ROW("", "MatMulInteger", 10, GEMM, "..q", shape_matmul_integer), OC_COST(matmul_integer)},
     {OC_OP_ROW("com.microsoft", "MatMulInteger16", 1, GEMM, NULL, shape_matmul_integer),
-     OC_COST(cost_matmul)},
-    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm), OC_COST(cost_qgemm)},
-    {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul),
-     OC_COST(cost_qlinear_matmul)},
+     OC_COST_TEXT(matmul_formula)},
+    {OC_OP_ROW("com.microsoft", "QGemm", 1, GEMM, ".qq.qqbqq", shape_qgemm), OC_COST(qgemm)},
+    {OC_OP_ROW("", "QLinearMatMul", 10, GEMM, ".qq.qqqq", shape_qlinear_matmul), OC_COST(qlinear_matmul)},
 };
 OC_FAMILY(matmul, matmul_rows);
 
@@ -455,17 +392,14 @@ static uint64_t volume(struct oc_op_ctx *c, const struct equation *e, struct set
 }
 
 /* Contracts two operands with these labels: MAC over all labels if one is summed, else a product. */
-static void einsum_add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
-                            struct set kept)
+static void einsum_report_step(struct oc_op_ctx *c, const struct equation *e, struct set all, struct set kept)
 {
     bool product = same_set(all, kept);
-    uint64_t n = volume(c, e, product ? kept : all);
-    oc_add_formula_value(c, product ? "multiplied" : "contracted", n);
-    oc_add(c, k, product ? OC_MUL : OC_MAC, n);
+    oc_add_formula_value(c, product ? "multiplied" : "contracted", volume(c, e, product ? kept : all));
 }
 
 /* Contracts from left to right; a label is summed once no later operand needs it. */
-static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
+static void contract_left(struct oc_op_ctx *c, const struct equation *e)
 {
     struct set have = e->term[0].set;
     struct set *later = OC_NEW_ARRAY(c->arena, e->n_term, struct set); /* labels needed after operand i */
@@ -475,7 +409,7 @@ static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct e
     for (unsigned i = 1; i < e->n_term; i++) {
         struct set all = einsum_unite(have, e->term[i].set);
         have = common(all, later[i]);
-        einsum_add_step(c, k, e, all, have);
+        einsum_report_step(c, e, all, have);
     }
 }
 
@@ -537,18 +471,18 @@ static void best_pair(const struct equation *e, const uint64_t *size, struct par
     }
 }
 
-static void einsum_add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e,
-                            const struct part *part, unsigned subset)
+static void einsum_report_part(struct oc_op_ctx *c, const struct equation *e, const struct part *part,
+                               unsigned subset)
 {
     unsigned left = part[subset].left;
     if (!left)
         return;
-    einsum_add_part(c, k, e, part, left);
-    einsum_add_part(c, k, e, part, subset & ~left);
-    einsum_add_step(c, k, e, einsum_unite(part[left].set, part[subset & ~left].set), part[subset].set);
+    einsum_report_part(c, e, part, left);
+    einsum_report_part(c, e, part, subset & ~left);
+    einsum_report_step(c, e, einsum_unite(part[left].set, part[subset & ~left].set), part[subset].set);
 }
 
-static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
+static void contract_optimal(struct oc_op_ctx *c, const struct equation *e)
 {
     struct part part[1U << MAX_SEARCH] = {{.left = 0}};
     uint64_t size[N_LABEL] = {0};
@@ -562,32 +496,31 @@ static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struc
             if (subset == 1U << i)
                 part[subset].set = e->term[i].set;
     }
-    einsum_add_part(c, k, e, part, whole);
+    einsum_report_part(c, e, part, whole);
 }
 
-static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
+static int einsum_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct equation *e = NULL;
     int known = read_equation(c, &e);
+    (void)k;
     if (known <= 0 || !e || e->n_term == 0)
         return known < 0 ? -1 : oc_cost_unknown(c);
-    if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set)) {
+    if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set))
         oc_add_formula_value(c, "summed", volume(c, e, e->term[0].set));
-        oc_add(c, k, OC_ADD, volume(c, e, e->term[0].set));
-    }
     if (c->opt.einsum_optimal && e->n_term > 2 && e->n_term <= MAX_SEARCH) {
-        contract_optimal(c, k, e);
+        contract_optimal(c, e);
         return 0;
     }
     if (c->opt.einsum_optimal && e->n_term > MAX_SEARCH)
         c->assumption = "the optimal order is searched for up to six operands: contracted from left to right";
-    contract_left(c, k, e);
+    contract_left(c, e);
     return 0;
 }
-static const char cost_einsum_formula[] =
+static const char einsum_formula[] =
     "MAC = contracted; MUL = multiplied; ADD = summed; contracted := 0; multiplied := 0; summed := 0";
 
 static const struct oc_op einsum_rows[] = {
-    {OC_OP_ROW("", "Einsum", 12, GEMM, NULL, shape_einsum), OC_COST(cost_einsum)},
+    {OC_OP_ROW("", "Einsum", 12, GEMM, NULL, shape_einsum), OC_COST(einsum)},
 };
 OC_FAMILY(einsum, einsum_rows);

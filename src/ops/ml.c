@@ -12,49 +12,28 @@ static int shape_float(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_lookup(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_in(c, 0);
-    if (oc_dtype_info(oc_in_dtype(c, 0))->kind == OC_KIND_FLOAT)
-        oc_add_float(c, k, OC_CMP, n);
-    else
-        oc_add_int(c, k, OC_CMP, n);
-    return 0;
-}
-static const char cost_lookup_formula[] = "CMP = N(x)";
+static const char lookup_formula[] = "CMP:x = N(x)";
 
 /* (x - offset) * scale */
-static int cost_scaler(struct oc_op_ctx *c, struct oc_cost *k)
+static int scaler_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = oc_c_out(c, 0);
     oc_ml_float(c, k);
-    oc_add(c, k, OC_ADD, n);
-    oc_add(c, k, OC_MUL, n);
     return 0;
 }
-static const char cost_scaler_formula[] = "ADD = N(o); MUL = N(o)";
+static const char scaler_formula[] = "ADD = N(o); MUL = N(o)";
 
-static int cost_normalizer(struct oc_op_ctx *c, struct oc_cost *k)
+static int normalizer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims l2[] = {{OC_MUL, 1}, {OC_ADD, 1}, {OC_DIV, 1}, {0, 0}};
-    static const struct oc_prims l1[] = {{OC_CMP, 1}, {OC_ADD, 1}, {OC_DIV, 1}, {0, 0}};
-    static const struct oc_prims max[] = {{OC_CMP, 1}, {OC_DIV, 1}, {0, 0}};
-    const char *norm = oc_attr_s(c, "norm", "MAX");
-    uint64_t n = oc_c_out(c, 0);
     struct oc_dim rows, features;
     oc_ml_float(c, k);
-    if (strcmp(norm, "L2") == 0) {
-        if (oc_ml_rows(c, &rows, &features))
-            return -1;
-        oc_add_prims(c, k, l2, n);
-        oc_add_formula_value(c, "rows", oc_c_dim(c, rows));
-        oc_add(c, k, OC_SQRT, oc_c_dim(c, rows));
-    } else {
-        oc_add_prims(c, k, strcmp(norm, "L1") == 0 ? l1 : max, n);
-    }
+    if (strcmp(oc_attr_s(c, "norm", "MAX"), "L2") != 0)
+        return 0;
+    if (oc_ml_rows(c, &rows, &features))
+        return -1;
+    oc_add_formula_value(c, "rows", oc_c_dim(c, rows));
     return 0;
 }
-static const char cost_normalizer_formula[] =
+static const char normalizer_formula[] =
     "MUL = [norm:MAX == L2]*N(o); CMP = [norm:MAX != L2]*N(o); ADD = [norm:MAX != MAX]*N(o); DIV = N(o); "
     "SQRT = rows; rows := 0";
 
@@ -75,12 +54,12 @@ static int shape_extractor(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_extractor(struct oc_op_ctx *c, struct oc_cost *k)
+static int extractor_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     k->rd[0] = oc_c_bytes(c, oc_in_dtype(c, 0), oc_c_out(c, 0));
     return 0;
 }
-static const char cost_extractor_formula[] = "";
+static const char extractor_formula[] = "";
 
 /* Width contributed by input i: as given, or its own width. */
 static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_t *given, uint32_t n_given)
@@ -203,32 +182,32 @@ static int shape_zip_map(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_map(struct oc_op_ctx *c, struct oc_cost *k)
+static int map_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "maps are not modelled";
     return 0;
 }
-static const char cost_map_formula[] = "";
+static const char map_formula[] = "";
 
 #define ML(n, cl, sh, co)                                                                                    \
     {                                                                                                        \
-        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), OC_COST(co)        \
+        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), co                 \
     }
 
 static const struct oc_op ml_rows[] = {
-    ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, cost_extractor),
-    ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, cost_lookup),
-    ML("CastMap", OC_OP_OTHER, shape_cast_map, cost_map),
-    ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, cost_lookup),
-    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, cost_map),
-    ML("FeatureVectorizer", OC_OP_COPY, shape_features, oc_cost_none),
-    ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, cost_lookup),
-    ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, cost_lookup),
-    ML("Normalizer", OC_OP_NORM, shape_float, cost_normalizer),
-    ML("OneHotEncoder", OC_OP_GENERATE, shape_one_hot_encoder, cost_lookup),
-    ML("Scaler", OC_OP_ELEMENTWISE, shape_float, cost_scaler),
-    ML("ZipMap", OC_OP_OTHER, shape_zip_map, cost_map),
+    ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, OC_COST(extractor)),
+    ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
+    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST(map)),
+    ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, OC_COST_TEXT(lookup_formula)),
+    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST(map)),
+    ML("FeatureVectorizer", OC_OP_COPY, shape_features, OC_COST_TEXT("")),
+    ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
+    ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, OC_COST_TEXT(lookup_formula)),
+    ML("Normalizer", OC_OP_NORM, shape_float, OC_COST(normalizer)),
+    ML("OneHotEncoder", OC_OP_GENERATE, shape_one_hot_encoder, OC_COST_TEXT(lookup_formula)),
+    ML("Scaler", OC_OP_ELEMENTWISE, shape_float, OC_COST(scaler)),
+    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST(map)),
 };
 OC_FAMILY(ml, ml_rows);
 
@@ -284,23 +263,14 @@ void oc_ml_float(struct oc_op_ctx *c, struct oc_cost *k)
     k->mac_class = k->rest_class = dtype == OC_DT_DOUBLE ? OC_CLASS_F64 : OC_CLASS_F32;
 }
 
-void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *name, uint64_t n)
+void oc_ml_post_transform(struct oc_op_ctx *c, const char *name, uint64_t n)
 {
-    static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
-    static const struct oc_prims logistic[] = {{OC_SIG, 1}, {0, 0}};
-    /* sqrt(2) * erfinv(2x - 1), the inverse by one logarithm and two roots */
-    static const struct oc_prims probit[] = {{OC_MUL, 7}, {OC_ADD, 6},  {OC_CMP, 1},
-                                             {OC_LOG, 1}, {OC_SQRT, 2}, {0, 0}};
-    if (strncmp(name, "SOFTMAX", 7) == 0) {
+    if (strncmp(name, "SOFTMAX", 7) == 0)
         oc_add_formula_value(c, "soft", n);
-        oc_add_prims(c, k, softmax, n);
-    } else if (strcmp(name, "LOGISTIC") == 0) {
+    else if (strcmp(name, "LOGISTIC") == 0)
         oc_add_formula_value(c, "logistic", n);
-        oc_add_prims(c, k, logistic, n);
-    } else if (strcmp(name, "PROBIT") == 0) {
+    else if (strcmp(name, "PROBIT") == 0)
         oc_add_formula_value(c, "probit", n);
-        oc_add_prims(c, k, probit, n);
-    }
 }
 
 static const char *ml_models_post_transform(struct oc_op_ctx *c)
@@ -348,7 +318,7 @@ static int shape_linear_regressor(struct oc_op_ctx *c)
 }
 
 /* MAC s * coefficients, ADD s * intercepts, then the transformation of the scores */
-static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int ml_models_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     uint64_t coefficients = oc_ml_count(c, "coefficients"), intercepts = oc_ml_count(c, "intercepts");
@@ -359,15 +329,13 @@ static int ml_models_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "s", s);
     oc_add_formula_value(c, "coefficients", coefficients);
     oc_add_formula_value(c, "intercepts", intercepts);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, s, intercepts));
-    oc_ml_post_transform(c, k, ml_models_post_transform(c),
+    oc_ml_post_transform(c, ml_models_post_transform(c),
                          oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
     k->attr_params = coefficients + intercepts;
     return 0;
 }
-static const char ml_models_cost_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
-                                                    "; " OC_ML_POST_FORMULA;
+static const char ml_models_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                               "; " OC_ML_POST_FORMULA;
 
 /* ---- support vectors ---------------------------------------------------------------------------------- */
 
@@ -404,28 +372,9 @@ static int shape_svm_regressor(struct oc_op_ctx *c)
     return set_targets(c, 1);
 }
 
-/* The kernel between s samples and n vectors: MAC s*n*F. RBF computes distances: a difference for each
- * product, and an exponential per pair. */
-static void ml_models_add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_t each, uint64_t features)
-{
-    const char *kernel = oc_attr_s(c, "kernel_type", "LINEAR");
-    uint64_t products = oc_c_mul(c, each, features);
-    oc_add_formula_value(c, "each", each);
-    oc_add_formula_value(c, "F", features);
-    oc_add(c, k, OC_MAC, products);
-    if (strcmp(kernel, "RBF") == 0) {
-        oc_add(c, k, OC_ADD, products);
-        oc_add(c, k, OC_EXP, each);
-    } else if (strcmp(kernel, "POLY") == 0) {
-        oc_add(c, k, OC_POW, each);
-    } else if (strcmp(kernel, "SIGMOID") == 0) {
-        oc_add(c, k, OC_TANH, each);
-    }
-}
-
 /* Kernel; MAC s*SV for each of classes-1 (a regression: 1) rows of coefficients; a vote for each
  * pair */
-static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
+static int svm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     unsigned dtype;
@@ -437,23 +386,19 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
     if (vectors) {
-        uint64_t each = oc_c_mul(c, s, vectors);
-        ml_models_add_kernel(c, k, each, oc_c_dim(c, features));
+        oc_add_formula_value(c, "each", oc_c_mul(c, s, vectors));
+        oc_add_formula_value(c, "F", oc_c_dim(c, features));
         oc_add_formula_value(c, "rows", classes > 1 ? classes - 1 : 1);
         oc_add_formula_value(c, "votes", classifier ? oc_c_mul(c, s, pairs(classes)) : 0);
-        oc_add(c, k, OC_MAC, oc_c_mul(c, each, classes > 1 ? classes - 1 : 1));
-        if (classifier)
-            oc_add(c, k, OC_CMP, oc_c_mul(c, s, pairs(classes)));
     } else {
         oc_add_formula_value(c, "linear", oc_c_mul(c, s, coefficients));
-        oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     }
-    oc_ml_post_transform(c, k, ml_models_post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, ml_models_post_transform(c), oc_c_out(c, classifier));
     k->attr_params = oc_c_add(c, coefficients, oc_ml_count(c, "support_vectors"));
     k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
     return 0;
 }
-static const char cost_svm_formula[] =
+static const char svm_formula[] =
     "MAC = each*(F + rows) + linear; ADD = [kernel_type:LINEAR == RBF]*each*F; "
     "EXP = [kernel_type:LINEAR == RBF]*each; POW = [kernel_type:LINEAR == POLY]*each; "
     "TANH = [kernel_type:LINEAR == SIGMOID]*each; CMP = votes; each := 0; F := 0; rows := 0; "
@@ -462,13 +407,13 @@ static const char cost_svm_formula[] =
 
 #define ML_MODELS_ML(n, sh, co)                                                                              \
     {                                                                                                        \
-        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .shape = (sh), OC_COST(co)  \
+        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .shape = (sh), co           \
     }
 
 static const struct oc_op ml_models_rows[] = {
-    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, ml_models_cost_linear),
-    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, ml_models_cost_linear),
-    ML_MODELS_ML("SVMClassifier", shape_svm_classifier, cost_svm),
-    ML_MODELS_ML("SVMRegressor", shape_svm_regressor, cost_svm),
+    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(ml_models_linear)),
+    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(ml_models_linear)),
+    ML_MODELS_ML("SVMClassifier", shape_svm_classifier, OC_COST(svm)),
+    ML_MODELS_ML("SVMRegressor", shape_svm_regressor, OC_COST(svm)),
 };
 OC_FAMILY(ml_models, ml_models_rows);

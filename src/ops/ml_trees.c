@@ -261,7 +261,7 @@ static uint64_t round_count(struct oc_op_ctx *c, long double v)
 }
 
 /* CMP s * sum of mean (or largest) depths; ADD s * trees * votes per leaf */
-static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
+static int trees_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     struct forest f;
@@ -271,29 +271,25 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
-    uint64_t compares = round_count(c, (long double)s * depths);
-    oc_add_formula_value(c, "depths", compares);
-    oc_add(c, k, OC_CMP, compares);
-    if (f.leaves) {
-        uint64_t votes =
-            round_count(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves);
-        oc_add_formula_value(c, "votes", votes);
-        oc_add(c, k, OC_ADD, votes);
-    }
+    oc_add_formula_value(c, "depths", round_count(c, (long double)s * depths));
+    if (f.leaves)
+        oc_add_formula_value(
+            c, "votes",
+            round_count(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves));
     bool classifier = strcmp(c->op->name, "TreeEnsembleClassifier") == 0;
-    oc_ml_post_transform(c, k, ml_trees_post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, ml_trees_post_transform(c), oc_c_out(c, classifier));
     /* thresholds and leaf weights */
     uint64_t splits = new_form(c) ? oc_ml_count(c, "nodes_splits") : f.n - f.leaves;
     k->attr_params = oc_c_add(c, splits, f.votes);
     return 0;
 }
-static const char cost_trees_formula[] = "CMP = depths; ADD = votes; votes := 0"
-                                         "; " OC_ML_POST_FORMULA;
+static const char trees_formula[] = "CMP = depths; ADD = votes; votes := 0"
+                                    "; " OC_ML_POST_FORMULA;
 
 #define TREES(n, v, sh)                                                                                      \
     {                                                                                                        \
         .domain = "ai.onnx.ml", .name = (n), .since = (v), .op_class = OC_OP_OTHER, .shape = (sh),           \
-        OC_COST(cost_trees)                                                                                  \
+        OC_COST(trees)                                                                                       \
     }
 
 static const struct oc_op rows[] = {

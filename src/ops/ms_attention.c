@@ -123,26 +123,18 @@ static int shape_self(struct oc_op_ctx *c)
 }
 
 /* MAC B*S*hidden*(Dq+Dk+Dv), bias; a quantized projection is scaled to float */
-static void ms_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
-                                        const struct ms_dims *d)
+static void ms_attention_report_projection(struct oc_op_ctx *c, const struct operands *kind,
+                                           const struct ms_dims *d)
 {
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->h.batch), oc_c_dim(c, d->h.sq));
     uint64_t width = oc_c_add(c, oc_c_mul(c, 2, oc_c_dim(c, d->dq)), oc_c_dim(c, d->dv));
-    uint64_t n = oc_c_mul(c, tokens, width), mac = oc_c_mul(c, n, oc_c_dim(c, d->hidden));
+    uint64_t n = oc_c_mul(c, tokens, width);
     oc_add_formula_value(c, "P", n);
     oc_add_formula_value(c, "D", oc_c_dim(c, d->hidden));
     oc_add_formula_value(c, "scaled", kind->quantized);
     oc_add_formula_value(c, "bias", oc_in(c, kind->bias) != NULL);
-    if (kind->quantized) {
-        oc_add_int(c, k, OC_MAC, mac);
-        oc_add(c, k, OC_MUL, n);
-    } else {
-        oc_add(c, k, OC_MAC, mac);
-    }
-    if (oc_in(c, kind->bias))
-        oc_add(c, k, OC_ADD, n);
     if (oc_attr_i(c, "do_rotary", 0))
-        oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, 2, oc_c_dim(c, d->dq))));
+        oc_report_rope(c, oc_c_mul(c, tokens, oc_c_mul(c, 2, oc_c_dim(c, d->dq))));
 }
 
 /* Pairs of packed sequences: the sum of the squared lengths; unknown lengths are assumed equal. */
@@ -165,15 +157,14 @@ static uint64_t packed_pairs(struct oc_op_ctx *c, unsigned lengths_slot, uint64_
 }
 
 /* The scores and sums, after the projections. */
-static void add_scores(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
-                       struct oc_attention a)
+static void report_scores(struct oc_op_ctx *c, const struct operands *kind, struct oc_attention a)
 {
     a.causal = oc_attr_i(c, "unidirectional", 0) != 0;
     a.masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias);
     if (kind->packed)
-        oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, a.queries));
+        oc_report_pairs(c, &a, packed_pairs(c, kind->lengths, a.queries));
     else
-        oc_add_attention(c, k, &a);
+        oc_report_attention(c, &a);
 }
 
 static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
@@ -193,7 +184,7 @@ static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
     oc_count_kv_cache(c, k, &v);
 }
 
-static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
+static int self_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct operands *kind = c->op->param;
     struct ms_dims d;
@@ -202,17 +193,19 @@ static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
         return known ? known : oc_cost_unknown(c);
     struct oc_attention a = oc_attention_of(c, &d.h);
     a.dv = oc_c_dim(c, d.dv) / (uint64_t)d.h.hq;
-    ms_attention_add_projection(c, k, kind, &d);
-    if (kind->quantized)
-        k->mac_class = k->rest_class; /* the attention itself is float */
-    add_scores(c, k, kind, a);
+    ms_attention_report_projection(c, kind, &d);
+    report_scores(c, kind, a);
     if (kind->quantized)
         k->mac_class = OC_CLASS_I8; /* class of most of the work */
     count_self_cache(c, k, kind, &d);
     return 0;
 }
-static const char cost_self_formula[] = "MAC = P*D; MUL = scaled*P; ADD = bias*P"
-                                        "; " OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA;
+static const char self_formula[] =
+    "MAC = P*D; MUL = scaled*P; ADD = bias*P; " OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA;
+/* The attention itself is float. */
+static const char quantized_self_formula[] =
+    "MAC:int = P*D; MUL = scaled*P; ADD = bias*P; "
+    "MAC:float = V*(dk + dv); " OC_SCORES_FORMULA "; " OC_ROPE_FORMULA;
 
 /* ---- on projected operands ---------------------------------------------------------------------------- */
 
@@ -306,15 +299,14 @@ static int shape_heads(struct oc_op_ctx *c)
 }
 
 /* One addition per element of Q, K and V that is not already projected. */
-static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a, uint64_t skv,
-                          bool projected_kv)
+static void report_head_bias(struct oc_op_ctx *c, const struct oc_attention *a, uint64_t skv,
+                             bool projected_kv)
 {
     uint64_t rows = oc_c_mul(c, a->batch, a->heads);
     uint64_t n = oc_c_mul(c, a->queries, a->dk);
     if (!projected_kv)
         n = oc_c_add(c, n, oc_c_mul(c, skv, oc_c_add(c, a->dk, a->dv)));
     oc_add_formula_value(c, "bias", oc_c_mul(c, rows, n));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, rows, n));
 }
 
 static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct operands *kind,
@@ -331,7 +323,7 @@ static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
     }
 }
 
-static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
+static int heads_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct operands *kind = c->op->param;
     struct ms_dims d;
@@ -340,32 +332,33 @@ static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
         return known ? known : oc_cost_unknown(c);
     struct oc_attention a = oc_attention_of(c, &d.h);
     if (oc_in(c, kind->bias))
-        add_head_bias(c, k, &a, oc_c_dim(c, d.h.skv), d.projected_kv);
-    add_scores(c, k, kind, a);
+        report_head_bias(c, &a, oc_c_dim(c, d.h.skv), d.projected_kv);
+    report_scores(c, kind, a);
     count_head_cache(c, k, kind, &a, &d);
     return 0;
 }
-static const char cost_heads_formula[] = "ADD = bias; bias := 0"
-                                         "; " OC_ATTENTION_FORMULA;
+static const char heads_formula[] = "ADD = bias; bias := 0"
+                                    "; " OC_ATTENTION_FORMULA;
 
 #define MS(n, s, sh, co, p)                                                                                  \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
-    .shape = (sh), OC_COST(co), .param = &(p)
+    .shape = (sh), co, .param = &(p)
 
 static const struct oc_op ms_attention_rows[] = {
-    {MS("Attention", "..b...m", shape_self, cost_self, attention),
+    {MS("Attention", "..b...m", shape_self, OC_COST(self), attention),
      .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {4, 1}}, .shared = OC_KV_SHARED_IF_ASKED}},
-    {MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, cost_heads, decoder_masked),
+    {MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, OC_COST(heads), decoder_masked),
      .kernel = OC_KC_ATTENTION_DECODE,
      .kv = &(const struct oc_op_kv){.pair = {{5, 1}, {6, 2}}, .shared = OC_KV_SHARED_IF_ASKED, .length = 7}},
-    {MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, cost_self, attention),
+    {MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, OC_COST(self), attention),
      .kernel = OC_KC_ATTENTION_DECODE,
      .kv = &(const struct oc_op_kv){.pair = {{4, 1}, {4, 1}}, .shared = OC_KV_SHARED_IF_ASKED}},
-    {MS("MultiHeadAttention", "...b....m.", shape_heads, cost_heads, multi_head),
+    {MS("MultiHeadAttention", "...b....m.", shape_heads, OC_COST(heads), multi_head),
      .kv = &(const struct oc_op_kv){.pair = {{6, 1}, {7, 2}}, .shared = OC_KV_SHARED_IF_ASKED, .length = 8}},
-    {MS("PackedAttention", "..b...", shape_self, cost_self, packed_attention)},
-    {MS("PackedMultiHeadAttention", "...b...", shape_heads, cost_heads, packed_multi_head)},
-    {MS("QAttention", "..bqq.qq.", shape_self, cost_self, qattention)},
+    {MS("PackedAttention", "..b...", shape_self, OC_COST(self), packed_attention)},
+    {MS("PackedMultiHeadAttention", "...b...", shape_heads, OC_COST(heads), packed_multi_head)},
+    {MS("QAttention", "..bqq.qq.", shape_self, OC_COST_TEXT_WITH(quantized_self_formula, self_values),
+        qattention)},
 };
 OC_FAMILY(ms_attention, ms_attention_rows);
 
@@ -384,18 +377,13 @@ static int sparse_attention_heads_of(struct oc_op_ctx *c, int64_t *heads)
 
 /* A projection of `tokens` rows: MAC rows*in*out, bias, and for quantized
  * operands a scale. */
-static void sparse_attention_add_projection(struct oc_op_ctx *c, struct oc_cost *k, uint64_t tokens,
-                                            uint64_t in, uint64_t out, bool bias, bool quantized)
+static void sparse_attention_report_projection(struct oc_op_ctx *c, uint64_t tokens, uint64_t in,
+                                               uint64_t out, bool bias, bool quantized)
 {
     uint64_t n = oc_c_mul(c, tokens, out);
     oc_add_formula_value(c, "macs", oc_c_mul(c, n, in));
     oc_add_formula_value(c, "biases", bias ? n : 0);
     oc_add_formula_value(c, "scaled", quantized ? n : 0);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, in));
-    if (bias)
-        oc_add(c, k, OC_ADD, n);
-    if (quantized)
-        oc_add(c, k, OC_MUL, n);
 }
 
 /* ---- LongformerAttention ------------------------------------------------------------------------------ */
@@ -421,8 +409,9 @@ static bool global_tokens(struct oc_op_ctx *c, unsigned slot, uint64_t *sum)
 
 /* Each token sees 2W + 1 keys; a global token sees all and is seen by all. With global tokens the kernels
  * project all tokens again, with the global weights. */
-static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
+static int longformer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     const struct longformer *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads, window = oc_attr_i(c, "window", 0);
@@ -445,16 +434,16 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
                              .dk = head,
                              .dv = head,
                              .masked = oc_in(c, kind->mask) != NULL};
-    sparse_attention_add_projection(c, k, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->bias),
-                                    kind->quantized);
+    sparse_attention_report_projection(c, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->bias),
+                                       kind->quantized);
     if (!known || global)
-        sparse_attention_add_projection(c, k, tokens, width, oc_c_mul(c, 3, width),
-                                        oc_in(c, kind->global_bias), kind->quantized);
-    oc_add_attention_pairs(c, k, &a, pairs);
+        sparse_attention_report_projection(c, tokens, width, oc_c_mul(c, 3, width),
+                                           oc_in(c, kind->global_bias), kind->quantized);
+    oc_report_pairs(c, &a, pairs);
     c->assumption = known ? "a window of 2W + 1 keys for every token" : "global attention is not counted";
     return 0;
 }
-static const char cost_longformer_formula[] =
+static const char longformer_formula[] =
     "MAC = macs; ADD = biases; MUL = scaled; macs := 0; biases := 0; scaled := 0; " OC_ATTENTION_FORMULA;
 
 /* ---- DecoderAttention --------------------------------------------------------------------------------- */
@@ -529,7 +518,7 @@ static int shape_decoder(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
+static int decoder_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct decoder d = {0};
     int64_t v;
@@ -541,16 +530,16 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
     struct oc_attention a = oc_attention_of(c, &d.h);
     uint64_t width = oc_c_dim(c, d.width), fresh = oc_c_dim(c, d.h.skv);
     a.masked = d.masked;
-    sparse_attention_add_projection(c, k, oc_c_mul(c, a.batch, a.queries), width, width, oc_in(c, BIAS),
-                                    false);
-    sparse_attention_add_projection(c, k, oc_c_mul(c, a.batch, fresh), width, oc_c_mul(c, 2, width),
-                                    oc_in(c, BIAS), false);
-    oc_add_attention(c, k, &a);
+    sparse_attention_report_projection(c, oc_c_mul(c, a.batch, a.queries), width, width, oc_in(c, BIAS),
+                                       false);
+    sparse_attention_report_projection(c, oc_c_mul(c, a.batch, fresh), width, oc_c_mul(c, 2, width),
+                                       oc_in(c, BIAS), false);
+    oc_report_attention(c, &a);
     if (fresh == 0) /* all keys are in the cache */
         k->rd[KEY] = k->rd[KV_WEIGHT] = 0;
     return 0;
 }
-static const char cost_decoder_formula[] =
+static const char decoder_formula[] =
     "MAC = macs; ADD = biases; macs := 0; biases := 0; " OC_ATTENTION_FORMULA;
 
 /* ---- gated biases of relative positions --------------------------------------------------------------- */
@@ -572,36 +561,21 @@ static int shape_gated_bias(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Per query and head: a product with [d, D], summed to two gates u and r that give the factor u*(r*a - 1) +
- * 2; then a product for each score. */
-static int cost_gated_bias(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims gate[] = {{OC_SIG, 2}, {OC_MUL, 2}, {OC_ADD, 2}, {0, 0}};
-    const struct oc_shape *w = oc_in_shape(c, 3);
-    uint64_t elements = oc_c_in(c, 0); /* rows * d */
-    if (!w->ranked || w->rank != 2)
-        return oc_cost_unknown(c);
-    uint64_t head = oc_c_dim(c, w->dim[0]), wide = oc_c_dim(c, w->dim[1]), rows = head ? elements / head : 0;
-    oc_add(c, k, OC_MAC, oc_c_mul(c, elements, wide));
-    oc_add(c, k, OC_ADD, oc_c_add(c, elements, oc_c_mul(c, 2, oc_c_mul(c, rows, wide)))); /* biases, sums */
-    oc_add_prims(c, k, gate, rows);
-    oc_add(c, k, OC_MUL, oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_gated_bias_formula[] = "MAC = N(x)*D; ADD = N(x) + 2*rows*D + 2*rows; SIG = "
-                                              "2*rows; MUL = 2*rows + N(o); D := in3[1]; "
-                                              "rows := N(x)/in3[0]";
+static const char gated_bias_formula[] = "MAC = N(x)*D; ADD = N(x) + 2*rows*D + 2*rows; SIG = "
+                                         "2*rows; MUL = 2*rows + N(o); D := in3[1]; "
+                                         "rows := N(x)/in3[0]";
 
 #define SPARSE_ATTENTION_MS(n, s, sh, co, p)                                                                 \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),           \
-    .shape = (sh), OC_COST(co), .param = (p)
+    .shape = (sh), co, .param = (p)
 
 static const struct oc_op sparse_attention_rows[] = {
-    {SPARSE_ATTENTION_MS("DecoderAttention", "....b...m", shape_decoder, cost_decoder, NULL)},
-    {SPARSE_ATTENTION_MS("GatedRelativePositionBias", ".b..b..", shape_gated_bias, cost_gated_bias, NULL),
+    {SPARSE_ATTENTION_MS("DecoderAttention", "....b...m", shape_decoder, OC_COST(decoder), NULL)},
+    {SPARSE_ATTENTION_MS("GatedRelativePositionBias", ".b..b..", shape_gated_bias,
+                         OC_COST_TEXT(gated_bias_formula), NULL),
      .kernel = OC_KC_ELEMENTWISE},
-    {SPARSE_ATTENTION_MS("LongformerAttention", "..b..b.", oc_shape_same, cost_longformer, &longformer)},
-    {SPARSE_ATTENTION_MS("QOrderedLongformerAttention", ".q.qbqq..qbq.q", oc_shape_same, cost_longformer,
+    {SPARSE_ATTENTION_MS("LongformerAttention", "..b..b.", oc_shape_same, OC_COST(longformer), &longformer)},
+    {SPARSE_ATTENTION_MS("QOrderedLongformerAttention", ".q.qbqq..qbq.q", oc_shape_same, OC_COST(longformer),
                          &qordered_longformer)},
 };
 OC_FAMILY(sparse_attention, sparse_attention_rows);

@@ -7,12 +7,6 @@
 
 /* Related operators and the losses based on it, too. cost-semantics 4.4. */
 
-void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
-{
-    static const struct oc_prims each[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
-    oc_add_prims(c, k, each, n);
-}
-
 /* Before version 13 the axes from `axis` (1 by default) on are flattened to one; since then one axis (-1). */
 static bool is_flat(const struct oc_op_ctx *c)
 {
@@ -47,57 +41,25 @@ static int softmax_rows(struct oc_op_ctx *c, uint64_t *rows)
     return 0;
 }
 
-static int cost_softmax(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_softmax(c, k, oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_softmax_formula[] = "CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o)";
+static const char softmax_formula[] = "CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o)";
 
-static int cost_bias_softmax(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_softmax(c, k, oc_c_out(c, 0));
-    oc_add(c, k, OC_ADD, oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_bias_softmax_formula[] = "CMP = N(o); ADD = 3*N(o); EXP = N(o); DIV = N(o)";
+static const char bias_softmax_formula[] = "CMP = N(o); ADD = 3*N(o); EXP = N(o); DIV = N(o)";
 
-static int cost_qlinear_softmax(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    oc_add_prims(c, k, oc_prims_dequantize, n);
-    oc_add_softmax(c, k, n);
-    oc_add_prims(c, k, oc_prims_requantize, n);
-    return 0;
-}
-static const char cost_qlinear_softmax_formula[] =
+static const char qlinear_softmax_formula[] =
     "dequantize = N(o); CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o); requantize = N(o)";
 
-static void add_log_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
-{
-    oc_add(c, k, OC_CMP, n);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, 3, n));
-    oc_add(c, k, OC_EXP, n);
-    oc_add(c, k, OC_LOG, rows);
-}
-
-static int cost_log_softmax(struct oc_op_ctx *c, struct oc_cost *k)
+static int log_softmax_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t rows;
+    (void)k;
     if (softmax_rows(c, &rows))
         return -1;
     oc_add_formula_value(c, "R", rows);
-    add_log_softmax(c, k, oc_c_out(c, 0), rows);
     return 0;
 }
-static const char cost_log_softmax_formula[] = "CMP = n; ADD = 3*n; EXP = n; LOG = R; n := N(o)";
+static const char log_softmax_formula[] = "CMP = n; ADD = 3*n; EXP = n; LOG = R; n := N(o)";
 
-static int cost_hardmax(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_CMP, oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_hardmax_formula[] = "CMP = N(o)";
+static const char hardmax_formula[] = "CMP = N(o)";
 
 /* ---- losses ------------------------------------------------------------------------------------------- */
 
@@ -109,86 +71,38 @@ static int shape_loss(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Selects and sums over r labels. `weight_mul`: multiplications per label when weights are given. */
-static void add_loss(struct oc_op_ctx *c, struct oc_cost *k, unsigned weight_mul, bool weight_sum)
-{
-    uint64_t r = oc_c_in(c, 1);
-    const char *reduction = oc_attr_s(c, "reduction", "mean");
-    bool mean = strcmp(reduction, "mean") == 0, weights = oc_in(c, 2) != NULL;
-    oc_add(c, k, OC_CMP, r);
-    if (weights)
-        oc_add(c, k, OC_MUL, oc_c_mul(c, weight_mul, r));
-    if (strcmp(reduction, "none") != 0)
-        oc_add(c, k, OC_ADD, r);
-    if (mean && weights && weight_sum)
-        oc_add(c, k, OC_ADD, r);
-    if (mean)
-        oc_add(c, k, OC_DIV, 1);
-}
-
-static int cost_cross_entropy(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    add_log_softmax(c, k, oc_c_in(c, 0), oc_c_in(c, 1));
-    add_loss(c, k, 2, false);
-    return 0;
-}
-static const char cost_cross_entropy_formula[] =
+static const char cross_entropy_formula[] =
     "CMP = n + r; ADD = 3*n + [reduction:mean != none]*r; EXP = n; LOG = r; MUL = 2*[in2]*r; "
     "DIV = [reduction:mean == mean]; n := N(x); r := N(w)";
 
-static int cost_nll(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    add_loss(c, k, 1, true);
-    return 0;
-}
-static const char cost_nll_formula[] =
+static const char nll_formula[] =
     "CMP = r; MUL = [in2]*r; ADD = [reduction:mean != none]*r + [in2]*[reduction:mean == mean]*r; "
     "DIV = [reduction:mean == mean]; r := N(w)";
 
 #define SOFTMAX(d, n, s, co)                                                                                 \
     .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_SOFTMAX, .slots = (s), .shape = shape_softmax, \
-    OC_COST(co)
+    co
 
 static const struct oc_op softmax_loss_rows[] = {
-    {OC_OP_ROW("com.microsoft", "BiasSoftmax", 1, SOFTMAX, NULL, oc_shape_same), OC_COST(cost_bias_softmax)},
-    {SOFTMAX("", "Hardmax", NULL, cost_hardmax)},
-    {SOFTMAX("", "LogSoftmax", NULL, cost_log_softmax), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS,
+    {OC_OP_ROW("com.microsoft", "BiasSoftmax", 1, SOFTMAX, NULL, oc_shape_same),
+     OC_COST_TEXT(bias_softmax_formula)},
+    {SOFTMAX("", "Hardmax", NULL, OC_COST_TEXT(hardmax_formula))},
+    {SOFTMAX("", "LogSoftmax", NULL, OC_COST(log_softmax)), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS,
      .in_place = OC_SLOT_0},
-    {OC_OP_ROW("", "NegativeLogLikelihoodLoss", 12, REDUCE, NULL, shape_loss), OC_COST(cost_nll),
+    {OC_OP_ROW("", "NegativeLogLikelihoodLoss", 12, REDUCE, NULL, shape_loss), OC_COST_TEXT(nll_formula),
      .flags = OC_F_FUNCTION},
     {OC_OP_ROW("com.microsoft", "QLinearSoftmax", 1, SOFTMAX, ".q", oc_shape_same),
-     OC_COST(cost_qlinear_softmax)},
-    {SOFTMAX("", "Softmax", NULL, cost_softmax),
+     OC_COST_TEXT(qlinear_softmax_formula)},
+    {SOFTMAX("", "Softmax", NULL, OC_COST_TEXT(softmax_formula)),
      .flags = OC_F_FUNCTION | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_TYPES, .in_place = OC_SLOT_0},
-    {OC_OP_ROW("", "SoftmaxCrossEntropyLoss", 12, SOFTMAX, NULL, shape_loss), OC_COST(cost_cross_entropy),
-     .flags = OC_F_FUNCTION},
+    {OC_OP_ROW("", "SoftmaxCrossEntropyLoss", 12, SOFTMAX, NULL, shape_loss),
+     OC_COST_TEXT(cross_entropy_formula), .flags = OC_F_FUNCTION},
     {OC_OP_ROW("com.microsoft", "SoftmaxCrossEntropyLossInternal", 1, SOFTMAX, "...m", shape_loss),
-     OC_COST(cost_cross_entropy)},
+     OC_COST_TEXT(cross_entropy_formula)},
 };
 OC_FAMILY(softmax, softmax_loss_rows);
 
 /* ---- histograms of normalisations --------------------------------------------------------------------- */
-
-void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias)
-{
-    oc_add_formula_value(c, "n", n);
-    oc_add_formula_value(c, "R", rows);
-    oc_add_formula_value(c, "b", bias);
-    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, bias ? 4 : 3, n), rows));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
-    oc_add(c, k, OC_DIV, oc_c_mul(c, 3, rows));
-    oc_add(c, k, OC_SQRT, rows);
-}
-
-void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
-{
-    oc_add_formula_value(c, "n", n);
-    oc_add_formula_value(c, "R", rows);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
-    oc_add(c, k, OC_ADD, oc_c_add(c, n, rows));
-    oc_add(c, k, OC_DIV, oc_c_mul(c, 2, rows));
-    oc_add(c, k, OC_SQRT, rows);
-}
 
 /* The type in which statistics are computed (attribute stash_type, float by default) is the class of the
  * work. */
@@ -231,22 +145,13 @@ static int shape_batch_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_batch_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int batch_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    /* per element, per channel */
-    static const struct oc_prims use[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
-    static const struct oc_prims use_channel[] = {
-        {OC_MUL, 1}, {OC_ADD, 2}, {OC_SQRT, 1}, {OC_DIV, 1}, {0, 0}};
-    static const struct oc_prims train[] = {{OC_ADD, 4}, {OC_MUL, 2}, {0, 0}};
-    static const struct oc_prims train_channel[] = {
-        {OC_DIV, 3}, {OC_SQRT, 1}, {OC_MUL, 5}, {OC_ADD, 4}, {0, 0}};
-    bool trains = batch_norm_trains(c);
-    oc_add_formula_value(c, "t", trains);
-    oc_add_prims(c, k, trains ? train : use, oc_c_in(c, 0));
-    oc_add_prims(c, k, trains ? train_channel : use_channel, oc_c_in(c, 1));
+    (void)k;
+    oc_add_formula_value(c, "t", batch_norm_trains(c));
     return 0;
 }
-static const char cost_batch_norm_formula[] =
+static const char batch_norm_formula[] =
     "MUL = (1 + t)*N(x) + (1 + 4*t)*C; ADD = (1 + 3*t)*N(x) + (2 + 2*t)*C; SQRT = C; DIV = (1 + 2*t)*C; "
     "C := N(w)";
 
@@ -290,32 +195,34 @@ static uint64_t rows_before_axis(struct oc_op_ctx *c)
     return oc_c_range(c, x, 0, axis);
 }
 
-static int cost_layer_norm(struct oc_op_ctx *c, struct oc_cost *k)
+void oc_report_norm(struct oc_op_ctx *c, uint64_t n, uint64_t rows, bool bias)
 {
-    use_stash_type(c, k);
-    oc_add_layer_norm(c, k, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
-    return 0;
+    oc_add_formula_value(c, "n", n);
+    oc_add_formula_value(c, "R", rows);
+    oc_add_formula_value(c, "b", bias);
 }
-static const char cost_layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
-static int cost_rms_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int layer_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     use_stash_type(c, k);
-    oc_add_rms_norm(c, k, oc_c_in(c, 0), rows_before_axis(c));
+    oc_report_norm(c, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
     return 0;
 }
-static const char cost_rms_norm_formula[] = OC_RMS_NORM_FORMULA;
+static const char layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
+
+static const char rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 
 /* ---- by instances and groups -------------------------------------------------------------------------- */
 
-static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int instance_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
+    (void)k;
+    oc_report_norm(c, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
     return 0;
 }
-static const char cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
-static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "num_groups", 0);
     if (groups < 1)
@@ -323,19 +230,18 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     if (c->opset <= 0 || c->opset >= 21)
         use_stash_type(c, k);
     uint64_t rows = oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups);
-    oc_add_layer_norm(c, k, oc_c_in(c, 0), rows, true);
+    oc_report_norm(c, oc_c_in(c, 0), rows, true);
     return 0;
 }
-static const char cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char group_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 /* As its function body: ADD 3n + R, MUL n + R, DIV n + 2R, SQRT R, ADD R */
-static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
+static int mean_variance_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const int64_t usual[] = {0, 2, 3};
-    static const struct oc_prims each[] = {{OC_ADD, 3}, {OC_MUL, 1}, {OC_DIV, 1}, {0, 0}};
-    static const struct oc_prims row[] = {{OC_ADD, 2}, {OC_MUL, 1}, {OC_DIV, 2}, {OC_SQRT, 1}, {0, 0}};
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint32_t n_axes;
+    (void)k;
     const int64_t *axes = oc_attr_ints(c, "axes", &n_axes);
     if (!axes) {
         axes = usual;
@@ -354,87 +260,73 @@ static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
         if (!reduced[i])
             rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
     oc_add_formula_value(c, "R", rows);
-    oc_add_prims(c, k, each, oc_c_in(c, 0));
-    oc_add_prims(c, k, row, rows);
     return 0;
 }
-static const char cost_mean_variance_formula[] =
+static const char mean_variance_formula[] =
     "ADD = 3*n + 2*R; MUL = n + R; DIV = n + 2*R; SQRT = R; n := N(x)";
 
 /* ---- LpNormalization, LRN ----------------------------------------------------------------------------- */
 
-static int cost_lp_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int lp_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
-    uint64_t n = oc_c_in(c, 0), rows = 1;
+    uint64_t rows = 1;
     unsigned axis;
+    (void)k;
     if (norm_axis(c, x, &axis))
         return -1;
     for (unsigned i = 0; x->ranked && i < x->rank; i++)
         if (i != axis)
             rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
-    bool two = oc_attr_i(c, "p", 2) == 2;
     oc_add_formula_value(c, "R", rows);
-    oc_add(c, k, two ? OC_MUL : OC_CMP, n);
-    oc_add(c, k, OC_ADD, n);
-    oc_add(c, k, OC_DIV, n);
-    if (two)
-        oc_add(c, k, OC_SQRT, rows);
     return 0;
 }
-static const char cost_lp_norm_formula[] =
+static const char lp_norm_formula[] =
     "MUL = [p:2 == 2]*n; CMP = [p:2 != 2]*n; ADD = n; DIV = n; SQRT = [p:2 == 2]*R; n := N(x)";
 
-/* MUL n (square), ADD s*n, then MUL, ADD, POW, DIV */
-static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
+static int lrn_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t size = oc_attr_i(c, "size", 0);
-    uint64_t n = oc_c_in(c, 0);
+    (void)k;
     if (size < 1)
         return oc_op_fail(c, "invalid size %lld", (long long)size);
     oc_add_formula_value(c, "size", (uint64_t)size);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, oc_c_add(c, (uint64_t)size, 1), n));
-    oc_add(c, k, OC_POW, n);
-    oc_add(c, k, OC_DIV, n);
     return 0;
 }
-static const char cost_lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; DIV = n; n := N(x)";
+static const char lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; DIV = n; n := N(x)";
 
 #define NORM(n, v, s, sh, co)                                                                                \
-    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), OC_COST(co)
+    .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), co
 
 static const struct oc_op norm_rows[] = {
-    {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, cost_batch_norm),
+    {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, OC_COST(batch_norm)),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 5},
-    {NORM("GroupNormalization", 18, ".nn", oc_shape_same, cost_group_norm), .flags = OC_F_FUNCTION},
-    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, cost_instance_norm),
+    {NORM("GroupNormalization", 18, ".nn", oc_shape_same, OC_COST(group_norm)), .flags = OC_F_FUNCTION},
+    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, OC_COST(instance_norm)),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 3},
-    {NORM("LRN", 1, NULL, oc_shape_same, cost_lrn)},
+    {NORM("LRN", 1, NULL, oc_shape_same, OC_COST(lrn))},
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
-    {NORM("LayerNormalization", 1, ".nn", shape_layer_norm, cost_layer_norm),
+    {NORM("LayerNormalization", 1, ".nn", shape_layer_norm, OC_COST(layer_norm)),
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES, .n_required = 2},
-    {OC_OP_ROW("com.microsoft", "LayerNormalization", 1, NORM, ".nn", shape_layer_norm),
-     OC_COST(cost_layer_norm), .flags = OC_F_COUNT_BY_TYPES, .n_required = 2},
-    {NORM("LpNormalization", 1, NULL, oc_shape_same, cost_lp_norm)},
-    {NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, cost_mean_variance), .flags = OC_F_FUNCTION},
-    {NORM("RMSNormalization", 23, ".n", shape_layer_norm, cost_rms_norm),
+    {OC_OP_ROW("com.microsoft", "LayerNormalization", 1, NORM, ".nn", shape_layer_norm), OC_COST(layer_norm),
+     .flags = OC_F_COUNT_BY_TYPES, .n_required = 2},
+    {NORM("LpNormalization", 1, NULL, oc_shape_same, OC_COST(lp_norm))},
+    {NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, OC_COST(mean_variance)),
+     .flags = OC_F_FUNCTION},
+    {NORM("RMSNormalization", 23, ".n", shape_layer_norm,
+          OC_COST_TEXT_WITH(rms_norm_formula, layer_norm_values)),
      .flags = OC_F_FUNCTION | OC_F_COUNT_BY_DEFAULTS},
-    {NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm, cost_rms_norm),
+    {NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm,
+          OC_COST_TEXT_WITH(rms_norm_formula, layer_norm_values)),
      .flags = OC_F_COUNT_BY_DEFAULTS},
     {OC_OP_ROW("com.microsoft", "SimplifiedLayerNormalization", 1, NORM, ".n", shape_layer_norm),
-     OC_COST(cost_rms_norm), .flags = OC_F_COUNT_BY_DEFAULTS},
+     OC_COST_TEXT_WITH(rms_norm_formula, layer_norm_values), .flags = OC_F_COUNT_BY_DEFAULTS},
 };
 OC_FAMILY(norm, norm_rows);
 
 /* ---- fused normalisations: Skip(Simplified)LayerNormalization ----------------------------------------- */
 
 /* Fused normalisations of ONNX Runtime (com.microsoft). cost-semantics 4.3. */
-
-static bool simplified(const struct oc_op_ctx *c)
-{
-    return strcmp(c->op->name, "SkipSimplifiedLayerNormalization") == 0;
-}
 
 /* Y, mean, inv_std_var, input_skip_bias_sum */
 static int shape_skip_norm(struct oc_op_ctx *c)
@@ -451,26 +343,17 @@ static int shape_skip_norm(struct oc_op_ctx *c)
 }
 
 /* input, skip, gamma, [beta,] bias */
-static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int skip_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
-    uint64_t n = oc_c_in(c, 0);
-    uint64_t rows = x->ranked && x->rank ? oc_c_range(c, x, 0, x->rank - 1U) : 0;
-    bool bias = oc_in(c, simplified(c) ? 3 : 4) != NULL;
-    oc_add(c, k, OC_ADD, oc_c_mul(c, bias ? 2 : 1, n));
-    if (simplified(c))
-        oc_add_rms_norm(c, k, n, rows);
-    else
-        oc_add_layer_norm(c, k, n, rows, oc_in(c, 3) != NULL);
+    (void)k;
+    oc_report_norm(c, oc_c_in(c, 0), x->ranked && x->rank ? oc_c_range(c, x, 0, x->rank - 1U) : 0,
+                   oc_in(c, 3) != NULL);
     return 0;
 }
-static int cost_skip_rms(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    return cost_skip_norm(c, k);
-}
-static const char cost_skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
-static const char cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
-                                             "; " OC_LAYER_NORM_FORMULA;
+static const char skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
+static const char skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
+                                        "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- EmbedLayerNormalization -------------------------------------------------------------------------- */
 
@@ -501,23 +384,22 @@ static void contrib_norm_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsi
         k->rd[slot] = bytes;
 }
 
-static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int embed_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *ids = oc_in_shape(c, 0), *word = oc_in_shape(c, 2);
     uint64_t n = oc_c_out(c, 0), rows = oc_c_in(c, 0);
     if (!ids->ranked || !word->ranked || !oc_out(c, 0))
         return oc_cost_unknown(c);
     uint64_t one_sentence = oc_c_mul(c, oc_c_dim(c, ids->dim[1]), oc_c_dim(c, word->dim[1]));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 4) ? 2 : 1, n));
-    oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
+    oc_report_norm(c, n, rows, oc_in(c, 6) != NULL);
     contrib_norm_limit_rows(c, k, 2, n);
     contrib_norm_limit_rows(c, k, 3,
                             oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
     contrib_norm_limit_rows(c, k, 4, n);
     return 0;
 }
-static const char cost_embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
-                                              "; " OC_LAYER_NORM_FORMULA;
+static const char embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
+                                         "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
@@ -529,45 +411,42 @@ static int shape_group_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_contrib_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int contrib_group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "groups", 0);
-    uint64_t n = oc_c_in(c, 0);
+    (void)k;
     if (groups < 1)
         return oc_op_fail(c, "invalid groups %lld", (long long)groups);
-    oc_add_layer_norm(c, k, n, oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups), true);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, (oc_in(c, 3) ? 1U : 0U) + (oc_in(c, 4) ? 1U : 0U), n));
-    if (oc_attr_i(c, "activation", 0))
-        oc_add_prims(c, k, oc_activation_prims("Silu"), n);
+    oc_report_norm(c, oc_c_in(c, 0), oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups),
+                   true);
     return 0;
 }
-static const char cost_contrib_group_norm_formula[] =
-    "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
-    "; " OC_LAYER_NORM_FORMULA;
+static const char contrib_group_norm_formula[] = "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
+                                                 "; " OC_LAYER_NORM_FORMULA;
 
 /* Rows as long as the scale; SiLU of the gate and a product; all in float. */
-static int cost_gated_rms(struct oc_op_ctx *c, struct oc_cost *k)
+static int gated_rms_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = oc_c_in(c, 0), length = oc_c_in(c, 1);
     k->rest_class = OC_CLASS_F32;
-    oc_add_rms_norm(c, k, n, length ? n / length : 0);
-    oc_add(c, k, OC_SIG, n);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
+    oc_report_norm(c, n, length ? n / length : 0, false);
     return 0;
 }
-static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"
-                                             "; " OC_RMS_NORM_FORMULA;
+static const char gated_rms_formula[] = "SIG = n; MUL = 2*n"
+                                        "; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, s, sh, co)                                                                                     \
     .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_NORM, .slots = (s), .shape = (sh), \
-    OC_COST(co)
+    co
 
 static const struct oc_op contrib_norm_rows[] = {
-    {MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, cost_embed_norm), .kernel = OC_KC_GATHER},
-    {MS("GatedRMSNorm", ".n.", oc_shape_same, cost_gated_rms)},
-    {MS("GroupNorm", ".nn", shape_group_norm, cost_contrib_group_norm)},
-    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, cost_contrib_group_norm)},
-    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, cost_skip_norm)},
-    {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_rms)},
+    {MS("EmbedLayerNormalization", "..eeenn..", shape_embed_norm, OC_COST(embed_norm)),
+     .kernel = OC_KC_GATHER},
+    {MS("GatedRMSNorm", ".n.", oc_shape_same, OC_COST(gated_rms))},
+    {MS("GroupNorm", ".nn", shape_group_norm, OC_COST(contrib_group_norm))},
+    {MS("SkipGroupNorm", ".nn.b", shape_group_norm, OC_COST(contrib_group_norm))},
+    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, OC_COST(skip_norm))},
+    {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm,
+        OC_COST_TEXT_WITH(skip_rms_formula, skip_norm_values))},
 };
 OC_FAMILY(contrib_norm, contrib_norm_rows);

@@ -5,8 +5,9 @@
  * Shape rule (required): sets type of every output that exists. Returns 0, or -1 through oc_op_fail.
  * Fold rule (optional): sets the small value of outputs when the needed small inputs are known; may leave
  *   single elements OC_E_UNKNOWN. Always returns 0, also when nothing is known.
- * Cost rule (NULL: no arithmetic): adds primitives; may correct bytes. All arithmetic through oc_c_*: an
- *   overflow or an unknown size is recorded in the context and handled by the engine. */
+ * Cost (NULL: no arithmetic): a text (section "formulas"), with a function where it needs numbers that are not sizes,
+ *   or where bytes or classes are not the default ones. All arithmetic through oc_c_*: an overflow or an unknown size is
+ *   recorded in the context and handled by the engine. */
 #ifndef OC_OP_H
 #define OC_OP_H
 
@@ -164,9 +165,11 @@ struct oc_op {
     int (*shape)(struct oc_op_ctx *);
     int (*fold)(struct oc_op_ctx *);
     int (*cost)(struct oc_op_ctx *, struct oc_cost *);
+    /* Of oc_cost_text: reports numbers that are not plain sizes (oc_add_formula_value), corrects bytes and classes;
+     * NULL: there are none. */
+    int (*values)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
-    /* Formula of the cost rule, in the notation of the section "formulas"; NULL without a cost rule or for
-     * oc_cost_elementwise, whose formula is in the members above. See OC_COST. */
+    /* The cost, in the notation of the section "formulas"; NULL: no arithmetic. See OC_COST. */
     const char *formula;
 };
 
@@ -187,8 +190,15 @@ uint32_t oc_op_required(const struct oc_op *op); /* smallest number of inputs */
 #define OC_OP_ROW(d, n, v, class, sl, sh)                                                                    \
     .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_##class, .slots = (sl), .shape = (sh)
 
-/* In a row: a cost rule with its formula, the text `<rule>_formula` next to the rule. */
-#define OC_COST(rule) .cost = (rule), .formula = rule##_formula
+/* In a row: the formula is the rule. OC_COST_TEXT_WITH: some of its numbers come from the function. */
+#define OC_COST_TEXT(text)              .cost = oc_cost_text, .formula = (text)
+#define OC_COST_TEXT_WITH(text, report) .cost = oc_cost_text, .formula = (text), .values = (report)
+
+/* In a row: the row's primitives, or the function of its name, per element of the output. */
+#define OC_COST_THIS OC_COST_TEXT("this = N(o)")
+
+/* In a row: the text name_formula, with numbers that name_values reports. */
+#define OC_COST(name) OC_COST_TEXT_WITH(name##_formula, name##_values)
 
 struct oc_op_family {
     const char *name;
@@ -225,8 +235,16 @@ struct oc_formula_values {
     struct {
         const char *name;
         uint64_t v;
-    } item[24];
+    } item[32];
     unsigned n;
+};
+
+/* Compiled formulas of rows, in the arena of the contexts that use them; initially zeroed. A row takes the place of
+ * another one of the same index. */
+struct oc_formula_code;
+struct oc_formula_cache {
+    const struct oc_op *op[512];
+    const struct oc_formula_code *code[512];
 };
 
 /* Counting options that rules use; all zero: the defaults of cost-semantics. */
@@ -266,9 +284,10 @@ struct oc_op_ctx {
     struct oc_counting opt;
     /* marks of the cost stage, never reset */
     bool overflow, unknown, upper;
-    const char *assumption;           /* if set: quality est, with this reason */
-    struct oc_formula_values *values; /* values for the formula; NULL: not requested */
-    bool *reads_more;                 /* set when a rule reads an attribute or a value; NULL: not requested */
+    const char *assumption;            /* if set: quality est, with this reason */
+    struct oc_formula_values *values;  /* values for the formula; NULL: not requested */
+    struct oc_formula_cache *formulas; /* compiled formulas; NULL: compiled at each use */
+    bool *reads_more; /* set when a rule reads an attribute or a value; NULL: not requested */
 };
 
 /* Attributes, with defaults. Lists: *n is 0 when absent. */
@@ -377,8 +396,8 @@ struct oc_prims {
 };
 void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
 
-/* The same, reported for a formula that uses "functions". */
-void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
+/* Reports the same for a formula that uses "functions". */
+void oc_add_functions(struct oc_op_ctx *c, const struct oc_prims *list, uint64_t elements);
 
 /* Per-element histogram of an activation by its name ("Relu", "Clip", "Gelu", "HardSigmoid",
  * case-insensitive) as in fused operators and RNNs; NULL: unknown name. */
@@ -399,40 +418,29 @@ int oc_shape_same(struct oc_op_ctx *c);      /* out 0 = type of in 0 */
 int oc_shape_same_bool(struct oc_op_ctx *c); /* shape of in 0, bool */
 int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opsets 1-6: shape of in 0 */
 int oc_shape_broadcast_bool(struct oc_op_ctx *c);
-int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
-int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
-int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k); /* the activation with the operator's name */
-extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[], oc_cost_named_formula[];
-int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
-                                               struct oc_prims list, per output element */
+int oc_fold_same(struct oc_op_ctx *c);                    /* out 0 = value of in 0 */
+int oc_cost_text(struct oc_op_ctx *c, struct oc_cost *k); /* counts the text of the row */
 
 /* ---- formulas ----------------------------------------------------------------------------------------- */
 
-/* Formulas of cost rules: one line of text next to each rule (struct oc_op.formula), evaluated here to show
- * its values; the tests compare it with the counts of the rule.
+/* The cost of an operator is one line of text in its row, which is counted (oc_cost_text) and explained
+ * (oc_formula_read):
  *
  *   MAC = N*M*taps*Cg; ADD = [B]*N(o); N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]
  *
- * Statements are separated by ';'. PRIM = expr is an amount of a primitive; several for one primitive are
- * added. NAME := expr defines a name; a value of that name reported by the rule (oc_add_formula_value) takes precedence.
- * The left side may also be a histogram per element, for expr elements:
+ * Statements are separated by ';'. PRIM = expr is an amount of a primitive, PRIM:int = expr of integer work,
+ * PRIM:float = expr of float work, PRIM:x = expr of work of the type of input 0, whatever the class of the row; several for one primitive are added. NAME := expr defines a name; a value of that name reported
+ * by the row's function (oc_add_formula_value) takes precedence. The left side may also be a histogram per element, for
+ * expr elements:
  *   prim            the row's own primitive
- *   this            the row's list, or the function of its name
+ *   this            the row's list (param), its primitives (prim, n_prim), or the function of its name
  *   activation      the function named by the attribute
  *   Gelu, Silu ...  a function of the library
  *   requantize, dequantize, dynamic_quantize
  *   function        of a quantized row: the one that param names, or prim
- *   functions       amounts reported by the rule itself (oc_add_functions), whatever expr is
+ *   functions       amounts reported by the row's function (oc_add_functions), whatever expr is
  *
- * Expressions: + - * / ( ), whole numbers, names, and
- *   N(x)            elements; x is input 0, w input 1, o output 0, in<k>, out<k>; absent: 0
- *   x[1] x[-1]      a dimension;  x[2:] x[:-1] x[0:2]  a product of them
- *   [B] [in2]       1 if the input is present, else 0; B is the slot of the bias
- *   [alpha:1 != 1]  1 if the comparison holds for the attribute (default after the colon): == or !=,
- *                   with a number or a word
- *   [strict]        1 if reductions count n - 1
- *   inputs          number of inputs
- *   clog2(n) max(a, b) min(a, b) ceil(a, b)      ceil: of a / b */
+ * Expressions are those of lang/expr.h. */
 
 struct oc_formula_term {
     uint8_t prim;        /* enum oc_prim */

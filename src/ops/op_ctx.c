@@ -396,11 +396,10 @@ void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
         oc_add_float(c, k, p, n);
 }
 
-void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements)
+void oc_add_functions(struct oc_op_ctx *c, const struct oc_prims *list, uint64_t elements)
 {
     for (const struct oc_prims *p = list; p && p->n; p++)
         oc_add_formula_value(c, oc_prim_name(p->prim), oc_c_mul(c, p->n, elements));
-    oc_add_prims(c, k, list, elements);
 }
 
 void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements)
@@ -575,33 +574,6 @@ void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
 }
 
 /* ---- shared rules: cost ------------------------------------------------------------------------------- */
-
-const char oc_cost_none_formula[] = "";
-
-int oc_cost_named(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
-    return 0;
-}
-const char oc_cost_named_formula[] = "this = N(o)";
-const char oc_cost_elementwise_formula[] = "this = N(o)";
-
-int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)c;
-    (void)k;
-    return 0;
-}
-
-int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    if (c->op->param)
-        oc_add_prims(c, k, c->op->param, n);
-    else
-        oc_add(c, k, (enum oc_prim)c->op->prim, oc_c_mul(c, c->op->n_prim ? c->op->n_prim : 1, n));
-    return 0;
-}
 
 /* ---- activations -------------------------------------------------------------------------------------- */
 

@@ -373,13 +373,13 @@ static int shape_declared(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_opaque(struct oc_op_ctx *c, struct oc_cost *k)
+static int opaque_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "the model does not define what the operator computes";
     return oc_cost_unknown(c);
 }
-static const char cost_opaque_formula[] = "";
+static const char opaque_formula[] = "";
 
 /* tokens, suffix_match_idx */
 static int shape_bifurcation(struct oc_op_ctx *c)
@@ -392,7 +392,7 @@ static int shape_bifurcation(struct oc_op_ctx *c)
 #define OPAQUE(d, n, sh)                                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_OTHER,                                     \
-        .flags = OC_F_NO_FOLD | OC_F_LOW_CONFIDENCE, .shape = (sh), OC_COST(cost_opaque)                     \
+        .flags = OC_F_NO_FOLD | OC_F_LOW_CONFIDENCE, .shape = (sh), OC_COST(opaque)                          \
     }
 #define MEMCPY(n)                                                                                            \
     {                                                                                                        \

@@ -64,46 +64,12 @@ static int shape_pool(struct oc_op_ctx *c)
     return 0;
 }
 
-static void add_each(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n, uint64_t outputs)
-{
-    oc_add(c, k, p, c->opt.strict_reduce && n >= outputs ? n - outputs : n);
-}
-
-/* p = 1: CMP+ADD per tap; 2: MUL+ADD per tap, SQRT; else CMP+POW+ADD per tap, POW */
-static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
-{
-    float p = oc_attr_f(c, "p", 2.0F);
-    bool one = p == 1.0F, two = p == 2.0F;
-    oc_add(c, k, two ? OC_MUL : OC_CMP, taps);
-    if (!one && !two)
-        oc_add(c, k, OC_POW, taps);
-    add_each(c, k, OC_ADD, taps, n);
-    if (!one)
-        oc_add(c, k, two ? OC_SQRT : OC_POW, n);
-}
-
-/* Cost of reducing `taps` elements to n results. */
-static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
-{
-    const struct pool_kind *kind = c->op->param;
-    oc_add_formula_value(c, "taps", taps);
-    if (kind->what == POOL_LP) {
-        add_norm_pool(c, k, taps, n);
-    } else if (kind->quantized) {
-        oc_add_int(c, k, OC_ADD, taps);
-        oc_add_prims(c, k, oc_prims_requantize, n);
-    } else {
-        add_each(c, k, kind->what == POOL_MAX ? OC_CMP : OC_ADD, taps, n);
-        if (kind->what == POOL_AVERAGE)
-            oc_add(c, k, OC_DIV, n);
-    }
-}
-
-static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
+static int pool_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
     struct oc_windows win;
+    (void)k;
     if (!x->ranked || !o || !o->shape.ranked)
         return oc_cost_unknown(c);
     if (oc_windows_read(c, x->rank - 2U, NULL, &win))
@@ -111,7 +77,7 @@ static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
     unsigned first = pool_channels_last(c) ? 1 : 2, channel = pool_channels_last(c) ? x->rank - 1U : 1;
     uint64_t planes = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, o->shape.dim[channel]));
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
-    add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
+    oc_add_formula_value(c, "taps", oc_c_mul(c, planes, taps));
     return 0;
 }
 
@@ -135,9 +101,10 @@ static int shape_global(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_global(struct oc_op_ctx *c, struct oc_cost *k)
+static int global_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
+    (void)k;
+    oc_add_formula_value(c, "taps", oc_c_in(c, 0));
     return 0;
 }
 
@@ -174,7 +141,7 @@ static int shape_unpool(struct oc_op_ctx *c)
 
 static const char max_pool_formula[] = "CMP = taps - [strict]*N(o)";
 static const char average_pool_formula[] = "ADD = taps - [strict]*N(o); DIV = N(o)";
-static const char average_qlinear_formula[] = "ADD = taps; requantize = N(o)";
+static const char average_qlinear_formula[] = "ADD:int = taps; requantize = N(o)";
 static const char lp_pool_formula[] =
     "MUL = [p:2 == 2]*taps; CMP = [p:2 != 2]*taps; POW = other*taps + other*N(o); "
     "ADD = taps - [strict]*N(o); SQRT = [p:2 == 2]*N(o); other := [p:2 != 2] - [p:2 == 1]";
@@ -182,36 +149,32 @@ static const char lp_pool_formula[] =
 #define average_nhwc_formula average_pool_formula
 
 #define POOL(d, n, s, k)                                                                                     \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,   \
-        .cost = cost_pool, .param = &(k), .formula = k##_formula                                             \
-    }
+    .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,       \
+    .param = &(k), OC_COST_TEXT_WITH(k##_formula, pool_values)
 #define GLOBAL(d, n, s, k)                                                                                   \
-    {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global, \
-        .cost = cost_global, .param = &(k), .formula = k##_formula                                           \
-    }
+    .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global,     \
+    .param = &(k), OC_COST_TEXT_WITH(k##_formula, global_values)
 
 static const struct oc_op pool_rows[] = {
-    POOL("", "AveragePool", NULL, average_pool),
-    POOL("com.microsoft.nchwc", "AveragePool", NULL, average_pool),
-    POOL("com.ms.internal.nhwc", "AveragePool", NULL, average_nhwc),
-    GLOBAL("", "GlobalAveragePool", NULL, average_pool),
-    GLOBAL("com.microsoft.nchwc", "GlobalAveragePool", NULL, average_pool),
-    GLOBAL("com.ms.internal.nhwc", "GlobalAveragePool", NULL, average_nhwc),
-    GLOBAL("", "GlobalLpPool", NULL, lp_pool),
-    GLOBAL("", "GlobalMaxPool", NULL, max_pool),
-    GLOBAL("com.microsoft.nchwc", "GlobalMaxPool", NULL, max_pool),
-    GLOBAL("com.ms.internal.nhwc", "GlobalMaxPool", NULL, max_nhwc),
-    POOL("", "LpPool", NULL, lp_pool),
-    POOL("", "MaxPool", NULL, max_pool),
-    POOL("com.microsoft.nchwc", "MaxPool", NULL, max_pool),
-    POOL("com.ms.internal.nhwc", "MaxPool", NULL, max_nhwc),
+    {POOL("", "AveragePool", NULL, average_pool)},
+    {POOL("com.microsoft.nchwc", "AveragePool", NULL, average_pool)},
+    {POOL("com.ms.internal.nhwc", "AveragePool", NULL, average_nhwc)},
+    {GLOBAL("", "GlobalAveragePool", NULL, average_pool)},
+    {GLOBAL("com.microsoft.nchwc", "GlobalAveragePool", NULL, average_pool)},
+    {GLOBAL("com.ms.internal.nhwc", "GlobalAveragePool", NULL, average_nhwc)},
+    {GLOBAL("", "GlobalLpPool", NULL, lp_pool)},
+    {GLOBAL("", "GlobalMaxPool", NULL, max_pool)},
+    {GLOBAL("com.microsoft.nchwc", "GlobalMaxPool", NULL, max_pool)},
+    {GLOBAL("com.ms.internal.nhwc", "GlobalMaxPool", NULL, max_nhwc)},
+    {POOL("", "LpPool", NULL, lp_pool)},
+    {POOL("", "MaxPool", NULL, max_pool)},
+    {POOL("com.microsoft.nchwc", "MaxPool", NULL, max_pool)},
+    {POOL("com.ms.internal.nhwc", "MaxPool", NULL, max_nhwc)},
     {OC_OP_ROW("", "MaxUnpool", 9, POOL, "..m", shape_unpool), .kernel = OC_KC_GATHER},
-    POOL("com.microsoft", "MaxpoolWithMask", NULL, max_pool),
-    POOL("com.microsoft", "NhwcMaxPool", NULL, max_nhwc),
-    POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear),
-    GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear),
+    {POOL("com.microsoft", "MaxpoolWithMask", NULL, max_pool)},
+    {POOL("com.microsoft", "NhwcMaxPool", NULL, max_nhwc)},
+    {POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear)},
+    {GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear)},
 };
 OC_FAMILY(pool, pool_rows);
 
@@ -270,48 +233,33 @@ static void limit_read(struct oc_op_ctx *c, struct oc_cost *k, uint64_t samples)
 }
 
 /* Bilinear samples: 4 MUL + 3 ADD per channel; per position: MUL 2 + 4, ADD 6, RND 2. */
-static void add_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_output)
+static void report_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_output)
 {
-    const struct oc_type *o = oc_out(c, 0);
-    uint64_t n = oc_c_mul(c, oc_c_out(c, 0), per_output);
-    uint64_t places =
-        oc_c_mul(c, per_output, oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_range(c, &o->shape, 2, 4)));
     oc_add_formula_value(c, "S", per_output);
-    oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 4, n), oc_c_mul(c, 6, places)));
-    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 3, n), oc_c_mul(c, 6, places)));
-    oc_add(c, k, OC_RND, oc_c_mul(c, 2, places));
-    limit_read(c, k, oc_c_mul(c, 4, n));
+    limit_read(c, k, oc_c_mul(c, 4, oc_c_mul(c, oc_c_out(c, 0), per_output)));
 }
 
-static int cost_roi_align(struct oc_op_ctx *c, struct oc_cost *k)
+static int roi_align_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t ratio = oc_attr_i(c, "sampling_ratio", 0);
-    uint64_t n = oc_c_out(c, 0), S = 4;
-    if (!oc_out(c, 0) || ratio < 0 || ratio > 1 << 20)
-        return oc_out(c, 0) ? oc_op_fail(c, "invalid sampling_ratio %lld", (long long)ratio) : 0;
+    if (oc_out(c, 0) && (ratio < 0 || ratio > 1 << 20))
+        return oc_op_fail(c, "invalid sampling_ratio %lld", (long long)ratio);
     if (ratio == 0)
         c->assumption = "adaptive sampling is assumed to use 2x2 points";
-    else
-        S = (uint64_t)(ratio * ratio);
-    add_samples(c, k, S);
-    bool max = strcmp(oc_attr_s(c, "mode", "avg"), "max") == 0;
-    oc_add(c, k, max ? OC_CMP : OC_ADD, oc_c_mul(c, S, n));
-    if (!max)
-        oc_add(c, k, OC_MUL, n);
+    report_samples(c, k, !oc_out(c, 0) ? 0 : ratio ? (uint64_t)(ratio * ratio) : 4);
     return 0;
 }
-static const char cost_roi_align_formula[] =
+static const char roi_align_formula[] =
     "MUL = 4*n + 6*L + [mode:avg != max]*N(o); ADD = 3*n + 6*L + [mode:avg != max]*n; RND = 2*L; "
     "CMP = [mode:avg == max]*n; n := S*N(o); L := S*o[0]*o[2:4]";
 
 /* One sample per output element: no averaging. */
-static int cost_crop_and_resize(struct oc_op_ctx *c, struct oc_cost *k)
+static int crop_and_resize_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    if (oc_out(c, 0))
-        add_samples(c, k, 1);
+    report_samples(c, k, oc_out(c, 0) ? 1 : 0);
     return 0;
 }
-static const char cost_crop_and_resize_formula[] =
+static const char crop_and_resize_formula[] =
     "MUL = 4*n + 6*L; ADD = 3*n + 6*L; RND = 2*L; n := S*N(o); L := S*o[0]*o[2:4]";
 
 static uint64_t ceil_ratio(uint64_t a, uint64_t b)
@@ -320,7 +268,7 @@ static uint64_t ceil_ratio(uint64_t a, uint64_t b)
 }
 
 /* A region can be as large as the image: CMP N(o) * ceil(H/h) * ceil(W/w) at most */
-static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
+static int max_roi_pool_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
@@ -330,19 +278,17 @@ static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
     for (unsigned i = 2; i < 4; i++)
         n = oc_c_mul(c, n, ceil_ratio(oc_c_dim(c, x->dim[i]), oc_c_dim(c, o->shape.dim[i])));
     c->upper = true;
-    oc_add(c, k, OC_CMP, n);
     limit_read(c, k, n);
     return 0;
 }
-static const char cost_max_roi_pool_formula[] = "CMP = N(o)*ceil(x[2], o[2])*ceil(x[3], o[3])";
+static const char max_roi_pool_formula[] = "CMP = N(o)*ceil(x[2], o[2])*ceil(x[3], o[3])";
 
 static const struct oc_op roi_rows[] = {
     {OC_OP_ROW("com.microsoft", "CropAndResize", 1, POOL, "...m", shape_crop_and_resize),
-     OC_COST(cost_crop_and_resize), .kernel = OC_KC_GATHER},
-    {OC_OP_ROW("", "MaxRoiPool", 1, POOL, NULL, shape_max_roi_pool), OC_COST(cost_max_roi_pool),
+     OC_COST(crop_and_resize), .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("", "MaxRoiPool", 1, POOL, NULL, shape_max_roi_pool), OC_COST(max_roi_pool),
      .kernel = OC_KC_GATHER},
-    {OC_OP_ROW("", "RoiAlign", 10, POOL, NULL, shape_roi_align), OC_COST(cost_roi_align),
-     .kernel = OC_KC_GATHER},
+    {OC_OP_ROW("", "RoiAlign", 10, POOL, NULL, shape_roi_align), OC_COST(roi_align), .kernel = OC_KC_GATHER},
 };
 OC_FAMILY(roi, roi_rows);
 
@@ -524,11 +470,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* T MUL + (T-1) ADD per output element, nothing for nearest */
-static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
+static int resize_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_type *out = oc_out(c, 0);
-    uint64_t n = oc_c_out(c, 0);
     struct resize r;
     bool resized;
     if (!in->ranked || !out || out->shape.rank != in->rank || read_resize(c, in->rank, &r))
@@ -536,15 +481,12 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t taps = resize_taps(c, &r, in, &out->shape, &resized);
     bool crops = strcmp(oc_attr_s(c, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0;
     k->alias = !resized && !crops;
-    if (taps > 1) {
+    if (taps > 1)
         oc_add_formula_value(c, "T", taps);
-        oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
-        oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
-    }
-    k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
+    k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, oc_c_out(c, 0))));
     return 0;
 }
-static const char cost_resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
+static const char resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 /* ---- GridSample --------------------------------------------------------------------------------------- */
 
@@ -569,7 +511,7 @@ static int shape_grid_sample(struct oc_op_ctx *c)
 
 /* Values: T MUL + (T-1) ADD per output element. Per position with n axes: linear MUL n + T(n-1), ADD 3n, RND
  * n; nearest MUL, ADD, RND n; cubic MUL 15n + T(n-1), ADD 15n, RND n. */
-static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
+static int grid_sample_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     const char *mode = oc_attr_s(c, "mode", "linear");
@@ -578,24 +520,14 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
         return oc_cost_unknown(c);
     uint64_t axes = out->shape.rank - 2U, n = oc_c_out(c, 0);
     uint64_t taps = nearest ? 1 : UINT64_C(1) << (cubic ? 2 * axes : axes);
-    uint64_t places =
-        oc_c_mul(c, oc_c_dim(c, out->shape.dim[0]), oc_c_range(c, &out->shape, 2, out->shape.rank));
     oc_add_formula_value(c, "T", nearest ? 0 : taps);
-    if (!nearest) {
-        oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
-        oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
-    }
-    uint64_t mul = nearest ? axes : (cubic ? 15 : 1) * axes + taps * (axes - 1);
-    oc_add_formula_value(c, "m", mul);
+    oc_add_formula_value(c, "m", nearest ? axes : (cubic ? 15 : 1) * axes + taps * (axes - 1));
     oc_add_formula_value(c, "a", (nearest ? 1 : cubic ? 15 : 3) * axes);
     oc_add_formula_value(c, "axes", axes);
-    oc_add(c, k, OC_MUL, oc_c_mul(c, places, mul));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, places, (nearest ? 1 : cubic ? 15 : 3) * axes));
-    oc_add(c, k, OC_RND, oc_c_mul(c, places, axes));
     k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
     return 0;
 }
-static const char cost_grid_sample_formula[] =
+static const char grid_sample_formula[] =
     "MUL = T*N(o) + L*m; ADD = (max(T, 1) - 1)*N(o) + L*a; RND = L*axes; L := o[0]*o[2:]";
 
 /* ---- AffineGrid --------------------------------------------------------------------------------------- */
@@ -621,30 +553,28 @@ static int shape_affine_grid(struct oc_op_ctx *c)
 }
 
 /* MAC = N * prod(size) * n * (n + 1) */
-static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
+static int affine_grid_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
+    (void)k;
     if (!out || !out->shape.ranked || out->shape.rank < 3)
         return oc_cost_unknown(c);
-    uint64_t axes = out->shape.rank - 2U;
-    uint64_t places = oc_c_range(c, &out->shape, 0, out->shape.rank - 1U);
-    oc_add_formula_value(c, "axes", axes);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, places, axes * (axes + 1)));
+    oc_add_formula_value(c, "axes", out->shape.rank - 2U);
     return 0;
 }
-static const char cost_affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
+static const char affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
 
 #define RESIZE(n, v, u, sl)                                                                                  \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_RESIZE, .slots = (sl),      \
-        .shape = shape_resize, OC_COST(cost_resize)                                                          \
+        .shape = shape_resize, OC_COST(resize)                                                               \
     }
 
 static const struct oc_op image_rows[] = {
-    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST(cost_affine_grid),
+    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST(affine_grid),
      .flags = OC_F_FUNCTION},
-    {OC_OP_ROW("", "GridSample", 16, RESIZE, NULL, shape_grid_sample), OC_COST(cost_grid_sample)},
-    {OC_OP_ROW("com.microsoft", "GridSample", 1, RESIZE, NULL, shape_grid_sample), OC_COST(cost_grid_sample)},
+    {OC_OP_ROW("", "GridSample", 16, RESIZE, NULL, shape_grid_sample), OC_COST(grid_sample)},
+    {OC_OP_ROW("com.microsoft", "GridSample", 1, RESIZE, NULL, shape_grid_sample), OC_COST(grid_sample)},
     RESIZE("Resize", 10, 0, ".m"),
     RESIZE("Upsample", 1, 0, ".m"),
 };

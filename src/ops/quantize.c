@@ -105,18 +105,16 @@ static int fold_cast(struct oc_op_ctx *c)
 }
 
 /* float8 and float4 also saturate: with the weights in use, a compare is a conversion there (0 or 1). */
-static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
+static int cast_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     unsigned from = oc_in_dtype(c, 0), to = cast_target(c);
     const struct oc_dtype_info *a = oc_dtype_info(from), *b = oc_dtype_info(to);
     bool saturates = a->kind == OC_KIND_FLOAT && b->kind == OC_KIND_FLOAT && b->bits <= 8;
     k->alias = from == to && to != OC_DT_UNDEFINED;
     oc_add_formula_value(c, "c", k->alias ? 0 : saturates ? 3 : 1);
-    if (!k->alias)
-        oc_add(c, k, OC_CVT, oc_c_mul(c, saturates ? 3 : 1, oc_c_out(c, 0)));
     return 0;
 }
-static const char cost_cast_formula[] = "CVT = c*N(o); c := 0";
+static const char cast_formula[] = "CVT = c*N(o); c := 0";
 
 /* ---- QuantizeLinear, DequantizeLinear ----------------------------------------------------------------- */
 
@@ -155,23 +153,16 @@ static int shape_quantize_linear(struct oc_op_ctx *c)
 
 /* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate.
  */
-static int cost_quantize_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int quantize_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
-    uint64_t n = oc_c_out(c, 0);
     bool is_float = out && oc_dtype_info(out->dtype)->kind == OC_KIND_FLOAT;
+    (void)k;
     oc_add_formula_value(c, "zp", oc_in(c, 2) && !is_float);
     oc_add_formula_value(c, "saturates", !is_float || oc_attr_i(c, "saturate", 1));
-    oc_add(c, k, OC_DIV, n);
-    oc_add(c, k, OC_RND, n);
-    if (oc_in(c, 2) && !is_float)
-        oc_add(c, k, OC_ADD, n);
-    if (!is_float || oc_attr_i(c, "saturate", 1))
-        oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
     return 0;
 }
-static const char cost_quantize_linear_formula[] =
-    "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
+static const char quantize_linear_formula[] = "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
 
 static int quantize_shape_dequantize(struct oc_op_ctx *c)
 {
@@ -182,15 +173,7 @@ static int quantize_shape_dequantize(struct oc_op_ctx *c)
     return 0;
 }
 
-static int quantize_cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    if (oc_in(c, 2))
-        oc_add(c, k, OC_ADD, n);
-    oc_add(c, k, OC_MUL, n);
-    return 0;
-}
-static const char quantize_cost_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
+static const char quantize_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
 
 /* com.microsoft, for tiled int8 layouts: the order changes, the shape does not. */
 static int shape_quantize_order(struct oc_op_ctx *c)
@@ -213,12 +196,7 @@ static int shape_dynamic_quantize(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_dynamic_quantize(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_dynamic_quantize_formula[] = "dynamic_quantize = N(x)";
+static const char dynamic_quantize_formula[] = "dynamic_quantize = N(x)";
 
 /* ---- QLinear operators of com.microsoft ------------------------------------------------------------- */
 
@@ -248,17 +226,12 @@ static int shape_qlinear_where(struct oc_op_ctx *c)
 
 /* op->prim: the operation; op->n_prim: number of data inputs that are dequantized; param: an activation
  * instead */
-static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
+static int qlinear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = c->op->param && c->opt.lut ? 0 : oc_c_out(c, 0); /* a lookup table contains the result */
-    oc_add_formula_value(c, "n", n);
+    (void)k;
     oc_add_formula_value(c, "inputs_used", c->op->n_prim);
-    oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, c->op->n_prim, n));
-    if (c->op->param)
-        oc_add_prims(c, k, oc_activation_prims(c->op->param), n);
-    else
-        oc_add(c, k, (enum oc_prim)c->op->prim, n);
-    oc_add_prims(c, k, oc_prims_requantize, n);
+    /* a lookup table contains the result */
+    oc_add_formula_value(c, "n", c->op->param && c->opt.lut ? 0 : oc_c_out(c, 0));
     return 0;
 }
 
@@ -292,20 +265,17 @@ static bool same_scalar(struct oc_op_ctx *c, unsigned a, unsigned b)
     return d && e && d->n == 1 && e->n == 1 && oc_elem_same(&d->e[0], &e->e[0]);
 }
 
-static const char cost_qlinear_formula[] = "dequantize = inputs_used*n; function = n; requantize = n";
+static const char qlinear_formula[] = "dequantize = inputs_used*n; function = n; requantize = n";
 
-static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
+static int qlinear_concat_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    for (unsigned i = 2; i < c->n_in; i += 3) {
-        if (same_scalar(c, 0, i + 1) && same_scalar(c, 1, i + 2))
-            continue;
-        oc_add_formula_value(c, "n", oc_c_in(c, i));
-        oc_add_prims(c, k, oc_prims_dequantize, oc_c_in(c, i));
-        oc_add_prims(c, k, oc_prims_requantize, oc_c_in(c, i));
-    }
+    (void)k;
+    for (unsigned i = 2; i < c->n_in; i += 3)
+        if (!same_scalar(c, 0, i + 1) || !same_scalar(c, 1, i + 2))
+            oc_add_formula_value(c, "n", oc_c_in(c, i));
     return 0;
 }
-static const char cost_qlinear_concat_formula[] = "dequantize = n; requantize = n; n := 0";
+static const char qlinear_concat_formula[] = "dequantize = n; requantize = n; n := 0";
 
 /* ---- GatherBlockQuantized ----------------------------------------------------------------------------- */
 
@@ -339,7 +309,7 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
 
 /* The gathered elements are read in packed form, with the scales and zero points of their blocks. Zero points
  * are packed like the elements, or numbers of the scales' type. */
-static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
+static int gather_blocks_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t block = oc_attr_i(c, "block_size", 128);
     uint64_t n = oc_c_out(c, 0), per_byte = (uint64_t)packing(c);
@@ -350,52 +320,50 @@ static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
         per_byte = 1;
     if (oc_in(c, 3))
         k->rd[3] = oc_c_part(c, 3, blocks / per_byte + (blocks % per_byte ? 1 : 0));
-    oc_add(c, k, OC_DEQ, n);
     return 0;
 }
-static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
+static const char gather_blocks_formula[] = "DEQ = N(o)";
 
 #define MS "com.microsoft"
 #define ROW(d, n, v, u, fl, sl, s, f, k)                                                                     \
     .domain = (d), .name = (n), .since = (v), .until = (u), .op_class = OC_OP_QUANTIZE, .flags = (fl),       \
-    .slots = (sl), .shape = (s), .fold = (f), OC_COST(k)
+    .slots = (sl), .shape = (s), .fold = (f), k
 #define QLINEAR(n, sl, s, p, np, act)                                                                        \
     .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),       \
-    OC_COST(cost_qlinear), .prim = (p), .n_prim = (np), .param = (act)
+    OC_COST(qlinear), .prim = (p), .n_prim = (np), .param = (act)
 
 static const struct oc_op quantize_rows[] = {
-    {ROW("", "Cast", 1, 0, OC_F_KEEPS_SHAPE | OC_F_SELECTS, NULL, shape_cast, fold_cast, cost_cast),
+    {ROW("", "Cast", 1, 0, OC_F_KEEPS_SHAPE | OC_F_SELECTS, NULL, shape_cast, fold_cast, OC_COST(cast)),
      .in_place = OC_SLOT_0},
-    {ROW("", "CastLike", 15, 0, OC_F_FUNCTION | OC_F_SELECTS, ".m", shape_cast, fold_cast, cost_cast)},
+    {ROW("", "CastLike", 15, 0, OC_F_FUNCTION | OC_F_SELECTS, ".m", shape_cast, fold_cast, OC_COST(cast))},
     {ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
-         quantize_shape_dequantize, NULL, quantize_cost_dequantize),
+         quantize_shape_dequantize, NULL, OC_COST_TEXT(quantize_dequantize_formula)),
      .n_required = 2},
     {ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD | OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q",
-         quantize_shape_dequantize, NULL, quantize_cost_dequantize),
+         quantize_shape_dequantize, NULL, OC_COST_TEXT(quantize_dequantize_formula)),
      .n_required = 2},
     {ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL,
-         quantize_cost_dequantize)},
+         OC_COST_TEXT(quantize_dequantize_formula))},
     {ROW("", "DynamicQuantizeLinear", 11, 0, OC_F_FUNCTION, NULL, shape_dynamic_quantize, NULL,
-         cost_dynamic_quantize),
+         OC_COST_TEXT(dynamic_quantize_formula)),
      .kernel = OC_KC_REDUCE},
-    {OC_OP_ROW(MS, "GatherBlockQuantized", 1, GATHER, "e.qq", shape_gather_blocks),
-     OC_COST(cost_gather_blocks)},
+    {OC_OP_ROW(MS, "GatherBlockQuantized", 1, GATHER, "e.qq", shape_gather_blocks), OC_COST(gather_blocks)},
     {QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL)},
     {OC_OP_ROW(MS, "QLinearConcat", 1, COPY, "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
                shape_qlinear_concat),
-     OC_COST(cost_qlinear_concat)},
+     OC_COST(qlinear_concat)},
     {QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu")},
     {QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL)},
     {QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"), .kernel = OC_KC_ACTIVATION},
     {QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL)},
     {QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"), .kernel = OC_KC_ACTIVATION},
     {ROW("", "QuantizeLinear", 10, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", shape_quantize_linear,
-         NULL, cost_quantize_linear),
+         NULL, OC_COST(quantize_linear)),
      .n_required = 2},
     {ROW(MS, "QuantizeLinear", 1, 0, OC_F_KEEPS_SHAPE | OC_F_COUNT_BY_DEFAULTS, ".q", shape_quantize_linear,
-         NULL, cost_quantize_linear),
+         NULL, OC_COST(quantize_linear)),
      .n_required = 2},
-    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, cost_quantize_linear)},
+    {ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, OC_COST(quantize_linear))},
 };
 OC_FAMILY(quantize, quantize_rows);
 
@@ -415,71 +383,36 @@ static bool has_zero_point(const struct oc_op_ctx *c)
     return oc_in(c, 2) && !d;
 }
 
-static void count_zero_point(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = has_zero_point(c) ? oc_c_mul(c, 2, oc_c_in(c, 0)) : 0; /* added, and subtracted */
-    oc_add_formula_value(c, "zp", n);
-    oc_add(c, k, OC_ADD, n);
-}
-
 /* x / scale + zero point, clamped, rounded, and back */
-static int cost_quant(struct oc_op_ctx *c, struct oc_cost *k)
+/* The zero point is added, and subtracted. */
+static int quant_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_CMP, 2}, {OC_RND, 1}, {OC_MUL, 1}, {0, 0}};
-    oc_add_prims(c, k, work, oc_c_in(c, 0));
-    count_zero_point(c, k);
+    (void)k;
+    if (has_zero_point(c))
+        oc_add_formula_value(c, "zp", oc_c_mul(c, 2, oc_c_in(c, 0)));
     return 0;
 }
-static const char cost_quant_formula[] =
-    "DIV = N(x); CMP = 2*N(x); RND = N(x); MUL = N(x); ADD = zp; zp := 0";
+static const char quant_formula[] = "DIV = N(x); CMP = 2*N(x); RND = N(x); MUL = N(x); ADD = zp; zp := 0";
 
-/* the sign times the scale */
-static int cost_bipolar(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims work[] = {{OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
-    oc_add_prims(c, k, work, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_bipolar_formula[] = "CMP = N(x); MUL = N(x)";
+static const char bipolar_formula[] = "CMP = N(x); MUL = N(x)";
 
-/* Rounded by scale, divided by the scale of the truncation, rounded, and back; version 2, which has an output
- * scale and so 6 inputs, clamps too. */
-static int cost_trunc(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims work[] = {{OC_DIV, 2}, {OC_RND, 2}, {OC_MUL, 1}, {0, 0}};
-    uint64_t n = oc_c_in(c, 0);
-    oc_add_prims(c, k, work, n);
-    if (oc_in(c, 5))
-        oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
-    count_zero_point(c, k);
-    return 0;
-}
-static const char cost_trunc_formula[] =
+static const char trunc_formula[] =
     "DIV = 2*N(x); RND = 2*N(x); MUL = N(x); CMP = 2*[in5]*N(x); ADD = zp; zp := 0";
 
-/* Every element is compared with the T thresholds of its channel, and the results are added. */
-static int cost_thresholds(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *t = oc_in_shape(c, 1);
-    if (!t->ranked || t->rank != 2)
-        return oc_cost_unknown(c);
-    uint64_t n = oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, t->dim[1]));
-    oc_add(c, k, OC_CMP, n);
-    oc_add(c, k, OC_ADD, n);
-    return 0;
-}
-static const char cost_thresholds_formula[] = "CMP = N(x)*w[1]; ADD = N(x)*w[1]";
+static const char thresholds_formula[] = "CMP = N(x)*w[1]; ADD = N(x)*w[1]";
 
 #define QUANT(n, s, co)                                                                                      \
     {                                                                                                        \
         .domain = "qonnx.custom_op.general", .name = (n), .since = 1, .op_class = OC_OP_QUANTIZE,            \
-        .slots = (s), .shape = oc_shape_same, OC_COST(co)                                                    \
+        .slots = (s), .shape = oc_shape_same, co                                                             \
     }
 
 static const struct oc_op qonnx_rows[] = {
-    QUANT("BipolarQuant", ".q", cost_bipolar),      QUANT("IntQuant", ".qqq", cost_quant),
-    QUANT("MultiThreshold", "..", cost_thresholds), QUANT("Quant", ".qqq", cost_quant),
-    QUANT("Trunc", ".qqqqq", cost_trunc),
+    QUANT("BipolarQuant", ".q", OC_COST_TEXT(bipolar_formula)),
+    QUANT("IntQuant", ".qqq", OC_COST(quant)),
+    QUANT("MultiThreshold", "..", OC_COST_TEXT(thresholds_formula)),
+    QUANT("Quant", ".qqq", OC_COST(quant)),
+    QUANT("Trunc", ".qqqqq", OC_COST_TEXT_WITH(trunc_formula, quant_values)),
 };
 OC_FAMILY(qonnx, qonnx_rows);
 
@@ -518,12 +451,7 @@ static int shape_quantize_bfp(struct oc_op_ctx *c)
 
 static const struct oc_prims bfp[] = {{OC_CVT, 1}, {OC_MUL, 1}, {0, 0}};
 
-static int cost_quantize_bfp(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_prims(c, k, bfp, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_quantize_bfp_formula[] = "CVT = N(x); MUL = N(x)";
+static const char quantize_bfp_formula[] = "CVT = N(x); MUL = N(x)";
 
 static int shape_dequantize_bfp(struct oc_op_ctx *c)
 {
@@ -557,31 +485,25 @@ static int shape_ordered_matmul(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_ordered_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+static int ordered_matmul_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
     struct oc_dim depth;
-    uint64_t n = oc_c_out(c, 0);
+    (void)k;
     if (ordered_matmul(c, &out, &depth))
         return -1;
-    oc_add_product(c, k, n, oc_c_dim(c, depth));
-    oc_add_prims(c, k, oc_prims_requantize, n);
-    if (oc_in(c, 5))
-        oc_add(c, k, OC_ADD, n);
-    if (oc_in(c, 6)) { /* beta * C */
-        oc_add(c, k, OC_MUL, n);
-        oc_add(c, k, OC_ADD, n);
-    }
+    oc_add_formula_value(c, "K", oc_c_dim(c, depth));
     return 0;
 }
-static const char cost_ordered_matmul_formula[] =
+static const char ordered_matmul_formula[] =
     "MAC = N(o)*K; requantize = N(o); ADD = ([in5] + [in6])*N(o); MUL = [in6]*N(o)";
 
 /* ---- normalisations ----------------------------------------------------------------------------------- */
 
 /* X, scale_X, scale, B, scale_Y */
-static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int ordered_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t axis = oc_attr_i(c, "axis", -1);
     unsigned at;
@@ -589,13 +511,10 @@ static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
         return oc_cost_unknown(c);
     if (!oc_axis(axis, x->rank, &at))
         return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, x->rank);
-    uint64_t n = oc_c_in(c, 0);
-    oc_add_prims(c, k, oc_prims_dequantize, n);
-    oc_add_layer_norm(c, k, n, oc_c_range(c, x, 0, at), oc_in(c, 3) != NULL);
-    oc_add_prims(c, k, oc_prims_requantize, n);
+    oc_report_norm(c, oc_c_in(c, 0), oc_c_range(c, x, 0, at), oc_in(c, 3) != NULL);
     return 0;
 }
-static const char cost_ordered_norm_formula[] = "dequantize = n; requantize = n; " OC_LAYER_NORM_FORMULA;
+static const char ordered_norm_formula[] = "dequantize = n; requantize = n; " OC_LAYER_NORM_FORMULA;
 
 /* input_ids, segment_ids, word, position, segment, gamma, beta, mask, then their scales and zero points
  * -> output [B,S,H] float, mask_index [B] */
@@ -621,37 +540,35 @@ static void quant_order_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsig
 }
 
 /* Sum of 2 or 3 dequantized rows per token, then LayerNormalization */
-static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
+static int embed_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
-    uint64_t terms = oc_in(c, 4) ? 3 : 2, n = oc_c_out(c, 0), rows = oc_c_in(c, 0);
+    uint64_t n = oc_c_out(c, 0);
+    k->rest_class = OC_CLASS_F32;
+    oc_report_norm(c, n, o ? oc_c_in(c, 0) : 0, oc_in(c, 6) != NULL);
     if (!o)
         return 0;
-    k->rest_class = OC_CLASS_F32;
-    oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, terms, n));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, terms - 1, n));
-    oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
     quant_order_limit_rows(c, k, 2, n);
     quant_order_limit_rows(c, k, 3,
                            oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
     quant_order_limit_rows(c, k, 4, n);
     return 0;
 }
-static const char cost_embed_formula[] =
-    "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
+static const char embed_formula[] = "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
 
 #define QUANT_ORDER_MS(n, cl, s, sh, co, p)                                                                  \
-    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),       \
-    OC_COST(co), .param = (p)
+    .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh), co,   \
+    .param = (p)
 
 static const struct oc_op quant_order_rows[] = {
-    {QUANT_ORDER_MS("DequantizeBFP", OC_OP_QUANTIZE, ".m", shape_dequantize_bfp, oc_cost_elementwise, bfp)},
-    {QUANT_ORDER_MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, cost_embed, NULL),
+    {QUANT_ORDER_MS("DequantizeBFP", OC_OP_QUANTIZE, ".m", shape_dequantize_bfp, OC_COST_THIS, bfp)},
+    {QUANT_ORDER_MS("QEmbedLayerNormalization", OC_OP_NORM, "..eeenn.q", shape_embed, OC_COST(embed), NULL),
      .kernel = OC_KC_GATHER},
     {QUANT_ORDER_MS("QOrderedLayerNormalization", OC_OP_NORM, ".qnnq", shape_quantize_order,
-                    cost_ordered_norm, NULL)},
-    {QUANT_ORDER_MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul, cost_ordered_matmul,
+                    OC_COST(ordered_norm), NULL)},
+    {QUANT_ORDER_MS("QOrderedMatMul", OC_OP_GEMM, ".q.qqb.q", shape_ordered_matmul, OC_COST(ordered_matmul),
                     NULL)},
-    {QUANT_ORDER_MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp, cost_quantize_bfp, NULL)},
+    {QUANT_ORDER_MS("QuantizeBFP", OC_OP_QUANTIZE, NULL, shape_quantize_bfp,
+                    OC_COST_TEXT(quantize_bfp_formula), NULL)},
 };
 OC_FAMILY(quant_order, quant_order_rows);

@@ -192,37 +192,23 @@ static int fold_reduce(struct oc_op_ctx *c)
 
 /* ---- cost --------------------------------------------------------------------------------------------- */
 
-static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
+/* Without axes to reduce (noop_with_empty_axes) nothing is combined; the map and the finish are per element. */
+static int reduce_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct reduction *r = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
-    uint64_t n = oc_c_in(c, 0), results = oc_c_out(c, 0);
     struct axes a = {.known = true};
     if (x->ranked && read_axes(c, x, &a))
         return -1;
-    if (r->has_map)
-        oc_add(c, k, (enum oc_prim)r->map, n);
     if (a.known && a.nothing) {
         oc_add_formula_value(c, "combined", 0);
-        oc_add_formula_value(c, "results", r->finish_alone ? n : 0);
+        oc_add_formula_value(c, "results", r->finish_alone ? oc_c_in(c, 0) : 0);
         k->alias = !r->has_map && !r->finish_alone;
-        if (r->finish_alone)
-            oc_add(c, k, (enum oc_prim)r->finish, n);
-        return 0;
     }
-    oc_add(c, k, (enum oc_prim)r->combine, c->opt.strict_reduce && n >= results ? n - results : n);
-    if (r->has_finish)
-        oc_add(c, k, (enum oc_prim)r->finish, results);
     return 0;
 }
 
-static int cost_qlinear_mean(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_int(c, k, OC_ADD, oc_c_in(c, 0));
-    oc_add_prims(c, k, oc_prims_requantize, oc_c_out(c, 0));
-    return 0;
-}
-static const char cost_qlinear_mean_formula[] = "ADD = N(x); requantize = N(o)";
+static const char qlinear_mean_formula[] = "ADD:int = N(x); requantize = N(o)";
 
 #define REDUCED "; combined := N(x) - [strict]*N(o); results := N(o)"
 static const char l1_formula[] = "CMP = N(x); ADD = combined" REDUCED;
@@ -238,11 +224,11 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 
 #define REDUCE(n, r)                                                                                         \
     .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m", .shape = shape_reduce,   \
-    .fold = fold_reduce, .cost = cost_reduce, .param = &(r), .formula = r##_formula
+    .fold = fold_reduce, .param = &(r), OC_COST_TEXT_WITH(r##_formula, reduce_values)
 
 static const struct oc_op reduce_rows[] = {
     {OC_OP_ROW("com.microsoft", "QLinearReduceMean", 1, REDUCE, ".q", shape_qlinear_mean),
-     OC_COST(cost_qlinear_mean)},
+     OC_COST_TEXT(qlinear_mean_formula)},
     {REDUCE("ReduceL1", l1), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceL2", l2), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceLogSum", log_sum), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
@@ -253,10 +239,10 @@ static const struct oc_op reduce_rows[] = {
     {REDUCE("ReduceProd", prod), .flags = OC_F_COUNT_BY_TYPES},
     {REDUCE("ReduceSum", sum), .flags = OC_F_COUNT_BY_TYPES},
     {OC_OP_ROW("com.microsoft", "ReduceSumInteger", 1, REDUCE, NULL, shape_reduce_integer),
-     .cost = cost_reduce, .formula = sum_formula, .param = &sum},
+     OC_COST_TEXT_WITH(sum_formula, reduce_values), .param = &sum},
     {REDUCE("ReduceSumSquare", sum_square), .flags = OC_F_FUNCTION | OC_F_COUNT_BY_TYPES},
     {OC_OP_ROW("com.microsoft", "ReduceSumTraining", 1, REDUCE, ".m", shape_reduce), .fold = fold_reduce,
-     .cost = cost_reduce, .formula = sum_formula, .param = &sum},
+     OC_COST_TEXT_WITH(sum_formula, reduce_values), .param = &sum},
 };
 OC_FAMILY(reduce, reduce_rows);
 
@@ -377,27 +363,17 @@ static int fold_topk(struct oc_op_ctx *c)
     return 0;
 }
 
-static uint64_t ceil_log2(uint64_t n)
-{
-    uint64_t bits = 0;
-    while (bits < 63 && (UINT64_C(1) << bits) < n)
-        bits++;
-    return bits;
-}
-
-/* CMP rows * L * max(1, clog2(k)) */
-static int cost_topk(struct oc_op_ctx *c, struct oc_cost *k)
+static int topk_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0) ? oc_out(c, 0) : oc_out(c, 1);
     unsigned axis;
+    (void)k;
     if (!o || !o->shape.ranked || !oc_axis(oc_attr_i(c, "axis", -1), o->shape.rank, &axis))
         return oc_cost_unknown(c);
-    uint64_t steps = ceil_log2(oc_c_dim(c, o->shape.dim[axis]));
     oc_add_formula_value(c, "k", oc_c_dim(c, o->shape.dim[axis]));
-    oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_in(c, 0), steps ? steps : 1));
     return 0;
 }
-static const char cost_topk_formula[] = "CMP = N(x)*max(clog2(k), 1)";
+static const char topk_formula[] = "CMP = N(x)*max(clog2(k), 1)";
 
 /* ---- CumSum, CumProd ---------------------------------------------------------------------------------- */
 
@@ -436,36 +412,20 @@ static int shape_cdist(struct oc_op_ctx *c)
     return 0;
 }
 
-/* MAC a*b*d, and one root per pair for the euclidean metric */
-static int cost_cdist(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t pairs = oc_c_out(c, 0);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, pairs, oc_c_range(c, oc_in_shape(c, 0), 1, 2)));
-    if (strcmp(oc_attr_s(c, "metric", "sqeuclidean"), "euclidean") == 0)
-        oc_add(c, k, OC_SQRT, pairs);
-    return 0;
-}
-static const char cost_cdist_formula[] =
-    "MAC = N(o)*d; SQRT = [metric:sqeuclidean == euclidean]*N(o); d := x[1]";
+static const char cdist_formula[] = "MAC = N(o)*d; SQRT = [metric:sqeuclidean == euclidean]*N(o); d := x[1]";
 
-static int cost_arg(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_in(c, 0), results = oc_c_out(c, 0);
-    oc_add(c, k, OC_CMP, c->opt.strict_reduce && n >= results ? n - results : n);
-    return 0;
-}
-static const char cost_arg_formula[] = "CMP = N(x) - [strict]*N(o)";
+static const char arg_formula[] = "CMP = N(x) - [strict]*N(o)";
 
 static const struct oc_op search_rows[] = {
-    {OC_OP_ROW("", "ArgMax", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST(cost_arg),
+    {OC_OP_ROW("", "ArgMax", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST_TEXT(arg_formula),
      .flags = OC_F_COUNT_BY_TYPES},
-    {OC_OP_ROW("", "ArgMin", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST(cost_arg),
+    {OC_OP_ROW("", "ArgMin", 1, REDUCE, NULL, shape_arg), .fold = fold_arg, OC_COST_TEXT(arg_formula),
      .flags = OC_F_COUNT_BY_TYPES},
-    {OC_OP_ROW("com.microsoft", "CDist", 1, GEMM, NULL, shape_cdist), OC_COST(cost_cdist)},
+    {OC_OP_ROW("com.microsoft", "CDist", 1, GEMM, NULL, shape_cdist), OC_COST_TEXT(cdist_formula)},
     {OC_OP_ROW("", "CumProd", 26, REDUCE, ".m", oc_shape_same), .prim = OC_MUL, .fold = fold_cumulate,
-     .cost = oc_cost_elementwise},
+     OC_COST_THIS},
     {OC_OP_ROW("", "CumSum", 11, REDUCE, ".m", oc_shape_same), .prim = OC_ADD, .fold = fold_cumulate,
-     .cost = oc_cost_elementwise},
-    {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk, OC_COST(cost_topk)},
+     OC_COST_THIS},
+    {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk, OC_COST(topk)},
 };
 OC_FAMILY(search, search_rows);

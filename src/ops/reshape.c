@@ -311,13 +311,13 @@ static int fold_expand(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_expand(struct oc_op_ctx *c, struct oc_cost *k)
+static int expand_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
     k->alias = out && out->shape.ranked && oc_shape_equal(oc_in_shape(c, 0), &out->shape);
     return 0;
 }
-static const char cost_expand_formula[] = "";
+static const char expand_formula[] = "";
 
 static int shape_bit_cast(struct oc_op_ctx *c)
 {
@@ -336,7 +336,7 @@ static int shape_bit_cast(struct oc_op_ctx *c)
 
 static const struct oc_op rows[] = {
     {VIEW("BitCast", 26, 0, NULL, shape_bit_cast, NULL)},
-    {OC_OP_ROW("", "Expand", 8, COPY, ".m", shape_expand), .fold = fold_expand, OC_COST(cost_expand)},
+    {OC_OP_ROW("", "Expand", 8, COPY, ".m", shape_expand), .fold = fold_expand, OC_COST(expand)},
     {OC_OP_ROW("com.microsoft", "ExpandDims", 1, VIEW, ".m", shape_unsqueeze), .flags = OC_F_VIEW,
      .fold = oc_fold_same},
     {VIEW("Flatten", 1, 0, NULL, shape_flatten, oc_fold_same)},

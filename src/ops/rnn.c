@@ -138,7 +138,7 @@ static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsign
 }
 
 /* units: hidden units over all steps of one direction */
-static void rnn_add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned directions, uint64_t units)
+static void rnn_report_functions(struct oc_op_ctx *c, unsigned directions, uint64_t units)
 {
     const struct rnn_kind *kind = c->op->param;
     bool coupled = kind->states == 2 && oc_attr_i(c, "input_forget", 0) != 0;
@@ -148,14 +148,14 @@ static void rnn_add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned d
             const struct oc_prims *p = oc_activation_prims(name);
             if (!p)
                 c->assumption = oc_printf(c->arena, "unknown activation '%s': not counted", name);
-            oc_add_functions(c, k, p, oc_c_mul(c, kind->uses[i] - (i == 0 && coupled), units));
+            oc_add_functions(c, p, oc_c_mul(c, kind->uses[i] - (i == 0 && coupled), units));
         }
 }
 
 /* Bahdanau attention of n queries (all steps and directions): keys M*MW once per direction; then per query
  * its product, the sum with all keys, tanh, the product with V, softmax, the weighted memory and the optional
  * layer on both. */
-static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct rnn_size *s, uint64_t n)
+static void report_attention(struct oc_op_ctx *c, const struct rnn_size *s, uint64_t n)
 {
     static const struct oc_prims mac[] = {{OC_MAC, 1}, {0, 0}};
     static const struct oc_prims align[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_MAC, 1}, {0, 0}};
@@ -171,19 +171,19 @@ static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct r
     uint64_t size = oc_c_dim(c, mw->dim[2]), depth = oc_c_dim(c, m->dim[2]), length = oc_c_dim(c, m->dim[1]);
     uint64_t hidden = oc_c_dim(c, s->hidden), seen = oc_c_mul(c, n, length);
     uint64_t keys = oc_c_mul(c, oc_c_mul(c, oc_c_in(c, MEMORY), size), s->directions);
-    oc_add_functions(c, k, mac, oc_c_add(c, keys, oc_c_mul(c, n, oc_c_mul(c, hidden, size))));
-    oc_add_functions(c, k, align, oc_c_mul(c, seen, size));
-    oc_add_functions(c, k, softmax, seen);
-    oc_add_functions(c, k, mac, oc_c_mul(c, seen, depth));
+    oc_add_functions(c, mac, oc_c_add(c, keys, oc_c_mul(c, n, oc_c_mul(c, hidden, size))));
+    oc_add_functions(c, align, oc_c_mul(c, seen, size));
+    oc_add_functions(c, softmax, seen);
+    oc_add_functions(c, mac, oc_c_mul(c, seen, depth));
     if (oc_in(c, ATTN_W) && aw->ranked && aw->rank == 3)
-        oc_add_functions(c, k, mac,
+        oc_add_functions(c, mac,
                          oc_c_mul(c, n, oc_c_mul(c, oc_c_add(c, depth, hidden), oc_c_dim(c, aw->dim[2]))));
 }
 
 /* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
  * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP per gate.
  * Quantized: x and h of every step and direction are quantized. */
-static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
+static int rnn_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rnn_kind *kind = c->op->param;
     struct rnn_size s = rnn_sizes(c);
@@ -198,10 +198,10 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
         add += oc_attr_i(c, "linear_before_reset", 0) ? 2 + bias : 2;
     uint64_t steps = oc_c_mul(c, rnn_all_steps(c, &s), s.directions);
     if (kind == &attn_lstm)
-        add_attention(c, k, &s, steps);
+        report_attention(c, &s, steps);
     if (kind->quantized) {
         k->mac_class = OC_CLASS_I8;
-        oc_add_functions(c, k, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
+        oc_add_functions(c, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
     }
     oc_add_formula_value(c, "u", u);
     oc_add_formula_value(c, "G", G);
@@ -211,28 +211,19 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "m", kind == &plain_rnn ? 0 : 3);
     oc_add_formula_value(c, "P", kind->states == 2 && oc_in(c, PEEPHOLES));
     oc_add_formula_value(c, "clip", oc_has_attr(c, "clip"));
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, u, G), reach));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, add, u));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, kind == &plain_rnn ? 0 : 3, u));
-    if (kind->states == 2 && oc_in(c, PEEPHOLES)) {
-        oc_add(c, k, OC_MUL, oc_c_mul(c, 3, u));
-        oc_add(c, k, OC_ADD, oc_c_mul(c, 3, u));
-    }
-    if (oc_has_attr(c, "clip"))
-        oc_add(c, k, OC_CMP, oc_c_mul(c, 2 * G, u));
-    rnn_add_functions(c, k, s.directions, one);
+    rnn_report_functions(c, s.directions, one);
     if (c->opt.rnn_reload)
         reload_weights(c, k, &s);
     return 0;
 }
-static const char cost_rnn_formula[] =
+static const char rnn_formula[] =
     "MAC = u*G*(I + H); ADD = u*(G + G*[B] + more + 3*P); MUL = u*(m + 3*P); CMP = u*2*G*clip; "
     "functions = u";
 
 #define RNN(d, n, v, sl, kind)                                                                               \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_RNN, .slots = (sl), .shape = shape_rnn,  \
-        OC_COST(cost_rnn), .param = &(kind)                                                                  \
+        OC_COST(rnn), .param = &(kind)                                                                       \
     }
 
 static const struct oc_op rnn_rows[] = {
@@ -293,8 +284,9 @@ static int shape_linear(struct oc_op_ctx *c)
 
 /* Per token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the
  * retrieval; MUL Hq*dv (scale); delta: ADD and MUL Hkv*dv; gated: EXP of the decays, MUL of the state. */
-static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
+static int stateful_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     struct linear_dims d;
     int known = read_linear(c, &d);
     const char *rule = oc_attr_s(c, "update_rule", "gated_delta");
@@ -314,20 +306,10 @@ static int stateful_cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "scale", oc_c_mul(c, hq, dv));
     oc_add_formula_value(c, "dv", oc_c_mul(c, hkv, dv));
     oc_add_formula_value(c, "decays", !gated ? 0 : oc_in(c, 4) ? oc_c_in(c, 4) : hkv);
-    oc_add(c, k, OC_MAC, oc_c_add(c, oc_c_mul(c, delta ? 2 : 1, state), oc_c_mul(c, hq, cell)));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, hq, dv));
-    if (delta) {
-        oc_add(c, k, OC_ADD, oc_c_mul(c, hkv, dv));
-        oc_add(c, k, OC_MUL, oc_c_mul(c, hkv, dv));
-    }
-    if (gated) {
-        oc_add(c, k, OC_EXP, oc_in(c, 4) ? oc_c_in(c, 4) : hkv);
-        oc_add(c, k, OC_MUL, state);
-    }
     return 0;
 }
-static const char stateful_cost_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
-                                                   "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
+static const char stateful_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
+                                              "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
 
 /* ---- CausalConvWithState ------------------------------------------------------------------------------ */
 
@@ -347,32 +329,21 @@ static int shape_causal_conv(struct oc_op_ctx *c)
     return 0;
 }
 
-/* MAC B*C*L*k, bias, activation */
-static int cost_causal_conv(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *w = oc_in_shape(c, 1);
-    uint64_t n = oc_c_in(c, 0);
-    if (!w->ranked || w->rank < 2)
-        return oc_cost_unknown(c);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, w->dim[w->rank - 1])));
-    if (oc_in(c, 2))
-        oc_add(c, k, OC_ADD, n);
-    oc_add_activation(c, k, "activation", n);
-    return 0;
-}
-static const char cost_causal_conv_formula[] =
-    "MAC = N(x)*k; ADD = [in2]*N(x); activation = N(x); k := w[-1]";
+static const char causal_conv_formula[] = "MAC = N(x)*k; ADD = [in2]*N(x); activation = N(x); k := w[-1]";
 
 #define ROW(d, n, v, cls, s, sh, co)                                                                         \
-    .domain = (d), .name = (n), .since = (v), .op_class = (cls), .slots = (s), .shape = (sh), OC_COST(co)
+    .domain = (d), .name = (n), .since = (v), .op_class = (cls), .slots = (s), .shape = (sh), co
 
 static const struct oc_op stateful_rows[] = {
-    {ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
+    {ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv,
+         OC_COST_TEXT(causal_conv_formula)),
      .flags = OC_F_FUNCTION},
-    {ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv)},
-    {ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear),
+    {ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv,
+         OC_COST_TEXT(causal_conv_formula))},
+    {ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, OC_COST(stateful_linear)),
      .flags = OC_F_FUNCTION},
-    {ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear, stateful_cost_linear)},
+    {ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear,
+         OC_COST(stateful_linear))},
 };
 OC_FAMILY(stateful, stateful_rows);
 
@@ -448,25 +419,25 @@ static int shape_delta(struct oc_op_ctx *c)
 
 /* Gates computed in the operator: a * Softplus(decay + bias) with -exp(a_log) computed once, Sigmoid(beta),
  * unit vectors */
-static void add_gates(struct oc_op_ctx *c, struct oc_cost *k)
+static void report_gates(struct oc_op_ctx *c)
 {
     static const struct oc_prims softplus[] = {{OC_ADD, 2}, {OC_EXP, 1}, {OC_LOG, 1}, {OC_MUL, 1}, {0, 0}};
     static const struct oc_prims sigmoid[] = {{OC_SIG, 1}, {0, 0}}, root[] = {{OC_SQRT, 1}, {0, 0}};
     static const struct oc_prims unit[] = {{OC_MUL, 1}, {OC_ADD, 1}, {OC_DIV, 1}, {0, 0}};
     if (strcmp(oc_attr_s(c, "gate_activation", "none"), "qwen") == 0)
-        oc_add_functions(c, k, softplus, oc_c_in(c, DECAY));
+        oc_add_functions(c, softplus, oc_c_in(c, DECAY));
     if (strcmp(oc_attr_s(c, "beta_activation", "none"), "sigmoid") == 0)
-        oc_add_functions(c, k, sigmoid, oc_c_in(c, BETA));
+        oc_add_functions(c, sigmoid, oc_c_in(c, BETA));
     for (unsigned slot = QUERY; slot <= KEY && oc_attr_i(c, "qk_l2_norm", 0); slot++) {
         const struct oc_shape *s = oc_in_shape(c, slot);
-        oc_add_functions(c, k, unit, oc_c_in(c, slot));
-        oc_add_functions(c, k, root, s->ranked && s->rank ? oc_c_range(c, s, 0, s->rank - 1U) : 0);
+        oc_add_functions(c, unit, oc_c_in(c, slot));
+        oc_add_functions(c, root, s->ranked && s->rank ? oc_c_range(c, s, 0, s->rank - 1U) : 0);
     }
 }
 
 /* Per token and value head: MAC dk*dv for the update, the read-out and (delta) the retrieval; MUL dv (scale);
  * delta: ADD and MUL dv; gated: EXP of the decays, MUL dk*dv */
-static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
+static int delta_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct delta d;
     const char *rule = oc_attr_s(c, "update_rule", "gated_delta");
@@ -481,19 +452,12 @@ static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "gated", gated);
     oc_add_formula_value(c, "state", state);
     oc_add_formula_value(c, "decays", decays);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, delta ? 3 : 2, state));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, delta ? 2 : 1, n));
-    oc_add(c, k, OC_ADD, delta ? n : 0);
-    if (gated) {
-        oc_add(c, k, OC_EXP, decays);
-        oc_add(c, k, OC_MUL, state);
-    }
-    add_gates(c, k);
+    report_gates(c);
     return 0;
 }
-static const char cost_delta_formula[] = "MAC = (2 + delta)*state; MUL = (1 + delta)*n + gated*state; ADD = "
-                                         "delta*n; EXP = decays; functions = gates; "
-                                         "n := N(in2)";
+static const char delta_formula[] = "MAC = (2 + delta)*state; MUL = (1 + delta)*n + gated*state; ADD = "
+                                    "delta*n; EXP = decays; functions = gates; "
+                                    "n := N(in2)";
 
 /* ---- VarlenCausalConvWithState ------------------------------------------------------------------------ */
 
@@ -519,20 +483,7 @@ static int shape_varlen_conv(struct oc_op_ctx *c)
     return 0;
 }
 
-/* MAC tokens*C*k, bias, activation */
-static int cost_varlen_conv(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *w = oc_in_shape(c, 1);
-    uint64_t n = oc_c_in(c, 0);
-    if (!w->ranked)
-        return oc_cost_unknown(c);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, w->dim[2])));
-    if (oc_in(c, 3))
-        oc_add(c, k, OC_ADD, n);
-    oc_add_activation(c, k, "activation", n);
-    return 0;
-}
-static const char cost_varlen_conv_formula[] = "MAC = N(x)*k; ADD = [in3]*N(x); activation = N(x); k := w[2]";
+static const char varlen_conv_formula[] = "MAC = N(x)*k; ADD = [in3]*N(x); activation = N(x); k := w[2]";
 
 /* ---- EngramGate --------------------------------------------------------------------------------------- */
 
@@ -546,34 +497,35 @@ static int shape_engram(struct oc_op_ctx *c)
 
 /* sigmoid(sign(dot) * sqrt(max(|dot|, eps))), dot = sum(norm(key) * norm(query)) / sqrt(H), times the value
  */
-static int cost_engram(struct oc_op_ctx *c, struct oc_cost *k)
+static int engram_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     static const struct oc_prims product[] = {{OC_MUL, 1}, {0, 0}};
     static const struct oc_prims gate[] = {{OC_MUL, 2}, {OC_CMP, 3}, {OC_SQRT, 1}, {OC_SIG, 1}, {0, 0}};
     const struct oc_shape *x = oc_in_shape(c, 0);
     if (!x->ranked || x->rank == 0)
         return oc_cost_unknown(c);
     uint64_t n = oc_c_in(c, 0), rows = oc_c_range(c, x, 0, x->rank - 1U);
-    oc_add_rms_norm(c, k, n, rows);
-    oc_add_rms_norm(c, k, n, rows);
-    oc_add(c, k, OC_MAC, n);
-    oc_add_functions(c, k, gate, rows);
-    oc_add_functions(c, k, product, n);
+    oc_report_norm(c, n, rows, false);
+    oc_report_norm(c, n, rows, false);
+    oc_add_functions(c, gate, rows);
+    oc_add_functions(c, product, n);
     if (oc_out_wanted(c, 1))
-        oc_add_rms_norm(c, k, n, rows);
+        oc_report_norm(c, n, rows, false);
     return 0;
 }
-static const char cost_engram_formula[] = "MAC = N(x); functions = gate; " OC_RMS_NORM_FORMULA;
+static const char engram_formula[] = "MAC = N(x); functions = gate; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, cl, s, sh, co)                                                                                 \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        OC_COST(co)                                                                                          \
+        co                                                                                                   \
     }
 
 static const struct oc_op packed_state_rows[] = {
-    MS("EngramGate", OC_OP_NORM, "...n", shape_engram, cost_engram),
-    MS("GatedDeltaNet", OC_OP_ATTENTION, "...m...bbmm", shape_delta, cost_delta),
-    MS("VarlenCausalConvWithState", OC_OP_CONV, "..mb.m", shape_varlen_conv, cost_varlen_conv),
+    MS("EngramGate", OC_OP_NORM, "...n", shape_engram, OC_COST(engram)),
+    MS("GatedDeltaNet", OC_OP_ATTENTION, "...m...bbmm", shape_delta, OC_COST(delta)),
+    MS("VarlenCausalConvWithState", OC_OP_CONV, "..mb.m", shape_varlen_conv,
+       OC_COST_TEXT(varlen_conv_formula)),
 };
 OC_FAMILY(packed_state, packed_state_rows);

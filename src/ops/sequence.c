@@ -350,13 +350,13 @@ static int sequence_shape_split(struct oc_op_ctx *c)
 }
 
 /* The elements are copied: as many bytes as the tensor has. */
-static int sequence_cost_split(struct oc_op_ctx *c, struct oc_cost *k)
+static int sequence_split_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     if (oc_out_wanted(c, 0))
         k->wr[0] = oc_c_bytes(c, oc_in_dtype(c, 0), oc_c_in(c, 0));
     return 0;
 }
-static const char sequence_cost_split_formula[] = "";
+static const char sequence_split_formula[] = "";
 
 /* Sum of one axis over all elements. */
 static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsigned axis)
@@ -404,14 +404,14 @@ static int sequence_shape_concat(struct oc_op_ctx *c)
 }
 
 /* All elements are read: the bytes read equal the bytes written. */
-static int sequence_cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
+static int sequence_concat_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
     if (o)
         k->rd[0] = oc_c_bytes(c, o->dtype, oc_c_out(c, 0));
     return 0;
 }
-static const char sequence_cost_concat_formula[] = "";
+static const char sequence_concat_formula[] = "";
 
 /* ---- optionals ---------------------------------------------------------------------------------------- */
 
@@ -470,8 +470,7 @@ static int fold_has_element(struct oc_op_ctx *c)
     .slots = (s), .shape = (sh), .fold = (fo)
 
 static const struct oc_op rows[] = {
-    {OC_OP_ROW("", "ConcatFromSequence", 11, COPY, NULL, sequence_shape_concat),
-     OC_COST(sequence_cost_concat)},
+    {OC_OP_ROW("", "ConcatFromSequence", 11, COPY, NULL, sequence_shape_concat), OC_COST(sequence_concat)},
     {VIEW("Optional", 15, 0, NULL, shape_optional, fold_optional)},
     {VIEW("OptionalGetElement", 15, 0, NULL, shape_get_element, oc_fold_same)},
     {VIEW("OptionalHasElement", 15, 0, NULL, shape_has_element, fold_has_element)},
@@ -481,6 +480,6 @@ static const struct oc_op rows[] = {
     {VIEW("SequenceErase", 11, 0, ".m", shape_erase, NULL)},
     {VIEW("SequenceInsert", 11, 0, "..m", shape_insert, NULL)},
     {VIEW("SequenceLength", 11, OC_F_TYPE_ONLY, NULL, shape_length, fold_length)},
-    {OC_OP_ROW("", "SplitToSequence", 11, COPY, ".m", sequence_shape_split), OC_COST(sequence_cost_split)},
+    {OC_OP_ROW("", "SplitToSequence", 11, COPY, ".m", sequence_shape_split), OC_COST(sequence_split)},
 };
 OC_FAMILY(sequence, rows);

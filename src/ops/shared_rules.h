@@ -2,6 +2,7 @@
 #ifndef OC_SHARED_RULES_H
 #define OC_SHARED_RULES_H
 
+#include "lang/expr.h"
 #include "ops/op.h"
 #include "shape/type.h"
 
@@ -51,8 +52,6 @@ void oc_walk_data(struct oc_op_ctx *c, unsigned out_slot, const struct oc_data *
 /* Bytes of `elements` of the input's type, for partial reads. */
 uint64_t oc_c_part(struct oc_op_ctx *c, unsigned slot, uint64_t elements);
 
-unsigned oc_clog2(uint64_t n); /* ceil of the binary logarithm; 0 for 0 and 1 */
-
 /* Text of a shape or an input's shape, for messages. */
 const char *oc_text_of(struct oc_op_ctx *c, const struct oc_shape *s);
 
@@ -88,9 +87,6 @@ uint64_t oc_windows_taps(struct oc_op_ctx *c, const struct oc_windows *w, const 
 int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct oc_shape *b,
                     struct oc_shape *out, struct oc_dim *depth);
 
-/* n results, each of `depth` multiply-adds; reports K. */
-void oc_add_product(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t depth);
-
 /* Merges dims that must be equal: returns the known one. Returns 0, or -1 when both are known and differ. */
 int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *what, struct oc_dim *out);
 
@@ -99,12 +95,10 @@ int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *
 /* Histograms of normalisations (cost-semantics 4.3, 4.4), for the standard and the fused operators.
  * n: elements, rows: groups that are normalised separately. */
 
-/* Formulas of the next two functions. n: elements, R: rows, b: 1 with a bias */
+/* n: elements, R: rows, b: 1 with a bias; oc_report_norm reports them. */
 #define OC_LAYER_NORM_FORMULA "ADD = (3 + b)*n + R; MUL = 3*n; DIV = 3*R; SQRT = R"
 #define OC_RMS_NORM_FORMULA   "MUL = 3*n; ADD = n + R; DIV = 2*R; SQRT = R"
-void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias);
-void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows);
-void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);
+void oc_report_norm(struct oc_op_ctx *c, uint64_t n, uint64_t rows, bool bias);
 
 /* Shape with the axes from `axis` on set to 1. */
 struct oc_shape oc_row_shape(struct oc_op_ctx *c, const struct oc_shape *x, unsigned axis);
@@ -125,12 +119,12 @@ uint32_t oc_ml_count(const struct oc_op_ctx *c,
 /* The work is floating point, whatever the type of X. */
 void oc_ml_float(struct oc_op_ctx *c, struct oc_cost *k);
 
-/* A transformation of n scores: "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT". */
-/* Primitives of the transformation, per element. */
+/* A transformation of n scores: "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT" (sqrt(2) * erfinv(2x - 1), the
+ * inverse by one logarithm and two roots). oc_ml_post_transform reports the numbers of the formula. */
 #define OC_ML_POST_FORMULA                                                                                   \
     "CMP = soft + probit; ADD = 2*soft + 6*probit; EXP = soft; DIV = soft; SIG = logistic; MUL = 7*probit; " \
     "LOG = probit; SQRT = 2*probit; soft := 0; logistic := 0; probit := 0"
-void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *name, uint64_t n);
+void oc_ml_post_transform(struct oc_op_ctx *c, const char *name, uint64_t n);
 
 /* ---- attention ---------------------------------------------------------------------------------------- */
 
@@ -162,21 +156,21 @@ struct oc_dim oc_past_tokens(struct oc_op_ctx *c, unsigned slot, unsigned rank);
 uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, int64_t offset, int64_t left,
                           int64_t right, bool causal);
 
-/* Formulas of the two functions below, and of oc_add_rope. V: visible pairs of all heads. */
-#define OC_ATTENTION_FORMULA                                                                                 \
-    "MAC = V*(dk + dv); MUL = V + softcap*V; ADD = masked*V + 2*V + sinks; CMP = V; EXP = V + sinks; "       \
+/* Work of the pairs: MAC, scale, mask, softcap and softmax; rotation. V: visible pairs of all heads. The functions below
+ * report the numbers. */
+#define OC_ATTENTION_FORMULA "MAC = V*(dk + dv); " OC_SCORES_FORMULA
+#define OC_SCORES_FORMULA                                                                                    \
+    "MUL = V + softcap*V; ADD = masked*V + 2*V + sinks; CMP = V; EXP = V + sinks; "                          \
     "DIV = V + softcap*V; TANH = softcap*V; sinks := 0"
 #define OC_ROPE_FORMULA "MUL = 2*rotated; ADD = rotated; rotated := 0"
 
-/* MAC, scale, mask, softcap and softmax of the pairs. */
-void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a);
+void oc_report_attention(struct oc_op_ctx *c, const struct oc_attention *a);
 
 /* The same for pairs counted by the caller (per head, over all sequences). */
-void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a,
-                            uint64_t pairs);
+void oc_report_pairs(struct oc_op_ctx *c, const struct oc_attention *a, uint64_t pairs);
 
-/* Rotation of n elements: 2 MUL + ADD each. */
-void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);
+/* Rotation of n elements. */
+void oc_report_rope(struct oc_op_ctx *c, uint64_t n);
 
 /* Keys of the cache that are visible to any query through the window. */
 uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left);

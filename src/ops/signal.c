@@ -21,13 +21,11 @@ static uint64_t transform_work(struct oc_op_ctx *c, uint64_t n, bool real)
 /* half of transforms*5*n*log2(n) each, and half of that for real signals */
 #define OC_DFT_FORMULA "ADD = adds; MUL = muls; adds := 0; muls := 0"
 
-static void add_transforms(struct oc_op_ctx *c, struct oc_cost *k, uint64_t count, uint64_t length, bool real)
+static void report_transforms(struct oc_op_ctx *c, uint64_t count, uint64_t length, bool real)
 {
     uint64_t work = transform_work(c, length, real);
     oc_add_formula_value(c, "adds", oc_c_mul(c, count, work / 2));
     oc_add_formula_value(c, "muls", oc_c_mul(c, count, work - work / 2));
-    oc_add(c, k, OC_ADD, oc_c_mul(c, count, work / 2));
-    oc_add(c, k, OC_MUL, oc_c_mul(c, count, work - work / 2));
 }
 
 static struct oc_dim half_plus_one(struct oc_op_ctx *c, struct oc_dim n)
@@ -112,19 +110,20 @@ static int shape_dft(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_dft(struct oc_op_ctx *c, struct oc_cost *k)
+static int dft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
+    (void)k;
     bool back = oc_attr_i(c, "onesided", 0) != 0 && oc_attr_i(c, "inverse", 0) != 0;
     unsigned axis;
     if (!x->ranked || x->rank < 2 || dft_axis(c, x->rank, &axis) <= 0)
         return oc_cost_unknown(c);
     bool real = back || oc_is(x->dim[x->rank - 1], 1);
     uint64_t count = count_without(c, x, axis, x->rank - 1U);
-    add_transforms(c, k, count, oc_c_dim(c, dft_length(c, x->dim[axis], back)), real);
+    report_transforms(c, count, oc_c_dim(c, dft_length(c, x->dim[axis], back)), real);
     return 0;
 }
-static const char cost_dft_formula[] = OC_DFT_FORMULA;
+static const char dft_formula[] = OC_DFT_FORMULA;
 
 /* ---- STFT --------------------------------------------------------------------------------------------- */
 
@@ -164,21 +163,21 @@ static int shape_stft(struct oc_op_ctx *c)
 }
 
 /* For every frame: the window's product and a transform. */
-static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
+static int stft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     const struct oc_type *o = oc_out(c, 0);
+    (void)k;
     if (!x->ranked || !o || !o->shape.ranked)
         return oc_cost_unknown(c);
     bool real = x->rank == 2 || oc_is(x->dim[2], 1);
     uint64_t frames = oc_c_range(c, &o->shape, 0, 2), length = oc_c_dim(c, frame_length(c));
     uint64_t window = oc_in(c, 2) ? oc_c_mul(c, oc_c_mul(c, frames, length), real ? 1 : 2) : 0;
     oc_add_formula_value(c, "window", window);
-    oc_add(c, k, OC_MUL, window);
-    add_transforms(c, k, frames, length, real);
+    report_transforms(c, frames, length, real);
     return 0;
 }
-static const char cost_stft_formula[] = "MUL = window; window := 0; " OC_DFT_FORMULA;
+static const char stft_formula[] = "MUL = window; window := 0; " OC_DFT_FORMULA;
 
 /* ---- MelWeightMatrix ---------------------------------------------------------------------------------- */
 
@@ -200,12 +199,13 @@ static int shape_mel(struct oc_op_ctx *c)
 /* Two slopes of a triangle, the smaller one, clamped at zero. */
 static const struct oc_prims mel_element[] = {{OC_ADD, 4}, {OC_DIV, 2}, {OC_CMP, 2}, {0, 0}};
 
-static int cost_mel(struct oc_op_ctx *c, struct oc_cost *k)
+static int mel_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     c->assumption = "8 operations per element of the mel filters";
-    return oc_cost_elementwise(c, k);
+    return 0;
 }
-static const char cost_mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
+static const char mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
 
 /* ---- Rfft, Irfft (com.microsoft) -------------------------------------------------------------------- */
 
@@ -259,8 +259,8 @@ static int shape_irfft(struct oc_op_ctx *c)
 
 /* A real transform along the last signal axis, complex transforms of the half spectrum along the others.
  * `real` has the shape of the signal, `half` that of the spectrum with its axis of parts. */
-static int add_real_transforms(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_shape *real,
-                               const struct oc_shape *half)
+static int report_real_transforms(struct oc_op_ctx *c, const struct oc_shape *real,
+                                  const struct oc_shape *half)
 {
     unsigned axes = 1;
     if (!real->ranked || !half->ranked || real->rank == 0 || half->rank != real->rank + 1)
@@ -268,31 +268,33 @@ static int add_real_transforms(struct oc_op_ctx *c, struct oc_cost *k, const str
     if (signal_axes(c, real, 0, &axes))
         return -1;
     unsigned last = real->rank - 1U;
-    add_transforms(c, k, count_without(c, real, last, last), oc_c_dim(c, real->dim[last]), true);
+    report_transforms(c, count_without(c, real, last, last), oc_c_dim(c, real->dim[last]), true);
     for (unsigned i = last - (axes - 1); i < last; i++)
-        add_transforms(c, k, count_without(c, half, i, last + 1), oc_c_dim(c, half->dim[i]), false);
+        report_transforms(c, count_without(c, half, i, last + 1), oc_c_dim(c, half->dim[i]), false);
     return 0;
 }
 
-static int cost_rfft(struct oc_op_ctx *c, struct oc_cost *k)
+static int rfft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
-    return o ? add_real_transforms(c, k, oc_in_shape(c, 0), &o->shape) : 0;
+    (void)k;
+    return o ? report_real_transforms(c, oc_in_shape(c, 0), &o->shape) : 0;
 }
-static const char cost_rfft_formula[] = OC_DFT_FORMULA;
+static const char rfft_formula[] = OC_DFT_FORMULA;
 
-static int cost_irfft(struct oc_op_ctx *c, struct oc_cost *k)
+static int irfft_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
-    return o ? add_real_transforms(c, k, &o->shape, oc_in_shape(c, 0)) : 0;
+    (void)k;
+    return o ? report_real_transforms(c, &o->shape, oc_in_shape(c, 0)) : 0;
 }
-static const char cost_irfft_formula[] = OC_DFT_FORMULA;
+static const char irfft_formula[] = OC_DFT_FORMULA;
 
 static const struct oc_op rows[] = {
-    {OC_OP_ROW("", "DFT", 17, OTHER, ".m", shape_dft), OC_COST(cost_dft)},
-    {OC_OP_ROW("com.microsoft", "Irfft", 1, OTHER, NULL, shape_irfft), OC_COST(cost_irfft)},
-    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel), OC_COST(cost_mel), .param = mel_element},
-    {OC_OP_ROW("com.microsoft", "Rfft", 1, OTHER, NULL, shape_rfft), OC_COST(cost_rfft)},
-    {OC_OP_ROW("", "STFT", 17, OTHER, ".mtm", shape_stft), OC_COST(cost_stft)},
+    {OC_OP_ROW("", "DFT", 17, OTHER, ".m", shape_dft), OC_COST(dft)},
+    {OC_OP_ROW("com.microsoft", "Irfft", 1, OTHER, NULL, shape_irfft), OC_COST(irfft)},
+    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel), OC_COST(mel), .param = mel_element},
+    {OC_OP_ROW("com.microsoft", "Rfft", 1, OTHER, NULL, shape_rfft), OC_COST(rfft)},
+    {OC_OP_ROW("", "STFT", 17, OTHER, ".mtm", shape_stft), OC_COST(stft)},
 };
 OC_FAMILY(signal, rows);

@@ -150,7 +150,7 @@ static int fold_slice(struct oc_op_ctx *c)
 }
 
 /* A slice of the whole tensor is not a copy; else the selected part is read. */
-static int cost_slice(struct oc_op_ctx *c, struct oc_cost *k)
+static int slice_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_type *out = oc_out(c, 0);
@@ -252,7 +252,7 @@ static int fold_split(struct oc_op_ctx *c)
     return 0;
 }
 
-static int slice_cost_split(struct oc_op_ctx *c, struct oc_cost *k)
+static int slice_split_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     k->alias = c->n_out == 1;
     return 0;
@@ -347,7 +347,7 @@ static int shape_crop(struct oc_op_ctx *c)
 }
 
 /* The remaining part of the input is read. */
-static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
+static int crop_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_type *out = oc_out(c, 0);
@@ -362,18 +362,18 @@ static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
 
 #define COPY(n, v, u, sl, s, f, k)                                                                           \
     .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_COPY, .slots = (sl),            \
-    .shape = (s), .fold = (f), .cost = (k), .formula = ""
+    .shape = (s), .fold = (f), OC_COST_TEXT_WITH("", k)
 
 static const struct oc_op rows[] = {
-    {COPY("CenterCropPad", 18, 0, ".m", shape_center_crop_pad, NULL, cost_crop), .flags = OC_F_FUNCTION},
-    {COPY("Crop", 1, 0, NULL, shape_crop, NULL, cost_crop)},
-    {COPY("DynamicSlice", 1, 0, ".m", shape_slice, fold_slice, cost_slice)},
+    {COPY("CenterCropPad", 18, 0, ".m", shape_center_crop_pad, NULL, crop_values), .flags = OC_F_FUNCTION},
+    {COPY("Crop", 1, 0, NULL, shape_crop, NULL, crop_values)},
+    {COPY("DynamicSlice", 1, 0, ".m", shape_slice, fold_slice, slice_values)},
     {COPY("Pad", 1, 0, ".m", shape_pad, NULL, NULL)},
     {OC_OP_ROW("com.microsoft", "Pad", 1, COPY, ".m", shape_pad)},
-    {COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice)},
-    {COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice)},
-    {COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_cost_split)},
+    {COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, slice_values)},
+    {COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, slice_values)},
+    {COPY("Split", 1, 0, ".m", slice_shape_split, fold_split, slice_split_values)},
     {OC_OP_ROW("com.microsoft", "SplitTraining", 1, COPY, ".m", slice_shape_split), .fold = fold_split,
-     .cost = slice_cost_split, .formula = ""},
+     OC_COST_TEXT_WITH("", slice_split_values)},
 };
 OC_FAMILY(slice, rows);

@@ -8,21 +8,21 @@
 
 #define MAX_STOP_WORDS 1000 /* limit for comparing stop words with a known value */
 
-static int strings_cost_text(struct oc_op_ctx *c, struct oc_cost *k)
+static int strings_text_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "byte strings are not modelled";
     return 0;
 }
-static const char strings_cost_text_formula[] = "";
+static const char strings_text_formula[] = "";
 
-static int cost_image(struct oc_op_ctx *c, struct oc_cost *k)
+static int image_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "decoding of images is not modelled";
     return 0;
 }
-static const char cost_image_formula[] = "";
+static const char image_formula[] = "";
 
 /* The shape of x with one more axis at the end. */
 static struct oc_shape appended(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_dim d)
@@ -142,13 +142,13 @@ static int shape_image_decoder(struct oc_op_ctx *c)
     }
 
 static const struct oc_op strings_rows[] = {
-    TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, cost_image),
-    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, strings_cost_text),
-    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, strings_cost_text),
-    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, strings_cost_text),
-    TEXT("", "StringSplit", 20, NULL, shape_string_split, strings_cost_text),
-    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, strings_cost_text),
-    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, strings_cost_text),
+    TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, image),
+    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, strings_text),
+    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, strings_text),
+    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, strings_text),
+    TEXT("", "StringSplit", 20, NULL, shape_string_split, strings_text),
+    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, strings_text),
+    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, strings_text),
 };
 OC_FAMILY(strings, strings_rows);
 
@@ -300,7 +300,7 @@ static int shape_join(struct oc_op_ctx *c)
 #define TOKENIZERS_TEXT(n, sh)                                                                               \
     {                                                                                                        \
         .domain = "ai.onnx.contrib", .name = (n), .since = 1, .op_class = OC_OP_OTHER, .shape = (sh),        \
-        OC_COST(strings_cost_text)                                                                           \
+        OC_COST(strings_text)                                                                                \
     }
 
 static const struct oc_op tokenizers_rows[] = {
@@ -339,13 +339,13 @@ OC_FAMILY(tokenizers, tokenizers_rows);
 /* N-grams and windows of ONNX Runtime (com.microsoft). cost-semantics 4.5, 4.9. */
 
 /* 10 bit operations per hashed element. */
-static int hashing_cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
+static int hashing_hash_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     c->assumption = "10 operations per hashed element";
-    oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_out(c, 0)));
     return 0;
 }
-static const char hashing_cost_hash_formula[] = "BIT = 10*N(o)";
+static const char hashing_hash_formula[] = "BIT:int = 10*N(o)";
 
 /* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
  * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
@@ -407,13 +407,13 @@ static int shape_unfold(struct oc_op_ctx *c)
 #define MS(n, cl, s, sh, co)                                                                                 \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        OC_COST(co)                                                                                          \
+        co                                                                                                   \
     }
 
 static const struct oc_op hashing_rows[] = {
-    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
-    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, oc_cost_none),
-    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, oc_cost_none),
-    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, hashing_cost_hash),
+    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_hash)),
+    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, OC_COST_TEXT("")),
+    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, OC_COST_TEXT("")),
+    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_hash)),
 };
 OC_FAMILY(hashing, hashing_rows);

@@ -21,47 +21,22 @@ static int tensorrt_shape_dequantize(struct oc_op_ctx *c)
     return 0;
 }
 
-static int tensorrt_cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
-    oc_add_prims(c, k, work, oc_c_out(c, 0));
-    return 0;
-}
-static const char tensorrt_cost_quantize_formula[] = "DIV = N(o); RND = N(o); CMP = 2*N(o)";
+static const char tensorrt_quantize_formula[] = "DIV = N(o); RND = N(o); CMP = 2*N(o)";
 
-static int tensorrt_cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_MUL, oc_c_out(c, 0));
-    return 0;
-}
-static const char tensorrt_cost_dequantize_formula[] = "MUL = N(o)";
+static const char tensorrt_dequantize_formula[] = "MUL = N(o)";
 
 /* ---- transformers ------------------------------------------------------------------------------------- */
 
-/* Two gathers of relative positions are added to the scores; the sum is scaled. */
-static int cost_disentangled(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    uint64_t n = oc_c_out(c, 0);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, 2, n));
-    oc_add(c, k, OC_MUL, n);
-    return 0;
-}
-static const char cost_disentangled_formula[] = "ADD = 2*N(o); MUL = N(o)";
+static const char disentangled_formula[] = "ADD = 2*N(o); MUL = N(o)";
 
 /* {S, B, E, 1, 1}: a row per token. */
-static int tensorrt_cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_skip_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    const struct oc_shape *x = oc_in_shape(c, 0);
-    uint64_t n = oc_c_in(c, 0), bias = oc_has_attr(c, "bias");
-    if (!x->ranked || x->rank < 3)
-        return oc_cost_unknown(c);
-    uint64_t R = oc_c_range(c, x, 0, 2);
-    oc_add_formula_value(c, "bias", bias);
-    oc_add_layer_norm(c, k, n, R, true);
-    oc_add(c, k, OC_ADD, oc_c_mul(c, n, 1 + bias));
+    (void)k;
+    oc_add_formula_value(c, "bias", oc_has_attr(c, "bias"));
     return 0;
 }
-static const char tensorrt_cost_skip_norm_formula[] =
+static const char tensorrt_skip_norm_formula[] =
     "ADD = (5 + bias)*n + R; MUL = 3*n; DIV = 3*R; SQRT = R; n := N(x); "
     "R := x[0]*x[1]; bias := 0";
 
@@ -84,18 +59,17 @@ static int shape_fc(struct oc_op_ctx *c)
 }
 
 /* The weights {K, out_dims} are an attribute. */
-static int cost_fc(struct oc_op_ctx *c, struct oc_cost *k)
+static int fc_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     uint64_t n = (uint64_t)oc_attr_i(c, "out_dims", 0);
     if (!x->ranked)
         return oc_cost_unknown(c);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_in(c, 0), n));
     k->attr_params = oc_c_mul(c, oc_c_dim(c, x->dim[2]), n);
     oc_add_formula_value(c, "n", n);
     return 0;
 }
-static const char cost_fc_formula[] = "MAC = N(x)*n; n := 0";
+static const char fc_formula[] = "MAC = N(x)*n; n := 0";
 
 static int shape_context(struct oc_op_ctx *c)
 {
@@ -107,21 +81,19 @@ static int shape_context(struct oc_op_ctx *c)
 }
 
 /* Self-attention of {S, B, 3E, 1, 1}, heads h: 2*B*S*S*E MACs, scale and softmax of B*h*S*S scores. */
-static int cost_context(struct oc_op_ctx *c, struct oc_cost *k)
+static int context_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads = oc_attr_i(c, "num_heads", 0);
+    (void)k;
     if (!x->ranked || heads < 1)
         return oc_cost_unknown(c);
-    uint64_t S = oc_c_dim(c, x->dim[0]), scores = oc_c_mul(c, oc_c_out(c, 0), S);
-    uint64_t pairs = oc_c_mul(c, oc_c_mul(c, S, S), oc_c_mul(c, oc_c_dim(c, x->dim[1]), (uint64_t)heads));
-    oc_add_formula_value(c, "pairs", pairs);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, 2, scores));
-    oc_add(c, k, OC_MUL, pairs);
-    oc_add_softmax(c, k, pairs);
+    uint64_t S = oc_c_dim(c, x->dim[0]);
+    oc_add_formula_value(
+        c, "pairs", oc_c_mul(c, oc_c_mul(c, S, S), oc_c_mul(c, oc_c_dim(c, x->dim[1]), (uint64_t)heads)));
     return 0;
 }
-static const char cost_context_formula[] =
+static const char context_formula[] =
     "MAC = 2*N(o)*x[0]; MUL = pairs; CMP = pairs; ADD = 2*pairs; EXP = pairs; DIV = pairs; pairs := 0";
 
 /* ---- vision ------------------------------------------------------------------------------------------- */
@@ -140,43 +112,22 @@ static int shape_msda(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Bilinear samples as in DeformConv: s samples of 4 taps at l locations; each is weighted and added. */
-static int cost_msda(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *v = oc_in_shape(c, 0);
-    uint64_t l = oc_c_in(c, 4);
-    if (!v->ranked || v->rank != 4)
-        return oc_cost_unknown(c);
-    uint64_t s = oc_c_mul(c, l, oc_c_dim(c, v->dim[3]));
-    oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 5, s), oc_c_mul(c, 4, l)));
-    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 4, s), oc_c_mul(c, 6, l)));
-    oc_add(c, k, OC_RND, oc_c_mul(c, 2, l));
-    return 0;
-}
-static const char cost_msda_formula[] =
-    "MUL = 5*s + 4*l; ADD = 4*s + 6*l; RND = 2*l; s := l*x[3]; l := N(in4)";
+static const char msda_formula[] = "MUL = 5*s + 4*l; ADD = 4*s + 6*l; RND = 2*l; s := l*x[3]; l := N(in4)";
 
-static int tensorrt_cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *x = oc_in_shape(c, 0);
-    if (!x->ranked || x->rank < 2)
-        return oc_cost_unknown(c);
-    oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, x, 0, 2), true);
-    return 0;
-}
-static const char tensorrt_cost_instance_norm_formula[] =
+static const char tensorrt_instance_norm_formula[] =
     "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := x[0]*x[1]";
 
-static int tensorrt_cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t groups = oc_attr_i(c, "num_groups", 0);
+    (void)k;
     if (!x->ranked || !x->rank || groups < 1)
         return oc_cost_unknown(c);
-    oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_mul(c, oc_c_dim(c, x->dim[0]), (uint64_t)groups), true);
+    oc_add_formula_value(c, "R", oc_c_mul(c, oc_c_dim(c, x->dim[0]), (uint64_t)groups));
     return 0;
 }
-static const char tensorrt_cost_group_norm_formula[] =
+static const char tensorrt_group_norm_formula[] =
     "ADD = 4*N(x) + R; MUL = 3*N(x); DIV = 3*R; SQRT = R; R := 0";
 
 /* {N, P, C} to {N, C, H, W} */
@@ -221,49 +172,51 @@ static int tensorrt_shape_nms(struct oc_op_ctx *c)
 
 /* As NonMaxSuppression: a threshold and a sort of each of B*C lists of s boxes, and overlaps of the kept
  * boxes with the others: an upper bound. */
-static int tensorrt_cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
+static int tensorrt_nms_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
     const struct nms *kind = c->op->param;
     const struct oc_shape *scores = oc_in_shape(c, 1);
+    (void)k;
     c->upper = true;
     if (!scores->ranked || scores->rank < 3)
         return oc_cost_unknown(c);
     uint64_t lists = oc_c_mul(c, oc_c_dim(c, scores->dim[0]), oc_c_dim(c, scores->dim[2]));
     uint64_t s = oc_c_dim(c, scores->dim[1]), most = (uint64_t)oc_attr_i(c, kind->most, 0);
-    uint64_t m = oc_c_mul(c, lists, oc_c_mul(c, most < s ? most : s, s));
-    oc_add_formula_value(c, "m", m);
-    oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
-    oc_add_prims(c, k, overlap, m);
+    oc_add_formula_value(c, "m", oc_c_mul(c, lists, oc_c_mul(c, most < s ? most : s, s)));
     return 0;
 }
-static const char tensorrt_cost_nms_formula[] =
+static const char tensorrt_nms_formula[] =
     "CMP = N(w)*(1 + clog2(w[1])) + 5*m; ADD = 5*m; MUL = 2*m; DIV = m; m := 0";
 
 #define TRT(n, cl, s, sh, co, p)                                                                             \
     {                                                                                                        \
-        .domain = "trt", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),             \
-        OC_COST(co), .param = (p)                                                                            \
+        .domain = "trt", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh), co,         \
+        .param = (p)                                                                                         \
     }
 
 static const struct oc_op rows[] = {
-    TRT("BatchedNMSDynamic_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, tensorrt_cost_nms, &batched),
-    TRT("BatchedNMS_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, tensorrt_cost_nms, &batched),
-    TRT("CustomFCPluginDynamic", OC_OP_GEMM, NULL, shape_fc, cost_fc, NULL),
-    TRT("CustomQKVToContextPluginDynamic", OC_OP_ATTENTION, ".m", shape_context, cost_context, NULL),
-    TRT("CustomSkipLayerNormPluginDynamic", OC_OP_NORM, NULL, oc_shape_same, tensorrt_cost_skip_norm, NULL),
-    TRT("DisentangledAttention_TRT", OC_OP_ATTENTION, NULL, oc_shape_same, cost_disentangled, NULL),
-    TRT("EfficientNMS_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, tensorrt_cost_nms, &efficient),
-    TRT("GroupNormalizationPlugin", OC_OP_NORM, ".nn", oc_shape_same, tensorrt_cost_group_norm, NULL),
-    TRT("InstanceNormalization_TRT", OC_OP_NORM, NULL, oc_shape_same, tensorrt_cost_instance_norm, NULL),
-    TRT("MultiscaleDeformableAttnPlugin_TRT", OC_OP_ATTENTION, ".mm..", shape_msda, cost_msda, NULL),
+    TRT("BatchedNMSDynamic_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, OC_COST(tensorrt_nms), &batched),
+    TRT("BatchedNMS_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, OC_COST(tensorrt_nms), &batched),
+    TRT("CustomFCPluginDynamic", OC_OP_GEMM, NULL, shape_fc, OC_COST(fc), NULL),
+    TRT("CustomQKVToContextPluginDynamic", OC_OP_ATTENTION, ".m", shape_context, OC_COST(context), NULL),
+    TRT("CustomSkipLayerNormPluginDynamic", OC_OP_NORM, NULL, oc_shape_same, OC_COST(tensorrt_skip_norm),
+        NULL),
+    TRT("DisentangledAttention_TRT", OC_OP_ATTENTION, NULL, oc_shape_same, OC_COST_TEXT(disentangled_formula),
+        NULL),
+    TRT("EfficientNMS_TRT", OC_OP_SORT, NULL, tensorrt_shape_nms, OC_COST(tensorrt_nms), &efficient),
+    TRT("GroupNormalizationPlugin", OC_OP_NORM, ".nn", oc_shape_same, OC_COST(tensorrt_group_norm), NULL),
+    TRT("InstanceNormalization_TRT", OC_OP_NORM, NULL, oc_shape_same,
+        OC_COST_TEXT(tensorrt_instance_norm_formula), NULL),
+    TRT("MultiscaleDeformableAttnPlugin_TRT", OC_OP_ATTENTION, ".mm..", shape_msda,
+        OC_COST_TEXT(msda_formula), NULL),
     {OC_OP_ROW("trt", "PillarScatterPlugin", 1, GATHER, NULL, shape_pillars)},
-    TRT("TRT_FP8DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize, tensorrt_cost_dequantize,
-        NULL),
-    TRT("TRT_FP8QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize, tensorrt_cost_quantize, &fp8),
-    TRT("TRT_INT4DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize, tensorrt_cost_dequantize,
-        NULL),
-    TRT("TRT_INT4QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize, tensorrt_cost_quantize,
-        &int4),
+    TRT("TRT_FP8DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize,
+        OC_COST_TEXT(tensorrt_dequantize_formula), NULL),
+    TRT("TRT_FP8QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize,
+        OC_COST_TEXT(tensorrt_quantize_formula), &fp8),
+    TRT("TRT_INT4DequantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_dequantize,
+        OC_COST_TEXT(tensorrt_dequantize_formula), NULL),
+    TRT("TRT_INT4QuantizeLinear", OC_OP_QUANTIZE, ".q", tensorrt_shape_quantize,
+        OC_COST_TEXT(tensorrt_quantize_formula), &int4),
 };
 OC_FAMILY(tensorrt, rows);

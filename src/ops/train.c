@@ -40,7 +40,7 @@ static int shape_optimizer(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
+static int optimizer_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct optimizer *o = c->op->param;
     uint32_t n;
@@ -48,11 +48,11 @@ static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     k->rest_class = oc_dtype_info(oc_in_dtype(c, FIRST))->cls;
     for (uint32_t i = 0; i < n; i++)
-        oc_add_functions(c, k, o->step, oc_c_in(c, FIRST + i));
+        oc_add_functions(c, o->step, oc_c_in(c, FIRST + i));
     c->assumption = "an optimizer step is counted by its usual formula";
     return 0;
 }
-static const char cost_optimizer_formula[] = "functions = 1";
+static const char optimizer_formula[] = "functions = 1";
 
 const struct oc_prims *oc_optimizer_step(const char *name, unsigned *n_state)
 {
@@ -80,25 +80,25 @@ static int shape_gradient(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_gradient(struct oc_op_ctx *c, struct oc_cost *k)
+static int gradient_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "the node does not define the work of the gradient";
     return oc_cost_unknown(c);
 }
-static const char cost_gradient_formula[] = "";
+static const char gradient_formula[] = "";
 
 #define STEP(n, o)                                                                                           \
     {                                                                                                        \
         .domain = "ai.onnx.preview.training", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE,        \
-        .shape = shape_optimizer, OC_COST(cost_optimizer), .param = &(o)                                     \
+        .shape = shape_optimizer, OC_COST(optimizer), .param = &(o)                                          \
     }
 
 static const struct oc_op train_rows[] = {
     STEP("Adagrad", adagrad),
     STEP("Adam", adam),
     {OC_OP_ROW("ai.onnx.preview.training", "Gradient", 1, OTHER, NULL, shape_gradient), .flags = OC_F_NO_FOLD,
-     OC_COST(cost_gradient)},
+     OC_COST(gradient)},
     STEP("Momentum", momentum),
 };
 OC_FAMILY(train, train_rows);
@@ -125,16 +125,16 @@ static int train_grad_shape_like(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_step(struct oc_op_ctx *c, struct oc_cost *k)
+static int step_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct step *s = c->op->param;
     k->rest_class = oc_dtype_info(oc_in_dtype(c, s->elements))->cls;
-    oc_add_functions(c, k, s->work, oc_c_in(c, s->elements));
+    oc_add_functions(c, s->work, oc_c_in(c, s->elements));
     if (!s->plain)
         c->assumption = "a training step is counted by its usual formula";
     return 0;
 }
-static const char cost_step_formula[] = "functions = 1";
+static const char step_formula[] = "functions = 1";
 
 #define TRAIN_GRAD_FIRST                                                                                     \
     {                                                                                                        \
@@ -195,16 +195,15 @@ static int shape_scattered(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_scattered(struct oc_op_ctx *c, struct oc_cost *k)
+static int scattered_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct scattered *s = c->op->param;
     uint64_t n = oc_c_in(c, s->dy);
     k->rest_class = oc_dtype_info(oc_in_dtype(c, s->dy))->cls;
     oc_add_formula_value(c, "n", n);
-    oc_add(c, k, OC_ADD, n);
     return 0;
 }
-static const char cost_scattered_formula[] = "ADD = n; n := 0";
+static const char scattered_formula[] = "ADD = n; n := 0";
 
 /* ---- convolution -------------------------------------------------------------------------------------- */
 
@@ -220,31 +219,26 @@ static int shape_conv_grad(struct oc_op_ctx *c)
 }
 
 /* dX and dW take the MACs of the convolution, N(dY) * C/g * k, each; dB sums dY. */
-static int cost_conv_grad(struct oc_op_ctx *c, struct oc_cost *k)
+static int conv_grad_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     const struct oc_shape *w = oc_in_shape(c, 2);
     if (!w->ranked || !w->rank)
         return oc_cost_unknown(c);
-    uint64_t once = oc_c_mul(c, oc_c_in(c, 0), oc_c_range(c, w, 1, w->rank));
     uint64_t times = (oc_out(c, 0) != NULL) + (uint64_t)(oc_out(c, 1) != NULL);
     uint64_t bias = oc_out(c, 2) ? oc_c_in(c, 0) : 0;
     oc_add_formula_value(c, "times", times);
     oc_add_formula_value(c, "bias", bias);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, times, once));
-    oc_add(c, k, OC_ADD, bias);
     return 0;
 }
-static const char cost_conv_grad_formula[] = "MAC = times*N(x)*in2[1:]; ADD = bias; times := 0; bias := 0";
+static const char conv_grad_formula[] = "MAC = times*N(x)*in2[1:]; ADD = bias; times := 0; bias := 0";
 
 /* ---- several tensors ---------------------------------------------------------------------------------- */
 
-static uint64_t all_elements(struct oc_op_ctx *c, uint32_t from)
+static void report_elements(struct oc_op_ctx *c, uint32_t from)
 {
-    uint64_t n = 0;
     for (uint32_t i = from; i < c->n_in; i++)
-        n = oc_c_add(c, n, oc_c_in(c, i));
-    oc_add_formula_value(c, "n", n);
-    return n;
+        oc_add_formula_value(c, "n", oc_c_in(c, i));
 }
 
 static int shape_all_l2(struct oc_op_ctx *c)
@@ -253,15 +247,13 @@ static int shape_all_l2(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_all_l2(struct oc_op_ctx *c, struct oc_cost *k)
+static int all_l2_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = all_elements(c, 0);
-    oc_add(c, k, OC_MUL, n);
-    oc_add(c, k, OC_ADD, n);
-    oc_add(c, k, OC_SQRT, 1);
+    (void)k;
+    report_elements(c, 0);
     return 0;
 }
-static const char cost_all_l2_formula[] = "MUL = n; ADD = n; SQRT = 1; n := 0";
+static const char all_l2_formula[] = "MUL = n; ADD = n; SQRT = 1; n := 0";
 
 /* scale, tensors: the tensors in the type `to`, or all elements in one with fuse_outputs. */
 static int shape_mixed_scale(struct oc_op_ctx *c)
@@ -279,19 +271,15 @@ static int shape_mixed_scale(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_mixed_scale(struct oc_op_ctx *c, struct oc_cost *k)
+static int mixed_scale_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    oc_add(c, k, OC_MUL, all_elements(c, 1));
+    (void)k;
+    report_elements(c, 1);
     return 0;
 }
-static const char cost_mixed_scale_formula[] = "MUL = n; n := 0";
+static const char mixed_scale_formula[] = "MUL = n; n := 0";
 
-static int cost_is_finite(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add_float(c, k, OC_CMP, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_is_finite_formula[] = "CMP = N(x)";
+static const char is_finite_formula[] = "CMP:float = N(x)";
 
 /* update signal, loss scale, norm, rate, step; then weights, gradients, both moments and half-precision
  * weights of each parameter. Outputs: the step, and the tensors in the same order. */
@@ -306,16 +294,16 @@ static int shape_lamb(struct oc_op_ctx *c)
 }
 
 /* The step of Adam with its weight decay, and the norms of weights and of the step. */
-static int cost_lamb(struct oc_op_ctx *c, struct oc_cost *k)
+static int lamb_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims work[] = {{OC_MUL, 10}, {OC_ADD, 9}, {OC_SQRT, 1}, {OC_DIV, 1}, {0, 0}};
     k->rest_class = oc_dtype_info(oc_in_dtype(c, LAMB_FIRST))->cls;
     for (uint32_t i = LAMB_FIRST; i < c->n_in; i += 5)
-        oc_add_functions(c, k, work, oc_c_in(c, i));
+        oc_add_functions(c, work, oc_c_in(c, i));
     c->assumption = "a training step is counted by its usual formula";
     return 0;
 }
-static const char cost_lamb_formula[] = "functions = 1";
+static const char lamb_formula[] = "functions = 1";
 
 /* The flag that the buffer was updated, and the buffer. */
 static int shape_accumulate_v2(struct oc_op_ctx *c)
@@ -340,12 +328,7 @@ static int shape_pool_grad(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_sum_x(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    oc_add(c, k, OC_ADD, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_sum_x_formula[] = "ADD = N(x)";
+static const char sum_x_formula[] = "ADD = N(x)";
 
 /* Scaled, rounded, clamped and scaled back; the mask marks elements inside of the range. */
 static int shape_fake_quant(struct oc_op_ctx *c)
@@ -355,46 +338,38 @@ static int shape_fake_quant(struct oc_op_ctx *c)
     return 0;
 }
 
-static int cost_fake_quant(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims work[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_ADD, 2},
-                                           {OC_CMP, 2}, {OC_MUL, 1}, {0, 0}};
-    oc_add_prims(c, k, work, oc_c_in(c, 0));
-    return 0;
-}
-static const char cost_fake_quant_formula[] =
-    "DIV = N(x); RND = N(x); ADD = 2*N(x); CMP = 2*N(x); MUL = N(x)";
+static const char fake_quant_formula[] = "DIV = N(x); RND = N(x); ADD = 2*N(x); CMP = 2*N(x); MUL = N(x)";
 
 #define MS "com.microsoft"
 #define TRAIN_GRAD_STEP(n, cl, s)                                                                            \
     {                                                                                                        \
         .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = train_grad_shape_like,             \
-        OC_COST(cost_step), .param = &(s)                                                                    \
+        OC_COST(step), .param = &(s)                                                                         \
     }
 #define SCATTERED(n, sl, s)                                                                                  \
     {                                                                                                        \
         .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_GATHER, .slots = (sl),                      \
-        .shape = shape_scattered, OC_COST(cost_scattered), .param = &(s)                                     \
+        .shape = shape_scattered, OC_COST(scattered), .param = &(s)                                          \
     }
 #define ROW(d, n, cl, sh, co)                                                                                \
     {                                                                                                        \
-        .domain = (d), .name = (n), .since = 1, .op_class = (cl), .shape = (sh), OC_COST(co)                 \
+        .domain = (d), .name = (n), .since = 1, .op_class = (cl), .shape = (sh), co                          \
     }
 
 static const struct oc_op train_grad_rows[] = {
     TRAIN_GRAD_STEP("AdamOptimizer", OC_OP_ELEMENTWISE, train_grad_adam),
-    ROW("", "AveragePoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
-    ROW(MS, "AveragePoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
+    ROW("", "AveragePoolGrad", OC_OP_POOL, shape_pool_grad, OC_COST_TEXT(sum_x_formula)),
+    ROW(MS, "AveragePoolGrad", OC_OP_POOL, shape_pool_grad, OC_COST_TEXT(sum_x_formula)),
     TRAIN_GRAD_STEP("BatchNormalizationGrad", OC_OP_NORM, norm),
     TRAIN_GRAD_STEP("BiasFastGeluGrad_dX", OC_OP_ELEMENTWISE, bias_fast_gelu),
     TRAIN_GRAD_STEP("BiasGeluGrad_dX", OC_OP_ELEMENTWISE, bias_gelu),
     TRAIN_GRAD_STEP("BitmaskDropoutGrad", OC_OP_ELEMENTWISE, dropout),
     {OC_OP_ROW(MS, "BroadcastGradientArgs", 1, OTHER, "m", shape_broadcast_axes)},
-    ROW("", "ConvGrad", OC_OP_CONV, shape_conv_grad, cost_conv_grad),
-    ROW(MS, "ConvGrad", OC_OP_CONV, shape_conv_grad, cost_conv_grad),
+    ROW("", "ConvGrad", OC_OP_CONV, shape_conv_grad, OC_COST(conv_grad)),
+    ROW(MS, "ConvGrad", OC_OP_CONV, shape_conv_grad, OC_COST(conv_grad)),
     TRAIN_GRAD_STEP("DivGrad", OC_OP_ELEMENTWISE, division),
     TRAIN_GRAD_STEP("DropoutGrad", OC_OP_ELEMENTWISE, dropout),
-    ROW(MS, "FakeQuant", OC_OP_QUANTIZE, shape_fake_quant, cost_fake_quant),
+    ROW(MS, "FakeQuant", OC_OP_QUANTIZE, shape_fake_quant, OC_COST_TEXT(fake_quant_formula)),
     TRAIN_GRAD_STEP("FakeQuantGrad", OC_OP_ELEMENTWISE, relu),
     TRAIN_GRAD_STEP("FastGeluGrad", OC_OP_ELEMENTWISE, fast_gelu),
     SCATTERED("GatherElementsGrad", ".m.", shape_second),
@@ -402,19 +377,19 @@ static const struct oc_op train_grad_rows[] = {
     SCATTERED("GatherNDGrad", "m..", shape_first),
     TRAIN_GRAD_STEP("GeluGrad", OC_OP_ELEMENTWISE, gelu),
     TRAIN_GRAD_STEP("InPlaceAccumulator", OC_OP_ELEMENTWISE, accumulate),
-    ROW(MS, "InPlaceAccumulatorV2", OC_OP_ELEMENTWISE, shape_accumulate_v2, cost_sum_x),
+    ROW(MS, "InPlaceAccumulatorV2", OC_OP_ELEMENTWISE, shape_accumulate_v2, OC_COST_TEXT(sum_x_formula)),
     TRAIN_GRAD_STEP("InvertibleLayerNormalizationGrad", OC_OP_NORM, from_output),
-    ROW(MS, "IsFinite", OC_OP_ELEMENTWISE, oc_shape_same_bool, cost_is_finite),
-    ROW(MS, "LambOptimizer", OC_OP_ELEMENTWISE, shape_lamb, cost_lamb),
+    ROW(MS, "IsFinite", OC_OP_ELEMENTWISE, oc_shape_same_bool, OC_COST_TEXT(is_finite_formula)),
+    ROW(MS, "LambOptimizer", OC_OP_ELEMENTWISE, shape_lamb, OC_COST(lamb)),
     TRAIN_GRAD_STEP("LayerNormalizationGrad", OC_OP_NORM, norm),
     TRAIN_GRAD_STEP("LeakyReluGrad", OC_OP_ELEMENTWISE, leaky_relu),
     TRAIN_GRAD_STEP("LogSoftmaxGrad", OC_OP_SOFTMAX, log_softmax),
     TRAIN_GRAD_STEP("LogSoftmaxGrad_13", OC_OP_SOFTMAX, log_softmax),
-    ROW("", "MaxPoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
-    ROW(MS, "MaxPoolGrad", OC_OP_POOL, shape_pool_grad, cost_sum_x),
-    ROW(MS, "MixedPrecisionScale", OC_OP_ELEMENTWISE, shape_mixed_scale, cost_mixed_scale),
+    ROW("", "MaxPoolGrad", OC_OP_POOL, shape_pool_grad, OC_COST_TEXT(sum_x_formula)),
+    ROW(MS, "MaxPoolGrad", OC_OP_POOL, shape_pool_grad, OC_COST_TEXT(sum_x_formula)),
+    ROW(MS, "MixedPrecisionScale", OC_OP_ELEMENTWISE, shape_mixed_scale, OC_COST(mixed_scale)),
     TRAIN_GRAD_STEP("QuickGeluGrad", OC_OP_ELEMENTWISE, quick_gelu),
-    ROW(MS, "ReduceAllL2", OC_OP_REDUCE, shape_all_l2, cost_all_l2),
+    ROW(MS, "ReduceAllL2", OC_OP_REDUCE, shape_all_l2, OC_COST(all_l2)),
     TRAIN_GRAD_STEP("ReluGrad", OC_OP_ELEMENTWISE, relu),
     TRAIN_GRAD_STEP("SGDOptimizer", OC_OP_ELEMENTWISE, sgd),
     TRAIN_GRAD_STEP("Scale", OC_OP_ELEMENTWISE, scale),
@@ -466,17 +441,17 @@ static int shape_all_gather(struct oc_op_ctx *c)
 }
 
 /* In a ring of p devices, each adds (p - 1)/p of the elements: an upper bound is one addition per element. */
-static int collective_cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
+static int collective_reduce_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    (void)k;
     uint64_t n = 0;
     for (uint32_t i = 0; i < c->n_in; i++)
         n = oc_c_add(c, n, oc_c_in(c, i));
     oc_add_formula_value(c, "n", n);
-    oc_add(c, k, OC_ADD, n);
     c->upper = true;
     return 0;
 }
-static const char collective_cost_reduce_formula[] = "ADD = n; n := 0";
+static const char collective_reduce_formula[] = "ADD = n; n := 0";
 
 /* output, and a scalar: whether it is ready */
 static int shape_horovod(struct oc_op_ctx *c)
@@ -496,7 +471,7 @@ static int shape_signal(struct oc_op_ctx *c)
 #define REDUCE(d, n, sh)                                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .flags = OC_F_NO_FOLD,             \
-        .shape = (sh), OC_COST(collective_cost_reduce)                                                       \
+        .shape = (sh), OC_COST(collective_reduce)                                                            \
     }
 #define MOVE(d, n, sh, f)                                                                                    \
     {                                                                                                        \

@@ -61,14 +61,14 @@ static int get_flag(struct reader *r, const struct oc_xml_elem *e, const char *n
     return 0;
 }
 
-static struct oc_rule_scope scope(struct reader *r, unsigned outputs)
+static struct oc_expr_scope scope(struct reader *r, unsigned outputs)
 {
-    return (struct oc_rule_scope){
-        .arena = arena(r), .let = r->rule->let, .n_let = r->rule->n_let, .outputs = outputs};
+    return (struct oc_expr_scope){
+        .arena = arena(r), .name = r->rule->let, .n_name = r->rule->n_let, .outputs = outputs};
 }
 
 /* The message names the attribute, except where an element has only one expression. */
-static int bad_expression(struct reader *r, const char *attribute, const struct oc_rule_scope *s)
+static int bad_expression(struct reader *r, const char *attribute, const struct oc_expr_scope *s)
 {
     return oc_xml_fail(r->xml, "%s%s%s", attribute, *attribute ? ": " : "", s->why);
 }
@@ -239,15 +239,14 @@ static int start_let(void *user, const struct oc_xml_elem *e)
     for (unsigned i = 0; i < own->n_let; i++)
         if (strcmp(own->let[i].name, name) == 0)
             return oc_xml_fail(r->xml, "given twice");
-    if (own->n_let == OC_RULE_LETS)
-        return oc_xml_fail(r->xml, "more than %d names", OC_RULE_LETS);
-    struct oc_rule_scope s = scope(r, MAX_SLOT + 1);
-    const struct oc_rule_expr *expr = oc_rule_parse_number(&s, text);
+    if (own->n_let == OC_EXPR_NAMES)
+        return oc_xml_fail(r->xml, "more than %d names", OC_EXPR_NAMES);
+    struct oc_expr_scope s = scope(r, MAX_SLOT + 1);
+    const struct oc_expr *expr = oc_expr_parse_number(&s, text);
     if (!expr)
         return bad_expression(r, "", &s);
-    own->let_text[own->n_let] = text;
-    own->let[own->n_let++] =
-        (struct oc_rule_let){.name = name, .expr = expr, .outputs = s.used_out, .depth = s.depth};
+    own->let[own->n_let++] = (struct oc_expr_name){
+        .name = name, .text = text, .expr = expr, .outputs = s.used_out, .depth = s.depth};
     return 0;
 }
 
@@ -264,11 +263,11 @@ static int start_output(void *user, const struct oc_xml_elem *e)
     if (own->n_output == MAX_OUTPUTS)
         return oc_xml_fail(r->xml, "more than %d outputs", MAX_OUTPUTS);
     struct oc_rule_output *o = &r->output[own->n_output];
-    struct oc_rule_scope s = scope(r, (unsigned)index);
+    struct oc_expr_scope s = scope(r, (unsigned)index);
     *o = (struct oc_rule_output){.index = (uint16_t)index, .line = e->line};
-    if (!(o->dtype = oc_rule_parse_dtype(&s, dtype ? dtype : "in0")))
+    if (!(o->dtype = oc_expr_parse_dtype(&s, dtype ? dtype : "in0")))
         return bad_expression(r, "dtype", &s);
-    if (shape && !(o->shape = oc_rule_parse_shape(&s, shape)))
+    if (shape && !(o->shape = oc_expr_parse_shape(&s, shape)))
         return bad_expression(r, "shape", &s);
     own->n_output++;
     return 0;
@@ -278,13 +277,13 @@ static int add_amount(struct reader *r, const struct oc_xml_elem *e, unsigned ki
                       const char *text)
 {
     struct oc_user_rule *own = r->rule;
-    struct oc_rule_scope s = scope(r, MAX_SLOT + 1);
+    struct oc_expr_scope s = scope(r, MAX_SLOT + 1);
     if (own->n_amount == MAX_AMOUNTS)
         return oc_xml_fail(r->xml, "more than %d counts", MAX_AMOUNTS);
     struct oc_rule_amount *a = &r->amount[own->n_amount];
     *a =
         (struct oc_rule_amount){.kind = (uint8_t)kind, .what = (uint16_t)what, .line = e->line, .text = text};
-    if (!(a->n = oc_rule_parse_number(&s, text)))
+    if (!(a->n = oc_expr_parse_number(&s, text)))
         return bad_expression(r, "", &s);
     own->n_amount++;
     return 0;
@@ -368,12 +367,6 @@ static const struct oc_user_rule *user_rules_rule_of(const struct oc_op *op)
     return op->param;
 }
 
-static struct oc_rule_env env_of(struct oc_op_ctx *c)
-{
-    const struct oc_user_rule *r = user_rules_rule_of(c->op);
-    return (struct oc_rule_env){.c = c, .let = r->let, .n_let = r->n_let};
-}
-
 /* Adds the file position of the failing part to the error. */
 static int failed(const struct oc_op_ctx *c, uint32_t line, const char *what)
 {
@@ -383,7 +376,7 @@ static int failed(const struct oc_op_ctx *c, uint32_t line, const char *what)
 static int user_shape(struct oc_op_ctx *c)
 {
     const struct oc_user_rule *r = user_rules_rule_of(c->op);
-    struct oc_rule_env env = env_of(c);
+    struct oc_dim_env env = oc_rule_env(c, r->let);
     for (uint32_t i = 0; i < r->n_output; i++) {
         const struct oc_rule_output *o = &r->output[i];
         struct oc_shape s = oc_shape_unranked();
@@ -398,20 +391,21 @@ static int user_shape(struct oc_op_ctx *c)
 }
 
 /* An amount: never negative, and unknown only with a mark. */
-static int user_rules_amount(struct oc_rule_env *env, const struct oc_rule_amount *a, uint64_t *out)
+static int user_rules_amount(struct oc_dim_env *env, const struct oc_rule_amount *a, uint64_t *out)
 {
+    struct oc_op_ctx *c = env->of;
     struct oc_dim d;
-    if (oc_rule_number(env, a->n, &d))
+    if (oc_expr_dim(env, a->n, &d))
         return -1;
     if (oc_is_known(d) && d.v < 0)
-        return oc_op_fail(env->c, "%lld is negative", (long long)d.v);
-    *out = oc_c_dim(env->c, d);
+        return oc_op_fail(c, "%lld is negative", (long long)d.v);
+    *out = oc_c_dim(c, d);
     return 0;
 }
 
-static int change_bytes(struct oc_rule_env *env, const struct oc_rule_amount *a, uint64_t *bytes)
+static int change_bytes(struct oc_dim_env *env, const struct oc_rule_amount *a, uint64_t *bytes)
 {
-    struct oc_op_ctx *c = env->c;
+    struct oc_op_ctx *c = env->of;
     bool reads = a->kind == OC_RULE_READ;
     if (reads ? !oc_in(c, a->what) : !oc_out(c, a->what))
         return 0;
@@ -424,7 +418,7 @@ static int change_bytes(struct oc_rule_env *env, const struct oc_rule_amount *a,
 static int user_cost(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_user_rule *r = user_rules_rule_of(c->op);
-    struct oc_rule_env env = env_of(c);
+    struct oc_dim_env env = oc_rule_env(c, r->let);
     for (uint32_t i = 0; i < r->n_amount; i++) {
         const struct oc_rule_amount *a = &r->amount[i];
         uint64_t n;
@@ -458,8 +452,8 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
     const struct oc_user_rule *r = user_rules_rule_of(c->op);
     struct oc_op_ctx own = *c; /* the marks of the cost stage are unchanged */
     struct oc_err unused = {0};
-    struct oc_rule_env env = env_of(&own);
     own.err = &unused;
+    struct oc_dim_env env = oc_rule_env(&own, r->let);
     out->n_term = out->n_name = 0;
     for (uint32_t i = 0; i < r->n_amount && out->n_term < OC_FORMULA_TERMS; i++) {
         const struct oc_rule_amount *a = &r->amount[i];
@@ -480,7 +474,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
         int64_t max = oc_dim_max_value(c->exprs, env.value[i]);
         out->name[out->n_name++] =
             (struct oc_formula_name){.name = r->let[i].name,
-                                     .expr = r->let_text[i],
+                                     .expr = r->let[i].text,
                                      .value = max > 0 ? (uint64_t)max : 0,
                                      .known = oc_is_known(env.value[i]) && env.value[i].v >= 0};
     }

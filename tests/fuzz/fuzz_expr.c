@@ -7,15 +7,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static void compute(struct oc_op_ctx *c, const struct oc_rule_let *let, unsigned n_let,
-                    const struct oc_rule_expr *const e[3])
+static void compute(struct oc_op_ctx *c, const struct oc_expr_name *let, const struct oc_expr *const e[3])
 {
-    struct oc_rule_env env = {.c = c, .let = let, .n_let = n_let};
+    struct oc_dim_env env = oc_rule_env(c, let);
     struct oc_buf text = {0};
     struct oc_dim number;
     struct oc_shape shape;
     unsigned dtype;
-    if (e[0] && oc_rule_number(&env, e[0], &number) == 0)
+    if (e[0] && oc_expr_dim(&env, e[0], &number) == 0)
         oc_rule_print_numbers(&env, e[0], &text);
     if (e[1] && oc_rule_shape(&env, e[1], &shape) == 0 && shape.ranked && shape.rank > OC_MAX_RANK)
         abort();
@@ -24,8 +23,7 @@ static void compute(struct oc_op_ctx *c, const struct oc_rule_let *let, unsigned
     oc_buf_free(&text);
 }
 
-static void with_node(struct oc_arena *a, const struct oc_rule_let *let,
-                      const struct oc_rule_expr *const e[3])
+static void with_node(struct oc_arena *a, const struct oc_expr_name *let, const struct oc_expr *const e[3])
 {
     struct oc_exprs *x = oc_exprs_new(a);
     const struct oc_dim d[3] = {oc_known(6), oc_dim_symbol(x, "N", -1), oc_known(INT64_C(1) << 61)};
@@ -68,31 +66,31 @@ static void with_node(struct oc_arena *a, const struct oc_rule_let *let,
                           .out_data = out_data,
                           .out_used = out_used,
                           .err = &err};
-    compute(&c, let, let->expr != NULL, e);
+    compute(&c, let, e);
     oc_exprs_free(x);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct oc_arena a = {0};
-    struct oc_rule_let let = {.name = "n"};
-    struct oc_rule_scope scope = {.arena = &a, .let = &let, .outputs = 1};
+    struct oc_expr_name let = {.name = "n"};
+    struct oc_expr_scope scope = {.arena = &a, .name = &let, .outputs = 1};
     char *text = malloc(n + 1);
     if (!text)
         abort();
     memcpy(text, data, n);
     text[n] = '\0';
-    let.expr = oc_rule_parse_number(&scope, "in0[1] + 1");
+    let.expr = oc_expr_parse_number(&scope, "in0[1] + 1");
     if (!let.expr)
         abort();
     let.depth = scope.depth;
-    scope.n_let = 1;
-    const struct oc_rule_expr *e[3];
+    scope.n_name = 1;
+    const struct oc_expr *e[3];
     for (int i = 0; i < 3; i++) {
         scope.why[0] = '\0';
-        e[i] = (i == 0   ? oc_rule_parse_number
-                : i == 1 ? oc_rule_parse_shape
-                         : oc_rule_parse_dtype)(&scope, text);
+        e[i] = (i == 0   ? oc_expr_parse_number
+                : i == 1 ? oc_expr_parse_shape
+                         : oc_expr_parse_dtype)(&scope, text);
         if (!e[i] && !scope.why[0])
             abort();
     }

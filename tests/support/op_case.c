@@ -1,5 +1,6 @@
 #include "ops/op.h"
 #include "support/op_case.h"
+#include "lang/expr.h"
 #include "base/wire.h"
 #include "base/units.h"
 
@@ -460,40 +461,85 @@ static void sum_counts(struct op_case *t)
         t->wr += t->wr_slot[i];
 }
 
-/* The rule must count what its formula states, whenever a test runs it. */
-static void check_formula(struct op_case *t, const struct oc_cost *before)
-{
-    uint64_t sum[OC_PRIM_COUNT] = {0};
+/* ---- mutations of the text of a cost ---- */
+
+/* What a text counts, and what its explanation says. */
+struct both {
+    uint64_t counted[OC_PRIM_COUNT], explained[OC_PRIM_COUNT];
     struct oc_formula f;
-    if (oc_formula_read(&t->ctx, &f))
-        fail_msg("%s: the formula is malformed: %s", t->ctx.op->name, oc_formula_text(t->ctx.op));
-    for (uint32_t i = 0; i < f.n_term; i++) {
-        if (!f.term[i].known)
-            fail_msg("%s: %s = %s has no value (%s)", t->ctx.op->name, oc_prim_name(f.term[i].prim),
-                     f.term[i].expr, f.term[i].numbers);
-        sum[f.term[i].prim] += f.term[i].value;
+};
+
+/* Runs the rule of the row with this text. False: it has no number, as where a mutated size does not fit. */
+static bool run_text(struct op_case *t, const char *text, struct both *out)
+{
+    struct oc_formula_values values = {.n = 0};
+    struct oc_op op = *t->ctx.op;
+    struct oc_op_ctx saved = t->ctx;
+    op.formula = text;
+    t->ctx.op = &op;
+    t->ctx.values = &values;
+    prefill(t);
+    bool known = op.cost(&t->ctx, &t->cost) == 0 && !t->ctx.unknown && !t->ctx.overflow;
+    memset(out->explained, 0, sizeof(out->explained));
+    if (known && oc_formula_read(&t->ctx, &out->f))
+        fail_msg("%s: malformed: %s", op.name, text);
+    for (uint32_t i = 0; known && i < out->f.n_term; i++) {
+        if (!out->f.term[i].known)
+            fail_msg("%s: %s has no value (%s)", op.name, out->f.term[i].expr, out->f.term[i].numbers);
+        out->explained[out->f.term[i].prim] += out->f.term[i].value;
     }
-    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
-        uint64_t counted = t->cost.hist_f[p] + t->cost.hist_i[p] - before->hist_f[p] - before->hist_i[p];
-        if (counted != sum[p])
-            fail_msg("%s: the rule counts %s %llu, its formula says %llu: %s", t->ctx.op->name,
-                     oc_prim_name(p), (unsigned long long)counted, (unsigned long long)sum[p],
-                     oc_formula_text(t->ctx.op));
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
+        out->counted[p] = t->cost.hist_f[p] + t->cost.hist_i[p];
+    t->ctx = saved;
+    return known;
+}
+
+static bool has_term(const struct both *b, const char *expr)
+{
+    for (uint32_t i = 0; i < b->f.n_term; i++)
+        if (strstr(b->f.term[i].expr, expr))
+            return true;
+    return false;
+}
+
+/* Adds 1 to the right side of each statement of the text in turn: the count and the explanation change, and both by the
+ * same. (A name that the row reports has no use for its definition, and "functions" none for its expression.) */
+static void check_mutations(struct op_case *t)
+{
+    static struct both before, after;
+    const char *text = oc_formula_text(t->ctx.op), *at = text;
+    struct oc_expr_statement s;
+    if (!text || !run_text(t, text, &before))
+        return;
+    while (oc_expr_statement(&at, &s)) {
+        const char *end = s.right.s + s.right.n;
+        char *wrong = oc_printf(&t->arena, "%.*s(%.*s) + 1%s", (int)(s.right.s - text), text, (int)s.right.n,
+                                s.right.s, end);
+        if (!run_text(t, wrong, &after))
+            continue;
+        bool changed = memcmp(before.counted, after.counted, sizeof(before.counted)) != 0;
+        char *expr = oc_printf(&t->arena, "(%.*s) + 1", (int)s.right.n, s.right.s);
+        for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
+            if (after.counted[p] != after.explained[p])
+                fail_msg("%s: %s counts %s %llu, the explanation says %llu", t->ctx.op->name, wrong,
+                         oc_prim_name(p), (unsigned long long)after.counted[p],
+                         (unsigned long long)after.explained[p]);
+        if (!s.defines && !oc_str_eq(s.left, "functions") && changed != has_term(&after, expr))
+            fail_msg("%s: %s changes %s", t->ctx.op->name, wrong, changed ? "the count alone" : "nothing");
     }
 }
 
 int op_case_cost(struct op_case *t)
 {
-    struct oc_formula_values values = {.n = 0};
     oc_count_op("cost", t->node.domain, t->node.op_type);
+    if (t->ctx.op->cost == oc_cost_text) {
+        struct oc_err err = t->err;
+        check_mutations(t);
+        t->err = err;
+    }
     prefill(t);
-    struct oc_cost before = t->cost;
-    t->ctx.values = &values;
     t->rc = t->ctx.op->cost ? t->ctx.op->cost(&t->ctx, &t->cost) : 0;
     sum_counts(t);
-    if (t->rc == 0 && !t->ctx.unknown && !t->ctx.overflow)
-        check_formula(t, &before);
-    t->ctx.values = NULL;
     return t->rc;
 }
 

@@ -1,5 +1,5 @@
-/* The notation of formulas. tests/support/op_case.c checks, whenever a test runs a rule, that the rule counts
- * what its formula states. */
+/* The notation of formulas. tests/support/op_case.c checks, whenever a test runs a row, that each change of its text
+ * changes the count and the explanation together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,6 +29,8 @@ static void check_row(const struct oc_op *op)
     struct oc_formula f;
     if (op->cost && !oc_formula_text(op))
         fail_msg("%s:%s has a cost rule and no formula", op->domain, op->name);
+    if (op->cost && op->cost != oc_cost_text && strcmp(oc_formula_text(op), "functions = 1") != 0)
+        fail_msg("%s:%s counts in C, and its text does not say so", op->domain, op->name);
     if (!op->cost && oc_formula_text(op))
         assert_string_equal(oc_formula_text(op), "");
     if (oc_formula_text(op) && oc_formula_read(&c, &f))
@@ -115,6 +117,45 @@ static void formula_histograms_are_expanded(void **state)
     op_case_free(&t);
 }
 
+/* A type on the left side decides between float and integer work; without one the class of the row does. */
+static void formula_types_decide_the_kind_of_work(void **state)
+{
+    static struct oc_op op;
+    struct op_case t;
+    (void)state;
+    gemm(&t);
+    op = *t.ctx.op;
+    op.values = NULL;
+    op.formula = "ADD:int = 3; MUL:float = 4; CMP:x = 5; DIV = 6";
+    t.ctx.op = &op;
+    struct oc_cost k = {.rest_class = OC_CLASS_I8};
+    assert_int_equal(op.cost(&t.ctx, &k), 0);
+    assert_int_equal(k.hist_i[OC_ADD], 3);
+    assert_int_equal(k.hist_f[OC_MUL], 4);
+    assert_int_equal(k.hist_f[OC_CMP], 5);
+    assert_int_equal(k.hist_i[OC_DIV], 6);
+    op_case_free(&t);
+}
+
+/* Zero points and biases of quantized convolutions are added as integers, whatever the type of the output. */
+static void quantized_convolutions_add_integers(void **state)
+{
+    static const char *const name[] = {"QLinearConv", "com.microsoft:QLinearConvTranspose"};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(name); i++) {
+        struct op_case t;
+        op_case_run(&t, name[i], i ? 1 : 10, "",
+                    "uint8[1,2,4,4] float[]! uint8[]!{3} uint8[2,2,1,1]! float[]! uint8[]!{0} float[]! "
+                    "uint8[]!{0} int32[2]!",
+                    "y");
+        if (t.rc)
+            fail_msg("%s", t.err.msg);
+        assert_int_equal(t.cost.hist_i[OC_ADD], 32 + 32); /* x and the bias; requantization is float: 32 */
+        assert_int_equal(t.cost.hist_f[OC_ADD], 32);
+        op_case_free(&t);
+    }
+}
+
 /* Negative differences, division by 0, overflow, missing axes, unknown names: no value. */
 static void formula_without_a_value_is_unknown(void **state)
 {
@@ -136,19 +177,21 @@ static void formula_without_a_value_is_unknown(void **state)
 
 static void rejects_malformed_formulas(void **state)
 {
-    static const char *const text[] = {"MAC",
-                                       "MAC =",
-                                       "FOO = 1",
-                                       "MAC = N(q)",
-                                       "MAC = x[",
-                                       "MAC = x[]",
-                                       "MAC = (1",
-                                       "MAC = [alpha",
-                                       "MAC = 1 2",
-                                       "MAC = a; a := a",
-                                       "MAC = foo(1)",
-                                       "= 1",
-                                       "MAC = ((((((((((((((1))))))))))))))"};
+    static const char *const text[] = {
+        "MAC",
+        "MAC =",
+        "FOO = 1",
+        "MAC = N(q)",
+        "MAC = x[",
+        "MAC = x[]",
+        "MAC = (1",
+        "MAC = [alpha",
+        "MAC = 1 2",
+        "MAC = a; a := a",
+        "MAC = foo(1)",
+        "= 1",
+        "MAC = ((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))",
+        "CMP:int = N(o); Gelu:int = N(o)"};
     (void)state;
     for (size_t i = 0; i < OC_COUNT(text); i++) {
         struct op_case t;
@@ -165,6 +208,8 @@ int main(void)
         cmocka_unit_test(every_cost_rule_has_a_formula),
         cmocka_unit_test(formula_values_are_computed),
         cmocka_unit_test(formula_histograms_are_expanded),
+        cmocka_unit_test(formula_types_decide_the_kind_of_work),
+        cmocka_unit_test(quantized_convolutions_add_integers),
         cmocka_unit_test(formula_without_a_value_is_unknown),
         cmocka_unit_test(rejects_malformed_formulas),
     };

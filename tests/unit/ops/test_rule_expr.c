@@ -27,8 +27,8 @@ static const struct oc_op row = {.domain = "t", .name = "T", .shape = copy_input
 
 struct bench {
     struct op_case t;
-    struct oc_rule_scope scope;
-    struct oc_rule_env env;
+    struct oc_expr_scope scope;
+    struct oc_dim_env env;
     char text[1200];
 };
 
@@ -37,8 +37,8 @@ static void bench_init(struct bench *b)
     op_case_init_row(&b->t, &row, 1, node_attrs, node_in, "y");
     struct oc_dim dim[] = {oc_dim_symbol(b->t.exprs, "N", -1), oc_known(5)};
     b->t.out[0] = oc_tensor_type(OC_DT_FLOAT16, oc_shape_of(&b->t.arena, 2, dim));
-    b->scope = (struct oc_rule_scope){.arena = &b->t.arena, .outputs = 1};
-    b->env = (struct oc_rule_env){.c = &b->t.ctx};
+    b->scope = (struct oc_expr_scope){.arena = &b->t.arena, .outputs = 1};
+    b->env = oc_rule_env(&b->t.ctx, NULL);
 }
 
 static const char *error_text(struct bench *b, const char *prefix, const char *text)
@@ -53,10 +53,10 @@ static const char *number(struct bench *b, const char *text)
 {
     struct oc_dim d;
     bench_init(b);
-    const struct oc_rule_expr *e = oc_rule_parse_number(&b->scope, text);
+    const struct oc_expr *e = oc_expr_parse_number(&b->scope, text);
     if (!e)
         return error_text(b, "wrong: ", b->scope.why);
-    if (oc_rule_number(&b->env, e, &d))
+    if (oc_expr_dim(&b->env, e, &d))
         return error_text(b, "error: ", b->t.err.msg);
     return error_text(b, oc_exprs_overflowed(b->t.exprs) ? "overflow " : "", oc_dim_text(b->t.exprs, d));
 }
@@ -65,7 +65,7 @@ static const char *shape(struct bench *b, const char *text)
 {
     struct oc_shape s;
     bench_init(b);
-    const struct oc_rule_expr *e = oc_rule_parse_shape(&b->scope, text);
+    const struct oc_expr *e = oc_expr_parse_shape(&b->scope, text);
     if (!e)
         return error_text(b, "wrong: ", b->scope.why);
     if (oc_rule_shape(&b->env, e, &s))
@@ -77,7 +77,7 @@ static const char *dtype(struct bench *b, const char *text)
 {
     unsigned code;
     bench_init(b);
-    const struct oc_rule_expr *e = oc_rule_parse_dtype(&b->scope, text);
+    const struct oc_expr *e = oc_expr_parse_dtype(&b->scope, text);
     if (!e)
         return error_text(b, "wrong: ", b->scope.why);
     if (oc_rule_dtype(&b->env, e, &code))
@@ -399,21 +399,22 @@ static void names_are_computed_once(void **state)
 {
     (void)state;
     struct bench b;
-    struct oc_rule_let let[OC_RULE_LETS];
-    char text[64], name[OC_RULE_LETS][16];
+    struct oc_expr_name let[OC_EXPR_NAMES];
+    char text[64], name[OC_EXPR_NAMES][16];
     struct oc_dim d;
     bench_init(&b);
-    b.scope.let = b.env.let = let;
-    for (unsigned i = 0; i < OC_RULE_LETS; i++) {
+    b.scope.name = let;
+    b.env.name = let;
+    for (unsigned i = 0; i < OC_EXPR_NAMES; i++) {
         snprintf(name[i], sizeof(name[i]), "n%u", i);
         snprintf(text, sizeof(text), i ? "n%u + n%u - n%u" : "in0[2]", i - 1, i - 1, i - 1);
-        let[i] = (struct oc_rule_let){.name = name[i], .expr = oc_rule_parse_number(&b.scope, text)};
+        let[i] = (struct oc_expr_name){.name = name[i], .expr = oc_expr_parse_number(&b.scope, text)};
         assert_non_null(let[i].expr);
         let[i].depth = b.scope.depth;
-        b.scope.n_let = b.env.n_let = i + 1;
+        b.scope.n_name = i + 1;
     }
-    const struct oc_rule_expr *e = oc_rule_parse_number(&b.scope, "n31*2");
-    assert_int_equal(oc_rule_number(&b.env, e, &d), 0);
+    const struct oc_expr *e = oc_expr_parse_number(&b.scope, "n31*2");
+    assert_int_equal(oc_expr_dim(&b.env, e, &d), 0);
     assert_string_equal(oc_dim_text(b.t.exprs, d), "2*N");
     assert_true(b.env.done[0]);
     op_case_free(&b.t);
@@ -437,7 +438,7 @@ static void prints_expressions_with_numbers(void **state)
         struct bench b;
         struct oc_buf out = {0};
         bench_init(&b);
-        const struct oc_rule_expr *e = oc_rule_parse_number(&b.scope, list[i].text);
+        const struct oc_expr *e = oc_expr_parse_number(&b.scope, list[i].text);
         assert_non_null(e);
         oc_rule_print_numbers(&b.env, e, &out);
         assert_string_equal(out.data, list[i].result);
