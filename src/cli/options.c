@@ -419,16 +419,8 @@ const struct cli_option cli_options[] = {
      "files whose content is hashed, to find duplicates: those that share their size with another one, all, "
      "none",
      NULL, AT(hash)},
-    {"resume", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
-     "keep the rows of --output whose files have not changed, and write each new row at once (csv or "
-     "ndjson); "
-     "parquet: do nothing if --output is complete and no file has changed",
-     NULL, AT(resume)},
     {"rows", 0, CLI_TEXT, CLI_SCAN, "models|profiles|nodes", NULL, "one for each file",
      "what a row is: a model, a profile, or a node of a model or an operator of a profile", NULL, AT(rows)},
-    {"partition", 0, CLI_TEXT, CLI_SCAN, "K/N", NULL, NULL,
-     "scan only the K-th of N parts, 1/N to N/N; the path of a file decides to which it belongs", NULL,
-     AT(partition)},
     {"profiles", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
      "the files are profiles; in folders: *.json, *.csv, *.tsv, *.txt, *.log, *.sqlite, *.db, *.xplane.pb "
      "and "

@@ -131,9 +131,9 @@ struct cli_opts {
     const char *root;
     /* many models */
     struct cli_int jobs;
-    const char *files_from, *hash, *rows, *partition;
+    const char *files_from, *hash, *rows;
     struct cli_list join;
-    bool null, resume, profiles;
+    bool null, profiles;
     /* measuring this machine */
     bool quick;
     /* summaries */

@@ -523,7 +523,7 @@ const struct cli_command cli_commands[] = {
     {"llm", "onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
      "a decoder with a KV cache: cost of prefill and of a decode step, lower bounds on devices", CLI_LLM,
      cmd_llm, "decoders with a KV cache: prefill, decode, devices"},
-    {"scan", "onnxcost scan DIR|FILE... [-j N] [-f ndjson] [--resume -o FILE]",
+    {"scan", "onnxcost scan DIR|FILE... [-j N] [-f ndjson] [-o FILE]",
      "many models, one row per model; a model that cannot be read is a row too", CLI_SCAN, cmd_scan,
      "many models, one row per model"},
     {"memory", "onnxcost memory MODEL [options]",
