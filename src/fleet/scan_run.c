@@ -492,22 +492,17 @@ static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 static void scan_run_work(void *arg, size_t index, void *result, struct oc_buf *cells)
 {
     struct oc_scan *s = arg;
-    oc_scan_one(s, index, wants_hash(s, index), result, cells);
-}
-
-static bool ready(void *arg, size_t index, void *result)
-{
-    struct oc_scan *s = arg;
     const struct oc_model_file *f = &s->files.item[index];
     struct oc_scan_result *r = result;
     struct oc_err err;
-    if (!f->error)
-        return false;
+    if (!f->error) {
+        oc_scan_one(s, index, wants_hash(s, index), r, cells);
+        return;
+    }
     oc_scan_row_clear(&r->row);
     oc_fail(&err, OC_EIO, "cannot read '%s': %s", f->path, strerror(f->error));
     oc_err_at(&err, f->path, 0, 0);
     oc_scan_failed(r, &err);
-    return true;
 }
 
 static void lost(void *arg, size_t index, enum oc_worker_pool_end end, int number, void *result)
@@ -563,7 +558,6 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
                                   .result_bytes = sizeof(struct oc_scan_result),
                                   .arg = s,
                                   .work = scan_run_work,
-                                  .ready = ready,
                                   .lost = lost,
                                   .done = done,
                                   .stop = s->opts.stop};
