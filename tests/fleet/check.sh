@@ -122,7 +122,8 @@ expect_eq() { # title expected actual
 new_rows serial.rows
 timed 'one process' ./task 0 1
 passed $? 'one process' "$(tail -n 3 log/0.err)"
-expect_eq 'every model has a row' "$models,$models" "$(query "select count(*), count(distinct path) from 'rows/models.*.parquet'" | tail -n 1)"
+expect_eq 'every model has a row' "$models,$models" \
+    "$(query "select count(*), count(distinct path) from 'rows/models.*.parquet'" | tail -n 1)"
 expect_eq 'every recording has a row, and one is an error' "$((traces + 1)),1" \
     "$(query "select count(distinct path), count(error) from 'rows/profiles.*.parquet'" | tail -n 1)"
 
@@ -201,8 +202,8 @@ if [ -z "$why" ]; then
     passed $? 'Slurm: a controller and two nodes' "$(tail -n 5 "$slurm"/*.log)"
     timed "Slurm, $parts tasks on 2 nodes" run_slurm 2>slurm.err
     result 'Slurm: full disk, killed process, failed node, second writer' "$(cat slurm.err)"
-    echo "# Slurm: task ${twice:-?} had two writers; ends of tasks: $(
-        sed 's/.* JobState=\([A-Z_]*\) .* ExitCode=\([0-9]*\):.*/\1 \2/' "$slurm/jobs.log" | sort | uniq -c | awk '{ printf "%s times %s %s; ", $1, $2, $3 }')"
+    echo "# Slurm: task ${twice:-?} had two writers; ends of tasks, with exit codes:"
+    sed 's/.* JobState=\([A-Z_]*\) .* ExitCode=\([0-9]*\):.*/# \1 \2/' "$slurm/jobs.log" | sort | uniq -c | sed 's/^ *\([0-9]*\) # /#   \1 /'
     slurm_stop
     compare Slurm slurm.rows
     umount slurm.rows
@@ -231,7 +232,8 @@ if /usr/bin/python3 -c 'import distributed' 2>/dev/null; then
     new_rows dask.rows
     timed 'Dask, 2 workers' run_dask 2>dask.err
     passed $? 'Dask: all parts, although a worker was killed' "$(cat dask.err; tail -n 5 log/dask)"
-    result 'Dask: a worker was killed' "$(grep -v Killed dask.err; grep -qi 'restarting\|died\|signal 9\|unexpected' log/dask || tail -n 5 log/dask)"
+    result 'Dask: a worker was killed' "$(grep -v Killed dask.err
+        grep -qi 'restarting\|died\|signal 9\|unexpected' log/dask || tail -n 5 log/dask)"
     dask=
     compare Dask dask.rows
 else
@@ -257,7 +259,8 @@ ask() { # title, number of the block, name, arguments of recompute.py
     said=$(python3 "$top/tests/fleet/recompute.py" "$name" "answers/$name.csv" "$@" 2>&1)
     rc=$?
     echo "# $(printf '%s' "$said" | tail -n 1)"
-    result "question: $title ($name): equal to the independent computation" "$([ $rc -eq 0 ] || { cat "answers/$name.err"; printf '%s\n' "$said" | tail -n 4; })"
+    result "question: $title ($name): equal to the independent computation" "$(
+        [ $rc -eq 0 ] || { cat "answers/$name.err"; printf '%s\n' "$said" | tail -n 4; })"
 }
 ask 'Operator types by gap' 1 gap traces reports
 ask 'Regressions between two days' 1 regressions traces

@@ -271,7 +271,8 @@ def footprint(path):
     for step, node in enumerate(graph.node):
         if node.op_type == 'Constant':
             continue
-        if node.input and all(name in constants for name in node.input) or node.op_type == 'Shape' or any(a.HasField('g') for a in node.attribute):
+        body = any(a.HasField('g') for a in node.attribute)
+        if body or node.op_type == 'Shape' or node.input and all(name in constants for name in node.input):
             return path, sum(constants.values()), None  # a value that is folded or of the host; a body
         for name in node.input:
             if name in source:

@@ -7,13 +7,18 @@ export SLURM_CONF="$slurm/slurm.conf"
 
 # why Slurm cannot run here; nothing if it can
 slurm_missing() {
-    [ "$(id -u)" -eq 0 ] || { echo 'the daemons of Slurm and a small file system need root' && return; }
     for program in munged slurmctld slurmd sbatch; do
-        command -v $program >/dev/null || { echo "$program is missing: apt-get install slurmctld slurmd slurm-client munge (a machine that systemd runs gets services of them)" && return; }
+        command -v $program >/dev/null && continue
+        echo "$program is missing: apt-get install slurmctld slurmd slurm-client munge (where systemd runs, it starts services of them)"
+        return
     done
-    grep -q ' /sys/fs/cgroup' /proc/mounts || { echo 'slurmd needs /sys/fs/cgroup: in a chroot, mount --rbind /sys CHROOT/sys' && return; }
-    mkdir -p "$work/disk" && mount -t tmpfs -o size=64k none "$work/disk" 2>/dev/null || { echo 'mounting a file system is not permitted' && return; }
-    umount "$work/disk"
+    if [ "$(id -u)" -ne 0 ]; then
+        echo 'the daemons of Slurm and a small file system need root'
+    elif ! grep -q ' /sys/fs/cgroup' /proc/mounts; then
+        echo 'slurmd needs /sys/fs/cgroup: for a chroot, mount --rbind /sys CHROOT/sys'
+    elif ! { mkdir -p "$work/disk" && mount -t tmpfs -o size=64k none "$work/disk" 2>/dev/null && umount "$work/disk"; }; then
+        echo 'mounting a file system is not permitted'
+    fi
 }
 
 free_ports() { # number of them
@@ -111,6 +116,8 @@ slurm_stop() {
     for name in slurmd.n1 slurmd.n2 slurmctld munge; do
         [ -s "$slurm/$name.pid" ] || continue
         pid=$(cat "$slurm/$name.pid")
+        # another process may have the number of one that was killed
+        tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q "^[^ ]*\(slurmd\|slurmctld\|munged\) " || continue
         kill "$pid" 2>/dev/null
         for _ in $(seq 50); do
             kill -0 "$pid" 2>/dev/null || break
