@@ -256,11 +256,11 @@ ask() { # title, number of the block, name, arguments of recompute.py
         below && $0 == "```sql" && ++n == which { inside = 1 }' "$document" >"answers/$name.sql"
     query "$(cat "answers/$name.sql")" >"answers/$name.csv" 2>"answers/$name.err"
     shift 3
-    said=$(python3 "$top/tests/fleet/recompute.py" "$name" "answers/$name.csv" "$@" 2>&1)
+    text=$(python3 "$top/tests/fleet/recompute.py" "$name" "answers/$name.csv" "$@" 2>&1)
     rc=$?
-    echo "# $(printf '%s' "$said" | tail -n 1)"
+    echo "# $(printf '%s' "$text" | tail -n 1)"
     result "question: $title ($name): equal to the independent computation" "$(
-        [ $rc -eq 0 ] || { cat "answers/$name.err"; printf '%s\n' "$said" | tail -n 4; })"
+        [ $rc -eq 0 ] || { cat "answers/$name.err"; printf '%s\n' "$text" | tail -n 4; })"
 }
 ask 'Operator types by gap' 1 gap traces reports
 ask 'Regressions between two days' 1 regressions traces
