@@ -152,7 +152,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check fleet-demo mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check fleet-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -189,7 +189,7 @@ help:
 	@echo 'make wheel        Python package in build/wheel; python: without its library, in build/python'
 	@echo 'make mcp-check    onnxcost mcp with the client of @modelcontextprotocol/sdk (from npm)'
 	@echo 'make parquet-check  Parquet as DuckDB and hyparquet read it (installs both from npm once)'
-	@echo 'make fleet-demo   5,000 models and 2,000 traces scanned in parts and queried with DuckDB (src/doc/fleet.md)'
+	@echo 'make fleet-check  5,000 models and 2,000 recordings scanned by GNU parallel, Slurm and Dask, and queried with DuckDB (src/doc/fleet.md)'
 	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
 	@echo 'make windows      the program for Windows (build/mingw/onnxcost.exe), cross-compiled; windows-check runs it under wine'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
@@ -606,17 +606,23 @@ wheel: python $(WHEEL_SHARED)
 	    LICENSE $(PROTOBUF_C_LICENCE) -- $(foreach dir,$(DATA_DIRS),$(call data_files,$(dir)))
 
 # ---- Parquet: other readers than ours ----------------------------------------------------------------------------
+# versions and hashes: tests/support/duckdb/package-lock.json
 duckdb := build/duckdb/node_modules
-$(duckdb)/hyparquet/package.json:
+$(duckdb)/hyparquet/package.json: $(wildcard tests/support/duckdb/*.json)
 	@.ci/setup data
-	@mkdir -p build/duckdb
-	npm install --prefix build/duckdb --ignore-scripts --no-audit --no-fund --loglevel=error @duckdb/node-api hyparquet hyparquet-compressors
+	@mkdir -p build/duckdb && cp tests/support/duckdb/*.json build/duckdb
+	npm ci --prefix build/duckdb --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 parquet-check: all $(duckdb)/hyparquet/package.json
 	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/$(duckdb) tests/check_parquet.sh
 
-fleet-demo: all $(duckdb)/hyparquet/package.json
-	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/$(duckdb) tests/fleet_demo.sh
+# a package of a daemon starts it where systemd runs: there nothing is installed, and the part of Slurm is skipped
+fleet-check:
+	@.ci/setup fleet
+	@[ -d /run/systemd/system ] || .ci/setup slurm
+	@+$(MAKE) --no-print-directory $(PARALLEL) all $(duckdb)/hyparquet/package.json
+	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/$(duckdb) tests/fleet/check.sh
 
 # ---- WebAssembly: a page for the browser and a package for node (src/doc/web.md) ---------------------------------
 WASM_LIB := build/wasm/lib

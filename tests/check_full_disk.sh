@@ -77,7 +77,7 @@ if [ "$IN_NAMESPACE" = yes ] && mkdir -p disk && mount -t tmpfs -o size=64k none
     full_disk 'full disk: exit code 4, the reason, and no file' ''
     full_disk 'full disk: existing file is unchanged' 'existing content'
     result 'disk that fills up while writing: exit code 4, the reason, and no file' "$(
-        for job in 'm.onnx -f html -o @' 'weights.onnx --annotate @' 'scan models -f csv --resume -o @'; do
+        for job in 'm.onnx -f html -o @' 'weights.onnx --annotate @' 'scan models -f csv -o @'; do
             rm -f disk/* && cat /dev/zero >disk/filler 2>/dev/null
             case $job in scan*) ;; *) truncate -s -16k disk/filler ;; esac
             run disk/out

@@ -243,7 +243,6 @@ keeps config.json llm config.json
 keeps models/a.onnx scan models
 keeps models/a.onnx scan models -f csv
 keeps models/a.onnx scan models -f parquet
-keeps models/a.onnx scan models -f parquet --resume
 keeps models/a.onnx scan models --rows nodes -f csv
 keeps list.txt scan --files-from list.txt
 cp model.onnx.data models/model.onnx.data
@@ -260,5 +259,4 @@ cp model.onnx summary.md
 expect 2 'reads this file' 'step summary that is an input' env GITHUB_STEP_SUMMARY=summary.md "$onnxcost" check summary.md --max-macs 1T -f github
 cmp -s model.onnx summary.md; passed $? 'it stays' "$(ls -l summary.md)"
 expect_quiet 0 'a baseline is updated' sh -c "'$onnxcost' check model.onnx --save-baseline base.xml && '$onnxcost' check model.onnx --baseline base.xml --save-baseline base.xml"
-expect_quiet 0 'rows are updated' sh -c "'$onnxcost' scan models --resume -o rows.ndjson && '$onnxcost' scan models --resume -o rows.ndjson"
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Scans of many models: one row per model in every case; resumed, interrupted, in parts. Prints TAP.
+# Scans of many models: one row per model in every case; interrupted, in parts. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -68,37 +68,8 @@ expect_eq 'paths separated by null characters are read' m/resnet18.onnx "$(paths
 expect_eq 'empty list is accepted' '0 ' "$(onnxcost scan --files-from - -f ndjson </dev/null 2>&1; echo "$? ")"
 onnxcost scan 2>err
 expect_eq 'scan without arguments is an error' 2 $?
-onnxcost scan m --resume 2>err
-expect_eq '--resume needs a file' 2 $?
 onnxcost scan m/gone.onnx -f ndjson >rows2 2>err
 expect_eq 'missing file is an error row' '1 io' "$? $(sed 's/.*"error_code":"\([a-z]*\)".*/\1/' rows2)"
-
-# ---- resumed
-for format in ndjson csv; do
-    rm -f state.$format
-    onnxcost scan m -o state.$format --resume 2>/dev/null
-    onnxcost scan m -o once.$format -f $format 2>/dev/null
-    expect_eq "$format: first run with --resume writes the same as a run without" "$(wc -l <once.$format)" "$(wc -l <state.$format)"
-    cp state.$format whole
-    onnxcost scan m -o state.$format --resume 2>/dev/null
-    result "$format: second run with --resume changes nothing" "$(cmp whole state.$format 2>&1)"
-    head -c $(($(wc -c <whole) * 2 / 3)) whole >state.$format
-    onnxcost scan m -o state.$format --resume 2>/dev/null
-    for f in whole state.$format; do
-        if [ $format = csv ]; then cut -d , -f 22 --complement "$f"; else plain "$f"; fi >"$f.plain"
-    done
-    result "$format: truncated file is completed" "$(diff whole.plain state.$format.plain)"
-    echo x >foreign
-    onnxcost scan m -o foreign --resume -f $format 2>err
-    expect_eq "$format: foreign file is not changed" '3 x' "$? $(cat foreign)"
-done
-cp m/sub/mobilenet.onnx m/garbage.onnx
-touch -d 2001-01-01 m/garbage.onnx # another time than before, whatever the clock of the file system
-onnxcost scan m -o state.ndjson --resume 2>/dev/null
-expect_eq 'changed file is analyzed again' null "$(grep '^{"path":"m/garbage.onnx"' state.ndjson | sed 's/.*"error":\([a-z]*\),.*/\1/')"
-rm m/garbage.onnx
-onnxcost scan m -o state.ndjson --resume 2>/dev/null
-expect_eq 'removed file has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjson)"
 
 # ---- models without an ONNX file: the cache of the Hugging Face Hub, folders of models, unrelated files
 python3 - <<'PY'
@@ -211,13 +182,16 @@ case $code in
 77) skip_named 'crash of a worker is a row and a warning' 'no worker was found' ;;
 *) expect_eq 'crash of a worker is a row and a warning' 0 $code ;;
 esac
-for how in resume plain; do
-    rm -f part.ndjson
-    if [ $how = resume ]; then set -- --resume; else set -- -f ndjson; fi
-    python3 - "$@" <<'PY' 2>err
+# the output is complete or not there, whatever the format and the signal
+for how in csv:INT html:TERM ndjson:HUP table:HUP parquet:TERM ndjson:KILL parquet:KILL; do
+    format=${how%:*} signal=${how#*:}
+    for there in yes no; do
+        rm -f "stop.$format"
+        [ $there = no ] || echo old >"stop.$format"
+        python3 - "$format" "SIG$signal" <<'PY' 2>err
 import signal, subprocess, sys, time
-p = subprocess.Popen(['onnxcost', 'scan', 'many', '-j', '1', '-o', 'part.ndjson', *sys.argv[1:]],
-                     stderr=subprocess.PIPE)
+form, number = sys.argv[1], getattr(signal, sys.argv[2])
+p = subprocess.Popen(['onnxcost', 'scan', 'many', '-j', '1', '-f', form, '-o', 'stop.' + form], stderr=subprocess.PIPE)
 def catches():  # whether the program has its handler already
     try:
         with open('/proc/%d/status' % p.pid) as f:
@@ -227,42 +201,20 @@ def catches():  # whether the program has its handler already
 while p.poll() is None and not catches():
     time.sleep(0.005)
 time.sleep(0.05)
-p.send_signal(signal.SIGINT)
-err = p.communicate()[1].decode()
-sys.exit(0 if p.returncode == -signal.SIGINT and 'stopped after' in err else
-         77 if p.returncode == 0 else 1)
-PY
-    code=$?
-    if [ $code = 77 ]; then
-        skip_named "$how: rows of an interrupted scan" 'the scan ended before the signal'
-        continue
-    fi
-    expect_eq "$how: interrupted scan prints a message" 0 $code
-    result "$how: rows of an interrupted scan are complete" "$([ -s part.ndjson ] && grep -vn '^{"path":.*}$' part.ndjson)"
-    onnxcost scan many -j 2 -o part.ndjson --resume 2>err
-    expect_eq "$how: interrupted scan can be resumed" '0 40' "$? $(wc -l <part.ndjson)"
-done
-# an older file stays, whatever the format and the signal; a new one of rows can be resumed
-for how in csv:INT html:TERM ndjson:HUP table:HUP parquet:HUP; do
-    format=${how%:*} signal=${how#*:}
-    echo old >"stop.$format"
-    rm -f stop.*.part
-    python3 - "$format" "SIG$signal" <<'PY' 2>err
-import signal, subprocess, sys, time
-form, number = sys.argv[1], getattr(signal, sys.argv[2])
-p = subprocess.Popen(['onnxcost', 'scan', 'many', '-j', '1', '-f', form, '-o', 'stop.' + form], stderr=subprocess.PIPE)
-time.sleep(0.3)
 p.send_signal(number)
 err = p.communicate()[1].decode()
 sys.stderr.write(err)
-sys.exit(0 if p.returncode == -number and 'stopped after' in err and 'is as it was' in err else 77 if p.returncode == 0 else 1)
+explained = number == signal.SIGKILL or 'stopped after' in err and 'is as it was' in err
+sys.exit(0 if p.returncode == -number and explained else 77 if p.returncode == 0 else 1)
 PY
-    code=$?
-    if [ $code = 77 ]; then skip_named "$how: an older file stays" 'the scan ended before the signal'; continue; fi
-    part=$([ "$format" = parquet ] || [ -s "stop.$format.part" ] || echo 'no part')
-    result "$how: an older file stays, and the part is named" "$([ $code = 0 ] && [ "$(cat "stop.$format")" = old ] && [ -z "$part" ] || { cat err; ls -l stop.*; })"
+        code=$?
+        if [ $code = 77 ]; then skip_named "$how: output as it was ($there)" 'the scan ended before the signal'; continue; fi
+        now=$(cat "stop.$format" 2>/dev/null)
+        result "$how: output as it was, there before: $there" "$([ $code = 0 ] && case $there in yes) [ "$now" = old ] ;; no) [ ! -e "stop.$format" ] ;; esac || { cat err; ls -l stop.*; })"
+        [ "$signal" = KILL ] && rm -f "stop.$format".??????
+    done
 done
-left=$(find . -maxdepth 1 \( -name 'part.ndjson.??????' -o -name 'state.*.??????' \) ! -name '*plain*')
+left=$(find . -maxdepth 1 -name 'stop.*.??????')
 result 'no temporary file remains' "$left"
 
 # ---- many

@@ -2,7 +2,6 @@
  * metadata are in Thrift's compact protocol. */
 #include "base/row_cells.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +18,7 @@
 enum {
     GROUP_BYTES = 16 << 20, /* cells of a row group in memory; one page is one column of it */
     GROUP_ROWS = 122880,    /* the unit of work of DuckDB */
-    LONGEST_BOUND = 256,    /* bytes of a text as minimum or maximum; longer ones: no bounds */
-    LONGEST_FOOTER = 64 << 20
+    LONGEST_BOUND = 256     /* bytes of a text as minimum or maximum; longer ones: no bounds */
 };
 
 /* enums of parquet.thrift */
@@ -557,29 +555,27 @@ static void put_pair(struct thrift *t, const char *key, const char *value)
     t_close(t);
 }
 
-static void put_metadata(const struct oc_cell_table *table, const char *mark, struct thrift *t)
+static void put_metadata(const struct oc_cell_table *table, struct thrift *t)
 {
     char version[24];
     struct oc_buf columns = {0};
     snprintf(version, sizeof(version), "%u", table->version);
     columns_json(table, &columns);
-    t_list(t, 5, mark ? 4 : 3, T_STRUCT);
+    t_list(t, 5, 3, T_STRUCT);
     put_pair(t, "onnxcost.table", table->name);
     put_pair(t, "onnxcost.table_version", version);
     put_pair(t, "onnxcost.columns", columns.data);
-    if (mark)
-        put_pair(t, "onnxcost.mark", mark);
     oc_buf_free(&columns);
 }
 
-static void put_footer(const struct oc_parquet *p, const char *mark, struct oc_buf *out)
+static void put_footer(const struct oc_parquet *p, struct oc_buf *out)
 {
     struct thrift t = {.out = out};
     t_i32(&t, 1, 1);
     put_schema(p->table, &t);
     t_i64(&t, 3, p->all_rows);
     put_groups(p, &t);
-    put_metadata(p->table, mark, &t);
+    put_metadata(p->table, &t);
     t_text(&t, 6, "onnxcost version " ONNXCOST_VERSION " (build 0)");
     t_list(&t, 7, p->table->n, T_STRUCT); /* bounds are in the order of the type */
     for (size_t i = 0; i < p->table->n; i++) {
@@ -612,55 +608,16 @@ static void free_all(struct oc_parquet *p)
     free(p);
 }
 
-void oc_parquet_close(struct oc_parquet *p, const char *mark)
+void oc_parquet_close(struct oc_parquet *p)
 {
     struct oc_buf footer = {0};
     if (!p)
         return;
     write_group(p);
-    put_footer(p, mark, &footer);
+    put_footer(p, &footer);
     put_u32(&footer, footer.n);
     oc_buf_add(&footer, magic, sizeof(magic));
     write_bytes(p, footer.data, footer.n);
     oc_buf_free(&footer);
     free_all(p);
-}
-
-/* ---- the mark --------------------------------------------------------------------------------------- */
-
-/* The last n bytes before the end of the file, less `skip` ones. False: there are not so many. */
-static bool read_end(FILE *f, long skip, size_t n, char *out)
-{
-    return fseek(f, -(long)n - skip, SEEK_END) == 0 && fread(out, 1, n, f) == n;
-}
-
-static bool footer_has(FILE *f, const char *mark)
-{
-    char end[8];
-    struct oc_buf wanted = {0};
-    if (!read_end(f, 0, sizeof(end), end) || memcmp(end + 4, magic, sizeof(magic)) != 0)
-        return false;
-    size_t n = oc_load_le((const uint8_t *)end, 4);
-    if (!n || n > LONGEST_FOOTER)
-        return false;
-    char *footer = oc_xmalloc(n);
-    struct thrift t = {.out = &wanted};
-    put_pair(&t, "onnxcost.mark", mark);
-    bool has = read_end(f, sizeof(end), n, footer) && oc_find(footer, n, wanted.data, wanted.n);
-    oc_buf_free(&wanted);
-    free(footer);
-    return has;
-}
-
-int oc_parquet_has_mark(const char *path, const char *mark, bool *has, struct oc_err *err)
-{
-    FILE *f = fopen(path, "rbe");
-    *has = false;
-    if (!f && errno == ENOENT)
-        return 0;
-    if (!f)
-        return oc_fail(err, OC_EIO, "cannot read '%s': %s", path, strerror(errno));
-    *has = footer_has(f, mark);
-    fclose(f);
-    return 0;
 }

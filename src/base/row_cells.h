@@ -69,10 +69,6 @@ struct oc_parquet;
  * The stream need not be seekable; check ferror at the end. */
 struct oc_parquet *oc_parquet_open(const struct oc_cell_table *t, FILE *f);
 void oc_parquet_row(struct oc_parquet *p, const struct oc_datum *cell);
-void oc_parquet_close(struct oc_parquet *p, const char *mark); /* mark: see below; NULL: none */
-
-/* Whether the file is a complete Parquet file of this writer that was closed with this mark. A file that does
- * not exist is not complete; OC_EIO: it cannot be read. */
-int oc_parquet_has_mark(const char *path, const char *mark, bool *has, struct oc_err *err);
+void oc_parquet_close(struct oc_parquet *p);
 
 #endif

@@ -288,14 +288,6 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err)
     return CLI_ENVIRONMENT;
 }
 
-char *cli_output_rename(struct cli_output *out, const char *suffix)
-{
-    size_t old = strlen(out->target), n = old + strlen(suffix) + 1;
-    out->target = cli_xrealloc(out->target, n);
-    snprintf(out->target + old, n - old, "%s", suffix);
-    return cli_xstrndup(out->target, n);
-}
-
 int cli_output_close(struct cli_output *out, bool keep)
 {
     int error = close_stream(out, keep), rc = 0;

@@ -31,9 +31,6 @@ void cli_output_no_files(void);
  * instead. Returns the exit code. */
 int cli_output_fail(struct cli_output *out, const struct oc_err *err);
 
-/* Another name, with the suffix, for the file that cli_output_close makes. Returns it: heap. */
-char *cli_output_rename(struct cli_output *out, const char *suffix);
-
 /* Flushes, checks every write and puts the file into its place (keep), or removes the temporary.
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);

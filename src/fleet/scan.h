@@ -2,7 +2,7 @@
  * takes too long is a row of its own. Columns are in scan_tables.c alone.
  * Private to the folder: worker_pool.h. */
 
-/* State of a scan: its files, the rows reused from an earlier one, and duplicates. */
+/* State of a scan: its files and duplicates. */
 #ifndef OC_FLEET_SCAN_H
 #define OC_FLEET_SCAN_H
 
@@ -65,7 +65,7 @@ uint64_t oc_xxh64(const void *data, size_t n, uint64_t seed);
 
 /* ---- scan row ------------------------------------------------------------------------------------ */
 
-/* One row of a scan: loads and analyses a model file; and the reader of earlier rows. */
+/* One row of a scan: loads and analyses a model file. */
 
 void oc_scan_row_clear(struct oc_scan_row *row); /* everything unknown */
 
@@ -86,9 +86,6 @@ struct oc_scan;
  * the hash of the whole file. */
 void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct oc_scan_result *out,
                  struct oc_buf *cells);
-
-/* Whether an error may be temporary: a file that could not be opened, a crash. */
-bool oc_scan_may_be_gone(const char *code);
 
 /* Replaces the result by an error. */
 void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);
@@ -152,13 +149,11 @@ struct oc_scan {
     struct oc_analyze_opts analyze;
     struct oc_model_files files;
     const struct oc_scan_table *table;
-    const char **model_of;           /* of profiles, by file: path, NULL: none; otherwise NULL */
-    char settings[17], mark[17];     /* mark: of the files, their state, and the settings */
-    struct oc_map by_path;           /* index of a file */
-    const struct oc_scan_row **kept; /* by file, NULL: none */
-    bool *shares_size;               /* by file: has a duplicate */
-    struct oc_arena arena;           /* of the reused rows and of first_of */
-    struct oc_map first_of;          /* index of the first file with this size and hash */
+    const char **model_of; /* of profiles, by file: path, NULL: none; otherwise NULL */
+    char settings[17];
+    bool *shares_size; /* by file: has a duplicate */
+    struct oc_arena arena;
+    struct oc_map first_of; /* index of the first file with this size and hash */
     int (*row)(void *arg, const struct oc_scan_row *row);
     void *row_arg;
     size_t n_done;
@@ -168,8 +163,5 @@ struct oc_scan {
 bool oc_scan_is_profile_name(const char *name);
 /* Sets model_of. */
 void oc_scan_find_models(struct oc_scan *s);
-
-/* oc_scan_keep from any source. */
-int oc_scan_keep_from(struct oc_scan *s, struct oc_stream *text, struct oc_err *err);
 
 #endif

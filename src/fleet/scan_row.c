@@ -1,4 +1,4 @@
-/* The row of a file: of a model, of a profile, or of an earlier scan. */
+/* The row of a file: of a model or of a profile. */
 #include "fleet/scan.h"
 
 #include <inttypes.h>
@@ -11,12 +11,10 @@
 
 #include "analyze/analysis.h"
 #include "base/ck.h"
-#include "base/json_read.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost.h"
 #include "onnxcost/profile.h"
-#include "profile/csv_rows.h"
 #include "profile/profile.h"
 
 /* Texts are NULL when zeroed. */
@@ -315,178 +313,4 @@ void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct o
     if (with_hash)
         take_hash(s->files.item[index].path, out);
     out->row.seconds = round((scan_row_now_s() - start_s) * 1e6) / 1e6;
-}
-
-/* ---- rows of an earlier scan --------------------------------------------------------------------- */
-
-/* Reads rows of an earlier scan, written by write/commands/out_scan.c: one JSON object per line, or CSV with
- * a header. Only rows of unchanged files are used. */
-
-/* Index of the column, or SIZE_MAX. */
-static size_t scan_row_field_named(struct oc_str name)
-{
-    for (size_t i = 0; i < oc_scan_models.cells.n; i++)
-        if (oc_str_eq(name, oc_scan_models.cells.column[i].name))
-            return i;
-    return SIZE_MAX;
-}
-
-/* ---- one field -------------------------------------------------------------------------------------- */
-
-/* False: not a value of this field. "" and null: unknown. */
-static bool scan_row_set_text(struct oc_scan_row *row, size_t field, struct oc_str s, struct oc_arena *a)
-{
-    void *at = (char *)row + oc_scan_models.offset[field];
-    if (!s.n)
-        return true;
-    switch (oc_scan_models.cells.column[field].kind) {
-    case OC_DATUM_TEXT:
-        *(const char **)at = oc_strndup(a, s.s, s.n);
-        return true;
-    case OC_DATUM_U64:
-        return oc_parse_u64(s.s, s.n, at);
-    case OC_DATUM_I64:
-        return oc_parse_i64(s.s, s.n, at);
-    default:
-        return oc_parse_double(s.s, s.n, at);
-    }
-}
-
-static bool set_json(struct oc_scan_row *row, size_t field, struct oc_json *j, struct oc_arena *a)
-{
-    struct oc_str s;
-    if (oc_json_peek(j) == OC_JSON_NULL)
-        return oc_json_skip(j);
-    bool text = oc_scan_models.cells.column[field].kind == OC_DATUM_TEXT;
-    return (text ? oc_json_peek(j) == OC_JSON_STRING && oc_json_string(j, &s)
-                 : oc_json_peek(j) == OC_JSON_NUMBER && oc_json_raw(j, &s)) &&
-           scan_row_set_text(row, field, s, a);
-}
-
-/* ---- rows that are reused --------------------------------------------------------------------------- */
-
-bool oc_scan_may_be_gone(const char *code)
-{
-    return code && (!strcmp(code, "io") || !strcmp(code, "crash") || !strcmp(code, "memory"));
-}
-
-static void scan_row_offer(struct oc_scan *s, struct oc_scan_row *row)
-{
-    uint32_t i = row->path ? oc_map_get(&s->by_path, row->path, strlen(row->path)) : OC_NONE;
-    if (i == OC_NONE)
-        return;
-    const struct oc_model_file *f = &s->files.item[i];
-    bool hash_there = row->hash || s->opts.hash == OC_SCAN_HASH_OFF ||
-                      (s->opts.hash == OC_SCAN_HASH_SIZE && !s->shares_size[i]);
-    s->kept[i] = NULL;
-    if (f->error || f->size_bytes != row->size_bytes || f->mtime_ns != row->mtime_ns || !row->settings ||
-        strcmp(row->settings, s->settings) || oc_scan_may_be_gone(row->error_code) || !hash_there)
-        return;
-    row->kept = true;
-    struct oc_scan_row *kept = OC_NEW(&s->arena, struct oc_scan_row);
-    *kept = *row;
-    s->kept[i] = kept;
-}
-
-/* ---- NDJSON ----------------------------------------------------------------------------------------- */
-
-/* False: not such a row. */
-static bool scan_row_read_object(struct oc_scan *s, struct oc_str line, struct oc_scan_row *row)
-{
-    struct oc_stream *text = oc_stream_mem(line.s, line.n);
-    struct oc_json *j = oc_json_open(text);
-    struct oc_str key;
-    bool ok = oc_json_peek(j) == OC_JSON_OBJECT && oc_json_enter(j);
-    oc_scan_row_clear(row);
-    while (ok && oc_json_member(j, &key)) {
-        size_t field = scan_row_field_named(key);
-        ok = field != SIZE_MAX ? set_json(row, field, j, &s->arena) : oc_json_skip(j);
-    }
-    ok = ok && !oc_json_error(j, NULL) && !oc_json_truncated(j) && row->path;
-    oc_json_close(j);
-    oc_stream_close(text);
-    return ok;
-}
-
-/* An unterminated last line was being written when the scan ended: it is skipped. Other damage loses the row;
- * but a file that begins with something else is rejected. */
-static int read_ndjson(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
-{
-    struct oc_str line;
-    struct oc_scan_row row;
-    for (bool first = true; oc_csv_line(c, &line); first = false) {
-        if (oc_csv_cut(c))
-            continue;
-        if (scan_row_read_object(s, line, &row))
-            scan_row_offer(s, &row);
-        else if (first)
-            return oc_csv_fail(c, err, "not a row of a scan");
-    }
-    return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
-}
-
-/* ---- CSV -------------------------------------------------------------------------------------------- */
-
-static bool scan_row_is_header(void *ctx, const struct oc_str *field, size_t n)
-{
-    (void)ctx;
-    return n > 3 && oc_str_eq(field[0], "path") && oc_str_eq(field[1], "size_bytes") &&
-           oc_str_eq(field[n - 1], "csv_version");
-}
-
-static int scan_row_read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
-{
-    const struct oc_str *field;
-    size_t column[128], n, n_column;
-    oc_csv_delimiter(c, ',');
-    if (!oc_csv_row(c, &field, &n_column) || !scan_row_is_header(NULL, field, n_column) ||
-        n_column > OC_COUNT(column))
-        return oc_csv_fail(c, err, "not a file of scan rows");
-    for (size_t i = 0; i < n_column; i++)
-        column[i] = scan_row_field_named(field[i]);
-    while (oc_csv_row(c, &field, &n)) {
-        struct oc_scan_row row;
-        oc_scan_row_clear(&row);
-        if (!n || oc_csv_cut(c))
-            continue;
-        bool ok = n == n_column;
-        for (size_t i = 0; ok && i < n; i++)
-            ok = column[i] == SIZE_MAX || scan_row_set_text(&row, column[i], field[i], &s->arena);
-        if (ok)
-            scan_row_offer(s, &row);
-    }
-    return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
-}
-
-int oc_scan_keep_from(struct oc_scan *s, struct oc_stream *text, struct oc_err *err)
-{
-    struct oc_csv *c = oc_csv_open(text);
-    struct oc_str line;
-    int rc = 0;
-    if (oc_csv_line(c, &line)) {
-        bool json = line.n && line.s[0] == '{', cut = oc_csv_cut(c);
-        oc_csv_unread(c);
-        rc = json ? read_ndjson(s, c, err) : cut && line.n < 4 ? 0 : scan_row_read_csv(s, c, err);
-    }
-    oc_csv_close(c);
-    return rc;
-}
-
-int oc_scan_keep(struct oc_scan *s, const char *rows_path, size_t *n_kept, struct oc_err *err)
-{
-    struct oc_stream *text;
-    *n_kept = 0;
-    if (oc_stream_open(rows_path, NULL, &text, err))
-        return -1;
-    int rc = oc_scan_keep_from(s, text, err);
-    oc_stream_close(text);
-    if (rc) {
-        uint64_t at = err ? err->offset_bytes : 0;
-        oc_err_prefix(err, "cannot read '%s'", rows_path);
-        oc_err_at(err, rows_path, err ? err->line : 0, at);
-        return -1;
-    }
-    for (size_t i = 0; i < s->files.n; i++)
-        *n_kept += s->kept[i] != NULL;
-    return 0;
 }

@@ -389,52 +389,8 @@ static int check_options(const struct oc_scan *s, struct oc_err *err)
     if (!s->table)
         return oc_fail(err, OC_EARG, "no rows '%s' of %s; valid: %s, nodes", o->rows,
                        o->profiles ? "profiles" : "models", o->profiles ? "profiles" : "models");
-    if (o->part > o->of_parts || (!o->part && o->of_parts))
-        return oc_fail(err, OC_EARG, "no part %" PRIu32 " of %" PRIu32 ": they begin with 1", o->part,
-                       o->of_parts);
     const struct oc_option_range hash = {"hash", (int64_t)o->hash, OC_SCAN_HASH_SIZE, OC_SCAN_HASH_OFF};
     return oc_options_check(&hash, 1, err);
-}
-
-static void keep_part(struct oc_scan *s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->files.n && s->opts.of_parts; i++) {
-        const char *path = s->files.item[i].path;
-        if (oc_xxh64(path, strlen(path), 0) % s->opts.of_parts == s->opts.part - 1)
-            s->files.item[n++] = s->files.item[i];
-    }
-    s->files.n = s->opts.of_parts ? n : s->files.n;
-}
-
-static void describe_file(const char *path, struct oc_buf *out)
-{
-    struct stat st;
-    bool there = path && stat(path, &st) == 0;
-    oc_buf_printf(out, "%s\n%" PRIu64 " %lld.%09ld\n", path ? path : "", there ? (uint64_t)st.st_size : 0,
-                  there ? (long long)st.st_mtim.tv_sec : 0, there ? st.st_mtim.tv_nsec : 0);
-}
-
-static void make_mark(struct oc_scan *s)
-{
-    struct oc_buf text = {0};
-    oc_buf_printf(&text, "%s %s %u\n", s->settings, s->table->cells.name, s->table->cells.version);
-    if (s->opts.of_parts)
-        oc_buf_printf(&text, "part %" PRIu32 " of %" PRIu32 "\n", s->opts.part, s->opts.of_parts);
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct oc_model_file *f = &s->files.item[i];
-        oc_buf_printf(&text, "%s\n%d %" PRIu64 " %" PRId64 "\n", f->path, f->error, f->size_bytes,
-                      f->mtime_ns);
-        if (s->model_of)
-            describe_file(s->model_of[i], &text);
-    }
-    snprintf(s->mark, sizeof(s->mark), "%016" PRIx64, oc_xxh64(text.data, text.n, 0));
-    oc_buf_free(&text);
-}
-
-int oc_scan_is_complete(const struct oc_scan *s, const char *rows_path, bool *complete, struct oc_err *err)
-{
-    return oc_parquet_has_mark(rows_path, s->mark, complete, err);
 }
 
 int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *given, struct oc_scan **out,
@@ -443,7 +399,7 @@ int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *g
     struct oc_scan *s = oc_xmalloc(sizeof(*s));
     *s = (struct oc_scan){.n_done = 0};
     *out = NULL;
-    s->by_path.arena = s->first_of.arena = &s->arena;
+    s->first_of.arena = &s->arena;
     if (OC_OPTIONS(&s->opts, given, err) || OC_OPTIONS(&s->analyze, s->opts.analyze, err)) {
         oc_scan_free(s);
         return -1;
@@ -458,15 +414,10 @@ int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *g
     snprintf(s->settings, sizeof(s->settings), "%016" PRIx64, oc_xxh64(text, strlen(text), 0));
     s->files.has_name = s->opts.profiles ? oc_scan_is_profile_name : NULL;
     oc_model_files_add(&s->files, path, n);
-    keep_part(s);
-    s->kept = OC_NEW_ARRAY(&s->arena, s->files.n + 1, const struct oc_scan_row *);
     s->shares_size = OC_NEW_ARRAY(&s->arena, s->files.n + 1, bool);
-    for (size_t i = 0; i < s->files.n; i++)
-        oc_map_set(&s->by_path, s->files.item[i].path, strlen(s->files.item[i].path), (uint32_t)i);
     find_equal_sizes(s);
     if (s->opts.profiles)
         oc_scan_find_models(s);
-    make_mark(s);
     *out = s;
     return 0;
 }
@@ -475,7 +426,6 @@ void oc_scan_free(struct oc_scan *s)
 {
     if (!s)
         return;
-    oc_map_free(&s->by_path);
     oc_map_free(&s->first_of);
     oc_model_files_free(&s->files);
     oc_arena_free(&s->arena);
@@ -523,21 +473,17 @@ static bool same_bytes(const char *a, const char *b)
     return same;
 }
 
-/* A reused row counts as a duplicate only if the first file's row was reused as well. */
 static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 {
     char key[64];
     uint32_t first = (uint32_t)index;
-    const char *known = row->duplicate_of;
-    row->duplicate_of = NULL;
     if (!row->hash || row->size_bytes == OC_SCAN_UNKNOWN)
         return;
     int n = snprintf(key, sizeof(key), "%" PRIu64 " %s", row->size_bytes, row->hash);
     if (oc_map_add(&s->first_of, key, (size_t)n, &first, NULL))
         return;
     const char *path = s->files.item[first].path;
-    bool believed = s->kept[index] && s->kept[first] && known && !strcmp(known, path);
-    if (believed || same_bytes(path, row->path))
+    if (same_bytes(path, row->path))
         row->duplicate_of = path;
 }
 
@@ -546,24 +492,17 @@ static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 static void scan_run_work(void *arg, size_t index, void *result, struct oc_buf *cells)
 {
     struct oc_scan *s = arg;
-    oc_scan_one(s, index, wants_hash(s, index), result, cells);
-}
-
-static bool ready(void *arg, size_t index, void *result)
-{
-    struct oc_scan *s = arg;
     const struct oc_model_file *f = &s->files.item[index];
     struct oc_scan_result *r = result;
     struct oc_err err;
-    if (s->kept[index] || s->opts.kept_only)
-        return true;
-    if (!f->error)
-        return false;
+    if (!f->error) {
+        oc_scan_one(s, index, wants_hash(s, index), r, cells);
+        return;
+    }
     oc_scan_row_clear(&r->row);
     oc_fail(&err, OC_EIO, "cannot read '%s': %s", f->path, strerror(f->error));
     oc_err_at(&err, f->path, 0, 0);
     oc_scan_failed(r, &err);
-    return true;
 }
 
 static void lost(void *arg, size_t index, enum oc_worker_pool_end end, int number, void *result)
@@ -594,22 +533,15 @@ static int done(void *arg, size_t index, void *result, const char *cells, size_t
     struct oc_scan *s = arg;
     const struct oc_model_file *f = &s->files.item[index];
     struct oc_scan_result *r = result;
-    struct oc_scan_row row;
-    if (s->opts.kept_only && !s->kept[index])
-        return 0;
-    if (s->kept[index]) {
-        row = *s->kept[index];
-    } else {
-        oc_scan_result_texts(r);
-        row = r->row;
-        row.path = f->path;
-        row.settings = s->settings;
-        row.cells = cells;
-        row.n_cells_bytes = n_cells;
-        if (!f->error) {
-            row.size_bytes = f->size_bytes;
-            row.mtime_ns = f->mtime_ns;
-        }
+    oc_scan_result_texts(r);
+    struct oc_scan_row row = r->row;
+    row.path = f->path;
+    row.settings = s->settings;
+    row.cells = cells;
+    row.n_cells_bytes = n_cells;
+    if (!f->error) {
+        row.size_bytes = f->size_bytes;
+        row.mtime_ns = f->mtime_ns;
     }
     find_first(s, index, &row);
     s->n_done++;
@@ -626,7 +558,6 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
                                   .result_bytes = sizeof(struct oc_scan_result),
                                   .arg = s,
                                   .work = scan_run_work,
-                                  .ready = ready,
                                   .lost = lost,
                                   .done = done,
                                   .stop = s->opts.stop};

@@ -284,20 +284,7 @@ static bool has_place(const struct run *r)
 
 static int hand_out(struct run *r, struct oc_err *err)
 {
-    const struct oc_worker_pool *c = r->pool;
     while (!stopped(r) && (r->n_again || has_place(r))) {
-        if (!r->n_again) {
-            void *result = copy_of(r, NULL);
-            bool ready = c->ready && c->ready(c->arg, r->next, result);
-            if (ready)
-                hold(r, r->next++, result, NULL);
-            else
-                free(result);
-            if (ready && deliver(r, err))
-                return -1;
-            if (ready)
-                continue;
-        }
         size_t self = worker_pool_choose(r);
         if (self == SIZE_MAX)
             return 0;

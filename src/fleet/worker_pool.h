@@ -21,9 +21,7 @@ struct oc_worker_pool {
     /* In a worker process (fork): sets *result, which is zeroed, and appends to `bytes`, which is empty. Must
      * not print. */
     void (*work)(void *arg, size_t index, void *result, struct oc_buf *bytes);
-    /* The other callbacks run in the caller's process. Whether the result is available without work, and if
-     * so sets it. */
-    bool (*ready)(void *arg, size_t index, void *result);
+    /* The other callbacks run in the caller's process. */
     void (*lost)(void *arg, size_t index, enum oc_worker_pool_end end, int number, void *result);
     /* In order; -1 stops the pool. */
     int (*done)(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes, struct oc_err *err);

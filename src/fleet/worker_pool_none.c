@@ -14,8 +14,7 @@ int oc_worker_pool_run(const struct oc_worker_pool *pool, struct oc_err *err)
     for (size_t i = 0; i < pool->n && !rc && !(pool->stop && *pool->stop); i++) {
         memset(result, 0, pool->result_bytes);
         oc_buf_clear(&bytes);
-        if (!pool->ready || !pool->ready(pool->arg, i, result))
-            pool->work(pool->arg, i, result, &bytes);
+        pool->work(pool->arg, i, result, &bytes);
         rc = pool->done(pool->arg, i, result, bytes.data, bytes.n, err);
     }
     oc_buf_free(&bytes);

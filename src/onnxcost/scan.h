@@ -30,7 +30,6 @@ struct oc_scan_row {
     /* NULL: none. Codes: "io", "format", "limit", "unsupported", "argument", "memory", "crash" ... */
     const char *error, *error_code, *error_file;
     uint64_t error_line, error_offset;
-    bool kept; /* reused from earlier rows */
     /* The other columns of the rows of operators, and of profiles: for oc_scan_writer. */
     const char *cells;
     size_t n_cells_bytes;
@@ -49,12 +48,9 @@ struct oc_scan_opts {
     unsigned jobs;                         /* processes; 0: one per available processor */
     enum oc_scan_hash hash;
     const char *settings; /* fingerprint: must differ when options would change rows; NULL: "" */
-    bool kept_only;       /* only rows of oc_scan_keep */
     const volatile int
         *stop;        /* non-zero, set by a signal handler: the scan ends after the started rows; NULL */
     const char *rows; /* "models" (NULL), "nodes"; with `profiles`: "profiles" (NULL), "nodes" */
-    uint32_t part, of_parts; /* scans this one of so many parts, 1 to of_parts; 0 of 0: everything. A file
-                              * belongs to the part that its path gives, whatever other files there are */
     /* Instead of models, scans profiles: in folders, every file whose name ends as that of a profile, such as
      * ".json.gz" (onnxcost-scan(1)). The model of a profile "a/b.c.json.gz" is the first file of
      * "b.c.json.onnx", "b.c.onnx" and "b.onnx" in its own folder, then in each of `models`. */
@@ -74,16 +70,6 @@ int oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *o
 void oc_scan_free(struct oc_scan *s);
 size_t oc_scan_files(const struct oc_scan *s);
 
-/* Reuses the rows of an earlier scan of models (NDJSON or CSV written by oc_scan_writer; the last line may be
- * truncated) whose file has the same path, size and modification time, made with the same settings by this
- * version of the program; the last one if there are several. Errors that may be temporary (a file that could
- * not be opened, a crash) are not reused. OC_EFORMAT: the file contains something else. */
-int oc_scan_keep(struct oc_scan *s, const char *rows_path, size_t *n_kept, struct oc_err *err);
-
-/* Whether the file is Parquet that oc_scan_writer completed for the same files, unchanged, with the same
- * settings by this version of the program, and without an error that may be temporary. */
-int oc_scan_is_complete(const struct oc_scan *s, const char *rows_path, bool *complete, struct oc_err *err);
-
 /* Calls `row` for every file in order, in the caller's process; a row is borrowed for the call. The models
  * are analysed in processes made by fork(): one that crashes or runs out of memory is an error row. Fails if
  * `row` does not return 0, or if no process can be started. *n_done (may be NULL): number of rows delivered.
@@ -92,12 +78,12 @@ int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_ro
                 size_t *n_done, struct oc_err *err);
 
 /* Rows as "table" (NULL; of models only), "csv", "ndjson" (one JSON object per line), "json", "html" (of
- * models only) or "parquet". scan: whose rows they are; NULL: of models. `more`: appends to existing rows.
+ * models only) or "parquet". scan: whose rows they are; NULL: of models.
  * The table is written at the end, Parquet in groups of rows, the others row by row. OC_EARG: no such format.
  */
 struct oc_scan_writer;
-int oc_scan_writer_open(const struct oc_scan *scan, const char *format, bool more, unsigned width_chars,
-                        FILE *f, struct oc_scan_writer **out, struct oc_err *err);
+int oc_scan_writer_open(const struct oc_scan *scan, const char *format, unsigned width_chars, FILE *f,
+                        struct oc_scan_writer **out, struct oc_err *err);
 /* Of HTML: how and when it was made, such as the command line; copied. */
 void oc_scan_writer_made(struct oc_scan_writer *w, const char *made);
 void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row);

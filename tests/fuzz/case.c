@@ -77,8 +77,8 @@ static enum fuzz_file_kind kind_of_folder(const char *name)
                   {"kernel_names", FUZZ_KERNEL_NAMES},
                   {"weights", FUZZ_WEIGHTS}};
     /* no files of the program */
-    static const char *const other[] = {"csv_rows", "devices", "einsum",    "expr",        "fit",  "json",
-                                        "options",  "rules",   "scan_rows", "text_filter", "wire", "decoder"};
+    static const char *const other[] = {"csv_rows", "devices", "einsum",      "expr", "fit",    "json",
+                                        "options",  "rules",   "text_filter", "wire", "decoder"};
     for (size_t i = 0; i < sizeof(folder) / sizeof(folder[0]); i++)
         if (!strcmp(name, folder[i].name))
             return folder[i].kind;

@@ -19,10 +19,7 @@ struct oc_scan_writer {
     const struct form *form;
     const struct oc_scan_table *table_of_rows;
     struct oc_parquet *parquet;
-    char mark[17];      /* of Parquet; "": none */
-    bool has_temporary; /* a row with an error that may be temporary */
     FILE *f;
-    bool more;
     struct oc_json_out json;
     struct oc_arena arena;        /* cells of the table */
     struct oc_table table, notes; /* notes: label and text */
@@ -105,8 +102,7 @@ static void csv_line(struct oc_scan_writer *w, const struct oc_datum *cell)
 
 static void csv_begin(struct oc_scan_writer *w)
 {
-    if (!w->more)
-        csv_line(w, NULL);
+    csv_line(w, NULL);
 }
 
 static void csv_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
@@ -126,13 +122,12 @@ static void parquet_cells(struct oc_scan_writer *w, const struct oc_datum *cell)
 
 static void parquet_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 {
-    w->has_temporary |= oc_scan_may_be_gone(row->error_code);
     put_rows(w, row, parquet_cells);
 }
 
 static void parquet_end(struct oc_scan_writer *w)
 {
-    oc_parquet_close(w->parquet, w->mark[0] && !w->has_temporary ? w->mark : NULL);
+    oc_parquet_close(w->parquet);
 }
 
 /* ---- for people ------------------------------------------------------------------------------------- */
@@ -281,8 +276,8 @@ static const struct form *form_of(const char *name, bool models)
     return NULL;
 }
 
-int oc_scan_writer_open(const struct oc_scan *scan, const char *format, bool more, unsigned width_chars,
-                        FILE *f, struct oc_scan_writer **out, struct oc_err *err)
+int oc_scan_writer_open(const struct oc_scan *scan, const char *format, unsigned width_chars, FILE *f,
+                        struct oc_scan_writer **out, struct oc_err *err)
 {
     OC_ENTRY(err);
     const struct oc_scan_table *table = scan ? scan->table : &oc_scan_models;
@@ -296,9 +291,7 @@ int oc_scan_writer_open(const struct oc_scan *scan, const char *format, bool mor
                        format, table->cells.name);
     struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
     *w = (struct oc_scan_writer){
-        .form = form, .table_of_rows = table, .f = f, .more = more, .table.width_chars = width_chars};
-    if (scan)
-        memcpy(w->mark, scan->mark, sizeof(w->mark));
+        .form = form, .table_of_rows = table, .f = f, .table.width_chars = width_chars};
     if (form->begin)
         form->begin(w);
     *out = w;

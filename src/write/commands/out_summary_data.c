@@ -382,7 +382,7 @@ void oc_summary_parquet(const struct oc_time_summary *const *s, size_t n, const 
 {
     struct csv c = {.fields.parquet = oc_parquet_open(&oc_summary_table, f)};
     csv_views(&c, s, n, o);
-    oc_parquet_close(c.fields.parquet, NULL);
+    oc_parquet_close(c.fields.parquet);
     oc_fields_free(&c.fields);
 }
 

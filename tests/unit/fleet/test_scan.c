@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,6 @@
 
 #include "base/arena.h"
 #include "fleet/scan.h"
-#include "profile/csv_rows.h"
 #include "support/build.h"
 
 static char top[] = "/tmp/onnxcost-scan-XXXXXX";
@@ -69,7 +67,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     static const char *const name[] = {"m/a.onnx", "m/b.onnx", "m/c.onnx", "m/d.onnx",
-                                       "m/e.onnx", "m/f.onnx", "rows",     "m"};
+                                       "m/e.onnx", "m/f.onnx", "m"};
     (void)state;
     for (size_t i = 0; i < OC_COUNT(name); i++)
         remove(path(name[i]));
@@ -81,7 +79,6 @@ struct seen {
     struct oc_arena arena;
     struct oc_scan_row row[16];
     size_t n;
-    struct oc_scan_writer *writer;
 };
 
 static const char *copy(struct oc_arena *a, const char *s)
@@ -100,35 +97,19 @@ static int on_row(void *arg, const struct oc_scan_row *row)
         if (oc_scan_models.cells.column[i].kind == OC_DATUM_TEXT)
             *text = copy(&s->arena, *text);
     }
-    if (s->writer)
-        oc_scan_writer_row(s->writer, row);
     return 0;
 }
 
-static void run(struct seen *s, const struct oc_scan_opts *opts, const char *kept, size_t n_kept,
-                const char *format)
+static void run(struct seen *s, const struct oc_scan_opts *opts)
 {
     struct oc_err err;
     struct oc_scan *scan;
     const char *const arg[] = {path("m"), path("gone.onnx")};
-    FILE *f = NULL;
-    size_t n = 0, done;
+    size_t done;
     oc_scan_open(arg, 2, opts, &scan, NULL);
     assert_int_equal(oc_scan_files(scan), 7);
-    if (kept) {
-        assert_int_equal(oc_scan_keep(scan, kept, &n, &err), 0);
-        assert_int_equal(n, n_kept);
-    }
-    if (format) {
-        f = fopen(path("rows"), "w");
-        assert_int_equal(oc_scan_writer_open(scan, format, false, 0, f, &s->writer, &err), 0);
-    }
     assert_int_equal(oc_scan_run(scan, on_row, s, &done, &err), 0);
     assert_int_equal(done, s->n);
-    if (format) {
-        oc_scan_writer_close(s->writer);
-        fclose(f);
-    }
     oc_scan_free(scan);
 }
 
@@ -172,166 +153,34 @@ static void every_file_has_one_row(void **state)
     (void)state;
     for (unsigned jobs = 1; jobs <= 4; jobs++) {
         struct seen s = {0};
-        run(&s, &(struct oc_scan_opts){.jobs = jobs}, NULL, 0, NULL);
+        run(&s, &(struct oc_scan_opts){.jobs = jobs});
         check_rows(&s);
         oc_arena_free(&s.arena);
     }
 }
 
-static void check_equal(const struct seen *a, const struct seen *b)
-{
-    assert_int_equal(a->n, b->n);
-    for (size_t k = 0; k < a->n; k++)
-        for (size_t i = 0; i < oc_scan_models.cells.n; i++) {
-            const size_t offset = oc_scan_models.offset[i];
-            const unsigned kind = oc_scan_models.cells.column[i].kind;
-            const char *x = (const char *)&a->row[k] + offset, *y = (const char *)&b->row[k] + offset;
-            if (kind == OC_DATUM_TEXT) {
-                const char *s = *(const char *const *)x, *t = *(const char *const *)y;
-                assert_true(!s == !t && (!s || !strcmp(s, t)));
-            } else if (kind != OC_DATUM_DOUBLE || a->row[k].kept) {
-                assert_memory_equal(x, y, sizeof(uint64_t));
-            }
-        }
-}
-
-/* Rows written and read again are equal; only the file that could not be opened is analyzed again. */
-static void rows_are_reused(void **state)
-{
-    static const char *const format[] = {"ndjson", "csv"};
-    (void)state;
-    for (size_t i = 0; i < OC_COUNT(format); i++) {
-        struct seen first = {0}, second = {0};
-        const struct oc_scan_opts opts = {.jobs = 2, .settings = "x"};
-        run(&first, &opts, NULL, 0, format[i]);
-        run(&second, &opts, path("rows"), 6, NULL);
-        check_rows(&second);
-        check_equal(&second, &first);
-        for (size_t k = 0; k < second.n; k++)
-            assert_int_equal(second.row[k].kept, k < 6);
-        oc_arena_free(&first.arena);
-        oc_arena_free(&second.arena);
-    }
-}
-
-static void stored_only_returns_only_stored_rows(void **state)
+static void dimensions_change_only_the_models_that_have_them(void **state)
 {
     struct seen first = {0}, second = {0};
-    (void)state;
-    run(&first, &(struct oc_scan_opts){.jobs = 1}, NULL, 0, "ndjson");
-    run(&second, &(struct oc_scan_opts){.jobs = 1, .kept_only = true}, path("rows"), 6, NULL);
-    assert_int_equal(second.n, 6);
-    oc_arena_free(&first.arena);
-    oc_arena_free(&second.arena);
-}
-
-static void other_options_invalidate_rows(void **state)
-{
-    struct seen first = {0}, second = {0}, third = {0};
     const struct oc_bind bind = {"N", 3};
-    const struct oc_analyze_opts analyze = {.bind = &bind, .n_bind = 1}; /* only one model has N */
+    const struct oc_analyze_opts analyze = {.bind = &bind, .n_bind = 1};
     (void)state;
-    run(&first, &(struct oc_scan_opts){.jobs = 1, .settings = ""}, NULL, 0, "ndjson");
+    run(&first, &(struct oc_scan_opts){.jobs = 1, .hash = OC_SCAN_HASH_ALL});
     assert_int_equal(first.row[3].flops, 1000);
-    run(&second, &(struct oc_scan_opts){.jobs = 1, .settings = "N=3", .analyze = &analyze}, path("rows"), 0,
-        NULL);
+    assert_non_null(first.row[3].hash);
+    run(&second, &(struct oc_scan_opts){.jobs = 1, .settings = "N=3", .analyze = &analyze});
     assert_int_equal(second.row[3].flops, 3000);
-    assert_null(second.row[0].error);
-    /* missing hashes invalidate a row: here that of d, the only file of its size, and those of e and f */
-    run(&third, &(struct oc_scan_opts){.jobs = 1, .settings = "", .hash = OC_SCAN_HASH_ALL}, path("rows"), 3,
-        NULL);
-    assert_non_null(third.row[3].hash);
-    oc_arena_free(&first.arena);
-    oc_arena_free(&second.arena);
-    oc_arena_free(&third.arena);
-}
-
-static void changed_files_are_analyzed_again(void **state)
-{
-    struct seen first = {0}, second = {0};
-    (void)state;
-    run(&first, &(struct oc_scan_opts){.jobs = 1}, NULL, 0, "ndjson");
-    put_relu("m/b.onnx", "30");
-    /* another time than before, whatever the clock of the file system */
-    const struct timespec old[] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-    assert_int_equal(utimensat(AT_FDCWD, path("m/b.onnx"), old, 0), 0);
-    run(&second, &(struct oc_scan_opts){.jobs = 1}, path("rows"), 5, NULL);
-    assert_int_equal(second.row[1].flops, 30);
-    assert_int_equal(second.row[0].flops, 10);
-    put_relu("m/b.onnx", "20");
+    assert_int_equal(second.row[0].flops, first.row[0].flops);
+    assert_string_not_equal(second.row[0].settings, first.row[0].settings);
     oc_arena_free(&first.arena);
     oc_arena_free(&second.arena);
 }
 
-/* Truncated anywhere, the file gives its complete rows. */
-static void truncated_rows_file_is_read_to_the_cut(void **state)
-{
-    static const char *const format[] = {"ndjson", "csv"};
-    static char all[16384];
-    (void)state;
-    for (size_t i = 0; i < OC_COUNT(format); i++) {
-        struct seen first = {0};
-        struct oc_err err;
-        struct oc_scan *scan;
-        const struct oc_scan_opts opts = {.jobs = 1};
-        const char *const arg[] = {path("m")};
-        run(&first, &opts, NULL, 0, format[i]);
-        FILE *f = fopen(path("rows"), "r");
-        size_t n = fread(all, 1, sizeof(all), f), most = 0;
-        fclose(f);
-        assert_true(n < sizeof(all));
-        for (size_t cut = 0; cut <= n; cut += 1 + cut % 7) {
-            oc_scan_open(arg, 1, &opts, &scan, NULL);
-            struct oc_stream *text = oc_stream_mem(all, cut);
-            int rc = oc_scan_keep_from(scan, text, &err);
-            size_t kept = 0;
-            for (size_t k = 0; k < scan->files.n; k++)
-                kept += scan->kept[k] != NULL;
-            size_t lines = 0;
-            for (size_t k = 0; k < cut; k++)
-                lines += all[k] == '\n';
-            size_t whole = format[i][0] == 'c' && lines ? lines - 1 : lines;
-            assert_true(!rc || !lines);
-            assert_int_equal(kept, whole < 6 ? whole : 6);
-            most = kept > most ? kept : most;
-            oc_stream_close(text);
-            oc_scan_free(scan);
-        }
-        assert_int_equal(most, 6);
-        oc_arena_free(&first.arena);
-    }
-}
-
-/* Whatever other files there are, a file is in the same part; every file is in one. */
-static void parts_have_every_file_once(void **state)
-{
-    const char *const arg[] = {path("m"), path("gone.onnx")};
-    struct oc_scan *scan;
-    (void)state;
-    for (uint32_t parts = 1; parts <= 9; parts++) {
-        struct seen all = {0};
-        for (uint32_t part = 1; part <= parts; part++) {
-            const struct oc_scan_opts opts = {.jobs = 1, .part = part, .of_parts = parts};
-            assert_int_equal(oc_scan_open(arg, 2, &opts, &scan, NULL), 0);
-            assert_int_equal(oc_scan_run(scan, on_row, &all, NULL, NULL), 0);
-            oc_scan_free(scan);
-        }
-        assert_int_equal(all.n, 7);
-        for (size_t i = 0; i < all.n; i++)
-            for (size_t k = 0; k < i; k++)
-                assert_string_not_equal(all.row[i].path, all.row[k].path);
-        oc_arena_free(&all.arena);
-    }
-}
-
-static void rejects_parts_and_rows_that_there_are_not(void **state)
+static void rejects_rows_that_there_are_not(void **state)
 {
     const char *const arg[] = {path("m")};
-    const struct oc_scan_opts opts[] = {{.part = 3, .of_parts = 2},
-                                        {.part = 0, .of_parts = 2},
-                                        {.rows = "profiles"},
-                                        {.rows = "models", .profiles = true},
-                                        {.rows = "kernels"}};
+    const struct oc_scan_opts opts[] = {
+        {.rows = "profiles"}, {.rows = "models", .profiles = true}, {.rows = "kernels"}};
     struct oc_scan *scan;
     struct oc_err err;
     (void)state;
@@ -339,27 +188,6 @@ static void rejects_parts_and_rows_that_there_are_not(void **state)
         assert_int_equal(oc_scan_open(arg, 1, &opts[i], &scan, &err), -1);
         assert_int_equal(err.code, OC_EARG);
         assert_null(scan);
-    }
-}
-
-/* Until a file, an option or the kind of rows changes. */
-static void mark_names_files_and_settings(void **state)
-{
-    const char *const arg[] = {path("m")};
-    const struct oc_scan_opts opts[] = {
-        {.jobs = 1}, {.jobs = 4}, {.settings = "x"}, {.rows = "nodes"}, {.part = 1, .of_parts = 2}};
-    char first[17] = "";
-    (void)state;
-    for (size_t i = 0; i < OC_COUNT(opts); i++) {
-        struct oc_scan *scan;
-        bool complete = true;
-        assert_int_equal(oc_scan_open(arg, 1, &opts[i], &scan, NULL), 0);
-        if (i == 0)
-            memcpy(first, scan->mark, sizeof(first));
-        assert_int_equal(!strcmp(scan->mark, first), i < 2);
-        assert_int_equal(oc_scan_is_complete(scan, path("nowhere.parquet"), &complete, NULL), 0);
-        assert_false(complete);
-        oc_scan_free(scan);
     }
 }
 
@@ -375,71 +203,13 @@ static void names_of_profiles(void **state)
         assert_false(oc_scan_is_profile_name(no[i]));
 }
 
-static void rejects_foreign_rows_files(void **state)
-{
-    static const char *const text[] = {"hello\nworld\n", "{\"a\": 1}\n", "path,size_bytes\r\n",
-                                       "{\"path\":\"x\",\"nodes\":\"many\"}\n"};
-    struct oc_err err;
-    struct oc_scan *scan;
-    size_t n;
-    const char *const arg[] = {path("m")};
-    (void)state;
-    for (size_t i = 0; i < OC_COUNT(text); i++) {
-        put("rows", text[i], strlen(text[i]));
-        oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan, NULL);
-        assert_int_equal(oc_scan_keep(scan, path("rows"), &n, &err), -1);
-        assert_int_equal(err.code, OC_EFORMAT);
-        assert_non_null(strstr(err.msg, "cannot read '"));
-        assert_non_null(strstr(err.msg, "line 1"));
-        oc_scan_free(scan);
-    }
-}
-
-static void expect_kept_error(const char *says)
-{
-    struct oc_err err = {0};
-    struct oc_scan *scan;
-    size_t n;
-    const char *const arg[] = {path("m")};
-    oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan, NULL);
-    assert_int_equal(oc_scan_keep(scan, path("rows"), &n, &err), -1);
-    if (!strstr(err.msg, says))
-        fail_msg("'%s' has no '%s'", err.msg, says);
-    oc_scan_free(scan);
-}
-
-/* After valid rows. */
-static void rejects_rows_beyond_the_limit(void **state)
-{
-    (void)state;
-    struct oc_buf b = {0};
-    oc_buf_str(&b, "{\"path\":\"x\"}\n");
-    oc_buf_pad(&b, 'x', ((size_t)16 << 20) + 2);
-    put("rows", b.data, b.n);
-    expect_kept_error("line 2: more than 16777216 bytes in a row");
-    oc_buf_clear(&b);
-    oc_buf_str(&b, "path,size_bytes,nodes,csv_version\r\n");
-    oc_buf_pad(&b, ',', 8192);
-    put("rows", b.data, b.n);
-    expect_kept_error("line 2: more than 8192 columns (--limit csv-columns=N)");
-    oc_buf_free(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_file_has_one_row),
-        cmocka_unit_test(rows_are_reused),
-        cmocka_unit_test(parts_have_every_file_once),
-        cmocka_unit_test(rejects_parts_and_rows_that_there_are_not),
-        cmocka_unit_test(mark_names_files_and_settings),
+        cmocka_unit_test(dimensions_change_only_the_models_that_have_them),
+        cmocka_unit_test(rejects_rows_that_there_are_not),
         cmocka_unit_test(names_of_profiles),
-        cmocka_unit_test(stored_only_returns_only_stored_rows),
-        cmocka_unit_test(other_options_invalidate_rows),
-        cmocka_unit_test(changed_files_are_analyzed_again),
-        cmocka_unit_test(truncated_rows_file_is_read_to_the_cut),
-        cmocka_unit_test(rejects_foreign_rows_files),
-        cmocka_unit_test(rejects_rows_beyond_the_limit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -16,7 +16,7 @@
 enum { N = 300 };
 
 struct seen {
-    size_t next, lost, ready;
+    size_t next, lost, n_bytes;
     int number[N];
     enum oc_worker_pool_end end[N];
     uint64_t value[N];
@@ -158,34 +158,6 @@ static void out_of_memory_is_reported(void **state)
     assert_int_equal(s.value[3], 4);
 }
 
-static bool even_is_ready(void *arg, size_t index, void *result)
-{
-    uint64_t v = 7000 + index;
-    if (index % 2)
-        return false;
-    ((struct seen *)arg)->ready++;
-    memcpy(result, &v, sizeof(v));
-    return true;
-}
-
-static void ready_results_need_no_worker(void **state)
-{
-    struct oc_err err;
-    struct seen s = {0};
-    const struct oc_worker_pool pool = {.jobs = 2,
-                                        .n = 9,
-                                        .result_bytes = sizeof(uint64_t),
-                                        .arg = &s,
-                                        .work = only_work,
-                                        .ready = even_is_ready,
-                                        .lost = lost,
-                                        .done = done};
-    (void)state;
-    assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
-    for (size_t i = 0; i < 9; i++)
-        assert_int_equal(s.value[i], i % 2 ? i + 1 : 7000 + i);
-}
-
 static void stop_finishes_started_items(void **state)
 {
     struct oc_err err;
@@ -260,7 +232,7 @@ static int check_bytes(void *arg, size_t index, void *result, const char *bytes,
     for (size_t i = 0; i < n_bytes; i++)
         if (bytes[i] != (char)(index + i))
             fail_msg("byte %zu of job %zu", i, index);
-    s->ready += n_bytes;
+    s->n_bytes += n_bytes;
     return done(arg, index, result, bytes, n_bytes, err);
 }
 
@@ -281,7 +253,7 @@ static void bytes_arrive_with_their_result(void **state)
     for (size_t i = 0; i < N; i++)
         all += i == LOST ? 0 : bytes_of(i);
     assert_int_equal(s.next, N);
-    assert_int_equal(s.ready, all);
+    assert_int_equal(s.n_bytes, all);
 }
 
 /* AddressSanitizer; clang defines no macro of that name. */
@@ -306,7 +278,7 @@ static void work_much(void *arg, size_t index, void *result, struct oc_buf *byte
 static int count_bytes(void *arg, size_t index, void *result, const char *bytes, size_t n_bytes,
                        struct oc_err *err)
 {
-    ((struct seen *)arg)->ready += n_bytes;
+    ((struct seen *)arg)->n_bytes += n_bytes;
     return done(arg, index, result, bytes, n_bytes, err);
 }
 
@@ -327,7 +299,7 @@ static void bytes_that_wait_are_bounded(void **state)
     assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     getrusage(RUSAGE_SELF, &after);
     assert_int_equal(s.next, 30);
-    assert_int_equal(s.ready, 29 * (8 << 20));
+    assert_int_equal(s.n_bytes, 29 * (8 << 20));
     /* 64 MiB, jobs begun before, and the growth of buffers; all results are 232 MiB */
 #ifndef KEEPS_FREED_MEMORY
     assert_in_range(after.ru_maxrss - before.ru_maxrss, 0, 200 << 10);
@@ -356,7 +328,7 @@ static void work_goes_on_after_a_full_window(void **state)
     (void)state;
     assert_int_equal(oc_worker_pool_run(&pool, &err), 0);
     assert_int_equal(s.next, 40);
-    assert_int_equal(s.ready, 39 * (8 << 20));
+    assert_int_equal(s.n_bytes, 39 * (8 << 20));
 }
 
 static void empty_list_is_accepted(void **state)
@@ -375,7 +347,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(crash_costs_one_item),
                                        cmocka_unit_test(buffered_output_is_written_once),
                                        cmocka_unit_test(out_of_memory_is_reported),
-                                       cmocka_unit_test(ready_results_need_no_worker),
                                        cmocka_unit_test(stop_finishes_started_items),
                                        cmocka_unit_test(error_of_the_callback_ends_the_run),
                                        cmocka_unit_test(bytes_arrive_with_their_result),
