@@ -12,7 +12,7 @@ struct ops_opts {
 
 static const struct cli_option own_options[] = {
     {"rule", 0, CLI_FLAG, offsetof(struct ops_opts, rule),
-     .help = "the whole text of the cost of each operator NAME"},
+     .help = "the whole text of the cost of each operator NAME", .group = "Output", .before = "format"},
 };
 
 static int put_ops(const void *opts, const struct cli_output *out, struct oc_err *err)
