@@ -47,6 +47,10 @@ AR := x86_64-w64-mingw32-gcc-ar-posix
 EXE := .exe
 WARN += -Wno-format -Wno-format-nonliteral -Wno-format-security -Wno-float-conversion -Wno-shadow
 endif
+# `make musl`: the program alone in one file, for every Linux system
+ifeq ($(MODE),musl)
+CC := musl-gcc
+endif
 ifeq ($(CI),true)
 WARN += -Werror
 endif
@@ -54,13 +58,13 @@ endif
 FLAGS_release := -O2 -g1
 # Hardening of the installed files (tests/check_hardening.sh checks them); flags of the user take precedence.
 # HARDEN= builds without it, for comparison.
-ifeq ($(MODE),release)
+ifneq ($(filter release musl,$(MODE)),)
 # no compiler yet: .ci/setup installs one before it is needed
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 FORTIFY := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CFLAGS)),,-D_FORTIFY_SOURCE=2)
 HARDEN ?= $(FORTIFY) -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64% i%86%,$(MACHINE)),-fcf-protection)
 HARDEN_LINK := $(if $(HARDEN),$(addprefix -Wl$(comma)-z$(comma),relro now noexecstack separate-code))
-PIE := $(if $(HARDEN),-pie)
+PIE := $(if $(filter release,$(MODE)),$(if $(HARDEN),-pie))
 endif
 FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -75,11 +79,13 @@ LINK_msan := $(addprefix -Wl$(comma)--wrap=,malloc realloc free inflate deflate)
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
 FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/base/os_libc.h
+FLAGS_musl := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/musl/lib/include
+LINK_musl := -static
 # stack as on Linux
 FLAGS_mingw := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/mingw/lib/include -include src/base/os_libc.h
 LINK_mingw := -static -Wl,--stack,8388608
 ifeq ($(FLAGS_$(MODE)),)
-$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz, msan, wasm or mingw)
+$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz, msan, musl, wasm or mingw)
 endif
 # sizes and counts of models are size_t; files are read and processes are limited by calls of Linux
 ifeq ($(filter wasm mingw,$(MODE)),)
@@ -93,15 +99,15 @@ endif
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
-SHARED_CFLAGS := $(if $(filter-out wasm mingw,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
+SHARED_CFLAGS := $(if $(filter-out musl wasm mingw,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
 # the folder of the build is in no installed file (tests/chroot/check_reproducible.sh)
-PREFIX_MAP := $(if $(filter release,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
+PREFIX_MAP := $(if $(filter release musl,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
 # by default clang fuses multiplications with additions, gcc does not with -std=c11
 ALL_CFLAGS = -std=c11 -ffp-contract=off $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lz -lm -ldl -pthread
-ifeq ($(MODE),mingw)
-LIBS = -Lbuild/mingw/lib -lxml2 -lsqlite3 -lpcre2-8 -lprotobuf-c -lz -lm -pthread
+ifneq ($(filter musl mingw,$(MODE)),)
+LIBS = -Lbuild/$(MODE)/lib -lxml2 -lsqlite3 -lpcre2-8 -lprotobuf-c -lz -lm -pthread
 endif
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -134,7 +140,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 VERSION := $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
 # incremented when a program linked with an older library would not run with this one
-ABI := 0
+ABI := 1
 LIB := $(BUILD)/libonnxcost.a
 SHARED := $(BUILD)/libonnxcost.so.$(ABI)
 BIN := $(BUILD)/onnxcost$(EXE)
@@ -270,9 +276,10 @@ $(BUILD)/data_place: FORCE
 $(BUILD)/obj/src/base/file.o: $(BUILD)/data_place
 $(BUILD)/obj/src/base/file.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
 
-# the commit, for `onnxcost --version --verbose`: read at each build, written when it changed. Uncommitted changes are not
-# marked: tests that write files would cause the program to be linked again while others use it.
-COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+# The commit, for `onnxcost --version --verbose`: read at each build, from the file .commit in a source archive, and written when
+# it changed. Uncommitted changes are not marked: tests that write files would cause the program to be linked again while others
+# use it.
+COMMIT = $(shell cat .commit 2>/dev/null || git rev-parse --short=12 HEAD 2>/dev/null)
 $(GEN)/build_info.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define ONNXCOST_COMMIT "$(COMMIT)"' | cmp -s - $@ || echo '#define ONNXCOST_COMMIT "$(COMMIT)"' >$@
@@ -357,9 +364,10 @@ $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(PIE) -o $@.new $^ $(LIBS) && mv -f $@.new $@
 
-# manual pages: lists of options, limits and formats come from the program
+# manual pages: lists of options, limits and formats come from the program; RUN: starts it where it was cross-compiled
+RUN ?=
 $(BUILD)/man/made: $(BIN) $(wildcard src/man/*)
-	$(call say,MAN)src/man/make_pages.sh $(BIN) $(@D) && touch $@
+	$(call say,MAN)src/man/make_pages.sh '$(RUN) $(BIN)' $(@D) && touch $@
 
 $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
@@ -431,7 +439,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/targets
 endif
 
 # libxml2: headers only, the library is loaded when an XML file is read
-XML2_CPPFLAGS := $(if $(filter-out wasm mingw,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
+XML2_CPPFLAGS := $(if $(filter-out musl wasm mingw,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
 # private: otherwise the flags file, a prerequisite, would get them too
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
@@ -686,7 +694,7 @@ $(BUILD)/onnxcost.pc: src/onnxcost.pc.in FORCE
 
 $(BUILD)/completion/%: $(BIN)
 	@mkdir -p $(@D)
-	@$(BIN) completion $* -o $@
+	@$(RUN) $(BIN) completion $* -o $@
 
 install: $(INSTALLED)
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir)/onnxcost $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/github-action $(data)/man \

@@ -503,7 +503,7 @@ static void put_word(const char *word, FILE *f)
     fputs(quote ? "'" : "", f);
 }
 
-/* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
+/* "onnxcost 1.0.0-rc, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html": version, time, and the command line as
  * a shell reads it. The time is SOURCE_DATE_EPOCH where it is set. Heap. */
 static char *made_text(const struct cli_opts *o)
 {
