@@ -158,7 +158,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check fleet-demo mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check fleet-demo mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install install-program install-library uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -198,6 +198,8 @@ help:
 	@echo 'make fleet-demo   5,000 models and 2,000 traces scanned in parts and queried with DuckDB (src/doc/fleet.md)'
 	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
 	@echo 'make windows      the program for Windows (build/mingw/onnxcost.exe), cross-compiled; windows-check runs it under wine'
+	@echo 'make musl         the program in one file for every Linux system (build/musl/onnxcost)'
+	@echo 'make dist         the files of a release in build/dist, from the last commit (needs root and network); dist-check installs each in a clean system'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make reproducible  two builds in two folders and environments give identical programs, libraries and packages'
@@ -603,10 +605,10 @@ python: $(PYTHON_DIR)/onnxcost/_api.py
 # The library of the wheel has protobuf-c inside (Debian's static library), so that it needs only what every Linux system has.
 PROTOBUF_C_LICENCE ?= /usr/share/doc/libprotobuf-c-dev/copyright
 WHEEL_SHARED := $(BUILD)/wheel/libonnxcost.so.$(ABI)
-$(WHEEL_SHARED): $(SHARED)
+$(WHEEL_SHARED): $(LIB) src/onnxcost.map
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -s -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map -Wl,-z,defs \
-	    -o $@ $(call obj,$(LIB_SRC)) $(GENERATED) -Wl,-Bstatic -lprotobuf-c -Wl,-Bdynamic $(filter-out -lprotobuf-c,$(LIBS))
+	    -o $@ -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive -Wl,-Bstatic -lprotobuf-c -Wl,-Bdynamic $(filter-out -lprotobuf-c,$(LIBS))
 
 WHEEL_DIR ?= build/wheel
 wheel: python $(WHEEL_SHARED)
@@ -676,6 +678,9 @@ endif
 windows-check: all windows
 	@BUILD=$(BUILD) tests/check_windows.sh
 
+# ---- releases ---------------------------------------------------------------------------------------------------
+include src/dist/dist.mk
+
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
@@ -696,11 +701,11 @@ $(BUILD)/completion/%: $(BIN)
 	@mkdir -p $(@D)
 	@$(RUN) $(BIN) completion $* -o $@
 
-install: $(INSTALLED)
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir)/onnxcost $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/github-action $(data)/man \
-	    $(bashdir) $(zshdir) $(fishdir) \
-	    $(addprefix $(data)/,$(DATA_DIRS)))
-	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
+install: install-program install-library
+	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker has cached $(libdir)')
+
+install-library: $(LIB) $(SHARED) $(BUILD)/onnxcost.pc
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir)/pkgconfig $(includedir)/onnxcost)
 	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(libdir)/libonnxcost.a
 	$(INSTALL) -m 644 $(SHARED) $(DESTDIR)$(libdir)/libonnxcost.so.$(VERSION)
 	ln -sf libonnxcost.so.$(VERSION) $(DESTDIR)$(libdir)/libonnxcost.so.$(ABI)
@@ -708,6 +713,11 @@ install: $(INSTALLED)
 	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
 	$(INSTALL) -m 644 src/onnxcost.h src/onnxcost_types.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 $(wildcard src/onnxcost/*.h) $(DESTDIR)$(includedir)/onnxcost
+
+install-program: $(BIN) man $(addprefix $(BUILD)/completion/,bash zsh fish)
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/ci $(data)/man $(bashdir) $(zshdir) $(fishdir) \
+	    $(addprefix $(data)/,$(DATA_DIRS)))
+	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
 	$(foreach page,$(PAGES),$(INSTALL) -m 644 $(BUILD)/man/$(page) $(DESTDIR)$(call page_place,$(page)) && ):
 	$(INSTALL) -m 644 $(BUILD)/man/*.txt $(DESTDIR)$(data)/man
 	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
@@ -715,10 +725,9 @@ install: $(INSTALLED)
 	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
 	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
 	$(INSTALL) -m 644 $(wildcard src/doc/*.md src/doc/*.png) $(DESTDIR)$(docdir)/src/doc
-	$(INSTALL) -m 644 $(wildcard src/doc/github-action/*) $(DESTDIR)$(docdir)/src/doc/github-action
+	$(INSTALL) -m 644 $(wildcard src/doc/ci/*) $(DESTDIR)$(docdir)/src/doc/ci
 	$(INSTALL) -m 644 $(SCHEMAS) $(DESTDIR)$(data)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
-	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker has cached $(libdir)')
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
