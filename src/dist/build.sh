@@ -25,7 +25,10 @@ fill() { # file: with the values of this release
 step 'install compilers and libraries'
 .ci/setup dist
 cp src/deb/control src/deb/changelog "$work/deb/debian"
-(cd "$work/deb" && apt-get -q -y --no-install-recommends -a arm64 -P cross,nocheck build-dep ./)
+cd "$work/deb"
+apt-get -q -y --no-install-recommends -P nocheck build-dep ./
+apt-get -q -y --no-install-recommends -a arm64 -P cross,nocheck build-dep ./
+cd "$OLDPWD"
 
 step 'Debian packages for amd64'
 src/deb/make_deb.sh build/deb
