@@ -23,11 +23,11 @@ fill() { # file: with the values of this release
 }
 
 step 'install compilers and libraries'
-.ci/setup dist
+.ci/setup dist 2>&1
 cp src/deb/control src/deb/changelog "$work/deb/debian"
 cd "$work/deb"
-apt-get -q -y --no-install-recommends -P nocheck build-dep ./
-apt-get -q -y --no-install-recommends -a arm64 -P cross,nocheck build-dep ./
+apt-get -q -y --no-install-recommends -P nocheck build-dep ./ 2>&1
+apt-get -q -y --no-install-recommends -a arm64 -P cross,nocheck build-dep ./ 2>&1
 cd "$OLDPWD"
 
 step 'Debian packages for amd64'
