@@ -216,7 +216,7 @@ hook 1 'hook: a worse model fails' "$ARCHIVE" "$archive_sum" --tolerance=2% mode
 result 'with the limit that failed' "$(grep -q '^failed  *macs' "$work/out" || cat "$work/out")"
 hook 0 'hook: options are passed on' /nowhere "$archive_sum" --tolerance=900% models/a.onnx
 echo broken >models/broken.onnx
-hook 3 'hook: a file that is no model is an error of the input' /nowhere "$archive_sum" models/broken.onnx models/a.onnx
+hook 3 'hook: a file that is not a model is an error of the input' /nowhere "$archive_sum" models/broken.onnx models/a.onnx
 title='pre-commit runs the hook'
 if command -v pre-commit >/dev/null && git -C "$top" rev-parse HEAD >/dev/null 2>&1; then
     cat >.pre-commit-config.yaml <<EOF

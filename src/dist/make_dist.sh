@@ -37,7 +37,6 @@ tar -xzf "$out/$name.tar.gz" -C "$ROOT$PWD"
 cp "$out/$name.tar.gz" "$ROOT$PWD/out"
 
 # ---- all others; the mounts end with the process
-# shellcheck disable=SC2016 # expanded by the inner shell
 unshare --mount sh -c 'mount --bind "$0" "$0" && mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$ROOT" \
     env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive JOBS="$JOBS" \
     SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" RELEASE_URL="${RELEASE_URL:-https://onnxcost.example/releases/$version}" \

@@ -3,7 +3,7 @@
 
 usage: make_sbom.py VERSION OUT WORK >FILE
 OUT has the files of the release; WORK the input files that the linkers named (--trace): wheel.trace, static.trace, web.trace.
-Runs in the tree and the system where they were linked: dpkg knows the package of each file there. Environment: SOURCE_DATE_EPOCH.
+Runs in the tree and the system where they were linked, where dpkg finds the package of each file. Environment: SOURCE_DATE_EPOCH.
 """
 import glob
 import hashlib
@@ -32,7 +32,7 @@ def read(path):
 
 
 def licence(path):
-    """The licence of `Files: *` in Debian's form, where it is one that SPDX knows."""
+    """The licence of `Files: *` in Debian's form, where it is in the list of SPDX."""
     found = re.search(r"^Files: \*\n(?:.+\n)*?License: *(\S+) *$", read(path) if os.path.exists(path) else "", re.M)
     return LICENCES.get(found.group(1).lower(), "NOASSERTION") if found else "NOASSERTION"
 
