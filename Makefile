@@ -741,6 +741,7 @@ deb:
 	@.ci/setup deb
 	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" DEB_BUILD_PROFILES="$${DEB_BUILD_PROFILES:-nocheck}" \
 	    src/deb/make_deb.sh build/deb
+	@lintian --allow-root --fail-on error,warning build/deb/onnxcost_*.changes
 
 # two builds in two folders give the same files
 reproducible:

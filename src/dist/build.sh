@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 out=$1 work=$PWD/build/dist
 version=$(sed -n 's/^#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
 static=onnxcost-$version-linux-x86_64
-export DEB_BUILD_OPTIONS="nocheck parallel=$JOBS" DEB_BUILD_PROFILES=nocheck
+export DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$JOBS" DEB_BUILD_PROFILES=nocheck
 mkdir -p "$work/deb/debian"
 step() { # title
     echo "==== $1"
@@ -34,7 +34,7 @@ step 'Debian packages for amd64'
 src/deb/make_deb.sh build/deb
 step 'Debian packages for arm64'
 src/deb/make_deb.sh build/deb-arm64 arm64
-find build/deb build/deb-arm64 -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$out" \;
+cp build/deb/*.deb build/deb-arm64/*.deb "$out"
 
 # the static library of the packages, with protobuf-c: compiled once
 step 'Python wheel'

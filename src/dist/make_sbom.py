@@ -68,13 +68,18 @@ def of_file(path):
     raise SystemExit(f"make_sbom: {path} was linked and belongs to no package")
 
 
-def linked(trace):
-    """{component: relationship} of the files that a linker named."""
+def linked(trace, product=None):
+    """{component: relationship} of the files that a linker named. Of the shared libraries only those that the product needs."""
     found = {of_package(name): "CONTAINS" for name in EMBEDDED}
+    needed = re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", product)) if product else []
     for path in sorted(set(FILE.findall(read(trace)))):
-        component = of_file(path)
-        if component and found.get(component) != "STATIC_LINK":
-            found[component] = "DYNAMIC_LINK" if ".so" in os.path.basename(path) else "STATIC_LINK"
+        component, shared = of_file(path), ".so" in os.path.basename(path)
+        if component and shared:
+            soname = re.search(r"SONAME\s+(\S+)", run("objdump", "-p", path))
+            if soname and soname.group(1) in needed:
+                found[component] = "DYNAMIC_LINK"
+        elif component:
+            found.setdefault(component, "STATIC_LINK")
     return found
 
 
@@ -97,7 +102,7 @@ def components(file, work):
         return of_deb(file)
     name = os.path.basename(file)
     if name.endswith(".whl"):
-        return linked(f"{work}/wheel.trace")
+        return linked(f"{work}/wheel.trace", glob.glob("build/release/wheel/lib*.so.*")[0])
     if "linux-x86_64" in name or name.endswith("-oci.tar"):
         return linked(f"{work}/static.trace")
     if name.endswith((".html", ".tgz")):
