@@ -58,14 +58,6 @@ strip "$work/$static/bin/onnxcost"
 } >"$work/$static/share/doc/onnxcost/LICENSES-OF-LIBRARIES"
 pack "$out/$static.tar.gz" "$work" "$static"
 
-step 'WebAssembly: page and npm package'
-make build/wasm/lib/copyright
-make "-j$JOBS" MODE=wasm lib
-EMCC_CFLAGS=-Wl,--trace make "-j$JOBS" MODE=wasm web-files >"$work/web.trace" 2>&1
-cp build/web/onnxcost.html "$out"
-cp -r build/web/npm "$work/package"
-pack "$out/onnxcost-$version.tgz" "$work" package
-
 step 'container image'
 mkdir "$work/image"
 cp -r "$work/$static" "$work/image/onnxcost"
@@ -77,6 +69,14 @@ in_store build --isolation chroot --timestamp "$SOURCE_DATE_EPOCH" --format oci 
 in_store push "onnxcost:$version" "oci:$work/oci:$version"
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work/oci" -cf "$out/onnxcost-$version-oci.tar" \
     oci-layout index.json blobs
+
+step 'WebAssembly: page and npm package'
+make build/wasm/lib/copyright
+make "-j$JOBS" MODE=wasm lib
+EMCC_CFLAGS=-Wl,--trace make "-j$JOBS" MODE=wasm web-files >"$work/web.trace" 2>&1
+cp build/web/onnxcost.html "$out"
+cp -r build/web/npm "$work/package"
+pack "$out/onnxcost-$version.tgz" "$work" package
 
 step 'recipes, changelog, components'
 fill src/dist/onnxcost.rb.in >"$out/onnxcost.rb"
