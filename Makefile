@@ -47,6 +47,10 @@ AR := x86_64-w64-mingw32-gcc-ar-posix
 EXE := .exe
 WARN += -Wno-format -Wno-format-nonliteral -Wno-format-security -Wno-float-conversion -Wno-shadow
 endif
+# `make musl`: the program alone in one file, for every Linux system
+ifeq ($(MODE),musl)
+CC := musl-gcc
+endif
 ifeq ($(CI),true)
 WARN += -Werror
 endif
@@ -54,13 +58,13 @@ endif
 FLAGS_release := -O2 -g1
 # Hardening of the installed files (tests/check_hardening.sh checks them); flags of the user take precedence.
 # HARDEN= builds without it, for comparison.
-ifeq ($(MODE),release)
+ifneq ($(filter release musl,$(MODE)),)
 # no compiler yet: .ci/setup installs one before it is needed
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 FORTIFY := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CFLAGS)),,-D_FORTIFY_SOURCE=2)
 HARDEN ?= $(FORTIFY) -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64% i%86%,$(MACHINE)),-fcf-protection)
 HARDEN_LINK := $(if $(HARDEN),$(addprefix -Wl$(comma)-z$(comma),relro now noexecstack separate-code))
-PIE := $(if $(HARDEN),-pie)
+PIE := $(if $(filter release,$(MODE)),$(if $(HARDEN),-pie))
 endif
 FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -75,11 +79,13 @@ LINK_msan := $(addprefix -Wl$(comma)--wrap=,malloc realloc free inflate deflate)
 FLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic
 LINK_coverage := -Wl,--wrap=_exit
 FLAGS_wasm := -O2 -DOC_LINKED_LIBRARIES -Ibuild/wasm/lib/include -include src/base/os_libc.h
+FLAGS_musl := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/musl/lib/include
+LINK_musl := -static
 # stack as on Linux
 FLAGS_mingw := -O2 -g1 -DOC_LINKED_LIBRARIES -DLIBXML_STATIC -DPCRE2_STATIC -Ibuild/mingw/lib/include -include src/base/os_libc.h
 LINK_mingw := -static -Wl,--stack,8388608
 ifeq ($(FLAGS_$(MODE)),)
-$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz, msan, wasm or mingw)
+$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage, fuzz, msan, musl, wasm or mingw)
 endif
 # sizes and counts of models are size_t; files are read and processes are limited by calls of Linux
 ifeq ($(filter wasm mingw,$(MODE)),)
@@ -93,15 +99,15 @@ endif
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: the shared library exports only what onnxcost.h declares
-SHARED_CFLAGS := $(if $(filter-out wasm mingw,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
+SHARED_CFLAGS := $(if $(filter-out musl wasm mingw,$(MODE)),-fPIC -fvisibility=hidden -fno-semantic-interposition)
 # the folder of the build is in no installed file (tests/chroot/check_reproducible.sh)
-PREFIX_MAP := $(if $(filter release,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
+PREFIX_MAP := $(if $(filter release musl,$(MODE)),-ffile-prefix-map=$(CURDIR)=.)
 # by default clang fuses multiplications with additions, gcc does not with -std=c11
 ALL_CFLAGS = -std=c11 -ffp-contract=off $(FLAGS_$(MODE)) $(PREFIX_MAP) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lz -lm -ldl -pthread
-ifeq ($(MODE),mingw)
-LIBS = -Lbuild/mingw/lib -lxml2 -lsqlite3 -lpcre2-8 -lprotobuf-c -lz -lm -pthread
+ifneq ($(filter musl mingw,$(MODE)),)
+LIBS = -Lbuild/$(MODE)/lib -lxml2 -lsqlite3 -lpcre2-8 -lprotobuf-c -lz -lm -pthread
 endif
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -134,7 +140,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 VERSION := $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
 # incremented when a program linked with an older library would not run with this one
-ABI := 0
+ABI := 1
 LIB := $(BUILD)/libonnxcost.a
 SHARED := $(BUILD)/libonnxcost.so.$(ABI)
 BIN := $(BUILD)/onnxcost$(EXE)
@@ -152,7 +158,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check fleet-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check parquet-check fleet-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install install-program install-library uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)
@@ -192,6 +198,8 @@ help:
 	@echo 'make fleet-check  5,000 models and 2,000 recordings scanned by GNU parallel, Slurm and Dask, and queried with DuckDB (src/doc/fleet.md)'
 	@echo 'make web          the program for the browser (build/web/onnxcost.html) and for node (build/web/npm); web-check tests both'
 	@echo 'make windows      the program for Windows (build/mingw/onnxcost.exe), cross-compiled; windows-check runs it under wine'
+	@echo 'make musl         the program in one file for every Linux system (build/musl/onnxcost)'
+	@echo 'make dist         the files of a release in build/dist, from the last commit (needs root and network); dist-check installs each in a clean system'
 	@echo 'make deb          Debian packages in build/deb; deb-check tests them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make reproducible  two builds in two folders and environments give identical programs, libraries and packages'
@@ -270,13 +278,14 @@ $(BUILD)/data_place: FORCE
 $(BUILD)/obj/src/base/file.o: $(BUILD)/data_place
 $(BUILD)/obj/src/base/file.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
 
-# the commit, for `onnxcost --version --verbose`: read at each build, written when it changed. Uncommitted changes are not
-# marked: tests that write files would cause the program to be linked again while others use it.
-COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+# The commit, for `onnxcost --version --verbose`: read at each build, from the file .commit in a source archive, and written when
+# it changed. Uncommitted changes are not marked: tests that write files would cause the program to be linked again while others
+# use it.
+COMMIT = $(shell cat .commit 2>/dev/null || git rev-parse --short=12 HEAD 2>/dev/null)
 $(GEN)/build_info.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define ONNXCOST_COMMIT "$(COMMIT)"' | cmp -s - $@ || echo '#define ONNXCOST_COMMIT "$(COMMIT)"' >$@
-$(BUILD)/obj/src/cli/help.o: $(GEN)/build_info.h
+$(BUILD)/obj/src/cli/cmd_help.o: $(GEN)/build_info.h
 
 $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	@mkdir -p $(GEN)
@@ -357,9 +366,10 @@ $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(PIE) -o $@.new $^ $(LIBS) && mv -f $@.new $@
 
-# manual pages: lists of options, limits and formats come from the program
+# manual pages: lists of options, limits and formats come from the program; RUN: starts it where it was cross-compiled
+RUN ?=
 $(BUILD)/man/made: $(BIN) $(wildcard src/man/*)
-	$(call say,MAN)src/man/make_pages.sh $(BIN) $(@D) && touch $@
+	$(call say,MAN)src/man/make_pages.sh '$(RUN) $(BIN)' $(@D) && touch $@
 
 $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
@@ -431,7 +441,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/targets
 endif
 
 # libxml2: headers only, the library is loaded when an XML file is read
-XML2_CPPFLAGS := $(if $(filter-out wasm mingw,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
+XML2_CPPFLAGS := $(if $(filter-out musl wasm mingw,$(MODE)),$(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2))
 # private: otherwise the flags file, a prerequisite, would get them too
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
@@ -595,10 +605,10 @@ python: $(PYTHON_DIR)/onnxcost/_api.py
 # The library of the wheel has protobuf-c inside (Debian's static library), so that it needs only what every Linux system has.
 PROTOBUF_C_LICENCE ?= /usr/share/doc/libprotobuf-c-dev/copyright
 WHEEL_SHARED := $(BUILD)/wheel/libonnxcost.so.$(ABI)
-$(WHEEL_SHARED): $(SHARED)
+$(WHEEL_SHARED): $(LIB) src/onnxcost.map
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -s -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map -Wl,-z,defs \
-	    -o $@ $(call obj,$(LIB_SRC)) $(GENERATED) -Wl,-Bstatic -lprotobuf-c -Wl,-Bdynamic $(filter-out -lprotobuf-c,$(LIBS))
+	    -o $@ -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive -Wl,-Bstatic -lprotobuf-c -Wl,-Bdynamic $(filter-out -lprotobuf-c,$(LIBS))
 
 WHEEL_DIR ?= build/wheel
 wheel: python $(WHEEL_SHARED)
@@ -674,6 +684,9 @@ endif
 windows-check: all windows
 	@BUILD=$(BUILD) tests/check_windows.sh
 
+# ---- releases ---------------------------------------------------------------------------------------------------
+include src/dist/dist.mk
+
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
@@ -692,13 +705,13 @@ $(BUILD)/onnxcost.pc: src/onnxcost.pc.in FORCE
 
 $(BUILD)/completion/%: $(BIN)
 	@mkdir -p $(@D)
-	@$(BIN) completion $* -o $@
+	@$(RUN) $(BIN) completion $* -o $@
 
-install: $(INSTALLED)
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir)/onnxcost $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/github-action $(data)/man \
-	    $(bashdir) $(zshdir) $(fishdir) \
-	    $(addprefix $(data)/,$(DATA_DIRS)))
-	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
+install: install-program install-library
+	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker has cached $(libdir)')
+
+install-library: $(LIB) $(SHARED) $(BUILD)/onnxcost.pc
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir)/pkgconfig $(includedir)/onnxcost)
 	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(libdir)/libonnxcost.a
 	$(INSTALL) -m 644 $(SHARED) $(DESTDIR)$(libdir)/libonnxcost.so.$(VERSION)
 	ln -sf libonnxcost.so.$(VERSION) $(DESTDIR)$(libdir)/libonnxcost.so.$(ABI)
@@ -706,6 +719,11 @@ install: $(INSTALLED)
 	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
 	$(INSTALL) -m 644 src/onnxcost.h src/onnxcost_types.h $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 $(wildcard src/onnxcost/*.h) $(DESTDIR)$(includedir)/onnxcost
+
+install-program: $(BIN) man $(addprefix $(BUILD)/completion/,bash zsh fish)
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/ci $(data)/man $(bashdir) $(zshdir) $(fishdir) \
+	    $(addprefix $(data)/,$(DATA_DIRS)))
+	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
 	$(foreach page,$(PAGES),$(INSTALL) -m 644 $(BUILD)/man/$(page) $(DESTDIR)$(call page_place,$(page)) && ):
 	$(INSTALL) -m 644 $(BUILD)/man/*.txt $(DESTDIR)$(data)/man
 	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
@@ -713,10 +731,9 @@ install: $(INSTALLED)
 	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
 	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
 	$(INSTALL) -m 644 $(wildcard src/doc/*.md src/doc/*.png) $(DESTDIR)$(docdir)/src/doc
-	$(INSTALL) -m 644 $(wildcard src/doc/github-action/*) $(DESTDIR)$(docdir)/src/doc/github-action
+	$(INSTALL) -m 644 $(wildcard src/doc/ci/*) $(DESTDIR)$(docdir)/src/doc/ci
 	$(INSTALL) -m 644 $(SCHEMAS) $(DESTDIR)$(data)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
-	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker has cached $(libdir)')
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
@@ -730,6 +747,7 @@ deb:
 	@.ci/setup deb
 	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" DEB_BUILD_PROFILES="$${DEB_BUILD_PROFILES:-nocheck}" \
 	    src/deb/make_deb.sh build/deb
+	@lintian --allow-root --fail-on error,warning build/deb/onnxcost_*.changes
 
 # two builds in two folders give the same files
 reproducible:

@@ -24,8 +24,8 @@
 
 OC_API_BEGIN
 
-#define ONNXCOST_VERSION "0.1.0"
-const char *oc_version(void); /* of the library that the program runs with: "0.1.0" */
+#define ONNXCOST_VERSION "1.0.0-rc"
+const char *oc_version(void); /* of the library that the program runs with: "1.0.0-rc" */
 
 /* ---- model ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The composite action of src/doc/github-action: its YAML and the references in it, and its steps, which run here in a
-# repository with two commits, with stubs of gh, sudo and curl. Prints TAP.
+# What src/doc/ci.md offers for GitHub, pre-commit and GitLab: the YAML and the references in it, and the scripts, which run here in
+# a repository with two commits, with stubs of gh, sudo and curl. Prints TAP.
+# ARCHIVE: the static archive of a release, otherwise one with the program of the tree
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -42,10 +43,7 @@ for name, text in action["inputs"].items():
     if not text.get("description") or ("default" in text) == bool(text.get("required")):
         problems.append(f"input '{name}' needs a description, and a default or required")
 md = open(sys.argv[3]).read()
-blocks = re.findall(r"```yaml\n(.*?)```", md, re.S)
-if len(blocks) != 2:
-    problems.append(f"{len(blocks)} YAML blocks in the document")
-workflow = yaml.safe_load(blocks[-1])
+_, workflow, hooks, pipeline = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", md, re.S)]
 given = workflow["jobs"]["cost"]["steps"][-1]["with"]
 for name in given:
     if name not in known:
@@ -55,14 +53,23 @@ for name, text in action["inputs"].items():
         problems.append(f"the document lacks the input '{name}'")
     if f"| `{name}` |" not in md:
         problems.append(f"the table of the document lacks '{name}'")
+# the hook of pre-commit and the job of GitLab
+(hook,) = yaml.safe_load(open(".pre-commit-hooks.yaml"))
+if hooks["repos"][0]["hooks"][0]["id"] != hook["id"] or not open(hook["entry"]).read().startswith("#!"):
+    problems.append("the hook of the document is not that of .pre-commit-hooks.yaml")
+template = yaml.safe_load(open(sys.argv[4]))[".onnxcost"]
+for name in set(pipeline["cost"]["variables"]) ^ set(template["variables"]):
+    problems.append(f"the variable '{name}' is not in the template, or not in the document")
+open(f"{sys.argv[2]}/gitlab.sh", "w").write(template["script"][0])
 print("\n".join(problems))
 EOF
-result 'action.yml and the workflow of the document agree' \
-    "$($python "$work/read.py" src/doc/github-action/action.yml "$work" src/doc/github-action.md 2>&1)"
-problems=$(for step in "$work"/step?.sh; do bash -n "$step" 2>&1; done)
+result 'the action, the hook and the template agree with the document' \
+    "$($python "$work/read.py" src/doc/ci/action.yml "$work" src/doc/ci.md src/doc/ci/gitlab.yml 2>&1)"
+problems=$(for step in "$work"/*.sh; do bash -n "$step" 2>&1; done)
 result 'the scripts parse' "$problems"
 if command -v shellcheck >/dev/null; then
-    result 'shellcheck' "$(shellcheck -s bash "$work"/step?.sh 2>&1 | head -n 20)"
+    result 'shellcheck' "$(shellcheck -s bash "$work"/step?.sh 2>&1 | head -n 20
+        shellcheck -s sh "$work/gitlab.sh" 2>&1 | head -n 20)"
 else
     skip_named 'shellcheck of the action' 'shellcheck is missing'
 fi
@@ -128,7 +135,22 @@ result 'by apt-get, with their checksums' "$([ "$(grep -c '^sudo apt-get install
     grep -q "^curl .*--proto =https .*https://example.org/two.deb" "$CALLS" || cat "$CALLS")"
 PACKAGES=one.deb SHA256=$(echo other | sha256sum | cut -d ' ' -f 1) step 0 1 'a wrong checksum stops'
 result 'before anything is installed' "$(grep sudo "$CALLS")"
-PACKAGES=none.deb SHA256='' step 0 1 'a missing package stops'
+PACKAGES=one.deb SHA256='' step 0 1 'a missing checksum stops'
+PACKAGES=none.deb SHA256=$sum step 0 1 'a missing package stops'
+
+# ---- the static archive
+if [ -z "${ARCHIVE:-}" ]; then
+    ARCHIVE=$work/onnxcost.tar.gz
+    mkdir -p "$work/onnxcost-static/bin" "$work/onnxcost-static/share/onnxcost"
+    cp "$top/$BUILD/onnxcost" "$work/onnxcost-static/bin" && cp -r "$top/hwdb" "$work/onnxcost-static/share/onnxcost"
+    tar -czf "$ARCHIVE" -C "$work" onnxcost-static
+fi
+archive_sum=$(sha256sum "$ARCHIVE" | cut -d ' ' -f 1)
+export GITHUB_PATH="$work/path"
+PACKAGES=$ARCHIVE SHA256=$archive_sum step 0 0 'the static archive is installed'
+result 'without apt-get, and the program of later steps is in it' "$([ ! -s "$CALLS" ] && [ -x "$(cat "$GITHUB_PATH")/onnxcost" ] &&
+    "$(cat "$GITHUB_PATH")/onnxcost" --version | grep -qxF "$(onnxcost --version)" || cat "$CALLS" "$GITHUB_PATH" "$work/err")"
+PACKAGES=$ARCHIVE SHA256=$sum step 0 1 'a static archive with another checksum stops'
 
 step 2 0 'the difference of three models is written'
 problems=$(for text in '<!-- onnxcost -->' '### onnxcost diff' '1,814,073,344' '4,089,184,256' '`models/same.onnx`: unchanged' \
@@ -175,4 +197,55 @@ MODELS='models/a.onnx
 models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='' step 4 1 'a worse model fails'
 MODELS='models/a.onnx' BASELINE=models/a.onnx.baseline.xml TOLERANCE=900% step 4 0 'a tolerance is passed on'
 MODELS='models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='2%,latency=5%' step 4 0 'an unchanged model passes'
+
+# ---- pre-commit: the exit code is that of the worst model
+hook() { # exit code wanted, title, arguments
+    wanted=$1 title=$2
+    shift 2
+    env -u ONNXCOST_HWDB XDG_CACHE_HOME="$work/cache" "$top/src/doc/ci/pre_commit.sh" "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code -eq "$wanted" ]
+    passed $? "$title" "exit code $code
+$(cat "$work/out" "$work/err")"
+}
+hook 4 'hook: another checksum stops' "$ARCHIVE" "$sum" models/same.onnx
+result 'and nothing is installed' "$(ls "$work/cache/onnxcost/$sum" 2>/dev/null)"
+hook 2 'hook: the archive is required' --tolerance=2% models/same.onnx
+hook 0 'hook: an unchanged model and a model without a baseline pass' "$ARCHIVE" "$archive_sum" models/same.onnx 'models/new one.onnx'
+hook 1 'hook: a worse model fails' "$ARCHIVE" "$archive_sum" --tolerance=2% models/same.onnx models/a.onnx 'models/new one.onnx'
+result 'with the limit that failed' "$(grep -q '^failed  *macs' "$work/out" || cat "$work/out")"
+hook 0 'hook: options are passed on' /nowhere "$archive_sum" --tolerance=900% models/a.onnx
+echo broken >models/broken.onnx
+hook 3 'hook: a file that is not a model is an error of the input' /nowhere "$archive_sum" models/broken.onnx models/a.onnx
+title='pre-commit runs the hook'
+if command -v pre-commit >/dev/null && git -C "$top" rev-parse HEAD >/dev/null 2>&1; then
+    cat >.pre-commit-config.yaml <<EOF
+repos:
+  - repo: $top
+    rev: $(git -C "$top" rev-parse HEAD)
+    hooks:
+      - id: onnxcost-check
+        args: [$ARCHIVE, $archive_sum]
+EOF
+    git add models && env -u ONNXCOST_HWDB pre-commit run onnxcost-check --files models/same.onnx models/a.onnx >"$work/out" 2>&1
+    [ $? -eq 1 ] && grep -q 'exit code: 1' "$work/out" && grep -q '^failed  *macs' "$work/out"
+    passed $? "$title" "$(cat "$work/out")"
+else
+    skip "$title" 'pre-commit is missing'
+fi
+
+# ---- GitLab: the script of the template
+gitlab() { # exit code wanted, title
+    env -u ONNXCOST_HWDB ONNXCOST_ARCHIVE="$ARCHIVE" sh -c "$(cat "$work/gitlab.sh")" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code -eq "$1" ]
+    passed $? "$2" "exit code $code
+$(cat "$work/out" "$work/err")"
+}
+ONNXCOST_SHA256=$sum ONNXCOST_MODELS=models/same.onnx ONNXCOST_TOLERANCE='' gitlab 1 'template: another checksum stops'
+ONNXCOST_SHA256=$archive_sum ONNXCOST_MODELS='models/same.onnx
+models/a.onnx' ONNXCOST_TOLERANCE=2% gitlab 1 'template: a worse model fails'
+result 'with a JUnit report of each model' "$(grep -q '<failure' onnxcost-reports/2.xml && grep -q '<testsuite' onnxcost-reports/1.xml &&
+    ! grep -q '<failure' onnxcost-reports/1.xml || ls -l onnxcost-reports)"
+ONNXCOST_SHA256=$archive_sum ONNXCOST_MODELS=models/same.onnx ONNXCOST_TOLERANCE='' gitlab 0 'template: an unchanged model passes'
 finish

@@ -42,7 +42,7 @@ result 'every job ran' "$(wanted=$(grep -cv '^#' "$top/tests/faults/alloc_jobs.t
 
 # A program without a handler: the library fails with OC_EMEMORY, and the program goes on.
 # shellcheck disable=SC2086
-${CC:-cc} -O1 -I"$top/src" -o host "$top/tests/faults/host.c" -L"$build" -l:libonnxcost.so.0 -Wl,-rpath,"$build" 2>log
+${CC:-cc} -O1 -I"$top/src" -o host "$top/tests/faults/host.c" -L"$build" -l:libonnxcost.so.1 -Wl,-rpath,"$build" 2>log
 result 'a program without a handler builds' "$(cat log)"
 "$build/alloc_runs" --depth "${DEPTH:-4}" "$build/alloc_faults.so" state "$PWD/host" <"$top/tests/faults/host_jobs.txt" >log
 tried=$(sed -n 's/ tried,.*//p' log)

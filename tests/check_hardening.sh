@@ -16,7 +16,7 @@ grep -q -e -fstack-protector-strong "$BUILD/flags" || skip_all 'built without ha
 command -v readelf >/dev/null 2>&1 || skip_all 'readelf is missing'
 readelf -h "$BUILD/onnxcost" >/dev/null 2>&1 || skip_all 'the program is not an ELF file'
 
-for file in onnxcost libonnxcost.so.0; do
+for file in onnxcost libonnxcost.so.1; do
     path=$BUILD/$file
     segments=$(readelf -lW "$path")
     dynamic=$(readelf -dW "$path")
@@ -38,7 +38,7 @@ for file in onnxcost libonnxcost.so.0; do
     result "$file: no text relocations" "$(echo "$dynamic" | grep TEXTREL)"
 done
 # what src/doc/security.md promises; execlp: `man`, by `help` on a terminal
-for file in onnxcost libonnxcost.so.0; do
+for file in onnxcost libonnxcost.so.1; do
     result "$file: no network, and no shell or program but man" "$(readelf -sW --dyn-syms "$BUILD/$file" | awk '$7 == "UND" { sub(/@.*/, "", $8); print $8 }' |
         grep -xE 'socket|connect|bind|listen|accept4?|getaddrinfo|gethostby.*|system|popen|posix_spawnp?|exec(l|le|v|ve|vp|vpe|veat)|fexecve' | sort -u)"
 done

@@ -37,7 +37,7 @@ passed $? 'installed manual pages are found' "$text"
 [ "$mode" = asan ] || ! ldd "$root/usr/local/bin/onnxcost" | grep -qE 'libxml2|libicu|libsqlite|libpcre'
 passed $? 'large libraries are not linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
 
-[ "$(readlink "$root/usr/local/lib/libonnxcost.so")" = libonnxcost.so.0 ] && [ -s "$root/usr/local/lib/libonnxcost.so.0" ]
+[ "$(readlink "$root/usr/local/lib/libonnxcost.so")" = libonnxcost.so.1 ] && [ -s "$root/usr/local/lib/libonnxcost.so.1" ]
 passed $? 'links of the shared library exist' "$(ls -l "$root/usr/local/lib")"
 grep -q "$root" "$root/usr/local/lib/pkgconfig/onnxcost.pc"
 [ $? -eq 1 ]; passed $? 'no file contains DESTDIR' 'onnxcost.pc does'

@@ -99,7 +99,7 @@ result 'third-party headers are confined to their wrappers' "$problems"
 
 # loaded on demand: a name in a table; linked: shlibs, and for the static library its package for development
 problems=$(sed -n 's/.*\.package = "\([^"]*\)".*/\1/p' src/*/*.c src/*/*/*.c | while read -r package; do
-        for binary in onnxcost libonnxcost0; do
+        for binary in onnxcost libonnxcost1; do
             awk -v package="$binary" '/^Package:/ { on = $2 == package } on && /^(Depends|Recommends|Suggests):|^ / ' src/deb/control |
                 grep -qE "(^| )$package( \[amd64])?(,|$)" || echo "src/deb/control: $binary does not name $package, which is loaded on demand"
         done

@@ -43,17 +43,19 @@ lines=$(wc -l <src/onnxcost.h)
 
 # ---- exported symbols and global state
 for header in $headers; do echo "#include <$header>"; done | $CC -E -P -Isrc -x c - | tr -s ' \n' '  ' | grep -oE '\boc_[a-z0-9_]+ ?\(' | tr -d ' (' | sort -u >"$work/declared"
-nm -D --defined-only "$BUILD/libonnxcost.so.0" | awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+nm -D --defined-only "$BUILD/libonnxcost.so.1" | awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     grep -v '^__\(gcov\|asan\|ubsan\|odr_asan\)\|^_\(init\|fini\)$' | sort -u >"$work/shown"
 [ "$(wc -l <"$work/declared")" -gt 100 ]
 passed $? 'headers declare more than 100 functions' "$(wc -l <"$work/declared")"
 difference=$(diff "$work/declared" "$work/shown")
 passed $? 'shared library exports exactly the declared functions' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
+gone=$(sed -n 's/^ \(oc_[a-z0-9_]*\)@.*/\1/p' src/deb/libonnxcost1.symbols | sort -u | comm -23 - "$work/shown")
+[ -z "$gone" ]; passed $? 'no function of a released version is gone (src/doc/library.md, Compatibility)' "$(echo "$gone" | tr '\n' ' ')"
 foreign=$(nm -g --defined-only "$BUILD/libonnxcost.a" 2>/dev/null | awk '$2 ~ /[TDBRC]/ && $3 !~ /^(oc_|onnxcost__|__(gcov|asan|ubsan|odr_asan))/ { print $3 }' | sort -u)
 [ -z "$foreign" ]; passed $? 'global symbols of the static library begin with oc_' "$(echo "$foreign" | head -n 5 | tr '\n' ' ')"
-soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }')
-[ "$soname" = libonnxcost.so.0 ]; passed $? 'soname is libonnxcost.so.0' "$soname"
-heavy=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')
+soname=$(objdump -p "$BUILD/libonnxcost.so.1" | awk '$1 == "SONAME" { print $2 }')
+[ "$soname" = libonnxcost.so.1 ]; passed $? 'soname is libonnxcost.so.1' "$soname"
+heavy=$(objdump -p "$BUILD/libonnxcost.so.1" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')
 [ -z "$heavy" ]; passed $? 'large libraries are not linked' "$heavy"
 
 # Allowed writable data: the out-of-memory handler and the place of each thread to fail, the handlers of files that are mapped and
@@ -95,7 +97,7 @@ if command -v pkg-config >/dev/null; then
     $CC -std=c11 $strict $sanitize -o "$work/shared" "$work/heaviest.c" $(pc --cflags --libs) 2>"$work/log"
     passed $? 'example builds with the shared library' "$(head -n 3 "$work/log")"
     LD_LIBRARY_PATH=$root/lib run_example 'example runs with the shared library' "$work/shared"
-    ldd "$work/shared" 2>/dev/null | grep -q 'libonnxcost.so.0'; passed $? 'example is linked with the shared library' "$(ldd "$work/shared")"
+    ldd "$work/shared" 2>/dev/null | grep -q 'libonnxcost.so.1'; passed $? 'example is linked with the shared library' "$(ldd "$work/shared")"
     mkdir "$work/static" && cp "$root/lib/libonnxcost.a" "$work/static"
     # shellcheck disable=SC2046,SC2086
     $CC -std=c11 $strict $sanitize -o "$work/alone" "$work/heaviest.c" $(pc --cflags) \

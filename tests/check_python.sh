@@ -25,13 +25,13 @@ wheel=$(cd "$work/first" && echo onnxcost-*.whl)
 cmp "$work/first/$wheel" "$work/second/$wheel" >"$work/log" 2>&1
 passed $? 'the wheel is reproducible' "$(cat "$work/log")"
 # glibc of the tag: the newest symbol of the library; no other libraries
-library=$BUILD/wheel/libonnxcost.so.0
+library=$BUILD/wheel/libonnxcost.so.1
 newest=$(objdump -T "$library" | grep -o 'GLIBC_2\.[0-9]*' | sort -t . -k 2n | tail -n 1 | tr . _)
 case $wheel in onnxcost-*-py3-none-manylinux_"${newest#GLIBC_}"_"$(uname -m)".whl) true ;; *) false ;; esac
 passed $? 'the tag of the wheel is that of its library' "$wheel, $newest"
 needed=$(objdump -p "$library" | awk '$1 == "NEEDED" && $2 !~ /^ld-linux/ { print $2 }' | sort | tr '\n' ' ')
 [ "$needed" = 'libc.so.6 libm.so.6 libz.so.1 ' ]; passed $? 'the library of the wheel needs libc, libm and libz only' "$needed"
-nm -D --defined-only "$library" | awk '$3 !~ /^oc_.*@ONNXCOST_0$|^oc_.*@@ONNXCOST_0$|^ONNXCOST_0/' >"$work/log"
+nm -D --defined-only "$library" | awk '$3 !~ /^oc_.*@ONNXCOST_1$|^oc_.*@@ONNXCOST_1$|^ONNXCOST_1/' >"$work/log"
 [ ! -s "$work/log" ]; passed $? 'the library of the wheel has no other public symbols' "$(head -n 3 "$work/log")"
 
 # ---- installation
@@ -60,7 +60,7 @@ for name, digest, size in listed:
     found = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     if found != digest or len(data) != int(size):
         print(name)
-wanted = ("onnxcost/py.typed", "onnxcost/hwdb/nvidia-ampere.xml", "onnxcost/hwdb/hwdb.rng", "onnxcost/libonnxcost.so.0")
+wanted = ("onnxcost/py.typed", "onnxcost/hwdb/nvidia-ampere.xml", "onnxcost/hwdb/hwdb.rng", "onnxcost/libonnxcost.so.1")
 print(*[name for name in wanted if name not in [row[0] for row in listed]])
 END
 result 'the files are those of its record' "$(grep . "$work/log")"

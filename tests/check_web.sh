@@ -100,8 +100,8 @@ passed $? 'a command that needs processes says so' "$text"
 
 # ---- the Python package, whose JSON is that of the C interface
 title='models: JSON of the Python package is that of WebAssembly'
-if [ -s build/python/onnxcost/_api.py ] && [ -s "$BUILD/libonnxcost.so.0" ]; then
-    problems=$(find "$zoo" -name '*.onnx' | sort | take 20 | PYTHONPATH=build/python ONNXCOST_LIBRARY=$PWD/$BUILD/libonnxcost.so.0 \
+if [ -s build/python/onnxcost/_api.py ] && [ -s "$BUILD/libonnxcost.so.1" ]; then
+    problems=$(find "$zoo" -name '*.onnx' | sort | take 20 | PYTHONPATH=build/python ONNXCOST_LIBRARY=$PWD/$BUILD/libonnxcost.so.1 \
         python3 tests/support/web_python.py "$wasm" 2>&1)
     result "$title" "$problems"
 else

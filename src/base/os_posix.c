@@ -70,6 +70,7 @@ bool oc_os_program_path(char *path, size_t cap)
     return n > 0;
 }
 
+#ifndef OC_LINKED_LIBRARIES /* else in load_library.c */
 void *oc_os_library_open(const char *soname)
 {
     errno = 0;
@@ -100,6 +101,7 @@ void oc_os_library_file(const void *symbol, char *file, size_t cap)
     if (dladdr(symbol, &where) && where.dli_fname)
         snprintf(file, cap, "%s", where.dli_fname);
 }
+#endif
 
 int oc_os_check_processes(const char *what, struct oc_err *err)
 {

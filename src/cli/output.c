@@ -495,7 +495,7 @@ static void put_word(const char *word, FILE *f)
     fputs(quote ? "'" : "", f);
 }
 
-/* "onnxcost 0.1.0, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html". The time is SOURCE_DATE_EPOCH where it is set. */
+/* "onnxcost 1.0.0-rc, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html". The time is SOURCE_DATE_EPOCH where it is set. */
 char *cli_page_made(const struct cli_opts *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");

@@ -26,7 +26,7 @@ picture() { # page, picture, width,height
 }
 picture demo report 1360,850
 make -s python
-(cd "$work" && PYTHONPATH=$OLDPWD/build/python ONNXCOST_LIBRARY=$OLDPWD/$BUILD/libonnxcost.so.0 python3 -c '
+(cd "$work" && PYTHONPATH=$OLDPWD/build/python ONNXCOST_LIBRARY=$OLDPWD/$BUILD/libonnxcost.so.1 python3 -c '
 import onnxcost as oc
 r = oc.analyze("resnet50.onnx", profile="resnet50.disabled.t1.json.gz", hw="machine.t1.xml")
 style = "<style>body { font: 13px sans-serif }</style>"

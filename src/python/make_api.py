@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the module _api.py: structs, enums and prototypes of the public headers, for ctypes.
 
-usage: make_api.py LIBRARY HEADER... >_api.py      LIBRARY: its file name, "libonnxcost.so.0"
+usage: make_api.py LIBRARY HEADER... >_api.py      LIBRARY: its file name, "libonnxcost.so.1"
 
 Reads the subset of C that the headers use, and fails at anything else. tests/check_python.sh compares the layouts
 with those of the C compiler.

@@ -54,6 +54,7 @@ def main():
     files["onnxcost/" + os.path.basename(library)] = library
     files.update({"onnxcost/" + path: path for path in data})
     version = re.search(rb"^VERSION = '(.*)'$", read(files["onnxcost/_api.py"]), re.M).group(1).decode()
+    version = re.sub(r"-rc(\d*)$", lambda rc: "rc" + (rc.group(1) or "0"), version)  # 1.0.0-rc is 1.0.0rc0 (PEP 440)
     info = f"onnxcost-{version}.dist-info/"
     tag = "py3-none-" + platform_tag(library)
     contents = {name: read(path) for name, path in files.items()}

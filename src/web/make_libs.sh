@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the libraries of a build for another platform from Debian's source packages: what onnxcost calls, nothing else.
-# usage: src/web/make_libs.sh wasm|mingw FOLDER
+# usage: src/web/make_libs.sh wasm|mingw|musl FOLDER
 # Writes FOLDER/include, FOLDER/lib*.a and FOLDER/copyright; sources in FOLDER/sources. mingw: cmocka too, for the unit tests.
 # The packages are found with lists of their own: the system needs no deb-src lines and is not changed.
 set -eu
@@ -15,7 +15,10 @@ mingw)
     cc=x86_64-w64-mingw32-gcc-posix ar=x86_64-w64-mingw32-gcc-ar-posix configure="env CC=x86_64-w64-mingw32-gcc-posix"
     host=x86_64-w64-mingw32 threads=1
     ;;
-*) echo "usage: src/web/make_libs.sh wasm|mingw FOLDER" >&2; exit 2 ;;
+musl)
+    cc=musl-gcc ar=ar configure="env CC=musl-gcc" host=x86_64-linux-musl threads=1
+    ;;
+*) echo "usage: src/web/make_libs.sh wasm|mingw|musl FOLDER" >&2; exit 2 ;;
 esac
 mkdir -p "$lib/sources/apt/lists/partial" "$lib/sources/apt/archives/partial" "$lib/include/protobuf-c"
 cd "$lib"
@@ -96,6 +99,11 @@ if [ "$1" = mingw ]; then
     cmocka=$(source_of cmocka)
     cp "$cmocka"/include/*.h include
     compile cmocka "$cmocka" "-I$lib/include" -DHAVE_SNPRINTF -DHAVE_VSNPRINTF -DHAVE_STDINT_H -DHAVE_INTTYPES_H -D__USE_MINGW_ANSI_STDIO=1 -- src/cmocka.c
+fi
+
+# the headers of the kernel: musl-gcc has no folder with them
+if [ "$1" = musl ]; then
+    ln -sfn /usr/include/linux /usr/include/asm-generic "/usr/include/$(gcc -print-multiarch)/asm" include
 fi
 
 for package in $packages; do

@@ -75,19 +75,19 @@ text=$(in_chroot zsh -f -c 'autoload -Uz compinit; compinit -u -D; echo $_comps[
 [ "$text" = _onnxcost ]; result $? 'zsh completes' "$text"
 
 # ---- the library
-install './libonnxcost0_*.deb' './libonnxcost-dev_*.deb' gcc libc6-dev pkg-config
+install './libonnxcost1_*.deb' './libonnxcost-dev_*.deb' gcc libc6-dev pkg-config
 result $? 'library installs with its dependencies' "$(tail -n 3 build/deb-chroot.txt)"
 sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/doc/library.md | sed 1d | grep . >build/deb-want.txt
 in_chroot sh -c 'cd /try && cc -Wall -Wextra -Werror -o heaviest heaviest.c $(pkg-config --cflags --libs onnxcost) &&
     ./heaviest resnet50.onnx profile.json.gz' >build/deb-got.txt 2>&1
 cmp -s build/deb-want.txt build/deb-got.txt; result $? 'example links with pkg-config and runs' "$(head -n 3 build/deb-got.txt)"
-in_chroot sh -c 'ldd /try/heaviest' | grep -q 'libonnxcost.so.0 => /'; result $? 'example is linked with the shared library' "$(in_chroot ldd /try/heaviest)"
+in_chroot sh -c 'ldd /try/heaviest' | grep -q 'libonnxcost.so.1 => /'; result $? 'example is linked with the shared library' "$(in_chroot ldd /try/heaviest)"
 in_chroot sh -c 'cd /try && cc -o alone heaviest.c $(pkg-config --cflags onnxcost) -Wl,-Bstatic -lonnxcost -Wl,-Bdynamic \
     $(pkg-config --static --libs onnxcost | sed s/-lonnxcost//) && ./alone resnet50.onnx profile.json.gz' >build/deb-got.txt 2>&1
 cmp -s build/deb-want.txt build/deb-got.txt; result $? 'example links with the static library and runs' "$(head -n 3 build/deb-got.txt)"
 
 # ---- the Python package
-install './python3-onnxcost_*.deb' './libonnxcost0_*.deb' './onnxcost-data_*.deb' libxml2
+install './python3-onnxcost_*.deb' './libonnxcost1_*.deb' './onnxcost-data_*.deb' libxml2
 result $? 'Python package installs with its dependencies' "$(tail -n 3 build/deb-chroot.txt)"
 text=$(in_chroot sh -c 'cd /try && python3 -c "
 import onnxcost as oc
@@ -97,7 +97,7 @@ print(r.macs, r.time_ns, len(oc.devices()))"' 2>/dev/null)
 result $? 'Python package analyses a model with profile and device' "$text"
 
 # ---- removal
-in_chroot apt-get -q purge -y onnxcost onnxcost-data libonnxcost0 libonnxcost-dev python3-onnxcost >build/deb-chroot.txt 2>&1
+in_chroot apt-get -q purge -y onnxcost onnxcost-data libonnxcost1 libonnxcost-dev python3-onnxcost >build/deb-chroot.txt 2>&1
 left=$(find "$root" -xdev -path "$root/try" -prune -o -path "$root/var/lib/dpkg/info" -prune -o -iname '*onnxcost*' -print)
 [ -z "$left" ]; result $? 'purge leaves no files' "$left"
 echo "1..$n"

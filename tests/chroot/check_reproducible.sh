@@ -42,10 +42,10 @@ compare() { # title, files relative to the clone
     )"
 }
 compare 'programs are identical' build/release/onnxcost # not onnxzoo, which is not installed and has the folder of tests/support
-compare 'libraries are identical' build/release/libonnxcost.a build/release/libonnxcost.so.0
+compare 'libraries are identical' build/release/libonnxcost.a build/release/libonnxcost.so.1
 # shellcheck disable=SC2046 # names without spaces
 compare 'manual pages are identical' $(cd "$first/onnxcost" && ls build/release/man/onnxcost*)
-result 'the folder of the build is in no file' "$(cd "$first/onnxcost/build/release" && grep -lF "$work" onnxcost libonnxcost.a libonnxcost.so.0 man/*)"
+result 'the folder of the build is in no file' "$(cd "$first/onnxcost/build/release" && grep -lF "$work" onnxcost libonnxcost.a libonnxcost.so.1 man/*)"
 if [ "$packages" = yes ]; then
     # shellcheck disable=SC2046
     compare 'packages are identical' $(cd "$first/onnxcost" && ls build/deb/*.deb)
