@@ -38,7 +38,7 @@ def inferred_shapes(model):
     for v in list(model.graph.value_info) + list(model.graph.output):
         dims = v.type.tensor_type.shape.dim
         if v.type.HasField("tensor_type") and v.type.tensor_type.HasField("shape") and \
-                all(d.HasField("dim_value") for d in dims):
+                all(d.HasField("dim_value") and d.dim_value >= 0 for d in dims):
             shapes[v.name] = [d.dim_value for d in dims]
     return shapes
 
