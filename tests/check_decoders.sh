@@ -55,6 +55,30 @@ for header in '[1,2,3,4]' '{"a":1}'; do # a list; claims 2^40 bytes
     [[ $answer == *'safetensors header'* ]] && found=0 || found=1
     passed 'weights with a wrong header are an error next to a config.json' "$found"
 done
+# indexes without their files: title, config.json, total_size, names of tensors by lines, text that the report has
+indexed() {
+    folder=$work/index$n
+    mkdir -p "$folder"
+    echo "$2" >"$folder/config.json"
+    mapfile -t tensors <<<"$4"
+    names=$(printf '"%s": "a.safetensors", ' "${tensors[@]}")
+    echo "{\"metadata\": {\"total_size\": $3}, \"weight_map\": {${names%, }}}" >"$folder/model.safetensors.index.json"
+    answer=$("$BUILD/onnxcost" llm "$folder/model.safetensors.index.json" -w 0)
+    [[ $answer == *"$5"* && $answer != *W-weights-differ* ]] && found=0 || found=1
+    passed "$1" "$found"
+}
+sizes='"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100'
+in_layer='model.layers.0.self_attn.q_proj.weight
+model.layers.0.self_attn.q_proj.bias
+model.layers.0.self_attn.o_proj.weight
+model.layers.0.self_attn.o_proj.bias
+model.layers.0.mlp.down_proj.weight
+lm_head.weight'
+# 2 * 6400 + 64 + 2 * (2 * 64 + 4 * 64 * 64 + 3 * 64 * 128) = 95040 parameters
+indexed 'the bytes of an index decide between 16 and 32 bits' "{\"model_type\": \"llama\", $sizes}" 190080 lm_head.weight 'bfloat16 100.0 %'
+indexed 'an index of 32 bits' "{\"model_type\": \"llama\", $sizes}" 380160 lm_head.weight 'float 100.0 %'
+indexed 'biases are where an index has them' "{\"model_type\": \"whale\", $sizes, \"bias\": true, \"torch_dtype\": \"float16\"}" \
+    $((2 * (95040 + 8 * 64))) "$in_layer" '95,552 parameters'
 verdict=$("$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 --measured 50 --reach 20 -w 0)
 [[ $verdict =~ verdict\ +NVIDIA\ GeForce\ RTX\ 4090:\ decode\ at\ most\ [0-9.]+\ tokens/s\ \(memory\)\;\ the\ measured\ 50\ tokens/s\ are\ [0-9]+\ %\ of\ it ]] && found=0 || found=1
 passed 'the verdict has the bound and the share of a measured rate' "$found"

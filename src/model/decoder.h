@@ -34,12 +34,12 @@
     X(ssm_head) X(ssm_groups) X(ssm_state) X(ssm_kernel) X(ssm_width) X(ssm_rank) X(conv_bias) X(ssm_bias) \
     X(ssm_norm) X(layer_input) X(layer_words) X(wide_shared) X(tied) X(attention_bias) X(qkv_bias) \
     X(out_bias) X(mlp_bias) X(head_bias) X(bias) X(encoder_decoder) X(parallel) X(qk_norm) X(qk_norm_kind) \
-    X(multi_query) X(new_decoder) X(act) X(type) /* of families only */ X(window_all) X(window_rotates) \
+    X(multi_query) X(new_decoder) X(act) X(type) X(is_moe) X(mlp_pair) X(mlp_divisor) X(embed_norm) /* of families only */ X(window_all) X(window_rotates) \
     X(plain_out) X(halves) X(shared_gate) X(linear_kind) X(scaled) X(post_norm) X(no_pre_norm) X(norm) \
     X(plain_mlp) X(two_norms) X(learned) X(one_head) X(sinks) X(router_bias) X(expert_bias) X(latent) \
     X(compressed) X(q_norm) X(latent_rope) X(list_base) X(index_norm) X(head_gate) X(single) X(norotary) \
     X(layer_scale) X(both_norms) X(encoder) X(pooler) X(all_hybrid) X(all_mamba) X(ssm_norms) \
-    X(rotary_share) X(mlp_times) X(mlp_factor) X(ssm_times)
+    X(rotary_share) X(mlp_times) X(mlp_factor) X(ssm_times) X(rms_epsilon) X(layer_epsilon)
 #define OC_DECODER_WORDS(X) \
     X(full) X(window) X(chunk) X(linear) X(mamba) X(conv) X(hybrid) X(dense) X(experts) X(shared) X(rms) \
     X(layer) X(layer_no_bias) X(head) X(wide) X(plain) X(silu) X(gelu) X(relu) X(f32) X(f16) X(bf16) X(f8) \

@@ -12,7 +12,7 @@ enum { MAX_LAYERS = 400, MAX_EXPERTS = 65536, MILLION = 1000000 };
 
 struct maker {
     const struct oc_dec_fields_read *read;
-    const struct oc_dec_fields *f;
+    struct oc_dec_fields *f;
     struct oc_decoder *d;
     struct oc_buf assumed;
     struct oc_err *err;
@@ -68,8 +68,10 @@ static int sizes(struct maker *m)
     struct oc_decoder *d = m->d;
     d->layers = GET(m, layers, LISTED(m, kinds) ? m->f->of[OC_F_kinds].n : INT64_MIN);
     d->width = GET(m, width, INT64_MIN);
-    if (d->width == INT64_MIN && GIVEN(m, mlp) && !m->read->family) /* hidden_dim is one or the other */
+    if (d->width == INT64_MIN && GIVEN(m, mlp) && !m->read->family) { /* hidden_dim is one or the other */
         d->width = assume(m, "hidden_dim as the width", GET(m, mlp, 0));
+        m->f->of[OC_F_mlp].v = INT64_MIN;
+    }
     d->vocabulary = GET(m, vocabulary, INT64_MIN);
     if (need(m, OC_F_layers, d->layers, MAX_LAYERS) || need(m, OC_F_width, d->width, MAX_WIDTH) ||
         need(m, OC_F_vocabulary, d->vocabulary, MAX_WIDTH) ||
@@ -89,6 +91,8 @@ static int experts(struct maker *m)
 {
     struct oc_decoder *d = m->d;
     int64_t shared = GET(m, shared, 0), mlp = AT(m, mlp, 0, INT64_MIN);
+    if (GET(m, is_moe, 1) == 0)
+        m->f->of[OC_F_experts].v = 0;
     if (option(m, OC_F_experts, 0, MAX_EXPERTS, &d->experts) || !d->experts)
         return d->experts ? -1 : 0;
     if (mlp == INT64_MIN && !GIVEN(m, expert_mlp) && !LISTED(m, expert_mlp))
@@ -209,7 +213,7 @@ static uint16_t mixers_of(struct maker *m, int64_t i)
         return OC_MIX_PRODUCT;
     if (IS(m, all_mamba))
         return OC_MIX_MAMBA;
-    if (IS(m, all_hybrid) || kind == OC_W_hybrid)
+    if (IS(m, all_hybrid) || (kind == OC_W_hybrid && (GIVEN(m, ssm_state) || GIVEN(m, ssm_heads))))
         return attention | OC_MIX_MAMBA;
     if (kind == OC_W_mamba || kind == OC_W_conv || kind == OC_W_linear)
         return kind == OC_W_mamba ? OC_MIX_MAMBA : kind == OC_W_conv ? OC_MIX_CONV : linear_kind(m);
@@ -261,11 +265,14 @@ static uint8_t ffn_of(const struct maker *m, int64_t i, uint16_t mixers)
 /* Width of the MLP. A factor is of two thirds of the width, to a multiple of 256 (nemotron-nas). */
 static int64_t mlp_of(struct maker *m, int64_t i)
 {
-    int64_t times = GET(m, mlp_times, 0), factor = AT(m, mlp_factor, i, 0);
+    int64_t times = AT(m, mlp_times, i, 0), factor = AT(m, mlp_factor, i, 0), unit = GET(m, mlp_divisor, 1),
+            pair = GET(m, mlp_pair, 0); /* of gate and up */
+    unit = unit > 0 && unit < MAX_WIDTH ? unit : 1;
     int64_t v = AT(m, mlp, i,
-                   times > 0 && times < MAX_WIDTH ? m->d->width * times / MILLION
-                   : m->d->experts                ? m->d->expert_mlp
-                                                  : INT64_MIN);
+                   pair > 0                         ? pair / 2
+                   : times > 0 && times < MAX_WIDTH ? (m->d->width * times / MILLION + unit / 2) / unit * unit
+                   : m->d->experts                  ? m->d->expert_mlp
+                                                    : INT64_MIN);
     if (factor > 0 && factor < INT64_C(1000) * MILLION)
         v = ((int64_t)((double)(2 * factor) / MILLION * (double)m->d->width / 3) + 255) / 256 * 256;
     if (v == INT64_MIN && !LISTED(m, own_mlp) && factor <= 0)
@@ -304,9 +311,7 @@ static void reach(const struct maker *m, int64_t i, struct oc_dec_layer *l)
 
 static int64_t kv_heads_of(const struct maker *m, int64_t i, int64_t heads)
 {
-    if (IS(m, one_head) && !IS(m, new_decoder) && !GIVEN(m, kv_heads))
-        return GET(m, multi_query, 1) != 0 ? 1 : heads;
-    if (IS(m, one_head) && !IS(m, new_decoder))
+    if (IS(m, one_head) && !IS(m, new_decoder) && !(m->read->assumed && GIVEN(m, kv_heads)))
         return GET(m, multi_query, 1) != 0 ? 1 : heads;
     int64_t group = AT(m, group, i, 0);
     return AT(m, own_kv_heads, i, group > 0 ? heads / group : AT(m, kv_heads, i, heads));
@@ -405,6 +410,17 @@ static int layers(struct maker *m, struct oc_arena *arena)
 
 /* ---- all together ----------------------------------------------------------------------------------- */
 
+/* Without a family: layer norms where the file has only their epsilon; then an MLP without SiLU has no gate. */
+static void norms(struct maker *m)
+{
+    struct oc_dec_fields *f = &m->d->f;
+    if (m->read->family || GIVEN(m, norm) || GIVEN(m, rms_epsilon) || !GIVEN(m, layer_epsilon))
+        return;
+    f->of[OC_F_norm].v = assume(m, "layer norms with a bias", OC_W_layer);
+    if (GIVEN(m, act) && GET(m, act, 0) != OC_W_silu && !GIVEN(m, plain_mlp))
+        f->of[OC_F_plain_mlp].v = assume(m, "MLPs without a gate", 1);
+}
+
 /* A field that is on unless the file or the family says that it is not. */
 static void set(struct oc_decoder *d, enum oc_dec_field_id field, bool v)
 {
@@ -440,6 +456,7 @@ static int take(struct maker *m, struct oc_arena *arena)
     if (sizes(m) || experts(m) || latent(m) || layers(m, arena))
         return -1;
     biases(m);
+    norms(m);
     d->quant = oc_quant_close(m->read->quant, experts_type == OC_W_f4 && d->experts ? OC_DT_MXFP4 : 0);
     d->dtype = type || !d->quant.method || d->quant.unknown ||
                        strstr("gptq awq auto-round intel/auto-round quantization", d->quant.method)

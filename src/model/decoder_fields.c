@@ -54,23 +54,25 @@ static bool matches(struct oc_str pattern, struct oc_str key)
     return oc_glob(p, k);
 }
 
-static bool names(const struct row *r, struct oc_str key)
+/* The place of a name in the row, from 1 on; 0: it is not there. */
+static uint8_t place_of(const struct row *r, struct oc_str key)
 {
     struct oc_str name;
-    for (const char *p = r->names; next_name(&p, &name);)
+    uint8_t place = 1;
+    for (const char *p = r->names; next_name(&p, &name); place++)
         if (r->kind == IGNORED ? matches(name, key) : name.n == key.n && !memcmp(name.s, key.s, key.n))
-            return true;
-    return false;
+            return place;
+    return 0;
 }
 
 /* The first row of that kind with the name: of the user's file, then of the table. NULL: none. */
 static const struct row *row_of(const struct row *own, enum kind kind, struct oc_str key)
 {
     for (; own; own = own->next)
-        if (own->kind == kind && names(own, key))
+        if (own->kind == kind && place_of(own, key))
             return own;
     for (size_t i = 0; i < OC_COUNT(rows); i++)
-        if (rows[i].kind == kind && names(&rows[i], key))
+        if (rows[i].kind == kind && place_of(&rows[i], key))
             return &rows[i];
     return NULL;
 }
@@ -121,8 +123,9 @@ struct reader {
     struct oc_dec_fields_read *out;
     const struct row *own;
     const char *architecture, *outer_type;
-    int64_t index; /* of the element of an array of objects; -1: in none */
-    bool modelopt; /* the file is ModelOpt's: its `quantization` is not that of MLX */
+    int64_t index;            /* of the element of an array of objects; -1: in none */
+    uint8_t place[OC_FIELDS]; /* of the name that an object used for a field; 0: none */
+    bool modelopt;            /* the file is ModelOpt's: its `quantization` is not that of MLX */
     struct oc_str nested[MAX_NESTED];
     unsigned n_nested;
     struct oc_buf unread;
@@ -230,7 +233,7 @@ static bool put_list(struct reader *r, enum oc_dec_field_id f, struct oc_json *j
 
 static void note_unread(struct reader *r, const char *prefix, struct oc_str key)
 {
-    if (!row_of(r->own, IGNORED, key) && r->unread.n < MAX_UNREAD)
+    if (strncmp(prefix, "rope_", 5) != 0 && !row_of(r->own, IGNORED, key) && r->unread.n < MAX_UNREAD)
         oc_buf_printf(&r->unread, "%s%s%.*s", r->unread.n ? ", " : "", prefix, (int)(key.n < 60 ? key.n : 60),
                       key.s);
 }
@@ -257,16 +260,21 @@ static void read_part(struct reader *r, struct oc_json *j, const char *prefix, s
     r->index = before;
 }
 
-static const struct row *field_of(const struct reader *r, const char *prefix, struct oc_str key)
+/* The field of a name, which is not read if an earlier name of the field is there: *later. */
+static const struct row *field_of(struct reader *r, const char *prefix, struct oc_str key, bool *later)
 {
     char full[160];
     int n = snprintf(full, sizeof(full), "%s%.*s", prefix, (int)(key.n < 100 ? key.n : 100), key.s);
-    const struct row *row = row_of(r->own, FIELD, oc_str(full, (size_t)n));
-    return row ? row
-           : !strncmp(prefix, "rope_", 5) || !strncmp(prefix, "attn_config", 11) ||
-                   !strncmp(prefix, "ffn_config", 10)
-               ? row_of(r->own, FIELD, key)
-               : NULL;
+    struct oc_str name = oc_str(full, (size_t)n);
+    const struct row *row = row_of(r->own, FIELD, name);
+    if (!row && (!strncmp(prefix, "rope_", 5) || !strncmp(prefix, "attn_config", 11) ||
+                 !strncmp(prefix, "ffn_config", 10)))
+        row = row_of(r->own, FIELD, name = key);
+    uint8_t place = row ? place_of(row, name) : 0, *best = row ? &r->place[row->is] : NULL;
+    *later = row && *best && place > *best;
+    if (row && !*later)
+        *best = place;
+    return row;
 }
 
 static void read_text_member(struct reader *r, struct oc_json *j, const char **to)
@@ -322,12 +330,15 @@ static void read_object(struct reader *r, struct oc_json *j, const char *prefix,
         key = oc_str(oc_strndup(r->arena, key.s, key.n), key.n);
         if (read_special(r, j, prefix, key, depth))
             continue;
-        const struct row *row = field_of(r, prefix, key);
-        bool array = oc_json_peek(j) == OC_JSON_ARRAY;
-        if (!row)
+        enum oc_json_type type = oc_json_peek(j);
+        bool later = type == OC_JSON_NULL; /* says nothing */
+        const struct row *row = later ? NULL : field_of(r, prefix, key, &later);
+        if (!row || later)
             oc_json_skip(j);
-        if (!row || !(array && r->index < 0 ? put_list(r, (enum oc_dec_field_id)row->is, j)
-                                            : put_value(r, (enum oc_dec_field_id)row->is, j)))
+        else if (type == OC_JSON_ARRAY && r->index < 0 ? put_list(r, (enum oc_dec_field_id)row->is, j)
+                                                       : put_value(r, (enum oc_dec_field_id)row->is, j))
+            continue;
+        if (!later)
             note_unread(r, prefix, key);
     }
     oc_map_free(&seen);
@@ -339,6 +350,7 @@ static int read_text(struct reader *r, struct oc_str text, struct oc_err *err)
     struct oc_json *j = oc_json_open(s);
     uint64_t at = 0;
     r->index = -1;
+    memset(r->place, 0, sizeof(r->place));
     read_object(r, j, "", 0);
     const char *bad = oc_json_error(j, &at);
     if (!bad && oc_json_truncated(j))
@@ -401,21 +413,36 @@ static const struct row *similar(const char *to, enum similarity how, struct oc_
     return found;
 }
 
-/* The family of the inner or outer model_type or of the architecture; `assumed`: one with a similar name. */
+/* The family of a type, or of its end if that has a version: "llava_qwen2" is "qwen2". */
+static const struct row *family_named(const struct reader *r, const char *type, bool end, struct oc_str *name)
+{
+    const struct row *f = NULL;
+    for (const char *p = type; !f && p; p = *p ? strpbrk(p + 1, "_-") : NULL)
+        if (p == type ? !end : end && strpbrk(p, "123456789"))
+            f = row_of(r->own, FAMILY, *name = oc_str(p + (p > type), strlen(p + (p > type))));
+    return f;
+}
+
+/* The family of the inner or outer model_type or of the architecture; `assumed`: one with a similar name, unless its
+ * norms are others. */
 static const struct row *family_of(struct reader *r)
 {
-    const char *inner = r->out->type ? r->out->type : "", *outer = r->outer_type ? r->outer_type : "";
-    struct oc_str name = oc_str(inner, strlen(inner));
-    const struct row *f = row_of(r->own, FAMILY, name);
-    if (!f)
-        f = row_of(r->own, FAMILY, name = oc_str(outer, strlen(outer)));
+    const char *type[] = {r->out->type ? r->out->type : "", r->outer_type ? r->outer_type : ""};
+    const struct oc_dec_fields *given = &r->out->f;
+    const struct row *f = NULL;
+    struct oc_str name = {0};
+    for (int i = 0; !f && i < 2; i++)
+        f = family_named(r, type[i], false, &name);
     if (!f)
         f = similar(r->architecture, BY_ARCHITECTURE, &name);
     r->out->assumed = !f;
-    if (!f)
-        f = similar(inner, BY_BEGINNING, &name);
-    if (!f)
-        f = similar(outer, BY_BEGINNING, &name);
+    for (int i = 0; !f && i < 2; i++)
+        f = family_named(r, type[i], true, &name);
+    for (int i = 0; !f && i < 2; i++)
+        f = similar(type[i], BY_BEGINNING, &name);
+    if (f && r->out->assumed && strstr(f->set, "norm=layer") && given->of[OC_F_rms_epsilon].v != UNSET &&
+        given->of[OC_F_layer_epsilon].v == UNSET)
+        f = NULL;
     r->out->family = f ? oc_strndup(r->arena, name.s, name.n) : NULL;
     return f;
 }
@@ -452,12 +479,32 @@ static bool any_tensor(const struct oc_decoder_source *s, const char *names)
     return false;
 }
 
-/* What tensors have that fields do not say: without a family of the type. */
+/* "mlp.down_proj.bias" is not there, "mlp.down_proj.weight" is. */
+static bool lacks_bias(const struct oc_decoder_source *s, const char *names)
+{
+    struct oc_str part;
+    char weight[100];
+    for (const char *p = names; next_name(&p, &part);) {
+        bool bias = part.n > 5 && !memcmp(part.s + part.n - 5, ".bias", 5);
+        snprintf(weight, sizeof(weight), "%.*s.weight", bias ? (int)part.n - 5 : 0, part.s);
+        if (bias && any_tensor(s, weight))
+            return true;
+    }
+    return false;
+}
+
+/* What tensors have or lack and fields do not say: without a family of the type. */
 static void apply_tensors(struct reader *r)
 {
-    for (size_t i = 0; r->out->assumed && r->source->n_tensor && i < OC_COUNT(rows); i++)
-        if (rows[i].kind == TENSOR && any_tensor(r->source, rows[i].names))
+    char none[40];
+    for (size_t i = 0; r->out->assumed && r->source->n_tensor && i < OC_COUNT(rows); i++) {
+        int name = rows[i].kind == TENSOR ? (int)strcspn(rows[i].set, "=") : 0;
+        snprintf(none, sizeof(none), "%.*s=0", name, rows[i].set ? rows[i].set : "");
+        if (name && any_tensor(r->source, rows[i].names))
             apply(&r->out->f, rows[i].set);
+        else if (name && strcmp(rows[i].set + name, "=1") == 0 && lacks_bias(r->source, rows[i].names))
+            apply(&r->out->f, none);
+    }
     if (r->out->assumed && r->source->n_tensor && r->out->f.of[OC_F_tied].v == UNSET)
         r->out->f.of[OC_F_tied].v = !any_tensor(r->source, "lm_head.weight output.weight embed_out.weight");
 }

@@ -353,6 +353,8 @@ static const char *embeddings(struct decoder_graph *g, struct oc_dec_packed *tab
         x = OP(g, "Mul", x, oc_gw_cast(&g->w, oc_gw_node(&g->w, "", "Constant", NOTHING, NULL), d->dtype));
     }
     oc_gw_leave(&g->w, p);
+    if (IS(g, embed_norm))
+        x = oc_dec_norm(g, "embed_layernorm", x, d->width);
     if (IS(g, compressed)) { /* a copy for each stream */
         oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 1, oc_dec_field(&d->f, OC_F_streams, 1), 1},
                         4);

@@ -409,6 +409,8 @@ void oc_quant_read(struct oc_quant_reader *r, struct oc_json *j, bool mlx)
     struct oc_str raw;
     if (!oc_json_raw(j, &raw))
         return;
+    if (!mlx && r->mlx && !oc_str_has(raw, "\"quant_")) /* MLX writes the same object under both names */
+        return;
     raw = oc_str(OC_COPY_ARRAY(r->arena, raw.s, raw.n), raw.n);
     r->configured |= !mlx;
     r->mlx = mlx;

@@ -11,6 +11,7 @@
 #include "model/graph_writer.h"
 #include "model/loader.h"
 #include "model/stored.h"
+#include "shape/type.h"
 
 #define CONFIG "config.json"
 
@@ -97,6 +98,21 @@ static int close_file(struct source *s, struct oc_file *f, int rc)
     return rc;
 }
 
+/* The graph. Without a type in the description, the bytes of an index decide between 16 and 32 bits. */
+static struct oc_stored_sum build_graph(struct source *s, struct oc_decoder *d)
+{
+    const struct oc_stored_list *stored = s->stored.n ? &s->stored : NULL;
+    struct oc_stored_sum built = oc_decoder_build(d, stored, &s->m->built);
+    if (oc_dec_is(d, OC_F_type) || stored || s->total_bytes < 0 || d->dtype != OC_DT_FLOAT ||
+        (uint64_t)s->total_bytes >= 3 * built.elements)
+        return built;
+    oc_diag_add(&s->m->diags, OC_WARNING, "W-assumed", d->type,
+                "bfloat16, as total_size of the index has 16 bits");
+    d->dtype = OC_DT_BFLOAT16;
+    s->m->built.n = 0;
+    return oc_decoder_build(d, stored, &s->m->built);
+}
+
 static int build_decoder(struct source *s, const char *name, const void *config, size_t n)
 {
     struct oc_decoder d;
@@ -123,7 +139,7 @@ static int build_decoder(struct source *s, const char *name, const void *config,
     s->m->unknown_weights = d.quant.unknown && (!s->stored.n || has_integers(s));
     if (s->stored.n && !oc_stored_any(&s->stored, "pooler."))
         d.f.of[OC_F_pooler].v = 0;
-    compare_weights(s, &d, oc_decoder_build(&d, s->stored.n ? &s->stored : NULL, &s->m->built));
+    compare_weights(s, &d, build_graph(s, &d));
     oc_quant_free(&d.quant);
     oc_stored_parts(&s->stored, d.layers, &s->m->files);
     return 0;
