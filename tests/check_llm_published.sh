@@ -20,7 +20,7 @@ for bits in 8 4; do # a scale for each row; scales and zero points for 32 weight
     config "llama-2-7b-int$bits" 4096 11008 32 32 32 32000 "$quantization"
     config "llama-2-70b-int$bits" 8192 28672 80 64 8 32000 "$quantization"
 done
-quantization='"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true' # the least bytes of the runtimes' formats
+quantization='"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true' # the smallest of the runtimes' formats
 config llama-2-7b-w4 4096 11008 32 32 32 32000 "$quantization"
 config llama-2-70b-w4 8192 28672 80 64 8 32000 "$quantization"
 bytes=$(/usr/bin/python3 tests/support/gguf_file.py 4096 14336 32 32 8 128256 "$work/llama-3-8b-q4_k_m.gguf")

@@ -206,6 +206,9 @@ static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x,
         if (!d->power || strcmp(f->what, "TDP") == 0)
             d->power = f;
         break;
+    case ROLE_LINK:
+        d->link = d->link ? d->link : f;
+        break;
     case ROLE_PLAIN:
         break;
     }

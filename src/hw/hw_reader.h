@@ -16,6 +16,7 @@ enum oc_hw_elem_kind {
     E_COUNT,
     E_CLOCK,
     E_POWER,
+    E_LINK,
     E_UNIT,
     E_PEAK,
     E_FALLBACK,
@@ -27,7 +28,7 @@ enum oc_hw_elem_kind {
     E_KINDS
 };
 
-enum oc_hw_role { ROLE_PLAIN, ROLE_PEAK, ROLE_SIZE, ROLE_BANDWIDTH, ROLE_OVERHEAD, ROLE_POWER };
+enum oc_hw_role { ROLE_PLAIN, ROLE_PEAK, ROLE_SIZE, ROLE_BANDWIDTH, ROLE_OVERHEAD, ROLE_POWER, ROLE_LINK };
 
 #define OC_HW_MAX_FIGURES   256 /* of one device */
 #define OC_HW_MAX_LEVELS    16

@@ -38,7 +38,8 @@ struct oc_device {
     size_t n_level;
     const struct oc_hw_figure *overhead; /* per launched operator; NULL: unknown */
     const struct oc_hw_figure *power;    /* design power, W; NULL: unknown */
-    struct oc_hw_draft *draft;           /* the parsed elements: for derived devices and overrides */
+    const struct oc_hw_figure *link; /* to the other devices of a server, in one direction; NULL: unknown */
+    struct oc_hw_draft *draft;       /* the parsed elements: for derived devices and overrides */
 };
 
 /* The most operations of a class in one cycle of one core with the instruction set of a peak ("avx2"), a

@@ -217,6 +217,7 @@ static int start_figure(void *user, const struct oc_xml_elem *e)
     } kind[E_KINDS] = {[E_COUNT] = {OC_Q_COUNT, ROLE_PLAIN},
                        [E_CLOCK] = {OC_Q_HZ, ROLE_PLAIN},
                        [E_POWER] = {OC_Q_WATTS, ROLE_POWER},
+                       [E_LINK] = {OC_Q_BYTES_PER_S, ROLE_LINK},
                        [E_OVERHEAD] = {OC_Q_SECONDS, ROLE_OVERHEAD},
                        [E_LATENCY] = {OC_Q_SECONDS, ROLE_PLAIN}};
     struct oc_hw_reader *r = user;
@@ -368,6 +369,7 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
     [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, start_figure, NULL},
     [E_CLOCK] = {"clock", E_DEVICE, "kind", false, "kind value unit basis", FIGURE_ATTR, start_figure, NULL},
     [E_POWER] = {"power", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_figure, NULL},
+    [E_LINK] = {"link", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_figure, NULL},
     [E_UNIT] = {"unit", E_DEVICE, "kind", true, "kind name", "", start_unit, NULL},
     [E_PEAK] = {"peak", E_UNIT, "class", false, "class value unit basis dense clock",
                 "accumulate isa cores " FIGURE_ATTR, start_peak, NULL},
@@ -392,6 +394,7 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
  *       count of                      FIGURE               how many of something (SM, core, channel)
  *       clock kind                    FIGURE
  *       power of                      FIGURE               "TDP": design power
+ *       link of                       FIGURE               "NVLink": to the other devices, in one direction
  *       unit kind name                                     vector, matrix or special
  *         peak class dense clock [accumulate]  FIGURE
  *         fallback class="f16" to="f32" note

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "estimate/calibrate.h"
+#include "onnxcost/hardware.h"
 #include "onnxcost.h"
 
 enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
@@ -148,14 +149,18 @@ static void find_laws(struct oc_llm *l)
 
 /* ---- serving ------------------------------------------------------------------------------------- */
 
-/* A server with devices in tensor parallel and many sequences. All times are lower bounds, all rates
- * upper bounds: work and weights are divided evenly, everything overlaps, intermediates stay on chip.
+/* A server with many sequences on t * p * e devices: t in tensor parallel, p stages of layers, e groups that share the
+ * routed experts and have all other weights. All times are lower bounds, all rates upper bounds: work and weights are
+ * divided evenly, everything overlaps, intermediates stay on chip.
  *
- * Of one run of the graph on n devices, with h key heads:
- *   arithmetic   that of one device / n
- *   memory       (weights / n + cache / min(n, h)) / bandwidth     each device keeps whole key heads
- *   link         2 all-reduces a layer of tokens * width elements; a device receives at least (n - 1) / n of
- *                each, also where the switch adds (Patarasuk and Yuan 2009 without: twice that)
+ * Of one run of the graph with h key heads, cut into at most g = min(p, tokens) parts that are in the stages at once:
+ *   arithmetic   that of one device / (t * e * g)
+ *   memory       (weights / t + experts / (t * e) + cache / (min(t, h) * e * g)) / bandwidth: a stage reads its weights
+ *                for each part, and each device keeps whole key heads
+ *   link         of tokens * width elements a device receives, in each layer of its stage, 2 * (t - 1) / t for the
+ *                all-reduces, also where the switch adds (Patarasuk and Yuan 2009 without: twice that); before its
+ *                stage, 1; and in each layer of experts 2 from and to each other group with an expert of the token,
+ *                with a uniform routing
  * The time is the largest of the three.
  *
  * Continuous batching (Yu et al. 2022, chunked prefill: Agrawal et al. 2024): each step decodes a token of
@@ -166,14 +171,15 @@ enum { MOST_ROWS = 16, MOST_DEVICES = 1024, MOST_LIST = 16, MOST_DRAFT = 64 };
 
 /* Work of one run against one device. */
 struct run_work {
-    double comp_s, bandwidth, weights, cache; /* bandwidth in bytes per second */
+    double comp_s, bandwidth, weights, experts,
+        cache; /* bandwidth in bytes per second; weights without experts */
     double tokens;
 };
 
 struct server {
     struct oc_llm *l;
     const struct oc_device *device;
-    int64_t n; /* devices */
+    double t, p, e, link; /* link in bytes per second */
 };
 
 /* Arithmetic of the lower bound; 0: no peak for it. */
@@ -197,10 +203,12 @@ static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_
     oc_llm_roof_at(l, device, c, at, &r, &bytes);
     bool known = isfinite(r.chip_mem_s) && r.chip_mem_s > 0;
     const struct oc_bound_load *load = oc_llm_load_at(l, at);
-    double weights = (double)c->v[OC_LN_READ_WEIGHT];
+    double weights = (double)c->v[OC_LN_READ_WEIGHT], dense = weights - (double)c->v[OC_LN_READ_EXPERT];
+    double read = fmin(fmin(weights, (double)load->const_bytes), bytes);
     *out = (struct run_work){.comp_s = arithmetic_s(load, device),
                              .bandwidth = known ? bytes / r.chip_mem_s : NAN,
-                             .weights = fmin(fmin(weights, (double)load->const_bytes), bytes),
+                             .weights = fmin(read, dense),
+                             .experts = fmax(read - dense, 0),
                              .cache = fmax(bytes - weights, 0),
                              .tokens = (double)at.batch * (double)at.fresh};
     return known;
@@ -209,28 +217,50 @@ static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_
 static double cache_parts(const struct server *s)
 {
     int64_t heads = s->l->facts.kv_heads;
-    return (double)(heads > 0 && heads < s->n ? heads : s->n);
+    return heads > 0 && (double)heads < s->t ? (double)heads : s->t;
 }
 
-static double link_s(const struct server *s, double tokens)
+/* Other groups with an expert of a token, which are drawn without replacement. */
+static double groups_of_token(const struct server *s)
+{
+    double n = (double)s->l->experts.n, none = 1;
+    for (int64_t i = 0; i < s->l->experts.active; i++)
+        none *= fmax(n - n / s->e - (double)i, 0) / (n - (double)i);
+    return (s->e - 1) * (1 - none);
+}
+
+/* Bytes that a device receives. */
+static double link_bytes(const struct server *s, double tokens)
 {
     const struct oc_llm_facts *f = &s->l->facts;
-    if (s->n == 1)
-        return 0;
-    if (!(s->l->link_bytes_per_s > 0) || f->width < 0)
-        return 0; /* unknown: still a lower bound */
-    return 2.0 * f->layers * tokens * (double)f->width * s->l->element_bytes * (double)(s->n - 1) /
-           (double)s->n / s->l->link_bytes_per_s;
+    double vectors = 2.0 * f->layers * (s->t - 1) / s->t / s->p + (s->p > 1 ? 1 : 0);
+    if (s->e > 1)
+        vectors += 2 * (double)s->l->experts.layers / s->p * groups_of_token(s) / s->t;
+    return f->width < 0 ? 0 : vectors * tokens / s->e * (double)f->width * s->l->element_bytes;
 }
 
 static double time_of(const struct server *s, const struct run_work *w, const char **bound)
 {
-    double n = (double)s->n;
-    double comp = w->comp_s / n, mem = (w->weights / n + w->cache / cache_parts(s)) / w->bandwidth,
-           link = link_s(s, w->tokens), most = fmax(comp, fmax(mem, link));
+    double parts = fmin(s->p, w->tokens), groups = fmin(s->e, w->tokens);
+    double comp = w->comp_s / (s->t * s->e * parts),
+           bytes =
+               w->weights / s->t + w->experts / (s->t * s->e) + w->cache / (cache_parts(s) * groups * parts),
+           mem = bytes / w->bandwidth,
+           link = s->link > 0 ? link_bytes(s, w->tokens) / s->link : 0, /* unknown: still a lower bound */
+        most = fmax(comp, fmax(mem, link));
     if (bound)
         *bound = most > mem && most > comp ? "link" : mem >= comp ? "DRAM" : "compute";
     return most;
+}
+
+/* Weights on one device, and its share of the cache and the activations of `batch` sequences. */
+static double weights_kept(const struct server *s)
+{
+    double all = (double)s->l->weight_bytes,
+           experts = s->l->facts.const_bytes
+                         ? all * (double)s->l->experts.bytes / (double)s->l->facts.const_bytes
+                         : 0;
+    return (all - experts + experts / s->e) / (s->t * s->p);
 }
 
 /* Weights and cache of the draft model on one device. */
@@ -238,8 +268,8 @@ static double needed_by_draft(const struct server *s, double tokens)
 {
     struct server small = *s;
     small.l = s->l->draft;
-    return small.l ? (double)small.l->weight_bytes / (double)s->n +
-                         (double)small.l->facts.kv_bytes_per_token * tokens / cache_parts(&small)
+    return small.l ? weights_kept(&small) +
+                         (double)small.l->facts.kv_bytes_per_token * tokens / (cache_parts(&small) * s->p)
                    : 0;
 }
 
@@ -251,10 +281,11 @@ static double needed(const struct server *s, int64_t batch)
     const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
     if (!c || c->peak_quality == OC_UNKNOWN || !l->facts.kv_bytes_known)
         return NAN;
-    double tokens = (double)batch * (double)(at.past + 1);
+    double tokens = (double)batch * (double)(at.past + 1), groups = fmin(s->e, (double)batch);
     double cache = (double)l->facts.kv_bytes_per_token * tokens;
-    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) + (double)l->weight_bytes;
-    return rest / (double)s->n + cache / cache_parts(s) + needed_by_draft(s, tokens);
+    double rest = fmax((double)c->v[OC_LN_PEAK] - cache, 0) / (s->t * s->p);
+    return weights_kept(s) + (rest + cache * s->t / cache_parts(s) / (s->t * s->p)) / groups +
+           needed_by_draft(s, tokens / groups);
 }
 
 /* With the tokens of a draft model: it runs `draft_tokens` steps, then the model checks them in one run. Of
@@ -284,39 +315,43 @@ static bool row_at(const struct server *s, int64_t batch, struct oc_llm_serving_
         return false;
     *row = (struct oc_llm_serving_row){.batch = batch, .need_bytes = needed(s, batch)};
     row->step_s = time_of(s, &decode, &row->bound);
+    row->link_bytes = link_bytes(s, decode.tokens);
     row->tokens_per_s = (double)batch / row->step_s;
     double ended = steps > 0 ? (double)batch / (double)steps : (double)batch;
     mixed = decode;
     mixed.comp_s += ended * prompt.comp_s;
     mixed.cache += ended * prompt.cache;
     mixed.tokens += ended * prompt.tokens;
-    row->mixed_s = time_of(s, &mixed, NULL);
+    row->mixed_s = fmax(time_of(s, &mixed, NULL), row->step_s);
     row->requests_per_s = ended / row->mixed_s;
     row->draft_tokens_per_s = with_draft(s, batch, past);
     return true;
 }
 
-/* The largest batch that fits: the bytes grow linearly. 0: none; -1: the memory is unknown. */
+/* The largest batch that fits: from a sequence for each group on, the bytes grow linearly. 0: none; -1: the memory is
+ * unknown. */
 static int64_t largest_batch(const struct server *s, double memory)
 {
-    double one = needed(s, 1), two = needed(s, 2);
-    if (isnan(memory) || isnan(one) || isnan(two))
+    int64_t first = (int64_t)s->e;
+    double one = needed(s, 1), low = needed(s, first), high = needed(s, 2 * first);
+    if (isnan(memory) || isnan(one) || isnan(low) || isnan(high))
         return -1;
     if (one > memory)
         return 0;
-    double more = two > one ? (memory - one) / (two - one) : 0;
-    int64_t batch = 1 + (int64_t)fmin(more, (double)(1 << 16));
+    double more = high > low ? (memory - low) / (high - low) : 0;
+    int64_t batch = first + (int64_t)(fmin(fmax(more, 0), (double)(1 << 16)) * (double)first);
     while (batch > 1 && !(needed(s, batch) <= memory)) /* not quite linear: alignment, windows */
         batch -= 1 + batch / 64;
     return batch;
 }
 
-static void serve(struct oc_llm *l, struct oc_llm_device *d, int64_t n, struct oc_llm_serving *out)
+static void serve(struct oc_llm *l, struct oc_llm_device *d, struct oc_llm_serving *out)
 {
-    struct server s = {l, d->device, n};
+    struct server s = {
+        l, d->device, (double)out->tensor, (double)out->pipeline, (double)out->expert, out->link_bytes_per_s};
     struct run_work prompt;
-    *out = (struct oc_llm_serving){
-        .devices = n, .prefill_s = NAN, .largest = largest_batch(&s, d->memory_bytes)};
+    out->prefill_s = NAN;
+    out->largest = largest_batch(&s, d->memory_bytes);
     out->row = OC_NEW_ARRAY(&l->arena, MOST_ROWS, struct oc_llm_serving_row);
     if (work_at(l, d->device, (struct oc_llm_at){1, l->opts.prompt, 0}, &prompt))
         out->prefill_s = time_of(&s, &prompt, NULL);
@@ -335,21 +370,52 @@ static void serve(struct oc_llm *l, struct oc_llm_device *d, int64_t n, struct o
     out->moved_bytes = (double)l->facts.kv_bytes_per_token * (double)l->opts.prompt;
 }
 
-/* "1,2,8": appends to list; returns their number, or 0 and an error. */
-static size_t read_parallel(const char *text, int64_t list[MOST_LIST], struct oc_err *err)
+/* "8", "tp4xpp2", "ep8": the numbers of a plan. */
+static bool read_plan(const char *text, size_t n, struct oc_llm_serving *out)
+{
+    static const char *const names[] = {"tp", "pp", "ep"};
+    int64_t *const of[] = {&out->tensor, &out->pipeline, &out->expert};
+    *out = (struct oc_llm_serving){.devices = 1, .tensor = 1, .pipeline = 1, .expert = 1};
+    for (size_t at = 0; at <= n;) {
+        size_t end = at, k = 0;
+        while (end < n && text[end] != 'x')
+            end++;
+        while (k < OC_COUNT(names) && !(end - at > 2 && !memcmp(text + at, names[k], 2)))
+            k++;
+        at += k < OC_COUNT(names) ? 2 : 0;
+        int64_t *v = of[k < OC_COUNT(names) ? k : 0];
+        if (*v != 1 || !oc_parse_i64(text + at, end - at, v) || *v < 1 || *v > MOST_DEVICES)
+            return false;
+        out->devices *= *v;
+        at = end + 1;
+    }
+    return out->devices <= MOST_DEVICES;
+}
+
+/* The plans of a list; returns their number, or 0 and an error. */
+static size_t read_parallel(struct oc_llm *l, const char *text, struct oc_llm_serving list[MOST_LIST],
+                            struct oc_err *err)
 {
     size_t n = 0;
-    for (const char *p = text;;) {
+    for (const char *p = text;; n++) {
         size_t length = strcspn(p, ",");
-        if (n == MOST_LIST || !oc_parse_i64(p, length, &list[n]) || list[n] < 1 || list[n] > MOST_DEVICES) {
+        if (n == MOST_LIST || !read_plan(p, length, &list[n])) {
             oc_fail(err, OC_EARG,
-                    "devices in tensor parallel must be up to %d numbers from 1 to %d, not '%.40s'",
+                    "parallel devices must be up to %d numbers such as 8 or tp4xpp2xep2, of up to %d "
+                    "devices, not "
+                    "'%.40s'",
                     MOST_LIST, MOST_DEVICES, text);
             return 0;
         }
-        n++;
+        list[n].plan = oc_strndup(&l->arena, p, length);
+        if (list[n].pipeline > (int64_t)l->facts.layers ||
+            list[n].expert > (l->experts.n > 1 ? l->experts.n : 1)) {
+            oc_fail(err, OC_EARG, "'%.40s' divides %u layers and %lld experts", list[n].plan, l->facts.layers,
+                    (long long)l->experts.n);
+            return 0;
+        }
         if (!p[length])
-            return n;
+            return n + 1;
         p += length + 1;
     }
 }
@@ -380,23 +446,26 @@ static int load_draft(struct oc_llm *l, struct oc_err *err)
 static int find_serving(struct oc_llm *l, struct oc_err *err)
 {
     const struct oc_llm_opts *o = &l->opts;
-    int64_t list[MOST_LIST];
-    l->link_bytes_per_s = NAN;
+    struct oc_llm_serving list[MOST_LIST];
+    double given = NAN;
     if (!o->parallel)
         return 0;
-    size_t n = read_parallel(o->parallel, list, err);
+    size_t n = read_parallel(l, o->parallel, list, err);
     if (!n)
         return -1;
-    if (o->link && (!oc_parse_scaled(o->link, "B/s", &l->link_bytes_per_s) || !(l->link_bytes_per_s > 0)))
+    if (o->link && (!oc_parse_scaled(o->link, "B/s", &given) || !(given > 0)))
         return oc_fail(err, OC_EARG, "the bandwidth of the link must be like 450GB/s, not '%.40s'", o->link);
     if (load_draft(l, err))
         return -1;
     for (size_t i = 0; i < l->n_device; i++) {
         struct oc_llm_device *d = &l->device[i];
-        d->serving = OC_NEW_ARRAY(&l->arena, n, struct oc_llm_serving);
+        const struct oc_hw_figure *link = d->device->link;
+        d->serving = OC_COPY_ARRAY(&l->arena, list, n);
         d->n_serving = n;
-        for (size_t k = 0; k < n; k++)
-            serve(l, d, list[k], &d->serving[k]);
+        for (size_t k = 0; k < n; k++) {
+            d->serving[k].link_bytes_per_s = given > 0 ? given : link ? link->value : NAN;
+            serve(l, d, &d->serving[k]);
+        }
     }
     return 0;
 }

@@ -103,8 +103,9 @@ enum oc_llm_num {
     OC_LN_READ_ACT,
     OC_LN_READ_WEIGHT,
     OC_LN_WRITTEN,
-    OC_LN_KV_READ,    /* part of the bytes read: the cache */
-    OC_LN_KV_WRITTEN, /* part of the bytes written: the cache */
+    OC_LN_KV_READ,     /* part of the bytes read: the cache */
+    OC_LN_KV_WRITTEN,  /* part of the bytes written: the cache */
+    OC_LN_READ_EXPERT, /* part of the weights read: of routed experts */
     OC_LN_PEAK,
     OC_LN_LAUNCHES,
     OC_LN_CLASS_MACS, /* by enum oc_class */
@@ -194,11 +195,15 @@ struct oc_llm_serving_row {
     double mixed_s, requests_per_s; /* a step that also reads the prompts of new sequences */
     double draft_tokens_per_s;      /* with a draft model */
     double need_bytes;              /* of one device */
+    double link_bytes;              /* that one device receives for a decode step */
     const char *bound;
 };
 
 struct oc_llm_serving {
+    const char *plan; /* "8", "tp4xpp2" */
+    int64_t tensor, pipeline, expert;
     int64_t devices, largest;  /* largest batch that fits; -1: unknown */
+    double link_bytes_per_s;   /* NAN: unknown */
     double prefill_s;          /* of one prompt */
     double prefill_per_decode; /* groups of devices that keep one group of decoders busy, with the last row;
                                   0: none */
@@ -259,11 +264,14 @@ struct oc_llm {
     struct oc_llm_law prefill_law, decode_law;
     struct oc_llm_device *device;
     size_t n_device;
-    double element_bytes;    /* of the cache, and of what devices exchange */
-    double link_bytes_per_s; /* NAN: unknown */
+    double element_bytes; /* of the cache, and of what devices exchange */
     double acceptance;
-    double measured, reach;     /* tokens per second; 0: not given */
-    struct oc_llm *draft;       /* NULL: none */
+    double measured, reach; /* tokens per second; 0: not given */
+    struct oc_llm *draft;   /* NULL: none */
+    struct {
+        uint64_t bytes; /* of all routed experts */
+        int64_t layers, n, active;
+    } experts;
     const struct oc_recast *as; /* NULL: the model's types */
     uint64_t weight_bytes;      /* in memory, in these types */
     uint64_t *weight_bytes_as;  /* by type of oc_recast_name: each constant as its first reader has it */

@@ -151,10 +151,15 @@ static void take_cache(const struct oc_llm *l, const struct oc_analysis *a, stru
 /* Operations by class; in another type (--as), also the bytes of that type. */
 static void take_classes(const struct oc_llm *l, const struct oc_analysis *a, struct oc_llm_cost *c)
 {
-    struct oc_work w = {0};
-    for (uint32_t i = 0; i < a->model->n_node; i++)
-        if (a->cost[i].quality != OC_UNKNOWN)
-            oc_recast_sum(l->as, a, i, &w);
+    struct oc_work w = {0}, experts = {0};
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        if (a->cost[i].quality == OC_UNKNOWN)
+            continue;
+        oc_recast_sum(l->as, a, i, &w);
+        if (oc_op_is(a->op[i], OC_F_EXPERTS))
+            oc_recast_sum(l->as, a, i, &experts);
+    }
+    c->v[OC_LN_READ_EXPERT] = experts.weight_bytes;
     if (l->as) {
         c->v[OC_LN_READ_WEIGHT] = w.weight_bytes;
         c->v[OC_LN_WRITTEN] = w.written;

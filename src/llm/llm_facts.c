@@ -518,6 +518,22 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
     oc_arena_free(&scratch);
 }
 
+static void find_experts(struct oc_llm *l, const struct oc_analysis *a)
+{
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        const struct oc_node *n = &a->model->node[i];
+        uint64_t bytes;
+        if (!oc_op_is(a->op[i], OC_F_EXPERTS) || n->n_in < 3)
+            continue;
+        for (uint32_t k = 2; k < n->n_in; k++)
+            if (n->in[k] != OC_NONE && a->is_const[n->in[k]] && oc_type_bytes(&a->type[n->in[k]], &bytes))
+                l->experts.bytes += bytes;
+        l->experts.layers++;
+        l->experts.active = oc_node_int(n, "k", 1);
+        l->experts.n = llm_facts_dim_of(a, n->in[2], 0);
+    }
+}
+
 static uint64_t recast_bytes(const struct oc_analysis *a, const struct oc_recast *as)
 {
     bool *seen = oc_xcalloc(a->model->n_value + 1, sizeof(*seen));
@@ -571,6 +587,7 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     attention_facts(l, a, at);
     vocabulary(l, a);
     find_weights(l, a);
+    find_experts(l, a);
     keep_assumptions(l, a);
     l->facts.params = a->total->params;
     const struct oc_file_sum *files = &l->model->files; /* headers of files take precedence */

@@ -16,10 +16,12 @@ struct oc_llm_opts {
     const struct oc_device *const *device; /* to compare it with */
     size_t n_device;
     unsigned width_chars; /* of the text for people; 0: no limit */
-    /* Serving: several devices in tensor parallel, batches up to the largest that fits, continuous batching.
-     */
-    const char *parallel; /* numbers of devices, "1,2,8"; NULL: no serving */
-    const char *link;     /* bandwidth of a device to the others in one direction, "450GB/s"; NULL: unknown */
+    /* Serving: several devices, batches up to the largest that fits, continuous batching. */
+    const char
+        *parallel; /* numbers of devices: "1,8,tp4xpp2" (tp: tensor parallel, as a number alone; pp: stages of
+                             layers; ep: groups that share the experts); NULL: no serving */
+    const char
+        *link; /* bandwidth of a device to the others in one direction, "450GB/s"; NULL: of the device */
     const struct oc_model *draft; /* of speculative decoding; NULL: none. Must outlive the result */
     const char *acceptance;       /* probability that a token of the draft is accepted, "0.7" */
     int64_t draft_tokens;         /* per run of the model; 0: 4 */

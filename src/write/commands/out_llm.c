@@ -506,20 +506,21 @@ static void put_serving_rows(struct view *v, struct oc_table *t, const struct oc
 {
     for (uint32_t i = 0; i < s->n_row; i++) {
         const struct oc_llm_serving_row *r = &s->row[i];
-        OC_ROW(t, i ? "" : oc_printf(&v->arena, "%" PRId64, s->devices),
-               oc_printf(&v->arena, "%" PRId64, r->batch), oc_seconds_text(&v->arena, r->step_s, "unknown"),
+        OC_ROW(t, i ? "" : s->plan, oc_printf(&v->arena, "%" PRId64, r->batch),
+               oc_seconds_text(&v->arena, r->step_s, "unknown"),
                oc_number_text(&v->arena, r->tokens_per_s, 5),
                oc_seconds_text(&v->arena, r->mixed_s, "unknown"),
                oc_number_text(&v->arena, r->requests_per_s, 4),
                isnan(r->draft_tokens_per_s) ? "" : oc_number_text(&v->arena, r->draft_tokens_per_s, 5),
-               isnan(r->need_bytes) ? "unknown" : oc_bytes_text(&v->arena, r->need_bytes), r->bound);
+               isnan(r->need_bytes) ? "unknown" : oc_bytes_text(&v->arena, r->need_bytes), r->bound,
+               oc_bytes_text(&v->arena, r->link_bytes));
     }
 }
 
 static void put_disaggregated(struct view *v, const struct oc_llm_serving *s)
 {
     const struct oc_llm_serving_row *last = &s->row[s->n_row - 1];
-    double link = v->l->link_bytes_per_s;
+    double link = s->link_bytes_per_s;
     if (s->prefill_per_decode > 0)
         say(v, "separate",
             "%" PRId64 " device%s: %s or more for a prefill; %.3g prefill groups for each "
@@ -532,14 +533,15 @@ static void put_disaggregated(struct view *v, const struct oc_llm_serving *s)
 
 static void put_serving(struct view *v, const struct oc_llm_device *d)
 {
-    struct oc_table t = llm_new_table(v, "nnnnnnnnt");
-    put_note(v, oc_printf(
-                    &v->arena,
-                    "serving on %s in tensor parallel: lower bounds of times and upper bounds of rates; work "
-                    "and weights divided evenly, everything overlaps",
-                    oc_device_info(d->device)->name));
+    struct oc_table t = llm_new_table(v, "nnnnnnnntn");
+    put_note(
+        v,
+        oc_printf(&v->arena,
+                  "serving on %s: lower bounds of times and upper bounds of rates; work and weights divided "
+                  "evenly, everything overlaps",
+                  oc_device_info(d->device)->name));
     OC_ROW(&t, "devices", "batch", "time/token >=", "tokens/s <=", "with prefill >=", "requests/s <=",
-           v->l->draft ? "drafted/s <=" : "", "memory", "bound by");
+           v->l->draft ? "drafted/s <=" : "", "memory", "bound by", "exchange");
     for (size_t i = 0; i < d->n_serving; i++)
         put_serving_rows(v, &t, &d->serving[i]);
     oc_table_print(&t, v->f);

@@ -175,6 +175,7 @@ static void llm_serving_fields(struct oc_fields *o, const void *of, size_t i)
     oc_field_double(o, "most_requests_per_s", r->requests_per_s);
     oc_field_double(o, "most_tokens_per_s_with_draft", r->draft_tokens_per_s);
     oc_field_double(o, "needed_bytes_per_device", r->need_bytes);
+    oc_field_double(o, "received_bytes_per_device", r->link_bytes);
     oc_field_text(o, "bound_by", r->bound);
 }
 
@@ -221,6 +222,10 @@ static void put_serving(struct oc_json_out *w, const struct oc_llm_serving *s)
 {
     oc_jw_begin_object(w);
     oc_key_u64(w, "devices", (uint64_t)s->devices);
+    oc_key_u64(w, "tensor_parallel", (uint64_t)s->tensor);
+    oc_key_u64(w, "pipeline_stages", (uint64_t)s->pipeline);
+    oc_key_u64(w, "expert_groups", (uint64_t)s->expert);
+    oc_key_double(w, "link_bytes_per_s", s->link_bytes_per_s);
     oc_key_u64_if(w, "largest_batch", s->largest >= 0, (uint64_t)s->largest);
     oc_key_double(w, "least_prefill_s", s->prefill_s);
     oc_key_double(w, "prefill_groups_per_decode_group",
@@ -313,6 +318,7 @@ static const struct oc_html_column serving_columns[] = {
     {.field = "most_requests_per_s", .title = "Requests/s at most", .kind = OC_HTML_NUMBER},
     {.field = "most_tokens_per_s_with_draft", .title = "Drafted tokens/s at most", .kind = OC_HTML_SI},
     {.field = "needed_bytes_per_device", .title = "Memory per device", .kind = OC_HTML_BYTES, .bar = true},
+    {.field = "received_bytes_per_device", .title = "Received per device and step", .kind = OC_HTML_BYTES},
     {.field = "bound_by", .title = "Bound by"},
 };
 
@@ -349,7 +355,7 @@ static void llm_device(struct oc_html *h, struct llm_lines *x, size_t i)
               OC_ROWS(x->n, x, llm_roof_fields));
     for (size_t k = 0; k < d->n_serving; k++)
         llm_table(h, oc_printf(&h->arena, "serving-%zu-%zu", i + 1, k + 1),
-                  oc_printf(&h->arena, "Serving on %lld x %s", (long long)d->serving[k].devices, name),
+                  oc_printf(&h->arena, "Serving on %s x %s", d->serving[k].plan, name),
                   oc_printf(&h->arena, "devices.%zu.serving.%zu.batches", i, k), serving_columns,
                   OC_COUNT(serving_columns),
                   OC_ROWS(d->serving[k].n_row, &d->serving[k], llm_serving_fields));

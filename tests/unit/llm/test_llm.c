@@ -438,6 +438,48 @@ static void draft_tokens_follow_the_acceptance(void **state)
     oc_hwdb_free(d.db);
 }
 
+/* 16 experts in 2 layers, 2 for a token: on 4 groups with 4 experts each, a token has none in a group with the
+ * probability 12 * 11 / (16 * 15), and 3 groups are others. A stage of two reads its weights for each of its parts. */
+static void stages_and_groups_divide_work_and_exchange(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"model_type\":\"mixtral\",\"hidden_size\":64,\"intermediate_size\":128,"
+        "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"vocab_size\":100,"
+        "\"num_local_experts\":16,\"num_experts_per_tok\":2,\"torch_dtype\":\"float16\"}";
+    struct devices d = open_devices();
+    struct oc_llm_opts o = {.prompt = 100,
+                            .generate = 101,
+                            .device = d.item,
+                            .n_device = 1,
+                            .parallel = "1,pp2,ep4,tp2xpp2xep2",
+                            .link = "900TB/s"};
+    struct oc_model *m;
+    struct oc_llm *l;
+    assert_int_equal(oc_model_load_mem(text, sizeof(text) - 1, NULL, &m, NULL), 0);
+    assert_int_equal(oc_llm_make(m, &o, &l, NULL), 0);
+    const struct oc_llm_serving *s = l->device[0].serving;
+    assert_int_equal(s[3].devices, 8);
+    assert_string_equal(s[3].plan, "tp2xpp2xep2");
+    assert_int_equal(l->experts.bytes, 2 * 16 * 3 * 64 * 128 * 2);
+    const struct oc_llm_at at = {8, 1, 149};
+    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    double dense = (double)(c->v[OC_LN_READ_WEIGHT] - c->v[OC_LN_READ_EXPERT]),
+           experts = (double)oc_llm_load_at(l, at)->const_bytes - dense, cache = 8 * 150 * 2 * 2 * 64 * 2.0;
+    check_near(experts, 2 * 2 * 3 * 64 * 128 * 2); /* of one token */
+    check_near(row_of(&s[0], 8)->step_s, (dense + experts + cache) / 2039e9);
+    check_near(row_of(&s[1], 8)->step_s, (dense + experts + cache / 2) / 2039e9);
+    check_near(row_of(&s[2], 8)->step_s, (dense + experts / 4 + cache / 4) / 2039e9);
+    double groups = 3 * (1 - 12.0 * 11 / (16 * 15)), two = 1 - 8.0 * 7 / (16 * 15), vector = 64 * 2;
+    check_near(row_of(&s[0], 8)->link_bytes + 1, 1);
+    check_near(row_of(&s[1], 8)->link_bytes, 8 * vector);
+    check_near(row_of(&s[2], 8)->link_bytes, 8 / 4 * vector * 2 * 2 * groups);
+    check_near(row_of(&s[3], 8)->link_bytes, 8 / 2 * vector * (2 * 2 / 2 / 2 + 1 + 2 * 2 * two / 2 / 2));
+    oc_llm_free(l);
+    oc_model_free(m);
+    oc_hwdb_free(d.db);
+}
+
 static void serving_rejects_bad_options(void **state)
 {
     (void)state;
@@ -449,6 +491,11 @@ static void serving_rejects_bad_options(void **state)
         {.parallel = "1,"},
         {.parallel = "99999999999999999999"},
         {.parallel = "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"},
+        {.parallel = "tp2xtp2"},
+        {.parallel = "pp"},
+        {.parallel = "ep2"},
+        {.parallel = "pp1024"},
+        {.parallel = "tp64xpp64"},
         {.parallel = "2", .link = "fast"},
         {.parallel = "2", .link = "-1GB/s"},
         {.parallel = "2", .draft = c.m},
@@ -587,6 +634,7 @@ int main(void)
         cmocka_unit_test(experts_have_no_closed_form_beyond_a_batch_that_reads_all),
         cmocka_unit_test(serving_equals_hand_calculation),
         cmocka_unit_test(serving_is_monotone_and_fits),
+        cmocka_unit_test(stages_and_groups_divide_work_and_exchange),
         cmocka_unit_test(draft_tokens_follow_the_acceptance),
         cmocka_unit_test(serving_rejects_bad_options),
         cmocka_unit_test(kv_cache_bytes_per_token_are_exact),
