@@ -76,8 +76,8 @@ static void rejects_malformed_filters(void **state)
     assert_int_equal(err.code, OC_ENOTFOUND);
     assert_string_equal(
         err.msg,
-        "unknown vendor 'unknown' of devices; valid: AMD, AWS, Apple, Cambricon, Google, Huawei, Intel, "
-        "NVIDIA, Qualcomm, Raspberry Pi, Rockchip");
+        "unknown vendor 'unknown' of devices; valid: AMD, AWS, Apple, Arm, Cambricon, Google, Groq, Hailo, "
+        "Huawei, Intel, NVIDIA, Qualcomm, Raspberry Pi, Rockchip, STMicroelectronics, Tenstorrent");
     /* both exist, but not in one device */
     assert_int_equal(oc_hwdb_select(db, "kind=npu+vendor=raspberry-pi", &list, &n, &err), -1);
     assert_int_equal(err.code, OC_ENOTFOUND);
