@@ -19,10 +19,11 @@ enum { MAX_LIST = 4096, MAX_DEPTH = 6, MAX_NESTED = 8, MAX_UNREAD = 300, MILLION
 enum kind { FIELD, WORD, NESTED, PART, IGNORED, TENSOR, FAMILY };
 struct row { /* an element of decoders.xml */
     uint8_t kind;
+    bool own;          /* of a file of the user */
     uint16_t is;       /* enum oc_dec_field_id, enum oc_dec_word */
     const char *names; /* separated by spaces */
     const char *gguf, *set;
-    const struct row *next; /* of a file of the user */
+    const struct row *next; /* of own ones */
 };
 static const struct row rows[] = {
 #define ROW_FIELD(f, n)     {.kind = FIELD, .is = OC_F_##f, .names = (n)},
@@ -270,7 +271,10 @@ static const struct row *field_of(struct reader *r, const char *prefix, struct o
     if (!row && (!strncmp(prefix, "rope_", 5) || !strncmp(prefix, "attn_config", 11) ||
                  !strncmp(prefix, "ffn_config", 10)))
         row = row_of(r->own, FIELD, name = key);
-    uint8_t place = row ? place_of(row, name) : 0, *best = row ? &r->place[row->is] : NULL;
+    uint8_t place = !row       ? 0
+                    : row->own ? 1
+                               : place_of(row, name) + 1,
+            *best = row ? &r->place[row->is] : NULL;
     *later = row && *best && place > *best;
     if (row && !*later)
         *best = place;
@@ -553,7 +557,8 @@ static int add_row(void *user, const struct oc_xml_elem *e)
 {
     struct own_rows *o = user;
     struct row *row = OC_NEW(o->arena, struct row);
-    *row = (struct row){.kind = (uint8_t)(e->kind - 1),
+    *row = (struct row){.own = true,
+                        .kind = (uint8_t)(e->kind - 1),
                         .names = oc_xml_get(e, "names"),
                         .gguf = oc_xml_get(e, "gguf"),
                         .set = oc_xml_get(e, "set")};

@@ -11,11 +11,10 @@ const char *oc_dec_linear(struct decoder_graph *g, const char *module, const cha
 {
     return oc_dec_product(g, module, x, in, out, bias, true);
 }
-#define linear oc_dec_linear
 
-const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
+static const char *norm(struct decoder_graph *g, const char *module, const char *x, int64_t width,
+                        int64_t kind)
 {
-    int64_t kind = oc_dec_field(&g->d->f, OC_F_norm, OC_W_rms);
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
     oc_gw_attr_i(&g->w, "axis", -1);
     oc_gw_attr_f(&g->w, "epsilon", 1e-5F);
@@ -28,14 +27,14 @@ const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char 
     return x;
 }
 
+const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
+{
+    return norm(g, module, x, width, oc_dec_field(&g->d->f, OC_F_norm, OC_W_rms));
+}
+
 const char *oc_dec_rms(struct decoder_graph *g, const char *module, const char *x, int64_t width)
 {
-    struct oc_gw_place p = oc_gw_enter(&g->w, module);
-    oc_gw_attr_i(&g->w, "axis", -1);
-    oc_gw_attr_f(&g->w, "epsilon", 1e-5F);
-    x = OP(g, "SimplifiedLayerNormalization", x, WEIGHT(g, "weight", width));
-    oc_gw_leave(&g->w, p);
-    return x;
+    return norm(g, module, x, width, OC_W_rms);
 }
 
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)

@@ -51,6 +51,7 @@ const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, int64_t width, co
                         struct oc_dec_packed *table);
 
 /* decoder_graph.c */
+#define linear oc_dec_linear
 const char *oc_dec_linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
                           bool bias);
 const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width);

@@ -5,12 +5,6 @@
 #include "base/ck.h"
 #include "model/decoder_graph.h"
 
-static const char *linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
-                          bool bias)
-{
-    return oc_dec_linear(g, module, x, in, out, bias);
-}
-
 /* Removes trailing inputs that are absent. */
 static const char *node(struct decoder_graph *g, const char *domain, const char *type, const char **in,
                         size_t n, const char *const *out)

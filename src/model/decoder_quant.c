@@ -529,12 +529,6 @@ static bool fp8(const struct spec *s, struct oc_packing *p)
     return narrow(p, square, square, has(s->scales, "ue8m0") ? OC_DT_UINT8 : OC_DT_FLOAT);
 }
 
-static bool fbgemm(const struct spec *s, struct oc_packing *p)
-{
-    (void)s;
-    return narrow(p, 1, 0, OC_DT_FLOAT);
-}
-
 /* Twice: the scales are quantized to 8 bits, too. */
 static bool bitsandbytes(const struct spec *s, struct oc_packing *p)
 {
@@ -543,12 +537,6 @@ static bool bitsandbytes(const struct spec *s, struct oc_packing *p)
     bool known = s->eight == 1 && integers(p, 8, -1, OC_DT_FLOAT, false);
     p->int_products = true;
     return known;
-}
-
-static bool mxfp4(const struct spec *s, struct oc_packing *p)
-{
-    (void)s;
-    return small(p, OC_DT_MXFP4);
 }
 
 /* ModelOpt: by the algorithm, or as compressed-tensors. */
@@ -560,23 +548,24 @@ static bool modelopt(const struct spec *s, struct oc_packing *p)
 static const struct {
     const char *method;
     bool (*pack)(const struct spec *s, struct oc_packing *p);
-} methods[] = {{"gptq", gptq},
-               {"awq", gptq},
-               {"auto-round", gptq},
-               {"intel/auto-round", gptq},
-               {"compressed-tensors", weights},
-               {"modelopt", modelopt},
-               {"modelopt_fp4", modelopt},
-               {"fp8", fp8},
-               {"fbgemm_fp8", fbgemm},
-               {"bitsandbytes", bitsandbytes},
-               {"mxfp4", mxfp4}};
+    const char *algo; /* that of ModelOpt */
+} methods[] = {{"gptq", gptq, NULL},
+               {"awq", gptq, NULL},
+               {"auto-round", gptq, NULL},
+               {"intel/auto-round", gptq, NULL},
+               {"compressed-tensors", weights, NULL},
+               {"modelopt", modelopt, NULL},
+               {"modelopt_fp4", modelopt, NULL},
+               {"fp8", fp8, NULL},
+               {"fbgemm_fp8", NULL, "FP8_PER_CHANNEL"},
+               {"bitsandbytes", bitsandbytes, NULL},
+               {"mxfp4", NULL, "MXFP4"}};
 
 static bool pack(const char *method, const struct spec *s, struct oc_packing *p)
 {
     for (size_t i = 0; i < OC_COUNT(methods); i++)
         if (!strcmp(method, methods[i].method))
-            return methods[i].pack(s, p);
+            return methods[i].pack ? methods[i].pack(s, p) : algorithm(s, methods[i].algo, p);
     return false;
 }
 
