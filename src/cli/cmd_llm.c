@@ -23,10 +23,12 @@ static const struct cli_option own_options[] = {
     {"generate", 0, CLI_INT, AT(generate), "N", .help = "length of each answer", .unit = "tokens",
      .otherwise = "128", .range = "a number of tokens of at least 1", .least = 1},
     {"parallel", 0, CLI_TEXT, AT(parallel), "N,N",
-     .help = "serving on N devices in tensor parallel: time per token, tokens and requests per second over "
-             "the batch"},
+     .help =
+         "serving on N devices: time per token, rates over the batch; tp4xpp2xep2: tensor parallel, stages, "
+         "groups"},
     {"link", 0, CLI_TEXT, AT(link), "RATE",
-     .help = "bandwidth of a device to the others in one direction: 450GB/s", .otherwise = "unknown"},
+     .help = "bandwidth of a device to the others in one direction: 450GB/s",
+     .otherwise = "that of the device"},
     {"draft", 0, CLI_TEXT, AT(draft), "MODEL",
      .help = "draft model of speculative decoding, with --parallel and --acceptance"},
     {"acceptance", 0, CLI_TEXT, AT(acceptance), "P",
