@@ -52,6 +52,7 @@ RATES = {
              "M i8>i32": 16384, "M f4>f32": 32768},
     "blackwell-geforce": AMPERE | GEFORCE | {"M f8>f32": 1024, "M f8>f16": 2048, "M f4>f32": 4096, "M i4>i32": None},
     "blackwell-pro": AMPERE | {"M f8>f32": 2048, "M f4>f32": 4096, "M i4>i32": None},
+    "gb10": {"V f32": 256, "M f4>f32": 4096},  # other rates of the chip are not published
     "cdna1": {"V f64": 64, "V f32": 128, "M f32": 256, "M f16>f32": 1024, "M bf16>f32": 512, "M i8>i32": 1024},
     "cdna2": {"V f64": 128, "V f32": 256, "M f64": 256, "M f32": 256, "M f16>f32": 1024, "M bf16>f32": 1024,
               "M i8>i32": 1024},
@@ -124,7 +125,7 @@ jetson-orin-nano-8gb orin 8 625 0 4 68.2
 jetson-orin-nano-4gb orin 4 625 0 4 34.1
 jetson-orin-nano-super-8gb orin 8 1020 0 4 102.4
 jetson-t5000 thor 20 1570 0 32 273
-gb10 blackwell-pro 48 2525 0 0 273
+gb10 gb10 48 2525 0 0 273
 mi100 cdna1 120 1502 0 8 1229
 mi210 cdna2 104 1700 0 8 1638
 mi250x cdna2 220 1700 0 16 3277
@@ -139,7 +140,6 @@ rx-7900-xtx rdna3 96 2500 0 6 960
 radeon-pro-w7900 rdna3 96 2495 0 6 864
 ryzen-ai-max-395-gpu rdna3 40 2900 0 2 256
 rx-9070-xt rdna4 64 2970 0 8 640
-radeon-ai-pro-r9700 rdna4 64 2920 0 8 640
 max-1550 xe-hpc 128 1600 0 408 3277
 arc-a770-16gb xe 32 2400 0 16 560
 arc-b580 xe 20 2850 0 18 456
@@ -147,7 +147,7 @@ arc-pro-b60 xe 20 2400 0 0 456
 """
 NOT_COMPUTED = {
     "h20-96gb": "its rates are limited below units x clock", "h800-sxm5-80gb": "f64 is limited, the rest is H200",
-    "mi325x": "the figures of mi300x", "mi455x": "no units", "rubin-288gb": "no units", "gaudi2": "no units", "gaudi3": "no units",
+    "mi325x": "the figures of mi300x", "gaudi2": "no units", "gaudi3": "no units",
 }
 
 

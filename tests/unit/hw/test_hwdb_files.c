@@ -100,11 +100,10 @@ static void every_number_has_unit_and_source(void **state)
         }
 }
 
-/* For an NPU, and for a GPU that is announced, the vendor may publish only the rate of its matrix unit. */
+/* For an NPU the vendor may publish only the rate of its matrix unit. */
 static bool has_all_peaks(const struct oc_device *d)
 {
-    bool announced = !strcmp(d->info->id, "mi455x") || !strcmp(d->info->id, "rubin-288gb");
-    return strcmp(d->info->kind, "npu") != 0 && !announced;
+    return strcmp(d->info->kind, "npu") != 0;
 }
 
 /* Without these two values no operator has a roofline time. */
