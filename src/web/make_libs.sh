@@ -55,7 +55,7 @@ compile() { # name, folder, options, -- files
     mkdir -p "objects/$name"
     for file; do
         # shellcheck disable=SC2086 # options are meant to be split
-        $cc -O2 -w $options -c "$dir/$file" -o "objects/$name/$(basename "$file" .c).o"
+        $cc -O2 -w "-ffile-prefix-map=$lib=lib" $options -c "$dir/$file" -o "objects/$name/$(basename "$file" .c).o"
     done
     rm -f "lib$name.a"
     $ar rcsD "lib$name.a" "objects/$name"/*.o
