@@ -106,6 +106,7 @@ install qemu-user './onnxcost_*_arm64.deb' './libonnxcost1_*_arm64.deb' './onnxc
 passed $? 'arm64: the packages install' "$(tail -n 3 "$log")"
 try 'arm64' 'onnxcost() { qemu-aarch64 /usr/bin/onnxcost "$@"; };'
 
+# devices need libxml2 of the system (src/doc/python.md)
 system wheel
 cp "$dist"/*.whl "$root/try"
 # shellcheck disable=SC2046 # the steps of the profile and the hardware are words of the command
@@ -115,7 +116,7 @@ import onnxcost
 report = onnxcost.analyze("$1", profile="$2", hw="$3")
 print("verdict %.3g ms per run" % (report.time_ns / 1e6))
 EOF
-install python3-venv && inside "$root" 'cd /try && python3 -m venv /opt/venv && /opt/venv/bin/pip install --no-index ./*.whl' >>"$log" 2>&1
+install python3-venv libxml2 && inside "$root" 'cd /try && python3 -m venv /opt/venv && /opt/venv/bin/pip install --no-index ./*.whl' >>"$log" 2>&1
 passed $? 'wheel: it installs without network' "$(tail -n 3 "$log")"
 text=$(inside "$root" 'cd /try && /opt/venv/bin/python3 first.py' 2>&1)
 result 'wheel: the figures are those of the README' "$([ "$text" = "$(sed -n '1s/  */ /g; 1s/ms per run.*/ms per run/p' "$work/want")" ] || echo "$text")"
