@@ -66,7 +66,7 @@ in_store() { # command of buildah
 }
 in_store build --isolation chroot --timestamp "$SOURCE_DATE_EPOCH" --format oci --build-arg VERSION="$version" -t "onnxcost:$version" \
     -f src/dist/Containerfile "$work/image"
-in_store push "onnxcost:$version" "oci:$work/oci:$version"
+in_store push "onnxcost:$version" "oci:$work/oci:onnxcost:$version" # by this name podman has it
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work/oci" -cf "$out/onnxcost-$version-oci.tar" \
     oci-layout index.json blobs
 

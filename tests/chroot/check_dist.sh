@@ -141,7 +141,7 @@ fi
 
 if command -v umoci >/dev/null; then
     mkdir "$work/oci" && tar -xf "$dist/onnxcost-$version-oci.tar" -C "$work/oci" &&
-        umoci unpack --image "$work/oci:$version" "$work/bundle" >"$log" 2>&1
+        umoci unpack --image "$work/oci:onnxcost:$version" "$work/bundle" >"$log" 2>&1
     passed $? 'image: umoci unpacks it' "$(tail -n 3 "$log")"
     files=$work/bundle/rootfs
     cp -r "$work/input"/* "$files"
