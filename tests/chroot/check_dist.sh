@@ -234,6 +234,9 @@ def of(end, kind):
 want = ["gcc-12", "libxml2", "musl", "pcre2", "protobuf-c", "sqlite3", "zlib"]
 if of("linux-x86_64.tar.gz", "STATIC_LINK") != want or of("oci.tar", "STATIC_LINK") != want or of("linux-x86_64.tar.gz", "DYNAMIC_LINK"):
     print("static program:", *of("linux-x86_64.tar.gz", "STATIC_LINK"))
+for end in (".html", "-" + version + ".tgz"):
+    if of(end, "STATIC_LINK") != ["emscripten", "libxml2", "pcre2", "protobuf-c", "sqlite3", "zlib"]:
+        print(end, *of(end, "STATIC_LINK"))
 if of(".whl", "DYNAMIC_LINK") != ["glibc", "zlib"] or "protobuf-c" not in of(".whl", "STATIC_LINK"):
     print("wheel:", *of(".whl", "DYNAMIC_LINK"), *of(".whl", "STATIC_LINK"))
 EOF
