@@ -214,12 +214,10 @@ static int start_figure(void *user, const struct oc_xml_elem *e)
     static const struct {
         enum oc_quantity quantity;
         enum oc_hw_role role;
-    } kind[E_KINDS] = {[E_COUNT] = {OC_Q_COUNT, ROLE_PLAIN},
-                       [E_CLOCK] = {OC_Q_HZ, ROLE_PLAIN},
-                       [E_POWER] = {OC_Q_WATTS, ROLE_POWER},
-                       [E_LINK] = {OC_Q_BYTES_PER_S, ROLE_LINK},
-                       [E_OVERHEAD] = {OC_Q_SECONDS, ROLE_OVERHEAD},
-                       [E_LATENCY] = {OC_Q_SECONDS, ROLE_PLAIN}};
+    } kind[E_KINDS] = {
+        [E_COUNT] = {OC_Q_COUNT, ROLE_PLAIN},         [E_CLOCK] = {OC_Q_HZ, ROLE_PLAIN},
+        [E_POWER] = {OC_Q_WATTS, ROLE_POWER},         [E_LINK] = {OC_Q_BYTES_PER_S, ROLE_LINK},
+        [E_OVERHEAD] = {OC_Q_SECONDS, ROLE_OVERHEAD}, [E_LATENCY] = {OC_Q_SECONDS, ROLE_PLAIN}};
     struct oc_hw_reader *r = user;
     const struct oc_xml_spec *spec = &oc_hw_specs[e->kind];
     struct oc_hw_entry x = {.role = kind[e->kind].role,
