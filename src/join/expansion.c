@@ -486,7 +486,8 @@ static void index_records(struct searching *s, const uint32_t *unnamed, size_t n
     s->unsure = OC_NEW_ARRAY(s->x->arena, (size_t)s->n_index + 1, bool);
 }
 
-/* Operators that ran themselves have a kernel. */
+/* Operators that ran themselves have a kernel. Calls that the analysis folds are among them: the runtime may expand a call of
+ * constants after it has folded constants. */
 static void find_kernels(struct searching *s)
 {
     for (uint32_t i = 0; i < s->x->m->n_node; i++) {

@@ -537,8 +537,10 @@ static uint32_t branch_of(const struct oc_matcher *x, uint32_t outer, const stru
             continue;
         graphs++;
         found = n->attr[i].graph[0];
-        n_taken += is_taken(x, found);
-        taken = is_taken(x, found) ? found : taken;
+        if (is_taken(x, found)) {
+            taken = found;
+            n_taken++;
+        }
     }
     return graphs == 1 ? found : n_taken == 1 ? taken : OC_NONE;
 }

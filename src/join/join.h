@@ -153,9 +153,8 @@ struct oc_matcher {
     uint32_t n_strange; /* operator records that are not in the optimized model */
     const struct oc_model *m;
     const struct oc_profile *p;
-    const struct oc_analysis *a; /* may be NULL */
-    const struct oc_analysis
-        *shapes; /* of both branches of an If, where names do not state which ran; else NULL */
+    const struct oc_analysis *a;      /* may be NULL */
+    const struct oc_analysis *shapes; /* of both branches of an If without names of nodes; else NULL */
     struct oc_arena *arena;
     struct oc_graph_index x;
     struct oc_match *match; /* indexed by record */

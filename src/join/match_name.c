@@ -292,6 +292,7 @@ static const struct generated {
     {"_if_then_branch_", "", BRANCH, NULL, NULL, "../graph/graph.cc", "1.17 and later; seen in 1.30"},
     {"_if_else_branch_", "", BRANCH, NULL, NULL, "../graph/graph.cc", "1.17 and later; seen in 1.30"},
     {"_inlfunc_", "", BODY, NULL, NULL, "../graph/function_utils.cc", "1.17 and later; seen in 1.30"},
+    {"_inline_", "", BODY, NULL, NULL, "../graph/graph.cc", "to 1.16; seen in 1.16"},
     {"Memcpy", "", INSERTED, NULL, NULL, "transformer_memcpy.cc",
      "0.3 and later; not on CPU; from the source"},
     {"ReorderInput", "", INSERTED, NULL, NULL, "nchwc_transformer.cc, nhwc_transformer.cc",

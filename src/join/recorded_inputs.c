@@ -508,9 +508,12 @@ static bool observed_trips(const struct flow *f, const struct oc_node *n, struct
 
 static bool has_unnamed_branch(const struct oc_model *m)
 {
-    for (uint32_t i = 0; i < m->n_node; i++)
-        if (m->node[i].graph && !m->node[i].name[0] && !oc_node_is_constant(&m->node[i]))
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        uint32_t parent = m->graph[m->node[i].graph].parent_node;
+        if (parent != OC_NONE && oc_equal(m->node[parent].op_type, "If") && !m->node[i].name[0] &&
+            !oc_node_is_constant(&m->node[i]))
             return true;
+    }
     return false;
 }
 
@@ -521,7 +524,7 @@ static struct oc_analysis *branch_shapes(const struct oc_model *m, const struct 
     struct oc_shape_bind *shape;
     struct oc_analysis *a = NULL;
     struct oc_err err;
-    if (!has_unnamed_branch(m))
+    if (!oc_equal(p->format, "onnxruntime") || !has_unnamed_branch(m))
         return NULL;
     size_t n = oc_profile_input_shapes(m, p, &shape);
     const struct oc_analyze_opts opts = {.shape = shape, .n_shape = n, .if_mode = OC_IF_AVG};

@@ -104,7 +104,10 @@ struct oc_expr {
 
 /* ---- parser ------------------------------------------------------------------------------------------- */
 
-enum { OC_EXPR_NAMES = 32 };
+enum {
+    OC_EXPR_NAMES = 32,
+    OC_EXPR_DEPTH = 1000 /* of a tree, with the names that it uses: evaluation recurses */
+};
 
 struct oc_expr_name {
     const char *name, *text;    /* text: the definition as written; NULL: none */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define MAX_DEPTH 1000 /* maximum depth of a tree with the names that it uses: evaluation recurses */
-
 static struct oc_str trim(const char *from, const char *to)
 {
     while (from < to && *from == ' ')
@@ -33,10 +31,10 @@ static bool ends(const struct oc_expr_name *name, const struct oc_expr *e, unsig
 {
     if (!e)
         return true;
-    if (depth > MAX_DEPTH)
+    if (depth > OC_EXPR_DEPTH)
         return false;
     if (e->kind == OC_X_NAME) /* more than the trees of all names are deep: a name is defined by itself */
-        return ends(name, name[e->number].expr, depth + MAX_DEPTH / OC_EXPR_NAMES);
+        return ends(name, name[e->number].expr, depth + OC_EXPR_DEPTH / OC_EXPR_NAMES);
     return ends(name, e->a, depth + 1) && ends(name, e->b, depth + 1) && ends(name, e->c, depth + 1);
 }
 

@@ -12,7 +12,6 @@
 #define MAX_ITEMS   64
 #define MAX_SLOT    4095
 #define NO_SLOT     UINT16_MAX /* of no node: the input is absent */
-#define MAX_DEPTH   1000       /* maximum depth of trees, including names */
 
 struct parser {
     struct oc_expr_scope *scope;
@@ -647,7 +646,7 @@ static const struct oc_expr *parse(struct oc_expr_scope *scope, const char *text
     blanks(&p);
     if (*p.p)
         complain(&p, "syntax error at '%.20s'", p.p);
-    if (!p.bad && (scope->depth = depth_of(scope, e)) > MAX_DEPTH)
+    if (!p.bad && (scope->depth = depth_of(scope, e)) > OC_EXPR_DEPTH)
         complain(&p, "nested too deeply, including the names it uses");
     return p.bad ? NULL : e;
 }
