@@ -119,8 +119,12 @@ static const struct oc_formula_code *code_of(const struct oc_op_ctx *c)
     struct oc_formula_cache *cache = c->formulas;
     if (!cache)
         return compile(c->arena, c->op);
-    size_t at = ((uintptr_t)c->op / sizeof(void *)) % OC_COUNT(cache->op);
-    if (cache->op[at] != c->op) {
+    size_t at = ((uintptr_t)c->op / sizeof(*c->op)) % OC_COUNT(cache->op), tried = 0;
+    while (cache->op[at] && cache->op[at] != c->op && tried++ < OC_COUNT(cache->op))
+        at = (at + 1) % OC_COUNT(cache->op);
+    if (cache->op[at] && cache->op[at] != c->op) /* full */
+        return compile(c->arena, c->op);
+    if (!cache->op[at]) {
         cache->op[at] = c->op;
         cache->code[at] = compile(c->arena, c->op);
     }

@@ -239,8 +239,8 @@ struct oc_formula_values {
     unsigned n;
 };
 
-/* Compiled formulas of rows, in the arena of the contexts that use them; initially zeroed. A row takes the place of
- * another one of the same index. */
+/* Compiled formulas of rows, in the arena of the contexts that use them: a hash table with linear probing, initially zeroed.
+ * Rows beyond its places are compiled at each use. */
 struct oc_formula_code;
 struct oc_formula_cache {
     const struct oc_op *op[512];

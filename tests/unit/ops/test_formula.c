@@ -44,6 +44,46 @@ static void every_cost_rule_has_a_formula(void **state)
     for_each_row(check_row);
 }
 
+struct reading {
+    struct oc_arena arena;
+    struct oc_formula_cache cache;
+    unsigned times, left;
+};
+static struct reading reading;
+
+static void read_row(const struct oc_op *op)
+{
+    struct oc_node node = {.op_type = op->name, .domain = op->domain, .name = ""};
+    struct oc_op_ctx c = {.node = &node, .op = op, .arena = &reading.arena, .formulas = &reading.cache};
+    struct oc_formula f;
+    if (!oc_formula_text(op) || !reading.left)
+        return;
+    reading.left--;
+    for (unsigned i = 0; i < reading.times; i++)
+        assert_int_equal(oc_formula_read(&c, &f), 0);
+}
+
+/* Reads the first rows, as many as there are places, `rounds` times in turn, each `times` times in a row. */
+static size_t bytes_of_reading(unsigned rounds, unsigned times)
+{
+    memset(&reading, 0, sizeof(reading));
+    reading.times = times;
+    while (rounds--) {
+        reading.left = OC_COUNT(reading.cache.op);
+        for_each_row(read_row);
+    }
+    size_t n = reading.arena.used_bytes;
+    oc_arena_free(&reading.arena);
+    return n;
+}
+
+/* A model uses its operators in turn: no row takes the place of another one, whatever their addresses are. */
+static void formulas_are_compiled_once(void **state)
+{
+    (void)state;
+    assert_int_equal(bytes_of_reading(2, 1), bytes_of_reading(1, 2));
+}
+
 static void gemm(struct op_case *t) /* a case points into itself: it cannot be returned by value */
 {
     op_case_run(t, "Gemm", 13, "alpha=2.0 transB=1", "float[2,3] float[5,3]! float[5]!", "y");
@@ -206,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cost_rule_has_a_formula),
+        cmocka_unit_test(formulas_are_compiled_once),
         cmocka_unit_test(formula_values_are_computed),
         cmocka_unit_test(formula_histograms_are_expanded),
         cmocka_unit_test(formula_types_decide_the_kind_of_work),
