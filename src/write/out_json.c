@@ -143,6 +143,8 @@ static void json_totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
     oc_key_u64_if(w, "macs", known && oc_sum_known(&t, t.macs, t.macs_exact), t.macs);
     oc_key_u64_if(w, "flops", known && oc_sum_known(&t, t.flops, t.work_exact), t.flops);
+    if (known && r->in->analysis->counting->convention)
+        oc_key_text(w, "convention", r->in->analysis->counting->convention);
     oc_key_u64_if(w, "ops", known && oc_sum_known(&t, t.ops, t.work_exact), t.ops);
     oc_key_u64_if(w, "params", known, t.params);
     oc_key_u64_if(w, "params_all", known, t.params_all);
