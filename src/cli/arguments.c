@@ -93,7 +93,8 @@ int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise)
     return !o->warmup.set ? otherwise : o->warmup.v ? (int32_t)o->warmup.v : OC_WARMUP_NONE;
 }
 
-enum oc_stat cli_stat(const char *name)
+/* --stat by its name; OC_STAT_TYPICAL without one. */
+static enum oc_stat stat_of(const char *name)
 {
     static const char *const names[] = {
         [OC_STAT_TYPICAL] = "typical", [OC_STAT_MEAN] = "mean", [OC_STAT_MEDIAN] = "median",
@@ -238,7 +239,8 @@ int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out)
     return rc ? rc : load_rules(o->op_rules, &out->rules);
 }
 
-void cli_shapes_add(struct cli_shapes *s, const struct oc_shape_bind *more, size_t n)
+/* Shapes from elsewhere, used for inputs that the command line does not speak of. */
+static void shapes_add(struct cli_shapes *s, const struct oc_shape_bind *more, size_t n)
 {
     s->shape = cli_xrealloc(s->shape, (s->n_shape + n + 1) * sizeof(*s->shape));
     for (size_t i = 0; i < n; i++)
@@ -302,7 +304,8 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
-int cli_change_device(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
+/* What --hw-set and --no-tf32 change of a device. Returns 0, or the exit code after a message. */
+static int change_device(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {
     static const char *const no_tf32 = "matrix.tf32=none";
     struct oc_err err;
@@ -321,11 +324,12 @@ int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb *
                         "--hw auto is the device that a profile names: give a profile, or the device's name");
     if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_get(*db, name, device, &err))
         return cli_fail_err(&err);
-    return cli_change_device(o, *db, device);
+    return change_device(o, *db, device);
 }
 
-int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
-                             struct oc_hwdb **db, const struct oc_device **device)
+/* As cli_find_device; "auto" is the device that the profile names. p: NULL without a profile. */
+static int find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
+                                struct oc_hwdb **db, const struct oc_device **device)
 {
     struct oc_err err;
     if (strcmp(name, "auto") != 0 || !p)
@@ -335,7 +339,7 @@ int cli_find_recorded_device(const struct cli_opts *o, const char *name, const s
                         "--hw auto: the profile does not name its device; give the name (onnxcost hw list)");
     if ((!*db && oc_hwdb_open(NULL, db, &err)) || oc_hwdb_find(*db, oc_profile_device(p), device, &err))
         return cli_fail_err(&err);
-    return cli_change_device(o, *db, device);
+    return change_device(o, *db, device);
 }
 
 /* ---- several devices -------------------------------------------------------------------------------- */
@@ -374,7 +378,7 @@ static int add_filtered(const struct cli_opts *o, const char *filter, struct cli
         const struct oc_device *device = list[i];
         if (devices_has(d, device))
             continue;
-        int rc = cli_change_device(o, d->db, &device);
+        int rc = change_device(o, d->db, &device);
         if (rc)
             return rc;
         devices_add(d, device);
@@ -514,7 +518,7 @@ static int side_read_profiles(const struct cli_opts *o, struct cli_side *s)
 {
     struct oc_operator_names *operators = s->in.model ? oc_operator_names_make(s->in.model) : NULL;
     const struct oc_profile_opts own = {.warmup = cli_warmup(o, 0),
-                                        .stat = cli_stat(o->stat),
+                                        .stat = stat_of(o->stat),
                                         .by_node = s->in.model != NULL,
                                         .operators = operators,
                                         .keep_events = s->keep_events};
@@ -541,7 +545,7 @@ int cli_side_read(const struct cli_opts *o, struct cli_side *s)
     if (!rc && s->optimized_path)
         rc = cli_load_model(s->optimized_path, o, &s->optimized);
     if (!rc && s->hw)
-        rc = cli_find_recorded_device(o, s->hw, s->in.profile, &s->hwdb, &s->in.device);
+        rc = find_recorded_device(o, s->hw, s->in.profile, &s->hwdb, &s->in.device);
     return rc;
 }
 
@@ -563,7 +567,7 @@ static int side_analyze_model(const struct cli_opts *o, struct cli_side *s)
     struct oc_err err;
     if (s->in.profile) {
         s->n_profile_shape = oc_profile_input_shapes(s->in.model, s->in.profile, &s->profile_shape);
-        cli_shapes_add(&s->shapes, s->profile_shape, s->n_profile_shape);
+        shapes_add(&s->shapes, s->profile_shape, s->n_profile_shape);
     }
     s->opts = cli_analyze_opts(o, &s->shapes);
     s->opts.strict = s->strict;

@@ -26,8 +26,6 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 
 /* --warmup as oc_profile_opts.warmup. */
 int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise);
-/* --stat by its name; OC_STAT_TYPICAL without one. */
-enum oc_stat cli_stat(const char *name);
 /* --top, 0: all rows. */
 size_t cli_rows(const struct cli_opts *o, size_t otherwise);
 /* For commands that take one: the last --hw, NULL without one. */
@@ -52,8 +50,6 @@ bool cli_has_range(const struct cli_opts *o);
 
 /* Returns 0, or an exit code after a message. */
 int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out);
-/* Shapes from elsewhere, used for inputs that the command line does not speak of. */
-void cli_shapes_add(struct cli_shapes *s, const struct oc_shape_bind *more, size_t n);
 void cli_shapes_free(struct cli_shapes *s);
 
 /* Borrows from both. The last --convention holds. */
@@ -61,17 +57,10 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
-/* What --hw-set and --no-tf32 change of a device. Returns 0, or the exit code after a message. */
-int cli_change_device(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device);
-
 /* The device of --hw with what --hw-set changes. Opens *db if it is not open yet. Returns 0, or the exit code
  * after a message. */
 int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,
                     const struct oc_device **device);
-
-/* As cli_find_device; "auto" is the device that the profile names. p: NULL without a profile. */
-int cli_find_recorded_device(const struct cli_opts *o, const char *name, const struct oc_profile *p,
-                             struct oc_hwdb **db, const struct oc_device **device);
 
 /* Those of --hw, where it can name several. */
 struct cli_devices {

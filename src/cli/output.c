@@ -212,7 +212,8 @@ static void set_mode(int fd, const struct stat *old)
         return; /* a file system without permissions */
 }
 
-int cli_output_check(const char *path)
+/* 0, or CLI_USAGE after a message: the file is read by the command. */
+static int check_target(const char *path)
 {
     if (!cli_is_input(path))
         return 0;
@@ -273,7 +274,7 @@ int cli_output_open(const char *path, struct cli_output *out)
         out->terminal = isatty(fd);
         return open_stream(out, fd);
     }
-    int rc = cli_output_check(path);
+    int rc = check_target(path);
     rc = rc ? rc : open_temporary(out, there ? &st : NULL);
     if (rc)
         cli_output_close(out, false);
@@ -295,7 +296,7 @@ int cli_output_close(struct cli_output *out, bool keep)
         rc = error == EPIPE ? CLI_ENVIRONMENT : output_fail_write(out->path, error);
     if (out->temporary) {
         if (keep && !rc)
-            rc = cli_output_check(out->path);
+            rc = check_target(out->path);
         if (keep && !rc && rename(out->temporary, out->target))
             rc = output_fail_write(out->path, errno);
         if (keep && !rc)
@@ -440,7 +441,7 @@ void cli_progress_stop(struct cli_progress *p)
 
 static int output_append(const char *path, const char *text, size_t n)
 {
-    int rc = cli_output_check(path);
+    int rc = check_target(path);
     if (rc)
         return rc;
     FILE *f = fopen(path, "ae");

@@ -35,9 +35,6 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err);
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);
 
-/* 0, or CLI_USAGE after a message: the file is read by the command. */
-int cli_output_check(const char *path);
-
 /* All of these: opens, lets `put` write, closes. `put` returns 0, or -1 with *err filled. Returns 0 or the exit
  * code. */
 typedef int (*cli_put)(const void *job, const struct cli_output *out, struct oc_err *err);
