@@ -375,7 +375,7 @@ static const struct cli_option *by_letter(char letter)
 
 bool cli_is_choice(const char *choices, const char *value)
 {
-    size_t n = strlen(value);
+    size_t n = value ? strlen(value) : 0;
     for (const char *p = choices; p; p = strchr(p, '|'), p = p ? p + 1 : NULL)
         if (n && !strncmp(p, value, n) && (p[n] == '|' || !p[n]))
             return true;

@@ -124,6 +124,7 @@ static int negative(struct oc_dim_env *env, const struct oc_expr *e, struct oc_d
 
 int oc_expr_dim(struct oc_dim_env *env, const struct oc_expr *e, struct oc_dim *out)
 {
+    *out = oc_known(0);
     switch (e->kind) {
     case OC_X_NUMBER:
         *out = oc_known(e->number);
