@@ -548,21 +548,6 @@ bool oc_json_raw(struct oc_json *j, struct oc_str *text)
     return true;
 }
 
-bool oc_json_match(struct oc_json *j, struct oc_str text)
-{
-    if (j->failed || !text.n || json_read_skip_blanks(j, false) != text.s[0] || byte_at(j, text.n - 1) < 0 ||
-        memcmp(j->win + j->pos, text.s, text.n) != 0)
-        return false;
-    j->pos += text.n;
-    return true;
-}
-
-void oc_json_unread(struct oc_json *j, struct oc_str text)
-{
-    if (!j->failed && text.s >= j->win && text.s <= j->win + j->pos)
-        j->pos = (size_t)(text.s - j->win);
-}
-
 struct oc_str oc_json_ahead(struct oc_json *j, size_t at_least)
 {
     while (j->n - j->pos < at_least && extend_window(j))

@@ -52,13 +52,6 @@ bool oc_json_bool(struct oc_json *j, bool *out);
 bool oc_json_skip(struct oc_json *j);                     /* any value, scanned with SIMD */
 bool oc_json_raw(struct oc_json *j, struct oc_str *text); /* returns any value as its text, and skips it */
 
-/* True, with the cursor after it, when the next value is byte-identical to `text`, a whole object seen
- * before. */
-bool oc_json_match(struct oc_json *j, struct oc_str text);
-
-/* Moves the cursor back before the value that oc_json_raw has just returned as `text`. */
-void oc_json_unread(struct oc_json *j, struct oc_str text);
-
 /* For readers that expect a known layout: returns the buffered bytes from the cursor on (at least so many if
  * the text goes on) without moving; then advances over a whole value found in them. */
 struct oc_str oc_json_ahead(struct oc_json *j, size_t at_least);

@@ -12,7 +12,8 @@
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
 #define MAX_TS_US      ((int64_t)1 << 52)
 #define MAX_EVENT_TEXT ((size_t)1 << 26)
-#define MAX_SETS       65536 /* sets of shapes that are kept: a record each */
+#define PART_END       '\x1f' /* of the text of a key */
+#define MAX_SETS       65536  /* sets of shapes that are kept: a record each */
 
 /* ---- probe ------------------------------------------------------------------------------------------ */
 
@@ -63,17 +64,22 @@ static uint64_t size_field(const struct ort_reading *r, unsigned f)
 static void onnxruntime_key_part(struct ort_reading *r, struct oc_str s)
 {
     oc_buf_add(&r->key_text, s.s, s.n);
-    oc_buf_char(&r->key_text, '\x1f');
+    oc_buf_char(&r->key_text, PART_END);
 }
 
 /* Looks up the key with the collected text; the caller fills a new key. */
 static bool is_new_key(struct ort_reading *r, uint32_t *id)
 {
     *id = (uint32_t)r->t->n_key;
-    if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, NULL))
+    const char *text;
+    if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, &text))
         return false;
-    OC_PUSH(r->t->key, r->t->n_key, r->t->key_cap) =
-        (struct ort_key){.index = -1, .where = r->where, .last_group = OC_NONE};
+    OC_PUSH(r->t->key, r->t->n_key, r->t->key_cap) = (struct ort_key){.text = text,
+                                                                      .n_text = (uint32_t)r->key_text.n,
+                                                                      .next = OC_NONE,
+                                                                      .index = -1,
+                                                                      .where = r->where,
+                                                                      .last_group = OC_NONE};
     return true;
 }
 
@@ -90,7 +96,18 @@ static const char *onnxruntime_node_name(struct ort_reading *r, struct oc_str na
     return oc_prof_text(r->t->out, (struct oc_str){b->n ? b->data : "", b->n});
 }
 
-static uint32_t node_key(struct ort_reading *r, struct oc_str name)
+static bool has_shapes(const struct ort_reading *r)
+{
+    return r->field[F_IN].n || r->field[F_OUT].n;
+}
+
+static struct oc_str kept_text(struct ort_reading *r, unsigned f)
+{
+    struct oc_str s = ort_field(r, f);
+    return (struct oc_str){s.n ? oc_prof_text(r->t->out, s) : NULL, s.n};
+}
+
+static uint32_t look_up_node(struct ort_reading *r, struct oc_str name)
 {
     uint32_t id;
     oc_buf_clear(&r->key_text);
@@ -98,7 +115,7 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     onnxruntime_key_part(r, name);
     for (unsigned f = F_OP; f <= F_INDEX; f++)
         onnxruntime_key_part(r, ort_field(r, f));
-    bool shapes = r->field[F_IN].n || r->field[F_OUT].n;
+    bool shapes = has_shapes(r);
     size_t plain = r->key_text.n;
     for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
         onnxruntime_key_part(r, ort_field(r, f));
@@ -116,33 +133,56 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     k->name = onnxruntime_node_name(r, name, k->index);
     k->op_type = oc_prof_text(r->t->out, ort_field(r, F_OP));
     k->provider = oc_prof_text(r->t->out, ort_field(r, F_PROVIDER));
-    k->in_text = r->field[F_IN].n && !bare ? oc_prof_text(r->t->out, ort_field(r, F_IN)) : NULL;
-    k->out_text = r->field[F_OUT].n && !bare ? oc_prof_text(r->t->out, ort_field(r, F_OUT)) : NULL;
+    if (!bare) {
+        k->in = kept_text(r, F_IN);
+        k->out = kept_text(r, F_OUT);
+    }
     k->param_bytes = bare ? UINT64_MAX : size_field(r, F_PARAM);
     k->act_bytes = bare ? UINT64_MAX : size_field(r, F_ACT);
     k->out_bytes = bare ? UINT64_MAX : size_field(r, F_OUT_SIZE);
     k->kind = ORT_NODE;
     k->bare = bare;
+    k->text = bare ? NULL : k->text;
     k->has_body = has_body(ort_field(r, F_OP));
     r->t->saw_shapes |= shapes;
     return id;
 }
 
-/* The key of a node event: that of the last event with this name and arguments, otherwise looked up. */
-static uint32_t event_key(struct ort_reading *r, struct oc_str name)
+static bool next_part_is(const char **text, const char *end, struct oc_str s)
 {
-    if (r->args == OC_NONE)
-        return node_key(r, name);
-    if (!r->memo.item[r->args].has_key) {
-        size_t drop = r->field[F_NAME].n - name.n; /* loading may move the text */
-        oc_ort_load_args(r);
-        name = ort_field(r, F_NAME);
-        name.n -= drop;
-        uint32_t key = node_key(r, name);
-        r->memo.item[r->args].key = key;
-        r->memo.item[r->args].has_key = true;
-    }
-    return r->memo.item[r->args].key;
+    const char *p = *text;
+    *text += s.n + 1;
+    return (size_t)(end - p) > s.n && p[s.n] == PART_END && oc_same(p, s.s, s.n);
+}
+
+/* Whether look_up_node would give this key. */
+static bool is_key_of(const struct ort_reading *r, const struct ort_key *k, struct oc_str name)
+{
+    if (!k->text)
+        return false;
+    const char *p = k->text + 1, *end = k->text + k->n_text;
+    if (!next_part_is(&p, end, name))
+        return false;
+    for (unsigned f = F_OP; f <= F_INDEX; f++)
+        if (!next_part_is(&p, end, ort_field(r, f)))
+            return false;
+    bool shapes = has_shapes(r);
+    for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
+        if (!next_part_is(&p, end, ort_field(r, f)))
+            return false;
+    return p == end;
+}
+
+/* The key of a node event. Runs repeat: the one that followed last time is tried first. */
+static uint32_t node_key(struct ort_reading *r, struct oc_str name)
+{
+    uint32_t last = r->last_key, id = last == OC_NONE ? OC_NONE : r->t->key[last].next;
+    if (id == OC_NONE || !is_key_of(r, &r->t->key[id], name))
+        id = look_up_node(r, name);
+    if (last != OC_NONE)
+        r->t->key[last].next = id;
+    r->last_key = id;
+    return id;
 }
 
 static uint32_t fence_key(struct ort_reading *r)
@@ -289,13 +329,11 @@ static void store_node(struct ort_reading *r, struct oc_str name)
     struct ort_trace *t = r->t;
     bool fence = drop_suffix(&name, "_fence_before") || drop_suffix(&name, "_fence_after");
     t->saw_fence |= fence;
-    if (fence && r->args != OC_NONE)
-        r->memo.item[r->args].fence = true;
     if (fence && !r->dur_us) /* most of them, and without time */
         return;
     if (!fence)
         drop_suffix(&name, "_kernel_time");
-    add_node_event(r, fence ? fence_key(r) : event_key(r, name));
+    add_node_event(r, fence ? fence_key(r) : node_key(r, name));
     if (!fence)
         store_memory(r, t->event[t->n_event - 1].key);
 }
@@ -372,29 +410,16 @@ static void store_event(struct ort_reading *r)
     }
 }
 
-/* Fast path: a node event whose arguments are memoised. */
-static void store_memoised(struct ort_reading *r)
-{
-    const struct ort_args *k = &r->memo.item[r->args];
-    const char *why = why_bad_times(r);
-    if (why)
-        oc_faults_bad(&r->faults, why, r->where, 0);
-    else if (!k->fence)
-        add_node_event(r, k->key);
-}
-
 /* False: the event is incomplete. */
 static bool onnxruntime_take_event(struct ort_reading *r)
 {
     oc_json_peek(r->j); /* to the closing brace */
     r->where = oc_json_offset(r->j);
-    if (oc_ort_read_alike(r)) {
-        store_memoised(r);
-        return true;
-    }
-    if (!oc_ort_read_event(r))
+    size_t n = oc_ort_scan_event(r);
+    if (!n && !oc_ort_read_event(r))
         return false;
     store_event(r);
+    oc_json_step(r->j, n);
     return true;
 }
 
@@ -447,10 +472,14 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
     struct oc_stream *s = src->file[0].s;
     struct ort_trace t = {.out = out};
     struct oc_arena scratch = {0}; /* texts of the keys */
-    struct ort_reading r = {
-        .t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch, .lane = OC_NONE};
+    struct ort_reading r = {.t = &t,
+                            .j = oc_json_open(s),
+                            .keys.arena = &scratch,
+                            .lanes.arena = &scratch,
+                            .last_key = OC_NONE,
+                            .lane = OC_NONE};
     r.text.max = MAX_EVENT_TEXT;
-    oc_ort_memo_init(&r.memo);
+    r.most_text = oc_input_limit(&out->limits, OC_LIMIT_STRING_BYTES);
     int rc = 0;
     bool rest = oc_json_peek(r.j) == OC_JSON_OBJECT; /* the end of a log that holds the trace */
     if (rest || oc_json_peek(r.j) == OC_JSON_ARRAY) {
@@ -480,7 +509,6 @@ static int onnxruntime_read_trace(const struct oc_source *src, const struct oc_p
         oc_ort_summarise(&t, opts);
     oc_json_close(r.j);
     oc_map_free(&r.lanes);
-    oc_ort_memo_free(&r.memo);
     oc_buf_free(&r.text);
     oc_buf_free(&r.key_text);
     free(t.event);
@@ -584,7 +612,8 @@ void oc_ort_keep_timeline(const struct ort_trace *from, const struct oc_profile_
     size_t n_diag = p->diags.n;
     ort_timeline_fill(from, t);
     oc_timeline_finish(t, opts, &rules);
-    link_kernels(t);
+    if (from->n_kernel)
+        link_kernels(t);
     p->diags.n = n_diag; /* already reported with the records */
     oc_timeline_keep(t, opts);
 }

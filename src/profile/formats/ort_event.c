@@ -1,4 +1,5 @@
-/* One event of ONNX Runtime's profile, and its arguments with a cache. */
+/* One event of ONNX Runtime's profile: in the layout that every version of the runtime writes by a scan of its own, in
+ * any other by the JSON reader. Both give the same texts; what has another form is left to the reader. */
 #include "profile/formats/ort_trace.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/str.h"
 #include "base/units.h"
 
-enum { MEMO_TRIAL = 4096, MEMO_BYTES = 16 << 20, AT_HAND = 1 << 14 };
+enum { AT_HAND = 1 << 14 }; /* an event with the statistics of 64 threads has 8 kB */
 
 static const struct {
     const char *key;
@@ -57,14 +58,17 @@ static const struct {
 #undef ARG
 };
 
+static struct oc_str without_quotes(struct oc_str s) /* as written: this runtime does not escape */
+{
+    return s.n >= 2 && s.s[0] == '"' ? (struct oc_str){s.s + 1, s.n - 2} : s;
+}
+
+/* A view of the reader lasts until its next call: the text is copied. */
 static void store_text(struct ort_reading *r, unsigned field, struct oc_str s)
 {
-    if (s.n >= 2 && s.s[0] == '"') { /* as written: this runtime does not escape */
-        s.s++;
-        s.n -= 2;
-    }
-    r->field[field].at = (uint32_t)r->text.n;
-    r->field[field].n = (uint32_t)s.n;
+    s = without_quotes(s);
+    r->at[field] = r->text.n;
+    r->field[field].n = s.n;
     oc_buf_add(&r->text, s.s, s.n);
     if (r->text.overflowed)
         r->field[field].n = 0;
@@ -76,7 +80,7 @@ static unsigned ort_event_arg_field(struct oc_str key)
         key.s[0] == 't') /* memory and thread statistics: the bulk of recent traces */
         return F_COUNT;
     for (size_t i = 0; i < OC_COUNT(arg_of); i++)
-        if (arg_of[i].n == key.n && memcmp(arg_of[i].key, key.s, key.n) == 0)
+        if (arg_of[i].n == key.n && oc_same(arg_of[i].key, key.s, key.n))
             return arg_of[i].field;
     return F_COUNT;
 }
@@ -107,10 +111,7 @@ static void ort_event_read_mem(struct ort_reading *r, unsigned m)
     struct oc_str s;
     if (!oc_json_raw(r->j, &s))
         return;
-    if (s.n >= 2 && s.s[0] == '"') {
-        s.s++;
-        s.n -= 2;
-    }
+    s = without_quotes(s);
     if (oc_parse_i64(s.s, s.n, &r->mem[m]))
         r->mem_seen |= 1u << m;
 }
@@ -134,90 +135,11 @@ static void read_args(struct ort_reading *r)
     }
 }
 
-static void ort_event_remember(struct ort_reading *r, struct ort_args *k, struct oc_str text, uint32_t at)
-{
-    struct ort_memo *m = &r->memo;
-    k->text = text.s;
-    k->n = text.n;
-    k->has_key = k->fence = false;
-    k->bytes = (uint32_t)r->text.n - at;
-    k->fields = oc_strndup(&m->arena, r->text.data ? r->text.data + at : "", k->bytes);
-    for (unsigned f = 0; f < F_COUNT; f++) {
-        bool here = r->field[f].n && r->field[f].at >= at;
-        k->at[f] = here ? r->field[f].at - at : 0;
-        k->len[f] = here ? r->field[f].n : 0;
-    }
-}
-
-/* Parses arguments that differ from those of the last event with this name. */
-static void new_args(struct ort_reading *r, uint32_t id)
-{
-    struct ort_memo *m = &r->memo;
-    struct oc_str text;
-    uint32_t at = (uint32_t)r->text.n;
-    if (oc_json_peek(r->j) != OC_JSON_OBJECT || !oc_json_raw(r->j, &text)) {
-        read_args(r);
-        return;
-    }
-    const char *copy = oc_strndup(&m->arena, text.s, text.n);
-    oc_json_unread(r->j, text);
-    read_args(r);
-    if (oc_json_error(r->j, NULL) || oc_json_truncated(r->j) || r->text.overflowed) {
-        m->off = true;
-        return;
-    }
-    ort_event_remember(r, &m->item[id], (struct oc_str){copy, text.n}, at);
-    r->args = id;
-    r->args_loaded = true;
-}
-
-/* The arguments through the memo: cached, or parsed and stored. */
-static void take_args(struct ort_reading *r)
-{
-    struct ort_memo *m = &r->memo;
-    struct oc_str name = ort_field(r, F_NAME);
-    uint32_t id = m->n;
-    if (m->off || !r->has_name || !oc_str_eq(ort_field(r, F_CAT), "Node")) {
-        read_args(r);
-        return;
-    }
-    if (oc_map_add(&m->names, name.s, name.n, &id, NULL)) {
-        OC_PUSH(m->item, m->n, m->cap) = (struct ort_args){
-            .text = NULL, .next = OC_NONE, .name = oc_strndup(&m->arena, name.s, name.n), .n_name = name.n};
-    }
-    const struct ort_args *k = &m->item[id];
-    m->tries++;
-    if (oc_json_match(r->j, (struct oc_str){k->text, k->n})) {
-        m->hits++;
-        r->args = id;
-        r->args_loaded = false;
-        return;
-    }
-    m->off |= (m->tries > MEMO_TRIAL && m->hits * 2 < m->tries) || m->arena.used_bytes > MEMO_BYTES;
-    new_args(r, id);
-}
-
-/* Decodes the fields of memoised arguments. */
-void oc_ort_load_args(struct ort_reading *r)
-{
-    if (r->args == OC_NONE || r->args_loaded)
-        return;
-    const struct ort_args *k = &r->memo.item[r->args];
-    uint32_t at = (uint32_t)r->text.n;
-    oc_buf_add(&r->text, k->fields, k->bytes);
-    for (unsigned f = 0; f < F_COUNT && !r->text.overflowed; f++)
-        if (k->len[f]) {
-            r->field[f].at = k->at[f] + at;
-            r->field[f].n = k->len[f];
-        }
-    r->args_loaded = true;
-}
-
 static void ort_event_read_member(struct ort_reading *r, struct oc_str key)
 {
     struct oc_str value;
     if (oc_str_eq(key, "args")) {
-        take_args(r);
+        read_args(r);
     } else if (oc_str_eq(key, "ts")) {
         r->has_ts = oc_json_i64(r->j, &r->ts_us);
     } else if (oc_str_eq(key, "dur")) {
@@ -238,26 +160,34 @@ static void ort_event_read_member(struct ort_reading *r, struct oc_str key)
     }
 }
 
+static void clear_event(struct ort_reading *r)
+{
+    memset(r->field, 0, sizeof(r->field));
+    r->has_ts = r->has_dur = r->has_name = false;
+    r->tid = r->pid = 0;
+    r->mem_seen = 0;
+}
+
 /* False: the event is incomplete. */
 bool oc_ort_read_event(struct ort_reading *r)
 {
     struct oc_str key;
-    oc_json_peek(r->j); /* to the closing brace */
-    r->where = oc_json_offset(r->j);
     oc_buf_clear(&r->text);
-    memset(r->field, 0, sizeof(r->field));
-    r->has_ts = r->has_dur = r->has_name = false;
-    r->tid = r->pid = 0;
-    r->args = OC_NONE;
-    r->mem_seen = 0;
+    clear_event(r);
     if (!oc_json_enter(r->j)) /* not an object: skipped */
         return !oc_json_error(r->j, NULL);
     while (oc_json_member(r->j, &key))
         ort_event_read_member(r, key);
+    for (unsigned f = 0; f < F_COUNT; f++)
+        if (r->field[f].n)
+            r->field[f].s = r->text.data + r->at[f];
     return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
 }
 
-/* ---- fast path for the layout that every version of the runtime writes ------------------------------ */
+/* ---- the layout that every version of the runtime writes ---------------------------------------------- */
+
+/* {"cat" : "Node","pid" :1,"tid" :1,"dur" :4,"ts" :5,"ph" : "X","name" :"conv1_kernel_time","args" : {"op_name" : "Conv",...}}
+ * The order of the arguments is that of a hash table and differs from event to event: each is found by its key. */
 
 struct ahead {
     const char *p, *end;
@@ -294,64 +224,120 @@ static bool ort_event_number(struct ahead *a, int64_t *out)
     return p > from;
 }
 
-/* Parses name and arguments, from after the opening quote of the name. */
-static bool is_args(struct ahead *a, const struct ort_args *k)
+/* A text up to its closing quote, from after the opening one. False: it has an escape, or does not end here. */
+static inline bool plain_text(struct ahead *a, struct oc_str *out)
 {
-    const char *start = a->p;
-    if (k->text && ort_event_literal(a, k->name, k->n_name) && LITERAL(a, "\",\"args\" : ") &&
-        ort_event_literal(a, k->text, k->n) && LITERAL(a, "}"))
-        return true;
-    a->p = start;
+    size_t n = oc_find_quote(a->p, (size_t)(a->end - a->p));
+    *out = (struct oc_str){a->p, n};
+    a->p += n;
+    return LITERAL(a, "\"");
+}
+
+/* An array or object up to its end. Only its brackets are checked: those who read the text parse it. */
+static bool nested_text(struct ahead *a, struct oc_str *out)
+{
+    const char *from = a->p;
+    struct oc_str inner;
+    uint64_t braces = 1; /* a bit for each open bracket, 1: a brace; above them a 1 */
+    while (a->p < a->end) {
+        char c = *a->p++;
+        bool brace = c == '{' || c == '}';
+        if (c == '[' || c == '{') {
+            if (braces >> 63)
+                return false;
+            braces = braces << 1 | brace;
+        } else if (c == ']' || c == '}') {
+            if ((braces & 1) != brace)
+                return false;
+            braces >>= 1;
+            if (braces == 1) {
+                *out = (struct oc_str){from, (size_t)(a->p - from)};
+                return true;
+            }
+        } else if (c == '"' && !plain_text(a, &inner)) {
+            return false;
+        }
+    }
     return false;
 }
 
-/* Tries the arguments that followed last time, then those of the name. */
-static uint32_t find_args(struct ort_memo *m, struct ahead *a)
+/* A value that is written like that of the key expected next needs no scan. */
+static bool expected_value(struct ahead *a, struct oc_str expected, struct oc_str *out)
 {
-    uint32_t id = m->last == OC_NONE ? OC_NONE : m->item[m->last].next;
-    if (id != OC_NONE && is_args(a, &m->item[id]))
-        return id;
-    const char *quote = a->end > a->p ? memchr(a->p, '"', (size_t)(a->end - a->p)) : NULL;
-    id = quote ? oc_map_get(&m->names, a->p, (size_t)(quote - a->p)) : OC_NONE;
-    return id != OC_NONE && is_args(a, &m->item[id]) ? id : OC_NONE;
-}
-
-bool oc_ort_read_alike(struct ort_reading *r)
-{
-    struct ort_memo *m = &r->memo;
-    if (m->off || !m->n || oc_json_peek(r->j) != OC_JSON_OBJECT)
+    if (!expected.n || (size_t)(a->end - a->p) <= expected.n || !oc_same(a->p, expected.s, expected.n) ||
+        (a->p[expected.n] != ',' && a->p[expected.n] != '}'))
         return false;
-    struct oc_str text = oc_json_ahead(r->j, AT_HAND);
-    struct ahead a = {text.s, text.s + text.n};
-    if (!LITERAL(&a, "{\"cat\" : \"Node\",\"pid\" :") || !ort_event_number(&a, &r->pid) ||
-        !LITERAL(&a, ",\"tid\" :") || !ort_event_number(&a, &r->tid) || !LITERAL(&a, ",\"dur\" :") ||
-        !ort_event_number(&a, &r->dur_us) || !LITERAL(&a, ",\"ts\" :") || !ort_event_number(&a, &r->ts_us) ||
-        !LITERAL(&a, ",\"ph\" : \"X\",\"name\" :\""))
-        return false;
-    uint32_t id = find_args(m, &a);
-    if (id == OC_NONE || !(m->item[id].has_key || (m->item[id].fence && !r->dur_us)))
-        return false;
-    if (m->last != OC_NONE)
-        m->item[m->last].next = id;
-    m->last = r->args = id;
-    m->tries++;
-    m->hits++;
-    r->mem_seen = 0;
-    oc_json_step(r->j, (size_t)(a.p - text.s));
+    *out = (struct oc_str){a->p, expected.n};
+    a->p += expected.n;
     return true;
 }
 
-void oc_ort_memo_init(struct ort_memo *m)
+static bool plain_value(struct ahead *a, struct oc_str *out)
 {
-    *m = (struct ort_memo){.last = OC_NONE};
-    m->names.arena = &m->arena;
+    char c = a->p < a->end ? *a->p : '\0';
+    if (c == '"') {
+        a->p++;
+        return plain_text(a, out);
+    }
+    if (c == '[' || c == '{')
+        return nested_text(a, out);
+    const char *from = a->p;
+    while (a->p < a->end && ((unsigned)(*a->p - '0') <= 9 || *a->p == '-' || *a->p == '.'))
+        a->p++;
+    *out = (struct oc_str){from, (size_t)(a->p - from)};
+    return out->n > 0;
 }
 
-void oc_ort_memo_free(struct ort_memo *m)
+/* Figures of the allocator count in the first run only: there the reader takes them. */
+static bool plain_argument(struct ort_reading *r, struct ahead *a, const struct ort_key *next)
 {
-    oc_map_free(&m->names);
-    oc_arena_free(&m->arena);
-    free(m->item);
+    struct oc_str key, value;
+    if (!LITERAL(a, "\"") || !plain_text(a, &key) || !LITERAL(a, " : "))
+        return false;
+    unsigned f = ort_event_arg_field(key);
+    struct oc_str expected = f == F_IN ? next->in : f == F_OUT ? next->out : (struct oc_str){"", 0};
+    if ((!expected_value(a, expected, &value) && !plain_value(a, &value)) || value.n > r->most_text)
+        return false;
+    bool memory = f == F_COUNT && key.n > 4 && memcmp(key.s, "mem_", 4) == 0;
+    if (f == F_INDEX || (memory && !r->t->saw_memory))
+        note_version(r, key);
+    if (f < F_COUNT)
+        r->field[f] = value;
+    return !memory || r->t->n_run;
+}
+
+static bool plain_event(struct ort_reading *r, struct ahead *a)
+{
+    static const struct ort_key none;
+    uint32_t id = r->last_key == OC_NONE ? OC_NONE : r->t->key[r->last_key].next;
+    const struct ort_key *next = id == OC_NONE ? &none : &r->t->key[id];
+    if (!LITERAL(a, "{\"cat\" : \"") || !plain_text(a, &r->field[F_CAT]) || !LITERAL(a, ",\"pid\" :") ||
+        !ort_event_number(a, &r->pid) || !LITERAL(a, ",\"tid\" :") || !ort_event_number(a, &r->tid) ||
+        !LITERAL(a, ",\"dur\" :") || !ort_event_number(a, &r->dur_us) || !LITERAL(a, ",\"ts\" :") ||
+        !ort_event_number(a, &r->ts_us) || !LITERAL(a, ",\"ph\" : \"X\",\"name\" :\"") ||
+        !plain_text(a, &r->field[F_NAME]) || !LITERAL(a, ",\"args\" : {"))
+        return false;
+    if (!LITERAL(a, "}"))
+        do {
+            if (!plain_argument(r, a, next))
+                return false;
+        } while (LITERAL(a, ","));
+    else
+        a->p--;
+    return LITERAL(a, "}}") && r->field[F_NAME].n <= r->most_text;
+}
+
+size_t oc_ort_scan_event(struct ort_reading *r)
+{
+    if (oc_json_peek(r->j) != OC_JSON_OBJECT)
+        return 0;
+    struct oc_str text = oc_json_ahead(r->j, AT_HAND);
+    struct ahead a = {text.s, text.s + text.n};
+    clear_event(r);
+    if (!plain_event(r, &a))
+        return 0;
+    r->has_ts = r->has_dur = r->has_name = true;
+    return (size_t)(a.p - text.s);
 }
 
 /* ---- recorded types --------------------------------------------------------------------------------- */

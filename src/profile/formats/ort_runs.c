@@ -384,8 +384,8 @@ static bool types_of_text(struct making *m, const char *text, const struct oc_ty
 static struct oc_prof_types types_of_key(struct making *m, const struct ort_key *k)
 {
     struct oc_prof_types t = {.in = NULL};
-    t.has_in = types_of_text(m, k->in_text, &t.in, &t.n_in);
-    t.has_out = types_of_text(m, k->out_text, &t.out, &t.n_out);
+    t.has_in = types_of_text(m, k->in.s, &t.in, &t.n_in);
+    t.has_out = types_of_text(m, k->out.s, &t.out, &t.n_out);
     return t;
 }
 
@@ -494,7 +494,7 @@ static void warn_split_nodes(struct making *m)
         const struct ort_group *other = &m->g.group[g->same_name];
         const struct ort_key *a = &m->t->key[g->key], *b = &m->t->key[other->key];
         if (g->parent != other->parent || a->index != b->index || a->op_type != b->op_type ||
-            (a->in_text == b->in_text && a->out_text == b->out_text)) /* interned */
+            (a->in.s == b->in.s && a->out.s == b->out.s)) /* interned */
             continue;
         if (!split++)
             first = a->name;

@@ -27,8 +27,11 @@ enum ort_kind { ORT_NODE, ORT_FENCE, ORT_KERNEL };
 
 /* What events share: name, type, shapes. Texts are interned. */
 struct ort_key {
+    const char *text;      /* all that makes it, to compare an event with; NULL: not kept */
+    struct oc_str in, out; /* recorded types as written; s NULL: not recorded */
+    uint32_t n_text;
+    uint32_t next;                         /* the key that followed last time, OC_NONE: none yet */
     const char *name, *op_type, *provider; /* kernel: name, parent node, name with launch grid */
-    const char *in_text, *out_text;        /* recorded types as written, NULL: not recorded */
     int64_t index;
     uint64_t param_bytes, act_bytes, out_bytes;
     uint64_t where;
@@ -184,45 +187,20 @@ enum ort_field {
 /* Allocator statistics of an event. */
 enum ort_mem { MEM_REQUESTED, MEM_REQUESTED_DELTA, MEM_IN_USE, MEM_IN_USE_DELTA, MEM_COUNT };
 
-/* A node's events have the same arguments in every run, unless they carry thread or memory statistics. The
- * parser memoises the last arguments of each event name and skips parsing when the next ones have the same
- * text. */
-struct ort_args {
-    const char *text; /* as written; NULL: none yet */
-    size_t n;
-    bool has_key, fence; /* fence: this is a fence event, without a key */
-    uint32_t key;        /* index of the event name */
-    uint32_t next;       /* arguments of the event that followed last time (prediction) */
-    const char *name;    /* offset of the event */
-    size_t n_name;
-    const char *fields; /* concatenated texts */
-    uint32_t at[F_COUNT], len[F_COUNT], bytes;
-};
-
-struct ort_memo {
-    struct oc_arena arena;
-    struct oc_map names; /* event name to index */
-    struct ort_args *item;
-    uint32_t n, cap, last; /* last: arguments of the previous event */
-    size_t tries, hits;
-    bool off; /* memoisation does not pay off in this file */
-};
 struct ort_reading {
     struct ort_trace *t;
     struct oc_json *j;
     struct oc_map keys, lanes;
     struct oc_buf text, key_text;
-    struct {
-        uint32_t at, n;
-    } field[F_COUNT];
+    struct oc_str field[F_COUNT]; /* valid until the next event; n 0: absent */
+    size_t at[F_COUNT];           /* while the reader collects the texts: position in `text` */
+    size_t most_text;             /* longest text that is accepted */
     int64_t ts_us, dur_us, tid, pid;
     int64_t mem[MEM_COUNT];
-    unsigned mem_seen; /* bit 1 << enum ort_mem; none for arguments from the memo */
+    unsigned mem_seen; /* bit 1 << enum ort_mem */
     bool has_ts, has_dur, has_name;
-    uint64_t where; /* byte offset of the event */
-    struct ort_memo memo;
-    uint32_t args; /* index of the event's arguments in the memo, OC_NONE */
-    bool args_loaded;
+    uint64_t where;             /* byte offset of the event */
+    uint32_t last_key;          /* of the node event before, OC_NONE */
     int64_t lane_pid, lane_tid; /* key of the lane looked up last */
     uint32_t lane;              /* that lane, OC_NONE: none yet */
     struct oc_event_faults faults;
@@ -232,18 +210,13 @@ struct ort_reading {
 /* The text of a field of the event read last, "" if absent. Valid until the next event. */
 static inline struct oc_str ort_field(const struct ort_reading *r, unsigned f)
 {
-    return (struct oc_str){r->text.data ? r->text.data + r->field[f].at : "", r->field[f].n};
+    return r->field[f].n ? r->field[f] : (struct oc_str){"", 0};
 }
 
 /* Reads the event at the cursor into r. False: the event is incomplete. */
 bool oc_ort_read_event(struct ort_reading *r);
-/* Reads the event at the cursor into the times and r->args if it is a node event whose arguments are in
- * the memo. False: it is not, and nothing is consumed. */
-bool oc_ort_read_alike(struct ort_reading *r);
-/* Loads the fields of memoised arguments into r; moves the texts. */
-void oc_ort_load_args(struct ort_reading *r);
-void oc_ort_memo_init(struct ort_memo *m);
-void oc_ort_memo_free(struct ort_memo *m);
+/* The same, if it has the layout that the runtime writes: its length, of which nothing is consumed; 0: it has not. */
+size_t oc_ort_scan_event(struct ort_reading *r);
 
 /* Recorded types, [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member per tensor. */
 struct ort_types {
