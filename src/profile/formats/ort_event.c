@@ -274,7 +274,9 @@ static bool expected_value(struct ahead *a, struct oc_str expected, struct oc_st
 
 static bool plain_value(struct ahead *a, struct oc_str *out)
 {
-    char c = a->p < a->end ? *a->p : '\0';
+    if (a->p == a->end)
+        return false;
+    char c = *a->p;
     if (c == '"') {
         a->p++;
         return plain_text(a, out);
