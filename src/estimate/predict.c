@@ -548,6 +548,31 @@ static void count_subnormal(struct oc_estimate *e, const struct oc_prediction *p
     e->subnormal_most_s += p->most_assists_s * runs;
 }
 
+/* The figure of the device file that the largest kernel without a time lacks, if such kernels matter; NULL. */
+static const char *missing_figure(struct oc_estimate *e)
+{
+    double all = 0, without = 0, largest = 0;
+    const char *missing = NULL;
+    for (size_t i = 0; i < e->list.n; i++) {
+        const struct oc_kernel_use *u = &e->list.item[i];
+        double n = oc_kernel_operations(u);
+        struct oc_roof roof;
+        all += n;
+        if (e->prediction[i].evidence != OC_EVIDENCE_NONE || !u->known || u->kernel.work.unknown || !(n > 0))
+            continue;
+        without += n;
+        if (n <= largest)
+            continue;
+        largest = n;
+        struct oc_work w = u->kernel.work;
+        if (e->left_out > 0)
+            leave_out_peakless(e->device, &w);
+        oc_roofline_of(e->device, &w, &(struct oc_roof_opts){0}, NAN, &roof);
+        missing = roof.missing[0] ? oc_printf(&e->arena, "no %s", roof.missing) : "no figures";
+    }
+    return without > OC_MOST_LEFT_OUT * all ? missing : NULL;
+}
+
 static void predict_all(struct oc_estimate *e)
 {
     struct oc_totals total;
@@ -568,6 +593,7 @@ static void predict_all(struct oc_estimate *e)
         }
     }
     oc_predict_model(e->cal, part, e->list.n, e->asynchronous != NULL, &e->total);
+    e->missing = missing_figure(e);
     if (!e->cal && oc_pooled_covers(e->device))
         oc_pooled_predict(e);
     if (e->subnormal_added_s <= 0) { /* not in the prediction: in the upper ends only */
@@ -589,7 +615,10 @@ static struct oc_estimate_info estimate_info_of(struct oc_estimate *e)
 {
     const struct oc_model_prediction *t = &e->total;
     double bound_s = oc_bound_of(e->analysis, e->as, e->device, true);
-    if (!e->n_unknown) { /* the shortest time of an NPU's kernels may be below the bound of the run */
+    if (e->missing) { /* the other kernels say nothing about the run */
+        e->band_lo_s = bound_s;
+        e->band_hi_s = NAN;
+    } else if (!e->n_unknown) { /* the shortest time of an NPU's kernels may be below the bound of the run */
         e->band_lo_s = fmax(e->band_lo_s, bound_s);
         e->band_hi_s = fmax(e->band_hi_s, bound_s);
     }

@@ -118,9 +118,12 @@ struct oc_estimate {
     double *measured_s;               /* of one execution; NULL: not measured */
     bool pooled;                      /* without a calibration: from published latencies (pooled.c) */
     struct oc_model_prediction total;
-    double band_lo_s, band_hi_s;               /* of a run: the sum of the intervals; without a calibration */
+    double band_lo_s, band_hi_s;               /* of a run, without a calibration; hi NAN: unknown */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels without a prediction */
+    const char
+        *missing; /* "no DRAM bandwidth": of the device file, without which more than OC_MOST_LEFT_OUT of the
+                          * operations have no time, and the run none; NULL */
     double left_out; /* operations of a run without a peak on the device, at most OC_MOST_LEFT_OUT of all */
     uint8_t left_out_class; /* enum oc_class of the first of them */
     uint32_t n_subnormal;   /* kernels with subnormal weights */

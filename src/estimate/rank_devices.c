@@ -97,38 +97,16 @@ static int take_symbol(struct maker *k)
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-/* Whether the device file lacks a figure for more than a small part of the operations. `why`: of the first kernel
- * without a time. */
-static bool lacks_figures(const struct oc_estimate *e, char *why, size_t cap)
-{
-    double all = 0, without = 0;
-    why[0] = '\0';
-    for (size_t i = 0; i < e->list.n; i++) {
-        const struct oc_kernel_use *u = &e->list.item[i];
-        double n = oc_kernel_operations(u);
-        struct oc_roof roof;
-        all += n;
-        if (e->prediction[i].evidence != OC_EVIDENCE_NONE || !u->known || u->kernel.work.unknown || !(n > 0))
-            continue;
-        without += n;
-        oc_roofline_of(e->device, &u->kernel.work, &(struct oc_roof_opts){0}, NAN, &roof);
-        if (!why[0])
-            snprintf(why, cap, "no %s", roof.missing[0] ? roof.missing : "figures in the device file");
-    }
-    return without > OC_MOST_LEFT_OUT * all;
-}
-
 static void set_time(struct oc_rank *r, const struct oc_estimate *e, struct oc_rank_row *row)
 {
-    char why[48];
     const struct oc_estimate_info *i = e->info;
     bool point = i->time_ns > 0;
     row->basis = e->cal ? "calibration" : e->pooled ? "published latencies" : "roofline range";
     row->bound_ns = i->bound_ns;
     row->unknown_kernels = i->unknown_kernels;
     row->lo_ns = row->mid_ns = row->hi_ns = NAN;
-    if (lacks_figures(e, why, sizeof(why)))
-        row->missing = oc_strdup(&r->arena, why);
+    if (e->missing)
+        row->missing = oc_strdup(&r->arena, e->missing);
     else if (!(i->high_ns > 0))
         row->missing = "no kernel has a known time";
     if (row->missing)

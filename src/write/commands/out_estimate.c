@@ -138,11 +138,14 @@ static void write_prediction(struct estimate_out *o, FILE *f)
         estimate_put_line(o, f, "at least",
                           oc_printf(&o->arena, "%s per run, for any runtime",
                                     oc_seconds_text(&o->arena, e->info->bound_ns * 1e-9, "-")));
-    if (e->n_unknown == e->list.n) {
-        estimate_put_line(o, f, "prediction", "unknown");
+    bool ranges = !e->cal && !e->pooled;
+    if (e->n_unknown == e->list.n || (ranges && e->missing)) {
+        estimate_put_line(o, f, "prediction",
+                          e->missing ? oc_printf(&o->arena, "unknown: the device file has %s", e->missing)
+                                     : "unknown");
         return;
     }
-    if (!e->cal && !e->pooled) {
+    if (ranges) {
         estimate_put_line(
             o, f, "prediction",
             oc_printf(&o->arena,
