@@ -20,7 +20,7 @@ struct estimate_out {
     const struct oc_estimate *e;
     struct oc_arena arena;
     size_t top;
-    double all_s; /* sum over all kernels; midpoints of intervals */
+    double all_s; /* sum over all kernels; midpoints of intervals. 0: unknown */
 };
 
 static const char *estimate_label_of(const struct oc_estimate *e, const struct oc_kernel_use *u,
@@ -287,7 +287,7 @@ static void estimate_text(void *of, FILE *f)
     struct estimate_out *o = of;
     for (size_t i = 0; i < o->e->list.n; i++) {
         double s = oc_estimate_kernel_s(o->e, i);
-        o->all_s += isfinite(s) ? s : 0;
+        o->all_s += isfinite(s) && !o->e->missing ? s : 0;
     }
     estimate_write_head(o, f);
     write_kernels(o, f);
