@@ -82,6 +82,23 @@ indexed 'biases are where an index has them' "{\"model_type\": \"whale\", $sizes
 verdict=$("$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 --measured 50 --reach 20 -w 0)
 [[ $verdict =~ verdict\ +NVIDIA\ GeForce\ RTX\ 4090:\ decode\ at\ most\ [0-9.]+\ tokens/s\ \(memory\)\;\ the\ measured\ 50\ tokens/s\ are\ [0-9]+\ %\ of\ it ]] && found=0 || found=1
 passed 'the verdict has the bound and the share of a measured rate' "$found"
+# the shares recomputed: a rate of half the bound is 50 %, twice the time of the prefill too
+"$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 -f json >"$work/bounds.json"
+half=$(python3 - "$work/bounds.json" <<'END'
+import json, sys
+llm = json.load(open(sys.argv[1]))
+lists = [v for v in llm["devices"][0].values() if isinstance(v, list)]
+bound = {r["run"]: r for r in lists[0]}
+decode, prefill = bound["decode"], bound["prompt"]
+print("decode=%.17gtok/s,prefill=%.17g,ttft=%.17gs"
+      % (decode["most_tokens_per_s"] / 2, prefill["most_tokens_per_s"] / 2, 2 * prefill["least_s"]))
+END
+)
+"$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 --measured "$half" -f json | python3 -c '
+import json, sys
+share = json.load(sys.stdin)["devices"][0]["measured_share"]
+sys.exit(any(abs(v - 0.5) > 1e-3 for v in share.values()) or len(share) != 3)'
+passed 'shares of measured rates and times' $?
 [[ $verdict == *'smallest    NVIDIA GeForce RTX 4090'* ]] && found=0 || found=1
 passed 'the smallest device that reaches a rate' "$found"
 exit $bad

@@ -35,7 +35,8 @@ static const struct cli_option own_options[] = {
      .help = "probability that a token of the draft is accepted"},
     {"draft-tokens", 0, CLI_INT, AT(draft_tokens), "N", .help = "length of a draft", .unit = "tokens",
      .otherwise = "4"},
-    {"measured", 0, CLI_TEXT, AT(measured), "RATE", .help = "measured tokens/s of decode"},
+    {"measured", 0, CLI_TEXT, AT(measured), "decode=RATE",
+     .help = "what was measured: decode=37tok/s,prefill=2100tok/s,ttft=180ms"},
     {"reach", 0, CLI_TEXT, AT(reach), "RATE", .help = "tokens/s for the smallest --hw"},
 };
 
@@ -92,7 +93,7 @@ static int llm_make(struct llm_job *v)
 {
     struct oc_err err;
     int64_t batch;
-    double measured, reach;
+    double reach;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
     if ((v->own->link || v->own->draft) && !v->own->parallel)
@@ -108,7 +109,6 @@ static int llm_make(struct llm_job *v)
     v->side.model_path = v->o->word.item[0];
     int rc = find_llm_devices(v);
     rc = rc ? rc : take_llm_batch(v, &batch);
-    rc = rc ? rc : take_rate("--measured", v->own->measured, &measured);
     rc = rc ? rc : take_rate("--reach", v->own->reach, &reach);
     rc = rc ? rc : cli_side_read(v->o, &v->side);
     rc = rc || !v->own->draft ? rc : cli_load_model(v->own->draft, v->o, &v->draft);
@@ -132,7 +132,7 @@ static int llm_make(struct llm_job *v)
                                .cache = !cli_is(v->o->cache, "off"),
                                .calibration = v->calibration,
                                .made = v->o->made,
-                               .measured = measured,
+                               .measured = v->own->measured,
                                .reach = reach};
     return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }

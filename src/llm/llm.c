@@ -35,6 +35,36 @@ static int take_type(struct oc_llm *l, struct oc_err *err)
                            o->calibration->device);
 }
 
+/* "decode=37tok/s,prefill=2100,ttft=180ms"; "37" is the rate of decode. */
+static int take_measured(struct oc_llm *l, struct oc_err *err)
+{
+    const struct {
+        const char *name, *unit[3];
+        double *v;
+    } figure[] = {{"decode", {"tok/s", "tokens/s", "t/s"}, &l->measured.decode},
+                  {"prefill", {"tok/s", "tokens/s", "t/s"}, &l->measured.prefill},
+                  {"ttft", {"s"}, &l->measured.ttft}};
+    const char *p = l->opts.measured;
+    while (p && *p) {
+        size_t n = strcspn(p, ","), i = 0;
+        const char *item = oc_strndup(&l->arena, p, n), *equals = strchr(item, '=');
+        size_t n_name = equals ? (size_t)(equals - item) : 0;
+        while (i < OC_COUNT(figure) && equals &&
+               (strlen(figure[i].name) != n_name || memcmp(item, figure[i].name, n_name) != 0))
+            i++;
+        bool read = false;
+        for (size_t u = 0; u < 3 && i < OC_COUNT(figure) && figure[i].unit[u] && !read; u++)
+            read = oc_parse_scaled(equals ? equals + 1 : item, figure[i].unit[u], figure[i].v);
+        if (!read || !(*figure[i].v > 0) || !isfinite(*figure[i].v))
+            return oc_fail(
+                err, OC_EARG,
+                "what was measured must be like decode=37tok/s,prefill=2100tok/s,ttft=180ms, not '%.60s'",
+                item);
+        p += n + (p[n] == ',');
+    }
+    return 0;
+}
+
 static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, struct oc_err *err)
 {
     struct oc_llm_opts *o = &l->opts;
@@ -57,11 +87,10 @@ static int llm_take_opts(struct oc_llm *l, const struct oc_llm_opts *given, stru
     }
     if (o->n_device > MAX_DEVICES)
         return oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES);
-    l->measured = o->measured;
     l->reach = o->reach;
-    if (!(o->measured >= 0) || !(o->reach >= 0))
+    if (!(o->reach >= 0))
         return oc_fail(err, OC_EARG, "tokens per second must not be negative");
-    return take_type(l, err);
+    return take_measured(l, err) ? -1 : take_type(l, err);
 }
 
 /* Sizes fixed by the model must equal the requested ones. */

@@ -266,8 +266,11 @@ struct oc_llm {
     size_t n_device;
     double element_bytes; /* of the cache, and of what devices exchange */
     double acceptance;
-    double measured, reach; /* tokens per second; 0: not given */
-    struct oc_llm *draft;   /* NULL: none */
+    struct {
+        double decode, prefill, ttft; /* tokens per second, seconds; 0: not given */
+    } measured;
+    double reach;         /* tokens per second; 0: not given */
+    struct oc_llm *draft; /* NULL: none */
     struct {
         uint64_t bytes; /* of all routed experts */
         int64_t layers, n, active;

@@ -30,9 +30,10 @@ struct oc_llm_opts {
     const struct oc_calibration
         *calibration; /* of one of the devices, which then has estimates; NULL: none */
     const char *made; /* of HTML: how and when it was made; must outlive the result; may be NULL */
-    /* Tokens per second of decode steps: measured, to be compared with the bound; to be reached by the smallest
-     * of the devices. 0: nothing. */
-    double measured, reach;
+    /* What was measured, to be compared with the bounds: "decode=37tok/s,prefill=2100tok/s,ttft=180ms" (ttft: time to
+     * the first token), "37" is the rate of decode; tokens of all sequences. NULL: nothing. */
+    const char *measured;
+    double reach; /* tokens per second of decode, to be reached by the smallest of the devices; 0: none */
 };
 
 struct oc_llm_facts {          /* -1: unknown */

@@ -337,13 +337,18 @@ static void llm_put_forms(struct view *v)
 /* ---- verdict ---------------------------------------------------------------------------------------- */
 
 /* "at most 277 tokens/s (memory)" */
-static const char *rate_text(struct oc_arena *a, double tokens, const struct oc_llm_roof *r, const char *what)
+static bool is_by_compute(const struct oc_llm_roof *r)
 {
     enum { MOSTLY = 9 }; /* tenths of the bound that arithmetic alone takes */
+    return 10 * r->comp_s >= MOSTLY * r->bound_s;
+}
+
+static const char *rate_text(struct oc_arena *a, double tokens, const struct oc_llm_roof *r, const char *what)
+{
     if (!(r->bound_s > 0))
         return oc_printf(a, "%s unknown%s%s", what, r->missing ? ": " : "", r->missing ? r->missing : "");
     return oc_printf(a, "%s at most %s tokens/s (%s)", what, oc_number_text(a, tokens / r->bound_s, 4),
-                     10 * r->comp_s >= MOSTLY * r->bound_s ? "compute" : "memory");
+                     is_by_compute(r) ? "compute" : "memory");
 }
 
 static const char *fit_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
@@ -365,16 +370,58 @@ double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d)
     return (double)l->opts.batch * (double)(l->steps_n > 0 ? l->steps_n : 1) / r->bound_s;
 }
 
+double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of)
+{
+    double prompt = (double)l->opts.batch * (double)l->opts.prompt;
+    double share = of == OC_LLM_DECODE_RATE    ? l->measured.decode / oc_llm_decode_rate(l, d)
+                   : of == OC_LLM_PREFILL_RATE ? l->measured.prefill * d->prefill.bound_s / prompt
+                                               : d->prefill.bound_s / l->measured.ttft;
+    return share > 0 && isfinite(share) ? share : (double)NAN;
+}
+
+static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of,
+                             struct oc_arena *a)
+{
+    double v = of == OC_LLM_DECODE_RATE    ? l->measured.decode
+               : of == OC_LLM_PREFILL_RATE ? l->measured.prefill
+                                           : l->measured.ttft,
+           share = oc_llm_measured_share(l, d, of);
+    if (isnan(share))
+        return "";
+    int digits = share < 0.1;
+    return of == OC_LLM_FIRST_TOKEN
+               ? oc_printf(a, "; first token after %s, at least %s: %.*f %%", oc_seconds_text(a, v, "-"),
+                           oc_seconds_text(a, d->prefill.bound_s, "-"), digits, 100 * share)
+               : oc_printf(a, "; the measured %s tokens/s are %.*f %% of it", oc_number_text(a, v, 4), digits,
+                           100 * share);
+}
+
+/* What would lift the measured rate of decode: fewer bytes where it is near the bound of the memory. */
+static const char *lift_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    double share = oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE);
+    const struct oc_llm_cost *c = l->first;
+    if (isnan(share) || !c)
+        return "";
+    if (share > 1)
+        return "; more than the bound: batch, context, types or the device of the measurement differ";
+    if (share < 0.5)
+        return oc_printf(a, "; the device allows %.1f x: record a step to see where its time goes",
+                         1 / share);
+    double weights = (double)c->v[OC_LN_READ_WEIGHT], cache = (double)c->v[OC_LN_KV_READ];
+    return is_by_compute(&d->first) ? "; a narrower type of arithmetic would lift it"
+           : weights >= cache       ? "; narrower weights or more sequences at once would lift it"
+                                    : "; a narrower cache or a shorter context would lift it";
+}
+
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
 {
     const struct oc_llm_opts *o = &l->opts;
-    double decode = oc_llm_decode_rate(l, d), measured = l->measured;
-    const char *mine = measured > 0 && decode > 0
-                           ? oc_printf(a, "; the measured %s tokens/s are %.0f %% of it",
-                                       oc_number_text(a, measured, 4), 100 * measured / decode)
-                           : "";
-    return oc_printf(a, "%s%s; %s; %s", rate_text(a, decode * d->first.bound_s, &d->first, "decode"), mine,
+    double decode = oc_llm_decode_rate(l, d);
+    return oc_printf(a, "%s%s%s; %s%s%s; %s", rate_text(a, decode * d->first.bound_s, &d->first, "decode"),
+                     mine_text(l, d, OC_LLM_DECODE_RATE, a), lift_text(l, d, a),
                      rate_text(a, (double)o->batch * (double)o->prompt, &d->prefill, "prefill"),
+                     mine_text(l, d, OC_LLM_PREFILL_RATE, a), mine_text(l, d, OC_LLM_FIRST_TOKEN, a),
                      fit_text(l, d, a));
 }
 

@@ -245,6 +245,11 @@ static void put_device(struct oc_json_out *w, struct llm_lines *x, const struct 
     struct oc_arena text = {0};
     oc_key_u64_if(w, "needed_bytes", x->l->last != NULL, d->need_bytes);
     oc_key_text(w, "verdict", oc_llm_verdict(x->l, d, &text));
+    oc_key_object(w, "measured_share");
+    oc_key_double(w, "decode", oc_llm_measured_share(x->l, d, OC_LLM_DECODE_RATE));
+    oc_key_double(w, "prefill", oc_llm_measured_share(x->l, d, OC_LLM_PREFILL_RATE));
+    oc_key_double(w, "ttft", oc_llm_measured_share(x->l, d, OC_LLM_FIRST_TOKEN));
+    oc_jw_end_object(w);
     oc_arena_free(&text);
     put_limit(w, "largest_batch", &d->batch);
     put_limit(w, "longest_context", &d->context);
