@@ -546,14 +546,6 @@ double oc_subnormal_share(const struct oc_model *m, const uint32_t *node, uint32
 #define ASSUMED_HZ 3e9
 #define MOST_MOVES 8
 
-static const struct oc_hw_figure *figure_of(const struct oc_device *d, const char *group, const char *what)
-{
-    for (size_t i = 0; i < d->n_figure; i++)
-        if (strcmp(d->figure[i].group, group) == 0 && (!what || strcmp(d->figure[i].what, what) == 0))
-            return &d->figure[i];
-    return NULL;
-}
-
 /* Whether many elements of the value are zero: it comes from Relu, through operators that move elements. */
 static bool comes_from_relu(const struct oc_model *m, uint32_t value)
 {
@@ -673,8 +665,9 @@ void oc_subnormal_mark(const struct oc_model *m, const struct oc_device *d, stru
 
 struct oc_assists oc_subnormal_assists(const struct oc_kernel *k, const struct oc_device *d)
 {
-    const struct oc_hw_figure *clock = figure_of(d, "clock", NULL), *threads = figure_of(d, "count", "core");
-    threads = threads ? threads : figure_of(d, "count", "thread");
+    const struct oc_hw_figure *clock = oc_hw_figure_of(d, "clock", NULL),
+                              *threads = oc_hw_figure_of(d, "count", "core");
+    threads = threads ? threads : oc_hw_figure_of(d, "count", "thread");
     uint64_t lanes = lanes_of(d);
     if (!(k->assisted > 0) || !lanes)
         return (struct oc_assists){0, 0};

@@ -104,6 +104,9 @@ int oc_fusion_choose(const char *runtime, const struct oc_device *device, const 
  * 64-bit integers); with more, the time is unknown. */
 #define OC_MOST_LEFT_OUT 0.01
 
+/* What differs between the device and the one that the calibration was made on. */
+enum oc_transfer { OC_TRANSFER_NONE, OC_TRANSFER_DEVICE, OC_TRANSFER_THREADS };
+
 struct oc_estimate {
     struct oc_estimate_info *info;
     struct oc_arena arena;
@@ -116,6 +119,7 @@ struct oc_estimate {
     struct oc_kernel_list list;
     struct oc_prediction *prediction; /* of one execution, by kernel */
     double *measured_s;               /* of one execution; NULL: not measured */
+    uint8_t transfer;                 /* enum oc_transfer; of the calibration, whose interval it widens */
     bool pooled;                      /* without a calibration: from published latencies (pooled.c) */
     struct oc_model_prediction total;
     double band_lo_s, band_hi_s;               /* of a run, without a calibration; hi NAN: unknown */

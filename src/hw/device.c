@@ -186,7 +186,7 @@ size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figu
 const struct oc_hw_figure *oc_hw_figure_of(const struct oc_device *d, const char *group, const char *what)
 {
     for (size_t i = 0; i < d->n_figure; i++)
-        if (strcmp(d->figure[i].group, group) == 0 && strcmp(d->figure[i].what, what) == 0)
+        if (strcmp(d->figure[i].group, group) == 0 && (!what || strcmp(d->figure[i].what, what) == 0))
             return &d->figure[i];
     return NULL;
 }

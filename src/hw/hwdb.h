@@ -47,7 +47,7 @@ struct oc_device {
  * 64 bytes in 16 cycles (Intel, "Optimization Reference Manual", chapter 20). */
 double oc_isa_ops_per_cycle(const char *isa, unsigned cls);
 
-/* The first figure of that group and name; NULL: not in the file. */
+/* The first figure of that group and name (NULL: of any); NULL: not in the file. */
 const struct oc_hw_figure *oc_hw_figure_of(const struct oc_device *d, const char *group, const char *what);
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
 

@@ -233,6 +233,13 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
                         : "";
 }
 
+static const char *transfer_text(const struct oc_estimate *e)
+{
+    return e->transfer == OC_TRANSFER_THREADS
+               ? "from another number of threads: the interval is as wide as such predictions missed"
+               : "from another device: the interval is as wide as such predictions missed";
+}
+
 /* "onnxruntime, avx2" */
 static const char *plan_name(struct estimate_out *o)
 {
@@ -255,6 +262,8 @@ static void estimate_write_head(void *of, FILE *f)
                                     e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
                                     e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample,
                                     e->cal->n_model));
+    if (e->transfer)
+        estimate_put_line(o, f, "transfer", transfer_text(e));
     estimate_put_line(
         o, f, "kernels",
         e->join
@@ -375,6 +384,8 @@ static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *
 
 static void estimate_members(void *of, struct oc_json_out *w)
 {
+    static const char *const transfer[] = {
+        [OC_TRANSFER_NONE] = NULL, [OC_TRANSFER_DEVICE] = "device", [OC_TRANSFER_THREADS] = "threads"};
     const struct oc_estimate *e = ((const struct estimate_out *)of)->e;
     oc_key_text(w, "device", e->device->info->id);
     oc_key_array(w, "assumptions");
@@ -382,6 +393,7 @@ static void estimate_members(void *of, struct oc_json_out *w)
     oc_jw_end_array(w);
     oc_key_text(w, "calibration_device", e->cal ? e->cal->device : NULL);
     oc_key_text(w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
+    oc_key_text(w, "calibration_transfer", transfer[e->transfer]);
     estimate_plan_json(w, e);
     estimate_total_json(w, e);
 }
