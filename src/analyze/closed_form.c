@@ -423,7 +423,7 @@ size_t oc_sweep_findings(const struct oc_sweep *s)
 /* ---- batch dimension ---------------------------------------------------------------------------------- */
 
 /* The dimension is a plain symbol. */
-static const char *batch_dim_symbol_of(const struct oc_model *m, struct oc_dim d)
+static const char *plain_symbol(const struct oc_model *m, struct oc_dim d)
 {
     return oc_is_known(d) || !d.expr || d.expr > m->n_symbol ? NULL : m->symbol[d.expr - 1];
 }
@@ -434,7 +434,7 @@ const char *oc_batch_symbol(const struct oc_model *m)
         const struct oc_value *v = &m->value[m->graph[0].input[i]];
         const struct oc_shape *s = &v->declared->shape;
         if (!v->constant && s->ranked && s->rank)
-            return batch_dim_symbol_of(m, s->dim[0]);
+            return plain_symbol(m, s->dim[0]);
     }
     return NULL;
 }
@@ -444,13 +444,13 @@ struct place { /* a dimension of an input */
     unsigned axis;
 };
 
-static bool batch_dim_find(const struct oc_model *m, const char *symbol, struct place *out)
+static bool find_batch(const struct oc_model *m, const char *symbol, struct place *out)
 {
     for (uint32_t i = 0; i < m->graph[0].n_input; i++) {
         const struct oc_value *v = &m->value[m->graph[0].input[i]];
         const struct oc_shape *s = &v->declared->shape;
         for (unsigned x = 0; !v->constant && s->ranked && x < s->rank; x++) {
-            const char *name = batch_dim_symbol_of(m, s->dim[x]);
+            const char *name = plain_symbol(m, s->dim[x]);
             if (name && strcmp(name, symbol) == 0) {
                 *out = (struct place){m->graph[0].input[i], x};
                 return true;
@@ -463,13 +463,13 @@ static bool batch_dim_find(const struct oc_model *m, const char *symbol, struct 
 bool oc_batch_has_symbol(const struct oc_model *m, const char *symbol)
 {
     struct place p;
-    return batch_dim_find(m, symbol, &p);
+    return find_batch(m, symbol, &p);
 }
 
 int64_t oc_batch_now(const struct oc_analysis *a, const char *symbol)
 {
     struct place p;
-    if (!batch_dim_find(a->model, symbol, &p))
+    if (!find_batch(a->model, symbol, &p))
         return -1;
     const struct oc_shape *s = &a->type[p.value].shape;
     return s->ranked && p.axis < s->rank && oc_is_known(s->dim[p.axis]) ? s->dim[p.axis].v : -1;
@@ -503,8 +503,7 @@ void oc_batch_opts_init(struct oc_batch_opts *b, struct oc_arena *arena, const s
 }
 
 /* Replaces the batch dimension in a given shape. */
-static void batch_dim_set_shape(struct oc_batch_opts *b, size_t index, const struct oc_value *v,
-                                int64_t batch)
+static void set_batch(struct oc_batch_opts *b, size_t index, const struct oc_value *v, int64_t batch)
 {
     const struct oc_shape *d = &v->declared->shape;
     for (unsigned x = 0; d->ranked && x < d->rank && x < b->opts.shape[index].rank; x++)
@@ -520,7 +519,7 @@ void oc_batch_opts_set(struct oc_batch_opts *b, int64_t batch)
         for (uint32_t k = 0; k < g->n_input; k++) {
             const struct oc_value *v = &b->model->value[g->input[k]];
             if (strcmp(v->name, b->opts.shape[i].input) == 0)
-                batch_dim_set_shape(b, i, v, batch);
+                set_batch(b, i, v, batch);
         }
 }
 

@@ -273,7 +273,7 @@ void oc_ml_post_transform(struct oc_op_ctx *c, const char *name, uint64_t n)
         oc_add_formula_value(c, "probit", n);
 }
 
-static const char *ml_models_post_transform(struct oc_op_ctx *c)
+static const char *transform_after(struct oc_op_ctx *c)
 {
     return oc_attr_s(c, "post_transform", "NONE");
 }
@@ -318,7 +318,7 @@ static int shape_linear_regressor(struct oc_op_ctx *c)
 }
 
 /* MAC s * coefficients, ADD s * intercepts, then the transformation of the scores */
-static int ml_models_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     uint64_t coefficients = oc_ml_count(c, "coefficients"), intercepts = oc_ml_count(c, "intercepts");
@@ -329,13 +329,12 @@ static int ml_models_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "s", s);
     oc_add_formula_value(c, "coefficients", coefficients);
     oc_add_formula_value(c, "intercepts", intercepts);
-    oc_ml_post_transform(c, ml_models_post_transform(c),
-                         oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
+    oc_ml_post_transform(c, transform_after(c), oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
     k->attr_params = coefficients + intercepts;
     return 0;
 }
-static const char ml_models_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
-                                               "; " OC_ML_POST_FORMULA;
+static const char linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                     "; " OC_ML_POST_FORMULA;
 
 /* ---- support vectors ---------------------------------------------------------------------------------- */
 
@@ -393,7 +392,7 @@ static int svm_values(struct oc_op_ctx *c, struct oc_cost *k)
     } else {
         oc_add_formula_value(c, "linear", oc_c_mul(c, s, coefficients));
     }
-    oc_ml_post_transform(c, ml_models_post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, transform_after(c), oc_c_out(c, classifier));
     k->attr_params = oc_c_add(c, coefficients, oc_ml_count(c, "support_vectors"));
     k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
     return 0;
@@ -411,8 +410,8 @@ static const char svm_formula[] =
     }
 
 static const struct oc_op ml_models_rows[] = {
-    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(ml_models_linear)),
-    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(ml_models_linear)),
+    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(linear)),
+    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(linear)),
     ML_MODELS_ML("SVMClassifier", shape_svm_classifier, OC_COST(svm)),
     ML_MODELS_ML("SVMRegressor", shape_svm_regressor, OC_COST(svm)),
 };

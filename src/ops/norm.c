@@ -377,7 +377,7 @@ static int shape_embed_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static void contrib_norm_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
+static void limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
 {
     uint64_t bytes = oc_c_bytes(c, oc_in_dtype(c, slot), elements);
     if (slot < k->n_in && bytes < k->rd[slot])
@@ -392,10 +392,9 @@ static int embed_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
         return oc_cost_unknown(c);
     uint64_t one_sentence = oc_c_mul(c, oc_c_dim(c, ids->dim[1]), oc_c_dim(c, word->dim[1]));
     oc_report_norm(c, n, rows, oc_in(c, 6) != NULL);
-    contrib_norm_limit_rows(c, k, 2, n);
-    contrib_norm_limit_rows(c, k, 3,
-                            oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
-    contrib_norm_limit_rows(c, k, 4, n);
+    limit_rows(c, k, 2, n);
+    limit_rows(c, k, 3, oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
+    limit_rows(c, k, 4, n);
     return 0;
 }
 static const char embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"

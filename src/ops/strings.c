@@ -268,7 +268,7 @@ static int shape_regex_split(struct oc_op_ctx *c)
 }
 
 /* The words as a sparse matrix: places {words, 2}, words, size {2} */
-static int tokenizers_shape_split(struct oc_op_ctx *c)
+static int shape_split(struct oc_op_ctx *c)
 {
     const struct oc_dim dim[] = {oc_op_fresh_dim(c, "words", -1), oc_known(2)};
     oc_set_out(c, 0, OC_DT_INT64, oc_shape_of(c->arena, 2, dim));
@@ -327,7 +327,7 @@ static const struct oc_op tokenizers_rows[] = {
     TOKENIZERS_TEXT("StringMapping", oc_shape_same),
     TOKENIZERS_TEXT("StringRegexReplace", oc_shape_same),
     TOKENIZERS_TEXT("StringRegexSplitWithOffsets", shape_regex_split),
-    TOKENIZERS_TEXT("StringSplit", tokenizers_shape_split),
+    TOKENIZERS_TEXT("StringSplit", shape_split),
     TOKENIZERS_TEXT("StringStrip", oc_shape_same),
     TOKENIZERS_TEXT("StringUpper", oc_shape_same),
     TOKENIZERS_TEXT("WordpieceTokenizer", shape_wordpiece),
@@ -339,13 +339,13 @@ OC_FAMILY(tokenizers, tokenizers_rows);
 /* N-grams and windows of ONNX Runtime (com.microsoft). cost-semantics 4.5, 4.9. */
 
 /* 10 bit operations per hashed element. */
-static int hashing_hash_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int hash_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->assumption = "10 operations per hashed element";
     return 0;
 }
-static const char hashing_hash_formula[] = "BIT:int = 10*N(o)";
+static const char hash_formula[] = "BIT:int = 10*N(o)";
 
 /* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
  * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
@@ -411,9 +411,9 @@ static int shape_unfold(struct oc_op_ctx *c)
     }
 
 static const struct oc_op hashing_rows[] = {
-    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_hash)),
+    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hash)),
     MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, OC_COST_TEXT("")),
     MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, OC_COST_TEXT("")),
-    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_hash)),
+    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hash)),
 };
 OC_FAMILY(hashing, hashing_rows);

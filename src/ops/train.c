@@ -117,7 +117,7 @@ struct step {
     struct oc_prims work[5];
 };
 
-static int train_grad_shape_like(struct oc_op_ctx *c)
+static int shape_like(struct oc_op_ctx *c)
 {
     const struct step *s = c->op->param;
     for (uint32_t i = 0; i < c->n_out && i < OC_COUNT(s->like) && s->like[i] != NO; i++)
@@ -343,8 +343,8 @@ static const char fake_quant_formula[] = "DIV = N(x); RND = N(x); ADD = 2*N(x); 
 #define MS "com.microsoft"
 #define TRAIN_GRAD_STEP(n, cl, s)                                                                            \
     {                                                                                                        \
-        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = train_grad_shape_like,             \
-        OC_COST(step), .param = &(s)                                                                         \
+        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = shape_like, OC_COST(step),         \
+        .param = &(s)                                                                                        \
     }
 #define SCATTERED(n, sl, s)                                                                                  \
     {                                                                                                        \
