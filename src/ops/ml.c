@@ -182,14 +182,6 @@ static int shape_zip_map(struct oc_op_ctx *c)
     return 0;
 }
 
-static int map_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "maps are not modelled";
-    return 0;
-}
-static const char map_formula[] = "";
-
 #define ML(n, cl, sh, co)                                                                                    \
     {                                                                                                        \
         .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), co                 \
@@ -198,16 +190,16 @@ static const char map_formula[] = "";
 static const struct oc_op ml_rows[] = {
     ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, OC_COST(extractor)),
     ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
-    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST(map)),
+    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST_ASSUMED("", "maps are not modelled")),
     ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, OC_COST_TEXT(lookup_formula)),
-    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST(map)),
+    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST_ASSUMED("", "maps are not modelled")),
     ML("FeatureVectorizer", OC_OP_COPY, shape_features, OC_COST_TEXT("")),
     ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
     ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, OC_COST_TEXT(lookup_formula)),
     ML("Normalizer", OC_OP_NORM, shape_float, OC_COST(normalizer)),
     ML("OneHotEncoder", OC_OP_GENERATE, shape_one_hot_encoder, OC_COST_TEXT(lookup_formula)),
     ML("Scaler", OC_OP_ELEMENTWISE, shape_float, OC_COST(scaler)),
-    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST(map)),
+    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST_ASSUMED("", "maps are not modelled")),
 };
 OC_FAMILY(ml, ml_rows);
 
