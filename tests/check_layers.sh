@@ -104,7 +104,7 @@ problems=$(sed -n 's/.*\.package = "\([^"]*\)".*/\1/p' src/*/*.c src/*/*/*.c | w
                 grep -qE "(^| )$package( \[amd64])?(,|$)" || echo "src/deb/control: $binary does not name $package, which is loaded on demand"
         done
     done
-    for library in $(sed -n 's/^LIBS := //p' Makefile | tr ' ' '\n' | sed -n 's/^-l//p' | grep -vE '^(m|dl)$'); do
+    for library in $(sed -n 's/^LIBS := //p' src/flags.mk | tr ' ' '\n' | sed -n 's/^-l//p' | grep -vE '^(m|dl)$'); do
         case $library in z) library=zlib1g ;; *) library=lib$library ;; esac
         sed -n '/^Package: libonnxcost-dev/,/^Description/p' src/deb/control | grep -q " $library-dev," ||
             echo "src/deb/control: libonnxcost-dev does not name $library-dev"

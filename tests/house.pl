@@ -43,6 +43,21 @@ for (@header) {
     $public{$1} = 1 while $text =~ /\b(oc_\w+)\(/g;
 }
 
+# Names of files that are gone, of two words or more: a function that begins with one was named after its file. Without a
+# history there are none.
+my %gone = map { m|(\w+_\w+)\.[ch]$| ? ($1 => 1) : () } split /\n/, `git log --diff-filter=D --name-only --format= -- @root 2>&-`;
+delete @gone{map { m|(\w+)\.[ch]$| } @file};
+
+sub is_stale {
+    my ($name, $path) = @_;
+    my @part = split /_/, $name;
+    for my $n (2 .. $#part) {
+        my $prefix = join '_', @part[0 .. $n - 1];
+        return 1 if $gone{$prefix} && index($path, $prefix) < 0;
+    }
+    return 0;
+}
+
 # Files that see a header: directly or by others.
 sub fan_in {
     my ($name) = @_;
@@ -69,6 +84,7 @@ $total += $_ for values %lines;
 my @names = keys %statics;
 my @shared = grep { keys %{$statics{$_}} > 1 } @names;
 my @word = grep { !/_/ } @names;
+my @stale = grep { my $name = $_; grep { is_stale($name, $_) } keys %{$statics{$name}} } @names;
 my @inner = grep { /^oc_/ && !$public{$_} } keys %extern;
 my @wide = sort { $folder{$b} <=> $folder{$a} } keys %folder;
 
@@ -82,8 +98,10 @@ printf "%-46s %d %d %d\n", 'lines of a function: median, p90, most', rank(.5, @f
 printf "%-46s %d\n", 'functions', scalar @function;
 printf "%-46s %.1f %% (%d of %d)\n", 'static names in two files or more', 100 * @shared / (@names || 1), scalar @shared, scalar @names;
 printf "%-46s %.1f %%\n", 'static names of one word', 100 * @word / (@names || 1);
+printf "%-46s %d\n", 'static names with the name of a file that is gone', scalar @stale;
 printf "%-46s %d\n", 'internal functions shared by files', scalar @inner;
 printf "%-46s %d\n", ".c files that see $_", fan_in($_) for @header;
 if ($ENV{NAMES}) {
+    print "stale $_\n" for sort @stale;
     printf "%4d %s\n", scalar keys %{$statics{$_}}, $_ for sort { keys %{$statics{$b}} <=> keys %{$statics{$a}} || $a cmp $b } @shared;
 }

@@ -145,7 +145,7 @@ sub texts_of {
     return texts_matching($src, qr{"(?:description|title|\$comment)"\s*:\s*"((?:[^"\\]|\\.)*)"}, 'doc') if $name =~ /\.json$/;
     return (texts_matching($src, qr{<!--(.*?)-->}s, 'comment'), texts_matching($src, qr{<(?:note|reason|\w+:documentation)>([^<]*)}, 'doc'))
         if $name =~ /\.(xml|rng)$/;
-    return texts_of_script($src) if $name =~ m{\.(sh|py|pl)$|(^|/)Makefile$|^\.ci/|deb/rules$};
+    return texts_of_script($src) if $name =~ m{\.(sh|py|pl|mk)$|(^|/)Makefile$|^\.ci/|deb/rules$};
     return texts_of_document($src, 'doc');
 }
 

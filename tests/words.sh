@@ -14,7 +14,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 list_files() {
     find src models tests hwdb .ci README.md Makefile -type f \
         \( -name '*.[ch]' -o -name '*.js' -o -name '*.html' -o -name '*.css' -o -name '*.py' -o -name '*.sh' -o -name '*.md' \
-        -o -name '*.[1-8]' -o -name '*.xml' -o -name '*.json' -o -name Makefile -o -path '.ci/*' \
+        -o -name '*.[1-8]' -o -name '*.xml' -o -name '*.json' -o -name Makefile -o -name '*.mk' -o -path '.ci/*' \
         -o -path 'src/deb/control' -o -path 'src/deb/changelog' -o -path 'src/deb/rules' \) |
         grep -vE '^tests/(golden|data|fuzz/seeds|words)|^models/profiles/.*json|\.pyc$' | sort
 }

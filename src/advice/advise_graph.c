@@ -47,7 +47,7 @@ static bool computes(const struct oc_advisor *x, const struct oc_piece *p)
     return false;
 }
 
-static bool advise_fusion_constant_weights(const struct oc_advisor *x, const struct oc_piece *core)
+static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *core)
 {
     for (uint32_t i = 0; i < core->n_node; i++) {
         const struct oc_node *n = &x->m->node[core->node[i]];
@@ -192,11 +192,10 @@ static bool has_subgraph(const struct oc_advisor *x, const struct group *g)
 }
 
 /* Whether and how it is fused into the core. */
-static enum what advise_fusion_kind_of(const struct oc_advisor *x, const struct group *g,
-                                       const struct oc_piece *p)
+static enum what fusion_kind_of(const struct oc_advisor *x, const struct group *g, const struct oc_piece *p)
 {
     const struct oc_piece *core = &x->piece[g->piece[g->core]];
-    bool folded = advise_fusion_constant_weights(x, core), branch = false;
+    bool folded = constant_weights(x, core), branch = false;
     if (!computes(x, core))
         return PATTERN;
     for (uint32_t i = 0; i < p->n_node; i++) {
@@ -237,8 +236,7 @@ struct sums {
     double low[WHAT_COUNT], high[WHAT_COUNT], bytes[WHAT_COUNT];
 };
 
-static void advise_fusion_add_group(struct oc_advisor *x, const struct group *g, const char *rule,
-                                    struct sums *s)
+static void add_group(struct oc_advisor *x, const struct group *g, const char *rule, struct sums *s)
 {
     struct oc_piece *core = &x->piece[g->piece[g->core]];
     if (!computes(x, core) && (!rule || !strcmp(rule, "pointwise"))) /* a chain, see below */
@@ -247,7 +245,7 @@ static void advise_fusion_add_group(struct oc_advisor *x, const struct group *g,
         struct oc_piece *p = &x->piece[g->piece[i]];
         if (i == g->core || p->told)
             continue;
-        enum what w = advise_fusion_kind_of(x, g, p);
+        enum what w = fusion_kind_of(x, g, p);
         double share = w == FOLDED ? 1 : saved_share(x, p);
         p->told = true;
         oc_advice_prove(x, s->f[w], p, p->time_ns,
@@ -312,7 +310,7 @@ void oc_advise_fusion(struct oc_advisor *x)
         s.f[w] = oc_advice_new(x, kinds[w].id, kinds[w].title);
     for (size_t i = 0; i < plan.n; i++)
         if (plan.item[i].n_node > 1 && plan.item[i].n_node <= OC_FUSE_MAX && pieces_of(x, &plan.item[i], &g))
-            advise_fusion_add_group(x, &g, plan.item[i].rule, &s);
+            add_group(x, &g, plan.item[i].rule, &s);
     for (unsigned w = 0; w < WHAT_COUNT; w++)
         report_group(x, (enum what)w, &s);
 }
@@ -337,7 +335,7 @@ struct chains {
     double *between; /* by piece: bytes that it does not read or write if its links are fused */
 };
 
-static uint32_t advise_fusion_root_of(struct chains *c, uint32_t i)
+static uint32_t root_of(struct chains *c, uint32_t i)
 {
     while (c->root[i] != i)
         i = c->root[i] = c->root[c->root[i]];
@@ -364,7 +362,7 @@ static void find_links(struct oc_advisor *x, struct chains *c)
             if (!oc_type_elements(&x->a->type[v], &read) || !oc_type_elements(&x->a->type[out], &made) ||
                 made != read)
                 continue;
-            c->root[advise_fusion_root_of(c, i)] = advise_fusion_root_of(c, next);
+            c->root[root_of(c, i)] = root_of(c, next);
             c->between[i] += bytes * (double)x->a->cost[user].trips;
             c->between[next] += bytes * (double)x->a->cost[user].trips;
         }
@@ -401,7 +399,7 @@ void oc_advise_chains(struct oc_advisor *x)
     find_links(x, &c);
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        struct chain *k = &chain[advise_fusion_root_of(&c, i)];
+        struct chain *k = &chain[root_of(&c, i)];
         k->n++;
         k->between += c.between[i];
         k->bound += roofline_of_bytes(x, p, c.between[i]);
@@ -410,14 +408,13 @@ void oc_advise_chains(struct oc_advisor *x)
     }
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        const struct chain *k = &chain[advise_fusion_root_of(&c, i)];
+        const struct chain *k = &chain[root_of(&c, i)];
         if (k->n < 2)
             continue;
         oc_advice_prove(x, f, p, p->time_ns,
-                        oc_printf(x->arena, "one of %u that end at %s", k->n,
-                                  x->piece[advise_fusion_root_of(&c, i)].name));
+                        oc_printf(x->arena, "one of %u that end at %s", k->n, x->piece[root_of(&c, i)].name));
         members++;
-        if (advise_fusion_root_of(&c, i) != i)
+        if (root_of(&c, i) != i)
             continue;
         n++;
         between += k->between;
@@ -446,7 +443,7 @@ void oc_advise_chains(struct oc_advisor *x)
 /* ---- dynamic dimensions: shapes that every run computes although they never change --------------- */
 
 /* Numbers, or expressions in the dimensions of inputs. */
-static bool advise_shapes_all_known(const struct oc_data *d)
+static bool all_known(const struct oc_data *d)
 {
     for (uint32_t i = 0; d && i < d->n; i++)
         if (d->e[i].kind == OC_E_UNKNOWN ||
@@ -484,7 +481,7 @@ static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uin
     for (uint32_t k = 0; k < n->n_out; k++) {
         if (n->out[k] == OC_NONE)
             continue;
-        if (!from[n->out[k]] || !advise_shapes_all_known(x->a->data[n->out[k]]))
+        if (!from[n->out[k]] || !all_known(x->a->data[n->out[k]]))
             return false;
         any = true;
     }
@@ -522,8 +519,7 @@ static const char *open_dimensions(struct oc_advisor *x)
     return text;
 }
 
-static bool advise_shapes_is_shape_work(const struct oc_advisor *x, const bool *from,
-                                        const struct oc_piece *p)
+static bool is_shape_work(const struct oc_advisor *x, const bool *from, const struct oc_piece *p)
 {
     bool all = p->n_node > 0 && !p->bucket && oc_piece_timed(p);
     for (uint32_t k = 0; all && k < p->n_node; k++)
@@ -541,7 +537,7 @@ void oc_advise_dynamic(struct oc_advisor *x)
         return;
     bool *from = from_inputs(x);
     for (uint32_t i = 0; i < x->n_piece && x->p; i++) {
-        if (!advise_shapes_is_shape_work(x, from, &x->piece[i]))
+        if (!is_shape_work(x, from, &x->piece[i]))
             continue;
         oc_advice_prove(x, f, &x->piece[i], x->piece[i].time_ns, why);
         sum += x->piece[i].time_ns;

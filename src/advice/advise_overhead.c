@@ -11,7 +11,7 @@
 #include "profile/core/timeline.h"
 #include "profile/time_summary.h"
 
-static const char *advise_moves_format_of(const struct oc_advisor *x)
+static const char *format_of(const struct oc_advisor *x)
 {
     return x->p ? x->p->format : "";
 }
@@ -57,8 +57,7 @@ static bool near_spatial(const struct oc_advisor *x, const bool *read, uint32_t 
     return before || (n->n_out && n->out[0] != OC_NONE && read[n->out[0]]);
 }
 
-static const char *advise_moves_layout_of(const struct oc_advisor *x, const bool *read,
-                                          const struct oc_piece *p)
+static const char *layout_of(const struct oc_advisor *x, const bool *read, const struct oc_piece *p)
 {
     if (p->bucket && oc_type_in(p->bucket, " layout reformat "))
         return "inserted by the runtime";
@@ -71,7 +70,7 @@ static const char *advise_moves_layout_of(const struct oc_advisor *x, const bool
 
 static const char *layout_todo(const struct oc_advisor *x, bool own)
 {
-    if (!strcmp(advise_moves_format_of(x), "tensorrt"))
+    if (!strcmp(format_of(x), "tensorrt"))
         return "give inputs and outputs the formats of the layers (trtexec --inputIOFormats, "
                "--outputIOFormats), and keep layers in one precision: a change of precision between layers "
                "is a Reformat as well";
@@ -93,7 +92,7 @@ void oc_advise_layout(struct oc_advisor *x)
     bool own = false;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         struct oc_piece *p = &x->piece[i];
-        const char *what = oc_piece_timed(p) ? advise_moves_layout_of(x, read, p) : NULL;
+        const char *what = oc_piece_timed(p) ? layout_of(x, read, p) : NULL;
         if (!what)
             continue;
         oc_advice_prove(x, f, p, p->time_ns, what);
@@ -162,8 +161,7 @@ void oc_advise_copies(struct oc_advisor *x)
     f->basis = "at most the time of the copies: necessary ones can overlap with kernels";
     f->found = oc_printf(x->arena, "copies take %s%s", oc_advice_time(x, sum),
                          pageable ? ", some from pageable memory" : "");
-    f->todo = !strcmp(advise_moves_format_of(x), "onnxruntime")
-                  ? "bind inputs and outputs to device memory (IoBinding)"
+    f->todo = !strcmp(format_of(x), "onnxruntime") ? "bind inputs and outputs to device memory (IoBinding)"
               : pageable ? "pin host memory (DataLoader(pin_memory=True), cudaHostAlloc) and copy "
                            "asynchronously (non_blocking=True) on a separate stream"
                          : "keep tensors on the device; copy on a separate stream while kernels run";
@@ -174,7 +172,7 @@ void oc_advise_copies(struct oc_advisor *x)
 
 /* Priority: ONNX Runtime assigns a node to the first provider of the session that supports it; accelerators
  * precede the general device, and that precedes the CPU. 0: not a provider. */
-static int advise_moves_rank_of(const char *provider)
+static int rank_of(const char *provider)
 {
     static const char *const first[] = {"Tensorrt", "NvTensorRTRTX", "MIGraphX", "OpenVINO",
                                         "QNN",      "CoreML",        "VitisAI"};
@@ -189,7 +187,7 @@ static int advise_moves_rank_of(const char *provider)
 }
 
 /* ONNX Runtime computes shapes on the CPU on purpose, where the results are needed. */
-static bool advise_moves_is_shape_work(const struct oc_advisor *x, const struct oc_piece *p)
+static bool is_shape_work(const struct oc_advisor *x, const struct oc_piece *p)
 {
     if (oc_type_in(p->type, " Shape Size "))
         return true;
@@ -210,7 +208,7 @@ static const char *best_provider(const struct oc_advisor *x, int *rank)
     double most = 0;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? advise_moves_rank_of(p->rec->provider) : 0;
+        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
         if (r > *rank || (r && r == *rank && p->time_ns > most)) {
             *rank = r;
             most = p->time_ns;
@@ -229,8 +227,8 @@ void oc_advise_fallbacks(struct oc_advisor *x)
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->n_piece && rank > 1; i++) {
         struct oc_piece *p = &x->piece[i];
-        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? advise_moves_rank_of(p->rec->provider) : 0;
-        if (!r || r >= rank || (r == 1 && advise_moves_is_shape_work(x, p)))
+        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
+        if (!r || r >= rank || (r == 1 && is_shape_work(x, p)))
             continue;
         oc_advice_prove(x, f, p, p->time_ns, oc_printf(x->arena, "on %s", p->rec->provider));
         fallen += p->time_ns;
@@ -264,7 +262,7 @@ enum {
     NOTHING_BYTES = 4096 /* bytes of an operator with almost no work */
 };
 
-static double advise_launch_per_call(const struct oc_piece *p)
+static double per_call(const struct oc_piece *p)
 {
     return p->time_ns / (p->calls > 1 ? p->calls : 1);
 }
@@ -277,7 +275,7 @@ static double measured_launch(const struct oc_advisor *x, uint32_t *n)
     for (uint32_t i = 0; i < x->n_piece; i++)
         if (oc_piece_timed(&x->piece[i]) && x->piece[i].bytes / x->piece[i].calls <= NOTHING_BYTES &&
             x->piece[i].row->computation / x->piece[i].calls <= NOTHING_BYTES)
-            t[(*n)++] = advise_launch_per_call(&x->piece[i]);
+            t[(*n)++] = per_call(&x->piece[i]);
     qsort(t, *n, sizeof(*t), oc_by_double);
     if (*n >= SAMPLE)
         launch = t[*n / 2];
@@ -285,7 +283,7 @@ static double measured_launch(const struct oc_advisor *x, uint32_t *n)
     return launch;
 }
 
-static bool advise_launch_on_device(const struct oc_profile *p)
+static bool on_device(const struct oc_profile *p)
 {
     return !strcmp(p->time_kind, "device time") || p->n_kernel;
 }
@@ -316,7 +314,7 @@ static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const 
                     bool device)
 {
     double calls = p->calls > 1 ? p->calls : 1, flops = oc_of_one_run(&x->r->m, p->row->computation);
-    if (!oc_piece_timed(p) || advise_launch_per_call(p) > (device ? launch : 1.5 * launch))
+    if (!oc_piece_timed(p) || per_call(p) > (device ? launch : 1.5 * launch))
         return false;
     double work = (p->bytes > 0 && b->bytes > 0 ? p->bytes / b->bytes : 0) +
                   (flops > 0 && b->flops > 0 ? flops / b->flops : 0);
@@ -326,7 +324,7 @@ static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const 
 /* Device times exclude the launch: the device waits while a kernel is shorter than the next launch. */
 static double saved(const struct oc_piece *p, double launch, bool device)
 {
-    double t = advise_launch_per_call(p), calls = p->calls > 1 ? p->calls : 1;
+    double t = per_call(p), calls = p->calls > 1 ? p->calls : 1;
     return calls * (device ? launch - t : t < launch ? t : launch);
 }
 
@@ -342,7 +340,7 @@ void oc_advise_tiny(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "tiny-kernels", "Tiny kernels");
     const struct oc_hw_figure *figure = x->d ? x->d->overhead : NULL;
-    bool device = advise_launch_on_device(x->p);
+    bool device = on_device(x->p);
     uint32_t n_sample = 0, n = 0;
     double launch = device ? (figure ? figure->value * 1e9 : (double)NAN) : measured_launch(x, &n_sample);
     bool measured = !isnan(launch) && !device;
@@ -388,7 +386,7 @@ void oc_advise_tiny(struct oc_advisor *x)
 #define IDLE_SHARE   0.1
 #define READER_SHARE 0.05
 
-static struct oc_time_summary *advise_time_summary_of(const struct oc_advisor *x)
+static struct oc_time_summary *summary_of(const struct oc_advisor *x)
 {
     static const struct oc_sum_table_opts opts = {0};
     return x->p->timeline ? oc_time_summary_make(x->p, &opts) : NULL;
@@ -500,7 +498,7 @@ static void between_operators(struct oc_advisor *x)
 
 void oc_advise_idle(struct oc_advisor *x)
 {
-    struct oc_time_summary *s = advise_time_summary_of(x);
+    struct oc_time_summary *s = summary_of(x);
     bool device = false;
     for (uint32_t i = 0; s && i < s->n_lane; i++) {
         const struct oc_sum_lane *l = &s->lane[i];
@@ -519,7 +517,7 @@ void oc_advise_idle(struct oc_advisor *x)
 /* Paddle's profiler reports reader_cost and batch_cost; their ratio should be close to 0. */
 void oc_advise_dataloader(struct oc_advisor *x)
 {
-    struct oc_time_summary *s = advise_time_summary_of(x);
+    struct oc_time_summary *s = summary_of(x);
     struct oc_advice_item *f = oc_advice_new(x, "dataloader", "Steps wait for data");
     if (s && s->reader_cost.n && s->batch_cost.mean > 0 &&
         s->reader_cost.mean >= READER_SHARE * s->batch_cost.mean) {

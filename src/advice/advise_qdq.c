@@ -29,7 +29,7 @@ static bool at_an_end(const struct oc_advisor *x, const struct oc_piece *p)
     return false;
 }
 
-static const char *advise_quant_neighbours(struct oc_advisor *x, const struct oc_piece *p)
+static const char *neighbours(struct oc_advisor *x, const struct oc_piece *p)
 {
     if (!x->m || p->n_node != 1)
         return "";
@@ -54,7 +54,7 @@ static void own_kernels(struct oc_advisor *x)
         struct oc_piece *p = &x->piece[i];
         if (!oc_piece_timed(p) || !oc_type_in(p->type, EITHER) || at_an_end(x, p))
             continue;
-        oc_advice_prove(x, f, p, p->time_ns, advise_quant_neighbours(x, p));
+        oc_advice_prove(x, f, p, p->time_ns, neighbours(x, p));
         sum += p->time_ns;
     }
     f->low_ns = 0;
@@ -76,7 +76,7 @@ static uint32_t input_maker(const struct oc_advisor *x, uint32_t node, uint32_t 
     return slot < n->n_in && n->in[slot] != OC_NONE ? x->m->value[n->in[slot]].producer : OC_NONE;
 }
 
-static uint32_t advise_quant_only_user(const struct oc_advisor *x, uint32_t node)
+static uint32_t only_user(const struct oc_advisor *x, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
     return n->n_out && n->out[0] != OC_NONE ? x->user[n->out[0]] : OC_NONE;
@@ -85,8 +85,8 @@ static uint32_t advise_quant_only_user(const struct oc_advisor *x, uint32_t node
 /* Conv, Q, DQ, Relu: the activation cannot become part of the convolution. */
 static const char *cuts_a_fusion(struct oc_advisor *x, uint32_t q)
 {
-    uint32_t before = input_maker(x, q, 0), dq = advise_quant_only_user(x, q);
-    uint32_t after = oc_advisor_is(x, dq, DEQUANTIZE) ? advise_quant_only_user(x, dq) : OC_NONE;
+    uint32_t before = input_maker(x, q, 0), dq = only_user(x, q);
+    uint32_t after = oc_advisor_is(x, dq, DEQUANTIZE) ? only_user(x, dq) : OC_NONE;
     if (!oc_advisor_is(x, q, QUANTIZE) || !oc_advisor_is(x, before, PRODUCTS) ||
         !oc_advisor_is(x, after, FUSABLE))
         return NULL;

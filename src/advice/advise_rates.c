@@ -435,14 +435,14 @@ void oc_advise_rates(struct oc_advisor *x)
 /* Minimum ratio of the f16 and f32 peaks for a suggestion. */
 #define WORTH_A_CHANGE 4.0
 
-static double advise_types_peak(const struct oc_device *d, unsigned unit, unsigned cls)
+static double peak_of(const struct oc_device *d, unsigned unit, unsigned cls)
 {
     bool fallback = false;
     const struct oc_hw_figure *f = oc_roof_peak(d, unit, cls, &fallback);
     return f && !fallback ? f->value : (double)NAN;
 }
 
-static double advise_types_larger(double a, double b)
+static double larger_of(double a, double b)
 {
     return isnan(a) || b > a ? b : a;
 }
@@ -450,7 +450,7 @@ static double advise_types_larger(double a, double b)
 /* ---- f32 where f16 is much faster ------------------------------------------------------------------- */
 
 /* Between DequantizeLinear and QuantizeLinear runtimes use integer kernels. */
-static bool advise_types_is_quantized(const struct oc_advisor *x, uint32_t node)
+static bool is_quantized(const struct oc_advisor *x, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
     for (uint32_t i = 0; i < n->n_in && i < 2; i++)
@@ -468,7 +468,7 @@ static bool is_fp32(const struct oc_advisor *x, const struct oc_piece *p)
     for (uint32_t i = 0; i < p->n_node; i++) {
         const struct oc_node_cost *k = &x->a->cost[p->node[i]];
         all += k->macs;
-        f32 += k->mac_class == OC_CLASS_F32 && !advise_types_is_quantized(x, p->node[i]) ? k->macs : 0;
+        f32 += k->mac_class == OC_CLASS_F32 && !is_quantized(x, p->node[i]) ? k->macs : 0;
     }
     return f32 && f32 == all;
 }
@@ -492,9 +492,9 @@ static bool rooflines(const struct oc_advisor *x, const struct oc_piece *p, doub
 void oc_advise_fp32(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "fp32", "Matrix products in f32");
-    double half = advise_types_peak(x->d, OC_HW_MATRIX, OC_CLASS_F16),
-           single = advise_types_larger(advise_types_peak(x->d, OC_HW_MATRIX, OC_CLASS_F32),
-                                        advise_types_peak(x->d, OC_HW_VECTOR, OC_CLASS_F32));
+    double half = peak_of(x->d, OC_HW_MATRIX, OC_CLASS_F16),
+           single = larger_of(peak_of(x->d, OC_HW_MATRIX, OC_CLASS_F32),
+                              peak_of(x->d, OC_HW_VECTOR, OC_CLASS_F32));
     double high = 0, roof = 0, time = 0;
     uint32_t n = 0;
     if (!(half >= WORTH_A_CHANGE * single))
@@ -539,7 +539,7 @@ static unsigned multiple_for(unsigned cls)
                                                        : 0;
 }
 
-static int64_t advise_types_dim_of(const struct oc_advisor *x, uint32_t value, int axis)
+static int64_t dim_of(const struct oc_advisor *x, uint32_t value, int axis)
 {
     const struct oc_shape *s = value == OC_NONE ? NULL : &x->a->type[value].shape;
     int at = s && s->ranked ? (axis < 0 ? s->rank + axis : axis) : -1;
@@ -566,8 +566,8 @@ static bool sizes_of(const struct oc_advisor *x, uint32_t node, int64_t *in, int
         uint32_t slot = oc_op_weight_slot(x->a->op[node]), weight = slot < n->n_in ? n->in[slot] : OC_NONE;
         const struct oc_attr *group = oc_node_attr(n, "group");
         int64_t groups = group && group->type == OC_ATTR_INT && group->i > 0 ? group->i : 1;
-        *in = advise_types_dim_of(x, weight, 1);
-        *out = advise_types_dim_of(x, weight, 0) / groups;
+        *in = dim_of(x, weight, 1);
+        *out = dim_of(x, weight, 0) / groups;
         if (is_input(x, n->in[0]))
             *in = 0;
         return *in >= 0 && *out > 0 && !(groups > 1 && *in == 1);
@@ -575,12 +575,12 @@ static bool sizes_of(const struct oc_advisor *x, uint32_t node, int64_t *in, int
     if (!oc_type_in(n->op_type, " MatMul Gemm "))
         return false;
     const struct oc_attr *trans = oc_node_attr(n, "transA");
-    *in = advise_types_dim_of(x, n->in[0], trans && trans->i ? -2 : -1);
-    *out = advise_types_dim_of(x, n->out[0], -1);
+    *in = dim_of(x, n->in[0], trans && trans->i ? -2 : -1);
+    *out = dim_of(x, n->out[0], -1);
     return *in > 0 && *out > 0;
 }
 
-static int64_t advise_types_round_up(int64_t v, unsigned m)
+static int64_t round_up(int64_t v, unsigned m)
 {
     return (v + m - 1) / m * m;
 }
@@ -590,7 +590,7 @@ static bool is_misaligned(const struct oc_advisor *x, uint32_t node, int64_t *in
 {
     unsigned cls = x->a->cost[node].mac_class;
     *multiple = x->a->cost[node].macs ? multiple_for(cls) : 0;
-    return *multiple && !isnan(advise_types_peak(x->d, OC_HW_MATRIX, cls)) && sizes_of(x, node, in, out) &&
+    return *multiple && !isnan(peak_of(x->d, OC_HW_MATRIX, cls)) && sizes_of(x, node, in, out) &&
            (*in % *multiple || *out % *multiple);
 }
 
@@ -602,9 +602,9 @@ static void prove_misaligned(struct oc_advisor *x, struct oc_advice_item *f, con
     if (!is_misaligned(x, node, &in, &out, &multiple))
         return;
     const struct oc_node_cost *k = &x->a->cost[node];
-    double grown = (in ? (double)advise_types_round_up(in, multiple) / (double)in : 1) *
-                   (double)advise_types_round_up(out, multiple) / (double)out;
-    double least = 2 * (double)k->macs * grown / advise_types_peak(x->d, OC_HW_MATRIX, k->mac_class) * 1e9;
+    double grown = (in ? (double)round_up(in, multiple) / (double)in : 1) * (double)round_up(out, multiple) /
+                   (double)out;
+    double least = 2 * (double)k->macs * grown / peak_of(x->d, OC_HW_MATRIX, k->mac_class) * 1e9;
     const char *first = in ? oc_printf(x->arena, "%lld to ", (long long)in) : "";
     oc_advice_prove(x, f, p, p->time_ns,
                     oc_printf(x->arena, "%s%lld channels, not multiples of %u; %.3gx the work if padded",

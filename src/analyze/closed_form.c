@@ -1,5 +1,16 @@
 /* Closed forms: runs analyses at many sizes of the open dimensions and fits them with fit.c. Sweeps over given
- * sizes, and the batch dimension. */
+ * sizes, and the batch dimension.
+ *
+ * The polynomials are interpolated, although costs are texts that can be evaluated over symbolic dimensions. A trial
+ * evaluated the texts of all nodes so (oc_expr_dim) and summed them, for 47 networks of onnxzoo at 20 sizes each: every
+ * shape is an expression in the open dimensions, and the MACs are right in 41 networks, but the FLOPs in 8. Nearly
+ * every network has nodes whose text uses numbers that a function reports (oc_op.values: elements of a statistic, taps,
+ * steps of a recurrence), and those functions count with numbers, as do the bytes (views, broadcasts, what is read
+ * once) and the peak, a maximum over all nodes. They would need a second version over dimensions. The sums have
+ * quotients such as floor((height - 1)/2), 17 terms for a ResNet, and become one polynomial only for multiples of a
+ * step, which the search finds; where a rule counts differently (batch = 1) or shapes contradict each other has to be
+ * looked for with analyses in any case. What the text could replace is the fit itself (fit_all, 60 lines): the
+ * polynomials of the page and of llm (fit_boxes.c, rpoly.c) are of bounds and steps, not of nodes. */
 #include "analyze/closed_form.h"
 
 #include <stdlib.h>
@@ -412,7 +423,7 @@ size_t oc_sweep_findings(const struct oc_sweep *s)
 /* ---- batch dimension ---------------------------------------------------------------------------------- */
 
 /* The dimension is a plain symbol. */
-static const char *batch_dim_symbol_of(const struct oc_model *m, struct oc_dim d)
+static const char *plain_symbol(const struct oc_model *m, struct oc_dim d)
 {
     return oc_is_known(d) || !d.expr || d.expr > m->n_symbol ? NULL : m->symbol[d.expr - 1];
 }
@@ -423,7 +434,7 @@ const char *oc_batch_symbol(const struct oc_model *m)
         const struct oc_value *v = &m->value[m->graph[0].input[i]];
         const struct oc_shape *s = &v->declared->shape;
         if (!v->constant && s->ranked && s->rank)
-            return batch_dim_symbol_of(m, s->dim[0]);
+            return plain_symbol(m, s->dim[0]);
     }
     return NULL;
 }
@@ -433,13 +444,13 @@ struct place { /* a dimension of an input */
     unsigned axis;
 };
 
-static bool batch_dim_find(const struct oc_model *m, const char *symbol, struct place *out)
+static bool find_batch(const struct oc_model *m, const char *symbol, struct place *out)
 {
     for (uint32_t i = 0; i < m->graph[0].n_input; i++) {
         const struct oc_value *v = &m->value[m->graph[0].input[i]];
         const struct oc_shape *s = &v->declared->shape;
         for (unsigned x = 0; !v->constant && s->ranked && x < s->rank; x++) {
-            const char *name = batch_dim_symbol_of(m, s->dim[x]);
+            const char *name = plain_symbol(m, s->dim[x]);
             if (name && strcmp(name, symbol) == 0) {
                 *out = (struct place){m->graph[0].input[i], x};
                 return true;
@@ -452,13 +463,13 @@ static bool batch_dim_find(const struct oc_model *m, const char *symbol, struct 
 bool oc_batch_has_symbol(const struct oc_model *m, const char *symbol)
 {
     struct place p;
-    return batch_dim_find(m, symbol, &p);
+    return find_batch(m, symbol, &p);
 }
 
 int64_t oc_batch_now(const struct oc_analysis *a, const char *symbol)
 {
     struct place p;
-    if (!batch_dim_find(a->model, symbol, &p))
+    if (!find_batch(a->model, symbol, &p))
         return -1;
     const struct oc_shape *s = &a->type[p.value].shape;
     return s->ranked && p.axis < s->rank && oc_is_known(s->dim[p.axis]) ? s->dim[p.axis].v : -1;
@@ -492,8 +503,7 @@ void oc_batch_opts_init(struct oc_batch_opts *b, struct oc_arena *arena, const s
 }
 
 /* Replaces the batch dimension in a given shape. */
-static void batch_dim_set_shape(struct oc_batch_opts *b, size_t index, const struct oc_value *v,
-                                int64_t batch)
+static void set_batch(struct oc_batch_opts *b, size_t index, const struct oc_value *v, int64_t batch)
 {
     const struct oc_shape *d = &v->declared->shape;
     for (unsigned x = 0; d->ranked && x < d->rank && x < b->opts.shape[index].rank; x++)
@@ -509,7 +519,7 @@ void oc_batch_opts_set(struct oc_batch_opts *b, int64_t batch)
         for (uint32_t k = 0; k < g->n_input; k++) {
             const struct oc_value *v = &b->model->value[g->input[k]];
             if (strcmp(v->name, b->opts.shape[i].input) == 0)
-                batch_dim_set_shape(b, i, v, batch);
+                set_batch(b, i, v, batch);
         }
 }
 

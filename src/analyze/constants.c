@@ -43,7 +43,7 @@ static int by_content(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static uint64_t dedup_hash_bytes(const uint8_t *p, uint64_t n)
+static uint64_t hash_bytes(const uint8_t *p, uint64_t n)
 {
     uint64_t h = n, word;
     for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
@@ -57,7 +57,7 @@ static uint64_t dedup_hash_bytes(const uint8_t *p, uint64_t n)
 }
 
 /* Candidates for deduplication: initializers and the tensors of Constant nodes. */
-static struct candidate *dedup_collect(struct oc_engine *e, uint32_t *n)
+static struct candidate *collect_candidates(struct oc_engine *e, uint32_t *n)
 {
     struct candidate *list = NULL;
     uint32_t cap = 0;
@@ -85,13 +85,13 @@ static uint32_t hash_run(struct oc_engine *e, struct candidate *c, uint32_t n)
             continue;
         }
         oc_os_need(b.data, (size_t)b.size_bytes);
-        c[i].hash = dedup_hash_bytes(b.data, b.size_bytes);
+        c[i].hash = hash_bytes(b.data, b.size_bytes);
         oc_tensor_bytes_close(&b);
     }
     return missing;
 }
 
-static bool dedup_equal(struct oc_engine *e, const struct oc_tensor *x, const struct oc_tensor *y)
+static bool equal_tensors(struct oc_engine *e, const struct oc_tensor *x, const struct oc_tensor *y)
 {
     struct oc_tensor_bytes a, b;
     bool same = false;
@@ -116,7 +116,7 @@ static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n
     for (uint32_t i = 1, first = 0; i < n; i++) {
         if (c[i].hash != c[first].hash)
             first = i;
-        else if (c[i].hash && dedup_equal(e, c[first].t, c[i].t))
+        else if (c[i].hash && equal_tensors(e, c[first].t, c[i].t))
             same[c[i].value] = c[first].value;
     }
 }
@@ -126,7 +126,7 @@ static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n
 static void find_same_constants(struct oc_engine *e, uint32_t *same)
 {
     uint32_t n, missing = 0;
-    struct candidate *list = dedup_collect(e, &n);
+    struct candidate *list = collect_candidates(e, &n);
     for (uint32_t v = 0; v < e->m->n_value; v++)
         same[v] = v;
     if (n)
@@ -322,7 +322,7 @@ static void collect_uses(const struct oc_engine *e, uint16_t *use, uint32_t *use
     }
 }
 
-static unsigned params_classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
+static unsigned class_of_param(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
 {
     bool integer = is_integer(dtype);
     if (!u)
@@ -410,11 +410,11 @@ static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, u
     return elements;
 }
 
-static void params_count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements,
-                         unsigned rank, uint64_t bytes, const struct constants *k)
+static void count_param(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements, unsigned rank,
+                        uint64_t bytes, const struct constants *k)
 {
     uint32_t one = same_as(k, value), user = k->user[one];
-    unsigned cls = params_classify(dtype, elements, rank, k->use[one]);
+    unsigned cls = class_of_param(dtype, elements, rank, k->use[one]);
     if (!e->m->n_node && !is_integer(dtype)) /* weights without a graph (safetensors) */
         cls = OC_PC_WEIGHT;
     e->a->param_class[value] = (uint8_t)cls;
@@ -469,7 +469,7 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
         uint64_t elements, bytes = 0;
         bool first = i == 0 || list[i].where != list[i - 1].where;
         if (first && elements_of(e, t, &elements) && oc_bytes_of(t->dtype, elements, &bytes))
-            params_count(e, v, t->dtype, elements, t->shape.rank, bytes, k);
+            count_param(e, v, t->dtype, elements, t->shape.rank, bytes, k);
     }
     free(list);
 }
@@ -487,7 +487,7 @@ static void merge_same(struct oc_engine *e, struct constants *k)
 }
 
 /* Elements of the largest stored constant that each value follows from. */
-static void params_find_sources(const struct oc_engine *e, uint64_t *source)
+static void find_sources(const struct oc_engine *e, uint64_t *source)
 {
     for (uint32_t v = 0; v < e->m->n_value; v++)
         source[v] = e->m->value[v].constant ? e->m->value[v].constant->elements : 0;
@@ -510,7 +510,7 @@ static void count_computed(struct oc_engine *e)
 {
     uint64_t *source = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*source));
     bool *counted = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*counted));
-    params_find_sources(e, source);
+    find_sources(e, source);
     for (uint32_t node = 0; node < e->m->n_node; node++) {
         const struct oc_node *n = &e->m->node[node];
         const struct oc_op *op = e->a->op[node];
@@ -549,7 +549,7 @@ void oc_count_params(struct oc_engine *e)
         for (uint32_t i = 0; i < graph->n_init && e->graph_use[g] != OC_G_NOT_RUN; i++) {
             uint32_t v = graph->init[i];
             const struct oc_tensor *t = e->m->value[v].constant;
-            params_count(e, v, t->dtype, t->elements, t->rank, t->size_bytes, &k);
+            count_param(e, v, t->dtype, t->elements, t->rank, t->size_bytes, &k);
         }
     }
     count_constant_nodes(e, &k);

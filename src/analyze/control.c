@@ -24,7 +24,7 @@ struct generation {
     bool searching;                   /* batch times beams */
 };
 
-static void text_generation_read_node(struct oc_engine *e, const struct oc_node *n, struct generation *g)
+static void read_node(struct oc_engine *e, const struct oc_node *n, struct generation *g)
 {
     struct oc_op_ctx c;
     oc_fill_ctx(e, n, NULL, &c);
@@ -64,8 +64,7 @@ static void rebind(struct oc_engine *e, const struct oc_graph *body, const struc
 }
 
 /* Infers a body whose first input has the given shape. */
-static int text_generation_run_body(struct oc_engine *e, uint32_t graph, const struct oc_dim *dim,
-                                    unsigned rank)
+static int run_body(struct oc_engine *e, uint32_t graph, const struct oc_dim *dim, unsigned rank)
 {
     const struct oc_graph *body = &e->m->graph[graph];
     size_t size = (size_t)e->m->n_symbol * sizeof(*e->symbol);
@@ -89,8 +88,7 @@ static int text_generation_run_body(struct oc_engine *e, uint32_t graph, const s
 }
 
 /* sequences [batch, (returned,) max length]; their scores */
-static void text_generation_set_outputs(struct oc_engine *e, const struct oc_node *n,
-                                        const struct generation *g)
+static void set_outputs(struct oc_engine *e, const struct oc_node *n, const struct generation *g)
 {
     struct oc_dim longest = g->longest >= 0
                                 ? oc_known(g->longest)
@@ -113,7 +111,7 @@ static int infer_generation(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
     struct generation g;
-    text_generation_read_node(e, n, &g);
+    read_node(e, n, &g);
     e->a->cost[node].state = OC_NODE_CONTAINER;
     if (g.decoder == OC_NONE || n->n_in == 0 || n->in[0] == OC_NONE)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (%s): the %s is missing", n->name, n->op_type,
@@ -122,12 +120,11 @@ static int infer_generation(struct oc_engine *e, uint32_t node)
     const struct oc_dim all = oc_dim_mul(e->a->exprs, g.batch, oc_known(g.beams));
     const struct oc_dim prompt[2] = {all, g.prompt}, step[2] = {all, oc_known(1)};
     bool shaped = ids->kind == OC_T_TENSOR && ids->shape.ranked;
-    if (g.encoder != OC_NONE &&
-        text_generation_run_body(e, g.encoder, ids->shape.dim, shaped ? ids->shape.rank : 0))
+    if (g.encoder != OC_NONE && run_body(e, g.encoder, ids->shape.dim, shaped ? ids->shape.rank : 0))
         return -1;
-    if (g.first != OC_NONE && text_generation_run_body(e, g.first, prompt, 2))
+    if (g.first != OC_NONE && run_body(e, g.first, prompt, 2))
         return -1;
-    if (text_generation_run_body(e, g.decoder, step, 2))
+    if (run_body(e, g.decoder, step, 2))
         return -1;
     struct oc_dim trips = oc_dim_fresh(e->a->exprs, "tokens", -1);
     if (g.longest >= 0) /* after an encoder the sequence starts with one token */
@@ -136,7 +133,7 @@ static int infer_generation(struct oc_engine *e, uint32_t node)
         trips = oc_known(trips.v > 0 ? trips.v - 1 : 0);
     e->loop_quality[g.decoder] = OC_EXACT;
     oc_set_trips(e, node, g.decoder, &trips);
-    text_generation_set_outputs(e, n, &g);
+    set_outputs(e, n, &g);
     return 0;
 }
 

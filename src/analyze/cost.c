@@ -67,7 +67,7 @@ struct word {
 };
 
 /* The next word of a line; n is 0 at the end or at a comment. */
-static struct word weights_next_word(const char **p, const char *end)
+static struct word next_word(const char **p, const char *end)
 {
     while (*p < end && (**p == ' ' || **p == '\t' || **p == '\r'))
         ++*p;
@@ -77,7 +77,7 @@ static struct word weights_next_word(const char **p, const char *end)
     return (struct word){s, (size_t)(*p - s)};
 }
 
-static unsigned weights_prim_of(struct word w)
+static unsigned prim_of(struct word w)
 {
     unsigned p = 0;
     while (p < OC_PRIM_COUNT && (strlen(oc_prim_name(p)) != w.n || memcmp(oc_prim_name(p), w.s, w.n) != 0))
@@ -103,12 +103,11 @@ static int shown_length(struct word w)
     return w.n < 40 ? (int)w.n : 40;
 }
 
-static int weights_read_line(const char *p, const char *end, struct oc_weights *out, bool *given,
-                             struct oc_err *err)
+static int read_weight_line(const char *p, const char *end, struct oc_weights *out, bool *given,
+                            struct oc_err *err)
 {
-    struct word key = weights_next_word(&p, end), value = weights_next_word(&p, end),
-                more = weights_next_word(&p, end);
-    unsigned prim = weights_prim_of(key);
+    struct word key = next_word(&p, end), value = next_word(&p, end), more = next_word(&p, end);
+    unsigned prim = prim_of(key);
     if (!key.n)
         return 0;
     if (prim == OC_PRIM_COUNT)
@@ -138,7 +137,7 @@ int oc_weights_read(const char *data, size_t n, const char *file, struct oc_weig
     for (const char *p = data, *end = data + n; p < end; line++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         stop = stop ? stop : end;
-        if (weights_read_line(p, stop, out, given, err)) {
+        if (read_weight_line(p, stop, out, given, err)) {
             oc_err_prefix(err, "cannot read '%s': line %u", file, line);
             return oc_err_at(err, file, line, 0);
         }

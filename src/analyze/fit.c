@@ -32,7 +32,7 @@ static bool fit_at(struct oc_fit *f, const uint64_t **value)
 }
 
 /* A point with all variables at their centres, and those of `group` (by variable) at v. */
-static bool fit_vars_group_at(struct oc_fit *f, const bool *group, int64_t v)
+static bool group_at(struct oc_fit *f, const bool *group, int64_t v)
 {
     const uint64_t *unused;
     for (unsigned k = 0; k < f->in.n_var; k++)
@@ -42,11 +42,10 @@ static bool fit_vars_group_at(struct oc_fit *f, const bool *group, int64_t v)
 
 static bool moves_from(struct oc_fit *f, const bool *group, int64_t centre)
 {
-    if (!fit_vars_group_at(f, group, centre))
+    if (!group_at(f, group, centre))
         return false;
     for (size_t i = 0; i < OC_COUNT(steps); i++)
-        if (fit_vars_group_at(f, group, centre + steps[i]) &&
-            fit_vars_group_at(f, group, centre + 2 * steps[i]))
+        if (group_at(f, group, centre + steps[i]) && group_at(f, group, centre + 2 * steps[i]))
             return true;
     return false;
 }
@@ -89,7 +88,7 @@ static void try_alone(struct oc_fit *f, bool *group)
 }
 
 /* The leader, the variables already tied to it, and `more`. */
-static void fit_vars_group_of(const struct oc_fit *f, unsigned leader, bool *group)
+static void group_of(const struct oc_fit *f, unsigned leader, bool *group)
 {
     for (unsigned k = 0; k < f->in.n_var; k++)
         group[k] = k == leader || (f->var[k].role == OC_FIT_TIED && f->var[k].tied_to == leader);
@@ -102,7 +101,7 @@ static void try_behind(struct oc_fit *f, unsigned k, bool *group)
     for (unsigned leader = 0; leader < f->in.n_var; leader++) {
         if (f->var[leader].role != OC_FIT_FREE || f->in.base[leader] != f->in.base[k])
             continue;
-        fit_vars_group_of(f, leader, group);
+        group_of(f, leader, group);
         group[k] = true;
         if (move_group(f, group, leader))
             return;

@@ -183,12 +183,12 @@ void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_o
 #define NOT_LOOKED  OC_NONE
 #define MAX_FORMALS 256 /* number of body inputs examined */
 
-static bool cause_is_open(const struct oc_engine *e, uint32_t v)
+static bool is_open_cause(const struct oc_engine *e, uint32_t v)
 {
     return e->a->value_state[v] != OC_V_STATIC && e->a->value_state[v] != OC_V_DECLARED;
 }
 
-static bool cause_is_known(const struct oc_engine *e, uint32_t v)
+static bool is_known_cause(const struct oc_engine *e, uint32_t v)
 {
     return e->a->is_const[v] || e->m->value[v].constant ||
            (e->a->data[v] && oc_data_fully_known(e->a->data[v]));
@@ -211,7 +211,7 @@ static uint32_t operand_of(const struct oc_engine *e, uint32_t v)
 /* Root cause of the unknown type of v, OC_NONE if it is known. */
 static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
 {
-    for (uint32_t outer; cause_is_open(e, v); v = outer) {
+    for (uint32_t outer; is_open_cause(e, v); v = outer) {
         if (e->a->root_cause[v] != OC_NONE)
             return e->a->root_cause[v];
         outer = e->m->value[v].producer == OC_NONE ? operand_of(e, v) : OC_NONE;
@@ -224,7 +224,7 @@ static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
 static uint32_t first_unknown(const struct oc_engine *e, const struct oc_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] != OC_NONE && !cause_is_known(e, n->in[i]))
+        if (n->in[i] != OC_NONE && !is_known_cause(e, n->in[i]))
             return n->in[i];
     return OC_NONE;
 }
@@ -266,7 +266,7 @@ static uint32_t find_root_cause(struct oc_engine *e, uint32_t v)
 }
 
 /* Slots of metadata, read on the host. */
-static bool cause_is_metadata(const struct oc_op *op, uint32_t slot)
+static bool is_metadata_cause(const struct oc_op *op, uint32_t slot)
 {
     size_t n = op && op->slots ? strlen(op->slots) : 0;
     return n && op->slots[slot < n ? slot : n - 1] == 'm';
@@ -275,7 +275,7 @@ static bool cause_is_metadata(const struct oc_op *op, uint32_t slot)
 static uint32_t unknown_operand(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] != OC_NONE && cause_is_metadata(op, i) && !cause_is_known(e, n->in[i]))
+        if (n->in[i] != OC_NONE && is_metadata_cause(op, i) && !is_known_cause(e, n->in[i]))
             return n->in[i];
     return first_unknown(e, n);
 }
@@ -313,7 +313,7 @@ static void mark_open_outputs(struct oc_engine *e, const struct oc_node *n, cons
              first = op && op->body == OC_BODY_LOOP; /* the condition of the If */
     for (uint32_t i = 0; i < n->n_out; i++) {
         uint32_t cause = common;
-        if (n->out[i] == OC_NONE || !cause_is_open(e, n->out[i]))
+        if (n->out[i] == OC_NONE || !is_open_cause(e, n->out[i]))
             continue;
         for (size_t k = 0; k < OC_COUNT(body) && cause == OC_NONE; k++)
             cause = lost_in(e, body[k], first + i);
@@ -330,7 +330,7 @@ static void mark_root_cause(struct oc_engine *e, const struct oc_node *n, const 
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i] != OC_NONE) {
             e->a->root_cause[n->out[i]] = OC_NONE;
-            open |= cause_is_open(e, n->out[i]);
+            open |= is_open_cause(e, n->out[i]);
         }
     if (open)
         mark_open_outputs(e, n, op, asked);
@@ -339,7 +339,7 @@ static void mark_root_cause(struct oc_engine *e, const struct oc_node *n, const 
 const char *oc_cause_text(const struct oc_engine *e, uint32_t v)
 {
     uint32_t cause = e->a->root_cause[v];
-    bool value = e->m->value[cause].producer == OC_NONE && !cause_is_open(e, cause);
+    bool value = e->m->value[cause].producer == OC_NONE && !is_open_cause(e, cause);
     return oc_printf(&e->a->arena, "a size depends on %s'%s'", value ? "the value of " : "",
                      e->m->value[cause].name);
 }

@@ -210,7 +210,7 @@ static void walk_steps(struct oc_live_walk *w)
 /* ---- live bytes, peak and lower bound ----------------------------------------------------------------- */
 
 /* Loop-carried inputs of a body, live from the first one. */
-static void liveness_sum_carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
+static void add_carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
 {
     const struct oc_node *n = &w->b->m->node[w->g->parent_node];
     int64_t scanned = oc_node_int(n, "num_scan_inputs", -1);
@@ -236,7 +236,7 @@ static void borders(struct oc_live_walk *w, bool main_graph)
 {
     uint32_t from = 0, to = main_graph && w->b->o.keep_inputs ? w->g->n_input : 0;
     if (!main_graph)
-        liveness_sum_carried(w, &from, &to);
+        add_carried(w, &from, &to);
     for (uint32_t i = from; i < to; i++)
         extend_life(w, w->g->input[i]);
     for (uint32_t i = 0; i < w->g->n_output && !main_graph; i++) {
@@ -247,7 +247,7 @@ static void borders(struct oc_live_walk *w, bool main_graph)
 }
 
 /* The largest peak among the node's bodies. */
-static void liveness_sum_bodies(struct oc_live_walk *w, uint32_t step, uint64_t *peak, uint64_t *lower)
+static void add_bodies(struct oc_live_walk *w, uint32_t step, uint64_t *peak, uint64_t *lower)
 {
     const struct oc_node *n = &w->b->m->node[w->step[step]];
     *peak = *lower = 0;
@@ -318,7 +318,7 @@ static void find_peak(struct oc_live_walk *w)
     for (uint32_t i = 0; i < w->n; i++) {
         uint64_t inner = 0, lower = 0, needs = node_needs(w, i);
         if (w->b->m->node[w->step[i]].n_attr)
-            liveness_sum_bodies(w, i, &inner, &lower);
+            add_bodies(w, i, &inner, &lower);
         if (inner)
             w->inner[i] = inner;
         if (!oc_add_u64(w->live[i], inner, &w->live[i]) || !oc_add_u64(needs, lower, &needs))

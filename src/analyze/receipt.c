@@ -285,7 +285,7 @@ static int64_t minus(struct pass *p, uint64_t a, uint64_t b)
     return (int64_t)a - (int64_t)b;
 }
 
-static uint64_t explain_times(struct pass *p, uint64_t a, uint64_t b)
+static uint64_t multiply(struct pass *p, uint64_t a, uint64_t b)
 {
     uint64_t v = 0;
     if (!oc_mul_u64(a, b, &v))
@@ -293,8 +293,7 @@ static uint64_t explain_times(struct pass *p, uint64_t a, uint64_t b)
     return v;
 }
 
-static void explain_add_term(struct pass *p, struct oc_explain_type *t, const char *reason,
-                             int64_t difference)
+static void add_term_of(struct pass *p, struct oc_explain_type *t, const char *reason, int64_t difference)
 {
     uint32_t i = 0;
     if (difference == 0)
@@ -309,7 +308,7 @@ static void explain_add_term(struct pass *p, struct oc_explain_type *t, const ch
         p->overflow = true;
 }
 
-static struct oc_explain_type *explain_type_of(struct pass *p, const struct oc_node *n)
+static struct oc_explain_type *type_of(struct pass *p, const struct oc_node *n)
 {
     const char *key = oc_printf(&p->x->arena, "%s\x1f%s", n->domain, n->op_type);
     uint32_t i = p->x->n_type;
@@ -352,28 +351,28 @@ static const char *option_name(const struct oc_op *op)
 }
 
 /* mac_part = unit*macs + special, and rest: the differences term by term. */
-static void explain_compare(struct pass *p, struct oc_explain_type *t, const struct oc_receipt r[2],
-                            uint64_t trips)
+static void compare_receipts(struct pass *p, struct oc_explain_type *t, const struct oc_receipt r[2],
+                             uint64_t trips)
 {
     const struct oc_count_parts *a = &r[0].parts, *b = &r[1].parts;
     struct oc_arena *arena = &p->x->arena;
-    uint64_t seen_a = explain_times(p, explain_times(p, a->unit, a->macs), trips),
-             seen_b = explain_times(p, explain_times(p, b->unit, b->macs), trips);
-    uint64_t middle = explain_times(p, explain_times(p, a->unit, b->macs), trips); /* A's weight, B's MACs */
-    explain_add_term(p, t, option_name(r[0].op), minus(p, middle, seen_a));
-    explain_add_term(p, t, oc_printf(arena, "one MAC counts %u -> %u", (unsigned)a->unit, (unsigned)b->unit),
-                     minus(p, seen_b, middle));
+    uint64_t seen_a = multiply(p, multiply(p, a->unit, a->macs), trips),
+             seen_b = multiply(p, multiply(p, b->unit, b->macs), trips);
+    uint64_t middle = multiply(p, multiply(p, a->unit, b->macs), trips); /* A's weight, B's MACs */
+    add_term_of(p, t, option_name(r[0].op), minus(p, middle, seen_a));
+    add_term_of(p, t, oc_printf(arena, "one MAC counts %u -> %u", (unsigned)a->unit, (unsigned)b->unit),
+                minus(p, seen_b, middle));
     if (a->mac_text)
-        explain_add_term(p, t, oc_printf(arena, "%s: %s", p->x->name[0], a->mac_text),
-                         minus(p, seen_a, explain_times(p, a->mac_part, trips)));
+        add_term_of(p, t, oc_printf(arena, "%s: %s", p->x->name[0], a->mac_text),
+                    minus(p, seen_a, multiply(p, a->mac_part, trips)));
     if (b->mac_text)
-        explain_add_term(p, t, oc_printf(arena, "%s: %s", p->x->name[1], b->mac_text),
-                         minus(p, explain_times(p, b->mac_part, trips), seen_b));
-    explain_add_term(p, t, oc_printf(arena, "%s: %s -> %s", rest_name(r[0].op), a->rest_text, b->rest_text),
-                     minus(p, explain_times(p, b->rest, trips), explain_times(p, a->rest, trips)));
+        add_term_of(p, t, oc_printf(arena, "%s: %s", p->x->name[1], b->mac_text),
+                    minus(p, multiply(p, b->mac_part, trips), seen_b));
+    add_term_of(p, t, oc_printf(arena, "%s: %s -> %s", rest_name(r[0].op), a->rest_text, b->rest_text),
+                minus(p, multiply(p, b->rest, trips), multiply(p, a->rest, trips)));
 }
 
-static uint64_t explain_counted(const struct oc_analysis *a, uint32_t node)
+static uint64_t counted_by_convention(const struct oc_analysis *a, uint32_t node)
 {
     return a->cost[node].quality == OC_UNKNOWN ? 0 : a->cost[node].flops + a->cost[node].ops;
 }
@@ -385,43 +384,43 @@ static const char *one_sided(const struct oc_node_cost *k)
                                                                       : "another branch is counted";
 }
 
-static void explain_node(struct pass *p, uint32_t node)
+static void compare_node(struct pass *p, uint32_t node)
 {
     const struct oc_analysis *const *a = p->a;
-    uint64_t count[2] = {explain_counted(a[0], node), explain_counted(a[1], node)};
+    uint64_t count[2] = {counted_by_convention(a[0], node), counted_by_convention(a[1], node)};
     struct oc_receipt r[2];
     bool known[2];
     for (int i = 0; i < 2; i++)
         known[i] = oc_recount_node(p->recount[i], node, false, &r[i]);
     if (!known[0] && !known[1])
         return;
-    struct oc_explain_type *t = explain_type_of(p, &a[0]->model->node[node]);
+    struct oc_explain_type *t = type_of(p, &a[0]->model->node[node]);
     t->nodes++;
     for (int i = 0; i < 2; i++)
         if (!oc_add_u64(t->count[i], count[i], &t->count[i]))
             p->overflow = true;
     if (!known[0] || !known[1]) {
-        explain_add_term(p, t, one_sided(&a[known[0] ? 0 : 1]->cost[node]), minus(p, count[1], count[0]));
+        add_term_of(p, t, one_sided(&a[known[0] ? 0 : 1]->cost[node]), minus(p, count[1], count[0]));
         return;
     }
     uint64_t trips[2] = {a[0]->cost[node].trips, a[1]->cost[node].trips};
-    explain_add_term(p, t, "executions", minus(p, explain_times(p, r[0].flops, trips[1]), count[0]));
-    explain_compare(p, t, r, trips[1]);
-    explain_add_term(p, t, "executions",
-                     minus(p, count[1], explain_times(p, r[1].flops, trips[1]))); /* --if avg counts half */
+    add_term_of(p, t, "executions", minus(p, multiply(p, r[0].flops, trips[1]), count[0]));
+    compare_receipts(p, t, r, trips[1]);
+    add_term_of(p, t, "executions",
+                minus(p, count[1], multiply(p, r[1].flops, trips[1]))); /* --if avg counts half */
 }
 
 /* ---- order ------------------------------------------------------------------------------------------ */
 
-static uint64_t explain_size_of(int64_t v)
+static uint64_t size_of(int64_t v)
 {
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-static int explain_by_difference(const void *a, const void *b)
+static int by_difference(const void *a, const void *b)
 {
     const struct oc_explain_term *x = a, *y = b;
-    uint64_t p = explain_size_of(x->difference), q = explain_size_of(y->difference);
+    uint64_t p = size_of(x->difference), q = size_of(y->difference);
     return p != q ? (p < q ? 1 : -1) : strcmp(x->reason, y->reason);
 }
 
@@ -438,11 +437,11 @@ static int by_type_difference(const void *a, const void *b)
     return names ? names : strcmp(x->domain, y->domain);
 }
 
-static void explain_order(struct oc_explanation *x)
+static void order_types(struct oc_explanation *x)
 {
     for (uint32_t i = 0; i < x->n_type; i++)
         if (x->type[i].n_term)
-            qsort(x->type[i].term, x->type[i].n_term, sizeof(*x->type[i].term), explain_by_difference);
+            qsort(x->type[i].term, x->type[i].n_term, sizeof(*x->type[i].term), by_difference);
     if (x->n_type)
         qsort(x->type, x->n_type, sizeof(*x->type), by_type_difference);
 }
@@ -459,11 +458,11 @@ int oc_explain(const struct oc_analysis *const a[2], struct oc_explanation *out,
         p.recount[i] = oc_recount_new(a[i]);
     }
     for (uint32_t i = 0; i < a[0]->model->n_node && !p.overflow; i++)
-        explain_node(&p, i);
+        compare_node(&p, i);
     for (int i = 0; i < 2; i++)
         oc_recount_free(p.recount[i]);
     oc_map_free(&p.index);
-    explain_order(out);
+    order_types(out);
     if (!p.overflow)
         return 0;
     oc_explanation_free(out);

@@ -69,8 +69,8 @@ static uint32_t with_power(const struct writer *w, const uint32_t *term, uint32_
 /* A sum in which every sign precedes its term; a leading minus only where the first term has one. */
 static void put_sum(const struct writer *w, const uint32_t *term, uint32_t n, unsigned var, bool *first);
 
-static void rpoly_text_put_group(const struct writer *w, const uint32_t *term, uint32_t n, unsigned var,
-                                 int power, bool *first)
+static void put_group(const struct writer *w, const uint32_t *term, uint32_t n, unsigned var, int power,
+                      bool *first)
 {
     if (power == 0) {
         put_sum(w, term, n, var + 1, first);
@@ -102,7 +102,7 @@ static void put_sum(const struct writer *w, const uint32_t *term, uint32_t n, un
     uint32_t *part = oc_xmalloc(n * sizeof(*part));
     for (int power = OC_RPOLY_DEGREE + 1; (power = next_power(w, term, n, var, power)) >= 0;) {
         uint32_t m = with_power(w, term, n, var, power, part);
-        rpoly_text_put_group(w, part, m, var, power, first);
+        put_group(w, part, m, var, power, first);
     }
     free(part);
 }

@@ -369,7 +369,7 @@ struct oc_cost_sums *oc_cost_sums_new(const struct oc_model *m)
     return s;
 }
 
-static void mean_cost_add_node(struct node_sum *s, const struct oc_node_cost *k, uint64_t runs)
+static void add_node(struct node_sum *s, const struct oc_node_cost *k, uint64_t runs)
 {
     bool runs_here = k->state != OC_NODE_NOT_TAKEN, ran_before = s->shape.state != OC_NODE_NOT_TAKEN;
     s->overflow |= !oc_cost_sum_add(&s->sum, k, runs);
@@ -384,7 +384,7 @@ void oc_cost_sums_add(struct oc_cost_sums *s, const struct oc_analysis *a, uint6
 {
     const uint64_t bytes[] = {a->total->bytes_read_act, a->total->bytes_read_weight, a->total->bytes_written};
     for (uint32_t i = 0; i < s->m->n_node; i++)
-        mean_cost_add_node(&s->node[i], &a->cost[i], runs);
+        add_node(&s->node[i], &a->cost[i], runs);
     for (uint32_t i = 0; i < s->m->n_graph; i++)
         s->graph_use[i] = a->graph_use[i] == OC_G_RUN ? OC_G_RUN : s->graph_use[i];
     for (unsigned i = 0; i < OC_COUNT(bytes); i++)

@@ -65,7 +65,7 @@ struct walk {
 
 /* ---- protobuf --------------------------------------------------------------------------------------- */
 
-static size_t model_rewrite_put_varint(uint8_t out[10], uint64_t v)
+static size_t put_varint(uint8_t out[10], uint64_t v)
 {
     size_t n = 0;
     for (; v > 127; v >>= 7)
@@ -76,8 +76,8 @@ static size_t model_rewrite_put_varint(uint8_t out[10], uint64_t v)
 
 static size_t header(uint8_t out[20], uint32_t field, uint64_t length)
 {
-    size_t n = model_rewrite_put_varint(out, (uint64_t)field << 3 | OC_WIRE_LEN);
-    return n + model_rewrite_put_varint(out + n, length);
+    size_t n = put_varint(out, (uint64_t)field << 3 | OC_WIRE_LEN);
+    return n + put_varint(out + n, length);
 }
 
 static void text_field(struct oc_buf *b, uint32_t field, const char *s, size_t n)
@@ -121,7 +121,7 @@ static bool is_ours(const struct walk *w, const struct oc_wire_field *props)
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 
 /* Releases pages that were written. */
-static void model_rewrite_copy(struct walk *w, const uint8_t *from, size_t n)
+static void copy_input(struct walk *w, const uint8_t *from, size_t n)
 {
     enum { PIECE = 8 << 20, LARGE = 1 << 20 };
     while (w->f && n && !w->cut) {
@@ -137,7 +137,7 @@ static void model_rewrite_copy(struct walk *w, const uint8_t *from, size_t n)
 
 static uint64_t copy_bytes(struct walk *w, const uint8_t *from, const uint8_t *end)
 {
-    model_rewrite_copy(w, from, (size_t)(end - from));
+    copy_input(w, from, (size_t)(end - from));
     return (uint64_t)(end - from);
 }
 
@@ -155,7 +155,7 @@ static uint64_t add_entries(struct walk *w, enum kind kind, const uint8_t *data)
 
 /* ---- messages --------------------------------------------------------------------------------------- */
 
-static int model_rewrite_damaged(const struct walk *w, const uint8_t *at, const char *why)
+static int report_damage(const struct walk *w, const uint8_t *at, const char *why)
 {
     return oc_fail(w->err, OC_EFORMAT, "%s (offset %" PRIu64 ")", why, (uint64_t)(at - w->file->data));
 }
@@ -177,7 +177,7 @@ static int child(struct walk *w, enum kind kind, const struct oc_wire_field *f, 
     uint8_t head[20];
     uint64_t inner;
     if (w->f && w->next >= w->n) /* differs from the first walk */
-        return model_rewrite_damaged(w, f->data, "the model file changed while it was copied");
+        return report_damage(w, f->data, "the model file changed while it was copied");
     if (w->f) {
         size_t n = header(head, f->num, w->size[w->next]);
         fwrite(head, 1, n, w->f);
@@ -209,7 +209,7 @@ static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n
     const uint8_t *kept = data; /* start of the bytes not yet copied */
     *size = 0;
     if (depth > MAX_DEPTH)
-        return model_rewrite_damaged(w, data, "nested too deeply");
+        return report_damage(w, data, "nested too deeply");
     for (const uint8_t *at = in.p; oc_wire_next(&in, &f); at = in.p) {
         enum kind inner = child_of(kind, &f);
         bool dropped = layout[kind].props == f.num && f.type == OC_WIRE_LEN && is_ours(w, &f);
@@ -223,7 +223,7 @@ static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n
         kept = in.p;
     }
     if (in.bad)
-        return model_rewrite_damaged(w, in.bad, in.why);
+        return report_damage(w, in.bad, in.why);
     if (n)
         *size += copy_bytes(w, kept, data + n);
     *size += add_entries(w, kind, data);

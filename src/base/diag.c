@@ -138,7 +138,7 @@ static size_t min2(size_t a, size_t b)
 }
 
 /* Optimal string alignment: Levenshtein distance where two swapped neighbours count once. */
-static size_t suggest_distance(const char *a, size_t n, const char *b, size_t m)
+static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t rows[3][MAX_NAME + 1];
     size_t *before = rows[0], *last = rows[1], *row = rows[2];
@@ -161,7 +161,7 @@ static size_t suggest_distance(const char *a, size_t n, const char *b, size_t m)
 }
 
 /* Does `text` hold `part` from the start of a word on? */
-static bool suggest_has_word(const char *text, const char *part)
+static bool has_word(const char *text, const char *part)
 {
     for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
         if (at == text || strchr("-./: ", at[-1]))
@@ -170,14 +170,14 @@ static bool suggest_has_word(const char *text, const char *part)
 }
 
 /* 0 is nearest; SIZE_MAX: not near. */
-static size_t suggest_score(const char *given, size_t n, const char *other)
+static size_t distance_score(const char *given, size_t n, const char *other)
 {
     char name[MAX_NAME + 1];
-    size_t m = fold(other, name), d = suggest_distance(given, n, name, m);
+    size_t m = fold(other, name), d = edit_distance(given, n, name, m);
     size_t most = n < 4 ? 1 : n < 8 ? 2 : n / 3;
     if (d <= most)
         return d;
-    bool part = (n >= 2 && suggest_has_word(name, given)) || (m >= 4 && suggest_has_word(given, name));
+    bool part = (n >= 2 && has_word(name, given)) || (m >= 4 && has_word(given, name));
     return part ? PART_SCORE : SIZE_MAX;
 }
 
@@ -188,7 +188,7 @@ size_t oc_suggest(const char *given, const char *const *name, size_t n, size_t *
     if (max > OC_COUNT(at))
         max = OC_COUNT(at);
     for (size_t i = 0; i < n && length; i++) {
-        size_t s = suggest_score(folded, length, name[i]), k = found;
+        size_t s = distance_score(folded, length, name[i]), k = found;
         if (s == SIZE_MAX)
             continue;
         for (; k > 0 && at[k - 1] > s; k--)
@@ -226,7 +226,7 @@ static void add_suggestions(struct oc_buf *text, const struct oc_unknown *u, con
     oc_buf_str(text, n ? "?" : ";");
 }
 
-static void suggest_add_list(struct oc_buf *text, const struct oc_unknown *u)
+static void add_list(struct oc_buf *text, const struct oc_unknown *u)
 {
     const char *valid = text->data[text->n - 1] == '?' ? " Valid: " : " valid: ";
     struct oc_buf list = {.max = MAX_LIST};
@@ -253,7 +253,7 @@ int oc_fail_unknown(struct oc_err *err, enum oc_code code, const struct oc_unkno
     oc_buf_printf(&text, "unknown %s '%s'%s%s", u->what, given, u->where ? " " : "",
                   u->where ? u->where : "");
     add_suggestions(&text, u, given);
-    suggest_add_list(&text, u);
+    add_list(&text, u);
     oc_fail(err, code, "%s", text.data);
     oc_buf_free(&text);
     return -1;

@@ -513,15 +513,15 @@ bool oc_is_text(const void *data, size_t n)
     return odd * 100 <= n;
 }
 
-static bool file_type_ends_with(const char *s, const char *suffix)
+static bool ends_with(const char *s, const char *suffix)
 {
     size_t n = strlen(s), k = strlen(suffix);
     return n >= k && oc_ncasecmp(s + n - k, suffix, k) == 0;
 }
 
-static bool file_type_fits(const struct row *r, const char *path, const char *data, size_t n, bool text)
+static bool fits_row(const struct row *r, const char *path, const char *data, size_t n, bool text)
 {
-    if (r->suffix && !file_type_ends_with(path, r->suffix))
+    if (r->suffix && !ends_with(path, r->suffix))
         return false;
     if (r->with && !oc_find(data, n < WITH_BYTES ? n : WITH_BYTES, r->with, strlen(r->with)))
         return false;
@@ -541,7 +541,7 @@ const struct oc_signature *oc_recognize(const char *path, const void *data, size
     bool text = oc_is_text(data, n < LOOK_BYTES ? n : LOOK_BYTES);
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
         size_t from = rows[i].text ? skip : 0;
-        if (file_type_fits(&rows[i], path, p + from, n - from, text))
+        if (fits_row(&rows[i], path, p + from, n - from, text))
             return &rows[i].is;
     }
     return NULL;

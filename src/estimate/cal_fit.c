@@ -12,12 +12,12 @@
 #define P10_TO_P90_SD 2.5631031310892007 /* of a normal distribution */
 #define TOO_FAST      0.5
 
-static const char *cal_data_text(const char *s)
+static const char *known_text(const char *s)
 {
     return s ? s : "";
 }
 
-static int cal_data_by_double(double a, double b)
+static int by_double(double a, double b)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) - isnan(b);
@@ -28,12 +28,12 @@ static int by_model(const void *a, const void *b)
 {
     const struct oc_sample_model *x = ((const struct oc_cal_model *)a)->model,
                                  *y = ((const struct oc_cal_model *)b)->model;
-    int c = strcmp(cal_data_text(x->model_id), cal_data_text(y->model_id));
-    c = c ? c : strcmp(cal_data_text(x->name), cal_data_text(y->name));
-    c = c ? c : strcmp(cal_data_text(x->family_id), cal_data_text(y->family_id));
-    c = c ? c : cal_data_by_double(x->kernels_s, y->kernels_s);
-    c = c ? c : cal_data_by_double(x->run_s, y->run_s);
-    return c ? c : cal_data_by_double(x->plain_s, y->plain_s);
+    int c = strcmp(known_text(x->model_id), known_text(y->model_id));
+    c = c ? c : strcmp(known_text(x->name), known_text(y->name));
+    c = c ? c : strcmp(known_text(x->family_id), known_text(y->family_id));
+    c = c ? c : by_double(x->kernels_s, y->kernels_s);
+    c = c ? c : by_double(x->run_s, y->run_s);
+    return c ? c : by_double(x->plain_s, y->plain_s);
 }
 
 /* Compares all properties, so that equal samples are interchangeable. */
@@ -53,7 +53,7 @@ static int by_datum(const void *a, const void *b)
                         y->point.n, y->point.k,    y->point.batch, y->kernel->kernel_h, y->kernel->stride,
                         y->repeats, y->runs,       y->spread,      y->kernel->groups};
     for (size_t i = 0; !c && i < OC_COUNT(p); i++)
-        c = cal_data_by_double(p[i], q[i]);
+        c = by_double(p[i], q[i]);
     return c;
 }
 
@@ -185,7 +185,7 @@ static void assign_folds(const struct oc_sample_set *set, struct oc_cal_data *d,
     free(group);
 }
 
-static double cal_data_spread_of(const struct oc_sample *s)
+static double spread_of(const struct oc_sample *s)
 {
     return s->p10_s > 0 && s->p90_s >= s->p10_s ? log(s->p90_s / s->p10_s) / P10_TO_P90_SD : NAN;
 }
@@ -202,7 +202,7 @@ bool oc_cal_too_fast(const struct oc_sample *s, const struct oc_cal_point *p)
 }
 
 /* Equal signatures of one recording: the median of their times, repeats and runs summed. */
-static void cal_data_merge(struct oc_cal_data *d)
+static void merge_rows(struct oc_cal_data *d)
 {
     size_t out = 0;
     for (size_t i = 0, end; i < d->n; i = end) {
@@ -225,7 +225,7 @@ static void cal_data_merge(struct oc_cal_data *d)
     d->n = out;
 }
 
-static void cal_data_set_weights(struct oc_cal_data *d)
+static void set_weights(struct oc_cal_data *d)
 {
     for (size_t i = 0, end; i < d->n; i = end) {
         struct oc_cal_model *m = &d->model[d->item[i].model];
@@ -241,7 +241,7 @@ static void cal_data_set_weights(struct oc_cal_data *d)
     }
 }
 
-static uint64_t cal_data_mix(uint64_t h, uint64_t v)
+static uint64_t mix_hash(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0xff51afd7ed558ccdu;
     return h ^ (h >> 32);
@@ -258,8 +258,8 @@ static uint64_t checksum(const struct oc_cal_data *d)
 {
     uint64_t h = d->n;
     for (size_t i = 0; i < d->n; i++) {
-        h = cal_data_mix(cal_data_mix(h, d->item[i].signature), bits(d->item[i].t_s));
-        h = cal_data_mix(cal_data_mix(h, d->item[i].repeats), d->item[i].model);
+        h = mix_hash(mix_hash(h, d->item[i].signature), bits(d->item[i].t_s));
+        h = mix_hash(mix_hash(h, d->item[i].repeats), d->item[i].model);
     }
     return h;
 }
@@ -281,7 +281,7 @@ static void copy_items(const struct oc_sample_set *set, const struct oc_device *
                                    .repeats = s->repeats ? s->repeats : 1,
                                    .t_s = s->t_s,
                                    .ln_t = log(s->t_s),
-                                   .spread = cal_data_spread_of(s)};
+                                   .spread = spread_of(s)};
         oc_cal_point_make(device, &s->kernel, set->model[s->model].const_bytes, &x->point);
         if (oc_cal_too_fast(s, &x->point))
             d->n_rejected++;
@@ -301,8 +301,8 @@ void oc_cal_data_make(struct oc_arena *a, const struct oc_sample_set *set, const
     assign_folds(set, out, folds);
     copy_items(set, device, rank, out);
     qsort(out->item, out->n, sizeof(*out->item), by_datum);
-    cal_data_merge(out);
-    cal_data_set_weights(out);
+    merge_rows(out);
+    set_weights(out);
     for (size_t i = 0; i < out->n; i++)
         out->item[i].fold = out->model[out->item[i].model].fold;
     out->checksum = checksum(out);

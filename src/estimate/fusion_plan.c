@@ -571,7 +571,7 @@ struct comparison {
     uint64_t kernel;
 };
 
-static bool fusion_compare_counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
+static bool is_compare_of_counts(const struct oc_model *m, const struct oc_analysis *a, uint32_t node)
 {
     const struct oc_node_cost *c = &a->cost[node];
     const struct oc_node *n = &m->node[node];
@@ -590,7 +590,7 @@ static uint64_t id_of(struct comparison *c, const struct oc_kernel_use *u)
         bool gone = c->same[u->node[i]] == OC_NONE;
         uint32_t node = gone ? u->node[i] : c->same[u->node[i]];
         if (c->seen[node] != c->kernel &&
-            ((!gone && fusion_compare_counts(c->m, c->a, node)) || u->n_node == 1))
+            ((!gone && is_compare_of_counts(c->m, c->a, node)) || u->n_node == 1))
             id += oc_hash_scatter((uint64_t)node + 1);
         c->seen[node] = c->kernel;
     }

@@ -19,7 +19,7 @@
 #include "profile/csv_rows.h"
 #include "profile/profile.h"
 
-static bool recordings_ends_with(const char *s, const char *end)
+static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
     return n >= k && !strcmp(s + n - k, end);
@@ -37,12 +37,12 @@ static char *stem_of(struct oc_arena *a, const char *path)
         ".profile.json.gz", ".profile.json", ".optimized.onnx", ".onnx", ".json.gz", ".json", ".csv"};
     const char *base = oc_base_name(path);
     for (size_t i = 0; i < OC_COUNT(suffix); i++)
-        if (recordings_ends_with(base, suffix[i]) && strlen(base) > strlen(suffix[i]))
+        if (ends_with(base, suffix[i]) && strlen(base) > strlen(suffix[i]))
             return oc_strndup(a, base, strlen(base) - strlen(suffix[i]));
     return oc_strdup(a, base);
 }
 
-static const char *recordings_folder_of(struct oc_arena *a, const char *path)
+static const char *folder_of(struct oc_arena *a, const char *path)
 {
     return oc_strndup(a, path, (size_t)(oc_base_name(path) - path));
 }
@@ -50,7 +50,7 @@ static const char *recordings_folder_of(struct oc_arena *a, const char *path)
 /* ---- names ------------------------------------------------------------------------------------------ */
 
 /* "Y@..." and "Y.anything", shorter and shorter. */
-static bool recordings_shorten(char *stem)
+static bool shorten(char *stem)
 {
     char *at = strrchr(stem, '@'), *dot = strrchr(stem, '.');
     char *cut = at > dot ? at : dot;
@@ -60,10 +60,10 @@ static bool recordings_shorten(char *stem)
     return true;
 }
 
-static const char *recordings_find_model(struct oc_arena *a, const char *profile)
+static const char *find_model(struct oc_arena *a, const char *profile)
 {
     static const char *const above[] = {"", "../"};
-    const char *folder = recordings_folder_of(a, profile);
+    const char *folder = folder_of(a, profile);
     char *stem = stem_of(a, profile);
     do {
         for (size_t i = 0; i < OC_COUNT(above); i++) {
@@ -71,25 +71,25 @@ static const char *recordings_find_model(struct oc_arena *a, const char *profile
             if (is_file(path))
                 return path;
         }
-    } while (recordings_shorten(stem));
+    } while (shorten(stem));
     return NULL;
 }
 
-static bool recordings_is_letter(char c)
+static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Derives missing values from the file names. */
-static int recordings_complete(struct oc_recordings *r, struct oc_recording_files *f, struct oc_err *err)
+static int complete_files(struct oc_recordings *r, struct oc_recording_files *f, struct oc_err *err)
 {
     struct oc_arena *a = &r->arena;
     const char *stem = stem_of(a, f->profile);
-    const char *saved = oc_printf(a, "%s%s.optimized.onnx", recordings_folder_of(a, f->profile), stem);
+    const char *saved = oc_printf(a, "%s%s.optimized.onnx", folder_of(a, f->profile), stem);
     if (!f->optimized && is_file(saved))
         f->optimized = saved;
     if (!f->model)
-        f->model = recordings_find_model(a, f->profile);
+        f->model = find_model(a, f->profile);
     if (!f->model)
         return oc_fail(err, OC_ENOTFOUND,
                        "no model for '%s': '%s.onnx' is not in its folder; name the model before the "
@@ -103,17 +103,17 @@ static int recordings_complete(struct oc_recordings *r, struct oc_recording_file
         f->id = id;
     }
     size_t n = 0;
-    while (recordings_is_letter(f->id[n]))
+    while (is_letter(f->id[n]))
         n++;
     f->family = f->family ? f->family : n ? oc_strndup(a, f->id, n) : f->id;
     return 0;
 }
 
-static int recordings_add(struct oc_recordings *r, struct oc_recording_files f, struct oc_err *err)
+static int add_recording(struct oc_recordings *r, struct oc_recording_files f, struct oc_err *err)
 {
     if (r->n >= OC_MAX_RECORDINGS)
         return oc_fail(err, OC_ELIMIT, "more than %u recordings", OC_MAX_RECORDINGS);
-    if (recordings_complete(r, &f, err))
+    if (complete_files(r, &f, err))
         return -1;
     OC_GROW(r->item, r->n, r->cap);
     r->item[r->n++] = f;
@@ -167,7 +167,7 @@ static const char *path_at(struct list *l, const struct oc_str *field, size_t n,
     return !s || *s == '/' ? s : oc_printf(&l->r->arena, "%s%s", l->folder, s);
 }
 
-static int recordings_read_row(struct list *l, const struct oc_str *field, size_t n)
+static int read_row(struct list *l, const struct oc_str *field, size_t n)
 {
     struct oc_recording_files f = {.profile = path_at(l, field, n, PROFILE),
                                    .model = path_at(l, field, n, MODEL),
@@ -191,10 +191,10 @@ static int recordings_read_row(struct list *l, const struct oc_str *field, size_
     if (warmup.n)
         f.warmup = (int32_t)runs;
     f.dims = f.dims ? f.dims : "";
-    return recordings_add(l->r, f, l->err);
+    return add_recording(l->r, f, l->err);
 }
 
-static int recordings_read_rows(struct list *l, bool tabs)
+static int read_rows(struct list *l, bool tabs)
 {
     const struct oc_str *field;
     size_t n;
@@ -204,21 +204,20 @@ static int recordings_read_rows(struct list *l, bool tabs)
         bool empty = n == 0 || (n == 1 && !field[0].n) || (field[0].n && field[0].s[0] == '#');
         if (empty)
             continue;
-        if (header ? recordings_read_row(l, field, n) : read_header(l, field, n))
+        if (header ? read_row(l, field, n) : read_header(l, field, n))
             return -1;
         header = true;
     }
     return oc_csv_failed(l->csv) ? oc_csv_error(l->csv, l->err) : 0;
 }
 
-static int recordings_read_list(struct oc_recordings *r, const char *path, struct oc_err *err)
+static int read_list(struct oc_recordings *r, const char *path, struct oc_err *err)
 {
     struct oc_stream *s;
     if (oc_stream_open(path, NULL, &s, err))
         return -1;
-    struct list l = {
-        .r = r, .csv = oc_csv_open(s), .folder = recordings_folder_of(&r->arena, path), .err = err};
-    int rc = recordings_read_rows(&l, recordings_ends_with(path, ".tsv"));
+    struct list l = {.r = r, .csv = oc_csv_open(s), .folder = folder_of(&r->arena, path), .err = err};
+    int rc = read_rows(&l, ends_with(path, ".tsv"));
     oc_csv_close(l.csv);
     oc_stream_close(s);
     return rc ? oc_err_prefix(err, "cannot read '%s'", path) : 0;
@@ -230,15 +229,15 @@ int oc_recordings_find(const char *const *path, size_t n, struct oc_recordings *
     int rc = 0;
     *out = (struct oc_recordings){0};
     for (size_t i = 0; i < n && !rc; i++) {
-        bool list = recordings_ends_with(path[i], ".csv") || recordings_ends_with(path[i], ".tsv");
+        bool list = ends_with(path[i], ".csv") || ends_with(path[i], ".tsv");
         struct oc_recording_files f = {
             .profile = path[i], .model = model, .dims = "", .plain_s = (double)NAN, .warmup = -1};
-        if (recordings_ends_with(path[i], ".optimized.onnx"))
+        if (ends_with(path[i], ".optimized.onnx"))
             continue; /* kept with its profile */
-        if (recordings_ends_with(path[i], ".onnx"))
+        if (ends_with(path[i], ".onnx"))
             model = path[i];
         else
-            rc = list ? recordings_read_list(out, path[i], err) : recordings_add(out, f, err);
+            rc = list ? read_list(out, path[i], err) : add_recording(out, f, err);
     }
     if (!rc && !out->n)
         rc = oc_fail(err, OC_EARG, "no profile is given");
@@ -534,8 +533,8 @@ static void samples_append(struct samples_list *l, const struct reading *r)
     }
 }
 
-static int samples_read_one(struct oc_samples *out, const struct oc_samples_opts *opts,
-                            const struct oc_recording_files *f, struct samples_list *all, struct oc_err *err)
+static int read_sample(struct oc_samples *out, const struct oc_samples_opts *opts,
+                       const struct oc_recording_files *f, struct samples_list *all, struct oc_err *err)
 {
     struct reading r = {.out = out, .opts = opts, .files = f};
     int rc = samples_take_all(&r, err);
@@ -552,8 +551,8 @@ static int samples_read_one(struct oc_samples *out, const struct oc_samples_opts
     return rc;
 }
 
-static int samples_read_all(struct oc_samples *out, const struct oc_samples_opts *opts,
-                            struct oc_recordings *files, struct oc_err *err)
+static int read_folder_samples(struct oc_samples *out, const struct oc_samples_opts *opts,
+                               struct oc_recordings *files, struct oc_err *err)
 {
     struct samples_list all = {0};
     struct oc_arena *a = &out->arena;
@@ -562,7 +561,7 @@ static int samples_read_all(struct oc_samples *out, const struct oc_samples_opts
     for (size_t i = 0; i < files->n && !rc; i++) {
         if (opts->progress)
             opts->progress(opts->progress_arg, files->item[i].name);
-        rc = samples_read_one(out, opts, &files->item[i], &all, err);
+        rc = read_sample(out, opts, &files->item[i], &all, err);
     }
     out->set.item = OC_NEW_ARRAY(a, all.n, struct oc_sample);
     out->set.n = all.n;
@@ -590,7 +589,7 @@ int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_o
     s->device = opts->device;
     s->set.runtime_version = oc_strdup(&s->arena, opts->runtime_version ? opts->runtime_version : "");
     s->set.threads = opts->threads;
-    int rc = samples_read_all(s, opts, &files, err);
+    int rc = read_folder_samples(s, opts, &files, err);
     oc_recordings_free(&files);
     if (rc) {
         oc_samples_free(s);

@@ -123,7 +123,7 @@ static uint64_t one_round(uint64_t lane, uint64_t input)
     return rotate(lane + input * P2, 31) * P1;
 }
 
-static uint64_t model_files_merge(uint64_t h, uint64_t lane)
+static uint64_t merge_lane(uint64_t h, uint64_t lane)
 {
     return (h ^ one_round(0, lane)) * P1 + P4;
 }
@@ -141,7 +141,7 @@ static uint64_t stripes(const uint8_t **p, const uint8_t *end, uint64_t seed)
     }
     *p = q;
     uint64_t h = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
-    return model_files_merge(model_files_merge(model_files_merge(model_files_merge(h, a), b), c), d);
+    return merge_lane(merge_lane(merge_lane(merge_lane(h, a), b), c), d);
 }
 
 uint64_t oc_xxh64(const void *data, size_t n, uint64_t seed)
@@ -181,14 +181,13 @@ struct walk {
     bool has_onnx;          /* it has an ONNX file, or a folder for them */
 };
 
-static void model_files_push(struct paths *p, const char *path)
+static void push_path(struct paths *p, const char *path)
 {
     OC_GROW(p->item, p->n, p->cap);
     p->item[p->n++] = path;
 }
 
-static void model_files_add_file(struct oc_model_files *files, const char *path, const struct stat *st,
-                                 int error)
+static void add_file(struct oc_model_files *files, const char *path, const struct stat *st, int error)
 {
     uint32_t unused = 0;
     const char *kept;
@@ -220,26 +219,26 @@ static void look_at(struct walk *w, const char *path, const char *name)
     struct stat st, own;
     if (lstat(path, &own)) {
         if (counts(w->files, name))
-            model_files_add_file(w->files, path, NULL, errno);
+            add_file(w->files, path, NULL, errno);
         return;
     }
     bool link = S_ISLNK(own.st_mode);
     st = own;
     if (link && stat(path, &st)) {
         if (counts(w->files, name))
-            model_files_add_file(w->files, path, NULL, errno);
+            add_file(w->files, path, NULL, errno);
         return;
     }
     w->has_onnx |= is_model_name(name) || !strcmp(name, "onnx");
     if (S_ISDIR(st.st_mode))
-        model_files_push(link ? &w->link : &w->folder, path);
+        push_path(link ? &w->link : &w->folder, path);
     else if (counts(w->files, name))
-        model_files_add_file(w->files, path, &st, 0);
+        add_file(w->files, path, &st, 0);
     else if (!w->files->has_name && oc_may_describe(name))
-        model_files_push(&w->described, path + strlen(path) - strlen(name));
+        push_path(&w->described, path + strlen(path) - strlen(name));
 }
 
-static const char *model_files_join(struct oc_arena *a, const char *folder, const char *name)
+static const char *join_path(struct oc_arena *a, const char *folder, const char *name)
 {
     size_t n = strlen(folder);
     return oc_printf(a, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
@@ -251,9 +250,9 @@ static void add_described(struct walk *w, const char *folder)
     size_t n = oc_choose_described(folder, p->item, p->n, w->has_onnx, &w->files->arena);
     for (size_t i = 0; i < n; i++) {
         struct stat st;
-        const char *path = model_files_join(&w->files->arena, folder, p->item[i]);
+        const char *path = join_path(&w->files->arena, folder, p->item[i]);
         if (stat(path, &st) == 0)
-            model_files_add_file(w->files, path, &st, 0);
+            add_file(w->files, path, &st, 0);
     }
     p->n = 0;
     w->has_onnx = false;
@@ -265,7 +264,7 @@ static bool first_visit(struct walk *w, const char *path)
     uint32_t unused = 0;
     const char *stored;
     if (stat(path, &st)) {
-        model_files_add_file(w->files, path, NULL, errno);
+        add_file(w->files, path, NULL, errno);
         return false;
     }
     uint64_t id[2] = {(uint64_t)st.st_dev, (uint64_t)st.st_ino};
@@ -279,13 +278,13 @@ static void read_folder(struct walk *w, const char *path)
     DIR *d = opendir(path);
     if (!d) {
         oc_check_memory(errno);
-        model_files_add_file(w->files, path, NULL, errno);
+        add_file(w->files, path, NULL, errno);
         return;
     }
     for (struct dirent *e; (e = readdir(d));) {
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
             continue;
-        const char *inner = model_files_join(&w->files->arena, path, e->d_name);
+        const char *inner = join_path(&w->files->arena, path, e->d_name);
         if (strlen(inner) < MAX_PATH_BYTES)
             look_at(w, inner, e->d_name);
     }
@@ -293,22 +292,22 @@ static void read_folder(struct walk *w, const char *path)
     add_described(w, path);
 }
 
-static int model_files_by_path(const void *a, const void *b)
+static int by_path(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Links in path order, so that the result is deterministic. */
-static void model_files_walk(struct oc_model_files *files, const char *path)
+static void walk_folder(struct oc_model_files *files, const char *path)
 {
     struct walk w = {.files = files, .visited = {.arena = &files->arena}};
-    model_files_push(&w.folder, path);
+    push_path(&w.folder, path);
     while (w.folder.n || w.link.n) {
         if (!w.folder.n) {
             struct paths swap = w.folder;
             w.folder = w.link;
             w.link = swap;
-            qsort(w.folder.item, w.folder.n, sizeof(*w.folder.item), model_files_by_path);
+            qsort(w.folder.item, w.folder.n, sizeof(*w.folder.item), by_path);
             for (size_t i = 0; i < w.folder.n / 2; i++) { /* a stack */
                 const char *t = w.folder.item[i];
                 w.folder.item[i] = w.folder.item[w.folder.n - 1 - i];
@@ -335,11 +334,11 @@ void oc_model_files_add(struct oc_model_files *files, const char *const *path, s
         struct stat st;
         size_t from = files->n;
         if (stat(path[i], &st))
-            model_files_add_file(files, path[i], NULL, errno);
+            add_file(files, path[i], NULL, errno);
         else if (!S_ISDIR(st.st_mode))
-            model_files_add_file(files, path[i], &st, 0);
+            add_file(files, path[i], &st, 0);
         else
-            model_files_walk(files, oc_strdup(&files->arena, path[i]));
+            walk_folder(files, oc_strdup(&files->arena, path[i]));
         if (files->n > from + 1)
             qsort(files->item + from, files->n - from, sizeof(*files->item), by_file);
     }

@@ -252,28 +252,28 @@ struct oc_tolerances {
     const char *of[OC_GATE_METRICS]; /* for one metric, NULL */
 };
 
-static int budget_bad_value(struct oc_err *err, const char *value, enum oc_gate_metric m)
+static int bad_value(struct oc_err *err, const char *value, enum oc_gate_metric m)
 {
     return oc_fail(err, OC_EARG,
                    "'%.40s' is not a tolerance of %s: give a share such as 5%% or an amount such as %s",
                    value, oc_gate_info[m].name, example_value(m));
 }
 
-static int budget_add_named(struct oc_tolerances *t, const char *name, size_t n, const char *value,
-                            struct oc_err *err)
+static int add_named(struct oc_tolerances *t, const char *name, size_t n, const char *value,
+                     struct oc_err *err)
 {
     struct oc_tolerance parsed;
     enum oc_gate_metric m = oc_gate_metric_of(name, n);
     if (m == OC_GATE_METRICS || !oc_gate_info[m].baseline)
         return fail_metric_name(err, name, n, true);
     if (!oc_tolerance_parse(m, value, &parsed))
-        return budget_bad_value(err, value, m);
+        return bad_value(err, value, m);
     t->of[m] = value;
     return 0;
 }
 
 /* A share, for every metric. */
-static int budget_add_all(struct oc_tolerances *t, const char *value, struct oc_err *err)
+static int add_all(struct oc_tolerances *t, const char *value, struct oc_err *err)
 {
     struct oc_tolerance parsed;
     size_t letters = strspn(value, "abcdefghijklmnopqrstuvwxyz-");
@@ -293,7 +293,7 @@ static int budget_add_all(struct oc_tolerances *t, const char *value, struct oc_
 
 /* Each text is a comma-separated list of "SHARE" (all metrics) and "METRIC=SHARE|AMOUNT". The last entry
  * of a metric wins. Texts are allocated in the arena. */
-static int tolerances_parse(struct oc_arena *arena, const char *const *text, size_t n,
+static int parse_tolerances(struct oc_arena *arena, const char *const *text, size_t n,
                             struct oc_tolerances *out, struct oc_err *err)
 {
     *out = (struct oc_tolerances){0};
@@ -301,8 +301,7 @@ static int tolerances_parse(struct oc_arena *arena, const char *const *text, siz
         char *rest = oc_strdup(arena, text[i]);
         for (char *one; (one = strsep(&rest, ",")) != NULL;) {
             const char *eq = strchr(one, '=');
-            if (eq ? budget_add_named(out, one, (size_t)(eq - one), eq + 1, err)
-                   : budget_add_all(out, one, err))
+            if (eq ? add_named(out, one, (size_t)(eq - one), eq + 1, err) : add_all(out, one, err))
                 return -1;
         }
     }
@@ -393,7 +392,7 @@ struct reader {
     bool seen[OC_GATE_METRICS];
 };
 
-static int budget_add(struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
+static int add_limit(struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
 {
     l->file = r->path;
     l->line = e->line;
@@ -442,14 +441,14 @@ static int start_limit(void *user, const struct oc_xml_elem *e)
     if (!oc_gate_parse(m, l.text, &l.at))
         return oc_xml_fail(r->xml, "'%.40s' is not a limit for %s (such as %s)", l.text, oc_gate_info[m].name,
                            example_value(m));
-    return get_part(r, e, &l) ? -1 : budget_add(r, e, &l);
+    return get_part(r, e, &l) ? -1 : add_limit(r, e, &l);
 }
 
 static int start_forbid(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
     struct oc_limit l = {.metric = OC_GATE_PRESENT, .text = "0"};
-    return get_part(r, e, &l) ? -1 : budget_add(r, e, &l);
+    return get_part(r, e, &l) ? -1 : add_limit(r, e, &l);
 }
 
 static const struct oc_xml_spec budget_specs[E_BUDGET_KINDS] = {
@@ -513,7 +512,7 @@ static int start_value(void *user, const struct oc_xml_elem *e)
     l.at = oc_tolerance_limit(m, l.base, t);
     if (m == OC_GATE_LATENCY && take_recorded(r, e, &l))
         return -1;
-    return budget_add(r, e, &l);
+    return add_limit(r, e, &l);
 }
 
 static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
@@ -545,9 +544,8 @@ static const struct oc_xml_format baseline_format = {
 
 /* ---- public ----------------------------------------------------------------------------------------- */
 
-static int budget_read_mem(struct oc_budget *b, const struct oc_xml_format *format, const char *name,
-                           const void *data, size_t n, const struct oc_tolerances *tolerance,
-                           struct oc_err *err)
+static int read_budget(struct oc_budget *b, const struct oc_xml_format *format, const char *name,
+                       const void *data, size_t n, const struct oc_tolerances *tolerance, struct oc_err *err)
 {
     struct reader r = {.b = b, .path = oc_strdup(&b->arena, name), .tolerance = *tolerance};
     size_t before = b->n;
@@ -560,20 +558,20 @@ static int budget_read_mem(struct oc_budget *b, const struct oc_xml_format *form
 int oc_budget_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n, struct oc_err *err)
 {
     static const struct oc_tolerances none = {0};
-    return budget_read_mem(b, &budget_format, name, data, n, &none, err);
+    return read_budget(b, &budget_format, name, data, n, &none, err);
 }
 
 int oc_baseline_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n,
                          const char *const *tolerance, size_t n_tolerance, struct oc_err *err)
 {
     struct oc_tolerances given;
-    if (tolerances_parse(&b->arena, tolerance, n_tolerance, &given, err))
+    if (parse_tolerances(&b->arena, tolerance, n_tolerance, &given, err))
         return -1;
-    return budget_read_mem(b, &baseline_format, name, data, n, &given, err);
+    return read_budget(b, &baseline_format, name, data, n, &given, err);
 }
 
-static int budget_from_file(struct oc_budget *b, const char *path, bool baseline,
-                            const char *const *tolerance, size_t n_tolerance, struct oc_err *err)
+static int budget_of_file(struct oc_budget *b, const char *path, bool baseline, const char *const *tolerance,
+                          size_t n_tolerance, struct oc_err *err)
 {
     struct oc_file file;
     if (oc_file_map(path, MAX_BYTES, &file, err))
@@ -588,12 +586,12 @@ static int budget_from_file(struct oc_budget *b, const char *path, bool baseline
 
 int oc_budget_read(struct oc_budget *b, const char *path, struct oc_err *err)
 {
-    return budget_from_file(b, path, false, NULL, 0, err);
+    return budget_of_file(b, path, false, NULL, 0, err);
 }
 
 int oc_baseline_read(struct oc_budget *b, const char *path, const char *const *tolerance, size_t n_tolerance,
                      struct oc_err *err)
 {
     OC_ENTRY(err);
-    return budget_from_file(b, path, true, tolerance, n_tolerance, err);
+    return budget_of_file(b, path, true, tolerance, n_tolerance, err);
 }

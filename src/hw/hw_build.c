@@ -297,12 +297,12 @@ struct change {
     struct oc_err *err;
 };
 
-static bool hw_override_same_name(struct oc_arena *a, const char *x, const char *y)
+static bool same_name(struct oc_arena *a, const char *x, const char *y)
 {
     return strcmp(oc_hw_name_fold(a, x), oc_hw_name_fold(a, y)) == 0;
 }
 
-static int hw_override_bad_value(const struct change *c, enum oc_quantity q)
+static int bad_value(const struct change *c, enum oc_quantity q)
 {
     return oc_fail(c->err, OC_EARG, "--hw-set %.60s: '%.40s' is not a value in %s", c->key, c->text,
                    oc_quantity_choices(q));
@@ -322,7 +322,7 @@ static int read_value(const struct change *c, enum oc_quantity q, struct oc_hw_f
     const char *number = oc_strndup(c->arena, c->text, n), *unit = c->text + n + strspn(c->text + n, " ");
     double scale;
     if (!oc_figure_value(number, &out->value) || !oc_figure_scale(q, unit, &scale))
-        return hw_override_bad_value(c, q);
+        return bad_value(c, q);
     out->value *= scale;
     out->unit = oc_quantity_unit(q);
     out->text = *unit ? oc_printf(c->arena, "%s %s", number, unit) : number;
@@ -340,8 +340,8 @@ static void take_out(struct change *c, bool peak)
     size_t n = 0;
     for (size_t i = 0; i < d->n_entry; i++) {
         const struct oc_hw_figure *f = &d->entry[i].fig;
-        if ((d->entry[i].role == ROLE_PEAK) == peak && hw_override_same_name(c->arena, f->group, c->group) &&
-            hw_override_same_name(c->arena, f->what, c->what))
+        if ((d->entry[i].role == ROLE_PEAK) == peak && same_name(c->arena, f->group, c->group) &&
+            same_name(c->arena, f->what, c->what))
             c->before = c->before ? c->before : f->text;
         else
             d->entry[n++] = d->entry[i];
@@ -417,7 +417,7 @@ static int set_level(struct change *c)
     struct oc_hw_entry x = {.role = strcmp(c->what, "size") == 0 ? ROLE_SIZE : ROLE_BANDWIDTH};
     const struct oc_hw_level *level = NULL;
     for (size_t i = 0; i < c->draft->n_level && !level; i++)
-        if (hw_override_same_name(c->arena, c->draft->level[i].name, c->group))
+        if (same_name(c->arena, c->draft->level[i].name, c->group))
             level = &c->draft->level[i];
     if (!level)
         return unknown_key(c);
@@ -451,7 +451,7 @@ static int set_clock(struct change *c)
         return oc_fail(c->err, OC_EARG, "--hw-set %.60s: the device '%.60s' has no %.20s clock to scale from",
                        c->key, c->draft->dev->info->id, c->what);
     if (removes(c) || read_value(c, OC_Q_HZ, &x.fig))
-        return hw_override_bad_value(c, OC_Q_HZ);
+        return bad_value(c, OC_Q_HZ);
     take_out(c, false);
     for (size_t i = 0; i < c->draft->n_entry; i++) {
         struct oc_hw_figure *f = &c->draft->entry[i].fig;

@@ -153,9 +153,9 @@ static void check_range(const struct hw_check *c, const struct oc_hw_figure *f)
 
 /* ---- checks of a device, a file, the database ------------------------------------------------------- */
 
-static void hw_check_peaks(const struct hw_check *c);
+static void check_peaks(const struct hw_check *c);
 
-static void hw_check_memory(const struct hw_check *c);
+static void check_memory(const struct hw_check *c);
 
 static void check_device(struct oc_hw_lint *l, const struct hw_check *c)
 {
@@ -168,8 +168,8 @@ static void check_device(struct oc_hw_lint *l, const struct hw_check *c)
         check_isa(c, &d->figure[i]);
         check_range(c, &d->figure[i]);
     }
-    hw_check_peaks(c);
-    hw_check_memory(c);
+    check_peaks(c);
+    check_memory(c);
     l->n_figure += d->n_figure;
 }
 
@@ -334,7 +334,7 @@ static void check_rate(const struct hw_check *c, const struct oc_hw_level *level
     }
 }
 
-static void hw_check_memory(const struct hw_check *c)
+static void check_memory(const struct hw_check *c)
 {
     for (size_t i = 0; i < c->d->n_level; i++) {
         const struct oc_hw_level *level = &c->d->level[i];
@@ -494,7 +494,7 @@ static void check_units(const struct hw_check *c)
         hw_check_note(c, f64, "above f32 (%s)", f32->text);
 }
 
-static void hw_check_peaks(const struct hw_check *c)
+static void check_peaks(const struct hw_check *c)
 {
     for (size_t i = 0; i < c->d->n_figure; i++) {
         const struct oc_hw_figure *f = &c->d->figure[i];

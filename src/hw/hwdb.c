@@ -448,7 +448,7 @@ struct condition {
 };
 
 /* Parses one condition at *p and advances *p past it and a '+'. */
-static bool hw_select_take(const char **p, struct condition *out)
+static bool take_condition(const char **p, struct condition *out)
 {
     static const char *const keys[] = {"kind=", "vendor="};
     for (size_t i = 0; i < OC_COUNT(keys); i++) {
@@ -467,7 +467,7 @@ static bool hw_select_take(const char **p, struct condition *out)
 static bool passes(const struct oc_device *d, const char *filter)
 {
     struct condition c;
-    while (*filter && hw_select_take(&filter, &c))
+    while (*filter && take_condition(&filter, &c))
         if (!same(c.value, c.n, c.vendor ? d->info->vendor : d->info->kind))
             return false;
     return true;
@@ -477,15 +477,14 @@ static bool is_valid(const char *filter)
 {
     struct condition c;
     do {
-        if (!hw_select_take(&filter, &c))
+        if (!take_condition(&filter, &c))
             return false;
     } while (*filter);
     return true;
 }
 
 /* Of every device, each once. */
-static size_t hw_select_values_of(const struct oc_device *const *list, size_t n, bool vendor,
-                                  const char **out)
+static size_t values_of(const struct oc_device *const *list, size_t n, bool vendor, const char **out)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -513,8 +512,8 @@ static int fail_no_device(const struct oc_device *const *list, size_t n_all, con
     const char **value = oc_xmalloc((n_all + 1) * sizeof(*value));
     struct condition c;
     bool told = false;
-    for (const char *at = filter; *at && !told && hw_select_take(&at, &c);) {
-        size_t n = hw_select_values_of(list, n_all, c.vendor, value);
+    for (const char *at = filter; *at && !told && take_condition(&at, &c);) {
+        size_t n = values_of(list, n_all, c.vendor, value);
         told = !has_value(value, n, &c);
         if (told)
             oc_fail_unknown(err, OC_ENOTFOUND,

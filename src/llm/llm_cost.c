@@ -239,7 +239,7 @@ enum {
 
 /* ---- laws in two sizes --------------------------------------------------------------------------- */
 
-static struct oc_llm_at llm_law_run_of(enum oc_llm_phase phase, int64_t batch, int64_t tokens)
+static struct oc_llm_at run_of(enum oc_llm_phase phase, int64_t batch, int64_t tokens)
 {
     return phase == OC_LLM_PREFILL ? (struct oc_llm_at){batch, tokens, 0}
                                    : (struct oc_llm_at){batch, 1, tokens};
@@ -251,7 +251,7 @@ static void check_law(struct oc_llm_meter *m, enum oc_llm_phase phase, struct oc
     int64_t n = law->to - law->from;
     const int64_t point[][2] = {{1, law->to}, {3, law->from + n / 3}, {7, law->from + 1}, {512, law->to - 1}};
     for (size_t i = 0; i < OC_COUNT(point); i++) {
-        const struct oc_llm_cost *c = oc_llm_cost_at(m, llm_law_run_of(phase, point[i][0], point[i][1]));
+        const struct oc_llm_cost *c = oc_llm_cost_at(m, run_of(phase, point[i][0], point[i][1]));
         law->checked += c != NULL;
         for (unsigned k = 0; k < OC_LN_COUNT; k++) {
             uint64_t v;
@@ -272,7 +272,7 @@ void oc_llm_find_law(struct oc_llm_meter *m, enum oc_llm_phase phase, int64_t fr
     const struct oc_llm_cost *cost[2 * (TOKEN_DEGREE + 1)];
     size_t n = oc_rpoly_points(axis, 2, 1 + TOKEN_DEGREE, point);
     for (size_t i = 0; i < n; i++) {
-        cost[i] = oc_llm_cost_at(m, llm_law_run_of(phase, 1 + point[i].of[0], from + step * point[i].of[1]));
+        cost[i] = oc_llm_cost_at(m, run_of(phase, 1 + point[i].of[0], from + step * point[i].of[1]));
         if (!cost[i])
             return;
     }
@@ -353,7 +353,7 @@ static bool holds_at(const struct search *s, const struct oc_llm_piece *p, int64
     return c != NULL;
 }
 
-static bool llm_law_piece_holds(const struct search *s, const struct oc_llm_piece *p)
+static bool piece_holds(const struct search *s, const struct oc_llm_piece *p)
 {
     int64_t n = p->to - p->from;
     if (n < 8) {
@@ -379,7 +379,7 @@ static int cover(struct search *s, int64_t from, int64_t to)
     *p = (struct oc_llm_piece){.from = from, .to = to};
     unsigned degree = to - from < TOKEN_DEGREE ? (unsigned)(to - from) : TOKEN_DEGREE;
     int rc = 0;
-    if (fit_piece(s, p, degree) && llm_law_piece_holds(s, p)) {
+    if (fit_piece(s, p, degree) && piece_holds(s, p)) {
         append_piece(s, p);
     } else {
         free_piece(p);
@@ -421,7 +421,7 @@ bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t pa
 typedef __int128 wide;
 
 /* 0^k + 1^k + ... + n^k for k <= 2; n >= -1 */
-static bool llm_law_power_sum(int64_t n, unsigned k, wide *out)
+static bool power_sum(int64_t n, unsigned k, wide *out)
 {
     wide a = n, b = (wide)n + 1, c = 2 * (wide)n + 1;
     if (k == 0)
@@ -437,7 +437,7 @@ static bool llm_law_power_sum(int64_t n, unsigned k, wide *out)
 static bool term_sum(const struct oc_llm_piece *p, int64_t num, unsigned k, wide *out)
 {
     wide high, low, product;
-    if (k > TOKEN_DEGREE || !llm_law_power_sum(p->to, k, &high) || !llm_law_power_sum(p->from - 1, k, &low))
+    if (k > TOKEN_DEGREE || !power_sum(p->to, k, &high) || !power_sum(p->from - 1, k, &low))
         return false;
     if (__builtin_mul_overflow(high - low, (wide)num, &product))
         return false;

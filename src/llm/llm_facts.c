@@ -32,7 +32,7 @@ struct roles {
 };
 
 /* Computed by the analysis from the other names. */
-static bool llm_sizes_is_arithmetic(const char *name)
+static bool is_arithmetic(const char *name)
 {
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
@@ -68,7 +68,7 @@ static int assign_role(struct roles *r, const char *symbol, unsigned role)
 static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned role)
 {
     const char *symbol = symbol_at(r, value, axis);
-    if (symbol && llm_sizes_is_arithmetic(symbol))
+    if (symbol && is_arithmetic(symbol))
         return 0;
     if (symbol)
         return assign_role(r, symbol, role);
@@ -143,16 +143,15 @@ static int mask_roles(struct roles *r, uint32_t value)
 {
     unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
-    if (last && llm_sizes_is_arithmetic(last) && rank == 2)
+    if (last && is_arithmetic(last) && rank == 2)
         r->out->mask = value;
-    if (last && !llm_sizes_is_arithmetic(last) && !given_role(r, last) && assign_role(r, last, OC_LLM_TOTAL))
+    if (last && !is_arithmetic(last) && !given_role(r, last) && assign_role(r, last, OC_LLM_TOTAL))
         return -1;
     if (rank != 4)
         return 0;
     const char *queries = symbol_at(r, value, 2);
-    return queries && !llm_sizes_is_arithmetic(queries) && !given_role(r, queries)
-               ? assign_role(r, queries, OC_LLM_NEW)
-               : 0;
+    return queries && !is_arithmetic(queries) && !given_role(r, queries) ? assign_role(r, queries, OC_LLM_NEW)
+                                                                         : 0;
 }
 
 /* position_ids[batch, new], or with a leading axis of three kinds */
@@ -160,8 +159,7 @@ static int position_roles(struct roles *r, uint32_t value)
 {
     unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
-    return last && !llm_sizes_is_arithmetic(last) && !given_role(r, last) ? assign_role(r, last, OC_LLM_NEW)
-                                                                          : 0;
+    return last && !is_arithmetic(last) && !given_role(r, last) ? assign_role(r, last, OC_LLM_NEW) : 0;
 }
 
 static int other_roles(struct roles *r, uint32_t value)
@@ -175,11 +173,11 @@ static int other_roles(struct roles *r, uint32_t value)
     for (unsigned axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_at(r, value, axis);
         unsigned role = symbol && v->declared->shape.dim[axis].expr ? role_of_name(symbol) : OC_LLM_ROLES;
-        if (role != OC_LLM_ROLES && !llm_sizes_is_arithmetic(symbol) && !given_role(r, symbol) &&
+        if (role != OC_LLM_ROLES && !is_arithmetic(symbol) && !given_role(r, symbol) &&
             assign_role(r, symbol, role))
             return -1;
         if (symbol && role == OC_LLM_ROLES && axis == 0 && rank == 2 && !given_role(r, symbol) &&
-            !llm_sizes_is_arithmetic(symbol) && (is_mask(v) || oc_has_nocase(v->name, "position_ids")) &&
+            !is_arithmetic(symbol) && (is_mask(v) || oc_has_nocase(v->name, "position_ids")) &&
             assign_role(r, symbol, OC_LLM_BATCH))
             return -1;
     }

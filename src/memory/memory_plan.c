@@ -29,7 +29,7 @@ struct treap {
     uint32_t root;
 };
 
-static int plan_check_by_step(const void *a, const void *b)
+static int by_step(const void *a, const void *b)
 {
     const struct event *x = a, *y = b;
     if (x->step != y->step)
@@ -40,7 +40,7 @@ static int plan_check_by_step(const void *a, const void *b)
 }
 
 /* Nearest live box at or below the offset, and the nearest above it. */
-static void plan_check_neighbours(const struct treap *t, uint64_t at, uint32_t *below, uint32_t *above)
+static void find_neighbours(const struct treap *t, uint64_t at, uint32_t *below, uint32_t *above)
 {
     *below = *above = OC_NONE;
     for (uint32_t i = t->root; i != OC_NONE;) {
@@ -55,7 +55,7 @@ static void plan_check_neighbours(const struct treap *t, uint64_t at, uint32_t *
 }
 
 /* Splits: offsets up to `at` go left, the rest right. */
-static void plan_check_split(struct treap *t, uint32_t node, uint64_t at, uint32_t *left, uint32_t *right)
+static void treap_split(struct treap *t, uint32_t node, uint64_t at, uint32_t *left, uint32_t *right)
 {
     while (node != OC_NONE) {
         if (t->offset[node] <= at) {
@@ -71,7 +71,7 @@ static void plan_check_split(struct treap *t, uint32_t node, uint64_t at, uint32
     *left = *right = OC_NONE;
 }
 
-static uint32_t plan_check_merge(struct treap *t, uint32_t a, uint32_t b)
+static uint32_t treap_merge(struct treap *t, uint32_t a, uint32_t b)
 {
     uint32_t root = OC_NONE, *link = &root;
     while (a != OC_NONE && b != OC_NONE) {
@@ -89,23 +89,23 @@ static uint32_t plan_check_merge(struct treap *t, uint32_t a, uint32_t b)
     return root;
 }
 
-static void plan_check_insert(struct treap *t, uint32_t i)
+static void treap_insert(struct treap *t, uint32_t i)
 {
     uint32_t *link = &t->root;
     while (*link != OC_NONE && t->priority[*link] >= t->priority[i])
         link = t->offset[*link] <= t->offset[i] ? &t->right[*link] : &t->left[*link];
     uint32_t rest = *link;
     *link = i;
-    plan_check_split(t, rest, t->offset[i], &t->left[i], &t->right[i]);
+    treap_split(t, rest, t->offset[i], &t->left[i], &t->right[i]);
 }
 
 /* Offsets of live boxes are distinct, as none is empty and none overlap. */
-static void plan_check_drop(struct treap *t, uint32_t i)
+static void treap_drop(struct treap *t, uint32_t i)
 {
     uint32_t *link = &t->root;
     while (*link != i)
         link = t->offset[*link] <= t->offset[i] ? &t->right[*link] : &t->left[*link];
-    *link = plan_check_merge(t, t->left[i], t->right[i]);
+    *link = treap_merge(t, t->left[i], t->right[i]);
 }
 
 static int clash(const struct treap *t, uint32_t a, uint32_t b, struct oc_err *err)
@@ -115,20 +115,20 @@ static int clash(const struct treap *t, uint32_t a, uint32_t b, struct oc_err *e
                    step);
 }
 
-static int plan_check_begin(struct treap *t, uint32_t i, struct oc_err *err)
+static int begin_box(struct treap *t, uint32_t i, struct oc_err *err)
 {
     uint32_t below, above;
-    plan_check_neighbours(t, t->offset[i], &below, &above);
+    find_neighbours(t, t->offset[i], &below, &above);
     if (below != OC_NONE && t->offset[below] + t->box[below].bytes > t->offset[i])
         return clash(t, below, i, err);
     if (above != OC_NONE && t->offset[i] + t->box[i].bytes > t->offset[above])
         return clash(t, above, i, err);
-    plan_check_insert(t, i);
+    treap_insert(t, i);
     return 0;
 }
 
-static int plan_check_place(const struct oc_plan_box *b, uint64_t at, uint32_t i, uint64_t align,
-                            uint64_t size, struct oc_err *err)
+static int check_place(const struct oc_plan_box *b, uint64_t at, uint32_t i, uint64_t align, uint64_t size,
+                       struct oc_err *err)
 {
     if (b->last < b->first)
         return oc_fail(err, OC_EFORMAT, "buffer %u ends before it begins", i);
@@ -140,12 +140,12 @@ static int plan_check_place(const struct oc_plan_box *b, uint64_t at, uint32_t i
     return 0;
 }
 
-static int plan_check_sweep(struct treap *t, const struct event *e, size_t n, struct oc_err *err)
+static int sweep_events(struct treap *t, const struct event *e, size_t n, struct oc_err *err)
 {
     for (size_t k = 0; k < n; k++) {
         if (!e[k].begins)
-            plan_check_drop(t, e[k].box);
-        else if (plan_check_begin(t, e[k].box, err))
+            treap_drop(t, e[k].box);
+        else if (begin_box(t, e[k].box, err))
             return -1;
     }
     return 0;
@@ -160,7 +160,7 @@ int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_
     size_t n_event = 0;
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
-        rc = plan_check_place(&box[i], offset[i], i, align, size, err);
+        rc = check_place(&box[i], offset[i], i, align, size, err);
         t.priority[i] = (i + 1) * 2654435769u; /* randomised priority keeps the tree shallow */
         t.priority[i] ^= t.priority[i] >> 15;
         if (!box[i].bytes)
@@ -169,8 +169,8 @@ int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_
         event[n_event++] = (struct event){(uint64_t)box[i].last + 1, i, false};
     }
     if (!rc) {
-        qsort(event, n_event, sizeof(*event), plan_check_by_step);
-        rc = plan_check_sweep(&t, event, n_event, err);
+        qsort(event, n_event, sizeof(*event), by_step);
+        rc = sweep_events(&t, event, n_event, err);
     }
     free(event);
     free(links);

@@ -68,7 +68,7 @@ static uint8_t dtype_of(int32_t number)
     return number >= 0 && number < OC_DT_COUNT ? (uint8_t)number : OC_DT_UNDEFINED;
 }
 
-static int load_tensor_type(struct oc_loader *l, const Oc__Type__Tensor *t, const uint8_t *at,
+static int read_tensor_type(struct oc_loader *l, const Oc__Type__Tensor *t, const uint8_t *at,
                             struct oc_type *out)
 {
     out->dtype = dtype_of(t->elem_type);
@@ -99,10 +99,10 @@ static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, 
     switch (t ? t->value_case : OC__TYPE__VALUE__NOT_SET) {
     case OC__TYPE__VALUE_TENSOR_TYPE:
         out->kind = OC_T_TENSOR;
-        return load_tensor_type(l, t->tensor_type, at, out);
+        return read_tensor_type(l, t->tensor_type, at, out);
     case OC__TYPE__VALUE_SPARSE_TENSOR_TYPE:
         out->kind = OC_T_SPARSE;
-        return load_tensor_type(l, t->sparse_tensor_type, at, out);
+        return read_tensor_type(l, t->sparse_tensor_type, at, out);
     case OC__TYPE__VALUE_SEQUENCE_TYPE:
         out->kind = OC_T_SEQUENCE;
         return load_element(l, t->sequence_type->elem_type, at, out);

@@ -280,7 +280,7 @@ void oc_node_origin(const struct oc_model *m, uint32_t node, struct oc_arena *a,
 
 /* Finds the file and decides whether it may be opened. */
 
-static bool external_folder_of(const struct oc_model *m, char folder[PATH_MAX])
+static bool folder_of(const struct oc_model *m, char folder[PATH_MAX])
 {
     const char *slash = strrchr(m->path, '/');
     size_t n = slash ? (size_t)(slash - m->path) + 1 : 0;
@@ -321,7 +321,7 @@ static bool names_outside(const char *location)
     return false;
 }
 
-static bool external_join(const char *folder, const char *location, char path[PATH_MAX])
+static bool join_location(const char *folder, const char *location, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s%s", location[0] == '/' ? "" : folder, location);
     return n > 0 && n < PATH_MAX;
@@ -336,11 +336,11 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
         return OC_EXTERNAL_OUTSIDE;
     if (m->file.remote)
         return OC_EXTERNAL_MISSING; /* never fetched */
-    if (!external_folder_of(m, folder))
+    if (!folder_of(m, folder))
         return m->path[0] ? OC_EXTERNAL_MISSING
                           : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
     if (m->limits.external_anywhere) {
-        bool found = external_join(folder, location, path) && access(path, R_OK) == 0;
+        bool found = join_location(folder, location, path) && access(path, R_OK) == 0;
         if (found)
             oc_file_note(path);
         return found ? OC_EXTERNAL_FOUND : OC_EXTERNAL_MISSING;
@@ -362,7 +362,7 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
                      uint64_t size_bytes, struct oc_file *out)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    if (!external_folder_of(m, folder) || !external_join(folder, location, path))
+    if (!folder_of(m, folder) || !join_location(folder, location, path))
         return false;
     int fd = m->limits.external_anywhere ? oc_file_open(path) : open_inside(folder, location);
     if (fd < 0)

@@ -225,14 +225,6 @@ static int shape_hash(struct oc_op_ctx *c)
     return 0;
 }
 
-static int contrib_misc_hash_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "a hash counts 10 operations per element";
-    return 0;
-}
-static const char contrib_misc_hash_formula[] = "BIT:int = 10*N(x)";
-
 /* [M, N] (or [1, M, N]) -> the path [2, length], at most M + N steps */
 static int shape_warping(struct oc_op_ctx *c)
 {
@@ -257,7 +249,8 @@ static const char warping_formula[] = "CMP = 3*N(x); ADD = N(x)";
 
 static const struct oc_op contrib_misc_rows[] = {
     CONTRIB_MISC_MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, OC_COST_TEXT(warping_formula)),
-    CONTRIB_MISC_MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, OC_COST(contrib_misc_hash)),
+    CONTRIB_MISC_MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash,
+                    OC_COST_ASSUMED("BIT:int = 10*N(x)", "a hash counts 10 operations per element")),
     CONTRIB_MISC_MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, OC_COST_TEXT("")),
     CONTRIB_MISC_MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, OC_COST_TEXT("")),
     CONTRIB_MISC_MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, OC_COST_TEXT("")),

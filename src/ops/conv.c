@@ -10,8 +10,7 @@
     (INT64_C(1) << 40) /* limit of strides, pads, dilations: keeps all sums far from overflow */
 #define MAX_TAPS_AXIS (UINT64_C(1) << 20)
 
-static int window_attrs_read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t least,
-                                  const int64_t **list)
+static int read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t least, const int64_t **list)
 {
     uint32_t got;
     *list = oc_attr_ints(c, name, &got);
@@ -60,11 +59,9 @@ int oc_windows_read(struct oc_op_ctx *c, unsigned n, const struct oc_dim *kernel
 {
     const int64_t *shape, *strides, *pads, *dilations;
     enum oc_auto_pad auto_pad = OC_PAD_NOTSET;
-    if (window_attrs_read_list(c, "kernel_shape", n, 1, &shape) ||
-        window_attrs_read_list(c, "strides", n, 1, &strides) ||
-        window_attrs_read_list(c, "dilations", n, 1, &dilations) ||
-        window_attrs_read_list(c, "pads", 2 * n, -MAX_EXTENT, &pads) || read_auto_pad(c, &auto_pad) ||
-        check_kernel(c, shape, kernel, n))
+    if (read_list(c, "kernel_shape", n, 1, &shape) || read_list(c, "strides", n, 1, &strides) ||
+        read_list(c, "dilations", n, 1, &dilations) || read_list(c, "pads", 2 * n, -MAX_EXTENT, &pads) ||
+        read_auto_pad(c, &auto_pad) || check_kernel(c, shape, kernel, n))
         return -1;
     w->n = n;
     for (unsigned i = 0; i < n; i++)
@@ -525,7 +522,7 @@ static int shape_word_conv(struct oc_op_ctx *c)
 }
 
 /* A convolution over the characters of each word, tanh, the maximum over all positions */
-static int word_conv_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int words_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     if (!x->ranked || !w->ranked)
@@ -538,10 +535,10 @@ static int word_conv_values(struct oc_op_ctx *c, struct oc_cost *k)
         k->rd[3] = rows;
     return 0;
 }
-static const char word_conv_formula[] = "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
+static const char words_formula[] = "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
 
 static const struct oc_op word_conv_rows[] = {
-    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv), OC_COST(word_conv),
+    {OC_OP_ROW("com.microsoft", "WordConvEmbedding", 1, CONV, "..be", shape_word_conv), OC_COST(words),
      .kernel = OC_KC_GATHER},
 };
 OC_FAMILY(word_conv, word_conv_rows);

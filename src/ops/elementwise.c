@@ -81,7 +81,7 @@ static int fold_clip(struct oc_op_ctx *c)
 
 /* ---- Dropout ------------------------------------------------------------------------------------------ */
 
-static int unary_shape_dropout(struct oc_op_ctx *c)
+static int shape_dropout(struct oc_op_ctx *c)
 {
     bool old_mask = c->opset >= 1 && c->opset < 10;
     oc_set_out_type(c, 0, oc_in(c, 0));
@@ -103,7 +103,7 @@ static int fold_dropout(struct oc_op_ctx *c)
     return dropout_trains(c) || (oc_in(c, 2) && !oc_in_value(c, 2)) ? 0 : oc_fold_same(c);
 }
 
-static int unary_dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool trains = dropout_trains(c);
     if (oc_in(c, 2) && !oc_in_value(c, 2))
@@ -117,7 +117,7 @@ static int unary_dropout_values(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
-static const char unary_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
+static const char dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
 
 /* ---- others ------------------------------------------------------------------------------------------- */
 
@@ -169,8 +169,8 @@ static const struct oc_op unary_rows[] = {
      .n_required = 2},
     {ROW("Cos", 7, OC_SIN), .kernel = OC_KC_ACTIVATION},
     {ROW("Cosh", 9, OC_TAN), .kernel = OC_KC_ACTIVATION},
-    {OC_OP_ROW("", "Dropout", 1, ELEMENTWISE, ".m", unary_shape_dropout), .fold = fold_dropout,
-     OC_COST(unary_dropout), .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE},
+    {OC_OP_ROW("", "Dropout", 1, ELEMENTWISE, ".m", shape_dropout), .fold = fold_dropout, OC_COST(dropout),
+     .flags = OC_F_NO_EFFECT | OC_F_KEEPS_SHAPE},
     {ROW_COST("Elu", 1, OC_COST_THIS), .kernel = OC_KC_ACTIVATION, .flags = OC_F_FUNCTION,
      .in_place = OC_SLOT_0},
     {ROW("Erf", 9, OC_ERF), .kernel = OC_KC_ACTIVATION},

@@ -248,6 +248,8 @@ int oc_cost_text(struct oc_op_ctx *c, struct oc_cost *k)
     own.n = 0;
     if (!asked)
         c->values = &own;
+    if (c->op->assumption)
+        c->assumption = c->op->assumption;
     int rc = c->op->values ? c->op->values(c, k) : 0;
     start(&env, c, code);
     for (unsigned i = 0; !rc && i < code->n_amount; i++)

@@ -402,7 +402,7 @@ static int shape_compress(struct oc_op_ctx *c)
 
 /* ---- Unique ------------------------------------------------------------------------------------------- */
 
-static bool data_sized_all_known(const struct oc_data *d)
+static bool all_known(const struct oc_data *d)
 {
     double v;
     for (uint32_t i = 0; d && i < d->n; i++)
@@ -411,7 +411,7 @@ static bool data_sized_all_known(const struct oc_data *d)
     return d != NULL;
 }
 
-static double data_sized_number(const struct oc_data *d, uint32_t i)
+static double number_at(const struct oc_data *d, uint32_t i)
 {
     double v = 0;
     oc_elem_known_real(&d->e[i], &v);
@@ -424,17 +424,17 @@ static double data_sized_number(const struct oc_data *d, uint32_t i)
 static uint32_t first_equal(const struct oc_data *d, uint32_t at)
 {
     uint32_t i = 0;
-    while (data_sized_number(d, i) != data_sized_number(d, at))
+    while (number_at(d, i) != number_at(d, at))
         i++;
     return i;
 }
 
 static bool comparable(const struct oc_data *d)
 {
-    if (!data_sized_all_known(d) || d->n > OC_MAX_DATA)
+    if (!all_known(d) || d->n > OC_MAX_DATA)
         return false;
     for (uint32_t i = 0; i < d->n; i++)
-        if (isnan(data_sized_number(d, i)))
+        if (isnan(number_at(d, i)))
             return false;
     return true;
 }
@@ -454,7 +454,7 @@ static bool same_slice(const struct oc_data *d, uint32_t slices, uint32_t inner,
 {
     for (uint32_t from = 0; from < d->n; from += slices * inner)
         for (uint32_t i = 0; i < inner; i++)
-            if (data_sized_number(d, from + a * inner + i) != data_sized_number(d, from + b * inner + i))
+            if (number_at(d, from + a * inner + i) != number_at(d, from + b * inner + i))
                 return false;
     return true;
 }
@@ -513,12 +513,12 @@ static int shape_unique(struct oc_op_ctx *c)
 }
 
 /* Index of the value of element `at` among the distinct values, in sorted order or in order of appearance. */
-static uint32_t data_sized_place_of(const struct oc_data *d, uint32_t at, bool sorted)
+static uint32_t place_of(const struct oc_data *d, uint32_t at, bool sorted)
 {
     uint32_t place = 0, first = first_equal(d, at);
     for (uint32_t i = 0; i < d->n; i++)
         if (first_equal(d, i) == i)
-            place += sorted ? data_sized_number(d, i) < data_sized_number(d, at) : i < first;
+            place += sorted ? number_at(d, i) < number_at(d, at) : i < first;
     return place;
 }
 
@@ -533,7 +533,7 @@ static int fold_unique(struct oc_op_ctx *c)
     struct oc_elem *y = oc_new_elems(c, d->n), *at = oc_new_elems(c, d->n);
     struct oc_elem *which = oc_new_elems(c, d->n), *many = oc_new_elems(c, d->n);
     for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t k = data_sized_place_of(d, i, sorted), first = first_equal(d, i);
+        uint32_t k = place_of(d, i, sorted), first = first_equal(d, i);
         n += first == i;
         y[k] = d->e[first];
         at[k] = oc_elem_int(first);
@@ -576,7 +576,7 @@ static struct nms nms_of(struct oc_op_ctx *c)
     return r;
 }
 
-static int data_sized_shape_nms(struct oc_op_ctx *c)
+static int shape_nms(struct oc_op_ctx *c)
 {
     struct nms r = nms_of(c);
     struct oc_dim d[2] = {oc_known(0), oc_known(3)};
@@ -591,7 +591,7 @@ static int data_sized_shape_nms(struct oc_op_ctx *c)
 }
 
 /* b*c*(s + s*clog2(s)) CMP for scores and sorting; b*c*m*s overlaps of 5 CMP, 5 ADD, 2 MUL, 1 DIV */
-static int data_sized_nms_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int nms_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct nms r = nms_of(c);
     (void)k;
@@ -603,12 +603,12 @@ static int data_sized_nms_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "m", oc_c_dim(c, r.most));
     return 0;
 }
-static const char data_sized_nms_formula[] =
+static const char nms_formula[] =
     "CMP = lists*s*(1 + clog2(s)) + 5*pairs; ADD = 5*pairs; MUL = 2*pairs; DIV = pairs; pairs := lists*m*s";
 
 static const struct oc_op select_rows[] = {
     {OC_OP_ROW("", "Compress", 9, GATHER, NULL, shape_compress)},
-    {OC_OP_ROW("", "NonMaxSuppression", 10, SORT, "..m", data_sized_shape_nms), OC_COST(data_sized_nms)},
+    {OC_OP_ROW("", "NonMaxSuppression", 10, SORT, "..m", shape_nms), OC_COST(nms)},
     {OC_OP_ROW("", "NonZero", 9, GATHER, NULL, shape_non_zero), .fold = fold_non_zero,
      OC_COST_TEXT(non_zero_formula)},
     {OC_OP_ROW("", "Unique", 11, SORT, NULL, shape_unique), .fold = fold_unique,

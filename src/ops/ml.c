@@ -182,14 +182,6 @@ static int shape_zip_map(struct oc_op_ctx *c)
     return 0;
 }
 
-static int map_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "maps are not modelled";
-    return 0;
-}
-static const char map_formula[] = "";
-
 #define ML(n, cl, sh, co)                                                                                    \
     {                                                                                                        \
         .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), co                 \
@@ -198,16 +190,16 @@ static const char map_formula[] = "";
 static const struct oc_op ml_rows[] = {
     ML("ArrayFeatureExtractor", OC_OP_GATHER, shape_extractor, OC_COST(extractor)),
     ML("Binarizer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
-    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST(map)),
+    ML("CastMap", OC_OP_OTHER, shape_cast_map, OC_COST_ASSUMED("", "maps are not modelled")),
     ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, OC_COST_TEXT(lookup_formula)),
-    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST(map)),
+    ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, OC_COST_ASSUMED("", "maps are not modelled")),
     ML("FeatureVectorizer", OC_OP_COPY, shape_features, OC_COST_TEXT("")),
     ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, OC_COST_TEXT(lookup_formula)),
     ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, OC_COST_TEXT(lookup_formula)),
     ML("Normalizer", OC_OP_NORM, shape_float, OC_COST(normalizer)),
     ML("OneHotEncoder", OC_OP_GENERATE, shape_one_hot_encoder, OC_COST_TEXT(lookup_formula)),
     ML("Scaler", OC_OP_ELEMENTWISE, shape_float, OC_COST(scaler)),
-    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST(map)),
+    ML("ZipMap", OC_OP_OTHER, shape_zip_map, OC_COST_ASSUMED("", "maps are not modelled")),
 };
 OC_FAMILY(ml, ml_rows);
 
@@ -273,7 +265,7 @@ void oc_ml_post_transform(struct oc_op_ctx *c, const char *name, uint64_t n)
         oc_add_formula_value(c, "probit", n);
 }
 
-static const char *ml_models_post_transform(struct oc_op_ctx *c)
+static const char *transform_after(struct oc_op_ctx *c)
 {
     return oc_attr_s(c, "post_transform", "NONE");
 }
@@ -318,7 +310,7 @@ static int shape_linear_regressor(struct oc_op_ctx *c)
 }
 
 /* MAC s * coefficients, ADD s * intercepts, then the transformation of the scores */
-static int ml_models_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
+static int linear_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     uint64_t coefficients = oc_ml_count(c, "coefficients"), intercepts = oc_ml_count(c, "intercepts");
@@ -329,13 +321,12 @@ static int ml_models_linear_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_formula_value(c, "s", s);
     oc_add_formula_value(c, "coefficients", coefficients);
     oc_add_formula_value(c, "intercepts", intercepts);
-    oc_ml_post_transform(c, ml_models_post_transform(c),
-                         oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
+    oc_ml_post_transform(c, transform_after(c), oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
     k->attr_params = coefficients + intercepts;
     return 0;
 }
-static const char ml_models_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
-                                               "; " OC_ML_POST_FORMULA;
+static const char linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                     "; " OC_ML_POST_FORMULA;
 
 /* ---- support vectors ---------------------------------------------------------------------------------- */
 
@@ -393,7 +384,7 @@ static int svm_values(struct oc_op_ctx *c, struct oc_cost *k)
     } else {
         oc_add_formula_value(c, "linear", oc_c_mul(c, s, coefficients));
     }
-    oc_ml_post_transform(c, ml_models_post_transform(c), oc_c_out(c, classifier));
+    oc_ml_post_transform(c, transform_after(c), oc_c_out(c, classifier));
     k->attr_params = oc_c_add(c, coefficients, oc_ml_count(c, "support_vectors"));
     k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
     return 0;
@@ -411,8 +402,8 @@ static const char svm_formula[] =
     }
 
 static const struct oc_op ml_models_rows[] = {
-    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(ml_models_linear)),
-    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(ml_models_linear)),
+    ML_MODELS_ML("LinearClassifier", shape_linear_classifier, OC_COST(linear)),
+    ML_MODELS_ML("LinearRegressor", shape_linear_regressor, OC_COST(linear)),
     ML_MODELS_ML("SVMClassifier", shape_svm_classifier, OC_COST(svm)),
     ML_MODELS_ML("SVMRegressor", shape_svm_regressor, OC_COST(svm)),
 };

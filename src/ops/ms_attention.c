@@ -367,7 +367,7 @@ OC_FAMILY(ms_attention, ms_attention_rows);
 /* Sparse and run-time selected attention of ONNX Runtime:
  * LongformerAttention, DecoderAttention; and gated biases of positions. cost-semantics 4.12. */
 
-static int sparse_attention_heads_of(struct oc_op_ctx *c, int64_t *heads)
+static int heads_of(struct oc_op_ctx *c, int64_t *heads)
 {
     *heads = oc_attr_i(c, "num_heads", 0);
     if (*heads < 1 || *heads > 1 << 20)
@@ -377,8 +377,8 @@ static int sparse_attention_heads_of(struct oc_op_ctx *c, int64_t *heads)
 
 /* A projection of `tokens` rows: MAC rows*in*out, bias, and for quantized
  * operands a scale. */
-static void sparse_attention_report_projection(struct oc_op_ctx *c, uint64_t tokens, uint64_t in,
-                                               uint64_t out, bool bias, bool quantized)
+static void report_projection(struct oc_op_ctx *c, uint64_t tokens, uint64_t in, uint64_t out, bool bias,
+                              bool quantized)
 {
     uint64_t n = oc_c_mul(c, tokens, out);
     oc_add_formula_value(c, "macs", oc_c_mul(c, n, in));
@@ -415,7 +415,7 @@ static int longformer_values(struct oc_op_ctx *c, struct oc_cost *k)
     const struct longformer *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t heads, window = oc_attr_i(c, "window", 0);
-    if (sparse_attention_heads_of(c, &heads))
+    if (heads_of(c, &heads))
         return -1;
     if (window < 1 || window > 1 << 30)
         return oc_op_fail(c, "invalid window %lld", (long long)window);
@@ -434,11 +434,10 @@ static int longformer_values(struct oc_op_ctx *c, struct oc_cost *k)
                              .dk = head,
                              .dv = head,
                              .masked = oc_in(c, kind->mask) != NULL};
-    sparse_attention_report_projection(c, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->bias),
-                                       kind->quantized);
+    report_projection(c, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->bias), kind->quantized);
     if (!known || global)
-        sparse_attention_report_projection(c, tokens, width, oc_c_mul(c, 3, width),
-                                           oc_in(c, kind->global_bias), kind->quantized);
+        report_projection(c, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->global_bias),
+                          kind->quantized);
     oc_report_pairs(c, &a, pairs);
     c->assumption = known ? "a window of 2W + 1 keys for every token" : "global attention is not counted";
     return 0;
@@ -480,7 +479,7 @@ static int read_decoder(struct oc_op_ctx *c, struct decoder *d)
 {
     const struct oc_shape *q = oc_in_shape(c, QUERY), *key = oc_in_shape(c, KEY),
                           *cache = oc_in_shape(c, K_CACHE);
-    if (sparse_attention_heads_of(c, &d->h.hq))
+    if (heads_of(c, &d->h.hq))
         return -1;
     if (!q->ranked || !key->ranked)
         return 0;
@@ -530,10 +529,8 @@ static int decoder_values(struct oc_op_ctx *c, struct oc_cost *k)
     struct oc_attention a = oc_attention_of(c, &d.h);
     uint64_t width = oc_c_dim(c, d.width), fresh = oc_c_dim(c, d.h.skv);
     a.masked = d.masked;
-    sparse_attention_report_projection(c, oc_c_mul(c, a.batch, a.queries), width, width, oc_in(c, BIAS),
-                                       false);
-    sparse_attention_report_projection(c, oc_c_mul(c, a.batch, fresh), width, oc_c_mul(c, 2, width),
-                                       oc_in(c, BIAS), false);
+    report_projection(c, oc_c_mul(c, a.batch, a.queries), width, width, oc_in(c, BIAS), false);
+    report_projection(c, oc_c_mul(c, a.batch, fresh), width, oc_c_mul(c, 2, width), oc_in(c, BIAS), false);
     oc_report_attention(c, &a);
     if (fresh == 0) /* all keys are in the cache */
         k->rd[KEY] = k->rd[KV_WEIGHT] = 0;
@@ -552,7 +549,7 @@ static int shape_gated_bias(struct oc_op_ctx *c)
                                   : offset->ranked && offset->rank == 2 ? offset
                                                                         : NULL;
     int64_t heads;
-    if (sparse_attention_heads_of(c, &heads))
+    if (heads_of(c, &heads))
         return -1;
     struct oc_dim dim[4] = {from ? from->dim[0] : oc_fresh_axis(c, 0, -1), oc_known(heads),
                             from ? from->dim[1] : oc_fresh_axis(c, 2, -1), oc_known(0)};

@@ -214,13 +214,7 @@ static const char rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 
 /* ---- by instances and groups -------------------------------------------------------------------------- */
 
-static int instance_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    oc_report_norm(c, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
-    return 0;
-}
-static const char instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
+static const char instance_norm_formula[] = OC_LAYER_NORM_FORMULA "; n := N(x); R := x[:2]; b := 1";
 
 static int group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -302,7 +296,7 @@ static const struct oc_op norm_rows[] = {
     {NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, OC_COST(batch_norm)),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 5},
     {NORM("GroupNormalization", 18, ".nn", oc_shape_same, OC_COST(group_norm)), .flags = OC_F_FUNCTION},
-    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, OC_COST(instance_norm)),
+    {NORM("InstanceNormalization", 1, ".nn", oc_shape_same, OC_COST_TEXT(instance_norm_formula)),
      .flags = OC_F_CHANNELS | OC_F_COUNT_BY_TYPES, .n_required = 3},
     {NORM("LRN", 1, NULL, oc_shape_same, OC_COST(lrn))},
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
@@ -342,18 +336,10 @@ static int shape_skip_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-/* input, skip, gamma, [beta,] bias */
-static int skip_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_shape *x = oc_in_shape(c, 0);
-    (void)k;
-    oc_report_norm(c, oc_c_in(c, 0), x->ranked && x->rank ? oc_c_range(c, x, 0, x->rank - 1U) : 0,
-                   oc_in(c, 3) != NULL);
-    return 0;
-}
-static const char skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
+static const char skip_rms_formula[] =
+    "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA "; n := N(x); R := x[:-1]";
 static const char skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
-                                        "; " OC_LAYER_NORM_FORMULA;
+                                        "; " OC_LAYER_NORM_FORMULA "; n := N(x); R := x[:-1]; b := [in3]";
 
 /* ---- EmbedLayerNormalization -------------------------------------------------------------------------- */
 
@@ -377,7 +363,7 @@ static int shape_embed_norm(struct oc_op_ctx *c)
     return 0;
 }
 
-static void contrib_norm_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
+static void limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
 {
     uint64_t bytes = oc_c_bytes(c, oc_in_dtype(c, slot), elements);
     if (slot < k->n_in && bytes < k->rd[slot])
@@ -392,14 +378,13 @@ static int embed_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
         return oc_cost_unknown(c);
     uint64_t one_sentence = oc_c_mul(c, oc_c_dim(c, ids->dim[1]), oc_c_dim(c, word->dim[1]));
     oc_report_norm(c, n, rows, oc_in(c, 6) != NULL);
-    contrib_norm_limit_rows(c, k, 2, n);
-    contrib_norm_limit_rows(c, k, 3,
-                            oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
-    contrib_norm_limit_rows(c, k, 4, n);
+    limit_rows(c, k, 2, n);
+    limit_rows(c, k, 3, oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
+    limit_rows(c, k, 4, n);
     return 0;
 }
 static const char embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
-                                         "; " OC_LAYER_NORM_FORMULA;
+                                         "; " OC_LAYER_NORM_FORMULA "; n := N(x); R := x[:-1]; b := [in3]";
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
@@ -421,8 +406,9 @@ static int contrib_group_norm_values(struct oc_op_ctx *c, struct oc_cost *k)
                    true);
     return 0;
 }
-static const char contrib_group_norm_formula[] = "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
-                                                 "; " OC_LAYER_NORM_FORMULA;
+static const char contrib_group_norm_formula[] =
+    "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
+    "; " OC_LAYER_NORM_FORMULA "; n := N(x); R := x[:-1]; b := [in3]";
 
 /* Rows as long as the scale; SiLU of the gate and a product; all in float. */
 static int gated_rms_values(struct oc_op_ctx *c, struct oc_cost *k)
@@ -445,8 +431,7 @@ static const struct oc_op contrib_norm_rows[] = {
     {MS("GatedRMSNorm", ".n.", oc_shape_same, OC_COST(gated_rms))},
     {MS("GroupNorm", ".nn", shape_group_norm, OC_COST(contrib_group_norm))},
     {MS("SkipGroupNorm", ".nn.b", shape_group_norm, OC_COST(contrib_group_norm))},
-    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, OC_COST(skip_norm))},
-    {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm,
-        OC_COST_TEXT_WITH(skip_rms_formula, skip_norm_values))},
+    {MS("SkipLayerNormalization", "..nnb", shape_skip_norm, OC_COST_TEXT(skip_norm_formula))},
+    {MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, OC_COST_TEXT(skip_rms_formula))},
 };
 OC_FAMILY(contrib_norm, contrib_norm_rows);

@@ -171,6 +171,7 @@ struct oc_op {
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
     /* The cost, in the notation of the section "formulas"; NULL: no arithmetic. See OC_COST. */
     const char *formula;
+    const char *assumption; /* what oc_cost_text supposes: the count is an estimate; NULL: nothing */
 };
 
 /* Kind of the slot (see oc_op.slots); '.' for a missing row. */
@@ -193,6 +194,9 @@ uint32_t oc_op_required(const struct oc_op *op); /* smallest number of inputs */
 /* In a row: the formula is the rule. OC_COST_TEXT_WITH: some of its numbers come from the function. */
 #define OC_COST_TEXT(text)              .cost = oc_cost_text, .formula = (text)
 #define OC_COST_TEXT_WITH(text, report) .cost = oc_cost_text, .formula = (text), .values = (report)
+
+/* The same, as an estimate that supposes something. */
+#define OC_COST_ASSUMED(text, why) OC_COST_TEXT(text), .assumption = (why)
 
 /* In a row: the row's primitives, or the function of its name, per element of the output. */
 #define OC_COST_THIS OC_COST_TEXT("this = N(o)")

@@ -610,7 +610,7 @@ static const struct activation activations[] = {
     {"ThresholdedRelu", {{OC_CMP, 1}}},
 };
 
-static bool op_rules_same_name(const char *a, const char *b)
+static bool same_name(const char *a, const char *b)
 {
     while (*a && oc_lower((unsigned char)*a) == oc_lower((unsigned char)*b)) {
         a++;
@@ -622,7 +622,7 @@ static bool op_rules_same_name(const char *a, const char *b)
 const struct oc_prims *oc_activation_prims(const char *name)
 {
     for (size_t i = 0; name && i < OC_COUNT(activations); i++)
-        if (op_rules_same_name(activations[i].name, name))
+        if (same_name(activations[i].name, name))
             return activations[i].prims;
     return NULL;
 }

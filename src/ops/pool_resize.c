@@ -552,17 +552,7 @@ static int shape_affine_grid(struct oc_op_ctx *c)
     return 0;
 }
 
-/* MAC = N * prod(size) * n * (n + 1) */
-static int affine_grid_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_type *out = oc_out(c, 0);
-    (void)k;
-    if (!out || !out->shape.ranked || out->shape.rank < 3)
-        return oc_cost_unknown(c);
-    oc_add_formula_value(c, "axes", out->shape.rank - 2U);
-    return 0;
-}
-static const char affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
+static const char affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1); axes := rank(o) - 2";
 
 #define RESIZE(n, v, u, sl)                                                                                  \
     {                                                                                                        \
@@ -571,7 +561,7 @@ static const char affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
     }
 
 static const struct oc_op image_rows[] = {
-    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST(affine_grid),
+    {OC_OP_ROW("", "AffineGrid", 20, RESIZE, ".m", shape_affine_grid), OC_COST_TEXT(affine_grid_formula),
      .flags = OC_F_FUNCTION},
     {OC_OP_ROW("", "GridSample", 16, RESIZE, NULL, shape_grid_sample), OC_COST(grid_sample)},
     {OC_OP_ROW("com.microsoft", "GridSample", 1, RESIZE, NULL, shape_grid_sample), OC_COST(grid_sample)},

@@ -532,7 +532,7 @@ static int shape_embed(struct oc_op_ctx *c)
     return 0;
 }
 
-static void quant_order_limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
+static void limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements)
 {
     uint64_t bytes = oc_in(c, slot) ? oc_c_part(c, slot, elements) : 0;
     if (slot < k->n_in && bytes < k->rd[slot])
@@ -548,10 +548,9 @@ static int embed_values(struct oc_op_ctx *c, struct oc_cost *k)
     oc_report_norm(c, n, o ? oc_c_in(c, 0) : 0, oc_in(c, 6) != NULL);
     if (!o)
         return 0;
-    quant_order_limit_rows(c, k, 2, n);
-    quant_order_limit_rows(c, k, 3,
-                           oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
-    quant_order_limit_rows(c, k, 4, n);
+    limit_rows(c, k, 2, n);
+    limit_rows(c, k, 3, oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
+    limit_rows(c, k, 4, n);
     return 0;
 }
 static const char embed_formula[] = "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;

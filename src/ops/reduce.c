@@ -363,17 +363,8 @@ static int fold_topk(struct oc_op_ctx *c)
     return 0;
 }
 
-static int topk_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    const struct oc_type *o = oc_out(c, 0) ? oc_out(c, 0) : oc_out(c, 1);
-    unsigned axis;
-    (void)k;
-    if (!o || !o->shape.ranked || !oc_axis(oc_attr_i(c, "axis", -1), o->shape.rank, &axis))
-        return oc_cost_unknown(c);
-    oc_add_formula_value(c, "k", oc_c_dim(c, o->shape.dim[axis]));
-    return 0;
-}
-static const char topk_formula[] = "CMP = N(x)*max(clog2(k), 1)";
+static const char topk_formula[] =
+    "CMP = N(x)*max(clog2(k), 1); k := if([out0], out0[attr.axis|-1], out1[attr.axis|-1])";
 
 /* ---- CumSum, CumProd ---------------------------------------------------------------------------------- */
 
@@ -426,6 +417,6 @@ static const struct oc_op search_rows[] = {
      OC_COST_THIS},
     {OC_OP_ROW("", "CumSum", 11, REDUCE, ".m", oc_shape_same), .prim = OC_ADD, .fold = fold_cumulate,
      OC_COST_THIS},
-    {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk, OC_COST(topk)},
+    {OC_OP_ROW("", "TopK", 1, SORT, ".m", shape_topk), .fold = fold_topk, OC_COST_TEXT(topk_formula)},
 };
 OC_FAMILY(search, search_rows);

@@ -199,14 +199,6 @@ static int shape_mel(struct oc_op_ctx *c)
 /* Two slopes of a triangle, the smaller one, clamped at zero. */
 static const struct oc_prims mel_element[] = {{OC_ADD, 4}, {OC_DIV, 2}, {OC_CMP, 2}, {0, 0}};
 
-static int mel_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "8 operations per element of the mel filters";
-    return 0;
-}
-static const char mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
-
 /* ---- Rfft, Irfft (com.microsoft) -------------------------------------------------------------------- */
 
 /* Number of trailing signal axes; `extra`: axes after them. Fails when x has fewer. */
@@ -293,7 +285,10 @@ static const char irfft_formula[] = OC_DFT_FORMULA;
 static const struct oc_op rows[] = {
     {OC_OP_ROW("", "DFT", 17, OTHER, ".m", shape_dft), OC_COST(dft)},
     {OC_OP_ROW("com.microsoft", "Irfft", 1, OTHER, NULL, shape_irfft), OC_COST(irfft)},
-    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel), OC_COST(mel), .param = mel_element},
+    {OC_OP_ROW("", "MelWeightMatrix", 17, GENERATE, "m", shape_mel),
+     OC_COST_ASSUMED("ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)",
+                     "8 operations per element of the mel filters"),
+     .param = mel_element},
     {OC_OP_ROW("com.microsoft", "Rfft", 1, OTHER, NULL, shape_rfft), OC_COST(rfft)},
     {OC_OP_ROW("", "STFT", 17, OTHER, ".mtm", shape_stft), OC_COST(stft)},
 };

@@ -8,21 +8,7 @@
 
 #define MAX_STOP_WORDS 1000 /* limit for comparing stop words with a known value */
 
-static int strings_text_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "byte strings are not modelled";
-    return 0;
-}
-static const char strings_text_formula[] = "";
-
-static int image_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "decoding of images is not modelled";
-    return 0;
-}
-static const char image_formula[] = "";
+#define NOT_MODELLED   "byte strings are not modelled"
 
 /* The shape of x with one more axis at the end. */
 static struct oc_shape appended(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_dim d)
@@ -138,17 +124,17 @@ static int shape_image_decoder(struct oc_op_ctx *c)
 #define TEXT(d, n, v, s, sh, co)                                                                             \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_OTHER, .slots = (s), .shape = (sh),      \
-        OC_COST(co)                                                                                          \
+        OC_COST_ASSUMED("", co)                                                                              \
     }
 
 static const struct oc_op strings_rows[] = {
-    TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, image),
-    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, strings_text),
-    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, strings_text),
-    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, strings_text),
-    TEXT("", "StringSplit", 20, NULL, shape_string_split, strings_text),
-    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, strings_text),
-    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, strings_text),
+    TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, "decoding of images is not modelled"),
+    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, NOT_MODELLED),
+    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, NOT_MODELLED),
+    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, NOT_MODELLED),
+    TEXT("", "StringSplit", 20, NULL, shape_string_split, NOT_MODELLED),
+    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, NOT_MODELLED),
+    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, NOT_MODELLED),
 };
 OC_FAMILY(strings, strings_rows);
 
@@ -268,7 +254,7 @@ static int shape_regex_split(struct oc_op_ctx *c)
 }
 
 /* The words as a sparse matrix: places {words, 2}, words, size {2} */
-static int tokenizers_shape_split(struct oc_op_ctx *c)
+static int shape_split(struct oc_op_ctx *c)
 {
     const struct oc_dim dim[] = {oc_op_fresh_dim(c, "words", -1), oc_known(2)};
     oc_set_out(c, 0, OC_DT_INT64, oc_shape_of(c->arena, 2, dim));
@@ -300,7 +286,7 @@ static int shape_join(struct oc_op_ctx *c)
 #define TOKENIZERS_TEXT(n, sh)                                                                               \
     {                                                                                                        \
         .domain = "ai.onnx.contrib", .name = (n), .since = 1, .op_class = OC_OP_OTHER, .shape = (sh),        \
-        OC_COST(strings_text)                                                                                \
+        OC_COST_ASSUMED("", NOT_MODELLED)                                                                    \
     }
 
 static const struct oc_op tokenizers_rows[] = {
@@ -327,7 +313,7 @@ static const struct oc_op tokenizers_rows[] = {
     TOKENIZERS_TEXT("StringMapping", oc_shape_same),
     TOKENIZERS_TEXT("StringRegexReplace", oc_shape_same),
     TOKENIZERS_TEXT("StringRegexSplitWithOffsets", shape_regex_split),
-    TOKENIZERS_TEXT("StringSplit", tokenizers_shape_split),
+    TOKENIZERS_TEXT("StringSplit", shape_split),
     TOKENIZERS_TEXT("StringStrip", oc_shape_same),
     TOKENIZERS_TEXT("StringUpper", oc_shape_same),
     TOKENIZERS_TEXT("WordpieceTokenizer", shape_wordpiece),
@@ -337,15 +323,6 @@ OC_FAMILY(tokenizers, tokenizers_rows);
 /* ---- N-grams and windows: hashes ---------------------------------------------------------------------- */
 
 /* N-grams and windows of ONNX Runtime (com.microsoft). cost-semantics 4.5, 4.9. */
-
-/* 10 bit operations per hashed element. */
-static int hashing_hash_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    c->assumption = "10 operations per hashed element";
-    return 0;
-}
-static const char hashing_hash_formula[] = "BIT:int = 10*N(o)";
 
 /* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
  * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
@@ -411,9 +388,11 @@ static int shape_unfold(struct oc_op_ctx *c)
     }
 
 static const struct oc_op hashing_rows[] = {
-    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_hash)),
+    MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash,
+       OC_COST_ASSUMED("BIT:int = 10*N(o)", "10 operations per hashed element")),
     MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, OC_COST_TEXT("")),
     MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, OC_COST_TEXT("")),
-    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, OC_COST(hashing_hash)),
+    MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash,
+       OC_COST_ASSUMED("BIT:int = 10*N(o)", "10 operations per hashed element")),
 };
 OC_FAMILY(hashing, hashing_rows);

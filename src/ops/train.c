@@ -117,7 +117,7 @@ struct step {
     struct oc_prims work[5];
 };
 
-static int train_grad_shape_like(struct oc_op_ctx *c)
+static int shape_like(struct oc_op_ctx *c)
 {
     const struct step *s = c->op->param;
     for (uint32_t i = 0; i < c->n_out && i < OC_COUNT(s->like) && s->like[i] != NO; i++)
@@ -218,20 +218,8 @@ static int shape_conv_grad(struct oc_op_ctx *c)
     return 0;
 }
 
-/* dX and dW take the MACs of the convolution, N(dY) * C/g * k, each; dB sums dY. */
-static int conv_grad_values(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    (void)k;
-    const struct oc_shape *w = oc_in_shape(c, 2);
-    if (!w->ranked || !w->rank)
-        return oc_cost_unknown(c);
-    uint64_t times = (oc_out(c, 0) != NULL) + (uint64_t)(oc_out(c, 1) != NULL);
-    uint64_t bias = oc_out(c, 2) ? oc_c_in(c, 0) : 0;
-    oc_add_formula_value(c, "times", times);
-    oc_add_formula_value(c, "bias", bias);
-    return 0;
-}
-static const char conv_grad_formula[] = "MAC = times*N(x)*in2[1:]; ADD = bias; times := 0; bias := 0";
+static const char conv_grad_formula[] =
+    "MAC = times*N(x)*in2[1:]; ADD = bias; times := [out0] + [out1]; bias := [out2]*N(x)";
 
 /* ---- several tensors ---------------------------------------------------------------------------------- */
 
@@ -343,8 +331,8 @@ static const char fake_quant_formula[] = "DIV = N(x); RND = N(x); ADD = 2*N(x); 
 #define MS "com.microsoft"
 #define TRAIN_GRAD_STEP(n, cl, s)                                                                            \
     {                                                                                                        \
-        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = train_grad_shape_like,             \
-        OC_COST(step), .param = &(s)                                                                         \
+        .domain = MS, .name = (n), .since = 1, .op_class = (cl), .shape = shape_like, OC_COST(step),         \
+        .param = &(s)                                                                                        \
     }
 #define SCATTERED(n, sl, s)                                                                                  \
     {                                                                                                        \
@@ -365,8 +353,8 @@ static const struct oc_op train_grad_rows[] = {
     TRAIN_GRAD_STEP("BiasGeluGrad_dX", OC_OP_ELEMENTWISE, bias_gelu),
     TRAIN_GRAD_STEP("BitmaskDropoutGrad", OC_OP_ELEMENTWISE, dropout),
     {OC_OP_ROW(MS, "BroadcastGradientArgs", 1, OTHER, "m", shape_broadcast_axes)},
-    ROW("", "ConvGrad", OC_OP_CONV, shape_conv_grad, OC_COST(conv_grad)),
-    ROW(MS, "ConvGrad", OC_OP_CONV, shape_conv_grad, OC_COST(conv_grad)),
+    ROW("", "ConvGrad", OC_OP_CONV, shape_conv_grad, OC_COST_TEXT(conv_grad_formula)),
+    ROW(MS, "ConvGrad", OC_OP_CONV, shape_conv_grad, OC_COST_TEXT(conv_grad_formula)),
     TRAIN_GRAD_STEP("DivGrad", OC_OP_ELEMENTWISE, division),
     TRAIN_GRAD_STEP("DropoutGrad", OC_OP_ELEMENTWISE, dropout),
     ROW(MS, "FakeQuant", OC_OP_QUANTIZE, shape_fake_quant, OC_COST_TEXT(fake_quant_formula)),

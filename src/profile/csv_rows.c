@@ -74,16 +74,16 @@ void oc_recordings_warn(const struct oc_recording_count *r, const char *what, st
 
 /* Field values of csv_rows.h: numbers, units, column names. */
 
-static bool csv_fields_is_blank(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
 struct oc_str oc_csv_trim(struct oc_str s)
 {
-    while (s.n && csv_fields_is_blank(s.s[s.n - 1]))
+    while (s.n && is_blank(s.s[s.n - 1]))
         s.n--;
-    while (s.n && csv_fields_is_blank(s.s[0])) {
+    while (s.n && is_blank(s.s[0])) {
         s.s++;
         s.n--;
     }

@@ -25,12 +25,12 @@ struct keying {
 
 typedef const char *(*key_rule)(struct keying *k, const struct oc_row *row);
 
-static const struct oc_prof_rec *group_keys_record_of(const struct keying *k, const struct oc_row *row)
+static const struct oc_prof_rec *record_of(const struct keying *k, const struct oc_row *row)
 {
     return k->r && k->r->in->profile && row->record != OC_NONE ? &k->r->in->profile->rec[row->record] : NULL;
 }
 
-static uint32_t group_keys_node_of(const struct keying *k, const struct oc_row *row)
+static uint32_t node_of(const struct keying *k, const struct oc_row *row)
 {
     return k->r ? oc_row_node(k->r, row) : row->node;
 }
@@ -53,7 +53,7 @@ static const char *by_bound(struct keying *k, const struct oc_row *row)
     return row->bound_by;
 }
 
-static const char *group_keys_by_rule(struct keying *k, const struct oc_row *row)
+static const char *by_rule(struct keying *k, const struct oc_row *row)
 {
     (void)k;
     return row->rule;
@@ -62,7 +62,7 @@ static const char *group_keys_by_rule(struct keying *k, const struct oc_row *row
 /* A name with the node's module before the last dot; where the file does not record it, the node's name. */
 static const char *name_with_module(struct keying *k, const struct oc_row *row)
 {
-    uint32_t node = group_keys_node_of(k, row);
+    uint32_t node = node_of(k, row);
     struct oc_origin from;
     if (node == OC_NONE)
         return row->name;
@@ -94,7 +94,7 @@ static const char *by_module(struct keying *k, const struct oc_row *row)
 /* What the exporter recorded of the row's node. */
 static const char *by_origin(struct keying *k, const struct oc_row *row, bool class)
 {
-    uint32_t node = group_keys_node_of(k, row);
+    uint32_t node = node_of(k, row);
     struct oc_origin from = {NULL, NULL, NULL};
     if (node != OC_NONE && k->r)
         oc_node_origin(k->r->in->model, node, k->arena, &from);
@@ -113,7 +113,7 @@ static const char *by_source(struct keying *k, const struct oc_row *row)
     return place ? place : "(no source)";
 }
 
-static void group_keys_add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
+static void add_shapes(struct oc_buf *b, const struct oc_row_shape *s, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         oc_buf_str(b, i ? "," : "");
@@ -121,7 +121,7 @@ static void group_keys_add_shapes(struct oc_buf *b, const struct oc_row_shape *s
     }
 }
 
-static const char *group_keys_by_signature(struct keying *k, const struct oc_row *row)
+static const char *by_signature(struct keying *k, const struct oc_row *row)
 {
     struct oc_row copy = *row;
     if (copy.in_state != OC_SHAPES_KNOWN && copy.node != OC_NONE && k->r && k->r->in->analysis)
@@ -131,12 +131,12 @@ static const char *group_keys_by_signature(struct keying *k, const struct oc_row
     oc_buf_str(b, copy.type ? copy.type : "");
     oc_buf_char(b, ' ');
     if (copy.in_state == OC_SHAPES_KNOWN)
-        group_keys_add_shapes(b, copy.in, copy.n_in);
+        add_shapes(b, copy.in, copy.n_in);
     else
         oc_buf_str(b, "?");
     if (copy.out_state == OC_SHAPES_KNOWN) {
         oc_buf_str(b, " -> ");
-        group_keys_add_shapes(b, copy.out, copy.n_out);
+        add_shapes(b, copy.out, copy.n_out);
     }
     return oc_strndup(k->arena, b->data, b->n);
 }
@@ -144,8 +144,8 @@ static const char *group_keys_by_signature(struct keying *k, const struct oc_row
 /* Precision by the kernels' names, else the type of the first input. */
 static const char *by_precision(struct keying *k, const struct oc_row *row)
 {
-    const struct oc_prof_rec *rec = group_keys_record_of(k, row);
-    uint32_t node = group_keys_node_of(k, row);
+    const struct oc_prof_rec *rec = record_of(k, row);
+    uint32_t node = node_of(k, row);
     if (rec && rec->precision && *rec->precision)
         return rec->precision;
     if (rec && rec->n_in)
@@ -159,7 +159,7 @@ static const char *by_precision(struct keying *k, const struct oc_row *row)
     return t && t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name : NULL;
 }
 
-static void group_keys_find_kernels(struct keying *k, const struct oc_profile *p)
+static void find_kernels(struct keying *k, const struct oc_profile *p)
 {
     double *most = OC_NEW_ARRAY(k->arena, (size_t)p->n_rec + 1, double);
     k->kernel = OC_NEW_ARRAY(k->arena, (size_t)p->n_rec + 1, const char *);
@@ -174,10 +174,10 @@ static void group_keys_find_kernels(struct keying *k, const struct oc_profile *p
 
 static const char *by_kernel(struct keying *k, const struct oc_row *row)
 {
-    if (!group_keys_record_of(k, row))
+    if (!record_of(k, row))
         return NULL;
     if (!k->kernel)
-        group_keys_find_kernels(k, k->r->in->profile);
+        find_kernels(k, k->r->in->profile);
     return k->kernel[row->record] ? k->kernel[row->record] : "(no kernel)";
 }
 
@@ -186,20 +186,13 @@ static const struct {
     key_rule rule;
     bool has_depth;
 } keys[] = {
-    {"type", by_type, false},
-    {"module", by_module, true},
-    {"class", by_class, false},
-    {"source", by_source, false},
-    {"signature", group_keys_by_signature, false},
-    {"provider", by_provider, false},
-    {"precision", by_precision, false},
-    {"kernel", by_kernel, false},
-    {"bound", by_bound, false},
-    {"rule", group_keys_by_rule, false},
+    {"type", by_type, false},           {"module", by_module, true},        {"class", by_class, false},
+    {"source", by_source, false},       {"signature", by_signature, false}, {"provider", by_provider, false},
+    {"precision", by_precision, false}, {"kernel", by_kernel, false},       {"bound", by_bound, false},
+    {"rule", by_rule, false},
 };
 
-static int group_keys_read_one(const char *option, const char *s, size_t n, struct oc_group_by *out,
-                               struct oc_err *err)
+static int read_one(const char *option, const char *s, size_t n, struct oc_group_by *out, struct oc_err *err)
 {
     const char *colon = memchr(s, ':', n);
     size_t len = colon ? (size_t)(colon - s) : n;
@@ -241,7 +234,7 @@ int oc_group_by_read(const char *option, const char *text, struct oc_group_by ou
         size_t len = strcspn(at, ",");
         if (*n == OC_MAX_GROUP_KEYS)
             return oc_fail(err, OC_EARG, "more than %d keys for %s", OC_MAX_GROUP_KEYS, option);
-        if (group_keys_read_one(option, at, len, &out[*n], err) != 0)
+        if (read_one(option, at, len, &out[*n], err) != 0)
             return -1;
         ++*n;
         at += len;
@@ -276,7 +269,7 @@ void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, 
 /* ---- aggregation of one column ---------------------------------------------------------------------- */
 
 /* With gaps numpy falls back to sequential summation. */
-static double aggregate_plain_sum(const double *v, size_t n)
+static double plain_sum(const double *v, size_t n)
 {
     double sum = v[0];
     for (size_t i = 1; i < n; i++)
@@ -329,7 +322,7 @@ double oc_aggregate_of(struct oc_reduction how, double *v, size_t n)
                  : how.how == OC_AGG_MIN        ? oc_np_min(v, known)
                  : how.how == OC_AGG_PERCENTILE ? percentile(v, known, how.percent)
                  : known == n                   ? oc_np_sum(v, n)
-                                                : aggregate_plain_sum(v, known);
+                                                : plain_sum(v, known);
     return oc_num_measured(how.how == OC_AGG_MEAN ? sum / (double)n : sum);
 }
 
@@ -351,7 +344,7 @@ static const struct reduced columns[] = {
     {offsetof(struct oc_row, energy_j), OC_AGG_NONE},
 };
 
-static double aggregate_number_at(const void *in, size_t offset)
+static double number_at(const void *in, size_t offset)
 {
     double v;
     memcpy(&v, (const char *)in + offset, sizeof(v));
@@ -379,20 +372,20 @@ static const struct oc_row_limits *reduce_limits(const struct oc_rows *in, const
     struct oc_row_limits *out = OC_NEW(in->arena, struct oc_row_limits);
     for (size_t at = 0; at < sizeof(*out); at += sizeof(double)) {
         for (uint32_t i = 0; i < n; i++)
-            column[i] = aggregate_number_at(in->row[member[i]].limits, at);
+            column[i] = number_at(in->row[member[i]].limits, at);
         double v = oc_aggregate_of(how, column, n);
         memcpy((char *)out + at, &v, sizeof(v));
     }
     return out;
 }
 
-static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name, const uint32_t *member,
-                                      uint32_t n, struct oc_reduction how, double *column)
+static struct oc_row reduce_rows(const struct oc_rows *in, const char *name, const uint32_t *member,
+                                 uint32_t n, struct oc_reduction how, double *column)
 {
     struct oc_row row = oc_row_blank();
     for (size_t k = 0; k < OC_COUNT(columns); k++) {
         for (uint32_t i = 0; i < n; i++)
-            column[i] = aggregate_number_at(&in->row[member[i]], columns[k].offset);
+            column[i] = number_at(&in->row[member[i]], columns[k].offset);
         double v = oc_aggregate_of(
             columns[k].how && how.how != OC_AGG_COUNT ? (struct oc_reduction){columns[k].how, 0} : how,
             column, n);
@@ -426,7 +419,7 @@ static struct oc_row aggregate_reduce(const struct oc_rows *in, const char *name
 }
 
 /* Members of all groups, sorted by group, then in row order; start[g] is the first member of group g. */
-static uint32_t aggregate_group(const struct oc_rows *in, uint32_t *member, uint32_t *start)
+static uint32_t group_rows(const struct oc_rows *in, uint32_t *member, uint32_t *start)
 {
     struct oc_map seen = {.arena = in->arena};
     uint32_t n_group = 0, *of = oc_xmalloc((in->n + 1) * sizeof(*of)),
@@ -455,13 +448,13 @@ void oc_rows_aggregate(const struct oc_rows *in, struct oc_reduction how, struct
     uint32_t *member = OC_NEW_ARRAY(in->arena, in->n, uint32_t),
              *start = OC_NEW_ARRAY(in->arena, in->n + 1, uint32_t);
     double *column = oc_xmalloc((in->n + 1) * sizeof(*column));
-    uint32_t n = aggregate_group(in, member, start);
+    uint32_t n = group_rows(in, member, start);
     *out = (struct oc_rows){
         .arena = in->arena, .row = OC_NEW_ARRAY(in->arena, n, struct oc_row), .n = n, .info_key = info_key};
     for (uint32_t g = 0; g < n; g++) {
         const char *key = in->row[member[start[g]]].group;
         out->row[g] =
-            aggregate_reduce(in, key ? key : "all", &member[start[g]], start[g + 1] - start[g], how, column);
+            reduce_rows(in, key ? key : "all", &member[start[g]], start[g + 1] - start[g], how, column);
     }
     free(column);
 }

@@ -373,7 +373,7 @@ static struct oc_class_share *share_of_class(struct sums *s, const char *name)
     return &s->share[at];
 }
 
-static void class_share_add_functions(struct sums *s, const struct oc_profile *p)
+static void add_functions(struct sums *s, const struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
@@ -399,7 +399,7 @@ static const char *operator_class(const char *type)
     return "";
 }
 
-static void class_share_add_nodes(struct sums *s, const struct oc_analysis *a)
+static void add_nodes(struct sums *s, const struct oc_analysis *a)
 {
     for (uint32_t i = 0; i < a->model->n_node; i++) {
         const struct oc_node_cost *cost = &a->cost[i];
@@ -413,7 +413,7 @@ static void class_share_add_nodes(struct sums *s, const struct oc_analysis *a)
     }
 }
 
-static int class_share_by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
     const struct oc_class_share *x = a, *y = b;
     if (x->time_share != y->time_share)
@@ -427,16 +427,16 @@ uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a, cons
     *out = NULL;
     if (!in->profile || !in->profile->functions)
         return 0;
-    class_share_add_functions(&s, in->profile);
+    add_functions(&s, in->profile);
     if (in->analysis)
-        class_share_add_nodes(&s, in->analysis);
+        add_nodes(&s, in->analysis);
     double all = in->profile->event ? 1 : s.time;
     for (uint32_t i = 0; i < s.n; i++) {
         s.share[i].time_share = all > 0 ? s.share[i].time_share / all : 0;
         s.share[i].flop_share = in->analysis && s.flop > 0 ? s.share[i].flop_share / s.flop : (double)NAN;
     }
     if (s.n)
-        qsort(s.share, s.n, sizeof(*s.share), class_share_by_time);
+        qsort(s.share, s.n, sizeof(*s.share), by_time);
     struct oc_class_share *kept = OC_NEW_ARRAY(a, s.n ? s.n : 1, struct oc_class_share);
     if (s.n)
         memcpy(kept, s.share, s.n * sizeof(*kept));

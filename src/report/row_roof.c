@@ -167,8 +167,8 @@ static bool too_many_nodes(const struct oc_report *r, const struct oc_row *row)
 
 /* Static text; the first that applies of: shorter than the clock resolution, measured on another kind of
  * device, a fast convolution algorithm, bytes that fit a cache, device or clock different from the file. */
-static const char *above_roof_reason(const struct oc_report *r, const struct oc_row *row,
-                                     const struct oc_work *work, const struct oc_roof *roof)
+static const char *reason_above(const struct oc_report *r, const struct oc_row *row,
+                                const struct oc_work *work, const struct oc_roof *roof)
 {
     if (oc_of_one_run(&r->m, row->time_s) < shortest_s(r->in->profile))
         return "too short for the clock resolution";
@@ -319,7 +319,7 @@ static void set_row_roof(struct oc_report *r, struct oc_row *row, const struct o
     row->limits = new_limits(&r->arena, &roof, r->m.runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;
-        row->above_roof = above_roof_reason(r, row, work, &roof);
+        row->above_roof = reason_above(r, row, work, &roof);
     }
 }
 

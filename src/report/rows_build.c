@@ -615,7 +615,7 @@ static void sum_rows(struct oc_report *r)
     r->total_s = NAN;
 }
 
-static void few_rows_choose(struct oc_report *r, struct best *b)
+static void choose_few(struct oc_report *r, struct best *b)
 {
     b->row[0] = oc_row_blank();
     for (uint32_t i = 0; i < r->in->model->n_node; i++) {
@@ -644,7 +644,7 @@ void oc_few_rows_choose(struct oc_report *r, const struct oc_select *s)
     report_no_rows(r);
     oc_measure(r);
     sum_rows(r);
-    few_rows_choose(r, &b);
+    choose_few(r, &b);
     r->shown = (struct oc_rows){.arena = &r->arena,
                                 .row = b.spare,
                                 .n = b.n,

@@ -181,7 +181,7 @@ static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, c
     return best;
 }
 
-static bool fuse_rows_add_work(struct oc_work *to, const struct oc_work *w)
+static bool add_work(struct oc_work *to, const struct oc_work *w)
 {
     bool ok = oc_add_u64(to->bytes, w->bytes, &to->bytes) &&
               oc_add_u64(to->weight_bytes, w->weight_bytes, &to->weight_bytes) &&
@@ -199,7 +199,7 @@ static bool join_work(const struct oc_work *a, const struct oc_work *b, uint64_t
 {
     *out = *a;
     if (a->unknown || b->unknown || a->written < between ||
-        b->bytes - b->weight_bytes - b->written < between || !fuse_rows_add_work(out, b))
+        b->bytes - b->weight_bytes - b->written < between || !add_work(out, b))
         return false;
     out->written -= between;
     out->bytes -= 2 * between;

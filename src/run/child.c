@@ -280,7 +280,7 @@ static bool is_folder(const char *path)
     return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-static bool record_files_same_file(const char *a, const char *b)
+static bool same_file(const char *a, const char *b)
 {
     struct stat s, t;
     return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
@@ -321,9 +321,9 @@ static int check_destinations(const struct oc_record_files *f, const char *model
 {
     const char *const path[] = {f->profile, f->optimized, oc_printf(f->a, "%s.data", f->optimized)};
     for (size_t i = 0; i < OC_COUNT(path); i++)
-        if (record_files_same_file(model, path[i]) || (keeps && keeps(path[i])))
+        if (same_file(model, path[i]) || (keeps && keeps(path[i])))
             return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names",
-                           record_files_same_file(model, path[i]) ? model : path[i]);
+                           same_file(model, path[i]) ? model : path[i]);
     return 0;
 }
 
@@ -394,7 +394,7 @@ static int check_whole(const char *path, const char *shown, char last, struct oc
                    "cannot write '%s': ONNX Runtime has left it incomplete: is the disk full?", shown);
 }
 
-static void record_files_put_varint(struct oc_buf *b, size_t v)
+static void put_varint(struct oc_buf *b, size_t v)
 {
     for (; v > 0x7f; v >>= 7)
         oc_buf_char(b, (char)(v | 0x80));
@@ -404,7 +404,7 @@ static void record_files_put_varint(struct oc_buf *b, size_t v)
 static void put_field(struct oc_buf *b, unsigned number, const char *data, size_t n)
 {
     oc_buf_char(b, (char)(number << 3 | 2)); /* length-delimited */
-    record_files_put_varint(b, n);
+    put_varint(b, n);
     oc_buf_add(b, data, n);
 }
 
@@ -478,8 +478,8 @@ static int mark_profile(const char *path, const char *assumed, const struct oc_p
     return rc;
 }
 
-static int record_files_keep(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
-                             struct oc_err *err)
+static int keep_files(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
+                      struct oc_err *err)
 {
     const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
     if (access(profile, R_OK))
@@ -518,7 +518,7 @@ static void remove_folder(struct oc_record_files *f)
 int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
                           struct oc_err *err)
 {
-    int rc = profile ? record_files_keep(f, profile, m, err) : 0;
+    int rc = profile ? keep_files(f, profile, m, err) : 0;
     if (f->folder)
         remove_folder(f);
     return rc;

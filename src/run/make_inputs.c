@@ -274,16 +274,16 @@ static uint64_t constant_dim(const struct oc_model *m, uint32_t value, int64_t a
     return t && axis >= 0 && axis < t->rank ? (uint64_t)t->dim[axis] : 0;
 }
 
-static bool table_rows_carried(const struct follow *f, const struct oc_node *n, uint32_t slot)
+static bool rows_are_carried(const struct follow *f, const struct oc_node *n, uint32_t slot)
 {
     return slot < n->n_in && n->in[slot] != OC_NONE && f->carries[n->in[slot]];
 }
 
-static void table_rows_look_up(struct follow *f, const struct oc_node *n)
+static void look_up_rows(struct follow *f, const struct oc_node *n)
 {
     for (size_t i = 0; i < OC_COUNT(lookups); i++) {
         const struct lookup *l = &lookups[i];
-        if (strcmp(l->op_type, n->op_type) || !table_rows_carried(f, n, l->index) || l->table >= n->n_in)
+        if (strcmp(l->op_type, n->op_type) || !rows_are_carried(f, n, l->index) || l->table >= n->n_in)
             continue;
         int64_t axis = l->by_axis ? oc_node_int(n, "axis", 0) : 0;
         uint64_t rows = constant_dim(f->m, n->in[l->table], axis);
@@ -297,7 +297,7 @@ static void pass_on(struct follow *f, const struct oc_node *n)
     if (n->kind == OC_NODE_CALL) {
         const struct oc_graph *body = &f->m->graph[n->body];
         for (uint32_t i = 0; i < body->n_input && i < n->n_in; i++)
-            if (table_rows_carried(f, n, i))
+            if (rows_are_carried(f, n, i))
                 f->carries[body->input[i]] = true;
         return;
     }
@@ -305,9 +305,9 @@ static void pass_on(struct follow *f, const struct oc_node *n)
     if (!oc_op_selects(op))
         return;
     /* the table of a Gather is data, too: looked-up elements of the input are its elements */
-    bool from = table_rows_carried(f, n, 0);
+    bool from = rows_are_carried(f, n, 0);
     for (uint32_t i = 1; i < n->n_in && !from; i++)
-        from = table_rows_carried(f, n, i) && op->op_class != OC_OP_GATHER;
+        from = rows_are_carried(f, n, i) && op->op_class != OC_OP_GATHER;
     for (uint32_t i = 0; from && i < n->n_out; i++)
         if (n->out[i] != OC_NONE)
             f->carries[n->out[i]] = true;
@@ -321,7 +321,7 @@ static uint64_t table_rows(const struct oc_model *m, uint32_t value, struct oc_a
     for (uint32_t g = 0; g < m->n_graph; g++)
         for (uint32_t i = 0; i < m->graph[g].n_node; i++) {
             const struct oc_node *n = &m->node[m->graph[g].node[i]];
-            table_rows_look_up(&f, n);
+            look_up_rows(&f, n);
             pass_on(&f, n);
         }
     return f.rows;

@@ -54,7 +54,7 @@ static const char *doubt(const struct places *p, const char *file)
     return bad ? "another user owns it or can replace it" : NULL;
 }
 
-static void ort_find_add(struct places *p, const char *file, const char *why_not)
+static void add_place(struct places *p, const char *file, const char *why_not)
 {
     OC_GROW(p->item, p->n, p->cap);
     p->item[p->n++] = (struct oc_ort_place){oc_strdup(p->a, file), why_not};
@@ -67,7 +67,7 @@ static void add_matching(struct places *p, const char *pattern)
     if (glob(pattern, 0, NULL, &g))
         return;
     for (size_t i = g.gl_pathc; i-- > 0;)
-        ort_find_add(p, g.gl_pathv[i], doubt(p, g.gl_pathv[i]));
+        add_place(p, g.gl_pathv[i], doubt(p, g.gl_pathv[i]));
     globfree(&g);
 }
 
@@ -83,7 +83,7 @@ static void add_python(struct places *p, const char *prefix)
     add_matching(p, oc_printf(p->a, "%s/lib/libonnxruntime.so*", prefix));
 }
 
-static void ort_find_add_node(struct places *p, const char *modules)
+static void add_node(struct places *p, const char *modules)
 {
     add_matching(p,
                  oc_printf(p->a, "%s/onnxruntime-node/bin/napi-v*/linux/" OC_NODE_ARCH "/libonnxruntime.so*",
@@ -95,7 +95,7 @@ static void add_node_path(struct places *p, const char *list)
     while (list && *list) {
         size_t n = strcspn(list, ":");
         if (n)
-            ort_find_add_node(p, oc_strndup(p->a, list, n));
+            add_node(p, oc_strndup(p->a, list, n));
         list += n + (list[n] == ':');
     }
 }
@@ -105,7 +105,7 @@ static void add_node_above(struct places *p)
 {
     char *here = getcwd(NULL, 0);
     while (here && *here) {
-        ort_find_add_node(p, oc_printf(p->a, "%s/node_modules", here));
+        add_node(p, oc_printf(p->a, "%s/node_modules", here));
         char *slash = strrchr(here, '/');
         if (!slash)
             break;
@@ -117,20 +117,20 @@ static void add_node_above(struct places *p)
 size_t oc_ort_places(struct oc_arena *a, const struct oc_ort_place **out)
 {
     struct places p = {.a = a};
-    ort_find_add(&p, "libonnxruntime.so.1", NULL); /* by the dynamic linker */
-    ort_find_add(&p, "libonnxruntime.so", NULL);
+    add_place(&p, "libonnxruntime.so.1", NULL); /* by the dynamic linker */
+    add_place(&p, "libonnxruntime.so", NULL);
     add_python(&p, getenv("VIRTUAL_ENV"));
     add_python(&p, getenv("CONDA_PREFIX"));
     add_node_path(&p, getenv("NODE_PATH"));
     const char *home = getenv("HOME");
     if (home && *home) {
         add_python(&p, oc_printf(a, "%s/.local", home));
-        ort_find_add_node(&p, oc_printf(a, "%s/.local/node_modules", home));
+        add_node(&p, oc_printf(a, "%s/.local/node_modules", home));
     }
     add_python(&p, "/usr/local");
     add_python(&p, "/usr");
-    ort_find_add_node(&p, "/usr/local/lib/node_modules");
-    ort_find_add_node(&p, "/usr/lib/node_modules");
+    add_node(&p, "/usr/local/lib/node_modules");
+    add_node(&p, "/usr/lib/node_modules");
     p.here = true; /* named in the message only */
     add_python(&p, ".venv");
     add_node_above(&p);
@@ -372,7 +372,7 @@ static void send_providers(const struct oc_ort *ort, struct oc_child *c)
     oc_buf_free(&b);
 }
 
-static int ort_try_work(void *arg, struct oc_child *c, struct oc_err *err)
+static int try_library(void *arg, struct oc_child *c, struct oc_err *err)
 {
     struct oc_ort ort;
     oc_child_stage(c, "loading ONNX Runtime");
@@ -399,6 +399,6 @@ int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct
     char named[512];
     snprintf(named, sizeof(named), "%s", library ? library : "");
     *out = (struct oc_library_info){.name = "ONNX Runtime", .use = "record", .on_demand = true};
-    out->found = oc_child_run("ONNX Runtime", ort_try_work, library ? named : NULL, &listener, err) == 0;
+    out->found = oc_child_run("ONNX Runtime", try_library, library ? named : NULL, &listener, err) == 0;
     return out->found ? 0 : -1;
 }

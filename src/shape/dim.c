@@ -551,7 +551,7 @@ static const char *finish_dim_text(struct oc_exprs *x, struct oc_buf *b)
     return s;
 }
 
-static bool dim_text_is_plain(const char *s)
+static bool is_plain(const char *s)
 {
     if (strpbrk(s, " +-*/,") == NULL)
         return true;
@@ -572,13 +572,13 @@ static bool dim_text_is_plain(const char *s)
 
 static void add_factor(struct oc_buf *b, const char *text, uint32_t power, bool alone)
 {
-    bool bare = (alone && power == 1) || dim_text_is_plain(text);
+    bool bare = (alone && power == 1) || is_plain(text);
     oc_buf_printf(b, bare ? "%s" : "(%s)", text);
     if (power > 1)
         oc_buf_printf(b, "^%" PRIu32, power);
 }
 
-static void dim_text_add_term(struct oc_buf *b, const struct oc_exprs *x, const struct term *t, bool only)
+static void add_term(struct oc_buf *b, const struct oc_exprs *x, const struct term *t, bool only)
 {
     int64_t size = t->coef < 0 ? -t->coef : t->coef; /* never INT64_MIN */
     if (b->n)
@@ -603,21 +603,21 @@ static const char *poly_text(struct oc_exprs *x, const struct term *t, uint32_t 
     struct oc_buf b = {0};
     for (uint32_t i = 0; i < n; i++)
         if (t[i].coef > 0 && t[i].degree)
-            dim_text_add_term(&b, x, &t[i], n == 1);
+            add_term(&b, x, &t[i], n == 1);
     bool lead = b.n == 0 && n && t[n - 1].degree == 0 && t[n - 1].coef > 0;
     if (lead)
-        dim_text_add_term(&b, x, &t[n - 1], false);
+        add_term(&b, x, &t[n - 1], false);
     for (uint32_t i = 0; i < n; i++)
         if (t[i].coef < 0 && t[i].degree)
-            dim_text_add_term(&b, x, &t[i], false);
+            add_term(&b, x, &t[i], false);
     if (!lead && n && t[n - 1].degree == 0)
-        dim_text_add_term(&b, x, &t[n - 1], false);
+        add_term(&b, x, &t[n - 1], false);
     return finish_dim_text(x, &b);
 }
 
 static void add_operand(struct oc_buf *b, const char *text)
 {
-    oc_buf_printf(b, dim_text_is_plain(text) ? "%s" : "(%s)", text);
+    oc_buf_printf(b, is_plain(text) ? "%s" : "(%s)", text);
 }
 
 const char *oc_atom_text(struct oc_exprs *x, unsigned kind, struct oc_dim da, struct oc_dim db)

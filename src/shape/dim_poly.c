@@ -254,7 +254,7 @@ static bool eval_named(struct oc_solver *s, uint32_t atom, struct memo *out)
     return true;
 }
 
-static bool dim_solve_combine(unsigned kind, int64_t a, int64_t b, int64_t *v)
+static bool combine_values(unsigned kind, int64_t a, int64_t b, int64_t *v)
 {
     switch (kind) {
     case ATOM_FLOOR:
@@ -287,7 +287,7 @@ static bool eval_atom(struct oc_solver *s, uint32_t id, unsigned depth, struct m
             m->ok = eval_named(s, id, m);
         } else {
             bool left = eval(s, t->a, depth + 1, &a), right = s->n_open < 2 && eval(s, t->b, depth + 1, &b);
-            m->ok = left && right && dim_solve_combine(t->kind, a.v, b.v, &m->v);
+            m->ok = left && right && combine_values(t->kind, a.v, b.v, &m->v);
             m->chosen = a.chosen || b.chosen;
         }
     }
@@ -332,7 +332,7 @@ static bool eval_now(struct oc_solver *s, struct oc_dim d, struct memo *out)
 /* ---- one unknown ------------------------------------------------------------------------------------ */
 
 /* sign x the left side of the equation where the unknown is `trial`; INT64_MAX if it overflows. */
-static int64_t dim_solve_at(struct oc_solver *s, const struct equation *q, int64_t trial, int sign)
+static int64_t value_at_trial(struct oc_solver *s, const struct equation *q, int64_t trial, int sign)
 {
     struct memo m;
     s->trial = trial;
@@ -346,7 +346,7 @@ static int64_t first_at_least(struct oc_solver *s, const struct equation *q, str
     int64_t lo = u.lo, hi = u.hi + 1;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
-        if (dim_solve_at(s, q, mid, sign) >= v)
+        if (value_at_trial(s, q, mid, sign) >= v)
             hi = mid;
         else
             lo = mid + 1;
@@ -355,18 +355,18 @@ static int64_t first_at_least(struct oc_solver *s, const struct equation *q, str
 }
 
 /* Narrows the interval of the only unknown of an equation. False: the equation has no effect. */
-static bool dim_solve_narrow(struct oc_solver *s, const struct equation *q, uint32_t atom)
+static bool narrow_range(struct oc_solver *s, const struct equation *q, uint32_t atom)
 {
     struct unknown *u = &s->unknown[atom];
     struct unknown next = *u;
     s->tried = atom;
-    int64_t low = dim_solve_at(s, q, u->lo, 1), high = dim_solve_at(s, q, u->hi, 1);
+    int64_t low = value_at_trial(s, q, u->lo, 1), high = value_at_trial(s, q, u->hi, 1);
     int sign = high < low ? -1 : 1;
     if (low != high) {
         next.lo = first_at_least(s, q, *u, sign * q->v, sign);
         next.hi = first_at_least(s, q, *u, sign * q->v + 1, sign) - 1;
     }
-    bool solved = low != high && next.lo <= next.hi && dim_solve_at(s, q, next.lo, 1) == q->v;
+    bool solved = low != high && next.lo <= next.hi && value_at_trial(s, q, next.lo, 1) == q->v;
     s->tried = OC_NONE;
     if (!solved || (next.lo == u->lo && next.hi == u->hi))
         return false;
@@ -389,7 +389,7 @@ static bool pass(struct oc_solver *s)
         if (q->done || s->n_open != 1)
             continue;
         q->done = true;
-        changed |= dim_solve_narrow(s, q, s->open[0]);
+        changed |= narrow_range(s, q, s->open[0]);
     }
     return changed;
 }
@@ -404,7 +404,7 @@ static int64_t roundest(int64_t lo, int64_t hi)
 }
 
 /* Gives the first unknown whose interval has several values the roundest of them. */
-static bool dim_solve_choose(struct oc_solver *s)
+static bool choose_value(struct oc_solver *s)
 {
     for (uint32_t i = 0; i < s->x->n_atom; i++) {
         struct unknown *u = &s->unknown[i];
@@ -419,7 +419,7 @@ static bool dim_solve_choose(struct oc_solver *s)
 
 void oc_solver_run(struct oc_solver *s)
 {
-    for (unsigned i = 0; i < MAX_PASSES && (pass(s) || dim_solve_choose(s)); i++)
+    for (unsigned i = 0; i < MAX_PASSES && (pass(s) || choose_value(s)); i++)
         continue;
 }
 

@@ -21,7 +21,7 @@
 /* ---- table: cells ----------------------------------------------------------------------------------- */
 
 /* Moves the buffer's contents into an arena text and empties the buffer. */
-static const char *details_take(struct oc_arena *a, struct oc_buf *b)
+static const char *take_text(struct oc_arena *a, struct oc_buf *b)
 {
     const char *s = oc_strndup(a, b->data ? b->data : "", b->n);
     oc_buf_clear(b);
@@ -43,7 +43,7 @@ static const char *scaled_cell(struct oc_arena *a, double v, double base, const 
     return oc_printf(a, "%s\n%s%s", na_or_fixed(v, 2, buf), prefix, prefix[0] ? unit : plain_unit);
 }
 
-static const char *details_percent(double part, double whole, char *buf)
+static const char *percent_text(double part, double whole, char *buf)
 {
     return oc_py_fixed(part / whole * 100, 1, buf);
 }
@@ -54,13 +54,13 @@ static const char *first_cell(struct oc_arena *a, const struct oc_details *d, ui
     if (!d->time_title)
         return oc_printf(a, "#%u", index);
     return oc_printf(a, "#%u\n%s\n%s%%", index, oc_py_general3(time_s, t),
-                     details_percent(time_s, d->total_s, p));
+                     percent_text(time_s, d->total_s, p));
 }
 
 static const char *cumulative_cell(struct oc_arena *a, const struct oc_details *d, double time_s)
 {
     char t[OC_PY_NUM], p[OC_PY_NUM];
-    return oc_printf(a, "%s\n%s%%", oc_py_general3(time_s, t), details_percent(time_s, d->total_s, p));
+    return oc_printf(a, "%s\n%s%%", oc_py_general3(time_s, t), percent_text(time_s, d->total_s, p));
 }
 
 static const char *info_cell(struct oc_arena *a, const struct oc_row *row, struct oc_buf *b)
@@ -70,7 +70,7 @@ static const char *info_cell(struct oc_arena *a, const struct oc_row *row, struc
             oc_buf_char(b, '\n');
         oc_wrap(row->info[i], INFO_WIDTH, "\n-  ", b);
     }
-    return details_take(a, b);
+    return take_text(a, b);
 }
 
 static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, const struct oc_row_shape *s,
@@ -89,7 +89,7 @@ static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, c
     }
     if (shown < n)
         oc_buf_printf(b, "%s... (%u shapes)", joint, n);
-    return details_take(a, b);
+    return take_text(a, b);
 }
 
 /* ---- table: grid ------------------------------------------------------------------------------------ */
@@ -154,7 +154,7 @@ struct wiki {
 };
 
 /* Python's max(): a later value replaces the maximum only if it is larger. */
-static double details_larger(double best, double v, bool first)
+static double larger_of(double best, double v, bool first)
 {
     return first || v > best ? v : best;
 }
@@ -169,13 +169,13 @@ static void find_maxima(struct wiki *w, const struct oc_rows *rows)
         double *const max[] = {&w->max_time_s, &w->max_flops, &w->max_bandwidth};
         for (size_t k = 0; k < OC_COUNT(v); k++)
             if (oc_num_known(v[k])) {
-                *max[k] = details_larger(*max[k], v[k], !any[k]);
+                *max[k] = larger_of(*max[k], v[k], !any[k]);
                 any[k] = true;
             }
     }
 }
 
-static void details_put_text(struct wiki *w, const char *header, const char *text)
+static void put_text(struct wiki *w, const char *header, const char *text)
 {
     if (w->n == MAX_COLUMNS)
         return;
@@ -186,7 +186,7 @@ static void details_put_text(struct wiki *w, const char *header, const char *tex
 static void put_float(struct wiki *w, const char *header, double v)
 {
     char buf[OC_PY_NUM];
-    details_put_text(w, header, oc_strdup(w->a, oc_py_repr(v, buf)));
+    put_text(w, header, oc_strdup(w->a, oc_py_repr(v, buf)));
     w->cell[w->n - 1].kind = OC_GRID_FLOAT;
     w->cell[w->n - 1].number = v;
 }
@@ -194,15 +194,15 @@ static void put_float(struct wiki *w, const char *header, double v)
 static void put_fixed1(struct wiki *w, const char *header, double v)
 {
     char buf[OC_PY_NUM];
-    details_put_text(w, header, oc_strdup(w->a, na_or_fixed(v, 1, buf)));
+    put_text(w, header, oc_strdup(w->a, na_or_fixed(v, 1, buf)));
 }
 
-static void details_put_bar(struct wiki *w, const char *header, double v, double max)
+static void put_bar(struct wiki *w, const char *header, double v, double max)
 {
     double length = oc_num_known(v) ? v / max * BAR_LENGTH : 0;
     if (isfinite(length) && length >= 1)
         oc_buf_pad(&w->b, '#', (size_t)fmin(length, MAX_BAR));
-    details_put_text(w, header, details_take(w->a, &w->b));
+    put_text(w, header, take_text(w->a, &w->b));
 }
 
 static void put_times(struct wiki *w, const struct oc_row *r, double cumulative_s)
@@ -210,9 +210,9 @@ static void put_times(struct wiki *w, const struct oc_row *r, double cumulative_
     char buf[OC_PY_NUM];
     if (!w->d->time_title)
         return;
-    details_put_text(w, "time", oc_strdup(w->a, oc_py_general3(r->time_s, buf)));
-    details_put_text(w, "ratio", oc_printf(w->a, "%s%%", details_percent(r->time_s, w->d->total_s, buf)));
-    details_put_bar(w, "time bar", r->time_s, w->max_time_s);
+    put_text(w, "time", oc_strdup(w->a, oc_py_general3(r->time_s, buf)));
+    put_text(w, "ratio", oc_printf(w->a, "%s%%", percent_text(r->time_s, w->d->total_s, buf)));
+    put_bar(w, "time bar", r->time_s, w->max_time_s);
     put_float(w, "cum-time", cumulative_s);
     put_float(w, "cum-time ratio", cumulative_s / w->d->total_s);
 }
@@ -222,26 +222,26 @@ static void put_costs(struct wiki *w, const struct oc_row *r)
     double flops = oc_row_flops(r), bandwidth = oc_row_bandwidth(r);
     put_fixed1(w, "computation (MFLO)", r->computation / 1e6);
     put_fixed1(w, "MFLOPS", flops / 1e6);
-    details_put_bar(w, "MFLOPS-bar", flops, w->max_flops);
+    put_bar(w, "MFLOPS-bar", flops, w->max_flops);
     put_fixed1(w, "memory (MB)", r->memory / 1048576);
     put_fixed1(w, "bandwidth (MiB/s)", bandwidth / 1048576);
-    details_put_bar(w, "bandwidth bar", bandwidth, w->max_bandwidth);
+    put_bar(w, "bandwidth bar", bandwidth, w->max_bandwidth);
 }
 
 static void put_record(struct wiki *w, const struct oc_rows *rows, uint32_t i, double cumulative_s)
 {
     const struct oc_row *r = &rows->row[i];
     w->n = 0;
-    details_put_text(w, "#", oc_printf(w->a, "%u", i));
+    put_text(w, "#", oc_printf(w->a, "%u", i));
     put_times(w, r, cumulative_s);
     for (uint32_t k = 0; k < r->n_info; k++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): rows with info come with its keys */
-        details_put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
+        put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
     put_costs(w, r);
-    details_put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));
-    details_put_text(w, "out_shapes", shapes_cell(w->a, w->d, r->out, r->n_out, r->out_state, ", ", &w->b));
+    put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));
+    put_text(w, "out_shapes", shapes_cell(w->a, w->d, r->out, r->n_out, r->out_state, ", ", &w->b));
     for (uint32_t k = 0; k < w->d->n_extra; k++)
-        details_put_text(w, w->d->extra[k].header, w->d->extra[k].cell(w->a, r));
+        put_text(w, w->d->extra[k].header, w->d->extra[k].cell(w->a, r));
 }
 
 void oc_details_wiki(const struct oc_rows *rows, const struct oc_details *d, struct oc_buf *out)

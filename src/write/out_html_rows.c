@@ -125,7 +125,7 @@ static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_aren
     return count;
 }
 
-static void page_column_list(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n)
+static void column_list(struct oc_json_out *w, const char *key, const char *const *text, uint32_t n)
 {
     oc_key_array(w, key);
     for (uint32_t i = 0; i < n; i++)
@@ -145,9 +145,9 @@ static void page_texts(struct oc_json_out *w, const char *const *text, uint32_t 
     const char **distinct;
     uint32_t count = number_texts(text, n, arena, place, &distinct);
     if (count > n / 2) {
-        page_column_list(w, "values", text, n);
+        column_list(w, "values", text, n);
     } else {
-        page_column_list(w, "dict", distinct, count);
+        column_list(w, "dict", distinct, count);
         page_integers(w, "index", place, n);
     }
     free(distinct);

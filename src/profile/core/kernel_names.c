@@ -586,13 +586,13 @@ static void set_record_facts(struct oc_prof_rec *rec, const struct share *share,
     }
 }
 
-static bool kernel_shares_is_empty(const char *s)
+static bool has_no_share(const char *s)
 {
     return !s || !*s;
 }
 
 /* The class with more than half of the time: majority vote, then a check of the winner. "": none. */
-static const char *kernel_shares_main_class(const struct share *share, size_t n)
+static const char *main_class(const struct share *share, size_t n)
 {
     const char *best = "";
     double lead = 0, whole = 0, same = 0;
@@ -619,7 +619,7 @@ static void set_record_type(struct oc_profile *p, struct oc_prof_rec *rec, const
     struct oc_str named = is_kernel ? (struct oc_str){"", 0}
                                     : oc_trt_layer_type(&(struct trt_typed){
                                           .name = rec->name, .type = "", .param_type = "", .pooling = ""});
-    rec->op_type = named.n ? oc_intern(&p->names, named.s, named.n) : kernel_shares_main_class(share, n);
+    rec->op_type = named.n ? oc_intern(&p->names, named.s, named.n) : main_class(share, n);
     rec->type_by_name = *rec->op_type != '\0';
 }
 
@@ -644,11 +644,11 @@ static const struct oc_kernel_facts *facts_of(struct known *known, const struct 
 
 static void set_kernel_facts(struct oc_prof_kernel *k, const struct oc_kernel_facts *f)
 {
-    if (kernel_shares_is_empty(k->precision) && kernel_shares_is_empty(k->unit)) {
+    if (has_no_share(k->precision) && has_no_share(k->unit)) {
         k->precision = f->precision;
         k->unit = f->unit;
     }
-    if (kernel_shares_is_empty(k->library))
+    if (has_no_share(k->library))
         k->library = f->library;
 }
 
@@ -676,9 +676,9 @@ void oc_profile_name_kernels(struct oc_profile *p, const struct oc_kernel_names 
         struct oc_prof_rec *rec = &p->rec[share[i].rec];
         for (end = i + 1; end < n && share[end].rec == share[i].rec;)
             end++;
-        if (kernel_shares_is_empty(rec->precision) && kernel_shares_is_empty(rec->unit))
+        if (has_no_share(rec->precision) && has_no_share(rec->unit))
             set_record_facts(rec, share + i, end - i);
-        if (kernel_shares_is_empty(rec->op_type) && !rec->bucket)
+        if (has_no_share(rec->op_type) && !rec->bucket)
             set_record_type(p, rec, share + i, end - i);
     }
     free(share);

@@ -60,7 +60,7 @@ struct split {
     size_t n, max;
 };
 
-static void trt_name_add(struct split *x, struct trt_part part)
+static void add_part(struct split *x, struct trt_part part)
 {
     if (x->n < x->max)
         x->out[x->n] = part;
@@ -72,7 +72,7 @@ static bool is_trt_name(const struct split *x, const char *s, size_t n)
     return x->known && n && n <= MAX_NAME && x->known->is_name(x->known->ctx, s, n);
 }
 
-static int trt_name_depth_of(char c)
+static int depth_of(char c)
 {
     return strchr("([{", c) && c ? 1 : strchr(")]}", c) && c ? -1 : 0;
 }
@@ -91,7 +91,7 @@ static bool is_balanced(const char *s, size_t n)
 {
     long depth = 0;
     for (size_t i = 0; i < n && depth >= 0; i++)
-        depth += trt_name_depth_of(s[i]);
+        depth += depth_of(s[i]);
     return depth == 0;
 }
 
@@ -106,7 +106,7 @@ static bool add_range(struct split *x, const char *s, size_t n)
     struct trt_part part = {.kind = TRT_RANGE, .s = first, .n = (size_t)((dots ? dots : end) - first)};
     part.last = dots ? dots + 3 : first;
     part.n_last = (size_t)(end - part.last);
-    trt_name_add(x, part);
+    add_part(x, part);
     return true;
 }
 
@@ -124,17 +124,17 @@ static bool add_made(struct split *x, const char *s, size_t n)
         {"transpose_before_", TRT_ADDED},   {"transpose_after_", TRT_ADDED},
     };
     if (oc_str_starts(oc_str(s, n), "(Unnamed Layer*")) {
-        trt_name_add(x, (struct trt_part){.kind = TRT_UNNAMED, .s = s, .n = n});
+        add_part(x, (struct trt_part){.kind = TRT_UNNAMED, .s = s, .n = n});
         return true;
     }
     if (oc_str_starts(oc_str(s, n), "__myl_") || oc_str_starts(oc_str(s, n), "__mye")) {
-        trt_name_add(x, (struct trt_part){.kind = TRT_GENERATED, .s = s, .n = n});
+        add_part(x, (struct trt_part){.kind = TRT_GENERATED, .s = s, .n = n});
         return true;
     }
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         size_t k = strlen(row[i].head);
         if (n > k && oc_str_starts(oc_str(s, n), row[i].head)) {
-            trt_name_add(x, (struct trt_part){.kind = row[i].kind, .s = s + k, .n = n - k});
+            add_part(x, (struct trt_part){.kind = row[i].kind, .s = s + k, .n = n - k});
             return true;
         }
     }
@@ -153,7 +153,7 @@ static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
         if (add_range(x, s, n) || add_made(x, s, n))
             return;
     }
-    trt_name_add(x, (struct trt_part){.kind = TRT_NODE, .s = s, .n = n});
+    add_part(x, (struct trt_part){.kind = TRT_NODE, .s = s, .n = n});
 }
 
 /* End of the part that begins at s: the longest known name that ends at one of the next separators,
@@ -173,7 +173,7 @@ static size_t part_end(const struct split *x, const char *s, size_t n, bool comm
             best = i;
             best_sep = k;
         }
-        depth += trt_name_depth_of(s[i]);
+        depth += depth_of(s[i]);
     }
     *sep = best < n ? best_sep : first_sep;
     return best < n ? best : first;
@@ -292,7 +292,7 @@ size_t oc_type_without_version(const char *s, size_t n)
 }
 
 /* The word in a list that is enclosed in blanks; NULL: not in it. */
-static const char *layer_type_find_word(const char *list, const char *s, size_t n)
+static const char *find_word(const char *list, const char *s, size_t n)
 {
     for (const char *at = list; (at = oc_find(at, strlen(at), s, n)) != NULL; at++)
         if (at > list && at[-1] == ' ' && at[n] == ' ')
@@ -308,10 +308,10 @@ struct typed {
 static struct typed type_of_word(const char *s, size_t n)
 {
     for (size_t i = 0; n && i < OC_COUNT(aliases); i++)
-        if (layer_type_find_word(aliases[i].names, s, n))
+        if (find_word(aliases[i].names, s, n))
             return type_of_word(aliases[i].type, strlen(aliases[i].type));
     for (unsigned r = 0; n && r < RANKS; r++) {
-        const char *word = layer_type_find_word(types[r], s, n);
+        const char *word = find_word(types[r], s, n);
         if (word)
             return (struct typed){{word, n}, r};
     }
@@ -534,7 +534,7 @@ static struct oc_str pool_type(const struct trt_typed *l, const struct typed *na
 {
     static const char pools[] =
         " MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool GlobalLpPool ReduceMean ReduceMax ";
-    if (named->type.n && layer_type_find_word(pools, named->type.s, named->type.n))
+    if (named->type.n && find_word(pools, named->type.s, named->type.n))
         return named->type;
     const char *type = oc_equal(l->pooling, "MAX") ? "MaxPool" : "AveragePool";
     return (struct oc_str){type, strlen(type)};
@@ -542,7 +542,7 @@ static struct oc_str pool_type(const struct trt_typed *l, const struct typed *na
 
 static struct oc_str allowed(const char *list, const struct typed *named, struct oc_str other)
 {
-    return named->type.n && layer_type_find_word(list, named->type.s, named->type.n) ? named->type : other;
+    return named->type.n && find_word(list, named->type.s, named->type.n) ? named->type : other;
 }
 
 /* Layers that the builder inserted are named after their neighbours: "Reformatting CopyNode for ... Conv_0".

@@ -74,7 +74,7 @@ void oc_ranges_free(struct oc_ranges *r)
 
 /* ---- adding ranges ---------------------------------------------------------------------------------- */
 
-static uint32_t nvtx_ranges_domain_of(struct oc_ranges *r, int64_t process, int64_t domain)
+static uint32_t domain_of(struct oc_ranges *r, int64_t process, int64_t domain)
 {
     int64_t key[2] = {process, domain};
     uint32_t id = (uint32_t)r->n_domain;
@@ -86,11 +86,11 @@ static uint32_t nvtx_ranges_domain_of(struct oc_ranges *r, int64_t process, int6
 
 void oc_ranges_domain(struct oc_ranges *r, int64_t process, int64_t domain, const char *name)
 {
-    uint32_t id = nvtx_ranges_domain_of(r, process, domain);
+    uint32_t id = domain_of(r, process, domain);
     r->domain[id] = oc_strdup(&r->scratch, name);
 }
 
-static uint32_t nvtx_ranges_name_of(struct oc_ranges *r, uint32_t domain, const char *text)
+static uint32_t name_of(struct oc_ranges *r, uint32_t domain, const char *text)
 {
     struct {
         const char *text;
@@ -117,7 +117,7 @@ bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t
 {
     if (r->n == MAX_RANGES)
         return false;
-    uint32_t name = nvtx_ranges_name_of(r, nvtx_ranges_domain_of(r, process, domain), text);
+    uint32_t name = name_of(r, domain_of(r, process, domain), text);
     OC_PUSH(r->range, r->n, r->cap) = (struct range){.start_ns = start_ns,
                                                      .end_ns = end_ns < start_ns ? start_ns : end_ns,
                                                      .thread = thread_of(r, thread),
@@ -186,8 +186,7 @@ struct outer { /* top-level ranges of one thread with equal names, ignoring digi
 };
 
 /* The key: the name without digits, and the thread. */
-static uint32_t nvtx_ranges_outer_of(struct oc_ranges *r, struct oc_map *of, const struct range *x,
-                                     uint32_t next)
+static uint32_t outer_of(struct oc_ranges *r, struct oc_map *of, const struct range *x, uint32_t next)
 {
     char key[300];
     size_t n = (size_t)snprintf(key, sizeof(key), "%u/%u/", x->thread, r->name[x->name].domain);
@@ -240,7 +239,7 @@ static void guess_runs(struct oc_ranges *r)
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < r->n; i++) {
         const struct range *x = &r->range[i];
-        id[i] = x->parent == OC_NONE ? nvtx_ranges_outer_of(r, &of, x, (uint32_t)n) : OC_NONE;
+        id[i] = x->parent == OC_NONE ? outer_of(r, &of, x, (uint32_t)n) : OC_NONE;
         if (id[i] != OC_NONE) {
             if (id[i] == n) {
                 OC_GROW(outer, n, cap);
@@ -289,7 +288,7 @@ static bool is_outermost(const struct oc_ranges *r, size_t i, enum oc_nvtx_kind 
     return true;
 }
 
-static void nvtx_ranges_find_runs(struct oc_ranges *r)
+static void find_runs(struct oc_ranges *r)
 {
     r->run = oc_xmalloc((r->n ? r->n : 1) * sizeof(*r->run));
     for (size_t i = 0; i < r->n; i++)
@@ -307,7 +306,7 @@ static void nvtx_ranges_find_runs(struct oc_ranges *r)
             r->range[i].run = r->range[r->range[i].parent].run;
 }
 
-static bool nvtx_ranges_is_run(const struct oc_ranges *r, uint32_t i)
+static bool is_run(const struct oc_ranges *r, uint32_t i)
 {
     const struct range *x = &r->range[i];
     return r->name[x->name].kind == OC_NVTX_RUN || (x->run != OC_NONE && r->run[x->run] == i);
@@ -319,7 +318,7 @@ static bool nvtx_ranges_is_run(const struct oc_ranges *r, uint32_t i)
 static uint32_t pick(const struct oc_ranges *r, uint32_t range)
 {
     uint32_t aten = OC_NONE, other = OC_NONE;
-    for (uint32_t i = range; i != OC_NONE && !nvtx_ranges_is_run(r, i); i = r->range[i].parent) {
+    for (uint32_t i = range; i != OC_NONE && !is_run(r, i); i = r->range[i].parent) {
         switch (r->name[r->range[i].name].kind) {
         case OC_NVTX_NODE:
         case OC_NVTX_LAYER:
@@ -334,7 +333,7 @@ static uint32_t pick(const struct oc_ranges *r, uint32_t range)
     return aten != OC_NONE ? aten : other;
 }
 
-static uint32_t nvtx_ranges_label_of(struct oc_ranges *r, uint32_t range)
+static uint32_t label_of(struct oc_ranges *r, uint32_t range)
 {
     struct name *x = &r->name[r->range[range].name];
     if (!x->has_label) {
@@ -347,7 +346,7 @@ static uint32_t nvtx_ranges_label_of(struct oc_ranges *r, uint32_t range)
 uint32_t oc_ranges_label(struct oc_ranges *r, uint32_t range)
 {
     uint32_t named = pick(r, range);
-    return named == OC_NONE ? OC_NONE : nvtx_ranges_label_of(r, named);
+    return named == OC_NONE ? OC_NONE : label_of(r, named);
 }
 
 uint32_t oc_ranges_run(const struct oc_ranges *r, uint32_t range)
@@ -366,8 +365,7 @@ void oc_ranges_host_times(struct oc_ranges *r)
         const struct range *x = &r->range[i];
         uint32_t run = r->n_run ? x->run : 0;
         if (x->end_ns != INT64_MAX && run != OC_NONE && pick(r, i) == i)
-            oc_timeline_host_time(r->launches, nvtx_ranges_label_of(r, i), run,
-                                  (double)(x->end_ns - x->start_ns));
+            oc_timeline_host_time(r->launches, label_of(r, i), run, (double)(x->end_ns - x->start_ns));
     }
 }
 
@@ -376,7 +374,7 @@ void oc_ranges_finish(struct oc_ranges *r)
     for (size_t i = 0; i < r->n_name; i++)
         r->name[i].kind = (uint8_t)oc_nvtx_kind(r->domain[r->name[i].domain], r->name[i].text);
     nest(r);
-    nvtx_ranges_find_runs(r);
+    find_runs(r);
 }
 
 /* ---- events ----------------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ void oc_rec_time(struct oc_prof_rec *rec, double ns)
     rec->time_ns = rec->self_ns = rec->min_ns = rec->max_ns = rec->median_ns = ns;
 }
 
-static int rec_list_by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
     const struct oc_first_call *x = a, *y = b;
     if (x->start != y->start)
@@ -41,16 +41,16 @@ static int rec_list_by_start(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static int rec_list_by_run(const void *a, const void *b)
+static int by_run_and_start(const void *a, const void *b)
 {
     const struct oc_first_call *x = a, *y = b;
-    return x->run != y->run ? (x->run < y->run ? -1 : 1) : rec_list_by_start(a, b);
+    return x->run != y->run ? (x->run < y->run ? -1 : 1) : by_start(a, b);
 }
 
 void oc_sort_first_calls(struct oc_first_call *c, size_t n, bool by_run)
 {
     if (n)
-        qsort(c, n, sizeof(*c), by_run ? rec_list_by_run : rec_list_by_start);
+        qsort(c, n, sizeof(*c), by_run ? by_run_and_start : by_start);
 }
 
 void oc_rec_list_end(struct oc_rec_list *l, struct oc_profile *p)
@@ -161,7 +161,7 @@ static const char *place_of_row(struct oc_op_rows *t, struct oc_str device)
     return oc_prof_text(t->p, oc_str(text, strlen(text)));
 }
 
-static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
+static void describe_record(struct oc_op_rows *t, const struct oc_op_row *row, struct oc_prof_rec *rec)
 {
     struct oc_op_row typed = *row;
     if (row->types)
@@ -186,7 +186,7 @@ static void op_sums_describe(struct oc_op_rows *t, const struct oc_op_row *row, 
     rec->total_kernel_ns = row->device ? 0 : (double)NAN;
 }
 
-static uint32_t op_sums_record_of(struct oc_op_rows *t, const struct oc_op_row *row)
+static uint32_t record_of(struct oc_op_rows *t, const struct oc_op_row *row)
 {
     const struct oc_str part[] = {row->name, row->type, row->shapes, row->device_name};
     oc_buf_clear(&t->key);
@@ -201,13 +201,13 @@ static uint32_t op_sums_record_of(struct oc_op_rows *t, const struct oc_op_row *
         return id;
     OC_GROW(t->kind, t->list.n, t->kind_cap);
     t->kind[t->list.n] = row->kind;
-    op_sums_describe(t, row, oc_rec_add(&t->list));
+    describe_record(t, row, oc_rec_add(&t->list));
     return id;
 }
 
 void oc_op_rows_add(struct oc_op_rows *t, const struct oc_op_row *row)
 {
-    uint32_t id = op_sums_record_of(t, row); /* may move the list */
+    uint32_t id = record_of(t, row); /* may move the list */
     struct oc_prof_rec *rec = &t->list.rec[id];
     rec->calls += row->calls;
     rec->min_ns = fmin(rec->min_ns, row->min_ns);
@@ -244,7 +244,7 @@ static void name_kernel(struct oc_op_rows *t, struct oc_prof_rec *rec, double ru
     k->calls = rec->calls;
 }
 
-static void op_sums_make_times(struct oc_op_rows *t, double runs)
+static void make_times(struct oc_op_rows *t, double runs)
 {
     t->p->kernel = OC_NEW_ARRAY(&t->p->arena, t->list.n + 1, struct oc_prof_kernel);
     for (size_t i = 0; i < t->list.n; i++) {
@@ -264,7 +264,7 @@ static void op_sums_make_times(struct oc_op_rows *t, double runs)
     }
 }
 
-static void op_sums_scale(struct oc_op_rows *t)
+static void scale_times(struct oc_op_rows *t)
 {
     double runs = (double)t->runs;
     t->p->imported_ns *= runs;
@@ -304,14 +304,14 @@ void oc_op_rows_finish(struct oc_op_rows *t)
         return;
     }
     if (t->means && t->runs > 1)
-        op_sums_scale(t);
+        scale_times(t);
     else if (t->means)
         t->runs = 1; /* a mean run */
     double runs = oc_prof_divide(p, t->runs, t->opts->stat);
     bool both = t->device && p->imported_ns > 0;
     p->time_kind = both ? "host or device time" : t->device ? "device time" : "host time";
     p->run_ns = t->runs ? t->run_ns * (p->stat == OC_STAT_SUM ? (double)t->runs : 1) : (double)NAN;
-    op_sums_make_times(t, runs);
+    make_times(t, runs);
     if (!t->device)
         p->imported_kernel_ns = NAN;
     else if (!both)
@@ -358,7 +358,7 @@ struct making {
     struct oc_arena scratch;
 };
 
-static struct oc_prof_rec *sum_rows_add_rec(struct oc_profile *p, const char *name)
+static struct oc_prof_rec *add_rec(struct oc_profile *p, const char *name)
 {
     struct oc_prof_rec *rec = &p->rec[p->n_rec++];
     *rec = oc_prof_rec_new(name);
@@ -375,7 +375,7 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
     uint32_t id = p->n_rec;
     if (!oc_map_add(&m->of, key, strlen(key), &id, NULL))
         return id;
-    struct oc_prof_rec *rec = sum_rows_add_rec(p, name);
+    struct oc_prof_rec *rec = add_rec(p, name);
     rec->where = x->where;
     rec->total_kernel_ns = 0;
     rec->bucket = !x->label.name && x->kind != OC_EV_KERNEL ? "copies" : NULL;
@@ -384,7 +384,7 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
     return id;
 }
 
-static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec)
+static void add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec)
 {
     struct oc_prof_kernel *k = &m->out->kernel[m->out->n_kernel++];
     *k = oc_prof_kernel_new(x->name, x->kind);
@@ -396,7 +396,7 @@ static void sum_rows_add_kernel(struct making *m, const struct oc_sum_row *x, ui
     k->calls = x->calls;
 }
 
-static void sum_rows_finish_rec(const struct making *m, struct oc_prof_rec *r)
+static void finish_rec(const struct making *m, struct oc_prof_rec *r)
 {
     r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / m->divisor;
     r->min_ns = r->max_ns = r->median_ns = m->runs == 1 ? r->time_ns : (double)NAN;
@@ -409,7 +409,7 @@ static void sum_rows_finish_rec(const struct making *m, struct oc_prof_rec *r)
 }
 
 /* The counts of kernels do not show the runs: a kernel may run once or often in each layer. */
-static void sum_rows_choose_runs(struct making *m, const struct oc_profile_opts *opts)
+static void choose_runs(struct making *m, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = m->out;
     uint64_t runs = m->rows->runs;
@@ -433,7 +433,7 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
 {
     struct making m = {.rows = rows, .out = out};
     m.of.arena = &m.scratch;
-    sum_rows_choose_runs(&m, opts);
+    choose_runs(&m, opts);
     out->time_kind = rows->host ? "host time" : "device time";
     out->rec = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_rec);
     out->kernel = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_kernel);
@@ -445,12 +445,12 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
         out->rec[rec].total_kernel_ns += x->total_ns;
         out->rec[rec].calls += x->calls;
         if (x->name && !rows->host)
-            sum_rows_add_kernel(&m, x, rec);
+            add_kernel(&m, x, rec);
     }
     for (uint32_t i = 0; i < out->n_rec; i++)
-        sum_rows_finish_rec(&m, &out->rec[i]);
+        finish_rec(&m, &out->rec[i]);
     if (rows->unlabelled_ns > 0) {
-        struct oc_prof_rec *rec = sum_rows_add_rec(out, "(kernels without operator)");
+        struct oc_prof_rec *rec = add_rec(out, "(kernels without operator)");
         rec->bucket = "kernels without operator";
         rec->total_kernel_ns = rows->unlabelled_ns;
         rec->time_ns = rec->self_ns = rec->kernel_ns = rows->unlabelled_ns / m.divisor;

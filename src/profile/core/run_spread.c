@@ -135,7 +135,7 @@ void oc_run_sums_clear(struct oc_run_sums *s)
     s->n = 0;
 }
 
-static void run_sums_collect(struct oc_run_sums *s)
+static void collect_runs(struct oc_run_sums *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         s->value[i] = s->sum[s->touched[i]];
@@ -189,7 +189,7 @@ void oc_run_choice_free(struct oc_run_choice *c)
 
 void oc_run_sums_choose(struct oc_run_sums *s, enum oc_stat stat, size_t n_run, struct oc_run_choice *c)
 {
-    run_sums_collect(s);
+    collect_runs(s);
     oc_run_choice_make(c, stat, s->value, s->touched, s->n, n_run);
 }
 
@@ -221,7 +221,7 @@ void oc_run_sums_quantiles(struct oc_run_sums *s, struct oc_prof_rec *rec)
     rec->median_ns = (double)NAN;
     if (!s->n)
         return;
-    run_sums_collect(s);
+    collect_runs(s);
     oc_quantiles_of(s->value, s->n, s->scratch, &q);
     rec->min_ns = q.min;
     rec->p10_ns = q.p10;
@@ -241,7 +241,7 @@ void oc_run_sums_store(struct oc_run_sums *s, const struct oc_run_choice *c, str
 
 void oc_run_sums_spread(struct oc_run_sums *s, struct oc_run_spread *out)
 {
-    run_sums_collect(s);
+    collect_runs(s);
     oc_run_spread_of(s->value, s->n, out);
 }
 
@@ -256,7 +256,7 @@ double oc_run_sums_total(const struct oc_run_sums *s)
 enum { FEW = 64, BUCKET_BITS = 8, BUCKETS = 1 << BUCKET_BITS, LARGEST = 8 };
 
 /* Order-preserving map to integers, with nearly equal steps for equal ratios. */
-static inline uint64_t quantiles_key_of(double v)
+static inline uint64_t key_of(double v)
 {
     uint64_t bits;
     v += 0.0; /* -0 is 0 */
@@ -284,13 +284,13 @@ struct wanted {
 
 /* Radix selection: distributes the values to buckets by the leading bits in which they differ and recurses
  * only into buckets with a requested rank. Each level fixes eight bits. */
-static void quantiles_find(double *v, size_t n, double *scratch, size_t base, const struct wanted *w)
+static void find_quantiles(double *v, size_t n, double *scratch, size_t base, const struct wanted *w)
 {
     uint64_t low = UINT64_MAX, high = 0;
     size_t end[BUCKETS] = {0}, at = 0;
     unsigned shift = 0;
     for (size_t i = 0; i < n && n > FEW; i++) {
-        uint64_t key = quantiles_key_of(v[i]);
+        uint64_t key = key_of(v[i]);
         low = key < low ? key : low;
         high = key > high ? key : high;
     }
@@ -303,14 +303,14 @@ static void quantiles_find(double *v, size_t n, double *scratch, size_t base, co
     while ((high - low) >> shift >= BUCKETS)
         shift++;
     for (size_t i = 0; i < n; i++)
-        end[(quantiles_key_of(v[i]) - low) >> shift]++;
+        end[(key_of(v[i]) - low) >> shift]++;
     for (unsigned b = 0; b < BUCKETS; b++) {
         size_t count = end[b];
         end[b] = at;
         at += count;
     }
     for (size_t i = 0; i < n; i++)
-        scratch[end[(quantiles_key_of(v[i]) - low) >> shift]++] = v[i];
+        scratch[end[(key_of(v[i]) - low) >> shift]++] = v[i];
     unsigned b = 0;
     for (size_t i = 0; i < w->n;) {
         struct wanted in = {.n = 0};
@@ -321,7 +321,7 @@ static void quantiles_find(double *v, size_t n, double *scratch, size_t base, co
             in.value[in.n++] = w->value[i];
         }
         size_t from = b ? end[b - 1] : 0;
-        quantiles_find(scratch + from, end[b] - from, v + from, base + from, &in);
+        find_quantiles(scratch + from, end[b] - from, v + from, base + from, &in);
     }
 }
 
@@ -332,7 +332,7 @@ static void request_rank(struct wanted *w, size_t rank, double *value)
 }
 
 /* As oc_percentile_of. */
-static double quantiles_between(double at, const double *value)
+static double between_values(double at, const double *value)
 {
     return value[0] + (at - (double)(size_t)at) * (value[1] - value[0]);
 }
@@ -343,7 +343,7 @@ double oc_median_of(double *v, size_t n, double *scratch)
     struct wanted w = {.n = 0};
     request_rank(&w, n % 2 ? n / 2 : n / 2 - 1, &a);
     request_rank(&w, n / 2, &b);
-    quantiles_find(v, n, scratch, 0, &w);
+    find_quantiles(v, n, scratch, 0, &w);
     return n % 2 ? b : (a + b) / 2;
 }
 
@@ -367,10 +367,10 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
     request_rank(&w, (size_t)at90, &ninetieth[0]);
     request_rank(&w, (size_t)at90 + 1, &ninetieth[1]);
     request_rank(&w, n - 1, &out->max);
-    quantiles_find(v, n, scratch, 0, &w);
-    out->p10 = quantiles_between(at10, tenth);
+    find_quantiles(v, n, scratch, 0, &w);
+    out->p10 = between_values(at10, tenth);
     out->median = n % 2 ? middle[1] : (middle[0] + middle[1]) / 2;
-    out->p90 = quantiles_between(at90, ninetieth);
+    out->p90 = between_values(at90, ninetieth);
 }
 
 bool oc_machine_is_loaded(const struct oc_prof_machine *m)

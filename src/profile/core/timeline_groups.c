@@ -172,7 +172,7 @@ static void take_calls(struct making *m, struct calls *c)
     m->n_order += c->n;
 }
 
-static struct calls *timeline_calls_of(struct making *m, const struct oc_event *e)
+static struct calls *calls_of(struct making *m, const struct oc_event *e)
 {
     if (e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
         return e->parent == OC_NONE ? NULL : &m->kernel[e->parent].calls;
@@ -190,7 +190,7 @@ static void fill_order(struct making *m)
         m->cap_order = m->n_order;
     }
     for (size_t i = 0; i < t->n_event; i++) {
-        struct calls *c = timeline_calls_of(m, &t->event[i]);
+        struct calls *c = calls_of(m, &t->event[i]);
         if (c && c->end != OC_NONE)
             m->order[c->end++] = (uint32_t)i;
     }

@@ -17,14 +17,14 @@
 
 /* ---- operators -------------------------------------------------------------------------------------- */
 
-static const char *ops_list_domain_of(const struct oc_op_info *op)
+static const char *domain_of(const struct oc_op_info *op)
 {
     return op->domain[0] ? op->domain : "ai.onnx";
 }
 
 /* A test is a set of inputs, a program with one of our models that contains the operator, or a model of
  * the ONNX backend tests. */
-static unsigned ops_list_tests_of(const struct oc_op_info *op)
+static unsigned tests_of(const struct oc_op_info *op)
 {
     return op->cases + op->models + op->node_tests;
 }
@@ -34,14 +34,14 @@ static const char *opsets(struct oc_arena *a, const struct oc_op_info *op)
     return op->until ? oc_printf(a, "%d-%d", op->since, op->until) : oc_printf(a, "%d-", op->since);
 }
 
-static void ops_list_fill(struct oc_table *t, struct oc_arena *a)
+static void fill_ops(struct oc_table *t, struct oc_arena *a)
 {
     OC_ROW(t, "domain", "operator", "opset", "class", "family", "tests", "formula");
     for (size_t i = 0; i < oc_op_count(); i++) {
         struct oc_op_info op;
         oc_op_get(i, &op);
-        OC_ROW(t, ops_list_domain_of(&op), op.name, opsets(a, &op), op.op_class, op.family,
-               oc_printf(a, "%u", ops_list_tests_of(&op)), op.formula ? op.formula : "");
+        OC_ROW(t, domain_of(&op), op.name, opsets(a, &op), op.op_class, op.family,
+               oc_printf(a, "%u", tests_of(&op)), op.formula ? op.formula : "");
     }
 }
 
@@ -50,14 +50,14 @@ static void op_fields(struct oc_fields *o, const void *of, size_t i)
     struct oc_op_info op;
     (void)of;
     oc_op_get(i, &op);
-    oc_field_text(o, "domain", ops_list_domain_of(&op));
+    oc_field_text(o, "domain", domain_of(&op));
     oc_field_text(o, "name", op.name);
     oc_field_text(o, "family", op.family);
     oc_field_text(o, "class", op.op_class);
     oc_field_u64(o, "since", (uint64_t)op.since);
     oc_field_u64_if(o, "until", op.until > 0, (uint64_t)op.until);
     oc_field_text(o, "formula", op.formula);
-    oc_field_u64(o, "tests", ops_list_tests_of(&op));
+    oc_field_u64(o, "tests", tests_of(&op));
     oc_field_u64(o, "cases", op.cases);
     oc_field_u64(o, "costs", op.costs);
     oc_field_u64(o, "models", op.models);
@@ -77,7 +77,7 @@ int oc_ops_write(const char *format, unsigned width_chars, FILE *f, struct oc_er
         oc_row_list_json(&OC_ROWS(oc_op_count(), NULL, op_fields), "operators", &w);
         oc_json_end(&w);
     } else if (form >= 0) {
-        ops_list_fill(&t, &a);
+        fill_ops(&t, &a);
         if (form == 1)
             oc_table_csv(&t, "1", f);
         else

@@ -165,7 +165,7 @@ static void llm_roof_fields(struct oc_fields *o, const void *of, size_t i)
 }
 
 /* A member of "batches". */
-static void llm_serving_fields(struct oc_fields *o, const void *of, size_t i)
+static void serving_fields(struct oc_fields *o, const void *of, size_t i)
 {
     const struct oc_llm_serving_row *r = &((const struct oc_llm_serving *)of)->row[i];
     oc_field_u64(o, "batch", (uint64_t)r->batch);
@@ -231,7 +231,7 @@ static void put_serving(struct oc_json_out *w, const struct oc_llm_serving *s)
     oc_key_double(w, "prefill_groups_per_decode_group",
                   s->prefill_per_decode > 0 ? s->prefill_per_decode : NAN);
     oc_key_double(w, "kv_bytes_per_prompt", s->moved_bytes);
-    oc_row_list_json(&OC_ROWS(s->n_row, s, llm_serving_fields), "batches", w);
+    oc_row_list_json(&OC_ROWS(s->n_row, s, serving_fields), "batches", w);
     oc_jw_end_object(w);
 }
 
@@ -362,8 +362,7 @@ static void llm_device(struct oc_html *h, struct llm_lines *x, size_t i)
         llm_table(h, oc_printf(&h->arena, "serving-%zu-%zu", i + 1, k + 1),
                   oc_printf(&h->arena, "Serving on %s x %s", d->serving[k].plan, name),
                   oc_printf(&h->arena, "devices.%zu.serving.%zu.batches", i, k), serving_columns,
-                  OC_COUNT(serving_columns),
-                  OC_ROWS(d->serving[k].n_row, &d->serving[k], llm_serving_fields));
+                  OC_COUNT(serving_columns), OC_ROWS(d->serving[k].n_row, &d->serving[k], serving_fields));
 }
 
 static void llm_page(void *of, bool fragment, FILE *f)

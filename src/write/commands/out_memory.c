@@ -159,7 +159,7 @@ static void fit_batch(struct mem_out *o)
 }
 
 /* "fits: needs 107 MiB, NVIDIA A100 has 40 GiB (0.26 %), 39.9 GiB free" */
-static const char *memory_fit_text(const struct oc_memory *m, struct oc_arena *arena)
+static const char *fit_text(const struct oc_memory *m, struct oc_arena *arena)
 {
     static const char *const says[] = {
         [OC_FITS_YES] = "fits", [OC_FITS_NO] = "does not fit", [OC_FITS_UNKNOWN] = "inconclusive"};
@@ -178,7 +178,7 @@ static void print_fit(struct mem_out *o)
     const struct oc_memory_fit *f = &o->m->fit;
     if (!f->device)
         return;
-    memory_line(o, "fit", memory_fit_text(o->m, &o->arena));
+    memory_line(o, "fit", fit_text(o->m, &o->arena));
     for (size_t i = 0; i < f->device->info->n_set; i++)
         memory_line(o, "assumed", oc_hw_set_text(&o->arena, "hw", &f->device->info->set[i]));
     fit_batch(o);
@@ -312,7 +312,7 @@ static void page_sentence(struct memory_page *p)
                                oc_quality_word(l->quality), oc_bytes_text(a, (double)l->peak),
                                l->peak_step + 1, l->n_step, step_name(p, l->step[l->peak_step]));
     if (p->m->fit.device)
-        text = oc_printf(a, "%s; %s", text, memory_fit_text(p->m, a));
+        text = oc_printf(a, "%s; %s", text, fit_text(p->m, a));
     oc_html_sentence(&p->h, oc_printf(a, "%s.", text));
 }
 

@@ -530,7 +530,7 @@ static bool is_harmless(const char *s)
     return *s && !strstr(s, "://") && !strstr(s, "www.");
 }
 
-static void md_text_put(struct oc_buf *b, const char *p, const char *end)
+static void put_md(struct oc_buf *b, const char *p, const char *end)
 {
     while (p < end) {
         const char *from = p;
@@ -561,18 +561,18 @@ static void clean(struct oc_buf *b, const char *s, bool cut)
     const char *end = s + strlen(s);
     size_t columns = cut ? oc_utf8_columns(s, strlen(s)) : 0;
     if (columns <= MAX_COLUMNS) {
-        md_text_put(b, s, end);
+        put_md(b, s, end);
         return;
     }
-    md_text_put(b, s, after(s, end, HEAD));
+    put_md(b, s, after(s, end, HEAD));
     oc_buf_str(b, "…");
-    md_text_put(b, after(s, end, columns - (MAX_COLUMNS - HEAD - 1)), end);
+    put_md(b, after(s, end, columns - (MAX_COLUMNS - HEAD - 1)), end);
 }
 
 /* A code span cannot contain its own fence, and tables split cells at bars before they parse code. A
  * <code> element with character references for all punctuation can contain anything and never forms a link
  * or mention. */
-static void md_text_element(struct oc_buf *b, const char *s)
+static void put_md_element(struct oc_buf *b, const char *s)
 {
     oc_buf_str(b, "<code>");
     for (; *s; s++) {
@@ -592,7 +592,7 @@ static void code(struct oc_buf *b, const char *s, bool cut)
     if (span)
         oc_buf_printf(b, "`%s`", text.data);
     else if (text.n)
-        md_text_element(b, text.data);
+        put_md_element(b, text.data);
     else
         oc_buf_char(b, '-');
     oc_buf_free(&text);
