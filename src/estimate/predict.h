@@ -59,6 +59,9 @@ struct oc_predict_opts {
     bool band_only;       /* no point estimates: only roofline intervals */
 };
 
+/* Whether the calibration was made on the device, or on one without a name. */
+bool oc_cal_is_of(const struct oc_calibration *cal, const struct oc_device *device);
+
 /* cal may be NULL. A calibration of another device is transferred. */
 void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device *device,
                        const struct oc_kernel *kernel, const struct oc_predict_opts *opts,
@@ -105,7 +108,7 @@ int oc_fusion_choose(const char *runtime, const struct oc_device *device, const 
 #define OC_MOST_LEFT_OUT 0.01
 
 /* What differs between the device and the one that the calibration was made on. */
-enum oc_transfer { OC_TRANSFER_NONE, OC_TRANSFER_DEVICE, OC_TRANSFER_THREADS };
+enum oc_cal_transfer { OC_TRANSFER_NONE, OC_TRANSFER_DEVICE, OC_TRANSFER_THREADS };
 
 struct oc_estimate {
     struct oc_estimate_info *info;
@@ -119,7 +122,7 @@ struct oc_estimate {
     struct oc_kernel_list list;
     struct oc_prediction *prediction; /* of one execution, by kernel */
     double *measured_s;               /* of one execution; NULL: not measured */
-    uint8_t transfer;                 /* enum oc_transfer; of the calibration, whose interval it widens */
+    uint8_t transfer;                 /* enum oc_cal_transfer; of the calibration, whose interval it widens */
     bool pooled;                      /* without a calibration: from published latencies (pooled.c) */
     struct oc_model_prediction total;
     double band_lo_s, band_hi_s;               /* of a run, without a calibration; hi NAN: unknown */

@@ -1,0 +1,114 @@
+/* What a device can do for a language model, in sentences: rates at most, what was measured against them, memory, and the
+ * smallest device that is enough. Every output of `llm` takes them from here. */
+#include <math.h>
+
+#include "base/units.h"
+#include "llm/llm.h"
+#include "onnxcost/hardware.h"
+#include "write/commands/page_views.h"
+
+static bool is_by_compute(const struct oc_llm_roof *r)
+{
+    enum { MOSTLY = 9 }; /* tenths of the bound that arithmetic alone takes */
+    return 10 * r->comp_s >= MOSTLY * r->bound_s;
+}
+
+/* "decode at most 277 tokens/s (memory)" */
+static const char *rate_text(struct oc_arena *a, double tokens, const struct oc_llm_roof *r, const char *what)
+{
+    if (!(r->bound_s > 0))
+        return oc_printf(a, "%s unknown%s%s", what, r->missing ? ": " : "", r->missing ? r->missing : "");
+    return oc_printf(a, "%s at most %s tokens/s (%s)", what, oc_number_text(a, tokens / r->bound_s, 4),
+                     is_by_compute(r) ? "compute" : "memory");
+}
+
+static const char *fit_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    const struct oc_llm_limit *c = &d->context;
+    if (!c->known)
+        return "memory unknown";
+    if (!c->v)
+        return oc_printf(a, "does not fit: %s of %s", oc_bytes_text(a, (double)d->need_bytes),
+                         oc_bytes_text(a, d->memory_bytes));
+    return oc_printf(a, "fits with %s%s tokens of context%s", c->beyond ? "more than " : "",
+                     oc_count_text(a, (uint64_t)c->v), l->opts.batch > 1 ? " for each sequence" : "");
+}
+
+/* Decode: of all steps, which is that of their mean length; of one step, of that. */
+double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d)
+{
+    const struct oc_llm_roof *r = l->steps_n > 0 ? &d->all : &d->first;
+    return (double)l->opts.batch * (double)(l->steps_n > 0 ? l->steps_n : 1) / r->bound_s;
+}
+
+double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of)
+{
+    double prompt = (double)l->opts.batch * (double)l->opts.prompt;
+    double share = of == OC_LLM_DECODE_RATE    ? l->measured.decode / oc_llm_decode_rate(l, d)
+                   : of == OC_LLM_PREFILL_RATE ? l->measured.prefill * d->prefill.bound_s / prompt
+                                               : d->prefill.bound_s / l->measured.ttft;
+    return share > 0 && isfinite(share) ? share : (double)NAN;
+}
+
+static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of,
+                             struct oc_arena *a)
+{
+    double v = of == OC_LLM_DECODE_RATE    ? l->measured.decode
+               : of == OC_LLM_PREFILL_RATE ? l->measured.prefill
+                                           : l->measured.ttft,
+           share = oc_llm_measured_share(l, d, of);
+    if (isnan(share))
+        return "";
+    int digits = share < 0.1;
+    return of == OC_LLM_FIRST_TOKEN
+               ? oc_printf(a, "; first token after %s, at least %s: %.*f %%", oc_seconds_text(a, v, "-"),
+                           oc_seconds_text(a, d->prefill.bound_s, "-"), digits, 100 * share)
+               : oc_printf(a, "; the measured %s tokens/s are %.*f %% of it", oc_number_text(a, v, 4), digits,
+                           100 * share);
+}
+
+/* What would lift the measured rate of decode: fewer bytes where it is near the bound of the memory. */
+static const char *lift_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    double share = oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE);
+    const struct oc_llm_cost *c = l->first;
+    if (isnan(share) || !c)
+        return "";
+    if (share > 1)
+        return "; more than the bound: batch, context, types or the device of the measurement differ";
+    if (share < 0.5)
+        return oc_printf(a, "; the device allows %.1f x: record a step to see where its time goes",
+                         1 / share);
+    double weights = (double)c->v[OC_LN_READ_WEIGHT], cache = (double)c->v[OC_LN_KV_READ];
+    return is_by_compute(&d->first) ? "; a narrower type of arithmetic would lift it"
+           : weights >= cache       ? "; narrower weights or more sequences at once would lift it"
+                                    : "; a narrower cache or a shorter context would lift it";
+}
+
+const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    double decode = oc_llm_decode_rate(l, d);
+    return oc_printf(a, "%s%s%s; %s%s%s; %s", rate_text(a, decode * d->first.bound_s, &d->first, "decode"),
+                     mine_text(l, d, OC_LLM_DECODE_RATE, a), lift_text(l, d, a),
+                     rate_text(a, (double)o->batch * (double)o->prompt, &d->prefill, "prefill"),
+                     mine_text(l, d, OC_LLM_PREFILL_RATE, a), mine_text(l, d, OC_LLM_FIRST_TOKEN, a),
+                     fit_text(l, d, a));
+}
+
+const struct oc_llm_device *oc_llm_smallest(const struct oc_llm *l)
+{
+    const struct oc_llm_device *best = NULL;
+    int64_t context = l->opts.prompt + l->opts.generate;
+    for (size_t i = 0; i < l->n_device; i++) {
+        const struct oc_llm_device *d = &l->device[i];
+        bool holds = d->context.known && d->context.v >= context,
+             reaches = oc_llm_decode_rate(l, d) >= l->reach;
+        if (holds && reaches &&
+            (!best || d->memory_bytes < best->memory_bytes ||
+             (d->memory_bytes == best->memory_bytes &&
+              oc_llm_decode_rate(l, d) < oc_llm_decode_rate(l, best))))
+            best = d;
+    }
+    return best;
+}
