@@ -198,8 +198,13 @@ const struct cli_command cmd_memory = {
     .example = {{"onnxcost memory bert.onnx", "peak activation memory, its node and its lower bound"},
                 {"onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and the max batch"},
                 {"onnxcost memory bert.onnx --plan plan.json", "an arena offset for every buffer"}},
-    .tool = {{"memory", "Memory of a model",
-              "Peak activation memory, what is live at the peak, live ranges and arena offsets; "
-              "with hw whether it fits.",
-              "model!", "hw hw-set" CLI_TOOL_SHAPES " align keep-inputs allocator plan fit top", .place = 5}},
+    .tool =
+        {{"memory",
+          "Peak activation memory, what is live then; fit: is hw large enough; plan: arena offsets.",
+          "model!", "hw dim fit plan", .more = "hw-set align keep-inputs allocator top" CLI_TOOL_SHAPES,
+          .brief =
+              "fit constants=constants.bytes activations:peak_bytes,peak_node,lower_bytes,quality "
+              "footprint=footprint.bytes live_at_peak:name,bytes,dtype,shape size_bytes live_bytes optimal "
+              "buffers:value,bytes,offset,first_step,last_step",
+          .top = "10", .place = 5}},
 };

@@ -122,4 +122,12 @@ const struct cli_command cmd_providers = {
     .example = {{"onnxcost providers", "the lists, with their versions and sources"},
                 {"onnxcost providers bert.onnx --providers cuda,cpu", "what falls back from CUDA, and why"},
                 {"onnxcost providers resnet50.onnx --providers tensorrt,cuda,cpu -f csv", "a row per node"}},
+    .tool =
+        {{"providers", "What an execution provider (cuda, tensorrt, qnn, coreml ...) does not take, and why.",
+          "model!", "providers! dim", .more = "hw profile" CLI_TOOL_SHAPES,
+          .brief =
+              "nodes_that_run if_conditions_hold=if_conditions_hold.providers:provider,nodes,partitions,"
+              "macs_fraction if_no_condition_holds=if_no_condition_holds.providers:provider,nodes,partitions,"
+              "macs_fraction fallbacks:type,nodes,from,provider_otherwise,reason",
+          .place = 11}},
 };

@@ -334,4 +334,8 @@ const struct cli_command cmd_scan = {
     .example = {{"onnxcost scan models", "a folder of models, one row per model"},
                 {"onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},
                 {"onnxcost scan models -j 2 -f csv", "two processes, a table for a spreadsheet"}},
+    .tool = {{"scan", "Models below a folder: MACs, parameters, memory of each.", "folder!", "",
+              .fixed = "--jobs=1",
+              .brief = "models errors rows:path,nodes,params,macs,peak_activation_bytes,quality,error",
+              .place = 12}},
 };

@@ -110,4 +110,11 @@ const struct cli_command cmd_summary = {
                 {"onnxcost summary ort_profile.json --view operator --sort CPUMax -t 5",
                  "the operators with the longest calls"},
                 {"onnxcost summary trace.json.gz --view runs", "the runs and their spread"}},
+    .tool = {{"summary", "A profile without its model: runs, operator types, kernels.", "profile!", "top",
+              .more = "profile-format warmup iterations",
+              .brief =
+                  "format=profiles.0.format total_ns=profiles.0.total_ns total_is=profiles.0.total_is "
+                  "runs=profiles.0.runs type=profiles.0.type:name,calls=both.calls,total_ns=both.total_ns,"
+                  "ratio=both.ratio kernel=profiles.0.kernel:name,calls=both.calls,total_ns=both.total_ns",
+              .top = "10", .place = 10}},
 };
