@@ -251,6 +251,8 @@ const struct cli_command cmd_check = {
     .use = {{"onnxcost check MODEL --budget FILE | --max-macs N | --baseline FILE | ...",
              "compares a model with limits: exit code 1 and the reasons when one fails"}},
     .run = run_check,
+    .usual = "budget max-macs max-params max-peak-memory max-latency no-unknown baseline save-baseline "
+             "tolerance profile hw format output",
     .sets = CLI_MODEL,
     .options =
         "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 calibration fusion",

@@ -476,6 +476,7 @@ const struct cli_command cmd_cost = {
              "costs of every operator of an ONNX model, with --profile its times"},
             {"onnxcost PROFILE [options]", "a measured profile alone"}},
     .run = run_cost,
+    .usual = "profile hw dim shape top all group-by advise why what-if format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model map kernel-names warmup iterations partial stat hw "
                "hw-set no-tf32 cache top all embed as decoder fit",

@@ -349,6 +349,7 @@ const struct cli_command cmd_diff = {
             {"onnxcost diff MODEL --convention A --convention B",
              "the difference between two ways of counting, term by term"}},
     .run = run_diff,
+    .usual = "profile hw dim b-dim b-shape convention sort top exit-code format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 cache top "
                "embed sort",

@@ -217,6 +217,7 @@ const struct cli_command cmd_estimate = {
             {"onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
              "the same for several devices and batches, ranked by time, throughput or energy"}},
     .run = run_estimate,
+    .usual = "hw batch sort dim shape as calibration profile top format output",
     .sets = CLI_SHAPED,
     .options = "profile profile-format optimized-model warmup iterations hw hw-set no-tf32 top format embed "
                "as batch decoder sort opt-level calibration fusion",

@@ -163,6 +163,7 @@ const struct cli_command cmd_llm = {
     .use = {{"onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
              "a decoder with a KV cache: cost of prefill and of a decode step, lower bounds on devices"}},
     .run = run_llm,
+    .usual = "hw batch prompt generate dim as parallel measured reach format output",
     .sets = CLI_MODEL,
     .options = "hw hw-set no-tf32 cache embed as batch decoder calibration",
     .own = CLI_OWN(own_options, struct llm_opts),

@@ -191,6 +191,7 @@ const struct cli_command cmd_memory = {
     .use = {{"onnxcost memory MODEL [options]",
              "peak activation memory, liveness and arena offsets, and whether the model fits a device"}},
     .run = run_memory,
+    .usual = "hw fit plan dim shape value top allocator profile format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format hw hw-set top embed decoder fit",
     .own = CLI_OWN(own_options, struct memory_opts),

@@ -116,6 +116,7 @@ const struct cli_command cmd_providers = {
         {{"onnxcost providers [MODEL --providers NAME,NAME]",
           "which execution provider takes which node by its published operator list, and what falls back"}},
     .run = run_providers,
+    .usual = "providers hw dim shape profile optimized-model format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model hw",
     .own = CLI_OWN(own_options, struct providers_opts),

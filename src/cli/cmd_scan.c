@@ -327,6 +327,7 @@ const struct cli_command cmd_scan = {
     .use = {{"onnxcost scan DIR|FILE... [-j N] [-f ndjson] [-o FILE]",
              "many models, one row per model; a model that cannot be read is a row too"}},
     .run = run_scan,
+    .usual = "hw dim shape jobs files-from rows profiles hash format output",
     .sets = CLI_MODEL,
     .options = "hw embed",
     .own = CLI_OWN(own_options, struct scan_opts),

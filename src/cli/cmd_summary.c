@@ -102,6 +102,7 @@ const struct cli_command cmd_summary = {
     .use = {{"onnxcost summary PROFILE...",
              "where the time of a profile goes: devices, runs, operators, kernels"}},
     .run = run_summary,
+    .usual = "top view sort search time-unit profile-format warmup format output",
     .sets = CLI_READS,
     .options = "profile-format map kernel-names warmup iterations partial top format embed sort",
     .own = CLI_OWN(own_options, struct summary_opts),

@@ -39,6 +39,7 @@ struct cli_command {
     /* options: those of the sets, those that are named, its own, and those of another command */
     unsigned sets;       /* enum cli_set */
     const char *options; /* separated by blanks; NULL: none */
+    const char *usual; /* about ten that the help shows; `help COMMAND --all` shows all. NULL: all of them */
     struct {
         const struct cli_option *option; /* NULL: none */
         size_t n, size_bytes;            /* of the struct for their values */
