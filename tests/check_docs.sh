@@ -103,6 +103,16 @@ sort -u -o "$work/commands" "$work/commands"
 while read -r command; do
     onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z0-9-]*\)\\fR.*/--\2/p'
 done <"$work/commands" | sort -u >"$work/options"
+# Options that `onnxcost help` lists, one a line.
+listed() { onnxcost help "$@" | grep -oE '^ +(-., )?--[a-z][a-z0-9-]*' | sed 's/.*--/--/' | sort -u; }
+problems=$(while read -r command; do
+    [ "$(listed "$command" | wc -l)" -le 15 ] || echo "$command: help lists more than 15 options"
+    listed "$command" --all >"$work/listed"
+    onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z0-9-]*\)\\fR.*/--\2/p' | sort -u | comm -23 - "$work/listed" | sed "s/^/$command: not in help --all: /"
+    listed "$command" | comm -23 - "$work/listed" | sed "s/^/$command: usual, but not in help --all: /"
+done <"$work/commands"
+for option in dim shape value; do listed record --all | grep -qx -e "--$option" || echo "record: no --$option"; done)
+result 'help has the usual options of a command, with --all every option' "$problems"
 problems=$(for document in src/doc/tutorial-*.md; do
     [ "$(tests/transcripts.sh --commands "$document" | grep -c '^onnxcost')" -le 3 ] || echo "$document: more than 3 commands"
     [ "$(grep -c '^\*\*Answer' "$document")" -eq 1 ] || echo "$document: no answer"

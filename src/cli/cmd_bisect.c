@@ -111,6 +111,7 @@ const struct cli_command cmd_bisect = {
     .use = {{"onnxcost bisect MODEL --ort-lib FOLDER | --ort-lib FILE --ort-lib FILE...",
              "which version of ONNX Runtime made a model slower or faster, and in which operators"}},
     .run = run_bisect,
+    .usual = "ort-lib figure runs repeat time-budget threads provider dim shape value format output",
     .sets = CLI_SHAPED | CLI_RECORDS,
     .options = "all format",
     .own = CLI_OWN(own_options, struct bisect_opts),

@@ -155,6 +155,7 @@ const struct cli_command cmd_calibrate = {
     .use = {{"onnxcost calibrate RECORDING... --hw NAME [-o FILE.xml | --check]",
              "per-kernel cost curves fitted from recorded profiles; --check: their errors"}},
     .run = run_calibrate,
+    .usual = "hw check threads runtime-version profile-format format output",
     .sets = CLI_READS,
     .options = "profile-format warmup hw hw-set no-tf32 format threads",
     .own = CLI_OWN(own_options, struct calibrate_opts),

@@ -251,6 +251,8 @@ const struct cli_command cmd_check = {
     .use = {{"onnxcost check MODEL --budget FILE | --max-macs N | --baseline FILE | ...",
              "compares a model with limits: exit code 1 and the reasons when one fails"}},
     .run = run_check,
+    .usual = "budget max-macs max-params max-peak-memory max-latency no-unknown baseline save-baseline "
+             "tolerance profile hw format output",
     .sets = CLI_MODEL,
     .options =
         "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 calibration fusion",
@@ -260,12 +262,11 @@ const struct cli_command cmd_check = {
     .example = {{"onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 above the limit"},
                 {"onnxcost check resnet50.onnx --save-baseline base.xml", "store the present figures"},
                 {"onnxcost check resnet50.onnx --max-params 30M -f junit", "a JUnit report for CI"}},
-    .tool = {{"check", "Compare a model with limits",
-              "Whether a model keeps limits or a baseline: which passed, failed, or are inconclusive.",
-              "model!",
-              "max-macs max-flops max-params max-weight-bytes max-peak-memory max-latency min-efficiency "
-              "max-opset "
-              "no-unknown forbid-op budget baseline tolerance profile hw calibration" CLI_TOOL_SHAPES
-                  CLI_TOOL_COUNTS,
-              .ranges = true, .place = 7}},
+    .tool =
+        {{"check", "Does a model keep limits, or those of a baseline?", "model!", "max-macs max-latency dim",
+          .more =
+              "max-flops max-params max-weight-bytes max-peak-memory min-efficiency max-opset no-unknown "
+              "forbid-op budget baseline tolerance profile hw calibration" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
+          .brief = "passed limits failed inconclusive checks:metric,result,limit,low,high,reason assumptions",
+          .ranges = true, .place = 7}},
 };

@@ -462,6 +462,13 @@ static int run_cost(const struct cli_opts *o)
     return rc;
 }
 
+/* Members of the brief answers of several tools. */
+#define BRIEF_TOTALS                                                                                         \
+    "totals:nodes,unknown_nodes,macs,flops,params,const_bytes,peak_activation_bytes,quality,time_ns"         \
+    " assumptions:what,name,value,reason"
+#define ADVICE_ROWS  "advice.findings"
+#define BRIEF_ADVICE "advice=" ADVICE_ROWS ":id,severity,found,todo,share=saving.share"
+
 const struct cli_command cmd_cost = {
     .name = "cost",
     .phrase = "FLOPs, bytes, memory and time of every operator",
@@ -469,6 +476,7 @@ const struct cli_command cmd_cost = {
              "costs of every operator of an ONNX model, with --profile its times"},
             {"onnxcost PROFILE [options]", "a measured profile alone"}},
     .run = run_cost,
+    .usual = "profile hw dim shape top all group-by advise why what-if format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model map kernel-names warmup iterations partial stat hw "
                "hw-set no-tf32 cache top all embed as decoder fit",
@@ -480,27 +488,35 @@ const struct cli_command cmd_cost = {
                  "measured time against the roofline"},
                 {"onnxcost resnet50.onnx -p ort_profile.json --advise",
                  "what could be faster, with evidence"}},
-    .tool = {{"analyze", "Cost of a model",
-              "FLOPs, MACs, bytes, parameters and memory of an ONNX model (or config.json, "
-              "safetensors, GGUF) and of each operator; with hw also roofline times. Figures are "
-              "exact unless their quality says otherwise.",
-              "model!",
-              "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES CLI_TOOL_COUNTS
-              " type opr-name order-by group-by as what-if roofline advise top",
-              .top = "20", .schema = oc_schema_write, .place = 1},
-             {"why", "Why an operator costs what it costs",
-              "The formula of an operator with its numbers and where they come from.", "model!",
-              "why!" CLI_TOOL_SHAPES CLI_TOOL_COUNTS, .fixed = "--top=1", .schema = oc_schema_write,
+    .tool = {{"analyze",
+              "FLOPs, bytes, parameters, memory of a model (ONNX, config.json, safetensors, GGUF) and its "
+              "largest "
+              "operators; with hw roofline times.",
+              "model!", "hw dim group-by top",
+              .more = CLI_TOOL_DEVICES CLI_TOOL_SHAPES CLI_TOOL_COUNTS
+              " type opr-name order-by as what-if roofline advise",
+              .brief =
+                  "verdict=verdict.text " BRIEF_TOTALS
+                  " roofline=hardware.roofline:roofline_time_ns,bound_time_ns groups:group,count,macs,"
+                  "operations,bytes nodes:name,op_type,flops,bytes_read_act,bytes_read_weight,bytes_written,"
+                  "roofline_time_ns,bound_by " BRIEF_ADVICE,
+              .top = "10", .place = 1},
+             {"why", "The formula of an operator's cost with its numbers and where they come from.", "model!",
+              "why! dim", .more = CLI_TOOL_SHAPES CLI_TOOL_COUNTS, .fixed = "--top=1", .brief = "receipts",
               .place = 2},
-             {"profile", "A measured profile",
-              "Times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight and others), joined "
-              "with the model if it is given: time, efficiency and gap to the roofline of each operator.",
-              "model",
-              "profile! hw" CLI_TOOL_DEVICES
-              " profile-format optimized-model warmup iterations" CLI_TOOL_SHAPES
-              " stat type opr-name order-by group-by advise force top",
-              .top = "20", .schema = oc_schema_write, .place = 3},
-             {"bounds", "Bounds over ranges of sizes",
-              "Proven bounds of the figures of a model for all sizes of a range: dim batch=1..64.", "model!",
-              "dim! shape value default-dim no-defaults" CLI_TOOL_COUNTS, .ranges = true, .place = 4}},
+             {"profile",
+              "Why is it slow: times of a recorded profile (ONNX Runtime, PyTorch, TensorRT, Nsight ...); "
+              "with model "
+              "and hw the gap to the roofline; advise: what to do.",
+              "model", "profile! hw dim group-by advise top",
+              .more = CLI_TOOL_DEVICES CLI_TOOL_SHAPES
+              " profile-format optimized-model warmup iterations stat type opr-name order-by force",
+              .brief = "verdict=verdict.text latency=measurement:latency_ns,statistic,runs_used,spread "
+                       "matched=join.time_matched_fraction groups:group,count,time_ns,roofline_efficiency "
+                       "rows:name,op_type,time_ns,share,roofline_efficiency,bound_by " BRIEF_ADVICE,
+              .top = "10", .place = 3},
+             {"bounds", "Proven bounds of the figures for all sizes of a range: dim batch=1..64.", "model!",
+              "dim!", .more = CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
+              .brief = "ranges assumption figures:figure,least,least_at,most,most_at,why", .ranges = true,
+              .place = 4}},
 };

@@ -349,6 +349,7 @@ const struct cli_command cmd_diff = {
             {"onnxcost diff MODEL --convention A --convention B",
              "the difference between two ways of counting, term by term"}},
     .run = run_diff,
+    .usual = "profile hw dim b-dim b-shape convention sort top exit-code format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 cache top "
                "embed sort",
@@ -357,8 +358,14 @@ const struct cli_command cmd_diff = {
     .example = {{"onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
                 {"onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
                 {"onnxcost diff -p before.json -p after.json", "the same of profiles without a model"}},
-    .tool = {{"diff", "Compare two models or profiles",
-              "Operators that were added, removed or changed between two models, or between two "
-              "profiles, and the totals of both; of profiles what the change of the time consists of.",
-              "a! b!", "hw" CLI_TOOL_SHAPES CLI_TOOL_COUNTS " sort top", .top = "20", .place = 8}},
+    .tool =
+        {{"diff", "Two models or profiles: is one slower, why; what was added, removed, changed.", "a! b!",
+          "dim top", .more = "hw sort" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
+          .brief =
+              "latency=totals.latency:verdict,a,b,delta,ratio,ratio_interval,order,recordings_for_3_percent "
+              "decomposition:part,place,delta_ns,rows rows_by_status "
+              "macs=totals.macs:a,b,delta flops=totals.flops:a,b,delta bytes=totals.bytes:a,b,delta "
+              "params=totals.params:a,b,delta peak_activation_bytes=totals.peak_activation_bytes:a,b,delta "
+              "rows:status,name_a,name_b,op_type_b,flops_delta,time_a_ns,time_b_ns,what",
+          .top = "10", .place = 8}},
 };

@@ -217,6 +217,7 @@ const struct cli_command cmd_estimate = {
             {"onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
              "the same for several devices and batches, ranked by time, throughput or energy"}},
     .run = run_estimate,
+    .usual = "hw batch sort dim shape as calibration profile top format output",
     .sets = CLI_SHAPED,
     .options = "profile profile-format optimized-model warmup iterations hw hw-set no-tf32 top format embed "
                "as batch decoder sort opt-level calibration fusion",
@@ -228,11 +229,13 @@ const struct cli_command cmd_estimate = {
                  "latency on a calibrated device"},
                 {"onnxcost estimate resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
                  "all GPUs at three batch sizes"}},
-    .tool = {{"estimate", "Predicted latency of a model on a device, or devices ranked",
-              "Latency with its interval and basis, and the kernels that the runtime is expected to "
-              "run; with several hw or batches a rank of each by time, throughput or energy, and "
-              "whether the memory is enough.",
-              "model!",
-              "hw! hw-set no-tf32" CLI_TOOL_SHAPES " batch sort as calibration fusion opt-level top",
-              .top = "20", .place = 6}},
+    .tool =
+        {{"estimate", "Predicted latency on hw with its interval; several hw or batches (1,8) are ranked.",
+          "model!", "hw! batch dim",
+          .more = "hw-set no-tf32" CLI_TOOL_SHAPES " sort as calibration fusion opt-level top",
+          .brief =
+              "verdict total:time_s,low80_s,high80_s,bound_s,unknown_kernels,compute_s,memory_s,launches_s "
+              "devices:place,device,batch,time_s,low_s,high_s,fits,needed_bytes,bound_by,basis,missing "
+              "assumptions",
+          .place = 6}},
 };

@@ -83,14 +83,15 @@ static void example_lines(FILE *f, const struct cli_command *c)
         wrapped(f, c->example[i].text, fprintf(f, "  %s", c->example[i].line), 6);
 }
 
-/* The options on the page of a command, or (NULL) all, under the headings of their groups. */
+/* The options that `has` says of a command, or (NULL) all, under the headings of their groups. */
 static void each_option(FILE *f, const struct cli_command *c, const char *heading,
+                        bool (*has)(const struct cli_command *c, const struct cli_option *p),
                         void (*put)(FILE *f, const struct cli_option *p))
 {
     const char *group = "";
     const struct cli_option *p;
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
-        if (c && !cli_shows(c, p))
+        if (c && !has(c, p))
             continue;
         if (strcmp(p->group, group) != 0)
             fprintf(f, heading, p->group);
@@ -108,13 +109,36 @@ static void usage_lines(FILE *f, const struct cli_command *c, const char *before
     }
 }
 
-static void print_command(FILE *f, const struct cli_command *c)
+/* Of --format only the formats of this command. */
+static void usual_options(FILE *f, const struct cli_command *c)
+{
+    const struct cli_option *p;
+    size_t n = 0;
+    fprintf(f, "\nOptions\n");
+    for (size_t i = 0; (p = cli_option_nth(i)); i++) {
+        struct cli_option own = *p;
+        n += cli_takes(c, p);
+        if (!cli_has_word(c->usual, p->name) || !cli_takes(c, p))
+            continue;
+        if (!strcmp(p->name, "format")) {
+            own.arg = cli_formats(c);
+            own.help = "output format";
+        }
+        option_line(f, &own);
+    }
+    fprintf(f, "\nAll %zu options: onnxcost help %s --all\n", n, c->name);
+}
+
+static void print_command(FILE *f, const struct cli_command *c, bool all)
 {
     fprintf(f, "Examples\n");
     example_lines(f, c);
     fputc('\n', f);
     usage_lines(f, c, "usage:");
-    each_option(f, c, "\n%s\n", option_line);
+    if (c->usual && !all)
+        usual_options(f, c);
+    else
+        each_option(f, c, "\n%s\n", cli_takes, option_line);
 }
 
 /* Everything that can be written on a command line. */
@@ -122,7 +146,7 @@ static void print_options(FILE *f)
 {
     for (size_t i = 0; i < cli_n_commands; i++)
         usage_lines(f, cli_commands[i], i ? "" : "usage:");
-    each_option(f, NULL, "\n%s\n", option_line);
+    each_option(f, NULL, "\n%s\n", NULL, option_line);
     fprintf(f, "\nProfile formats\n");
     const char *name, *title;
     for (size_t i = 0; oc_profile_format(i, &name, &title); i++)
@@ -138,8 +162,8 @@ static void print_help(FILE *f)
     fprintf(f, "\nMost used options\n");
     for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
         fprintf(f, "  %-24s %s\n", common[i].option, common[i].text);
-    fprintf(f, "\nMore: onnxcost help COMMAND (examples, options), help options (all of them),\n"
-               "help metrics | profiles | hwdb | rules | budget | limits | json; man onnxcost\n");
+    fprintf(f, "\nMore: onnxcost help COMMAND (examples, usual options; --all: all options),\n"
+               "help options, or metrics | profiles | hwdb | rules | budget | limits | json\n");
 }
 
 /* ---- lists for manual pages ------------------------------------------------------------------------- */
@@ -205,7 +229,7 @@ static bool put_options(FILE *f, const char *command)
 {
     const struct cli_command *c = cli_command_named(command);
     if (c)
-        each_option(f, c, ".SS %s\n", put_option);
+        each_option(f, c, ".SS %s\n", cli_shows, put_option);
     return c != NULL;
 }
 
@@ -457,7 +481,7 @@ static int run_help(const struct cli_opts *o)
     else if (options)
         print_options(out.f);
     else if (about)
-        print_command(out.f, about);
+        print_command(out.f, about, o->all);
     else
         print_help(out.f);
     int closed = cli_output_close(&out, rc == 0);
@@ -533,10 +557,11 @@ int cli_version(const struct cli_opts *o)
 const struct cli_command cmd_help = {
     .name = "help",
     .phrase = "help on a command or topic",
-    .use = {{"onnxcost help [COMMAND | options | TOPIC]",
-             "examples and options of a command, all options, or a topic"}},
+    .use = {{"onnxcost help [COMMAND [--all] | options | TOPIC]",
+             "examples and usual options of a command, all options, or a topic"}},
     .run = run_help,
-    .example = {{"onnxcost help memory", "examples and options of a command"},
+    .options = "all",
+    .example = {{"onnxcost help memory --all", "examples and all options of a command"},
                 {"onnxcost help options", "all options of all commands"},
                 {"onnxcost help limits", "resource limits for untrusted input"}},
 };

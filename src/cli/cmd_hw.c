@@ -165,6 +165,8 @@ const struct cli_command cmd_hw = {
                 {"onnxcost hw show a100", "the figures of a device and their sources"},
                 {"onnxcost hw measure -o here.xml",
                  "peaks and bandwidths of this machine, for --hw here.xml"}},
-    .tool = {{"devices", "Devices", "Names and figures of the devices that hw accepts.", "", "",
-              .fixed = "list", .place = 10}},
+    .tool = {{"devices", "Devices that hw accepts.", "", "", .fixed = "list",
+              .brief = "rows:id,f16_flop_per_s,memory_bytes,memory_bytes_per_s", .place = 13},
+             {"device", "Figures of a device, with their sources.", "name!", "", .fixed = "show",
+              .brief = "rows:group,what,value,unit,basis,source", .place = 14}},
 };

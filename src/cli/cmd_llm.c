@@ -163,6 +163,7 @@ const struct cli_command cmd_llm = {
     .use = {{"onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
              "a decoder with a KV cache: cost of prefill and of a decode step, lower bounds on devices"}},
     .run = run_llm,
+    .usual = "hw batch prompt generate dim as parallel measured reach format output",
     .sets = CLI_MODEL,
     .options = "hw hw-set no-tf32 cache embed as batch decoder calibration",
     .own = CLI_OWN(own_options, struct llm_opts),
@@ -170,8 +171,11 @@ const struct cli_command cmd_llm = {
     .example = {{"onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
                 {"onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
                 {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"}},
-    .tool = {{"llm", "Cost of a language model",
-              "Prefill and decode step of a decoder with a KV cache: cost, cache bytes per token, "
-              "lower bounds on devices.",
-              "model!", "hw" CLI_TOOL_DEVICES CLI_TOOL_SHAPES " batch prompt generate as", .place = 9}},
+    .tool = {{"llm", "Language model: prefill, decode, KV cache; with hw upper bounds of tokens/s.", "model!",
+              "hw batch prompt generate", .more = "dim as" CLI_TOOL_DEVICES CLI_TOOL_SHAPES,
+              .brief =
+                  "devices:device,verdict,needed_bytes,memory_bytes batch prompt generate params const_bytes "
+                  "kv_bytes_per_token kv_dtype runs:run,new_tokens,cached_tokens,flops,bytes_read_weight,"
+                  "kv_read,peak_bytes assumptions warnings",
+              .place = 9}},
 };

@@ -39,70 +39,56 @@ static char *join(const char *fmt, ...)
 
 static struct oc_mcp_param param_of_file(const char *name, size_t n, bool required)
 {
-    return (struct oc_mcp_param){
-        .name = cli_xstrndup(name, n), .about = join("path of a model"), .required = required};
+    bool device = n == strlen("name") && !strncmp(name, "name", n);
+    return (struct oc_mcp_param){.name = cli_xstrndup(name, n),
+                                 .about =
+                                     join(device ? "a name that devices lists" : "path of a file or folder"),
+                                 .required = required};
 }
 
 static struct oc_mcp_param param_of_option(const struct cli_option *o, const struct cli_tool *row,
-                                           bool required)
+                                           bool required, bool rare)
 {
     static const unsigned char kind[] = {
         [CLI_FLAG] = OC_MCP_FLAG, [CLI_TEXT] = OC_MCP_TEXT,  [CLI_CHOICE] = OC_MCP_TEXT,
         [CLI_LIST] = OC_MCP_LIST, [CLI_MAYBE] = OC_MCP_LIST, [CLI_INT] = OC_MCP_INT};
-    bool arg = o->arg && o->kind != CLI_CHOICE && o->kind != CLI_INT;
     const char *top = row->top ? row->top : "all";
     const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top;
-    if (o->answer)
-        return (struct oc_mcp_param){.name = cli_xstrndup(o->name, strlen(o->name)),
-                                     .about = join("%s", o->answer),
-                                     .kind = OC_MCP_FLAG,
-                                     .required = required};
+    struct oc_mcp_param p = {.name = cli_xstrndup(o->name, strlen(o->name)),
+                             .kind = OC_MCP_FLAG,
+                             .required = required,
+                             .rare = rare};
+    if (o->answer) {
+        p.about = join("%s", o->answer);
+        return p;
+    }
+    bool arg = o->arg && o->kind != CLI_CHOICE && o->kind != CLI_INT;
     const char *ranges = strstr(o->help, RANGES);
     int n = ranges ? (int)(ranges - o->help) : (int)strlen(o->help);
     const char *more = !ranges ? "" : row->ranges ? ranges + strlen(RANGES) : "ranges: tool bounds";
-    return (struct oc_mcp_param){
-        .name = cli_xstrndup(o->name, strlen(o->name)),
-        .about = join("%s%s%.*s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, *more ? "; " : "",
-                      more, otherwise ? " (default: " : "", otherwise ? otherwise : "", otherwise ? ")" : ""),
-        .choices = o->kind == CLI_CHOICE ? o->arg : NULL,
-        .kind = kind[o->kind],
-        .required = required};
+    p.about = join("%s%s%.*s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, *more ? "; " : "",
+                   more, otherwise ? " (default: " : "", otherwise ? otherwise : "", otherwise ? ")" : "");
+    p.form = arg ? o->arg : NULL;
+    p.choices = o->kind == CLI_CHOICE ? o->arg : NULL;
+    p.kind = kind[o->kind];
+    return p;
 }
 
-/* The names are options of the command, or (NULL) files. */
+/* The names are options of the command, or (c is NULL) files. */
 static void add_params(struct oc_mcp_tool *t, struct oc_mcp_param *to, const struct cli_tool *row,
                        const char *names, const struct cli_command *c)
 {
-    for (const char *p = names; *p && t->n_param < MAX_PARAMS;) {
+    for (const char *p = names; p && *p && t->n_param < MAX_PARAMS;) {
         size_t n = strcspn(p, " !");
         bool required = p[n] == '!';
         const struct cli_option *o = c && n ? cli_option_named(p, n, c) : NULL;
         if (o)
-            to[t->n_param++] = param_of_option(o, row, required);
+            to[t->n_param++] = param_of_option(o, row, required, names == row->more);
         else if (!c && n)
             to[t->n_param++] = param_of_file(p, n, required);
         p += n;
         p += strspn(p, " !");
     }
-}
-
-static char *schema_text(const struct cli_tool *row)
-{
-    char *text = NULL;
-    size_t n = 0;
-    struct oc_err err;
-    FILE *f = row->schema ? open_memstream(&text, &n) : NULL;
-    if (!f)
-        return NULL;
-    row->schema(f, &err);
-    if (fclose(f))
-        cli_out_of_memory(0);
-    return text;
-}
-
-static bool comes_before(const struct cli_tool *a, const struct cli_tool *b)
-{
-    return a->place && (!b->place || a->place < b->place);
 }
 
 /* The tools of all commands, by their places. */
@@ -113,7 +99,7 @@ static void list_rows(struct mcp_tools *out)
         for (size_t k = 0; k < CLI_MOST_TOOLS && cli_commands[i]->tool[k].name; k++) {
             const struct mcp_row row = {&cli_commands[i]->tool[k], cli_commands[i]};
             size_t at = out->n++;
-            for (; at && comes_before(row.tool, out->row[at - 1].tool); at--)
+            for (; at && row.tool->place < out->row[at - 1].tool->place; at--)
                 out->row[at] = out->row[at - 1];
             out->row[at] = row;
         }
@@ -127,13 +113,11 @@ void mcp_tools_make(struct mcp_tools *out)
     for (size_t i = 0; i < out->n; i++) {
         const struct cli_tool *row = out->row[i].tool;
         struct oc_mcp_param *param = cli_xcalloc(MAX_PARAMS, sizeof(*param));
-        out->tool[i] = (struct oc_mcp_tool){.name = row->name,
-                                            .title = row->title,
-                                            .about = row->about,
-                                            .param = param,
-                                            .schema = schema_text(row)};
+        out->tool[i] =
+            (struct oc_mcp_tool){.name = row->name, .about = row->about, .param = param, .brief = row->brief};
         add_params(&out->tool[i], param, row, row->files, NULL);
         add_params(&out->tool[i], param, row, row->options, out->row[i].command);
+        add_params(&out->tool[i], param, row, row->more, out->row[i].command);
     }
 }
 
@@ -145,7 +129,6 @@ void mcp_tools_free(struct mcp_tools *t)
             free((char *)(uintptr_t)t->tool[i].param[k].about);
         }
         free((struct oc_mcp_param *)(uintptr_t)t->tool[i].param);
-        free((char *)(uintptr_t)t->tool[i].schema);
     }
     free(t->tool);
     free(t->row);

@@ -191,6 +191,7 @@ const struct cli_command cmd_memory = {
     .use = {{"onnxcost memory MODEL [options]",
              "peak activation memory, liveness and arena offsets, and whether the model fits a device"}},
     .run = run_memory,
+    .usual = "hw fit plan dim shape value top allocator profile format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format hw hw-set top embed decoder fit",
     .own = CLI_OWN(own_options, struct memory_opts),
@@ -198,8 +199,13 @@ const struct cli_command cmd_memory = {
     .example = {{"onnxcost memory bert.onnx", "peak activation memory, its node and its lower bound"},
                 {"onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and the max batch"},
                 {"onnxcost memory bert.onnx --plan plan.json", "an arena offset for every buffer"}},
-    .tool = {{"memory", "Memory of a model",
-              "Peak activation memory, what is live at the peak, live ranges and arena offsets; "
-              "with hw whether it fits.",
-              "model!", "hw hw-set" CLI_TOOL_SHAPES " align keep-inputs allocator plan fit top", .place = 5}},
+    .tool =
+        {{"memory",
+          "Peak activation memory, what is live then; fit: is hw large enough; plan: arena offsets.",
+          "model!", "hw dim fit plan", .more = "hw-set align keep-inputs allocator top" CLI_TOOL_SHAPES,
+          .brief =
+              "fit constants=constants.bytes activations:peak_bytes,peak_node,lower_bytes,quality "
+              "footprint=footprint.bytes live_at_peak:name,bytes,dtype,shape size_bytes live_bytes optimal "
+              "buffers:value,bytes,offset,first_step,last_step",
+          .top = "10", .place = 5}},
 };

@@ -116,10 +116,19 @@ const struct cli_command cmd_providers = {
         {{"onnxcost providers [MODEL --providers NAME,NAME]",
           "which execution provider takes which node by its published operator list, and what falls back"}},
     .run = run_providers,
+    .usual = "providers hw dim shape profile optimized-model format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model hw",
     .own = CLI_OWN(own_options, struct providers_opts),
     .example = {{"onnxcost providers", "the lists, with their versions and sources"},
                 {"onnxcost providers bert.onnx --providers cuda,cpu", "what falls back from CUDA, and why"},
                 {"onnxcost providers resnet50.onnx --providers tensorrt,cuda,cpu -f csv", "a row per node"}},
+    .tool =
+        {{"providers", "What an execution provider (cuda, tensorrt, qnn, coreml ...) does not take, and why.",
+          "model!", "providers! dim", .more = "hw profile" CLI_TOOL_SHAPES,
+          .brief =
+              "nodes_that_run if_conditions_hold=if_conditions_hold.providers:provider,nodes,partitions,"
+              "macs_fraction if_no_condition_holds=if_no_condition_holds.providers:provider,nodes,partitions,"
+              "macs_fraction fallbacks:type,nodes,from,provider_otherwise,reason",
+          .place = 11}},
 };

@@ -515,6 +515,7 @@ const struct cli_command cmd_record = {
     .use = {{"onnxcost record MODEL... [--runs N] [--threads N]... [--repeat K] [--report]",
              "runs a model on ONNX Runtime and writes its profile"}},
     .run = run_record,
+    .usual = "report dim shape value runs repeat threads provider opt-level ort-lib output",
     .sets = CLI_READS | CLI_RECORDS,
     .own = CLI_OWN(own_options, struct record_opts),
     .also = &cmd_cost,

@@ -327,6 +327,7 @@ const struct cli_command cmd_scan = {
     .use = {{"onnxcost scan DIR|FILE... [-j N] [-f ndjson] [-o FILE]",
              "many models, one row per model; a model that cannot be read is a row too"}},
     .run = run_scan,
+    .usual = "hw dim shape jobs files-from rows profiles hash format output",
     .sets = CLI_MODEL,
     .options = "hw embed",
     .own = CLI_OWN(own_options, struct scan_opts),
@@ -334,4 +335,8 @@ const struct cli_command cmd_scan = {
     .example = {{"onnxcost scan models", "a folder of models, one row per model"},
                 {"onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},
                 {"onnxcost scan models -j 2 -f csv", "two processes, a table for a spreadsheet"}},
+    .tool = {{"scan", "Models below a folder: MACs, parameters, memory of each.", "folder!", "",
+              .fixed = "--jobs=1",
+              .brief = "models errors rows:path,nodes,params,macs,peak_activation_bytes,quality,error",
+              .place = 12}},
 };

@@ -102,6 +102,7 @@ const struct cli_command cmd_summary = {
     .use = {{"onnxcost summary PROFILE...",
              "where the time of a profile goes: devices, runs, operators, kernels"}},
     .run = run_summary,
+    .usual = "top view sort search time-unit profile-format warmup format output",
     .sets = CLI_READS,
     .options = "profile-format map kernel-names warmup iterations partial top format embed sort",
     .own = CLI_OWN(own_options, struct summary_opts),
@@ -110,4 +111,11 @@ const struct cli_command cmd_summary = {
                 {"onnxcost summary ort_profile.json --view operator --sort CPUMax -t 5",
                  "the operators with the longest calls"},
                 {"onnxcost summary trace.json.gz --view runs", "the runs and their spread"}},
+    .tool = {{"summary", "A profile without its model: runs, operator types, kernels.", "profile!", "top",
+              .more = "profile-format warmup iterations",
+              .brief =
+                  "format=profiles.0.format total_ns=profiles.0.total_ns total_is=profiles.0.total_is "
+                  "runs=profiles.0.runs type=profiles.0.type:name,calls=both.calls,total_ns=both.total_ns,"
+                  "ratio=both.ratio kernel=profiles.0.kernel:name,calls=both.calls,total_ns=both.total_ns",
+              .top = "10", .place = 10}},
 };

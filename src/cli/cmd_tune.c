@@ -53,6 +53,7 @@ const struct cli_command cmd_tune = {
         {{"onnxcost tune MODEL [--threads N] [--repeat K]",
           "which settings of ONNX Runtime are shown to make a model faster, with the code that sets them"}},
     .run = run_tune,
+    .usual = "ort-lib runs repeat time-budget threads provider dim shape value format output",
     .sets = CLI_SHAPED | CLI_RECORDS,
     .options = "format",
     .example = {{"onnxcost tune resnet50.onnx", "settings that are shown to be faster, with the code"},

@@ -13,18 +13,19 @@ enum { CLI_MOST_USES = 2, CLI_MOST_EXAMPLES = 3, CLI_MOST_TOOLS = 4 };
 
 /* A tool of `onnxcost mcp`: the command with some of its options. Names are separated by blanks; '!' at the end: required. */
 struct cli_tool {
-    const char *name, *title, *about;
-    const char *files;                          /* arguments without an option, in order; NULL: none */
-    const char *options;                        /* of the command; NULL: none */
-    const char *fixed;                          /* an argument of every call */
-    const char *top;                            /* default of the option top, NULL: that of the command */
-    int (*schema)(FILE *f, struct oc_err *err); /* writes that of the result; NULL: none is published */
-    bool ranges;                                /* sizes may be ranges */
-    unsigned place;                             /* in the list of tools, from 1; 0: after the others */
+    const char *name, *about;
+    const char *files;   /* arguments without an option, in order */
+    const char *options; /* of the command: those that the list of tools describes */
+    const char *more;    /* those that only the tool `help` describes; NULL: none */
+    const char *brief;   /* struct oc_mcp_tool */
+    const char *fixed;   /* an argument of every call */
+    const char *top;     /* default of the option top, NULL: that of the command */
+    bool ranges;         /* sizes may be ranges */
+    unsigned place;      /* in the list of tools, from 1 */
 };
 
 /* Names of options that many tools take. */
-#define CLI_TOOL_SHAPES  " dim shape value default-dim no-defaults"
+#define CLI_TOOL_SHAPES  " shape value default-dim no-defaults"
 #define CLI_TOOL_DEVICES " hw-set no-tf32 cache"
 #define CLI_TOOL_COUNTS  " convention op-rules"
 
@@ -38,6 +39,7 @@ struct cli_command {
     /* options: those of the sets, those that are named, its own, and those of another command */
     unsigned sets;       /* enum cli_set */
     const char *options; /* separated by blanks; NULL: none */
+    const char *usual; /* about ten that the help shows; `help COMMAND --all` shows all. NULL: all of them */
     struct {
         const struct cli_option *option; /* NULL: none */
         size_t n, size_bytes;            /* of the struct for their values */

@@ -233,11 +233,13 @@ static void finish_job(struct server *s, struct job *j)
         oc_mcp_done(s->mcp, j->call,
                     &(struct oc_mcp_result){.document = document->data, .n = document->n, .messages = said});
     } else {
+        static const char list[] = "\nNext: call scan with {\"folder\": \".\"}, which lists the models.";
         char *text = NULL;
-        if (asprintf(&text, "%.1800s%s(%s)", said, *said ? "" : "the command wrote nothing ",
-                     describe_end(status, end, sizeof(end))) < 0)
+        bool usage = WIFEXITED(status) && WEXITSTATUS(status) == CLI_USAGE;
+        if (asprintf(&text, "%.1300s%s(%s)%s", said, *said ? "" : "the command wrote nothing ",
+                     describe_end(status, end, sizeof(end)), strstr(said, strerror(ENOENT)) ? list : "") < 0)
             cli_out_of_memory(0);
-        oc_mcp_done(s->mcp, j->call, &(struct oc_mcp_result){.messages = text});
+        oc_mcp_done(s->mcp, j->call, &(struct oc_mcp_result){.messages = text, .usage = usage});
         free(text);
     }
     free_job(j);
@@ -349,18 +351,20 @@ static int open_server(struct server *s)
     if (s->o->external_data)
         add_more(s, "external-data", s->o->external_data);
     mcp_tools_make(&s->tools);
-    const struct oc_mcp_opts opts = {
-        .name = "onnxcost",
-        .version = ONNXCOST_VERSION,
-        .instructions =
-            "Costs of neural networks: FLOPs, bytes, memory, times. Begin with analyze; devices lists "
-            "what hw accepts. Long answers come in pages: pass the cursor of an answer to get the next.",
-        .tool = s->tools.tool,
-        .n_tool = s->tools.n,
-        .out = stdout,
-        .start = start_call,
-        .cancel = cancel_call,
-        .arg = s};
+    const struct oc_mcp_opts opts = {.name = "onnxcost",
+                                     .version = ONNXCOST_VERSION,
+                                     .instructions =
+                                         "Costs of neural networks: FLOPs, bytes, memory, times. Answers "
+                                         "have the verdict and the most important figures "
+                                         "in pages of 4,000 bytes: cursor gives the next one, full the whole "
+                                         "document. Paths are relative to the "
+                                         "folder of the server.",
+                                     .tool = s->tools.tool,
+                                     .n_tool = s->tools.n,
+                                     .out = stdout,
+                                     .start = start_call,
+                                     .cancel = cancel_call,
+                                     .arg = s};
     return oc_mcp_open(&opts, &s->mcp, &err) ? cli_fail_err(&err) : 0;
 }
 

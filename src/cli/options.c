@@ -94,7 +94,7 @@ static const struct cli_option shared[] = {
      .unit = "rows", .otherwise = "20; 3 for MegEngine files; all in CSV and JSON",
      .group = "Filtering and sorting"},
     {"all", 'a', CLI_FLAG, AT(all),
-     .help = "table of all operators, same as --top 0; bisect: measure every version"},
+     .help = "table of all operators, same as --top 0; bisect: measure every version; help: all options"},
     {"format", 'f', CLI_CHOICE, AT(format),
      "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|github",
      .help = "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): "
@@ -320,7 +320,7 @@ const struct cli_option *cli_option_nth(size_t i)
 }
 
 /* Whether `name` is one of `names`, which are separated by blanks. */
-static bool has_word(const char *names, const char *name)
+bool cli_has_word(const char *names, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = names; p && *p; p += strcspn(p, " "), p += strspn(p, " "))
@@ -333,7 +333,7 @@ bool cli_shows(const struct cli_command *c, const struct cli_option *p)
 {
     if (p->owner)
         return p->owner == c;
-    return (p->set && (p->set & (c->sets | CLI_ALL)) == p->set) || has_word(c->options, p->name);
+    return (p->set && (p->set & (c->sets | CLI_ALL)) == p->set) || cli_has_word(c->options, p->name);
 }
 
 bool cli_takes(const struct cli_command *c, const struct cli_option *p)

@@ -58,6 +58,9 @@ struct cli_option {
     const struct cli_command *owner; /* of an option of one command; cli_option_nth fills it in */
 };
 
+/* Is `name` one of the names, which are separated by blanks? NULL: there are none. */
+bool cli_has_word(const char *names, const char *name);
+
 /* The options of all commands in the order of the help, each with its group; NULL past the end. */
 const struct cli_option *cli_option_nth(size_t i);
 /* Whether a command has the option on its own page; whether it takes it. */

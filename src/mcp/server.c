@@ -19,6 +19,7 @@ struct call {
     char *id; /* of the request, as JSON */
     size_t tool, first;
     uint64_t hash; /* of the document whose rows from `first` on are wanted */
+    bool full;     /* the whole document */
     struct batch *batch;
 };
 
@@ -133,7 +134,7 @@ static void write_text(struct oc_json_out *w, const char *text)
     oc_jw_end_object(w);
 }
 
-static void answer_failure(struct oc_mcp *m, const char *id, struct batch *batch, const char *text)
+static void answer_text(struct oc_mcp *m, const char *id, struct batch *batch, const char *text, bool failed)
 {
     struct answer a;
     begin_result(&a, &(struct request){.id = id, .batch = batch});
@@ -141,56 +142,67 @@ static void answer_failure(struct oc_mcp *m, const char *id, struct batch *batch
     oc_jw_begin_array(&a.w);
     write_text(&a.w, text);
     oc_jw_end_array(&a.w);
-    oc_jw_key(&a.w, "isError");
-    oc_jw_bool(&a.w, true);
+    if (failed) {
+        oc_jw_key(&a.w, "isError");
+        oc_jw_bool(&a.w, true);
+    }
     end_result(m, &a);
+}
+
+static void answer_failure(struct oc_mcp *m, const char *id, struct batch *batch, const char *text)
+{
+    answer_text(m, id, batch, text, true);
+}
+
+/* Wrong arguments of a tool: what is wrong, and where all arguments are described. */
+static void answer_usage(struct oc_mcp *m, const char *id, struct batch *batch, size_t tool, const char *text)
+{
+    struct oc_buf all = {0};
+    oc_buf_printf(&all, "%s\nNext: call %s with {\"tool\": \"%s\"}, which lists the arguments.", text,
+                  OC_MCP_HELP, m->opts.tool[tool].name);
+    answer_failure(m, id, batch, all.data);
+    oc_buf_free(&all);
 }
 
 static void answer_page(struct oc_mcp *m, const struct call *c, const struct oc_page *page,
                         const char *messages)
 {
-    char cursor[64] = "";
+    char cursor[64];
+    struct oc_buf note = {0};
     struct answer a;
-    if (page->next)
-        snprintf(cursor, sizeof(cursor), "%zu-%016llx", page->next, (unsigned long long)page->hash);
+    snprintf(cursor, sizeof(cursor), "%zu-%016llx", page->next, (unsigned long long)page->hash);
     begin_result(&a, &(struct request){.id = c->id, .batch = c->batch});
     oc_jw_key(&a.w, "content");
     oc_jw_begin_array(&a.w);
-    write_text(&a.w, page->twice ? page->json.data : "The document is in structuredContent.");
-    if (page->note.n) {
-        struct oc_buf text = {0};
-        oc_buf_printf(&text, "This page has: %s.", page->note.data);
-        if (page->next)
-            oc_buf_printf(&text,
-                          " For the next page call again with the same arguments and \"cursor\": \"%s\".",
-                          cursor);
-        write_text(&a.w, text.data);
-        oc_buf_free(&text);
-    }
+    write_text(&a.w, page->json.data);
+    if (page->note.n)
+        oc_buf_printf(&note, "This page has: %s.", page->note.data);
+    if (page->next)
+        oc_buf_printf(&note, " Next page: the same call with \"%s\": \"%s\".", OC_MCP_CURSOR, cursor);
+    if (note.n)
+        write_text(&a.w, note.data);
+    oc_buf_free(&note);
     if (*messages)
         write_text(&a.w, messages);
     oc_jw_end_array(&a.w);
-    oc_jw_key(&a.w, "structuredContent");
-    oc_jw_raw(&a.w, page->json.data);
     if (page->next)
         oc_mcp_key_text(&a.w, "nextCursor", cursor);
-    oc_jw_key(&a.w, "isError");
-    oc_jw_bool(&a.w, false);
     end_result(m, &a);
 }
 
 enum {
-    MESSAGE_BYTES = 2000, /* of warnings and errors; twice as many where all are escaped */
+    WARNING_BYTES = 500,  /* of the warnings of an answer; twice as many where all are escaped */
+    MESSAGE_BYTES = 1500, /* of an error */
     NOTE_BYTES = OC_PAGE_NOTE_BYTES + 200,
-    FRAME_BYTES = 1000 /* of an answer without these and without the document */
+    FRAME_BYTES = 300 /* of an answer without these and without the document */
 };
 
 /* "line one\nline two": whole lines, as many as fit. */
-static const char *clip_messages(const char *text, char out[MESSAGE_BYTES])
+static const char *clip_messages(const char *text, char *out, size_t cap)
 {
-    int n = snprintf(out, MESSAGE_BYTES, "%s", text ? text : "");
+    int n = snprintf(out, cap, "%s", text ? text : "");
     char *end = out + strlen(out);
-    if (n >= MESSAGE_BYTES)
+    if (n >= (int)cap)
         while (end > out && *end != '\n')
             end--;
     while (end > out && end[-1] == '\n')
@@ -201,12 +213,14 @@ static const char *clip_messages(const char *text, char out[MESSAGE_BYTES])
 
 static void answer_document(struct oc_mcp *m, const struct call *c, const struct oc_mcp_result *result)
 {
-    char messages[MESSAGE_BYTES];
+    char messages[WARNING_BYTES];
     struct oc_page page;
     struct oc_err err;
-    clip_messages(result->messages, messages);
-    size_t most = OC_MCP_ANSWER_BYTES - FRAME_BYTES - NOTE_BYTES - strlen(c->id) - 2 * strlen(messages);
-    if (oc_page_make(result->document, result->n, c->first, most, &page, &err))
+    clip_messages(result->messages, messages, sizeof(messages));
+    size_t most = (size_t)(c->full ? OC_MCP_FULL_BYTES : OC_MCP_ANSWER_BYTES) - FRAME_BYTES - NOTE_BYTES -
+                  strlen(c->id) - 2 * strlen(messages);
+    const char *members = c->full ? NULL : m->opts.tool[c->tool].brief;
+    if (oc_page_make(oc_str(result->document, result->n), members, c->first, most, &page, &err))
         answer_failure(m, c->id, c->batch, err.msg);
     else if (c->first && (page.hash != c->hash || c->first >= page.n_rows))
         answer_failure(
@@ -230,10 +244,14 @@ void oc_mcp_done(struct oc_mcp *m, uint64_t number, const struct oc_mcp_result *
     for (size_t i = 0; i < m->n_call; i++) {
         if (m->call[i].number != number)
             continue;
+        const struct call *c = &m->call[i];
+        clip_messages(result->messages, messages, sizeof(messages));
         if (result->document)
-            answer_document(m, &m->call[i], result);
+            answer_document(m, c, result);
+        else if (result->usage)
+            answer_usage(m, c->id, c->batch, c->tool, messages);
         else
-            answer_failure(m, m->call[i].id, m->call[i].batch, clip_messages(result->messages, messages));
+            answer_failure(m, c->id, c->batch, messages);
         remove_call(m, i);
         return;
     }
@@ -302,37 +320,55 @@ static void do_ping(struct oc_mcp *m, struct request *r)
     end_result(m, &a);
 }
 
+/* The list has one page: it is in every request that a client sends to its model. */
 static void do_list(struct oc_mcp *m, struct request *r)
 {
-    const char *cursor = text_member(r, r->params, OC_MCP_CURSOR);
-    size_t first = cursor ? (size_t)strtoul(cursor, NULL, 10) : 0, i = first;
     struct answer a;
-    if (cursor && (first == 0 || first >= m->opts.n_tool)) {
-        fail_request(m, r, BAD_PARAMS, "the cursor is not from an answer of tools/list");
+    if (text_member(r, r->params, OC_MCP_CURSOR)) {
+        fail_request(m, r, BAD_PARAMS, "tools/list has one page: call it without cursor");
         return;
     }
     begin_result(&a, r);
     oc_jw_key(&a.w, "tools");
     oc_jw_begin_array(&a.w);
-    for (size_t used = FRAME_BYTES; i < m->opts.n_tool; i++) {
-        struct oc_buf text = {0};
-        struct oc_json_out w = {.f = oc_buf_stream(&text)};
-        oc_mcp_describe(&w, &m->opts.tool[i]);
-        fclose(w.f);
-        used += text.n + 1;
-        bool fits = used <= OC_MCP_ANSWER_BYTES || i == first;
-        if (fits)
-            oc_jw_raw(&a.w, text.data);
-        oc_buf_free(&text);
-        if (!fits)
-            break;
-    }
+    for (size_t i = 0; i < m->opts.n_tool; i++)
+        oc_mcp_describe(&a.w, &m->opts.tool[i]);
+    oc_mcp_describe(&a.w, &oc_mcp_help_tool);
     oc_jw_end_array(&a.w);
-    char next[32];
-    snprintf(next, sizeof(next), "%zu", i);
-    if (i < m->opts.n_tool)
-        oc_mcp_key_text(&a.w, "nextCursor", next);
     end_result(m, &a);
+}
+
+/* The tool of this name; their number: there is none. */
+static size_t find_tool(const struct oc_mcp *m, const char *name)
+{
+    size_t tool = 0;
+    while (tool < m->opts.n_tool && !(name && !strcmp(m->opts.tool[tool].name, name)))
+        tool++;
+    return tool;
+}
+
+static void fail_no_tool(struct oc_mcp *m, const struct request *r)
+{
+    struct oc_buf text = {0};
+    oc_buf_str(&text, "there is no tool of this name; tools:");
+    for (size_t i = 0; i < m->opts.n_tool; i++)
+        oc_buf_printf(&text, " %s,", m->opts.tool[i].name);
+    oc_buf_printf(&text, " %s", OC_MCP_HELP);
+    fail_request(m, r, BAD_PARAMS, text.data);
+    oc_buf_free(&text);
+}
+
+static void do_help(struct oc_mcp *m, struct request *r)
+{
+    struct oc_buf text = {.max = OC_MCP_ANSWER_BYTES - FRAME_BYTES};
+    size_t tool = find_tool(m, text_member(r, object_member(r, r->params, "arguments"), "tool"));
+    if (tool == m->opts.n_tool) {
+        fail_no_tool(m, r);
+        return;
+    }
+    oc_mcp_help(&m->opts.tool[tool], &text);
+    answer_text(m, r->id, r->batch, text.data, false);
+    oc_buf_free(&text);
 }
 
 static bool read_cursor(const char *text, struct call *c)
@@ -350,23 +386,26 @@ static void do_call(struct oc_mcp *m, struct request *r)
     const char *name = text_member(r, r->params, "name");
     struct oc_mcp_arguments arguments;
     struct oc_err err;
-    size_t tool = 0;
-    while (tool < m->opts.n_tool && !(name && !strcmp(m->opts.tool[tool].name, name)))
-        tool++;
+    size_t tool = find_tool(m, name);
     if (tool == m->opts.n_tool) {
-        fail_request(m, r, BAD_PARAMS, "params.name is not the name of a tool: see tools/list");
+        if (name && !strcmp(name, OC_MCP_HELP))
+            do_help(m, r);
+        else
+            fail_no_tool(m, r);
         return;
     }
     struct call c = {.number = ++m->n_calls, .tool = tool, .batch = r->batch};
     if (oc_mcp_read_arguments(&m->opts.tool[tool], object_member(r, r->params, "arguments"), &r->arena,
                               &arguments, &err)) {
-        answer_failure(m, r->id, r->batch, err.msg);
+        answer_usage(m, r->id, r->batch, tool, err.msg);
         return;
     }
     if (!read_cursor(arguments.cursor, &c)) {
-        answer_failure(m, r->id, r->batch, "the cursor is not from an answer of this tool");
+        answer_failure(m, r->id, r->batch,
+                       "the cursor is not from an answer of this tool: call again without cursor");
         return;
     }
+    c.full = arguments.full;
     OC_GROW(m->call, m->n_call, m->cap_call);
     size_t bytes = strlen(r->id) + 1;
     c.id = oc_xmalloc(bytes);

@@ -12,16 +12,22 @@ enum oc_mcp_kind { OC_MCP_TEXT, OC_MCP_LIST, OC_MCP_FLAG, OC_MCP_INT };
 
 struct oc_mcp_param {
     const char *name, *about;
+    const char *form;    /* of its value: "NAME=N"; NULL: nothing to say */
     const char *choices; /* "a|b", NULL: any text */
     enum oc_mcp_kind kind;
     bool required;
+    bool rare; /* not in the list of tools: the tool `help`, which the server adds, describes it */
 };
 
+/* `brief`: the members of its documents that an answer has, NULL: all. They are separated by blanks, a member in another
+ * one is a.b, a number is the index of an item, and NAME= in front gives the value another name. After a colon are the
+ * columns of an array of objects, or the members of an object: "verdict=verdict.text rows:name,time_ns". An array whose items
+ * have none of the first column is left out. */
 struct oc_mcp_tool {
-    const char *name, *title, *about;
+    const char *name, *about;
     const struct oc_mcp_param *param;
     size_t n_param;
-    const char *schema; /* JSON Schema of its documents, NULL: none */
+    const char *brief;
 };
 
 /* An argument of a call: the index of its parameter, and its value as text; a list has one of these for each
@@ -58,12 +64,14 @@ void oc_mcp_take(struct oc_mcp *m, const char *data, size_t n);
 /* The client has closed its side: a last line without a line end is a message too. */
 void oc_mcp_end(struct oc_mcp *m);
 
-/* The result of a call: a JSON document (an object), or why there is none. An answer has at most 20,000
- * bytes: the rows of a document with more are answered in pages, on further calls with a cursor. */
+/* The result of a call: a JSON document (an object), or why there is none. The answer has its brief form in at most 4,000
+ * bytes, or with the argument `full` the whole of it in at most 20,000: the rows of a document with more are answered in
+ * pages, on further calls with a cursor. */
 struct oc_mcp_result {
     const char *document; /* NULL: the call failed */
     size_t n;
     const char *messages; /* warnings, or what failed */
+    bool usage;           /* it failed because of the arguments: the answer names the tool `help` */
 };
 void oc_mcp_done(struct oc_mcp *m, uint64_t call, const struct oc_mcp_result *result);
 

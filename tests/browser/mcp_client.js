@@ -24,31 +24,29 @@ async function main() {
   const transport = new StdioClientTransport({ command: program, args: ["mcp"], env: process.env });
   await client.connect(transport);
   expect("the client connects", client.getServerVersion().name === "onnxcost", client.getServerVersion());
-  const tools = [];
-  for (let cursor; ;) {
-    const page = await client.listTools(cursor ? { cursor } : {});
-    tools.push(...page.tools);
-    if (!(cursor = page.nextCursor)) break;
-  }
-  expect("tools", tools.length === 9, tools.map(t => t.name));
+  const { tools } = await client.listTools();
+  expect("tools", tools.length === 15, tools.map(t => t.name));
   for (const [tool, args, words] of [
     ["analyze", { model, hw: ["t4"], top: 40 }, [model, "--hw", "t4", "--top", "40"]],
     ["why", { model, why: ["/conv1/Conv"] }, [model, "--why", "/conv1/Conv", "--top", "1"]],
-    ["memory", { model }, ["memory", model]],
-    ["estimate", { model, hw: ["t4,l4"] }, ["estimate", model, "--hw", "t4,l4", "--top", "20"]],
-    ["estimate", { model, hw: ["t4"] }, ["estimate", model, "--hw", "t4", "--top", "20"]],
+    ["memory", { model }, ["memory", model, "--top", "10"]],
+    ["estimate", { model, hw: ["t4,l4"] }, ["estimate", model, "--hw", "t4,l4"]],
+    ["estimate", { model, hw: ["t4"] }, ["estimate", model, "--hw", "t4"]],
     ["devices", {}, ["hw", "list"]],
   ]) {
     let whole, pages = 0, largest = 0;
     for (let cursor; ;) {
-      const result = await client.callTool({ name: tool, arguments: cursor ? { ...args, cursor } : args });
+      const result = await client.callTool({ name: tool, arguments: { ...args, full: true, ...(cursor ? { cursor } : {}) } });
+      const part = JSON.parse(result.content[0].text);
       largest = Math.max(largest, JSON.stringify(result).length);
       pages++;
-      whole = whole ? merge(whole, result.structuredContent) : result.structuredContent;
+      whole = whole ? merge(whole, part) : part;
       if (!(cursor = result.nextCursor)) break;
     }
     const same = JSON.stringify(whole) === JSON.stringify(document(...words));
     expect(`${tool}: ${pages} pages make the document of the command`, same && largest <= 20000, largest);
+    const brief = JSON.stringify(await client.callTool({ name: tool, arguments: args }));
+    expect(`${tool}: at most 4,000 bytes without full`, brief.length <= 4000, brief);
   }
   const result = await client.callTool({ name: "analyze", arguments: { model: "none.onnx" } });
   expect("error of a tool", result.isError && /No such file.*\n.*exit code 3/.test(result.content[0].text), result);

@@ -11,17 +11,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
+#define BRIEF "a d=b.c b:c rows.0.x:a,b y=rows:a,e=b.c"
+
 static const struct oc_mcp_param params[] = {{.name = "model", .about = "a file", .required = true},
                                              {.name = "dim", .about = "sizes", .kind = OC_MCP_LIST},
                                              {.name = "top", .about = "rows", .kind = OC_MCP_INT},
                                              {.name = "advise", .about = "advice", .kind = OC_MCP_FLAG},
                                              {.name = "stat", .about = "statistic", .choices = "min|max"}};
 static const struct oc_mcp_tool tools[] = {
-    {.name = "analyze", .title = "a", .about = "a", .param = params, .n_param = OC_COUNT(params)},
-    {.name = "devices",
-     .title = "b",
-     .about = "b",
-     .schema = "{\"required\":[ \"x\" ],\"properties\":{\"x\":{}}}"}};
+    {.name = "analyze", .about = "a", .param = params, .n_param = OC_COUNT(params)},
+    {.name = "devices", .about = "b", .brief = BRIEF}};
 
 static const char document[] = "{\"a\": [ 1, 2 ], \"b\": {\"c\": \"\\\"\"} }";
 
@@ -37,7 +36,9 @@ static void start(void *arg, uint64_t call, size_t tool, const struct oc_mcp_val
         if (value[i].param >= tools[tool].n_param || strlen(value[i].text) > OC_MCP_LINE_BYTES)
             abort();
     if (tool)
-        oc_mcp_done(c->server, call, &(struct oc_mcp_result){document, strlen(document), "warning"});
+        oc_mcp_done(
+            c->server, call,
+            &(struct oc_mcp_result){.document = document, .n = strlen(document), .messages = "warning"});
     else
         c->late = call;
 }
@@ -58,7 +59,7 @@ static void check_lines(const struct oc_buf *out)
         uint64_t offset;
         bool many = oc_json_peek(j) == OC_JSON_ARRAY; /* one answer to several requests */
         if (!oc_json_skip(j) || oc_json_error(j, &offset) || oc_json_truncated(j) ||
-            (!many && (size_t)(end - p) > OC_MCP_ANSWER_BYTES))
+            (!many && (size_t)(end - p) > OC_MCP_FULL_BYTES))
             abort();
         oc_json_close(j);
         oc_stream_close(s);
@@ -91,13 +92,13 @@ static void run_server(const char *data, size_t n)
     oc_buf_free(&out);
 }
 
-static void check_pages(const char *data, size_t n)
+static void check_pages(const char *data, size_t n, const char *members)
 {
     struct oc_err err;
     uint64_t hash = 0;
     for (size_t first = 0, pages = 0;; pages++) {
         struct oc_page p;
-        if (oc_page_make(data, n, first, 1000, &p, &err)) {
+        if (oc_page_make(oc_str(data, n), members, first, 1000, &p, &err)) {
             oc_page_free(&p);
             return;
         }
@@ -114,6 +115,7 @@ static void check_pages(const char *data, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     run_server((const char *)data, n);
-    check_pages((const char *)data, n);
+    check_pages((const char *)data, n, NULL);
+    check_pages((const char *)data, n, BRIEF);
     return 0;
 }

@@ -87,14 +87,14 @@ static void check_write_table(const struct oc_check *c, unsigned width, FILE *f)
     const char *text;
     struct oc_table t = check_table(c, &a, width && width < FULL_WIDTH);
     t.width_chars = width;
-    oc_table_print(&t, f);
-    fputc('\n', f);
+    oc_plain_say("verdict", 14, width, check_summary(&a, c), f);
     for (size_t i = 0; i < c->n; i++)
         if (c->verdict[i].result != OC_CHECK_PASSED)
             oc_plain_say(check_result_name(c->verdict[i].result), 14, width, c->verdict[i].reason, f);
-    oc_plain_say("summary", 14, width, check_summary(&a, c), f);
     for (uint32_t i = 0; (text = check_assumption(&a, c, i)); i++)
         oc_plain_say(i ? "" : "assumptions", 14, width, text, f);
+    fputc('\n', f);
+    oc_table_print(&t, f);
     oc_arena_free(&a);
 }
 

@@ -133,7 +133,6 @@ static void put_assumptions(struct devices_out *o, FILE *f)
 static void put_head(void *of, FILE *f)
 {
     struct devices_out *o = of;
-    oc_plain_say_format("", 0, text_width(o), f, "%s", rank_verdict(o->r, &o->arena));
     if (o->r->model->path[0])
         say(o, "model", f, "%s", o->r->model->path);
     put_basis(o, f);
@@ -202,6 +201,7 @@ static void devices_text(void *of, FILE *f)
     const char *const title[] = {"rank",     "device",   o->r->symbol,   "time per run",
                                  "interval", "at least", "inferences/s", "energy/inference",
                                  "memory",   "bound by", "basis"};
+    say(o, "verdict", f, "%s", rank_verdict(o->r, &o->arena));
     put_head(o, f);
     put_cells(&t, batches, title);
     for (size_t i = 0; i < n; i++)

@@ -130,6 +130,27 @@ static void estimate_put_line(struct estimate_out *o, FILE *f, const char *label
     oc_plain_say(label, LABEL, o->e->width_chars, text, f);
 }
 
+static const char *estimate_verdict(struct estimate_out *o)
+{
+    const struct oc_estimate *e = o->e;
+    const struct oc_model_prediction *t = &e->total;
+    struct oc_arena *a = &o->arena;
+    const char *on = e->device->info->id;
+    bool ranges = !e->cal && !e->pooled;
+    if (e->n_unknown == e->list.n || (ranges && e->missing))
+        return e->missing ? oc_printf(a, "unknown: the device file has %s", e->missing) : "unknown";
+    if (ranges)
+        return oc_printf(a,
+                         "%s%s to %s per run on %s%s: efficiency 90 %% to 30 %% of the roofline plus launch "
+                         "overhead; no calibration",
+                         e->n_unknown ? "unknown; " : "", oc_seconds_text(a, e->band_lo_s, "-"),
+                         oc_seconds_text(a, e->band_hi_s, "-"), on,
+                         e->n_unknown ? " for the other kernels" : "");
+    return oc_printf(a, "%s per run on %s; 80 %%: %s to %s, 95 %%: %s to %s", oc_seconds_text(a, t->t_s, "-"),
+                     on, oc_seconds_text(a, t->lo80_s, "-"), oc_seconds_text(a, t->hi80_s, "-"),
+                     oc_seconds_text(a, t->lo95_s, "-"), oc_seconds_text(a, t->hi95_s, "-"));
+}
+
 static void write_prediction(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
@@ -138,30 +159,8 @@ static void write_prediction(struct estimate_out *o, FILE *f)
         estimate_put_line(o, f, "at least",
                           oc_printf(&o->arena, "%s per run, for any runtime",
                                     oc_seconds_text(&o->arena, e->info->bound_ns * 1e-9, "-")));
-    bool ranges = !e->cal && !e->pooled;
-    if (e->n_unknown == e->list.n || (ranges && e->missing)) {
-        estimate_put_line(o, f, "prediction",
-                          e->missing ? oc_printf(&o->arena, "unknown: the device file has %s", e->missing)
-                                     : "unknown");
+    if (e->n_unknown == e->list.n || (!e->cal && !e->pooled))
         return;
-    }
-    if (ranges) {
-        estimate_put_line(
-            o, f, "prediction",
-            oc_printf(&o->arena,
-                      "%s%s to %s per run%s: efficiency 90 %% to 30 %% of the roofline plus launch overhead; "
-                      "no calibration",
-                      e->n_unknown ? "unknown; " : "", oc_seconds_text(&o->arena, e->band_lo_s, "-"),
-                      oc_seconds_text(&o->arena, e->band_hi_s, "-"),
-                      e->n_unknown ? " for the other kernels" : ""));
-        return;
-    }
-    estimate_put_line(
-        o, f, "prediction",
-        oc_printf(&o->arena, "%s per run; 80 %%: %s to %s, 95 %%: %s to %s",
-                  oc_seconds_text(&o->arena, t->t_s, "-"), oc_seconds_text(&o->arena, t->lo80_s, "-"),
-                  oc_seconds_text(&o->arena, t->hi80_s, "-"), oc_seconds_text(&o->arena, t->lo95_s, "-"),
-                  oc_seconds_text(&o->arena, t->hi95_s, "-")));
     if (e->cal)
         estimate_put_line(o, f, "parts",
                           oc_printf(&o->arena, "%s kernels, %s between kernels, %s outside kernels",
@@ -298,6 +297,7 @@ static void estimate_text(void *of, FILE *f)
         double s = oc_estimate_kernel_s(o->e, i);
         o->all_s += isfinite(s) && !o->e->missing ? s : 0;
     }
+    estimate_put_line(o, f, "verdict", estimate_verdict(o));
     estimate_write_head(o, f);
     write_kernels(o, f);
 }
@@ -459,13 +459,15 @@ static void estimate_facts(struct oc_html *h, const struct oc_estimate *e)
 
 static void estimate_page(void *of, bool fragment, FILE *f)
 {
-    const struct oc_estimate *e = ((const struct estimate_out *)of)->e;
+    struct estimate_out *o = of;
+    const struct oc_estimate *e = o->e;
     struct oc_html h = {.fragment = fragment};
     const struct oc_html_table t = {.id = "kernels",
                                     .title = "Kernels in execution order",
                                     .json = "kernels",
                                     .column = estimate_columns,
                                     .n_column = OC_COUNT(estimate_columns)};
+    oc_html_sentence(&h, oc_printf(&h.arena, "%s.", estimate_verdict(o)));
     estimate_facts(&h, e);
     oc_html_text_of(&h, estimate_write_head, of);
     oc_html_list(&h, &t, &OC_ROWS(e->list.n, e, kernel_fields));

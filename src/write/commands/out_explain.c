@@ -149,7 +149,7 @@ static int64_t difference(const uint64_t count[2])
 }
 
 /* Columns: name, two counts, difference. A reason spans the name and the counts. */
-enum { GAP = 2, NUMBERS = 3 };
+enum { GAP = 2, NUMBERS = 3, VERDICT_LABEL = 10 };
 
 struct layout {
     const struct oc_explanation *x;
@@ -237,6 +237,27 @@ static void put_types(struct layout *l, void (*row)(struct layout *, const char 
     row(l, "all", l->x->count);
 }
 
+/* The two counts, and the largest reason for their difference. */
+static void explain_write_verdict(const struct oc_explanation *x, unsigned width_chars, FILE *f)
+{
+    char first[40], second[40], change[40];
+    const struct oc_explain_term *largest = NULL;
+    for (uint32_t i = 0; i < x->n_type; i++)
+        for (uint32_t k = 0; k < x->type[i].n_term; k++) {
+            const struct oc_explain_term *t = &x->type[i].term[k];
+            if (!largest || imaxabs(t->difference) > imaxabs(largest->difference))
+                largest = t;
+        }
+    oc_format_count(x->count[0], first, sizeof(first));
+    oc_format_count(x->count[1], second, sizeof(second));
+    bool equal = x->count[0] == x->count[1] || !largest;
+    oc_plain_say_format(
+        "verdict", VERDICT_LABEL, width_chars, f, "%s counts %s, %s %s%s%s%s%s", x->name[0], first,
+        x->name[1], second, equal ? "" : "; the largest reason: ", equal ? "" : largest->reason,
+        equal ? "" : ", ", equal ? "" : signed_count(largest->difference, change, sizeof(change)));
+    fputc('\n', f);
+}
+
 static void explain_write_text(const struct oc_explanation *x, unsigned width_chars, FILE *f)
 {
     static const char first[] = "operator type, reason";
@@ -246,6 +267,7 @@ static void explain_write_text(const struct oc_explanation *x, unsigned width_ch
                        .f = f};
     put_types(&l, measure_row);
     explain_fit(&l, width_chars);
+    explain_write_verdict(x, width_chars, f);
     explain_print_row(&l, first, NULL);
     put_types(&l, explain_print_row);
     if (!l.number[1])

@@ -339,11 +339,10 @@ static void llm_put_forms(struct view *v)
 static void put_verdicts(struct view *v)
 {
     const struct oc_llm *l = v->l;
-    fputc('\n', v->f);
     for (size_t i = 0; i < l->n_device; i++)
         say(v, i ? "" : "verdict", "%s: %s", oc_device_info(l->device[i].device)->name,
             oc_llm_verdict(l, &l->device[i], &v->arena));
-    if (!(l->reach > 0))
+    if (!(l->reach > 0) || !l->n_device)
         return;
     const struct oc_llm_device *d = oc_llm_smallest(l);
     say(v, "smallest",
@@ -580,11 +579,11 @@ void oc_llm_write_notes(void *llm, FILE *f)
 void oc_llm_write_text(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
+    put_verdicts(&v);
     put_model(&v);
     llm_put_runs(&v);
     llm_put_forms(&v);
     if (l->n_device) {
-        put_verdicts(&v);
         put_roofs(&v);
         llm_put_limits(&v);
         put_notes(&v);

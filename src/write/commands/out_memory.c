@@ -173,12 +173,24 @@ static const char *fit_text(const struct oc_memory *m, struct oc_arena *arena)
                      inside ? "free" : "missing");
 }
 
+/* The answer in one line: whether the model fits the device, or without one what it needs. */
+static void print_verdict(struct mem_out *o)
+{
+    const struct oc_memory *m = o->m;
+    memory_line(o, "verdict",
+                m->fit.device
+                    ? fit_text(m, &o->arena)
+                    : oc_printf(&o->arena, "needs %s%s: %s of constants, %s of activations at the peak",
+                                oc_quality_word(m->quality), oc_bytes_text(&o->arena, (double)m->footprint),
+                                oc_bytes_text(&o->arena, (double)m->a->total->const_bytes),
+                                oc_bytes_text(&o->arena, (double)m->liveness->peak)));
+}
+
 static void print_fit(struct mem_out *o)
 {
     const struct oc_memory_fit *f = &o->m->fit;
     if (!f->device)
         return;
-    memory_line(o, "fit", fit_text(o->m, &o->arena));
     for (size_t i = 0; i < f->device->info->n_set; i++)
         memory_line(o, "assumed", oc_hw_set_text(&o->arena, "hw", &f->device->info->set[i]));
     fit_batch(o);
@@ -188,6 +200,8 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out)
 {
     OC_C_LOCALE;
     struct mem_out o = {.m = m, .f = out};
+    if (m->fit.device)
+        memory_line(&o, "fit", fit_text(m, &o.arena));
     print_fit(&o);
     oc_arena_free(&o.arena);
 }
@@ -269,6 +283,7 @@ static void print_plan(struct mem_out *o)
 static void memory_text(void *of, FILE *f)
 {
     struct mem_out o = {.m = of, .f = f};
+    print_verdict(&o);
     print_totals(&o);
     print_arena(&o);
     print_fit(&o);

@@ -195,10 +195,32 @@ static void print_measured(struct view *v)
                         c[OC_AGREES_IF], c[OC_DIFFERS]);
 }
 
+/* "qnn takes 246 to 605 of 763 nodes, 0.0 to 100.0 % of the MACs; cpu takes 158 to 517" */
+static void providers_print_verdict(struct view *v)
+{
+    const struct oc_assignment_side *b = &v->x.best, *w = &v->x.worst;
+    size_t n = v->x.providers->n;
+    struct oc_arena *a = &v->x.arena;
+    const char *text = "";
+    for (size_t p = 0; p <= n; p++) {
+        const char *nodes = range_text(a, b->nodes[p], w->nodes[p]);
+        if (p == 0)
+            text =
+                oc_printf(a, "%s takes %s of %u nodes, %s %% of the MACs", provider_id(v, 0), nodes,
+                          v->x.n_runs, share_text(a, side_share(b->macs, n, 0), side_share(w->macs, n, 0)));
+        else if (p < n)
+            text = oc_printf(a, "%s; %s takes %s", text, provider_id(v, (uint8_t)p), nodes);
+        else if (b->nodes[n] || w->nodes[n])
+            text = oc_printf(a, "%s; no provider of the list takes %s", text, nodes);
+    }
+    oc_plain_say("verdict", LABEL, v->width, text, v->out);
+}
+
 static void providers_text(void *of, FILE *f)
 {
     struct view *v = of;
     v->out = f;
+    providers_print_verdict(v);
     oc_plain_say_format("model", LABEL, v->width, v->out, "%s: %u nodes run, %u constant", v->in->model->path,
                         v->x.n_runs, v->x.n_constant);
     print_measured(v);
