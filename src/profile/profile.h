@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/log_prefix.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "profile/core/run_spread.h"
@@ -371,7 +372,7 @@ const char *oc_runs_from_name(enum oc_runs_from from);
 struct oc_probed {
     const struct oc_importer *imp;
     unsigned part;               /* which of its parts the file is */
-    struct oc_log_prefix prefix; /* of every line, to be removed; n 0: none */
+    struct oc_log_prefix prefix; /* of every line, to be removed */
     bool other_labels;           /* lines with other labels than that of the prefix are a profile too */
     size_t skip;                 /* bytes of other text before the profile */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log_prefix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -140,6 +140,9 @@ size_t oc_cells_titles(const struct oc_printed_table *t, struct oc_str line, str
             open < line.n && line.s[open] == '(' ? oc_str_chr(oc_str_skip(line, open), ')') : NULL;
         if (close)
             k = (size_t)(close - line.s) + 1;
+        while (close && k < line.n &&
+               (line.s[k] == '-' || line.s[k - 1] == '-' || (line.s[k - 1] != ')' && !is_blank(line.s[k]))))
+            k++; /* "WorkLoad(0/1/2)-ImproveTherical" */
         out[n++] = (struct oc_str){line.s, k};
         line = oc_str_skip(line, k);
     }

@@ -35,6 +35,7 @@
     X(UNIT_OF, "unit-of")                                                                                    \
     X(CALLS, "calls")                                                                                        \
     X(SHARE, "share")                                                                                        \
+    X(DEVICE_SHARE, "device-share")                                                                          \
     X(INSTANCES, "instances")                                                                                \
     X(CHILDREN, "children")                                                                                  \
     X(BYTES, "bytes")                                                                                        \
@@ -195,8 +196,8 @@ struct oc_printed_note { /* a context or a fact */
 struct oc_printed_check {
     const struct oc_printed_check *next;
     enum { OC_CHECK_SUM, OC_CHECK_HUNDRED, OC_CHECK_AGREE, OC_CHECK_BY, OC_CHECK_ROWS } what;
-    bool device, per_run;
-    int is, plus; /* facts, -1: none */
+    bool device, both, per_run; /* both: host and device, each row once */
+    int is, plus;               /* facts, -1: none */
     double hundred, within;
     const char *known; /* why the tool disagrees with itself: a warning; NULL: an error */
 };

@@ -447,11 +447,11 @@ static void take_context(struct oc_printed_reading *r, const struct oc_printed_n
         r->mark = note->mark;
 }
 
-/* Facts and contexts. */
-static void take_notes(struct oc_printed_reading *r, struct oc_str line)
+/* Facts and contexts. False: the line is neither. */
+static bool take_notes(struct oc_printed_reading *r, struct oc_str line)
 {
     struct oc_str got[OC_TEMPLATE_ITEMS];
-    bool context = false;
+    bool context = false, any = false;
     for (const struct oc_printed_note *note = r->f->note; note; note = note->next) {
         if ((!note->fact && context) || (note->before && r->n) || !oc_template_match(&note->line, line, got))
             continue;
@@ -460,7 +460,9 @@ static void take_notes(struct oc_printed_reading *r, struct oc_str line)
         else
             take_context(r, note, got);
         context |= !note->fact && !note->goes_on;
+        any = true;
     }
+    return any;
 }
 
 static int take_line(struct oc_printed_reading *r, struct oc_str line)
@@ -497,8 +499,7 @@ static bool has_tables(const struct oc_printed_format *f, bool rules)
 static int one_line(struct oc_printed_reading *r, struct oc_str line)
 {
     const struct oc_printed_table *t = r->t;
-    if (r->f->note)
-        take_notes(r, line);
+    bool note = take_notes(r, line);
     /* a row of CSV is not a header; the titles of another table inside of a printed one are looked for first */
     if (t && r->t == t && t->cells != OC_CELLS_CSV && take_header(r, line))
         return 0;
@@ -509,7 +510,13 @@ static int one_line(struct oc_printed_reading *r, struct oc_str line)
     }
     if ((!t || t->cells == OC_CELLS_CSV || !r->t) && take_header(r, line))
         return 0;
-    return take_line(r, line) < 0 ? -1 : 0;
+    size_t had = r->n;
+    bool after_row = had && r->row[had - 1].t->cells == OC_CELLS_LINE && r->row_above;
+    int rc = take_line(r, line) < 0 ? -1 : 0;
+    r->row_above = r->n > had;
+    /* the file ends in a line that is none, below a row: it was cut in a row */
+    r->cut |= after_row && !r->row_above && !note && oc_csv_cut(r->c) && !oc_cells_is_empty(line);
+    return rc;
 }
 
 int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c,

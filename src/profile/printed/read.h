@@ -74,6 +74,7 @@ struct oc_printed_reading {
     const char *no_rows;           /* of the last context with a hint */
     bool training, has_headers;
     bool hint;                 /* the title of a table was there */
+    bool row_above;            /* the line before was a row of a <line> */
     bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
     const struct oc_printed_table *next; /* the table that the second recording begins with */

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/log_prefix.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
