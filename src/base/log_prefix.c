@@ -33,10 +33,11 @@ enum {
     PART_LOGGER,
     PART_STREAM,
     PART_JSON,
-    PART_FORM
+    PART_FORM,
+    PART_SOURCE
 };
 
-/* Matches text against a pattern: '0' a digit, 'T' a T or a blank, '-' a '-' or '/', others themselves. */
+/* Matches text against a pattern: '0' a digit, 'T' a T, a blank or a '-', '-' a '-' or '/', others themselves. */
 static size_t match(const char *s, size_t n, const char *pattern)
 {
     size_t i = 0;
@@ -45,7 +46,7 @@ static size_t match(const char *s, size_t n, const char *pattern)
             return 0;
         char c = s[i], p = pattern[i];
         if (!(p == '0'   ? oc_is_digit(c)
-              : p == 'T' ? c == 'T' || c == ' '
+              : p == 'T' ? c == 'T' || c == ' ' || c == '-'
               : p == '-' ? c == '-' || c == '/'
                          : c == p))
             return 0;
@@ -93,6 +94,14 @@ static size_t level_length(const char *s, size_t n)
         if (k == strlen(level[i]) && oc_ncasecmp(s, level[i], k) == 0)
             return k;
     return 0;
+}
+
+/* "ppocr INFO" */
+static size_t source_length(const char *s, size_t n)
+{
+    size_t first = word_length(s, n);
+    size_t level = first && first + 1 < n && s[first] == ' ' ? level_length(s + first + 1, n - first - 1) : 0;
+    return level && first + 1 + level < n && s[first + 1 + level] == ':' ? first + 1 + level : 0;
 }
 
 /* "INFO:root" */
@@ -208,9 +217,13 @@ static size_t dash_length(const char *s, size_t n)
     return k && 2 + k + 2 < n && s[2 + k] == ' ' && s[3 + k] == '-' && s[4 + k] == ' ' ? 2 + k : 0;
 }
 
-/* "(WorkerDict pid=1234)", "(EngineCore_0 pid=12, ip=10.0.0.1)": Ray, vLLM */
+/* "(WorkerDict pid=1234)", "(EngineCore_0 pid=12, ip=10.0.0.1)": Ray, vLLM; "ME(123:140,MainProcess)": MindSpore */
 static size_t process_length(const char *s, size_t n)
 {
+    size_t end = n > 4 && memcmp(s, "ME(", 3) == 0 ? digits(s, n, 3) : n;
+    const char *me = end < n && end > 3 && s[end] == ':' ? memchr(s, ')', n < 96 ? n : 96) : NULL;
+    if (me)
+        return (size_t)(me - s) + 1;
     const char *close = n && s[0] == '(' ? memchr(s, ')', n < 96 ? n : 96) : NULL;
     return close && oc_find(s, (size_t)(close - s), "pid=", 4) ? (size_t)(close - s) + 1 : 0;
 }
@@ -278,12 +291,12 @@ static size_t logger_length(const char *s, size_t n)
 static const struct {
     unsigned char part;
     size_t (*length)(const char *s, size_t n);
-} parts[] = {{PART_SYSLOG, syslog_length}, {PART_GLOG, glog_length},   {PART_PROCESS, process_length},
-             {PART_PIPED, piped_length},   {PART_PLACE, place_length}, {PART_TIME, time_length},
-             {PART_NAMED, named_length},   {PART_LEVEL, level_length}, {PART_BRACKET, bracket_length},
-             {PART_LABEL, label_length},   {PART_RANK, rank_length},   {PART_TAG, tag_length},
-             {PART_TAB, tab_length},       {PART_DASH, dash_length},   {PART_STREAM, stream_length},
-             {PART_LOGGER, logger_length}};
+} parts[] = {{PART_SYSLOG, syslog_length},   {PART_GLOG, glog_length},     {PART_PROCESS, process_length},
+             {PART_PIPED, piped_length},     {PART_PLACE, place_length},   {PART_TIME, time_length},
+             {PART_NAMED, named_length},     {PART_SOURCE, source_length}, {PART_LEVEL, level_length},
+             {PART_BRACKET, bracket_length}, {PART_LABEL, label_length},   {PART_RANK, rank_length},
+             {PART_TAG, tag_length},         {PART_TAB, tab_length},       {PART_DASH, dash_length},
+             {PART_STREAM, stream_length},   {PART_LOGGER, logger_length}};
 
 static size_t after_part(const char *s, size_t n, unsigned char part, size_t i)
 {

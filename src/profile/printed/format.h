@@ -49,6 +49,8 @@
     X(MAX, "max")                                                                                            \
     X(MEDIAN, "median")                                                                                      \
     X(DEVICE, "device")                                                                                      \
+    X(DEVICE_MIN, "device-min")                                                                              \
+    X(DEVICE_MAX, "device-max")                                                                              \
     X(RUN_TIME, "run-time")                                                                                  \
     X(STATED, "stated")                                                                                      \
     X(STATED_DEVICE, "stated-device")                                                                        \
@@ -65,6 +67,7 @@ enum {
     OC_ROLE_NUMBERS = OC_ROLE_STATED_DEVICE + 1, /* the end of times and of numbers */
     OC_PRINTED_FIELDS = 64,
     OC_PRINTED_CELLS = 64,
+    OC_PRINTED_CSV_CELLS = 4096, /* rocprof writes a column for each counter of each channel of a cache */
     OC_PRINTED_LEVELS = 10
 };
 
