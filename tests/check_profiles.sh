@@ -1,5 +1,5 @@
 #!/bin/sh
-# Printed profiles of every tool behind the prefixes of logs and with changed totals, the questions of src/doc/profiles.md
+# Printed profiles of every tool after the prefixes of logs and with changed totals, the questions of src/doc/profiles.md
 # with their answers, and the tables of Paddle from a trace and from print (tests/support/profile_rules.py). Prints TAP.
 # modes: release
 cd "$(dirname "$0")/.." || exit 1

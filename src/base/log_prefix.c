@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/unicode.h"
+#include "base/log_json.h"
 
 #define LOOK_LINES 64
 
@@ -383,84 +383,7 @@ static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix 
     return at;
 }
 
-/* ---- lines of JSON: {"log":"text\n","stream":"stdout","time":"..."} ------------------------------------ */
-
-/* After the string that begins at s, or the end of the text. */
-static const char *string_end(const char *s, const char *end)
-{
-    for (s++; s < end && *s != '"'; s++)
-        s += *s == '\\' && s + 1 < end;
-    return s < end ? s + 1 : end;
-}
-
-/* After the value that begins at s: a string, an object, an array or a word. */
-static const char *value_end(const char *s, const char *end)
-{
-    size_t depth = 0;
-    while (s < end && (depth || (*s != ',' && *s != '}'))) {
-        depth += *s == '{' || *s == '[';
-        depth -= depth && (*s == '}' || *s == ']');
-        s = *s == '"' ? string_end(s, end) : s + 1;
-    }
-    return s;
-}
-
-/* The text of the line after its quote: the member with the name that Docker (log), systemd (MESSAGE), Google's cloud
- * (textPayload), or loggers of programs give it. NULL: no such line. */
-static const char *json_log(struct oc_str line)
-{
-    static const char *const name[] = {"log", "message", "msg", "MESSAGE", "textPayload", "event"};
-    const char *s = line.s + 1, *end = line.s + line.n;
-    if (line.n < 2 || line.s[0] != '{')
-        return NULL;
-    while (s < end) {
-        while (s < end && (*s == ' ' || *s == ','))
-            s++;
-        const char *key = s + 1, *after = s < end && *s == '"' ? string_end(s, end) : end;
-        for (s = after; s < end && (*s == ' ' || *s == ':');)
-            s++;
-        for (size_t i = 0; s < end && *s == '"' && i < OC_COUNT(name); i++)
-            if ((size_t)(after - key) == strlen(name[i]) + 1 && memcmp(key, name[i], strlen(name[i])) == 0)
-                return s + 1;
-        s = value_end(s, end);
-        if (s < end && *s == '}')
-            return NULL;
-    }
-    return NULL;
-}
-
-static uint32_t hex4(const char *s)
-{
-    uint32_t v = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        int c = s[i] | 32;
-        if (!oc_is_digit(s[i]) && !(c >= 'a' && c <= 'f'))
-            return UINT32_MAX;
-        v = v * 16 + (uint32_t)(oc_is_digit(s[i]) ? s[i] - '0' : c - 'a' + 10);
-    }
-    return v;
-}
-
-/* The text of a string after its quote; the end of its line goes. A damaged line is the text up to there. */
-static void json_text(const char *p, const char *end, struct oc_buf *out)
-{
-    static const char plain[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
-    oc_buf_clear(out);
-    while (p < end && *p != '"') {
-        const char *at = *p == '\\' && p + 1 < end ? strchr(plain, p[1]) : NULL;
-        uint32_t cp = *p == '\\' && end - p > 6 && p[1] == 'u' ? hex4(p + 2) : UINT32_MAX;
-        char utf8[4];
-        if (cp != UINT32_MAX) {
-            oc_buf_add(out, utf8, oc_utf8_put(utf8, cp >= 0xd800 && cp < 0xe000 ? 0xfffd : cp));
-            p += 6;
-        } else {
-            oc_buf_char(out, (char)(at && *at ? value[at - plain] : *p));
-            p += at && *at ? 2 : 1;
-        }
-    }
-    while (out->n && (out->data[out->n - 1] == '\n' || out->data[out->n - 1] == '\r'))
-        out->n--;
-}
+/* ---- colors ------------------------------------------------------------------------------------------- */
 
 /* Removes colors: "\033[36m". In place; returns the new length. */
 static size_t remove_colors(char *s, size_t n)
@@ -480,7 +403,7 @@ static size_t remove_colors(char *s, size_t n)
 /* ---- the form of a prefix of no known parts ---------------------------------------------------------- */
 
 /* Blanks before a form do not count: a list of numbered lines may have them.
- * The next sign of a form: '0' for digits, ' ' for blanks, any other character for itself. Moves *at behind it. */
+ * The next sign of a form: '0' for digits, ' ' for blanks, any other character for itself. Moves *at after it. */
 static char next_sign(const char *s, size_t n, size_t *at)
 {
     char c = s[*at];
@@ -524,11 +447,11 @@ void oc_log_split(struct oc_str line, const struct oc_log_prefix *want, bool col
                   struct oc_log_prefix *out, struct oc_buf *unpacked, struct oc_str *text)
 {
     bool packed = !want || (want->n && want->part[0] == PART_JSON);
-    const char *log = packed ? json_log(line) : NULL;
+    const char *log = packed ? oc_log_json(line) : NULL;
     *out = (struct oc_log_prefix){.n = 0, .colors = colors};
     *text = line;
     if (log) {
-        json_text(log, line.s + line.n, unpacked);
+        oc_log_json_text(log, line.s + line.n, unpacked);
         out->part[out->n++] = PART_JSON;
     } else if (colors) {
         oc_buf_clear(unpacked);

@@ -34,7 +34,7 @@ def summary(path):
                                                   if isinstance(rows, list) for r in rows]
 
 
-# ---- prefixes: a line may stand behind any of them ------------------------------------------------------------------
+# ---- prefixes: a line may follow any of them ------------------------------------------------------------------
 def stamp(i, form="2026-07-14 09:%02d:%02d"):
     return form % (i // 60 % 60, i % 60)
 
@@ -107,7 +107,7 @@ def check_prefixes():
             got = summary(put("prefix.log", made))
             if got != plain[f]:
                 bad.append("%s: %s" % (f, got if isinstance(got, str) else "other rows"))
-        ok(not bad, "%d printed files behind the prefix of %s are read as without" % (len(PRINTED), kind), "\n".join(bad))
+        ok(not bad, "%d printed files after the prefix of %s are read as without" % (len(PRINTED), kind), "\n".join(bad))
 
 
 def check_ranks():
@@ -120,7 +120,7 @@ def check_ranks():
         path = put("ranks.log", made)
         rc, out, err = run(["summary", path])
         ok(summary(path) == summary("tests/data/" + f) and "several processes" in err,
-           "lines of two ranks are told apart by the label of %s" % kind, err)
+           "lines of two ranks are distinguished by the label of %s" % kind, err)
 
 
 # ---- totals: what a file says of its rows is compared with them -----------------------------------------------------
@@ -194,7 +194,7 @@ def check_paddle():
     got = paddle_rows(out)
     for table in TITLES:
         rows = {k: v for k, v in want.items() if k[0] == table and not k[1].startswith("conv2d::")}
-        if table in ("Device", "Model"):  # utilizations are no times; the step of the model is in the overview
+        if table in ("Device", "Model"):  # utilizations are not times; the step of the model is in the overview
             rows = {k: v for k, v in rows.items() if table == "Model" and k[1] not in ("ProfileStep", "Others")}
         bad = ["%s: %s, printed %s" % (k, v, got.get(k)) for k, v in rows.items()
                if [c for c in got.get(k, [])[-len(v):]] != v and table != "Model"]

@@ -14,7 +14,7 @@ struct oc_stated_row {
 double oc_stated_sum(const struct oc_stated_row *row, size_t n);
 /* within: percent of the stated total. */
 const char *oc_stated_total(struct oc_arena *a, double have_ns, double want_ns, double within);
-/* within: percent, beside what rounding of the shares explains. *less: rows are missing. */
+/* within: percent, in addition to what rounding of the shares explains. *less: rows are missing. */
 const char *oc_stated_hundred(struct oc_arena *a, const struct oc_stated_row *row, size_t n, double hundred,
                               double within, bool *less);
 /* Each share, of the shares of all rows, is that of its time. *line: of the row that differs. */

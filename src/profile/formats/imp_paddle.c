@@ -248,7 +248,7 @@ static void head_line(struct report_reading *r, struct oc_str line)
                     oc_csv_line_number(r->c));
 }
 
-/* "  Computation time       Total: 800      Ratio: 80%": what runtimes do beside the operators is a part of their times. */
+/* "  Computation time       Total: 800      Ratio: 80%": the overhead is a part of the times of operators. */
 static void split_line(struct report_reading *r, struct oc_str line)
 {
     static const char *const part[] = {"Computation time", "Framework overhead"};

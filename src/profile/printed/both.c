@@ -172,12 +172,13 @@ static void add_tables(struct both *b)
     const struct oc_printed_value *v = x->n_all ? x->all : x->v;
     size_t n = x->n_all ? x->n_all : x->n;
     struct oc_prof_table_row *row = OC_NEW_ARRAY(&x->p->arena, n + 4, struct oc_prof_table_row);
-    size_t kept = add_utilization(b, row);
+    size_t kept = add_utilization(b, row), own = 0;
     if (x->runs > 0 && x->run_ns > 0)
         row[kept++] = (struct oc_prof_table_row){
             "overview", "ProfileStep", (uint64_t)x->runs, {x->run_ns * x->runs, NAN, NAN}, {NAN, NAN, NAN}};
     for (size_t i = 0; i < n; i++) {
         const struct oc_printed_row *of = v[i].row;
+        own += of->t->after.n > 0;
         if (of->t->after.n)
             row[kept++] =
                 (struct oc_prof_table_row){oc_prof_text(x->p, of->t->after),
@@ -189,7 +190,7 @@ static void add_tables(struct both *b)
                                             oc_printed_value(x->r, of, OC_ROLE_DEVICE_MAX)}};
     }
     x->p->table_row = row;
-    x->p->n_table_row = kept;
+    x->p->n_table_row = own ? kept : 0;
 }
 
 void oc_printed_both(struct oc_printed_values *x)

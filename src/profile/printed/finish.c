@@ -279,7 +279,7 @@ static bool is_main(const struct oc_printed_value *v)
     return v->row->kind == OC_ROW_OPERATOR || v->row->kind == OC_ROW_FUNCTION;
 }
 
-/* The rows of one side that a check compares: operators, or all if there are none; what runs take beside them. */
+/* The rows of one side that a check compares: operators, or all if there are none; what runs take in addition. */
 static struct oc_stated_row *stated_rows(const struct oc_printed_values *x, const struct oc_printed_check *c,
                                          size_t *n)
 {
