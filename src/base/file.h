@@ -173,25 +173,6 @@ enum oc_text_encoding { OC_TEXT_BYTES, OC_TEXT_UTF16LE, OC_TEXT_UTF16BE };
 /* From the byte order mark, or from ASCII characters with zero bytes between them. */
 enum oc_text_encoding oc_text_encoding(const void *src, size_t n);
 
-/* Kinds of the parts of a prefix, in order; all lines of a log have the same. A label names the process or
- * container that printed the line: "[0]", "[1,0]", "3", "app-1". */
-#define OC_LOG_PARTS  8
-#define OC_LOG_LABEL  32
-#define OC_LOG_LABELS 16
-struct oc_log_prefix {
-    unsigned char part[OC_LOG_PARTS];
-    unsigned n;                /* 0: none */
-    char logger[OC_LOG_LABEL]; /* its name, the same in all lines; "": none */
-    char label[OC_LOG_LABEL];  /* lines with the prefix and another label are dropped; "": none is */
-};
-
-/* The prefix of most lines of the text; n 0: most lines have none. */
-void oc_log_prefix_of(const char *text, size_t n, struct oc_log_prefix *out);
-/* The labels of the lines with the prefix in the order of their first lines; returns their number. 0: none, more
- * than OC_LOG_LABELS, or so many for the lines that they are numbers of lines. */
-size_t oc_log_labels(const char *text, size_t n, const struct oc_log_prefix *prefix,
-                     char label[OC_LOG_LABELS][OC_LOG_LABEL]);
-
 struct oc_text_filter;
 /* src must outlive the filter. prefix: NULL or copied. */
 struct oc_text_filter *oc_text_filter_open(const void *src, size_t n, enum oc_text_encoding encoding,

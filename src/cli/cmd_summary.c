@@ -11,6 +11,7 @@ struct summary_opts {
     struct oc_summary_opts summary; /* what the options set directly */
     struct cli_list view;
     struct cli_int samples_per_step;
+    bool paddle;
 };
 
 static const char *summary_view(size_t i)
@@ -32,6 +33,8 @@ static const struct cli_option own_options[] = {
      .otherwise = "ms"},
     {"op-detail", 0, CLI_FLAG, AT(summary.op_detail), .help = "parts and kernels below each operator"},
     {"per-thread", 0, CLI_FLAG, AT(summary.per_thread), .help = "operators of each thread apart"},
+    {"paddle", 0, CLI_FLAG, AT(paddle),
+     .help = "the tables in the words and columns of Paddle's Profiler.summary()"},
     {"samples-per-step", 0, CLI_INT, AT(samples_per_step), "N", .help = "batch size, for samples/s",
      .unit = "samples", .range = "a number of at least 1", .least = 1},
 };
@@ -71,7 +74,7 @@ static int put_summary(const void *job, const struct cli_output *out, struct oc_
     const struct cli_opts *o = j->o;
     const struct summary_opts *own = o->own;
     struct oc_summary_opts opts = own->summary;
-    opts.format = o->format;
+    opts.format = own->paddle ? "paddle" : o->format;
     opts.view = own->view.item;
     opts.n_view = own->view.n;
     opts.sort = o->sort;

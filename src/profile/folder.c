@@ -23,8 +23,9 @@ struct entry {
 };
 
 /* Files of Ascend's tools that show one recording in several ways, the one with most detail first. */
-static const char *const views[] = {"kernel_details", "op_summary", "op_statistic", "operator_details",
-                                    "task_time",      "step_trace", "trace_view",   "msprof"};
+static const char *const views[] = {"kernel_details",          "op_summary", "op_statistic",
+                                    "operator_details",        "task_time",  "step_trace",
+                                    "communication_statistic", "trace_view", "msprof"};
 
 static unsigned view_of(const char *name)
 {

@@ -322,7 +322,8 @@ static int probe_unwrapped(const struct oc_peek *peek, const struct oc_importer 
     oc_log_prefix_of(peek->data, peek->n, &prefix);
     size_t n = prefix.n ? oc_log_labels(peek->data, peek->n, &prefix, label) : 0;
     n = n > 1 ? n : 0;
-    for (size_t i = 0; prefix.n && i <= n && !(bid->score && (i == n || out->other_labels)); i++) {
+    for (size_t i = 0; oc_log_prefix_any(&prefix) && i <= n && !(bid->score && (i == n || out->other_labels));
+         i++) {
         const struct oc_importer *imp = only;
         struct oc_bid one = {0};
         struct oc_peek inside;
@@ -342,6 +343,30 @@ static int probe_unwrapped(const struct oc_peek *peek, const struct oc_importer 
     return 0;
 }
 
+/* Probes the lines without the form that all, else most of them begin with, if no reader found a row in them as they are. */
+static int probe_without_form(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
+                              struct oc_bid *bid, struct oc_err *err)
+{
+    static const unsigned percent[] = {100, 75};
+    bool text = oc_is_text(peek->data, peek->n) && (!bid->score || out->imp->in_output);
+    for (size_t i = 0; i < OC_COUNT(percent) && text && bid->score <= OC_BID_NO_ROWS; i++) {
+        const struct oc_importer *imp;
+        struct oc_bid one;
+        struct oc_peek inside;
+        struct oc_log_prefix prefix;
+        if (!oc_log_form_of(peek->data, peek->n, percent[i], &prefix))
+            continue;
+        unwrap_lines(peek, a, &prefix, &inside);
+        if (probe_best_of(&inside, true, &imp, &one, err) != 0)
+            return -1;
+        if (one.score > bid->score) {
+            *out = (struct oc_probed){.imp = imp, .prefix = prefix};
+            *bid = one;
+        }
+    }
+    return 0;
+}
+
 /* Importers of printed output may find their lines after a prefix too, but the prefix is then part of names, and
  * the lines of several processes are added up. */
 static int prefer_unwrapped(const struct oc_peek *peek, struct oc_arena *a, struct oc_probed *out,
@@ -351,7 +376,7 @@ static int prefer_unwrapped(const struct oc_peek *peek, struct oc_arena *a, stru
     struct oc_bid one = {0};
     if (!bid->score || !out->imp->in_output)
         return 0;
-    int rc = probe_unwrapped(peek, out->imp, a, &inside, &one, err);
+    int rc = probe_unwrapped(peek, NULL, a, &inside, &one, err);
     if (one.score >= bid->score) {
         *out = inside;
         *bid = one;
@@ -477,6 +502,8 @@ int oc_profile_probe(const char *path, const char *format, struct oc_probed *out
             rc = prefer_unwrapped(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)
             rc = probe_wrapped(&peek, &a, out, &bid, err);
+        if (rc == 0)
+            rc = probe_without_form(&peek, &a, out, &bid, err);
         if (rc == 0 && !bid.score)
             rc = probe_later(&peek, out, &bid, err);
         if (rc == 0 && !bid.score)

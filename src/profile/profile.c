@@ -250,7 +250,7 @@ static int profile_add_file(struct source *s, const char *path, const struct oc_
     struct oc_stream *stream;
     if (oc_stream_open(path, opts->limits, &stream, err) != 0)
         return -1;
-    if (how->prefix.n)
+    if (oc_log_prefix_any(&how->prefix))
         oc_stream_unwrap(stream, &how->prefix);
     oc_stream_skip(stream, how->skip);
     s->file = oc_xrealloc(s->file, (s->n + 1) * sizeof(*s->file));

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/log_prefix.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "profile/core/run_spread.h"
@@ -219,6 +220,18 @@ struct oc_prof_machine {
 /* Whether other processes used processors that the recording needed. */
 bool oc_machine_is_loaded(const struct oc_prof_machine *m);
 
+/* A row of a summary that its tool printed, in the order of the file. Times are those of all calls and of the longest and
+ * the shortest one; NAN: none. */
+struct oc_prof_table_row {
+    const char *
+        table; /* "device" (percent instead of times), "overview", "model", "distribution", "operators", "kernels", "memory", "user" */
+    const char *name;
+    uint64_t calls;
+    struct {
+        double total_ns, min_ns, max_ns;
+    } host, device;
+};
+
 /* All data from one source. */
 struct oc_profile {
     struct oc_arena arena;
@@ -251,6 +264,8 @@ struct oc_profile {
     uint32_t n_rec;
     struct oc_prof_kernel *kernel; /* arena */
     uint32_t n_kernel;
+    const struct oc_prof_table_row *table_row; /* arena: of a file that has summaries of its own (Paddle) */
+    size_t n_table_row;
     struct oc_lane *lane; /* arena */
     uint32_t n_lane;
     uint32_t n_device;                 /* devices whose kernels or operators the times sum; 0: not counted */
@@ -371,7 +386,7 @@ const char *oc_runs_from_name(enum oc_runs_from from);
 struct oc_probed {
     const struct oc_importer *imp;
     unsigned part;               /* which of its parts the file is */
-    struct oc_log_prefix prefix; /* of every line, to be removed; n 0: none */
+    struct oc_log_prefix prefix; /* of every line, to be removed */
     bool other_labels;           /* lines with other labels than that of the prefix are a profile too */
     size_t skip;                 /* bytes of other text before the profile */
 };

@@ -466,6 +466,103 @@ static void add_records(struct growing *types, struct growing *rows, struct oc_m
     }
 }
 
+/* ---- tables that a tool printed ----------------------------------------------------------------------- */
+
+/* Words of Paddle's overview. */
+static const struct {
+    const char *name;
+    uint8_t kind;
+} event_kinds[] = {{"ProfileStep", OC_EV_STEP},
+                   {"Operator", OC_EV_OPERATOR},
+                   {"OperatorInner", OC_EV_INNER},
+                   {"Dataloader", OC_EV_DATALOADER},
+                   {"Forward", OC_EV_FORWARD},
+                   {"Backward", OC_EV_BACKWARD},
+                   {"Optimization", OC_EV_OPTIMIZATION},
+                   {"Communication", OC_EV_COMMUNICATION},
+                   {"CudaRuntime", OC_EV_API},
+                   {"UserDefined", OC_EV_USER},
+                   {"PythonOp", OC_EV_PYTHON},
+                   {"Kernel", OC_EV_KERNEL},
+                   {"Memcpy", OC_EV_MEMCPY},
+                   {"Memset", OC_EV_MEMSET}};
+
+const char *oc_summary_kind_word(unsigned kind)
+{
+    for (size_t i = 0; i < OC_COUNT(event_kinds); i++)
+        if (event_kinds[i].kind == kind)
+            return event_kinds[i].name;
+    return oc_event_kind_name(kind);
+}
+
+static void printed_kind(struct oc_time_summary *s, const struct oc_prof_table_row *row)
+{
+    bool device = isnan(row->host.total_ns);
+    struct oc_sum_kind *list = device ? s->device : s->host;
+    uint32_t *n = device ? &s->n_device : &s->n_host;
+    for (size_t i = 0; i < OC_COUNT(event_kinds) && *n < OC_EV_COUNT; i++)
+        if (strcmp(event_kinds[i].name, row->name) == 0)
+            list[(*n)++] = (struct oc_sum_kind){event_kinds[i].kind, row->calls,
+                                                device ? row->device.total_ns : row->host.total_ns};
+}
+
+static struct oc_times printed_times(uint64_t calls, double total_ns, double min_ns, double max_ns)
+{
+    return isnan(total_ns) ? (struct oc_times){.known = false}
+                           : (struct oc_times){calls, total_ns, min_ns, max_ns, true, !calls};
+}
+
+static void printed_distribution(struct oc_time_summary *s, const struct oc_prof_table_row *row)
+{
+    double *const to[] = {&s->communication_ns, &s->computation_ns, &s->overlap_ns};
+    static const char *const name[] = {"Communication", "Computation", "Overlap"};
+    for (size_t i = 0; i < OC_COUNT(name); i++)
+        if (strcmp(name[i], row->name) == 0)
+            *to[i] = row->host.total_ns;
+}
+
+/* The tables of a printed summary as they are: their rows are of the file, not made of its records. */
+static void printed_tables(struct oc_time_summary *s)
+{
+    const struct oc_profile *p = s->profile;
+    struct list {
+        const char *table;
+        struct oc_sum_list *to;
+        bool begun;
+    } list[] = {{"model", &s->model, false},
+                {"operators", &s->operators, false},
+                {"kernels", &s->kernels, false},
+                {"memory", &s->memory, false},
+                {"user", &s->user, false}};
+    for (size_t i = 0; i < p->n_table_row; i++) {
+        const struct oc_prof_table_row *row = &p->table_row[i];
+        if (strcmp(row->table, "overview") == 0)
+            printed_kind(s, row);
+        if (strcmp(row->table, "distribution") == 0)
+            printed_distribution(s, row);
+        for (size_t k = 0; k < OC_COUNT(list); k++) {
+            if (strcmp(row->table, list[k].table) != 0)
+                continue;
+            list[k].to->n = list[k].begun ? list[k].to->n : 0;
+            list[k].begun = true;
+            OC_PUSH(list[k].to->item, list[k].to->n, list[k].to->cap) = (struct oc_sum_item){
+                .name = row->name,
+                .type = "",
+                .precision = "",
+                .lane = OC_NONE,
+                .bytes = UINT64_MAX,
+                .host = printed_times(row->calls, row->host.total_ns, row->host.min_ns, row->host.max_ns),
+                .device =
+                    printed_times(row->calls, row->device.total_ns, row->device.min_ns, row->device.max_ns)};
+        }
+    }
+    for (uint32_t i = 0; i < s->n_host && p->n_table_row; i++)
+        if (s->host[i].kind == OC_EV_STEP) {
+            s->total_ns = s->host[i].union_ns;
+            s->total_is = "the steps";
+        }
+}
+
 void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
 {
     const struct oc_profile *p = s->profile;
@@ -486,6 +583,7 @@ void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_tabl
     time_items_finish(&rows, &s->operators, sort_of(opts, key));
     time_items_finish(&kernels, &s->kernels, "GPUTotal");
     time_items_finish(&copies, &s->copies, "GPUTotal");
+    printed_tables(s);
     name_precisions(&s->kernels, opts->kernel_names);
     oc_map_free(&names);
 }

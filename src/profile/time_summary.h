@@ -126,6 +126,8 @@ struct oc_cover { /* length of the union of intervals sorted by start */
 void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
                             const double *device_ns, const double *own_ns, const struct oc_places *places);
 void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts);
+/* "ProfileStep": the word of Paddle for a kind of event. */
+const char *oc_summary_kind_word(unsigned kind);
 bool oc_summary_used(const struct oc_timeline *t, const struct oc_event *e);
 
 #endif

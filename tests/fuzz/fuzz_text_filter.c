@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log_prefix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -30,7 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (found.n > OC_LOG_PARTS)
         abort();
     run(data, n, NULL, 0);
-    run(data, n, found.n ? &found : NULL, 0);
-    run(data, n, found.n ? &found : NULL, 3);
+    run(data, n, oc_log_prefix_any(&found) ? &found : NULL, 0);
+    run(data, n, oc_log_prefix_any(&found) ? &found : NULL, 3);
+    if (oc_log_form_of((const char *)data, n, 75, &found))
+        run(data, n, &found, 0);
     return 0;
 }

@@ -214,12 +214,15 @@ void oc_places_report(struct oc_profile *p)
 
 /* ---- overlapping work ------------------------------------------------------------------------------- */
 
-enum { MIN_COVERED = 2 };
+/* Launches do not say which of them belong to one graph, whose kernels may run side by side: only a kernel that lasts
+ * much longer than all that ran within it is impossible. */
+enum { MIN_COVERED = 2, LAUNCH_RATIO = 8 };
 
 struct covering { /* the work of a lane that ends last so far */
     uint32_t event;
     uint32_t covered; /* later work that ran within it */
     double next_ns;   /* start of the first of them */
+    double within_ns; /* time of all of them */
 };
 
 struct cuts {
@@ -244,6 +247,12 @@ static void cut(struct oc_timeline *t, const struct covering *c, struct cuts *cu
     e->dur_ns = e->self_ns = dur_ns;
 }
 
+static bool is_impossible(const struct oc_timeline *t, const struct covering *c)
+{
+    return c->covered >= MIN_COVERED &&
+           (!t->launches || t->event[c->event].dur_ns > LAUNCH_RATIO * c->within_ns);
+}
+
 /* Kernels of one launch (a graph) may run side by side. */
 static bool same_launch(const struct oc_event *a, const struct oc_event *b)
 {
@@ -258,11 +267,12 @@ static void take_work(struct oc_timeline *t, struct covering *c, uint32_t i, str
         if (e->start_ns <= o->start_ns || same_launch(o, e))
             return;
         c->next_ns = c->covered++ ? c->next_ns : e->start_ns;
+        c->within_ns += e->dur_ns;
         return;
     }
-    if (o && c->covered >= MIN_COVERED)
+    if (o && is_impossible(t, c))
         cut(t, c, cuts);
-    *c = (struct covering){i, 0, 0};
+    *c = (struct covering){.event = i};
 }
 
 void oc_timeline_cut_overlaps(struct oc_timeline *t)
@@ -270,13 +280,13 @@ void oc_timeline_cut_overlaps(struct oc_timeline *t)
     struct covering *c = oc_xmalloc(((size_t)t->n_lane + 1) * sizeof(*c));
     struct cuts cuts = {0};
     for (uint32_t l = 0; l < t->n_lane; l++)
-        c[l] = (struct covering){OC_NONE, 0, 0};
+        c[l] = (struct covering){.event = OC_NONE};
     for (size_t i = 0; i < t->n_event; i++)
-        if (t->event[i].kind == OC_EV_KERNEL && t->lane[t->event[i].lane].device &&
-            t->lane[t->event[i].lane].id != OC_NO_ID)
+        if (t->event[i].kind == OC_EV_KERNEL && t->event[i].lane < t->n_lane &&
+            t->lane[t->event[i].lane].device && t->lane[t->event[i].lane].id != OC_NO_ID)
             take_work(t, &c[t->event[i].lane], (uint32_t)i, &cuts);
     for (uint32_t l = 0; l < t->n_lane; l++)
-        if (c[l].covered >= MIN_COVERED)
+        if (is_impossible(t, &c[l]))
             cut(t, &c[l], &cuts);
     free(c);
     if (!cuts.n)

@@ -348,6 +348,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     t->end_ns = t->n_event ? t->last_ns - t->first_ns : 0;
     if (t->launches) {
         t->n_run = t->launches->n_run;
+        oc_timeline_cut_overlaps(t);
     } else {
         oc_timeline_link(t);
         oc_timeline_name_operators(t, opts->operators);

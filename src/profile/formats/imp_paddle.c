@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "profile/core/records.h"
 #include "profile/csv_rows.h"
 #include "profile/formats/chrome_reader.h"
@@ -247,6 +248,19 @@ static void head_line(struct report_reading *r, struct oc_str line)
                     oc_csv_line_number(r->c));
 }
 
+/* "  Computation time       Total: 800      Ratio: 80%": the overhead is a part of the times of operators. */
+static void split_line(struct report_reading *r, struct oc_str line)
+{
+    static const char *const part[] = {"Computation time", "Framework overhead"};
+    struct oc_str t = oc_csv_trim(line), total = oc_str_after(t, "Total:"), word = oc_csv_word(&total);
+    double v;
+    char text[32];
+    for (size_t i = 0; i < OC_COUNT(part); i++)
+        if (oc_str_starts(t, part[i]) && oc_csv_number(word, &v, NULL) && v >= 0)
+            oc_diag_add(&r->p->diags, OC_INFO, "I-split", "", "%s: %s of the times of all operators", part[i],
+                        oc_format_time_ns(v * r->unit_ns, text, sizeof(text)));
+}
+
 static int paddle_report_take_line(struct report_reading *r, struct oc_str line, struct oc_err *err)
 {
     if (is_banner(line)) {
@@ -262,6 +276,7 @@ static int paddle_report_take_line(struct report_reading *r, struct oc_str line,
         return table_line(r, line, err);
     } else if (r->in_report && !r->had_table) {
         head_line(r, line);
+        split_line(r, line);
     }
     return 0;
 }

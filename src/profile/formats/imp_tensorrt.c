@@ -86,6 +86,7 @@ static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct t
     *name = oc_csv_trim(rest);
     *out = (struct trt_time){.total_ms = valid_ms(v[0]),
                              .average_ms = valid_ms(v[1]),
+                             .share = v[t->numbers - 1],
                              .median_ms = t->has_median ? valid_ms(v[2]) : (double)NAN};
     return name->n > 0;
 }
@@ -204,14 +205,6 @@ static void trt_log_read_title(struct oc_str s, struct trt_reading *r)
     r->count = r->has_count ? count : 0;
 }
 
-static void trt_log_add_row(struct trt_reading *r, struct oc_profile *p, struct trt_time time,
-                            struct oc_str name)
-{
-    time.name = oc_intern(&p->names, name.s, name.n);
-    r->has_times = true;
-    OC_PUSH(r->time, r->n_time, r->cap_time) = time;
-}
-
 /* A line of the table. The row "Total" ends it. */
 static void trt_log_read_line(struct table *t, struct oc_str text, uint64_t where, struct oc_profile *p,
                               struct trt_reading *r)
@@ -227,8 +220,12 @@ static void trt_log_read_line(struct table *t, struct oc_str text, uint64_t wher
         return; /* blank, or of another writer */
     t->ended = oc_str_eq(name, "Total");
     time.where = where;
-    if (!t->ended)
-        trt_log_add_row(r, p, time, name);
+    time.name = oc_intern(&p->names, name.s, name.n);
+    r->has_times = true;
+    if (t->ended)
+        r->stated_ms = time.total_ms;
+    else
+        OC_PUSH(r->time, r->n_time, r->cap_time) = time;
 }
 
 /* Layer information in the text. A builder's verbose log repeats it: the first list counts. */
@@ -330,7 +327,7 @@ static double tensorrt_read_number(struct reader *r)
 struct item {
     const char *name;
     const char *damaged; /* a key of the format that is not followed by a colon and a value; otherwise NULL */
-    double count, total, average, median;
+    double count, total, average, median, share;
     double compute, start_compute, end_compute, in, out, start_enq, end_enq, start_in, end_in;
     double unused; /* the last key that is not requested */
 };
@@ -354,7 +351,7 @@ static const struct number {
     {"endEnqMs", offsetof(struct item, end_enq)},
     {"startInMs", offsetof(struct item, start_in)},
     {"endInMs", offsetof(struct item, end_in)},
-    {"percentage", offsetof(struct item, unused)},
+    {"percentage", offsetof(struct item, share)},
     {"latencyMs", offsetof(struct item, unused)},
     {"endToEndMs", offsetof(struct item, unused)},
     {"startH2dMs", offsetof(struct item, unused)},
@@ -401,6 +398,7 @@ static void tensorrt_add_time(struct trt_reading *r, const struct item *x, uint6
                                                                  .total_ms = x->total,
                                                                  .average_ms = x->average,
                                                                  .median_ms = x->median,
+                                                                 .share = x->share,
                                                                  .where = where};
 }
 

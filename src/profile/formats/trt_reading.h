@@ -68,6 +68,7 @@ struct trt_cost {
 struct trt_time { /* a layer of --exportProfile */
     const char *name;
     double total_ms, average_ms, median_ms; /* over all iterations; per iteration */
+    double share;                           /* in percent */
     uint64_t where;
 };
 
@@ -90,6 +91,7 @@ struct trt_reading {
     int64_t count;                                   /* iterations of the profile */
     struct trt_time *time;                           /* on the heap */
     size_t n_time, cap_time;
+    double stated_ms;    /* the total of the table; 0: none */
     struct trt_run *run; /* on the heap */
     size_t n_run, cap_run;
     struct trt_engine engine;

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "onnxcost/profile.h"
+#include "profile/core/stated.h"
 #include "profile/core/kernel_names.h"
 #include "profile/formats/trt_reading.h"
 
@@ -626,6 +627,23 @@ static void check_layers(struct builder *b)
                     "no layer of the profile is in the layer information: it belongs to another engine");
 }
 
+/* The total of the table of a log, and the shares of its layers or of the file of a profile. */
+static void check_stated(const struct trt_reading *r, struct oc_profile *p)
+{
+    struct oc_stated_row *row = OC_NEW_ARRAY(&p->arena, r->n_time + 1, struct oc_stated_row);
+    uint32_t line;
+    for (size_t i = 0; i < r->n_time; i++)
+        row[i] = (struct oc_stated_row){
+            .name = r->time[i].name, .ns = r->time[i].total_ms * 1e6, .share = r->time[i].share};
+    double have = oc_stated_sum(row, r->n_time), want = r->stated_ms * 1e6;
+    bool less = have < want;
+    const char *text = oc_stated_total(&p->arena, have, want, 1);
+    text = text ? text : oc_stated_hundred(&p->arena, row, r->n_time, 100, 2, &less);
+    text = text ? text : oc_stated_agree(&p->arena, row, r->n_time, 2, &line);
+    if (text && !p->truncated)
+        oc_stated_warn(p, text, less, "the table was changed, or cut, after trtexec wrote it");
+}
+
 void oc_trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p)
 {
     struct oc_arena scratch = {0};
@@ -654,6 +672,7 @@ void oc_trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts
     oc_trt_set_inputs(r, p);
     warn_dla(&b);
     check_layers(&b);
+    check_stated(r, p);
     free(v);
     free(b.next);
     oc_map_free(&b.by_name);

@@ -149,10 +149,55 @@ static void finish(struct both *b)
     oc_rec_list_end(&b->list, p);
 }
 
+/* The first utilizations that the file states, in percent: rows of the table of devices. */
+static size_t add_utilization(const struct both *b, struct oc_prof_table_row *row)
+{
+    static const struct {
+        const char *fact, *name;
+    } of[] = {{"cpu-process", "CPU(Process)"}, {"cpu-system", "CPU(System)"}, {"gpu", "GPU"}};
+    const struct oc_printed_reading *r = b->x->r;
+    size_t n = 0;
+    for (size_t i = 0; i < OC_COUNT(of); i++)
+        for (unsigned k = 0; k < r->f->n_field; k++)
+            if (oc_str_eq(r->f->field[k], of[i].fact) && r->fact[k].text)
+                row[n++] = (struct oc_prof_table_row){
+                    "device", of[i].name, 0, {r->fact[k].value, NAN, NAN}, {NAN, NAN, NAN}};
+    return n;
+}
+
+/* All tables of a summary, those of other levels too. The rows that are runs come first in the overview. */
+static void add_tables(struct both *b)
+{
+    struct oc_printed_values *x = b->x;
+    const struct oc_printed_value *v = x->n_all ? x->all : x->v;
+    size_t n = x->n_all ? x->n_all : x->n;
+    struct oc_prof_table_row *row = OC_NEW_ARRAY(&x->p->arena, n + 4, struct oc_prof_table_row);
+    size_t kept = add_utilization(b, row), own = 0;
+    if (x->runs > 0 && x->run_ns > 0)
+        row[kept++] = (struct oc_prof_table_row){
+            "overview", "ProfileStep", (uint64_t)x->runs, {x->run_ns * x->runs, NAN, NAN}, {NAN, NAN, NAN}};
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_printed_row *of = v[i].row;
+        own += of->t->after.n > 0;
+        if (of->t->after.n)
+            row[kept++] =
+                (struct oc_prof_table_row){oc_prof_text(x->p, of->t->after),
+                                           oc_prof_text(x->p, oc_str(v[i].name, strlen(v[i].name))),
+                                           v[i].calls > 0 ? (uint64_t)v[i].calls : 0,
+                                           {v[i].total_ns, oc_printed_value(x->r, of, OC_ROLE_MIN),
+                                            oc_printed_value(x->r, of, OC_ROLE_MAX)},
+                                           {v[i].device_ns, oc_printed_value(x->r, of, OC_ROLE_DEVICE_MIN),
+                                            oc_printed_value(x->r, of, OC_ROLE_DEVICE_MAX)}};
+    }
+    x->p->table_row = row;
+    x->p->n_table_row = own ? kept : 0;
+}
+
 void oc_printed_both(struct oc_printed_values *x)
 {
     struct both b = {.x = x, .hosts = {.arena = x->r->arena}};
     look(&b);
+    add_tables(&b);
     add_rows(&b);
     finish(&b);
     free(b.kernel);

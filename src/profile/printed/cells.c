@@ -140,6 +140,9 @@ size_t oc_cells_titles(const struct oc_printed_table *t, struct oc_str line, str
             open < line.n && line.s[open] == '(' ? oc_str_chr(oc_str_skip(line, open), ')') : NULL;
         if (close)
             k = (size_t)(close - line.s) + 1;
+        while (close && k < line.n &&
+               (line.s[k] == '-' || line.s[k - 1] == '-' || (line.s[k - 1] != ')' && !is_blank(line.s[k]))))
+            k++; /* "WorkLoad(0/1/2)-ImproveTherical" */
         out[n++] = (struct oc_str){line.s, k};
         line = oc_str_skip(line, k);
     }
@@ -149,7 +152,7 @@ size_t oc_cells_titles(const struct oc_printed_table *t, struct oc_str line, str
 size_t oc_cells_csv(struct oc_str line, char delimiter, struct oc_str *out)
 {
     size_t n = 0;
-    for (bool more = true; more && n < OC_PRINTED_CELLS;) {
+    for (bool more = true; more && n < OC_PRINTED_CSV_CELLS;) {
         struct oc_str s = oc_csv_trim(line);
         const char *quote = s.n && s.s[0] == '"' ? oc_str_chr(oc_str_skip(s, 1), '"') : NULL;
         if (quote) {

@@ -11,7 +11,7 @@ size_t oc_cells_rule(struct oc_str line, struct oc_text_column *out);
 bool oc_cells_is_frame(struct oc_str line);
 bool oc_cells_is_empty(struct oc_str line); /* but for bars */
 
-/* Each returns the number of cells, OC_PRINTED_CELLS at most. */
+/* Each returns the number of cells, OC_PRINTED_CELLS at most; of CSV OC_PRINTED_CSV_CELLS. */
 size_t oc_cells_gaps(struct oc_str line, struct oc_str *out); /* two blanks or tabs between them */
 size_t oc_cells_words(struct oc_str line, struct oc_str *out);
 size_t oc_cells_bars(struct oc_str line, struct oc_str *out);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/core/stated.h"
+
 static double fact_of(const struct oc_printed_reading *r, int fact)
 {
     return fact >= 0 && r->fact[fact].text ? r->fact[fact].value : (double)NAN;
@@ -166,6 +168,7 @@ static void take_runs(struct oc_printed_values *x)
             x->runs += v->calls;
             sum += isnan(whole) ? time_of(v) : whole;
             x->run_self_ns += isnan(whole) ? 0 : time_of(v);
+            x->run_self_share += isnan(whole) ? 0 : v->share;
         } else if (fact && fact->text &&
                    (v->row->use_fact == x->r->f->scale_from || v->row->use_fact == x->r->f->scale_to)) {
             fact->value += time_of(v);
@@ -273,32 +276,31 @@ size_t oc_printed_damaged(const struct oc_printed_values *x)
 
 static bool is_main(const struct oc_printed_value *v)
 {
-    return v->row->kind != OC_ROW_KERNEL && v->row->kind != OC_ROW_CALL;
+    return v->row->kind == OC_ROW_OPERATOR || v->row->kind == OC_ROW_FUNCTION;
 }
 
-struct sums {
-    double host, device, share;
-    size_t n, n_share;
-};
-
-/* Rows of operators, or all if there are none. */
-static struct sums sums_of(const struct oc_printed_values *x)
+/* The rows of one side that a check compares: operators, or all if there are none; what runs take in addition. */
+static struct oc_stated_row *stated_rows(const struct oc_printed_values *x, const struct oc_printed_check *c,
+                                         size_t *n)
 {
-    struct sums s = {0};
+    struct oc_stated_row *row = OC_NEW_ARRAY(&x->p->arena, x->n + 2, struct oc_stated_row);
     bool any = false;
+    *n = 0;
     for (size_t i = 0; i < x->n; i++)
         any |= is_main(&x->v[i]);
     for (size_t i = 0; i < x->n; i++) {
         const struct oc_printed_value *v = &x->v[i];
-        if (any && !is_main(v))
-            continue;
-        s.n++;
-        s.host += v->total_ns > 0 ? v->total_ns : 0;
-        s.device += isnan(v->device_ns) ? 0 : v->device_ns;
-        s.n_share += isnan(v->share) ? 0 : 1;
-        s.share += isnan(v->share) ? 0 : v->share;
+        double of_device = oc_printed_value(x->r, v->row, OC_ROLE_DEVICE_SHARE);
+        bool device = c->device || (c->both && isnan(v->total_ns));
+        if (!any || is_main(v))
+            row[(*n)++] = (struct oc_stated_row){.name = v->name,
+                                                 .line = v->row->line,
+                                                 .ns = device ? v->device_ns : fmax(v->total_ns, 0),
+                                                 .share = device && !isnan(of_device) ? of_device : v->share};
     }
-    return s;
+    if (!c->device && x->run_self_ns > 0)
+        row[(*n)++] = (struct oc_stated_row){.name = "", .ns = x->run_self_ns, .share = x->run_self_share};
+    return row;
 }
 
 /* A warning where the tool is known to differ with itself, or where rows are missing; else an error. */
@@ -307,54 +309,39 @@ static int differ(struct oc_printed_values *x, const struct oc_printed_check *c,
 {
     if (!c->known && !less)
         return oc_fail(err, OC_EFORMAT, line ? "line %u: %s" : "%.0u%s", line, text);
-    oc_diag_add(&x->p->diags, OC_WARNING, less ? "W-rows" : "W-total", "", "%s%s%s%s", text,
-                less ? ": rows are missing" : "", c->known ? ": " : "", c->known ? c->known : "");
+    oc_stated_warn(x->p, text, less, c->known);
     return 0;
 }
 
 static int check_sum(struct oc_printed_values *x, const struct oc_printed_check *c, struct oc_err *err)
 {
     const struct oc_printed_fact *fact = &x->r->fact[c->is];
-    struct sums s = sums_of(x);
-    double have = c->device ? s.device : s.host + x->run_self_ns,
-           want = fact->text ? fact->value : (double)NAN, plus = fact_of(x->r, c->plus);
+    size_t n;
+    const struct oc_stated_row *row = stated_rows(x, c, &n);
+    double have = oc_stated_sum(row, n), want = fact->text ? fact->value : (double)NAN,
+           plus = fact_of(x->r, c->plus);
     have += isnan(plus) ? 0 : plus;
     have /= c->per_run && x->runs > 0 && !x->means ? x->runs : 1;
-    if (!(want > 0) || !(have > 0) || fabs(have - want) <= c->within / 100 * want)
-        return 0;
-    return differ(x, c, have < want, fact->line,
-                  oc_printf(&x->p->arena, "the rows add up to %.7g ms, and the file says %.7g ms", have / 1e6,
-                            want / 1e6),
-                  err);
+    const char *text = oc_stated_total(&x->p->arena, have, want, c->within);
+    return text ? differ(x, c, have < want, fact->line, text, err) : 0;
 }
 
 static int check_hundred(struct oc_printed_values *x, const struct oc_printed_check *c, struct oc_err *err)
 {
-    struct sums s = sums_of(x);
-    double percent = 100 * s.share / c->hundred;
-    if (!s.n_share || s.n_share < s.n || fabs(percent - 100) <= c->within + 0.05 * (double)s.n_share)
-        return 0;
-    return differ(x, c, percent < 100, 0,
-                  oc_printf(&x->p->arena, "the shares of the rows add up to %.1f %%", percent), err);
+    bool less;
+    size_t n;
+    const struct oc_stated_row *row = stated_rows(x, c, &n);
+    const char *text = oc_stated_hundred(&x->p->arena, row, n, c->hundred, c->within, &less);
+    return text ? differ(x, c, less, 0, text, err) : 0;
 }
 
 static int check_agree(struct oc_printed_values *x, const struct oc_printed_check *c, struct oc_err *err)
 {
-    struct sums s = sums_of(x);
-    double all = c->device ? s.device : s.host;
-    for (size_t i = 0; i < x->n && all > 0 && s.n_share == s.n; i++) {
-        const struct oc_printed_value *v = &x->v[i];
-        double share = 100 * (c->device ? v->device_ns : v->total_ns) / all;
-        if (isnan(v->share) || isnan(share) || fabs(v->share - share) <= c->within)
-            continue;
-        return differ(
-            x, c, false, v->row->line,
-            oc_printf(&x->p->arena,
-                      "the share of '%.40s' is %.1f %%, but its time is %.1f %% of the rows: they differ",
-                      v->name, v->share, share),
-            err);
-    }
-    return 0;
+    uint32_t line;
+    size_t n;
+    const struct oc_stated_row *row = stated_rows(x, c, &n);
+    const char *text = oc_stated_agree(&x->p->arena, row, n, c->within, &line);
+    return text ? differ(x, c, false, line, text, err) : 0;
 }
 
 /* The number of rows that the file states. */
@@ -404,7 +391,12 @@ int oc_printed_check(struct oc_printed_values *x, struct oc_err *err)
     int rc = 0;
     bool whole =
         !x->r->cut && !x->r->gap && !oc_printed_damaged(x); /* what is missing then is reported already */
-    for (const struct oc_printed_check *c = x->r->f->check; c && rc == 0 && whole; c = c->next)
-        rc = check[c->what](x, c, err);
+    bool said[2] = {false};                                 /* of host and device one difference is enough */
+    for (const struct oc_printed_check *c = x->r->f->check; c && rc == 0 && whole; c = c->next) {
+        size_t had = x->p->diags.n;
+        if (!said[c->device])
+            rc = check[c->what](x, c, err);
+        said[c->device] |= x->p->diags.n > had;
+    }
     return rc;
 }

@@ -22,10 +22,10 @@ struct oc_printed_values {
     size_t n;
     struct oc_printed_value *all; /* heap: those of other levels too; NULL: there are none */
     size_t n_all;
-    double run_self_ns;  /* of rows of runs, outside of what they called */
-    double runs, run_ns; /* 0, NAN: unknown. run_ns: of one run */
-    bool means;          /* the rows are means of a run */
-    bool cycles;         /* the times are cycles: only their shares are known */
+    double run_self_ns, run_self_share; /* of rows of runs, outside of what they called */
+    double runs, run_ns;                /* 0, NAN: unknown. run_ns: of one run */
+    bool means;                         /* the rows are means of a run */
+    bool cycles;                        /* the times are cycles: only their shares are known */
 };
 
 /* Computes the values of all rows, nesting, levels and runs. */

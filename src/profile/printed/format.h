@@ -35,6 +35,7 @@
     X(UNIT_OF, "unit-of")                                                                                    \
     X(CALLS, "calls")                                                                                        \
     X(SHARE, "share")                                                                                        \
+    X(DEVICE_SHARE, "device-share")                                                                          \
     X(INSTANCES, "instances")                                                                                \
     X(CHILDREN, "children")                                                                                  \
     X(BYTES, "bytes")                                                                                        \
@@ -48,6 +49,8 @@
     X(MAX, "max")                                                                                            \
     X(MEDIAN, "median")                                                                                      \
     X(DEVICE, "device")                                                                                      \
+    X(DEVICE_MIN, "device-min")                                                                              \
+    X(DEVICE_MAX, "device-max")                                                                              \
     X(RUN_TIME, "run-time")                                                                                  \
     X(STATED, "stated")                                                                                      \
     X(STATED_DEVICE, "stated-device")                                                                        \
@@ -64,6 +67,7 @@ enum {
     OC_ROLE_NUMBERS = OC_ROLE_STATED_DEVICE + 1, /* the end of times and of numbers */
     OC_PRINTED_FIELDS = 64,
     OC_PRINTED_CELLS = 64,
+    OC_PRINTED_CSV_CELLS = 4096, /* rocprof writes a column for each counter of each channel of a cache */
     OC_PRINTED_LEVELS = 10
 };
 
@@ -195,8 +199,8 @@ struct oc_printed_note { /* a context or a fact */
 struct oc_printed_check {
     const struct oc_printed_check *next;
     enum { OC_CHECK_SUM, OC_CHECK_HUNDRED, OC_CHECK_AGREE, OC_CHECK_BY, OC_CHECK_ROWS } what;
-    bool device, per_run;
-    int is, plus; /* facts, -1: none */
+    bool device, both, per_run; /* both: host and device, each row once */
+    int is, plus;               /* facts, -1: none */
     double hundred, within;
     const char *known; /* why the tool disagrees with itself: a warning; NULL: an error */
 };

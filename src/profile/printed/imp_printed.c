@@ -56,8 +56,9 @@ static int add_launch(struct taking *t, const struct oc_printed_value *v, double
                                .where = v->row->where};
     if (!t->launches)
         t->launches = oc_timeline_new(t->x.p);
-    launch.lane = oc_timeline_stream(t->launches, OC_NO_ID,
-                                     device_number(oc_printed_text(v->row, OC_ROLE_PLACE)), OC_NO_ID);
+    launch.lane =
+        oc_timeline_stream(t->launches, OC_NO_ID, device_number(oc_printed_text(v->row, OC_ROLE_PLACE)),
+                           device_number(oc_printed_text(v->row, OC_ROLE_STREAM)));
     return oc_timeline_launch(t->launches, &launch) ? 0 : oc_csv_too_many(t->x.r->c, err);
 }
 
@@ -250,8 +251,8 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
     oc_printed_read(r, f, c, &a, 0, &err);
     if (r->score || r->hint)
-        *bid =
-            (struct oc_bid){.score = r->n || r->rc ? 86 : 50, .fine = (unsigned)r->score, .reason = f->title};
+        *bid = (struct oc_bid){
+            .score = r->n || r->rc ? 86 : OC_BID_NO_ROWS, .fine = (unsigned)r->score, .reason = f->title};
     oc_printed_read_free(r);
     oc_arena_free(&a);
     oc_csv_close(c);

@@ -17,4 +17,6 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
 int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src,
                             const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err);
 
+enum { OC_BID_NO_ROWS = 50 }; /* score of a text that a tool printed, without a row of its tables */
+
 #endif

@@ -57,9 +57,9 @@ static bool fit_columns(const struct oc_printed_table *t, const struct oc_str *c
     return n > 1;
 }
 
-static bool fit_csv(const struct oc_printed_table *t, struct oc_str line, struct found *h)
+static bool fit_csv(const struct oc_printed_table *t, struct oc_str line, struct oc_str *cell,
+                    struct found *h)
 {
-    struct oc_str cell[OC_PRINTED_CELLS];
     for (const char *d = ",\t;|"; *d; d++) {
         h->delimiter = *d;
         if (oc_str_chr(line, *d) && fit_columns(t, cell, oc_cells_csv(line, *d, cell), h))
@@ -103,7 +103,7 @@ static bool fit_header(const struct oc_printed_reading *r, const struct oc_print
         return false;
     switch (t->cells) {
     case OC_CELLS_CSV:
-        return fit_csv(t, line, h);
+        return fit_csv(t, line, r->title, h);
     case OC_CELLS_RULE:
         return fit_rule(t, line, before, h);
     case OC_CELLS_GAPS:
@@ -196,8 +196,8 @@ static size_t csv_cells(struct oc_printed_reading *r, struct oc_str *cell)
         return SIZE_MAX;
     while (n > r->n_cell && !f[n - 1].n)
         n--;
-    if (n > OC_PRINTED_CELLS)
-        n = OC_PRINTED_CELLS;
+    if (n > OC_PRINTED_CSV_CELLS)
+        n = OC_PRINTED_CSV_CELLS;
     memcpy(cell, f, n * sizeof(*cell));
     for (size_t i = r->n_cell; i < n && r->n_cell > 1; i++) { /* a name without quotes may have commas */
         size_t gap = (size_t)((uintptr_t)cell[i].s - (uintptr_t)(cell[last].s + cell[last].n));
@@ -354,6 +354,22 @@ static int check_units(struct oc_printed_reading *r, const struct oc_str *cell, 
     return 1;
 }
 
+/* Between bars a line that has a cell in one column only goes on with that of the row above. */
+static bool take_wrapped(struct oc_printed_reading *r, const struct oc_str *cell, size_t n)
+{
+    size_t full = 0, at = 0;
+    for (size_t i = 0; i < n; i++) {
+        full += cell[i].n > 0;
+        at = cell[i].n ? i : at;
+    }
+    for (size_t i = 0; i < r->n_open && full == 1; i++)
+        if (r->open[i].cell == at && r->open[i].c->n_role && r->open[i].c->role[0] == r->t->wrap) {
+            oc_printed_wrap(r, cell[at]);
+            return true;
+        }
+    return false;
+}
+
 static int take_cells(struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell, size_t n)
 {
     const struct oc_printed_table *t = r->t;
@@ -366,6 +382,8 @@ static int take_cells(struct oc_printed_reading *r, struct oc_str line, struct o
         r->cut = true;
         return 1;
     }
+    if (t->cells == OC_CELLS_BARS && t->wrap >= 0 && r->table_rows && take_wrapped(r, cell, n))
+        return 1;
     if (n <= r->low || n < 2) {
         if (t->wrap >= 0 && n == 1 && r->table_rows && line.n && line.s[0] == ' ') {
             oc_printed_wrap(r, cell[0]);
@@ -386,7 +404,7 @@ static int take_cells(struct oc_printed_reading *r, struct oc_str line, struct o
 /* 1: the line belongs to the table; 0: it does not, and may be anything; -1: an error. */
 static int take_row(struct oc_printed_reading *r, struct oc_str line)
 {
-    struct oc_str cell[OC_PRINTED_CELLS];
+    struct oc_str *cell = r->cell;
     if (r->t->has_end) {
         struct oc_str got[OC_TEMPLATE_ITEMS];
         if (oc_template_match(&r->t->end, line, got)) {
@@ -447,11 +465,11 @@ static void take_context(struct oc_printed_reading *r, const struct oc_printed_n
         r->mark = note->mark;
 }
 
-/* Facts and contexts. */
-static void take_notes(struct oc_printed_reading *r, struct oc_str line)
+/* Facts and contexts. False: the line is neither. */
+static bool take_notes(struct oc_printed_reading *r, struct oc_str line)
 {
     struct oc_str got[OC_TEMPLATE_ITEMS];
-    bool context = false;
+    bool context = false, any = false;
     for (const struct oc_printed_note *note = r->f->note; note; note = note->next) {
         if ((!note->fact && context) || (note->before && r->n) || !oc_template_match(&note->line, line, got))
             continue;
@@ -460,7 +478,9 @@ static void take_notes(struct oc_printed_reading *r, struct oc_str line)
         else
             take_context(r, note, got);
         context |= !note->fact && !note->goes_on;
+        any = true;
     }
+    return any;
 }
 
 static int take_line(struct oc_printed_reading *r, struct oc_str line)
@@ -497,8 +517,7 @@ static bool has_tables(const struct oc_printed_format *f, bool rules)
 static int one_line(struct oc_printed_reading *r, struct oc_str line)
 {
     const struct oc_printed_table *t = r->t;
-    if (r->f->note)
-        take_notes(r, line);
+    bool note = take_notes(r, line);
     /* a row of CSV is not a header; the titles of another table inside of a printed one are looked for first */
     if (t && r->t == t && t->cells != OC_CELLS_CSV && take_header(r, line))
         return 0;
@@ -509,7 +528,13 @@ static int one_line(struct oc_printed_reading *r, struct oc_str line)
     }
     if ((!t || t->cells == OC_CELLS_CSV || !r->t) && take_header(r, line))
         return 0;
-    return take_line(r, line) < 0 ? -1 : 0;
+    size_t had = r->n;
+    bool after_row = had && r->row[had - 1].t->cells == OC_CELLS_LINE && r->row_above;
+    int rc = take_line(r, line) < 0 ? -1 : 0;
+    r->row_above = r->n > had;
+    /* the file ends in a line that is none, below a row: it was cut in a row */
+    r->cut |= after_row && !r->row_above && !note && oc_csv_cut(r->c) && !oc_cells_is_empty(line);
+    return rc;
 }
 
 int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c,
@@ -519,6 +544,8 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
     bool rules = has_tables(f, true);
     *r = (struct oc_printed_reading){.f = f, .c = c, .arena = a, .most = most, .err = err, .mark = {"", 0}};
     r->has_headers = has_tables(f, false);
+    r->cell = oc_xmalloc(OC_PRINTED_CSV_CELLS * sizeof(*r->cell));
+    r->title = oc_xmalloc(OC_PRINTED_CSV_CELLS * sizeof(*r->title));
     r->names.arena = r->once.arena = a;
     r->column_votes = OC_NEW_ARRAY(a, (size_t)f->n_table * OC_ROLE_NUMBERS * OC_DECIMALS + 1, unsigned);
     while (r->rc == 0 && oc_csv_line(c, &line)) {
@@ -540,6 +567,8 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
 void oc_printed_read_free(struct oc_printed_reading *r)
 {
     free(r->row);
+    free(r->cell);
+    free(r->title);
     oc_buf_free(&r->header);
     oc_buf_free(&r->before);
     oc_buf_free(&r->line);

@@ -73,8 +73,10 @@ struct oc_printed_reading {
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
     const char *no_rows;           /* of the last context with a hint */
     bool training, has_headers;
-    bool hint;                 /* the title of a table was there */
-    bool cut, gap, has_device; /* the file ends in a row; a page left out rows */
+    bool hint;                   /* the title of a table was there */
+    struct oc_str *cell, *title; /* heap: of a row, of a header */
+    bool row_above;              /* the line before was a row of a <line> */
+    bool cut, gap, has_device;   /* the file ends in a row; a page left out rows */
     struct oc_recording_count recordings;
     const struct oc_printed_table *next; /* the table that the second recording begins with */
     bool ends_recording, over;           /* the next row is of another recording; such a row was there */

@@ -481,6 +481,7 @@ static int on_check(void *user, const struct oc_xml_elem *e)
               : oc_xml_get(e, "by")    ? OC_CHECK_BY
                                        : OC_CHECK_SUM;
     c->device = is_yes(e, "sum", "device");
+    c->both = is_yes(e, "sum", "all");
     c->per_run = is_yes(e, "per", "run");
     c->known = oc_xml_get(e, "known");
     *l->check_end = c;

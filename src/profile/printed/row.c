@@ -56,6 +56,7 @@ void oc_printed_set_fact(struct oc_printed_reading *r, int fact, struct oc_str t
     if (number && oc_printed_unit(rest, &cell_ns))
         unit_ns = cell_ns;
     v = number ? v * (unit_ns > 0 ? unit_ns : 1) : (double)NAN;
+    v = oc_printed_clock(text, &cell_ns) ? cell_ns : v;
     f->value = f->text && sum ? f->value + v : v;
     f->text = oc_printed_keep(r, text).s;
     f->line = oc_csv_line_number(r->c);
@@ -510,6 +511,7 @@ int oc_printed_take_cells(struct oc_printed_reading *r, const struct oc_str *cel
 {
     struct fields x;
     int took = 0, kinds = 0;
+    size_t marks = r->marks;
     begin_fields(r, r->t, &x);
     for (size_t i = 0; i < r->n_open; i++) {
         if (r->open[i].cell < n)
@@ -525,6 +527,7 @@ int oc_printed_take_cells(struct oc_printed_reading *r, const struct oc_str *cel
         one.f[OC_ROLE_TOTAL] = cell[o->cell];
         one.unit_ns[OC_ROLE_TOTAL] = o->unit_ns != 0 ? o->unit_ns : o->c->unit_ns;
         took |= finish_row(r, &one, indent);
+        r->marks = marks + (took > 0 && r->t->counts_rows); /* the line is one run */
     }
     if (!kinds)
         took = finish_row(r, &x, indent);

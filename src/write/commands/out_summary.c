@@ -83,7 +83,7 @@ static double summary_sum_of(const struct oc_sum_list *list, bool device)
 void oc_view_base_init(struct oc_view_base *b, const struct oc_time_summary *s, enum oc_view v,
                        const struct oc_sum_list *list)
 {
-    bool own = !s->has_events || v == OC_VIEW_TYPE || v == OC_VIEW_OPERATOR || v == OC_VIEW_KERNEL;
+    bool own = isnan(s->total_ns) || v == OC_VIEW_TYPE || v == OC_VIEW_OPERATOR || v == OC_VIEW_KERNEL;
     *b = (struct oc_view_base){.own = own};
     for (unsigned d = 0; d < 2; d++)
         for (unsigned i = 0; i <= OC_VIEW_DEPTH; i++)
@@ -141,7 +141,7 @@ static const struct {
     double ns;
 } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
 
-static double unit_ns(const char *name)
+double oc_summary_unit_ns(const char *name)
 {
     for (size_t i = 0; i < OC_COUNT(units); i++)
         if (strcmp(units[i].name, name ? name : "ms") == 0)
@@ -200,6 +200,10 @@ static void print_devices(struct printer *p)
                "CPU, this process (100 is one core)");
     if (s->has_events && !isnan(t->cpu_system_share))
         OC_ROW(&table, summary_share_text(p, t->cpu_system_share, 1), "-", "CPU, the whole system");
+    for (size_t i = 0; i < s->profile->n_table_row; i++)
+        if (strcmp(s->profile->table_row[i].table, "device") == 0)
+            OC_ROW(&table, oc_printf(&p->arena, "%.2f", s->profile->table_row[i].host.total_ns), "-",
+                   s->profile->table_row[i].name);
     for (uint32_t i = 0; i < s->n_lane; i++)
         if (s->lane[i].lane == OC_NONE)
             OC_ROW(&table, summary_share_text(p, s->lane[i].kernel_ns, s->total_ns),
@@ -521,7 +525,7 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
         [OC_VIEW_LANES] = print_lanes,    [OC_VIEW_BENCHMARK] = print_benchmark,
     };
     struct printer p = {.s = s, .o = o, .f = f, .unit = o->time_unit ? o->time_unit : "ms"};
-    p.unit_ns = unit_ns(p.unit);
+    p.unit_ns = oc_summary_unit_ns(p.unit);
     print_head(&p);
     for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
         if (!oc_view_wanted(o, v))
@@ -545,7 +549,7 @@ static void summary_tables(const struct oc_time_summary *const *s, size_t n, con
 
 /* ---- report ----------------------------------------------------------------------------------------- */
 
-#define SUMMARY_FORMATS "table, csv, json, html, parquet, fragment"
+#define SUMMARY_FORMATS "table, csv, json, html, parquet, fragment, paddle"
 
 static int unknown_view(const char *name, struct oc_err *err)
 {
@@ -561,7 +565,7 @@ static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
 {
     if (oc_format_of("a summary", o->format, SUMMARY_FORMATS, err) < 0)
         return -1;
-    if (!(unit_ns(o->time_unit) > 0))
+    if (!(oc_summary_unit_ns(o->time_unit) > 0))
         return oc_fail(err, OC_EARG, "unknown unit of time '%s'; valid: s, ms, us, ns", o->time_unit);
     if (o->sort && oc_summary_sort_check(o->sort, err))
         return -1;
@@ -604,9 +608,9 @@ int oc_summary_write(const struct oc_profile *const *profile, size_t n, const st
         s[i] = oc_time_summary_make(profile[i], &tables);
     const struct oc_time_summary *const *all = (const struct oc_time_summary *const *)s;
     static void (*const write[])(const struct oc_time_summary *const *, size_t,
-                                 const struct oc_summary_opts *,
-                                 FILE *) = {summary_tables,  oc_summary_csv,     oc_summary_json,
-                                            oc_summary_page, oc_summary_parquet, oc_summary_page};
+                                 const struct oc_summary_opts *, FILE *) = {
+        summary_tables,     oc_summary_csv,  oc_summary_json,  oc_summary_page,
+        oc_summary_parquet, oc_summary_page, oc_summary_paddle};
     write[oc_format_of("a summary", o->format, SUMMARY_FORMATS, err)](all, n, o, f);
     for (size_t i = 0; i < n; i++)
         oc_time_summary_free(s[i]);

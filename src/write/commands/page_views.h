@@ -190,6 +190,10 @@ void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const stru
                     FILE *f);
 /* The rows of CSV. */
 extern const struct oc_cell_table oc_summary_table;
+/* As Paddle's Profiler.summary() prints its tables. */
+void oc_summary_paddle(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                       FILE *f);
+double oc_summary_unit_ns(const char *name); /* NULL: ms; 0: no such unit */
 void oc_summary_parquet(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
                         FILE *f);
 

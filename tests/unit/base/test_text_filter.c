@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/log_prefix.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +79,11 @@ static void prefixes_of_logging_tools_are_removed(void **state)
                                          "05-31 10:31:13.006   767 11767 W a.b-c_d: ",
                                          "I/tflite  (  217): ",
                                          "D RKNN: [15:13:15.945] ",
-                                         "WARNING: "};
+                                         "WARNING: ",
+                                         "Rank 0: ",
+                                         "\033[36mbench-1  |\033[0m ",
+                                         "[2026-07-14 09:12:44 TP0] ",
+                                         "[2026/07/14 09:12:44] ppocr INFO: "};
     static const char *const line[] = {"a,b\n", "  1,2\n", "[\n", "  {\"x\": [1, 2]},\n", "]\n", "end"};
     for (size_t i = 0; i < OC_COUNT(prefix); i++) {
         struct oc_buf text = {0}, want = {0};
@@ -134,6 +139,9 @@ static void labels_of_processes_are_found(void **state)
               {"[1,0]<stdout>: a\n[1,0]<stderr>: b\n[1,0]<stdout>: c\n", "[1,0]", 1},
               {"10:00:00 [rank2]: a\n10:00:00 [rank2]: b\n10:00:00 [rank2]: c\n", "[rank2]", 1},
               {"[1] a\n[2] b\n[3] c\n[4] d\n", NULL, 0},
+              {"[10:00:00 TP0] a\n[10:00:00 TP1] b\n[10:00:01 TP0] c\n[10:00:02 TP0] d\n[10:00:02 TP1] "
+               "e\n[10:00:03 TP1] f\n",
+               "TP0", 2},
               {"[I] a\n[W] b\n[I] c\n[I] d\n", NULL, 0},
               {"a\nb\n", NULL, 0}};
     (void)state;
@@ -164,6 +172,33 @@ static void other_lines_are_unchanged(void **state)
     struct oc_log_prefix found;
     oc_log_prefix_of(text, sizeof(text) - 1, &found);
     expect_text(text, sizeof(text) - 1, &found, "a\nb\n10:00:00 c\nd\n[x] e\n");
+}
+
+/* A prefix of no known parts: digits differ, blanks before the text stay. */
+static void form_of_all_lines_is_removed(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "<7> node-12 main   a 1\n<8> node-3 main b\n<9> node-400 main\n<1> node-5 main  c\n",
+                      some[] = "x\n  7\ta\n 12\tb\n 13\t\tc\n100\td\n";
+    struct oc_log_prefix found;
+    assert_true(oc_log_form_of(text, sizeof(text) - 1, 100, &found));
+    expect_text(text, sizeof(text) - 1, &found, "  a 1\nb\n\n c\n");
+    assert_false(oc_log_form_of(some, sizeof(some) - 1, 100, &found));
+    assert_true(oc_log_form_of(some, sizeof(some) - 1, 75, &found));
+    expect_text(some, sizeof(some) - 1, &found, "x\na\nb\n\tc\nd\n");
+    assert_false(oc_log_form_of("ab\nac\nad\n", 9, 100, &found));
+}
+
+static void text_of_json_lines_is_read(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"level\":\"INFO\",\"n\":{\"message\":\"no\"},\"message\":\"a \\\"b\\\"\"}\n"
+        "{\"message\": \"c\\n\", \"t\": [1, 2]}\n{\"message\": \"d\"}\n{\"other\": 1}\n";
+    struct oc_log_prefix found;
+    oc_log_prefix_of(text, sizeof(text) - 1, &found);
+    expect_text(text, sizeof(text) - 1, &found, "a \"b\"\nc\nd\n{\"other\": 1}\n");
 }
 
 /* Pieces of the source end in lines and in the middle of characters. */
@@ -254,6 +289,8 @@ int main(void)
         cmocka_unit_test(labels_of_processes_are_found),
         cmocka_unit_test(lines_of_other_labels_are_dropped),
         cmocka_unit_test(other_lines_are_unchanged),
+        cmocka_unit_test(form_of_all_lines_is_removed),
+        cmocka_unit_test(text_of_json_lines_is_read),
         cmocka_unit_test(long_text_is_passed_on_in_pieces),
         cmocka_unit_test(stream_reads_utf16_files),
         cmocka_unit_test(stream_reads_utf16_in_gzip),

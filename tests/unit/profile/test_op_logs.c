@@ -478,8 +478,8 @@ static void printed_tables_of_calls_give_way_to_kernels(void **state)
     p = read_text("=== API Timing Summary ===\n" UNITRACE(
         "Function") "  zeFence, 2, 700, 70.0, 350, 300, 400\n...\n"
                     "=== Device Timing Summary ===\n Total Execution Time (ns): 214649009\n" UNITRACE(
-                        "Kernel") "\"run(float, int)::gemm\", 4, 600, 60.0, 150, 100, 200\n"
-                                  "  \"zeCommandListAppendMemoryCopy(M2D)\", 1, 30, 3.0, 30, 30, 30\n\n=== "
+                        "Kernel") "\"run(float, int)::gemm\", 4, 600, 95.24, 150, 100, 200\n"
+                                  "  \"zeCommandListAppendMemoryCopy(M2D)\", 1, 30, 4.76, 30, 30, 30\n\n=== "
                                   "Kernel Properties ===\n\n"
                                   "   Kernel, Compiled, SIMD, Number of Arguments\n\"run(float, "
                                   "int)::gemm\", JIT, 32, 4\n");
