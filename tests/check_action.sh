@@ -1,12 +1,14 @@
 #!/bin/sh
 # What src/doc/ci.md offers for GitHub, pre-commit and GitLab: the YAML and the references in it, and the scripts, which run here in
-# a repository with two commits, with stubs of gh, sudo and curl. Prints TAP.
+# a repository with two commits, with stubs of gh, sudo and curl. pre-commit and gitlab-ci-local run the hook and the template as
+# the document gives them. Prints TAP.
 # ARCHIVE: the static archive of a release, otherwise one with the program of the tree
+# GITLAB: the folder of the npm package gitlab-ci-local (`make action-check`)
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
-: "${BUILD:=build/release}"
+: "${BUILD:=build/release}" "${GITLAB:=$PWD/build/gitlab/node_modules/gitlab-ci-local}"
 top=$PWD
 work=$PWD/$BUILD/action
 rm -rf "$work"
@@ -248,4 +250,33 @@ models/a.onnx' ONNXCOST_TOLERANCE=2% gitlab 1 'template: a worse model fails'
 result 'with a JUnit report of each model' "$(grep -q '<failure' onnxcost-reports/2.xml && grep -q '<testsuite' onnxcost-reports/1.xml &&
     ! grep -q '<failure' onnxcost-reports/1.xml || ls -l onnxcost-reports)"
 ONNXCOST_SHA256=$archive_sum ONNXCOST_MODELS=models/same.onnx ONNXCOST_TOLERANCE='' gitlab 0 'template: an unchanged model passes'
+
+# the pipeline of the document, in a repository as it describes it; gitlab-ci-local needs a function of Node.js 22
+pipeline() { # exit code wanted, title
+    git add . && git -c user.name=t -c user.email=t@example.org commit -q -m models
+    env -u ONNXCOST_HWDB -u MODELS node -r "$work/union.cjs" "$GITLAB/dist/index.js" --force-shell-executor cost >"$work/out" 2>&1
+    code=$?
+    [ $code -eq "$1" ]
+    passed $? "$2" "exit code $code
+$(tail -n 20 "$work/out")"
+}
+if [ -e "$GITLAB/dist/index.js" ] && command -v rsync >/dev/null; then
+    echo 'Set.prototype.union ??= function (other) { return new Set([...this, ...other]); };' >"$work/union.cjs"
+    mkdir -p "$work/pipeline/models" "$work/pipeline/ci" && cp "$top/src/doc/ci/gitlab.yml" "$work/pipeline/ci"
+    awk '/^## GitLab/ { below = 1 } inside && /^```$/ { exit } inside { print } below && /^```yaml$/ { inside = 1 }' "$top/src/doc/ci.md" |
+        sed "s/ONNXCOST_SHA256: .*/ONNXCOST_SHA256: $archive_sum/" >"$work/pipeline/.gitlab-ci.yml"
+    cp models/same.onnx "$work/pipeline/models/detector.onnx" && cp models/same.onnx.baseline.xml "$work/pipeline/models/detector.onnx.baseline.xml"
+    cp models/same.onnx "$work/pipeline/models/classifier.onnx" && cp models/same.onnx.baseline.xml "$work/pipeline/models/classifier.onnx.baseline.xml"
+    cp models/a.onnx "$work/new.onnx"
+    cd "$work/pipeline" || exit 1
+    file=$(sed -n 's/^ *ONNXCOST_ARCHIVE: *//p' .gitlab-ci.yml)
+    mkdir -p "${file%/*}" && cp "$ARCHIVE" "$file"
+    git init -q . && git remote add origin https://git.example/group/project.git && git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main
+    pipeline 0 'gitlab-ci-local: models within their baselines pass'
+    cp "$work/new.onnx" models/classifier.onnx
+    pipeline 1 'gitlab-ci-local: a worse model fails the job'
+    result 'with the limit that failed' "$(grep -q '^cost > failed  *macs' "$work/out" || tail -n 20 "$work/out")"
+else
+    skip_named 'gitlab-ci-local runs the template' 'gitlab-ci-local or rsync is missing (make action-check)'
+fi
 finish

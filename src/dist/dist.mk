@@ -13,5 +13,5 @@ musl-files: $(BIN)
 dist:
 	@JOBS='$(JOBS)' src/dist/make_dist.sh build/dist build/dist-work
 
-dist-check: all
+dist-check: all $(BUILD)/fake_ort.so
 	@JOBS='$(JOBS)' BUILD=$(BUILD) tests/chroot/check_dist.sh

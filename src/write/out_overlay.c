@@ -108,7 +108,7 @@ static void values_of_rows(const struct oc_report *r, const struct oc_column *c,
             continue;
         l.column = c;
         c->get(&l, &f);
-        double v = c->kind == OC_FIELD_TIME ? f.number * time_unit : f.number;
+        double v = c->kind == OC_FIELD_TIME ? oc_ns_of(f.number) / (1e9 / time_unit) : f.number;
         if (isfinite(v))
             value[node] = overlay_sum(value[node], v);
     }

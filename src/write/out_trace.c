@@ -1,7 +1,7 @@
 /* A report as a timeline for chrome://tracing and Perfetto. Lanes:
  *   measured    events of the used runs by thread and stream, if the source has events
- *               (oc_profile_opts.keep_events); otherwise the rows of one run, back to back
- *   estimated   with hardware: the roofline time of each row, back to back in execution order
+ *               (oc_profile_opts.keep_events); otherwise the rows of one run, a nanosecond apart
+ *   estimated   with hardware: the roofline time of each row, a nanosecond apart in execution order
  *   steps       without hardware: the nodes in execution order, one microsecond each
  * A counter shows live activation bytes along the estimated lane, otherwise a measured run, otherwise the
  * steps. The arguments of a slice are its costs, with the names and units of the CSV. */
@@ -22,6 +22,10 @@
 /* What a slice represents: a row, a part of a row (a kernel that it launched), or none. */
 enum { NO_ROW = UINT32_MAX };
 #define PART_OF (UINT64_C(1) << 32)
+
+/* Between slices back to back. speedscope adds start and length in microseconds as binary fractions: without a nanosecond
+ * between them, about one slice in five ends after the next one has begun, and the stacks are wrong. */
+#define APART_NS 1
 
 struct telling {
     struct oc_report *r;
@@ -245,7 +249,7 @@ static void measured_rows(struct telling *t)
             continue;
         start_of_row(t, list[i].row, at_ns);
         oc_trace_add(&t->doc, lane, at_ns, row->time_s * 1e9, row->name, category(row), list[i].row, 0);
-        at_ns += row->time_s * 1e9;
+        at_ns += row->time_s * 1e9 + APART_NS;
     }
 }
 
@@ -272,7 +276,7 @@ static void trace_append(struct lane *l, uint32_t row)
         return;
     }
     oc_trace_add(&t->doc, l->lane, l->at_ns, dur_ns, w->name, category(w), row, l->depth);
-    l->at_ns += dur_ns;
+    l->at_ns += l->steps ? dur_ns : dur_ns + APART_NS;
 }
 
 static void graph(struct lane *l, uint32_t g);

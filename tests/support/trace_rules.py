@@ -5,6 +5,7 @@ prints a summary. usage: trace_rules.py TRACE [SUM_NS OF PROCESS ...]
  - metadata first: every process has a name, every thread that has slices too, with distinct places
  - events in the order of their time; slices have ts and dur >= 0, name and category
  - slices of a thread are inside one another or apart: Perfetto drops others
+ - where the writer puts slices one after another, they are so too for speedscope, which adds ts and dur as doubles
  - arrows begin and end in a slice of their thread, once each
  - counters have numbers, arguments are texts and finite numbers
 """
@@ -112,6 +113,10 @@ class Trace:
             around.pop()
         if around and start + dur > around[-1]:
             fail(f"{event['name']} overlaps another slice of its thread")
+        if "back to back" in self.thread[pid, tid]:
+            last = self.slices[pid, tid][-1] if self.slices[pid, tid] else None
+            if last and last[3] == len(around) and float(last[2]["ts"]) + float(last[2]["dur"]) > float(event["ts"]):
+                fail(f"{event['name']} begins before the end of the slice before it, in double precision")
         self.slices[pid, tid].append((start, dur, event, len(around)))
         around.append(start + dur)
 
