@@ -97,8 +97,8 @@ END
 "$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 --measured "$half" -f json | python3 -c '
 import json, sys
 share = json.load(sys.stdin)["devices"][0]["measured_share"]
-sys.exit(any(abs(v - 0.5) > 1e-3 for v in share.values()) or len(share) != 3)'
-passed 'shares of measured rates and times' $?
+sys.exit(any(abs(v - 0.5) > 1e-3 for v in share.values()) or len(share) != 3)' && found=0 || found=1
+passed 'shares of measured rates and times' "$found"
 [[ $verdict == *'smallest    NVIDIA GeForce RTX 4090'* ]] && found=0 || found=1
 passed 'the smallest device that reaches a rate' "$found"
 exit $bad

@@ -130,6 +130,18 @@ static void estimate_put_line(struct estimate_out *o, FILE *f, const char *label
     oc_plain_say(label, LABEL, o->e->width_chars, text, f);
 }
 
+static const char *unpredicted_verdict(struct estimate_out *o)
+{
+    const struct oc_estimate *e = o->e;
+    const char *on = e->device->info->id;
+    const char *why = e->missing ? oc_printf(&o->arena, "the device file has %s", e->missing)
+                                 : "no kernel has a known time";
+    return isnan(e->info->bound_ns)
+               ? oc_printf(&o->arena, "no prediction on %s: %s", on, why)
+               : oc_printf(&o->arena, "at least %s per run on %s; no prediction: %s",
+                           oc_seconds_text(&o->arena, e->info->bound_ns * 1e-9, "-"), on, why);
+}
+
 static const char *estimate_verdict(struct estimate_out *o)
 {
     const struct oc_estimate *e = o->e;
@@ -138,7 +150,7 @@ static const char *estimate_verdict(struct estimate_out *o)
     const char *on = e->device->info->id;
     bool ranges = !e->cal && !e->pooled;
     if (e->n_unknown == e->list.n || (ranges && e->missing))
-        return e->missing ? oc_printf(a, "unknown: the device file has %s", e->missing) : "unknown";
+        return unpredicted_verdict(o);
     if (ranges)
         return oc_printf(a,
                          "%s%s to %s per run on %s%s: efficiency 90 %% to 30 %% of the roofline plus launch "
