@@ -411,7 +411,9 @@ static char next_sign(const char *s, size_t n, size_t *at)
     ++*at;
     while (*at < n && ((digit && oc_is_digit(s[*at])) || (c == ' ' && s[*at] == ' ')))
         ++*at;
-    return digit ? '0' : c;
+    if (digit)
+        c = '0';
+    return c;
 }
 
 /* The length of the prefix of a line with the form; of blanks at its end only as many as all lines have. SIZE_MAX: another
