@@ -18,7 +18,6 @@ rm -rf "$work" && mkdir -p "$work/home"
 if [ ! -x "$CHROMIUM" ] || [ ! -e "$PLAYWRIGHT/package.json" ]; then
     skip_named 'other programs' 'Chromium or playwright-core is missing (make browser)'
     finish
-    exit
 fi
 
 # ---- our outputs

@@ -508,8 +508,10 @@ static void printed_kind(struct oc_time_summary *s, const struct oc_prof_table_r
 
 static struct oc_times printed_times(uint64_t calls, double total_ns, double min_ns, double max_ns)
 {
-    return isnan(total_ns) ? (struct oc_times){.known = false}
-                           : (struct oc_times){calls, total_ns, min_ns, max_ns, true, !calls};
+    struct oc_times t = {.known = false};
+    if (!isnan(total_ns))
+        t = (struct oc_times){calls, total_ns, min_ns, max_ns, true, !calls};
+    return t;
 }
 
 static void printed_distribution(struct oc_time_summary *s, const struct oc_prof_table_row *row)
