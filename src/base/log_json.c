@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/unicode.h"
+#include "base/json_read.h"
 
 /* After the string that begins at s, or the end of the text. */
 static const char *string_end(const char *s, const char *end)
@@ -50,35 +50,16 @@ const char *oc_log_json(struct oc_str line)
     return NULL;
 }
 
-static uint32_t hex4(const char *s)
-{
-    uint32_t v = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        int c = s[i] | 32;
-        if (!oc_is_digit(s[i]) && !(c >= 'a' && c <= 'f'))
-            return UINT32_MAX;
-        v = v * 16 + (uint32_t)(oc_is_digit(s[i]) ? s[i] - '0' : c - 'a' + 10);
-    }
-    return v;
-}
-
 /* The text of a string after its quote; the end of its line goes. A damaged line is the text up to there. */
 void oc_log_json_text(const char *p, const char *end, struct oc_buf *out)
 {
-    static const char plain[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
+    const char *stop = p;
+    for (; stop < end && *stop != '"'; stop++)
+        stop += *stop == '\\' && stop + 1 < end;
     oc_buf_clear(out);
-    while (p < end && *p != '"') {
-        const char *at = *p == '\\' && p + 1 < end ? strchr(plain, p[1]) : NULL;
-        uint32_t cp = *p == '\\' && end - p > 6 && p[1] == 'u' ? hex4(p + 2) : UINT32_MAX;
-        char utf8[4];
-        if (cp != UINT32_MAX) {
-            oc_buf_add(out, utf8, oc_utf8_put(utf8, cp >= 0xd800 && cp < 0xe000 ? 0xfffd : cp));
-            p += 6;
-        } else {
-            oc_buf_char(out, (char)(at && *at ? value[at - plain] : *p));
-            p += at && *at ? 2 : 1;
-        }
-    }
+    oc_buf_add(out, p, (size_t)(stop - p));
+    if (out->n)
+        out->n = oc_json_unescape(p, out->n, out->data);
     while (out->n && (out->data[out->n - 1] == '\n' || out->data[out->n - 1] == '\r'))
         out->n--;
 }

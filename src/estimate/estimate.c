@@ -25,7 +25,7 @@ static double own_s(const struct oc_prof_rec *p, double calls)
     return ns * 1e-9 / (calls >= 1 ? calls : 1);
 }
 
-static void predict_take_recorded(struct oc_estimate *e)
+static void take_recorded(struct oc_estimate *e)
 {
     const struct oc_profile *p = e->join->profile;
     struct oc_kernel_list plan;
@@ -56,7 +56,7 @@ static void band_of_launch(const struct oc_estimate *e, const struct oc_kernel *
     p->bound = OC_BOUND_OVERHEAD;
 }
 
-static bool predict_is_empty(const struct oc_kernel *k)
+static bool is_empty_kernel(const struct oc_kernel *k)
 {
     uint64_t work = k->work.bytes;
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
@@ -123,7 +123,7 @@ static void predict_one(struct oc_estimate *e, const struct oc_kernel_use *u,
     if (e->left_out > 0 && !k.work.unknown)
         leave_out_peakless(e->device, &k.work);
     oc_predict_kernel(e->cal, e->device, &k, opts, out);
-    if (out->evidence == OC_EVIDENCE_NONE && u->known && predict_is_empty(&u->kernel))
+    if (out->evidence == OC_EVIDENCE_NONE && u->known && is_empty_kernel(&u->kernel))
         band_of_launch(e, &u->kernel, out);
     e->n_unknown += out->evidence == OC_EVIDENCE_NONE;
 }
@@ -202,19 +202,11 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
 
 /* ---- a calibration under other conditions ----------------------------------------------------------- */
 
-/* Threads that the device file describes: those that were measured, or all cores; 0: unknown. */
-static uint32_t threads_of_device(const struct oc_device *d)
-{
-    const struct oc_hw_figure *n = oc_hw_figure_of(d, "count", "thread");
-    n = n ? n : oc_hw_figure_of(d, "count", "core");
-    return n && n->value >= 1 && n->value < UINT32_MAX ? (uint32_t)n->value : 0;
-}
-
 static enum oc_cal_transfer transfer_of(const struct oc_estimate *e)
 {
     if (!e->cal)
         return OC_TRANSFER_NONE;
-    uint32_t threads = threads_of_device(e->device);
+    uint32_t threads = oc_device_threads(e->device);
     return threads && e->cal->threads && threads != e->cal->threads ? OC_TRANSFER_THREADS
            : oc_cal_is_of(e->cal, e->device)                        ? OC_TRANSFER_NONE
                                                                     : OC_TRANSFER_DEVICE;
@@ -294,14 +286,14 @@ static void recast_kernels(struct oc_estimate *e)
     }
 }
 
-static int predict_make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
+static int make_estimate(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
     e->width_chars = o->width_chars, e->made = o->made;
     if (take_recast(e, o->as, err) ||
         oc_fusion_choose(e->cal ? e->cal->runtime : NULL, e->device, o->fusion, o->simd, &e->rules, err))
         return -1;
     if (e->join)
-        predict_take_recorded(e);
+        take_recorded(e);
     else
         oc_fusion_plan(e->analysis->model, e->analysis, e->rules, &e->arena, &e->list);
     if (!e->list.n)
@@ -331,7 +323,7 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
                               .measured_run_s = (double)NAN};
     if (oc_cal_device_kind(device) == OC_CAL_GPU)
         e->asynchronous = "the host launches kernels asynchronously";
-    if (predict_make(e, opts, err)) {
+    if (make_estimate(e, opts, err)) {
         oc_estimate_free(e);
         return -1;
     }

@@ -665,14 +665,12 @@ void oc_subnormal_mark(const struct oc_model *m, const struct oc_device *d, stru
 
 struct oc_assists oc_subnormal_assists(const struct oc_kernel *k, const struct oc_device *d)
 {
-    const struct oc_hw_figure *clock = oc_hw_figure_of(d, "clock", NULL),
-                              *threads = oc_hw_figure_of(d, "count", "core");
-    threads = threads ? threads : oc_hw_figure_of(d, "count", "thread");
+    const struct oc_hw_figure *clock = oc_hw_figure_of(d, "clock", NULL);
+    uint32_t threads = oc_device_threads(d);
     uint64_t lanes = lanes_of(d);
     if (!(k->assisted > 0) || !lanes)
         return (struct oc_assists){0, 0};
-    double each = 1 / ((clock && clock->value > 0 ? clock->value : ASSUMED_HZ) *
-                       (threads && threads->value > 0 ? threads->value : 1));
+    double each = 1 / ((clock && clock->value > 0 ? clock->value : ASSUMED_HZ) * (threads ? threads : 1));
     double n = k->assisted * (double)k->work.macs[OC_CLASS_F32] / (double)lanes;
     double nonzero = !k->rectified ? 1 : k->assisted < MOSTLY ? NONZERO : FEW_NONZERO;
     /* AMD's processors were not measured */

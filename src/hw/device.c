@@ -191,6 +191,13 @@ const struct oc_hw_figure *oc_hw_figure_of(const struct oc_device *d, const char
     return NULL;
 }
 
+uint32_t oc_device_threads(const struct oc_device *d)
+{
+    const struct oc_hw_figure *n = oc_hw_figure_of(d, "count", "thread");
+    n = n ? n : oc_hw_figure_of(d, "count", "core");
+    return n && n->value >= 1 && n->value < UINT32_MAX ? (uint32_t)n->value : 0;
+}
+
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d)
 {
     return d->n_level ? &d->level[d->n_level - 1] : NULL;

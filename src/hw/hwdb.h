@@ -49,6 +49,8 @@ double oc_isa_ops_per_cycle(const char *isa, unsigned cls);
 
 /* The first figure of that group and name (NULL: of any); NULL: not in the file. */
 const struct oc_hw_figure *oc_hw_figure_of(const struct oc_device *d, const char *group, const char *what);
+/* Threads that the file describes: those that were measured, or all cores; 0: unknown. */
+uint32_t oc_device_threads(const struct oc_device *d);
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
 
 #define OC_HW_MAX_FILE_BYTES (16u << 20)

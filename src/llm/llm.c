@@ -40,10 +40,9 @@ static int take_measured(struct oc_llm *l, struct oc_err *err)
 {
     const struct {
         const char *name, *unit[3];
-        double *v;
-    } figure[] = {{"decode", {"tok/s", "tokens/s", "t/s"}, &l->measured.decode},
-                  {"prefill", {"tok/s", "tokens/s", "t/s"}, &l->measured.prefill},
-                  {"ttft", {"s"}, &l->measured.ttft}};
+    } figure[] = {[OC_LLM_DECODE_RATE] = {"decode", {"tok/s", "tokens/s", "t/s"}},
+                  [OC_LLM_PREFILL_RATE] = {"prefill", {"tok/s", "tokens/s", "t/s"}},
+                  [OC_LLM_FIRST_TOKEN] = {"ttft", {"s"}}};
     const char *p = l->opts.measured;
     while (p && *p) {
         size_t n = strcspn(p, ","), i = 0;
@@ -53,13 +52,15 @@ static int take_measured(struct oc_llm *l, struct oc_err *err)
                (strlen(figure[i].name) != n_name || memcmp(item, figure[i].name, n_name) != 0))
             i++;
         bool read = false;
+        double v = 0;
         for (size_t u = 0; u < 3 && i < OC_COUNT(figure) && figure[i].unit[u] && !read; u++)
-            read = oc_parse_scaled(equals ? equals + 1 : item, figure[i].unit[u], figure[i].v);
-        if (!read || !(*figure[i].v > 0) || !isfinite(*figure[i].v))
+            read = oc_parse_scaled(equals ? equals + 1 : item, figure[i].unit[u], &v);
+        if (!read || !(v > 0) || !isfinite(v))
             return oc_fail(
                 err, OC_EARG,
                 "what was measured must be like decode=37tok/s,prefill=2100tok/s,ttft=180ms, not '%.60s'",
                 item);
+        l->measured[i] = v;
         p += n + (p[n] == ',');
     }
     return 0;

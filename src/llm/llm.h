@@ -242,6 +242,9 @@ struct oc_llm_weights { /* constants with the same storage format */
     uint64_t elements, bytes;
 };
 
+/* What can be measured: tokens per second of decode and prefill, seconds until the first token. */
+enum oc_llm_figure { OC_LLM_DECODE_RATE, OC_LLM_PREFILL_RATE, OC_LLM_FIRST_TOKEN, OC_LLM_FIGURES };
+
 struct oc_llm {
     struct oc_arena arena;
     const struct oc_model *model;
@@ -266,11 +269,9 @@ struct oc_llm {
     size_t n_device;
     double element_bytes; /* of the cache, and of what devices exchange */
     double acceptance;
-    struct {
-        double decode, prefill, ttft; /* tokens per second, seconds; 0: not given */
-    } measured;
-    double reach;         /* tokens per second; 0: not given */
-    struct oc_llm *draft; /* NULL: none */
+    double measured[OC_LLM_FIGURES]; /* 0: not given */
+    double reach;                    /* tokens per second; 0: not given */
+    struct oc_llm *draft;            /* NULL: none */
     struct {
         uint64_t bytes; /* of all routed experts */
         int64_t layers, n, active;

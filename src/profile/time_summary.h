@@ -105,6 +105,12 @@ struct oc_time_summary {
     struct oc_spread ips;                     /* samples per second */
 };
 
+/* Part of the total time; NAN: unknown. */
+static inline double oc_summary_part(const struct oc_time_summary *s, double ns)
+{
+    return s->total_ns > 0 ? ns / s->total_ns : (double)NAN;
+}
+
 /* The profile must have been opened with keep_events for full tables. It must outlive the summary. */
 struct oc_time_summary *oc_time_summary_make(const struct oc_profile *p,
                                              const struct oc_sum_table_opts *opts);

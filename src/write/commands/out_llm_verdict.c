@@ -41,22 +41,19 @@ double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d)
     return (double)l->opts.batch * (double)(l->steps_n > 0 ? l->steps_n : 1) / r->bound_s;
 }
 
-double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of)
+double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_figure of)
 {
-    double prompt = (double)l->opts.batch * (double)l->opts.prompt;
-    double share = of == OC_LLM_DECODE_RATE    ? l->measured.decode / oc_llm_decode_rate(l, d)
-                   : of == OC_LLM_PREFILL_RATE ? l->measured.prefill * d->prefill.bound_s / prompt
-                                               : d->prefill.bound_s / l->measured.ttft;
+    double v = l->measured[of], prompt = (double)l->opts.batch * (double)l->opts.prompt;
+    double share = of == OC_LLM_DECODE_RATE    ? v / oc_llm_decode_rate(l, d)
+                   : of == OC_LLM_PREFILL_RATE ? v * d->prefill.bound_s / prompt
+                                               : d->prefill.bound_s / v;
     return share > 0 && isfinite(share) ? share : (double)NAN;
 }
 
-static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of,
+static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_figure of,
                              struct oc_arena *a)
 {
-    double v = of == OC_LLM_DECODE_RATE    ? l->measured.decode
-               : of == OC_LLM_PREFILL_RATE ? l->measured.prefill
-                                           : l->measured.ttft,
-           share = oc_llm_measured_share(l, d, of);
+    double v = l->measured[of], share = oc_llm_measured_share(l, d, of);
     if (isnan(share))
         return "";
     int digits = share < 0.1;

@@ -77,7 +77,7 @@ static void summary_device_fields(struct oc_fields *o, const struct oc_time_summ
     if (l->place)
         oc_field_text(o, "place", l->place);
     oc_field_time(o, "kernel_ns", l->kernel_ns);
-    oc_field_double(o, "utilization", s->total_ns > 0 ? l->kernel_ns / s->total_ns : NAN);
+    oc_field_double(o, "utilization", oc_summary_part(s, l->kernel_ns));
     oc_fields_end(o);
 }
 
@@ -102,7 +102,7 @@ static void summary_kind_fields(struct oc_fields *o, const struct oc_time_summar
     oc_field_text(o, "kind", oc_event_kind_name(k->kind));
     oc_field_u64(o, "calls", k->calls);
     oc_field_time(o, "time_ns", k->union_ns);
-    oc_field_double(o, "ratio", s->total_ns > 0 ? k->union_ns / s->total_ns : NAN);
+    oc_field_double(o, "ratio", oc_summary_part(s, k->union_ns));
     oc_fields_end(o);
 }
 

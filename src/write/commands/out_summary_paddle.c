@@ -116,7 +116,7 @@ static void devices(struct paddle *p)
                   (const char *[MAX_COLUMNS]){s->lane[i].device_id == OC_NO_ID
                                                   ? "GPU"
                                                   : oc_printf(&p->arena, "GPU%" PRId64, s->lane[i].device_id),
-                                              number(p, 100 * s->lane[i].kernel_ns / s->total_ns)});
+                                              number(p, 100 * oc_summary_part(s, s->lane[i].kernel_ns))});
     end(p);
 }
 
@@ -124,7 +124,7 @@ static void kind_row(struct paddle *p, const struct oc_sum_kind *k, const char *
 {
     cells(p, (const char *[MAX_COLUMNS]){oc_printf(&p->arena, "%s%s", indent, oc_summary_kind_word(k->kind)),
                                          oc_printf(&p->arena, "%" PRIu64, k->calls), time_of(p, k->union_ns),
-                                         number(p, 100 * k->union_ns / p->s->total_ns)});
+                                         number(p, 100 * oc_summary_part(p->s, k->union_ns))});
 }
 
 static void overview(struct paddle *p)
@@ -163,7 +163,7 @@ static void distribution(struct paddle *p)
     header(p, (const char *[MAX_COLUMNS]){"Name", "Total Time", "Ratio (%)"});
     for (size_t i = 0; i < OC_COUNT(row); i++)
         cells(p, (const char *[MAX_COLUMNS]){row[i].name, time_of(p, row[i].ns),
-                                             number(p, 100 * row[i].ns / s->total_ns)});
+                                             number(p, 100 * oc_summary_part(s, row[i].ns))});
     end(p);
 }
 

@@ -43,9 +43,8 @@ bool oc_llm_form(size_t i, struct oc_llm_form *out);
 /* "batch*(524288*past + 6607077376)"; NULL: no closed form was found. */
 /* The summary of a device: rates, what they are bound by, whether it fits. */
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a);
-enum oc_llm_measured { OC_LLM_DECODE_RATE, OC_LLM_PREFILL_RATE, OC_LLM_FIRST_TOKEN };
 /* Part of the bound that the measured figure reaches, NAN: not measured, or the bound is unknown. */
-double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_measured of);
+double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_figure of);
 double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d); /* tokens per second, NAN */
 /* The device with the smallest memory of those that hold the context and reach the rate; NULL: none. */
 const struct oc_llm_device *oc_llm_smallest(const struct oc_llm *l);
