@@ -248,6 +248,7 @@ OC_LIBRARY(curl, FUNCTIONS, .name = "libcurl", .use = "URLs", .package = "libcur
 /* A server that sends fewer than SLOW_BYTES a second for STALL_S is given up; all requests for a file together end
  * with the limit remote-seconds. */
 enum { HEAD_BYTES = 1 << 16, REDIRECTS = 10, CONNECT_S = 20, SLOW_BYTES = 1000, STALL_S = 30, TRIES = 2 };
+enum { ROUNDING_MS = 10 }; /* libcurl's clock and ours round differently: a request may end this much early */
 
 struct oc_remote {
     struct oc_remote *next;
@@ -346,7 +347,7 @@ static CURLcode perform_once(struct oc_remote *r, bool *late)
     r->lib.set(r->handle, CURLOPT_TIMEOUT_MS, (long)(most - r->spent_ms));
     CURLcode rc = r->lib.perform(r->handle);
     r->spent_ms += now_ms() - begin;
-    *late = rc == CURLE_OPERATION_TIMEDOUT && r->spent_ms >= most;
+    *late = rc == CURLE_OPERATION_TIMEDOUT && r->spent_ms + ROUNDING_MS >= most;
     return rc;
 }
 
