@@ -109,4 +109,5 @@ include src/web/web.mk
 include src/base/windows.mk
 include src/dist/dist.mk
 include src/install.mk
-include src/deb/deb.mk
+# in the tree of a package that folder is debian/
+include $(wildcard src/deb/deb.mk)
