@@ -53,10 +53,9 @@ compile() { # name, folder, options, -- files
     while [ "$1" != -- ]; do options="$options $1"; shift; done
     shift
     mkdir -p "objects/$name"
-    for file; do
-        # shellcheck disable=SC2086 # options are meant to be split
-        $cc -O2 -w "-ffile-prefix-map=$lib=lib" $options -c "$dir/$file" -o "objects/$name/$(basename "$file" .c).o"
-    done
+    # shellcheck disable=SC2086 # options are meant to be split
+    (cd "objects/$name" && printf "$dir/%s\\0" "$@" |
+        xargs -0 -n 2 -P "${JOBS:-$(nproc)}" $cc -O2 -w "-ffile-prefix-map=$lib=lib" $options -c)
     rm -f "lib$name.a"
     $ar rcsD "lib$name.a" "objects/$name"/*.o
 }
@@ -83,7 +82,7 @@ mkdir -p objects/amalgamation
 [ -s objects/amalgamation/sqlite3.c ] || (cd objects/amalgamation && "$(cd "$lib" && source_of sqlite3)/configure" --disable-tcl >log &&
     make sqlite3.c sqlite3.h >>log)
 cp objects/amalgamation/sqlite3.h include
-compile sqlite3 objects/amalgamation -DSQLITE_THREADSAFE=$threads -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_MAX_MMAP_SIZE=0 -- sqlite3.c
+compile sqlite3 "$lib/objects/amalgamation" -DSQLITE_THREADSAFE=$threads -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_MAX_MMAP_SIZE=0 -- sqlite3.c
 
 xml=$(source_of libxml2)
 mkdir -p objects/xml
