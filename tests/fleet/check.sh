@@ -16,7 +16,7 @@ document=$top/src/doc/fleet.md
 days='2026-03-02 2026-03-03'
 export ONNXCOST_HWDB="$PWD/hwdb" NODE_PATH="$DUCKDB" PATH="$PWD/$BUILD:$PATH" PARALLEL=--will-cite FLEET_CHECK="$work"
 . tests/fleet/slurm.sh
-dask='' caught=''
+dask='' caught='' writers=''
 stop_all() {
     slurm_stop
     # shellcheck disable=SC2046 # a list
@@ -87,7 +87,8 @@ make_lists() {
     echo 'no profile' >traces/broken.json
     echo traces/broken.json >>list/traces
     block 'One task' sh >task
-    block Slurm sh >slurm.job
+    # in a session of its own: a stopped process whose parent ends gets SIGHUP and SIGCONT if both are in one session
+    block Slurm sh | sed 's|^exec |&setsid --wait |' >slurm.job
     block Dask python >dask_run.py
     chmod +x task
 }
@@ -168,15 +169,12 @@ fail_node() {
     catch_writer SLURMD_NODENAME=n1 || return 1
     twice=$(tr '\0' '\n' <"/proc/$caught/environ" | sed -n 's/^SLURM_ARRAY_TASK_ID=//p')
     writers=$(node_processes n1) daemons="$(cat "$slurm/slurmd.n1.pid") $(step_daemons n1)"
-    # not stopped while their parent ends: a stopped group without a parent gets SIGHUP
-    # shellcheck disable=SC2086 # lists
-    kill -CONT $writers && kill -KILL $daemons
+    # shellcheck disable=SC2086 # a list
+    kill -KILL $daemons
     for process in $daemons; do
         until is_gone "$process"; do :; done
     done
-    writers=$(node_processes n1)
-    # shellcheck disable=SC2086 # a list
-    kill -STOP $writers 2>/dev/null || echo 'the task ended with its node' >&2
+    grep -q '^State:[^A-Z]*T' "/proc/$caught/status" || echo 'the task ended with its node' >&2
 }
 queue_is_empty() {
     queue=$(squeue -h -o %i 2>/dev/null) && [ -z "$queue" ]
@@ -188,8 +186,7 @@ run_slurm() {
     kill_process || echo 'no process was killed' >&2
     fail_node || echo 'no node failed' >&2
     wait_for 120 ended JobState=NODE_FAIL || echo 'no task was requeued because its node failed' >&2
-    # shellcheck disable=SC2086 # a list
-    kill -CONT $writers 2>/dev/null
+    kill -CONT "$caught"
     for process in $writers; do wait_for 30 is_gone "$process"; done
     slurmd -N n1 # which would end what goes on from before
     wait_for 900 queue_is_empty || echo 'the queue is not empty' >&2
