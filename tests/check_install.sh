@@ -42,6 +42,14 @@ passed $? 'links of the shared library exist' "$(ls -l "$root/usr/local/lib")"
 grep -q "$root" "$root/usr/local/lib/pkgconfig/onnxcost.pc"
 [ $? -eq 1 ]; passed $? 'no file contains DESTDIR' 'onnxcost.pc does'
 
+# as in the tree of a Debian package, where src/deb is debian/
+mkdir -p "$work/package/src"
+for path in "$PWD"/* "$PWD"/src/*; do
+    case $path in */src | */src/deb | */build) ;; *) ln -s "$path" "$work/package${path#"$PWD"}" ;; esac
+done
+make -s -C "$work/package" help >"$work/log" 2>&1
+passed $? 'the Makefile needs no file of src/deb' "$(tail -n 3 "$work/log")"
+
 # a program whose compiled-in folder is another copy: the tree around it is used, and the two are never mixed
 if [ "$mode" = release ]; then
     mkdir -p "$work/tree/build/release" "$work/installed"
