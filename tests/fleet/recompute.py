@@ -278,7 +278,7 @@ def footprint(path):
             if name in source:
                 last[source[name]] = step
         for k, name in enumerate(n for n in node.output if n):
-            same = node.op_type == 'Expand' and sizes.get(name) == sizes.get(node.input[0])  # nothing is repeated
+            same = node.op_type == 'Expand' and name in sizes and sizes[name] == sizes.get(node.input[0])  # nothing is repeated
             view = k == 0 and (same or node.op_type in VIEWS) and node.input[0] in source
             source[name] = source[node.input[0]] if view else name
             born.setdefault(source[name], step)

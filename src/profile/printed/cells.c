@@ -251,8 +251,11 @@ bool oc_has_title(struct oc_str line, struct oc_str title)
     const char *stop = open && (!blank || open < blank) ? open : blank;
     if (stop && stop > title.s)
         title = oc_str_before(title, stop); /* blanks of titles may differ */
+    unsigned char first = title.n ? (unsigned char)title.s[0] : 0,
+                  other = first ^ 32; /* lines may be very long */
     for (size_t i = 0; title.n && i + title.n <= line.n; i++)
-        if (same_letters(line.s + i, title.s, title.n))
+        if (((unsigned char)line.s[i] == first || (unsigned char)line.s[i] == other) &&
+            same_letters(line.s + i, title.s, title.n))
             return true;
     return false;
 }

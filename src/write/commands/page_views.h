@@ -40,7 +40,6 @@ struct oc_llm_form {
     enum oc_llm_num num;
 };
 bool oc_llm_form(size_t i, struct oc_llm_form *out);
-/* "batch*(524288*past + 6607077376)"; NULL: no closed form was found. */
 /* The summary of a device: rates, what they are bound by, whether it fits. */
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a);
 /* Part of the bound that the measured figure reaches, NAN: not measured, or the bound is unknown. */
