@@ -165,7 +165,7 @@ expect 2 'a profile for each' 'two models with one profile are rejected' diff re
     -p "$top/models/profiles/resnet18.all.t1.json.gz"
 expect 2 'one or two models' 'three models are rejected' diff resnet18.onnx resnet50.onnx crnn.onnx
 expect 2 "unknown key 'size' for --sort" 'unknown --sort is rejected' diff resnet18.onnx resnet50.onnx --sort size
-expect 2 'no diff of them' '--bytes graph is rejected' diff resnet18.onnx resnet50.onnx --bytes graph
+expect 2 'no diff of them' '--count bytes=graph is rejected' diff resnet18.onnx resnet50.onnx --count bytes=graph
 expect 3 'cannot read' 'missing file is an error' diff resnet18.onnx missing.onnx
 expect 4 'cannot write' 'missing output folder is an error' diff resnet18.onnx resnet50.onnx -o missing/out
 for format in table csv json markdown html; do

@@ -12,7 +12,7 @@
 
 /* ---- equal constants ---------------------------------------------------------------------------------- */
 
-/* --dedup content */
+/* --count dedup=content */
 
 struct candidate {
     const struct oc_tensor *t;

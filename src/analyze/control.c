@@ -421,19 +421,19 @@ static void average_branches(struct oc_engine *e, const uint32_t *body)
     struct rest rest = {0};
     for (int i = 1; i >= 0; i--) {
         halve_graph(e, body[i], &rest);
-        oc_mark_graph(e, body[i], OC_EST, "--if avg: half of the branch's cost");
+        oc_mark_graph(e, body[i], OC_EST, "--count if=avg: half of the branch's cost");
     }
 }
 
-/* The branch counted by --if: 1 then, 0 else. */
+/* The branch counted by --count if: 1 then, 0 else. */
 static int choose_branch(struct oc_engine *e, const struct work *w, const char **why)
 {
     if (e->o->if_mode != OC_IF_MAX) {
-        *why = e->o->if_mode == OC_IF_THEN ? "--if then" : "--if else";
+        *why = e->o->if_mode == OC_IF_THEN ? "--count if=then" : "--count if=else";
         return e->o->if_mode == OC_IF_THEN;
     }
     uint64_t work[2] = {w[0].flops + w[0].ops, w[1].flops + w[1].ops};
-    *why = "--if max: the branch with more work";
+    *why = "--count if=max: the branch with more work";
     return work[1] > work[0] || (work[1] == work[0] && w[1].bytes >= w[0].bytes);
 }
 
@@ -499,7 +499,7 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
     }
     char buf[256];
     average_branches(e, body);
-    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), "half of each", "--if avg");
+    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), "half of each", "--count if=avg");
     e->a->cost[node].quality = OC_EST;
     e->a->cost[node].note = "the condition is unknown";
     return 0;

@@ -155,7 +155,7 @@ int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_e
             return 0;
         }
     if (oc_file_map(name_or_file, MAX_FILE_BYTES, &f, err))
-        return oc_err_prefix(err, "--weights takes unit, hw, mac or a file");
+        return oc_err_prefix(err, "--count weights takes unit, hw, mac or a file");
     int rc = oc_weights_read((const char *)f.data, (size_t)f.size_bytes, name_or_file, out, err);
     oc_file_unmap(&f);
     return rc;

@@ -407,7 +407,7 @@ static void compare_node(struct pass *p, uint32_t node)
     add_term_of(p, t, "executions", minus(p, multiply(p, r[0].flops, trips[1]), count[0]));
     compare_receipts(p, t, r, trips[1]);
     add_term_of(p, t, "executions",
-                minus(p, count[1], multiply(p, r[1].flops, trips[1]))); /* --if avg counts half */
+                minus(p, count[1], multiply(p, r[1].flops, trips[1]))); /* --count if=avg counts half */
 }
 
 /* ---- order ------------------------------------------------------------------------------------------ */

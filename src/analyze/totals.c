@@ -222,7 +222,7 @@ static bool sum_node_costs(struct oc_analysis *a)
     return ok;
 }
 
-/* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ----------- */
+/* ---- --count bytes=graph: what must move if everything between inputs and outputs stays on chip ----------- */
 
 /* Stored or computed size of a value of the main graph; 0 for non-tensors. False: beyond 64 bits. */
 static bool totals_value_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *bytes, uint8_t *quality)

@@ -375,7 +375,7 @@ static const struct input_limit fixed[] = {
     {"hardware-file", "B", 16 * MI, 16 * MI, 16 * MI, "", "size of a hardware file"},
     {"calibration-file", "B", 64 * MI, 64 * MI, 64 * MI, "", "size of a calibration file"},
     {"op-rules-file", "B", 4 * MI, 4 * MI, 4 * MI, "", "size of an --op-rules file"},
-    {"small-file", "B", MI, MI, MI, "", "size of budget, baseline, --kernel-names and --weights files"},
+    {"small-file", "B", MI, MI, MI, "", "size of budget, baseline, --kernel-names and --count weights files"},
     {"mcp-request", "B", MI, MI, MI, "", "length of a message to onnxcost mcp"},
     {"sqlite-value", "B", 16 * MI, 16 * MI, 16 * MI, "", "length of a value in an SQLite file"},
 };

@@ -69,6 +69,9 @@ extern const size_t cli_n_topics;
 
 /* "unknown option '--profle'; did you mean '--profile'?", with what to use where other tools have the option. */
 void cli_say_unknown_option(const char *argument, const struct cli_command *c, char *why, size_t cap);
+/* "unknown key 'tap' for --count; did you mean 'taps'?", or for which commands the key is. */
+void cli_say_unknown_key(const struct cli_option *of, const char *text, const struct cli_command *c,
+                         char *why, size_t cap);
 
 /* The argument of help: "unknown command or topic 'metrcs'; did you mean 'metrics'?" Returns CLI_USAGE. */
 int cli_fail_topic(const char *word);

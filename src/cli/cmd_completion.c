@@ -14,7 +14,7 @@
 /* Candidates at a position: some of these words, or what enum cli_value names. */
 struct complete_value {
     unsigned what;
-    char words[600]; /* with blanks between them; "": none */
+    char words[900]; /* with blanks between them; "": none */
 };
 
 enum { COMPLETE_MAX_WORDS = 16 };
@@ -39,6 +39,19 @@ static bool is_literal(const char *s, size_t n)
     return n > 0;
 }
 
+/* What is typed of a key: with each of its values, up to them, or (a flag) alone. */
+static void add_key(char *words, size_t cap, const struct cli_option *key)
+{
+    char text[64];
+    for (const char *s = key->arg ? key->arg : ""; s; s = strchr(s, '|'), s = s ? s + 1 : NULL) {
+        size_t n = strcspn(s, "|");
+        bool literal = is_literal(s, n);
+        snprintf(text, sizeof(text), "%s%s%.*s", key->name, key->arg ? "=" : "", literal ? (int)n : 0, s);
+        if (literal || s == key->arg || !key->arg)
+            add_word(words, cap, text, strlen(text));
+    }
+}
+
 /* The value of an option; empty for one that takes none, or any text. */
 static void complete_option(const struct cli_option *p, struct complete_value *out)
 {
@@ -54,6 +67,10 @@ static void complete_option(const struct cli_option *p, struct complete_value *o
     if (strstr(p->arg, "FILE"))
         out->what |= CLI_FILES;
     out->what |= p->complete;
+    const struct cli_option *key;
+    for (size_t i = 0; p->kind == CLI_KEYS && (key = cli_option_nth(i)); i++)
+        if (key->of && !strcmp(key->of, p->name))
+            add_key(out->words, sizeof(out->words), key);
     const char *word;
     for (size_t i = 0; p->names && (word = p->names(i)); i++)
         add_word(out->words, sizeof(out->words), word, strlen(word));
@@ -235,7 +252,7 @@ static void write_lists(FILE *f)
     fputs("'\n_onnxcost_valued='", f);
     const char *between = "";
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
-        if (p->kind == CLI_FLAG || p->kind == CLI_MAYBE)
+        if (p->kind == CLI_FLAG || p->kind == CLI_MAYBE || p->of)
             continue;
         fprintf(f, "%s--%s", between, p->name);
         between = " ";
@@ -252,7 +269,7 @@ static void write_values(FILE *f)
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         struct complete_value v;
         complete_option(p, &v);
-        if (!v.what && !*v.words)
+        if ((!v.what && !*v.words) || p->of)
             continue;
         fprintf(f, "    --%s", p->name);
         if (p->letter)
@@ -269,7 +286,7 @@ static void bash_options(FILE *f, const struct cli_command *c)
     const struct cli_option *p;
     fprintf(f, "    %s) _onnxcost_words '", c->name);
     for (size_t i = 0; (p = cli_option_nth(i)); i++)
-        if (cli_takes(c, p)) {
+        if (cli_takes(c, p) && !p->of) {
             fprintf(f, "%s--%s", between, p->name);
             between = " ";
         }
@@ -432,7 +449,8 @@ static void complete_fish(FILE *f)
         write_words(f, c);
     }
     for (size_t i = 0; (p = cli_option_nth(i)); i++)
-        write_option(f, p);
+        if (!p->of)
+            write_option(f, p);
 }
 
 /* ---- complete zsh ----------------------------------------------------------------------------------- */
@@ -538,7 +556,7 @@ static void zsh_options(FILE *f, const struct cli_command *c, bool first)
     const struct cli_option *p;
     fprintf(f, "    %s) options=(", first ? "''" : c->name);
     for (size_t k = 0; (p = cli_option_nth(k)); k++) {
-        if (!cli_takes(c, p))
+        if (!cli_takes(c, p) || p->of)
             continue;
         zsh_option(f, p, false);
         if (p->letter)

@@ -61,15 +61,20 @@ static void wrapped(FILE *f, const char *text, int column, int at)
     fputc('\n', f);
 }
 
-/* Choices that are too long for the line come in front of the text. */
+/* Choices that are too long for the line come in front of the text. A key is below its option. */
 static void option_line(FILE *f, const struct cli_option *p)
 {
     char text[768];
-    int column =
-        p->letter ? fprintf(f, "  -%c, --%s", p->letter, p->name) : fprintf(f, "      --%s", p->name);
+    int column = p->letter ? fprintf(f, "  -%c, --%s", p->letter, p->name)
+                 : p->of   ? fprintf(f, "          %s", p->name)
+                           : fprintf(f, "      --%s", p->name);
     bool choices = p->arg && p->kind == CLI_CHOICE && (size_t)column + strlen(p->arg) >= WIDTH;
     if (p->arg)
-        column += fprintf(f, "%s%s", p->kind == CLI_MAYBE ? "" : " ", choices ? "FORM" : p->arg);
+        column += fprintf(f, "%s%s",
+                          p->of                  ? "="
+                          : p->kind == CLI_MAYBE ? ""
+                                                 : " ",
+                          choices ? "FORM" : p->arg);
     snprintf(text, sizeof(text), "%s%s%s%s%s%s%s%s%s", choices ? p->arg : "", choices ? ": " : "", p->help,
              p->unit || p->otherwise ? " (" : "", p->unit ? p->unit : "", p->unit && p->otherwise ? "; " : "",
              p->otherwise ? "default: " : "", p->otherwise ? p->otherwise : "",
@@ -117,8 +122,8 @@ static void usual_options(FILE *f, const struct cli_command *c)
     fprintf(f, "\nOptions\n");
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         struct cli_option own = *p;
-        n += cli_takes(c, p);
-        if (!cli_has_word(c->usual, p->name) || !cli_takes(c, p))
+        n += cli_takes(c, p) && !p->of;
+        if (!cli_has_word(c->usual, p->name) || !cli_takes(c, p) || p->of)
             continue;
         if (!strcmp(p->name, "format")) {
             own.arg = cli_formats(c);
@@ -199,15 +204,16 @@ static void put_sentence(FILE *f, const char *text)
 
 static void put_option(FILE *f, const struct cli_option *p)
 {
+    char name[64];
     fputs(".TP\n", f);
     if (p->letter)
         fprintf(f, "\\fB\\-%c\\fR, ", p->letter);
     fputs("\\fB", f);
     help_put(f, "--");
-    help_put(f, p->name);
-    fputs("\\fR", f);
+    help_put(f, cli_option_words(p, name, sizeof(name)));
+    fputs(p->of && p->arg ? "=\\fR" : "\\fR", f);
     if (p->arg) {
-        fputs(p->kind == CLI_MAYBE ? "\\fI" : " \\fI", f);
+        fputs(p->kind == CLI_MAYBE || p->of ? "\\fI" : " \\fI", f);
         help_put(f, p->arg);
         fputs("\\fR", f);
     }

@@ -51,7 +51,8 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
 {
     static const unsigned char kind[] = {
         [CLI_FLAG] = OC_MCP_FLAG, [CLI_TEXT] = OC_MCP_TEXT,  [CLI_CHOICE] = OC_MCP_TEXT,
-        [CLI_LIST] = OC_MCP_LIST, [CLI_MAYBE] = OC_MCP_LIST, [CLI_INT] = OC_MCP_INT};
+        [CLI_LIST] = OC_MCP_LIST, [CLI_MAYBE] = OC_MCP_LIST, [CLI_INT] = OC_MCP_INT,
+        [CLI_KEYS] = OC_MCP_LIST};
     const char *top = row->top ? row->top : "all";
     const char *otherwise = strcmp(o->name, "top") ? o->otherwise : top;
     struct oc_mcp_param p = {.name = cli_xstrndup(o->name, strlen(o->name)),

@@ -202,7 +202,7 @@ const struct cli_command cmd_memory = {
     .tool =
         {{"memory",
           "Peak activation memory, what is live then; fit: is hw large enough; plan: arena offsets.",
-          "model!", "hw dim fit plan", .more = "hw-set align keep-inputs allocator top" CLI_TOOL_SHAPES,
+          "model!", "hw dim fit plan", .more = "hw-set count allocator top" CLI_TOOL_SHAPES,
           .brief =
               "fit constants=constants.bytes activations:peak_bytes,peak_node,lower_bytes,quality "
               "footprint=footprint.bytes live_at_peak:name,bytes,dtype,shape size_bytes live_bytes optimal "

@@ -1,250 +1,14 @@
-/* The options that several commands take; the order of all options; parsing. What must hold: a value is stored only where
- * the command that is called has a place for it, and a wrong value is reported before an option of another command. */
+/* The order of all options; parsing. What must hold: a value is stored only where the command that is called has a place for
+ * it, and a wrong value is reported before an option of another command. */
 #include "cli/options.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "onnxcost/profile.h"
-#include "onnxcost/report.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define AT(field) offsetof(struct cli_opts, field)
-
-static const char *profile_format(size_t i)
-{
-    const char *name, *title;
-    return oc_profile_format(i, &name, &title) ? name : NULL;
-}
-
-static const struct cli_option shared[] = {
-    {"profile", 'p', CLI_LIST, AT(profile), "FILE",
-     .help = "measured profile to join with the model; diff: one for each side, or several with commas "
-             "(repeatable)",
-     .input = true, .group = "Input"},
-    {"profile-format", 0, CLI_TEXT, AT(profile_format), "NAME",
-     .help = "how to read the profile; FILE.xml: a description of its tables", .otherwise = "by content",
-     .names = profile_format},
-    {"optimized-model", 0, CLI_TEXT, AT(optimized_model), "FILE",
-     .help = "the model as the runtime saved it after optimization: joins fused operators exactly",
-     .input = true},
-    {"map", 0, CLI_TEXT, AT(map), "KEY=COLUMN,...",
-     .help = "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, "
-             "kernel, energy; time='CPU Time':ms gives a unit",
-     .otherwise = "by the header"},
-    {"kernel-names", 0, CLI_TEXT, AT(kernel_names), "FILE",
-     .help = "XML file with rules for kernel names: precision, unit, class, library"},
-    {"warmup", 0, CLI_INT, AT(warmup), "N", .help = "warm-up runs of the profile, which are excluded",
-     .unit = "runs", .otherwise = "the first of two or more; none in summaries", .range = "a number of runs",
-     .most = INT32_MAX},
-    {"iterations", 0, CLI_INT, AT(iterations), "N", .help = "runs in a profile that does not mark them",
-     .unit = "runs", .otherwise = "by repetition of the same work, else unknown",
-     .range = "a number of runs of at least 1", .least = 1, .most = INT32_MAX},
-    {"partial", 0, CLI_FLAG, AT(partial), .help = "after Ctrl-C, report what was read of the profile so far"},
-    {"stat", 0, CLI_CHOICE, AT(stat), "typical|mean|median|min|max|sum",
-     .help = "runs that times are means of; sum adds them up",
-     .otherwise = "typical: the central half of the runs"},
-    {"hw", 0, CLI_LIST, AT(hw), "NAME|FILE|auto",
-     .help = "hardware for the roofline (see: onnxcost hw list); auto: the device that the profile names; "
-             "llm and estimate: several, by commas or with the option repeated; estimate also takes all, "
-             "kind=gpu, vendor=NAME, vendor=NAME+kind=cpu",
-     .complete = CLI_DEVICES | CLI_FILES},
-    {"hw-set", 0, CLI_LIST, AT(hw_set), "KEY=VALUE",
-     .help =
-         "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., "
-         "dram.bandwidth=400GB/s, L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)"},
-    {"no-tf32", 0, CLI_FLAG, AT(no_tf32),
-     .help = "f32 products at the f32 peak, not at the TF32 peak of the device"},
-    {"cache", 0, CLI_CHOICE, AT(cache), "on|off",
-     .help = "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; "
-             "off: all bytes move to and from DRAM",
-     .otherwise = "on"},
-    {"op-rules", 0, CLI_TEXT, AT(op_rules), "FILE",
-     .help = "XML file with shape and cost rules of custom operators", .set = CLI_SHAPED},
-    {"limit", 0, CLI_LIST, AT(limit), "NAME=N",
-     .help = "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists "
-             "them (repeatable)",
-     .set = CLI_READS},
-    {"external-data", 0, CLI_CHOICE, AT(external_data), "inside|anywhere",
-     .help = "read weight files only inside the model's folder, or at any path that the model names",
-     .otherwise = "inside", .set = CLI_READS},
-    {"dim", 'd', CLI_LIST, AT(dim), "NAME=N",
-     .help = "value of a symbolic dimension (repeatable); cost and check: a range such as batch=1..64, for "
-             "proven bounds",
-     .set = CLI_SHAPED, .group = "Shapes"},
-    {"shape", 's', CLI_LIST, AT(shape), "INPUT=SHAPE",
-     .help = "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", .set = CLI_SHAPED},
-    {"value", 0, CLI_LIST, AT(value), "INPUT=VALUE",
-     .help = "value of an input that decides shapes: k=5, sizes=1,3,8, or sizes=@tensor.pb (repeatable)",
-     .set = CLI_SHAPED},
-    {"trip", 0, CLI_LIST, AT(trip), "NODE=N", .help = "trip count of a loop, by its name (repeatable)",
-     .otherwise = "1", .set = CLI_SHAPED},
-    {"default-dim", 0, CLI_INT, AT(default_dim), "N",
-     .help = "value of every symbolic dimension without --dim", .range = "a number of at least 1", .least = 1,
-     .set = CLI_SHAPED},
-    {"no-defaults", 0, CLI_FLAG, AT(analyze.no_defaults),
-     .help = "no default sizes: symbolic dimensions stay unknown", .set = CLI_SHAPED},
-    {"force", 0, CLI_FLAG, AT(analyze.force_shapes),
-     .help = "let --shape override dimensions that the model declares; report a profile of another model",
-     .set = CLI_SHAPED},
-    {"top", 't', CLI_INT, AT(top), "N", .help = "number of rows; 0: all; -N: all but the last N",
-     .unit = "rows", .otherwise = "20; 3 for MegEngine files; all in CSV and JSON",
-     .group = "Filtering and sorting"},
-    {"all", 'a', CLI_FLAG, AT(all),
-     .help = "table of all operators, same as --top 0; bisect: measure every version; help: all options"},
-    {"format", 'f', CLI_CHOICE, AT(format),
-     "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|github",
-     .help = "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): "
-             "costs, diff, check; html: costs, diff, memory, summary, scan, estimate, llm; trace, "
-             "model-explorer, netron, xlsx (spreadsheet; needs --output): costs; junit, sarif: check; github "
-             "(annotations of GitHub Actions): check, diff",
-     .otherwise = "table", .set = CLI_MODEL, .group = "Output"},
-    {"embed", 0, CLI_FLAG, AT(embed),
-     .help = "with --format html: a fragment for another page, such as a notebook or a dashboard: one "
-             "element with its own style, no scripts, tables of at most 100 rows"},
-    {"as", 0, CLI_CHOICE, AT(as), "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights",
-     .help = "predicted time of the model in this data type; also f16, f8, i8, i4, as tables write them"},
-    {"output", 'o', CLI_TEXT, AT(output), "FILE",
-     .help = "output file, written atomically; record: folder or prefix of its files",
-     .otherwise = "standard output", .set = CLI_ALL},
-    {"width", 'w', CLI_INT, AT(width), "N", .help = "table width; 0: no limit", .unit = "columns",
-     .otherwise = "COLUMNS, else the terminal's", .set = CLI_ALL},
-    {"color", 0, CLI_CHOICE, AT(color), "auto|always|never", .help = "colour; NO_COLOR is respected",
-     .otherwise = "auto", .set = CLI_ALL},
-    {"taps", 0, CLI_CHOICE, AT(analyze.taps_valid), "all|valid", .second = true,
-     .help = "convolution: count multiplications with padding, or only those with data", .otherwise = "all",
-     .set = CLI_MODEL, .group = "Counting"},
-    {"weights", 0, CLI_TEXT, AT(analyze.weights), "unit|hw|mac|FILE",
-     .help = "FLOPs of a primitive operation: 1 each, about what hardware takes, only multiply-adds, or a "
-             "file with lines KEY VALUE",
-     .otherwise = "unit", .set = CLI_MODEL},
-    {"qdq", 0, CLI_CHOICE, AT(analyze.keep_qdq), "fold|keep", .second = true,
-     .help = "dequantization of constants", .otherwise = "fold", .set = CLI_MODEL},
-    {"bytes", 0, CLI_CHOICE, AT(bytes), "dram|naive|graph",
-     .help = "minimum traffic; every input and output of every node; or, in the totals, only inputs and "
-             "outputs of the model",
-     .otherwise = "dram", .set = CLI_MODEL},
-    {"alias", 0, CLI_CHOICE, AT(analyze.alias_off), "on|off", .second = true,
-     .help = "views such as Reshape move no bytes", .otherwise = "on", .set = CLI_MODEL},
-    {"if", 0, CLI_CHOICE, AT(if_mode), "max|then|else|avg",
-     .help = "branch of an If with an unknown condition; avg: the mean of both", .otherwise = "max",
-     .set = CLI_SHAPED},
-    {"ceil-mode", 0, CLI_CHOICE, AT(analyze.literal_ceil_mode), "spec|literal", .second = true,
-     .help = "pooling with ceil_mode: as runtimes do, or as the old text says", .otherwise = "spec",
-     .set = CLI_MODEL},
-    {"attention", 0, CLI_CHOICE, AT(analyze.attention_full), "visible|full", .second = true,
-     .help = "attention operators: count only unmasked positions, or all", .otherwise = "visible",
-     .set = CLI_MODEL},
-    {"kv-share", 0, CLI_CHOICE, AT(kv_share), "on|off|auto",
-     .help = "attention operators: past and present share a buffer, or as the operator declares",
-     .otherwise = "auto", .set = CLI_SHAPED},
-    {"einsum", 0, CLI_CHOICE, AT(analyze.einsum_optimal), "left|optimal", .second = true,
-     .help =
-         "Einsum of three to six operands: from left to right, or in the order with the fewest multiply-adds",
-     .otherwise = "left", .set = CLI_MODEL},
-    {"trees", 0, CLI_CHOICE, AT(analyze.trees_max), "mean|max", .second = true,
-     .help = "tree ensembles: depth of leaves", .otherwise = "mean", .set = CLI_MODEL},
-    {"moe-active", 0, CLI_CHOICE, AT(analyze.moe_expected), "max|expected", .second = true,
-     .help = "mixtures of experts: weights read of as many experts as can be active (lower bounds: of one "
-             "token's), or of those a uniform choice hits",
-     .otherwise = "max", .set = CLI_MODEL},
-    {"dedup", 0, CLI_CHOICE, AT(analyze.dedup_content), "off|content", .second = true,
-     .help = "content: constants with the same bits are counted once (reads the weights)", .otherwise = "off",
-     .set = CLI_MODEL},
-    {"convention", 0, CLI_LIST, AT(convention), "NAME",
-     .help = "counting convention of another tool: mge, mge-stats, onnx-tool, fvcore, torch, calflops, "
-             "deepspeed, timm, thop, ptflops, torchinfo, xla",
-     .otherwise = "onnxcost", .names = oc_convention_name, .set = CLI_MODEL},
-    {"strict-reduce", 0, CLI_FLAG, AT(analyze.strict_reduce), .help = "n - 1 operations for a reduction of n",
-     .set = CLI_MODEL},
-    {"no-fold", 0, CLI_FLAG, AT(analyze.no_fold), .help = "count nodes whose inputs are all constant",
-     .set = CLI_MODEL},
-    {"lut", 0, CLI_FLAG, AT(analyze.lut),
-     .help = "quantized activations are table lookups without operations", .set = CLI_MODEL},
-    {"inplace", 0, CLI_FLAG, AT(analyze.inplace),
-     .help = "Scatter operators write into the buffer of their data; the peak of activations: element-wise "
-             "ones too, where it dies",
-     .set = CLI_MODEL},
-    {"rnn-reload", 0, CLI_FLAG, AT(analyze.rnn_reload),
-     .help = "recurrent weights are read again in every step", .set = CLI_MODEL},
-    {"loop-cached", 0, CLI_FLAG, AT(analyze.loop_cached),
-     .help = "read constants of a loop body once, not in every iteration", .set = CLI_MODEL},
-    {"prefer-functions", 0, CLI_FLAG, AT(analyze.prefer_functions),
-     .help = "functions of the model take precedence over operators of the same name", .set = CLI_SHAPED},
-    {.group = "Cost as a function of the sizes"},
-    {.group = "Training"},
-    {.group = "Sparsity"},
-    {"batch", 0, CLI_TEXT, AT(batch), "N",
-     .help = "sequences per batch; estimate: batch sizes, a row for each, such as 1,8,64, 1..64*2, or "
-             "NAME=1,8 for the dimension NAME",
-     .unit = "sequences", .otherwise = "1", .group = "Language models and devices"},
-    {"decoder", 0, CLI_TEXT, AT(decoder), "FILE",
-     .help = "XML file with further families and fields of a config.json"},
-    {"fit", 0, CLI_FLAG, AT(fit), .help = "exit code 1 if the model does not fit the memory of --hw",
-     .group = "Memory"},
-    {"align", 0, CLI_INT, AT(align), "N", .help = "alignment of activation buffers in bytes", .unit = "bytes",
-     .otherwise = "1", .range = "a number of bytes of at least 1", .least = 1, .set = CLI_MODEL},
-    {"keep-inputs", 0, CLI_FLAG, AT(analyze.keep_inputs), .help = "graph inputs stay in memory to the end",
-     .set = CLI_MODEL},
-    {.group = "Summaries of profiles"},
-    {"sort", 0, CLI_TEXT, AT(sort), "KEY",
-     .help = "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
-             "time (as without --sort); of devices: time, throughput or energy; diff: macs, flops, ops, "
-             "bytes, params, time, roofline or order",
-     .otherwise = "CPUTotal; estimate: time; diff: what differs"},
-    {.group = "Recordings"},
-    {"runs", 0, CLI_INT, AT(runs), "N", .help = "runs to measure, after those of --warmup (1)",
-     .unit = "runs", .otherwise = "12 and 3 s at least, until the median is known to 2 %",
-     .set = CLI_RECORDS},
-    {"repeat", 0, CLI_INT, AT(repeat), "K",
-     .help = "recordings of each model, library, provider, level, number of threads or session entry, "
-             "alternated; bisect and tune: most processes of each in a comparison",
-     .unit = "recordings", .otherwise = "1; 5 when several are compared; bisect, tune: 8",
-     .set = CLI_RECORDS},
-    {"time-budget", 0, CLI_TEXT, AT(time_budget), "TIME",
-     .help = "time budget: no run starts after it; at least one run is measured", .unit = "s",
-     .otherwise = "60s; none with --runs", .set = CLI_RECORDS},
-    {"threads", 0, CLI_INT, AT(threads), "N",
-     .help = "threads of an operator; record: several values are compared; of recordings: what they were "
-             "made with; hw measure: processors to measure",
-     .unit = "threads", .otherwise = "ONNX Runtime's choice; hw measure: all", .set = CLI_RECORDS},
-    {"opt-level", 0, CLI_CHOICE, AT(opt_level), "disabled|basic|extended|all",
-     .help = "graph optimization level of ONNX Runtime; record: several values are compared",
-     .otherwise = "all", .set = CLI_RECORDS},
-    {"session-config", 0, CLI_LIST, AT(session_config), "KEY=VALUE",
-     .help = "configuration entry of ONNX Runtime's session: session.set_denormal_as_zero=1 ...; several of "
-             "one key are compared (repeatable)",
-     .set = CLI_RECORDS},
-    {"provider", 0, CLI_TEXT, AT(provider), "NAME[:KEY=VALUE,...]",
-     .help = "execution providers in order of priority: cuda:device_id=1, tensorrt+cuda ...; several are "
-             "compared",
-     .otherwise = "cpu", .set = CLI_RECORDS},
-    {"seed", 0, CLI_INT, AT(seed), "N", .help = "of the random inputs", .otherwise = "1", .set = CLI_RECORDS},
-    {"ort-lib", 0, CLI_TEXT, AT(ort_lib), "FILE",
-     .help =
-         "ONNX Runtime's library, libonnxruntime.so.1; several are compared; bisect: also folders of them",
-     .otherwise = "ONNXRUNTIME_LIB, else the usual places", .set = CLI_RECORDS},
-    {.group = "Estimates"},
-    {"calibration", 0, CLI_TEXT, AT(calibration), "FILE",
-     .help = "calibration file from calibrate; without it the estimate is an interval"},
-    {"fusion", 0, CLI_CHOICE, AT(fusion), "onnxruntime|generic|none",
-     .help = "assumed fusion rules of the runtime, if no profile is given",
-     .otherwise = "as fits calibration and device"},
-    {.group = "Differences"},
-    {.group = "Limits"},
-    {.group = "Many models"},
-    {.group = "Measuring this machine"},
-    {"help", 'h', CLI_FLAG, AT(help), .help = "this text", .set = CLI_ALL, .group = "Other"},
-    {"version", 'V', CLI_FLAG, AT(version), .help = "name and version", .set = CLI_ALL},
-    {"verbose", 'v', CLI_FLAG, AT(verbose),
-     .help = "all lines of the summary: time accounting, attribution, assumptions with reasons; with "
-             "--version: how it was built, libraries and data that it finds",
-     .set = CLI_ALL},
-};
-enum { N_SHARED = sizeof(shared) / sizeof(shared[0]) };
 
 /* ---- all options ------------------------------------------------------------------------------------- */
 
@@ -260,8 +24,8 @@ static size_t place_of(const struct cli_option *first)
 {
     bool inside = false;
     size_t last = 0;
-    for (size_t i = 0; i < N_SHARED; i++) {
-        const struct cli_option *p = &shared[i];
+    for (size_t i = 0; i < cli_n_shared_options; i++) {
+        const struct cli_option *p = &cli_shared_options[i];
         if (inside && p->group)
             return i;
         last = p->group ? i : last;
@@ -269,7 +33,7 @@ static size_t place_of(const struct cli_option *first)
         if (inside && p->name && cli_is(first->before, p->name))
             return i;
     }
-    return inside ? N_SHARED : last;
+    return inside ? cli_n_shared_options : last;
 }
 
 static void list_own(struct own_option *own)
@@ -292,17 +56,17 @@ static struct cli_option *join_tables(size_t *n)
     for (size_t i = 0; i < cli_n_commands; i++)
         n_own += cli_commands[i]->own.n;
     struct own_option *own = cli_xcalloc(n_own, sizeof(*own));
-    struct cli_option *all = cli_xcalloc(N_SHARED + n_own, sizeof(*all));
+    struct cli_option *all = cli_xcalloc(cli_n_shared_options + n_own, sizeof(*all));
     const char *group = NULL;
     list_own(own);
-    for (size_t i = 0; i <= N_SHARED; i++) {
+    for (size_t i = 0; i <= cli_n_shared_options; i++) {
         for (size_t k = 0; k < n_own; k++)
             if (own[k].place == i)
                 all[(*n)++] = own[k].option;
-        if (i < N_SHARED && shared[i].group)
-            group = shared[i].group;
-        if (i < N_SHARED && shared[i].name) {
-            all[*n] = shared[i];
+        if (i < cli_n_shared_options && cli_shared_options[i].group)
+            group = cli_shared_options[i].group;
+        if (i < cli_n_shared_options && cli_shared_options[i].name) {
+            all[*n] = cli_shared_options[i];
             all[(*n)++].group = group;
         }
     }
@@ -329,6 +93,12 @@ bool cli_has_word(const char *names, const char *name)
     return false;
 }
 
+const char *cli_option_words(const struct cli_option *p, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%s%s%s", p->of ? p->of : "", p->of ? " " : "", p->name);
+    return buf;
+}
+
 bool cli_shows(const struct cli_command *c, const struct cli_option *p)
 {
     if (p->owner)
@@ -341,18 +111,33 @@ bool cli_takes(const struct cli_command *c, const struct cli_option *p)
     return cli_shows(c, p) || (c->also && cli_takes(c->also, p));
 }
 
-/* Options are never abbreviated: a new option must not change what an old command line means. */
-const struct cli_option *cli_option_named(const char *name, size_t n, const struct cli_command *c)
+/* A row by its name: an option, or a key (of this option; of "": of any). Those that the command takes come first. */
+static const struct cli_option *find_row(const char *of, const char *name, size_t n,
+                                         const struct cli_command *c)
 {
     const struct cli_option *p, *other = NULL;
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         if (strncmp(p->name, name, n) != 0 || p->name[n])
+            continue;
+        if (of ? !p->of || (*of && strcmp(p->of, of) != 0) : p->of != NULL)
             continue;
         if (cli_takes(c, p))
             return p;
         other = p;
     }
     return other;
+}
+
+/* Options are never abbreviated: a new option must not change what an old command line means. */
+const struct cli_option *cli_option_named(const char *name, size_t n, const struct cli_command *c)
+{
+    return find_row(NULL, name, n, c);
+}
+
+const struct cli_option *cli_key_named(const char *of, const char *name, size_t n,
+                                       const struct cli_command *c)
+{
+    return find_row(of ? of : "", name, n, c);
 }
 
 void *cli_option_value(const struct cli_opts *o, const struct cli_option *p)
@@ -428,21 +213,31 @@ struct taken {
     const struct cli_command *command; /* that is called */
 };
 
+/* Whether the value is one that the option can have. Returns -1 after a message in `why`. */
+static int check_value(const struct taken *t, const char *value, int64_t *number, char *why, size_t cap)
+{
+    const struct cli_option *p = t->p;
+    char buf[64];
+    const char *name = cli_option_words(p, buf, sizeof(buf));
+    if (p->kind == CLI_INT && !parse_int(value, number)) {
+        snprintf(why, cap, "--%s needs an integer, not '%s'", name, value);
+        return -1;
+    }
+    if (p->kind == CLI_CHOICE && !cli_is_choice(p->arg, value)) {
+        cli_say_choice(name, !strcmp(p->name, "format") ? cli_formats(t->command) : p->arg, value, why, cap);
+        return -1;
+    }
+    return 0;
+}
+
 /* `to`: where the value belongs, NULL if the option is one of another command. Returns -1 after a message in `why`. */
-static int options_store(const struct taken *t, void *to, char *why, size_t cap)
+static int store_value(const struct taken *t, void *to, char *why, size_t cap)
 {
     const struct cli_option *p = t->p;
     const char *value = p->kind == CLI_CHOICE ? type_of_class(p->name, t->value) : t->value;
     int64_t number = 0;
-    if (p->kind == CLI_INT && !parse_int(value, &number)) {
-        snprintf(why, cap, "--%s needs an integer, not '%s'", p->name, value);
+    if (check_value(t, value, &number, why, cap))
         return -1;
-    }
-    if (p->kind == CLI_CHOICE && !cli_is_choice(p->arg, value)) {
-        cli_say_choice(p->name, !strcmp(p->name, "format") ? cli_formats(t->command) : p->arg, value, why,
-                       cap);
-        return -1;
-    }
     if (!to)
         return 0;
     if (p->kind == CLI_FLAG)
@@ -456,6 +251,50 @@ static int options_store(const struct taken *t, void *to, char *why, size_t cap)
     else
         *(const char **)to = value;
     return 0;
+}
+
+/* One "KEY=VALUE" of the option of *t; the text stays as long as *o. Returns -1 after a message in `why`. */
+static int store_key(struct cli_opts *o, const struct taken *t, const char *text, char *why, size_t cap)
+{
+    size_t n = strcspn(text, "=");
+    struct taken key = {.p = cli_key_named(t->p->name, text, n, o->command), .command = o->command};
+    if (!key.p || !cli_takes(o->command, key.p)) {
+        cli_say_unknown_key(t->p, text, o->command, why, cap);
+        return -1;
+    }
+    key.value = text[n] ? text + n + 1 : NULL;
+    if (key.p->kind == CLI_FLAG && key.value) {
+        snprintf(why, cap, "--%s %s takes no value: '%s' has one", t->p->name, key.p->name, text);
+        return -1;
+    }
+    if (key.p->kind != CLI_FLAG && (!key.value || !*key.value)) {
+        snprintf(why, cap, "--%s %s needs a value: --%s %s=%s", t->p->name, key.p->name, t->p->name,
+                 key.p->name, key.p->arg);
+        return -1;
+    }
+    return store_value(&key, cli_option_value(o, key.p), why, cap);
+}
+
+/* The same for all that a value has. */
+static int store_keys(struct cli_opts *o, const struct taken *t, char *why, size_t cap)
+{
+    bool several = strchr(t->p->arg, ',');
+    for (const char *text = t->value; text;) {
+        size_t n = several ? strcspn(text, ",") : strlen(text);
+        char *copy = cli_xstrndup(text, n);
+        cli_list_add(&o->copy, copy);
+        if (store_key(o, t, copy, why, cap))
+            return -1;
+        text = text[n] ? text + n + 1 : NULL;
+    }
+    return 0;
+}
+
+static int options_store(struct cli_opts *o, const struct taken *t, char *why, size_t cap)
+{
+    if (t->p->kind != CLI_KEYS)
+        return store_value(t, cli_option_value(o, t->p), why, cap);
+    return cli_takes(o->command, t->p) ? store_keys(o, t, why, cap) : 0;
 }
 
 static int fail_no_value(const char *argument, const struct cli_option *p, char *why, size_t cap)
@@ -568,8 +407,7 @@ int cli_parse(struct cli_opts *o, char *why, size_t cap)
         } else if (!strcmp(argv[0], "--")) {
             only_words = true;
         } else if (options_take(o->argc - i, argv, &t, why, cap) ||
-                   lacks_equals(o->argc - i, argv, &t, why, cap) ||
-                   options_store(&t, cli_option_value(o, t.p), why, cap)) {
+                   lacks_equals(o->argc - i, argv, &t, why, cap) || options_store(o, &t, why, cap)) {
             return -1;
         }
         i += t.used;
@@ -626,6 +464,8 @@ static bool is_given(const struct cli_opts *o, const struct cli_option *p)
     case CLI_LIST:
     case CLI_MAYBE:
         return ((const struct cli_list *)value)->n > 0;
+    case CLI_KEYS:
+        return false;
     default:
         return *(const char *const *)value != NULL;
     }
@@ -636,6 +476,7 @@ const char *cli_first_given(const struct cli_opts *o, const char *names)
     for (size_t n; *names; names += n, names += strspn(names, " ")) {
         n = strcspn(names, " ");
         const struct cli_option *p = cli_option_named(names, n, o->command);
+        p = p ? p : cli_key_named(NULL, names, n, o->command);
         if (p && is_given(o, p))
             return p->name;
     }
@@ -646,6 +487,9 @@ void cli_opts_free(struct cli_opts *o)
 {
     const struct cli_option *p;
     free(o->word.item);
+    for (size_t i = 0; i < o->copy.n; i++)
+        free((char *)(uintptr_t)o->copy.item[i]);
+    free(o->copy.item);
     for (size_t i = 0; o->own && (p = cli_option_nth(i)); i++) {
         struct cli_list *list = p->kind == CLI_LIST || p->kind == CLI_MAYBE ? cli_option_value(o, p) : NULL;
         if (list)

@@ -1,5 +1,5 @@
 /* The options: tables that parsing, help, manual pages and completions read. An option of one command is in the file of
- * the command, with a struct for its value (command.h); options.c has those of several commands and joins the tables. */
+ * the command, with a struct for its value (command.h); option_table.c has those of several commands, and options.c joins the tables. */
 #ifndef OC_CLI_OPTIONS_H
 #define OC_CLI_OPTIONS_H
 
@@ -16,7 +16,8 @@ enum cli_kind {
     CLI_CHOICE, /* const char *, one of `arg` separated by |; bool with `second` */
     CLI_LIST,   /* struct cli_list, repeatable */
     CLI_MAYBE,  /* the same; the value, after '=', is optional: "" */
-    CLI_INT     /* struct cli_int */
+    CLI_INT,    /* struct cli_int */
+    CLI_KEYS    /* nothing: its values are those of the rows below it, whose `of` it is */
 };
 
 /* Sets of commands, each within the one before it. An option of a set is taken by every command of the set. */
@@ -50,6 +51,9 @@ struct cli_option {
     const char *(*names)(size_t i); /* the values that there are, NULL: none are listed */
     const char
         *answer; /* in a tool of `mcp`: the file that the option names is the answer, and this describes it */
+    /* A key of a CLI_KEYS option, written --OF NAME=VALUE, or --OF NAME for a flag; NULL: an option. Its row follows that
+     * option's or another key's. Where the argument of that option has a comma, commas separate keys. */
+    const char *of;
     unsigned set; /* enum cli_set; 0: taken by the commands that name it */
     /* Heading and place. In a table of several commands: on the first option of a group, or alone in a row. In that of
      * one command: on its first option, and on each that does not follow the one above it; at the end of the group, or before
@@ -61,13 +65,22 @@ struct cli_option {
 /* Is `name` one of the names, which are separated by blanks? NULL: there are none. */
 bool cli_has_word(const char *names, const char *name);
 
+/* Those of several commands, and rows that are headings alone. */
+extern const struct cli_option cli_shared_options[];
+extern const size_t cli_n_shared_options;
+
 /* The options of all commands in the order of the help, each with its group; NULL past the end. */
 const struct cli_option *cli_option_nth(size_t i);
+/* "top", and of a key "count align". Returns `buf`. */
+const char *cli_option_words(const struct cli_option *p, char *buf, size_t cap);
 /* Whether a command has the option on its own page; whether it takes it. */
 bool cli_shows(const struct cli_command *c, const struct cli_option *p);
 bool cli_takes(const struct cli_command *c, const struct cli_option *p);
 /* The option of this name, of `n` bytes, that the command takes, else one that others take; NULL: unknown. */
 const struct cli_option *cli_option_named(const char *name, size_t n, const struct cli_command *c);
+/* The same for a key of the option `of` (NULL: of any). */
+const struct cli_option *cli_key_named(const char *of, const char *name, size_t n,
+                                       const struct cli_command *c);
 /* Where its value is; NULL: the command does not take it. */
 struct cli_opts;
 void *cli_option_value(const struct cli_opts *o, const struct cli_option *p);
@@ -89,6 +102,7 @@ struct cli_opts {
     const struct cli_command *command;
     void *own;            /* its own options: the struct that its file declares */
     struct cli_list word; /* arguments that are not options */
+    struct cli_list copy; /* heap: texts of keys, which are parts of an argument */
     bool help, version, verbose;
     /* input */
     struct cli_list profile, hw, hw_set;

@@ -110,19 +110,55 @@ static void unknown_say(const struct oc_unknown *u, const char *instead, char *w
         snprintf(why, cap, "%s", err.msg);
 }
 
+/* "unknown option '--taps'; use --count taps=all|valid": a key of an option that the command takes. False: there is none. */
+static bool report_key(const char *given, const char *name, const struct cli_command *c, char *why,
+                       size_t cap)
+{
+    const struct cli_option *p = cli_key_named(NULL, name, strlen(name), c);
+    if (!p || !cli_takes(c, p))
+        return false;
+    snprintf(why, cap, "unknown option '%s'; use --%s %s%s%s", given, p->of, p->name, p->arg ? "=" : "",
+             p->arg ? p->arg : "");
+    return true;
+}
+
+void cli_say_unknown_key(const struct cli_option *of, const char *text, const struct cli_command *c,
+                         char *why, size_t cap)
+{
+    char where[60], owners[300], given[80];
+    const char *list[64];
+    size_t n = 0, length = strcspn(text, "=");
+    const struct cli_option *p = cli_key_named(of->name, text, length, c);
+    snprintf(given, sizeof(given), "%.*s", (int)(length < 70 ? length : 70), text);
+    snprintf(where, sizeof(where), "for --%s", of->name);
+    if (p) {
+        list_owners(p, NULL, owners, sizeof(owners));
+        snprintf(why, cap, "--%s %s is for %s, not for this command", of->name, given, owners);
+        return;
+    }
+    for (size_t i = 0; n < sizeof(list) / sizeof(list[0]) && (p = cli_option_nth(i)); i++)
+        if (p->of && !strcmp(p->of, of->name) && cli_takes(c, p))
+            list[n++] = p->name;
+    unknown_say(&(struct oc_unknown){.what = "key", .where = where, .given = given, .valid = list, .n = n},
+                NULL, why, cap);
+}
+
 void cli_say_unknown_option(const char *argument, const struct cli_command *c, char *why, size_t cap)
 {
     char given[80];
     const struct cli_option *p;
     size_t n = strcspn(argument, "="), n_name = 0, most = 0;
     snprintf(given, sizeof(given), "%.*s", (int)(n < 70 ? n : 70), argument);
-    const struct instead *use = find_instead(given + strspn(given, "-"), c);
+    const char *name = given + strspn(given, "-");
+    const struct instead *use = find_instead(name, c);
+    if (!use && report_key(given, name, c, why, cap))
+        return;
     while (cli_option_nth(most))
         most++;
     char(*names)[40] = cli_xcalloc(most, sizeof(*names));
     const char **list = cli_xcalloc(most, sizeof(*list));
     for (size_t i = 0; (p = cli_option_nth(i)); i++)
-        if (cli_takes(c, p)) {
+        if (cli_takes(c, p) && !p->of) {
             snprintf(names[n_name], sizeof(names[n_name]), "--%s", p->name);
             list[n_name] = names[n_name];
             n_name++;
@@ -269,10 +305,12 @@ static int check_output_format(const char *format, const struct cli_command *c)
 static int check_numbers(const struct cli_opts *o)
 {
     const struct cli_option *p;
+    char name[64];
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         const struct cli_int *n = p->range ? cli_option_value(o, p) : NULL;
         if (n && n->set && (n->v < p->least || (p->most && n->v > p->most)))
-            return cli_fail(CLI_USAGE, "--%s needs %s, not %lld", p->name, p->range, (long long)n->v);
+            return cli_fail(CLI_USAGE, "--%s needs %s, not %lld", cli_option_words(p, name, sizeof(name)),
+                            p->range, (long long)n->v);
     }
     return 0;
 }

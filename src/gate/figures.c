@@ -180,7 +180,7 @@ static void figures_set_memory(const struct oc_analysis *a, bool constants, stru
         figures_note(s, a->peak.node);
 }
 
-/* With --bytes graph the totals are not sums over nodes. */
+/* With --count bytes=graph the totals are not sums over nodes. */
 static void set_graph_bytes(const struct oc_analysis *a, struct oc_figure_span *s)
 {
     const struct oc_totals *t = a->total;

@@ -246,7 +246,7 @@ static void report_external(struct oc_op_ctx *c, struct oc_attention *a)
     oc_report_pairs(c, a, pairs);
 }
 
-/* Separate buffers of past and present unless --kv-share says otherwise: the past is read in full, once to
+/* Separate buffers of past and present unless --count kv-share says otherwise: the past is read in full, once to
  * attend. */
 static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_heads *d,
                        const struct oc_attention *a)

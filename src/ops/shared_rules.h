@@ -175,7 +175,7 @@ void oc_report_rope(struct oc_op_ctx *c, uint64_t n);
 /* Keys of the cache that are visible to any query through the window. */
 uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left);
 
-/* Whether past and present share one buffer: --kv-share, else the operator's default. */
+/* Whether past and present share one buffer: --count kv-share, else the operator's default. */
 bool oc_kv_shared(const struct oc_op_ctx *c, bool by_itself);
 
 /* Bytes of one cache (cost-semantics 5.6). Slots of the past among the inputs and of the present among the

@@ -112,7 +112,7 @@ def main():
         for name in list(ranges):  # some sizes are fixed
             if net.r.random() < 0.3 and len(ranges) > 1 and name != "S":
                 ranges[name] = (ranges[name][0],) * 2
-        options = net.r.choice([[], ["--taps", "valid"], ["--strict-reduce"], ["--inplace"], ["--align", "64"]])
+        options = net.r.choice([[], ["--count", "taps=valid"], ["--count", "strict-reduce"], ["--count", "inplace"], ["--count", "align=64"]])
         graph = helper.make_graph(net.nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                                   [helper.make_tensor_value_info(out, TensorProto.FLOAT, None)], net.inits)
         path = "%s/range%d.onnx" % (folder, seed)

@@ -131,7 +131,7 @@ def test_protocol():
     files = ("model", "a", "b", "folder", "name", "cursor", "full")
     missing = [f"{tool}: {p}" for tool, names in arguments.items() for p in names if p not in files and f"--{p}" not in options]
     expect("every argument is an option of the program", ", ".join(missing))
-    expect("more than sixty arguments are tried", "" if len(set(sum(arguments.values(), []))) > 60 else arguments)
+    expect("more than forty arguments are tried", "" if len(set(sum(arguments.values(), []))) > 40 else arguments)
     expect_eq("unknown cursor of tools/list", -32602, s.ask("tools/list", cursor="x")["error"]["code"])
     expect_eq("unknown method", -32601, s.ask("resources/list")["error"]["code"])
     expect_eq("unknown tool", -32602, s.ask("tools/call", name="x")["error"]["code"])

@@ -56,7 +56,7 @@ result("other results are those of the program, byte by byte", differing([
     ("shapes", oc.analyze("zoo/vgg16.onnx", shapes={"input": (2, 3, 224, 224)}),
      ["zoo/vgg16.onnx", "--shape", "input=2x3x224x224"]),
     ("options", oc.analyze(R50, naive_bytes=True, convention="fvcore", if_mode="then"),
-     [R50, "--bytes", "naive", "--convention", "fvcore", "--if", "then"]),
+     [R50, "--count", "bytes=naive", "--convention", "fvcore", "--count", "if=then"]),
     ("profile", oc.profile(P50), [P50]),
     ("optimized", oc.analyze(R50, profile="resnet50.all.t1.json.gz", optimized="resnet50.all.optimized.onnx"),
      [R50, "-p", "resnet50.all.t1.json.gz", "--optimized-model", "resnet50.all.optimized.onnx"]),

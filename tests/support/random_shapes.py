@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Random graphs over 130 operators: the element type and the shape of every output, as the program prints them, against
 the shape inference of the onnx package. A size that is unknown on one side is left out. Windows that do not fit are left out
-(the package computes sizes below 1, the program refuses them), and --ceil-mode literal is the rule of packages before 1.17.
+(the package computes sizes below 1, the program refuses them), and --count ceil-mode=literal is the rule of packages before 1.17.
 
 usage: random_shapes.py ONNXCOST FOLDER SEED COUNT [-v]       exit code 1: a difference; the models stay in FOLDER
 """
@@ -573,7 +573,7 @@ def is_different(theirs, ours):
 
 
 def compare(program, path, model, seen, known):
-    run = subprocess.run([program, 'cost', path, '--all', '--format=json', '--no-defaults', '--ceil-mode=literal'], capture_output=True, text=True)
+    run = subprocess.run([program, 'cost', path, '--all', '--format=json', '--no-defaults', '--count=ceil-mode=literal'], capture_output=True, text=True)
     if run.returncode:
         return [f'exit code {run.returncode}: {run.stderr.strip()[:300]}']
     theirs = {v.name: v.type.tensor_type for v in [*model.graph.value_info, *model.graph.output]}

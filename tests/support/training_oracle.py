@@ -310,7 +310,7 @@ def main():
         muls, nbytes, params = figures(net, output)
         if seed < 20:
             numeric_check(net, output)
-        text = subprocess.run([tool, path, "--training", "sgd", "--weights", weights, "-f", "json"],
+        text = subprocess.run([tool, path, "--training", "sgd", "--count", f"weights={weights}", "-f", "json"],
                               check=True, stdout=subprocess.PIPE).stdout
         got = json.loads(text)
         found = (got["backward_flops"], got["memory"]["saved_bytes"], got["memory"]["trainable_params"])

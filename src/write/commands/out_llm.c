@@ -514,8 +514,9 @@ static void put_bound_notes(struct view *v)
     }
     if (experts)
         say(v, "experts",
-            "bounds read those of one token in each layer, the fewest of any routing; with --moe-active "
-            "expected those of a uniform one");
+            "bounds read those of one token in each layer, the fewest of any routing; those of a uniform "
+            "one: "
+            "--count moe-active=expected");
     if (narrow)
         say(v, "types",
             "bounds take products with quantized weights at the peak of their 8-bit types too, where that is "

@@ -11,7 +11,7 @@
 #include "support/run_model.h"
 #include "onnxcost.h"
 
-/* ---- --loop-cached ---- */
+/* ---- --count loop-cached ---- */
 
 /* 10 trips of a product with a constant of 16384 bytes (worked case 67); optionally 3 inner trips of the
  * same. */
@@ -75,7 +75,7 @@ static void loop_cached_option_reads_constants_once(void **state)
     }
 }
 
-/* ---- --if avg ---- */
+/* ---- --count if=avg ---- */
 
 /* then: MatMul {2,3}x{3,5} and Relu; else: Relu of {1,3} twice and an If of two more branches */
 static struct oc_builder *if_model(void)
@@ -153,7 +153,7 @@ static void if_avg_differences_add_up(void **state)
     oc_run_free(&r);
 }
 
-/* ---- --weights ---- */
+/* ---- --count weights ---- */
 
 static struct oc_builder *softmax_model(void)
 {
@@ -180,11 +180,11 @@ static void named_weights_scale_primitives(void **state)
     const struct oc_analyze_opts o = {.weights = "/nowhere/flop"};
     struct oc_run r = oc_run_model(softmax_model(), &o);
     assert_null(r.a);
-    assert_non_null(strstr(r.err.msg, "--weights takes unit, hw, mac or a file: "));
+    assert_non_null(strstr(r.err.msg, "--count weights takes unit, hw, mac or a file: "));
     oc_run_free(&r);
 }
 
-/* ---- --bytes ---- */
+/* ---- --count bytes ---- */
 
 /* A table of which 2 of 100 rows of 16 bytes are read, twice; a view; a constant for the host; a constant
  * without a reader */
@@ -229,7 +229,7 @@ static void bytes_option_selects_the_byte_model(void **state)
     }
 }
 
-/* ---- --prefer-functions ---- */
+/* ---- --count prefer-functions ---- */
 
 /* A function that has the name of an operator but twice its operations. */
 static struct oc_builder *function_model(void)

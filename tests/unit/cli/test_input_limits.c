@@ -415,7 +415,7 @@ static void thousands_of_operands_are_rejected_in_bounded_time(void **state)
     oc_buf_free(&equation);
     expect_rejected("operands.onnx", "5000 operands: more than 256 (--limit einsum-operands=N)");
     expect_accepted("operands.onnx --limit einsum-operands=5000");
-    expect_accepted("operands.onnx --limit einsum-operands=5000 --einsum optimal");
+    expect_accepted("operands.onnx --limit einsum-operands=5000 --count einsum=optimal");
 }
 
 /* ---- profiles ------------------------------------------------------------------------------------------ */
@@ -621,7 +621,7 @@ static void special_files_are_rejected(void **state)
                                       "chain.onnx -p %s",
                                       "chain.onnx --op-rules %s",
                                       "chain.onnx --kernel-names %s -p ort.json",
-                                      "chain.onnx --weights ./%s",
+                                      "chain.onnx --count weights=./%s",
                                       "chain.onnx -p ort.json --optimized-model %s",
                                       "chain.onnx --hw ./%s",
                                       "estimate chain.onnx --hw t4 --calibration %s",
