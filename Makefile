@@ -56,7 +56,7 @@ PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 HEADER_PB := $(GEN)/onnx_header.pb-c
 
 .PHONY: all man lib shared python wheel web web-files web-check zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check viewers-check action-check parquet-check fleet-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install install-program install-library uninstall deb deb-check readme-check cross reproducible clean help FORCE
+        oracle probe-matrix corpus op-tests wild join-recordings plan-shares browser browser-check browser-rows viewers-check action-check parquet-check fleet-check mcp-check gallery bench fuzz growth hostile mutate lint lint-tidy words format install install-program install-library uninstall deb deb-check readme-check cross reproducible clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
 man: $(BUILD)/man/made
 lib: $(LIB)

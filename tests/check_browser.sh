@@ -36,6 +36,8 @@ html static "$work/resnet50.onnx"
 [ -s "$work/llama.onnx" ] || "$BUILD/onnxzoo" llama --size 1b -o "$work/llama.onnx" || fail 'onnxzoo llama'
 html decoder "$work/llama.onnx" --hw a100
 html chain "$work/chain.onnx" --hw a100
+[ -s "$work/chain5000.onnx" ] || "$BUILD/onnxzoo" chain --nodes 5000 -o "$work/chain5000.onnx" || fail 'onnxzoo chain of 5,000 nodes'
+html rows "$work/chain5000.onnx"
 html hostile "$work/hostile.json"
 kineto=../shared/samples/pytorch/resnet50_train_v100.pt.trace.json.gz
 rm -f "$work/kineto.html"

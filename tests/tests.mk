@@ -14,6 +14,7 @@
 #: make mutate N=60 SEED=1 FOLDERS="ops join"   change N places of src; list the changes that no test notices
 #: make bench        compare speed and memory with targets, peers and limits; QUICK=1 for a short run
 #: make browser-check  the HTML report in Chromium (installs playwright-core from npm once)
+#: make browser-rows  the table of the report with 1 to 5,000 rows by search, keyboard and wheel (STEP=7: every seventh)
 #: make mcp-check    onnxcost mcp with the client of @modelcontextprotocol/sdk (from npm)
 #: make parquet-check  Parquet as DuckDB and hyparquet read it (installs both from npm once)
 #: make viewers-check  what speedscope, VS Code, Jupyter, Netron and Model Explorer show of our outputs
@@ -139,6 +140,9 @@ build/browser/node_modules/%/package.json:
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh
+
+browser-rows: all browser
+	@ONLY='blank row' ROWS=$(or $(STEP),1) BUILD=$(BUILD) tests/check_browser.sh
 
 # the template for GitLab, by gitlab-ci-local
 build/gitlab/node_modules/gitlab-ci-local/package.json:

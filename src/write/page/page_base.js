@@ -208,15 +208,6 @@ function choice(label, options, get, set) {
   box.update();
   return box;
 }
-/* Lazy drawing: calls f when the element comes near the viewport, or before printing. */
-const unseen = new Set();
-function whenSeen(e, f) {
-  const now = () => { if (unseen.delete(now)) { o.disconnect(); f(); } };
-  const o = new IntersectionObserver(list => { if (list.some(x => x.isIntersecting)) now(); }, { rootMargin: "200px" });
-  unseen.add(now);
-  o.observe(e);
-}
-const drawUnseen = () => [...unseen].forEach(f => f());
 function saveFile(name, type, parts) {
   const a = el("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
   document.body.append(a);

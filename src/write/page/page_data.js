@@ -237,7 +237,7 @@ function namedRows(text) {
 function noMatch(text) {
   let near = [];
   for (let n = text.length - 1; n > 1 && !near.length; n--) near = allRows.filter(i => haystack[i].includes(text.slice(0, n).toLowerCase()));
-  return "No row matches " + text + (near.length ? "; nearest: " + [...new Set(near.map(rowName))].slice(0, 3).join(", ") : "");
+  return "No row matches " + text + (near.length ? "; nearest: " + [...new Set(Array.from(near, rowName))].slice(0, 3).join(", ") : "");
 }
 function filterRows() {
   searchError = null;

@@ -1,6 +1,7 @@
 /* A virtual table: only visible rows are in the document. Columns are objects with
  * key, title, text (left), keys (numbers to sort by, NaN last) or coded (of Column), cell(row) -> {text, title, bar}. */
-const ROW = 26, OVER = 10, MAX_HEIGHT = 8e6, PRINTED = 60;
+const ROW = 26, OVER = 30, MAX_HEIGHT = 8e6, PRINTED = 60;
+const MAX_VIEW = 820; /* max-height of .grid: so many pixels are filled whatever the height is now, a capture may change it */
 
 /* Rows by the number of the column, those without one last; equal ones stay in their order: a counting sort by the rank of the
  * number, which calls no comparison function. */
@@ -37,6 +38,7 @@ class Grid {
       const tr = e.target.closest("tr[data-at]");
       if (tr) { this.active = Number(tr.dataset.at); this.open(); }
     });
+    new ResizeObserver(() => this.later()).observe(this.box);
     this.setColumns(this.columns);
   }
   setColumns(columns) {
@@ -114,7 +116,7 @@ class Grid {
   draw() {
     if (!this.box.isConnected) return; /* of another tab: drawn when it is shown */
     const n = this.order.length, print = printing.matches;
-    const seen = Math.ceil(this.view / ROW), first = print ? 0 : Math.max(0, this.firstRow() - OVER);
+    const seen = Math.ceil(Math.max(this.view, MAX_VIEW) / ROW), first = print ? 0 : Math.max(0, this.firstRow() - OVER);
     const last = Math.min(n, print ? PRINTED : this.firstRow() + seen + OVER);
     const stamp = first + " " + last + " " + print;
     if (this.drawn === stamp) return;

@@ -226,6 +226,6 @@ function liveSection() {
   }
   let seen = false;
   onState(what => { if (seen && what.includes("live")) announce(update()); });
-  s.ready = () => whenSeen(s, () => { seen = true; update(); });
+  s.ready = () => { seen = true; update(); };
   return s;
 }

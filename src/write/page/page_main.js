@@ -49,6 +49,8 @@ function links(list) {
     if (box) box.focus();
   });
 }
+const FEW = N + (D.timeline ? D.timeline.n : 0) < 20000; /* rows and events that are drawn before the first frame */
+const whenIdle = f => globalThis.requestIdleCallback ? requestIdleCallback(f, { timeout: 500 }) : setTimeout(f); /* Safari has none */
 function start() {
   readHash();
   filterRows();
@@ -83,23 +85,26 @@ function start() {
   const first = sections.find(s => s.id === "operators"); /* the table is usable before the charts are drawn */
   first.ready();
   const rest = sections.filter(s => s.ready && s !== first);
+  const drawAll = () => { while (rest.length) rest.shift().ready(); };
   const paper = () => {
-    if (printing.matches) drawUnseen();
+    if (printing.matches) drawAll();
     for (const d of document.querySelectorAll(".advice details")) { if (printing.matches) d.fill(); d.open = printing.matches; }
     applyTheme();
     for (const tab in gridOf) { gridOf[tab].paper(printing.matches); gridOf[tab].drawn = null; gridOf[tab].draw(); }
   };
+  /* Every section is drawn, near the window or not: a picture of the whole page shows all of it. Of a large report one after the
+   * other, so that the table answers in between. */
   const next = async () => {
-    const s = rest.shift();
-    if (s) { s.ready(); setTimeout(next); return; }
+    if (FEW) drawAll();
+    else if (rest.length) { rest.shift().ready(); whenIdle(next); return; }
     await library("chart"); /* printing does not wait for it */
     if (printing.matches) paper(); /* began before the sections were there */
     document.documentElement.dataset.complete = "";
   };
-  setTimeout(next);
+  if (FEW) next(); else whenIdle(next);
   addEventListener("popstate", fromHistory);
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
   printing.addEventListener("change", paper);
   if (S.node !== null) showNode();
 }
-start();
+if (FEW) await withChart(start); else start();

@@ -59,6 +59,6 @@ function memorySection() {
     });
   }
   themed.push(() => { if (chart) draw(); });
-  s.ready = () => whenSeen(s, () => withChart(draw));
+  s.ready = () => withChart(draw);
   return s;
 }

@@ -3,6 +3,7 @@ function missing() {
   const list = [];
   const want = (there, what, how) => { if (!there) list.push(el("span", null, el("b", null, what), " " + how)); };
   if (D.hardware && !hasRoof) want(false, "Roofline:", P && !T.model ? "the profile does not contain the work of its rows; pass the model as well" : "the device file has no peak rate for these operators");
+  else if ((hasTime || hasRoof) && !$("roofline")) want(false, "FLOP/s over arithmetic intensity:", "no row has a time, FLOPs and bytes" + (T.model ? "" : "; pass the model as well"));
   want(D.hardware, "Roofline time, efficiency, gap:", P || T.model ? "add --hw NAME (onnxcost hw list)" : "");
   want(P, "Measured times:", "add --profile FILE from a runtime");
   want(T.model, "Counts per node, activation memory:", "pass the model as well");

@@ -1,6 +1,6 @@
 /* Roofline plot: FLOP/s over arithmetic intensity (FLOP/B), both axes logarithmic; one point per row or group, its
  * area proportional to its time. Drawn on a canvas; the tables are its text alternative. */
-const ROOF = { points: [], x: null, y: null, at: -1, off: new Set(), view: null };
+const ROOF = { known: false, points: [], x: null, y: null, at: -1, off: new Set(), view: null };
 
 const KEY_OF = { type: rowType, module: moduleOf };
 function roofPoints(rows = shownRows) {
@@ -50,7 +50,7 @@ const scaleLog = (lo, hi, a, b) => v => a + (Math.log10(v) - Math.log10(lo)) / (
 const plain = v => si(v).replace(/\.0+(?=\D|$)|(\.\d*?)0+(?=\D|$)/, "$1"); /* "100 G", not "100.0 G" */
 
 function rooflineSection() {
-  if (!C.flo || !C.bytes || (!hasTime && !hasRoof)) return null;
+  if (!C.flo || !C.bytes || (!hasTime && !hasRoof) || !roofPoints(allRows).length) return null;
   const { roofs, slopes } = lines();
   for (const r of roofs) if (!r.used) ROOF.off.add(r.key);
   const canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-describedby": "roofline-text" });
@@ -92,7 +92,7 @@ function rooflineSection() {
   }
   function drawRoof() {
     const w = box.clientWidth, h = box.clientHeight, dpr = devicePixelRatio || 1;
-    if (!w) return;
+    if (!w || !ROOF.known) return; /* nothing is stated before the points are known */
     canvas.width = w * dpr;
     canvas.height = h * dpr;
     canvas.style.height = h + "px";
@@ -376,14 +376,14 @@ function rooflineSection() {
     announce((p.name || rowName(p.i)) + ", " + p.type + ", " + time(p.time) + ", " + ratio(p.x) + " FLOP per byte, " + si(p.y, "FLOP/s"));
   });
   canvas.addEventListener("blur", () => { mark(-1); hideTip(); });
-  const again = () => { ROOF.points = roofPoints(); ROOF.at = -1; by.update(); drawRoof(); };
+  const again = () => { ROOF.points = roofPoints(); ROOF.known = true; ROOF.at = -1; by.update(); drawRoof(); };
   onState(what => {
     if (filtered(what) || what.includes("by")) again();
     if (what.includes("types")) drawTypeChips(chips);
   });
   themed.push(() => { drawTypeChips(chips); drawRoof(); });
   new ResizeObserver(() => drawRoof()).observe(box);
-  s.ready = () => whenSeen(s, again);
+  s.ready = again;
   return s;
 }
 /* Buttons for the types with the most time; pressed ones filter the rows. */

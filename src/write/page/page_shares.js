@@ -60,6 +60,6 @@ function sharesSection() {
   }
   onState(what => { if ((what.includes("metric") || filtered(what)) && chart) draw(); });
   themed.push(() => { if (chart) draw(); });
-  s.ready = () => whenSeen(s, () => withChart(draw));
+  s.ready = () => withChart(draw);
   return s;
 }

@@ -243,6 +243,6 @@ function structureSection() {
   };
   onState(again);
   themed.push(() => { if (s.drawn) draw(); });
-  s.ready = () => whenSeen(s, () => { s.drawn = true; draw(); });
+  s.ready = () => { s.drawn = true; draw(); };
   return s;
 }

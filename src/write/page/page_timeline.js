@@ -62,8 +62,7 @@ const hasTimeline = () => D.timeline || (!D.grouped && (hasTime || hasRoof));
 function timelineSection() {
   if (!hasTimeline()) return null;
   const s = section("timeline", "Timeline", el("div", { class: "panel" }));
-  const few = N + (D.timeline ? D.timeline.n : 0) < 20000;
-  s.ready = () => few ? fillTimeline(s) : whenSeen(s, () => fillTimeline(s));
+  s.ready = () => fillTimeline(s);
   return s;
 }
 function fillTimeline(s) {
