@@ -191,7 +191,7 @@ result '--embed needs --format html' "$([ $? = 2 ] && grep -q 'add --format html
 # ---- in a browser: only the release mode, the pages are the same in every mode
 : "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}"
 export CHROMIUM PLAYWRIGHT AXE="$PWD/build/browser/node_modules/axe-core/axe.min.js"
-title='pages sort, filter and work with the keyboard in a browser, 400 to 1440 pixels wide, light and dark'
+title='pages sort, filter and work with the keyboard in a browser, 360 to 2560 pixels wide, light and dark'
 if command -v node >/dev/null && [ -x "$CHROMIUM" ] && [ -e "$PLAYWRIGHT/package.json" ] && [ "$BUILD" = build/release ]; then
     result "$title" "$(node tests/browser/commands_test.js "$work" 2>&1)"
 else

@@ -22,7 +22,7 @@ const column = (page, table, field) => page.$$eval("#" + table + " tbody tr:not(
   (rows, f) => rows.map(r => r.cells[[...r.closest("table").tHead.rows[0].cells].findIndex(h => h.dataset.field === f)].dataset.v), field);
 
 async function everyPage(name) { /* narrow and wide, light and dark: nothing wider than the window, nothing that axe calls serious */
-  for (const [width, colorScheme] of [[1440, "light"], [1024, "dark"], [400, "light"], [400, "dark"]]) {
+  for (const [width, colorScheme] of [[2560, "light"], [1280, "dark"], [360, "light"], [360, "dark"]]) {
     const page = await open(name, { viewport: { width, height: 900 }, colorScheme });
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (over > 0) problem(over + " pixels wider than " + width);
@@ -107,7 +107,7 @@ async function fragments() { /* in the page of somebody else: its style stays, t
 }
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
-  for (const name of ["memory", "summary_training", "ranking", "scan", "estimate", "llm", "diff", "diff_models", "diff_roofline", "profiles"]) {
+  for (const name of ["memory", "summary_training", "ranking", "scan", "estimate", "llm", "diff", "diff_models", "diff_device", "estimate_measured", "memory_ort"]) {
     await everyPage(name);
     await printed(name);
   }

@@ -16,7 +16,9 @@ struct diff_columns {
 static enum oc_html_kind metric_kind(unsigned m)
 {
     const struct oc_metric_name *name = &oc_diff_metric_names[m];
-    return name->time ? OC_HTML_NS : name->bytes ? OC_HTML_BYTES : OC_HTML_SI;
+    if (name->time)
+        return OC_HTML_NS;
+    return m == OC_DIFF_BYTES ? OC_HTML_TRAFFIC : name->bytes ? OC_HTML_BYTES : OC_HTML_SI;
 }
 
 /* "time_a_ns", "macs_a" */

@@ -426,9 +426,9 @@ static const struct oc_html_column estimate_columns[] = {
     {.field = "bound_by", .title = "Bound by"},
     {.field = "evidence", .title = "Basis"},
     {.field = "macs", .title = "MACs", .kind = OC_HTML_SI},
-    {.field = "bytes_read_act", .title = "Activations read", .kind = OC_HTML_BYTES},
-    {.field = "bytes_read_weight", .title = "Weights read", .kind = OC_HTML_BYTES},
-    {.field = "bytes_written", .title = "Written", .kind = OC_HTML_BYTES},
+    {.field = "bytes_read_act", .title = "Activations read", .kind = OC_HTML_TRAFFIC},
+    {.field = "bytes_read_weight", .title = "Weights read", .kind = OC_HTML_TRAFFIC},
+    {.field = "bytes_written", .title = "Written", .kind = OC_HTML_TRAFFIC},
     {.field = "rule", .title = "Rule", .kind = OC_HTML_CODE},
 };
 

@@ -292,11 +292,11 @@ static const struct oc_html_column run_columns[] = {
     {.field = "cached_tokens", .title = "Cached tokens", .kind = OC_HTML_COUNT},
     {.field = "macs", .title = "MACs", .kind = OC_HTML_SI, .bar = true, .quality = "quality"},
     {.field = "flops", .title = "FLOPs", .kind = OC_HTML_SI, .quality = "quality"},
-    {.field = "bytes_read_weight", .title = "Weights read", .kind = OC_HTML_BYTES, .bar = true},
-    {.field = "kv_read", .title = "Cache read", .kind = OC_HTML_BYTES, .bar = true},
-    {.field = "kv_written", .title = "Cache written", .kind = OC_HTML_BYTES},
-    {.field = "bytes_read_act", .title = "Activations and cache read", .kind = OC_HTML_BYTES},
-    {.field = "bytes_written", .title = "Written", .kind = OC_HTML_BYTES},
+    {.field = "bytes_read_weight", .title = "Weights read", .kind = OC_HTML_TRAFFIC, .bar = true},
+    {.field = "kv_read", .title = "Cache read", .kind = OC_HTML_TRAFFIC, .bar = true},
+    {.field = "kv_written", .title = "Cache written", .kind = OC_HTML_TRAFFIC},
+    {.field = "bytes_read_act", .title = "Activations and cache read", .kind = OC_HTML_TRAFFIC},
+    {.field = "bytes_written", .title = "Written", .kind = OC_HTML_TRAFFIC},
     {.field = "peak_bytes", .title = "Peak activation memory", .kind = OC_HTML_BYTES},
 };
 
@@ -323,7 +323,7 @@ static const struct oc_html_column serving_columns[] = {
     {.field = "most_requests_per_s", .title = "Requests/s at most", .kind = OC_HTML_NUMBER},
     {.field = "most_tokens_per_s_with_draft", .title = "Drafted tokens/s at most", .kind = OC_HTML_SI},
     {.field = "needed_bytes_per_device", .title = "Memory per device", .kind = OC_HTML_BYTES, .bar = true},
-    {.field = "received_bytes_per_device", .title = "Received per device and step", .kind = OC_HTML_BYTES},
+    {.field = "received_bytes_per_device", .title = "Received per device and step", .kind = OC_HTML_TRAFFIC},
     {.field = "bound_by", .title = "Bound by"},
 };
 

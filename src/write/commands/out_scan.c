@@ -206,7 +206,7 @@ static const struct oc_html_column scan_columns[] = {
     {.field = "params", .title = "Parameters", .kind = OC_HTML_SI, .bar = true},
     {.field = "macs", .title = "MACs", .kind = OC_HTML_SI, .bar = true, .quality = "quality"},
     {.field = "flops", .title = "FLOPs", .kind = OC_HTML_SI, .quality = "quality"},
-    {.field = "bytes", .title = "Bytes", .kind = OC_HTML_BYTES, .bar = true},
+    {.field = "bytes", .title = "Bytes moved", .kind = OC_HTML_TRAFFIC, .bar = true},
     {.field = "peak_activation_bytes",
      .title = "Peak activation memory",
      .kind = OC_HTML_BYTES,
@@ -233,9 +233,7 @@ static void page_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
 static void page_end(struct oc_scan_writer *w)
 {
     struct oc_html h = {.fragment = oc_is_fragment(w->form->name)};
-    oc_html_sentence(&h,
-                     oc_printf(&h.arena, "%" PRIu64 " models, %" PRIu64 " errors, %" PRIu64 " duplicates.",
-                               w->n, w->n_errors, w->n_duplicates));
+    oc_html_sentence(&h, oc_printf(&h.arena, "%s.", scan_sentence(w)));
     oc_html_facts_begin(&h);
     oc_html_fact_u64(&h, "Models", "models", OC_HTML_COUNT, w->n, NULL, NULL);
     oc_html_fact_u64(&h, "Errors", "errors", OC_HTML_COUNT, w->n_errors, NULL, NULL);

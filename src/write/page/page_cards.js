@@ -51,7 +51,7 @@ function cards() {
   if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " distinct kernels and copies", exact("time", kernelTime)));
   if (D.coverage && known(D.coverage.time_fraction) && D.coverage.time_fraction < .9995)
     list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of operator time attributed to nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " records unattributed" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have measured times" : null));
-  return el("dl", { id: "cards" }, list);
+  return el("dl", { id: "cards", class: "cards" }, list);
 }
 /* Operators that the runtime fused move less than one by one: the tables have the bytes of the rows. */
 const fused = unfused => P && C.bytes && total.bytes > 0 && total.bytes < .999 * unfused ? "; " + si(total.bytes, "B") + " in the rows, as the runtime fused them" : "";

@@ -17,11 +17,29 @@ function button(text, label, f) {
 /* ---- light and dark theme ---- */
 const dark = matchMedia("(prefers-color-scheme: dark)"), print = matchMedia("print"), themeButton = document.getElementById("theme");
 const isDark = () => !print.matches && (state.get("theme") ? state.get("theme") === "dark" : dark.matches);
-const applyTheme = () => { document.documentElement.dataset.theme = isDark() ? "dark" : "light"; };
+function applyTheme() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  themeButton.textContent = isDark() ? "Light" : "Dark";
+  themeButton.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
+}
 themeButton.hidden = false;
 themeButton.addEventListener("click", () => { keep("theme", isDark() ? "light" : "dark"); applyTheme(); });
 for (const m of [dark, print]) m.addEventListener("change", applyTheme);
 applyTheme();
+
+/* ---- links to the sections; the URL fragment holds the state of the page ---- */
+for (const h of all(document, "main > section h2")) {
+  const a = document.createElement("a");
+  a.href = "#" + h.closest("section").id;
+  a.textContent = h.textContent;
+  a.addEventListener("click", e => {
+    e.preventDefault();
+    h.tabIndex = -1;
+    h.closest("section").scrollIntoView();
+    h.focus({ preventScroll: true });
+  });
+  document.getElementById("sections").append(a);
+}
 
 /* ---- tables ---- */
 const keyOf = cell => cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent;

@@ -114,6 +114,8 @@ static const char *number_text(struct oc_arena *a, enum oc_html_kind kind, doubl
     switch (kind) {
     case OC_HTML_SI:
         return oc_si_text(a, v, "");
+    case OC_HTML_TRAFFIC:
+        return oc_si_text(a, v, "B");
     case OC_HTML_BYTES:
         return v < 0 ? oc_printf(a, "-%s", oc_bytes_text(a, -v)) : oc_bytes_text(a, v);
     case OC_HTML_NS:

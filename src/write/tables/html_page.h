@@ -27,7 +27,8 @@ enum oc_html_kind {
     OC_HTML_CODE, /* names from files */
     OC_HTML_COUNT,
     OC_HTML_SI,
-    OC_HTML_BYTES,
+    OC_HTML_BYTES,   /* of memory and files: KiB, MiB */
+    OC_HTML_TRAFFIC, /* bytes that are moved: kB, MB, as in rates */
     OC_HTML_NS,
     OC_HTML_SECONDS,
     OC_HTML_PERCENT, /* of a fraction */
