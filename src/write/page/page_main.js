@@ -92,8 +92,8 @@ function start() {
     applyTheme();
     for (const tab in gridOf) { gridOf[tab].paper(printing.matches); gridOf[tab].drawn = null; gridOf[tab].draw(); }
   };
-  /* Every section is drawn, near the window or not: a picture of the whole page shows all of it. Of a large report one after the
-   * other, so that the table answers in between. */
+  /* Every section is drawn, near the window or not: a picture of the whole page shows all of it. Of a large report in sequence,
+   * so that the table answers in between. */
   const next = async () => {
     if (FEW) drawAll();
     else if (rest.length) { rest.shift().ready(); whenIdle(next); return; }
