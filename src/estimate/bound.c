@@ -488,9 +488,10 @@ static void add_product(struct part_maker *p, uint32_t node)
 static uint32_t count_parts(struct part_maker *p)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->k->m->n_node; i++)
-        if (p->k->root[i] != OC_NONE && oc_set_root(p->k->root, i) == i)
-            p->of_root[i] = n++;
+    for (uint32_t i = 0; i < p->k->m->n_node; i++) {
+        bool root = p->k->root[i] != OC_NONE && oc_set_root(p->k->root, i) == i;
+        p->of_root[i] = root ? n++ : OC_NONE;
+    }
     return n;
 }
 
@@ -587,10 +588,8 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
     out->weights_stored = k->a->total->const_bytes;
     out->weights_before = before;
     out->weights_after = all->weight_bytes;
-    uint64_t weights = at_most(out->weights_stored, before);
-    if (before)
-        weights = (uint64_t)((double)weights * ((double)all->weight_bytes / (double)before));
-    all->weight_bytes = all->bytes = out->const_bytes = weights;
+    all->weight_bytes = all->bytes = out->const_bytes =
+        oc_bound_weights(out->weights_stored, before, out->weights_after);
     if (k->as)
         return; /* the model's inputs and outputs may be narrower too */
     add_inputs_read(k, all);
@@ -628,72 +627,4 @@ void oc_bound_load_make(const struct oc_analysis *a, const struct oc_recast *as,
                         struct oc_bound_load *out)
 {
     oc_bound_loads_make(a, &as, 1, arena, out);
-}
-
-/* ---- time ------------------------------------------------------------------------------------------- */
-
-static double known_time(const struct oc_device *device, const struct oc_work *w,
-                         const struct oc_roof_opts *opts)
-{
-    struct oc_roof r;
-    oc_roofline_of(device, w, opts, NAN, &r);
-    return isnan(r.roof_s) ? 0 : r.roof_s;
-}
-
-/* 8-bit integers without a peak may be of any speed, but on GPUs, whose files list them; narrow floats without
- * one are not in the hardware. */
-static bool may_run_in(const struct oc_device *d, unsigned cls)
-{
-    return oc_roof_has_peak(d, cls) || (cls == OC_CLASS_I8 && strcmp(d->info->kind, "gpu") != 0);
-}
-
-static double part_time(const struct oc_device *device, const struct oc_bound_part *p,
-                        const struct oc_roof_opts *opts)
-{
-    static const uint8_t also[] = {OC_CLASS_I8, OC_CLASS_F8, OC_CLASS_F4};
-    struct oc_work work = p->work;
-    if (opts->cache && oc_bound_keeps_tensors(device)) {
-        work.bytes = work.weight_bytes;
-        work.written = 0;
-    }
-    oc_roof_take_known_types(device, &work);
-    double s = known_time(device, &work, opts);
-    for (size_t i = 0; i < OC_COUNT(also); i++) {
-        struct oc_work w = work;
-        if (!(p->also >> i & 1) || !may_run_in(device, also[i]))
-            continue;
-        for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-            if (!oc_class_is_int(c) && c != OC_CLASS_NONE && c != also[i]) {
-                bound_add(&w.macs[also[i]], w.macs[c]);
-                w.macs[c] = 0;
-            }
-        s = fmin(s, known_time(device, &w, opts));
-    }
-    return s;
-}
-
-double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *device, bool cache)
-{
-    const struct oc_roof_opts opts = {.cache = cache, .const_bytes = load->const_bytes};
-    struct oc_work all = load->all;
-    double sum = 0;
-    for (uint32_t i = 0; i < load->n_part; i++) {
-        sum += part_time(device, &load->part[i], &opts);
-        if (load->part[i].also)
-            memset(all.macs, 0, sizeof(all.macs)); /* in which class each runs is open */
-    }
-    oc_roof_take_known_types(device, &all);
-    double s = fmax(sum, known_time(device, &all, &opts));
-    return s > 0 ? s : NAN;
-}
-
-double oc_bound_of(const struct oc_analysis *a, const struct oc_recast *as, const struct oc_device *device,
-                   bool cache)
-{
-    struct oc_arena arena = {0};
-    struct oc_bound_load load;
-    oc_bound_load_make(a, as, &arena, &load);
-    double s = oc_bound_time(&load, device, cache);
-    oc_arena_free(&arena);
-    return s;
 }

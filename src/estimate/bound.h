@@ -55,7 +55,7 @@ struct oc_bound_load {
     struct oc_bound_fewer *fewer; /* included in the parts and in `all`, as what is left */
     uint32_t n_fewer;
     bool fewest_experts;          /* weights of experts are left out: oc_bound_spare_weights */
-    const uint32_t *part_of_root; /* private */
+    const uint32_t *part_of_root; /* by node: the part of which it is the root; OC_NONE: of none */
 };
 
 /* as: the type that the work is assumed to be done in; NULL: the model's types. */
@@ -68,6 +68,20 @@ void oc_bound_loads_make(const struct oc_analysis *a, const struct oc_recast *co
 
 /* Bytes of the constants that an operator reads, but need not: experts, all whose types are unknown. */
 uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node);
+
+/* Bytes of the constants that a run reads, of those stored and those of all operators before and after a change of
+ * type. */
+uint64_t oc_bound_weights(uint64_t stored, uint64_t before, uint64_t after);
+
+/* The types in which a part may run on a device: OC_CLASS_NONE for its own, then those of `also` that may be there.
+ * Returns their number. oc_bound_run_in moves its products to one of them. */
+enum { OC_BOUND_WAYS = 4 };
+unsigned oc_bound_ways(const struct oc_device *device, uint8_t also, uint8_t way[OC_BOUND_WAYS]);
+void oc_bound_run_in(struct oc_work *w, unsigned cls);
+
+/* Seconds of the parts in sequence; in: those that count, NULL: all. */
+double oc_bound_parts_time(const struct oc_bound_load *load, const bool *in, const struct oc_device *device,
+                           bool cache);
 
 /* Seconds of a run; NAN: the device file has no figure for any of the work. */
 double oc_bound_time(const struct oc_bound_load *load, const struct oc_device *device, bool cache);
@@ -90,8 +104,9 @@ struct oc_law_source { /* analyses of a model at sizes of its variables */
     unsigned n_var;
     const struct oc_box_var *var;
     uint32_t max_evals;
-    bool own_type;   /* the model's types only */
-    bool keep_steps; /* false: multiples of a step are tried where it has no fit */
+    bool own_type;              /* one type only: */
+    const struct oc_recast *as; /* NULL: the model's types */
+    bool keep_steps;            /* false: multiples of a step are tried where it has no fit */
 };
 
 enum oc_law_total {
@@ -151,7 +166,10 @@ size_t oc_bound_law_ops(const struct oc_bound_law *law, unsigned type, uint32_t 
                         unsigned cls_index);
 size_t oc_bound_law_fewer(const struct oc_bound_law *law, unsigned type, uint32_t i);
 
-/* For the model's types and all of oc_recast_name. False: the model has no figures at the start. */
+/* Analyses that are worth a law of the model. */
+uint32_t oc_law_evals(const struct oc_model *m);
+
+/* For the model's types and all of oc_recast_name, or for `as`. False: the model has no figures at the start. */
 bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *out);
 void oc_bound_law_free(struct oc_bound_law *law);
 

@@ -178,6 +178,14 @@ static bool law_value(void *ctx, const int64_t *x, uint64_t *v)
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
+enum { LAW_NODES = 4000000 /* analysed for one law */, LAW_EVALS = 1000 };
+
+uint32_t oc_law_evals(const struct oc_model *m)
+{
+    uint32_t n = m->n_node ? LAW_NODES / m->n_node : LAW_EVALS;
+    return n > LAW_EVALS ? LAW_EVALS : n;
+}
+
 static struct oc_analysis *at_start(struct oc_bound_law *law, const struct oc_law_source *s)
 {
     int64_t x[OC_RPOLY_VARS] = {0};
@@ -220,6 +228,7 @@ bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *
     struct oc_arena arena = {0};
     struct oc_bound_load load[OC_LAW_TYPES];
     *out = (struct oc_bound_law){.n_type = 1};
+    out->as[0] = source->own_type ? source->as : NULL;
     out->peak_at.arena = &out->arena;
     struct oc_analysis *a = at_start(out, source);
     if (!a) {

@@ -200,7 +200,7 @@ static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t laun
                         struct oc_roof *r)
 {
     unsigned last = r->n_level - 1;
-    for (unsigned i = 0; i < last; i++) {
+    for (unsigned i = 0; i < last && bytes; i++) {
         uint64_t held =
             at_most(roofline_size_of(oc_roof_level(d, i)) * (double)(launches ? launches : 1), bytes);
         r->level_bytes[i] += held;
@@ -215,7 +215,7 @@ static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all
 {
     unsigned last = r->n_level - 1;
     uint64_t left = bytes;
-    for (unsigned i = 0; i < last && all; i++) {
+    for (unsigned i = 0; i < last && all && left; i++) {
         uint64_t held = at_most((double)bytes * (roofline_size_of(oc_roof_level(d, i)) / (double)all), left);
         r->level_bytes[i] += held;
         left -= held;
@@ -224,8 +224,8 @@ static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all
 }
 
 /* Later trips of a loop reuse the constants of the first one, with only the body in between. */
-static void place_bytes(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
-                        struct oc_roof *r)
+static void place_bytes(const struct oc_device *d, const struct oc_roof_traffic *w,
+                        const struct oc_roof_opts *o, struct oc_roof *r)
 {
     if (!o->cache) {
         r->level_bytes[r->n_level - 1] = w->bytes;
@@ -249,8 +249,8 @@ static double transfer_time(const struct oc_roof *r, unsigned level, double byte
 
 /* t_mem(m) = bytes_m / bw(m); the slowest level determines the time. The bytes of a cache of unknown
  * bandwidth take no time: what is left is a lower bound; NAN: no level with bytes has a bandwidth. */
-static double memory_time(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
-                          struct oc_roof *r)
+static double memory_time(const struct oc_device *d, const struct oc_roof_traffic *w,
+                          const struct oc_roof_opts *o, struct oc_roof *r)
 {
     double slowest = NAN;
     r->n_level = oc_roof_levels(d);
@@ -271,6 +271,13 @@ static double memory_time(const struct oc_device *d, const struct oc_work *w, co
             set_missing(r, "%.16s bandwidth", level->name);
     }
     return slowest;
+}
+
+double oc_roof_memory_s(const struct oc_device *device, const struct oc_roof_traffic *t,
+                        const struct oc_roof_opts *opts)
+{
+    struct oc_roof r = {0};
+    return memory_time(device, t, opts, &r);
 }
 
 /* The time of a level at its own bandwidth, or at that of the next level that has one: it is at most that. */
@@ -369,7 +376,8 @@ void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
     struct units u = {.device = device, .roof = out};
     oc_unit_work(device, work, roofline_add_time, &u);
     out->comp_s = compute_time(&u);
-    out->mem_s = memory_time(device, work, opts, out);
+    const struct oc_roof_traffic traffic = {work->bytes, work->weight_bytes, work->written, work->launches};
+    out->mem_s = memory_time(device, &traffic, opts, out);
     out->roof_s = known_max(out->comp_s, out->mem_s);
     if (out->roof_s == 0 && (isnan(out->comp_s) || isnan(out->mem_s)))
         out->roof_s = NAN; /* nothing known is not a bound of 0 */

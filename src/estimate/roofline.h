@@ -47,6 +47,13 @@ struct oc_roof_opts {
     uint64_t const_bytes; /* constants read by a run of the whole model; 0: only those of this work */
 };
 
+struct oc_roof_traffic {
+    uint64_t bytes, weight_bytes, written, launches; /* as in struct oc_work */
+};
+/* Seconds of the slowest memory level; NAN: none with bytes has a bandwidth. */
+double oc_roof_memory_s(const struct oc_device *device, const struct oc_roof_traffic *t,
+                        const struct oc_roof_opts *opts);
+
 enum { OC_ROOF_LEVELS = 6 }; /* maximum number of distinct memory levels; further ones count as DRAM */
 
 unsigned oc_roof_levels(const struct oc_device *device);

@@ -93,6 +93,9 @@ struct oc_llm_at {              /* one run of the graph */
 struct oc_llm;
 /* The analysis at these sizes. */
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err);
+/* Sources of laws (estimate/bound.h) at x = sequences, and tokens of the prompt or in the cache. llm: struct oc_llm */
+int oc_llm_analyze_prefill(void *llm, const int64_t *x, struct oc_analysis **out);
+int oc_llm_analyze_decode(void *llm, const int64_t *x, struct oc_analysis **out);
 
 /* ---- cost of a run (llm_cost.c) --------------------------------------------------------------------- */
 

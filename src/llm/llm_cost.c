@@ -107,6 +107,18 @@ int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analys
     return rc;
 }
 
+int oc_llm_analyze_prefill(void *llm, const int64_t *x, struct oc_analysis **out)
+{
+    struct oc_err unused;
+    return oc_llm_analyze(llm, (struct oc_llm_at){x[0], x[1], 0}, out, &unused);
+}
+
+int oc_llm_analyze_decode(void *llm, const int64_t *x, struct oc_analysis **out)
+{
+    struct oc_err unused;
+    return oc_llm_analyze(llm, (struct oc_llm_at){x[0], 1, x[1]}, out, &unused);
+}
+
 /* ---- counts ----------------------------------------------------------------------------------------- */
 
 static bool llm_cost_whole_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *out)

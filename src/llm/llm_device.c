@@ -6,7 +6,9 @@
 
 #include "base/ck.h"
 #include "base/units.h"
+#include "base/c_locale.h"
 #include "estimate/calibrate.h"
+#include "estimate/time_bound.h"
 #include "hw/hwdb.h"
 #include "llm/llm.h"
 #include "onnxcost.h"
@@ -467,4 +469,42 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
     d->context = llm_device_limit_of(&h, FIT_CONTEXT);
     d->prompt = llm_device_limit_of(&h, FIT_PROMPT);
     d->compute_bound = first_compute_bound(&h);
+}
+
+/* ---- the bound as closed forms ---------------------------------------------------------------------- */
+
+enum { LAW_BATCH = 512, LAW_TOKENS = 1 << 17 };
+
+int oc_llm_time_bound(const struct oc_llm *l, const struct oc_llm_time_bound_opts *given,
+                      struct oc_time_bound **out, struct oc_err *err)
+{
+    OC_ENTRY(err);
+    struct oc_llm_time_bound_opts o;
+    *out = NULL;
+    if (OC_OPTIONS(&o, given, err))
+        return -1;
+    if ((o.part != OC_LLM_PART_PREFILL && o.part != OC_LLM_PART_FIRST) || o.device >= l->n_device)
+        return oc_fail(err, OC_EARG, "a bound is of the prefill or of a decode step, on one of the devices");
+    const int64_t fixed = l->sizes.fixed[OC_LLM_BATCH], batch = fixed >= 0 ? fixed : l->opts.batch;
+    const int64_t most_batch = fixed >= 0 ? fixed : o.most_batch ? o.most_batch : LAW_BATCH;
+    const int64_t most_tokens = o.most_tokens ? o.most_tokens : LAW_TOKENS, prompt = l->opts.prompt;
+    if (most_batch < batch || most_tokens < prompt)
+        return oc_fail(err, OC_EARG,
+                       "the ranges end before the sizes of the options: batch %lld, prompt %lld",
+                       (long long)batch, (long long)prompt);
+    const struct oc_box_var var[] = {
+        {.start = batch, .from = fixed >= 0 ? fixed : 1, .to = most_batch, .step = 1},
+        {.start = prompt, .from = 1, .to = most_tokens, .step = 1}};
+    const struct oc_time_bound_in in = {
+        .device = l->device[o.device].device,
+        .cache = l->opts.cache,
+        .module = o.module,
+        .source = {.analyze = o.part == OC_LLM_PART_PREFILL ? oc_llm_analyze_prefill : oc_llm_analyze_decode,
+                   .ctx = (void *)l,
+                   .n_var = 2,
+                   .var = var,
+                   .as = l->as,
+                   .keep_steps = true,
+                   .max_evals = oc_law_evals(l->model)}};
+    return oc_time_bound_of(&in, NULL, out, err);
 }

@@ -79,6 +79,20 @@ size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out);
 /* format: "table" (NULL), "csv", "json", "html" or "fragment" (of a page). */
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *out, struct oc_err *err);
 
+/* The lower bound of a run as closed forms of two sizes (onnxcost/bounds.h): sequences from 1 to most_batch, and tokens
+ * of the prompt (OC_LLM_PART_PREFILL) or in the cache (OC_LLM_PART_FIRST) from 1 to most_tokens, for the options of
+ * `l`, whose device it is the index of. `l` must outlive it. */
+struct oc_time_bound;
+struct oc_llm_time_bound_opts {
+    size_t size;           /* sizeof(struct oc_llm_time_bound_opts) */
+    enum oc_llm_part part; /* OC_LLM_PART_PREFILL or OC_LLM_PART_FIRST */
+    size_t device;
+    int64_t most_batch, most_tokens; /* 0: 512, 131072 */
+    const char *module;              /* as of struct oc_time_bound_opts */
+};
+int oc_llm_time_bound(const struct oc_llm *l, const struct oc_llm_time_bound_opts *opts,
+                      struct oc_time_bound **out, struct oc_err *err);
+
 OC_API_END
 
 #endif

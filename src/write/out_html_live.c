@@ -19,7 +19,6 @@
 enum {
     LIVE_MAX_NODES = 5000, /* larger models: the present sizes and types only (1.6 s for 4,350 nodes) */
     LIVE_PEAK = 100,       /* analyses for the peak, which is often no polynomial */
-    LIVE_NODES = 4000000,  /* analysed for one law */
     LIVE_MOST = 4096,      /* default upper end of a size */
     LIVE_MOST_PAST = 1 << 17,
     LIVE_VARS = 3
@@ -50,26 +49,6 @@ static int live_analyze_model(void *ctx, const int64_t *x, struct oc_analysis **
         if (m->slot[i] >= 0)
             m->bind[i].value = x[m->slot[i]];
     return oc_analyze(m->r->in->model, &m->opts, out, &unused);
-}
-
-static int live_analyze_prefill(void *ctx, const int64_t *x, struct oc_analysis **out)
-{
-    struct live_model *m = ctx;
-    struct oc_err unused;
-    return oc_llm_analyze(m->llm, (struct oc_llm_at){x[0], x[1], 0}, out, &unused);
-}
-
-static int live_analyze_decode(void *ctx, const int64_t *x, struct oc_analysis **out)
-{
-    struct live_model *m = ctx;
-    struct oc_err unused;
-    return oc_llm_analyze(m->llm, (struct oc_llm_at){x[0], 1, x[1]}, out, &unused);
-}
-
-static uint32_t live_budget(const struct oc_model *m)
-{
-    uint32_t n = m->n_node ? LIVE_NODES / m->n_node : 1000;
-    return n > 1000 ? 1000 : n;
 }
 
 /* Shapes of inputs that give sizes to symbols, such as those of a profile, are start values too. */
@@ -193,13 +172,16 @@ static void live_open_decoder(struct live_model *m, struct live_run *prefill, st
     prefill->label[1] = "prompt";
     prefill->var[0] = decode->var[0] = batch;
     prefill->var[1] = (struct oc_box_var){prompt, 1, LIVE_MOST_PAST / 4, 1};
-    prefill->source = (struct oc_law_source){
-        .analyze = live_analyze_prefill, .ctx = m, .n_var = 2, .var = prefill->var, .keep_steps = true};
+    prefill->source = (struct oc_law_source){.analyze = oc_llm_analyze_prefill,
+                                             .ctx = m->llm,
+                                             .n_var = 2,
+                                             .var = prefill->var,
+                                             .keep_steps = true};
     decode->name = "decode";
     decode->label[1] = "past";
     decode->var[1] = (struct oc_box_var){prompt, 1, LIVE_MOST_PAST, 1};
     decode->source = (struct oc_law_source){
-        .analyze = live_analyze_decode, .ctx = m, .n_var = 2, .var = decode->var, .keep_steps = true};
+        .analyze = oc_llm_analyze_decode, .ctx = m->llm, .n_var = 2, .var = decode->var, .keep_steps = true};
 }
 
 /* ---- closed forms ----------------------------------------------------------------------------------- */
@@ -511,7 +493,7 @@ static void live_runs(struct oc_json_out *w, struct live_model *m, const struct 
         live_open_model(m, given, &run[0]);
     oc_key_array(w, "runs");
     for (unsigned i = 0; i < 2 && run[i].name; i++) {
-        run[i].source.max_evals = live_budget(m->r->in->model);
+        run[i].source.max_evals = oc_law_evals(m->r->in->model);
         run[i].source.own_type = m->r->in->model->n_node > LIVE_MAX_NODES;
         live_write_run(w, &run[i]);
     }

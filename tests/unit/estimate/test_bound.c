@@ -1,5 +1,6 @@
 /* The lower bound of a model: figures by hand, and 300 random graphs on random devices. */
 #include "estimate/bound.h"
+#include "onnxcost/bounds.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -152,14 +153,12 @@ struct built {
 };
 
 /* The same graph for the same seed, `copies` times in sequence. */
-static struct built build(uint64_t seed, unsigned batch, unsigned copies)
+static struct built build_of(const char *type, uint64_t seed, unsigned copies)
 {
     struct built r;
     struct graph g = {.b = oc_b_new(17), .last = "x"};
-    char type[40];
     size_t n;
     struct oc_err err;
-    snprintf(type, sizeof(type), "float[%u,32,16,16]", batch);
     oc_b_input(g.b, "x", type);
     for (unsigned c = 0; c < copies; c++) {
         state = seed;
@@ -173,6 +172,13 @@ static struct built build(uint64_t seed, unsigned batch, unsigned copies)
         oc_analyze(r.model, &(struct oc_analyze_opts){0}, &r.analysis, &err))
         fail_msg("seed %llu: %s", (unsigned long long)seed, err.msg);
     return r;
+}
+
+static struct built build(uint64_t seed, unsigned batch, unsigned copies)
+{
+    char type[40];
+    snprintf(type, sizeof(type), "float[%u,32,16,16]", batch);
+    return build_of(type, seed, copies);
 }
 
 static void release(struct built *r)
@@ -610,6 +616,95 @@ static void commands_have_the_same_bound(void **unused)
     }
 }
 
+/* ---- closed forms ---- */
+
+static double analysed_ns(const struct built *r, const int64_t *size, const struct oc_device *device,
+                          bool cache)
+{
+    const struct oc_bind bind[] = {{"N", size[0]}, {"S", size[1]}};
+    struct oc_analysis *a;
+    struct oc_err err;
+    if (oc_analyze(r->model, &(struct oc_analyze_opts){.bind = bind, .n_bind = 2}, &a, &err))
+        fail_msg("%s", err.msg);
+    double s = oc_bound_of(a, NULL, device, cache);
+    oc_analysis_free(a);
+    return s * 1e9;
+}
+
+/* Any graph, any machine, any size: the same figure as an analysis, nearly always without one. */
+static void closed_forms_are_the_bound(void **unused)
+{
+    (void)unused;
+    const struct oc_range_bind range[] = {{"N", 1, 64}, {"S", 4, 64}};
+    unsigned closed = 0, points = 0;
+    for (uint64_t seed = 1; seed <= SEEDS / 3; seed++) {
+        struct built r = build_of("float[N,32,S,S]", seed, 1 + seed % 2);
+        state = seed * 32452843;
+        struct machine m = draw_machine();
+        struct oc_time_bound *b;
+        struct oc_err err;
+        connect_machine(&m);
+        const struct oc_time_bound_opts opts = {.range = range, .n_range = 2, .cache = seed % 2};
+        if (oc_time_bound_make(r.model, &m.device, &opts, &b, &err))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, err.msg);
+        for (unsigned i = 0; i < 8; i++) {
+            int64_t size[] = {1 + draw(64), 4 + draw(61)};
+            double got = oc_time_bound_at(b, size), want = analysed_ns(&r, size, &m.device, opts.cache), all;
+            oc_time_bound_all(b, size, 1, &all);
+            assert_true(isnan(got) ? isnan(all) : got == all);
+            if (isnan(got) != isnan(want) || fabs(got - want) > 1e-9 * want)
+                fail_msg("seed %llu, N = %lld, S = %lld: %.12g ns, not %.12g", (unsigned long long)seed,
+                         (long long)size[0], (long long)size[1], got, want);
+            closed += oc_time_bound_is_closed(b, size);
+            points++;
+        }
+        oc_time_bound_free(b);
+        release(&r);
+    }
+    if (closed < points / 20 * 19)
+        fail_msg("closed forms at %u of %u sizes", closed, points);
+}
+
+/* A product of [N,64] and [64,64] moves 4 (2 * 64 N + 4096) bytes. */
+static void a_module_has_its_own_bound(void **unused)
+{
+    (void)unused;
+    const struct oc_range_bind range = {"N", 1, 1000};
+    struct machine m = {.dram.value = 1e9};
+    struct built r;
+    struct oc_builder *b = oc_b_new(17);
+    struct oc_time_bound *t;
+    struct oc_err err;
+    size_t n;
+    int64_t size = 100;
+    oc_b_input(b, "x", "float[N,64]");
+    oc_b_init(b, "w", "float[64,64]");
+    oc_b_init(b, "u", "float[64,64]");
+    oc_b_node(b, "MatMul", "/layer.1/product", "x,w", "y", "");
+    oc_b_node(b, "MatMul", "/layer.10/product", "y,u", "z", "");
+    oc_b_output(b, "z", "float[N,64]");
+    r.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_model_load_mem(r.bytes, n, NULL, &r.model, &err), 0);
+    connect_machine(&m);
+    struct oc_time_bound_opts opts = {.range = &range, .n_range = 1, .module = "/layer.1"};
+    assert_int_equal(oc_time_bound_make(r.model, &m.device, &opts, &t, &err), 0);
+    assert_true(oc_time_bound_is_closed(t, &size));
+    assert_true(fabs(oc_time_bound_at(t, &size) - 4 * (2 * 64 * 100 + 4096)) < 1e-6);
+    size = 1001; /* beyond the range: analysed */
+    assert_false(oc_time_bound_is_closed(t, &size));
+    assert_true(fabs(oc_time_bound_at(t, &size) - 4 * (2 * 64 * 1001 + 4096)) < 1e-6);
+    oc_time_bound_free(t);
+    opts.module = "/laye";
+    assert_int_equal(oc_time_bound_make(r.model, &m.device, &opts, &t, &err), -1);
+    assert_string_equal(err.msg, "no matrix product or convolution in '/laye'");
+    opts = (struct oc_time_bound_opts){.range = &(struct oc_range_bind){"M", 1, 2}, .n_range = 1};
+    assert_int_equal(oc_time_bound_make(r.model, &m.device, &opts, &t, &err), -1);
+    assert_string_equal(err.msg, "the model has no dimension 'M'");
+    oc_model_free(r.model);
+    free(r.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +722,8 @@ int main(void)
         cmocka_unit_test(bound_of_a_sequence_is_at_most_the_sum),
         cmocka_unit_test(no_plan_is_faster_than_the_bound),
         cmocka_unit_test(commands_have_the_same_bound),
+        cmocka_unit_test(closed_forms_are_the_bound),
+        cmocka_unit_test(a_module_has_its_own_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
