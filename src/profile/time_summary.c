@@ -212,16 +212,22 @@ static bool is_work(const struct oc_event *e)
 }
 
 struct lane_cover {
-    struct oc_cover all, kernels;
+    struct oc_cover all, kernels, recorded; /* recorded: kernels, with those between the runs */
     double first_ns;
 };
 
-static void cover_event(struct lane_cover *c, const struct oc_event *e, bool on_device)
+/* inside: it is in a run, or there are none */
+static void cover_event(struct lane_cover *c, const struct oc_event *e, bool on_device, bool inside)
 {
+    bool kernel = e->kind == OC_EV_KERNEL || (on_device && e->kind == OC_EV_OPERATOR);
+    if (kernel)
+        cover_add(&c->recorded, e->start_ns, time_summary_end_of(e));
+    if (!inside)
+        return;
     if (!c->all.n)
         c->first_ns = e->start_ns;
     cover_add(&c->all, e->start_ns, time_summary_end_of(e));
-    if (e->kind == OC_EV_KERNEL || (on_device && e->kind == OC_EV_OPERATOR))
+    if (kernel)
         cover_add(&c->kernels, e->start_ns, time_summary_end_of(e));
 }
 
@@ -240,6 +246,7 @@ static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint
                                                 .busy_ns = c->all.sum_ns,
                                                 .idle_ns = fmax(0, span - c->all.sum_ns),
                                                 .kernel_ns = c->kernels.sum_ns,
+                                                .recording_kernel_ns = c->recorded.sum_ns,
                                                 .longest_gap_ns = c->all.longest_gap_ns};
 }
 
@@ -268,13 +275,13 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t, c
     s->lane = OC_NEW_ARRAY(&s->arena, 2 * (size_t)p->n_lane + 1, struct oc_sum_lane);
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        bool inside = s->run.n ? oc_timeline_used(t, e->run) : oc_summary_used(t, e);
-        if (e->lane >= p->n_lane || !inside || !is_work(e)) /* busy times are parts of the runs */
+        if (e->lane >= p->n_lane || !oc_summary_used(t, e) || !is_work(e))
             continue;
-        bool on_device = p->lane[e->lane].device;
-        cover_event(&lane[e->lane], e, on_device);
+        bool on_device = p->lane[e->lane].device,
+             inside = !s->run.n || oc_timeline_used(t, e->run); /* busy times are parts of the runs */
+        cover_event(&lane[e->lane], e, on_device, inside);
         if (on_device)
-            cover_event(&device[device_of[e->lane]], e, on_device);
+            cover_event(&device[device_of[e->lane]], e, on_device, inside);
     }
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (p->lane[i].device && device_of[i] == i && device[i].all.n)

@@ -69,7 +69,8 @@ struct oc_sum_lane { /* a thread, a stream, or a whole device (lane OC_NONE) */
     double busy_ns;   /* interval union of its outermost work; a thread: without steps, phases and
                        * annotations */
     double idle_ns;   /* time within the runs, or from its first start to its last end */
-    double kernel_ns; /* interval union of kernels; devices only */
+    double kernel_ns; /* interval union of kernels, like busy_ns in the runs if there are any; devices only */
+    double recording_kernel_ns; /* the same with kernels between the runs, as in the overview */
     double longest_gap_ns;
 };
 

@@ -192,8 +192,8 @@ struct oc_printed_note { /* a context or a fact */
     const struct oc_printed_set *set;
     struct oc_str mark;
     const char *hint; /* what to do if no row follows */
-    bool fact, counts_runs, new_recording, new_if_changed, goes_on, last, sum,
-        before; /* before: the last one before the first row */
+    bool fact, counts_runs, new_recording, new_if_changed, goes_on, last, sum, before,
+        later; /* before: the last one before the first row; later: the first one after it */
 };
 
 struct oc_printed_check {

@@ -110,6 +110,9 @@ static void warn(const struct oc_printed_values *x)
         oc_diag_add(&p->diags, OC_WARNING, "W-row", "",
                     "%zu lines are damaged, for example by other output between them: their time is missing",
                     bad - r->cut);
+    if (r->unread)
+        oc_diag_add(&p->diags, OC_WARNING, "W-table", "", "another table of the text is not read: it %s",
+                    r->unread);
     if (r->gap)
         oc_diag_add(&p->diags, OC_WARNING, "W-rows", "",
                     "the text leaves out rows of the table with '...': their time is missing");

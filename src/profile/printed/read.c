@@ -173,8 +173,10 @@ static bool take_header(struct oc_printed_reading *r, struct oc_str line)
         return false;
     struct oc_str header = rule ? (struct oc_str){r->before.data, r->before.n} : line;
     bool same = r->t == best.t && r->header.n == header.n && memcmp(r->header.data, header.s, header.n) == 0;
-    if (same && r->table_rows) /* the same header inside of a table */
+    if (same && r->table_rows) { /* the same header inside of a table */
+        r->no_rows = NULL;
         return true;
+    }
     oc_buf_clear(&r->header);
     oc_buf_add(&r->header, header.s, header.n);
     begin_table(r, &best, header);
@@ -183,11 +185,27 @@ static bool take_header(struct oc_printed_reading *r, struct oc_str line)
 
 /* ---- rows of a table -------------------------------------------------------------------------------- */
 
+/* A name without quotes may have the delimiter: fields that no title has belong to the wide column. Returns the number of
+ * cells that are left. */
+static size_t join_surplus(const struct oc_printed_reading *r, struct oc_str *cell, size_t n)
+{
+    struct oc_str *wide = &cell[r->wide];
+    size_t more = 0;
+    for (; r->n_cell + more < n; more++) {
+        size_t gap = (size_t)((uintptr_t)wide[more + 1].s - (uintptr_t)(wide->s + wide->n));
+        if (!gap || gap > 8 || memchr(wide->s + wide->n, '"', gap))
+            break;
+        wide->n += gap + wide[more + 1].n;
+    }
+    memmove(wide + 1, wide + 1 + more, (n - r->wide - 1 - more) * sizeof(*cell));
+    return n - more;
+}
+
 /* Reads the line again as delimited fields, which may go on in the lines below it. */
 static size_t csv_cells(struct oc_printed_reading *r, struct oc_str *cell)
 {
     const struct oc_str *f;
-    size_t n, last = r->n_cell - 1;
+    size_t n;
     oc_csv_unread(r->c);
     oc_csv_delimiter(r->c, r->delimiter);
     bool any = oc_csv_row(r->c, &f, &n);
@@ -199,13 +217,7 @@ static size_t csv_cells(struct oc_printed_reading *r, struct oc_str *cell)
     if (n > OC_PRINTED_CSV_CELLS)
         n = OC_PRINTED_CSV_CELLS;
     memcpy(cell, f, n * sizeof(*cell));
-    for (size_t i = r->n_cell; i < n && r->n_cell > 1; i++) { /* a name without quotes may have commas */
-        size_t gap = (size_t)((uintptr_t)cell[i].s - (uintptr_t)(cell[last].s + cell[last].n));
-        if (!gap || gap > 8 || memchr(cell[last].s + cell[last].n, '"', gap))
-            break;
-        cell[last].n += gap + cell[i].n;
-    }
-    return n;
+    return r->n_cell > 1 ? join_surplus(r, cell, n) : n;
 }
 
 /* A cell over the end of its column: the row was edited, as on pages. Every cell but the last is then a word. */
@@ -268,6 +280,7 @@ static int bad_row(struct oc_printed_reading *r, const struct oc_str *cell, size
     double id;
     struct oc_str rest;
     bool like_a_row = r->t->cells == OC_CELLS_WORDS ? n && oc_printed_plain(cell[0], &id, &rest) && !rest.n
+                      : r->t->cells == OC_CELLS_CSV ? n > r->low
                                                     : n == r->n_cell;
     if (r->t->bad_damaged && like_a_row) {
         r->bad[r->t->level]++;
@@ -447,6 +460,7 @@ static void take_context(struct oc_printed_reading *r, const struct oc_printed_n
 {
     r->marks += note->counts_runs;
     r->ends_recording |= note->new_recording;
+    r->unread = note->mark.n && note->hint && r->no_rows ? r->no_rows : r->unread;
     r->no_rows = note->hint ? note->hint : r->no_rows;
     r->hint |= note->mark.n && note->line.fixed >= LEAST_HINT;
     for (unsigned i = 0; i < note->line.n; i++) {
@@ -471,7 +485,8 @@ static bool take_notes(struct oc_printed_reading *r, struct oc_str line)
     struct oc_str got[OC_TEMPLATE_ITEMS];
     bool context = false, any = false;
     for (const struct oc_printed_note *note = r->f->note; note; note = note->next) {
-        if ((!note->fact && context) || (note->before && r->n) || !oc_template_match(&note->line, line, got))
+        if ((!note->fact && context) || (note->before && r->n) || (note->later && !r->n) ||
+            !oc_template_match(&note->line, line, got))
             continue;
         if (note->fact)
             take_fact(r, note, got);

@@ -71,7 +71,7 @@ struct oc_printed_reading {
     struct oc_map once;
     size_t frames, score, marks, most;
     size_t bad[OC_PRINTED_LEVELS]; /* damaged rows, by the level of their table */
-    const char *no_rows;           /* of the last context with a hint */
+    const char *no_rows, *unread; /* hints: of the last context; of a table without rows before another one */
     bool training, has_headers;
     bool hint;                   /* the title of a table was there */
     struct oc_str *cell, *title; /* heap: of a row, of a header */

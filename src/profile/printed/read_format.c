@@ -461,6 +461,7 @@ static int on_note(void *user, const struct oc_xml_elem *e)
     n->new_if_changed = is_yes(e, "new", "changed");
     n->goes_on = is_yes(e, "ends", "no");
     n->before = is_yes(e, "keep", "before");
+    n->later = is_yes(e, "keep", "after");
     n->last = is_yes(e, "keep", "last") || n->before;
     n->sum = is_yes(e, "keep", "sum");
     *l->note_end = n;

@@ -442,7 +442,8 @@ static int finish_row(struct oc_printed_reading *r, struct fields *x, size_t ind
     if (x->t->metric)
         return take_metric(r, x, indent);
     uint8_t n = take_numbers(r, x, list, &cycles);
-    if (!has_value(r, list, n))
+    bool counted = is_none(x->f[OC_ROLE_CALLS]) || has_role(list, n, OC_ROLE_CALLS);
+    if (!has_value(r, list, n) || !counted) /* other cells than the titles say */
         return 0;
     if (x->t->first && is_repeated(r, x, x->t->first, NULL))
         return 1;

@@ -189,29 +189,40 @@ static void summary_heading(struct printer *p, enum oc_view v)
     fprintf(p->f, "\n%s\n", oc_views[v].title);
 }
 
+/* The column of all kernels is empty, and not printed, where every kernel is in a run. */
+static void device_row(struct printer *p, struct oc_table *table, const struct oc_sum_lane *l)
+{
+    bool outside = l->recording_kernel_ns > l->kernel_ns;
+    OC_ROW(table, summary_share_text(p, l->kernel_ns, p->s->total_ns), summary_time_text(p, l->kernel_ns),
+           outside ? summary_time_text(p, l->recording_kernel_ns) : "",
+           l->place                   ? l->place
+           : l->device_id == OC_NO_ID ? "device"
+                                      : oc_printf(&p->arena, "device %" PRId64, l->device_id));
+}
+
 static void print_devices(struct printer *p)
 {
     const struct oc_time_summary *s = p->s;
     const struct oc_timeline *t = s->profile->timeline;
-    struct oc_table table = {.kinds = "nnt"};
-    OC_ROW(&table, "utilization %", oc_printf(&p->arena, "kernels %s", p->unit), "device");
+    struct oc_table table = {.kinds = "nnnt"};
+    bool outside = false;
+    for (uint32_t i = 0; i < s->n_lane; i++)
+        outside |= s->lane[i].lane == OC_NONE && s->lane[i].recording_kernel_ns > s->lane[i].kernel_ns;
+    OC_ROW(&table, "utilization %",
+           oc_printf(&p->arena, outside ? "kernels in runs %s" : "kernels %s", p->unit),
+           outside ? oc_printf(&p->arena, "all kernels %s", p->unit) : "", "device");
     if (s->has_events && !isnan(t->cpu_process_share))
-        OC_ROW(&table, summary_share_text(p, t->cpu_process_share, 1), "-",
+        OC_ROW(&table, summary_share_text(p, t->cpu_process_share, 1), "-", "",
                "CPU, this process (100 is one core)");
     if (s->has_events && !isnan(t->cpu_system_share))
-        OC_ROW(&table, summary_share_text(p, t->cpu_system_share, 1), "-", "CPU, the whole system");
+        OC_ROW(&table, summary_share_text(p, t->cpu_system_share, 1), "-", "", "CPU, the whole system");
     for (size_t i = 0; i < s->profile->n_table_row; i++)
         if (strcmp(s->profile->table_row[i].table, "device") == 0)
-            OC_ROW(&table, oc_printf(&p->arena, "%.2f", s->profile->table_row[i].host.total_ns), "-",
+            OC_ROW(&table, oc_printf(&p->arena, "%.2f", s->profile->table_row[i].host.total_ns), "-", "",
                    s->profile->table_row[i].name);
     for (uint32_t i = 0; i < s->n_lane; i++)
         if (s->lane[i].lane == OC_NONE)
-            OC_ROW(&table, summary_share_text(p, s->lane[i].kernel_ns, s->total_ns),
-                   summary_time_text(p, s->lane[i].kernel_ns),
-                   s->lane[i].place ? s->lane[i].place
-                   : s->lane[i].device_id == OC_NO_ID
-                       ? "device"
-                       : oc_printf(&p->arena, "device %" PRId64, s->lane[i].device_id));
+            device_row(p, &table, &s->lane[i]);
     if (table.n_row > 1) {
         summary_heading(p, OC_VIEW_DEVICE);
         oc_table_print(&table, p->f);

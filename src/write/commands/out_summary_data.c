@@ -77,6 +77,7 @@ static void summary_device_fields(struct oc_fields *o, const struct oc_time_summ
     if (l->place)
         oc_field_text(o, "place", l->place);
     oc_field_time(o, "kernel_ns", l->kernel_ns);
+    oc_field_time(o, "recording_kernel_ns", l->recording_kernel_ns);
     oc_field_double(o, "utilization", oc_summary_part(s, l->kernel_ns));
     oc_fields_end(o);
 }
@@ -481,7 +482,8 @@ static void page_devices(struct summary_page *p)
     static const struct oc_html_column column[] = {
         {.field = "device", .title = "Device", .kind = OC_HTML_COUNT},
         {.field = "utilization", .title = "Utilization", .kind = OC_HTML_PERCENT, .bar = true},
-        {.field = "kernel_ns", .title = "Kernels", .kind = OC_HTML_NS},
+        {.field = "kernel_ns", .title = "Kernels in runs", .kind = OC_HTML_NS},
+        {.field = "recording_kernel_ns", .title = "All kernels", .kind = OC_HTML_NS},
     };
     struct oc_fields o = {0};
     for (uint32_t i = 0; i < p->s->n_lane; i++)

@@ -80,6 +80,10 @@ static void every_table_has_its_times(void **state)
         {"op_tables/tvm_nodes.txt", "tvm", 3, 1, 100e3, 0, 100e3, "tvmgen_default_fused_split", "fused_split",
          1},
         {"ncu/summary.txt", "ncu", 2, 0, 0, 1.41e6, 0, "relu(float *, int)", NULL, 2},
+        /* kernels whose names have commas, without quotes; of two tables only the second has the columns of its rules */
+        {"printed/cl_tracer.txt", "unitrace", 2, 0, 0, 76e6, 0, "sgemm[SIMD16, {256, 64, 1}, {16, 1, 1}]",
+         "gemm", 4},
+        {"printed/pytorch_two.txt", "pytorch_table", 2, 0, 4e6, 2e6, 0, "aten::cudnn_convolution", NULL, 2},
         {"paddle_report/summary.txt", "paddle_summary", 2, 4, 40e6, 22e6, 20e6, "conv2d dygraph", "conv2d",
          8},
     };
@@ -97,6 +101,20 @@ static void every_table_has_its_times(void **state)
             fail_msg("%s: a run of %f ns", row[i].file, p->run_ns);
         oc_profile_close(p);
     }
+}
+
+/* What a file says of its own rows is of the table that is read; other tables and damaged lines are reported. */
+static void tables_that_are_not_read_are_reported(void **state)
+{
+    (void)state;
+    struct oc_profile *two = open_table("printed/pytorch_two.txt"),
+                      *cut = open_table("printed/cl_tracer.txt");
+    assert_int_equal(two->diags.n, 1);
+    assert_non_null(t_finding(two, "W-table"));
+    assert_int_equal(cut->diags.n, 1);
+    assert_non_null(strstr(t_finding(cut, "W-row"), "1 lines are damaged"));
+    oc_profile_close(two);
+    oc_profile_close(cut);
 }
 
 static void check_dims(const struct oc_type *t, unsigned dtype, const int64_t *dim, unsigned rank)
@@ -690,6 +708,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_has_its_times),
+        cmocka_unit_test(tables_that_are_not_read_are_reported),
         cmocka_unit_test(onednn_lines_have_shapes),
         cmocka_unit_test(part_of_a_table_of_tvm_is_not_a_run),
         cmocka_unit_test(reports_of_tvm_have_shapes),

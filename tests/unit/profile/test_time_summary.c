@@ -130,6 +130,22 @@ static void lanes_have_busy_time_and_utilization(void **state)
     oc_time_summary_free(s);
 }
 
+/* The last kernel is between the steps, or in none of them: the utilization in the runs leaves it out. */
+static void kernels_outside_of_runs_are_shown_apart(void **state)
+{
+    (void)state;
+    struct oc_event *last = &events[OC_COUNT(events) - 1];
+    last->run = OC_NONE;
+    struct oc_time_summary *s = summary(0, NULL);
+    assert_true(s->lane[0].kernel_ns == 35);
+    assert_true(s->lane[0].recording_kernel_ns == 65);
+    last->run = 1;
+    oc_time_summary_free(s);
+    s = summary(0, NULL);
+    assert_true(s->lane[0].kernel_ns == 65 && s->lane[0].recording_kernel_ns == 65);
+    oc_time_summary_free(s);
+}
+
 static void model_phases_have_host_and_device_times(void **state)
 {
     (void)state;
@@ -263,6 +279,7 @@ int main(void)
         cmocka_unit_test(totals_and_run_statistics),
         cmocka_unit_test(overview_sums_by_event_kind),
         cmocka_unit_test(lanes_have_busy_time_and_utilization),
+        cmocka_unit_test(kernels_outside_of_runs_are_shown_apart),
         cmocka_unit_test(model_phases_have_host_and_device_times),
         cmocka_unit_test(operators_have_nested_parts),
         cmocka_unit_test(kernels_have_times_and_precision),
