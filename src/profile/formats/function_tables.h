@@ -6,10 +6,8 @@
 #include "profile/core/records.h"
 #include "profile/csv_rows.h"
 
-enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS, OC_TABLE_VTUNE };
-
-/* Detects the kind of table; reads only these bytes. */
-enum oc_function_table oc_function_table_kind(const char *data, size_t n);
+/* Whether the text has the header of such a table. */
+bool oc_function_table_found(const char *data, size_t n);
 
 /* One row. Name and library are views of the line. */
 struct oc_function_row {
@@ -17,6 +15,7 @@ struct oc_function_row {
     double self_ns; /* NAN: the event is not time */
     double share;   /* perf: part of all samples; otherwise NAN */
     uint64_t calls; /* 0: unknown; perf: number of samples */
+    uint64_t where;
 };
 typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struct oc_err *err);
 
@@ -27,10 +26,11 @@ struct oc_function_facts {
     char event[64];     /* perf: event that is not time ("cycles"), "": time */
     struct oc_recording_count tables;
     double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
+    bool cut;             /* the file ends in a row */
 };
 
 /* Reads the table and passes each row to `sink`, which returns 0, or -1 with *err set. */
-int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
+int oc_function_table_read(struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err);
 
 /* ---- column map ------------------------------------------------------------------------------------- */

@@ -168,7 +168,7 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
     rec->calls = row->calls;
     rec->calls_per_run = row->calls ? (double)row->calls : (double)NAN;
     rec->runs = 1;
-    rec->where = oc_csv_offset(r->c);
+    rec->where = row->where;
     r->p->imported_ns += row->self_ns;
     return 0;
 }
@@ -351,12 +351,14 @@ static void generic_csv_add_rest(struct reading *r, const struct oc_function_fac
     r->p->imported_ns += rec->total_ns;
 }
 
-static int read_functions(struct reading *r, enum oc_function_table kind, struct oc_err *err)
+static int read_functions(struct reading *r, struct oc_err *err)
 {
     struct oc_function_facts facts;
     r->p->functions = true;
-    if (oc_function_table_read(kind, r->c, take_function, r, &facts, err) != 0)
+    if (oc_function_table_read(r->c, take_function, r, &facts, err) != 0)
         return -1;
+    if (facts.cut)
+        oc_prof_cut(r->p, r->c);
     if (!isnan(facts.listed))
         generic_csv_add_rest(r, &facts);
     r->p->producer = facts.tool;
@@ -404,31 +406,30 @@ static size_t last_lines(const char *data, size_t from, size_t n)
 }
 
 /* A table of functions may follow much other output of the program. */
-static enum oc_function_table generic_csv_kind_of(struct oc_stream *s)
+static bool has_functions(struct oc_stream *s)
 {
     struct oc_column_map map = vtune;
     struct search columns = {&map, false};
-    enum oc_function_table kind = OC_TABLE_NONE;
+    bool found = false;
     const char *data = "";
     size_t n = 0, from = 0; /* from: after lines that were searched; a header has two lines */
     uint64_t offset;
-    while (kind == OC_TABLE_NONE && n < LATE_BYTES && oc_stream_fill(s, 0, &data, &n, &offset)) {
-        kind = oc_function_table_kind(data + from, n - from);
-        if (kind == OC_TABLE_NONE &&
-            oc_csv_peek_header(data + from, n - from, generic_csv_is_header, &columns))
+    while (!found && n < LATE_BYTES && oc_stream_fill(s, 0, &data, &n, &offset)) {
+        found = oc_function_table_found(data + from, n - from);
+        if (!found && oc_csv_peek_header(data + from, n - from, generic_csv_is_header, &columns))
             break;
         from = last_lines(data, from, n);
     }
-    return kind;
+    return found;
 }
 
 static int read_generic(const struct oc_source *src, const struct oc_profile_opts *opts,
                         struct oc_profile *out, struct oc_err *err)
 {
-    enum oc_function_table kind = opts->map ? OC_TABLE_NONE : generic_csv_kind_of(src->file[0].s);
+    bool functions = !opts->map && has_functions(src->file[0].s);
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     out->imported_ns = 0;
-    int rc = kind != OC_TABLE_NONE ? read_functions(&r, kind, err) : read_delimited(&r, err);
+    int rc = functions ? read_functions(&r, err) : read_delimited(&r, err);
     if (rc == 0)
         generic_csv_finish(&r);
     oc_csv_close(r.c);
@@ -438,15 +439,10 @@ static int read_generic(const struct oc_source *src, const struct oc_profile_opt
 
 static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    static const char *const reason[] = {[OC_TABLE_GPROF] = "gprof's flat profile",
-                                         [OC_TABLE_PERF] = "perf report",
-                                         [OC_TABLE_PSTATS] = "pstats table",
-                                         [OC_TABLE_VTUNE] = "columns Function and CPU Time"};
-    enum oc_function_table kind = oc_function_table_kind(peek->data, peek->n);
     struct oc_column_map map = vtune;
     struct search s = {&map, false};
-    if (kind != OC_TABLE_NONE)
-        *bid = (struct oc_bid){.score = 80, .reason = reason[kind]};
+    if (oc_is_text(peek->data, peek->n) && oc_function_table_found(peek->data, peek->n))
+        *bid = (struct oc_bid){.score = 80, .reason = "table of functions"};
     else if (oc_peek_has(peek, "CPU Time") &&
              oc_csv_peek_header(peek->data, peek->n, generic_csv_is_header, &s))
         *bid = (struct oc_bid){.score = 60, .reason = "columns Function and CPU Time"};

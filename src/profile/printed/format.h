@@ -208,6 +208,7 @@ struct oc_printed_check {
 struct oc_printed_format {
     struct oc_printed_format *next;
     const char *name, *title, *producer, *seen, *lost, *device, *hint;
+    const char *reader; /* the importer that reads the rows; NULL: the format is one */
     struct oc_words see, json; /* json: a name of a member, where tables may be arrays of objects */
     bool user_locale, prefer_device, means, first_table, both; /* both: rows have host and device time */
     struct {                                                   /* defaults of its tables; NULL: none */

@@ -269,17 +269,18 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
 
 static struct oc_importer *importers_of(const struct oc_printed_format *f, struct oc_arena *a, size_t *n)
 {
-    *n = 0;
+    size_t most = 0;
     for (const struct oc_printed_format *g = f; g; g = g->next)
-        ++*n;
-    struct oc_importer *list = OC_NEW_ARRAY(a, *n + 1, struct oc_importer);
-    for (size_t i = 0; i < *n; i++, f = f->next)
-        list[i] = (struct oc_importer){.name = f->name,
-                                       .title = f->title,
-                                       .seen = f->seen,
-                                       .lost = f->lost,
-                                       .printed = f,
-                                       .in_output = true};
+        most++;
+    struct oc_importer *list = OC_NEW_ARRAY(a, most + 1, struct oc_importer);
+    for (*n = 0; f; f = f->next)
+        if (!f->reader)
+            list[(*n)++] = (struct oc_importer){.name = f->name,
+                                                .title = f->title,
+                                                .seen = f->seen,
+                                                .lost = f->lost,
+                                                .printed = f,
+                                                .in_output = true};
     return list;
 }
 

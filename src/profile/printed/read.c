@@ -107,6 +107,7 @@ static bool fit_header(const struct oc_printed_reading *r, const struct oc_print
     case OC_CELLS_RULE:
         return fit_rule(t, line, before, h);
     case OC_CELLS_GAPS:
+        line = oc_str_starts(line, "#") ? oc_str_skip(line, 1) : line; /* "#    Overhead  Symbol" */
         return fit_columns(t, cell, oc_cells_gaps(line, cell), h);
     case OC_CELLS_BARS:
         return fit_columns(t, cell, oc_cells_bars(line, cell), h);

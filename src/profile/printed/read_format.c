@@ -154,6 +154,7 @@ static int on_format(void *user, const struct oc_xml_elem *e)
     f->seen = oc_xml_get(e, "seen");
     f->lost = oc_xml_get(e, "lost");
     f->hint = oc_xml_get(e, "hint");
+    f->reader = oc_xml_get(e, "reader");
     f->device = text_of(e, "device", NULL).s;
     f->see = words_of(l, text_of(e, "see", NULL), '|');
     f->json = words_of(l, text_of(e, "json", NULL), '|');
@@ -268,6 +269,19 @@ static int on_table_end(void *user, const struct oc_xml_elem *e)
         l->table_end = &t->next;
     }
     return 0;
+}
+
+/* The same line in another layout. */
+static int on_line_end(void *user, const struct oc_xml_elem *e)
+{
+    struct loading *l = user;
+    if (!oc_xml_get(e, "or"))
+        return 0;
+    struct oc_printed_table *t = OC_COPY_ARRAY(l->a, l->table, 1);
+    t->next = NULL;
+    *l->table_end = t;
+    l->table_end = &t->next;
+    return template_of(l, oc_xml_get(e, "or"), &t->line);
 }
 
 /* "total/-/max/min/share", "fact:runs", "row:Computing" */
@@ -539,7 +553,7 @@ static const struct oc_xml_spec specs[E_KINDS] = {
                   .required = "name title producer",
                   .optional =
                       "seen lost hint device see json locale prefer read sides via per as lane unit level "
-                      "after share-of default-unit notation",
+                      "after share-of default-unit notation reader",
                   .start = on_format},
     [E_TABLE] = {.name = "table",
                  .parent = E_FORMAT,
@@ -551,8 +565,9 @@ static const struct oc_xml_spec specs[E_KINDS] = {
     [E_LINE] = {.name = "line",
                 .parent = E_FORMAT,
                 .required = "line",
-                .optional = "as lane level per after unit keep bad counts trace each",
-                .start = on_table},
+                .optional = "as lane level per after unit keep bad counts trace each report or",
+                .start = on_table,
+                .end = on_line_end},
     [E_CONTEXT] = {.name = "context",
                    .parent = E_FORMAT,
                    .required = "line",

@@ -324,8 +324,8 @@ static void only_tables_of_functions_are_read_as_such(void **state)
     struct oc_csv *c = oc_csv_open(s);
     struct oc_function_facts facts;
     struct oc_err err = {0};
-    assert_int_equal(oc_function_table_kind("a,b\n", 4), OC_TABLE_NONE);
-    assert_int_equal(oc_function_table_read(OC_TABLE_NONE, c, NULL, NULL, &facts, &err), -1);
+    assert_false(oc_function_table_found("a,b\n", 4));
+    assert_int_equal(oc_function_table_read(c, NULL, NULL, &facts, &err), -1);
     assert_string_equal(err.msg, "no table of functions");
     oc_csv_close(c);
     oc_stream_close(s);

@@ -131,7 +131,8 @@ static void marks_of_numbers_show_the_locale(void **state)
 /* The text in XML and the elements that the build made of it are the same formats. */
 static void descriptions_are_read_as_xml_too(void **state)
 {
-    static const char *const file[] = {"amd_intel", "mobile", "npu", "nvidia", "others", "paddle", "pytorch"};
+    static const char *const file[] = {"amd_intel", "functions", "mobile", "npu",
+                                       "nvidia",    "others",    "paddle", "pytorch"};
     const struct oc_printed_format *f = oc_printed_formats();
     (void)state;
     for (size_t i = 0; i < OC_COUNT(file); i++) {
