@@ -14,27 +14,13 @@
 
 static const struct oc_printed_format *description(void)
 {
-    const struct oc_printed_format *f = oc_printed_formats();
-    while (strcmp(f->name, "functions") != 0)
-        f = f->next;
-    return f;
+    return oc_printed_named("functions");
 }
 
 bool oc_function_table_found(const char *data, size_t n)
 {
-    struct oc_stream *s = oc_stream_mem(data, n);
-    struct oc_csv *c = oc_csv_open(s);
-    struct oc_arena a = {0};
-    struct oc_err err;
-    struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
-    oc_printed_read(r, description(), c, &a, 0, &err);
-    bool found = r->begun != 0;
-    oc_printed_read_free(r);
-    free(r);
-    oc_arena_free(&a);
-    oc_csv_close(c);
-    oc_stream_close(s);
-    return found;
+    const char *report;
+    return oc_printed_find(description(), data, n, &report);
 }
 
 static const struct oc_printed_fact *fact_named(const struct oc_printed_reading *r, const char *name)
@@ -49,15 +35,6 @@ static double fact_value(const struct oc_printed_reading *r, const char *name)
 {
     const struct oc_printed_fact *f = fact_named(r, name);
     return f->text ? f->value : (double)NAN;
-}
-
-/* The program whose table was read. */
-static const char *tool_of(const struct oc_printed_reading *r)
-{
-    const struct oc_printed_table *t = r->f->table;
-    while (!r->n && t->next && !(r->begun >> t->id & 1))
-        t = t->next;
-    return r->n ? r->row[0].t->report : t->report;
 }
 
 /* cpu-clock and task-clock count nanoseconds; shares of any other event are not shares of time. */
@@ -84,7 +61,7 @@ static int take_event(const struct oc_printed_reading *r, struct oc_function_fac
 
 static int take_facts(const struct oc_printed_reading *r, struct oc_function_facts *facts, struct oc_err *err)
 {
-    *facts = (struct oc_function_facts){.tool = tool_of(r),
+    *facts = (struct oc_function_facts){.tool = oc_printed_report(r),
                                         .listed = NAN,
                                         .all = NAN,
                                         .all_ns = NAN,

@@ -30,6 +30,7 @@
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
+#include "profile/printed/read.h"
 
 enum { MAX_CALLS = 1 << 16 }; /* with a record each; further ones are summed */
 
@@ -40,13 +41,10 @@ static const char *const title[N_COLUMN] = {"Name",  "Duration (us)",   "Device"
 struct tvm_reading {
     struct oc_profile *p;
     struct oc_op_rows rows;
-    struct oc_buf type, key, last; /* of the row; name of the last one */
-    size_t n, at[N_COLUMN];
-    size_t end[OC_TEXT_COLUMNS]; /* printed table: where the columns end */
-    bool nodes;                  /* a table of debug_executor.run() */
-    double total_ns, sum_ns;     /* of the run, the longest of all devices; of the rows */
-    double percent;              /* of the rows of a printed table, of which pages quote the first ones */
-    struct oc_recording_count recordings;
+    struct oc_buf type, key; /* of the row */
+    const char *last;        /* the name of the one before */
+    double total_ns, sum_ns; /* of the run, the longest of all devices; of the rows */
+    double percent;          /* of the rows of a printed table, of which pages quote the first ones */
 };
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
@@ -137,156 +135,28 @@ static void tvm_add_total(struct tvm_reading *r, double ns)
     r->total_ns = ns > r->total_ns ? ns : r->total_ns;
 }
 
-/* ---- printed table ---------------------------------------------------------------------------------- */
+/* ---- tables, CSV ------------------------------------------------------------------------------------ */
 
-static bool tvm_has_titles(struct oc_str line)
+/* A row of a table or of CSV, whose calls have numbers. */
+static void tvm_row(struct tvm_reading *r, const struct oc_printed_reading *x,
+                    const struct oc_printed_row *row, uint64_t number)
 {
-    return oc_str_has(line, title[NAME]) && oc_str_has(line, title[DURATION]) &&
-           oc_str_has(line, "Percent") && oc_str_has(line, title[COUNT]) && oc_str_has(line, title[DEVICE]);
-}
-
-static bool tvm_is_header(struct oc_str line)
-{
-    return oc_str_starts(oc_csv_trim(line), title[NAME]) && tvm_has_titles(line);
-}
-
-static bool tvm_is_node_header(struct oc_str line)
-{
-    return oc_str_starts(oc_csv_trim(line), "Node Name") && oc_str_has(line, "Ops") &&
-           oc_str_has(line, "Time(us)") && oc_str_has(line, "Outputs");
-}
-
-static bool tvm_is_table(struct oc_str line)
-{
-    return tvm_is_header(line) || tvm_is_node_header(line);
-}
-
-/* Titles end where their columns end. */
-static void tvm_find_columns(struct tvm_reading *r, struct oc_str line)
-{
-    struct oc_str cell[OC_TEXT_COLUMNS];
-    r->n = oc_text_cells(line, cell);
-    for (unsigned k = 0; k < N_COLUMN; k++)
-        r->at[k] = oc_csv_column(cell, r->n, title[k]);
-    for (size_t i = 0; i < r->n; i++)
-        r->end[i] = (size_t)(cell[i].s + cell[i].n - line.s);
-}
-
-static struct oc_str tvm_cell(const struct tvm_reading *r, struct oc_str line, unsigned column)
-{
-    size_t k = r->at[column], from = k != OC_CSV_NONE && k > 1 ? r->end[k - 1] : 0;
-    size_t to = k == OC_CSV_NONE ? 0 : k + 1 == r->n || r->end[k] > line.n ? line.n : r->end[k];
-    return from < to ? oc_csv_trim((struct oc_str){line.s + from, to - from}) : (struct oc_str){"", 0};
-}
-
-/* False: not a row, the table has ended. */
-static bool tvm_row(struct tvm_reading *r, struct oc_str line, uint64_t where)
-{
-    struct oc_str cell[N_COLUMN];
-    double us, percent;
-    uint64_t calls = 0;
-    for (unsigned k = 0; k < N_COLUMN; k++)
-        cell[k] = tvm_cell(r, line, k);
-    if (oc_str_starts(line, "----------"))
-        return true;
-    /* the name has no column of its own: it ends before the duration, which has no blanks */
-    const char *blank = cell[DURATION].n ? memrchr(cell[DURATION].s, ' ', cell[DURATION].n) : NULL;
-    if (!blank || !oc_csv_number(oc_str_from(cell[DURATION], blank + 1), &us, NULL) ||
-        !(us >= 0 && us < 1e15))
-        return false;
-    cell[NAME] = oc_csv_trim(oc_str_before(cell[DURATION], blank));
-    if (oc_csv_same(cell[NAME], "Sum"))
-        return true;
-    if (oc_csv_same(cell[NAME], "Total"))
-        tvm_add_total(r, us * 1e3);
-    else if (oc_csv_u64(cell[COUNT], &calls) && calls) {
-        r->percent += oc_csv_number(cell[PERCENT], &percent, NULL) ? percent : 0;
-        tvm_take(r, cell, cell[NAME], us * 1e3, calls, 0, where);
-    }
-    return true;
-}
-
-/* The same of a table of nodes. */
-static bool tvm_node(struct tvm_reading *r, struct oc_str line, uint64_t where)
-{
-    enum { OPS = 1, TIME, SHAPE = 4, OUTPUTS = 6, NEEDED };
-    struct oc_str text[OC_TEXT_COLUMNS],
-        cell[N_COLUMN] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
-    size_t n = oc_text_cells(line, text);
-    double us;
-    if (n && oc_str_starts(text[0], "---"))
-        return true;
-    if (n < NEEDED || !oc_csv_number(text[TIME], &us, NULL) || !(us >= 0 && us < 1e15))
-        return false;
-    cell[NAME] = text[0];
-    cell[SHAPES] = text[SHAPE];
-    if (oc_str_eq(text[0], "Total_time"))
-        tvm_add_total(r, us * 1e3);
-    else if (r->last.n != text[0].n ||
-             memcmp(r->last.data, text[0].s, text[0].n) != 0) /* not another output */
-        tvm_take(r, cell, text[OPS], us * 1e3, 1, 0, where);
-    oc_buf_clear(&r->last);
-    oc_buf_add(&r->last, text[0].s, text[0].n);
-    return true;
-}
-
-static int tvm_read_table(struct tvm_reading *r, struct oc_csv *c, struct oc_err *err)
-{
-    struct oc_str line;
-    bool inside = false;
-    for (size_t rows = 0; oc_csv_line(c, &line);) {
-        if (tvm_is_table(line)) {
-            inside = oc_recording_begins(&r->recordings, c);
-            if (inside)
-                tvm_find_columns(r, line);
-            r->nodes = inside && tvm_is_node_header(line);
-        } else if (inside) {
-            inside = (r->nodes ? tvm_node : tvm_row)(r, line, oc_csv_offset(c));
-        }
-        if (++rows > oc_csv_max_rows(c))
-            return oc_csv_too_many(c, err);
-    }
-    oc_recordings_warn(&r->recordings, "tables", r->p);
-    return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
-}
-
-/* ---- CSV -------------------------------------------------------------------------------------------- */
-
-static bool tvm_is_csv(void *ctx, const struct oc_str *f, size_t n)
-{
-    (void)ctx;
-    for (unsigned k = 0; k < SHAPES; k++) /* the virtual machine's own functions may have no shapes */
-        if (oc_csv_column(f, n, title[k]) == OC_CSV_NONE)
-            return false;
-    return oc_csv_column(f, n, "Percent") != OC_CSV_NONE;
-}
-
-static int tvm_read_csv(struct tvm_reading *r, struct oc_csv *c, struct oc_err *err)
-{
-    const struct oc_str *f;
-    size_t n;
-    if (oc_csv_need(c, tvm_is_csv, NULL, &f, &n, "of a report of TVM", err) != 0)
-        return -1;
-    for (unsigned k = 0; k < N_COLUMN; k++)
-        r->at[k] = oc_csv_column(f, n, title[k]);
-    for (uint64_t call = 1; oc_csv_row(c, &f, &n); call++) {
-        struct oc_str cell[N_COLUMN];
-        double ns;
-        uint64_t calls;
-        for (unsigned k = 0; k < N_COLUMN; k++)
-            cell[k] = oc_csv_at(f, n, r->at[k]);
-        if (!n)
-            continue;
-        if (call > oc_csv_max_rows(c))
-            return oc_csv_too_many(c, err);
-        if (oc_csv_cell_time(c, title[DURATION], cell[DURATION], 1e3, &ns, err) != 0 ||
-            oc_csv_cell_count(c, title[COUNT], cell[COUNT], &calls, err) != 0)
-            return -1;
-        tvm_take(r, cell, cell[NAME], ns, calls, call, oc_csv_offset(c));
-    }
-    if (oc_csv_cut(c))
-        oc_prof_cut(r->p, c);
-    return oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
+    bool node = strcmp(row->t->report, "nodes") == 0, csv = strcmp(row->t->report, "csv") == 0;
+    double ns = oc_printed_value(x, row, OC_ROLE_TOTAL), calls = oc_printed_value(x, row, OC_ROLE_CALLS),
+           percent = oc_printed_value(x, row, OC_ROLE_SHARE);
+    const struct oc_str cell[N_COLUMN] = {[NAME] = oc_printed_text(row, OC_ROLE_NAME),
+                                          [DEVICE] = oc_printed_text(row, OC_ROLE_PLACE),
+                                          [SHAPES] = oc_printed_text(row, OC_ROLE_SHAPES)};
+    if (!(ns >= 0 && ns < 1e18))
+        return;
+    if (!csv && oc_csv_same(cell[NAME], node ? "Total_time" : "Total"))
+        tvm_add_total(r, ns);
+    else if (node && cell[NAME].s != r->last) /* not another output; names are interned */
+        tvm_take(r, cell, oc_printed_text(row, OC_ROLE_TYPE), ns, 1, 0, row->where);
+    else if (!node && calls > 0)
+        tvm_take(r, cell, cell[NAME], ns, (uint64_t)calls, csv ? number : 0, row->where);
+    r->percent += !csv && !node && calls > 0 && percent > 0 ? percent : 0;
+    r->last = cell[NAME].s;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
@@ -412,21 +282,16 @@ static int tvm_end(struct tvm_reading *r, int rc)
     oc_op_rows_free(&r->rows);
     oc_buf_free(&r->type);
     oc_buf_free(&r->key);
-    oc_buf_free(&r->last);
     return rc;
-}
-
-static bool tvm_peek_csv(const struct oc_peek *peek)
-{
-    return oc_csv_peek_header(peek->data, peek->n, tvm_is_csv, NULL);
 }
 
 static void probe_tvm(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (oc_peek_has_line(peek, tvm_is_table))
-        *bid = (struct oc_bid){.score = 88, .reason = "table of TVM's profiler"};
-    else if (tvm_peek_csv(peek))
-        *bid = (struct oc_bid){.score = 90, .reason = "header of a report of TVM"};
+    const char *report;
+    if (oc_is_text(peek->data, peek->n) &&
+        oc_printed_find(oc_printed_named("tvm_tables"), peek->data, peek->n, &report))
+        *bid = (struct oc_bid){.score = strcmp(report, "csv") == 0 ? 90 : 88,
+                               .reason = "header of a report of TVM"};
 }
 
 static void probe_tvm_json(const struct oc_peek *peek, struct oc_bid *bid)
@@ -436,28 +301,26 @@ static void probe_tvm_json(const struct oc_peek *peek, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 92, .reason = "calls with \"Duration (us)\""};
 }
 
-/* At the header of a table, or of CSV. */
-static int tvm_read_text(struct tvm_reading *r, struct oc_csv *c, struct oc_err *err)
-{
-    struct oc_str line;
-    while (oc_csv_line(c, &line)) {
-        bool table = tvm_is_table(line), csv = tvm_has_titles(line) && oc_str_has(line, ",");
-        if (!table && !csv)
-            continue;
-        oc_csv_unread(c);
-        return table ? tvm_read_table(r, c, err) : tvm_read_csv(r, c, err);
-    }
-    return oc_csv_failed(c) ? oc_csv_error(c, err)
-                            : oc_fail(err, OC_EFORMAT, "no header line of a report of TVM");
-}
-
 static int read_tvm(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                     struct oc_err *err)
 {
     struct tvm_reading r;
+    struct oc_arena a = {0};
+    struct oc_printed_reading *x = oc_xcalloc(1, sizeof(*x));
     struct oc_csv *c = oc_csv_open(src->file[0].s);
     tvm_begin(&r, out, opts);
-    int rc = tvm_end(&r, tvm_read_text(&r, c, err));
+    int rc = oc_printed_read(x, oc_printed_named("tvm_tables"), c, &a, oc_csv_max_rows(c), err);
+    if (rc == 0 && !x->begun)
+        rc = oc_fail(err, OC_EFORMAT, "no header line of a report of TVM");
+    for (size_t i = 0; i < x->n && rc == 0; i++)
+        tvm_row(&r, x, &x->row[i], i + 1);
+    oc_recordings_warn(&x->recordings, "tables", out);
+    if (x->cut)
+        oc_prof_cut(out, c);
+    rc = tvm_end(&r, rc);
+    oc_printed_read_free(x);
+    free(x);
+    oc_arena_free(&a);
     oc_csv_close(c);
     return rc;
 }

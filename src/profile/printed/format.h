@@ -87,7 +87,8 @@ enum oc_printed_cells {
     OC_CELLS_RULE,
     OC_CELLS_GAPS,
     OC_CELLS_WORDS,
-    OC_CELLS_BARS
+    OC_CELLS_BARS,
+    OC_CELLS_ENDS
 };
 
 struct oc_words { /* "a|b|c" */
@@ -208,7 +209,7 @@ struct oc_printed_check {
 struct oc_printed_format {
     struct oc_printed_format *next;
     const char *name, *title, *producer, *seen, *lost, *device, *hint;
-    const char *reader; /* the importer that reads the rows; NULL: the format is one */
+    const char *reader;        /* the importer that reads the rows; NULL: the format is one */
     struct oc_words see, json; /* json: a name of a member, where tables may be arrays of objects */
     bool user_locale, prefer_device, means, first_table, both; /* both: rows have host and device time */
     struct {                                                   /* defaults of its tables; NULL: none */
@@ -229,6 +230,9 @@ struct oc_printed_format {
 
 /* The built-in formats, in the order of the files; made once. */
 const struct oc_printed_format *oc_printed_formats(void);
+
+/* The one of this name, which there is. */
+const struct oc_printed_format *oc_printed_named(const char *name);
 
 /* Reads a text of descriptions; name: for messages. */
 int oc_printed_parse(const char *name, const void *data, size_t n, struct oc_arena *a,

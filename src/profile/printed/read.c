@@ -68,6 +68,17 @@ static bool fit_csv(const struct oc_printed_table *t, struct oc_str line, struct
     return false;
 }
 
+/* Titles of columns that end where their titles end. */
+static bool fit_ends(const struct oc_printed_table *t, struct oc_str *cell, struct oc_str line,
+                     struct found *h)
+{
+    h->n_span = oc_cells_gaps(line, cell);
+    for (size_t i = 1; i < h->n_span; i++)
+        h->span[i].to = (size_t)(cell[i].s + cell[i].n - line.s);
+    h->span[0].to = 0;
+    return fit_columns(t, cell, h->n_span, h);
+}
+
 /* The title line above a rule: cells two blanks apart, or where the dashes are. */
 static bool fit_rule(const struct oc_printed_table *t, struct oc_str rule, struct oc_str before,
                      struct found *h)
@@ -111,6 +122,8 @@ static bool fit_header(const struct oc_printed_reading *r, const struct oc_print
         return fit_columns(t, cell, oc_cells_gaps(line, cell), h);
     case OC_CELLS_BARS:
         return fit_columns(t, cell, oc_cells_bars(line, cell), h);
+    case OC_CELLS_ENDS:
+        return fit_ends(t, cell, line, h);
     default:
         return fit_columns(t, cell, oc_cells_titles(t, line, cell), h);
     }
@@ -232,12 +245,26 @@ static size_t cut_cells(const struct oc_printed_reading *r, struct oc_str line, 
     return crosses ? oc_cells_join(cell, n, r->n_cell, r->n_cell - 1) : n;
 }
 
+/* The first column is what is before the last word of the second one. */
+static size_t end_cells(const struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell)
+{
+    oc_text_cut(line, r->span, r->n_cell, cell);
+    const char *blank = cell[1].n ? memrchr(cell[1].s, ' ', cell[1].n) : NULL;
+    if (!blank)
+        return 0;
+    cell[0] = oc_csv_trim(oc_str_before(cell[1], blank));
+    cell[1] = oc_str_from(cell[1], blank + 1);
+    return r->n_cell;
+}
+
 static size_t cells_of(struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell)
 {
     size_t n;
     switch (r->t->cells) {
     case OC_CELLS_CSV:
         return csv_cells(r, cell);
+    case OC_CELLS_ENDS:
+        return end_cells(r, line, cell);
     case OC_CELLS_BARS: /* names may have bars */
         return oc_cells_join(cell, oc_cells_bars(line, cell), r->n_cell, r->wide);
     case OC_CELLS_WORDS:
@@ -324,6 +351,11 @@ static bool is_time(const struct oc_printed_column *c)
     return c->n_role && c->role[0] >= OC_ROLE_FIRST_TIME && c->role[0] < OC_ROLE_NUMBERS;
 }
 
+static bool is_calls(const struct oc_printed_column *c)
+{
+    return c->n_role && c->role[0] == OC_ROLE_CALLS;
+}
+
 static int fail_unit(struct oc_printed_reading *r, const struct oc_printed_column *c)
 {
     const char *name = "NAME";
@@ -346,6 +378,9 @@ static int bad_cell(struct oc_printed_reading *r, struct oc_str line, const stru
         struct oc_str s = cell[o->cell], rest;
         struct oc_printed_number number;
         double v;
+        if (is_calls(o->c) && s.n && !oc_csv_number(s, &v, NULL))
+            return oc_csv_fail(r->c, r->err, "column '%s': '%.*s' is not a count", o->c->title,
+                               (int)(s.n < 80 ? s.n : 80), s.s);
         if (!is_time(o->c) || !s.n || oc_str_eq(s, "N/A") || oc_str_eq(s, "-") || oc_csv_time(s, &v))
             continue;
         bool good = oc_printed_number(s, false, &number, &rest);
@@ -578,6 +613,32 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
     if (r->rc == 0 && r->t && r->wait_units && !r->n)
         r->rc = oc_csv_fail(c, err, "the row of units is missing");
     return r->rc == 0 && oc_csv_failed(c) ? oc_csv_error(c, err) : r->rc;
+}
+
+const char *oc_printed_report(const struct oc_printed_reading *r)
+{
+    const struct oc_printed_table *t = r->f->table;
+    while (!r->n && t->next && !(r->begun >> (t->id % 64) & 1))
+        t = t->next;
+    return r->n ? r->row[0].t->report : t->report;
+}
+
+bool oc_printed_find(const struct oc_printed_format *f, const char *data, size_t n, const char **report)
+{
+    struct oc_stream *s = oc_stream_mem(data, n);
+    struct oc_csv *c = oc_csv_open(s);
+    struct oc_arena a = {0};
+    struct oc_err err;
+    struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
+    oc_printed_read(r, f, c, &a, 0, &err);
+    bool found = r->begun != 0;
+    *report = oc_printed_report(r);
+    oc_printed_read_free(r);
+    free(r);
+    oc_arena_free(&a);
+    oc_csv_close(c);
+    oc_stream_close(s);
+    return found;
 }
 
 void oc_printed_read_free(struct oc_printed_reading *r)

@@ -89,6 +89,10 @@ struct oc_printed_reading {
 /* Reads all lines. 0, or -1 with *err. most: rows, 0: no limit. */
 int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format *f, struct oc_csv *c,
                     struct oc_arena *a, size_t most, struct oc_err *err);
+/* The name (`report`) of the table that was read, else of the first one whose header was there. */
+const char *oc_printed_report(const struct oc_printed_reading *r);
+/* Whether the text has the header of a table, or a line, of the format. */
+bool oc_printed_find(const struct oc_printed_format *f, const char *data, size_t n, const char **report);
 void oc_printed_read_free(struct oc_printed_reading *r);
 
 /* The text of a role, "" if there is none. */

@@ -185,7 +185,7 @@ static int on_format(void *user, const struct oc_xml_elem *e)
 /* ---- tables and lines ------------------------------------------------------------------------------- */
 
 static const char *const kind_names[] = {"operator", "kernel", "copy", "set", "call", "function"};
-static const char *const cells_names[] = {"line", "csv", "rule", "gaps", "words", "bars"};
+static const char *const cells_names[] = {"line", "csv", "rule", "gaps", "words", "bars", "ends"};
 
 static int on_table(void *user, const struct oc_xml_elem *e)
 {
@@ -628,6 +628,14 @@ const struct oc_printed_format *oc_printed_formats(void)
 {
     pthread_once(&once, load_built_in);
     return built_in;
+}
+
+const struct oc_printed_format *oc_printed_named(const char *name)
+{
+    const struct oc_printed_format *f = oc_printed_formats();
+    while (strcmp(f->name, name) != 0)
+        f = f->next;
+    return f;
 }
 
 int oc_printed_parse(const char *name, const void *data, size_t n, struct oc_arena *a,
