@@ -73,6 +73,8 @@ static int take_facts(const struct oc_printed_reading *r, struct oc_function_fac
     }
     if (strcmp(facts->tool, "gprof") == 0)
         facts->resolution_ns = fact_value(r, "resolution") * 1e9;
+    if (r->n && r->row[0].t->cells == OC_CELLS_CSV)
+        facts->resolution_ns = NAN;
     facts->all_ns = fact_value(r, "all-time");
     if (fact_named(r, "reduced")->text && facts->all_ns > 0) {
         facts->all = 1;
@@ -109,7 +111,8 @@ int oc_function_table_read(struct oc_csv *c, oc_function_sink *sink, void *ctx,
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
     int rc = oc_printed_read(r, description(), c, &a, oc_csv_max_rows(c), err);
     if (rc == 0)
-        rc = r->begun ? take_facts(r, facts, err) : oc_fail(err, OC_EFORMAT, "no table of functions");
+        rc = r->begun ? take_facts(r, facts, err)
+                      : oc_fail(err, OC_EFORMAT, "no table of functions: name the columns with --map");
     for (size_t i = 0; i < r->n && rc == 0; i++)
         rc = take_row(r, &r->row[i], facts, sink, ctx, err);
     if (rc == 0)

@@ -1,5 +1,4 @@
-/* Tables of functions, and any table with a column map: VTune's hotspots detected by their header, gprof, perf and
- * pstats by their text (function_tables.c). Functions are not operators: they are assigned to classes by name and
+/* Tables of functions (function_tables.c), and any table with a column map. Functions are not operators: they are assigned to classes by name and
  * never matched to nodes. */
 #include <math.h>
 #include <stdlib.h>
@@ -10,9 +9,6 @@
 #include "onnxcost/profile.h"
 #include "profile/core/kernel_names.h"
 #include "profile/formats/function_tables.h"
-
-#define LATE_BYTES ((size_t)64 << 20) /* a table is searched in these first bytes */
-#define LINE_BYTES ((size_t)1 << 20)
 
 struct reading {
     struct oc_csv *c;
@@ -119,9 +115,8 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
     return 0;
 }
 
-/* Finds the columns in a header. False: one is missing (its name in *missing, if not NULL). */
-static bool column_map_find(struct oc_column_map *m, const struct oc_str *field, size_t n,
-                            const char **missing)
+/* Finds the columns in a header. False: one is missing. */
+static bool column_map_find(struct oc_column_map *m, const struct oc_str *field, size_t n)
 {
     for (unsigned k = 0; k < OC_MAP_KEYS; k++) {
         struct oc_str unit;
@@ -130,11 +125,8 @@ static bool column_map_find(struct oc_column_map *m, const struct oc_str *field,
         if (!m->column[k])
             continue;
         m->at[k] = oc_csv_column(field, n, m->column[k]);
-        if (m->at[k] == OC_CSV_NONE) {
-            if (missing)
-                *missing = m->column[k];
+        if (m->at[k] == OC_CSV_NONE)
             return false;
-        }
         (void)oc_csv_split_unit(field[m->at[k]], &unit);
         if (isnan(m->unit[k]) && map_unit(k, unit, &own))
             m->unit[k] = own;
@@ -175,29 +167,9 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
 
 /* ---- delimited tables ------------------------------------------------------------------------------- */
 
-static const struct oc_column_map vtune = {
-    .column = {[OC_MAP_NAME] = "Function", [OC_MAP_TIME] = "CPU Time", [OC_MAP_PROVIDER] = "Module"},
-    .unit = {[OC_MAP_TIME] = 1e9},
-};
-
-/* Not every analysis has the column Module. */
-static bool generic_csv_find_columns(struct oc_column_map *m, bool told, const struct oc_str *f, size_t n)
-{
-    if (!told)
-        m->column[OC_MAP_PROVIDER] =
-            oc_csv_column(f, n, "Module") != OC_CSV_NONE ? vtune.column[OC_MAP_PROVIDER] : NULL;
-    return column_map_find(m, f, n, NULL);
-}
-
-struct search {
-    struct oc_column_map *map;
-    bool told;
-};
-
 static bool generic_csv_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
-    const struct search *s = ctx;
-    return generic_csv_find_columns(s->map, s->told, f, n);
+    return column_map_find(ctx, f, n);
 }
 
 /* A time in ns or an energy in J. NAN: the column is not mapped, or the field is empty. */
@@ -310,14 +282,12 @@ static int no_header(struct reading *r, struct oc_err *err)
 
 static int read_delimited(struct reading *r, struct oc_err *err)
 {
-    struct search s = {&r->map, r->opts->map != NULL};
     const struct oc_str *f;
     size_t n, width;
     int rc = 0;
-    r->map = vtune;
-    if (s.told && oc_column_map_parse(r->opts->map, &r->p->arena, &r->map, err) != 0)
+    if (oc_column_map_parse(r->opts->map, &r->p->arena, &r->map, err) != 0)
         return -1;
-    if (!oc_csv_find(r->c, generic_csv_is_header, &s, &f, &n))
+    if (!oc_csv_find(r->c, generic_csv_is_header, &r->map, &f, &n))
         return no_header(r, err);
     width = n;
     r->per_call = r->map.column[OC_MAP_MEAN] || r->map.column[OC_MAP_MEDIAN] || r->map.column[OC_MAP_MIN];
@@ -390,46 +360,16 @@ static void generic_csv_finish(struct reading *r)
                                                             : OC_RUNS_GIVEN;
     p->runs_total = p->runs_from == OC_RUNS_GIVEN;
     if (!*p->producer)
-        p->producer = r->opts->map ? "table" : "VTune";
+        p->producer = "table";
     oc_rec_list_end(&r->list, p);
-}
-
-/* The start of the last two complete lines. */
-static size_t last_lines(const char *data, size_t from, size_t n)
-{
-    size_t at = n;
-    for (unsigned i = 0; i < 3 && at > from; i++) {
-        const char *lf = memrchr(data + from, '\n', at - from);
-        at = lf ? (size_t)(lf - data) : from;
-    }
-    return n - at < LINE_BYTES ? at : n;
-}
-
-/* A table of functions may follow much other output of the program. */
-static bool has_functions(struct oc_stream *s)
-{
-    struct oc_column_map map = vtune;
-    struct search columns = {&map, false};
-    bool found = false;
-    const char *data = "";
-    size_t n = 0, from = 0; /* from: after lines that were searched; a header has two lines */
-    uint64_t offset;
-    while (!found && n < LATE_BYTES && oc_stream_fill(s, 0, &data, &n, &offset)) {
-        found = oc_function_table_found(data + from, n - from);
-        if (!found && oc_csv_peek_header(data + from, n - from, generic_csv_is_header, &columns))
-            break;
-        from = last_lines(data, from, n);
-    }
-    return found;
 }
 
 static int read_generic(const struct oc_source *src, const struct oc_profile_opts *opts,
                         struct oc_profile *out, struct oc_err *err)
 {
-    bool functions = !opts->map && has_functions(src->file[0].s);
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     out->imported_ns = 0;
-    int rc = functions ? read_functions(&r, err) : read_delimited(&r, err);
+    int rc = opts->map ? read_delimited(&r, err) : read_functions(&r, err);
     if (rc == 0)
         generic_csv_finish(&r);
     oc_csv_close(r.c);
@@ -439,13 +379,8 @@ static int read_generic(const struct oc_source *src, const struct oc_profile_opt
 
 static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    struct oc_column_map map = vtune;
-    struct search s = {&map, false};
     if (oc_is_text(peek->data, peek->n) && oc_function_table_found(peek->data, peek->n))
         *bid = (struct oc_bid){.score = 80, .reason = "table of functions"};
-    else if (oc_peek_has(peek, "CPU Time") &&
-             oc_csv_peek_header(peek->data, peek->n, generic_csv_is_header, &s))
-        *bid = (struct oc_bid){.score = 60, .reason = "columns Function and CPU Time"};
 }
 
 const struct oc_importer oc_importer_generic_csv = {

@@ -307,6 +307,8 @@ static struct oc_stated_row *stated_rows(const struct oc_printed_values *x, cons
 static int differ(struct oc_printed_values *x, const struct oc_printed_check *c, bool less, uint32_t line,
                   const char *text, struct oc_err *err)
 {
+    if (less && x->r->gap) /* rows that are left out are reported */
+        return 0;
     if (!c->known && !less)
         return oc_fail(err, OC_EFORMAT, line ? "line %u: %s" : "%.0u%s", line, text);
     oc_stated_warn(x->p, text, less, c->known);
@@ -389,9 +391,8 @@ int oc_printed_check(struct oc_printed_values *x, struct oc_err *err)
                                                     [OC_CHECK_BY] = check_by,
                                                     [OC_CHECK_ROWS] = check_rows};
     int rc = 0;
-    bool whole =
-        !x->r->cut && !x->r->gap && !oc_printed_damaged(x); /* what is missing then is reported already */
-    bool said[2] = {false};                                 /* of host and device one difference is enough */
+    bool whole = !x->r->cut && !oc_printed_damaged(x); /* what is missing then is reported already */
+    bool said[2] = {false};                            /* of host and device one difference is enough */
     for (const struct oc_printed_check *c = x->r->f->check; c && rc == 0 && whole; c = c->next) {
         size_t had = x->p->diags.n;
         if (!said[c->device])

@@ -245,7 +245,7 @@ static size_t cut_cells(const struct oc_printed_reading *r, struct oc_str line, 
     return crosses ? oc_cells_join(cell, n, r->n_cell, r->n_cell - 1) : n;
 }
 
-/* The first column is what is before the last word of the second one. */
+/* The first column ends at the last blank before the second one. */
 static size_t end_cells(const struct oc_printed_reading *r, struct oc_str line, struct oc_str *cell)
 {
     oc_text_cut(line, r->span, r->n_cell, cell);

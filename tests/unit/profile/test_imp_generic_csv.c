@@ -326,7 +326,7 @@ static void only_tables_of_functions_are_read_as_such(void **state)
     struct oc_err err = {0};
     assert_false(oc_function_table_found("a,b\n", 4));
     assert_int_equal(oc_function_table_read(c, NULL, NULL, &facts, &err), -1);
-    assert_string_equal(err.msg, "no table of functions");
+    assert_string_equal(err.msg, "no table of functions: name the columns with --map");
     oc_csv_close(c);
     oc_stream_close(s);
 }

@@ -117,6 +117,33 @@ static void tables_that_are_not_read_are_reported(void **state)
     oc_profile_close(cut);
 }
 
+/* Regions of OpenMP; an excerpt that leaves rows out and has more time than it says. */
+static void excerpts_of_documents_are_read(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text("=== OpenMP Timing Results: ===\n\nTotal Region Time (ns): 1000\n\n"
+                                          "Region ID, Region Type, Calls, Transferred (bytes), Time (ns), "
+                                          "Time (%), Average (ns), Min (ns), Max (ns)\n"
+                                          "42, Target, 2, 0, 900, 90.00, 450, 400, 500\n43, "
+                                          "TransferToDevice, 1, 64, 100, 10.00, 100, 100, 100\n",
+                                          NULL, &err);
+    assert_non_null(p);
+    assert_true(!t_finding(p, "W-row") && t_rec(p, "Target 42")->time_ns == 900 &&
+                t_rec(p, "Target 42")->calls == 2);
+    oc_profile_close(p);
+    p = t_profile_text(
+        "Name             Self CUDA   Self CUDA %   # of Calls\n"
+        "aten::conv2d     30.000ms      60.00%          6\n"
+        "aten::relu       40.000ms      20.00%          6\n...\nSelf CUDA time total: 50.000ms\n",
+        NULL, &err);
+    assert_non_null(p);
+    assert_true(p->imported_kernel_ns == 70e6);
+    assert_non_null(t_finding(p, "W-rows"));
+    assert_int_equal(p->diags.n, 2);
+    oc_profile_close(p);
+}
+
 static void check_dims(const struct oc_type *t, unsigned dtype, const int64_t *dim, unsigned rank)
 {
     assert_int_equal(t->dtype, dtype);
@@ -709,6 +736,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_has_its_times),
         cmocka_unit_test(tables_that_are_not_read_are_reported),
+        cmocka_unit_test(excerpts_of_documents_are_read),
         cmocka_unit_test(onednn_lines_have_shapes),
         cmocka_unit_test(part_of_a_table_of_tvm_is_not_a_run),
         cmocka_unit_test(reports_of_tvm_have_shapes),

@@ -97,6 +97,11 @@ static void binary_and_ambiguous_files_have_a_hint(void **state)
          "this is an Nsight Systems recording, not a profile: export it: QdstrmImporter -i FILE"},
         {"ftrt ...",
          "this is a TensorRT engine, not a profile: export its profile: trtexec --loadEngine=FILE"},
+        {"Total time: 2 s\nLine #      Hits         Time  Per Hit   % Time  Line Contents\n",
+         "a report of line_profiler (the time of a line contains that of the functions it calls)"},
+        {"1,\"f\",\"Counter_Name\",\"Counter_Value\"\n2,\"SQ_WAVES\",3\n", "with counters and no times"},
+        {"Dispatch_ID,Kernel_Name,GPU_ID\n0,f,0\n", "a list of the kernels that rocprof-compute counted"},
+        {"[{\"cols\":[{\"id\":\"cumulativeTimePercent\"}]}]", "a page of XProf's dashboard"},
         {"PERFILE2 ...", "this is a perf recording, not a profile: export it: perf report --stdio"},
         {"{\"graph_exec\": \"==PROF== \"}", "it may be 'megengine' (graph_exec) or 'ncu' (output of Nsight "
                                             "Compute): choose one with --profile-format"},
