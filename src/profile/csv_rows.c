@@ -44,18 +44,6 @@ void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n
     }
 }
 
-size_t oc_text_cells(struct oc_str line, struct oc_str *out)
-{
-    size_t n = 0;
-    for (line = oc_csv_trim(line); line.n && n < OC_TEXT_COLUMNS; line = oc_csv_trim(line)) {
-        const char *gap = oc_find(line.s, line.n, "  ", 2);
-        size_t k = gap ? (size_t)(gap - line.s) : line.n;
-        out[n++] = (struct oc_str){line.s, k};
-        line = oc_str_skip(line, k);
-    }
-    return n;
-}
-
 bool oc_recording_begins(struct oc_recording_count *r, const struct oc_csv *c)
 {
     if (r->n < OC_COUNT(r->line))

@@ -118,10 +118,6 @@ size_t oc_text_rule(struct oc_str line, struct oc_text_column *out);
  * of the line. */
 void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *out);
 
-/* Splits a line into cells that two blanks or more separate, OC_TEXT_COLUMNS at most; returns their number. For
- * titles and cells that may be wider than their columns. */
-size_t oc_text_cells(struct oc_str line, struct oc_str *out);
-
 /* Several recordings in one log or README: their times must not be added up. */
 struct oc_recording_count {
     unsigned n;

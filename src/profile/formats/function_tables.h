@@ -6,32 +6,13 @@
 #include "profile/core/records.h"
 #include "profile/csv_rows.h"
 
-/* Whether the text has the header of such a table. */
-bool oc_function_table_found(const char *data, size_t n);
+/* Reads the table into records. */
+int oc_functions_read(struct oc_csv *c, const struct oc_profile_opts *opts, struct oc_profile *p,
+                      struct oc_rec_list *list, struct oc_err *err);
 
-/* One row. Name and library are views of the line. */
-struct oc_function_row {
-    struct oc_str name, library;
-    double self_ns; /* NAN: the event is not time */
-    double share;   /* perf: part of all samples; otherwise NAN */
-    uint64_t calls; /* 0: unknown; perf: number of samples */
-    uint64_t where;
-};
-typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struct oc_err *err);
-
-struct oc_function_facts {
-    const char *tool;   /* "gprof", "perf", "Python's profiler" */
-    double listed, all; /* parts of all time: sum of those read, and 1; NAN: every function is listed */
-    double all_ns;      /* time of all functions; NAN: unknown */
-    char event[64];     /* perf: event that is not time ("cycles"), "": time */
-    struct oc_recording_count tables;
-    double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
-    bool cut;             /* the file ends in a row */
-};
-
-/* Reads the table and passes each row to `sink`, which returns 0, or -1 with *err set. */
-int oc_function_table_read(struct oc_csv *c, oc_function_sink *sink, void *ctx,
-                           struct oc_function_facts *facts, struct oc_err *err);
+/* Class, precision and library of a function, from its name. */
+void oc_function_classify(struct oc_profile *p, const struct oc_profile_opts *opts, struct oc_str library,
+                          struct oc_prof_rec *rec);
 
 /* ---- column map ------------------------------------------------------------------------------------- */
 

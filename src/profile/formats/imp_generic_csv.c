@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/diag.h"
 #include "onnxcost/profile.h"
-#include "profile/core/kernel_names.h"
 #include "profile/formats/function_tables.h"
+#include "profile/printed/printed.h"
 
 struct reading {
     struct oc_csv *c;
@@ -134,37 +133,6 @@ static bool column_map_find(struct oc_column_map *m, const struct oc_str *field,
     return true;
 }
 
-/* ---- records ---------------------------------------------------------------------------------------- */
-
-static void generic_csv_classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str library)
-{
-    struct oc_kernel_facts facts;
-    oc_kernel_facts(r->opts->kernel_names, rec->name, &facts);
-    rec->op_type = facts.op_class;
-    rec->precision = facts.precision;
-    rec->unit = facts.unit;
-    rec->provider = library.n ? oc_prof_text(r->p, library) : facts.library;
-}
-
-static int take_function(void *ctx, const struct oc_function_row *row, struct oc_err *err)
-{
-    struct reading *r = ctx;
-    if (r->list.n >= oc_csv_max_rows(r->c))
-        return oc_csv_too_many(r->c, err);
-    struct oc_prof_rec *rec = oc_rec_add(&r->list);
-    rec->name = oc_prof_text(r->p, row->name);
-    generic_csv_classify(r, rec, row->library);
-    oc_rec_time(rec, row->self_ns);
-    rec->host_ns = rec->total_ns = row->self_ns;
-    rec->share = row->share;
-    rec->calls = row->calls;
-    rec->calls_per_run = row->calls ? (double)row->calls : (double)NAN;
-    rec->runs = 1;
-    rec->where = row->where;
-    r->p->imported_ns += row->self_ns;
-    return 0;
-}
-
 /* ---- delimited tables ------------------------------------------------------------------------------- */
 
 static bool generic_csv_is_header(void *ctx, const struct oc_str *f, size_t n)
@@ -257,7 +225,7 @@ static int generic_csv_take_row(struct reading *r, const struct oc_str *f, size_
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     rec->name = oc_prof_text(r->p, name);
     if (r->p->functions)
-        generic_csv_classify(r, rec, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
+        oc_function_classify(r->p, r->opts, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]), rec);
     else
         rec->provider = oc_prof_text(r->p, oc_csv_at(f, n, r->map.at[OC_MAP_PROVIDER]));
     if (r->map.column[OC_MAP_TYPE])
@@ -304,48 +272,6 @@ static int read_delimited(struct reading *r, struct oc_err *err)
 
 /* ---- importer --------------------------------------------------------------------------------------- */
 
-/* Time that is not listed: rows below the limit of perf or pstats, or a truncated file. Shares are rounded to
- * 0.01 %. */
-static void generic_csv_add_rest(struct reading *r, const struct oc_function_facts *facts)
-{
-    double rest = facts->all - facts->listed;
-    if (!(rest > 0.5e-4 * (double)(r->list.n + 1)))
-        return;
-    struct oc_prof_rec *rec = oc_rec_add(&r->list);
-    rec->name = "(functions not listed)";
-    rec->bucket = "functions not listed";
-    oc_rec_time(rec, rest * facts->all_ns);
-    rec->total_ns = rec->time_ns;
-    rec->share = rest;
-    rec->runs = 1;
-    r->p->imported_ns += rec->total_ns;
-}
-
-static int read_functions(struct reading *r, struct oc_err *err)
-{
-    struct oc_function_facts facts;
-    r->p->functions = true;
-    if (oc_function_table_read(r->c, take_function, r, &facts, err) != 0)
-        return -1;
-    if (facts.cut)
-        oc_prof_cut(r->p, r->c);
-    if (!isnan(facts.listed))
-        generic_csv_add_rest(r, &facts);
-    r->p->producer = facts.tool;
-    oc_recordings_warn(&facts.tables, "tables", r->p);
-    if (*facts.event) {
-        r->p->event = oc_strdup(&r->p->arena, facts.event);
-        r->p->imported_ns = NAN;
-        oc_diag_add(&r->p->diags, OC_INFO, "I-event", "",
-                    "perf counted '%s': shares are not shares of time (perf record -e cpu-clock counts time)",
-                    r->p->event);
-    }
-    if (!isnan(facts.resolution_ns))
-        oc_diag_add(&r->p->diags, OC_INFO, "I-resolution", "", "times have a resolution of %g ms",
-                    facts.resolution_ns / 1e6);
-    return 0;
-}
-
 static void generic_csv_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
@@ -369,7 +295,7 @@ static int read_generic(const struct oc_source *src, const struct oc_profile_opt
 {
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .opts = opts};
     out->imported_ns = 0;
-    int rc = opts->map ? read_delimited(&r, err) : read_functions(&r, err);
+    int rc = opts->map ? read_delimited(&r, err) : oc_functions_read(r.c, opts, out, &r.list, err);
     if (rc == 0)
         generic_csv_finish(&r);
     oc_csv_close(r.c);
@@ -379,8 +305,7 @@ static int read_generic(const struct oc_source *src, const struct oc_profile_opt
 
 static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    if (oc_is_text(peek->data, peek->n) && oc_function_table_found(peek->data, peek->n))
-        *bid = (struct oc_bid){.score = 80, .reason = "table of functions"};
+    oc_printed_bid("functions", peek, 80, bid);
 }
 
 const struct oc_importer oc_importer_generic_csv = {

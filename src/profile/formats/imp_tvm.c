@@ -30,6 +30,7 @@
 #include "profile/core/records.h"
 #include "profile/core/timeline.h"
 #include "profile/csv_rows.h"
+#include "profile/printed/printed.h"
 #include "profile/printed/read.h"
 
 enum { MAX_CALLS = 1 << 16 }; /* with a record each; further ones are summed */
@@ -287,11 +288,7 @@ static int tvm_end(struct tvm_reading *r, int rc)
 
 static void probe_tvm(const struct oc_peek *peek, struct oc_bid *bid)
 {
-    const char *report;
-    if (oc_is_text(peek->data, peek->n) &&
-        oc_printed_find(oc_printed_named("tvm_tables"), peek->data, peek->n, &report))
-        *bid = (struct oc_bid){.score = strcmp(report, "csv") == 0 ? 90 : 88,
-                               .reason = "header of a report of TVM"};
+    oc_printed_bid("tvm_tables", peek, 90, bid);
 }
 
 static void probe_tvm_json(const struct oc_peek *peek, struct oc_bid *bid)

@@ -248,21 +248,26 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
     struct oc_buf text = {0};
     struct oc_stream *s = oc_stream_mem(peek->data, peek->n),
                      *table = json ? rows_of_json(f, s, &text) : NULL;
-    struct oc_csv *c = oc_csv_open(table ? table : s);
-    struct oc_arena a = {0};
-    struct oc_err err;
-    struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
-    oc_printed_read(r, f, c, &a, 0, &err);
-    if (r->score || r->hint)
+    struct oc_printed_look look;
+    oc_printed_look(f, table ? table : s, &look);
+    if (look.score || look.hint)
         *bid = (struct oc_bid){
-            .score = r->n || r->rc ? 86 : OC_BID_NO_ROWS, .fine = (unsigned)r->score, .reason = f->title};
-    oc_printed_read_free(r);
-    oc_arena_free(&a);
-    oc_csv_close(c);
+            .score = look.rows ? 86 : OC_BID_NO_ROWS, .fine = (unsigned)look.score, .reason = f->title};
     oc_stream_close(table);
     oc_stream_close(s);
     oc_buf_free(&text);
-    free(r);
+}
+
+void oc_printed_bid(const char *format, const struct oc_peek *peek, int score, struct oc_bid *bid)
+{
+    const struct oc_printed_format *f = oc_printed_named(format);
+    struct oc_printed_look look = {.header = false};
+    struct oc_stream *s = oc_stream_mem(peek->data, peek->n);
+    if (oc_is_text(peek->data, peek->n))
+        oc_printed_look(f, s, &look);
+    if (look.header)
+        *bid = (struct oc_bid){.score = score, .reason = f->title};
+    oc_stream_close(s);
 }
 
 /* ---- lists of importers ----------------------------------------------------------------------------- */

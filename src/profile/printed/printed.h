@@ -17,6 +17,9 @@ void oc_printed_probe(const struct oc_printed_format *f, const struct oc_peek *p
 int oc_printed_read_profile(const struct oc_printed_format *f, const struct oc_source *src,
                             const struct oc_profile_opts *opts, struct oc_profile *out, struct oc_err *err);
 
+/* The bid of the reader of such a format (reader=): this score, if the text has the header of a table. */
+void oc_printed_bid(const char *format, const struct oc_peek *peek, int score, struct oc_bid *bid);
+
 enum { OC_BID_NO_ROWS = 50 }; /* score of a text that a tool printed, without a row of its tables */
 
 #endif

@@ -623,22 +623,19 @@ const char *oc_printed_report(const struct oc_printed_reading *r)
     return r->n ? r->row[0].t->report : t->report;
 }
 
-bool oc_printed_find(const struct oc_printed_format *f, const char *data, size_t n, const char **report)
+void oc_printed_look(const struct oc_printed_format *f, struct oc_stream *s, struct oc_printed_look *out)
 {
-    struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_csv *c = oc_csv_open(s);
     struct oc_arena a = {0};
     struct oc_err err;
     struct oc_printed_reading *r = oc_xcalloc(1, sizeof(*r));
     oc_printed_read(r, f, c, &a, 0, &err);
-    bool found = r->begun != 0;
-    *report = oc_printed_report(r);
+    *out = (struct oc_printed_look){
+        .header = r->begun != 0, .hint = r->hint, .rows = r->n || r->rc, .score = r->score};
     oc_printed_read_free(r);
     free(r);
     oc_arena_free(&a);
     oc_csv_close(c);
-    oc_stream_close(s);
-    return found;
 }
 
 void oc_printed_read_free(struct oc_printed_reading *r)

@@ -91,8 +91,13 @@ int oc_printed_read(struct oc_printed_reading *r, const struct oc_printed_format
                     struct oc_arena *a, size_t most, struct oc_err *err);
 /* The name (`report`) of the table that was read, else of the first one whose header was there. */
 const char *oc_printed_report(const struct oc_printed_reading *r);
-/* Whether the text has the header of a table, or a line, of the format. */
-bool oc_printed_find(const struct oc_printed_format *f, const char *data, size_t n, const char **report);
+
+/* What of a format a text has. */
+struct oc_printed_look {
+    bool header, hint, rows; /* of a table, or a line; a title that no row followed; rows, or damaged ones */
+    size_t score;
+};
+void oc_printed_look(const struct oc_printed_format *f, struct oc_stream *s, struct oc_printed_look *out);
 void oc_printed_read_free(struct oc_printed_reading *r);
 
 /* The text of a role, "" if there is none. */

@@ -192,6 +192,7 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     static const char *const lanes[] = {"host", "device"}, *const bads[] = {"end", "skip", "fail", "damaged"};
     struct loading *l = user;
     struct oc_printed_format *f = l->format;
+    const struct oc_printed_table *above = l->table;
     struct oc_printed_table *t = l->table = OC_NEW(l->a, struct oc_printed_table);
     const char *as = oc_xml_get(e, "as"), *lane = oc_xml_get(e, "lane"), *level = oc_xml_get(e, "level");
     int kind, device, bad;
@@ -226,6 +227,13 @@ static int on_table(void *user, const struct oc_xml_elem *e)
     t->each = is_yes(e, "each", "yes");
     t->trace = is_yes(e, "trace", "yes");
     l->column_end = &t->column;
+    for (const struct oc_printed_column *c = is_yes(e, "columns", "above") ? above->column : NULL; c;
+         c = c->next) {
+        struct oc_printed_column *own = OC_COPY_ARRAY(l->a, c, 1);
+        own->next = NULL;
+        *l->column_end = own;
+        l->column_end = &own->next;
+    }
     l->step_end = &t->step;
     l->metric_end = &t->metric;
     *l->table_end = t;
@@ -555,13 +563,14 @@ static const struct oc_xml_spec specs[E_KINDS] = {
                       "seen lost hint device see json locale prefer read sides via per as lane unit level "
                       "after share-of default-unit notation reader",
                   .start = on_format},
-    [E_TABLE] = {.name = "table",
-                 .parent = E_FORMAT,
-                 .required = "cells",
-                 .optional =
-                     "as lane level per after unit blank bad again units counts calls trace each wrap report",
-                 .start = on_table,
-                 .end = on_table_end},
+    [E_TABLE] =
+        {.name = "table",
+         .parent = E_FORMAT,
+         .required = "cells",
+         .optional =
+             "as lane level per after unit blank bad again units counts calls trace each wrap report columns",
+         .start = on_table,
+         .end = on_table_end},
     [E_LINE] = {.name = "line",
                 .parent = E_FORMAT,
                 .required = "line",

@@ -322,10 +322,10 @@ static void only_tables_of_functions_are_read_as_such(void **state)
     (void)state;
     struct oc_stream *s = oc_stream_mem("a,b\n", 4);
     struct oc_csv *c = oc_csv_open(s);
-    struct oc_function_facts facts;
+    struct oc_profile p = {0};
+    struct oc_rec_list list = {0};
     struct oc_err err = {0};
-    assert_false(oc_function_table_found("a,b\n", 4));
-    assert_int_equal(oc_function_table_read(c, NULL, NULL, &facts, &err), -1);
+    assert_int_equal(oc_functions_read(c, &(struct oc_profile_opts){0}, &p, &list, &err), -1);
     assert_string_equal(err.msg, "no table of functions: name the columns with --map");
     oc_csv_close(c);
     oc_stream_close(s);
