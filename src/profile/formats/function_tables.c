@@ -87,7 +87,7 @@ static double resolution_ns(const struct functions *x)
                                                               : 1e6;
 }
 
-static void say_facts(const struct functions *x)
+static void report_facts(const struct functions *x)
 {
     struct oc_profile *p = x->p;
     double ns = resolution_ns(x);
@@ -156,7 +156,7 @@ int oc_functions_read(struct oc_csv *c, const struct oc_profile_opts *opts, stru
         take_row(&x, &r->row[i]);
     if (rc == 0) {
         add_rest(&x);
-        say_facts(&x);
+        report_facts(&x);
     }
     if (p->event)
         p->imported_ns = NAN;

@@ -55,7 +55,7 @@ static bool map_unit(unsigned key, struct oc_str text, double *unit)
                                                        : false;
 }
 
-static unsigned column_map_key_of(struct oc_str s)
+static unsigned key_of(struct oc_str s)
 {
     unsigned k = 0;
     while (k < OC_MAP_KEYS && !oc_csv_same(s, key_name[k]))
@@ -96,7 +96,7 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
         struct oc_str part = oc_csv_trim((struct oc_str){text, n});
         const char *equals = oc_str_chr(part, '=');
         size_t k = equals ? (size_t)(equals - part.s) : 0;
-        unsigned key = column_map_key_of(oc_csv_trim((struct oc_str){part.s, k}));
+        unsigned key = key_of(oc_csv_trim((struct oc_str){part.s, k}));
         if (!equals || key == OC_MAP_KEYS)
             return oc_fail(err, OC_EARG,
                            "--map: '%.*s' is not KEY=COLUMN; the keys are name, type, provider, time, "

@@ -23,7 +23,7 @@ static bool is_shapes_header(const struct oc_str *f, size_t n)
             oc_csv_column(f, n, "full_op_name") != OC_CSV_NONE);
 }
 
-static bool mindspore_shapes_is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool shapes_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     (void)ctx;
     return is_shapes_header(f, n);
@@ -131,8 +131,7 @@ static int read_shapes_rows(struct oc_csv *c, const struct oc_map *by_name, stru
 {
     const struct oc_str *f;
     size_t n;
-    if (oc_csv_need(c, mindspore_shapes_is_header, NULL, &f, &n, "with full_kernel_name and op_info", err) !=
-        0)
+    if (oc_csv_need(c, shapes_is_header, NULL, &f, &n, "with full_kernel_name and op_info", err) != 0)
         return -1;
     struct columns col = {oc_csv_column(f, n, "full_kernel_name"), oc_csv_column(f, n, "kernel_type"),
                           oc_csv_column(f, n, "op_info")};

@@ -532,8 +532,8 @@ const struct oc_importer oc_importer_onnxruntime = {
 /* ---- ort timeline ----------------------------------------------------------------------------------- */
 
 /* The last lane is shared where there are more than a timeline has. */
-static void ort_timeline_add(struct oc_timeline *t, unsigned kind, uint32_t lane, const char *name,
-                             int64_t ts_us, int64_t dur_us, uint32_t detail)
+static void add(struct oc_timeline *t, unsigned kind, uint32_t lane, const char *name, int64_t ts_us,
+                int64_t dur_us, uint32_t detail)
 {
     struct oc_event e = {.start_ns = oc_timeline_at(t, ts_us * NS_PER_US),
                          .dur_ns = (double)dur_us * NS_PER_US,
@@ -554,24 +554,24 @@ static uint32_t node_detail(struct oc_timeline *t, const char *node)
     return id;
 }
 
-static void ort_timeline_fill(const struct ort_trace *from, struct oc_timeline *t)
+static void fill(const struct ort_trace *from, struct oc_timeline *t)
 {
     for (uint32_t l = 0; l < from->n_lane; l++) /* with the numbers that the records use */
         oc_timeline_lane(t, &from->lane[l]);
     if (!from->n_lane && from->n_session)
         oc_timeline_lane(t, &(struct oc_lane){.device_id = OC_NO_ID});
     for (size_t i = 0; i < from->n_run; i++)
-        ort_timeline_add(t, OC_EV_STEP, from->run[i].lane, "model_run", from->run[i].start_us,
-                         from->run[i].dur_us, OC_NONE);
+        add(t, OC_EV_STEP, from->run[i].lane, "model_run", from->run[i].start_us, from->run[i].dur_us,
+            OC_NONE);
     for (size_t i = 0; i < from->n_event; i++) {
         const struct ort_event *e = &from->event[i];
         const struct ort_key *k = &from->key[e->key];
-        ort_timeline_add(t, k->kind == ORT_NODE ? OC_EV_OPERATOR : OC_EV_FRAMEWORK, e->lane, k->name,
-                         e->ts_us, e->dur_us, OC_NONE);
+        add(t, k->kind == ORT_NODE ? OC_EV_OPERATOR : OC_EV_FRAMEWORK, e->lane, k->name, e->ts_us, e->dur_us,
+            OC_NONE);
     }
     for (size_t i = 0; i < from->n_session; i++)
-        ort_timeline_add(t, OC_EV_FRAMEWORK, 0, from->session[i].name, from->session[i].ts_us,
-                         from->session[i].dur_us, OC_NONE);
+        add(t, OC_EV_FRAMEWORK, 0, from->session[i].name, from->session[i].ts_us, from->session[i].dur_us,
+            OC_NONE);
     if (!from->n_kernel)
         return;
     struct oc_lane device = {.device = true, .process = OC_NO_ID};
@@ -579,7 +579,7 @@ static void ort_timeline_fill(const struct ort_trace *from, struct oc_timeline *
     for (size_t i = 0; i < from->n_kernel; i++) {
         const struct ort_event *e = &from->kernel[i];
         const struct ort_key *k = &from->key[e->key];
-        ort_timeline_add(t, OC_EV_KERNEL, stream, k->name, e->ts_us, e->dur_us, node_detail(t, k->op_type));
+        add(t, OC_EV_KERNEL, stream, k->name, e->ts_us, e->dur_us, node_detail(t, k->op_type));
     }
 }
 
@@ -610,7 +610,7 @@ void oc_ort_keep_timeline(const struct ort_trace *from, const struct oc_profile_
     struct oc_profile *p = from->out;
     struct oc_timeline *t = oc_timeline_new(p);
     size_t n_diag = p->diags.n;
-    ort_timeline_fill(from, t);
+    fill(from, t);
     oc_timeline_finish(t, opts, &rules);
     if (from->n_kernel)
         link_kernels(t);

@@ -30,7 +30,7 @@ struct reading {
     struct oc_columns of;
 };
 
-static bool ort_memory_is_header(void *ctx, const struct oc_str *f, size_t n)
+static bool memory_is_header(void *ctx, const struct oc_str *f, size_t n)
 {
     (void)ctx;
     for (unsigned i = 0; i < N_COLUMN; i++)
@@ -40,7 +40,7 @@ static bool ort_memory_is_header(void *ctx, const struct oc_str *f, size_t n)
 }
 
 /* Removes the last '_' and the digits after it. */
-static struct oc_str ort_memory_node_name(struct oc_str s)
+static struct oc_str memory_node_name(struct oc_str s)
 {
     size_t n = s.n;
     while (n && oc_is_digit(s.s[n - 1]))
@@ -48,7 +48,7 @@ static struct oc_str ort_memory_node_name(struct oc_str s)
     return n && n < s.n && s.s[n - 1] == '_' ? (struct oc_str){s.s, n - 1} : s;
 }
 
-static int ort_memory_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+static int memory_take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
 {
     uint64_t bytes[N_COLUMN];
     for (unsigned i = INPUTS; i < N_COLUMN; i++) {
@@ -60,7 +60,7 @@ static int ort_memory_take_row(struct reading *r, const struct oc_str *f, size_t
     if (r->list.n >= oc_csv_max_rows(r->c))
         return oc_csv_too_many(r->c, err);
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
-    rec->name = oc_prof_text(r->p, ort_memory_node_name(oc_columns_cell(&r->of, f, n, NAME)));
+    rec->name = oc_prof_text(r->p, memory_node_name(oc_columns_cell(&r->of, f, n, NAME)));
     rec->param_bytes = bytes[INITIALIZERS];
     rec->act_bytes = bytes[INPUTS];
     rec->out_bytes = bytes[DYNAMIC];
@@ -68,11 +68,11 @@ static int ort_memory_take_row(struct reading *r, const struct oc_str *f, size_t
     return 0;
 }
 
-static int ort_memory_read_rows(struct reading *r, struct oc_err *err)
+static int memory_read_rows(struct reading *r, struct oc_err *err)
 {
     const struct oc_str *f;
     size_t n;
-    int rc = oc_csv_need(r->c, ort_memory_is_header, NULL, &f, &n, "with #name and total_dynamic_sizes", err);
+    int rc = oc_csv_need(r->c, memory_is_header, NULL, &f, &n, "with #name and total_dynamic_sizes", err);
     r->of = (struct oc_columns){.c = r->c, .title = column_name, .n = N_COLUMN, .first_time = N_COLUMN};
     if (rc == 0)
         oc_columns_find(&r->of, f, n, 0);
@@ -80,12 +80,12 @@ static int ort_memory_read_rows(struct reading *r, struct oc_err *err)
         if (n && n < N_COLUMN && oc_csv_cut(r->c))
             oc_prof_cut(r->p, r->c);
         else if (n)
-            rc = ort_memory_take_row(r, f, n, err);
+            rc = memory_take_row(r, f, n, err);
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-static void ort_memory_finish(struct reading *r)
+static void memory_finish(struct reading *r)
 {
     struct oc_profile *p = r->p;
     p->producer = "ONNX Runtime, memory of nodes";
@@ -101,9 +101,9 @@ static int read_memory(const struct oc_source *src, const struct oc_profile_opts
 {
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out};
     (void)opts;
-    int rc = ort_memory_read_rows(&r, err);
+    int rc = memory_read_rows(&r, err);
     if (rc == 0)
-        ort_memory_finish(&r);
+        memory_finish(&r);
     oc_csv_close(r.c);
     free(r.list.rec);
     return rc;
@@ -112,7 +112,7 @@ static int read_memory(const struct oc_source *src, const struct oc_profile_opts
 static void probe_memory(const struct oc_peek *peek, struct oc_bid *bid)
 {
     if (oc_peek_has(peek, "total_dynamic_sizes") &&
-        oc_csv_peek_header(peek->data, peek->n, ort_memory_is_header, NULL))
+        oc_csv_peek_header(peek->data, peek->n, memory_is_header, NULL))
         *bid = (struct oc_bid){.score = 95, .reason = "header of ONNX Runtime's memory statistics"};
 }
 

@@ -118,7 +118,7 @@ static bool parse_row(struct oc_str *line, bool has_ratio, struct oc_paddle_row 
            all_times(v);
 }
 
-static void paddle_report_scale(struct oc_paddle_row *v, double ns)
+static void report_scale(struct oc_paddle_row *v, double ns)
 {
     double *t[] = {&v->total_ns, &v->cpu_ns, &v->gpu_ns, &v->min_ns, &v->max_ns, &v->ave_ns};
     for (size_t i = 0; i < OC_COUNT(t); i++)
@@ -137,7 +137,7 @@ static int64_t take_thread(struct oc_str *name)
     return (int64_t)k;
 }
 
-static uint32_t paddle_report_lane_of(struct report_reading *r, int64_t thread)
+static uint32_t report_lane_of(struct report_reading *r, int64_t thread)
 {
     uint32_t lane = r->p->n_lane;
     if (!oc_map_add(&r->lanes, (const char *)&thread, sizeof(thread), &lane, NULL))
@@ -151,7 +151,7 @@ static uint32_t paddle_report_lane_of(struct report_reading *r, int64_t thread)
 }
 
 /* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have no type. */
-static struct oc_str paddle_report_type_of(struct oc_str name)
+static struct oc_str report_type_of(struct oc_str name)
 {
     const char *slash = oc_str_chr(name, '/');
     if (!slash)
@@ -175,7 +175,7 @@ static uint32_t parent_of(struct report_reading *r, size_t indent)
     return parent;
 }
 
-static void paddle_report_add_row(struct report_reading *r, struct oc_str line, struct oc_paddle_row v)
+static void report_add_row(struct report_reading *r, struct oc_str line, struct oc_paddle_row v)
 {
     struct oc_str name = oc_csv_trim(line);
     int64_t thread = take_thread(&name);
@@ -183,8 +183,8 @@ static void paddle_report_add_row(struct report_reading *r, struct oc_str line, 
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     v.depth = (uint32_t)r->n_open - (r->n_open > 0);
     rec->name = oc_prof_text(r->p, name);
-    rec->op_type = oc_prof_text(r->p, paddle_report_type_of(name));
-    rec->lane = paddle_report_lane_of(r, thread);
+    rec->op_type = oc_prof_text(r->p, report_type_of(name));
+    rec->lane = report_lane_of(r, thread);
     rec->parent = parent;
     oc_rec_time(rec, v.total_ns);
     rec->host_ns = v.cpu_ns;
@@ -216,9 +216,9 @@ static int table_line(struct report_reading *r, struct oc_str line, struct oc_er
         if (r->begins)
             oc_recording_begins(&r->reports, r->c);
         r->begins = false;
-        paddle_report_scale(&v, r->unit_ns);
+        report_scale(&v, r->unit_ns);
         if (r->reports.n == 1)
-            paddle_report_add_row(r, rest, v);
+            report_add_row(r, rest, v);
     } else if (oc_csv_cut(r->c)) {
         oc_prof_cut(r->p, r->c);
     } else {
@@ -261,7 +261,7 @@ static void split_line(struct report_reading *r, struct oc_str line)
                         oc_format_time_ns(v * r->unit_ns, text, sizeof(text)));
 }
 
-static int paddle_report_take_line(struct report_reading *r, struct oc_str line, struct oc_err *err)
+static int report_take_line(struct report_reading *r, struct oc_str line, struct oc_err *err)
 {
     if (is_banner(line)) {
         r->in_table = false;
@@ -301,7 +301,7 @@ static void make_self(struct report_reading *r)
     }
 }
 
-static void paddle_report_finish(struct report_reading *r)
+static void report_finish(struct report_reading *r)
 {
     struct oc_profile *p = r->p;
     struct oc_paddle_report *native = OC_NEW(&p->arena, struct oc_paddle_report);
@@ -318,12 +318,12 @@ static void paddle_report_finish(struct report_reading *r)
     oc_recordings_warn(&r->reports, "reports", p);
 }
 
-static int paddle_report_read_lines(struct report_reading *r, struct oc_err *err)
+static int report_read_lines(struct report_reading *r, struct oc_err *err)
 {
     struct oc_str line;
     int rc = 0;
     while (rc == 0 && oc_csv_line(r->c, &line))
-        rc = paddle_report_take_line(r, line, err);
+        rc = report_take_line(r, line, err);
     if (rc == 0 && oc_csv_failed(r->c))
         return oc_csv_error(r->c, err);
     if (rc == 0 && !r->in_report)
@@ -342,9 +342,9 @@ static int read_report(const struct oc_source *src, const struct oc_profile_opts
     (void)opts; /* sums of one recording: every statistic is equal */
     r.lanes.arena = &keys;
     out->imported_ns = out->imported_kernel_ns = 0;
-    int rc = paddle_report_read_lines(&r, err);
+    int rc = report_read_lines(&r, err);
     if (rc == 0)
-        paddle_report_finish(&r);
+        report_finish(&r);
     oc_csv_close(r.c);
     oc_map_free(&r.lanes);
     oc_arena_free(&keys);
@@ -426,7 +426,7 @@ struct trace_reading {
 
 /* ---- probe ------------------------------------------------------------------------------------------ */
 
-static void paddle_trace_probe(const struct oc_peek *p, struct oc_bid *bid)
+static void trace_probe(const struct oc_peek *p, struct oc_bid *bid)
 {
     if (!p->n || p->data[0] != '{' || !oc_find(p->data, p->n, "\"span_indx\"", 11))
         return;
@@ -450,7 +450,7 @@ struct inputs {
 };
 
 /* {"Input": [[1,3,224,224]], "Filter": [[64,3,7,7]]} */
-static void paddle_trace_read_shapes(struct oc_json *j, struct oc_arena *a, struct inputs *in)
+static void trace_read_shapes(struct oc_json *j, struct oc_arena *a, struct inputs *in)
 {
     struct oc_str slot;
     if (!oc_json_enter(j))
@@ -491,14 +491,14 @@ static void read_dtypes(struct oc_json *j, struct inputs *in)
     }
 }
 
-static void paddle_trace_read_inputs(struct trace_reading *r, struct oc_event_detail *d)
+static void trace_read_inputs(struct trace_reading *r, struct oc_event_detail *d)
 {
     const struct oc_str shapes = r->c.f[F_SHAPES], dtypes = r->c.f[F_DTYPES];
     struct inputs *in = oc_xmalloc(sizeof(*in));
     struct oc_stream *s = oc_stream_mem(shapes.s, shapes.n), *s2 = oc_stream_mem(dtypes.s, dtypes.n);
     struct oc_json *j = oc_json_open(s), *j2 = oc_json_open(s2);
     in->n = 0;
-    paddle_trace_read_shapes(j, &r->out->arena, in);
+    trace_read_shapes(j, &r->out->arena, in);
     if (dtypes.n)
         read_dtypes(j2, in);
     d->in = OC_COPY_ARRAY(&r->out->arena, in->type, in->n);
@@ -511,7 +511,7 @@ static void paddle_trace_read_inputs(struct trace_reading *r, struct oc_event_de
     free(in);
 }
 
-static uint32_t paddle_trace_detail_of(struct trace_reading *r, unsigned kind)
+static uint32_t trace_detail_of(struct trace_reading *r, unsigned kind)
 {
     const struct oc_str shapes = r->c.f[F_SHAPES], dtypes = r->c.f[F_DTYPES];
     uint64_t bytes;
@@ -528,14 +528,14 @@ static uint32_t paddle_trace_detail_of(struct trace_reading *r, unsigned kind)
         oc_buf_add(&r->key, dtypes.s, dtypes.n);
     id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
     if (new)
-        paddle_trace_read_inputs(r, &r->t->detail[id]);
+        trace_read_inputs(r, &r->t->detail[id]);
     return id;
 }
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
 /* Removes the duration that the writer appends: the last "[<number> ms]" or "[<number> us]". */
-static struct oc_str paddle_trace_plain_name(struct oc_str name)
+static struct oc_str trace_plain_name(struct oc_str name)
 {
     size_t n = name.n;
     if (n < 6 || name.s[n - 1] != ']' || name.s[n - 2] != 's' ||
@@ -548,7 +548,7 @@ static struct oc_str paddle_trace_plain_name(struct oc_str name)
     return name;
 }
 
-static unsigned paddle_trace_find_kind(struct trace_reading *r)
+static unsigned trace_find_kind(struct trace_reading *r)
 {
     for (size_t i = 0; i < OC_COUNT(kind_of); i++)
         if (oc_chrome_is(&r->c, OC_CH_CAT, kind_of[i].cat))
@@ -558,7 +558,7 @@ static unsigned paddle_trace_find_kind(struct trace_reading *r)
 }
 
 /* Start and duration from the arguments; without them "ts" (a different clock) and "dur". */
-static const char *paddle_trace_times_of(struct trace_reading *r, int64_t *start_ns, double *dur_ns)
+static const char *trace_times_of(struct trace_reading *r, int64_t *start_ns, double *dur_ns)
 {
     int64_t ts_ns, end_ns;
     bool ts = oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns), start = oc_chrome_ts_ns(&r->c, F_START, start_ns);
@@ -577,34 +577,34 @@ static const char *paddle_trace_times_of(struct trace_reading *r, int64_t *start
     return *dur_ns < 0 ? "\"dur\" is negative" : NULL;
 }
 
-static uint16_t paddle_trace_lane_of(struct trace_reading *r, bool device)
+static uint16_t trace_lane_of(struct trace_reading *r, bool device)
 {
     static const unsigned field[2] = {OC_CH_PID, OC_CH_TID};
     return oc_chrome_lane_at(&r->lanes, &r->c, r->t, OC_NO_ID, device, field);
 }
 
-static const char *paddle_trace_take_event(void *ctx)
+static const char *trace_take_event(void *ctx)
 {
     struct trace_reading *r = ctx;
     int64_t start_ns;
     uint64_t launch = 0;
     struct oc_event e = {.detail = OC_NONE};
-    unsigned kind = paddle_trace_find_kind(r);
+    unsigned kind = trace_find_kind(r);
     if (kind == OC_EV_COUNT)
         return NULL;
     if (!oc_chrome_has(&r->c, OC_CH_NAME))
         return "missing \"name\"";
-    const char *why = paddle_trace_times_of(r, &start_ns, &e.dur_ns);
+    const char *why = trace_times_of(r, &start_ns, &e.dur_ns);
     if (why)
         return why;
-    struct oc_str name = paddle_trace_plain_name(oc_chrome_text(&r->c, OC_CH_NAME));
+    struct oc_str name = trace_plain_name(oc_chrome_text(&r->c, OC_CH_NAME));
     if (kind == OC_EV_API && oc_find(name.s, name.n, "Synchronize", 11))
         kind = OC_EV_SYNC;
     e.name = oc_timeline_name(r->t, name.s, name.n);
     e.start_ns = oc_timeline_at(r->t, start_ns);
     e.kind = (uint8_t)kind;
-    e.lane = paddle_trace_lane_of(r, oc_event_on_device(kind));
-    e.detail = paddle_trace_detail_of(r, kind);
+    e.lane = trace_lane_of(r, oc_event_on_device(kind));
+    e.detail = trace_detail_of(r, kind);
     if (kind >= OC_EV_API)
         oc_chrome_u64(&r->c, F_CORRELATION, &launch);
     r->device |= oc_event_on_device(kind);
@@ -616,7 +616,7 @@ static const char *paddle_trace_take_event(void *ctx)
 
 /* ---- file ------------------------------------------------------------------------------------------- */
 
-static bool paddle_trace_other_member(void *ctx, struct oc_str key, struct oc_json *j)
+static bool trace_other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {
     struct trace_reading *r = ctx;
     struct oc_str text;
@@ -638,7 +638,7 @@ static bool paddle_trace_other_member(void *ctx, struct oc_str key, struct oc_js
     return true;
 }
 
-static void paddle_trace_add_warnings(struct trace_reading *r, const struct oc_stream *s)
+static void trace_add_warnings(struct trace_reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->out;
     oc_chrome_describe(&r->c, s, r->t, &r->left_out);
@@ -663,15 +663,15 @@ static int read_paddle(const struct oc_source *src, const struct oc_profile_opts
     static const struct oc_timeline_rules rules = {.find_runs = true, .keep_call_positions = true};
     struct trace_reading r = {.out = out, .t = oc_timeline_new(out)};
     int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
-    r.c.other = paddle_trace_other_member;
+    r.c.other = trace_other_member;
     r.c.ctx = &r;
     if (rc == 0)
-        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, paddle_trace_take_event, &r);
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, trace_take_event, &r);
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "has no events of Paddle's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0)
-        paddle_trace_add_warnings(&r, src->file[0].s);
+        trace_add_warnings(&r, src->file[0].s);
     rc = oc_chrome_finish(&r.c, &r.lanes, r.t, rc, opts, &rules);
     clean_types(out);
     oc_buf_free(&r.key);
@@ -683,6 +683,6 @@ const struct oc_importer oc_importer_paddle_trace = {
     .title = "Paddle profiler trace (paddle.profiler)",
     .seen = "none; schemas 1.0.0 and 1.0.1 from the writer",
     .lost = "names of nodes: operators have types only",
-    .probe = paddle_trace_probe,
+    .probe = trace_probe,
     .read = read_paddle,
 };

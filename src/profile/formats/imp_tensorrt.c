@@ -61,7 +61,7 @@ static struct oc_str last_word_of(struct oc_str *rest)
     return word;
 }
 
-static bool trt_log_number(struct oc_str word, double *out)
+static bool word_number(struct oc_str word, double *out)
 {
     if (word.n && word.s[word.n - 1] == '%')
         word.n--;
@@ -74,13 +74,12 @@ static double valid_ms(double ms)
 }
 
 /* Total, mean, median if present, share. */
-static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct trt_time *out,
-                             struct oc_str *name)
+static bool read_row(const struct table *t, struct oc_str rest, struct trt_time *out, struct oc_str *name)
 {
     double v[MAX_NUMBERS] = {0};
     for (unsigned i = 0; i < t->numbers; i++) {
         unsigned at = t->name_first ? t->numbers - 1 - i : i;
-        if (!trt_log_number(t->name_first ? last_word_of(&rest) : oc_csv_word(&rest), &v[at]))
+        if (!word_number(t->name_first ? last_word_of(&rest) : oc_csv_word(&rest), &v[at]))
             return false;
     }
     *name = oc_csv_trim(rest);
@@ -91,7 +90,7 @@ static bool trt_log_read_row(const struct table *t, struct oc_str rest, struct t
     return name->n > 0;
 }
 
-static void trt_log_open_table(struct table *t, struct oc_str header)
+static void open_table(struct table *t, struct oc_str header)
 {
     t->name_first = header.n > 5 && memcmp(header.s, "Layer", 5) == 0;
     t->has_median = oc_str_find(header, "Median") != NULL;
@@ -122,7 +121,7 @@ static bool read_binding(struct oc_str s, struct oc_profile *p, struct trt_readi
 /* ---- summary ---------------------------------------------------------------------------------------- */
 
 /* "min = 1.1 ms, max = 3 ms, mean = 1.5 ms, median = 1.25 ms": the number after the word. */
-static double trt_log_number_after(struct oc_str s, const char *word)
+static double number_after(struct oc_str s, const char *word)
 {
     struct oc_str rest = oc_str_after(s, word), value = oc_csv_word(&rest);
     double ms;
@@ -134,12 +133,12 @@ const char *const oc_trt_times_name[TRT_TIMES] = {[TRT_COMPUTE] = "GPU Compute T
                                                   [TRT_COPY_OUT] = "D2H Latency",
                                                   [TRT_ENQUEUE] = "Enqueue Time"};
 
-static void trt_log_read_times(struct oc_str s, struct trt_summary *out)
+static void read_times(struct oc_str s, struct trt_summary *out)
 {
-    *out = (struct trt_summary){.min_ms = trt_log_number_after(s, "min = "),
-                                .max_ms = trt_log_number_after(s, "max = "),
-                                .mean_ms = trt_log_number_after(s, "mean = "),
-                                .median_ms = trt_log_number_after(s, "median = ")};
+    *out = (struct trt_summary){.min_ms = number_after(s, "min = "),
+                                .max_ms = number_after(s, "max = "),
+                                .mean_ms = number_after(s, "mean = "),
+                                .median_ms = number_after(s, "median = ")};
 }
 
 /* Up to 7.x: a title, and a line for each figure, "min: 1.65186 ms". */
@@ -159,16 +158,16 @@ static bool read_block(struct oc_str s, struct trt_reading *r)
     double *const value[] = {&to->min_ms, &to->max_ms, &to->mean_ms, &to->median_ms}, n = NAN;
     for (size_t i = 0; i < OC_COUNT(figure); i++)
         if (oc_str_starts(s, figure[i])) {
-            *value[i] = trt_log_number_after(s, figure[i]);
+            *value[i] = number_after(s, figure[i]);
             return true;
         }
     if (oc_str_starts(s, "total compute time: ") && to->mean_ms > 0 && !r->n_query)
-        n = trt_log_number_after(s, "total compute time: ") * 1e3 / to->mean_ms;
+        n = number_after(s, "total compute time: ") * 1e3 / to->mean_ms;
     r->n_query = n >= 1 && n < 1e9 ? llround(n) : r->n_query;
     return false;
 }
 
-static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
+static void read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
 {
     static const char device[] = "Selected Device: ", queries[] = "Timing trace has ",
                       shape[] = "Input inference shape: ", throughput[] = "Throughput: ";
@@ -190,14 +189,14 @@ static void trt_log_read_facts(struct oc_str s, struct oc_profile *p, struct trt
         for (unsigned i = 0; i < TRT_TIMES; i++)
             if (oc_str_starts(s, oc_trt_times_name[i]) &&
                 oc_str_starts(oc_str_after(s, oc_trt_times_name[i]), ": min = "))
-                trt_log_read_times(s, &r->summary[i]);
+                read_times(s, &r->summary[i]);
     }
 }
 
 /* ---- the table -------------------------------------------------------------------------------------- */
 
 /* "=== Profile (2094 iterations ) ===" */
-static void trt_log_read_title(struct oc_str s, struct trt_reading *r)
+static void read_title(struct oc_str s, struct trt_reading *r)
 {
     struct oc_str rest = oc_str_after(s, "("), word = oc_csv_word(&rest);
     int64_t count;
@@ -206,17 +205,17 @@ static void trt_log_read_title(struct oc_str s, struct trt_reading *r)
 }
 
 /* A line of the table. The row "Total" ends it. */
-static void trt_log_read_line(struct table *t, struct oc_str text, uint64_t where, struct oc_profile *p,
-                              struct trt_reading *r)
+static void read_line(struct table *t, struct oc_str text, uint64_t where, struct oc_profile *p,
+                      struct trt_reading *r)
 {
     struct trt_time time;
     struct oc_str name;
     if (!t->open) {
         if (oc_str_has(text, "Layer"))
-            trt_log_open_table(t, text);
+            open_table(t, text);
         return;
     }
-    if (!trt_log_read_row(t, text, &time, &name))
+    if (!read_row(t, text, &time, &name))
         return; /* blank, or of another writer */
     t->ended = oc_str_eq(name, "Total");
     time.where = where;
@@ -234,7 +233,7 @@ struct layer_list {
     bool open, ended;
 };
 
-static bool trt_log_read_layer(struct layer_list *l, struct oc_str text)
+static bool read_layer(struct layer_list *l, struct oc_str text)
 {
     if (l->ended || !text.n)
         return false;
@@ -279,14 +278,14 @@ int oc_trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_readin
             oc_recording_begins(&engines, c);
         if (engines.n > 1 || tables.n > 1)
             continue; /* of another engine */
-        if (trt_log_read_layer(&layers, text))
+        if (read_layer(&layers, text))
             continue;
         if (title)
-            trt_log_read_title(text, r);
+            read_title(text, r);
         else if (r->has_count && !t.ended)
-            trt_log_read_line(&t, text, oc_csv_offset(c), p, r);
+            read_line(&t, text, oc_csv_offset(c), p, r);
         else
-            trt_log_read_facts(text, p, r);
+            read_facts(text, p, r);
     }
     int rc = oc_csv_failed(c) ? oc_csv_error(c, err) : 0;
     oc_recordings_warn(engines.n > tables.n ? &engines : &tables, "runs of trtexec", p);

@@ -62,14 +62,14 @@ void oc_ort_groups_free(struct ort_groups *g)
     oc_arena_free(&g->arena);
 }
 
-static uint32_t ort_nest_find_group(const struct ort_groups *g, uint32_t key, uint32_t parent)
+static uint32_t find_group(const struct ort_groups *g, uint32_t key, uint32_t parent)
 {
     uint32_t id[2] = {key, parent};
     return oc_map_get(&g->of, (const char *)id, sizeof(id));
 }
 
-static uint32_t ort_nest_group_of(const struct ort_trace *t, struct ort_groups *g, uint32_t key,
-                                  uint32_t parent, uint32_t lane)
+static uint32_t group_of(const struct ort_trace *t, struct ort_groups *g, uint32_t key, uint32_t parent,
+                         uint32_t lane)
 {
     struct ort_key *k = &t->key[key];
     uint32_t at = (uint32_t)g->n;
@@ -111,8 +111,8 @@ struct nesting {
 static bool was_inside(const struct nesting *x, const struct ort_event *outer, uint32_t key)
 {
     const struct ort_group *g = &x->g->group[outer->key];
-    return x->t->key[g->key].has_body && ort_nest_find_group(x->g, key, outer->key) != OC_NONE &&
-           ort_nest_find_group(x->g, key, g->parent) == OC_NONE;
+    return x->t->key[g->key].has_body && find_group(x->g, key, outer->key) != OC_NONE &&
+           find_group(x->g, key, g->parent) == OC_NONE;
 }
 
 /* Start and duration are each truncated to microseconds, so on one thread an event that begins before the
@@ -126,7 +126,7 @@ static bool is_child(const struct nesting *x, const struct ort_event *outer, con
 }
 
 /* An event under one microsecond that starts together with a node may have preceded it. */
-static struct ort_event *ort_nest_outer_of(const struct nesting *x, const struct ort_event *e)
+static struct ort_event *outer_of(const struct nesting *x, const struct ort_event *e)
 {
     size_t d = x->depth;
     while (d && !e->dur_us && x->stack[d - 1]->ts_us == e->ts_us && !was_inside(x, x->stack[d - 1], e->key))
@@ -134,7 +134,7 @@ static struct ort_event *ort_nest_outer_of(const struct nesting *x, const struct
     return d ? x->stack[d - 1] : NULL;
 }
 
-static bool ort_nest_in_run(const struct ort_run *r, int64_t ts_us)
+static bool in_run(const struct ort_run *r, int64_t ts_us)
 {
     return ts_us >= r->start_us && ts_us <= ort_run_end(r);
 }
@@ -144,19 +144,19 @@ static uint32_t foreign_run(const struct ort_trace *t, int64_t ts_us)
 {
     uint32_t r = ort_run_before(t, ts_us);
     for (unsigned tries = 0; r != OC_NONE && tries < 64; tries++, r = r ? r - 1 : OC_NONE)
-        if (ort_nest_in_run(&t->run[r], ts_us))
+        if (in_run(&t->run[r], ts_us))
             return r;
     return OC_NONE;
 }
 
-static uint32_t ort_nest_run_of(struct nesting *x, int64_t ts_us)
+static uint32_t nest_run_of(struct nesting *x, int64_t ts_us)
 {
     const struct ort_run *run = x->t->run;
     if (x->run == OC_NONE)
         return foreign_run(x->t, ts_us);
     while (run[x->run].next != OC_NONE && run[run[x->run].next].start_us <= ts_us)
         x->run = run[x->run].next;
-    return ort_nest_in_run(&run[x->run], ts_us) ? x->run : OC_NONE;
+    return in_run(&run[x->run], ts_us) ? x->run : OC_NONE;
 }
 
 static void nest_event(struct nesting *x, size_t i, uint32_t lane)
@@ -164,9 +164,9 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     struct ort_event *e = &x->t->event[i];
     while (x->depth && !is_child(x, x->stack[x->depth - 1], e))
         x->depth--;
-    struct ort_event *outer = ort_nest_outer_of(x, e);
-    uint32_t run = outer ? outer->lane : ort_nest_run_of(x, e->ts_us);
-    uint32_t group = ort_nest_group_of(x->t, x->g, e->key, outer ? outer->key : OC_NONE, lane);
+    struct ort_event *outer = outer_of(x, e);
+    uint32_t run = outer ? outer->lane : nest_run_of(x, e->ts_us);
+    uint32_t group = group_of(x->t, x->g, e->key, outer ? outer->key : OC_NONE, lane);
     if (outer) {
         outer->self_us -= e->dur_us;
         x->t->twice_us += e->dur_us;
@@ -182,7 +182,7 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     OC_PUSH(x->stack, x->depth, x->cap) = e;
 }
 
-static int ort_nest_by_start(const void *a, const void *b, void *events)
+static int by_start(const void *a, const void *b, void *events)
 {
     const struct ort_event *e = events;
     int64_t x = e[*(const uint32_t *)a].ts_us, y = e[*(const uint32_t *)b].ts_us;
@@ -190,11 +190,11 @@ static int ort_nest_by_start(const void *a, const void *b, void *events)
 }
 
 /* Interval union of the top-level events of each run. */
-static void ort_nest_add_busy(struct nesting *x)
+static void add_busy(struct nesting *x)
 {
     struct ort_trace *t = x->t;
     if (x->mixed && t->n_lane > 1)
-        qsort_r(x->top, x->n_top, sizeof(*x->top), ort_nest_by_start, t->event);
+        qsort_r(x->top, x->n_top, sizeof(*x->top), by_start, t->event);
     for (size_t i = 0; i < x->n_top; i++) {
         const struct ort_event *e = &t->event[x->top[i]];
         struct ort_run *r = &t->run[e->lane];
@@ -249,7 +249,7 @@ void oc_ort_nest(struct ort_trace *t, struct ort_groups *g)
         for (; i < t->n_event && t->event[i].lane == lane; i++)
             nest_event(&x, i, lane);
     }
-    ort_nest_add_busy(&x);
+    add_busy(&x);
     index_groups(t, g);
     free(x.stack);
     free(x.top);
@@ -279,7 +279,7 @@ struct kernels {
 };
 
 /* The record of the group with that node name that ran last before ts. */
-static uint32_t ort_kernels_group_at(const struct kernels *k, const char *node, int64_t ts_us)
+static uint32_t group_at(const struct kernels *k, const char *node, int64_t ts_us)
 {
     uint32_t best = OC_NONE;
     int64_t best_ts = INT64_MIN;
@@ -311,7 +311,7 @@ static uint32_t ort_kernels_group_at(const struct kernels *k, const char *node, 
 static uint32_t labelled_group(const struct kernels *k, const struct ort_event *e)
 {
     const struct ort_key *key = &k->t->key[e->key];
-    uint32_t group = key->op_type[0] ? ort_kernels_group_at(k, key->op_type, e->ts_us) : OC_NONE;
+    uint32_t group = key->op_type[0] ? group_at(k, key->op_type, e->ts_us) : OC_NONE;
     return group == OC_NONE && key->graph ? oc_map_get(&k->by_type, key->graph, strlen(key->graph)) : group;
 }
 
@@ -329,7 +329,7 @@ static void learn_launches(struct kernels *k)
 }
 
 /* Kernels are asynchronous: each belongs to the run that started last before it. */
-static uint32_t ort_kernels_run_of(const struct kernels *k, const struct ort_event *e)
+static uint32_t run_of(const struct kernels *k, const struct ort_event *e)
 {
     uint32_t run = ort_run_before(k->t, e->ts_us);
     if (run == OC_NONE)
@@ -359,7 +359,7 @@ static bool is_enclosed(const struct ort_key *key)
     return key->part && key->graph;
 }
 
-static uint32_t ort_kernels_part_of(struct kernels *k, const struct ort_key *key)
+static uint32_t part_of(struct kernels *k, const struct ort_key *key)
 {
     uint32_t id = k->parts.n;
     if (!key->part)
@@ -368,7 +368,7 @@ static uint32_t ort_kernels_part_of(struct kernels *k, const struct ort_key *key
     return id;
 }
 
-static struct sorted ort_kernels_place_of(struct kernels *k, const struct ort_event *e)
+static struct sorted place_of(struct kernels *k, const struct ort_event *e)
 {
     const struct ort_key *key = &k->t->key[e->key];
     uint32_t group = labelled_group(k, e);
@@ -376,16 +376,16 @@ static struct sorted ort_kernels_place_of(struct kernels *k, const struct ort_ev
         group = oc_map_get(&k->by_launch, key->provider, strlen(key->provider));
     if (group == AMBIGUOUS || (group != OC_NONE && k->g->group[group].rec == OC_NONE))
         group = OC_NONE;
-    return (struct sorted){group, ort_kernels_part_of(k, key), ort_kernels_run_of(k, e), e->dur_us, key};
+    return (struct sorted){group, part_of(k, key), run_of(k, e), e->dur_us, key};
 }
 
 /* One entry per event, and one that takes a part out of the event that encloses it. */
-static struct sorted *ort_kernels_assign(struct kernels *k, size_t *n)
+static struct sorted *assign(struct kernels *k, size_t *n)
 {
     struct sorted *v = oc_xmalloc(2 * k->t->n_kernel * sizeof(*v));
     *n = 0;
     for (size_t i = 0; i < k->t->n_kernel; i++) {
-        struct sorted s = ort_kernels_place_of(k, &k->t->kernel[i]);
+        struct sorted s = place_of(k, &k->t->kernel[i]);
         if (s.key->encloses && !k->enclosed)
             continue;
         bool inner = k->enclosed && is_enclosed(s.key);
@@ -410,7 +410,7 @@ static void add_left_out(struct oc_rec_list *recs, const struct ort_left *l, con
 }
 
 /* An operator of the provider inside of a node. */
-static struct oc_prof_rec *ort_kernels_add_part(const struct kernels *k, const struct sorted *s)
+static struct oc_prof_rec *add_part(const struct kernels *k, const struct sorted *s)
 {
     uint32_t outer = k->g->group[s->group].rec;
     struct oc_prof_rec *rec = oc_rec_add_named(k->recs, NULL, s->key->part);
@@ -442,7 +442,7 @@ static void take_stat(struct kernels *k, struct oc_run_sums *sums, const struct 
         rec = oc_rec_add_named(k->recs, "kernels without operator", "(unattributed kernels)");
         warn_unlabelled(k, calls, total_ns);
     } else if (s->part != OC_NONE) {
-        rec = ort_kernels_add_part(k, s);
+        rec = add_part(k, s);
         oc_run_sums_store(sums, k->choice, rec);
         rec->time_ns = (double)NAN; /* host time */
         struct oc_prof_rec *outer = &k->recs->rec[rec->parent];
@@ -484,7 +484,7 @@ static void learn_enclosing(struct kernels *k)
     for (size_t i = 0; i < k->t->n_kernel; i++) {
         const struct ort_event *e = &k->t->kernel[i];
         const struct ort_key *key = &k->t->key[e->key];
-        uint32_t run = ort_kernels_run_of(k, e);
+        uint32_t run = run_of(k, e);
         size_t at = run < k->t->n_run ? run : k->t->n_run;
         any |= key->encloses;
         rest_us[at] += key->encloses ? e->dur_us : is_enclosed(key) ? -e->dur_us : 0;
@@ -523,7 +523,7 @@ static void sum_kernels(struct kernels *k, struct oc_run_sums *sums)
 {
     struct ort_left load = {0}, warmup = {0}, cut = {0};
     size_t n;
-    struct sorted *v = ort_kernels_assign(k, &n);
+    struct sorted *v = assign(k, &n);
     uint64_t calls = 0;
     oc_run_sums_clear(sums);
     for (size_t i = 0; i < n; i++) {

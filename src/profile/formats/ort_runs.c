@@ -149,8 +149,8 @@ static void drop_runs(struct ort_trace *t, struct ort_shapes *s)
 }
 
 /* Marks runs as unused, unless keep_all, where there are too many sets. */
-static void ort_shapes_find(struct ort_trace *t, const struct ort_groups *g, bool keep_all,
-                            struct ort_shapes *out)
+static void shapes_find(struct ort_trace *t, const struct ort_groups *g, bool keep_all,
+                        struct ort_shapes *out)
 {
     *out = (struct ort_shapes){.head = oc_xcalloc(g->n + 1, sizeof(uint32_t)),
                                .next = oc_xcalloc(g->n + 1, sizeof(uint32_t)),
@@ -168,7 +168,7 @@ static void ort_shapes_find(struct ort_trace *t, const struct ort_groups *g, boo
 }
 
 /* Marks runs as unused, unless keep_all, where there are too many sets. */
-static void ort_shapes_free(struct ort_shapes *s)
+static void shapes_free(struct ort_shapes *s)
 {
     free(s->head);
     free(s->next);
@@ -205,9 +205,8 @@ static void add_event(const struct ort_trace *t, const struct ort_event *e, cons
     p->seen_run[run] = rec + 1;
 }
 
-static void ort_shapes_add_parts(const struct ort_trace *t, const struct ort_groups *g,
-                                 const struct ort_shapes *s, const struct oc_first_call *rec, uint32_t n_rec,
-                                 struct parts *p)
+static void add_parts(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
+                      const struct oc_first_call *rec, uint32_t n_rec, struct parts *p)
 {
     for (uint32_t r = 0; r < n_rec; r++) {
         size_t from = p->n;
@@ -240,14 +239,14 @@ static void runs_of_sets(const struct ort_trace *t, const struct ort_shapes *s, 
 
 /* Fills out->shapes: what each record did in the runs of each set; types are numbered by group. rec: the first group
  * of each record. */
-static void ort_shapes_keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
-                            const struct oc_first_call *rec, uint32_t n_rec)
+static void keep(const struct ort_trace *t, const struct ort_groups *g, const struct ort_shapes *s,
+                 const struct oc_first_call *rec, uint32_t n_rec)
 {
     struct oc_profile *out = t->out;
     struct parts p = {.of_set = oc_xcalloc(s->n_set, sizeof(size_t)),
                       .seen_run = oc_xcalloc(t->n_run, sizeof(uint32_t))};
     struct oc_prof_shapes *sets = OC_NEW_ARRAY(&out->arena, s->n_set, struct oc_prof_shapes);
-    ort_shapes_add_parts(t, g, s, rec, n_rec, &p);
+    add_parts(t, g, s, rec, n_rec, &p);
     runs_of_sets(t, s, sets);
     struct oc_prof_part *part = OC_NEW_ARRAY(&out->arena, p.n + 1, struct oc_prof_part);
     size_t *place = oc_xcalloc((size_t)s->n_set + 1, sizeof(*place)); /* counting sort */
@@ -473,7 +472,7 @@ static void keep_shapes(struct making *m)
     for (size_t i = 0; i < m->g.n; i++)
         types[i] = types_of_key(m, &m->t->key[m->g.group[i].key]);
     p->types = types;
-    ort_shapes_keep(m->t, &m->g, &m->shapes, m->order, (uint32_t)m->recs.n);
+    keep(m->t, &m->g, &m->shapes, m->order, (uint32_t)m->recs.n);
     const struct oc_prof_shapes *main = &p->shapes[p->main_shapes];
     for (uint32_t i = 0; i < main->n_part; i++)
         if (main->part[i].types != OC_NONE)
@@ -634,7 +633,7 @@ static void find_shapes(struct making *m, const struct oc_profile_opts *opts)
     struct ort_trace *t = m->t;
     struct oc_profile *p = t->out;
     const struct ort_shapes *s = &m->shapes;
-    ort_shapes_find(t, &m->g, !opts->by_node, &m->shapes);
+    shapes_find(t, &m->g, !opts->by_node, &m->shapes);
     sum_runs(m, 1, 0);
     if (m->guessed) {
         p->runs_total = 0;
@@ -692,7 +691,7 @@ void oc_ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts)
     oc_rec_list_end(&m.recs, p);
     oc_run_sums_free(&m.sums);
     oc_run_choice_free(&m.choice);
-    ort_shapes_free(&m.shapes);
+    shapes_free(&m.shapes);
     free(m.order);
     oc_map_free(&m.types_of);
     free(m.types);

@@ -378,20 +378,20 @@ struct text {
     unsigned depth;
 };
 
-static struct oc_str trt_layer_text_rest_of(const struct text *t)
+static struct oc_str rest_of(const struct text *t)
 {
     return oc_str(t->s, (size_t)(t->end - t->s));
 }
 
-static void trt_layer_text_skip_blanks(struct text *t)
+static void skip_blanks(struct text *t)
 {
     while (t->s < t->end && *t->s == ' ')
         t->s++;
 }
 
-static bool trt_layer_text_take(struct text *t, char c)
+static bool take(struct text *t, char c)
 {
-    trt_layer_text_skip_blanks(t);
+    skip_blanks(t);
     bool found = t->s < t->end && *t->s == c;
     t->s += found;
     return found;
@@ -441,8 +441,8 @@ static bool put_value(struct text *t, bool is_text, bool nested);
 static bool put_members(struct text *t, bool nested)
 {
     oc_buf_char(t->out, '{');
-    for (bool first = true; first || trt_layer_text_take(t, ','); first = false) {
-        trt_layer_text_skip_blanks(t);
+    for (bool first = true; first || take(t, ','); first = false) {
+        skip_blanks(t);
         size_t n = key_length(t->s, t->end), quote = n && *t->s == '"';
         struct oc_str key = oc_str(t->s + quote, n > 2 * quote ? n - 2 * quote : 0);
         bool is_text = oc_str_eq(key, "Name") || oc_str_eq(key, "TacticName") || oc_str_eq(key, "Metadata");
@@ -453,7 +453,7 @@ static bool put_members(struct text *t, bool nested)
         oc_buf_json(t->out, key.s, key.n);
         oc_buf_char(t->out, ':');
         t->s += n + 1;
-        trt_layer_text_skip_blanks(t);
+        skip_blanks(t);
         if (!put_value(t, is_text, nested))
             return false;
     }
@@ -464,12 +464,12 @@ static bool put_members(struct text *t, bool nested)
 static bool put_list(struct text *t)
 {
     oc_buf_char(t->out, '[');
-    for (bool first = true; !trt_layer_text_take(t, ']'); first = false) {
-        if (!first && !trt_layer_text_take(t, ','))
+    for (bool first = true; !take(t, ']'); first = false) {
+        if (!first && !take(t, ','))
             return false;
         if (!first)
             oc_buf_char(t->out, ',');
-        trt_layer_text_skip_blanks(t);
+        skip_blanks(t);
         if (t->s == t->end || !put_value(t, false, true))
             return false;
     }
@@ -498,7 +498,7 @@ static bool put_value(struct text *t, bool is_text, bool nested)
         return false;
     t->depth++;
     t->s++;
-    bool ok = open == '[' ? put_list(t) : put_members(t, true) && trt_layer_text_take(t, '}');
+    bool ok = open == '[' ? put_list(t) : put_members(t, true) && take(t, '}');
     t->depth--;
     return ok;
 }
@@ -565,7 +565,7 @@ bool oc_trt_layer_line(struct oc_str line, struct oc_buf *json)
         json->n = ok ? json->n : before;
         return ok;
     }
-    if (!oc_str_starts(trt_layer_text_rest_of(&t), "Name: ") || !oc_str_has(line, ", LayerType: "))
+    if (!oc_str_starts(rest_of(&t), "Name: ") || !oc_str_has(line, ", LayerType: "))
         return false;
     if (before)
         oc_buf_char(json, ',');

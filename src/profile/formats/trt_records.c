@@ -35,7 +35,7 @@ static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
     return false;
 }
 
-static bool trt_cost_tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
+static bool tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t count, bytes;
@@ -47,21 +47,21 @@ static bool trt_cost_tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t 
 }
 
 /* A slice reads less than its input; an elided layer moves nothing; weights of a region are not listed. */
-static double trt_cost_bytes_of(const struct trt_layer *l, uint64_t params)
+static double bytes_of(const struct trt_layer *l, uint64_t params)
 {
     uint64_t sum = params;
     if (oc_equal(l->type, "NoOp"))
         return 0;
     if (params == UINT64_MAX || oc_equal(l->type, "Myelin") || strncmp(l->name, "{ForeignNode[", 13) == 0 ||
-        oc_equal(l->param_type, "Slice") || !l->n_out || !trt_cost_tensor_bytes(l->in, l->n_in, &sum) ||
-        !trt_cost_tensor_bytes(l->out, l->n_out, &sum))
+        oc_equal(l->param_type, "Slice") || !l->n_out || !tensor_bytes(l->in, l->n_in, &sum) ||
+        !tensor_bytes(l->out, l->n_out, &sum))
         return NAN;
     return (double)sum;
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------- */
 
-static bool trt_cost_product(const struct trt_ints *v, uint64_t *out)
+static bool product(const struct trt_ints *v, uint64_t *out)
 {
     *out = 1;
     if (v->n == 0 || v->n > TRT_MAX_AXES)
@@ -106,7 +106,7 @@ static bool inner_planes(const struct trt_layer *l, const struct oc_shape *in, u
 static bool weights_of(const struct trt_layer *l, const struct oc_shape *in, uint64_t *out, uint8_t *quality)
 {
     uint64_t taps, n = 0;
-    bool counted = trt_cost_product(&l->kernel, &taps) && l->out_maps > 0 && l->groups > 0 &&
+    bool counted = product(&l->kernel, &taps) && l->out_maps > 0 && l->groups > 0 &&
                    oc_mul_u64(taps, (uint64_t)in->dim[1].v / (uint64_t)l->groups, &n) &&
                    oc_mul_u64(n, (uint64_t)l->out_maps, &n);
     if (counted && l->weights > 0 && n != (uint64_t)l->weights)
@@ -118,7 +118,7 @@ static bool weights_of(const struct trt_layer *l, const struct oc_shape *in, uin
 /* ---- counts ----------------------------------------------------------------------------------------- */
 
 /* Bias, residual sum and activation of n results. */
-static void trt_cost_add_rest(const struct trt_layer *l, uint64_t n, struct trt_cost *out)
+static void add_rest(const struct trt_layer *l, uint64_t n, struct trt_cost *out)
 {
     static const struct {
         const char *name;
@@ -146,7 +146,7 @@ static void take_macs(struct trt_cost *out, uint64_t macs)
     out->flop = 2 * (double)macs;
 }
 
-static void trt_cost_count_conv(const struct trt_layer *l, bool pooled, struct trt_cost *out)
+static void count_conv(const struct trt_layer *l, bool pooled, struct trt_cost *out)
 {
     uint64_t n, batch, weights, macs, results;
     if (!l->n_in || !l->n_out || !oc_shape_known(&l->in[0].shape) || !oc_shape_known(&l->out[0].shape))
@@ -160,7 +160,7 @@ static void trt_cost_count_conv(const struct trt_layer *l, bool pooled, struct t
         return;
     take_macs(out, macs);
     if (oc_mul_u64(n, (uint64_t)(l->out_maps > 0 ? l->out_maps : o->dim[1].v), &results))
-        trt_cost_add_rest(l, results, out);
+        add_rest(l, results, out);
 }
 
 /* Every input position is multiplied with every weight of its group. */
@@ -173,7 +173,7 @@ static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
     const struct oc_shape *in = &l->in[0].shape;
     if (in->rank < 3 || !planes(in, &n) || !oc_mul_u64(n, (uint64_t)in->dim[0].v, &n))
         return;
-    bool counted = trt_cost_product(&l->kernel, &taps) && l->out_maps > 0 && l->groups > 0 &&
+    bool counted = product(&l->kernel, &taps) && l->out_maps > 0 && l->groups > 0 &&
                    oc_mul_u64(taps, (uint64_t)in->dim[1].v, &weights) &&
                    oc_mul_u64(weights, (uint64_t)l->out_maps / (uint64_t)l->groups, &weights);
     if (!counted)
@@ -181,7 +181,7 @@ static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
     if (!weights || !oc_mul_u64(n, weights, &macs))
         return;
     take_macs(out, macs);
-    trt_cost_add_rest(l, results, out);
+    add_rest(l, results, out);
 }
 
 /* Results / channels rows, each multiplied with all weights. */
@@ -192,11 +192,11 @@ static void count_dense(const struct trt_layer *l, struct trt_cost *out)
         n % (uint64_t)l->out_maps || !oc_mul_u64(n / (uint64_t)l->out_maps, (uint64_t)l->weights, &macs))
         return;
     take_macs(out, macs);
-    trt_cost_add_rest(l, n, out);
+    add_rest(l, n, out);
 }
 
 /* A is M x K or K x M, B is K x N or N x K: both must give the same K. */
-static void trt_cost_count_matmul(const struct trt_layer *l, struct trt_cost *out)
+static void count_matmul(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs;
     if (l->n_in < 2 || !l->n_out || !oc_shape_elements(&l->out[0].shape, &n) ||
@@ -215,10 +215,10 @@ static void trt_cost_count_matmul(const struct trt_layer *l, struct trt_cost *ou
 
 /* One operation per tap, padding included, as for models; an average also divides. False: the window is
  * unknown. */
-static bool trt_cost_add_pool(const struct trt_layer *l, struct trt_cost *out)
+static bool add_pool(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, taps;
-    if (!l->n_out || !oc_shape_elements(&l->out[0].shape, &n) || !trt_cost_product(&l->window, &taps) ||
+    if (!l->n_out || !oc_shape_elements(&l->out[0].shape, &n) || !product(&l->window, &taps) ||
         !oc_mul_u64(n, taps, &taps))
         return false;
     out->flop += (double)taps + (oc_equal(l->pooling, "AVERAGE") ? (double)n : 0);
@@ -228,17 +228,17 @@ static bool trt_cost_add_pool(const struct trt_layer *l, struct trt_cost *out)
 static void count_pool(const struct trt_layer *l, struct trt_cost *out)
 {
     out->flop = 0;
-    out->known = trt_cost_add_pool(l, out);
+    out->known = add_pool(l, out);
 }
 
 static void count_conv_pool(const struct trt_layer *l, struct trt_cost *out)
 {
-    trt_cost_count_conv(l, true, out);
-    if (out->known && !trt_cost_add_pool(l, out))
+    count_conv(l, true, out);
+    if (out->known && !add_pool(l, out))
         out->quality = OC_LOWER;
 }
 
-static void trt_cost_of(const struct trt_layer *l, struct trt_cost *out)
+static void cost_of(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t params = 0;
     *out = (struct trt_cost){.flop = NAN, .bytes = NAN, .param_bytes = UINT64_MAX, .quality = OC_EXACT};
@@ -248,9 +248,9 @@ static void trt_cost_of(const struct trt_layer *l, struct trt_cost *out)
     }
     if (weight_bytes(l->weights_type, l->weights, &params) && weight_bytes(l->bias_type, l->bias, &params))
         out->param_bytes = params;
-    out->bytes = trt_cost_bytes_of(l, out->param_bytes);
+    out->bytes = bytes_of(l, out->param_bytes);
     if (oc_equal(l->param_type, "Convolution"))
-        trt_cost_count_conv(l, false, out);
+        count_conv(l, false, out);
     else if (oc_equal(l->param_type, "ConvActPool"))
         count_conv_pool(l, out);
     else if (oc_equal(l->param_type, "Deconvolution"))
@@ -259,7 +259,7 @@ static void trt_cost_of(const struct trt_layer *l, struct trt_cost *out)
         count_dense(l, out);
     else if (oc_equal(l->param_type, "MatrixMultiply") || oc_equal(l->type, "MatrixMultiply") ||
              oc_equal(l->type, "gemm"))
-        trt_cost_count_matmul(l, out);
+        count_matmul(l, out);
     else if (oc_equal(l->param_type, "Pooling"))
         count_pool(l, out);
     else if ((oc_equal(l->param_type, "Reformat") && !oc_equal(l->origin, "QDQ")) ||
@@ -356,7 +356,7 @@ static void trt_records_describe(struct builder *b, struct oc_prof_rec *rec, con
                                  bool first)
 {
     struct trt_cost k;
-    trt_cost_of(l, &k);
+    cost_of(l, &k);
     trt_records_add_cost(rec, &k, first);
     if (!first)
         return;

@@ -1,7 +1,8 @@
 /* profile/printed/: Printed tables, logs and CSV of profilers as data. A description (*.xml of this folder, compiled in; or a
  * file of the user) says how the lines, titles and cells of one tool look; one engine reads all of them. A special case
  * of one tool belongs in its description; what a description cannot say has a name (via, sides, notation).
- * Private to the folder: cells.h finish.h number.h read.h row.h shapes.h template.h. */
+ * Readers in C take the rows of a description from read.h. Private to the folder: cells.h finish.h number.h row.h shapes.h
+ * template.h. */
 
 /* Rows with time on the host and on the device: each is one record, and kernels are listed next to them. */
 #include <math.h>
