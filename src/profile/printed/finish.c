@@ -292,7 +292,7 @@ static struct oc_stated_row *stated_rows(const struct oc_printed_values *x, cons
         const struct oc_printed_value *v = &x->v[i];
         double of_device = oc_printed_value(x->r, v->row, OC_ROLE_DEVICE_SHARE);
         bool device = c->device || (c->both && isnan(v->total_ns));
-        if (!any || is_main(v))
+        if ((!any || is_main(v)) && !(c->device && isnan(v->device_ns)))
             row[(*n)++] = (struct oc_stated_row){.name = v->name,
                                                  .line = v->row->line,
                                                  .ns = device ? v->device_ns : fmax(v->total_ns, 0),
