@@ -658,7 +658,8 @@ static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
         *bid = (struct oc_bid){.score = 90, .reason = "=== Profile", .part = LOG};
         return;
     }
-    if (oc_peek_has(peek, " TensorRT.trtexec ")) { /* the table may be at the end of a long log */
+    if (oc_peek_has(peek, " TensorRT.trtexec ") || /* the table may be at the end of a long log */
+        oc_peek_has(peek, "] GPU Compute Time: min = ")) {
         *bid = (struct oc_bid){.score = 85, .reason = "TensorRT.trtexec", .part = LOG};
         return;
     }

@@ -685,6 +685,23 @@ static void layers_whose_means_disagree_have_no_runs(void **state)
     oc_profile_close(p);
 }
 
+/* The part of a log below the last inference, as documents quote it. */
+static void summary_without_the_rest_of_the_log_has_the_latency(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p = t_profile_text("[11/01/2024-10:33:09] [I] === Performance summary "
+                                          "===\n[11/01/2024-10:33:09] [I] Throughput: 2000 qps\n"
+                                          "[11/01/2024-10:33:09] [I] GPU Compute Time: min = 0.4 ms, max = "
+                                          "0.6 ms, mean = 0.5 ms, median = 0.5 ms\n",
+                                          NULL, &err);
+    if (!p)
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), "tensorrt");
+    assert_true(p->run_ns == 0.5e6 && p->runs_per_s == 2000);
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -711,6 +728,7 @@ int main(void)
         cmocka_unit_test(recordings_have_exact_sums_and_counts),
         cmocka_unit_test(profile_and_layer_information_have_the_same_names),
         cmocka_unit_test(run_time_comes_from_times_or_summary),
+        cmocka_unit_test(summary_without_the_rest_of_the_log_has_the_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
