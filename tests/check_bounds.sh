@@ -32,8 +32,8 @@ expect() {
 "$BUILD/onnxzoo" resnet18 -o "$work/resnet18.onnx"
 export COLUMNS=120
 # 1,814,073,344 MACs for each image
-expect 0 'within a limit for every batch' check "$work/resnet18.onnx" --dim batch=1..4096 --max-macs 7430444417024
-expect 1 'beyond a limit at the largest batch' check "$work/resnet18.onnx" --dim batch=1..4096 --max-macs 7430444417023
+expect 0 'within a limit for every batch' check "$work/resnet18.onnx" --dim batch=1..4096 --max macs=7430444417024
+expect 1 'beyond a limit at the largest batch' check "$work/resnet18.onnx" --dim batch=1..4096 --max macs=7430444417023
 grep -q 'at batch = 4096' "$work/out"
 passed $? 'the size is named' "$(cat "$work/out")"
 expect 2 'a range of another command' memory "$work/resnet18.onnx" --dim batch=1..8

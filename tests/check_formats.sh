@@ -52,7 +52,7 @@ diff|table csv json markdown md html github|resnet18.onnx resnet50.onnx
 diff|table csv json markdown md html github|mobilenetv2.onnx -p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
 diff|table csv json markdown md html github|-p mobilenetv2.disabled.t1.json.gz -p mobilenetv2.all.t1.json.gz
 diff|table csv json markdown md html github|resnet18.onnx --hw a100 --hw t4
-check|table csv json markdown md junit sarif github|resnet18.onnx --max-macs 1G --max-params 1M --max-opset 20
+check|table csv json markdown md junit sarif github|resnet18.onnx --max macs=1G,params=1M,opset=20
 ops|table csv json|
 file||plan.json
 END

@@ -185,29 +185,29 @@ assert len(rows) == 175 and sum(int(r["macs_delta"]) for r in rows) == 227511091
 passed $? 'CSV adds up'
 
 # ---- limits: ResNet-50 has 4089184256 MACs and 25557032 parameters
-expect 0 '1 of 1 limits passed' 'MACs at the limit pass' check resnet50.onnx --max-macs 4089184256
+expect 0 '1 of 1 limits passed' 'MACs at the limit pass' check resnet50.onnx --max macs=4089184256
 expect 1 'macs: 4,089,184,256 exceeds the limit of 4089184255 by 1 ' 'one MAC over the limit fails' check resnet50.onnx \
-    --max-macs 4089184255
-expect 0 'limits passed' 'a limit with a unit' check resnet50.onnx --max-macs 4.1G --max-params 25.6M
-expect 1 '0 of 2 limits passed, 2 failed' 'all failed limits are listed' check resnet50.onnx --max-macs 4G --max-params 25M
+    --max macs=4089184255
+expect 0 'limits passed' 'a limit with a unit' check resnet50.onnx --max macs=4.1G,params=25.6M
+expect 1 '0 of 2 limits passed, 2 failed' 'all failed limits are listed' check resnet50.onnx --max macs=4G,params=25M
 expect 1 'type Relu is forbidden' 'forbidden operator fails' check resnet50.onnx --forbid-op Relu
-expect 1 'needs a profile .* or a device' 'a latency without a profile and a device is inconclusive' check resnet50.onnx --max-latency 1s
-expect 0 'passed +latency' 'estimate within the limit passes' check resnet50.onnx --max-latency 1s --hw a100
-expect 1 'latency: .* exceeds the limit of 1us' 'estimate over the limit fails' check resnet50.onnx --max-latency 1us --hw a100
+expect 1 'needs a profile .* or a device' 'a latency without a profile and a device is inconclusive' check resnet50.onnx --max latency=1s
+expect 0 'passed +latency' 'estimate within the limit passes' check resnet50.onnx --max latency=1s --hw a100
+expect 1 'latency: .* exceeds the limit of 1us' 'estimate over the limit fails' check resnet50.onnx --max latency=1us --hw a100
 expect 1 'latency: at least .* exceeds the limit of 50us' 'a lower bound over the limit fails' check resnet50.onnx \
-    --max-latency 50us --hw tpu-v4
-expect 1 'inconclusive .*latency' 'an estimate whose interval holds the limit is inconclusive' check resnet50.onnx --max-latency 1ms --hw a100
-expect 1 'efficiency: .* is below the limit of 90%' 'efficiency' check resnet50.onnx --min-efficiency 90% \
+    --max latency=50us --hw tpu-v4
+expect 1 'inconclusive .*latency' 'an estimate whose interval holds the limit is inconclusive' check resnet50.onnx --max latency=1ms --hw a100
+expect 1 'efficiency: .* is below the limit of 90%' 'efficiency' check resnet50.onnx --min efficiency=90% \
     -p "$top/models/profiles/resnet50.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 0 'measured|limits passed' 'measured latency' check resnet50.onnx --max-latency 60ms \
+expect 0 'measured|limits passed' 'measured latency' check resnet50.onnx --max latency=60ms \
     -p "$top/models/profiles/resnet50.all.t1.json.gz"
-expect 1 'latency: .* exceeds the limit of 50ms' 'measured latency too long' check resnet50.onnx --max-latency 50ms \
+expect 1 'latency: .* exceeds the limit of 50ms' 'measured latency too long' check resnet50.onnx --max latency=50ms \
     -p "$top/models/profiles/resnet50.all.t1.json.gz"
 expect 2 'there is no limit' 'no limit' check resnet50.onnx
-expect 2 'is not a limit for macs' 'a wrong limit' check resnet50.onnx --max-macs many
-expect 2 'is not a limit for latency' 'a time without a unit' check resnet50.onnx --max-latency 12
-expect 3 'cannot read' 'no such model' check missing.onnx --max-macs 1G
-expect 4 'cannot write' 'missing output folder is an error' check resnet50.onnx --max-macs 9G -o missing/out
+expect 2 'is not a limit for macs' 'a wrong limit' check resnet50.onnx --max macs=many
+expect 2 'is not a limit for latency' 'a time without a unit' check resnet50.onnx --max latency=12
+expect 3 'cannot read' 'no such model' check missing.onnx --max macs=1G
+expect 4 'cannot write' 'missing output folder is an error' check resnet50.onnx --max macs=9G -o missing/out
 
 # ---- budgets and baselines
 budget=$top/hwdb/budget/budget.rng
@@ -236,7 +236,7 @@ expect 1 'macs: 4,089,184,256 exceeds the limit of 4,089,184,255 \(baseline\) by
     check resnet50.onnx --baseline one.xml
 expect 0 '8 of 8' 'one MAC of tolerance' check resnet50.onnx --baseline one.xml --tolerance macs=1
 expect 0 '8 of 8' 'a better model passes' check resnet18.onnx --baseline counts.xml
-expect 2 '--tolerance needs --baseline' 'a tolerance without a baseline' check resnet50.onnx --tolerance macs=1 --max-macs 9G
+expect 2 '--tolerance needs --baseline' 'a tolerance without a baseline' check resnet50.onnx --tolerance macs=1 --max macs=9G
 expect 2 "'macs' has no tolerance: write macs=5%" 'a metric without a tolerance' check resnet50.onnx --baseline counts.xml --tolerance macs
 expect 0 '8 of 8' 'a tolerance for all metrics' check resnet50.onnx --baseline one.xml --tolerance 1%
 expect 0 '8 of 8' 'a tolerance for all metrics, another one for macs' check resnet50.onnx --baseline one.xml --tolerance 1%,macs=1
@@ -284,7 +284,7 @@ cp saved.xml again.xml
 passed $? 'baseline saved twice is the same file'
 expect 1 '10 of 12 limits passed, 2 inconclusive' 'limits of a saved baseline are checked' check resnet50.onnx --baseline saved.xml
 expect 1 '11 of 13 limits passed, 1 failed, 1 not decided' 'limits of the command line are added' check resnet50.onnx \
-    --baseline saved.xml --tolerance latency=90% -p "$profile.disabled.t1.json.gz" --max-latency 60ms
+    --baseline saved.xml --tolerance latency=90% -p "$profile.disabled.t1.json.gz" --max latency=60ms
 expect 0 '11 of 12 limits passed, 1 not decided' 'with a profile all limits are checked' check resnet50.onnx --baseline saved.xml -p "$profile.all.t1.json.gz"
 printf '<baseline version="1"/>' >bare.xml
 "$onnxcost" check resnet50.onnx --save-baseline bare.xml && "$onnxcost" check resnet50.onnx --baseline bare.xml >out 2>&1 &&
@@ -396,13 +396,13 @@ junit() { # file cases failures texts...
 junit hostile.junit 5 4 "]]>\"<&'" 'is forbidden' 'unknown <to> us'
 "$onnxcost" check resnet50.onnx --budget tight.xml --format junit >budget.junit 2>/dev/null
 junit budget.junit 12 1 'macs: 4,089,184,256 exceeds the limit of 4.0G by 89,184,256'
-"$onnxcost" check resnet50.onnx --max-macs 4089184256 --format junit >kept.junit
+"$onnxcost" check resnet50.onnx --max macs=4089184256 --format junit >kept.junit
 junit kept.junit 1 0
-"$onnxcost" check resnet50.onnx --max-macs 4089184255 --format junit >over.junit 2>over.err
+"$onnxcost" check resnet50.onnx --max macs=4089184255 --format junit >over.junit 2>over.err
 junit over.junit 1 1 'by 1 '
 grep -q 'onnxcost: macs: 4,089,184,256 exceeds' over.err
 passed $? 'failed limits are also printed on standard error' "$(cat over.err)"
-"$onnxcost" check resnet50.onnx --max-latency 60ms -p "$profile.all.t1.json.gz" --format junit | grep -q 'time="0.0512085"'
+"$onnxcost" check resnet50.onnx --max latency=60ms -p "$profile.all.t1.json.gz" --format junit | grep -q 'time="0.0512085"'
 passed $? 'latency is the time of its JUnit case'
 
 # The relevant rules of SARIF 2.1.0, implemented independently of the writer.
@@ -442,9 +442,9 @@ sarif() { # file results model names...
 }
 sarif hostile.sarif 4 hostile.onnx "]]>\"<&'" 'unknown <to> us'
 cp resnet18.onnx 'with blank & "quote".onnx'
-"$onnxcost" check 'with blank & "quote".onnx' --max-macs 1G --max-params 1M --format sarif >blank.sarif 2>/dev/null
+"$onnxcost" check 'with blank & "quote".onnx' --max macs=1G,params=1M --format sarif >blank.sarif 2>/dev/null
 sarif blank.sarif 2 'with blank & "quote".onnx' /conv1/Conv
-"$onnxcost" check resnet50.onnx --max-macs 9G --format sarif >kept.sarif
+"$onnxcost" check resnet50.onnx --max macs=9G --format sarif >kept.sarif
 sarif kept.sarif 0 resnet50.onnx
 "$onnxcost" diff hostile.onnx resnet18.onnx --format html -t 0 >hostile.html
 ! grep -qE '<(to|&)' hostile.html && xmllint --html --noout hostile.html 2>/dev/null
@@ -483,17 +483,17 @@ $(cat parsed out err)"
 }
 annotations 'a failed limit of the command line is an error of the model' 1 \
     'error[|]resnet50.onnx[|]None[|]onnxcost check: macs failed[|]macs: 4,089,184,256 exceeds the limit of 4G by 89,184,256 .*' \
-    check resnet50.onnx --max-macs 4G --max-params 26M
+    check resnet50.onnx --max macs=4G,params=26M
 grep -q '^### onnxcost check: `resnet50.onnx`' summary.md && grep -q '^| failed | macs |' summary.md && grep -q '^| passed | params |' summary.md
 passed $? 'the step summary has the table' "$(cat summary.md)"
 annotations 'a limit of a file is annotated there, an inconclusive one is a warning' 1 \
     'error[|]one.xml[|]3[|]onnxcost check: macs failed[|]macs: .*
 warning[|]resnet50.onnx[|]None[|]onnxcost check: latency inconclusive[|]latency: unknown cannot be compared .*' \
-    check resnet50.onnx --baseline one.xml --max-latency 1s
+    check resnet50.onnx --baseline one.xml --max latency=1s
 cp resnet18.onnx '100%,a:b,line=7::error::c.onnx'
 annotations 'a file name with %, commas and colons' 1 \
     'error[|]100%,a:b,line=7::error::c.onnx[|]None[|]onnxcost check: macs failed[|]macs: .*' \
-    check '100%,a:b,line=7::error::c.onnx' --max-macs 1G
+    check '100%,a:b,line=7::error::c.onnx' --max macs=1G
 annotations 'names with line breaks stay in their line' 1 \
     'error[|]hostile.xml[|].*
 error[|]hostile.xml[|].*
@@ -501,7 +501,7 @@ error[|]hostile.xml[|].*
 warning[|]hostile.xml[|].*' check hostile.onnx --budget hostile.xml
 grep -q 'line%0Abreak' out && ! grep -qE '^(break|%0A)' out
 passed $? 'a line break is escaped' "$(cat out)"
-annotations 'nothing is annotated when all limits pass' 0 '' check resnet50.onnx --max-macs 9G
+annotations 'nothing is annotated when all limits pass' 0 '' check resnet50.onnx --max macs=9G
 [ "$(cat out)" = '1 of 1 limits passed' ]
 passed $? 'the summary is printed' "$(cat out)"
 annotations 'differences of totals are warnings when larger' 0 \
@@ -522,14 +522,14 @@ notice.*weights.*' diff resnet50.onnx resnet18.onnx
 annotations 'a slower run is a warning only where the recordings show it' 0 'notice.*latency.*51.* -> 73.*inconclusive.*' diff resnet50.onnx -p "$profile.all.t1.json.gz" -p "$profile.disabled.t1.json.gz"
 annotations 'the same model twice has no annotation' 0 '' diff resnet18.onnx resnet18.onnx
 printf 'before\n' >kept.md
-GITHUB_STEP_SUMMARY=kept.md "$onnxcost" check resnet50.onnx --max-macs 9G --format github >/dev/null 2>&1
+GITHUB_STEP_SUMMARY=kept.md "$onnxcost" check resnet50.onnx --max macs=9G --format github >/dev/null 2>&1
 [ "$(head -n 1 kept.md)" = before ] && [ "$(grep -c '^### onnxcost check' kept.md)" -eq 1 ]
 passed $? 'the step summary is appended to' "$(cat kept.md)"
 rm -f none.md
-GITHUB_STEP_SUMMARY=none.md "$onnxcost" check resnet50.onnx --max-macs 9G >/dev/null 2>&1
+GITHUB_STEP_SUMMARY=none.md "$onnxcost" check resnet50.onnx --max macs=9G >/dev/null 2>&1
 [ ! -e none.md ]
 passed $? 'other formats write no step summary'
-GITHUB_STEP_SUMMARY=missing/s.md "$onnxcost" check resnet50.onnx --max-macs 9G --format github >/dev/null 2>err
+GITHUB_STEP_SUMMARY=missing/s.md "$onnxcost" check resnet50.onnx --max macs=9G --format github >/dev/null 2>err
 [ $? -eq 4 ] && grep -qF "cannot write 'missing/s.md' (\$GITHUB_STEP_SUMMARY)" err
 passed $? 'a step summary that cannot be written' "$(cat err)"
 

@@ -107,8 +107,8 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     check_clean diff "$m" plain.onnx
     check_clean diff plain.onnx "$m"
     for f in json md; do check_clean diff "$m" plain.onnx -f $f; done
-    check_clean check "$m" --max-macs 1
-    for f in md json junit sarif; do check_clean check "$m" --max-macs 1 -f $f; done
+    check_clean check "$m" --max macs=1
+    for f in md json junit sarif; do check_clean check "$m" --max macs=1 -f $f; done
     check_clean record "$m" --runs 1
     check_clean summary "$m"
 done
@@ -135,7 +135,7 @@ for p in ort.json chrome.json generic.csv; do
     check_clean calibrate h.onnx $p --hw epyc-7742
     check_clean calibrate h.onnx $p --hw epyc-7742 --check
     check_clean diff h.onnx -p $p -p ort.json
-    check_clean check h.onnx -p $p --max-latency 1us
+    check_clean check h.onnx -p $p --max latency=1us
 done
 check 'profiles: terminal output is escaped' "$problems"
 

@@ -51,7 +51,7 @@ make_files() {
     printf 'just some notes\n' >notes.txt
     : >empty.onnx
     onnxcost m.onnx -f json >r.json 2>/dev/null || exit 1
-    onnxcost check m.onnx --save-baseline base.xml --max-macs 4G >/dev/null || exit 1
+    onnxcost check m.onnx --save-baseline base.xml --max macs=4G >/dev/null || exit 1
 }
 
 tab=$(printf '\t')

@@ -13,26 +13,29 @@
 struct check_opts {
     struct cli_list budget, forbid_op, tolerance;
     const char *max_macs, *max_flops, *max_params, *max_weight_bytes, *max_peak_memory, *max_latency,
-        *min_efficiency, *max_opset, *baseline, *save_baseline;
-    bool no_unknown;
+        *max_opset, *max_unknown, *min_efficiency, *baseline, *save_baseline;
 };
 
 #define AT(field) offsetof(struct check_opts, field)
 static const struct cli_option own_options[] = {
     {"budget", 0, CLI_LIST, AT(budget), "FILE",
      .help = "XML file with limits, also of operator types and modules (repeatable)", .group = "Limits"},
-    {"max-macs", 0, CLI_TEXT, AT(max_macs), "N", .help = "most multiply-adds: 4.1G"},
-    {"max-flops", 0, CLI_TEXT, AT(max_flops), "N", .help = "most floating-point operations"},
-    {"max-params", 0, CLI_TEXT, AT(max_params), "N", .help = "most parameters"},
-    {"max-weight-bytes", 0, CLI_TEXT, AT(max_weight_bytes), "SIZE", .help = "most bytes of constants: 80MiB"},
-    {"max-peak-memory", 0, CLI_TEXT, AT(max_peak_memory), "SIZE",
-     .help = "highest peak activation memory: 10MiB"},
-    {"max-latency", 0, CLI_TEXT, AT(max_latency), "TIME",
-     .help = "maximum latency: 12ms; measured (--profile) or else estimated (--hw)"},
-    {"min-efficiency", 0, CLI_TEXT, AT(min_efficiency), "SHARE",
-     .help = "lowest efficiency (roofline time / measured time): 30%; needs a profile and a device"},
-    {"max-opset", 0, CLI_TEXT, AT(max_opset), "N", .help = "newest operator set"},
-    {"no-unknown", 0, CLI_FLAG, AT(no_unknown), .help = "every operator has a cost"},
+    {"max", 0, CLI_KEYS, 0, "METRIC=N,...",
+     .help = "largest value of a metric; several: with commas, or repeated"},
+    {"macs", 0, CLI_TEXT, AT(max_macs), "N", .help = "multiply-adds: 4.1G", .of = "max"},
+    {"flops", 0, CLI_TEXT, AT(max_flops), "N", .help = "floating-point operations", .of = "max"},
+    {"params", 0, CLI_TEXT, AT(max_params), "N", .help = "parameters", .of = "max"},
+    {"weight-bytes", 0, CLI_TEXT, AT(max_weight_bytes), "SIZE", .help = "bytes of constants: 80MiB",
+     .of = "max"},
+    {"peak-memory", 0, CLI_TEXT, AT(max_peak_memory), "SIZE", .help = "peak activation memory: 10MiB",
+     .of = "max"},
+    {"latency", 0, CLI_TEXT, AT(max_latency), "TIME",
+     .help = "latency: 12ms; measured (--profile) or else estimated (--hw)", .of = "max"},
+    {"opset", 0, CLI_TEXT, AT(max_opset), "N", .help = "operator set", .of = "max"},
+    {"unknown", 0, CLI_TEXT, AT(max_unknown), "N", .help = "operators without a cost: 0", .of = "max"},
+    {"min", 0, CLI_KEYS, 0, "METRIC=N,...", .help = "smallest value of a metric"},
+    {"efficiency", 0, CLI_TEXT, AT(min_efficiency), "SHARE",
+     .help = "roofline time / measured time: 30%; needs a profile and a device", .of = "min"},
     {"forbid-op", 0, CLI_LIST, AT(forbid_op), "TYPE",
      .help = "no operator of this type: Loop, Sequence*, com.microsoft:* (repeatable)"},
     {"baseline", 0, CLI_TEXT, AT(baseline), "FILE",
@@ -68,12 +71,11 @@ static int take_check_limits(struct check_job *j)
 {
     int rc = 0;
     for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]) && !rc; i++) {
-        const struct cli_option *p = &own_options[i]; /* "max-macs" limits "macs" */
+        const struct cli_option *p = &own_options[i]; /* keys of --max and --min are metrics */
         const char *const *limit = (const void *)((const char *)j->own + p->offset);
-        if (p->kind == CLI_TEXT && (!strncmp(p->name, "max-", 4) || !strncmp(p->name, "min-", 4)))
-            rc = add_limit(j, p->name + 4, *limit, NULL);
+        if (p->of)
+            rc = add_limit(j, p->name, *limit, NULL);
     }
-    rc = rc ? rc : add_limit(j, "unknown", j->own->no_unknown ? "0" : NULL, NULL);
     for (size_t i = 0; i < j->own->forbid_op.n && !rc; i++)
         rc = add_limit(j, "forbid", "0", j->own->forbid_op.item[i]);
     return rc;
@@ -99,7 +101,7 @@ static int make_budget(struct check_job *j)
 {
     struct oc_err err;
     if (j->o->word.n != 1)
-        return cli_fail(CLI_USAGE, "'check' needs one model: onnxcost check MODEL --max-macs 4G");
+        return cli_fail(CLI_USAGE, "'check' needs one model: onnxcost check MODEL --max macs=4G");
     if (j->o->profile.n > 1)
         return cli_fail(CLI_USAGE, "'check' takes one profile");
     if (oc_budget_make(&j->budget, &err))
@@ -112,7 +114,7 @@ static int make_budget(struct check_job *j)
     if (!rc && !oc_budget_limits(j->budget) && !j->own->save_baseline)
         return cli_fail(
             CLI_USAGE,
-            "there is no limit to check: give --baseline, --budget, --max-macs, --max-latency, ...");
+            "there is no limit to check: give --baseline, --budget, --max macs=N,,latency=TIME, ...");
     return rc;
 }
 
@@ -248,25 +250,23 @@ static int run_check(const struct cli_opts *o)
 const struct cli_command cmd_check = {
     .name = "check",
     .phrase = "compare a model with limits or a baseline, for CI",
-    .use = {{"onnxcost check MODEL --budget FILE | --max-macs N | --baseline FILE | ...",
+    .use = {{"onnxcost check MODEL --budget FILE | --max macs=N | --baseline FILE | ...",
              "compares a model with limits: exit code 1 and the reasons when one fails"}},
     .run = run_check,
-    .usual = "budget max-macs max-params max-peak-memory max-latency no-unknown baseline save-baseline "
-             "tolerance profile hw format output",
+    .usual = "budget max min forbid-op baseline save-baseline tolerance profile hw dim format output",
     .sets = CLI_MODEL,
     .options =
         "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 calibration fusion",
     .own = CLI_OWN(own_options, struct check_opts),
     .formats = "table|csv|json|markdown|md|junit|sarif|github",
     .ranges = true,
-    .example = {{"onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 above the limit"},
+    .example = {{"onnxcost check resnet50.onnx --max macs=5G", "exit code 1 above the limit"},
                 {"onnxcost check resnet50.onnx --save-baseline base.xml", "store the present figures"},
-                {"onnxcost check resnet50.onnx --max-params 30M -f junit", "a JUnit report for CI"}},
-    .tool =
-        {{"check", "Does a model keep limits, or those of a baseline?", "model!", "max-macs max-latency dim",
-          .more =
-              "max-flops max-params max-weight-bytes max-peak-memory min-efficiency max-opset no-unknown "
-              "forbid-op budget baseline tolerance profile hw calibration" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
-          .brief = "passed limits failed inconclusive checks:metric,result,limit,low,high,reason assumptions",
-          .ranges = true, .place = 7}},
+                {"onnxcost check resnet50.onnx --max params=30M -f junit", "a JUnit report for CI"}},
+    .tool = {{"check", "Does a model keep limits, or those of a baseline?", "model!", "max dim",
+              .more = "min forbid-op budget baseline tolerance profile hw calibration" CLI_TOOL_SHAPES
+                  CLI_TOOL_COUNTS,
+              .brief =
+                  "passed limits failed inconclusive checks:metric,result,limit,low,high,reason assumptions",
+              .ranges = true, .place = 7}},
 };

@@ -123,7 +123,7 @@ static void usual_options(FILE *f, const struct cli_command *c)
     for (size_t i = 0; (p = cli_option_nth(i)); i++) {
         struct cli_option own = *p;
         n += cli_takes(c, p) && !p->of;
-        if (!cli_has_word(c->usual, p->name) || !cli_takes(c, p) || p->of)
+        if (!cli_has_word(c->usual, p->of ? p->of : p->name) || !cli_takes(c, p))
             continue;
         if (!strcmp(p->name, "format")) {
             own.arg = cli_formats(c);

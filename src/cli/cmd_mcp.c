@@ -46,8 +46,24 @@ static struct oc_mcp_param param_of_file(const char *name, size_t n, bool requir
                                  .required = required};
 }
 
+/* "; macs=N, flops=N ...": the keys of an option, "" of one without; heap. */
+static char *keys_of(const struct cli_option *o, const struct cli_command *c)
+{
+    const struct cli_option *key;
+    char *all = cli_xcalloc(1, 1);
+    for (size_t i = 0; o->kind == CLI_KEYS && (key = cli_option_nth(i)); i++) {
+        if (!key->of || strcmp(key->of, o->name) != 0 || !cli_takes(c, key))
+            continue;
+        char *more = join("%s%s%s%s%s", all, *all ? ", " : "; ", key->name, key->arg ? "=" : "",
+                          key->arg ? key->arg : "");
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
 static struct oc_mcp_param param_of_option(const struct cli_option *o, const struct cli_tool *row,
-                                           bool required, bool rare)
+                                           const struct cli_command *c, bool required, bool rare)
 {
     static const unsigned char kind[] = {
         [CLI_FLAG] = OC_MCP_FLAG, [CLI_TEXT] = OC_MCP_TEXT,  [CLI_CHOICE] = OC_MCP_TEXT,
@@ -67,8 +83,11 @@ static struct oc_mcp_param param_of_option(const struct cli_option *o, const str
     const char *ranges = strstr(o->help, RANGES);
     int n = ranges ? (int)(ranges - o->help) : (int)strlen(o->help);
     const char *more = !ranges ? "" : row->ranges ? ranges + strlen(RANGES) : "ranges: tool bounds";
-    p.about = join("%s%s%.*s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, *more ? "; " : "",
-                   more, otherwise ? " (default: " : "", otherwise ? otherwise : "", otherwise ? ")" : "");
+    char *keys = keys_of(o, c);
+    p.about =
+        join("%s%s%.*s%s%s%s%s%s%s", arg ? o->arg : "", arg ? ": " : "", n, o->help, keys, *more ? "; " : "",
+             more, otherwise ? " (default: " : "", otherwise ? otherwise : "", otherwise ? ")" : "");
+    free(keys);
     p.form = arg ? o->arg : NULL;
     p.choices = o->kind == CLI_CHOICE ? o->arg : NULL;
     p.kind = kind[o->kind];
@@ -84,7 +103,7 @@ static void add_params(struct oc_mcp_tool *t, struct oc_mcp_param *to, const str
         bool required = p[n] == '!';
         const struct cli_option *o = c && n ? cli_option_named(p, n, c) : NULL;
         if (o)
-            to[t->n_param++] = param_of_option(o, row, required, names == row->more);
+            to[t->n_param++] = param_of_option(o, row, c, required, names == row->more);
         else if (!c && n)
             to[t->n_param++] = param_of_file(p, n, required);
         p += n;

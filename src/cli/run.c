@@ -67,8 +67,8 @@ static const struct instead {
     {"no-color|no-colour", NULL, "--color never", NULL},
     {"colour", NULL, "--color WHEN", "--color "},
     {"repeat", NULL, "--runs N or --repeat K of onnxcost record", NULL},
-    {"fail-on", NULL, "onnxcost check MODEL --max-macs N ... (exit code 1 above a limit)", NULL},
-    {"max-memory", NULL, "--max-peak-memory SIZE of onnxcost check", NULL},
+    {"fail-on", NULL, "onnxcost check MODEL --max macs=N ... (exit code 1 above a limit)", NULL},
+    {"max-memory", NULL, "--max peak-memory=SIZE of onnxcost check", NULL},
 };
 
 static const struct instead *find_instead(const char *name, const struct cli_command *c)

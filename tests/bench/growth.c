@@ -379,7 +379,7 @@ static const char *const model_commands[] = {"cost %m",
                                              "diff %m --convention thop --convention mge",
                                              "estimate %m --hw a100-sxm4-80gb",
                                              "estimate %m --hw a100-sxm4-80gb --hw t4",
-                                             "check %m --max-macs 1G --forbid-op Loop",
+                                             "check %m --max macs=1G --forbid-op Loop",
                                              "scan %m -j 1 -f ndjson",
                                              "scan %m -j 1 --rows nodes -f parquet -o %o.parquet",
                                              NULL};

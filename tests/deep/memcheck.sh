@@ -45,7 +45,7 @@ memcheck 'summary of an SQLite profile' 0 summary tests/fuzz/seeds/nsys_sqlite/k
 memcheck 'memory with a plan' 0 memory "$b" --plan "$work/plan.json"
 memcheck 'memory of a device' '0 1' memory "$b" --hw t4 --fit
 memcheck 'diff of models' '0 1' diff "$a" "$b"
-memcheck 'check of limits' '0 1' check "$a" --max-macs 4.1G --no-unknown
+memcheck 'check of limits' '0 1' check "$a" --max macs=4.1G,unknown=0
 memcheck 'devices ranked' 0 estimate "$a" --hw t4,l4,a10
 memcheck 'estimate' 0 estimate "$a" --hw t4
 memcheck 'llm' 0 llm "$work/llm.onnx" --hw a100

@@ -427,7 +427,8 @@ static void option(struct fuzz_case *k, const struct cli_option *o)
     if (o->arg) /* files are made before the argument */
         value(k, o, &text);
     struct oc_buf *b = new_arg(k);
-    oc_buf_printf(b, "--%s%s%s", o->name, o->arg ? "=" : "", text.n ? text.data : "");
+    oc_buf_printf(b, "--%s%s%s%s%s", o->of ? o->of : "", o->of ? "=" : "", o->name, o->arg ? "=" : "",
+                  text.n ? text.data : "");
     if (!strcmp(o->name, "format"))
         k->format = o->arg ? k->arg[k->argc - 1].data + strlen("--format=") : NULL;
     oc_buf_free(&text);
@@ -530,8 +531,7 @@ static void recording(struct fuzz_case *k)
 
 static void form_part(struct fuzz_case *k, const char **form)
 {
-    static const char *const limit_options[] = {"max-macs", "max-params",  "budget",
-                                                "baseline", "max-latency", "forbid-op"};
+    static const char *const limit_options[] = {"max", "min", "budget", "baseline", "forbid-op"};
     static const char *const conventions[] = {"mge", "fvcore", "thop", "onnx-tool", "xla", "onnxcost"};
     switch (*(*form)++) {
     case 'm':

@@ -144,7 +144,7 @@ def main():
             tight += f["proven"] and (f["low"], f["high"]) == (min(values), max(values))
         most = max(int(r["macs"]) for r in rows)
         for limit, want in ((most, 0), (max(most - 1, 0), 0 if most == 0 else 1)):
-            rc, text, err = run(tool, "check", path, "--max-macs", str(limit), *dims, *options)
+            rc, text, err = run(tool, "check", path, "--max", f"macs={limit}", *dims, *options)
             if rc != want and not (rc == 1 and "cannot be compared" in text):
                 bad += 1
                 print("# seed %d: check with %d of %d gave %d: %s" % (seed, limit, most, rc, text + err))

@@ -214,8 +214,8 @@ def test_documents():
         ("memory", {"model": small, "plan": True}, ["memory", small, "--plan=-"]),
         ("estimate", {"model": small, "hw": ["t4"]}, ["estimate", small, "--hw=t4"]),
         ("bounds", {"model": small, "dim": ["batch=1..64"]}, [small, "--dim=batch=1..64"]),
-        ("check", {"model": small, "max-macs": "1T", "dim": ["batch=1..64"]}, ["check", small, "--max-macs=1T", "--dim=batch=1..64"]),
-        ("check", {"model": small, "max-macs": "1M"}, ["check", small, "--max-macs=1M"]),
+        ("check", {"model": small, "max": ["macs=1T"], "dim": ["batch=1..64"]}, ["check", small, "--max=macs=1T", "--dim=batch=1..64"]),
+        ("check", {"model": small, "max": ["macs=1M"]}, ["check", small, "--max=macs=1M"]),
         ("diff", {"a": small, "b": resnet, "top": 30}, ["diff", small, resnet, "--top=30"]),
         ("llm", {"model": f"{FOLDER}/config.json", "hw": ["a100"]}, ["llm", f"{FOLDER}/config.json", "--hw=a100"]),
         ("summary", {"profile": profile}, ["summary", profile, "--top=10"]),
@@ -299,11 +299,11 @@ def test_bad_requests():
     expect("the server goes on", alive(s))
     s.send([{"jsonrpc": "2.0", "id": "a", "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/initialized"}, 5,
             {"jsonrpc": "2.0", "id": "b", "method": "tools/call",
-             "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max-macs": "1T"}}}])
+             "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max": ["macs=1T"]}}}])
     answers = s.receive()
     expect_eq("array of messages has one array of answers", [None, "a", "b"], sorted((a["id"] for a in answers), key=str))
     calls = [{"jsonrpc": "2.0", "id": i, "method": "tools/call",
-              "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max-macs": "1T"}}} for i in range(300)]
+              "params": {"name": "check", "arguments": {"model": f"{FOLDER}/mobilenetv2.onnx", "max": ["macs=1T"]}}} for i in range(300)]
     s.send(calls)
     answers = s.receive()
     expect("more calls in an array than run at the same time wait", [a for a in answers if a["result"].get("isError")] or

@@ -78,9 +78,9 @@ result("other results are those of the program, byte by byte", differing([
     ("diff of recordings", oc.diff([oc.analyze(model, profile=p) for p in A50], [oc.analyze(model, profile=p) for p in A50[1:]]),
      ["diff", R50, "-p", ",".join(A50), "-p", A50[1]]),
     ("check", oc.check(R50, macs="3G", weight_bytes="200MB", forbid=["Loop", "Conv"]),
-     ["check", R50, "--max-macs", "3G", "--max-weight-bytes", "200MB", "--forbid-op", "Loop", "--forbid-op", "Conv"]),
+     ["check", R50, "--max", "macs=3G", "--max", "weight-bytes=200MB", "--forbid-op", "Loop", "--forbid-op", "Conv"]),
     ("check of a latency", oc.check(R50, latency="1ms", hw="a100"),
-     ["check", R50, "--max-latency", "1ms", "--hw", "a100"]),
+     ["check", R50, "--max", "latency=1ms", "--hw", "a100"]),
 ]))
 
 report = oc.analyze(R50, profile=P50, hw="machine.t1.xml").report(
