@@ -43,7 +43,7 @@ expect_bash 'a command' 'summary' 'summ'
 expect_bash 'commands with a common prefix' 'calibrate' 'cal'
 expect_bash 'options of a command' '--format --fit --force' memory '--f'
 expect_bash 'no options of other commands' '' ops '--prof'
-expect_bash 'options after a file' '--aggregate --aggregate-by' model.onnx '--agg'
+expect_bash 'options after a file' '--training --trip' model.onnx '--tr'
 expect_bash 'choices' 'max mean median min' model.onnx --stat 'm'
 expect_bash 'choices after =' 'max mean median min' model.onnx --stat = 'm'
 expect_bash 'all choices after =' 'off on' model.onnx --cache =

@@ -85,7 +85,7 @@ begin() {
 
 begin
 for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
-    for options in '' --style=grid --confluence --dump-only-opr --top=0 --group-by=type --group-by=module --group-by=signature \
+    for options in '' --megengine=style=grid --megengine=confluence --megengine=dump-only-opr --top=0 --group-by=type --group-by=module --group-by=signature \
         --hw=epyc-7742 --strict --formula --convention=torch --verbose '--what-if=conv=2x --hw=epyc-7742'; do
         # shellcheck disable=SC2086 # an empty option must not be an argument
         check_clean "$m" $options
@@ -117,7 +117,7 @@ check 'models: terminal output is escaped' "$problems"
 
 begin
 for p in ort.json chrome.json generic.csv; do
-    for options in '' --top=0 --show-host --group-by=type --group-by=module --style=grid --explain-match --explain-match=c --verbose; do
+    for options in '' --top=0 --megengine=show-host --group-by=type --group-by=module --megengine=style=grid --explain-match --explain-match=c --verbose; do
         # shellcheck disable=SC2086 # an empty option must not be an argument
         check_clean $p $options
         # shellcheck disable=SC2086

@@ -10,6 +10,9 @@ work=$BUILD/megengine
 mkdir -p "$work"
 unset NO_COLOR COLUMNS
 tr '\t' '|' <"$samples/CASES.tsv" >"$work/cases" # an empty field between two blanks would be lost
+# MegEngine's options as ours: --wiki becomes --megengine confluence
+sed 's/--\(show-host\|copy-time\|dump-only-opr\|confluence\)/--megengine \1/g; s/--wiki/--megengine confluence/g
+    s/--top-end-key /--megengine top-end-key=/g; s/--aggregate-by/--group-by/g' "$work/cases" >"$work/ours"
 while IFS='|' read -r name arguments code; do
     # shellcheck disable=SC2086 # arguments are words; none holds a blank or a pattern that matches a file
     set -f && set -- $arguments && set +f
@@ -22,5 +25,5 @@ while IFS='|' read -r name arguments code; do
 $(diff "$samples/$name.out" "$work/out" | head -n 6)
 $(head -n 3 "$work/err")"
     fi
-done <"$work/cases"
+done <"$work/ours"
 finish

@@ -78,7 +78,7 @@ expect 2 'number of runs' 'negative --warmup without a profile' "$onnxcost" mode
 expect 2 'needs NODE=N' 'malformed --trip' "$onnxcost" model.onnx --trip x
 expect 2 'needs a model' 'sizes without a model' "$onnxcost" profile.json --dim x=1
 expect 2 'needs a model and its profile' 'optimized model without a profile' "$onnxcost" model.onnx --optimized-model model.onnx
-expect 2 'kernel start times' 'kernel times that the source lacks' "$onnxcost" profile.json --top-end-key kern
+expect 2 'kernel start times' 'kernel times that the source lacks' "$onnxcost" profile.json --megengine top-end-key=kern
 expect 0 'W-short-operators' 'element type by its usual name' "$onnxcost" profile.json -f csv --input-dtype float32
 [ "$(wc -l <out)" -eq 2 ]; passed $? 'element type by its usual name: one row' "$(cat out)"
 "$onnxcost" model.onnx -p profile.json --optimized-model model.onnx >out 2>err

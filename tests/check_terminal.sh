@@ -54,17 +54,17 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
         text=$(on_terminal $width "$onnxcost resnet18.onnx -p $profile --hw a100 --color never" | sed -n '/^Time by/,$p' | wc -L)
         [ "$text" -le $width ] && [ "$text" -gt 20 ]; passed $? "table fits a terminal of $width columns" "the table has $text"
     done
-    text=$(on_terminal 120 "$onnxcost resnet18.onnx --style grid -t 2")
+    text=$(on_terminal 120 "$onnxcost resnet18.onnx --megengine style=grid -t 2")
     case $text in *╒*│*╛*) true ;; *) false ;; esac
     passed $? 'grid has UTF-8 borders' "$text"
     for locale in C POSIX de_DE.ISO-8859-1 ''; do
-        on_terminal 70 "env LC_ALL=$locale $onnxcost resnet18.onnx --style grid -t 2; env LC_ALL=$locale $onnxcost names.json" >out
+        on_terminal 70 "env LC_ALL=$locale $onnxcost resnet18.onnx --megengine style=grid -t 2; env LC_ALL=$locale $onnxcost names.json" >out
         LC_ALL=C grep -q '[^ -~]' out
         [ $? -eq 1 ] || LC_ALL=C grep '[^ -~]' out | grep -qv "$esc\["
         LC_ALL=C tr -d '\033' <out | LC_ALL=C grep -q '[^ -~]'
         [ $? -eq 1 ] && grep -q '^|.*|$' out && grep -q '^+=*+' out; passed $? "output is ASCII on a terminal of locale '$locale'" "$(LC_ALL=C grep -m 2 '[^ -~]' out)"
     done
-    on_terminal 120 "LC_ALL=C $onnxcost resnet18.onnx --style grid -t 2 -o /dev/stderr" | grep -q '╒'
+    on_terminal 120 "LC_ALL=C $onnxcost resnet18.onnx --megengine style=grid -t 2 -o /dev/stderr" | grep -q '╒'
     passed $? 'output file is UTF-8 in every locale' ''
     if command -v less >/dev/null; then
         # more rows than the screen; q ends the pager and the program
@@ -97,7 +97,7 @@ done
 reports() { # file: writes every report that could depend on the locale
     {
         for format in table csv json markdown html; do "$onnxcost" resnet18.onnx -p "$profile" --hw a100 -f $format; done
-        "$onnxcost" resnet18.onnx -p "$profile" --style grid --input-dtype FLOAT32
+        "$onnxcost" resnet18.onnx -p "$profile" --megengine style=grid --input-dtype FLOAT32
         "$onnxcost" bert.onnx --formula
         "$onnxcost" bert.onnx -d BATCH=2 2>&1
         "$onnxcost" estimate resnet18.onnx --hw T4,A100 -f csv

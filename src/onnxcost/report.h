@@ -29,7 +29,6 @@ struct oc_report_opts {
     size_t n_input_dtype;
     const char *order_by;     /* "[+]column,..": the first is the primary key, later ones break ties */
     const char *aggregate;    /* "max", "min", "sum", "mean", "median", "count", "p90" ... */
-    const char *aggregate_by; /* "type,module:2,..", see group_by; needs aggregate */
     const char *group_by;     /* the same, as sums unless `aggregate` is given. Keys: type, module[:depth],
                                  signature, provider, precision, kernel, bound, rule */
     const char *top_end_key;  /* "end" (NULL), "kern" */

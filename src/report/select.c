@@ -109,13 +109,10 @@ static int read_aggregate(struct oc_select *s, const struct oc_report_opts *o, s
                                                     .valid = reductions,
                                                     .n = OC_COUNT(reductions),
                                                     .more = "and percentiles such as p90"});
-    const char *by = o->group_by ? o->group_by : o->aggregate_by;
-    if (!by)
+    if (!o->group_by)
         return 0;
-    if (oc_group_by_read(o->group_by ? "--group-by" : "--aggregate-by", by, s->by, &s->n_by, err) != 0)
+    if (oc_group_by_read("--group-by", o->group_by, s->by, &s->n_by, err) != 0)
         return -1;
-    if (!o->aggregate && !o->group_by)
-        return oc_fail(err, OC_EARG, "--aggregate-by needs --aggregate max, min, sum or mean");
     if (!o->aggregate)
         s->aggregate = (struct oc_reduction){.how = OC_AGG_SUM};
     return 0;
@@ -141,7 +138,7 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct o
         .order_given = o->order_by != NULL,
     };
     if (o->top_end_key &&
-        select_choose("--top-end-key", o->top_end_key, end_key, OC_COUNT(end_key), &key, err) != 0)
+        select_choose("--megengine top-end-key", o->top_end_key, end_key, OC_COUNT(end_key), &key, err) != 0)
         return -1;
     s->kern = key == 1;
     if (read_bound("--min-time", o->min_time, &s->min_time_s, err) != 0 ||

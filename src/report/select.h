@@ -12,7 +12,7 @@
 
 enum oc_time_of {
     OC_TIME_NONE,   /* the rows have no times: ignore bounds on times */
-    OC_TIME_DEVICE, /* time_s, or kern_time_s with --top-end-key kern */
+    OC_TIME_DEVICE, /* time_s, or kern_time_s with --megengine top-end-key=kern */
     OC_TIME_HOST    /* host_time_s, host_kern_time_s */
 };
 

@@ -1,5 +1,5 @@
 /* The report of MegEngine's profile_analyze, and its table of operators, which other reports have too
- * (--style grid). */
+ * (--megengine style=grid). */
 #include "write/report_write.h"
 
 #include <errno.h>

@@ -92,7 +92,7 @@ void oc_json_roofline(struct oc_json_out *w, struct oc_report *r)
 static void json_join_group(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
     oc_jw_begin_object(w);
-    const char *by = r->o->group_by ? r->o->group_by : r->o->aggregate_by;
+    const char *by = r->o->group_by;
     oc_key_text(w, "op_type", by && !strcmp(by, "type") ? row->type : NULL);
     oc_key_text(w, "group_by", by);
     oc_key_text(w, "group", row->type);

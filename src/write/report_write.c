@@ -96,7 +96,9 @@ static int check_kern(const struct oc_report *r, const struct oc_select *s, stru
     bool known = !s->kern || !r->all.n;
     for (uint32_t i = 0; i < r->all.n && !known; i++)
         known = oc_num_known(r->all.row[i].kern_time_s);
-    return known ? 0 : oc_fail(err, OC_EARG, "--top-end-key kern needs a profile with kernel start times");
+    return known ? 0
+                 : oc_fail(err, OC_EARG,
+                           "--megengine top-end-key=kern needs a profile with kernel start times");
 }
 
 /* Writes the list of groups in addition to the list of their members. */

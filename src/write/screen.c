@@ -20,9 +20,9 @@ enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
 bool oc_screen_is_default(const struct oc_report_opts *o)
 {
     return !o->style && !o->has_top && !o->order_by && !o->n_name_pattern && !o->n_type &&
-           !o->n_input_dtype && !oc_report_grouped(o) && !o->aggregate_by && !o->top_end_key &&
-           !o->min_time && !o->max_time && !o->print_only && !o->show_host && !o->confluence &&
-           !o->dump_only_opr && !o->roofline && !oc_what_if_asked(o);
+           !o->n_input_dtype && !oc_report_grouped(o) && !o->top_end_key && !o->min_time && !o->max_time &&
+           !o->print_only && !o->show_host && !o->confluence && !o->dump_only_opr && !o->roofline &&
+           !oc_what_if_asked(o);
 }
 
 /* ---- what is measured ------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static const struct oc_report_opts forms[] = {
         {.has_top = true, .show_host = true, .copy_time = true},
         {.has_top = true, .confluence = true, .order_by = "+in_shapes", .top_end_key = "kern"},
-        {.has_top = true, .aggregate = "mean", .aggregate_by = "type", .order_by = "flops"},
+        {.has_top = true, .aggregate = "mean", .group_by = "type", .order_by = "flops"},
         {.dump_only_opr = true, .input_dtype = dtype, .n_input_dtype = 1, .order_by = "+opr_id"},
     };
     struct oc_profile p = {.format = oc_importer_megengine.name};

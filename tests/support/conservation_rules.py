@@ -133,7 +133,7 @@ def check(program, files, stat):
     problems += check_csv(run(command + ["-f", "csv"]), whole_ns)
     n = 2
     if report["profile"][0]["format"] != "megengine":  # its table is that of MegEngine's tool
-        problems += check_table(run(command + ["-w", "4000", "-a", "--style", "compact"]), whole_ns)
+        problems += check_table(run(command + ["-w", "4000", "-a", "--megengine", "style=compact"]), whole_ns)
         problems += check_markdown(run(command + ["-f", "markdown", "--top", "0"]), whole_ns)
         problems += check_page(run(command + ["-f", "html"]), whole_ns)
         n += 3

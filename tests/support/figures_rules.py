@@ -35,7 +35,7 @@ HUMAN = {"time": ("time_ns", 1, False), "%": (None, 0.01, False), "cum %": ("cum
          "roofline": ("roofline_ns", 1, False), "eff %": ("roofline_efficiency", 0.01, False),
          "gap": ("wasted_ns", 1, False)}
 OPTIONS = [[], ["--stat", "sum"], ["--stat", "mean"], ["--stat", "min"], ["--group-by", "type"],
-           ["--aggregate", "sum", "--aggregate-by", "type"], ["--order-by", "flops"], ["--order-by", "+bandwidth"],
+           ["--aggregate", "sum", "--group-by", "type"], ["--order-by", "flops"], ["--order-by", "+bandwidth"],
            ["--top", "3"], ["--hw", "t4"], ["--hw", "t4", "--group-by", "type"], ["--stat", "sum", "--hw", "t4"],
            ["--iterations", "2"], ["--group-by", "module"]]
 
@@ -574,7 +574,7 @@ def check_unbounded(case, report, rows, verdict):
 
 def drop(options, i):
     """Options that choose, order or join rows, and their values."""
-    chosen = ("--group-by", "--aggregate", "--aggregate-by", "--top", "--order-by")
+    chosen = ("--group-by", "--aggregate", "--group-by", "--top", "--order-by")
     return options[i] in chosen or (i and options[i - 1] in chosen)
 
 

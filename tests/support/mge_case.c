@@ -61,7 +61,7 @@ static bool parse_value(struct mge_args *a, const char *arg, const char *value)
         const char *name;
         const char **field;
     } text[] = {
-        {"--aggregate", &a->opts.aggregate},   {"--aggregate-by", &a->opts.aggregate_by},
+        {"--aggregate", &a->opts.aggregate},   {"--aggregate-by", &a->opts.group_by},
         {"--order-by", &a->opts.order_by},     {"--top-end-key", &a->opts.top_end_key},
         {"--min-time", &a->opts.min_time},     {"--max-time", &a->opts.max_time},
         {"--print-only", &a->opts.print_only}, {"--opr-name", &a->name[0]},

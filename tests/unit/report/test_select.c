@@ -203,8 +203,7 @@ static void rows_are_aggregated_by_type(void **state)
     assert_true(isnan(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_MAX}, measured, 2)));
     assert_true(oc_num_known(
         oc_aggregate_of((struct oc_reduction){.how = OC_AGG_SUM}, measured, 2))); /* a nan, but measured */
-    expect(state, O(.aggregate = "sum", .aggregate_by = "type", .order_by = "time"), OC_TIME_DEVICE,
-           "Conv Relu");
+    expect(state, O(.aggregate = "sum", .group_by = "type", .order_by = "time"), OC_TIME_DEVICE, "Conv Relu");
     expect(state, O(.aggregate = "max"), OC_TIME_DEVICE, "all");
 }
 

@@ -160,18 +160,16 @@ static void rejects_invalid_options(void **state)
     struct oc_err err = {0};
     const char *pattern[] = {"a("};
     assert_int_equal(mge_read_file(OWN "/empty.json", &p, &err), 0);
-    expect_report_error(&p, (struct oc_report_opts){.aggregate_by = "type"},
-                        "--aggregate-by needs --aggregate max, min, sum or mean");
     expect_report_error(
         &p, (struct oc_report_opts){.aggregate = "average"},
         "unknown value 'average' for --aggregate; valid: max, min, sum, mean, median, count, and percentiles "
         "such as p90");
-    expect_report_error(&p, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "name"},
-                        "unknown key 'name' for --aggregate-by; valid: type, module, class, source, "
+    expect_report_error(&p, (struct oc_report_opts){.aggregate = "sum", .group_by = "name"},
+                        "unknown key 'name' for --group-by; valid: type, module, class, source, "
                         "signature, provider, precision, "
                         "kernel, bound, rule, module:DEPTH");
     expect_report_error(&p, (struct oc_report_opts){.top_end_key = "start"},
-                        "unknown value 'start' for --top-end-key; valid: end, kern");
+                        "unknown value 'start' for --megengine top-end-key; valid: end, kern");
     expect_report_error(&p, (struct oc_report_opts){.print_only = "all"},
                         "invalid value 'all' for --print-only: choose from summary, device, host");
     expect_report_error(

@@ -253,7 +253,7 @@ static void nodes_and_rows_refer_to_each_other(void **state)
                                        {.has_top = true, .top = 1},
                                        {.order_by = "+time"},
                                        {.type = types, .n_type = 1},
-                                       {.aggregate = "sum", .aggregate_by = "type"}};
+                                       {.aggregate = "sum", .group_by = "type"}};
     for (size_t k = 0; k < OC_COUNT(o); k++) {
         struct t_json j = json_of(&x, o[k]);
         unsigned linked = 0;
@@ -359,7 +359,7 @@ static void groups_are_listed_with_their_members(void **state)
     struct made x = {0};
     load_model(&x, "2");
     struct t_json j = json_of(
-        &x, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "type", .has_top = true, .top = 1});
+        &x, (struct oc_report_opts){.aggregate = "sum", .group_by = "type", .has_top = true, .top = 1});
     assert_int_equal(t_whole(&j, "nodes.n"), 4);
     assert_int_equal(t_whole(&j, "groups.n"), 1); /* --top applies to groups */
     assert_string_equal(t_text(&j, "groups[0].op_type"), "MatMul");
