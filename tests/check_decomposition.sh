@@ -37,7 +37,7 @@ parts 'one device and two' '' -p "$data/kineto/small_cuda.json" -p "$data/kineto
 parts 'collectives' 'communication>0' -p "$data/kineto/small_cuda.json" -p "$data/kineto/collective.json"
 parts 'ONNX Runtime without a model' '' -p "$profiles/resnet50.disabled.t1.json.gz" -p "$profiles/resnet50.all.t1.json.gz"
 parts 'ONNX Runtime with a model' '' resnet50.onnx -p "$profiles/resnet50.disabled.t1.json.gz" -p "$profiles/resnet50.all.t1.json.gz"
-parts 'two batch sizes' '' resnet50.onnx -p "$profiles/resnet50.all.t1.json.gz" -p "$profiles/resnet50.all.t2.json.gz" --b-dim batch=2
+parts 'two batch sizes' '' resnet50.onnx -p "$profiles/resnet50.all.t1.json.gz" -p "$profiles/resnet50.all.t2.json.gz" -d batch=1 -d batch=2
 parts 'sums of runs' '' -p "$profiles/resnet50.disabled.t1.json.gz" -p "$profiles/resnet50.all.t1.json.gz" --stat sum
 
 # ---- public traces
@@ -96,7 +96,7 @@ rejects() {
     passed $? "$title" "exit code $code (not $want): $(head -n 3 err)"
 }
 rejects 2 'needs two profiles' 'one profile' -p a/r0.json
-rejects 2 'need a model' 'sizes without a model' -p a/r0.json -p b/r0.json --b-dim batch=2
+rejects 2 'need a model' 'sizes without a model' -p a/r0.json -p b/r0.json -d batch=2
 rejects 2 'one -p for each side' 'three profiles' -p a/r0.json -p b/r0.json -p b/r1.json
 rejects 3 'cannot read' 'a file that is not there' -p a/r0.json -p missing.json
 finish

@@ -88,8 +88,8 @@ sums '"macs": 0' 'ResNet-50 and its quantized form' resnet50.onnx resnet50_qdq.o
 sums '"macs": 0' 'MobileNetV2 and its quantized operators' mobilenetv2.onnx mobilenetv2_qoperator.onnx
 sums '' 'BERT and GPT-2' bert_base.onnx gpt2.onnx
 # seven more images: 7 * 1814073344
-sums '"macs": 12698513408' 'batch 1 and 8' resnet18.onnx --dim batch=1 --b-dim batch=8
-sums '"macs": 12698513408' 'batch 1 and 8 given as a shape' resnet18.onnx --b-shape input=8x3x224x224
+sums '"macs": 12698513408' 'batch 1 and 8' resnet18.onnx --dim batch=1 --dim batch=8
+sums '"macs": 12698513408' 'batch 1 and 8 given as a shape' resnet18.onnx -s input=1x3x224x224 -s input=8x3x224x224
 sums '"macs": 0' 'two devices' resnet50.onnx --hw a100 --hw t4
 sums '"macs": 0' 'two thread counts' mobilenetv2.onnx -p "$top/models/profiles/mobilenetv2.all.t1.json.gz" \
     -p "$top/models/profiles/mobilenetv2.all.t2.json.gz" --hw "$top/models/profiles/machine.t1.xml" \
@@ -98,12 +98,12 @@ sums '' 'unoptimized and optimized graph' resnet50.onnx "$top/models/profiles/re
     -p "$top/models/profiles/resnet50.disabled.t1.json.gz" -p "$top/models/profiles/resnet50.all.t1.json.gz"
 sums '' 'two optimization levels' resnet50.onnx -p "$top/models/profiles/resnet50.disabled.t1.json.gz" \
     -p "$top/models/profiles/resnet50.all.t1.json.gz" \
-    --b-optimized-model "$top/models/profiles/resnet50.all.optimized.onnx"
+    --optimized-model none --optimized-model "$top/models/profiles/resnet50.all.optimized.onnx"
 sums '"macs": 0' 'models without profiles' crnn.onnx crnn.onnx
 if [ -n "$samples" ]; then
     sums '"time": -5401000.0' 'PP-OCR at disabled and all' "$samples/ppocr_cls.onnx" \
         -p "$samples/ppocr_cls.ort1.30.disabled.2runs.json" -p "$samples/ppocr_cls.ort1.30.all.2runs.json" \
-        --b-optimized-model "$samples/ppocr_cls.ort1.30.all.optimized.onnx"
+        --optimized-model none --optimized-model "$samples/ppocr_cls.ort1.30.all.optimized.onnx"
     sums '"macs": 2100528' 'PP-OCR and its optimized graph' "$samples/ppocr_cls.onnx" \
         "$samples/ppocr_cls.ort1.30.all.optimized.onnx" -p "$samples/ppocr_cls.ort1.30.disabled.2runs.json" \
         -p "$samples/ppocr_cls.ort1.30.all.2runs.json"

@@ -41,9 +41,10 @@ int cli_check_memory(const struct cli_opts *o);
 int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
                   const struct oc_device *device, FILE *out);
 
-/* diff: writes it with the options of `o`, which are not those of diff alone, and this optimized model of B (NULL: none).
+/* diff: writes it with the options of `o`, which are not those of diff alone, and these optimized models (NULL: none).
  * With a label: prints only what the recordings show, after the label. Returns the exit code after a message. */
-int cli_diff_recordings(const struct cli_opts *o, const char *b_optimized_model, const char *label);
+int cli_diff_recordings(const struct cli_opts *o, const char *a_optimized, const char *b_optimized,
+                        const char *label);
 
 /* Runs of ONNX Runtime (cmd_record.c). The options of a recording, except for its files; `side` has the model.
  * Returns 0 or the exit code after a message. */

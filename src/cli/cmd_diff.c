@@ -11,30 +11,20 @@
 #include "onnxcost/report.h"
 
 struct diff_opts {
-    struct cli_list b_dim, b_shape, b_value;
-    const char *b_optimized_model;
     bool exit_code;
 };
 
 #define AT(field) offsetof(struct diff_opts, field)
 static const struct cli_option own_options[] = {
-    {"b-dim", 0, CLI_LIST, AT(b_dim), "NAME=N",
-     .help = "number for a dimension of the second side (repeatable)", .group = "Differences"},
-    {"b-shape", 0, CLI_LIST, AT(b_shape), "INPUT=SHAPE",
-     .help = "shape of an input of the second side (repeatable)"},
-    {"b-value", 0, CLI_LIST, AT(b_value), "INPUT=VALUE",
-     .help = "value of an input of the second side (repeatable)"},
-    {"b-optimized-model", 0, CLI_TEXT, AT(b_optimized_model), "FILE",
-     .help = "as --optimized-model, for the second profile", .input = true},
-    {"exit-code", 0, CLI_FLAG, AT(exit_code), .help = "exit code 1 when the two are different"},
+    {"exit-code", 0, CLI_FLAG, AT(exit_code), .help = "exit code 1 when the two are different",
+     .group = "Differences"},
 };
 
 struct diff_job {
     const struct cli_opts *o;
     const struct diff_opts *own;
-    struct cli_opts of_b;  /* the options with those of --b-dim and so on */
-    struct cli_opts means; /* those with --stat mean */
-    struct cli_list model, profile;
+    struct cli_opts of[2]; /* the options with the sizes of a side */
+    struct cli_list model, profile, optimized;
     const char **recording[2]; /* heap: the paths that the profile of a side names */
     struct cli_side side[2];
     struct oc_report_in *more[2]; /* heap: the recordings of a side but the first */
@@ -47,7 +37,7 @@ struct diff_job {
 /* Whether options are given that say nothing about profiles alone. */
 static bool needs_model(const struct cli_opts *o)
 {
-    return cli_first_given(o, "dim shape value b-dim b-shape b-value optimized-model b-optimized-model");
+    return cli_first_given(o, "dim shape value optimized-model");
 }
 
 static int sort_files(struct diff_job *j)
@@ -75,9 +65,10 @@ static int sort_files(struct diff_job *j)
         return cli_fail(CLI_USAGE,
                         "'diff' without a model needs two profiles: onnxcost diff -p A.json -p B.json");
     if (!j->model.n && needs_model(o))
-        return cli_fail(CLI_USAGE,
-                        "sizes (--dim, --shape, --value and those of B) and optimized models need a model: "
-                        "onnxcost diff MODEL -p A.json -p B.json");
+        return cli_fail(
+            CLI_USAGE,
+            "sizes (--dim, --shape, --value) and optimized models need a model: onnxcost diff MODEL "
+            "-p A.json -p B.json");
     if (j->model.n == 2 && j->profile.n == 1)
         return cli_fail(CLI_USAGE, "'diff' of two models takes a profile for each of them, or none");
     return 0;
@@ -89,11 +80,67 @@ static const char **side_value(const struct cli_list *l, unsigned side)
     return !l->n ? NULL : &l->item[side < l->n ? side : l->n - 1];
 }
 
+/* ---- sizes of a side -------------------------------------------------------------------------------- */
+
+static bool names_same(const char *a, const char *b)
+{
+    const char *eq_a = strrchr(a, '='), *eq_b = strrchr(b, '=');
+    return eq_a && eq_b && eq_a - a == eq_b - b && strncmp(a, b, (size_t)(eq_a - a)) == 0;
+}
+
+/* Of "NAME=..." given twice the first is for A and the second for B; given once it is for both. *twice: some name is given
+ * twice. Returns 0, or CLI_USAGE after a message. */
+static int sizes_of(const char *option, const struct cli_list *all, unsigned side, struct cli_list *out,
+                    bool *twice)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        size_t before = 0, n = 0;
+        for (size_t k = 0; k < all->n; k++) {
+            bool same = names_same(all->item[i], all->item[k]);
+            n += same;
+            before += same && k < i;
+        }
+        if (n > 2)
+            return cli_fail(CLI_USAGE, "--%s: '%s' is one of %zu for this name: one for each side", option,
+                            all->item[i], n);
+        *twice |= n == 2;
+        if (n < 2 || before == side)
+            cli_list_add(out, all->item[i]);
+    }
+    return 0;
+}
+
+static int choose_sizes(struct diff_job *j, bool *twice)
+{
+    const struct cli_opts *o = j->o;
+    int rc = 0;
+    for (unsigned s = 0; s < 2 && !rc; s++) {
+        struct cli_opts *of = &j->of[s];
+        *of = *o;
+        of->dim = of->shape = of->value = (struct cli_list){0};
+        rc = sizes_of("dim", &o->dim, s, &of->dim, twice);
+        rc = rc ? rc : sizes_of("shape", &o->shape, s, &of->shape, twice);
+        rc = rc ? rc : sizes_of("value", &o->value, s, &of->value, twice);
+    }
+    return rc;
+}
+
+/* "none": the profile of this side is of the model as it is. */
+static const char *optimized_of(const struct cli_list *l, unsigned side)
+{
+    const char **path = side_value(l, side);
+    return path && !cli_is(*path, "none") ? *path : NULL;
+}
+
 static int choose_sides(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
-    if (o->hw.n > 2)
-        return cli_fail(CLI_USAGE, "'diff' takes one device for each side, not %zu", o->hw.n);
+    if (o->hw.n > 2 || j->optimized.n > 2)
+        return cli_fail(CLI_USAGE, "'diff' takes one %s for each side, not %zu",
+                        o->hw.n > 2 ? "device" : "optimized model", o->hw.n > 2 ? o->hw.n : j->optimized.n);
+    if (j->model.n == 2 && j->optimized.n == 1)
+        return cli_fail(CLI_USAGE,
+                        "--optimized-model of two models: give it twice; none: that side has none");
     for (unsigned s = 0; s < 2; s++) {
         struct oc_err err;
         j->side[s].model_path = j->model.n ? *side_value(&j->model, s) : NULL;
@@ -102,49 +149,25 @@ static int choose_sides(struct diff_job *j)
             return cli_fail_err(&err);
         j->side[s].profile_path = j->recording[s];
         j->side[s].hw = o->hw.n ? *side_value(&o->hw, s) : NULL;
+        j->side[s].optimized_path = optimized_of(&j->optimized, s);
     }
-    j->side[0].optimized_path = o->optimized_model;
-    j->side[1].optimized_path = j->own->b_optimized_model;
-    bool sizes = j->own->b_dim.n || j->own->b_shape.n || j->own->b_value.n;
-    if (j->model.n < 2 && j->profile.n < 2 && o->hw.n < 2 && !sizes)
+    bool sizes = false;
+    int rc = choose_sizes(j, &sizes);
+    if (!rc && j->model.n < 2 && j->profile.n < 2 && o->hw.n < 2 && !sizes)
         return cli_fail(CLI_USAGE,
-                        "'diff' of one model needs two profiles, two devices, or other sizes for B "
-                        "(--b-dim, --b-shape)");
-    return 0;
-}
-
-/* ---- sizes of B ------------------------------------------------------------------------------------ */
-
-static bool names_same(const char *a, const char *b)
-{
-    const char *eq_a = strrchr(a, '='), *eq_b = strrchr(b, '=');
-    return eq_a && eq_b && eq_a - a == eq_b - b && strncmp(a, b, (size_t)(eq_a - a)) == 0;
-}
-
-/* What holds for both, but for what B has of its own. */
-static struct cli_list of_b(const struct cli_list *both, const struct cli_list *own)
-{
-    struct cli_list l = {0};
-    for (size_t i = 0; i < both->n; i++) {
-        bool again = false;
-        for (size_t k = 0; k < own->n; k++)
-            again |= names_same(both->item[i], own->item[k]);
-        if (!again)
-            cli_list_add(&l, both->item[i]);
-    }
-    for (size_t k = 0; k < own->n; k++)
-        cli_list_add(&l, own->item[k]);
-    return l;
+                        "'diff' of one model needs two profiles, two devices, or a size given twice: -d "
+                        "batch=1 -d batch=8");
+    return rc;
 }
 
 static int open_both(struct diff_job *j)
 {
-    int rc = cli_side_open(j->o, &j->side[0]);
+    int rc = cli_side_open(&j->of[0], &j->side[0]);
     if (rc)
         return rc;
     if (j->model.n == 1)
         j->side[1].same_model = j->side[0].model;
-    return cli_side_open(&j->of_b, &j->side[1]);
+    return cli_side_open(&j->of[1], &j->side[1]);
 }
 
 /* Whether some recordings have only means, and others the chosen statistic. */
@@ -162,22 +185,15 @@ static bool statistics_differ(const struct diff_job *j)
 
 static int open_sides(struct diff_job *j)
 {
-    const struct cli_opts *o = j->o;
     const struct cli_side asked[2] = {j->side[0], j->side[1]};
-    j->of_b = *o;
-    j->of_b.dim = of_b(&o->dim, &j->own->b_dim);
-    j->of_b.shape = of_b(&o->shape, &j->own->b_shape);
-    j->of_b.value = of_b(&o->value, &j->own->b_value);
     int rc = open_both(j);
-    if (rc || !statistics_differ(j) || o->stat)
+    if (rc || !statistics_differ(j) || j->o->stat)
         return rc;
     for (unsigned s = 2; s-- > 0;) {
         cli_side_close(&j->side[s]);
         j->side[s] = asked[s];
+        j->of[s].stat = "mean";
     }
-    j->means = *o;
-    j->means.stat = j->of_b.stat = "mean";
-    j->o = &j->means;
     return open_both(j);
 }
 
@@ -268,12 +284,11 @@ static int analyze_conventions(struct convention_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    if (o->word.n != 1 || o->convention.n != 2 ||
-        cli_first_given(o, "profile hw b-dim b-shape b-value sort top exit-code"))
+    if (o->word.n != 1 || o->convention.n != 2 || cli_first_given(o, "profile hw sort top exit-code"))
         return cli_fail(
             CLI_USAGE,
-            "two conventions compare the counts of one model, without profiles, devices, sizes of B, "
-            "--sort, --top and --exit-code: onnxcost diff MODEL --convention A --convention B");
+            "two conventions compare the counts of one model, without profiles, devices, --sort, --top and "
+            "--exit-code: onnxcost diff MODEL --convention A --convention B");
     j->side.model_path = o->word.item[0];
     int rc = cli_side_read(o, &j->side);
     if (rc)
@@ -305,11 +320,12 @@ static int diff_conventions(const struct cli_opts *o)
     return rc;
 }
 
-static int diff_with(const struct cli_opts *o, const char *label)
+/* optimized: the models of the two sides, or one for both. */
+static int diff_with(const struct cli_opts *o, struct cli_list optimized, const char *label)
 {
     int (*const steps[])(struct diff_job *) = {sort_files, choose_sides, open_sides, make_diff,
                                                label ? print_verdict : write_diff};
-    struct diff_job j = {.o = o, .own = o->own, .label = label};
+    struct diff_job j = {.o = o, .own = o->own, .optimized = optimized, .label = label};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
@@ -318,38 +334,46 @@ static int diff_with(const struct cli_opts *o, const char *label)
         cli_side_close(&j.side[s]);
         free(j.recording[s]);
         free(j.more[s]);
+        free(j.of[s].dim.item);
+        free(j.of[s].shape.item);
+        free(j.of[s].value.item);
     }
-    free(j.of_b.dim.item);
-    free(j.of_b.shape.item);
-    free(j.of_b.value.item);
     free(j.model.item);
     free(j.profile.item);
     return rc;
 }
 
-int cli_diff_recordings(const struct cli_opts *o, const char *b_optimized_model, const char *label)
+int cli_diff_recordings(const struct cli_opts *o, const char *a_optimized, const char *b_optimized,
+                        const char *label)
 {
-    struct diff_opts own = {.b_optimized_model = b_optimized_model};
+    const char *path[] = {a_optimized ? a_optimized : "none", b_optimized ? b_optimized : "none"};
+    struct diff_opts own = {0};
     struct cli_opts diff = *o;
     diff.own = &own;
-    return diff_with(&diff, label);
+    return diff_with(&diff, (struct cli_list){.item = path, .n = 2}, label);
 }
 
 static int run_diff(const struct cli_opts *o)
 {
-    return o->convention.n > 1 ? diff_conventions(o) : diff_with(o, NULL);
+    struct cli_list optimized = {0};
+    if (o->convention.n > 1)
+        return diff_conventions(o);
+    cli_option_values(o, "optimized-model", &optimized);
+    int rc = diff_with(o, optimized, NULL);
+    free(optimized.item);
+    return rc;
 }
 
 const struct cli_command cmd_diff = {
     .name = "diff",
     .phrase = "compare two models, profiles, devices or shapes",
-    .use = {{"onnxcost diff A.onnx B.onnx | [MODEL] -p A.json -p B.json | MODEL --hw A --hw B",
+    .use = {{"onnxcost diff A.onnx B.onnx | [MODEL] -p A -p B | MODEL --hw A --hw B | MODEL -d N=1 -d N=8",
              "two models, or one with two profiles, devices or shapes, or two profiles without a model: what "
              "was added, removed and changed"},
             {"onnxcost diff MODEL --convention A --convention B",
              "the difference between two ways of counting, term by term"}},
     .run = run_diff,
-    .usual = "profile hw dim b-dim b-shape convention sort top exit-code format output",
+    .usual = "profile hw dim shape convention sort top exit-code format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 cache top "
                "embed sort",

@@ -449,11 +449,10 @@ static int compare_variants(const struct variants *v, size_t b)
     o.word = (struct cli_list){.item = word, .n = v->o->word.n > 1 ? 2 : 1};
     o.profile = (struct cli_list){.item = profile, .n = 2};
     o.profile_format = "onnxruntime";
-    o.optimized_model = x->optimized;
     o.warmup.set = false;
     o.output = NULL;
     snprintf(label, sizeof(label), "%c", 'A' + (int)b);
-    return cli_diff_recordings(&o, y->optimized, own->report ? NULL : label);
+    return cli_diff_recordings(&o, x->optimized, y->optimized, own->report ? NULL : label);
 }
 
 static int record_several(struct variants *v)

@@ -21,7 +21,9 @@ const struct cli_option cli_shared_options[] = {
      .help = "how to read the profile; FILE.xml: a description of its tables", .otherwise = "by content",
      .names = profile_format},
     {"optimized-model", 0, CLI_TEXT, AT(optimized_model), "FILE",
-     .help = "the model as the runtime saved it after optimization: joins fused operators exactly",
+     .help =
+         "the model as the runtime saved it after optimization: joins fused operators exactly; diff: one for "
+         "both sides, or one for each, or none",
      .input = true},
     {"map", 0, CLI_TEXT, AT(map), "KEY=COLUMN,...",
      .help = "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, "
@@ -64,8 +66,9 @@ const struct cli_option cli_shared_options[] = {
      .help = "read weight files only inside the model's folder, or at any path that the model names",
      .otherwise = "inside", .set = CLI_READS},
     {"dim", 'd', CLI_LIST, AT(dim), "NAME=N",
-     .help = "value of a symbolic dimension (repeatable); cost and check: a range such as batch=1..64, for "
-             "proven bounds",
+     .help = "value of a symbolic dimension (repeatable); diff: twice, one for each side; cost and check: a "
+             "range "
+             "such as batch=1..64, for proven bounds",
      .set = CLI_SHAPED, .group = "Shapes"},
     {"shape", 's', CLI_LIST, AT(shape), "INPUT=SHAPE",
      .help = "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", .set = CLI_SHAPED},
