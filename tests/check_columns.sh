@@ -71,7 +71,7 @@ done
 fits 'formulas' "$onnxcost" "$work/bert_base.onnx" --formula
 "$onnxcost" "$work/bert_base.onnx" --formula --width 0 2>/dev/null | tr -d ' \n' >"$work/whole"
 tr -d ' \n' <"$work/out" | cmp -s - "$work/whole"; passed $? 'a broken formula has all of its terms' ''
-fits 'sweep' "$onnxcost" "$work/bert_base.onnx" --sweep batch=1,2,4
+fits 'sweep' "$onnxcost" "$work/bert_base.onnx" -d batch=1,2,4
 fits 'bounds' "$onnxcost" "$work/bert_base.onnx" --dim batch=1..8 --dim sequence=1..64
 fits 'training step' "$onnxcost" "$work/bert_base.onnx" --training adam
 fits 'zeros' "$onnxcost" "$work/bert_base.onnx" --sparsity

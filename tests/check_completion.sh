@@ -46,8 +46,8 @@ expect_bash 'no options of other commands' '' ops '--prof'
 expect_bash 'options after a file' '--training --trip' model.onnx '--tr'
 expect_bash 'choices' 'max mean median min' model.onnx --stat 'm'
 expect_bash 'choices after =' 'max mean median min' model.onnx --stat = 'm'
-expect_bash 'all choices after =' 'off on' model.onnx --cache =
-expect_bash 'choices after = in one word' '--cache=off --cache=on' model.onnx --cache=o
+expect_bash 'all choices after =' 'always auto never' model.onnx --color =
+expect_bash 'choices after = in one word' '--color=always --color=auto' model.onnx --color=a
 expect_bash 'a device' 'rtx-4090' model.onnx --hw 'rtx-409'
 expect_bash 'a second device' 'a100,rtx-4090' llm model.onnx --hw 'a100,rtx-409'
 expect_bash 'words of a command' 'diff lint list measure show' hw ''
@@ -116,7 +116,7 @@ expect_zsh() { # title 'line expected' 'line'
 }
 if command -v zsh >/dev/null; then
     expect_zsh 'a command' 'onnxcost summary ' 'onnxcost summ'
-    expect_zsh 'an option of a command' 'onnxcost memory --allocator=' 'onnxcost memory --all'
+    expect_zsh 'an option of a command' 'onnxcost memory --kernel-names=' 'onnxcost memory --kern'
     expect_zsh 'a choice' 'onnxcost model.onnx --stat median ' 'onnxcost model.onnx --stat med'
     expect_zsh 'a choice after =' 'onnxcost model.onnx --format=csv ' 'onnxcost model.onnx --format=cs'
     expect_zsh 'a device' 'onnxcost model.onnx --hw rtx-4090 ' 'onnxcost model.onnx --hw rtx-409'

@@ -92,7 +92,7 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     done
     for f in json md model-explorer netron; do check_clean "$m" -f $f; done
     check_clean "$m" --hw epyc-7742 --advise
-    check_clean "$m" --sweep "$(printf 'b\342\200\2561')=1..4"
+    check_clean "$m" -d "$(printf 'b\342\200\2561')=1..4+1"
     check_clean diff "$m" --convention torch --convention fvcore
     check_clean estimate "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
     check_clean memory "$m"
@@ -185,7 +185,7 @@ begin
 problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
-for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --allocator ort' 'summary ort.json' \
+for c in 'memory h.onnx' 'memory resnet.onnx' 'memory llama.onnx --count allocator=ort' 'summary ort.json' \
     'summary chrome.json ort.json' 'scan .' 'estimate h.onnx --hw epyc-7742 --hw epyc-7763' 'estimate h.onnx --hw epyc-7742' \
     'llm llama.onnx --prompt 8 --hw epyc-7742'; do
     # shellcheck disable=SC2086

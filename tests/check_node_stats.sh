@@ -1,5 +1,5 @@
 #!/bin/sh
-# memory --emit ort-node-stats: names, with their hash, and bytes are those that ONNX Runtime recorded
+# memory -f ort-node-stats: names, with their hash, and bytes are those that ONNX Runtime recorded
 # (tests/data/ort_node_stats); the file is read as ONNX Runtime reads it. Prints TAP.
 # modes: release
 set -u
@@ -20,15 +20,15 @@ rows() { # file
 for model in resnet18 mobilenetv2; do
     recorded=tests/data/ort_node_stats/$model.ort1.30.csv
     "$BUILD/onnxzoo" $model -o "$work/$model.onnx"
-    "$onnxcost" memory "$work/$model.onnx" --emit ort-node-stats -o "$work/$model.csv" 2>"$work/err"
+    "$onnxcost" memory "$work/$model.onnx" -f ort-node-stats -o "$work/$model.csv" 2>"$work/err"
     rows "$recorded" >"$work/recorded"
     rows "$work/$model.csv" | diff "$work/recorded" - >"$work/diff"
     passed $? "$model: every node has the recorded bytes" "$(head -n 4 "$work/diff"; cat "$work/err")"
     [ "$(wc -l <"$work/recorded")" -ge 60 ]
     passed $? "$model: all rows were compared" "$(wc -l <"$work/recorded")"
 done
-"$onnxcost" memory "$work/resnet18.onnx" --emit ort-node-stats -f json >/dev/null 2>"$work/err"
-[ $? -eq 2 ] && grep -q 'writes CSV' "$work/err"; passed $? 'another format is rejected' "$(cat "$work/err")"
-! "$onnxcost" memory tests/data/op_rules/custom.onnx --no-defaults --emit ort-node-stats >/dev/null 2>"$work/err" &&
+"$onnxcost" memory "$work/resnet18.onnx" -f ort-node-stats --count allocator=ort >/dev/null 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'does not go with' "$work/err"; passed $? 'another allocator is rejected' "$(cat "$work/err")"
+! "$onnxcost" memory tests/data/op_rules/custom.onnx --default-dim none -f ort-node-stats >/dev/null 2>"$work/err" &&
     grep -q 'is unknown: give sizes' "$work/err"; passed $? 'an unknown size is an error' "$(cat "$work/err")"
 finish

@@ -59,12 +59,12 @@ expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=
 expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --hw nonsense
 expect 2 "--dim is an option of" 'option of another command' "$onnxcost" ops --dim a=1
 expect 2 "unknown column 'nonsense' for --order-by; valid: time, " 'unknown order' "$onnxcost" model.onnx --order-by nonsense
-expect 2 'needs NAME=' 'malformed --sweep' "$onnxcost" model.onnx --sweep batch=1,
-expect 2 'needs NAME=' 'endless range' "$onnxcost" model.onnx --sweep 'batch=1..9*1'
-expect 2 'needs NAME=' 'too many sizes' "$onnxcost" model.onnx --sweep batch=1..1000000
-expect 2 'one at a time' '--formula with --sweep' "$onnxcost" model.onnx --formula --sweep batch=1
+expect 2 'needs NAME=' 'malformed list of sizes' "$onnxcost" model.onnx -d batch=1,
+expect 2 'needs NAME=' 'endless range' "$onnxcost" model.onnx -d 'batch=1..9*1'
+expect 2 'needs NAME=' 'too many sizes' "$onnxcost" model.onnx -d batch=1..1000000+1
+expect 2 'one at a time' '--formula with a list of sizes' "$onnxcost" model.onnx --formula -d batch=1,2
 expect 2 '--top does not go with --formula' '--formula with --top' "$onnxcost" model.onnx --formula --top 3
-expect 2 "no dimension is named 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
+expect 2 "no dimension is named 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx -d nonsense=1,2
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
 ../onnxzoo bert_base -o bert.onnx

@@ -51,7 +51,7 @@ plan() { # model options...
 plan resnet50 >&2
 page memory 2000 'memory: figures and tables of the page are those of JSON and of the plan' "plan=$work/resnet50.plan.json" -- \
     memory "$work/resnet50.onnx" --fit --hw a100
-page memory_ort 500 "memory: with ONNX Runtime's allocator the page has live bytes and no offsets" -- memory "$work/resnet50.onnx" --allocator ort
+page memory_ort 500 "memory: with ONNX Runtime's allocator the page has live bytes and no offsets" -- memory "$work/resnet50.onnx" --count allocator=ort
 problems=
 grep -q '<path class="area"' "$work/memory_ort.html" || problems='no curve of the live bytes'
 blocks=$(grep -c '<rect ' "$work/memory.html")
@@ -130,12 +130,12 @@ for m in resnet50 bert_base llama; do
 done >"$work/problems" 2>&1
 result 'edges of the page are the inputs and outputs of the nodes in JSON, with their types and bytes' "$(cat "$work/problems")"
 
-# ---- fragments: --embed
+# ---- fragments
 fragment() { # name min -- arguments of onnxcost: figures of the fragment are those of JSON, and it is one element
     name=fragment_$1 min=$2
     shift 3
     "$BUILD/onnxcost" "$@" -f json >"$work/$name.json" 2>"$work/err" || [ $? -eq 1 ] || cat "$work/err"
-    "$BUILD/onnxcost" "$@" -f html --embed -o "$work/$name.html" 2>"$work/err" || [ $? -eq 1 ] || cat "$work/err"
+    "$BUILD/onnxcost" "$@" -f fragment -o "$work/$name.html" 2>"$work/err" || [ $? -eq 1 ] || cat "$work/err"
     report=$(python3 tests/support/page_figures.py "$work/$name.html" "$work/$name.json" "plan=$work/resnet50.plan.json" 2>&1)
     figures=$(printf '%s\n' "$report" | tail -n 1)
     printf '%s\n' "$report" | sed '$d'
@@ -160,7 +160,7 @@ fragment() { # name min -- arguments of onnxcost: figures of the fragment are th
 } >"$work/problems" 2>&1
 result 'fragments of all commands: one element without ids and scripts, every style rule begins with its class, figures are those of JSON' "$(cat "$work/problems")"
 "$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f csv >"$work/rows.csv"
-"$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f html --embed >"$work/rows.html"
+"$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --order-by flops --top 7 -f fragment >"$work/rows.html"
 python3 - "$work" >"$work/problems" 2>&1 <<'END'
 import csv, sys
 sys.path.insert(0, "tests/support")
@@ -177,8 +177,6 @@ for have, want in zip(body, rows):
             print(f"{field}: {v} {text}, CSV {want[field]}")
 END
 result 'the fragment of costs has the rows of --top and --order-by with the figures of CSV' "$(cat "$work/problems")"
-"$BUILD/onnxcost" "$work/resnet50.onnx" --embed -f json >"$work/out" 2>"$work/err"
-result '--embed needs --format html' "$([ $? = 2 ] && grep -q 'add --format html' "$work/err" || cat "$work/err")"
 # two different fragments and one twice, in a page with a style of its own
 {
     echo '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>dashboard</title><style>:root { color-scheme: light dark }'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The roofline time is a lower bound: with --cache on and the measured bandwidth of each memory level no recorded model is
+# The roofline time is a lower bound: with --count cache=on and the measured bandwidth of each memory level no recorded model is
 # faster, and rows above 100 % have a reason. Uses the recordings of models/profiles, and new ones of this machine if ONNX
 # Runtime is found. Prints a table (lines with '#') and TAP.
 # modes: release

@@ -63,7 +63,7 @@ ratios() {
 expect_eq 'dimensions apply to every model that has them' '3 3 ' "$(ratios >a; ratios -d batch=3 -d unused=7 >b; paste a b | awk '{ printf "%s ", $2 / $1 }')"
 printf 'm/resnet18.onnx\n\nm/sub\n' | onnxcost scan --files-from - -f ndjson >rows2 2>err
 expect_eq 'paths are read from standard input' 'm/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows2 | tr '\n' ' ' | sed 's/ $//')"
-find m -name 'resnet*' -print0 | onnxcost scan --files-from - --null -f ndjson >rows2 2>err
+find m -name 'resnet*' -print0 | onnxcost scan --files-from - -f ndjson >rows2 2>err
 expect_eq 'paths separated by null characters are read' m/resnet18.onnx "$(paths rows2)"
 expect_eq 'empty list is accepted' '0 ' "$(onnxcost scan --files-from - -f ndjson </dev/null 2>&1; echo "$? ")"
 onnxcost scan 2>err

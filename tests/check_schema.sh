@@ -34,27 +34,27 @@ report() { # name arguments...
 m=$work
 {
     report model "$m/resnet18.onnx"
-    report hardware "$m/resnet18.onnx" --hw a100 --cache on --hw-set overhead=3us
+    report hardware "$m/resnet18.onnx" --hw a100 --count cache=on --hw-set overhead=3us
     report profile "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz
-    report all "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --hw $profiles/machine.t1.xml --cache on
+    report all "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --hw $profiles/machine.t1.xml --count cache=on
     report optimized "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --stat sum \
         --optimized-model $profiles/resnet50.all.optimized.onnx
     report top "$m/resnet50.onnx" -p $profiles/resnet50.disabled.t1.json.gz --top 3 --order-by flops
     report groups "$m/bert_base.onnx" --group-by type,module:2 --hw a100 --aggregate p90
     report measured_groups "$m/bert_base.onnx" -p $profiles/bert_base.all.t1.json.gz --hw $profiles/machine.t1.xml --group-by signature
     report why "$m/bert_base.onnx" --why 0 --why 4 --why /encoder/layer.0/attention/self/MatMul
-    report why_symbols "$m/bert_base.onnx" --no-defaults --why 4
+    report why_symbols "$m/bert_base.onnx" --default-dim none --why 4
     report what_if "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --hw $profiles/machine.t1.xml \
-        --what-if Conv=80% --fuse elementwise --what-if hw=a100
+        --what-if Conv=80% --what-if fuse=elementwise --what-if hw=a100
     report what_if_roofline "$m/bert_base.onnx" --hw edge-tpu --as int8 --group-by type --what-if MatMul=2x
     report explain_match "$m/bert_base.onnx" -p $profiles/bert_base.all.t1.json.gz --explain-match
     report what_if_match "$m/mobilenetv2.onnx" -p $profiles/mobilenetv2.all.t2.json.gz --hw a100 --what-if Conv=2x --explain-match
     report advise "$m/bert_base.onnx" -p $profiles/bert_base.disabled.t1.json.gz --hw $profiles/machine.t1.xml --advise
     report advise_model "$m/resnet18.onnx" --hw a100 --advise
-    report symbols "$m/t5_decoder.onnx" --no-defaults
+    report symbols "$m/t5_decoder.onnx" --default-dim none
     report quantized "$m/resnet18_qdq.onnx" --convention fvcore
     report llama "$m/llama.onnx" -d sequence_length=1 -d past_sequence_length=1000 --hw rtx-4090
-    report llama_symbols "$m/llama.onnx" --no-defaults
+    report llama_symbols "$m/llama.onnx" --default-dim none
     printf 'layer,kind,ms,mJ\n/conv1/Conv,Conv,2,30\n/fc/Gemm,Gemm,1,\n' >"$work/energy.csv"
     report energy "$m/resnet18.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=ms:ms,energy=mJ:mJ
     report modules tests/data/torch_export/encoder.onnx

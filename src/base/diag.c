@@ -428,7 +428,7 @@ static int no_such(const char *text, size_t n, struct oc_err *err)
     for (size_t i = 0; i < OC_COUNT(fixed); i++)
         if (strlen(fixed[i].name) == n && memcmp(text, fixed[i].name, n) == 0)
             return oc_fail(err, OC_EARG, "--limit %.60s: this limit is fixed and cannot be changed", text);
-    const char *names[OC_LIMIT_COUNT];
+    const char *names[OC_LIMIT_COUNT + 1] = {[OC_LIMIT_COUNT] = "external-data"};
     for (size_t i = 0; i < OC_LIMIT_COUNT; i++)
         names[i] = limit_of[i].name;
     return oc_fail_unknown(err, OC_EARG,
@@ -436,14 +436,32 @@ static int no_such(const char *text, size_t n, struct oc_err *err)
                                                 .given = n ? text : "",
                                                 .given_n = n,
                                                 .valid = names,
-                                                .n = OC_LIMIT_COUNT,
+                                                .n = OC_COUNT(names),
                                                 .more = "onnxcost help limits explains them"});
+}
+
+/* Where files of weights may be. */
+static int set_external(struct oc_input_limits *limits, const char *value, struct oc_err *err)
+{
+    static const char *const names[] = {"inside", "anywhere"};
+    limits->external_anywhere = strcmp(value, "anywhere") == 0;
+    if (limits->external_anywhere || strcmp(value, "inside") == 0)
+        return 0;
+    return oc_fail_unknown(err, OC_EARG,
+                           &(struct oc_unknown){.what = "value",
+                                                .where = "for --limit external-data",
+                                                .given = value,
+                                                .valid = names,
+                                                .n = OC_COUNT(names)});
 }
 
 int oc_input_limits_set(struct oc_input_limits *limits, const char *text, struct oc_err *err)
 {
+    static const char external[] = "external-data=";
     size_t n = strcspn(text, "="), which = 0;
     uint64_t v;
+    if (strncmp(text, external, sizeof(external) - 1) == 0)
+        return set_external(limits, text + sizeof(external) - 1, err);
     while (which < OC_LIMIT_COUNT &&
            (strlen(limit_of[which].name) != n || memcmp(text, limit_of[which].name, n) != 0))
         which++;

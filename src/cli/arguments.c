@@ -110,6 +110,17 @@ size_t cli_rows(const struct cli_opts *o, size_t otherwise)
     return !o->top.set ? otherwise : o->top.v > 0 ? (size_t)o->top.v : 0;
 }
 
+int cli_batch(const struct cli_opts *o, int64_t *out)
+{
+    const char *text = o->batch;
+    *out = 0;
+    if (!text)
+        return 0;
+    if (!take_number(&text, out) || *text)
+        return cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", o->batch);
+    return *out < 1 ? cli_fail(CLI_USAGE, "--batch needs a number of at least 1, not '%s'", o->batch) : 0;
+}
+
 const char *cli_hw(const struct cli_opts *o)
 {
     return o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
@@ -134,17 +145,31 @@ static int arguments_parse_number(const char *option, const char *text, struct o
     return 0;
 }
 
+bool cli_is_size_list(const char *dim)
+{
+    const char *eq = arguments_split(dim);
+    return eq && strpbrk(eq, ",*+");
+}
+
 /* "NAME=1..64"; NULL: another form. */
 static const char *range_dots(const char *text)
 {
     const char *eq = arguments_split(text);
-    return eq ? strstr(eq, "..") : NULL;
+    return eq && !cli_is_size_list(text) ? strstr(eq, "..") : NULL;
 }
 
 bool cli_has_range(const struct cli_opts *o)
 {
     for (size_t i = 0; i < o->dim.n; i++)
         if (range_dots(o->dim.item[i]))
+            return true;
+    return false;
+}
+
+bool cli_has_size_list(const struct cli_opts *o)
+{
+    for (size_t i = 0; i < o->dim.n; i++)
+        if (cli_is_size_list(o->dim.item[i]))
             return true;
     return false;
 }
@@ -226,9 +251,16 @@ int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out)
                                .shape = cli_xcalloc(o->shape.n, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
-        rc = range_dots(o->dim.item[i])
-                 ? parse_range(o, o->dim.item[i], &out->range[out->n_range++])
-                 : arguments_parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
+        if (cli_is_size_list(o->dim.item[i]) && !o->command->lists)
+            rc = cli_fail(
+                CLI_USAGE,
+                "--dim: a list of sizes goes with the cost of a model; here use --dim NAME=N, not '%s'",
+                o->dim.item[i]);
+    for (size_t i = 0; i < o->dim.n && !rc; i++)
+        if (!cli_is_size_list(o->dim.item[i]))
+            rc = range_dots(o->dim.item[i])
+                     ? parse_range(o, o->dim.item[i], &out->range[out->n_range++])
+                     : arguments_parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
     for (size_t i = 0; i < o->trip.n && !rc; i++)
         rc = arguments_parse_number("trip", o->trip.item[i], &out->trip[out->n_trip++]);
     for (size_t i = 0; i < o->value.n && !rc; i++)
@@ -291,7 +323,6 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
     a.n_value = s->n_value;
     a.trip = s->trip;
     a.n_trip = s->n_trip;
-    a.default_dim = o->default_dim.v;
     a.naive_bytes = cli_is(o->bytes, "naive");
     a.graph_bytes = cli_is(o->bytes, "graph");
     a.align_bytes = (uint64_t)o->align.v;
@@ -304,15 +335,13 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
-/* What --hw-set and --no-tf32 change of a device. Returns 0, or the exit code after a message. */
+/* What --hw-set changes of a device. Returns 0, or the exit code after a message. */
 static int change_device(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {
-    static const char *const no_tf32 = "matrix.tf32=none";
     struct oc_err err;
-    if ((o->hw_set.n && oc_device_override(db, *device, o->hw_set.item, o->hw_set.n, device, &err)) ||
-        (o->no_tf32 && oc_device_override(db, *device, &no_tf32, 1, device, &err)))
-        return cli_fail_err(&err);
-    return 0;
+    return o->hw_set.n && oc_device_override(db, *device, o->hw_set.item, o->hw_set.n, device, &err)
+               ? cli_fail_err(&err)
+               : 0;
 }
 
 int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,

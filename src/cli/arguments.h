@@ -28,6 +28,8 @@ bool cli_sizes_parse(const char *text, struct cli_sizes *out);
 int32_t cli_warmup(const struct cli_opts *o, int32_t otherwise);
 /* --top, 0: all rows. */
 size_t cli_rows(const struct cli_opts *o, size_t otherwise);
+/* --batch as one number, 0 without it. Returns 0, or CLI_USAGE after a message. */
+int cli_batch(const struct cli_opts *o, int64_t *out);
 /* For commands that take one: the last --hw, NULL without one. */
 const char *cli_hw(const struct cli_opts *o);
 
@@ -45,8 +47,11 @@ struct cli_shapes {
     size_t n_own;              /* the first shapes, from the command line; what follows is borrowed */
 };
 
-/* Whether a dimension is given as a range. */
+/* A --dim with several sizes, "batch=1,2,4" or "batch=1..64*2"; they are no bindings. */
+bool cli_is_size_list(const char *dim);
+/* Whether a dimension is given as a range; as a list of sizes. */
 bool cli_has_range(const struct cli_opts *o);
+bool cli_has_size_list(const struct cli_opts *o);
 
 /* Returns 0, or an exit code after a message. */
 int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out);

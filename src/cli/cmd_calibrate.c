@@ -157,7 +157,7 @@ const struct cli_command cmd_calibrate = {
     .run = run_calibrate,
     .usual = "hw check threads runtime-version profile-format format output",
     .sets = CLI_READS,
-    .options = "profile-format warmup hw hw-set no-tf32 format threads",
+    .options = "profile-format warmup hw hw-set format threads",
     .own = CLI_OWN(own_options, struct calibrate_opts),
     .example = {{"onnxcost calibrate *.profile.json --hw here.xml -o here.cal.xml",
                  "per-kernel cost curves from recorded profiles"},

@@ -255,8 +255,7 @@ const struct cli_command cmd_check = {
     .run = run_check,
     .usual = "budget max min forbid-op baseline save-baseline tolerance profile hw dim format output",
     .sets = CLI_MODEL,
-    .options =
-        "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 calibration fusion",
+    .options = "profile profile-format optimized-model warmup iterations stat hw hw-set calibration fusion",
     .own = CLI_OWN(own_options, struct check_opts),
     .formats = "table|csv|json|markdown|md|junit|sarif|github",
     .ranges = true,

@@ -41,14 +41,12 @@ static const struct cli_option own_options[] = {
      .before = "as"},
     {"advise", 0, CLI_FLAG, AT(report.advise),
      .help = "optimization suggestions with their evidence, estimated saving, and what to do"},
-    {"what-if", 0, CLI_LIST, AT(what_if), "KEY=80%|KEY=2x|hw=NAME",
+    {"what-if", 0, CLI_LIST, AT(what_if), "KEY=80%|KEY=2x|hw=NAME|fuse=elementwise",
      .help =
          "predicted latency if the operators of KEY (name as of --opr-name, type, class, or all) ran at 80 % "
-         "of their roofline, were 2x faster, or ran on other hardware; applied in sequence (repeatable)"},
-    {"fuse", 0, CLI_CHOICE, AT(report.fuse), "elementwise",
-     .help = "predicted time with element-wise operators fused into their producers", .group = "Output",
-     .before = "output"},
-    {"why", 0, CLI_LIST, AT(why), "NODE",
+         "of their roofline, were 2x faster, or ran on other hardware, or if element-wise operators were "
+         "fused into their producers (first); applied in sequence (repeatable)"},
+    {"why", 0, CLI_LIST, AT(why), "NODE", .group = "Output", .before = "output",
      .help = "cost breakdown of this operator: name as of --opr-name, TYPE_INDEX or index (repeatable)"},
     {"explain-match", 0, CLI_MAYBE, AT(explain_match), "[=NAME]",
      .help = "the rule that joined each record of the profile, or the named one, with nodes, or why none did "
@@ -61,8 +59,6 @@ static const struct cli_option own_options[] = {
      .group = "Output"},
     {"formula", 0, CLI_FLAG, AT(formula), .help = "totals as formulas in the symbolic dimensions",
      .group = "Cost as a function of the sizes"},
-    {"sweep", 0, CLI_LIST, AT(sweep), "NAME=SIZES",
-     .help = "totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)"},
     {"training", 0, CLI_CHOICE, AT(training), "adam|momentum|sgd",
      .help = "a training step: forward, backward and optimizer FLOPs, saved activations, memory with and "
              "without recomputation",
@@ -182,7 +178,7 @@ static int check_device_options(const struct cli_opts *o)
     const struct cost_opts *own = o->own;
     if (!o->hw.n && (own->report.roofline || cli_is(o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
-                        own->report.roofline ? "--roofline" : "--cache on");
+                        own->report.roofline ? "--roofline" : "--count cache=on");
     if (o->hw.n > 1)
         return cli_fail(
             CLI_USAGE,
@@ -200,11 +196,11 @@ static int cost_check_options(struct job *j)
         return cli_fail(CLI_USAGE, "--%s needs a model%s: onnxcost MODEL --profile FILE", given,
                         o->optimized_model ? " and its profile" : "");
     if (j->own->annotate && (!model || cli_wants_function(o)))
-        return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
+        return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and lists of sizes");
     if (j->own->annotate && (cli_is(j->own->annotate, "-") || cli_is(o->output, j->own->annotate)))
         return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!model || cli_wants_function(o)))
-        return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
+        return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and lists of sizes");
     if (cli_is(o->format, "xlsx") && (!o->output || cli_is(o->output, "-")))
         return cli_fail(CLI_USAGE, "--format xlsx is binary: give --output FILE");
     int rc = check_device_options(o);
@@ -388,7 +384,7 @@ static bool report_prints_findings(const struct job *j)
         (j->own->report.print_only && !cli_is(j->own->report.print_only, "summary")))
         return false;
     return cli_is(o->format, "json") || cli_is(o->format, "markdown") || cli_is(o->format, "md") ||
-           cli_is(o->format, "html") || o->embed || j->side.model ||
+           cli_is(o->format, "html") || cli_is(o->format, "fragment") || j->side.model ||
            !cli_is(oc_profile_importer(j->side.in.profile), "megengine");
 }
 
@@ -482,10 +478,11 @@ const struct cli_command cmd_cost = {
     .usual = "profile hw dim shape top all group-by advise why what-if format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model map kernel-names warmup iterations partial stat hw "
-               "hw-set no-tf32 cache top all embed as decoder fit",
+               "hw-set cache top all as decoder fit",
     .own = CLI_OWN(own_options, struct cost_opts),
-    .formats = "table|csv|json|markdown|md|html|trace|model-explorer|netron|xlsx",
+    .formats = "table|csv|json|markdown|md|html|fragment|trace|model-explorer|netron|xlsx",
     .ranges = true,
+    .lists = true,
     .example = {{"onnxcost resnet50.onnx", "FLOPs, bytes and memory of every operator"},
                 {"onnxcost resnet50.onnx -p ort_profile.json --hw a100",
                  "measured time against the roofline"},

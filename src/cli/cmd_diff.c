@@ -375,10 +375,10 @@ const struct cli_command cmd_diff = {
     .run = run_diff,
     .usual = "profile hw dim shape convention sort top exit-code format output",
     .sets = CLI_MODEL,
-    .options = "profile profile-format optimized-model warmup iterations stat hw hw-set no-tf32 cache top "
-               "embed sort",
+    .options = "profile profile-format optimized-model warmup iterations stat hw hw-set cache top "
+               "sort",
     .own = CLI_OWN(own_options, struct diff_opts),
-    .formats = "table|csv|json|markdown|md|html|github",
+    .formats = "table|csv|json|markdown|md|html|fragment|github",
     .example = {{"onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
                 {"onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
                 {"onnxcost diff -p before.json -p after.json", "the same of profiles without a model"}},

@@ -219,10 +219,10 @@ const struct cli_command cmd_estimate = {
     .run = run_estimate,
     .usual = "hw batch sort dim shape as calibration profile top format output",
     .sets = CLI_SHAPED,
-    .options = "profile profile-format optimized-model warmup iterations hw hw-set no-tf32 top format embed "
+    .options = "profile profile-format optimized-model warmup iterations hw hw-set top format "
                "as batch decoder sort opt-level calibration fusion",
     .own = CLI_OWN(own_options, struct estimate_opts),
-    .formats = "table|csv|json|html",
+    .formats = "table|csv|json|html|fragment",
     .names_devices = true,
     .example = {{"onnxcost estimate new.onnx --hw a100", "from published latencies of other GPUs"},
                 {"onnxcost estimate new.onnx --hw here.xml --calibration here.cal.xml",
@@ -232,7 +232,7 @@ const struct cli_command cmd_estimate = {
     .tool =
         {{"estimate", "Predicted latency on hw with its interval; several hw or batches (1,8) are ranked.",
           "model!", "hw! batch dim",
-          .more = "hw-set no-tf32" CLI_TOOL_SHAPES " sort as calibration fusion opt-level top",
+          .more = "hw-set" CLI_TOOL_SHAPES " sort as calibration fusion opt-level top",
           .brief =
               "verdict total:time_s,low80_s,high80_s,bound_s,unknown_kernels,compute_s,memory_s,launches_s "
               "devices:place,device,batch,time_s,low_s,high_s,fits,needed_bytes,bound_by,basis,missing "

@@ -12,7 +12,7 @@
 
 struct llm_opts {
     struct cli_int prompt, generate, draft_tokens;
-    const char *parallel, *link, *draft, *acceptance, *measured, *reach;
+    const char *parallel, *draft, *acceptance, *measured, *reach;
 };
 
 #define AT(field) offsetof(struct llm_opts, field)
@@ -26,15 +26,12 @@ static const struct cli_option own_options[] = {
      .help =
          "serving on N devices: time per token, rates over the batch; tp4xpp2xep2: tensor parallel, stages, "
          "groups"},
-    {"link", 0, CLI_TEXT, AT(link), "RATE",
-     .help = "bandwidth of a device to the others in one direction: 450GB/s",
-     .otherwise = "that of the device"},
-    {"draft", 0, CLI_TEXT, AT(draft), "MODEL",
-     .help = "draft model of speculative decoding, with --parallel and --acceptance"},
+    {"draft", 0, CLI_KEYS, 0, "KEY=VALUE,...", .help = "speculative decoding, with --parallel"},
+    {"model", 0, CLI_TEXT, AT(draft), "FILE", .help = "draft model", .of = "draft"},
     {"acceptance", 0, CLI_TEXT, AT(acceptance), "P",
-     .help = "probability that a token of the draft is accepted"},
-    {"draft-tokens", 0, CLI_INT, AT(draft_tokens), "N", .help = "length of a draft", .unit = "tokens",
-     .otherwise = "4"},
+     .help = "probability that a token of the draft is accepted", .of = "draft"},
+    {"tokens", 0, CLI_INT, AT(draft_tokens), "N", .help = "length of a draft", .unit = "tokens",
+     .otherwise = "4", .of = "draft"},
     {"measured", 0, CLI_TEXT, AT(measured), "decode=RATE",
      .help = "what was measured: decode=37tok/s,prefill=2100tok/s,ttft=180ms"},
     {"reach", 0, CLI_TEXT, AT(reach), "RATE", .help = "tokens/s for the smallest --hw"},
@@ -60,22 +57,6 @@ static int find_llm_devices(struct llm_job *v)
     return rc;
 }
 
-/* Of --batch, which has other forms elsewhere. */
-static int take_llm_batch(const struct llm_job *v, int64_t *batch)
-{
-    const char *text = v->o->batch;
-    char *end;
-    *batch = 1;
-    if (!text)
-        return 0;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    *batch = n;
-    if (end == text || *end || errno)
-        return cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", text);
-    return n < 1 ? cli_fail(CLI_USAGE, "--batch needs a number of at least 1, not %lld", n) : 0;
-}
-
 /* "180", tokens per second. */
 static int take_rate(const char *option, const char *text, double *out)
 {
@@ -96,19 +77,20 @@ static int llm_make(struct llm_job *v)
     double reach;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
-    if ((v->own->link || v->own->draft) && !v->own->parallel)
-        return cli_fail(CLI_USAGE, "--link and --draft need --parallel N");
+    if (v->own->draft && !v->own->parallel)
+        return cli_fail(CLI_USAGE, "--draft needs --parallel N");
     if (v->own->parallel && !v->o->hw.n)
         return cli_fail(CLI_USAGE, "--parallel needs devices: give them with --hw NAME");
     if ((v->own->draft != NULL) != (v->own->acceptance != NULL))
-        return cli_fail(CLI_USAGE, "--draft and --acceptance go together");
+        return cli_fail(CLI_USAGE,
+                        "--draft needs a model and an acceptance: --draft model=FILE,acceptance=0.8");
     if (!v->o->hw.n && cli_first_given(v->o, "as calibration cache measured reach"))
         return cli_fail(
             CLI_USAGE,
-            "--as, --cache, --calibration, --measured and --reach need a device: name it with --hw");
+            "--as, --count cache, --calibration, --measured and --reach need a device: name it with --hw");
     v->side.model_path = v->o->word.item[0];
     int rc = find_llm_devices(v);
-    rc = rc ? rc : take_llm_batch(v, &batch);
+    rc = rc ? rc : cli_batch(v->o, &batch);
     rc = rc ? rc : take_rate("--reach", v->own->reach, &reach);
     rc = rc ? rc : cli_side_read(v->o, &v->side);
     rc = rc || !v->own->draft ? rc : cli_load_model(v->own->draft, v->o, &v->draft);
@@ -117,14 +99,13 @@ static int llm_make(struct llm_job *v)
         return rc;
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->side.shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
-                               .batch = batch,
+                               .batch = batch ? batch : 1,
                                .prompt = v->own->prompt.v,
                                .generate = v->own->generate.v,
                                .device = v->devices.item,
                                .n_device = v->devices.n,
                                .width_chars = cli_width_of(v->o),
                                .parallel = v->own->parallel,
-                               .link = v->own->link,
                                .draft = v->draft,
                                .acceptance = v->own->acceptance,
                                .draft_tokens = v->own->draft_tokens.v,
@@ -165,9 +146,9 @@ const struct cli_command cmd_llm = {
     .run = run_llm,
     .usual = "hw batch prompt generate dim as parallel measured reach format output",
     .sets = CLI_MODEL,
-    .options = "hw hw-set no-tf32 cache embed as batch decoder calibration",
+    .options = "hw hw-set cache as batch decoder calibration",
     .own = CLI_OWN(own_options, struct llm_opts),
-    .formats = "table|csv|json|html",
+    .formats = "table|csv|json|html|fragment",
     .example = {{"onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
                 {"onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
                 {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"}},

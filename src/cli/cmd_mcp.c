@@ -234,9 +234,8 @@ const struct cli_command cmd_mcp = {
     .use = {{"onnxcost mcp [--root DIR]",
              "a server of the Model Context Protocol on standard input and output: tools for agents"}},
     .run = run_mcp,
-    .options = "limit external-data",
+    .options = "limit",
     .own = CLI_OWN(own_options, struct mcp_opts),
     .example = {{"onnxcost mcp --root models", "files of one folder only"},
-                {"onnxcost mcp --limit nodes=100k", "smaller limits for the models of a client"},
-                {"onnxcost mcp --external-data inside", "weights in the folder of the model only"}},
+                {"onnxcost mcp --limit nodes=100k", "smaller limits for the models of a client"}},
 };

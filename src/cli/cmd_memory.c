@@ -9,7 +9,7 @@
 #include "onnxcost/memory.h"
 
 struct memory_opts {
-    const char *allocator, *emit, *plan;
+    const char *allocator, *plan;
 };
 
 #define AT(field) offsetof(struct memory_opts, field)
@@ -17,12 +17,10 @@ static const struct cli_option own_options[] = {
     {"allocator", 0, CLI_CHOICE, AT(allocator), "plain|ort",
      .help = "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, "
              "nothing folded, its reuse of dead tensors, its arena",
-     .otherwise = "plain", .group = "Memory"},
-    {"emit", 0, CLI_CHOICE, AT(emit), "ort-node-stats",
-     .help = "memory of every node as the CSV that ONNX Runtime's partitioner for CUDA reads"},
+     .otherwise = "plain", .of = "count", .group = "Counting", .before = "cache"},
     {"plan", 0, CLI_TEXT, AT(plan), "FILE",
      .help = "write the arena offset of every buffer to FILE.json or FILE.csv",
-     .answer = "the arena offset of every buffer, in place of the report"},
+     .answer = "the arena offset of every buffer, in place of the report", .group = "Memory"},
 };
 
 enum { TOP = 10 };
@@ -81,16 +79,21 @@ static bool plan_is_answer(const struct cli_opts *o)
     return own->plan && !strcmp(own->plan, "-") && !o->output && document;
 }
 
+static bool wants_node_stats(const struct cli_opts *o)
+{
+    return cli_is(o->format, "ort-node-stats");
+}
+
 static int check_plan(const struct cli_opts *o)
 {
     const struct memory_opts *own = o->own;
-    if (own->emit && (own->plan || o->fit || own->allocator || (o->format && strcmp(o->format, "csv"))))
-        return cli_fail(
-            CLI_USAGE, "--emit writes CSV: it does not go with --plan, --fit, --allocator and other formats");
+    if (wants_node_stats(o) && (own->plan || o->fit || own->allocator))
+        return cli_fail(CLI_USAGE,
+                        "--format ort-node-stats does not go with --plan, --fit and --count allocator");
     if (!own->plan)
         return 0;
     if (cli_is(own->allocator, "ort"))
-        return cli_fail(CLI_USAGE, "--plan does not go with --allocator ort");
+        return cli_fail(CLI_USAGE, "--plan does not go with --count allocator=ort");
     if (!*own->plan)
         return cli_fail(CLI_USAGE, "--plan needs the name of a file");
     if (!plan_is_answer(o) && !strcmp(own->plan, o->output ? o->output : "-"))
@@ -167,17 +170,17 @@ static int put_node_stats(const void *job, const struct cli_output *out, struct 
 
 static int run_memory(const struct cli_opts *o)
 {
-    const struct memory_opts *own = o->own;
+    bool stats = wants_node_stats(o);
     struct cli_opts unfolded = *o;
-    unfolded.analyze.no_fold |= own->emit != NULL; /* ONNX Runtime runs what the analysis would fold */
+    unfolded.analyze.no_fold |= stats; /* ONNX Runtime runs what the analysis would fold */
     struct memory_job j = {.o = &unfolded, .own = o->own};
     int rc = cli_check_memory(o);
     rc = rc ? rc : check_plan(o);
     static int (*const steps[])(struct memory_job *) = {open_memory_side, make_plan, make_memory, save_plan,
                                                         write_memory};
-    if (!rc && own->emit && (rc = open_memory_side(&j)) == 0)
+    if (!rc && stats && (rc = open_memory_side(&j)) == 0)
         rc = cli_output_write(o->output, put_node_stats, &j);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc && !own->emit; i++)
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc && !stats; i++)
         rc = steps[i](&j);
     oc_memory_free(j.memory);
     oc_memory_plan_free(j.plan);
@@ -191,18 +194,18 @@ const struct cli_command cmd_memory = {
     .use = {{"onnxcost memory MODEL [options]",
              "peak activation memory, liveness and arena offsets, and whether the model fits a device"}},
     .run = run_memory,
-    .usual = "hw fit plan dim shape value top allocator profile format output",
+    .usual = "hw fit plan dim shape value top profile format output",
     .sets = CLI_MODEL,
-    .options = "profile profile-format hw hw-set top embed decoder fit",
+    .options = "profile profile-format hw hw-set top decoder fit",
     .own = CLI_OWN(own_options, struct memory_opts),
-    .formats = "table|csv|json|html",
+    .formats = "table|csv|json|html|fragment|ort-node-stats",
     .example = {{"onnxcost memory bert.onnx", "peak activation memory, its node and its lower bound"},
                 {"onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and the max batch"},
                 {"onnxcost memory bert.onnx --plan plan.json", "an arena offset for every buffer"}},
     .tool =
         {{"memory",
           "Peak activation memory, what is live then; fit: is hw large enough; plan: arena offsets.",
-          "model!", "hw dim fit plan", .more = "hw-set count allocator top" CLI_TOOL_SHAPES,
+          "model!", "hw dim fit plan", .more = "hw-set count top" CLI_TOOL_SHAPES,
           .brief =
               "fit constants=constants.bytes activations:peak_bytes,peak_node,lower_bytes,quality "
               "footprint=footprint.bytes live_at_peak:name,bytes,dtype,shape size_bytes live_bytes optimal "

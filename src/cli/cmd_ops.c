@@ -6,15 +6,6 @@
 #include "cli/output.h"
 #include "onnxcost/report.h"
 
-struct ops_opts {
-    bool rule;
-};
-
-static const struct cli_option own_options[] = {
-    {"rule", 0, CLI_FLAG, offsetof(struct ops_opts, rule),
-     .help = "the whole text of the cost of each operator NAME", .group = "Output", .before = "format"},
-};
-
 static int put_ops(const void *opts, const struct cli_output *out, struct oc_err *err)
 {
     const struct cli_opts *o = opts;
@@ -49,26 +40,20 @@ static int put_rules(const void *opts, const struct cli_output *out, struct oc_e
 
 static int run_ops(const struct cli_opts *o)
 {
-    const struct ops_opts *own = o->own;
-    if (own->rule != (o->word.n > 0))
-        return cli_fail(CLI_USAGE,
-                        own->rule ? "'ops --rule' needs the name of an operator, such as Gemm"
-                                  : "'ops' takes a name with --rule only: onnxcost ops %s --rule",
-                        own->rule ? "" : o->word.item[0]);
     for (size_t i = 0; i < o->word.n; i++)
         if (!put_rules_of(o->word.item[i], NULL))
             return cli_fail(CLI_USAGE, "no operator '%s'; onnxcost ops lists all", o->word.item[i]);
-    return cli_output_write(o->output, own->rule ? put_rules : put_ops, o);
+    return cli_output_write(o->output, o->word.n ? put_rules : put_ops, o);
 }
 
 const struct cli_command cmd_ops = {
     .name = "ops",
     .phrase = "supported operators and their cost formulas",
-    .use = {{"onnxcost ops [NAME ... --rule]", "supported operators and their cost formulas"}},
+    .use = {{"onnxcost ops [NAME...]",
+             "supported operators and their cost formulas; NAME: the whole text of the cost of an operator"}},
     .run = run_ops,
     .options = "format",
-    .own = CLI_OWN(own_options, struct ops_opts),
     .example = {{"onnxcost ops", "the operators, with the formulas of their costs"},
-                {"onnxcost ops Gemm --rule", "the text that is counted for an operator"},
+                {"onnxcost ops Gemm", "the text that is counted for an operator"},
                 {"onnxcost ops -f json -o ops.json", "all as JSON"}},
 };

@@ -518,7 +518,7 @@ const struct cli_command cmd_record = {
     .sets = CLI_READS | CLI_RECORDS,
     .own = CLI_OWN(own_options, struct record_opts),
     .also = &cmd_cost,
-    .formats = "table|csv|json|markdown|md|html|trace|model-explorer|netron",
+    .formats = "table|csv|json|markdown|md|html|fragment|trace|model-explorer|netron",
     .example = {{"onnxcost record resnet50.onnx --report", "run the model and show where the time goes"},
                 {"onnxcost record resnet50.onnx --threads 1 -o run", "one thread, files that begin with run"},
                 {"onnxcost record bert.onnx -d sequence=128 --report", "inputs of this size"}},

@@ -15,7 +15,7 @@
 struct scan_opts {
     struct cli_int jobs;
     const char *files_from, *hash, *rows;
-    bool null, profiles;
+    bool profiles;
     struct cli_list join;
 };
 
@@ -25,9 +25,9 @@ static const struct cli_option own_options[] = {
      .unit = "processes", .otherwise = "one for each processor", .range = "a number from 1 to 1024",
      .least = 1, .most = 1024, .group = "Many models"},
     {"files-from", 0, CLI_TEXT, AT(files_from), "FILE",
-     .help = "scan what this file names too, a file or folder a line; -: standard input"},
-    {"null", '0', CLI_FLAG, AT(null),
-     .help = "names in --files-from end with a null character, as find -print0 writes them"},
+     .help = "scan what this file names too, a file or folder a line, or as find -print0 writes them; -: "
+             "standard "
+             "input"},
     {"hash", 0, CLI_CHOICE, AT(hash), "size|all|off",
      .help = "files whose content is hashed, to find duplicates: those that share their size with another "
              "one, all, none",
@@ -104,7 +104,7 @@ static int take_list(struct job *j)
         return cli_fail(CLI_INPUT, "cannot read '%s': %s", in ? "standard input" : name, strerror(error));
     if (!in)
         cli_input_note(name);
-    int end = j->own->null ? '\0' : '\n';
+    int end = j->list_bytes && memchr(j->list, '\0', j->list_bytes) ? '\0' : '\n'; /* no name has one */
     for (char *p = j->list, *last = j->list + j->list_bytes; p < last;) {
         char *stop = memchr(p, end, (size_t)(last - p));
         if (!stop)
@@ -121,8 +121,6 @@ static int take_paths(struct job *j)
 {
     for (size_t i = 0; i < j->o->word.n; i++)
         cli_list_add(&j->paths, j->o->word.item[i]);
-    if (j->own->null && !j->own->files_from)
-        return cli_fail(CLI_USAGE, "--null sets the separator of a --files-from list");
     if (!j->o->word.n && !j->own->files_from)
         return cli_fail(CLI_USAGE, "'scan' needs models: onnxcost scan DIR|FILE..., or --files-from FILE");
     return take_list(j);
@@ -329,9 +327,9 @@ const struct cli_command cmd_scan = {
     .run = run_scan,
     .usual = "hw dim shape jobs files-from rows profiles hash format output",
     .sets = CLI_MODEL,
-    .options = "hw embed",
+    .options = "hw",
     .own = CLI_OWN(own_options, struct scan_opts),
-    .formats = "table|csv|ndjson|json|html|parquet",
+    .formats = "table|csv|ndjson|json|html|fragment|parquet",
     .example = {{"onnxcost scan models", "a folder of models, one row per model"},
                 {"onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},
                 {"onnxcost scan models -j 2 -f csv", "two processes, a table for a spreadsheet"}},

@@ -10,8 +10,6 @@
 struct summary_opts {
     struct oc_summary_opts summary; /* what the options set directly */
     struct cli_list view;
-    struct cli_int samples_per_step;
-    bool paddle;
 };
 
 static const char *summary_view(size_t i)
@@ -33,15 +31,12 @@ static const struct cli_option own_options[] = {
      .otherwise = "ms"},
     {"op-detail", 0, CLI_FLAG, AT(summary.op_detail), .help = "parts and kernels below each operator"},
     {"per-thread", 0, CLI_FLAG, AT(summary.per_thread), .help = "operators of each thread apart"},
-    {"paddle", 0, CLI_FLAG, AT(paddle),
-     .help = "the tables in the words and columns of Paddle's Profiler.summary()"},
-    {"samples-per-step", 0, CLI_INT, AT(samples_per_step), "N", .help = "batch size, for samples/s",
-     .unit = "samples", .range = "a number of at least 1", .least = 1},
 };
 
 struct summary_job {
     const struct cli_opts *o;
     struct cli_profiles profiles;
+    int64_t batch; /* samples per step; 0: unknown */
 };
 
 /* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
@@ -74,13 +69,13 @@ static int put_summary(const void *job, const struct cli_output *out, struct oc_
     const struct cli_opts *o = j->o;
     const struct summary_opts *own = o->own;
     struct oc_summary_opts opts = own->summary;
-    opts.format = own->paddle ? "paddle" : o->format;
+    opts.format = o->format;
     opts.view = own->view.item;
     opts.n_view = own->view.n;
     opts.sort = o->sort;
     opts.has_top = o->top.set;
     opts.top = o->top.v;
-    opts.samples_per_step = (double)own->samples_per_step.v;
+    opts.samples_per_step = (double)j->batch;
     opts.width_chars = cli_width(out, &o->width);
     opts.kernel_names = j->profiles.kernel_names;
     opts.made = o->made;
@@ -91,7 +86,8 @@ static int put_summary(const void *job, const struct cli_output *out, struct oc_
 static int run_summary(const struct cli_opts *o)
 {
     struct summary_job j = {.o = o};
-    int rc = read_profiles(&j);
+    int rc = cli_batch(o, &j.batch);
+    rc = rc ? rc : read_profiles(&j);
     rc = rc ? rc : cli_output_write(o->output, put_summary, &j);
     for (size_t i = 0; i < j.profiles.n && !rc; i++)
         summary_print_warnings(j.profiles.item[i]);
@@ -107,9 +103,9 @@ const struct cli_command cmd_summary = {
     .run = run_summary,
     .usual = "top view sort search time-unit profile-format warmup format output",
     .sets = CLI_READS,
-    .options = "profile-format map kernel-names warmup iterations partial top format embed sort",
+    .options = "profile-format map kernel-names warmup iterations partial top format batch sort",
     .own = CLI_OWN(own_options, struct summary_opts),
-    .formats = "table|csv|json|html|parquet",
+    .formats = "table|csv|json|html|fragment|parquet|paddle",
     .example = {{"onnxcost summary trace.json.gz", "where the time of a profile goes"},
                 {"onnxcost summary ort_profile.json --view operator --sort CPUMax -t 5",
                  "the operators with the longest calls"},

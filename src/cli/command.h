@@ -25,8 +25,8 @@ struct cli_tool {
 };
 
 /* Names of options that many tools take. */
-#define CLI_TOOL_SHAPES  " shape value default-dim no-defaults"
-#define CLI_TOOL_DEVICES " hw-set no-tf32 cache"
+#define CLI_TOOL_SHAPES  " shape value default-dim"
+#define CLI_TOOL_DEVICES " hw-set count"
 #define CLI_TOOL_COUNTS  " convention op-rules"
 
 struct cli_command {
@@ -48,7 +48,7 @@ struct cli_command {
         *also; /* its options are on its own page; its struct is the beginning of this one's; NULL */
     const char *formats; /* of --format, separated by '|'; NULL: table, CSV and JSON */
     bool names_devices;  /* or says that it needs one: --hw-set without --hw is not refused before */
-    bool ranges;         /* --dim may be a range */
+    bool ranges, lists;  /* --dim may be a range, or a list of sizes */
     struct {
         const char *line, *text;
     } example[CLI_MOST_EXAMPLES]; /* tests/check_examples.sh runs them */

@@ -8,12 +8,12 @@
 struct cost_opts {
     struct oc_report_opts
         report; /* but for its lists, which are the next ones, and what other commands have too */
-    struct cli_list opr_name, type, input_dtype, what_if, why, explain_match, sweep;
+    struct cli_list opr_name, type, input_dtype, what_if, why, explain_match;
     const char *annotate, *training; /* optimizer */
     bool strict, formula, sparsity;
 };
 
-/* --formula and --sweep: the cost of a model as a function of its open dimensions; --training: a training
+/* --formula and lists of sizes: the cost of a model as a function of its open dimensions; --training: a training
  * step.
  */
 bool cli_wants_function(const struct cli_opts *o);

@@ -1,4 +1,4 @@
-/* The cost of a model as a function of sizes and options: --formula, --sweep, --training, --sparsity, ranges of --dim. */
+/* The cost of a model as a function of sizes and options: --formula, --training, --sparsity, lists and ranges of --dim. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,22 +14,30 @@
 
 enum { ROWS = 20 };
 
+/* The first report but `after` that the options name; NULL: none. */
+static const char *wanted_function(const struct cli_opts *o, const char *after)
+{
+    const char *const name[] = {cli_first_given(o, "formula"),
+                                cli_has_size_list(o) ? "dim with a list" : NULL,
+                                cli_first_given(o, "training"), cli_first_given(o, "sparsity"),
+                                cli_has_range(o) ? "dim with a range" : NULL};
+    for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+        if (name[i] && (!after || strcmp(name[i], after) != 0))
+            return name[i];
+    return NULL;
+}
+
 bool cli_wants_function(const struct cli_opts *o)
 {
-    return cli_first_given(o, "formula sweep training sparsity") || cli_has_range(o);
+    return wanted_function(o, NULL) != NULL;
 }
 
 int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
 {
     const struct cost_opts *own = o->own;
-    static const char *const mine[] = {"formula", "sweep", "training", "sparsity"};
-    const char *first = NULL, *range = cli_has_range(o) ? "dim with a range" : NULL;
-    for (size_t i = 0; i <= sizeof(mine) / sizeof(mine[0]); i++) {
-        const char *name = i < sizeof(mine) / sizeof(mine[0]) ? cli_first_given(o, mine[i]) : range;
-        if (name && first)
-            return cli_fail(CLI_USAGE, "--%s and --%s are two reports: one at a time", first, name);
-        first = name ? name : first;
-    }
+    const char *first = wanted_function(o, NULL), *second = first ? wanted_function(o, first) : NULL;
+    if (second)
+        return cli_fail(CLI_USAGE, "--%s and --%s are two reports: one at a time", first, second);
     if (!first)
         return 0;
     const char *foreign = cli_first_given(o, "optimized-model hw");
@@ -44,7 +52,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
     return 0;
 }
 
-/* ---- --sweep NAME=1,2,4  NAME=1..64*2  NAME=128..512+128 ------------------------------------------- */
+/* ---- --dim NAME=1,2,4  NAME=1..64*2  NAME=128..512+128 --------------------------------------------- */
 
 static int parse_axis(const char *text, struct oc_sweep_axis *out)
 {
@@ -52,7 +60,7 @@ static int parse_axis(const char *text, struct oc_sweep_axis *out)
     struct cli_sizes s = {0};
     if (!eq || eq == text || !cli_sizes_parse(eq + 1, &s)) {
         free(s.v);
-        return cli_fail(CLI_USAGE, "--sweep needs NAME=1,2,4 or NAME=1..64*2 or NAME=128..512+128, not '%s'",
+        return cli_fail(CLI_USAGE, "--dim needs NAME=1,2,4 or NAME=1..64*2 or NAME=128..512+128, not '%s'",
                         text);
     }
     out->symbol = cli_xstrndup(text, (size_t)(eq - text));
@@ -61,11 +69,13 @@ static int parse_axis(const char *text, struct oc_sweep_axis *out)
     return 0;
 }
 
-static int parse_axes(const struct cli_list *list, struct oc_sweep_axis *axis)
+/* *n: how many were made, also of those that fail. */
+static int parse_axes(const struct cli_list *dim, struct oc_sweep_axis *axis, size_t *n)
 {
     int rc = 0;
-    for (size_t i = 0; i < list->n && !rc; i++)
-        rc = parse_axis(list->item[i], &axis[i]);
+    for (size_t i = 0; i < dim->n && !rc; i++)
+        if (cli_is_size_list(dim->item[i]))
+            rc = parse_axis(dim->item[i], &axis[(*n)++]);
     return rc;
 }
 
@@ -84,8 +94,9 @@ struct function_job {
     const struct cli_opts *o;
     const struct cost_opts *own;
     const struct cli_side *side;
-    struct oc_sweep_axis *axis; /* heap, one for each --sweep */
-    int *strict;                /* exit code of --strict, after a message */
+    struct oc_sweep_axis *axis; /* heap, one for each --dim with a list */
+    size_t n_axis;
+    int *strict; /* exit code of --strict, after a message */
 };
 
 static size_t rows_of(const struct cli_opts *o)
@@ -138,7 +149,7 @@ static int put_sweep(const void *job, const struct cli_output *out, struct oc_er
 {
     const struct function_job *j = job;
     struct oc_sweep *sweep;
-    if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, j->own->sweep.n, &sweep, err))
+    if (oc_sweep_make(j->side->model, &j->side->opts, j->axis, j->n_axis, &sweep, err))
         return -1;
     int failed = oc_sweep_write(sweep, j->o->format, cli_width(out, &j->o->width), out->f, err);
     strict_rows(j, "rows without totals or with inexact ones", oc_sweep_findings(sweep));
@@ -181,15 +192,15 @@ int cli_write_function(const struct cli_opts *o, const struct cli_side *side)
     struct function_job j = {.o = o,
                              .own = o->own,
                              .side = side,
-                             .axis = cli_xcalloc(own->sweep.n, sizeof(*j.axis)),
+                             .axis = cli_xcalloc(o->dim.n, sizeof(*j.axis)),
                              .strict = &strict};
+    int rc = parse_axes(&o->dim, j.axis, &j.n_axis);
     cli_put put = side->opts.n_range ? put_bounds
                   : own->formula     ? put_formula
-                  : own->sweep.n     ? put_sweep
+                  : j.n_axis         ? put_sweep
                   : own->training    ? put_training
                                      : put_sparsity;
-    int rc = parse_axes(&own->sweep, j.axis);
     rc = rc ? rc : cli_output_write(o->output, put, &j);
-    axes_free(j.axis, own->sweep.n);
+    axes_free(j.axis, j.n_axis);
     return rc ? rc : strict;
 }

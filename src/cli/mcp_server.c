@@ -348,8 +348,6 @@ static int open_server(struct server *s)
         return rc;
     for (size_t i = 0; i < s->o->limit.n; i++)
         add_more(s, "limit", s->o->limit.item[i]);
-    if (s->o->external_data)
-        add_more(s, "external-data", s->o->external_data);
     mcp_tools_make(&s->tools);
     const struct oc_mcp_opts opts = {.name = "onnxcost",
                                      .version = ONNXCOST_VERSION,

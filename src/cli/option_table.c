@@ -47,28 +47,20 @@ const struct cli_option cli_shared_options[] = {
              "kind=gpu, vendor=NAME, vendor=NAME+kind=cpu",
      .complete = CLI_DEVICES | CLI_FILES},
     {"hw-set", 0, CLI_LIST, AT(hw_set), "KEY=VALUE",
-     .help =
-         "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., "
-         "dram.bandwidth=400GB/s, L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)"},
-    {"no-tf32", 0, CLI_FLAG, AT(no_tf32),
-     .help = "f32 products at the f32 peak, not at the TF32 peak of the device"},
-    {"cache", 0, CLI_CHOICE, AT(cache), "on|off",
-     .help = "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; "
-             "off: all bytes move to and from DRAM",
-     .otherwise = "on"},
+     .help = "override a figure of the --hw devices: vector.f32=10TFLOP/s, matrix.f16=..., "
+             "dram.bandwidth=400GB/s, L2.size=..., link.bandwidth=450GB/s, clock.boost=1.2GHz, overhead=2us, "
+             "power.TDP=..., matrix.tf32=none for f32 products at the f32 peak (repeatable)"},
     {"op-rules", 0, CLI_TEXT, AT(op_rules), "FILE",
      .help = "XML file with shape and cost rules of custom operators", .set = CLI_SHAPED},
     {"limit", 0, CLI_LIST, AT(limit), "NAME=N",
      .help = "resource limit for untrusted input: nodes=8M, file-bytes=2GiB ...; onnxcost help limits lists "
-             "them (repeatable)",
+             "them; external-data=anywhere reads weight files at any path that the model names (repeatable)",
      .set = CLI_READS},
-    {"external-data", 0, CLI_CHOICE, AT(external_data), "inside|anywhere",
-     .help = "read weight files only inside the model's folder, or at any path that the model names",
-     .otherwise = "inside", .set = CLI_READS},
     {"dim", 'd', CLI_LIST, AT(dim), "NAME=N",
-     .help = "value of a symbolic dimension (repeatable); diff: twice, one for each side; cost and check: a "
-             "range "
-             "such as batch=1..64, for proven bounds",
+     .help =
+         "value of a symbolic dimension (repeatable); diff: twice, one for each side; cost: a list such as "
+         "batch=1,2,4, batch=1..64*2 or seq=128..512+128 gives the totals at each size; cost and check: a "
+         "range such as batch=1..64, for proven bounds",
      .set = CLI_SHAPED, .group = "Shapes"},
     {"shape", 's', CLI_LIST, AT(shape), "INPUT=SHAPE",
      .help = "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", .set = CLI_SHAPED},
@@ -77,11 +69,8 @@ const struct cli_option cli_shared_options[] = {
      .set = CLI_SHAPED},
     {"trip", 0, CLI_LIST, AT(trip), "NODE=N", .help = "trip count of a loop, by its name (repeatable)",
      .otherwise = "1", .set = CLI_SHAPED},
-    {"default-dim", 0, CLI_INT, AT(default_dim), "N",
-     .help = "value of every symbolic dimension without --dim", .range = "a number of at least 1", .least = 1,
-     .set = CLI_SHAPED},
-    {"no-defaults", 0, CLI_FLAG, AT(analyze.no_defaults),
-     .help = "no default sizes: symbolic dimensions stay unknown", .set = CLI_SHAPED},
+    {"default-dim", 0, CLI_TEXT, AT(default_dim), "N|none",
+     .help = "value of every symbolic dimension without --dim; none: they stay unknown", .set = CLI_SHAPED},
     {"force", 0, CLI_FLAG, AT(analyze.force_shapes),
      .help = "let --shape override dimensions that the model declares; report a profile of another model",
      .set = CLI_SHAPED},
@@ -91,15 +80,15 @@ const struct cli_option cli_shared_options[] = {
     {"all", 'a', CLI_FLAG, AT(all),
      .help = "table of all operators, same as --top 0; bisect: measure every version; help: all options"},
     {"format", 'f', CLI_CHOICE, AT(format),
-     "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|junit|sarif|github",
+     "table|csv|json|ndjson|parquet|markdown|md|trace|model-explorer|netron|xlsx|html|fragment|junit|sarif|"
+     "github|paddle|ort-node-stats",
      .help = "output format; ndjson (one object per line): scan; parquet: scan, summary; markdown (md): "
-             "costs, diff, check; html: costs, diff, memory, summary, scan, estimate, llm; trace, "
-             "model-explorer, netron, xlsx (spreadsheet; needs --output): costs; junit, sarif: check; github "
-             "(annotations of GitHub Actions): check, diff",
+             "costs, diff, check; html, and fragment, a part of it without scripts for a notebook or another "
+             "page: costs, diff, memory, summary, scan, estimate, llm; trace, model-explorer, netron, xlsx "
+             "(spreadsheet; needs --output): costs; junit, sarif: check; github (annotations of GitHub "
+             "Actions): check, diff; paddle (the words of Paddle's Profiler.summary()): summary; "
+             "ort-node-stats (CSV for ONNX Runtime's partitioner for CUDA): memory",
      .otherwise = "table", .set = CLI_MODEL, .group = "Output"},
-    {"embed", 0, CLI_FLAG, AT(embed),
-     .help = "with --format html: a fragment for another page, such as a notebook or a dashboard: one "
-             "element with its own style, no scripts, tables of at most 100 rows"},
     {"as", 0, CLI_CHOICE, AT(as), "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights",
      .help = "predicted time of the model in this data type; also f16, f8, i8, i4, as tables write them"},
     {"output", 'o', CLI_TEXT, AT(output), "FILE",
@@ -177,12 +166,16 @@ const struct cli_option cli_shared_options[] = {
      .of = "count"},
     {"keep-inputs", 0, CLI_FLAG, AT(analyze.keep_inputs), .help = "graph inputs stay in memory to the end",
      .set = CLI_MODEL, .of = "count"},
+    {"cache", 0, CLI_CHOICE, AT(cache), "on|off",
+     .help = "rooflines: on: bytes are served by the nearest cache of the device file that can hold them; "
+             "off: all bytes move to and from DRAM",
+     .otherwise = "on", .of = "count"},
     {.group = "Cost as a function of the sizes"},
     {.group = "Training"},
     {.group = "Sparsity"},
     {"batch", 0, CLI_TEXT, AT(batch), "N",
      .help = "sequences per batch; estimate: batch sizes, a row for each, such as 1,8,64, 1..64*2, or "
-             "NAME=1,8 for the dimension NAME",
+             "NAME=1,8 for the dimension NAME; summary: samples per step, for samples/s",
      .unit = "sequences", .otherwise = "1", .group = "Language models and devices"},
     {"decoder", 0, CLI_TEXT, AT(decoder), "FILE",
      .help = "XML file with further families and fields of a config.json"},

@@ -110,17 +110,16 @@ struct cli_opts {
     struct cli_int warmup, iterations;
     bool partial;
     struct cli_list limit;
-    const char *external_data;
-    struct oc_input_limits limits; /* of the two */
+    struct oc_input_limits limits; /* of it */
     /* shapes */
     struct cli_list dim, shape, value, trip;
-    struct cli_int default_dim;
+    const char *default_dim;
     /* counting */
     struct oc_analyze_opts analyze; /* what options set directly: see cli_analyze_opts */
     const char *bytes, *if_mode, *kv_share;
     struct cli_list convention;
     struct cli_int align;
-    bool no_tf32, fit;
+    bool fit;
     /* recordings, estimates, language models */
     const char *ort_lib, *opt_level, *provider, *time_budget, *calibration, *fusion, *batch, *decoder;
     struct cli_int threads, runs, seed, repeat;
@@ -132,7 +131,6 @@ struct cli_opts {
     /* output */
     struct cli_int width; /* of the terminal; 0: no limit */
     const char *format, *output, *color;
-    bool embed;
     char *made; /* for an HTML page: how and when it was made; heap, NULL without a page */
 };
 

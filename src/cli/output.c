@@ -504,7 +504,7 @@ char *cli_page_made(const struct cli_opts *o)
     char date[32] = "", *text = NULL;
     size_t n;
     struct tm utc;
-    if (!o->embed && !cli_is(o->format, "html"))
+    if (!cli_is(o->format, "html") && !cli_is(o->format, "fragment"))
         return NULL;
     FILE *f = open_memstream(&text, &n);
     if (!f)

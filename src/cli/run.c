@@ -325,17 +325,6 @@ static int check_terminal(const struct cli_opts *o)
     return cli_fail(CLI_USAGE, "--format %s is binary: give --output FILE", o->format);
 }
 
-/* --embed: the format "html" becomes "fragment". Returns 0, or CLI_USAGE after a message. */
-static int take_embed(struct cli_opts *o)
-{
-    if (!o->embed)
-        return 0;
-    if (!cli_is(o->format, "html"))
-        return cli_fail(CLI_USAGE, "--embed writes a part of an HTML page: add --format html");
-    o->format = "fragment";
-    return 0;
-}
-
 /* Fills o->limits. Returns 0, or an exit code after a message. */
 static int take_input_limits(struct cli_opts *o)
 {
@@ -343,7 +332,23 @@ static int take_input_limits(struct cli_opts *o)
     for (size_t i = 0; i < o->limit.n; i++)
         if (oc_input_limits_set(&o->limits, o->limit.item[i], &err))
             return cli_fail_err(&err);
-    o->limits.external_anywhere = cli_is(o->external_data, "anywhere");
+    return 0;
+}
+
+/* --default-dim as options of the analysis. Returns 0, or CLI_USAGE after a message. */
+static int take_default_dim(struct cli_opts *o)
+{
+    char *end;
+    if (!o->default_dim)
+        return 0;
+    o->analyze.no_defaults = !strcmp(o->default_dim, "none");
+    if (o->analyze.no_defaults)
+        return 0;
+    errno = 0;
+    o->analyze.default_dim = strtoll(o->default_dim, &end, 10);
+    if (errno || *end || o->analyze.default_dim < 1)
+        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, or none, not '%s'",
+                        o->default_dim);
     return 0;
 }
 
@@ -471,11 +476,11 @@ static int run_command(struct cli_opts *o)
         rc = fail_foreign_option(foreign, value, c);
     rc = rc ? rc : check_output_format(o->format, c);
     rc = rc ? rc : check_terminal(o);
-    rc = rc ? rc : take_embed(o);
     rc = rc ? rc : check_numbers(o);
     if (!rc && o->hw_set.n && !o->hw.n && !c->names_devices)
         rc = cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     rc = rc ? rc : take_input_limits(o);
+    rc = rc ? rc : take_default_dim(o);
     rc = rc ? rc : take_stdin(o);
     o->made = cli_page_made(o);
     return rc ? rc : c->run(o);

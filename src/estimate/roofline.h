@@ -114,7 +114,7 @@ static inline double oc_work_operations(const struct oc_work *w)
 }
 
 /* Assigns operations to units and classes: MACs to the matrix unit if it has the class (f32 also in TF32,
- * which runtimes use by default; --no-tf32 removes its peak from the device), transcendentals to the special
+ * which runtimes use by default; --hw-set matrix.tf32=none removes its peak from the device), transcendentals to the special
  * unit, all others to the vector unit. */
 typedef void (*oc_unit_work_fn)(void *user, unsigned unit, unsigned cls, double operations);
 void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc_unit_work_fn report,

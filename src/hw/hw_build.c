@@ -382,10 +382,11 @@ static int unknown_key(const struct change *c)
     size_t n = 0;
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         names[n++] = oc_printf(c->arena, "%s.f32", oc_hw_unit_name(u));
-    for (size_t i = 0; i < c->draft->n_level && n + 8 < OC_COUNT(names); i++) {
+    for (size_t i = 0; i < c->draft->n_level && n + 9 < OC_COUNT(names); i++) {
         names[n++] = oc_printf(c->arena, "%s.bandwidth", c->draft->level[i].name);
         names[n++] = oc_printf(c->arena, "%s.size", c->draft->level[i].name);
     }
+    names[n++] = "link.bandwidth";
     names[n++] = "clock.boost";
     names[n++] = "power.TDP";
     names[n++] = "overhead";
@@ -425,6 +426,23 @@ static int set_level(struct change *c)
     if (read_value(c, x.role == ROLE_SIZE ? OC_Q_BYTES : OC_Q_BYTES_PER_S, &x.fig))
         return -1;
     take_out(c, false);
+    return put_in(c, &x);
+}
+
+/* In place of every link of the file. */
+static int set_link(struct change *c)
+{
+    struct oc_hw_draft *d = c->draft;
+    struct oc_hw_entry x = {.role = ROLE_LINK};
+    size_t n = 0;
+    if (read_value(c, OC_Q_BYTES_PER_S, &x.fig))
+        return -1;
+    for (size_t i = 0; i < d->n_entry; i++)
+        if (d->entry[i].role == ROLE_LINK)
+            c->before = c->before ? c->before : d->entry[i].fig.text;
+        else
+            d->entry[n++] = d->entry[i];
+    d->n_entry = n;
     return put_in(c, &x);
 }
 
@@ -474,7 +492,7 @@ static int apply(struct change *c)
     if (!c->group || !*c->group || !c->what || !*c->what)
         return oc_fail(c->err, OC_EARG,
                        "--hw-set %.60s: expected UNIT.CLASS, MEMORY.size, MEMORY.bandwidth, "
-                       "clock.KIND, power.TDP or overhead",
+                       "link.bandwidth, clock.KIND, power.TDP or overhead",
                        c->key);
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         if (strcmp(c->group, oc_hw_unit_name(u)) == 0)
@@ -485,6 +503,8 @@ static int apply(struct change *c)
         return set_plain(c, OC_Q_WATTS, ROLE_POWER);
     if (strcmp(c->group, "overhead") == 0)
         return set_plain(c, OC_Q_SECONDS, ROLE_OVERHEAD);
+    if (strcmp(c->key, "link.bandwidth") == 0)
+        return set_link(c);
     if (strcmp(c->what, "size") == 0 || strcmp(c->what, "bandwidth") == 0)
         return set_level(c);
     return unknown_key(c);

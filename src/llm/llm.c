@@ -477,14 +477,11 @@ static int find_serving(struct oc_llm *l, struct oc_err *err)
 {
     const struct oc_llm_opts *o = &l->opts;
     struct oc_llm_serving list[MOST_LIST];
-    double given = NAN;
     if (!o->parallel)
         return 0;
     size_t n = read_parallel(l, o->parallel, list, err);
     if (!n)
         return -1;
-    if (o->link && (!oc_parse_scaled(o->link, "B/s", &given) || !(given > 0)))
-        return oc_fail(err, OC_EARG, "the bandwidth of the link must be like 450GB/s, not '%.40s'", o->link);
     if (load_draft(l, err))
         return -1;
     for (size_t i = 0; i < l->n_device; i++) {
@@ -493,7 +490,7 @@ static int find_serving(struct oc_llm *l, struct oc_err *err)
         d->serving = OC_COPY_ARRAY(&l->arena, list, n);
         d->n_serving = n;
         for (size_t k = 0; k < n; k++) {
-            d->serving[k].link_bytes_per_s = given > 0 ? given : link ? link->value : NAN;
+            d->serving[k].link_bytes_per_s = link ? link->value : NAN;
             serve(l, d, &d->serving[k]);
         }
     }

@@ -483,8 +483,8 @@ static void note_external(struct oc_loader *l, struct oc_tensor *t)
     l->last_state = state;
     if (!path[0] || state == OC_EXTERNAL_OUTSIDE) {
         oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", t->name,
-                    "external data '%s' refused: not a path inside the model's folder (--external-data "
-                    "anywhere allows it)",
+                    "external data '%s' refused: not a path inside the model's folder (--limit "
+                    "external-data=anywhere allows it)",
                     path);
         t->external_path = NULL;
     } else if (is_new && state == OC_EXTERNAL_MISSING) {

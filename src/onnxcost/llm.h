@@ -20,8 +20,6 @@ struct oc_llm_opts {
     const char
         *parallel; /* numbers of devices: "1,8,tp4xpp2" (tp: tensor parallel, as a number alone; pp: stages of
                              layers; ep: groups that share the experts); NULL: no serving */
-    const char
-        *link; /* bandwidth of a device to the others in one direction, "450GB/s"; NULL: of the device */
     const struct oc_model *draft; /* of speculative decoding; NULL: none. Must outlive the result */
     const char *acceptance;       /* probability that a token of the draft is accepted, "0.7" */
     int64_t draft_tokens;         /* per run of the model; 0: 4 */

@@ -27,11 +27,11 @@ struct oc_report_opts {
     size_t n_type;
     const char *const *input_dtype;
     size_t n_input_dtype;
-    const char *order_by;     /* "[+]column,..": the first is the primary key, later ones break ties */
-    const char *aggregate;    /* "max", "min", "sum", "mean", "median", "count", "p90" ... */
-    const char *group_by;     /* the same, as sums unless `aggregate` is given. Keys: type, module[:depth],
+    const char *order_by;    /* "[+]column,..": the first is the primary key, later ones break ties */
+    const char *aggregate;   /* "max", "min", "sum", "mean", "median", "count", "p90" ... */
+    const char *group_by;    /* the same, as sums unless `aggregate` is given. Keys: type, module[:depth],
                                  signature, provider, precision, kernel, bound, rule */
-    const char *top_end_key;  /* "end" (NULL), "kern" */
+    const char *top_end_key; /* "end" (NULL), "kern" */
     const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
     const char *print_only;          /* "summary", "device", "host" */
     bool show_host, copy_time, confluence, dump_only_opr;
@@ -51,7 +51,7 @@ struct oc_report_opts {
      * their producers ("elementwise"), another data type ("fp16", "int8-weights" ...), then
      * "KEY=80%" (of the roofline), "KEY=2x" (faster), where KEY is a name as of name_pattern, an
      * operator type or class, and "hw=NAME". what_if_device[i] is the device of a step of the last kind; else NULL. */
-    const char *fuse, *as;
+    const char *as;
     const char *const *what_if;
     const struct oc_device *const *what_if_device; /* NULL: none has one */
     size_t n_what_if;
@@ -80,7 +80,7 @@ struct oc_report_outcome {
 /* Writes the model with its costs: decimal numbers in the metadata_props of every node, including nodes of
  * bodies and local functions, and totals in those of the model, with keys that begin with "onnxcost." (older
  * ones are replaced). All other bytes are copied unchanged. in: model and analysis; a join and a device add
- * times and limits; opts: --cache. path: the output file, which must be in the folder of external weights,
+ * times and limits; opts: --count cache. path: the output file, which must be in the folder of external weights,
  * and must not be the model itself (OC_EARG); NULL: unknown. OC_ELIMIT: the result would be too large for
  * protobuf. */
 int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,

@@ -349,7 +349,7 @@ void oc_limit_columns(struct oc_report *r);
  * are estimates: a measured time scales with the roofline of its row. Times that are not measured are
  * roofline times plus launch overhead.
  *
- *   --fuse elementwise   first: element-wise rows go into the rows that produce their input
+ *   fuse=elementwise     first: element-wise rows go into the rows that produce their input
  *   --as TYPE            then: see estimate/recast.h
  *   KEY=80%              rows take their roofline time / 0.8; those that are faster, and overhead-bound ones,
  *                        keep their measured time

@@ -14,7 +14,7 @@
 
 bool oc_what_if_asked(const struct oc_report_opts *o)
 {
-    return o->n_what_if || o->as || o->fuse;
+    return o->n_what_if || o->as;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
@@ -306,10 +306,16 @@ static void scale_row_time(struct oc_what_if *x, struct oc_what_if_step *s, stru
     set_time(x, s, row, time_s);
 }
 
-static int fuse(struct oc_what_if *x, struct oc_err *err)
+/* What "fuse=" says is fused; NULL: another wish. */
+static const char *fuse_of(const char *wish)
 {
-    if (strcmp(x->r->o->fuse, "elementwise") != 0)
-        return oc_fail(err, OC_EARG, "--fuse takes elementwise, not '%.40s'", x->r->o->fuse);
+    return strncmp(wish, "fuse=", 5) == 0 ? wish + 5 : NULL;
+}
+
+static int fuse(struct oc_what_if *x, const char *what, struct oc_err *err)
+{
+    if (strcmp(what, "elementwise") != 0)
+        return oc_fail(err, OC_EARG, "--what-if fuse= takes elementwise, not '%.40s'", what);
     struct oc_what_if_step *s =
         what_if_begin(x, "element-wise operators fused",
                       "fused into the producer of their input if it has no other reader: the "
@@ -481,8 +487,12 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
 static int what_if_check(const struct oc_report *r, struct oc_err *err)
 {
     const struct oc_report_opts *o = r->o;
-    if ((o->as || o->fuse) && (!r->in->analysis || !r->in->device))
-        return oc_fail(err, OC_EARG, "%s needs a model and hardware (--hw)", o->as ? "--as" : "--fuse");
+    bool work = !r->in->analysis || !r->in->device; /* is missing */
+    if (o->as && work)
+        return oc_fail(err, OC_EARG, "--as needs a model and hardware (--hw)");
+    for (size_t i = 0; i < o->n_what_if && work; i++)
+        if (fuse_of(o->what_if[i]))
+            return oc_fail(err, OC_EARG, "--what-if fuse= needs a model and hardware (--hw)");
     if (!r->in->device && !r->has_time)
         return oc_fail(
             err, OC_EARG,
@@ -496,9 +506,14 @@ static int what_if_check(const struct oc_report *r, struct oc_err *err)
 static int what_if_all_steps(struct oc_what_if *x, struct oc_err *err)
 {
     const struct oc_report_opts *o = x->r->o;
-    if ((o->fuse && fuse(x, err) != 0) || (o->as && recast(x, err) != 0))
+    for (size_t i = 0; i < o->n_what_if; i++)
+        if (fuse_of(o->what_if[i]) && fuse(x, fuse_of(o->what_if[i]), err) != 0)
+            return -1;
+    if (o->as && recast(x, err) != 0)
         return -1;
     for (size_t i = 0; i < o->n_what_if; i++) {
+        if (fuse_of(o->what_if[i]))
+            continue;
         const struct oc_device *d = o->what_if_device ? o->what_if_device[i] : NULL;
         if (d)
             move_to(x, d);

@@ -440,7 +440,7 @@ static void too_fast_part(struct sum *s)
                               s->r->all.n, text));
 }
 
-/* Lists these rows with --cache on or --roofline: "Relu_3  109.5 %: too short for the clock". */
+/* Lists these rows with --count cache=on or --roofline: "Relu_3  109.5 %: too short for the clock". */
 static void too_fast_rows(struct sum *s)
 {
     uint32_t n = 0;

@@ -348,11 +348,15 @@ static const struct {
 static const struct {
     const char *option;
     enum fuzz_file_kind kind;
-} file_options[] = {{"profile", FUZZ_PROFILE},         {"hw", FUZZ_DEVICE},
-                    {"optimized-model", FUZZ_MODEL},   {"draft", FUZZ_MODEL},
-                    {"op-rules", FUZZ_OP_RULES},       {"kernel-names", FUZZ_KERNEL_NAMES},
-                    {"calibration", FUZZ_CALIBRATION}, {"budget", FUZZ_BUDGET},
-                    {"baseline", FUZZ_BUDGET},         {"weights", FUZZ_WEIGHTS}};
+} file_options[] = {{"profile", FUZZ_PROFILE},
+                    {"hw", FUZZ_DEVICE},
+                    {"optimized-model", FUZZ_MODEL},
+                    {"op-rules", FUZZ_OP_RULES},
+                    {"kernel-names", FUZZ_KERNEL_NAMES},
+                    {"calibration", FUZZ_CALIBRATION},
+                    {"budget", FUZZ_BUDGET},
+                    {"baseline", FUZZ_BUDGET},
+                    {"weights", FUZZ_WEIGHTS}};
 /* the program writes these */
 static const char *const outputs[] = {"output", "annotate", "plan", "save-baseline"};
 

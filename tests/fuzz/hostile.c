@@ -324,7 +324,7 @@ static bool is_good(const struct outcome *o)
 static const char *const model_args[][MAX_ARGS] = {{"cost"},
                                                    {"cost", "--format=json"},
                                                    {"memory"},
-                                                   {"cost", "--no-defaults"},
+                                                   {"cost", "--default-dim", "none"},
                                                    {"cost", "--format=html", "--advise"},
                                                    {"llm"},
                                                    {"memory", "--plan=/dev/null"}};

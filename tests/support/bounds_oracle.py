@@ -1,4 +1,4 @@
-"""Random models with open dimensions: the bounds of onnxcost --dim N=A..B against the figures at every size (--sweep), and
+"""Random models with open dimensions: the bounds of onnxcost --dim N=A..B against the figures at every size (lists of --dim), and
 the verdicts of check against the largest of them.
     bounds_oracle.py ONNXCOST FOLDER SEEDS"""
 import csv
@@ -97,7 +97,7 @@ def run(*args):
 
 
 def every_size(tool, path, ranges, options):
-    sweep = [a for k, (lo, hi) in ranges.items() for a in ("--sweep", "%s=%d..%d+1" % (k, lo, hi) if hi > lo else "%s=%d" % (k, lo))]
+    sweep = [a for k, (lo, hi) in ranges.items() for a in ("-d", "%s=%d..%d+1" % (k, lo, hi))]
     rc, out, err = run(tool, path, "-f", "csv", *sweep, *options)
     assert rc == 0, err
     return [r for r in csv.DictReader(io.StringIO(out)) if not r["failure"] and r["quality"] == "exact"]

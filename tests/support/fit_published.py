@@ -8,7 +8,7 @@ import collections, csv, io, math, re, subprocess, sys
 
 binary, zoo, table = sys.argv[1:4]
 source = open(__file__.replace('tests/support/fit_published.py', 'src/estimate/pooled.c'), encoding='utf-8').read()
-AS = {'f16': ['--as', 'fp16'], 'i8': ['--as', 'int8'], 'f32': ['--no-tf32'], 'tf32': []}
+AS = {'f16': ['--as', 'fp16'], 'i8': ['--as', 'int8'], 'f32': ['--hw-set', 'matrix.tf32=none'], 'tf32': []}
 RATES = ('f32', 'tf32', 'f16', 'i8')
 PRIOR = 2    # weight of ln(figure / prior), in units of 0.7
 HUBER = 0.4  # in ln t

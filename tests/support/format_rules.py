@@ -138,6 +138,14 @@ def check_html(text):
     expect(not page.open, f"not closed: {page.open}")
 
 
+def check_fragment(text):
+    """One element or more, without a document around them and without scripts."""
+    expect(not re.search(r"<!doctype|<html|<body|<script|<link", text, re.IGNORECASE), "a document or a script")
+    page = Page()
+    page.feed(text)
+    expect("<div" in text and not page.open, f"not closed: {page.open}")
+
+
 def check_trace(text):
     for event in load(text)["traceEvents"]:
         expect(event["ph"] in "XMCsfbei", f"phase {event['ph']}")
@@ -180,8 +188,9 @@ def check_netron(text):
 
 
 CHECK = {"table": check_text, "csv": check_csv, "json": check_json, "ndjson": check_ndjson,
-         "markdown": check_markdown, "md": check_markdown, "html": check_html, "trace": check_trace,
-         "model-explorer": load, "netron": check_netron, "junit": check_junit, "sarif": check_sarif, "github": check_github}
+         "markdown": check_markdown, "md": check_markdown, "html": check_html, "fragment": check_fragment, "trace": check_trace,
+         "model-explorer": load, "netron": check_netron, "junit": check_junit, "sarif": check_sarif, "github": check_github,
+         "ort-node-stats": check_text, "paddle": check_text}
 
 
 def check_xlsx(path):

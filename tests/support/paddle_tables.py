@@ -193,7 +193,7 @@ def ancestors(e):
 
 
 def onnxcost_tables(program, path):
-    text = subprocess.run([program, "summary", path, "--op-detail", "--samples-per-step", "32", "--format", "json"],
+    text = subprocess.run([program, "summary", path, "--op-detail", "--batch", "32", "--format", "json"],
                           check=True, capture_output=True, text=True).stdout
     doc = json.loads(text)["profiles"][0]
     flat = {}

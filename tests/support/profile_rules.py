@@ -190,7 +190,7 @@ def times(cell):
 
 def check_paddle():
     f = "tests/data/printed/paddle_summary.txt"
-    want, (rc, out, err) = paddle_rows(open(f, encoding="utf8").read()), run(["summary", f, "--paddle", "-t", "0"])
+    want, (rc, out, err) = paddle_rows(open(f, encoding="utf8").read()), run(["summary", f, "-f", "paddle", "-t", "0"])
     got = paddle_rows(out)
     for table in TITLES:
         rows = {k: v for k, v in want.items() if k[0] == table and not k[1].startswith("conv2d::")}
@@ -201,10 +201,10 @@ def check_paddle():
         bad += ["%s is not printed" % str(k) for k in rows if k not in got]
         ok((rows or table == "Device") and not bad, "Paddle's %s table is printed as it was read" % table, "\n".join(bad))
     trace = "tests/data/paddle/training.paddle_trace.json"
-    rc, out, err = run(["summary", trace, "--paddle", "-t", "0"])
+    rc, out, err = run(["summary", trace, "-f", "paddle", "-t", "0"])
     missing = [t for t in TITLES if t + " Summary" not in out and t != "Memory Manipulation"]
     ok(rc == 0 and not missing, "the tables of a trace have Paddle's titles", missing)
-    again = run(["summary", put("again.txt", out), "--paddle", "-t", "0"])[1]
+    again = run(["summary", put("again.txt", out), "-f", "paddle", "-t", "0"])[1]
     first, second = paddle_rows(out), paddle_rows(again)
     bad = ["%s: %s, then %s" % (k, v, second.get(k)) for k, v in first.items()
            if k[0] in ("Operator", "Kernel", "UserDefined", "Distribution") and k in second and times(second[k]) != times(v)]

@@ -39,7 +39,7 @@ def run(*words):
 
 def options(row):
     dims = [] if row.dims == '-' else ['--dim', row.dims]
-    tf32 = ['--no-tf32'] if row.precision == 'f32' else []
+    tf32 = ['--hw-set', 'matrix.tf32=none'] if row.precision == 'f32' else []
     return [*dims, *tf32, *(['--as', AS[row.precision]] if AS[row.precision] else [])]
 
 

@@ -66,7 +66,7 @@ result("other results are those of the program, byte by byte", differing([
     ("estimate of a profile", oc.estimate(R50, hw="machine.t1.xml", profile=P50),
      ["estimate", R50, "--hw", "machine.t1.xml", "-p", P50]),
     ("memory", oc.memory(R50, hw="t4", dims={"batch": 4}), ["memory", R50, "--hw", "t4", "--fit", "--dim", "batch=4"]),
-    ("memory of ONNX Runtime", oc.memory(R50, as_onnxruntime=True), ["memory", R50, "--allocator", "ort"]),
+    ("memory of ONNX Runtime", oc.memory(R50, as_onnxruntime=True), ["memory", R50, "--count", "allocator=ort"]),
     ("llm", oc.llm("llama.onnx", hw=["a100"], prompt=64, generate=8),
      ["llm", "llama.onnx", "--hw", "a100", "--prompt", "64", "--generate", "8"]),
     ("ranking", oc.estimate(R50, hw=["a100", "t4"], batches=[1, 8]),
@@ -86,7 +86,7 @@ result("other results are those of the program, byte by byte", differing([
 report = oc.analyze(R50, profile=P50, hw="machine.t1.xml").report(
     "csv", group_by="type", order_by="macs", top=3, what_if=["Conv=2x", "hw=a100"], cache=False)
 want = subprocess.run([program, R50, "-p", P50, "--hw", "machine.t1.xml", "-f", "csv", "--group-by", "type", "--order-by", "macs",
-                       "--top", "3", "--what-if", "Conv=2x", "--what-if", "hw=a100", "--cache", "off"], env=SAME_DATA,
+                       "--top", "3", "--what-if", "Conv=2x", "--what-if", "hw=a100", "--count", "cache=off"], env=SAME_DATA,
                       stdout=subprocess.PIPE, check=False).stdout.decode()
 result("a report has the options of the program", [] if report == want and report.count("\n") >= 4 else [report, want])
 

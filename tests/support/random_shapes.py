@@ -573,7 +573,7 @@ def is_different(theirs, ours):
 
 
 def compare(program, path, model, seen, known):
-    run = subprocess.run([program, 'cost', path, '--all', '--format=json', '--no-defaults', '--count=ceil-mode=literal'], capture_output=True, text=True)
+    run = subprocess.run([program, 'cost', path, '--all', '--format=json', '--default-dim=none', '--count=ceil-mode=literal'], capture_output=True, text=True)
     if run.returncode:
         return [f'exit code {run.returncode}: {run.stderr.strip()[:300]}']
     theirs = {v.name: v.type.tensor_type for v in [*model.graph.value_info, *model.graph.output]}

@@ -35,8 +35,8 @@ for k, model in enumerate(models):
     ranked = {d["device"]: nanoseconds(d["bound_s"]) for d in made["devices"]}
     for cache in ("on", "off"):
         for device in devices:
-            where = "%s on %s, --cache %s" % (model.split("/")[-1], device, cache)
-            roofline = json.loads(run(model, "--hw", device, "--cache", cache, "-f", "json"))["hardware"]["roofline"]
+            where = "%s on %s, --count cache=%s" % (model.split("/")[-1], device, cache)
+            roofline = json.loads(run(model, "--hw", device, "--count", "cache=" + cache, "-f", "json"))["hardware"]["roofline"]
             least, bound = roofline["roofline_time_ns"], roofline["bound_time_ns"]
             if least is None and cache == "off" and bandwidth[device]:
                 print("roofline", where, "is unknown")

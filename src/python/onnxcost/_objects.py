@@ -220,7 +220,7 @@ class Document:
     _has_page = True  # the program has an HTML page of it
 
     def _repr_html_(self) -> str:
-        """For notebooks: `--format html --embed` of the program; no scripts, nothing from the network."""
+        """For notebooks: `--format fragment` of the program; no scripts, nothing from the network."""
         return self.write("fragment") if self._has_page else f"<pre>{html.escape(str(self))}</pre>"
 
 

@@ -1,5 +1,5 @@
 /* The cost of a model as a function of its open dimensions: closed forms (--formula), values over lists
- * of sizes (--sweep), intervals over ranges of sizes (--dim NAME=A..B); as text, CSV and JSON. */
+ * of sizes (--dim NAME=A,B), intervals over ranges of sizes (--dim NAME=A..B); as text, CSV and JSON. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -509,7 +509,7 @@ int oc_sweep_write(const struct oc_sweep *s, const char *format, unsigned width_
                    struct oc_err *err)
 {
     struct sweep_out o = {.s = s, .table.width_chars = width_chars, .table.min_text = MIN_NOTE};
-    const struct oc_output out = {.what = "--sweep",
+    const struct oc_output out = {.what = "--dim with a list",
                                   .of = &o,
                                   .text = sweep_text,
                                   .rows = OC_ROWS(s->n_row, s, sweep_fields),

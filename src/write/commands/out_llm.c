@@ -468,7 +468,7 @@ static void put_disaggregated(struct view *v, const struct oc_llm_serving *s)
             s->devices, s->devices == 1 ? "" : "s", oc_seconds_text(&v->arena, s->prefill_s, "unknown"),
             s->prefill_per_decode, last->batch, oc_bytes_text(&v->arena, s->moved_bytes),
             oc_seconds_text(&v->arena, s->moved_bytes / (link * (double)s->devices),
-                            "an unknown time (--link)"));
+                            "an unknown time (--hw-set link.bandwidth)"));
 }
 
 static void put_serving(struct view *v, const struct oc_llm_device *d)

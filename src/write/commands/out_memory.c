@@ -139,8 +139,9 @@ static void print_measured(struct mem_out *o)
             "the profile is of the graph after runtime optimization, the model of the graph in the file\n");
     if (r->estimate)
         fprintf(o->f, "the model's figures are estimates: %s\n", r->estimate);
-    fprintf(o->f,
-            "before: in use when the first node started; model: that plus the result of --allocator ort\n");
+    fprintf(
+        o->f,
+        "before: in use when the first node started; model: that plus the result of --count allocator=ort\n");
 }
 
 /* ---- fit -------------------------------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ function boundStrip() {
       el("i", { style: { background: paint(b) } }), b.key + " " + percent(part(b)) + " % (" + grouped(b.rows) + (b.rows === 1 ? " row)" : " rows)")))));
 }
 
-/* The steps of --what-if, --as and --fuse; each one includes the previous ones. */
+/* The steps of --what-if and --as; each one includes the previous ones. */
 function whatIfSection() {
   const W = D.what_if;
   if (!W) return null;

@@ -732,12 +732,12 @@ static void external_data_stays_below_the_model_folder(void **state)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         save_external("model/m.onnx", all[i].location);
-        if (reads_file("") != all[i].inside || reads_file("--external-data inside") != all[i].inside)
+        if (reads_file("") != all[i].inside || reads_file("--limit external-data=inside") != all[i].inside)
             fail_msg("'%s' is %sread", all[i].location, all[i].inside ? "not " : "");
         bool told = all[i].code ? strstr(run("model/m.onnx -f csv")->err, all[i].code) != NULL : true;
         if (!told)
             fail_msg("'%s': no %s", all[i].location, all[i].code);
-        if (reads_file("--external-data anywhere") != all[i].anywhere)
+        if (reads_file("--limit external-data=anywhere") != all[i].anywhere)
             fail_msg("'%s' is %sread when all paths are allowed", all[i].location,
                      all[i].anywhere ? "not " : "");
     }
@@ -848,7 +848,7 @@ static void rejects_malformed_limit_options(void **state)
         snprintf(line, sizeof(line), "chain.onnx --limit %s", bad[i]);
         assert_int_equal(run(line)->exit_code, 2);
     }
-    assert_int_equal(run("chain.onnx --external-data sideways")->exit_code, 2);
+    assert_int_equal(run("chain.onnx --limit external-data=sideways")->exit_code, 2);
     assert_int_equal(run("hw list --limit nodes=5")->exit_code, 2);
     assert_int_equal(run("chain.onnx --limit nodes=0x10")->exit_code, 2);
     expect_accepted("chain.onnx --limit nodes=1 --limit nodes=1k"); /* the last one counts */

@@ -343,6 +343,12 @@ static void experts_have_no_closed_form_beyond_a_batch_that_reads_all(void **sta
 
 /* ---- serving ---- */
 
+/* The first device with a link of this bandwidth. */
+static void set_link(struct devices *d, const char *change)
+{
+    assert_int_equal(oc_device_override(d->db, d->item[0], &change, 1, &d->item[0], NULL), 0);
+}
+
 static const struct oc_llm_serving_row *row_of(const struct oc_llm_serving *s, int64_t batch)
 {
     for (uint32_t i = 0; i < s->n_row; i++)
@@ -362,7 +368,7 @@ static void serving_equals_hand_calculation(void **state)
     struct oc_llm_opts o = {
         .prompt = 100, .generate = 101, .device = d.item, .n_device = 1, .parallel = "1,8"};
     for (int slow = 0; slow < 2; slow++) {
-        o.link = slow ? "100MB/s" : "300GB/s";
+        set_link(&d, slow ? "link.bandwidth=100MB/s" : "link.bandwidth=300GB/s");
         struct case_ c = analyze_llama("7b", ZOO_LLAMA_GENAI, 16, &o);
         assert_int_equal(c.l->facts.width, 4096);
         assert_int_equal(c.l->device[0].n_serving, 2);
@@ -448,12 +454,9 @@ static void stages_and_groups_divide_work_and_exchange(void **state)
         "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"vocab_size\":100,"
         "\"num_local_experts\":16,\"num_experts_per_tok\":2,\"torch_dtype\":\"float16\"}";
     struct devices d = open_devices();
-    struct oc_llm_opts o = {.prompt = 100,
-                            .generate = 101,
-                            .device = d.item,
-                            .n_device = 1,
-                            .parallel = "1,pp2,ep4,tp2xpp2xep2",
-                            .link = "900TB/s"};
+    set_link(&d, "link.bandwidth=900TB/s");
+    struct oc_llm_opts o = {
+        .prompt = 100, .generate = 101, .device = d.item, .n_device = 1, .parallel = "1,pp2,ep4,tp2xpp2xep2"};
     struct oc_model *m;
     struct oc_llm *l;
     assert_int_equal(oc_model_load_mem(text, sizeof(text) - 1, NULL, &m, NULL), 0);
@@ -496,8 +499,6 @@ static void serving_rejects_bad_options(void **state)
         {.parallel = "ep2"},
         {.parallel = "pp1024"},
         {.parallel = "tp64xpp64"},
-        {.parallel = "2", .link = "fast"},
-        {.parallel = "2", .link = "-1GB/s"},
         {.parallel = "2", .draft = c.m},
         {.parallel = "2", .draft = c.m, .acceptance = "2"},
         {.parallel = "2", .draft = c.m, .acceptance = "nan"},

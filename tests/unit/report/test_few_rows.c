@@ -135,7 +135,7 @@ static void requests_that_need_all_rows_are_declined(void **state)
     assert_false(oc_few_rows_do(&r));
     r.o = O(.top_end_key = "kern");
     assert_false(oc_few_rows_do(&r));
-    r.o = O(.fuse = "elementwise");
+    r.o = O(.as = "fp16");
     assert_false(oc_few_rows_do(&r));
 }
 

@@ -129,11 +129,10 @@ static void steps_on_roofline_times(void **state)
     (void)state;
     struct made x = make(NULL);
     struct oc_device other = device(true);
-    const char *const wish[] = {"MatMul=50%", "hw=other"};
-    const struct oc_device *const on[] = {NULL, &other};
+    const char *const wish[] = {"MatMul=50%", "fuse=elementwise", "hw=other"}; /* fused first */
+    const struct oc_device *const on[] = {NULL, NULL, &other};
     struct t_json j = json_of(
-        &x, (struct oc_report_opts){
-                .fuse = "elementwise", .as = "fp16", .what_if = wish, .what_if_device = on, .n_what_if = 2});
+        &x, (struct oc_report_opts){.as = "fp16", .what_if = wish, .what_if_device = on, .n_what_if = 3});
     assert_string_equal(t_text(&j, "what_if.basis"), "roofline");
     check_ns(&j, 155489.92, "now_ns");
     check_ns(&j, 119032.64, "steps[0].after_ns");
@@ -201,7 +200,8 @@ static void measured_times_follow_the_roofline(void **state)
         assert_int_equal(t_whole(&j, "what_if.steps[0].rows_as_before"), 1);
         t_json_free(&j);
     }
-    struct t_json j = json_of(&x, (struct oc_report_opts){.fuse = "elementwise"});
+    const char *const fuse = "fuse=elementwise";
+    struct t_json j = json_of(&x, (struct oc_report_opts){.what_if = &fuse, .n_what_if = 1});
     check_ns(&j, 210000, "then_ns");
     t_json_free(&j);
     free_made(&x);
@@ -251,24 +251,24 @@ static void rejects_invalid_steps(void **state)
 {
     (void)state;
     static const struct {
-        const char *wish, *as, *fuse, *message;
+        const char *wish, *as, *message;
     } bad[] = {
-        {"Conv=80%", NULL, NULL, "unknown operator 'Conv' for --what-if"},
-        {"MatMul=0%", NULL, NULL, "KEY=80% (of the roofline)"},
-        {"MatMul=101%", NULL, NULL, "KEY=80% (of the roofline)"},
-        {"MatMul", NULL, NULL, "KEY=80% (of the roofline)"},
-        {"=2x", NULL, NULL, "KEY=80% (of the roofline)"},
-        {"MatMul=nanx", NULL, NULL, "KEY=80% (of the roofline)"},
-        {"name:(=2x", NULL, NULL, ""},
-        {NULL, "f32", NULL, "valid: fp16, bf16"},
-        {NULL, NULL, "everything", "--fuse takes elementwise"},
+        {"Conv=80%", NULL, "unknown operator 'Conv' for --what-if"},
+        {"MatMul=0%", NULL, "KEY=80% (of the roofline)"},
+        {"MatMul=101%", NULL, "KEY=80% (of the roofline)"},
+        {"MatMul", NULL, "KEY=80% (of the roofline)"},
+        {"=2x", NULL, "KEY=80% (of the roofline)"},
+        {"MatMul=nanx", NULL, "KEY=80% (of the roofline)"},
+        {"name:(=2x", NULL, ""},
+        {NULL, "f32", "valid: fp16, bf16"},
+        {"fuse=everything", NULL, "--what-if fuse= takes elementwise"},
     };
     struct made x = make(NULL);
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         char *text = NULL;
         struct oc_err err = {0};
         struct oc_report_opts o = {
-            .as = bad[i].as, .fuse = bad[i].fuse, .what_if = &bad[i].wish, .n_what_if = bad[i].wish != NULL};
+            .as = bad[i].as, .what_if = &bad[i].wish, .n_what_if = bad[i].wish != NULL};
         assert_int_equal(report(&x, o, &text, &err), -1);
         assert_int_equal(err.code, OC_EARG);
         if (!strstr(err.msg, bad[i].message))
