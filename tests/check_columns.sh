@@ -54,7 +54,7 @@ fits 'memory' "$onnxcost" memory "$work/bert_base.onnx"
 fits 'estimate of several devices' "$onnxcost" estimate "$work/resnet50.onnx" --hw t4,l4,a10
 fits 'diff' "$onnxcost" diff "$work/resnet50.onnx" "$work/resnet18.onnx"
 fits 'providers' "$onnxcost" providers
-fits 'an assignment to providers' "$onnxcost" providers "$work/bert_base.onnx" --providers qnn,coreml,cuda,cpu --hw a100
+fits 'an assignment to providers' "$onnxcost" providers "$work/bert_base.onnx" --provider qnn+coreml+cuda+cpu --hw a100
 fits 'summary' "$onnxcost" summary "$profiles/resnet50.all.t1.json.gz"
 fits 'scan' "$onnxcost" scan "$work/resnet18.onnx" "$work/broken.onnx" "$work/bert_base.onnx"
 fits 'scan of long names' "$onnxcost" scan "$long" "$work/resnet18.onnx"

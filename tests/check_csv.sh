@@ -121,7 +121,7 @@ test_empty diff "diff $work/resnet50.onnx $work/resnet50.onnx" "diff $work/none.
 test_empty memory "memory $work/resnet50.onnx" "memory $work/none.onnx"
 test_empty scan "scan $work/resnet50.onnx" "scan $work/folder"
 test_empty summary 'summary models/profiles/resnet50.disabled.t1.json.gz' \
-    'summary models/profiles/resnet50.disabled.t1.json.gz --view operator --search nowhere'
+    'summary models/profiles/resnet50.disabled.t1.json.gz --view operator --opr-name nowhere'
 
 if command -v sqlite3 >/dev/null; then
     got=$(sqlite3 -cmd '.mode csv' -cmd ".import $work/hostile.csv report" :memory: \

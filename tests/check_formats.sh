@@ -36,7 +36,7 @@ llm|table csv json html fragment|llama.onnx --prompt 8 --hw a100
 scan|table csv ndjson json html fragment parquet|resnet18.onnx resnet50.onnx missing.onnx
 memory|table csv json html fragment ort-node-stats|resnet18.onnx --hw a100
 providers|table csv json|
-providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --providers qnn,cuda,cpu --hw a100
+providers|table csv json|mobilenetv2.onnx -p mobilenetv2.all.t1.json.gz --provider qnn+cuda+cpu --hw a100
 summary|table csv json html fragment parquet paddle|mobilenetv2.all.t1.json.gz
 record|table csv json markdown md html fragment trace model-explorer netron|weights.onnx --ort-lib ./ort.so --report
 bisect|table csv json|weights.onnx --ort-lib ./versions --repeat 3 --runs 12

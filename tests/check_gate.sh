@@ -164,7 +164,7 @@ expect 2 'needs two profiles, two devices' 'one model without profiles is reject
 expect 2 'a profile for each' 'two models with one profile are rejected' diff resnet18.onnx resnet50.onnx \
     -p "$top/models/profiles/resnet18.all.t1.json.gz"
 expect 2 'one or two models' 'three models are rejected' diff resnet18.onnx resnet50.onnx crnn.onnx
-expect 2 "unknown key 'size' for --sort" 'unknown --sort is rejected' diff resnet18.onnx resnet50.onnx --sort size
+expect 2 "unknown key 'size' for --order-by" 'unknown --order-by is rejected' diff resnet18.onnx resnet50.onnx --order-by size
 expect 2 'no diff of them' '--count bytes=graph is rejected' diff resnet18.onnx resnet50.onnx --count bytes=graph
 expect 3 'cannot read' 'missing file is an error' diff resnet18.onnx missing.onnx
 expect 4 'cannot write' 'missing output folder is an error' diff resnet18.onnx resnet50.onnx -o missing/out

@@ -96,7 +96,7 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     check_clean diff "$m" --convention torch --convention fvcore
     check_clean estimate "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
     check_clean memory "$m"
-    check_clean providers "$m" --providers qnn,tensorrt,cpu
+    check_clean providers "$m" --provider qnn+tensorrt+cpu
     check_clean memory "$m" --plan plan.out
     check_clean memory "$m" --fit --hw a100-sxm4-80gb
     check_clean memory "$m" -f json

@@ -29,7 +29,7 @@ while IFS='|' read -r rule edit; do
     *'fails to validate'*) result "schema: $rule" '' ;;
     *) result "schema: $rule" 'accepted' ;;
     esac
-    "$onnxcost" providers "$work/resnet18.onnx" --providers "$work/edited.xml" >/dev/null 2>"$work/err"
+    "$onnxcost" providers "$work/resnet18.onnx" --provider "$work/edited.xml" >/dev/null 2>"$work/err"
     [ $? -eq 3 ] && grep -q 'edited.xml.: line ' "$work/err"; passed $? "reader: $rule" "$(cat "$work/err")"
 done <<'EDITS'
 version must be known|s/version="1"/version="2"/
@@ -44,7 +44,7 @@ EDITS
 
 # an installation without the lists: the program finds hwdb next to it
 mkdir -p "$work/installed/hwdb" && cp "$onnxcost" "$work/installed/" && cp hwdb/hwdb.rng "$work/installed/hwdb/"
-for arguments in "providers" "providers $work/resnet18.onnx --providers cuda"; do
+for arguments in "providers" "providers $work/resnet18.onnx --provider cuda"; do
     # shellcheck disable=SC2086 # several words
     "$work/installed/onnxcost" $arguments >"$work/out" 2>"$work/err"
     rc=$?
@@ -57,15 +57,15 @@ rm -r "$work/installed"
 model=tests/data/torch_export/encoder.onnx
 for file in "$lists"/*.xml; do
     id=$(basename "$file" .xml)
-    "$onnxcost" providers "$model" --providers "$id,cpu" -f json -o "$work/$id.json" 2>"$work/err" ||
+    "$onnxcost" providers "$model" --provider "$id,cpu" -f json -o "$work/$id.json" 2>"$work/err" ||
         [ "$id" = cpu ]; passed $? "$id is read" "$(cat "$work/err")"
 done
-"$onnxcost" providers "$model" --providers cuda -f csv -o "$work/nodes.csv" &&
-    "$onnxcost" providers "$model" --providers CUDAExecutionProvider -f csv | cmp -s - "$work/nodes.csv"
+"$onnxcost" providers "$model" --provider cuda -f csv -o "$work/nodes.csv" &&
+    "$onnxcost" providers "$model" --provider CUDAExecutionProvider -f csv | cmp -s - "$work/nodes.csv"
 passed $? 'the name in ONNX Runtime names the list' "$(head -n 2 "$work/nodes.csv")"
-"$onnxcost" providers "$model" --providers cude,cpu >/dev/null 2>"$work/err"
+"$onnxcost" providers "$model" --provider cude+cpu >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q "did you mean 'cuda'" "$work/err"; passed $? 'a misspelled name gets a suggestion' "$(cat "$work/err")"
-"$onnxcost" providers "$model" --providers cpu,cpu >/dev/null 2>"$work/err"
+"$onnxcost" providers "$model" --provider cpu+cpu >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q 'twice' "$work/err"; passed $? 'a repeated name is rejected' "$(cat "$work/err")"
 
 # counted again from the rows of nodes and from the list itself
@@ -77,7 +77,7 @@ problems = []
 for model, order in (("resnet18.onnx", "webnn,cpu"), ("bert_base.onnx", "coreml,cpu"), ("gpt2.onnx", "qnn,cuda,cpu")):
     path = work + "/" + model
     subprocess.run([onnxcost[:-8] + "onnxzoo", model[:-5], "-o", path])
-    run = [onnxcost, "providers", path, "--providers", order, "-f"]
+    run = [onnxcost, "providers", path, "--provider", order, "-f"]
     report = json.loads(subprocess.run(run + ["json"], capture_output=True, text=True).stdout)
     rows = list(csv.DictReader(io.StringIO(subprocess.run(run + ["csv"], capture_output=True, text=True).stdout)))
     if len(rows) != report["nodes_that_run"] or len(rows) != len(report["nodes"]):

@@ -284,11 +284,10 @@ static int analyze_conventions(struct convention_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    if (o->word.n != 1 || o->convention.n != 2 || cli_first_given(o, "profile hw sort top exit-code"))
-        return cli_fail(
-            CLI_USAGE,
-            "two conventions compare the counts of one model, without profiles, devices, --sort, --top and "
-            "--exit-code: onnxcost diff MODEL --convention A --convention B");
+    if (o->word.n != 1 || o->convention.n != 2 || cli_first_given(o, "profile hw order-by top exit-code"))
+        return cli_fail(CLI_USAGE, "two conventions compare the counts of one model, without profiles, "
+                                   "devices, --order-by, --top and "
+                                   "--exit-code: onnxcost diff MODEL --convention A --convention B");
     j->side.model_path = o->word.item[0];
     int rc = cli_side_read(o, &j->side);
     if (rc)
@@ -373,10 +372,10 @@ const struct cli_command cmd_diff = {
             {"onnxcost diff MODEL --convention A --convention B",
              "the difference between two ways of counting, term by term"}},
     .run = run_diff,
-    .usual = "profile hw dim shape convention sort top exit-code format output",
+    .usual = "profile hw dim shape convention order-by top exit-code format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model warmup iterations stat hw hw-set cache top "
-               "sort",
+               "order-by",
     .own = CLI_OWN(own_options, struct diff_opts),
     .formats = "table|csv|json|markdown|md|html|fragment|github",
     .example = {{"onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
@@ -384,7 +383,7 @@ const struct cli_command cmd_diff = {
                 {"onnxcost diff -p before.json -p after.json", "the same of profiles without a model"}},
     .tool =
         {{"diff", "Two models or profiles: is one slower, why; what was added, removed, changed.", "a! b!",
-          "dim top", .more = "hw sort" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
+          "dim top", .more = "hw order-by" CLI_TOOL_SHAPES CLI_TOOL_COUNTS,
           .brief =
               "latency=totals.latency:verdict,a,b,delta,ratio,ratio_interval,order,recordings_for_3_percent "
               "decomposition:part,place,delta_ns,rows rows_by_status "

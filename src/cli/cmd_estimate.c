@@ -214,25 +214,25 @@ const struct cli_command cmd_estimate = {
     .phrase = "predict the latency of a model, rank devices",
     .use = {{"onnxcost estimate MODEL --hw NAME [--calibration FILE.xml]",
              "predicted latency of a model, its interval and its basis"},
-            {"onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
+            {"onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--order-by KEY]",
              "the same for several devices and batches, ranked by time, throughput or energy"}},
     .run = run_estimate,
-    .usual = "hw batch sort dim shape as calibration profile top format output",
+    .usual = "hw batch order-by dim shape as calibration profile top format output",
     .sets = CLI_SHAPED,
     .options = "profile profile-format optimized-model warmup iterations hw hw-set top format "
-               "as batch decoder sort opt-level calibration fusion",
+               "as batch decoder order-by opt-level calibration fusion",
     .own = CLI_OWN(own_options, struct estimate_opts),
     .formats = "table|csv|json|html|fragment",
     .names_devices = true,
     .example = {{"onnxcost estimate new.onnx --hw a100", "from published latencies of other GPUs"},
                 {"onnxcost estimate new.onnx --hw here.xml --calibration here.cal.xml",
                  "latency on a calibrated device"},
-                {"onnxcost estimate resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
+                {"onnxcost estimate resnet50.onnx --hw kind=gpu --batch 1,8,64 --order-by throughput",
                  "all GPUs at three batch sizes"}},
     .tool =
         {{"estimate", "Predicted latency on hw with its interval; several hw or batches (1,8) are ranked.",
           "model!", "hw! batch dim",
-          .more = "hw-set" CLI_TOOL_SHAPES " sort as calibration fusion opt-level top",
+          .more = "hw-set" CLI_TOOL_SHAPES " order-by as calibration fusion opt-level top",
           .brief =
               "verdict total:time_s,low80_s,high80_s,bound_s,unknown_kernels,compute_s,memory_s,launches_s "
               "devices:place,device,batch,time_s,low_s,high_s,fits,needed_bytes,bound_by,basis,missing "

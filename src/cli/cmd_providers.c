@@ -8,12 +8,12 @@
 #include "onnxcost/providers.h"
 
 struct providers_opts {
-    const char *providers;
+    const char *provider;
 };
 
 #define AT(field) offsetof(struct providers_opts, field)
 static const struct cli_option own_options[] = {
-    {"providers", 0, CLI_TEXT, AT(providers), "NAME,...",
+    {"provider", 0, CLI_TEXT, AT(provider), "NAME+NAME...",
      .help = "execution providers in order of priority: ids of the command providers, names of ONNX Runtime, "
              "or files",
      .group = "Input", .before = "op-rules"},
@@ -23,29 +23,29 @@ struct providers_job {
     const struct cli_opts *o;
     const struct providers_opts *own;
     struct cli_side side;
-    char *names; /* of --providers, separated by NULs */
+    char *names; /* of --provider, separated by NULs */
     const char **name;
     size_t n;
     struct oc_providers *providers;
     struct oc_analysis *file; /* with the sizes of the model's file alone */
 };
 
-/* Without --providers: the lists that there are. */
+/* Without --provider: the lists that there are. */
 static int put_provider_lists(const void *opts, const struct cli_output *out, struct oc_err *err)
 {
     const struct cli_opts *o = opts;
     return oc_providers_write_lists(o->format, cli_width(out, &o->width), out->f, err);
 }
 
-/* "cuda,cpu" */
+/* "cuda+cpu", also with commas */
 static void split_providers(struct providers_job *j)
 {
-    size_t length = strlen(j->own->providers);
+    size_t length = strlen(j->own->provider);
     j->names = cli_xcalloc(length + 1, 1);
     j->name = cli_xcalloc(length + 1, sizeof(*j->name));
-    memcpy(j->names, j->own->providers, length);
+    memcpy(j->names, j->own->provider, length);
     char *rest = NULL;
-    for (char *word = strtok_r(j->names, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+    for (char *word = strtok_r(j->names, "+,", &rest); word; word = strtok_r(NULL, "+,", &rest))
         j->name[j->n++] = word;
 }
 
@@ -53,12 +53,12 @@ static int providers_open(struct providers_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    if (o->word.n != 1 || !j->own->providers)
+    if (o->word.n != 1 || !j->own->provider)
         return cli_fail(CLI_USAGE, "'providers' needs a model and their order: onnxcost providers MODEL "
-                                   "--providers cuda,cpu; alone, it lists them");
+                                   "--provider cuda+cpu; alone, it lists them");
     split_providers(j);
     if (!j->n)
-        return cli_fail(CLI_USAGE, "--providers needs names: --providers cuda,cpu");
+        return cli_fail(CLI_USAGE, "--provider needs names: --provider cuda+cpu");
     if (oc_providers_open(j->name, j->n, &j->providers, &err))
         return cli_fail_err(&err);
     cli_side_of(o, &j->side);
@@ -94,7 +94,7 @@ static int run_providers(const struct cli_opts *o)
 {
     const struct providers_opts *own = o->own;
     struct providers_job j = {.o = o, .own = o->own};
-    if (!o->word.n && !own->providers)
+    if (!o->word.n && !own->provider)
         return cli_output_write(o->output, put_provider_lists, o);
     int rc = providers_open(&j);
     if (!rc)
@@ -113,19 +113,19 @@ const struct cli_command cmd_providers = {
     .name = "providers",
     .phrase = "what falls back on CUDA, TensorRT, QNN, CoreML, WebNN",
     .use =
-        {{"onnxcost providers [MODEL --providers NAME,NAME]",
+        {{"onnxcost providers [MODEL --provider NAME+NAME]",
           "which execution provider takes which node by its published operator list, and what falls back"}},
     .run = run_providers,
-    .usual = "providers hw dim shape profile optimized-model format output",
+    .usual = "provider hw dim shape profile optimized-model format output",
     .sets = CLI_MODEL,
     .options = "profile profile-format optimized-model hw",
     .own = CLI_OWN(own_options, struct providers_opts),
     .example = {{"onnxcost providers", "the lists, with their versions and sources"},
-                {"onnxcost providers bert.onnx --providers cuda,cpu", "what falls back from CUDA, and why"},
-                {"onnxcost providers resnet50.onnx --providers tensorrt,cuda,cpu -f csv", "a row per node"}},
+                {"onnxcost providers bert.onnx --provider cuda+cpu", "what falls back from CUDA, and why"},
+                {"onnxcost providers resnet50.onnx --provider tensorrt+cuda+cpu -f csv", "a row per node"}},
     .tool =
         {{"providers", "What an execution provider (cuda, tensorrt, qnn, coreml ...) does not take, and why.",
-          "model!", "providers! dim", .more = "hw profile" CLI_TOOL_SHAPES,
+          "model!", "provider! dim", .more = "hw profile" CLI_TOOL_SHAPES,
           .brief =
               "nodes_that_run if_conditions_hold=if_conditions_hold.providers:provider,nodes,partitions,"
               "macs_fraction if_no_condition_holds=if_no_condition_holds.providers:provider,nodes,partitions,"

@@ -182,10 +182,10 @@ const struct cli_option cli_shared_options[] = {
     {"fit", 0, CLI_FLAG, AT(fit), .help = "exit code 1 if the model does not fit the memory of --hw",
      .group = "Memory"},
     {.group = "Summaries of profiles"},
-    {"sort", 0, CLI_TEXT, AT(sort), "KEY",
+    {"order-by", 0, CLI_TEXT, AT(sort), "KEY",
      .help = "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
-             "time (as without --sort); of devices: time, throughput or energy; diff: macs, flops, ops, "
-             "bytes, params, time, roofline or order",
+             "time; of devices: time, throughput or energy; diff: macs, flops, ops, bytes, params, time, "
+             "roofline or order",
      .otherwise = "CPUTotal; estimate: time; diff: what differs"},
     {.group = "Recordings"},
     {"runs", 0, CLI_INT, AT(runs), "N", .help = "runs to measure, after those of --warmup (1)",

@@ -303,7 +303,7 @@ static int fail_no_value(const char *argument, const struct cli_option *p, char 
     return -1;
 }
 
-/* "--sort --hw t4": a value that begins with two dashes is written --sort=--VALUE. */
+/* "--as --hw t4": a value that begins with two dashes is written --as=--VALUE. */
 static bool lacks_value(int left, char **argv)
 {
     return left < 2 || !strncmp(argv[1], "--", 2);

@@ -40,8 +40,7 @@ static const struct instead {
     {"batch-size", "batch", "--batch N", "--batch "},
     {"batch|batch-size|bs", "dim", "--dim batch=N", "--dim batch="},
     {"seq-len|sequence-length", "dim", "--dim NAME=N with the name of the model's dimension", NULL},
-    {"sort|sort-by", "order-by", "--order-by COLUMN", "--order-by "},
-    {"order-by|sort-by", "sort", "--sort KEY", "--sort "},
+    {"sort|sort-by", "order-by", "--order-by KEY", "--order-by "},
     {"threads", "jobs", "--jobs N", "--jobs "},
     {"device|hardware", NULL, "--hw NAME (onnxcost hw list lists the devices)", "--hw "},
     {"gpu", NULL, "--hw NAME (onnxcost hw list lists the devices)", NULL},
@@ -82,6 +81,15 @@ static const struct instead *find_instead(const char *name, const struct cli_com
     return NULL;
 }
 
+/* Whether a command takes this option or another one of its name. */
+static bool takes_name(const struct cli_option *p, const struct cli_command *c)
+{
+    size_t n = strlen(p->name);
+    const struct cli_option *own =
+        p->of ? cli_key_named(p->of, p->name, n, c) : cli_option_named(p->name, n, c);
+    return cli_takes(c, own);
+}
+
 /* "llm and estimate": the commands that take an option, or (p NULL) have a format. The one without a word has no name. */
 static void list_owners(const struct cli_option *p, const char *format, char *out, size_t cap)
 {
@@ -89,7 +97,7 @@ static void list_owners(const struct cli_option *p, const char *format, char *ou
     size_t n = 0, used = 0;
     for (size_t i = 0; i < cli_n_commands && n < sizeof(names) / sizeof(names[0]); i++) {
         const struct cli_command *c = cli_commands[i];
-        if (p ? cli_takes(c, p) : cli_is_choice(cli_formats(c), format))
+        if (p ? takes_name(p, c) : cli_is_choice(cli_formats(c), format))
             names[n++] = i ? c->name : "onnxcost MODEL";
     }
     out[0] = '\0';

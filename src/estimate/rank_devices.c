@@ -71,7 +71,7 @@ static int take_order(struct maker *k)
         }
     return oc_fail_unknown(k->err, OC_EARG,
                            &(struct oc_unknown){.what = "key",
-                                                .where = "for --sort",
+                                                .where = "for --order-by",
                                                 .given = sort,
                                                 .valid = oc_rank_orders,
                                                 .n = OC_RANK_ORDERS});

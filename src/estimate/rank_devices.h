@@ -11,7 +11,7 @@
 #define OC_RANK_MAX_BATCHES 64
 
 enum oc_rank_order { OC_RANK_BY_TIME, OC_RANK_BY_THROUGHPUT, OC_RANK_BY_ENERGY, OC_RANK_ORDERS };
-extern const char *const oc_rank_orders[OC_RANK_ORDERS]; /* names of --sort */
+extern const char *const oc_rank_orders[OC_RANK_ORDERS]; /* names of --order-by */
 
 struct oc_rank {
     struct oc_arena arena;

@@ -46,7 +46,7 @@ int oc_summary_sort_check(const char *key, struct oc_err *err)
         names[i] = sort_keys[i].name;
     return oc_fail_unknown(err, OC_EARG,
                            &(struct oc_unknown){.what = "key",
-                                                .where = "for --sort of summaries",
+                                                .where = "for --order-by of summaries",
                                                 .given = key ? key : "",
                                                 .valid = names,
                                                 .n = OC_COUNT(names),

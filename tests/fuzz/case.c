@@ -470,7 +470,7 @@ static void any_options(struct fuzz_case *k, const struct cli_command *c)
 /* ---- commands --------------------------------------------------------------------------------------- */
 
 /* What follows the command: m a model, p a profile, r a recording (a profile with its model), h a device by
- * name or file, H two --hw, N --providers, c two --convention, l a limit of check, o --output,
+ * name or file, H two --hw, N --provider, c two --convention, l a limit of check, o --output,
  * otherwise literal words between '.'. */
 static const struct {
     const char *command, *form;
@@ -564,7 +564,7 @@ static void form_part(struct fuzz_case *k, const char **form)
         option(k, option_named(FUZZ_PICK(k->choices, limit_options)));
         break;
     case 'N':
-        oc_buf_printf(new_arg(k), "--providers=%s", FUZZ_PICK(k->choices, providers));
+        oc_buf_printf(new_arg(k), "--provider=%s", FUZZ_PICK(k->choices, providers));
         break;
     case 'c':
         for (int i = 0; i < 2; i++)

@@ -43,7 +43,7 @@ def differences(program, folder, model, device, batch, prompt):
                                         ("total_sequence_length", new + past)) for word in ("--dim", f"{name}={size}")]
         bound_of = {"llm": next(r["least_s"] for r in roofs if r["run"] == run),
                 "estimate": report("estimate", *dims)["total"]["bound_s"],
-                "ranking": report("estimate", "--sort", "time", *dims)["devices"][0]["bound_s"]}
+                "ranking": report("estimate", "--order-by", "time", *dims)["devices"][0]["bound_s"]}
         if max(bound_of.values()) > min(bound_of.values()) * (1 + 1e-9) or not min(bound_of.values()) > 0:
             yield f"{run}: {bound_of}"
 

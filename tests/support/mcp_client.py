@@ -219,7 +219,7 @@ def test_documents():
         ("diff", {"a": small, "b": resnet, "top": 30}, ["diff", small, resnet, "--top=30"]),
         ("llm", {"model": f"{FOLDER}/config.json", "hw": ["a100"]}, ["llm", f"{FOLDER}/config.json", "--hw=a100"]),
         ("summary", {"profile": profile}, ["summary", profile, "--top=10"]),
-        ("providers", {"model": small, "providers": "qnn,cpu"}, ["providers", small, "--providers=qnn,cpu"]),
+        ("providers", {"model": small, "provider": "qnn,cpu"}, ["providers", small, "--provider=qnn,cpu"]),
         ("devices", {}, ["hw", "list"]),
         ("device", {"name": "t4"}, ["hw", "show", "t4"]),
     ):

@@ -101,7 +101,7 @@ def write_models(folder):
 
 
 def predicted(onnxcost, path):
-    text = subprocess.run([onnxcost, "providers", path, "--providers", "cpu", "-f", "csv"], capture_output=True,
+    text = subprocess.run([onnxcost, "providers", path, "--provider", "cpu", "-f", "csv"], capture_output=True,
                           text=True).stdout
     row = next(csv.DictReader(io.StringIO(text)), None)
     if not row:

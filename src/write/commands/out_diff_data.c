@@ -423,7 +423,7 @@ static int unknown_order(const char *sort, struct oc_err *err)
     return oc_fail_unknown(
         err, OC_EARG,
         &(struct oc_unknown){
-            .what = "key", .where = "for --sort", .given = sort, .valid = names, .n = OC_COUNT(names)});
+            .what = "key", .where = "for --order-by", .given = sort, .valid = names, .n = OC_COUNT(names)});
 }
 
 static int diff_data_find_order(const struct oc_diff_view *v, bool whole, unsigned *metric,

@@ -465,7 +465,7 @@ static void rejects_invalid_options(void **state)
     expect_rank_error(&l, (struct oc_rank_opts){.device = twice, .n_device = 2},
                       "device 'wide' is listed twice");
     o.sort = "price";
-    expect_rank_error(&l, o, "unknown key 'price' for --sort; valid: time, throughput, energy");
+    expect_rank_error(&l, o, "unknown key 'price' for --order-by; valid: time, throughput, energy");
     o = one;
     o.batch_dim = "M";
     expect_rank_error(&l, o, "no input has a dimension named 'M'");
