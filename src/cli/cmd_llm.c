@@ -153,7 +153,7 @@ const struct cli_command cmd_llm = {
                 {"onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
                 {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"}},
     .tool = {{"llm", "Language model: prefill, decode, KV cache; with hw upper bounds of tokens/s.", "model!",
-              "hw batch prompt generate", .more = "dim as" CLI_TOOL_DEVICES CLI_TOOL_SHAPES,
+              "hw batch prompt generate", .more = "dim as count" CLI_TOOL_DEVICES CLI_TOOL_SHAPES,
               .brief =
                   "devices:device,verdict,needed_bytes,memory_bytes batch prompt generate params const_bytes "
                   "kv_bytes_per_token kv_dtype runs:run,new_tokens,cached_tokens,flops,bytes_read_weight,"

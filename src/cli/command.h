@@ -26,8 +26,8 @@ struct cli_tool {
 
 /* Names of options that many tools take. */
 #define CLI_TOOL_SHAPES  " shape value default-dim"
-#define CLI_TOOL_DEVICES " hw-set count"
-#define CLI_TOOL_COUNTS  " convention op-rules"
+#define CLI_TOOL_DEVICES " hw-set"
+#define CLI_TOOL_COUNTS  " count convention op-rules"
 
 struct cli_command {
     const char *name;
