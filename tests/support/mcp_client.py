@@ -241,7 +241,7 @@ def test_documents():
     expect_eq("scan lists the models of a folder", 3, s.answer("scan", folder=FOLDER + "/models")["models"])
     first = s.call("devices")
     expect_eq("an answer has its document once", ["content", "nextCursor"], list(first))
-    result = s.call("check", model=small, max_macs="1M")
+    result = s.call("check", model=small, max=["macs=1M"])
     expect_eq("check that fails is a result", False, json.loads(result["content"][0]["text"])["passed"])
     expect("check gives its reason", "" if "exceeds the limit of 1M" in result["content"][-1]["text"] else result)
     first = s.call("memory", model=resnet, plan=True)
