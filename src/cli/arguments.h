@@ -47,7 +47,7 @@ struct cli_shapes {
     size_t n_own;              /* the first shapes, from the command line; what follows is borrowed */
 };
 
-/* A --dim with several sizes, "batch=1,2,4" or "batch=1..64*2"; they are no bindings. */
+/* A --dim with several sizes, "batch=1,2,4" or "batch=1..64*2". It does not bind the dimension. */
 bool cli_is_size_list(const char *dim);
 /* Whether a dimension is given as a range; as a list of sizes. */
 bool cli_has_range(const struct cli_opts *o);
