@@ -21,28 +21,29 @@ struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const
     f->id = id;
     f->title = title;
     f->low_ns = f->high_ns = f->share = f->saved_bytes = NAN;
+    f->before = x->newest;
+    x->newest = f;
     return f;
 }
 
-static struct oc_advice_proof *add_proof(struct oc_advisor *x, struct oc_advice_item *f)
+/* The heap parts of suggestions that were not kept. */
+static void free_rejected(const struct oc_advisor *x)
 {
-    if (f->n_proof == f->cap_proof) {
-        uint32_t cap = f->cap_proof ? f->cap_proof * 2 : 8;
-        struct oc_advice_proof *bigger = OC_NEW_ARRAY(x->arena, cap, struct oc_advice_proof);
-        if (f->n_proof)
-            memcpy(bigger, f->proof, f->n_proof * sizeof(*bigger));
-        f->proof = bigger;
-        f->cap_proof = cap;
-    }
-    f->proof[f->n_proof] =
-        (struct oc_advice_proof){.node = OC_NONE, .record = OC_NONE, .time_ns = NAN, .bytes = NAN};
-    return &f->proof[f->n_proof++];
+    for (struct oc_advice_item *f = x->newest; f; f = f->before)
+        if (f->cap_proof)
+            free(f->proof);
 }
 
-void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_piece *p, double time_ns,
-                     const char *text)
+static struct oc_advice_proof *add_proof(struct oc_advice_item *f)
 {
-    struct oc_advice_proof *e = add_proof(x, f);
+    struct oc_advice_proof *e = &OC_PUSH(f->proof, f->n_proof, f->cap_proof);
+    *e = (struct oc_advice_proof){.node = OC_NONE, .record = OC_NONE, .time_ns = NAN, .bytes = NAN};
+    return e;
+}
+
+void oc_advice_prove(struct oc_advice_item *f, const struct oc_piece *p, double time_ns, const char *text)
+{
+    struct oc_advice_proof *e = add_proof(f);
     e->node = p->n_node == 1 ? p->node[0] : OC_NONE;
     e->record = p->row->record;
     e->name = p->name;
@@ -55,7 +56,7 @@ void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struc
 void oc_advice_prove_node(struct oc_advisor *x, struct oc_advice_item *f, uint32_t node, const char *text)
 {
     uint32_t piece = x->piece_of[node];
-    struct oc_advice_proof *e = add_proof(x, f);
+    struct oc_advice_proof *e = add_proof(f);
     e->node = node;
     e->name = oc_advisor_name(x, node);
     e->type = x->m->node[node].op_type;
@@ -93,6 +94,10 @@ void oc_advice_keep(struct oc_advisor *x, struct oc_advice_item *f)
     struct oc_advice *out = x->out;
     if (!f->n_proof || saving <= out->run_ns / 1000)
         return;
+    struct oc_advice_proof *grown = f->proof;
+    f->proof = OC_COPY_ARRAY(x->arena, grown, f->n_proof);
+    f->cap_proof = 0;
+    free(grown);
     if (f->low_ns > f->high_ns)
         f->low_ns = f->high_ns;
     f->share = saving / out->run_ns;
@@ -168,7 +173,8 @@ bool oc_advisor_is(const struct oc_advisor *x, uint32_t node, const char *types)
 const char *oc_advisor_name(struct oc_advisor *x, uint32_t node)
 {
     char buf[256];
-    return oc_strdup(x->arena, oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf)));
+    const char *name = oc_node_label(x->m, &x->m->node[node], buf, sizeof(buf));
+    return name == buf ? oc_strdup(x->arena, name) : name;
 }
 
 /* ---- rules --------------------------------------------------------------------------------------- */
@@ -224,13 +230,13 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
 static void find_pieces(struct oc_advisor *x)
 {
     const struct oc_rows *all = &x->r->all;
-    x->piece = OC_NEW_ARRAY(x->arena, (size_t)all->n + 1, struct oc_piece);
+    x->piece = OC_NEW_ARRAY(&x->scratch, (size_t)all->n + 1, struct oc_piece);
     x->n_piece = all->n;
     for (uint32_t i = 0; i < all->n; i++)
         set_piece(x, &x->piece[i], &all->row[i]);
     if (!x->m)
         return;
-    x->piece_of = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    x->piece_of = OC_NEW_ARRAY(&x->scratch, (size_t)x->m->n_node + 1, uint32_t);
     for (uint32_t i = 0; i < x->m->n_node; i++)
         x->piece_of[i] = OC_NONE;
     for (uint32_t i = 0; i < x->n_piece; i++)
@@ -274,8 +280,8 @@ static void set_whole(struct oc_advisor *x)
 static void find_users(struct oc_advisor *x)
 {
     const struct oc_model *m = x->m;
-    uint32_t *reads = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, uint32_t);
-    x->user = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, uint32_t);
+    uint32_t *reads = OC_NEW_ARRAY(&x->scratch, (size_t)m->n_value + 1, uint32_t);
+    x->user = OC_NEW_ARRAY(&x->scratch, (size_t)m->n_value + 1, uint32_t);
     for (uint32_t v = 0; v < m->n_value; v++) {
         x->user[v] = OC_NONE;
         reads[v] = m->value[v].graph_output;
@@ -341,5 +347,7 @@ struct oc_advice *oc_advice_make(struct oc_report *r)
     }
     if (x.out->n)
         qsort(x.out->item, x.out->n, sizeof(*x.out->item), by_saving);
+    free_rejected(&x);
+    oc_arena_free(&x.scratch);
     return x.out;
 }

@@ -33,6 +33,7 @@ struct oc_advice_item {
     double saved_bytes;               /* NAN: unknown */
     struct oc_advice_proof *proof;    /* sorted by time, longest first */
     uint32_t n_proof, cap_proof;
+    struct oc_advice_item *before; /* private to advice/: the item made before this one */
 };
 
 struct oc_advice {

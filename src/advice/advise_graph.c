@@ -58,7 +58,8 @@ static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *
 }
 
 struct group {
-    const struct oc_kernel_use *kernel;
+    const uint32_t *node; /* that a runtime computes in one kernel */
+    uint32_t n_node;
     uint32_t piece[OC_FUSE_MAX];
     uint32_t n, core;
 };
@@ -71,29 +72,27 @@ static bool is_one_of(const uint32_t *list, uint32_t n, uint32_t node)
     return false;
 }
 
-static bool within(const struct oc_piece *p, const struct oc_kernel_use *k)
+static bool within(const struct oc_piece *p, const struct group *g)
 {
     for (uint32_t i = 0; i < p->n_node; i++)
-        if (!is_one_of(k->node, k->n_node, p->node[i]))
+        if (!is_one_of(g->node, g->n_node, p->node[i]))
             return false;
     return p->n_node > 0;
 }
 
 /* The pieces that consist of nodes of a planned kernel only; false: fewer than two, or others. */
-static bool pieces_of(const struct oc_advisor *x, const struct oc_kernel_use *k, struct group *g)
+static bool find_group_pieces(const struct oc_advisor *x, struct group *g)
 {
-    g->n = 0;
-    g->kernel = k;
-    for (uint32_t i = 0; i < k->n_node; i++) {
-        uint32_t piece = x->piece_of[k->node[i]];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        uint32_t piece = x->piece_of[g->node[i]];
         bool known = piece == OC_NONE;
         for (uint32_t j = 0; j < g->n; j++)
             known = known || g->piece[j] == piece;
         if (known)
             continue;
         const struct oc_piece *p = &x->piece[piece];
-        if (g->n == OC_FUSE_MAX || p->bucket || !within(p, k) || (x->p && !oc_piece_timed(p)) ||
-            (!x->p && !oc_advisor_runs(x, k->node[i])))
+        if (g->n == OC_FUSE_MAX || p->bucket || !within(p, g) || (x->p && !oc_piece_timed(p)) ||
+            (!x->p && !oc_advisor_runs(x, g->node[i])))
             return false;
         g->piece[g->n++] = piece;
     }
@@ -140,14 +139,14 @@ static uint32_t scaled_input(const struct oc_advisor *x, const struct oc_node *n
 static bool folds(const struct oc_advisor *x, const struct group *g, uint32_t node)
 {
     const struct oc_piece *core = &x->piece[g->piece[g->core]];
-    for (uint32_t steps = 0; steps < g->kernel->n_node; steps++) {
+    for (uint32_t steps = 0; steps < g->n_node; steps++) {
         uint32_t v = scaled_input(x, &x->m->node[node]),
                  maker = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
         if (maker == OC_NONE || x->user[v] != node)
             return false;
         if (is_one_of(core->node, core->n_node, maker))
             return true;
-        if (!is_one_of(g->kernel->node, g->kernel->n_node, maker))
+        if (!is_one_of(g->node, g->n_node, maker))
             return false;
         node = maker;
     }
@@ -155,11 +154,11 @@ static bool folds(const struct oc_advisor *x, const struct group *g, uint32_t no
 }
 
 /* Times that nodes of the kernel read a value. */
-static unsigned readers(const struct oc_advisor *x, const struct oc_kernel_use *k, uint32_t value)
+static unsigned readers(const struct oc_advisor *x, const struct group *g, uint32_t value)
 {
     unsigned n = 0;
-    for (uint32_t i = 0; i < k->n_node; i++) {
-        const struct oc_node *node = &x->m->node[k->node[i]];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *node = &x->m->node[g->node[i]];
         for (uint32_t j = 0; j < node->n_in; j++)
             n += node->in[j] == value;
     }
@@ -169,13 +168,12 @@ static unsigned readers(const struct oc_advisor *x, const struct oc_kernel_use *
 /* A result between the core and the node is read twice: x * erf(x / sqrt(2)), x * sigmoid(x). */
 static bool is_after_branch(const struct oc_advisor *x, const struct group *g, uint32_t node, unsigned depth)
 {
-    const struct oc_kernel_use *k = g->kernel;
     const struct oc_node *n = &x->m->node[node];
     for (uint32_t i = 0; i < n->n_in && depth; i++) {
         uint32_t v = n->in[i], maker = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
-        if (maker == OC_NONE || !is_one_of(k->node, k->n_node, maker))
+        if (maker == OC_NONE || !is_one_of(g->node, g->n_node, maker))
             continue;
-        if (readers(x, k, v) > 1 || is_after_branch(x, g, maker, depth - 1))
+        if (readers(x, g, v) > 1 || is_after_branch(x, g, maker, depth - 1))
             return true;
     }
     return false;
@@ -184,9 +182,9 @@ static bool is_after_branch(const struct oc_advisor *x, const struct group *g, u
 /* Arithmetic with constants on one of the branches: a function that is written as several operators. */
 static bool has_subgraph(const struct oc_advisor *x, const struct group *g)
 {
-    for (uint32_t i = 0; i < g->kernel->n_node; i++)
-        if (scaled_input(x, &x->m->node[g->kernel->node[i]]) != OC_NONE &&
-            is_after_branch(x, g, g->kernel->node[i], MAX_STEPS))
+    for (uint32_t i = 0; i < g->n_node; i++)
+        if (scaled_input(x, &x->m->node[g->node[i]]) != OC_NONE &&
+            is_after_branch(x, g, g->node[i], MAX_STEPS))
             return true;
     return false;
 }
@@ -232,6 +230,7 @@ static enum oc_fusion_rules rules_of(const struct oc_advisor *x)
 }
 
 struct sums {
+    struct oc_advisor *x;
     struct oc_advice_item *f[WHAT_COUNT];
     double low[WHAT_COUNT], high[WHAT_COUNT], bytes[WHAT_COUNT];
 };
@@ -248,8 +247,7 @@ static void add_group(struct oc_advisor *x, const struct group *g, const char *r
         enum what w = fusion_kind_of(x, g, p);
         double share = w == FOLDED ? 1 : saved_share(x, p);
         p->told = true;
-        oc_advice_prove(x, s->f[w], p, p->time_ns,
-                        oc_printf(x->arena, "after %s (%s)", core->name, core->type));
+        oc_advice_prove(s->f[w], p, p->time_ns, oc_printf(x->arena, "after %s (%s)", core->name, core->type));
         s->low[w] += share * p->time_ns;
         s->high[w] += p->time_ns;
         if (p->bytes > 0)
@@ -298,19 +296,24 @@ static void report_group(struct oc_advisor *x, enum what w, struct sums *s)
     oc_advice_keep(x, f);
 }
 
+static void see_fused(void *ctx, const uint32_t *node, uint32_t n_node, const char *rule)
+{
+    struct sums *s = ctx;
+    struct group g = {.node = node, .n_node = n_node};
+    if (n_node <= OC_FUSE_MAX && find_group_pieces(s->x, &g))
+        add_group(s->x, &g, rule, s);
+}
+
 void oc_advise_fusion(struct oc_advisor *x)
 {
-    struct oc_kernel_list plan;
-    struct sums s = {0};
-    struct group g;
+    struct oc_arena plan = {0};
+    struct sums s = {.x = x};
     if (x->p && !x->j)
         return;
-    oc_fusion_plan(x->m, x->a, rules_of(x), x->arena, &plan);
     for (unsigned w = 0; w < WHAT_COUNT; w++)
         s.f[w] = oc_advice_new(x, kinds[w].id, kinds[w].title);
-    for (size_t i = 0; i < plan.n; i++)
-        if (plan.item[i].n_node > 1 && plan.item[i].n_node <= OC_FUSE_MAX && pieces_of(x, &plan.item[i], &g))
-            add_group(x, &g, plan.item[i].rule, &s);
+    oc_fusion_groups(x->m, x->a, rules_of(x), &plan, see_fused, &s);
+    oc_arena_free(&plan);
     for (unsigned w = 0; w < WHAT_COUNT; w++)
         report_group(x, (enum what)w, &s);
 }
@@ -386,9 +389,9 @@ static double roofline_of_bytes(const struct oc_advisor *x, const struct oc_piec
 
 void oc_advise_chains(struct oc_advisor *x)
 {
-    struct chains c = {OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, uint32_t),
-                       OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, double)};
-    struct chain *chain = OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, struct chain);
+    struct chains c = {OC_NEW_ARRAY(&x->scratch, (size_t)x->n_piece + 1, uint32_t),
+                       OC_NEW_ARRAY(&x->scratch, (size_t)x->n_piece + 1, double)};
+    struct chain *chain = OC_NEW_ARRAY(&x->scratch, (size_t)x->n_piece + 1, struct chain);
     struct oc_advice_item *f = oc_advice_new(x, "elementwise-chain", "Chains of element-wise operators");
     double between = 0, low = 0, high = 0, time = 0;
     uint32_t n = 0, members = 0;
@@ -411,7 +414,7 @@ void oc_advise_chains(struct oc_advisor *x)
         const struct chain *k = &chain[root_of(&c, i)];
         if (k->n < 2)
             continue;
-        oc_advice_prove(x, f, p, p->time_ns,
+        oc_advice_prove(f, p, p->time_ns,
                         oc_printf(x->arena, "one of %u that end at %s", k->n, x->piece[root_of(&c, i)].name));
         members++;
         if (root_of(&c, i) != i)
@@ -456,7 +459,7 @@ static bool all_known(const struct oc_data *d)
 static bool *from_inputs(struct oc_advisor *x)
 {
     const struct oc_model *m = x->m;
-    bool *from = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, bool);
+    bool *from = OC_NEW_ARRAY(&x->scratch, (size_t)m->n_value + 1, bool);
     for (uint32_t i = 0; i < m->graph[0].n_input; i++)
         from[m->graph[0].input[i]] = !m->value[m->graph[0].input[i]].constant;
     for (uint32_t g = 0; g < m->n_graph; g++)
@@ -539,7 +542,7 @@ void oc_advise_dynamic(struct oc_advisor *x)
     for (uint32_t i = 0; i < x->n_piece && x->p; i++) {
         if (!is_shape_work(x, from, &x->piece[i]))
             continue;
-        oc_advice_prove(x, f, &x->piece[i], x->piece[i].time_ns, why);
+        oc_advice_prove(f, &x->piece[i], x->piece[i].time_ns, why);
         sum += x->piece[i].time_ns;
     }
     for (uint32_t i = 0; i < x->m->n_node && !x->p; i++)

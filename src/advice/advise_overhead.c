@@ -42,7 +42,7 @@ static bool is_spatial(const struct oc_advisor *x, uint32_t node)
 /* By value: whether such an operator reads it. */
 static bool *read_by_spatial(struct oc_advisor *x)
 {
-    bool *read = x->m ? OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool) : NULL;
+    bool *read = x->m ? OC_NEW_ARRAY(&x->scratch, (size_t)x->m->n_value + 1, bool) : NULL;
     for (uint32_t i = 0; x->m && i < x->m->n_node; i++)
         for (uint32_t k = 0; k < x->m->node[i].n_in && is_spatial(x, i); k++)
             if (x->m->node[i].in[k] != OC_NONE)
@@ -95,7 +95,7 @@ void oc_advise_layout(struct oc_advisor *x)
         const char *what = oc_piece_timed(p) ? layout_of(x, read, p) : NULL;
         if (!what)
             continue;
-        oc_advice_prove(x, f, p, p->time_ns, what);
+        oc_advice_prove(f, p, p->time_ns, what);
         own = own || *what == 'a';
         sum += p->time_ns;
         n++;
@@ -122,7 +122,7 @@ static void prove_kernel(struct oc_advisor *x, struct oc_advice_item *f, const s
     const struct oc_piece none = {
         .row = &(struct oc_row){.record = k->rec}, .name = k->name, .type = "copy", .bytes = k->bytes};
     double runs = x->p->runs_used ? x->p->runs_used : 1;
-    oc_advice_prove(x, f, &none, ns,
+    oc_advice_prove(f, &none, ns,
                     oc_printf(x->arena, "%s a run", oc_number_text(x->arena, (double)k->calls / runs, 4)));
 }
 
@@ -147,7 +147,7 @@ static double prove_copies(struct oc_advisor *x, struct oc_advice_item *f, bool 
             sum += x->piece[i].time_ns;
     for (uint32_t i = 0; !p->n_kernel && i < x->n_piece; i++)
         if (oc_piece_timed(&x->piece[i]) && is_copy(&x->piece[i]))
-            oc_advice_prove(x, f, &x->piece[i], x->piece[i].time_ns, "a copy");
+            oc_advice_prove(f, &x->piece[i], x->piece[i].time_ns, "a copy");
     return sum;
 }
 
@@ -230,7 +230,7 @@ void oc_advise_fallbacks(struct oc_advisor *x)
         int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
         if (!r || r >= rank || (r == 1 && is_shape_work(x, p)))
             continue;
-        oc_advice_prove(x, f, p, p->time_ns, oc_printf(x->arena, "on %s", p->rec->provider));
+        oc_advice_prove(f, p, p->time_ns, oc_printf(x->arena, "on %s", p->rec->provider));
         fallen += p->time_ns;
         n++;
     }
@@ -238,7 +238,7 @@ void oc_advise_fallbacks(struct oc_advisor *x)
         struct oc_piece *p = &x->piece[i];
         if (!oc_piece_timed(p) || !is_copy(p))
             continue;
-        oc_advice_prove(x, f, p, p->time_ns, "a copy between providers, or of an input or output");
+        oc_advice_prove(f, p, p->time_ns, "a copy between providers, or of an input or output");
         copies += p->time_ns;
     }
     f->low_ns = 0;
@@ -353,7 +353,7 @@ void oc_advise_tiny(struct oc_advisor *x)
         if (!is_tiny(x, p, &best, launch, device))
             continue;
         oc_advice_prove(
-            x, f, p, p->time_ns,
+            f, p, p->time_ns,
             oc_printf(x->arena, "%s call%s", oc_number_text(x->arena, p->calls, 4), p->calls > 1 ? "s" : ""));
         sum += saved(p, launch, device);
         time += p->time_ns;
@@ -392,12 +392,11 @@ static struct oc_time_summary *summary_of(const struct oc_advisor *x)
     return x->p->timeline ? oc_time_summary_make(x->p, &opts) : NULL;
 }
 
-static void prove_text(struct oc_advisor *x, struct oc_advice_item *f, const char *name, double ns,
-                       const char *text)
+static void prove_text(struct oc_advice_item *f, const char *name, double ns, const char *text)
 {
     const struct oc_piece what = {
         .row = &(struct oc_row){.record = OC_NONE}, .name = name, .type = "", .bytes = NAN};
-    oc_advice_prove(x, f, &what, ns, text);
+    oc_advice_prove(f, &what, ns, text);
 }
 
 struct gap {
@@ -443,7 +442,7 @@ static void prove_gaps(struct oc_advisor *x, struct oc_advice_item *f, int64_t d
         run = e->run;
     }
     for (uint32_t i = 0; i < n; i++)
-        prove_text(x, f, oc_printf(x->arena, "before %s", t->name[longest[i].after]), longest[i].ns,
+        prove_text(f, oc_printf(x->arena, "before %s", t->name[longest[i].after]), longest[i].ns,
                    longest[i].before == OC_NONE
                        ? "from the start of the run"
                        : oc_printf(x->arena, "after %s", t->name[longest[i].before]));
@@ -457,7 +456,7 @@ static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, c
     double runs = by_run ? s->run.n : 1, span = l->busy_ns + l->idle_ns;
     if (!(span > 0) || l->idle_ns < IDLE_SHARE * span)
         return;
-    prove_text(x, f, oc_printf(x->arena, "device %lld", (long long)l->device_id), l->idle_ns / runs,
+    prove_text(f, oc_printf(x->arena, "device %lld", (long long)l->device_id), l->idle_ns / runs,
                oc_printf(x->arena, "busy %.1f %% of the time", l->busy_ns / span * 100));
     prove_gaps(x, f, l->device_id);
     f->low_ns = 0;
@@ -483,7 +482,7 @@ static void between_operators(struct oc_advisor *x)
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->n_piece; i++)
         n += oc_piece_timed(&x->piece[i]);
-    prove_text(x, f, "run", run, oc_printf(x->arena, "operator time %s", oc_advice_time(x, busy)));
+    prove_text(f, "run", run, oc_printf(x->arena, "operator time %s", oc_advice_time(x, busy)));
     f->proof[0].time_ns = idle;
     f->low_ns = 0;
     f->high_ns = idle;
@@ -522,10 +521,10 @@ void oc_advise_dataloader(struct oc_advisor *x)
     if (s && s->reader_cost.n && s->batch_cost.mean > 0 &&
         s->reader_cost.mean >= READER_SHARE * s->batch_cost.mean) {
         double share = s->reader_cost.mean / s->batch_cost.mean;
-        prove_text(x, f, "reader_cost", s->reader_cost.mean,
+        prove_text(f, "reader_cost", s->reader_cost.mean,
                    oc_printf(x->arena, "mean of %u steps; from %s to %s", s->reader_cost.n,
                              oc_advice_time(x, s->reader_cost.min), oc_advice_time(x, s->reader_cost.max)));
-        prove_text(x, f, "batch_cost", s->batch_cost.mean, "the whole step");
+        prove_text(f, "batch_cost", s->batch_cost.mean, "the whole step");
         f->low_ns = 0;
         f->high_ns = s->reader_cost.mean;
         f->basis = "at most the mean time that a step waits for its data";

@@ -54,7 +54,7 @@ static void own_kernels(struct oc_advisor *x)
         struct oc_piece *p = &x->piece[i];
         if (!oc_piece_timed(p) || !oc_type_in(p->type, EITHER) || at_an_end(x, p))
             continue;
-        oc_advice_prove(x, f, p, p->time_ns, neighbours(x, p));
+        oc_advice_prove(f, p, p->time_ns, neighbours(x, p));
         sum += p->time_ns;
     }
     f->low_ns = 0;

@@ -121,11 +121,11 @@ static void advise_rates_add_kernel(struct rates *r, const struct oc_piece *p, c
 static void advise_rates_find_kernels(struct oc_advisor *x, struct rates *r)
 {
     struct oc_kernel_list list;
-    uint32_t *of_record = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, uint32_t);
-    oc_kernels_of_join(x->j, x->arena, &list);
+    uint32_t *of_record = OC_NEW_ARRAY(&x->scratch, (size_t)x->p->n_rec + 1, uint32_t);
+    oc_kernels_of_join(x->j, &x->scratch, &list);
     *r = (struct rates){.x = x,
-                        .kernel = OC_NEW_ARRAY(x->arena, list.n + 1, struct rated),
-                        .group = OC_NEW_ARRAY(x->arena, list.n + 1, struct group)};
+                        .kernel = OC_NEW_ARRAY(&x->scratch, list.n + 1, struct rated),
+                        .group = OC_NEW_ARRAY(&x->scratch, list.n + 1, struct group)};
     for (uint32_t i = 0; i < x->n_piece; i++)
         if (x->piece[i].row->record != OC_NONE)
             of_record[x->piece[i].row->record] = i + 1;
@@ -180,7 +180,7 @@ static const struct group *faster_group(const struct rates *r, const struct grou
  * Cast and Mul by the scale after. */
 static double overhead_ns(struct oc_advisor *x)
 {
-    bool *around = OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, bool);
+    bool *around = OC_NEW_ARRAY(&x->scratch, (size_t)x->n_piece + 1, bool);
     double sum = 0;
     for (uint32_t i = 0; i < x->m->n_node; i++) {
         const struct oc_node *n = &x->m->node[i];
@@ -247,7 +247,7 @@ static void prove_group(struct rates *r, struct oc_advice_item *f, uint32_t grou
         if (!own)
             continue;
         double then_ns = k->ops / reference * 1e9;
-        oc_advice_prove(x, f, k->piece, k->piece->time_ns,
+        oc_advice_prove(f, k->piece, k->piece->time_ns,
                         then_ns < k->piece->time_ns
                             ? oc_printf(x->arena, "%s; %s at %s", own, oc_advice_duration(x, then_ns),
                                         rate_text(x, reference, dtype))
@@ -363,7 +363,7 @@ static void check_peers(struct rates *r)
         if (!(own < FAR_BELOW * peers))
             continue;
         double then_ns = k->ops / peers * 1e9;
-        oc_advice_prove(x, f, k->piece, k->piece->time_ns,
+        oc_advice_prove(f, k->piece, k->piece->time_ns,
                         oc_printf(x->arena, "%s; others of its size %s: %s", rate_text(x, own, k->dtype),
                                   rate_text(x, peers, k->dtype), oc_advice_duration(x, then_ns)));
         sum += k->piece->time_ns - then_ns;
@@ -400,7 +400,7 @@ static void check_roofline(struct rates *r, uint32_t group)
         const struct rated *k = &r->kernel[i];
         if (k->group != group)
             continue;
-        oc_advice_prove(x, f, k->piece, k->piece->time_ns,
+        oc_advice_prove(f, k->piece, k->piece->time_ns,
                         oc_printf(x->arena, "%s; roofline time %s",
                                   rate_text(x, advise_rates_rate(k->ops, k->piece->time_ns), k->dtype),
                                   oc_advice_duration(x, k->roof_ns)));
@@ -504,7 +504,7 @@ void oc_advise_fp32(struct oc_advisor *x)
         double now_s, then_s;
         if (!is_fp32(x, p) || (x->p && !oc_piece_timed(p)) || !rooflines(x, p, &now_s, &then_s))
             continue;
-        oc_advice_prove(x, f, p, p->time_ns,
+        oc_advice_prove(f, p, p->time_ns,
                         oc_printf(x->arena, "roofline time %.1fx shorter in f16", now_s / then_s));
         if (x->p) {
             time += p->time_ns;
@@ -606,7 +606,7 @@ static void prove_misaligned(struct oc_advisor *x, struct oc_advice_item *f, con
                    (double)out;
     double least = 2 * (double)k->macs * grown / peak_of(x->d, OC_HW_MATRIX, k->mac_class) * 1e9;
     const char *first = in ? oc_printf(x->arena, "%lld to ", (long long)in) : "";
-    oc_advice_prove(x, f, p, p->time_ns,
+    oc_advice_prove(f, p, p->time_ns,
                     oc_printf(x->arena, "%s%lld channels, not multiples of %u; %.3gx the work if padded",
                               first, (long long)out, multiple, grown));
     if (p->time_ns > least)
@@ -653,8 +653,7 @@ void oc_advise_subnormal(struct oc_advisor *x)
             p->bucket || (x->p && !oc_piece_timed(p)) ? 0 : oc_subnormal_share(x->m, p->node, p->n_node);
         if (share < OC_SUBNORMAL_LEAST)
             continue;
-        oc_advice_prove(x, f, p, p->time_ns,
-                        oc_printf(x->arena, "%.1f %% of its f32 constants", 100 * share));
+        oc_advice_prove(f, p, p->time_ns, oc_printf(x->arena, "%.1f %% of its f32 constants", 100 * share));
         time += x->p ? p->time_ns : 0;
     }
     f->low_ns = x->p ? 0 : (double)NAN;

@@ -22,7 +22,8 @@ struct oc_piece { /* a unit of execution: a row of the report */
 
 struct oc_advisor {
     struct oc_report *r;
-    struct oc_arena *arena;
+    struct oc_arena *arena;   /* of the result */
+    struct oc_arena scratch;  /* what rules need while they run */
     const struct oc_model *m; /* NULL: none */
     const struct oc_analysis *a;
     const struct oc_profile *p;
@@ -32,6 +33,7 @@ struct oc_advisor {
     uint32_t n_piece;
     uint32_t *piece_of; /* by node, OC_NONE; NULL without a model */
     uint32_t *user;     /* by value: its only consumer, OC_NONE: none or several, or it is an output */
+    struct oc_advice_item *newest; /* of all that were made, kept or not */
     struct oc_advice *out;
 };
 
@@ -55,8 +57,7 @@ void oc_advise_dataloader(struct oc_advisor *x);
 
 /* A suggestion; it is part of the result after oc_advice_keep. */
 struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title);
-void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_piece *p, double time_ns,
-                     const char *text);
+void oc_advice_prove(struct oc_advice_item *f, const struct oc_piece *p, double time_ns, const char *text);
 void oc_advice_prove_node(struct oc_advisor *x, struct oc_advice_item *f, uint32_t node, const char *text);
 /* Adds it to the result unless its saving is at most a thousandth of a run. */
 void oc_advice_keep(struct oc_advisor *x, struct oc_advice_item *f);

@@ -448,7 +448,6 @@ static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
         struct oc_kernel_use *u = &out->item[out->n];
         if (g->gone || !g->n_node || oc_fuse_function(f, g, out))
             continue;
-        qsort(g->node, g->n_node, sizeof(*g->node), oc_by_u32);
         oc_kernel_make(&f->maker, g->node, g->n_node, g->type, u);
         u->rule = g->rule;
         u->type = type_of(f, g);
@@ -515,30 +514,38 @@ static void open_plan(struct oc_fuse *f)
     }
 }
 
+/* The groups; what the runtime inserts is appended to `inserted`. */
+static void fuse(struct oc_fuse *f, struct oc_kernel_list *inserted)
+{
+    f->inserted = inserted;
+    open_plan(f);
+    if (f->rules != OC_FUSE_NONE)
+        oc_fuse_simplify(f);
+    make_groups(f);
+    if (f->rules != OC_FUSE_GENERIC)
+        oc_fuse_qdq(f);
+    if (f->rules != OC_FUSE_NONE) {
+        oc_fuse_patterns(f);
+        oc_fuse_chains(f);
+        oc_fuse_move(f);
+    }
+    if (oc_fusion_simd(f->rules)) {
+        oc_fuse_layout(f, inserted);
+        oc_fuse_qdq_layout(f, inserted);
+    }
+    oc_fuse_casts(f, inserted);
+    for (uint32_t i = 0; i < f->n_group; i++)
+        if (!f->group[i].gone && f->group[i].n_node)
+            qsort(f->group[i].node, f->group[i].n_node, sizeof(uint32_t), oc_by_u32);
+}
+
 void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
                     struct oc_arena *arena, struct oc_kernel_list *out)
 {
     struct oc_fuse f = {.m = m, .a = a, .arena = arena, .rules = rules};
     size_t kernels = 0;
     struct oc_kernel_list inserted = {0};
-    f.inserted = &inserted;
-    open_plan(&f);
-    if (rules != OC_FUSE_NONE)
-        oc_fuse_simplify(&f);
-    make_groups(&f);
-    bool all = oc_fusion_simd(rules) != NULL;
-    if (rules != OC_FUSE_GENERIC)
-        oc_fuse_qdq(&f);
-    if (rules != OC_FUSE_NONE) {
-        oc_fuse_patterns(&f);
-        oc_fuse_chains(&f);
-        oc_fuse_move(&f);
-    }
-    if (all) {
-        oc_fuse_layout(&f, &inserted);
-        oc_fuse_qdq_layout(&f, &inserted);
-    }
-    oc_fuse_casts(&f, &inserted);
+    fuse(&f, &inserted);
     for (uint32_t i = 0; i < f.n_group; i++)
         kernels += oc_fuse_function_size(&f, &f.group[i]);
     *out =
@@ -551,6 +558,21 @@ void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum 
     for (uint32_t i = 0; i < m->n_node; i++)
         f.same_node[i] = f.dropped[i] ? OC_NONE : f.same_node[i];
     out->same = f.same_node;
+    oc_kernel_maker_close(&f.maker);
+}
+
+void oc_fusion_groups(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
+                      struct oc_arena *arena, oc_see_fused *see, void *ctx)
+{
+    struct oc_fuse f = {.m = m, .a = a, .arena = arena, .rules = rules};
+    struct oc_kernel_list inserted = {0};
+    fuse(&f, &inserted);
+    for (uint32_t i = 0; i < f.n_group; i++) {
+        const struct oc_fuse_group *g = &f.group[i];
+        if (!g->gone && g->n_node > 1)
+            see(ctx, g->node, g->n_node, oc_fuse_function_size(&f, g) > 1 ? "function" : g->rule);
+    }
+    free(inserted.item);
     oc_kernel_maker_close(&f.maker);
 }
 

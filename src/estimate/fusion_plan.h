@@ -32,6 +32,12 @@ unsigned oc_fusion_rules_by_simd(const char *simd); /* OC_FUSE_COUNT if unknown 
 void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
                     struct oc_arena *arena, struct oc_kernel_list *out);
 
+/* The kernels of several nodes, in model order, without their costs: nodes sorted, rule that made it. The arena may be
+ * freed afterwards. */
+typedef void oc_see_fused(void *ctx, const uint32_t *node, uint32_t n_node, const char *rule);
+void oc_fusion_groups(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
+                      struct oc_arena *arena, oc_see_fused *see, void *ctx);
+
 /* Agreement of a plan with recorded kernels: those with the same nodes; of inserted ones, with the same
  * bytes. Sets `planned` of those. */
 struct oc_fusion_match {

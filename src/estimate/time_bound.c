@@ -1,6 +1,6 @@
 /* Lower bounds of times as closed forms. A device makes the time of a part (bound.h) a maximum of sums of counts, each
  * times a constant, and a law (bound_law.c) has the counts as polynomials of the sizes. What the constants are is not
- * said here: the roofline of one operation, or of one byte, says it. Parts that are equal everywhere are evaluated
+ * stated here: the roofline of one operation, or of one byte, says it. Parts that are equal everywhere are evaluated
  * once. */
 #include "estimate/time_bound.h"
 
@@ -27,7 +27,7 @@ struct form { /* sum of coefficients times terms */
     uint32_t n;
 };
 
-/* What is no polynomial: the smaller or larger of two forms, or what is left of multiplications (bound.h). Terms after
+/* Where a count is not a polynomial: the smaller or larger of two forms, or what is left of multiplications (bound.h). Terms after
  * the monomials; each may use those before it. */
 enum choice_kind { SMALLER = OC_BOX_MIN, LARGER = OC_BOX_MAX, LEFT };
 

@@ -1,4 +1,4 @@
-/* The lower bound of a run's time (bound.h) on one device, as closed forms of the sizes: what a search asks for
+/* The lower bound of a run's time (bound.h) on one device, as closed forms of the sizes, for searches over
  * millions of sizes. Where no closed form holds, the model is analysed. Public functions: onnxcost/bounds.h. */
 #ifndef OC_TIME_BOUND_H
 #define OC_TIME_BOUND_H
