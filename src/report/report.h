@@ -209,9 +209,9 @@ struct oc_report {
     struct oc_rows all;    /* every row of the source; only counted: see oc_few_rows_do */
     struct oc_rows shown;  /* filtered, aggregated, sorted, truncated */
     struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
-    struct oc_row_shape *value_shape; /* cache: by value, text NULL: not yet; NULL: none */
-    uint32_t *place;                  /* JSON: by record, its index among the written rows */
-    struct oc_measurement m;          /* of the profile */
+    struct oc_known_shapes *known_shapes; /* private to rows_build.c */
+    uint32_t *place;                      /* JSON: by record, its index among the written rows */
+    struct oc_measurement m;              /* of the profile */
     double total_s;                   /* the 100 % of time shares: the sum of all rows; NAN without times */
     double total_flo;                 /* known operations of all rows */
     bool has_time;                    /* at least one row has a time */

@@ -279,23 +279,64 @@ static const struct oc_row_shape *shapes_of_ranges(struct oc_report *r, const st
     return s;
 }
 
+/* Values whose shapes have been made: rows of the same shapes share them. A direct-mapped cache: models repeat few
+ * lists of shapes, and the others are made again. */
+enum { SHAPE_SLOTS = 1024 };
+struct oc_known_shapes {
+    const uint32_t *value;
+    const struct oc_row_shape *shape;
+    uint32_t n, n_shape;
+};
+
+static bool has_type(const uint32_t *value, uint32_t i)
+{
+    return value[i] != OC_NONE;
+}
+
+static uint64_t hash_of_shapes(const struct oc_analysis *a, const uint32_t *value, uint32_t n)
+{
+    uint64_t h = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_shape *s = has_type(value, i) ? &a->type[value[i]].shape : NULL;
+        h = oc_hash_scatter(h + (s ? s->rank : UINT8_MAX));
+        for (unsigned k = 0; s && k < s->rank; k++)
+            h = oc_hash_scatter(h + (uint64_t)s->dim[k].v) + s->dim[k].expr;
+    }
+    return h;
+}
+
+static bool have_same_shapes(const struct oc_analysis *a, const uint32_t *x, const uint32_t *y, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (x[i] == y[i])
+            continue;
+        if (!has_type(x, i) || !has_type(y, i))
+            return false;
+        const struct oc_type *t = &a->type[x[i]], *u = &a->type[y[i]];
+        if (t->kind != OC_T_TENSOR || u->kind != OC_T_TENSOR || !oc_shape_equal(&t->shape, &u->shape))
+            return false;
+    }
+    return true;
+}
+
 static const struct oc_row_shape *shapes_of_values(struct oc_report *r, const uint32_t *value, uint32_t n,
                                                    uint32_t *n_out)
 {
     const struct oc_analysis *a = r->in->analysis;
-    struct oc_row_shape *s = OC_NEW_ARRAY(&r->arena, n, struct oc_row_shape);
-    if (!r->value_shape)
-        r->value_shape = OC_NEW_ARRAY(&r->arena, r->in->model->n_value, struct oc_row_shape);
-    *n_out = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (value[i] == OC_NONE)
-            continue;
-        struct oc_row_shape *known = &r->value_shape[value[i]];
-        if (!known->text)
-            *known = row_shape(r, a->exprs, &a->type[value[i]]);
-        s[(*n_out)++] = *known;
+    if (!r->known_shapes)
+        r->known_shapes = OC_NEW_ARRAY(&r->arena, SHAPE_SLOTS, struct oc_known_shapes);
+    struct oc_known_shapes *known = &r->known_shapes[hash_of_shapes(a, value, n) % SHAPE_SLOTS];
+    if (!known->shape || known->n != n || !have_same_shapes(a, known->value, value, n)) {
+        struct oc_row_shape *s = OC_NEW_ARRAY(&r->arena, n, struct oc_row_shape);
+        uint32_t n_shape = 0, unused;
+        for (uint32_t i = 0; i < n; i++)
+            if (has_type(value, i))
+                s[n_shape++] = n == 1 ? row_shape(r, a->exprs, &a->type[value[i]])
+                                      : *shapes_of_values(r, &value[i], 1, &unused);
+        *known = (struct oc_known_shapes){value, s, n, n_shape};
     }
-    return s;
+    *n_out = known->n_shape;
+    return known->shape;
 }
 
 static const char *rows_build_dtype_name(const struct oc_type *t)

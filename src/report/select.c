@@ -543,6 +543,15 @@ bool oc_select_has_key(const struct oc_select *s, const struct oc_row *row)
     return n > 0;
 }
 
+/* Whether the chosen rows are the list, in its order. */
+static bool are_all(const struct chosen *rows, const struct oc_rows *all)
+{
+    uint32_t i = 0;
+    while (i < rows->n && rows->row[i] == &all->row[i])
+        i++;
+    return i == rows->n && i == all->n + all->n_rest;
+}
+
 /* Replaces the selected rows by their groups. */
 static void reduce_chosen(const struct oc_select *s, struct chosen *rows, struct oc_rows *out)
 {
@@ -569,6 +578,11 @@ int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc
     for (uint32_t i = 0; s->order_given && i < rows.n; i++)
         out->n_unordered += !rows.row[i]->remainder && !oc_select_has_key(s, rows.row[i]);
     rows.n = oc_select_first(s, rows.row, rows.n);
-    copy_rows(&rows, out);
+    if (are_all(&rows, all)) {
+        out->row = all->row;
+        out->n = rows.n;
+    } else {
+        copy_rows(&rows, out);
+    }
     return 0;
 }

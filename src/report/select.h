@@ -63,7 +63,8 @@ bool oc_select_has_key(const struct oc_select *s, const struct oc_row *row);
  * of each part gives the first rows of all. */
 uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, uint32_t n);
 
-/* Complete selection: filter, time bounds, aggregation, order, top. In `out` time_s is the selected time. */
+/* Complete selection: filter, time bounds, aggregation, order, top. In `out` time_s is the selected time; it shares
+ * the rows of `all` if it has all of them in their order. */
 int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
                    struct oc_rows *out, struct oc_err *err);
 
