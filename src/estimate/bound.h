@@ -101,6 +101,7 @@ double oc_bound_of(const struct oc_analysis *a, const struct oc_recast *as, cons
 struct oc_law_source { /* analyses of a model at sizes of its variables */
     int (*analyze)(void *ctx, const int64_t *x, struct oc_analysis **out);
     void *ctx;
+    const struct oc_analysis *start; /* that at the starts of the variables; NULL: it is made */
     unsigned n_var;
     const struct oc_box_var *var;
     uint32_t max_evals;

@@ -21,6 +21,7 @@ struct runner {
     const struct oc_law_source *source;
     struct oc_bound_law *law;
     struct oc_trust trust; /* at the start */
+    uint64_t *start;       /* heap: the values there */
 };
 
 /* ---- indices of outputs ----------------------------------------------------------------------------- */
@@ -155,11 +156,32 @@ static struct oc_analysis *law_analyze(struct oc_bound_law *law, const struct oc
     return a;
 }
 
+static bool put_values(const struct oc_bound_law *law, const struct oc_totals *t,
+                       const struct oc_bound_load *load, uint64_t *v)
+{
+    bool ok = true;
+    put_totals(t, v);
+    for (unsigned type = 0; type < law->n_type && ok; type++)
+        ok = put_load(law, type, &load[type], v);
+    return ok;
+}
+
+static bool take_start(struct runner *r, const int64_t *x, uint64_t *v)
+{
+    for (unsigned k = 0; k < r->source->n_var; k++)
+        if (x[k] != r->source->var[k].start)
+            return false;
+    memcpy(v, r->start, r->law->end[r->law->n_type] * sizeof(*v));
+    return true;
+}
+
 static bool law_value(void *ctx, const int64_t *x, uint64_t *v)
 {
     struct runner *r = ctx;
     struct oc_arena arena = {0};
     struct oc_bound_load load[OC_LAW_TYPES];
+    if (take_start(r, x, v))
+        return true;
     struct oc_analysis *a = law_analyze(r->law, r->source, x);
     if (!a)
         return false;
@@ -167,10 +189,8 @@ static bool law_value(void *ctx, const int64_t *x, uint64_t *v)
     bool ok = oc_trust_equal(&trust, &r->trust);
     if (ok) {
         oc_bound_loads_make(a, r->law->as, r->law->n_type, &arena, load);
-        put_totals(a->total, v);
+        ok = put_values(r->law, a->total, load, v);
     }
-    for (unsigned t = 0; t < r->law->n_type && ok; t++)
-        ok = put_load(r->law, t, &load[t], v);
     oc_arena_free(&arena);
     oc_analysis_free(a);
     return ok;
@@ -184,14 +204,6 @@ uint32_t oc_law_evals(const struct oc_model *m)
 {
     uint32_t n = m->n_node ? LAW_NODES / m->n_node : LAW_EVALS;
     return n > LAW_EVALS ? LAW_EVALS : n;
-}
-
-static struct oc_analysis *at_start(struct oc_bound_law *law, const struct oc_law_source *s)
-{
-    int64_t x[OC_RPOLY_VARS] = {0};
-    for (unsigned k = 0; k < s->n_var; k++)
-        x[k] = s->var[k].start;
-    return law_analyze(law, s, x);
 }
 
 static void take_classes(struct oc_bound_law *law, const struct oc_bound_load *load)
@@ -222,39 +234,55 @@ static void take_shape(struct oc_bound_law *law, const struct oc_bound_load *loa
     }
 }
 
+/* What the law is made of at the start. False: no figures, or no exact ones. */
+static bool open_law(struct runner *r)
+{
+    const struct oc_law_source *source = r->source;
+    struct oc_bound_law *law = r->law;
+    struct oc_arena arena = {0};
+    struct oc_bound_load load[OC_LAW_TYPES];
+    int64_t x[OC_RPOLY_VARS] = {0};
+    for (unsigned k = 0; k < source->n_var; k++)
+        x[k] = source->var[k].start;
+    struct oc_analysis *own = source->start ? NULL : law_analyze(law, source, x);
+    const struct oc_analysis *a = source->start ? source->start : own;
+    if (!a)
+        return false;
+    if (!own)
+        note_peak(law, source, x, a);
+    r->trust = oc_trust_of(a);
+    oc_bound_loads_make(a, law->as, law->n_type, &arena, load);
+    take_shape(law, load);
+    r->start = oc_xcalloc(law->end[law->n_type] + 1, sizeof(*r->start));
+    bool ok = put_values(law, a->total, load, r->start);
+    oc_arena_free(&arena);
+    oc_analysis_free(own);
+    return ok;
+}
+
 bool oc_bound_law_make(const struct oc_law_source *source, struct oc_bound_law *out)
 {
     struct runner r = {.source = source, .law = out};
-    struct oc_arena arena = {0};
-    struct oc_bound_load load[OC_LAW_TYPES];
     *out = (struct oc_bound_law){.n_type = 1};
     out->as[0] = source->own_type ? source->as : NULL;
     out->peak_at.arena = &out->arena;
-    struct oc_analysis *a = at_start(out, source);
-    if (!a) {
-        oc_bound_law_free(out);
-        return false;
-    }
     for (size_t i = 0; !source->own_type && oc_recast_name(i) && out->n_type < OC_LAW_TYPES; i++)
         out->as[out->n_type++] = oc_recast_by_name(oc_recast_name(i));
-    r.trust = oc_trust_of(a);
-    oc_bound_loads_make(a, out->as, out->n_type, &arena, load);
-    take_shape(out, load);
-    oc_arena_free(&arena);
-    oc_analysis_free(a);
-    const struct oc_boxes_in in = {.eval = law_value,
-                                   .ctx = &r,
-                                   .n_var = source->n_var,
-                                   .var = source->var,
-                                   .step_groups = source->keep_steps ? 0 : 2,
-                                   .n_out = out->end[out->n_type],
-                                   .n_group = out->n_type + 1,
-                                   .group_end = out->end,
-                                   .max_evals = source->max_evals};
-    if (oc_boxes_make(&in, &out->boxes))
-        return true;
-    oc_bound_law_free(out);
-    return false;
+    struct oc_boxes_in in = {.eval = law_value,
+                             .ctx = &r,
+                             .n_var = source->n_var,
+                             .var = source->var,
+                             .step_groups = source->keep_steps ? 0 : 2,
+                             .group_end = out->end,
+                             .max_evals = source->max_evals};
+    bool ok = open_law(&r);
+    in.n_out = out->end[out->n_type];
+    in.n_group = out->n_type + 1;
+    ok = ok && oc_boxes_make(&in, &out->boxes);
+    free(r.start);
+    if (!ok)
+        oc_bound_law_free(out);
+    return ok;
 }
 
 void oc_bound_law_free(struct oc_bound_law *law)

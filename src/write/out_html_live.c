@@ -495,6 +495,8 @@ static void live_runs(struct oc_json_out *w, struct live_model *m, const struct 
     for (unsigned i = 0; i < 2 && run[i].name; i++) {
         run[i].source.max_evals = oc_law_evals(m->r->in->model);
         run[i].source.own_type = m->r->in->model->n_node > LIVE_MAX_NODES;
+        if (!run[i].source.n_var && !m->r->in->profile) /* a profile may change its costs */
+            run[i].source.start = m->r->in->analysis;
         live_write_run(w, &run[i]);
     }
     oc_jw_end_array(w);
