@@ -28,14 +28,9 @@ bool oc_bucket_is_excluded(const char *bucket)
 static struct oc_row *add_row(struct oc_report *r, const char *name, double ns)
 {
     struct oc_row *row = &r->all.row[OC_ALL_ROWS(r)];
-    const char **info = OC_NEW_ARRAY(&r->arena, 3, const char *);
     r->all.n_rest++;
-    info[0] = name;
-    info[1] = info[2] = "N/A";
     *row = oc_row_blank();
     row->name = name;
-    row->info = info;
-    row->n_info = 3;
     row->time_s = row->self_s = ns * 1e-9;
     row->quality = OC_UNKNOWN;
     row->remainder = true;

@@ -51,7 +51,9 @@ enum oc_row_rates {
 #define OC_OUTSIDE_OPERATORS "(outside operators)" /* name of a remainder row on the host */
 
 struct oc_row {
-    const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
+    const char *const
+        *info; /* values of the "operator info" cell: type, count, id of a group; else name, type, id,
+                                from before the table is printed, NULL until then */
     uint32_t n_info;
     const char *name, *type, *id; /* name: see names.h; id as text */
     const char *runtime_name;     /* what the runtime calls the row if it is another name; NULL otherwise */

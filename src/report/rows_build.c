@@ -221,16 +221,6 @@ uint32_t oc_row_node(const struct oc_report *r, const struct oc_row *row)
     return row->node;
 }
 
-static void set_info(struct oc_report *r, struct oc_row *row)
-{
-    const char **info = OC_NEW_ARRAY(&r->arena, 3, const char *);
-    info[0] = row->name ? row->name : "N/A";
-    info[1] = row->type ? row->type : "N/A";
-    info[2] = row->id ? row->id : "N/A";
-    row->info = info;
-    row->n_info = 3;
-}
-
 static const char *rows_build_shape_text(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
 {
     if (!t || t->kind == OC_T_NONE)
@@ -502,7 +492,6 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
     row->macs = rec->has_macs ? (double)rec->macs : (double)NAN;
     row->quality = isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : rec->quality;
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
-    set_info(r, row);
     return row;
 }
 
@@ -540,11 +529,10 @@ void oc_report_finish(struct oc_report *r)
 {
     for (uint32_t i = 0; i < r->shown.n; i++) {
         struct oc_row *row = &r->shown.row[i];
-        if (row->info || row->node == OC_NONE)
+        if (row->id || row->node == OC_NONE)
             continue;
         row->id = oc_printf(&r->arena, "%u", row->node);
         oc_report_node_shapes(r, row, &r->in->model->node[row->node]);
-        set_info(r, row);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "report/headline.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -149,8 +150,8 @@ static bool in_scope(struct oc_report *r, const struct scope *s, const struct oc
 static struct place largest_place(struct oc_report *r, const struct oc_rows *rows, const struct scope *s)
 {
     struct oc_map seen = {.arena = &r->arena};
-    struct place *place = OC_NEW_ARRAY(&r->arena, rows->n + 1, struct place);
-    uint32_t n = 0, best = 0;
+    struct place *place = NULL, best = {.key = NULL};
+    uint32_t n = 0, cap = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct oc_row *row = &rows->row[i];
         const char *key = s->type ? row->group : oc_row_type(r, row);
@@ -158,14 +159,15 @@ static struct place largest_place(struct oc_report *r, const struct oc_rows *row
         if (!key || !in_scope(r, s, row))
             continue;
         if (oc_map_add(&seen, key, strlen(key), &at, NULL))
-            place[n++] = (struct place){.key = key};
+            OC_PUSH(place, n, cap) = (struct place){.key = key};
         place[at].sum += weight_of(row, s->by);
         place[at].rows++;
     }
-    for (uint32_t i = 1; i < n; i++)
-        best = place[i].sum > place[best].sum ? i : best;
+    for (uint32_t i = 0; i < n; i++)
+        best = !i || place[i].sum > best.sum ? place[i] : best;
     oc_map_free(&seen);
-    return place[best];
+    free(place);
+    return best;
 }
 
 enum { MODULE_DEPTH = 3, MODULE_ROWS = 20000 };

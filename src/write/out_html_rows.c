@@ -296,9 +296,9 @@ static void html_rows_columns(struct oc_json_out *w, struct oc_report *r)
 }
 
 /* Quality of the counts of each row: a digit of enum oc_quality per row. */
-static void qualities(struct oc_json_out *w, struct oc_report *r)
+static void qualities(struct oc_json_out *w, const struct oc_report *r, struct oc_arena *arena)
 {
-    char *digit = OC_NEW_ARRAY(&r->arena, r->shown.n + 1, char);
+    char *digit = OC_NEW_ARRAY(arena, r->shown.n + 1, char);
     for (uint32_t i = 0; i < r->shown.n; i++) {
         uint8_t q = r->shown.row[i].quality;
         digit[i] = (char)('0' + (q <= OC_UNKNOWN ? q : OC_UNKNOWN));
@@ -314,10 +314,10 @@ static const struct oc_join_rec *html_rows_joined(const struct oc_report *r, con
 }
 
 /* By row the nodes that it covers: a number, or a list of several; without a join delta-encoded. */
-static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
+static void nodes_of_rows(struct oc_json_out *w, const struct oc_report *r, struct oc_arena *arena)
 {
     if (!r->in->join) {
-        int64_t *node = OC_NEW_ARRAY(&r->arena, r->shown.n, int64_t);
+        int64_t *node = OC_NEW_ARRAY(arena, r->shown.n, int64_t);
         for (uint32_t i = 0; i < r->shown.n; i++)
             node[i] = r->shown.row[i].node == OC_NONE ? -1 : (int64_t)r->shown.row[i].node;
         oc_page_steps(w, "row_node_steps", node, r->shown.n);
@@ -340,15 +340,14 @@ static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
 }
 
 /* Names of nodes; null if the node has its own row with that name. */
-static void html_rows_node_names(struct oc_json_out *w, struct oc_report *r)
+static void html_rows_node_names(struct oc_json_out *w, const struct oc_report *r, struct oc_arena *arena)
 {
     const struct oc_model *m = r->in->model;
-    const char **name = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
+    const char **name = OC_NEW_ARRAY(arena, m->n_node, const char *);
     for (uint32_t i = 0; i < m->n_node; i++) {
         char label[512];
-        name[i] = *m->node[i].name
-                      ? m->node[i].name
-                      : oc_strdup(&r->arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
+        name[i] = *m->node[i].name ? m->node[i].name
+                                   : oc_strdup(arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
     }
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
@@ -356,16 +355,16 @@ static void html_rows_node_names(struct oc_json_out *w, struct oc_report *r)
         if (own && !strcmp(row->name, name[row->node]))
             name[row->node] = NULL;
     }
-    oc_page_key_texts(w, "name", name, m->n_node, &r->arena);
+    oc_page_key_texts(w, "name", name, m->n_node, arena);
 }
 
-static void node_types(struct oc_json_out *w, struct oc_report *r)
+static void node_types(struct oc_json_out *w, const struct oc_report *r, struct oc_arena *arena)
 {
     const struct oc_model *m = r->in->model;
-    const char **type = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
+    const char **type = OC_NEW_ARRAY(arena, m->n_node, const char *);
     for (uint32_t i = 0; i < m->n_node; i++)
         type[i] = m->node[i].op_type;
-    oc_page_key_texts(w, "type", type, m->n_node, &r->arena);
+    oc_page_key_texts(w, "type", type, m->n_node, arena);
 }
 
 /* ---- cost breakdowns -------------------------------------------------------------------------------- */
@@ -393,20 +392,21 @@ static const char *formula_text(struct oc_recount *recount, uint32_t node, struc
 }
 
 /* For each node of a row; null for others. */
-static void formulas(struct oc_json_out *w, struct oc_report *r, const bool *wanted)
+static void formulas(struct oc_json_out *w, const struct oc_report *r, const bool *wanted,
+                     struct oc_arena *arena)
 {
     const struct oc_model *m = r->in->model;
-    const char **text = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
+    const char **text = OC_NEW_ARRAY(arena, m->n_node, const char *);
     struct oc_recount *recount = oc_recount_new(r->in->analysis);
     for (uint32_t i = 0; i < m->n_node; i++)
-        text[i] = wanted[i] ? formula_text(recount, i, &r->arena) : NULL;
+        text[i] = wanted[i] ? formula_text(recount, i, arena) : NULL;
     oc_recount_free(recount);
-    oc_page_key_texts(w, "formula", text, m->n_node, &r->arena);
+    oc_page_key_texts(w, "formula", text, m->n_node, arena);
 }
 
-static bool *nodes_with_rows(struct oc_report *r)
+static bool *nodes_with_rows(const struct oc_report *r, struct oc_arena *arena)
 {
-    bool *with = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool);
+    bool *with = OC_NEW_ARRAY(arena, r->in->model->n_node, bool);
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
         const struct oc_join_rec *j = html_rows_joined(r, row);
@@ -432,10 +432,10 @@ static int html_rows_by_key(const void *a, const void *b)
     return x->key != y->key ? (x->key < y->key) - (x->key > y->key) : (x->row > y->row) - (x->row < y->row);
 }
 
-static uint32_t heaviest(struct oc_report *r, uint32_t *node)
+static uint32_t heaviest(const struct oc_report *r, uint32_t *node, struct oc_arena *arena)
 {
-    struct heavy *order = OC_NEW_ARRAY(&r->arena, r->shown.n, struct heavy);
-    bool *taken = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool);
+    struct heavy *order = OC_NEW_ARRAY(arena, r->shown.n, struct heavy);
+    bool *taken = OC_NEW_ARRAY(arena, r->in->model->n_node, bool);
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
@@ -460,13 +460,15 @@ static uint32_t heaviest(struct oc_report *r, uint32_t *node)
 
 static void html_rows_receipts(struct oc_json_out *w, struct oc_report *r)
 {
-    uint32_t *node = OC_NEW_ARRAY(&r->arena, MAX_RECEIPTS, uint32_t), n = heaviest(r, node);
-    const char **text = oc_receipt_texts(r->in, node, n, &r->arena);
+    struct oc_arena scratch = {0};
+    uint32_t *node = OC_NEW_ARRAY(&scratch, MAX_RECEIPTS, uint32_t), n = heaviest(r, node, &scratch);
+    const char **text = oc_receipt_texts(r->in, node, n, &scratch);
     for (uint32_t i = 0; i < n; i++) {
         char key[16];
         snprintf(key, sizeof(key), "%u", node[i]);
         oc_key_text(w, key, text[i]);
     }
+    oc_arena_free(&scratch);
 }
 
 void oc_page_receipts(struct oc_json_out *w, struct oc_report *r)
@@ -479,18 +481,24 @@ void oc_page_receipts(struct oc_json_out *w, struct oc_report *r)
 
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
 {
+    struct oc_arena scratch = {0};
     oc_key_u64(w, "rows", r->shown.n);
     oc_key_u64(w, "rows_of_all", r->all.n);
     oc_key_bool(w, "grouped", oc_report_grouped(r->o));
-    qualities(w, r);
+    qualities(w, r, &scratch);
+    oc_arena_free(&scratch);
     html_rows_columns(w, r);
     if (!r->in->analysis)
         return;
-    nodes_of_rows(w, r);
+    nodes_of_rows(w, r, &scratch);
+    oc_arena_free(&scratch);
     oc_key_object(w, "nodes");
-    html_rows_node_names(w, r);
-    node_types(w, r);
-    formulas(w, r, nodes_with_rows(r));
+    html_rows_node_names(w, r, &scratch);
+    oc_arena_free(&scratch);
+    node_types(w, r, &scratch);
+    oc_arena_free(&scratch);
+    formulas(w, r, nodes_with_rows(r, &scratch), &scratch);
+    oc_arena_free(&scratch);
     oc_jw_end_object(w);
 }
 
@@ -499,7 +507,8 @@ void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
 /* The edges of the page's graphs: which node reads the result of which other, with type and bytes. */
 
 struct edges {
-    struct oc_report *r;
+    const struct oc_report *r;
+    struct oc_arena arena;
     struct oc_map types; /* text of a type to its index */
     const char **text;   /* of the types */
     uint64_t *bytes;     /* of a value of the type, OC_NO_BYTES: unknown */
@@ -517,7 +526,7 @@ static uint32_t type_of(struct edges *e, uint32_t value)
     const struct oc_type *t = &a->type[value];
     if (e->of_value[value])
         return e->of_value[value] - 1;
-    const char *text = oc_type_text(&e->r->arena, a->exprs, t);
+    const char *text = oc_type_text(&e->arena, a->exprs, t);
     uint32_t at = e->n_type, n = at;
     bool added = oc_map_add(&e->types, text, strlen(text), &at, NULL);
     e->of_value[value] = at + 1;
@@ -590,12 +599,12 @@ static void write_edges(struct oc_json_out *w, struct edges *e)
 
 void oc_page_edges(struct oc_json_out *w, struct oc_report *r)
 {
-    struct edges e = {.r = r, .types.arena = &r->arena};
+    struct edges e = {.r = r, .types.arena = &e.arena};
     if (!r->in->analysis || oc_report_grouped(r->o))
         return;
     const struct oc_model *m = r->in->model;
-    e.of_value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_value + 1, uint32_t);
-    uint32_t *input_no = OC_NEW_ARRAY(&r->arena, (size_t)m->n_value + 1, uint32_t);
+    e.of_value = OC_NEW_ARRAY(&e.arena, (size_t)m->n_value + 1, uint32_t);
+    uint32_t *input_no = OC_NEW_ARRAY(&e.arena, (size_t)m->n_value + 1, uint32_t);
     for (uint32_t i = 0; i < m->graph[0].n_input; i++)
         input_no[m->graph[0].input[i]] = i;
     for (uint32_t i = 0; i < m->n_node; i++)
@@ -609,4 +618,5 @@ void oc_page_edges(struct oc_json_out *w, struct oc_report *r)
     free(e.to);
     free(e.back);
     free(e.type);
+    oc_arena_free(&e.arena);
 }

@@ -244,11 +244,11 @@ static int html_time_by_bytes(const void *a, const void *b)
 
 static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struct oc_liveness *l)
 {
-    const struct oc_life **live = OC_NEW_ARRAY(&r->arena, l->n_life, const struct oc_life *);
-    uint32_t n = 0;
+    const struct oc_life **live = NULL;
+    uint32_t n = 0, cap = 0;
     for (uint32_t i = 0; i < l->n_life; i++)
         if (l->life[i].first <= l->peak_step && l->life[i].last >= l->peak_step)
-            live[n++] = &l->life[i];
+            OC_PUSH(live, n, cap) = &l->life[i];
     if (n)
         qsort(live, n, sizeof(*live), html_time_by_bytes);
     oc_key_u64(w, "n_live", n);
@@ -264,6 +264,7 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
+    free(live);
 }
 
 static void html_time_steps(struct oc_json_out *w, struct oc_report *r, const struct oc_liveness *l)

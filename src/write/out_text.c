@@ -143,20 +143,25 @@ static const struct oc_details_column hardware_columns[] = {
     {"efficiency", efficiency_cell},
 };
 
-static void make_info_safe(struct oc_report *r)
+/* The "operator info" cells: those of groups are their own. */
+static void make_info(struct oc_report *r)
 {
     for (uint32_t i = 0; i < r->shown.n; i++) {
         struct oc_row *row = &r->shown.row[i];
-        const char **info = OC_NEW_ARRAY(&r->arena, row->n_info, const char *);
-        for (uint32_t k = 0; k < row->n_info; k++)
-            info[k] = safe_text(&r->arena, row->info[k]);
+        const char *const own[] = {row->name, row->type, row->id};
+        const char **info = OC_NEW_ARRAY(&r->arena, OC_COUNT(own), const char *);
+        for (uint32_t k = 0; k < OC_COUNT(own); k++) {
+            const char *text = row->info ? row->info[k] : own[k];
+            info[k] = safe_text(&r->arena, text ? text : "N/A");
+        }
         row->info = info;
+        row->n_info = OC_COUNT(own);
     }
 }
 
 static void grid_table(struct oc_report *r, FILE *f)
 {
-    make_info_safe(r);
+    make_info(r);
     struct oc_details d = {.time_title = r->has_time ? "self time" : NULL,
                            .total_s = r->total_s,
                            .max_shapes = MAX_SHAPES,
