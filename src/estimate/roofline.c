@@ -174,110 +174,20 @@ static double compute_time(struct units *u)
     return unknown && max == 0 ? NAN : max;
 }
 
-unsigned oc_roof_levels(const struct oc_device *d)
-{
-    return d->n_level < OC_ROOF_LEVELS ? (unsigned)d->n_level : OC_ROOF_LEVELS;
-}
-
-/* The last one is DRAM, also if there are more levels than are distinguished. */
-const struct oc_hw_level *oc_roof_level(const struct oc_device *d, unsigned i)
-{
-    return &d->level[i + 1 == oc_roof_levels(d) ? d->n_level - 1 : i];
-}
-
-static double roofline_size_of(const struct oc_hw_level *level)
-{
-    return level->size ? level->size->value : 0;
-}
-
-static uint64_t at_most(double bytes, uint64_t limit)
-{
-    return bytes < (double)limit ? (uint64_t)bytes : limit;
-}
-
-/* Bytes read, or `written`, by launches in sequence fill the levels from the nearest on. */
-static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t launches, bool written,
-                        struct oc_roof *r)
-{
-    unsigned last = r->n_level - 1;
-    for (unsigned i = 0; i < last && bytes; i++) {
-        uint64_t held =
-            at_most(roofline_size_of(oc_roof_level(d, i)) * (double)(launches ? launches : 1), bytes);
-        r->level_bytes[i] += held;
-        r->level_written[i] += written ? held : 0;
-        bytes -= held;
-    }
-    r->level_bytes[last] += bytes;
-}
-
-/* Of the `all` constants of a run, each level can retain at most its size: that share of these is in it. */
-static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all, struct oc_roof *r)
-{
-    unsigned last = r->n_level - 1;
-    uint64_t left = bytes;
-    for (unsigned i = 0; i < last && all && left; i++) {
-        uint64_t held = at_most((double)bytes * (roofline_size_of(oc_roof_level(d, i)) / (double)all), left);
-        r->level_bytes[i] += held;
-        left -= held;
-    }
-    r->level_bytes[last] += left;
-}
-
-/* Later trips of a loop reuse the constants of the first one, with only the body in between. */
-static void place_bytes(const struct oc_device *d, const struct oc_roof_traffic *w,
-                        const struct oc_roof_opts *o, struct oc_roof *r)
-{
-    if (!o->cache) {
-        r->level_bytes[r->n_level - 1] = w->bytes;
-        return;
-    }
-    uint64_t first = w->launches > 1 ? w->weight_bytes / w->launches : w->weight_bytes,
-             again = w->weight_bytes - first, told = w->weight_bytes + w->written;
-    share_levels(d, first, o->const_bytes > first ? o->const_bytes : first, r);
-    fill_levels(d, again, w->launches, false, r);
-    fill_levels(d, w->written, w->launches, true, r);
-    fill_levels(d, w->bytes > told ? w->bytes - told : 0, w->launches, false, r);
-}
-
-/* Caches read and write at once; DRAM has one bus. */
-static double transfer_time(const struct oc_roof *r, unsigned level, double bytes_per_s)
-{
-    uint64_t written = r->level_written[level], read = r->level_bytes[level] - written;
-    bool dram = level + 1 == r->n_level;
-    return (double)(dram ? r->level_bytes[level] : read > written ? read : written) / bytes_per_s;
-}
-
-/* t_mem(m) = bytes_m / bw(m); the slowest level determines the time. The bytes of a cache of unknown
- * bandwidth take no time: what is left is a lower bound; NAN: no level with bytes has a bandwidth. */
 static double memory_time(const struct oc_device *d, const struct oc_roof_traffic *w,
                           const struct oc_roof_opts *o, struct oc_roof *r)
 {
-    double slowest = NAN;
-    r->n_level = oc_roof_levels(d);
-    if (!w->bytes)
-        return 0;
-    if (!r->n_level) {
+    struct oc_roof_placed p;
+    oc_roof_place(d, w, o, &p);
+    r->n_level = p.n;
+    memcpy(r->level_bytes, p.bytes, sizeof(r->level_bytes));
+    memcpy(r->level_written, p.written, sizeof(r->level_written));
+    memcpy(r->level_s, p.level_s, sizeof(r->level_s));
+    if (w->bytes && !p.n)
         set_missing(r, "DRAM bandwidth");
-        return NAN;
-    }
-    place_bytes(d, w, o, r);
-    for (unsigned i = 0; i < r->n_level; i++) {
-        const struct oc_hw_level *level = oc_roof_level(d, i);
-        if (!r->level_bytes[i])
-            continue;
-        r->level_s[i] = level->bandwidth ? transfer_time(r, i, level->bandwidth->value) : NAN;
-        slowest = known_max(slowest, r->level_s[i]);
-        if (!level->bandwidth && i + 1 == r->n_level)
-            set_missing(r, "%.16s bandwidth", level->name);
-    }
-    return slowest;
-}
-
-double oc_roof_memory_s(const struct oc_device *device, const struct oc_roof_traffic *t,
-                        const struct oc_roof_opts *opts)
-{
-    struct oc_roof r = {0};
-    return memory_time(device, t, opts, &r);
+    else if (p.n && p.bytes[p.n - 1] && !oc_roof_level(d, p.n - 1)->bandwidth)
+        set_missing(r, "%.16s bandwidth", oc_roof_level(d, p.n - 1)->name);
+    return p.slowest_s;
 }
 
 /* The time of a level at its own bandwidth, or at that of the next level that has one: it is at most that. */

@@ -50,11 +50,20 @@ struct oc_roof_opts {
 struct oc_roof_traffic {
     uint64_t bytes, weight_bytes, written, launches; /* as in struct oc_work */
 };
-/* Seconds of the slowest memory level; NAN: none with bytes has a bandwidth. */
-double oc_roof_memory_s(const struct oc_device *device, const struct oc_roof_traffic *t,
-                        const struct oc_roof_opts *opts);
-
 enum { OC_ROOF_LEVELS = 6 }; /* maximum number of distinct memory levels; further ones count as DRAM */
+
+/* t_mem(m) = bytes_m / bw(m). The bytes of a cache of unknown bandwidth take no time: what is left is a lower bound. */
+struct oc_roof_placed { /* by level, nearest first */
+    uint64_t bytes[OC_ROOF_LEVELS];
+    uint64_t written[OC_ROOF_LEVELS]; /* part of bytes, of caches */
+    double level_s[OC_ROOF_LEVELS];   /* of those with bytes */
+    double slowest_s;                 /* NAN: no level with bytes has a bandwidth */
+    unsigned n;
+};
+void oc_roof_place(const struct oc_device *device, const struct oc_roof_traffic *t,
+                   const struct oc_roof_opts *opts, struct oc_roof_placed *out);
+/* No traffic takes longer than its bytes at this rate; INFINITY: no level has a bandwidth. */
+double oc_roof_slowest_bandwidth(const struct oc_device *device);
 
 unsigned oc_roof_levels(const struct oc_device *device);
 const struct oc_hw_level *oc_roof_level(const struct oc_device *device, unsigned i);

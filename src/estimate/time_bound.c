@@ -67,6 +67,7 @@ struct oc_time_bound {
     struct oc_time_bound_in in;
     void (*free_ctx)(void *ctx);
     struct oc_device device; /* without the overhead, which is not in the bound */
+    double slowest_bandwidth;
     unsigned n_var;
     int64_t first[OC_RPOLY_VARS], step[OC_RPOLY_VARS];
     struct equal_parts *equal;
@@ -409,11 +410,29 @@ static double arithmetic_at(const struct equal_parts *e, const struct work_form 
     double least = INFINITY;
     for (unsigned i = 0; i < e->n_way; i++) {
         double longest = 0;
-        for (unsigned u = 0; u < w->n_unit[i]; u++)
-            longest = fmax(longest, form_at(&w->unit[i][u], term));
-        least = fmin(least, longest);
+        for (unsigned u = 0; u < w->n_unit[i]; u++) {
+            double s = form_at(&w->unit[i][u], term);
+            longest = s > longest ? s : longest;
+        }
+        least = longest < least ? longest : least;
     }
     return least;
+}
+
+/* The larger of the arithmetic's time and that of the memory, whose levels count only where it can be longer. */
+static double part_time(const struct oc_time_bound *b, const struct equal_parts *e, const struct work_form *w,
+                        uint64_t constants, const struct oc_roof_opts *opts, const double *term)
+{
+    double s = arithmetic_at(e, w, term);
+    struct oc_roof_traffic t = {.bytes = count_at(&w->bytes, term) + constants};
+    if ((double)t.bytes <= s * b->slowest_bandwidth)
+        return s;
+    t.weight_bytes = count_at(&w->weights, term) + constants;
+    t.written = count_at(&w->written, term);
+    t.launches = count_at(&w->launches, term);
+    struct oc_roof_placed memory;
+    oc_roof_place(&b->device, &t, opts, &memory);
+    return memory.slowest_s > s ? memory.slowest_s : s;
 }
 
 static double region_time(const struct oc_time_bound *b, const struct region *r, const int64_t *size)
@@ -425,16 +444,8 @@ static double region_time(const struct oc_time_bound *b, const struct region *r,
     const struct oc_roof_opts opts = {.cache = b->in.cache, .const_bytes = constants};
     for (uint32_t i = 0; i < b->n_equal; i++) {
         const struct equal_parts *e = &b->equal[i];
-        const struct work_form *w = &r->work[i];
         bool second = !b->in.module && i + 1 == b->n_equal;
-        struct oc_roof_traffic t = {.bytes = count_at(&w->bytes, term),
-                                    .weight_bytes = count_at(&w->weights, term),
-                                    .written = count_at(&w->written, term),
-                                    .launches = count_at(&w->launches, term)};
-        t.bytes += second ? constants : 0;
-        t.weight_bytes += second ? constants : 0;
-        double s = arithmetic_at(e, w, term), memory = oc_roof_memory_s(&b->device, &t, &opts);
-        s = memory > s ? memory : s;
+        double s = part_time(b, e, &r->work[i], second ? constants : 0, &opts, term);
         if (second)
             all = s;
         else
@@ -524,6 +535,7 @@ int oc_time_bound_of(const struct oc_time_bound_in *in, void (*free_ctx)(void *c
     struct oc_time_bound *b = oc_xmalloc(sizeof(*b));
     *b = (struct oc_time_bound){
         .in = *in, .free_ctx = free_ctx, .device = *in->device, .n_var = in->source.n_var};
+    b->slowest_bandwidth = oc_roof_slowest_bandwidth(in->device);
     b->device.overhead = NULL;
     if (in->module)
         b->in.module = oc_strdup(&b->arena, in->module);
