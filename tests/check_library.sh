@@ -116,6 +116,11 @@ if command -v pkg-config >/dev/null; then
     else
         skip 'example prints the shapes that the onnx package infers' 'no package onnx'
     fi
+    # shellcheck disable=SC2046,SC2086
+    $CC -std=c11 $strict $sanitize -o "$work/largest_batch" "$work/largest_batch.c" $(pc --cflags --libs) 2>"$work/log"
+    passed $? 'example of lower bounds builds' "$(head -n 3 "$work/log")"
+    LD_LIBRARY_PATH=$root/lib "$work/largest_batch" "$work/resnet50.onnx" t4 5e6 >"$work/log" 2>&1
+    grep -q '^no runtime takes a batch above 6 ' "$work/log"; passed $? 'example of lower bounds finds the batch' "$(cat "$work/log")"
     if command -v "${CXX:-c++}" >/dev/null; then
         # shellcheck disable=SC2046,SC2086
         "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -pedantic $sanitize -o "$work/report" "$work/report.cpp" $(pc --cflags --libs) \

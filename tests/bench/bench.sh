@@ -116,6 +116,11 @@ fi
 if [ -z "$QUICK$ONLY" ]; then
     printf '\nmemory plans of generated buffers\n'
     "$B/plan_boxes"
+    printf '\nlower bounds as closed forms, processor time of a size\n'
+    for device in t4 a100 ryzen-9-7950x; do
+        "$B/time_bounds" $device "$ZOO/resnet50.onnx" batch=1..512
+        "$B/time_bounds" $device llm "$ZOO/llama_7b_f16.onnx"
+    done
     printf '\ngrowth of time and memory with the size of the input\n'
     "$B/growth" "$EXE" "$B/growth.files" || echo 'growth: some exponents are above 1.2'
     printf '\nhw measure\n'

@@ -138,6 +138,18 @@ except ImportError:
 
 # ---- errors
 
+bound = oc.time_bound(R50, "t4", {"batch": (1, 64)})
+tokens = oc.time_bound(oc.llm("llama.onnx", hw="t4", batch=2, prompt=64), phase="decode", most_batch=8, most_tokens=256)
+WANTED = [(b, oc.estimate(R50, hw="t4", dims={"batch": b}).bound_s * 1e9) for b in (1, 7, 64)]
+result("closed forms of lower bounds are those of analyses", [
+    text for text, ok in (
+        *((f"batch {b}", abs(bound(b) / ns - 1) < 1e-9 and bound.is_closed(batch=b)) for b, ns in WANTED),
+        ("list", bound.all([[b] for b, _ in WANTED]) == [bound(b) for b, _ in WANTED]),
+        ("module", 0 < oc.time_bound(R50, "t4", {"batch": (1, 8)}, module="/layer1")(4) < bound(4)),
+        ("type", oc.time_bound(R50, "t4", {"batch": (1, 8)}, as_="int8")(4) < bound(4)),
+        ("decode", tokens.names == ("batch", "past") and 0 < tokens(1, 8) < tokens(batch=8, past=256)),
+        ("beyond the range", bound(128) > bound(64) and not bound.is_closed(128))) if not ok])
+
 
 def error_of(function, *args, **kwargs):
     try:
@@ -164,6 +176,12 @@ result("errors are exceptions with the members of the library", [
         ("list", error_of(oc.analyze, R50, bind=1), isinstance(error_of(oc.analyze, R50, bind=1), TypeError)),
         ("pointer", error_of(oc.estimate, R50, hw="a100", join=1),
          isinstance(error_of(oc.estimate, R50, hw="a100", join=1), TypeError)),
+        ("size", error_of(bound, 1, 2), isinstance(error_of(bound, 1, 2), TypeError)),
+        ("sizes", error_of(bound.all, [[1, 2]]), isinstance(error_of(bound.all, [[1, 2]]), ValueError)),
+        ("range", error_of(oc.time_bound, R50, "t4", {"bach": (1, 2)}),
+         "bach" in str(error_of(oc.time_bound, R50, "t4", {"bach": (1, 2)}))),
+        ("module", error_of(oc.time_bound, R50, "t4", {"batch": (1, 2)}, module="/none"),
+         "/none" in str(error_of(oc.time_bound, R50, "t4", {"batch": (1, 2)}, module="/none"))),
         ("zero byte", error_of(oc.analyze, "a\0b"), isinstance(error_of(oc.analyze, "a\0b"), ValueError)),
     ) if not ok])
 result("the force of the caller reports a profile of another model", [] if oc.analyze(

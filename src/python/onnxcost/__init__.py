@@ -19,13 +19,14 @@ from ._lib import Error, decode, encode, lib, write
 from ._lib import Handle as _Handle
 from ._objects import (Analysis, Calibration, Check, Counting, Device, Diff, Document, Estimate, Llm, Memory, Model,
                        Path, Profile, Ranking, Sizes, MismatchWarning, Text, as_devices, as_model, estimate_for)
+from ._bounds import Ranges, TimeBound, of_llm, of_model
 from ._rows import Row, Rows
 
 __version__: str = decode(lib.oc_version()) or ""
 __all__ = [
     "Analysis", "Calibration", "Check", "Device", "Diff", "Document", "Error", "Estimate", "Llm", "Memory", "Model",
-    "MismatchWarning", "Profile", "Ranking", "Row", "Rows", "analyze", "baseline", "check", "devices", "diff", "estimate", "llm",
-    "load", "memory", "profile",
+    "MismatchWarning", "Profile", "Ranking", "Row", "Rows", "TimeBound", "analyze", "baseline", "check", "devices", "diff",
+    "estimate", "llm", "load", "memory", "profile", "time_bound",
 ]
 _SIZES = ("dims", "shapes", "values", "trips", "op_rules")
 
@@ -104,6 +105,27 @@ def llm(model: Any, *, hw: Any = None, hw_set: Optional[Mapping[str, Any]] = Non
     sizes, own = _split(options, _SIZES)
     counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
     return Llm(as_model(model), counting, as_devices(hw, hw_set), draft, calibration, own)
+
+
+def time_bound(model: Any, hw: Union[Device, Path, None] = None, ranges: Optional[Ranges] = None, *,
+               hw_set: Optional[Mapping[str, Any]] = None, phase: Optional[str] = None,
+               analyze: Optional[Mapping[str, Any]] = None, **options: Any) -> TimeBound:
+    """Lower bounds of a run's time as closed forms, less than a microsecond a size after a set-up.
+
+    time_bound(model, "a100", {"batch": (1, 512)}): of a model whose dimensions are open in these ranges. time_bound(m,
+    phase="decode"): of an Llm with devices, over batch and tokens ("prefill": of the prompt; "decode": in the cache).
+    options: dims, shapes ... as of analyze(), and module="/model/layers.3", as_="fp16", cache (of an Llm: device, its
+    index, most_batch, most_tokens, module).
+    """
+    if isinstance(model, Llm):
+        if hw is not None or ranges or phase is None:
+            raise TypeError("of an Llm give the phase: 'prefill' or 'decode'; its devices are those of llm()")
+        return of_llm(model, phase, options)
+    if hw is None or not ranges or phase is not None:
+        raise TypeError("of a model give a device and ranges: time_bound(model, 'a100', {'batch': (1, 512)})")
+    sizes, own = _split(options, _SIZES)
+    counting = Counting(**{name: sizes.get(name) for name in _SIZES}, options=dict(analyze or {}))
+    return of_model(as_model(model), hw if isinstance(hw, Device) else Device(hw, hw_set), ranges, counting, own)
 
 
 def diff(a: Any, b: Any, *, cache: bool = True, **options: Any) -> Diff:

@@ -85,6 +85,13 @@ static int bounds(struct world *w, const void *o, struct oc_err *err)
     return rc;
 }
 
+static int time_bound(struct world *w, const void *o, struct oc_err *err) /* no range */
+{
+    MADE(struct oc_time_bound, oc_time_bound_make(w->run.m, w->device, o, &made, err));
+    oc_time_bound_free(made);
+    return rc;
+}
+
 static int sweep(struct world *w, const void *o, struct oc_err *err)
 {
     const int64_t value[] = {1, 2};
@@ -233,6 +240,7 @@ static const struct function {
     {"analyze", sizeof(struct oc_analyze_opts), analyze, OC_OK, false},
     {"closed_form", sizeof(struct oc_analyze_opts), closed_form, OC_OK, false},
     {"bounds", sizeof(struct oc_analyze_opts), bounds, OC_OK, false},
+    {"time_bound", sizeof(struct oc_time_bound_opts), time_bound, OC_EARG, false},
     {"sweep", sizeof(struct oc_analyze_opts), sweep, OC_OK, false},
     {"training", sizeof(struct oc_training_opts), training, OC_OK, false},
     {"llm", sizeof(struct oc_llm_opts), llm, OC_EUNSUPPORTED, false},
