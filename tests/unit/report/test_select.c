@@ -184,6 +184,21 @@ static void by_type(struct oc_rows *rows)
         rows->row[i].group = rows->row[i].type;
 }
 
+static void all_rows_in_their_order_are_not_copied(void **state)
+{
+    struct fixture *f = *state;
+    struct oc_select s;
+    struct oc_err err = {0};
+    struct oc_report_opts all = {.top = 0}, two = {.has_top = true, .top = 2};
+    struct oc_rows same = {.arena = &f->arena}, copy = {.arena = &f->arena};
+    assert_int_equal(oc_select_init(&s, &all, NULL, 0, NULL, &err), 0);
+    assert_int_equal(oc_select_rows(&s, &f->all, OC_TIME_NONE, &same, &err), 0);
+    assert_true(same.row == f->all.row && same.n == f->all.n);
+    assert_int_equal(oc_select_init(&s, &two, NULL, 0, NULL, &err), 0);
+    assert_int_equal(oc_select_rows(&s, &f->all, OC_TIME_NONE, &copy, &err), 0);
+    assert_true(copy.row != f->all.row && copy.n == 2);
+}
+
 static void rows_are_aggregated_by_type(void **state)
 {
     struct fixture *f = *state;
@@ -279,6 +294,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_that_select_nothing_are_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(bounds_are_inclusive, setup, teardown),
         cmocka_unit_test_setup_teardown(orders_and_top_select_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_rows_in_their_order_are_not_copied, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_are_aggregated_by_type, setup, teardown),
         cmocka_unit_test_setup_teardown(several_order_keys, setup, teardown),
         cmocka_unit_test(percentiles_are_interpolated),
