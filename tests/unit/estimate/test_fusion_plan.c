@@ -26,6 +26,38 @@ static void append_kernel(const struct oc_model *m, const struct oc_kernel_use *
 }
 
 /* "conv+bn+relu | pool | reorder 1234" */
+struct seen {
+    const struct oc_kernel_list *plan;
+    size_t at; /* the next kernel of the plan */
+};
+
+/* Each group is the next kernel of several nodes; a function has one group for all its kernels. */
+static void expect_group(void *ctx, const uint32_t *node, uint32_t n_node, const char *rule)
+{
+    struct seen *s = ctx;
+    const struct oc_kernel_use *k = s->plan->item;
+    while (s->at < s->plan->n && k[s->at].n_node < 2)
+        s->at++;
+    assert_true(s->at < s->plan->n && k[s->at].n_node == n_node);
+    assert_memory_equal(k[s->at].node, node, n_node * sizeof(*node));
+    assert_string_equal(k[s->at].rule ? k[s->at].rule : "", rule ? rule : "");
+    const char *own = k[s->at++].rule;
+    while (own && !strcmp(own, "function") && s->at < s->plan->n && k[s->at].n_node == n_node &&
+           !memcmp(k[s->at].node, node, n_node * sizeof(*node)))
+        s->at++;
+}
+
+static void expect_groups(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
+                          const struct oc_kernel_list *plan)
+{
+    struct oc_arena arena = {0};
+    struct seen s = {.plan = plan};
+    oc_fusion_groups(m, a, rules, &arena, expect_group, &s);
+    for (; s.at < plan->n; s.at++)
+        assert_true(plan->item[s.at].n_node < 2);
+    oc_arena_free(&arena);
+}
+
 static const char *plan_of(struct oc_builder *b, enum oc_fusion_rules rules)
 {
     struct oc_model *m;
@@ -43,6 +75,7 @@ static const char *plan_of(struct oc_builder *b, enum oc_fusion_rules rules)
     oc_fusion_plan(m, a, rules, &arena, &list);
     for (size_t i = 0; i < list.n; i++)
         append_kernel(m, &list.item[i]);
+    expect_groups(m, a, rules, &list);
     oc_arena_free(&arena);
     oc_analysis_free(a);
     oc_model_free(m);
