@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Number of rows of a table for people: as many as fit 25 lines together with the rest of the report. */
+#define OC_TOP_SCREEN SIZE_MAX
 #include <stdio.h>
 
 #ifdef __GNUC__ /* only what the public headers declare is visible in the shared library */

@@ -19,8 +19,6 @@ static const struct cli_option own_options[] = {
      .otherwise = "that of the device file", .group = "Recordings", .before = "session-config"},
 };
 
-enum { TOP = 20 };
-
 struct estimate_job {
     const struct cli_opts *o;
     struct cli_side side;
@@ -98,7 +96,7 @@ static int make_estimate(struct estimate_job *j)
 static int put_estimate(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct estimate_job *j = job;
-    return oc_estimate_write(j->estimate, j->o->format, cli_rows(j->o, TOP), out->f, err);
+    return oc_estimate_write(j->estimate, j->o->format, cli_rows(j->o, OC_TOP_SCREEN), out->f, err);
 }
 
 static int write_estimate(struct estimate_job *j)
@@ -174,7 +172,7 @@ static int put_rank(const void *job, const struct cli_output *out, struct oc_err
     const struct oc_rank_write_opts opts = {.format = o->format,
                                             .width_chars = cli_width(out, &o->width),
                                             .color = cli_color(out, o->color),
-                                            .top = cli_rows(o, TOP),
+                                            .top = cli_rows(o, OC_TOP_SCREEN),
                                             .made = o->made};
     return oc_rank_write(c->rank, &opts, out->f, err);
 }

@@ -105,6 +105,7 @@ static int llm_make(struct llm_job *v)
                                .device = v->devices.item,
                                .n_device = v->devices.n,
                                .width_chars = cli_width_of(v->o),
+                               .verbose = v->o->verbose,
                                .parallel = v->own->parallel,
                                .draft = v->draft,
                                .acceptance = v->own->acceptance,

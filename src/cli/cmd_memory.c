@@ -23,8 +23,6 @@ static const struct cli_option own_options[] = {
      .answer = "the arena offset of every buffer, in place of the report", .group = "Memory"},
 };
 
-enum { TOP = 10 };
-
 struct memory_job {
     const struct cli_opts *o;
     const struct memory_opts *own;
@@ -147,7 +145,7 @@ static int make_memory(struct memory_job *j)
                                   .width_chars = cli_width_of(o),
                                   .plan = j->plan,
                                   .made = j->o->made,
-                                  .top = cli_rows(o, TOP)};
+                                  .top = cli_rows(o, OC_TOP_SCREEN)};
     return oc_memory_make(j->side.analysis, &opts, &j->memory, &err) ? cli_fail_err(&err) : 0;
 }
 

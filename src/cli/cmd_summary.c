@@ -22,9 +22,9 @@ static const char *summary_view(size_t i)
 static const struct cli_option own_options[] = {
     {"view", 0, CLI_LIST, AT(view), "NAME",
      .help = "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, "
-             "user, lanes or benchmark (repeatable)",
-     .otherwise = "all that there is data for", .names = summary_view, .group = "Summaries of profiles",
-     .before = "order-by"},
+             "user, lanes, benchmark, or all that there is data for (repeatable)",
+     .otherwise = "in tables: runs and the two lists that fit the screen; else all", .names = summary_view,
+     .group = "Summaries of profiles", .before = "order-by"},
     {"opr-name", 0, CLI_TEXT, AT(summary.search), "TEXT",
      .help = "only rows whose name or type contains this text", .group = "Summaries of profiles"},
     {"time-unit", 0, CLI_CHOICE, AT(summary.time_unit), "s|ms|us|ns", .help = "unit of times",

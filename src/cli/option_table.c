@@ -75,7 +75,9 @@ const struct cli_option cli_shared_options[] = {
      .help = "let --shape override dimensions that the model declares; report a profile of another model",
      .set = CLI_SHAPED},
     {"top", 't', CLI_INT, AT(top), "N", .help = "number of rows; 0: all; -N: all but the last N",
-     .unit = "rows", .otherwise = "20; 3 for MegEngine files; all in CSV and JSON",
+     .unit = "rows",
+     .otherwise = "what fits 25 lines; 20 with other options of tables; 3 for MegEngine files; all in CSV "
+                  "and JSON",
      .group = "Filtering and sorting"},
     {"all", 'a', CLI_FLAG, AT(all),
      .help = "table of all operators, same as --top 0; bisect: measure every version; help: all options"},

@@ -76,7 +76,7 @@ int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device 
                      const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err);
 void oc_estimate_free(struct oc_estimate *e);
 const struct oc_estimate_info *oc_estimate_info(const struct oc_estimate *e);
-/* "table" (NULL; the `top` longest kernels, 0: all), "csv", "json", "html" or "fragment" (all, in execution
+/* "table" (NULL; the `top` longest kernels, 0: all, or OC_TOP_SCREEN), "csv", "json", "html" or "fragment" (all, in execution
  * order).
  */
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
@@ -133,7 +133,7 @@ struct oc_rank_write_opts {
     const char *format;   /* "table" (NULL), "csv", "json", "html", "fragment" (of a page) */
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;
-    size_t top;       /* rows of the table, 0: all; CSV, JSON and pages have all */
+    size_t top;       /* rows of the table, 0: all, or OC_TOP_SCREEN; CSV, JSON and pages have all */
     const char *made; /* of HTML: how and when it was made, such as its command line; may be NULL */
 };
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f,

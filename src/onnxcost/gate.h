@@ -138,7 +138,9 @@ struct oc_diff_write_opts {
     const char
         *sort; /* largest difference first: "macs", "flops", "bytes", "params", "time", "roofline"; "order":
                   in execution order; NULL: in tables the first of time, roofline, macs, bytes that differs */
-    bool has_top; /* rows; 0: all. Default 20 in tables, all elsewhere; tables and HTML omit identical rows */
+    bool
+        has_top; /* rows; 0: all. Default what fits 25 lines in tables, 20 in Markdown, all elsewhere; identical rows
+                   * are omitted in tables and HTML */
     int64_t top;
     unsigned width_chars; /* of tables; 0: no limit */
     bool color;

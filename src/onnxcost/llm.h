@@ -16,6 +16,7 @@ struct oc_llm_opts {
     const struct oc_device *const *device; /* to compare it with */
     size_t n_device;
     unsigned width_chars; /* of the text for people; 0: no limit */
+    bool verbose;         /* in the text also heads, closed forms, bounds of each phase, notes */
     /* Serving: several devices, batches up to the largest that fits, continuous batching. */
     const char
         *parallel; /* numbers of devices: "1,8,tp4xpp2" (tp: tensor parallel, as a number alone; pp: stages of

@@ -22,7 +22,7 @@ struct oc_memory_opts {
     /* Options of the analysis, to search for the largest batch that fits and to analyze the graph that the runtime
      * runs for a model with quantization; NULL: no search, and that graph is an estimate. */
     const struct oc_analyze_opts *analyze;
-    size_t top;           /* rows of each table for people; 0: all */
+    size_t top;           /* rows of each table for people; 0: all; or OC_TOP_SCREEN */
     unsigned width_chars; /* of these tables; 0: no limit */
     const struct oc_memory_plan
         *plan;        /* of the same analysis, for text (its size) and HTML (offsets); may be NULL */

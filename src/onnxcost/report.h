@@ -16,8 +16,8 @@ struct oc_report_opts {
     bool color;
     bool verbose; /* the table's summary has all lines, not only the main ones */
     bool has_top;
-    int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, 10 below a
-                    table of operator types by default, else 20 */
+    int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, what fits 25
+                    lines without other options of tables, else 20 */
     /* Names, combined with or: the name of a row as any output prints it, "#3" for the third row of the table, a
      * regular expression matched from the start of names, the name of a fused operator or of the runtime, or a
      * unique part of a name. One that selects nothing is an error (OC_EARG) with the nearest names. */
@@ -105,9 +105,11 @@ int oc_convention_diff_write(const struct oc_model *model, const struct oc_analy
 bool oc_summary_view(size_t index, const char **name, const char **title);
 
 struct oc_summary_opts {
-    size_t size;             /* sizeof(struct oc_summary_opts) */
-    const char *format;      /* "table" (NULL), "csv", "json", "html", "fragment" (of a page) */
-    const char *const *view; /* tables to write; none: all with data in the source, in their order */
+    size_t size;        /* sizeof(struct oc_summary_opts) */
+    const char *format; /* "table" (NULL), "csv", "json", "html", "fragment" (of a page) */
+    /* Tables to write, or "all"; none: all with data in the source, in their order, and of tables for people what fits
+     * 25 lines unless an option chooses rows. */
+    const char *const *view;
     size_t n_view;
     const char *sort;      /* of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal ...; "time" as NULL */
     const char *search;    /* only rows whose name or type contains it, case-insensitive */

@@ -193,6 +193,7 @@ static void add_memory(struct lines *l)
     main_lines_add(l, "memory",
                    oc_printf(l->arena, "%sconstants %s%s", peak,
                              oc_bytes_text(l->arena, (double)t->const_bytes), computed));
+    l->out->line[l->out->n - 1].detail = l->r->in->profile != NULL; /* the question is where the time goes */
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */

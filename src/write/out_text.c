@@ -185,16 +185,25 @@ static bool as_grid(const struct oc_report *r)
     return r->o->dump_only_opr || r->o->confluence || (r->o->style && !strcmp(r->o->style, "grid"));
 }
 
-void oc_out_term(struct oc_report *r, FILE *f)
+/* What is above the table. */
+static void print_first_part(void *of, FILE *f)
 {
+    struct oc_report *r = of;
     if (wants_part(r, "summary"))
         print_summary_lines(r, f);
     if (!r->o->print_only)
         fputc('\n', f);
     if (!r->o->print_only && !as_grid(r))
         oc_out_sizes(r, false, f);
-    if (!r->o->print_only || !wants_part(r, "summary"))
-        (as_grid(r) ? grid_table : oc_screen_is_default(r->o) ? oc_screen_print : compact_table)(r, f);
+}
+
+void oc_out_term(struct oc_report *r, FILE *f)
+{
+    size_t lines = oc_print_counted(print_first_part, r, f);
+    if (!as_grid(r) && oc_screen_is_default(r->o))
+        oc_screen_print(r, lines, f);
+    else if (!r->o->print_only || !wants_part(r, "summary"))
+        (as_grid(r) ? grid_table : compact_table)(r, f);
     if (r->what_if && !r->o->confluence && !r->o->dump_only_opr)
         oc_what_if_text(r->what_if, &r->arena, f);
 }

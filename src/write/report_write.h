@@ -14,8 +14,8 @@
 /* Adds the summary lines that are printed without -v, except warnings. */
 void oc_main_lines(struct oc_report *r, struct oc_summary *out);
 
-/* The default tables of a report: where the time goes (without times: roofline time or operations), by
- * group of operators, and the largest operators. */
+/* The default table of a report: where the time goes (without times: roofline time or operations), by signature where
+ * signatures repeat, otherwise the largest operators; with -v both. */
 
 /* Whether the options select no particular rows. */
 bool oc_screen_is_default(const struct oc_report_opts *o);
@@ -24,8 +24,9 @@ bool oc_screen_is_default(const struct oc_report_opts *o);
 bool oc_screen_by_roofline(const struct oc_report *r);
 
 /* r->shown: the largest operators. If r->all has no rows (oc_few_rows_do), the groups come from the totals of
- * the analysis by operator type. */
-void oc_screen_print(struct oc_report *r, FILE *f);
+ * the analysis by operator type. Without -v, at most as many rows as fit below `lines` lines on one screen
+ * (oc_rows_left). */
+void oc_screen_print(struct oc_report *r, size_t lines, FILE *f);
 
 /* Reports with more rows are not grouped by signature, which needs a text per row. */
 enum { OC_SCREEN_MOST_SIGNATURES = 5000 };

@@ -1,4 +1,4 @@
-/* The report on a terminal: groups and the largest operators. */
+/* The report on a terminal: one table that fits the screen, of signatures or of the largest operators; with -v both. */
 #include "write/report_write.h"
 
 #include <stdlib.h>
@@ -33,8 +33,10 @@ struct screen {
     struct oc_report *r;
     FILE *f;
     enum measure measure;
-    double total;         /* over all rows */
-    bool groups;          /* which of the two tables */
+    double total;      /* over all rows */
+    bool groups;       /* which of the two tables */
+    bool by_signature; /* the groups are signatures, not types */
+    struct oc_rows types, signatures;
     const char *key_name; /* title of the first column */
 };
 
@@ -555,22 +557,22 @@ static int by_measure(const void *a, const void *b, void *arg)
                   : strcmp(((const struct oc_row *)a)->group, ((const struct oc_row *)b)->group);
 }
 
-/* The largest groups, and one row for all others. */
-static void cut_groups(struct oc_rows *g)
+/* At most so many rows: the largest groups, and one row for all others. */
+static void cut_groups(struct oc_rows *g, uint32_t most)
 {
-    if (g->n <= MOST_GROUPS + 1)
+    if (g->n <= most)
         return;
-    struct oc_rows rest = {.arena = g->arena, .row = g->row + MOST_GROUPS, .n = g->n - MOST_GROUPS}, one;
+    struct oc_rows rest = {.arena = g->arena, .row = g->row + most - 1, .n = g->n - most + 1}, one;
     uint64_t count = 0;
     for (uint32_t i = 0; i < rest.n; i++) {
         count += rest.row[i].count;
         rest.row[i].group = "";
     }
     oc_rows_aggregate(&rest, (struct oc_reduction){.how = OC_AGG_SUM}, &one);
-    g->row[MOST_GROUPS] = one.row[0];
-    g->row[MOST_GROUPS].group = oc_printf(g->arena, "(%u others)", rest.n);
-    g->row[MOST_GROUPS].count = count;
-    g->n = MOST_GROUPS + 1;
+    g->row[most - 1] = one.row[0];
+    g->row[most - 1].group = oc_printf(g->arena, "(%u others)", rest.n);
+    g->row[most - 1].count = count;
+    g->n = most;
 }
 
 static void sort_groups(struct screen *s, struct oc_rows *g)
@@ -591,20 +593,6 @@ static bool has_signatures(const struct screen *s, uint32_t n_types)
            n_types < all->n;
 }
 
-/* "Conv 98.4 %, Gemm 1.1 %" */
-static void print_types(const struct screen *s, const struct oc_rows *types)
-{
-    struct oc_buf b = {0};
-    for (uint32_t i = 0; i < types->n && i < 5; i++) {
-        double share = screen_known(get_share(s, &types->row[i]));
-        if (share >= 0.05)
-            oc_buf_printf(&b, "%s%s %.1f %%", b.n ? ", " : "", types->row[i].group, share);
-    }
-    oc_plain_say("", 0, s->r->o->width_chars, oc_printf(&s->r->arena, "by type: %s", b.n ? b.data : "-"),
-                 s->f);
-    oc_buf_free(&b);
-}
-
 static void print_title(const struct screen *s, const char *text)
 {
     bool color = s->r->o->color;
@@ -622,37 +610,56 @@ static const char *attributed(const struct screen *s)
                : oc_printf(&s->r->arena, ", %.1f %% attributed", 100 * j->time_matched_fraction);
 }
 
-/* Returns whether there is more than one group. */
-static bool print_groups(struct screen *s)
+/* "Conv 98.4 %, Gemm 1.1 %" */
+static const char *types_text(const struct screen *s)
 {
-    struct oc_rows groups = {0}, types = {0}, shown = s->r->shown;
-    const char *what = s->measure == MEASURE_WORK && !(s->total > 0) ? "Number" : tables[s->measure].what;
-    group_rows(s, false, &types);
-    sort_groups(s, &types);
-    groups = types;
-    s->key_name = "type";
-    if (has_signatures(s, types.n)) {
-        group_rows(s, true, &groups);
-        sort_groups(s, &groups);
-        s->key_name = "signature";
+    const char *text = NULL;
+    for (uint32_t i = 0; i < s->types.n && i < 5; i++) {
+        double share = screen_known(get_share(s, &s->types.row[i]));
+        if (share >= 0.05)
+            text = oc_printf(&s->r->arena, "%s%s%s %.1f %%", text ? text : "by type: ", text ? ", " : "",
+                             s->types.row[i].group, share);
     }
-    bool signatures = groups.row != types.row;
-    if (groups.n < 2)
-        return false;
+    return text;
+}
+
+static void find_groups(struct screen *s)
+{
+    group_rows(s, false, &s->types);
+    sort_groups(s, &s->types);
+    s->by_signature = has_signatures(s, s->types.n);
+    if (!s->by_signature)
+        return;
+    group_rows(s, true, &s->signatures);
+    sort_groups(s, &s->signatures);
+}
+
+static void print_types(const struct screen *s)
+{
+    const char *text = s->types.n > 1 ? types_text(s) : NULL;
+    if (text)
+        oc_plain_say("", 0, s->r->o->width_chars, text, s->f);
+}
+
+/* most: rows, at least 2 */
+static void print_groups(struct screen *s, uint32_t most)
+{
+    const char *what = s->measure == MEASURE_WORK && !(s->total > 0) ? "Number" : tables[s->measure].what;
+    struct oc_rows groups = s->by_signature ? s->signatures : s->types, shown = s->r->shown;
+    s->key_name = s->by_signature ? "signature" : "type";
     print_title(s, oc_printf(&s->r->arena, "%s by %s: %u %ss, %u %s%s", what,
-                             signatures ? "signature (type and shapes)"
-                                        : oc_printf(&s->r->arena, "%s type", row_noun(s->r)),
+                             s->by_signature ? "signature (type and shapes)"
+                                             : oc_printf(&s->r->arena, "%s type", row_noun(s->r)),
                              s->r->all.n, row_noun(s->r), groups.n - s->r->all.n_rest,
-                             signatures ? "signatures" : "types", attributed(s)));
-    if (signatures)
-        print_types(s, &types);
-    cut_groups(&groups);
+                             s->by_signature ? "signatures" : "types", attributed(s)));
+    if (s->by_signature)
+        print_types(s);
+    cut_groups(&groups, most);
     s->groups = true;
     s->r->shown = groups;
     print_rows(s);
     s->r->shown = shown;
     s->groups = false;
-    return true;
 }
 
 /* -v: the nodes of fused rows, and what the runtime calls them. */
@@ -674,20 +681,41 @@ static void print_members(const struct screen *s)
     }
 }
 
-void oc_screen_print(struct oc_report *r, FILE *f)
+static void print_operators(struct screen *s)
 {
-    struct screen s = {.r = r, .f = f};
-    choose_measure(&s);
-    if (print_groups(&s))
-        fputc('\n', f);
-    s.key_name = row_noun(r);
-    print_title(&s, r->shown.n < r->all.n
-                        ? oc_printf(&r->arena, "The %u largest of %u %ss", r->shown.n, r->all.n, s.key_name)
-                        : oc_printf(&r->arena, "All %ss: %u", s.key_name, r->all.n));
-    print_rows(&s);
+    struct oc_report *r = s->r;
+    s->key_name = row_noun(r);
+    print_title(s, r->shown.n < r->all.n
+                       ? oc_printf(&r->arena, "The %u largest of %u %ss", r->shown.n, r->all.n, s->key_name)
+                       : oc_printf(&r->arena, "All %ss: %u", s->key_name, r->all.n));
+    if (!r->o->verbose)
+        print_types(s);
+    print_rows(s);
     const char *total = oc_total_text(r, &r->arena);
     if (total)
-        oc_plain_wrap(0, r->o->width_chars, total, f);
-    if (r->o->verbose)
+        oc_plain_wrap(0, r->o->width_chars, total, s->f);
+}
+
+/* Lines of a table other than its rows: title, types, names of the columns, columns that are not shown, the total. */
+enum { LINES_BESIDE = 5 };
+
+void oc_screen_print(struct oc_report *r, size_t lines, FILE *f)
+{
+    struct screen s = {.r = r, .f = f};
+    uint32_t fit = (uint32_t)oc_rows_left(lines + LINES_BESIDE);
+    choose_measure(&s);
+    find_groups(&s);
+    if (r->o->verbose) {
+        if (s.by_signature || s.types.n > 1) {
+            print_groups(&s, MOST_GROUPS + 1);
+            fputc('\n', f);
+        }
+        print_operators(&s);
         print_members(&s);
+    } else if (s.by_signature) {
+        print_groups(&s, fit < MOST_GROUPS ? fit : MOST_GROUPS + 1);
+    } else {
+        r->shown.n = fit < r->shown.n ? fit : r->shown.n;
+        print_operators(&s);
+    }
 }

@@ -190,10 +190,21 @@ static void put_row(struct devices_out *o, struct oc_table *t, const struct oc_r
     put_cells(t, has_batches(o->r), cell);
 }
 
+static void put_verdict_and_head(void *of, FILE *f)
+{
+    struct devices_out *o = of;
+    say(o, "verdict", f, "%s", rank_verdict(o->r, &o->arena));
+    put_head(o, f);
+}
+
 static void devices_text(void *of, FILE *f)
 {
     struct devices_out *o = of;
-    size_t n = o->o->top && o->o->top < o->r->n_row ? o->o->top : o->r->n_row;
+    enum {
+        BESIDE = 4
+    }; /* names of the columns, two lines of those that are not shown, rows that are not shown */
+    size_t top = oc_top_rows(o->o->top, oc_print_counted(put_verdict_and_head, o, f) + BESIDE);
+    size_t n = top && top < o->r->n_row ? top : o->r->n_row;
     bool batches = has_batches(o->r);
     struct oc_table t = {.kinds = batches ? "ttnnnnnnntt" : "ttnnnnnntt",
                          .width_chars = o->o->width_chars,
@@ -201,8 +212,6 @@ static void devices_text(void *of, FILE *f)
     const char *const title[] = {"rank",     "device",   o->r->symbol,   "time per run",
                                  "interval", "at least", "inferences/s", "energy/inference",
                                  "memory",   "bound by", "basis"};
-    say(o, "verdict", f, "%s", rank_verdict(o->r, &o->arena));
-    put_head(o, f);
     put_cells(&t, batches, title);
     for (size_t i = 0; i < n; i++)
         put_row(o, &t, &o->r->row[i]);

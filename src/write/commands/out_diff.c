@@ -153,12 +153,25 @@ static void total_row(struct oc_diff_view *v, struct oc_table *table, unsigned m
            both && !partly ? diff_percent(v, a, b) : "");
 }
 
+/* On the default screen, the line of a side has the total whose parts are shown. */
+static bool is_beside_name(const struct oc_diff_view *v, unsigned m)
+{
+    return v->screen && v->d->parts.n && !v->d->parts.missing && m == v->d->parts.of;
+}
+
+static bool has_no_row(const struct oc_diff_view *v, unsigned m)
+{
+    const struct oc_diff_total *t = &v->d->total[m];
+    bool equal = t->known[0] && t->known[1] && !t->unknown_rows && !t->is_time && t->n[0] == t->n[1];
+    return !v->has[m] || (v->screen && equal) || is_beside_name(v, m);
+}
+
 void oc_diff_totals(struct oc_diff_view *v, struct oc_table *t)
 {
     *t = (struct oc_table){.kinds = "tnnnn"};
     OC_ROW(t, "", "A", "B", "B - A", "");
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
-        if (v->has[m])
+        if (!has_no_row(v, m))
             total_row(v, t, m);
 }
 
@@ -512,9 +525,14 @@ static void put_table(struct oc_diff_view *v, table_maker make, bool markdown, F
 static void sides(struct oc_diff_view *v, FILE *f)
 {
     struct oc_table t;
+    unsigned of = v->d->parts.of;
     oc_diff_sides(v, &t);
-    for (size_t i = 1; i < t.n_row; i++)
-        oc_plain_say(t.cell[2 * i], 12, v->o->width_chars, t.cell[2 * i + 1], f);
+    for (size_t i = 1; i < t.n_row; i++) {
+        const char *label = t.cell[2 * i], *text = t.cell[2 * i + 1];
+        if (is_beside_name(v, of) && !label[1])
+            text = oc_printf(&v->arena, "%s: %s", total_text(v, of, *label == 'B'), text);
+        oc_plain_say(label, 12, v->o->width_chars, text, f);
+    }
     oc_table_free(&t);
 }
 
@@ -542,12 +560,10 @@ static void write_starts(struct oc_diff_view *v, bool markdown, FILE *f)
     }
 }
 
-static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
+/* What is above the tables of rows. */
+static void write_first(struct oc_diff_view *v, bool markdown, FILE *f)
 {
-    const char *verdict = oc_diff_statement(v), *cut = NULL;
-    if (v->n_row < v->n_wanted)
-        cut = oc_printf(&v->arena, "%u of %u rows that differ%s", v->n_row, v->n_wanted,
-                        markdown ? "" : "; --top 0 shows all");
+    const char *verdict = oc_diff_statement(v);
     if (markdown) {
         put_line(v, "### onnxcost diff", true, f);
         put_line(v, verdict, true, f);
@@ -568,22 +584,75 @@ static void diff_write_texts(struct oc_diff_view *v, bool markdown, FILE *f)
         fputc('\n', f);
     put_line(v, oc_diff_sentence(v), markdown, f);
     put_line(v, oc_diff_gaps(v), markdown, f);
-    put_table(v, diff_kinds, markdown, f);
-    put_table(v, oc_diff_fusions, markdown, f);
+}
+
+static void write_rows(struct oc_diff_view *v, bool markdown, FILE *f)
+{
+    const char *cut = v->n_row < v->n_wanted ? oc_printf(&v->arena, "%u of %u rows that differ%s", v->n_row,
+                                                         v->n_wanted, markdown ? "" : "; --top 0 shows all")
+                                             : NULL;
     put_table(v, diff_list, markdown, f);
     put_line(v, cut, markdown, f);
     put_line(v, v->n_unshown ? oc_diff_unshown(v) : NULL, markdown, f);
-    put_table(v, oc_diff_beside, markdown, f);
 }
 
-static void diff_write_table(struct oc_diff_view *v, FILE *f)
+static void write_whole(struct oc_diff_view *v, bool markdown, FILE *f)
 {
-    diff_write_texts(v, false, f);
+    write_first(v, markdown, f);
+    put_table(v, diff_kinds, markdown, f);
+    put_table(v, oc_diff_fusions, markdown, f);
+    write_rows(v, markdown, f);
+    put_table(v, oc_diff_beside, markdown, f);
 }
 
 static void diff_write_markdown(struct oc_diff_view *v, FILE *f)
 {
-    diff_write_texts(v, true, f);
+    write_whole(v, true, f);
+}
+
+/* ---- the default screen ----------------------------------------------------------------------------- */
+
+static void write_first_on_screen(void *of, FILE *f)
+{
+    write_first(of, false, f);
+}
+
+static bool has_table(struct oc_diff_view *v, table_maker make)
+{
+    struct oc_table t;
+    make(v, &t);
+    bool any = t.n_row > 1;
+    oc_table_free(&t);
+    return any;
+}
+
+static void name_other_tables(struct oc_diff_view *v, FILE *f)
+{
+    static const struct {
+        table_maker make;
+        const char *name;
+    } others[] = {
+        {diff_kinds, "by type"}, {oc_diff_fusions, "fusions"}, {oc_diff_beside, "outside the runs"}};
+    const char *text = NULL;
+    for (size_t i = 0; i < OC_COUNT(others); i++)
+        if (has_table(v, others[i].make))
+            text = oc_printf(&v->arena, "%s%s%s", text ? text : "", text ? ", " : "", others[i].name);
+    if (text)
+        put_line(v, oc_printf(&v->arena, "(other tables: %s; --top 20)", text), false, f);
+}
+
+static void diff_write_table(struct oc_diff_view *v, FILE *f)
+{
+    enum { BESIDE = 6 }; /* blank, names of the columns, those not shown, rows not shown, other tables */
+    v->screen = !v->o->has_top;
+    if (!v->screen) {
+        write_whole(v, false, f);
+        return;
+    }
+    size_t rows = oc_rows_left(oc_print_counted(write_first_on_screen, v, f) + BESIDE);
+    v->n_row = rows < v->n_row ? (uint32_t)rows : v->n_row;
+    write_rows(v, false, f);
+    name_other_tables(v, f);
 }
 
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *given, FILE *f,

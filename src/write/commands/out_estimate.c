@@ -107,9 +107,13 @@ static void kernel_row(struct estimate_out *o, struct oc_table *t, size_t i)
     oc_table_row(t, cell);
 }
 
-static void write_kernels(struct estimate_out *o, FILE *f)
+/* Below so many lines. */
+static void write_kernels(struct estimate_out *o, size_t lines, FILE *f)
 {
-    size_t n = o->e->list.n, top = o->top;
+    enum {
+        BESIDE = 4
+    }; /* names of the columns, two lines of those that are not shown, rows that are not shown */
+    size_t n = o->e->list.n, top = oc_top_rows(o->top, lines + BESIDE);
     struct place *place = OC_NEW_ARRAY(&o->arena, n, struct place);
     struct oc_table t = {.width_chars = o->e->width_chars};
     for (size_t i = 0; i < n; i++) {
@@ -302,6 +306,13 @@ static void estimate_write_head(void *of, FILE *f)
     fputc('\n', f);
 }
 
+static void write_verdict_and_head(void *of, FILE *f)
+{
+    struct estimate_out *o = of;
+    estimate_put_line(o, f, "verdict", estimate_verdict(o));
+    estimate_write_head(o, f);
+}
+
 static void estimate_text(void *of, FILE *f)
 {
     struct estimate_out *o = of;
@@ -309,9 +320,7 @@ static void estimate_text(void *of, FILE *f)
         double s = oc_estimate_kernel_s(o->e, i);
         o->all_s += isfinite(s) && !o->e->missing ? s : 0;
     }
-    estimate_put_line(o, f, "verdict", estimate_verdict(o));
-    estimate_write_head(o, f);
-    write_kernels(o, f);
+    write_kernels(o, oc_print_counted(write_verdict_and_head, o, f), f);
 }
 
 /* ---- for machines ----------------------------------------------------------------------------------- */

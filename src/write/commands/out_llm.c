@@ -131,7 +131,7 @@ static const char *llm_value_name(const struct oc_llm *l, uint32_t value)
     return value == OC_NONE ? "nothing" : l->model->value[value].name;
 }
 
-static void put_cache(struct view *v)
+static void put_cache_of_token(struct view *v)
 {
     const struct oc_kv_pair *p = &v->l->kv.pair[0];
     const struct oc_llm_facts *f = &v->l->facts;
@@ -139,13 +139,6 @@ static void put_cache(struct view *v)
         say(v, "KV cache", "none: states of a fixed size");
         return;
     }
-    const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
-    say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (%s%s)", f->layers, f->kv_pairs,
-        llm_value_name(v->l, p->past), llm_value_name(v->l, p->present), by,
-        *p->name->past ? "names of " : "", f->naming);
-    if (f->cross_pairs)
-        say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
-            f->kv_bytes_known ? oc_bytes_text(&v->arena, (double)f->cross_bytes_per_token) : "unknown size");
     if (!f->kv_bytes_known) {
         say(v, "per token", "KV cache bytes unknown: a dimension is unknown");
         return;
@@ -161,6 +154,21 @@ static void put_cache(struct view *v)
         f->uneven
             ? oc_printf(&v->arena, "%s B of %s", oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_dtype)
             : oc_printf(&v->arena, "%s%s", made, part));
+}
+
+static void put_pairs(struct view *v)
+{
+    const struct oc_kv_pair *p = &v->l->kv.pair[0];
+    const struct oc_llm_facts *f = &v->l->facts;
+    if (!v->l->kv.n_pair)
+        return;
+    const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
+    say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (%s%s)", f->layers, f->kv_pairs,
+        llm_value_name(v->l, p->past), llm_value_name(v->l, p->present), by,
+        *p->name->past ? "names of " : "", f->naming);
+    if (f->cross_pairs)
+        say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
+            f->kv_bytes_known ? oc_bytes_text(&v->arena, (double)f->cross_bytes_per_token) : "unknown size");
 }
 
 static void put_heads(struct view *v)
@@ -194,7 +202,7 @@ static void put_files(struct view *v)
     oc_buf_free(&b);
 }
 
-static void llm_put_weights(struct view *v)
+static void put_weights_sum(struct view *v)
 {
     const struct oc_llm *l = v->l;
     struct oc_buf b = {0};
@@ -207,6 +215,12 @@ static void llm_put_weights(struct view *v)
     say(v, "weights", "%s parameters in %s: %s", oc_count_text(&v->arena, l->facts.params),
         oc_bytes_text(&v->arena, (double)l->facts.const_bytes), b.data ? b.data : "none");
     oc_buf_free(&b);
+}
+
+static void llm_put_weights(struct view *v)
+{
+    const struct oc_llm *l = v->l;
+    put_weights_sum(v);
     put_files(v);
     say(v, "vocabulary", "%s", llm_number(v, l->facts.vocabulary));
 }
@@ -229,6 +243,11 @@ static void put_sizes(struct view *v)
     }
     say(v, "dimensions", "%s", b.data ? b.data : "all fixed");
     oc_buf_free(&b);
+}
+
+static void put_assumptions(struct view *v)
+{
+    const struct oc_llm_sizes *s = &v->l->sizes;
     for (uint32_t i = 0; i < v->l->n_assumption; i++)
         say(v, i ? "" : "assumed", "%s %s = %s: %s", v->l->assumption[i].what, v->l->assumption[i].name,
             v->l->assumption[i].value, v->l->assumption[i].reason);
@@ -339,6 +358,9 @@ static void llm_put_forms(struct view *v)
 static void put_verdicts(struct view *v)
 {
     const struct oc_llm *l = v->l;
+    const char *needs = l->n_device ? NULL : oc_llm_needs(l, &v->arena);
+    if (needs)
+        say(v, "verdict", "%s", needs);
     for (size_t i = 0; i < l->n_device; i++)
         say(v, i ? "" : "verdict", "%s: %s", oc_device_info(l->device[i].device)->name,
             oc_llm_verdict(l, &l->device[i], &v->arena));
@@ -553,10 +575,12 @@ static void put_model(struct view *v)
 {
     if (v->l->model->path[0])
         say(v, "model", "%s", v->l->model->path);
-    put_cache(v);
+    put_pairs(v);
+    put_cache_of_token(v);
     put_heads(v);
     llm_put_weights(v);
     put_sizes(v);
+    put_assumptions(v);
 }
 
 void oc_llm_write_head(void *llm, FILE *f)
@@ -577,20 +601,43 @@ void oc_llm_write_notes(void *llm, FILE *f)
     oc_arena_free(&v.arena);
 }
 
+/* The default screen: the verdict has the bounds of a device. */
+static void put_screen(struct view *v)
+{
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(v->l, &v->arena, line);
+    if (v->l->model->path[0])
+        say(v, "model", "%s", v->l->model->path);
+    put_cache_of_token(v);
+    put_weights_sum(v);
+    put_assumptions(v);
+    llm_put_runs(v);
+    if (v->l->n_device) {
+        put_estimates(v, line, n);
+        llm_put_limits(v);
+    }
+    oc_plain_say("", 0, width(v), "(-v: heads, sizes, closed forms, bounds of each phase, notes)", v->f);
+}
+
+static void put_all(struct view *v)
+{
+    put_model(v);
+    llm_put_runs(v);
+    llm_put_forms(v);
+    if (v->l->n_device) {
+        put_roofs(v);
+        llm_put_limits(v);
+        put_notes(v);
+    }
+}
+
 void oc_llm_write_text(const struct oc_llm *l, FILE *f)
 {
     struct view v = {.l = l, .f = f};
     put_verdicts(&v);
-    put_model(&v);
-    llm_put_runs(&v);
-    llm_put_forms(&v);
-    if (l->n_device) {
-        put_roofs(&v);
-        llm_put_limits(&v);
-        put_notes(&v);
-        for (size_t i = 0; i < l->n_device; i++)
-            if (l->device[i].n_serving)
-                put_serving(&v, &l->device[i]);
-    }
+    (l->opts.verbose ? put_all : put_screen)(&v);
+    for (size_t i = 0; i < l->n_device; i++)
+        if (l->device[i].n_serving)
+            put_serving(&v, &l->device[i]);
     oc_arena_free(&v.arena);
 }

@@ -82,6 +82,25 @@ static const char *lift_text(const struct oc_llm *l, const struct oc_llm_device 
                                     : "; a narrower cache or a shorter context would lift it";
 }
 
+const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a)
+{
+    struct oc_llm_line line[OC_LLM_LINES];
+    struct oc_llm_counts c;
+    size_t n = oc_llm_lines(l, a, line), i = 0;
+    while (i < n && !(line[i].fresh == 1 && line[i].past > 0))
+        i++;
+    if (i == n || !oc_llm_run(l, line[i].part, &c) || c.quality == OC_UNKNOWN)
+        return NULL;
+    const char *mark = oc_sum_mark(c.quality);
+    return oc_printf(
+        a,
+        "a decode step after %s token%s reads %s%s of weights and %s%s of KV cache, and computes "
+        "%s%s",
+        oc_count_text(a, (uint64_t)line[i].past), line[i].past == 1 ? "" : "s", mark,
+        oc_bytes_text(a, (double)c.bytes_read_weight), mark, oc_bytes_text(a, (double)c.kv_read), mark,
+        oc_si_text(a, (double)c.flops, "FLOP"));
+}
+
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
 {
     const struct oc_llm_opts *o = &l->opts;

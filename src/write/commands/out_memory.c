@@ -224,13 +224,13 @@ static void print_rest(struct mem_out *o, size_t shown, size_t n)
         fprintf(o->f, "and %zu more (--top 0 shows all)\n", n - shown);
 }
 
-static void live_table(struct mem_out *o)
+static void live_table(struct mem_out *o, size_t top)
 {
     const struct oc_analysis *a = o->m->a;
     struct oc_table t = {.kinds = "nttttt", .width_chars = o->m->o.width_chars};
-    size_t top = o->m->o.top && o->m->o.top < o->m->n_row ? o->m->o.top : o->m->n_row;
     if (!o->m->n_row)
         return;
+    top = top && top < o->m->n_row ? top : o->m->n_row;
     fprintf(o->f, "\nlive at the peak\n");
     OC_ROW(&t, "bytes", "tensor", "type", "", "producer", "last use");
     for (size_t i = 0; i < top; i++) {
@@ -246,13 +246,13 @@ static void live_table(struct mem_out *o)
     print_rest(o, top, o->m->n_row);
 }
 
-static void step_table(struct mem_out *o)
+static void step_table(struct mem_out *o, size_t top)
 {
     const struct oc_liveness *l = o->m->liveness;
     struct oc_table t = {.kinds = "nntt", .width_chars = o->m->o.width_chars};
-    size_t top = o->m->o.top && o->m->o.top < l->n_step ? o->m->o.top : l->n_step;
     if (!l->n_step)
         return;
+    top = top && top < l->n_step ? top : l->n_step;
     fprintf(o->f, "\nsteps with the most live memory\n");
     OC_ROW(&t, "bytes", "step", "node", "operator");
     for (size_t i = 0; i < top; i++) {
@@ -281,17 +281,35 @@ static void print_plan(struct mem_out *o)
                           p->method));
 }
 
+static void print_figures(void *of, FILE *f)
+{
+    struct mem_out *o = of;
+    o->f = f;
+    print_verdict(o);
+    print_totals(o);
+    print_arena(o);
+    print_fit(o);
+    print_measured(o);
+    print_plan(o);
+}
+
+/* The second table has the lines that the first one leaves. */
 static void memory_text(void *of, FILE *f)
 {
-    struct mem_out o = {.m = of, .f = f};
-    print_verdict(&o);
-    print_totals(&o);
-    print_arena(&o);
-    print_fit(&o);
-    print_measured(&o);
-    live_table(&o);
-    step_table(&o);
-    print_plan(&o);
+    enum {
+        BESIDE = 4
+    }; /* lines of a table other than its rows: blank, title, names of the columns, number of rows */
+    struct mem_out o = {.m = of};
+    size_t lines = oc_print_counted(print_figures, &o, f), live = o.m->o.top, steps = live;
+    o.f = f;
+    if (live == OC_TOP_SCREEN) {
+        size_t left = oc_rows_left(lines + 2 * BESIDE);
+        live = left / 2 > OC_LEAST_ROWS ? left / 2 : OC_LEAST_ROWS;
+        live = live < o.m->n_row ? live : o.m->n_row;
+        steps = left > live + OC_LEAST_ROWS ? left - live : OC_LEAST_ROWS;
+    }
+    live_table(&o, live);
+    step_table(&o, steps);
     oc_arena_free(&o.arena);
 }
 

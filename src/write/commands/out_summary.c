@@ -61,11 +61,14 @@ const struct oc_sum_list *oc_view_list(const struct oc_time_summary *s, enum oc_
     }
 }
 
-/* Events are printed only on request or if there are no operators. */
+#define ALL_VIEWS "all"
+
+/* Events are printed only on request by their name. */
 bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v)
 {
     for (size_t i = 0; i < o->n_view; i++)
-        if (strcmp(o->view[i], oc_views[v].name) == 0)
+        if (strcmp(o->view[i], oc_views[v].name) == 0 ||
+            (v != OC_VIEW_EVENT && strcmp(o->view[i], ALL_VIEWS) == 0))
             return true;
     return !o->n_view && v != OC_VIEW_EVENT;
 }
@@ -134,6 +137,7 @@ struct printer {
     double unit_ns;
     const char *unit;
     FILE *f;
+    uint32_t most; /* lines of a list on the default screen; 0: as the options say */
 };
 
 static const struct {
@@ -358,6 +362,11 @@ static size_t list_header(struct printer *p, const char **cell, uint8_t *drop, b
     return n;
 }
 
+static uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Calls and times of both sides. */
 static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_list *list)
 {
@@ -379,7 +388,7 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
     struct oc_view_base base;
     oc_view_base_init(&base, p->s, v, list);
     oc_table_row(&t, cell);
-    uint32_t end = oc_view_cut(p->o, v, list), rows = 0, all = 0;
+    uint32_t end = p->most ? least_of(p->most, list->n) : oc_view_cut(p->o, v, list), rows = 0, all = 0;
     for (uint32_t i = 0; i < list->n; i++)
         all += list->item[i].depth == 0;
     for (uint32_t i = 0; i < end; i++) {
@@ -527,7 +536,7 @@ static void print_head(struct printer *p)
     fputc('\n', p->f);
 }
 
-static void summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f)
+static void print_view(struct printer *p, enum oc_view v)
 {
     static void (*const print[OC_VIEW_COUNT])(struct printer *) = {
         [OC_VIEW_DEVICE] = print_devices, [OC_VIEW_OVERVIEW] = print_overview,
@@ -535,16 +544,101 @@ static void summary_table(const struct oc_time_summary *s, const struct oc_summa
         [OC_VIEW_EVENT] = print_events,   [OC_VIEW_COPIES] = print_copies,
         [OC_VIEW_LANES] = print_lanes,    [OC_VIEW_BENCHMARK] = print_benchmark,
     };
+    if (print[v])
+        print[v](p);
+    else
+        print_list(p, v, oc_view_list(p->s, v));
+}
+
+/* ---- the default screen ----------------------------------------------------------------------------- */
+
+static bool summary_is_screen(const struct oc_summary_opts *o)
+{
+    return !o->n_view && !o->has_top && !o->sort && !o->search && !o->op_detail && !o->per_thread;
+}
+
+/* The two lists that say most, the more general one first; returns their number. */
+static unsigned choose_lists(const struct oc_time_summary *s, enum oc_view chosen[2])
+{
+    static const enum oc_view order[] = {OC_VIEW_TYPE, OC_VIEW_KERNEL, OC_VIEW_OPERATOR, OC_VIEW_MODEL,
+                                         OC_VIEW_USER, OC_VIEW_COPIES, OC_VIEW_MEMORY};
+    unsigned n = 0;
+    for (size_t i = 0; i < OC_COUNT(order) && n < 2; i++)
+        if (oc_view_list(s, order[i])->n)
+            chosen[n++] = order[i];
+    return n;
+}
+
+/* Whether there is something to print. */
+static bool has_view(const struct printer *p, enum oc_view v)
+{
+    struct oc_buf text = {0};
+    struct printer q = {.s = p->s, .o = p->o, .unit_ns = p->unit_ns, .unit = p->unit, .most = 1};
+    q.f = oc_buf_stream(&text);
+    print_view(&q, v);
+    fclose(q.f);
+    bool any = text.n > 0;
+    oc_buf_free(&text);
+    oc_arena_free(&q.arena);
+    return any;
+}
+
+static void print_other_views(struct printer *p, const enum oc_view *shown, unsigned n)
+{
+    const char *others = NULL;
+    for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
+        bool is_shown = v == OC_VIEW_RUNS;
+        for (unsigned i = 0; i < n; i++)
+            is_shown = is_shown || v == shown[i];
+        if (!is_shown && oc_view_wanted(p->o, v) && has_view(p, v))
+            others =
+                oc_printf(&p->arena, "%s%s%s", others ? others : "", others ? ", " : "", oc_views[v].name);
+    }
+    if (others)
+        oc_plain_say("", 0, p->o->width_chars,
+                     oc_printf(&p->arena, "(other views: %s; --view NAME, or --view all)", others), p->f);
+}
+
+static void print_first_views(void *of, FILE *f)
+{
+    struct printer *p = of;
+    FILE *out = p->f;
+    p->f = f;
+    print_head(p);
+    print_runs(p);
+    p->f = out;
+}
+
+/* The runs and two lists in the lines of a screen. */
+static void print_screen(struct printer *p)
+{
+    /* Lines of a list other than its rows: blank, title, names of the columns, those not shown, rows not shown. */
+    enum { AROUND = 5, LAST = 2 };
+    enum oc_view list[2] = {OC_VIEW_TYPE, OC_VIEW_OPERATOR};
+    unsigned n = choose_lists(p->s, list);
+    size_t lines = oc_print_counted(print_first_views, p, p->f);
+    uint32_t left = (uint32_t)oc_rows_left(lines + (size_t)n * AROUND + LAST);
+    for (unsigned i = 0; i < n; i++) {
+        const struct oc_sum_list *rows = oc_view_list(p->s, list[i]);
+        uint32_t half = i + 1 < n ? left / 2 : left;
+        p->most = half > 2 ? half : 2;
+        print_list(p, list[i], rows);
+        left -= least_of(least_of(p->most, rows->n), left);
+    }
+    print_other_views(p, list, n);
+}
+
+static void summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f)
+{
     struct printer p = {.s = s, .o = o, .f = f, .unit = o->time_unit ? o->time_unit : "ms"};
     p.unit_ns = oc_summary_unit_ns(p.unit);
-    print_head(&p);
-    for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
-        if (!oc_view_wanted(o, v))
-            continue;
-        if (print[v])
-            print[v](&p);
-        else
-            print_list(&p, v, oc_view_list(s, v));
+    if (summary_is_screen(o)) {
+        print_screen(&p);
+    } else {
+        print_head(&p);
+        for (unsigned v = 0; v < OC_VIEW_COUNT; v++)
+            if (oc_view_wanted(o, v))
+                print_view(&p, v);
     }
     oc_arena_free(&p.arena);
 }
@@ -564,12 +658,12 @@ static void summary_tables(const struct oc_time_summary *const *s, size_t n, con
 
 static int unknown_view(const char *name, struct oc_err *err)
 {
-    const char *names[OC_VIEW_COUNT];
+    const char *names[OC_VIEW_COUNT + 1] = {[OC_VIEW_COUNT] = ALL_VIEWS};
     for (unsigned v = 0; v < OC_VIEW_COUNT; v++)
         names[v] = oc_views[v].name;
     return oc_fail_unknown(
         err, OC_EARG,
-        &(struct oc_unknown){.what = "view", .given = name, .valid = names, .n = OC_VIEW_COUNT});
+        &(struct oc_unknown){.what = "view", .given = name, .valid = names, .n = OC_COUNT(names)});
 }
 
 static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
@@ -588,7 +682,7 @@ static int summary_check(const struct oc_summary_opts *o, struct oc_err *err)
         unsigned v = 0;
         while (v < OC_VIEW_COUNT && strcmp(oc_views[v].name, o->view[i]))
             v++;
-        if (v == OC_VIEW_COUNT)
+        if (v == OC_VIEW_COUNT && strcmp(ALL_VIEWS, o->view[i]))
             return unknown_view(o->view[i], err);
     }
     return 0;

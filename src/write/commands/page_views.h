@@ -42,6 +42,8 @@ struct oc_llm_form {
 bool oc_llm_form(size_t i, struct oc_llm_form *out);
 /* The summary of a device: rates, what they are bound by, whether it fits. */
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a);
+/* The same without a device: what a decode step needs. NULL: its counts are unknown. */
+const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a);
 /* Part of the bound that the measured figure reaches, NAN: not measured, or the bound is unknown. */
 double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_figure of);
 double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d); /* tokens per second, NAN */
@@ -87,6 +89,7 @@ struct oc_diff_view {
     uint32_t *row;                /* indices in output order */
     uint32_t n_row;               /* number of rows printed */
     uint32_t n_wanted;            /* number before --top */
+    bool screen;                  /* the default screen: no totals that are equal */
     uint32_t n_unshown;           /* rows left out: their verdict is that no difference is shown */
 };
 

@@ -417,6 +417,30 @@ size_t oc_table_print(struct oc_table *t, FILE *f)
     return shown;
 }
 
+size_t oc_print_counted(void (*print)(void *of, FILE *f), void *of, FILE *f)
+{
+    struct oc_buf text = {0};
+    FILE *memory = oc_buf_stream(&text);
+    size_t n = 0;
+    print(of, memory);
+    fclose(memory);
+    for (size_t i = 0; i < text.n; i++)
+        n += text.data[i] == '\n';
+    write_out(&text, f);
+    oc_buf_free(&text);
+    return n;
+}
+
+size_t oc_rows_left(size_t lines)
+{
+    return lines + OC_LEAST_ROWS < OC_SCREEN_LINES ? OC_SCREEN_LINES - lines : OC_LEAST_ROWS;
+}
+
+size_t oc_top_rows(size_t top, size_t lines)
+{
+    return top == OC_TOP_SCREEN ? oc_rows_left(lines) : top;
+}
+
 /* ---- Markdown --------------------------------------------------------------------------------------- */
 
 static void md_line(struct oc_buf *b, const struct oc_table *t, size_t row)

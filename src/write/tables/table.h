@@ -54,6 +54,18 @@ void oc_table_free(struct oc_table *t); /* the rows, where the table is not writ
  * what has these formats. */
 int oc_format_of(const char *what, const char *format, const char *valid, struct oc_err *err);
 
+/* ---- the default screen ------------------------------------------------------------------------------- */
+
+/* A report without options has at most OC_SCREEN_LINES lines: what is above the tables is printed first, and the tables
+ * get the lines that are left, but at least OC_LEAST_ROWS rows each. */
+enum { OC_SCREEN_LINES = 25, OC_LEAST_ROWS = 3 };
+/* Prints a part of a report and returns the number of its lines. */
+size_t oc_print_counted(void (*print)(void *of, FILE *f), void *of, FILE *f);
+/* Rows of a table, where `lines` others are printed, its title and its last lines among them. */
+size_t oc_rows_left(size_t lines);
+/* The same, unless the number of rows is given: top, 0 for all. */
+size_t oc_top_rows(size_t top, size_t lines);
+
 /* ---- line breaks ------------------------------------------------------------------------------------ */
 
 /* Breaks a value into lines of a given width by the rules of Python's textwrap.wrap: at white space, after
