@@ -135,6 +135,11 @@ int oc_set_read_roots(const char *const *folder, size_t n, bool urls, struct oc_
  * including line ends, bidirectional controls, and bytes that are not UTF-8. Returns `text`. */
 char *oc_make_visible(char *text);
 
+/* Seconds on a clock that is never set; only differences mean something. */
+double oc_now_s(void);
+/* "recording 5 of 12, about 40 s left" for long work: `done` parts of `all` since from_s (of oc_now_s). Returns buf. */
+char *oc_part_text(const char *part, size_t done, size_t all, double from_s, char *buf, size_t cap);
+
 /* Quality of a number. Sums take the worst; upper and lower bounds together are a lower
  * bound: that of the exact and lower parts; within one node they are an estimate. */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "onnxcost_types.h"
 
 char *oc_put_digits(char *end, uint64_t v)
 {
@@ -506,4 +508,25 @@ unsigned oc_quality_add(unsigned sum, unsigned part)
 const char *oc_sum_mark(unsigned quality)
 {
     return oc_quality_mark(quality == OC_UNKNOWN ? OC_LOWER : quality);
+}
+
+/* ---- time that passes --------------------------------------------------------------------------------- */
+
+double oc_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+char *oc_part_text(const char *part, size_t done, size_t all, double from_s, char *buf, size_t cap)
+{
+    enum { SECONDS = 100 }; /* more are printed as minutes */
+    char left[48] = "";
+    double s = done && done < all ? (oc_now_s() - from_s) / (double)done * (double)(all - done) : 0;
+    if (s > 0)
+        snprintf(left, sizeof(left), s < SECONDS ? ", about %.0f s left" : ", about %.0f min left",
+                 s < SECONDS ? s : s / 60);
+    snprintf(buf, cap, "%s %zu of %zu%s", part, done < all ? done + 1 : all, all, left);
+    return buf;
 }

@@ -79,8 +79,8 @@ static int open_recorded(struct record_job *j)
 static void on_progress(void *arg, const char *what)
 {
     const struct cli_side *side = arg;
-    char text[160];
-    snprintf(text, sizeof(text), "%s:", what);
+    char text[256];
+    snprintf(text, sizeof(text), "%s%s:", side->part, what);
     cli_progress_say(side->progress, text, side->model_path);
 }
 
@@ -394,9 +394,16 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
 static int record_rounds(struct variants *v)
 {
     int rc = 0;
+    double from_s = oc_now_s();
     for (uint32_t round = 0; round < v->repeat; round++)
-        for (size_t i = 0; i < v->n && !rc; i++)
-            rc = record_variant(v, oc_trial_is_reversed(round) ? v->n - 1 - i : i, round);
+        for (size_t i = 0; i < v->n && !rc; i++) {
+            size_t at = oc_trial_is_reversed(round) ? v->n - 1 - i : i;
+            char *part = v->item[at].job.side.part;
+            oc_part_text("recording", round * v->n + i, v->repeat * v->n, from_s, part,
+                         sizeof(v->item[at].job.side.part) - 2);
+            strcat(part, ": ");
+            rc = record_variant(v, at, round);
+        }
     return rc;
 }
 

@@ -60,6 +60,7 @@ struct job {
     struct oc_scan_opts scan_opts;
     struct oc_scan *scan;
     struct cli_progress *progress;
+    double from_s; /* on the monotonic clock */
     struct oc_scan_writer *writer;
     FILE *out;
     struct oc_hwdb *hwdb;
@@ -216,12 +217,13 @@ static int take_options(struct job *j)
 static int on_row(void *arg, const struct oc_scan_row *row)
 {
     struct job *j = arg;
-    char text[64];
+    char text[112];
     j->n_done++;
     j->n_errors += row->error != NULL;
     if (row->error_code && !strcmp(row->error_code, "crash") && !j->n_crashes++)
         j->crashed = cli_xstrndup(row->path, strlen(row->path));
-    snprintf(text, sizeof(text), "%s %zu of %zu:", noun(j), j->n_done, j->n);
+    oc_part_text(noun(j), j->n_done, j->n, j->from_s, text, sizeof(text) - 1);
+    strcat(text, ":");
     cli_progress_say(j->progress, text, row->path);
     oc_scan_writer_row(j->writer, row);
     return ferror(j->out) ? -1 : 0;
@@ -247,6 +249,7 @@ static int scan_run(struct job *j, FILE *f)
     if (oc_scan_writer_open(j->scan, j->o->format, cli_width_of(j->o), f, &j->writer, &err))
         return cli_fail_err(&err);
     oc_scan_writer_made(j->writer, j->o->made);
+    j->from_s = oc_now_s();
     j->progress = cli_progress_start();
     int rc = oc_scan_run(j->scan, on_row, j, NULL, &err) && !ferror(f) ? cli_fail_err(&err) : 0;
     cli_progress_stop(j->progress);

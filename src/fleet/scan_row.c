@@ -121,13 +121,6 @@ static void take_hash(const char *path, struct oc_scan_result *out)
     oc_file_unmap(&file);
 }
 
-static double scan_row_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int read_model(const struct oc_scan *s, size_t index, struct oc_scan_result *out, struct oc_buf *cells,
                       struct oc_err *err)
 {
@@ -305,12 +298,12 @@ void oc_scan_one(const struct oc_scan *s, size_t index, bool with_hash, struct o
                  struct oc_buf *cells)
 {
     struct oc_err err = {0};
-    double start_s = scan_row_now_s();
+    double start_s = oc_now_s();
     oc_scan_row_clear(&out->row);
     if (s->opts.profiles ? read_scan_profile(s, index, out, cells, &err)
                          : read_model(s, index, out, cells, &err))
         oc_scan_failed(out, &err);
     if (with_hash)
         take_hash(s->files.item[index].path, out);
-    out->row.seconds = round((scan_row_now_s() - start_s) * 1e6) / 1e6;
+    out->row.seconds = round((oc_now_s() - start_s) * 1e6) / 1e6;
 }

@@ -74,17 +74,10 @@ struct oc_sqlite {
     bool greedy; /* SQLite's out-of-memory error is caused by the file */
 };
 
-static time_t sqlite_rows_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
-}
-
 static int is_over(void *user)
 {
     struct oc_sqlite *db = user;
-    db->late = sqlite_rows_now_s() > db->last_second;
+    db->late = (time_t)oc_now_s() > db->last_second;
     return db->late || db->checks_left == 0 || --db->checks_left == 0;
 }
 
@@ -109,7 +102,7 @@ static void sqlite_rows_set_limits(struct oc_sqlite *db)
     db->rows_left = db->size_bytes / MIN_ROW_BYTES;
     uint64_t a_byte = oc_input_limit(db->limits, OC_LIMIT_SQLITE_STEPS);
     db->checks_left = 10 + (uint64_t)((double)db->size_bytes * (double)a_byte / STEPS_A_CHECK);
-    db->last_second = sqlite_rows_now_s() + (time_t)oc_input_limit(db->limits, OC_LIMIT_SQLITE_SECONDS);
+    db->last_second = (time_t)oc_now_s() + (time_t)oc_input_limit(db->limits, OC_LIMIT_SQLITE_SECONDS);
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 

@@ -166,13 +166,6 @@ static int profiling_options(struct worker *w, struct ort_options *o, bool optim
                : 0;
 }
 
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 static int open_session(struct worker *w, bool profiled, bool optimized, struct ort_session **out)
 {
     const struct job *j = w->j;
@@ -185,9 +178,9 @@ static int open_session(struct worker *w, bool profiled, bool optimized, struct 
         return -1;
     const char *with = j->o->provider ? oc_printf(&w->a, " with --provider %s", j->o->provider) : "";
     const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'%s", j->m->path, with);
-    double from = now_ns();
+    double from = 1e9 * oc_now_s();
     int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
-    w->session_ns = now_ns() - from;
+    w->session_ns = 1e9 * oc_now_s() - from;
     w->first_ns = 0;
     w->ort.release_options(o);
     return rc;
@@ -197,10 +190,10 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
 {
     struct oc_arena a = {0};
     struct ort_value **out = OC_NEW_ARRAY(&a, w->n_output, struct ort_value *);
-    double from = now_ns();
+    double from = 1e9 * oc_now_s();
     struct ort_status *status = w->ort.run(s, NULL, w->input_name, (const struct ort_value *const *)w->value,
                                            w->j->n_input, w->output_name, w->n_output, out);
-    *ns = now_ns() - from;
+    *ns = 1e9 * oc_now_s() - from;
     w->first_ns = w->first_ns > 0 ? w->first_ns : *ns;
     for (size_t i = 0; i < w->n_output; i++)
         if (out[i])
@@ -280,7 +273,7 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
 {
     const double shown_every_ns = NS_PER_S / 10, probe_every_ns = NS_PER_S / 20;
     const char *how = profiled ? " with profiling" : "";
-    double from = now_ns(), shown = 0, now = from, probed = from, ns;
+    double from = 1e9 * oc_now_s(), shown = 0, now = from, probed = from, ns;
     struct oc_stop_rule rule = record_rule_of(w, profiled, from);
     struct oc_stop_state state = {0};
     struct oc_load load;
@@ -298,10 +291,10 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
             free(state.ns);
             return -1;
         }
-        now = now_ns();
+        now = 1e9 * oc_now_s();
         if (now - probed > probe_every_ns) {
             oc_probe_run(&w->probe);
-            probed = now_ns();
+            probed = 1e9 * oc_now_s();
         }
     } while (!oc_stop_after(&rule, &state, ns, now - from));
     send_times(w, profiled, &state, &load);

@@ -54,6 +54,7 @@ static bool is_settled(const struct oc_bisect *b, const struct oc_trial_group *g
 /* Rounds until a look settles the group, or the most. The level of the last look goes to *level. */
 static int measure(const struct oc_bisect *b, struct oc_trial_group *g, double *level, struct oc_err *err)
 {
+    g->most = b->most;
     for (bool more = true; more;) {
         if (oc_trial_round(g, err))
             return -1;
@@ -168,7 +169,7 @@ static int measure_ends(struct oc_bisect *b, struct oc_err *err)
 static int measure_all(struct oc_bisect *b, struct oc_err *err)
 {
     uint32_t *member = OC_NEW_ARRAY(&b->arena, b->trials.n, uint32_t);
-    struct oc_trial_group g = {.trials = &b->trials, .member = member};
+    struct oc_trial_group g = {.trials = &b->trials, .member = member, .most = b->most};
     while (g.rounds < b->most) {
         uint32_t n = 0;
         for (uint32_t i = 0; i < b->trials.n; i++)

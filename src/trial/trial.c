@@ -2,6 +2,7 @@
 #include "trial/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,12 +26,31 @@ struct oc_variant *oc_trials_add(struct oc_trials *t, const char *label, const s
 
 /* ---- processes ---------------------------------------------------------------------------------------- */
 
+struct stage {
+    const struct oc_trials *trials;
+    const struct oc_record_opts *of;
+};
+
+/* "process 3 of 24, about 40 s left: loading the model" */
+static void on_stage(void *arg, const char *what)
+{
+    const struct stage *s = arg;
+    const struct oc_trials *t = s->trials;
+    char part[96], text[192];
+    oc_part_text("process", t->part, t->parts, t->group_from_s, part, sizeof(part));
+    snprintf(text, sizeof(text), "%s: %s", part, what);
+    s->of->progress(s->of->progress_arg, text);
+}
+
 static int record_trial(struct oc_trials *t, const struct oc_variant *v, struct oc_trial *out,
                         struct oc_err *err)
 {
     struct oc_recording *r;
     struct oc_record_opts opts = v->opts;
+    struct stage stage = {t, &v->opts};
     opts.fastest_probe_ns = t->fastest_probe_ns;
+    opts.progress = opts.progress ? on_stage : NULL;
+    opts.progress_arg = &stage;
     if (oc_record(t->model, t->analysis, &opts, &r, err))
         return -1;
     const struct oc_record_info *info = oc_recording_info(r);
@@ -61,13 +81,6 @@ static int run_trial(struct oc_trials *t, const struct oc_variant *v, struct oc_
     return 0;
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 bool oc_trial_is_reversed(uint32_t round)
 {
     return __builtin_popcount(round) % 2 == 1; /* the Thue-Morse sequence */
@@ -83,11 +96,14 @@ int oc_trial_round(struct oc_trial_group *g, struct oc_err *err)
     struct oc_trials *t = g->trials;
     bool reversed = oc_trial_is_reversed(g->rounds);
     struct oc_trial *round = OC_NEW_ARRAY(t->a, g->n, struct oc_trial);
-    double from = seconds_now();
+    double from = oc_now_s();
+    t->group_from_s = g->rounds ? t->group_from_s : from;
+    t->parts = g->n * g->most;
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t at = reversed ? g->n - 1 - i : i;
         struct oc_variant *v = &t->variant[g->member[at]];
         struct oc_err why = {0};
+        t->part = g->rounds * g->n + i;
         if (!run_trial(t, v, &round[at], &why))
             continue;
         if (v->opts.stop && *v->opts.stop) {
@@ -98,7 +114,7 @@ int oc_trial_round(struct oc_trial_group *g, struct oc_err *err)
         v->code = why.code;
         break;
     }
-    t->counts.wall_s += seconds_now() - from;
+    t->counts.wall_s += oc_now_s() - from;
     if (!oc_trial_group_failed(g))
         g->trial[g->rounds++] = round;
     return 0;

@@ -35,6 +35,8 @@ struct oc_trials {
     uint32_t n, cap;
     double fastest_probe_ns; /* of all processes; 0: not known */
     uint32_t may_repeat;     /* disturbed processes that may still be repeated */
+    uint32_t part, parts;    /* the process that runs, of so many of its group at most */
+    double group_from_s;     /* when the group began, on the monotonic clock */
     struct oc_trial_counts counts;
 };
 
@@ -45,6 +47,7 @@ struct oc_trial_group {
     struct oc_trials *trials;
     const uint32_t *member; /* indices of variants */
     uint32_t n, rounds;
+    uint32_t most;                          /* rounds that will be made at most */
     struct oc_trial *trial[OC_MOST_ROUNDS]; /* by round: n processes, arena; not in the order of time */
 };
 

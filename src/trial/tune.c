@@ -204,7 +204,7 @@ static uint32_t members_of(const struct oc_tune *t, uint32_t n, uint32_t *member
 static int measure_rows(struct oc_tune *t, uint32_t *n, uint32_t rounds, struct oc_err *err)
 {
     uint32_t *member = OC_NEW_ARRAY(&t->arena, t->n_row + 1, uint32_t), place = 0;
-    struct oc_trial_group g = {.trials = &t->trials, .member = member};
+    struct oc_trial_group g = {.trials = &t->trials, .member = member, .most = rounds};
     g.n = members_of(t, *n, member) + 1;
     while (g.rounds < rounds) {
         if (oc_trial_round(&g, err))
