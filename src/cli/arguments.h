@@ -119,7 +119,7 @@ struct cli_side {
     bool keep_events;                  /* of the profile */
     bool strict;                       /* a conflict of shapes is an error */
     struct cli_progress *progress;     /* NULL: silent */
-    char part[96]; /* of the work that the progress concerns, "recording 2 of 6: "; or "" */
+    char part[96];                     /* of the work that the progress concerns, "recording 2 of 6"; or "" */
     /* made; in: with the first profile and its join */
     struct oc_report_in in;
     struct oc_model *model, *optimized;

@@ -80,7 +80,7 @@ static void on_progress(void *arg, const char *what)
 {
     const struct cli_side *side = arg;
     char text[256];
-    snprintf(text, sizeof(text), "%s%s:", side->part, what);
+    snprintf(text, sizeof(text), "%s%s%s:", side->part, side->part[0] ? ": " : "", what);
     cli_progress_say(side->progress, text, side->model_path);
 }
 
@@ -398,10 +398,9 @@ static int record_rounds(struct variants *v)
     for (uint32_t round = 0; round < v->repeat; round++)
         for (size_t i = 0; i < v->n && !rc; i++) {
             size_t at = oc_trial_is_reversed(round) ? v->n - 1 - i : i;
-            char *part = v->item[at].job.side.part;
-            oc_part_text("recording", round * v->n + i, v->repeat * v->n, from_s, part,
-                         sizeof(v->item[at].job.side.part) - 2);
-            strcat(part, ": ");
+            struct cli_side *side = &v->item[at].job.side;
+            oc_part_text("recording", round * v->n + i, v->repeat * v->n, from_s, side->part,
+                         sizeof(side->part));
             rc = record_variant(v, at, round);
         }
     return rc;

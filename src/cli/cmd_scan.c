@@ -217,13 +217,13 @@ static int take_options(struct job *j)
 static int on_row(void *arg, const struct oc_scan_row *row)
 {
     struct job *j = arg;
-    char text[112];
+    char part[96], text[112];
     j->n_done++;
     j->n_errors += row->error != NULL;
     if (row->error_code && !strcmp(row->error_code, "crash") && !j->n_crashes++)
         j->crashed = cli_xstrndup(row->path, strlen(row->path));
-    oc_part_text(noun(j), j->n_done, j->n, j->from_s, text, sizeof(text) - 1);
-    strcat(text, ":");
+    oc_part_text(noun(j), j->n_done, j->n, j->from_s, part, sizeof(part));
+    snprintf(text, sizeof(text), "%s:", part);
     cli_progress_say(j->progress, text, row->path);
     oc_scan_writer_row(j->writer, row);
     return ferror(j->out) ? -1 : 0;

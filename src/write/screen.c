@@ -1,5 +1,5 @@
 /* The report on a terminal: one table that fits the screen, of signatures or of the largest operators; with -v both. */
-#include "write/report_write.h"
+#include "write/screen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "report/report.h"
 #include "write/tables/table.h"
 
-enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
+enum { MOST_GROUPS = 10 };
 
 bool oc_screen_is_default(const struct oc_report_opts *o)
 {
@@ -27,37 +27,11 @@ bool oc_screen_is_default(const struct oc_report_opts *o)
 
 /* ---- what is measured ------------------------------------------------------------------------------- */
 
-enum measure { MEASURE_TIME, MEASURE_SHARE, MEASURE_ROOFLINE, MEASURE_WORK };
-
-struct screen {
-    struct oc_report *r;
-    FILE *f;
-    enum measure measure;
-    double total;      /* over all rows */
-    bool groups;       /* which of the two tables */
-    bool by_signature; /* the groups are signatures, not types */
-    struct oc_rows types, signatures;
-    const char *key_name; /* title of the first column */
-};
-
-static double screen_measured(const struct screen *s, const struct oc_row *row)
-{
-    return s->measure == MEASURE_TIME       ? row->time_s
-           : s->measure == MEASURE_SHARE    ? row->share
-           : s->measure == MEASURE_ROOFLINE ? row->roofline_s
-                                            : row->computation;
-}
-
-static double screen_known(double v)
-{
-    return isnan(v) ? 0 : v;
-}
-
 static double roofline_sum(const struct oc_report *r)
 {
     double sum = 0;
     for (uint32_t i = 0; i < r->all.n && r->in->device; i++)
-        sum += screen_known(r->all.row[i].roofline_s);
+        sum += oc_screen_known(r->all.row[i].roofline_s);
     return sum;
 }
 
@@ -116,7 +90,7 @@ struct spec {
 NUMBER(get_count, row->remainder ? (double)NAN : (double)row->count)
 NUMBER(get_calls, row->calls)
 NUMBER(get_time, row->time_s)
-NUMBER(get_share, 100 * screen_measured(s, row) / s->total)
+NUMBER(get_share, 100 * oc_screen_measured(s, row) / s->total)
 NUMBER(get_flops, row->computation)
 NUMBER(get_bytes, row->memory)
 NUMBER(get_flop_rate, oc_row_flops(row) * 1e-9)
@@ -388,7 +362,7 @@ static const char *number_cell(const struct screen *s, const struct spec *c, con
                                const struct oc_row *row, double *sum)
 {
     double v = c->number(s, row);
-    *sum += screen_known(v);
+    *sum += oc_screen_known(v);
     unsigned quality = c->number == get_intensity ? oc_row_ratio_quality(row) : row->quality;
     return format_number(&s->r->arena, c->unit == UNIT_SUM ? *sum : v, scale,
                          c->marked ? oc_quality_mark(quality) : "");
@@ -418,7 +392,7 @@ static double longest_time(const struct screen *s)
 {
     double longest = 0;
     for (uint32_t i = 0; i < s->r->shown.n; i++)
-        longest = fmax(longest, screen_known(screen_measured(s, &s->r->shown.row[i])));
+        longest = fmax(longest, oc_screen_known(oc_screen_measured(s, &s->r->shown.row[i])));
     return longest;
 }
 
@@ -475,123 +449,13 @@ static void print_rows(struct screen *s)
         for (size_t c = 0; c < n; c++)
             cell[c] = used[c].spec->text ? text_cell(s, used[c].spec, row)
                                          : number_cell(s, used[c].spec, &used[c].scale, row, &used[c].sum);
-        share[i] = screen_known(get_share(s, row)) / 100;
+        share[i] = oc_screen_known(get_share(s, row)) / 100;
         oc_table_row(&t, cell);
     }
     oc_table_print(&t, s->f);
 }
 
-/* ---- groups ----------------------------------------------------------------------------------------- */
-
-/* The bound of most of a group's time. */
-static void screen_set_bounds(const struct screen *s, struct oc_rows *groups)
-{
-    struct oc_map index = {.arena = &s->r->arena};
-    double *most = OC_NEW_ARRAY(&s->r->arena, groups->n, double);
-    struct oc_map sums = {.arena = &s->r->arena};
-    double *sum = OC_NEW_ARRAY(&s->r->arena, s->r->all.n, double);
-    uint32_t n_sum = 0;
-    for (uint32_t i = 0; i < groups->n; i++) {
-        uint32_t at = i;
-        oc_map_add_kept(&index, groups->row[i].group, strlen(groups->row[i].group), &at);
-    }
-    for (uint32_t i = 0; i < s->r->all.n; i++) {
-        const struct oc_row *row = &s->r->all.row[i];
-        uint32_t group = 0, at = n_sum;
-        if (!row->bound_by || !row->group || oc_map_add_kept(&index, row->group, strlen(row->group), &group))
-            continue;
-        const char *key = oc_printf(&s->r->arena, "%u %s", group, row->bound_by);
-        n_sum += oc_map_add_kept(&sums, key, strlen(key), &at);
-        sum[at] += screen_known(screen_measured(s, row));
-        if (!groups->row[group].bound_by || sum[at] > most[group]) {
-            most[group] = sum[at];
-            groups->row[group].bound_by = row->bound_by;
-        }
-    }
-    oc_map_free(&sums);
-    oc_map_free(&index);
-}
-
-static void rows_of_types(struct screen *s, struct oc_rows *out)
-{
-    const struct oc_analysis *a = s->r->in->analysis;
-    *out = (struct oc_rows){.arena = &s->r->arena,
-                            .row = OC_NEW_ARRAY(&s->r->arena, a->n_by_type, struct oc_row)};
-    for (uint32_t i = 0; i < a->n_by_type; i++) {
-        const struct oc_type_total *t = &a->by_type[i];
-        struct oc_row *row = &out->row[out->n++];
-        *row = oc_row_blank();
-        row->group = t->op_type;
-        row->count = t->nodes;
-        row->quality = t->quality;
-        if (t->quality == OC_UNKNOWN)
-            continue;
-        row->computation = (double)t->flops + (double)t->ops;
-        row->memory = (double)t->bytes;
-    }
-}
-
-static void group_rows(struct screen *s, bool by_signature, struct oc_rows *out)
-{
-    struct oc_group_by by[OC_MAX_GROUP_KEYS];
-    struct oc_err err;
-    size_t n = 0;
-    if (!s->r->all.row) {
-        rows_of_types(s, out);
-        return;
-    }
-    if (by_signature && oc_group_by_read("", "signature", by, &n, &err) == 0)
-        oc_group_keys(s->r, by, n, &s->r->all);
-    struct oc_rows all = s->r->all; /* with the remainder rows, each its own group */
-    all.n += all.n_rest;
-    for (uint32_t i = n ? s->r->all.n : 0; i < all.n; i++)
-        all.row[i].group = oc_group_at(&s->r->arena, oc_row_type(s->r, &all.row[i]), &all.row[i]);
-    oc_rows_aggregate(&all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
-    screen_set_bounds(s, out);
-}
-
-static int by_measure(const void *a, const void *b, void *arg)
-{
-    double x = screen_known(screen_measured(arg, a)), y = screen_known(screen_measured(arg, b));
-    return x != y ? (x < y) - (x > y)
-                  : strcmp(((const struct oc_row *)a)->group, ((const struct oc_row *)b)->group);
-}
-
-/* At most so many rows: the largest groups, and one row for all others. */
-static void cut_groups(struct oc_rows *g, uint32_t most)
-{
-    if (g->n <= most)
-        return;
-    struct oc_rows rest = {.arena = g->arena, .row = g->row + most - 1, .n = g->n - most + 1}, one;
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < rest.n; i++) {
-        count += rest.row[i].count;
-        rest.row[i].group = "";
-    }
-    oc_rows_aggregate(&rest, (struct oc_reduction){.how = OC_AGG_SUM}, &one);
-    g->row[most - 1] = one.row[0];
-    g->row[most - 1].group = oc_printf(g->arena, "(%u others)", rest.n);
-    g->row[most - 1].count = count;
-    g->n = most;
-}
-
-static void sort_groups(struct screen *s, struct oc_rows *g)
-{
-    if (g->n)
-        qsort_r(g->row, g->n, sizeof(*g->row), by_measure, s);
-}
-
-/* Groups by signature if signatures repeat: for many operators that is more specific than types. */
-static bool has_signatures(const struct screen *s, uint32_t n_types)
-{
-    const struct oc_rows *all = &s->r->all;
-    uint32_t shaped = 0;
-    for (uint32_t i = 0; i < all->n && all->row; i++)
-        shaped +=
-            all->row[i].in_state == OC_SHAPES_KNOWN || (all->row[i].node != OC_NONE && s->r->in->analysis);
-    return all->row && all->n > MOST_BY_TYPE && all->n <= OC_SCREEN_MOST_SIGNATURES && shaped > all->n / 2 &&
-           n_types < all->n;
-}
+/* ---- the two tables ---------------------------------------------------------------------------------- */
 
 static void print_title(const struct screen *s, const char *text)
 {
@@ -615,23 +479,12 @@ static const char *types_text(const struct screen *s)
 {
     const char *text = NULL;
     for (uint32_t i = 0; i < s->types.n && i < 5; i++) {
-        double share = screen_known(get_share(s, &s->types.row[i]));
+        double share = oc_screen_known(get_share(s, &s->types.row[i]));
         if (share >= 0.05)
             text = oc_printf(&s->r->arena, "%s%s%s %.1f %%", text ? text : "by type: ", text ? ", " : "",
                              s->types.row[i].group, share);
     }
     return text;
-}
-
-static void find_groups(struct screen *s)
-{
-    group_rows(s, false, &s->types);
-    sort_groups(s, &s->types);
-    s->by_signature = has_signatures(s, s->types.n);
-    if (!s->by_signature)
-        return;
-    group_rows(s, true, &s->signatures);
-    sort_groups(s, &s->signatures);
 }
 
 static void print_types(const struct screen *s)
@@ -654,7 +507,7 @@ static void print_groups(struct screen *s, uint32_t most)
                              s->by_signature ? "signatures" : "types", attributed(s)));
     if (s->by_signature)
         print_types(s);
-    cut_groups(&groups, most);
+    oc_screen_cut_groups(&groups, most);
     s->groups = true;
     s->r->shown = groups;
     print_rows(s);
@@ -704,7 +557,7 @@ void oc_screen_print(struct oc_report *r, size_t lines, FILE *f)
     struct screen s = {.r = r, .f = f};
     uint32_t fit = (uint32_t)oc_rows_left(lines + LINES_BESIDE);
     choose_measure(&s);
-    find_groups(&s);
+    oc_screen_find_groups(&s);
     if (r->o->verbose) {
         if (s.by_signature || s.types.n > 1) {
             print_groups(&s, MOST_GROUPS + 1);

@@ -1,5 +1,5 @@
 /* Summaries of profiles: the available tables, and their text format. */
-#include "write/commands/page_views.h"
+#include "write/commands/summary_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -130,16 +130,6 @@ const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_ar
 
 /* ---- text ------------------------------------------------------------------------------------------- */
 
-struct printer {
-    const struct oc_time_summary *s;
-    const struct oc_summary_opts *o;
-    struct oc_arena arena;
-    double unit_ns;
-    const char *unit;
-    FILE *f;
-    uint32_t most; /* lines of a list on the default screen; 0: as the options say */
-};
-
 static const struct {
     const char *name;
     double ns;
@@ -154,7 +144,7 @@ double oc_summary_unit_ns(const char *name)
 }
 
 /* Two digits at least that are not 0, down to a nanosecond: a mean of 1.5 us does not read as 0.002 ms. */
-static const char *summary_time_text(struct printer *p, double ns)
+static const char *summary_time_text(struct summary_printer *p, double ns)
 {
     int most = p->unit_ns >= 1e9 ? 9 : p->unit_ns >= 1e6 ? 6 : p->unit_ns > 1 ? 3 : 0;
     int digits = p->unit_ns >= 1e9 ? 6 : p->unit_ns >= 1e6 ? 3 : p->unit_ns > 1 ? 2 : 0;
@@ -166,35 +156,35 @@ static const char *summary_time_text(struct printer *p, double ns)
     return oc_printf(&p->arena, "%.*f", digits, v);
 }
 
-static const char *summary_share_text(struct printer *p, double part, double whole)
+static const char *summary_share_text(struct summary_printer *p, double part, double whole)
 {
     return isnan(part) || !(whole > 0) ? "-" : oc_printf(&p->arena, "%.2f", part / whole * 100);
 }
 
-static const char *calls_text(struct printer *p, const struct oc_times *t)
+static const char *calls_text(struct summary_printer *p, const struct oc_times *t)
 {
     return oc_times_calls(t) ? oc_u64_text(&p->arena, t->calls) : "-";
 }
 
-static const char *summary_bytes_text(struct printer *p, double bytes)
+static const char *summary_bytes_text(struct summary_printer *p, double bytes)
 {
     char buf[48];
     return isnan(bytes) ? "-" : oc_strdup(&p->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
 }
 
 /* The name below that of its parent. */
-static const char *name_text(struct printer *p, const struct oc_sum_item *item)
+static const char *name_text(struct summary_printer *p, const struct oc_sum_item *item)
 {
     return oc_printf(&p->arena, "%*s%s", (int)(2 * item->depth), "", item->name);
 }
 
-static void summary_heading(struct printer *p, enum oc_view v)
+static void summary_heading(struct summary_printer *p, enum oc_view v)
 {
     fprintf(p->f, "\n%s\n", oc_views[v].title);
 }
 
 /* The column of all kernels is empty, and not printed, where every kernel is in a run. */
-static void device_row(struct printer *p, struct oc_table *table, const struct oc_sum_lane *l)
+static void device_row(struct summary_printer *p, struct oc_table *table, const struct oc_sum_lane *l)
 {
     bool outside = l->recording_kernel_ns > l->kernel_ns;
     OC_ROW(table, summary_share_text(p, l->kernel_ns, p->s->total_ns), summary_time_text(p, l->kernel_ns),
@@ -204,7 +194,7 @@ static void device_row(struct printer *p, struct oc_table *table, const struct o
                                       : oc_printf(&p->arena, "device %" PRId64, l->device_id));
 }
 
-static void print_devices(struct printer *p)
+static void print_devices(struct summary_printer *p)
 {
     const struct oc_time_summary *s = p->s;
     const struct oc_timeline *t = s->profile->timeline;
@@ -234,7 +224,7 @@ static void print_devices(struct printer *p)
     oc_table_free(&table);
 }
 
-static void overview_rows(struct printer *p, struct oc_table *t, const char *where,
+static void overview_rows(struct summary_printer *p, struct oc_table *t, const char *where,
                           const struct oc_sum_kind *k, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -242,7 +232,7 @@ static void overview_rows(struct printer *p, struct oc_table *t, const char *whe
                summary_share_text(p, k[i].union_ns, p->s->total_ns), where, oc_event_kind_name(k[i].kind));
 }
 
-static void print_overview(struct printer *p)
+static void print_overview(struct summary_printer *p)
 {
     struct oc_table t = {.kinds = "nnntt"};
     if (!p->s->n_host && !p->s->n_device)
@@ -254,7 +244,8 @@ static void print_overview(struct printer *p)
     oc_table_print(&t, p->f);
 }
 
-static void spread_row(struct printer *p, struct oc_table *t, const char *what, const struct oc_spread *s)
+static void spread_row(struct summary_printer *p, struct oc_table *t, const char *what,
+                       const struct oc_spread *s)
 {
     if (s->n)
         OC_ROW(t, oc_u64_text(&p->arena, s->n), summary_time_text(p, s->median),
@@ -263,7 +254,7 @@ static void spread_row(struct printer *p, struct oc_table *t, const char *what, 
                what);
 }
 
-static void print_runs(struct printer *p)
+void oc_summary_print_runs(struct summary_printer *p)
 {
     const struct oc_time_summary *s = p->s;
     static const uint8_t drop[] = {0, 0, 1, 0, 0, 3, 2, 4, 0};
@@ -286,7 +277,7 @@ static void print_runs(struct printer *p)
     oc_table_free(&t);
 }
 
-static void print_distribution(struct printer *p)
+static void print_distribution(struct summary_printer *p)
 {
     const struct oc_time_summary *s = p->s;
     if (isnan(s->communication_ns))
@@ -312,7 +303,7 @@ static double summary_known(const struct oc_times *t, double v)
 }
 
 /* total, avg, max, min, share: five cells */
-static void times_cells(struct printer *p, const struct oc_times *t, double whole, const char **cell)
+static void times_cells(struct summary_printer *p, const struct oc_times *t, double whole, const char **cell)
 {
     cell[0] = summary_time_text(p, summary_known(t, t->total_ns));
     cell[1] = summary_time_text(p, oc_times_avg(t));
@@ -333,7 +324,7 @@ enum { MAX_CELLS = 16, MIN_NAME = 28 };
 
 /* Titles, and the order in which columns go where the terminal is narrow: extremes first, of the host before the
  * device. Titles of the two sides differ, so that the line of what is not shown names each. */
-static size_t list_header(struct printer *p, const char **cell, uint8_t *drop, bool host, bool device,
+static size_t list_header(struct summary_printer *p, const char **cell, uint8_t *drop, bool host, bool device,
                           bool threads, bool places)
 {
     static const struct {
@@ -362,13 +353,8 @@ static size_t list_header(struct printer *p, const char **cell, uint8_t *drop, b
     return n;
 }
 
-static uint32_t least_of(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Calls and times of both sides. */
-static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_list *list)
+void oc_summary_print_list(struct summary_printer *p, enum oc_view v, const struct oc_sum_list *list)
 {
     bool host = summary_has_times(list, false), device = summary_has_times(list, true), threads = false,
          places = false;
@@ -388,7 +374,7 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
     struct oc_view_base base;
     oc_view_base_init(&base, p->s, v, list);
     oc_table_row(&t, cell);
-    uint32_t end = p->most ? least_of(p->most, list->n) : oc_view_cut(p->o, v, list), rows = 0, all = 0;
+    uint32_t end = p->most ? oc_least_u32(p->most, list->n) : oc_view_cut(p->o, v, list), rows = 0, all = 0;
     for (uint32_t i = 0; i < list->n; i++)
         all += list->item[i].depth == 0;
     for (uint32_t i = 0; i < end; i++) {
@@ -415,7 +401,7 @@ static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_li
         fprintf(p->f, "%" PRIu32 " of %" PRIu32 " rows; --top 0 shows all\n", rows, all);
 }
 
-static void print_events(struct printer *p)
+static void print_events(struct summary_printer *p)
 {
     const struct oc_sum_list *list = &p->s->operators;
     static const uint8_t drop[] = {1, 0, 3, 2, 5, 4, 0, 6, 0};
@@ -444,7 +430,7 @@ static void print_events(struct printer *p)
     oc_table_print(&t, p->f);
 }
 
-static void print_copies(struct printer *p)
+static void print_copies(struct summary_printer *p)
 {
     const struct oc_sum_list *list = &p->s->copies;
     static const uint8_t drop[] = {1, 0, 3, 2, 0, 0};
@@ -466,7 +452,7 @@ static void print_copies(struct printer *p)
     oc_table_print(&t, p->f);
 }
 
-static void print_lanes(struct printer *p)
+static void print_lanes(struct summary_printer *p)
 {
     const struct oc_time_summary *s = p->s;
     static const uint8_t drop[] = {1, 0, 0, 2, 3, 0};
@@ -491,7 +477,7 @@ static void print_lanes(struct printer *p)
     oc_table_print(&t, p->f);
 }
 
-static void print_benchmark(struct printer *p)
+static void print_benchmark(struct summary_printer *p)
 {
     const struct oc_time_summary *s = p->s;
     struct oc_table t = {.kinds = "nnnt"};
@@ -518,7 +504,7 @@ static void print_benchmark(struct printer *p)
     oc_table_free(&t);
 }
 
-static void print_head(struct printer *p)
+void oc_summary_print_head(struct summary_printer *p)
 {
     const struct oc_profile *pr = p->s->profile;
     char buf[48];
@@ -536,109 +522,36 @@ static void print_head(struct printer *p)
     fputc('\n', p->f);
 }
 
-static void print_view(struct printer *p, enum oc_view v)
+void oc_summary_print_view(struct summary_printer *p, enum oc_view v)
 {
-    static void (*const print[OC_VIEW_COUNT])(struct printer *) = {
-        [OC_VIEW_DEVICE] = print_devices, [OC_VIEW_OVERVIEW] = print_overview,
-        [OC_VIEW_RUNS] = print_runs,      [OC_VIEW_DISTRIBUTION] = print_distribution,
-        [OC_VIEW_EVENT] = print_events,   [OC_VIEW_COPIES] = print_copies,
-        [OC_VIEW_LANES] = print_lanes,    [OC_VIEW_BENCHMARK] = print_benchmark,
+    static void (*const print[OC_VIEW_COUNT])(struct summary_printer *) = {
+        [OC_VIEW_DEVICE] = print_devices,       [OC_VIEW_OVERVIEW] = print_overview,
+        [OC_VIEW_RUNS] = oc_summary_print_runs, [OC_VIEW_DISTRIBUTION] = print_distribution,
+        [OC_VIEW_EVENT] = print_events,         [OC_VIEW_COPIES] = print_copies,
+        [OC_VIEW_LANES] = print_lanes,          [OC_VIEW_BENCHMARK] = print_benchmark,
     };
     if (print[v])
         print[v](p);
     else
-        print_list(p, v, oc_view_list(p->s, v));
+        oc_summary_print_list(p, v, oc_view_list(p->s, v));
 }
-
-/* ---- the default screen ----------------------------------------------------------------------------- */
 
 static bool summary_is_screen(const struct oc_summary_opts *o)
 {
     return !o->n_view && !o->has_top && !o->sort && !o->search && !o->op_detail && !o->per_thread;
 }
 
-/* The two lists that say most, the more general one first; returns their number. */
-static unsigned choose_lists(const struct oc_time_summary *s, enum oc_view chosen[2])
-{
-    static const enum oc_view order[] = {OC_VIEW_TYPE, OC_VIEW_KERNEL, OC_VIEW_OPERATOR, OC_VIEW_MODEL,
-                                         OC_VIEW_USER, OC_VIEW_COPIES, OC_VIEW_MEMORY};
-    unsigned n = 0;
-    for (size_t i = 0; i < OC_COUNT(order) && n < 2; i++)
-        if (oc_view_list(s, order[i])->n)
-            chosen[n++] = order[i];
-    return n;
-}
-
-/* Whether there is something to print. */
-static bool has_view(const struct printer *p, enum oc_view v)
-{
-    struct oc_buf text = {0};
-    struct printer q = {.s = p->s, .o = p->o, .unit_ns = p->unit_ns, .unit = p->unit, .most = 1};
-    q.f = oc_buf_stream(&text);
-    print_view(&q, v);
-    fclose(q.f);
-    bool any = text.n > 0;
-    oc_buf_free(&text);
-    oc_arena_free(&q.arena);
-    return any;
-}
-
-static void print_other_views(struct printer *p, const enum oc_view *shown, unsigned n)
-{
-    const char *others = NULL;
-    for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
-        bool is_shown = v == OC_VIEW_RUNS;
-        for (unsigned i = 0; i < n; i++)
-            is_shown = is_shown || v == shown[i];
-        if (!is_shown && oc_view_wanted(p->o, v) && has_view(p, v))
-            others =
-                oc_printf(&p->arena, "%s%s%s", others ? others : "", others ? ", " : "", oc_views[v].name);
-    }
-    if (others)
-        oc_plain_say("", 0, p->o->width_chars,
-                     oc_printf(&p->arena, "(other views: %s; --view NAME, or --view all)", others), p->f);
-}
-
-static void print_first_views(void *of, FILE *f)
-{
-    struct printer *p = of;
-    FILE *out = p->f;
-    p->f = f;
-    print_head(p);
-    print_runs(p);
-    p->f = out;
-}
-
-/* The runs and two lists in the lines of a screen. */
-static void print_screen(struct printer *p)
-{
-    /* Lines of a list other than its rows: blank, title, names of the columns, those not shown, rows not shown. */
-    enum { AROUND = 5, LAST = 2 };
-    enum oc_view list[2] = {OC_VIEW_TYPE, OC_VIEW_OPERATOR};
-    unsigned n = choose_lists(p->s, list);
-    size_t lines = oc_print_counted(print_first_views, p, p->f);
-    uint32_t left = (uint32_t)oc_rows_left(lines + (size_t)n * AROUND + LAST);
-    for (unsigned i = 0; i < n; i++) {
-        const struct oc_sum_list *rows = oc_view_list(p->s, list[i]);
-        uint32_t half = i + 1 < n ? left / 2 : left;
-        p->most = half > 2 ? half : 2;
-        print_list(p, list[i], rows);
-        left -= least_of(least_of(p->most, rows->n), left);
-    }
-    print_other_views(p, list, n);
-}
-
 static void summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f)
 {
-    struct printer p = {.s = s, .o = o, .f = f, .unit = o->time_unit ? o->time_unit : "ms"};
+    struct summary_printer p = {.s = s, .o = o, .f = f, .unit = o->time_unit ? o->time_unit : "ms"};
     p.unit_ns = oc_summary_unit_ns(p.unit);
     if (summary_is_screen(o)) {
-        print_screen(&p);
+        oc_summary_print_screen(&p);
     } else {
-        print_head(&p);
+        oc_summary_print_head(&p);
         for (unsigned v = 0; v < OC_VIEW_COUNT; v++)
             if (oc_view_wanted(o, v))
-                print_view(&p, v);
+                oc_summary_print_view(&p, v);
     }
     oc_arena_free(&p.arena);
 }
