@@ -1,5 +1,6 @@
-/* annotate/: Copies a model with metadata added; every other byte stays as it is, which tests compare. No
- * protobuf library: fields that are not known here must be kept too.
+/* annotate/: Copies a model with metadata added, every other byte as it is, which tests compare (annotate.c), and
+ * writes one row of a report as a model (extract.c). No protobuf library: fields that are not known here must be
+ * kept too.
  * Private to the folder: annotate.h. */
 
 /* Copies the file, and writes the results of a report into the copy: metadata_props of its nodes and of the
@@ -65,34 +66,12 @@ struct walk {
 
 /* ---- protobuf --------------------------------------------------------------------------------------- */
 
-static size_t put_varint(uint8_t out[10], uint64_t v)
-{
-    size_t n = 0;
-    for (; v > 127; v >>= 7)
-        out[n++] = (uint8_t)(v | 128);
-    out[n++] = (uint8_t)v;
-    return n;
-}
-
-static size_t header(uint8_t out[20], uint32_t field, uint64_t length)
-{
-    size_t n = put_varint(out, (uint64_t)field << 3 | OC_WIRE_LEN);
-    return n + put_varint(out + n, length);
-}
-
-static void text_field(struct oc_buf *b, uint32_t field, const char *s, size_t n)
-{
-    uint8_t head[20];
-    oc_buf_add(b, head, header(head, field, n));
-    oc_buf_add(b, s, n);
-}
-
 static void entry(struct oc_buf *out, uint32_t field, const char *key, const char *value)
 {
     struct oc_buf b = {0};
-    text_field(&b, 1, key, strlen(key));
-    text_field(&b, 2, value, strlen(value));
-    text_field(out, field, b.data, b.n);
+    oc_wire_add_text(&b, 1, key);
+    oc_wire_add_text(&b, 2, value);
+    oc_wire_add_bytes(out, field, b.data, b.n);
     oc_buf_free(&b);
 }
 
@@ -179,12 +158,12 @@ static int child(struct walk *w, enum kind kind, const struct oc_wire_field *f, 
     if (w->f && w->next >= w->n) /* differs from the first walk */
         return report_damage(w, f->data, "the model file changed while it was copied");
     if (w->f) {
-        size_t n = header(head, f->num, w->size[w->next]);
+        size_t n = oc_wire_put_head(head, f->num, w->size[w->next]);
         fwrite(head, 1, n, w->f);
     }
     if (message(w, kind, f->data, f->n, depth + 1, &inner) != 0)
         return -1;
-    *size = header(head, f->num, inner) + inner;
+    *size = oc_wire_put_head(head, f->num, inner) + inner;
     return 0;
 }
 
@@ -485,15 +464,13 @@ static const char *folder(struct oc_arena *arena, const char *path)
     return slash ? oc_strndup(arena, path, (size_t)(slash - path) + 1) : "./";
 }
 
-/* Tensors in an external file name it relative to the model, and must not leave its folder. */
-static int check_external(struct annotating *a, const struct oc_tensor *t, const char *out,
-                          struct oc_err *err)
+int oc_check_external_place(const struct oc_model *m, const struct oc_tensor *t, const char *out,
+                            struct oc_arena *arena, struct oc_err *err)
 {
-    const char *path = a->r.in->model->path;
     if (!t || !t->external_path)
         return 0;
-    const char *here = folder(&a->r.arena, path), *there = folder(&a->r.arena, out);
-    if (annotate_same_file(oc_printf(&a->r.arena, "%s%s", here, t->external_path), out))
+    const char *here = folder(arena, m->path), *there = folder(arena, out);
+    if (annotate_same_file(oc_printf(arena, "%s%s", here, t->external_path), out))
         return oc_fail(err, OC_EARG, "cannot write '%s': this file contains the weights of the model", out);
     if (annotate_same_file(here, there))
         return 0;
@@ -511,11 +488,11 @@ static int annotate_check_place(struct annotating *a, const char *out, struct oc
     if (annotate_same_file(m->path, out))
         return oc_fail(err, OC_EARG, "cannot write '%s': it is the input model", out);
     for (uint32_t i = 0; i < m->n_value && !rc; i++)
-        rc = check_external(a, m->value[i].constant, out, err);
+        rc = oc_check_external_place(m, m->value[i].constant, out, &a->r.arena, err);
     for (uint32_t i = 0; i < m->n_node && !rc; i++)
         for (uint32_t k = 0; k < m->node[i].n_attr && !rc; k++)
             for (uint32_t x = 0; !rc && (t = oc_attr_tensor_at(&m->node[i].attr[k], x)); x++)
-                rc = check_external(a, t, out, err);
+                rc = oc_check_external_place(m, t, out, &a->r.arena, err);
     return rc;
 }
 

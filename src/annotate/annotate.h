@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "model/model.h"
 
 /* Adds the entries of a message to `out` with oc_rewrite_entry; must return the same entries in both walks.
  * where: offset of the node's message, as in struct oc_node. */
@@ -25,5 +26,9 @@ void oc_rewrite_node_entry(struct oc_buf *out, const char *key, const char *valu
 /* The file must be a loaded model. OC_ELIMIT: the result would exceed 2 GiB, the limit of protobuf readers.
  * The caller checks failed writes with ferror(f). */
 int oc_rewrite_model(const struct oc_file *file, const struct oc_rewrite *how, FILE *f, struct oc_err *err);
+
+/* Tensors in an external file name it relative to the model: fails if `out` is this file, or is not in its folder. */
+int oc_check_external_place(const struct oc_model *m, const struct oc_tensor *t, const char *out,
+                            struct oc_arena *arena, struct oc_err *err);
 
 #endif

@@ -126,3 +126,39 @@ bool oc_wire_is_cut(struct oc_wire *w)
         continue;
     return w->why == longer;
 }
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+static size_t put_varint(uint8_t *out, uint64_t v)
+{
+    size_t n = 0;
+    for (; v > 127; v >>= 7)
+        out[n++] = (uint8_t)(v | 128);
+    out[n++] = (uint8_t)v;
+    return n;
+}
+
+size_t oc_wire_put_head(uint8_t out[20], uint32_t field, uint64_t length)
+{
+    size_t n = put_varint(out, (uint64_t)field << 3 | OC_WIRE_LEN);
+    return n + put_varint(out + n, length);
+}
+
+void oc_wire_add_bytes(struct oc_buf *b, uint32_t field, const void *data, size_t n)
+{
+    uint8_t head[20];
+    oc_buf_add(b, head, oc_wire_put_head(head, field, n));
+    oc_buf_add(b, data, n);
+}
+
+void oc_wire_add_text(struct oc_buf *b, uint32_t field, const char *s)
+{
+    oc_wire_add_bytes(b, field, s, strlen(s));
+}
+
+void oc_wire_add_int(struct oc_buf *b, uint32_t field, uint64_t v)
+{
+    uint8_t out[20];
+    size_t n = put_varint(out, (uint64_t)field << 3 | OC_WIRE_VARINT);
+    oc_buf_add(b, out, n + put_varint(out + n, v));
+}

@@ -1,5 +1,5 @@
-/* Protobuf wire format: a cursor over the fields of one message. Lengths are checked against the message, so
- * a field's bytes are always inside the buffer; nothing is copied. */
+/* Protobuf wire format: a cursor over the fields of one message, and fields that are appended to a message.
+ * Lengths are checked against the message, so a field's bytes are always inside the buffer; nothing is copied. */
 #ifndef OC_WIRE_H
 #define OC_WIRE_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/os.h"
 
 struct oc_wire {
@@ -67,6 +68,15 @@ size_t oc_wire_count(const struct oc_wire_field *f, unsigned width);
 /* Decodes the elements into out (room for oc_wire_count). Varints and fixed-width values are stored as 64
  * bits. */
 void oc_wire_numbers(const struct oc_wire_field *f, unsigned width, uint64_t *out);
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+/* The key and the length of a field of bytes; returns how many of the bytes are used. */
+size_t oc_wire_put_head(uint8_t out[20], uint32_t field, uint64_t length);
+/* Append a whole field. */
+void oc_wire_add_bytes(struct oc_buf *b, uint32_t field, const void *data, size_t n);
+void oc_wire_add_text(struct oc_buf *b, uint32_t field, const char *s);
+void oc_wire_add_int(struct oc_buf *b, uint32_t field, uint64_t v);
 
 /* ---- little endian ------------------------------------------------------------------------------------ */
 

@@ -86,6 +86,27 @@ struct oc_report_outcome {
 int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,
                       FILE *f, struct oc_err *err);
 
+/* What a model of one row has. Inputs get generated values when it is recorded. */
+struct oc_extracted {
+    uint32_t nodes;            /* of the row ... */
+    uint32_t constant_nodes;   /* ... and those that compute its constants */
+    uint32_t inputs, outputs;  /* absent_weights are inputs, too */
+    uint32_t known_values;     /* inferred constants, such as shapes */
+    uint32_t weights;          /* copied into the file, or external_weights */
+    uint32_t external_weights; /* more than 256 MiB in an external file, where they stay */
+    uint32_t absent_weights;   /* without data: inputs, which a runtime cannot pack before a run */
+    uint64_t weight_bytes;     /* of `weights` */
+    double time_s;             /* of the row in the profile; NAN: there is none */
+    char text[320];            /* all of it as lines for a person */
+};
+
+/* Writes one row as an ONNX model: its nodes, the weights and constants that they read, and as inputs, with the
+ * shapes and types of the analysis or else of the profile, what other nodes compute. row: as name_pattern
+ * without expressions; must select one row with nodes (OC_EARG). path: the output file, which must be in the
+ * folder of weights that stay external; NULL: unknown. OC_EUNSUPPORTED: the row cannot run alone. */
+int oc_extract_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *row,
+                     const char *path, FILE *f, struct oc_extracted *out, struct oc_err *err);
+
 /* The JSON Schema (draft 2020-12) of oc_report_write as "json". */
 int oc_schema_write(FILE *f, struct oc_err *err);
 
