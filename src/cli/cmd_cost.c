@@ -55,6 +55,10 @@ static const struct cli_option own_options[] = {
      .help = "only this part of the report"},
     {"annotate", 0, CLI_TEXT, AT(annotate), "FILE",
      .help = "write a copy of the model with costs and times in metadata_props"},
+    {"extract", 0, CLI_TEXT, AT(extract), "ROW",
+     .help =
+         "write this row (a name as of --opr-name, or #N) to --output as an ONNX file that runs alone, with "
+         "its shapes, types and weights"},
     {"strict", 0, CLI_FLAG, AT(strict), .help = "exit code 1 if anything is assumed, conflicting or unknown",
      .group = "Output"},
     {"formula", 0, CLI_FLAG, AT(formula), .help = "totals as formulas in the symbolic dimensions",
@@ -86,6 +90,7 @@ static const struct cli_option own_options[] = {
 };
 
 struct job {
+    struct oc_extracted *extracted; /* of --extract */
     const struct cli_opts *o;
     const struct cost_opts *own;
     struct cli_list profiles; /* paths, in the order given */
@@ -187,6 +192,21 @@ static int check_device_options(const struct cli_opts *o)
     return cli_check_memory(o);
 }
 
+static int check_extract(const struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    if (!j->own->extract)
+        return 0;
+    if (!j->side.model_path || cli_wants_function(o))
+        return cli_fail(CLI_USAGE, "--extract needs a model, without --formula and --sweep");
+    if (!o->output || cli_is(o->output, "-"))
+        return cli_fail(CLI_USAGE, "--extract writes an ONNX file: give --output FILE.onnx");
+    const char *given = cli_first_given(o, "format annotate advise why explain-match fit");
+    return given ? cli_fail(CLI_USAGE, "--extract writes an ONNX file instead of a report: leave out --%s",
+                            given)
+                 : 0;
+}
+
 static int cost_check_options(struct job *j)
 {
     const struct cli_opts *o = j->o;
@@ -203,7 +223,8 @@ static int cost_check_options(struct job *j)
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and lists of sizes");
     if (cli_is(o->format, "xlsx") && (!o->output || cli_is(o->output, "-")))
         return cli_fail(CLI_USAGE, "--format xlsx is binary: give --output FILE");
-    int rc = check_device_options(o);
+    int rc = check_extract(j);
+    rc = rc ? rc : check_device_options(o);
     rc = rc ? rc : check_profile_options(j);
     return rc ? rc : cli_check_function(o, model, j->profiles.n ? j->profiles.item[0] : NULL);
 }
@@ -291,6 +312,31 @@ static int put_annotated(const void *job, const struct cli_output *out, struct o
 static int annotate(struct job *j)
 {
     return j->own->annotate ? cli_output_write(j->own->annotate, put_annotated, j) : 0;
+}
+
+static int put_extracted(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct job *j = job;
+    struct oc_report_opts opts = report_opts(j->o, NULL);
+    return oc_extract_write(&j->side.in, &opts, j->own->extract, j->o->output, out->f, j->extracted, err);
+}
+
+static int print_extracted(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct job *j = job;
+    (void)err;
+    fprintf(out->f, "%s%-8sonnxcost record %s\n", j->extracted->text, "next", j->o->output);
+    return 0;
+}
+
+static int extract_row(struct job *j)
+{
+    struct oc_extracted extracted;
+    j->extracted = &extracted;
+    int rc = cli_output_write(j->o->output, put_extracted, j);
+    rc = rc ? rc : cli_output_write(NULL, print_extracted, j);
+    j->extracted = NULL;
+    return rc;
 }
 
 /* The device that the profile names, for a proposal; NULL: none in the hardware files. */
@@ -437,6 +483,8 @@ static int cost_run(struct job *j)
         rc = steps[i](j);
     cli_progress_stop(j->side.progress); /* its line must be gone before the report comes */
     j->side.progress = NULL;
+    if (!rc && j->own->extract)
+        return extract_row(j);
     if (rc || !cli_wants_function(j->o))
         return rc ? rc : cost_write_report(j);
     return cli_write_function(j->o, &j->side);
