@@ -69,6 +69,7 @@ operators >"$work/lists/operators"
 names >"$work/lists/names"
 devices >"$work/lists/devices"
 { echo; onnxcost help man profile-table; echo; } >"$work/lists/profiles"
+src/doc/make_gallery.sh --index >"$work/lists/gallery"
 for document in $documents; do
     name=$(basename "$document" .md)
     mkdir "$work/$name"
@@ -88,6 +89,23 @@ for document in $documents; do
     done)
     result "$document has links that exist" "$problems"
 done
+
+# ---- gallery
+pictures=src/doc/gallery/pictures.tsv
+listed_of() { awk -F '\t' -v kinds="$1" '$1 ~ "^(" kinds ")$" { print $'"$2"' }' "$pictures" | sort -u; }
+onnxcost help man commands | sed -n 's/^\\fBonnxcost \([a-z][a-z]*\).*/\1/p' | sort -u >"$work/commands"
+problems=$( (echo cost && cat "$work/commands") | sort -u | while read -r command; do
+    listed_of 'terminal|runtime' 3 | grep -qx "$command" || echo "$command: no picture of the command"
+    [ "$command" = record ] || ! onnxcost help "$command" --all | grep -qE '^ +-f, --format .*html' || # its page is that of cost
+        grep -v '^#' "$pictures" | awk -F '\t' '$1 == "page" { print $6 }' | grep -qE "^onnxcost $([ "$command" = cost ] || echo "$command ")" || echo "$command: no picture of its page"
+done
+listed_of '[a-z]*' 2 | while read -r name; do [ -s "src/doc/gallery/$name.png" ] || echo "$name.png is missing: make gallery"; done
+for file in src/doc/gallery/*.png; do
+    # shellcheck disable=SC2086 # a list
+    grep -qF "gallery/$(basename "$file")" $documents || echo "$file is in no document"
+done)
+result 'the gallery has every command and every page' "$problems"
+result 'the pictures have at most 2 MB' "$([ "$(cat src/doc/gallery/*.png | wc -c)" -le 2000000 ] || du -sh src/doc/gallery)"
 
 # ---- commands of the README outside of transcripts
 tests/transcripts.sh --commands README.md | grep '^onnxcost ' | grep -vE '^onnxcost (record|bisect|tune)' >"$work/commands"

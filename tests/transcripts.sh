@@ -30,7 +30,7 @@ awk -v folder="${2:-.}" -v lists="${3:-}" -v commands="$commands" '
     }
     commands && !fenced && /^    [a-z]/ { line = substr($0, 5); sub(/  +# .*/, "", line); print line }
     !skip { out($0) }
-    /^<!-- (operators|devices|names|profiles) -->/ && lists {
+    /^<!-- (operators|devices|names|profiles|gallery) -->/ && lists {
         while ((getline line < (lists "/" $2)) > 0) out(line)
         skip = 1
     }' "$1"
