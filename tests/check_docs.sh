@@ -96,8 +96,10 @@ listed_of() { awk -F '\t' -v kinds="$1" '$1 ~ "^(" kinds ")$" { print $'"$2"' }'
 onnxcost help man commands | sed -n 's/^\\fBonnxcost \([a-z][a-z]*\).*/\1/p' | sort -u >"$work/commands"
 problems=$( (echo cost && cat "$work/commands") | sort -u | while read -r command; do
     listed_of 'terminal|runtime' 3 | grep -qx "$command" || echo "$command: no picture of the command"
-    [ "$command" = record ] || ! onnxcost help "$command" --all | grep -qE '^ +-f, --format .*html' || # its page is that of cost
-        grep -v '^#' "$pictures" | awk -F '\t' '$1 == "page" { print $6 }' | grep -qE "^onnxcost $([ "$command" = cost ] || echo "$command ")" || echo "$command: no picture of its page"
+    name=$([ "$command" = cost ] || echo "$command ")
+    # shellcheck disable=SC2086 # nothing, or a name
+    [ "$command" = record ] || onnxcost $name -f html 2>&1 </dev/null | grep -q 'not of this command' || # its page is that of cost
+        awk -F '\t' '$1 == "page" { print $6 }' "$pictures" | grep -q "^onnxcost ${name:-[a-z0-9_]*\.onnx}" || echo "$command: no picture of its page"
 done
 listed_of '[a-z]*' 2 | while read -r name; do [ -s "src/doc/gallery/$name.png" ] || echo "$name.png is missing: make gallery"; done
 for file in src/doc/gallery/*.png; do
