@@ -186,6 +186,22 @@ result 'the fragment of costs has the rows of --top and --order-by with the figu
     echo '</main></body></html>'
 } >"$work/dashboard.html"
 
+# ---- costs: a recording with its model, device and suggestions; a model; a recording alone; a decoder; what record writes
+cost() { # name -- arguments of onnxcost
+    name=$1
+    shift
+    "$BUILD/onnxcost" "$@" -f html -o "$work/$name.html" >"$work/err" 2>&1 || cat "$work/err"
+}
+"$BUILD/onnxzoo" mobilenetv2 --weights random -o "$work/mobilenetv2.onnx" >/dev/null
+problems=$(
+    cost cost "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw "$machine" --advise
+    cost cost_static "$work/bert_base.onnx" --hw a100
+    cost cost_profile tests/data/kineto/small_cuda.json
+    cost cost_decoder "$work/llama.onnx" --hw a100
+    FAKE_ORT=plain "$BUILD/onnxcost" record "$work/mobilenetv2.onnx" --ort-lib "$BUILD/fake_ort.so" --runs 2 --report -f html -o "$work/" >"$work/record.html" 2>"$work/err" || cat "$work/err"
+)
+result 'costs and record write pages' "$problems"
+
 # ---- in a browser: only the release mode, the pages are the same in every mode
 : "${CHROMIUM:=$(command -v chromium || echo /usr/bin/chromium)}" "${PLAYWRIGHT:=$PWD/build/browser/node_modules/playwright-core}"
 export CHROMIUM PLAYWRIGHT AXE="$PWD/build/browser/node_modules/axe-core/axe.min.js"

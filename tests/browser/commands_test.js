@@ -1,6 +1,6 @@
 /* Opens the pages of commands in headless Chromium and uses them as a person would. Prints a line for every problem.
  * usage: node commands_test.js FOLDER      with the pages of tests/check_pages.sh
- * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, AXE (axe.min.js, may be missing) */
+ * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, AXE (axe.min.js, may be missing), ONLY (a regular expression of pages) */
 "use strict";
 const fs = require("fs"), path = require("path");
 const { chromium } = require(process.env.PLAYWRIGHT), { textOfPages } = require("./pdf_pages.js");
@@ -16,6 +16,7 @@ async function open(name, options, hash = "") {
   page.on("pageerror", e => problem("error: " + e.message));
   page.on("request", r => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith("file://" + folder)) problem("request: " + r.url()); });
   await page.goto("file://" + path.join(folder, name + ".html") + hash);
+  if (await page.locator("#details").count() && (!options || options.javaScriptEnabled !== false)) await page.waitForSelector("html[data-complete]"); /* of costs */
   return page;
 }
 const column = (page, table, field) => page.$$eval("#" + table + " tbody tr:not([hidden])",
@@ -35,9 +36,39 @@ async function everyPage(name) { /* narrow and wide, light and dark: nothing wid
     await page.context().close();
   }
 }
+/* Tab reaches whatever can be used and comes round to the first control again; what scrolls does so by keys, wide and narrow. */
+async function keyboard(name) {
+  const page = await open(name, { viewport: { width: 1280, height: 900 } });
+  const wanted = await page.evaluate(() => {
+    const list = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter(e => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length);
+    globalThis.controls = list;
+    globalThis.visits = new Map();
+    document.addEventListener("focusin", e => globalThis.visits.set(e.target, 1 + (globalThis.visits.get(e.target) || 0)));
+    return list.length;
+  });
+  for (let i = 0; i < wanted + 40; i++) await page.keyboard.press("Tab"); /* a few come into being on the way */
+  const missed = await page.evaluate(() => globalThis.controls.filter(e => e.isConnected && e.tabIndex >= 0 && !globalThis.visits.has(e)).map(e => e.outerHTML.slice(0, 120)));
+  if (!wanted || missed.length) problem("Tab misses " + missed.length + " of " + wanted + " controls: " + missed.slice(0, 3).join(" "));
+  if (await page.evaluate(() => globalThis.visits.get(globalThis.controls[0]) < 2)) problem("Tab does not come round to the first control after " + wanted + " others");
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 900 });
+    const boxes = await page.evaluate(() => {
+      globalThis.boxes = [...document.querySelectorAll("main *")].filter(e => /auto|scroll/.test(getComputedStyle(e).overflowX) && e.checkVisibility() && e.clientHeight > 0 && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1));
+      return globalThis.boxes.map(e => [e.tabIndex, e.scrollWidth > e.clientWidth + 1, e.outerHTML.slice(0, 80)]);
+    });
+    for (const [i, [tab, wide, html]] of boxes.entries()) {
+      if (tab < 0) { problem(width + ": no key scrolls " + html); continue; }
+      await page.evaluate(k => { const b = globalThis.boxes[k]; b.focus(); b.scrollTo({ left: 0, top: 0, behavior: "instant" }); }, i);
+      for (let k = 0; k < 3; k++) await page.keyboard.press(wide ? "ArrowRight" : "PageDown");
+      await page.waitForFunction(k => globalThis.boxes[k].scrollLeft + globalThis.boxes[k].scrollTop > 0, i, { timeout: 3000 }).catch(() => problem(width + ": keys do not scroll " + html));
+    }
+  }
+  await page.context().close();
+}
 async function printed(name) { /* on paper: every page has text, none is cut off at the side */
   const page = await open(name, { colorScheme: "dark" });
   await page.emulateMedia({ media: "print" });
+  if (await page.locator("#details").count()) await page.waitForTimeout(1000); /* its charts follow the width of the paper some frames later */
   const pages = textOfPages(await page.pdf({ format: "A4" }));
   if (!pages.length || pages.includes(0)) problem("text on the printed pages: " + pages);
   equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)", "the paper");
@@ -107,10 +138,11 @@ async function fragments() { /* in the page of somebody else: its style stays, t
 }
 (async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
-  for (const name of ["memory", "summary_training", "ranking", "scan", "estimate", "llm", "diff", "diff_models", "diff_device", "estimate_measured", "memory_ort"]) {
+  for (const name of ["memory", "summary_training", "ranking", "scan", "estimate", "llm", "diff", "diff_models", "diff_device", "estimate_measured", "memory_ort", "cost", "cost_static", "cost_profile", "cost_decoder", "record"].filter(n => new RegExp(process.env.ONLY || "").test(n))) {
     await everyPage(name);
     await printed(name);
+    await keyboard(name);
   }
-  for (const f of [withoutScripts, tables, chart, fragments]) await f();
+  if (!process.env.ONLY) for (const f of [withoutScripts, tables, chart, fragments]) await f();
   await browser.close();
 })().catch(e => { problem(e.message); process.exit(1); });

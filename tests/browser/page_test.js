@@ -591,7 +591,7 @@ test("the timeline zooms by keys, buttons and wheel", async () => {
   check(near !== whole, "plus does nothing");
   await page.keyboard.press("ArrowRight");
   check(near !== await look(), "the arrow does nothing");
-  await page.click('#timeline button[aria-label="Show the whole run"]');
+  await page.click('#timeline button[aria-label="All of the run"]');
   await page.mouse.move(5, 5);
   equal(await look() === whole, true, "the whole run is not restored");
   await page.focus("#lanes canvas");

@@ -64,7 +64,7 @@ function rooflineSection() {
   s.querySelector("h2").dataset.short = "Roofline";
   const button = (name, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, name);
   const zooms = el("div", { class: "group controls" }, button("−", "Zoom the roofline out", () => zoom(1.5, ...center())), button("+", "Zoom the roofline in", () => zoom(1 / 1.5, ...center())),
-    button("All", "Show all points", () => { ROOF.view = null; drawRoof(); }), button("Only these", "Show only the visible points everywhere; Shift and drag: only those of a rectangle", () => select(...extent())));
+    button("All", "Show all points", () => { ROOF.view = null; drawRoof(); }), button("Only these", "Only these points everywhere; Shift and drag: only those of a rectangle", () => select(...extent())));
   s.head.append(by, zooms, imageButtons("roofline", "the roofline", () => [box.clientWidth, box.clientHeight], (g, w, h) => { drawRoofOn(g, w, h); drawRoof(); }), el("span", { class: "note" }, hasTime ? "area: measured time; height: achieved FLOP/s" : "area and height: roofline time; nothing was measured"));
   drawTypeChips(chips);
   if (roofs.length > 1) roofChips.append(...roofs.map(r => el("button", {

@@ -89,9 +89,9 @@ function fillTimeline(s) {
   const frame = el("div", { class: "frame", hidden: true }), box = el("div", { id: "lanes", class: "canvas" }, canvas, frame), rulerBox = el("div", { id: "ruler", class: "canvas" }, ruler);
   box.style.height = Math.min(height + 4, 560) + "px";
   const button = (text, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, text);
-  const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "Show the whole run", () => { view = [...whole]; draw(); }),
-    button("Only these", "Show only the visible events everywhere; Shift and drag: only those of a span", () => select(...view)));
-  const save = button("Save trace", "Save these events as a trace for Perfetto or chrome://tracing", saveTrace);
+  const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "All of the run", () => { view = [...whole]; draw(); }),
+    button("Only these", "Only these events everywhere; Shift and drag: only those of a span", () => select(...view)));
+  const save = button("Save trace", "Save trace: these events for Perfetto or chrome://tracing", saveTrace);
   save.id = "save-trace";
   const what = !T0 ? grouped(N) + " rows" : (T0.run !== null && !T0.implicit ? "run " + T0.run + " of " + T0.runs + " (median length), " : "") + time(T0.length_ns) + ", " + grouped(T0.n) + " events" + (T0.left_out ? "; the " + grouped(T0.left_out) + " shortest are omitted" : "");
   s.querySelector(".panel").append(rulerBox, box, el("p", { class: "note" }, "Drag to pan, Ctrl+wheel to zoom (without Ctrl when focused), click an event for its cost breakdown."));
