@@ -198,7 +198,7 @@ static int check_extract(const struct job *j)
     if (!j->own->extract)
         return 0;
     if (!j->side.model_path || cli_wants_function(o))
-        return cli_fail(CLI_USAGE, "--extract needs a model, without --formula and --sweep");
+        return cli_fail(CLI_USAGE, "--extract needs a model, without --formula and lists of sizes");
     if (!o->output || cli_is(o->output, "-"))
         return cli_fail(CLI_USAGE, "--extract writes an ONNX file: give --output FILE.onnx");
     const char *given = cli_first_given(o, "format annotate advise why explain-match fit");
