@@ -130,7 +130,7 @@ for k, side in enumerate("abbabaabab"):
 EOF
 expect 0 'B is slower by 20\.0 % \(.*5 and 5 recordings, alternated; these' 'a folder for each side' diff resnet18.onnx -p a -p b
 mv out of_folder
-expect 0 'A +resnet18.onnx, a/r0.json .* and 4 more recordings' 'a list for each side' diff resnet18.onnx \
+expect 0 'A +[0-9.]+ [mu]s: resnet18.onnx, a/r0.json .* and 4 more recordings' 'a list for each side' diff resnet18.onnx \
     -p a/r0.json,a/r1.json,a/r2.json,a/r3.json,a/r4.json -p b/r0.json,b/r1.json,b/r2.json,b/r3.json,b/r4.json
 cmp -s out of_folder
 passed $? 'lists and folders are the same'

@@ -42,7 +42,7 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     expect_colour yes '--color always overrides NO_COLOR' NO_COLOR=1 "$onnxcost" resnet18.onnx --color always
     expect_colour no 'not into a pipe' "$onnxcost" resnet18.onnx '|' cat
     for width in 60 200; do # a table that is fitted, and one that is whole
-        on_terminal $width "$onnxcost diff resnet18.onnx bert.onnx" >out
+        on_terminal $width "$onnxcost diff resnet18.onnx bert.onnx -t 20" >out
         grep -q "${esc}\[31m+[0-9.,]* *[A-Za-z]*${esc}\[39m" out; passed $? "colour: diff shows growth in red at $width columns" "$(head -n 20 out)"
         grep -q "${esc}\[32m-[0-9]" out; passed $? "colour: diff shows decrease in green at $width columns" "$(head -n 20 out)"
         on_terminal $width "$onnxcost diff resnet18.onnx resnet18.onnx -A batch=1 -B batch=1" >out
@@ -51,7 +51,7 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     expect_colour no 'diff with NO_COLOR' NO_COLOR=1 "$onnxcost" diff resnet18.onnx bert.onnx
     expect_colour no 'diff into a pipe' "$onnxcost" diff resnet18.onnx bert.onnx '|' cat
     for width in 40 60 80 200; do
-        text=$(on_terminal $width "$onnxcost resnet18.onnx -p $profile --hw a100 --color never" | sed -n '/^Time by/,$p' | wc -L)
+        text=$(on_terminal $width "$onnxcost resnet18.onnx -p $profile --hw a100 --color never" | sed -n '/^The [0-9]* largest of/,$p' | wc -L)
         [ "$text" -le $width ] && [ "$text" -gt 20 ]; passed $? "table fits a terminal of $width columns" "the table has $text"
     done
     text=$(on_terminal 120 "$onnxcost resnet18.onnx --megengine style=grid -t 2")
@@ -90,7 +90,7 @@ for width in 40 60 80 200; do
     done
 done
 for width in 0 -5 1 x 99999999999999999999 ''; do
-    COLUMNS=$width "$onnxcost" resnet18.onnx >out 2>err && [ "$(wc -l <out)" -ge 25 ] && ! grep -q '^(not shown' out; passed $? "invalid COLUMNS='$width' is ignored" "$(head -n 1 err)"
+    COLUMNS=$width "$onnxcost" resnet18.onnx >out 2>err && [ "$(wc -l <out)" -ge 15 ] && ! grep -q '^(not shown' out; passed $? "invalid COLUMNS='$width' is ignored" "$(head -n 1 err)"
 done
 
 # ---- locales

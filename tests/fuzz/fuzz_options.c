@@ -9,16 +9,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 enum { MAX_ARG = 64 };
 
-/* Every name in a list of a command's row is an option that the command takes. */
+/* Every name in a list of a command's row is an option, or a key of one, that the command takes. */
 static void check_names(const struct cli_command *c, const char *names)
 {
     for (const char *p = names; p && *p; p += strspn(p, " !")) {
         size_t n = strcspn(p, " !");
         const struct cli_option *o = cli_option_named(p, n, c);
+        o = o ? o : cli_key_named(NULL, p, n, c);
         if (n && (!o || !cli_takes(c, o)))
             abort();
         p += n;
     }
+}
+
+static const struct cli_option *found_by_name(const struct cli_command *c, const struct cli_option *p)
+{
+    size_t n = strlen(p->name);
+    return p->of ? cli_key_named(p->of, p->name, n, c) : cli_option_named(p->name, n, c);
 }
 
 /* The rows of the commands name options that exist, and each option has a group and one meaning for a command. */
@@ -31,8 +38,7 @@ static void check_rows(void)
         for (size_t k = 0; k < CLI_MOST_TOOLS; k++)
             check_names(c, c->tool[k].options);
         for (size_t k = 0; (p = cli_option_nth(k)); k++)
-            if (!p->group || !p->help ||
-                (cli_takes(c, p) && cli_option_named(p->name, strlen(p->name), c) != p))
+            if (!p->group || !p->help || (cli_takes(c, p) && found_by_name(c, p) != p))
                 abort();
     }
 }

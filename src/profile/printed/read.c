@@ -205,6 +205,8 @@ static size_t join_surplus(const struct oc_printed_reading *r, struct oc_str *ce
 {
     struct oc_str *wide = &cell[r->wide];
     size_t more = 0;
+    if (n <= r->n_cell)
+        return n;
     for (; r->n_cell + more < n; more++) {
         size_t gap = (size_t)((uintptr_t)wide[more + 1].s - (uintptr_t)(wide->s + wide->n));
         if (!gap || gap > 8 || memchr(wide->s + wide->n, '"', gap))
