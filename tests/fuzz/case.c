@@ -282,7 +282,7 @@ static const char *const devices[] = {"a100-sxm4-80gb",
                                       "t4",
                                       "h100-sxm",
                                       "jetson-orin-nano-8gb",
-                                      "xeon-6900p",
+                                      "xeon-platinum-8480-plus",
                                       "auto",
                                       "no such device",
                                       "t",
@@ -302,14 +302,15 @@ static const char *const texts[] = {"a",    ".*",       "(",   "Conv",  "[",    
                                     "\xff", "\x1b[31m", "<b>", "layer", "Conv|Relu"};
 static const char *const maps[] = {"name=name,time=time_us", "name=Name,time=Duration (ns),type=Type",
                                    "time=x", "name"};
-static const char *const settings[] = {"DRAM.bandwidth=200GB/s", "peak.f32=1TFLOP/s", "x", "DRAM.size=0"};
-static const char *const what_ifs[] = {"peak=2x", "bandwidth=80%", "hw=a100",
-                                       "hw=t4",   "clock=0",       "dram=1e308x"};
+static const char *const settings[] = {"dram.bandwidth=200GB/s", "vector.f32=1TFLOP/s", "x", "DRAM.size=0"};
+static const char *const what_ifs[] = {"all=2x", "Conv=80%", "hw=a100-sxm4-80gb", "fuse=elementwise",
+                                       "hw=t4",  "peak=2x",  "clock=0",           "dram=1e308x"};
 static const char *const providers[] = {"cuda,cpu",  "tensorrt,cuda,cpu", "qnn,cpu", "coreml,cpu",
                                         "webnn,cpu", "dml,openvino,cpu",  "x",       ","};
 static const char *const views[] = {"device", "overview", "runs",  "model",    "distribution",
                                     "type",   "operator", "event", "kernel",   "memory",
                                     "copies", "user",     "lanes", "benchmark"};
+static const char *const profile_formats[] = {"onnxruntime", "tensorrt", "kineto", "chrome", "x", ""};
 static const char *const limits[] = {
     "nodes=10",        "depth=1",           "events=5",       "string-bytes=16",         "table-rows=2",
     "list-elements=1", "folded-bytes=1024", "file-bytes=100", "analysis-memory=1048576", "x=1"};
@@ -325,6 +326,7 @@ static const struct {
         arg, array, sizeof(array) / sizeof((array)[0])                                                       \
     }
     VALUES("N", numbers),
+    VALUES("N|none", numbers),
     VALUES("SIZE", sizes),
     VALUES("TIME", sizes),
     VALUES("SHARE", sizes),
@@ -342,7 +344,7 @@ static const struct {
     VALUES("KEY=COLUMN,...", maps),
     VALUES("NAME,...", providers),
     VALUES("KEY=VALUE", settings),
-    VALUES("KEY=80%|KEY=2x|hw=NAME", what_ifs),
+    VALUES("KEY=80%|KEY=2x|hw=NAME|fuse=elementwise", what_ifs),
 };
 
 static const struct {
@@ -401,6 +403,10 @@ static void value(struct fuzz_case *k, const struct cli_option *o, struct oc_buf
             oc_buf_str(out, file(k, file_options[i].kind));
             return;
         }
+    if (!strcmp(o->name, "profile-format")) {
+        oc_buf_str(out, FUZZ_PICK(c, profile_formats));
+        return;
+    }
     if (!strcmp(o->name, "view")) {
         oc_buf_str(out, FUZZ_PICK(c, views));
         return;
@@ -419,9 +425,21 @@ static void value(struct fuzz_case *k, const struct cli_option *o, struct oc_buf
     oc_buf_str(out, FUZZ_PICK(c, texts));
 }
 
+/* One of the keys of an option whose value is KEY=VALUE; an option without keys is itself. */
+static const struct cli_option *key_of(struct fuzz_choices *c, const struct cli_option *o)
+{
+    const struct cli_option *p, *chosen = o;
+    size_t n = 0;
+    for (size_t i = 0; o->kind == CLI_KEYS && (p = cli_option_nth(i)); i++)
+        if (p->of && !strcmp(p->of, o->name) && fuzz_one_in(c, ++n))
+            chosen = p;
+    return chosen;
+}
+
 static void option(struct fuzz_case *k, const struct cli_option *o)
 {
     struct oc_buf text = {0};
+    o = fuzz_one_in(k->choices, 8) ? o : key_of(k->choices, o);
     if (o->arg) /* files are made before the argument */
         value(k, o, &text);
     struct oc_buf *b = new_arg(k);
@@ -448,20 +466,27 @@ static bool is_left_out(const char *name)
     return false;
 }
 
+static bool is_given(const struct fuzz_case *k, const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = 0; i < k->argc; i++)
+        if (k->arg[i].n > n + 2 && !strncmp(k->arg[i].data, "--", 2) &&
+            !strncmp(k->arg[i].data + 2, name, n) && strchr("=", k->arg[i].data[n + 2]))
+            return true;
+    return false;
+}
+
+/* Any option or key that the command takes; rarely one of another command, or one that is given already. */
 static void any_options(struct fuzz_case *k, const struct cli_command *c)
 {
-    size_t n_option = 0;
-    while (cli_option_nth(n_option))
-        n_option++;
     for (size_t n = fuzz_below(k->choices, MAX_OPTIONS + 1); n; n--) {
-        const struct cli_option *o = NULL;
-        size_t at = fuzz_below(k->choices, n_option);
-        bool foreign = fuzz_one_in(k->choices, 60);
-        for (size_t i = 0; i < n_option && !o; i++) {
-            const struct cli_option *p = cli_option_nth((at + i) % n_option);
-            if ((cli_takes(c, p) || foreign) && !is_left_out(p->name))
+        const struct cli_option *o = NULL, *p;
+        size_t n_fit = 0;
+        bool foreign = fuzz_one_in(k->choices, 60), again = fuzz_one_in(k->choices, 30);
+        for (size_t i = 0; (p = cli_option_nth(i)); i++)
+            if ((cli_takes(c, p) || foreign) && !is_left_out(p->name) && (again || !is_given(k, p->name)) &&
+                fuzz_one_in(k->choices, ++n_fit))
                 o = p;
-        }
         if (o)
             option(k, o);
     }
