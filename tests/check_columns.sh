@@ -1,6 +1,6 @@
 #!/bin/sh
 # No line of a command's terminal output exceeds COLUMNS=80: commands, help, and reports of the zoo's models and of
-# ../shared/samples where they are there. The default report has at most 8 summary lines. Prints TAP.
+# ../shared/samples where they are there. The default report has at most 8 summary lines, and 25 in all. Prints TAP.
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -40,6 +40,12 @@ report() { # title arguments...
     shift
     fits "$title" "$onnxcost" "$@"
     short "$title"
+    one_screen "$title"
+}
+one_screen() { # title: the last report
+    lines=$(wc -l <"$work/out")
+    [ "$lines" -le 25 ]
+    passed $? "$1 has at most 25 lines" "$lines"
 }
 report 'a model' "$work/resnet50.onnx"
 report 'a transformer' "$work/bert_base.onnx"
@@ -51,11 +57,21 @@ fits 'verbose' "$onnxcost" "$work/resnet50.onnx" -p "$profiles/resnet50.all.t1.j
 fits 'hw list' "$onnxcost" hw list
 fits 'llm' "$onnxcost" llm "$work/llama.onnx" --hw t4,a100
 fits 'memory' "$onnxcost" memory "$work/bert_base.onnx"
+one_screen 'memory'
+fits 'llm on a device' "$onnxcost" llm "$work/llama.onnx" --hw t4
+one_screen 'llm on a device'
+fits 'estimate' "$onnxcost" estimate "$work/resnet50.onnx" --hw t4
+one_screen 'estimate'
+fits 'diff of recordings' "$onnxcost" diff "$work/resnet50.onnx" -p "$profiles/resnet50.all.t1.json.gz" -p "$profiles/resnet50.disabled.t1.json.gz"
+one_screen 'diff of recordings'
 fits 'estimate of several devices' "$onnxcost" estimate "$work/resnet50.onnx" --hw t4,l4,a10
+one_screen 'estimate of several devices'
 fits 'diff' "$onnxcost" diff "$work/resnet50.onnx" "$work/resnet18.onnx"
+one_screen 'diff'
 fits 'providers' "$onnxcost" providers
 fits 'an assignment to providers' "$onnxcost" providers "$work/bert_base.onnx" --provider qnn+coreml+cuda+cpu --hw a100
 fits 'summary' "$onnxcost" summary "$profiles/resnet50.all.t1.json.gz"
+one_screen 'summary'
 fits 'scan' "$onnxcost" scan "$work/resnet18.onnx" "$work/broken.onnx" "$work/bert_base.onnx"
 fits 'scan of long names' "$onnxcost" scan "$long" "$work/resnet18.onnx"
 for name in resnet18 resnet50 bert_base; do grep -q "${name}_" "$work/out"; passed $? "scan of long names keeps $name" "$(cat "$work/out")"; done

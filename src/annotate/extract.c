@@ -375,8 +375,11 @@ static int add_inputs(struct extract *x)
 {
     uint32_t first, n;
     for (uint32_t i = 0; i < x->m->n_node; i++) /* bodies keep the names that they read */
-        for (uint32_t k = 0; x->taken[i] && (n = captures_of(x->m, i, &first)) > k; k++)
-            (void)name_of(x, x->m->capture[first + k].value);
+        if (x->taken[i]) {
+            n = captures_of(x->m, i, &first);
+            for (uint32_t k = 0; k < n; k++)
+                (void)name_of(x, x->m->capture[first + k].value);
+        }
     for (uint32_t i = 0; i < x->m->n_node; i++) {
         if (!x->taken[i])
             continue;

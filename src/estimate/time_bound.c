@@ -197,7 +197,7 @@ static uint32_t choice_at(const struct compiler *k, const struct choice *wanted)
     uint32_t i = 0;
     while (i < k->n_choice &&
            (k->choice[i].kind != wanted->kind || k->choice[i].poly != wanted->poly ||
-            k->choice[i].other != wanted->other || memcmp(&k->choice[i].by, &wanted->by, sizeof(wanted->by))))
+            k->choice[i].other != wanted->other || islessgreater(k->choice[i].by, wanted->by)))
         i++;
     return i;
 }

@@ -67,7 +67,7 @@ void oc_summary_print_screen(struct summary_printer *p)
     for (unsigned i = 0; i < n; i++) {
         const struct oc_sum_list *rows = oc_view_list(p->s, list[i]);
         uint32_t half = i + 1 < n ? left / 2 : left;
-        p->most = half > 2 ? half : 2;
+        p->most = half > OC_LEAST_ROWS ? half : OC_LEAST_ROWS;
         oc_summary_print_list(p, list[i], rows);
         left -= oc_least_u32(oc_least_u32(p->most, rows->n), left);
     }

@@ -58,7 +58,7 @@ int oc_format_of(const char *what, const char *format, const char *valid, struct
 
 /* A report without options has at most OC_SCREEN_LINES lines: what is above the tables is printed first, and the tables
  * get the lines that are left, but at least OC_LEAST_ROWS rows each. */
-enum { OC_SCREEN_LINES = 25, OC_LEAST_ROWS = 3 };
+enum { OC_SCREEN_LINES = 25, OC_LEAST_ROWS = 2 };
 /* Prints a part of a report and returns the number of its lines. */
 size_t oc_print_counted(void (*print)(void *of, FILE *f), void *of, FILE *f);
 /* Rows of a table, where `lines` others are printed, its title and its last lines among them. */
