@@ -158,8 +158,9 @@ static struct place largest_place(struct oc_report *r, const struct oc_rows *row
         uint32_t at = n;
         if (!key || !in_scope(r, s, row))
             continue;
+        OC_GROW(place, n, cap);
         if (oc_map_add(&seen, key, strlen(key), &at, NULL))
-            OC_PUSH(place, n, cap) = (struct place){.key = key};
+            place[n++] = (struct place){.key = key};
         place[at].sum += weight_of(row, s->by);
         place[at].rows++;
     }

@@ -296,14 +296,13 @@ static void print_figures(void *of, FILE *f)
 /* The second table has the lines that the first one leaves. */
 static void memory_text(void *of, FILE *f)
 {
-    enum {
-        BESIDE = 4
-    }; /* lines of a table other than its rows: blank, title, names of the columns, number of rows */
+    /* Lines of a table other than its rows: blank, title, names of the columns, number of rows. */
+    enum { BESIDE = 4 };
     struct mem_out o = {.m = of};
     size_t lines = oc_print_counted(print_figures, &o, f), live = o.m->o.top, steps = live;
     o.f = f;
     if (live == OC_TOP_SCREEN) {
-        size_t left = oc_rows_left(lines + 2 * BESIDE);
+        size_t left = oc_rows_left(lines + (size_t)2 * BESIDE);
         live = left / 2 > OC_LEAST_ROWS ? left / 2 : OC_LEAST_ROWS;
         live = live < o.m->n_row ? live : o.m->n_row;
         steps = left > live + OC_LEAST_ROWS ? left - live : OC_LEAST_ROWS;
