@@ -232,7 +232,8 @@ static size_t csv_cells(struct oc_printed_reading *r, struct oc_str *cell)
         n--;
     if (n > OC_PRINTED_CSV_CELLS)
         n = OC_PRINTED_CSV_CELLS;
-    memcpy(cell, f, n * sizeof(*cell));
+    if (n)
+        memcpy(cell, f, n * sizeof(*cell));
     return r->n_cell > 1 ? join_surplus(r, cell, n) : n;
 }
 
