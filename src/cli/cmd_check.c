@@ -114,7 +114,7 @@ static int make_budget(struct check_job *j)
     if (!rc && !oc_budget_limits(j->budget) && !j->own->save_baseline)
         return cli_fail(
             CLI_USAGE,
-            "there is no limit to check: give --baseline, --budget, --max macs=N,,latency=TIME, ...");
+            "there is no limit to check: give --baseline, --budget, --max macs=N,latency=TIME ...");
     return rc;
 }
 
