@@ -56,6 +56,8 @@ fits 'all operators' "$onnxcost" "$work/resnet50.onnx" -p "$profiles/resnet50.al
 fits 'verbose' "$onnxcost" "$work/resnet50.onnx" -p "$profiles/resnet50.all.t1.json.gz" --hw t4 -v
 fits 'hw list' "$onnxcost" hw list
 fits 'llm' "$onnxcost" llm "$work/llama.onnx" --hw t4,a100
+fits 'llm on four devices' "$onnxcost" llm "$work/llama.onnx" --hw t4,a100,rtx-4090,h100-sxm5-80gb
+one_screen 'llm on four devices'
 fits 'memory' "$onnxcost" memory "$work/bert_base.onnx"
 one_screen 'memory'
 fits 'llm on a device' "$onnxcost" llm "$work/llama.onnx" --hw t4

@@ -298,7 +298,7 @@ static void put_cache_end(struct view *v)
     int64_t length = o->prompt + v->l->steps_n;
     double tokens = (double)o->batch * (double)length;
     if (v->l->facts.kv_bytes_known)
-        fprintf(v->f, "\nKV cache at the end: %s, %s sequence%s of %s token%s\n",
+        fprintf(v->f, "%sKV cache at the end: %s, %s sequence%s of %s token%s\n", o->verbose ? "\n" : "",
                 oc_bytes_text(&v->arena, tokens * (double)v->l->facts.kv_bytes_per_token),
                 oc_count_text(&v->arena, (uint64_t)o->batch), o->batch == 1 ? "" : "s",
                 oc_count_text(&v->arena, (uint64_t)length), length == 1 ? "" : "s");
@@ -307,6 +307,7 @@ static void put_cache_end(struct view *v)
 static void llm_put_runs(struct view *v)
 {
     struct oc_table t = llm_new_table(v, "tnnnnnnnnnnt");
+    t.min_text = sizeof("first decode step") - 1;
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
     fputc('\n', v->f);
@@ -358,11 +359,12 @@ static void llm_put_forms(struct view *v)
 static void put_verdicts(struct view *v)
 {
     const struct oc_llm *l = v->l;
-    const char *needs = l->n_device ? NULL : oc_llm_needs(l, &v->arena);
+    const char *needs = l->n_device ? oc_llm_choice(l, &v->arena) : oc_llm_needs(l, &v->arena);
+    bool short_of = needs && l->n_device && !l->opts.verbose;
     if (needs)
         say(v, "verdict", "%s", needs);
-    for (size_t i = 0; i < l->n_device; i++)
-        say(v, i ? "" : "verdict", "%s: %s", oc_device_info(l->device[i].device)->name,
+    for (size_t i = 0; i < l->n_device && !short_of; i++)
+        say(v, i || needs ? "" : "verdict", "%s: %s", oc_device_info(l->device[i].device)->name,
             oc_llm_verdict(l, &l->device[i], &v->arena));
     if (!(l->reach > 0) || !l->n_device)
         return;
@@ -448,17 +450,33 @@ static const char *llm_limit_text(struct view *v, const struct oc_llm_limit *l)
     return oc_printf(&v->arena, "%s%s", l->beyond ? "> " : "", oc_count_text(&v->arena, (uint64_t)l->v));
 }
 
+static const char *llm_rate_text(struct view *v, double rate, bool shown)
+{
+    return !shown ? "" : rate > 0 && isfinite(rate) ? oc_number_text(&v->arena, rate, 4) : "unknown";
+}
+
+/* Of several devices the rates too: their verdicts are not on the screen. */
 static void llm_put_limits(struct view *v)
 {
-    struct oc_table t = llm_new_table(v, "tnnnnnt");
+    const struct oc_llm *l = v->l;
+    struct oc_table t = llm_new_table(v, "tnnnnnnnnt");
+    bool several = l->n_device > 1, measured = several && l->measured[OC_LLM_DECODE_RATE] > 0;
     fputc('\n', v->f);
-    OC_ROW(&t, "device", "memory", "needed", "max batch", "max context", "max prompt",
+    OC_ROW(&t, "device", several ? "decode/s <=" : "", measured ? "measured" : "",
+           several ? "prefill/s <=" : "", "needed", "memory", "max context", "max batch", "max prompt",
            "compute-bound from batch");
-    for (size_t i = 0; i < v->l->n_device; i++) {
-        const struct oc_llm_device *d = &v->l->device[i];
-        OC_ROW(&t, oc_device_info(d->device)->name, oc_bytes_text(&v->arena, d->memory_bytes),
-               v->l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
-               llm_limit_text(v, &d->batch), llm_limit_text(v, &d->context), llm_limit_text(v, &d->prompt),
+    for (size_t i = 0; i < l->n_device; i++) {
+        const struct oc_llm_device *d = &l->device[i];
+        const struct oc_device_info *info = oc_device_info(d->device);
+        double prompt = (double)l->opts.batch * (double)l->opts.prompt;
+        OC_ROW(&t, several ? info->id : info->name, llm_rate_text(v, oc_llm_decode_rate(l, d), several),
+               measured
+                   ? oc_printf(&v->arena, "%.1f %%", 100 * oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE))
+                   : "",
+               llm_rate_text(v, prompt / d->prefill.bound_s, several),
+               l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
+               oc_bytes_text(&v->arena, d->memory_bytes), llm_limit_text(v, &d->context),
+               llm_limit_text(v, &d->batch), llm_limit_text(v, &d->prompt),
                llm_limit_text(v, &d->compute_bound));
     }
     oc_table_print(&t, v->f);

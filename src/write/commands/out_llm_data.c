@@ -370,6 +370,9 @@ static void llm_page(void *of, bool fragment, FILE *f)
     struct llm_lines *x = of;
     void *l = (void *)(uintptr_t)x->l;
     struct oc_html h = {.fragment = fragment};
+    const char *choice = oc_llm_choice(x->l, &h.arena);
+    if (choice)
+        oc_html_sentence(&h, oc_printf(&h.arena, "%s.", choice));
     for (size_t i = 0; i < x->l->n_device; i++)
         oc_html_sentence(&h, oc_printf(&h.arena, "%s: %s.", oc_device_info(x->l->device[i].device)->name,
                                        oc_llm_verdict(x->l, &x->l->device[i], &h.arena)));

@@ -112,19 +112,61 @@ const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d
                      fit_text(l, d, a));
 }
 
+static bool holds_context(const struct oc_llm *l, const struct oc_llm_device *d)
+{
+    return d->context.known && d->context.v >= l->opts.prompt + l->opts.generate;
+}
+
 const struct oc_llm_device *oc_llm_smallest(const struct oc_llm *l)
 {
     const struct oc_llm_device *best = NULL;
-    int64_t context = l->opts.prompt + l->opts.generate;
     for (size_t i = 0; i < l->n_device; i++) {
         const struct oc_llm_device *d = &l->device[i];
-        bool holds = d->context.known && d->context.v >= context,
-             reaches = oc_llm_decode_rate(l, d) >= l->reach;
-        if (holds && reaches &&
+        bool reaches = !(l->reach > 0) || oc_llm_decode_rate(l, d) >= l->reach;
+        if (holds_context(l, d) && reaches &&
             (!best || d->memory_bytes < best->memory_bytes ||
              (d->memory_bytes == best->memory_bytes &&
               oc_llm_decode_rate(l, d) < oc_llm_decode_rate(l, best))))
             best = d;
     }
     return best;
+}
+
+/* NULL: no device holds the context, or no rate is known. */
+static const struct oc_llm_device *fastest_device(const struct oc_llm *l)
+{
+    const struct oc_llm_device *best = NULL;
+    for (size_t i = 0; i < l->n_device; i++) {
+        const struct oc_llm_device *d = &l->device[i];
+        double rate = oc_llm_decode_rate(l, d);
+        if (holds_context(l, d) && rate > 0 && (!best || rate > oc_llm_decode_rate(l, best)))
+            best = d;
+    }
+    return best;
+}
+
+const char *oc_llm_choice(const struct oc_llm *l, struct oc_arena *a)
+{
+    if (l->n_device < 2)
+        return NULL;
+    const struct oc_llm_device *fastest = fastest_device(l), *smallest = oc_llm_smallest(l);
+    if (!fastest) {
+        size_t small = 0;
+        while (small < l->n_device && l->device[small].context.known && !holds_context(l, &l->device[small]))
+            small++;
+        const char *length = oc_count_text(a, (uint64_t)(l->opts.prompt + l->opts.generate));
+        return small < l->n_device
+                   ? oc_printf(a, "no device has both a known memory that holds %s tokens and a known rate",
+                               length)
+                   : oc_printf(a, "none of the %zu devices holds %s tokens of context: %s are needed",
+                               l->n_device, length, oc_bytes_text(a, (double)l->device[0].need_bytes));
+    }
+    const char *rate =
+        rate_text(a, oc_llm_decode_rate(l, fastest) * fastest->first.bound_s, &fastest->first, "decode");
+    const char *name = oc_device_info(fastest->device)->id;
+    return fastest == smallest || !smallest
+               ? oc_printf(a, "%s: the fastest of those that hold the context%s; %s", name,
+                           smallest ? ", and the smallest" : "", rate)
+               : oc_printf(a, "%s: the fastest of those that hold the context; %s; the smallest: %s", name,
+                           rate, oc_device_info(smallest->device)->id);
 }

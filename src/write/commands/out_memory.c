@@ -18,6 +18,7 @@ struct mem_out {
     const struct oc_memory *m;
     struct oc_arena arena;
     FILE *f;
+    size_t live_rows; /* of the first table, 0: all */
 };
 
 static void memory_line(struct mem_out *o, const char *name, const char *text)
@@ -75,10 +76,9 @@ static void print_totals(struct mem_out *o)
         memory_line(o, "activations", "none: no node is executed");
     } else {
         memory_line(o, "activations",
-                    oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark,
+                    oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u); %s", mark,
                               oc_bytes_text(&o->arena, (double)l->peak), node_label(o, l->step[l->peak_step]),
-                              l->peak_step + 1, l->n_step));
-        memory_line(o, "", oc_printf(&o->arena, "%s", rules(o)));
+                              l->peak_step + 1, l->n_step, rules(o)));
         memory_line(o, "lower bound",
                     oc_printf(&o->arena, "%s for any order of the nodes",
                               oc_bytes_text(&o->arena, (double)l->lower)));
@@ -293,22 +293,25 @@ static void print_figures(void *of, FILE *f)
     print_plan(o);
 }
 
-/* The second table has the lines that the first one leaves. */
+static void memory_live_rows(void *of, FILE *f)
+{
+    struct mem_out *o = of;
+    o->f = f;
+    live_table(o, o->live_rows);
+}
+
+/* On a screen the first table has half of the lines that are left, the second one what the first leaves. */
 static void memory_text(void *of, FILE *f)
 {
     /* Lines of a table other than its rows: blank, title, names of the columns, number of rows. */
     enum { BESIDE = 4 };
     struct mem_out o = {.m = of};
-    size_t lines = oc_print_counted(print_figures, &o, f), live = o.m->o.top, steps = live;
+    size_t top = o.m->o.top, lines = oc_print_counted(print_figures, &o, f),
+           half = oc_rows_left(lines + (size_t)2 * BESIDE) / 2;
+    o.live_rows = top != OC_TOP_SCREEN ? top : half > OC_LEAST_ROWS ? half : OC_LEAST_ROWS;
+    lines += oc_print_counted(memory_live_rows, &o, f);
     o.f = f;
-    if (live == OC_TOP_SCREEN) {
-        size_t left = oc_rows_left(lines + (size_t)2 * BESIDE);
-        live = left / 2 > OC_LEAST_ROWS ? left / 2 : OC_LEAST_ROWS;
-        live = live < o.m->n_row ? live : o.m->n_row;
-        steps = left > live + OC_LEAST_ROWS ? left - live : OC_LEAST_ROWS;
-    }
-    live_table(&o, live);
-    step_table(&o, steps);
+    step_table(&o, oc_top_rows(top, lines + BESIDE));
     oc_arena_free(&o.arena);
 }
 

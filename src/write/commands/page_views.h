@@ -42,6 +42,8 @@ struct oc_llm_form {
 bool oc_llm_form(size_t i, struct oc_llm_form *out);
 /* The summary of a device: rates, what they are bound by, whether it fits. */
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a);
+/* The same of several devices: the fastest and the smallest of those that hold the context. NULL: fewer than two devices. */
+const char *oc_llm_choice(const struct oc_llm *l, struct oc_arena *a);
 /* The same without a device: what a decode step needs. NULL: its counts are unknown. */
 const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a);
 /* Part of the bound that the measured figure reaches, NAN: not measured, or the bound is unknown. */
