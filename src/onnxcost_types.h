@@ -140,6 +140,13 @@ double oc_now_s(void);
 /* "recording 5 of 12, about 40 s left" for long work: `done` parts of `all` since from_s (of oc_now_s). Returns buf. */
 char *oc_part_text(const char *part, size_t done, size_t all, double from_s, char *buf, size_t cap);
 
+/* How far a file has been read, for another thread to show: bytes as stored, and when it began (of oc_now_s). The reader
+ * stores all_bytes last; 0: no file is being read. */
+struct oc_reading {
+    double from_s;
+    uint64_t read_bytes, all_bytes;
+};
+
 /* Quality of a number. Sums take the worst; upper and lower bounds together are a lower
  * bound: that of the exact and lower parts; within one node they are an estimate. */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };

@@ -67,9 +67,9 @@ void oc_stream_skip(struct oc_stream *s, size_t bytes);
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes);
 const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
 
-/* Ends the stream once *stop is not 0. Plain files are then returned in smaller windows, so that the flag is
- * checked often. `stop` must outlive the stream; NULL: none. */
-void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop);
+/* Ends the stream once *stop is not 0, and notes in *reading how far it is. Plain files are then returned in smaller
+ * windows, so that both happen often. `stop` and `reading` must outlive the stream; NULL: none. */
+void oc_stream_watch(struct oc_stream *s, const volatile int *stop, struct oc_reading *reading);
 /* Whether the flag ended the stream early, and after how many stored bytes (of a .gz: compressed bytes). */
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes);
 /* Resource limits of the text (base/diag.h). A reader that exceeds one records it here and the stream ends;

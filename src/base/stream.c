@@ -266,6 +266,7 @@ struct oc_stream {
     size_t used, shown;    /* the plain window: from start to end */
     size_t forgotten;      /* bytes of the mapping before this one have been released from memory */
     const volatile int *stop;
+    struct oc_reading *reading;
     bool stopped;
 };
 
@@ -374,9 +375,15 @@ int oc_stream_check(const struct oc_stream *s, struct oc_err *err)
     return s->over ? oc_input_limit_fail(&s->limits, s->which, s->found, err) : 0;
 }
 
-void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
+void oc_stream_watch(struct oc_stream *s, const volatile int *stop, struct oc_reading *reading)
 {
     s->stop = stop;
+    s->reading = reading;
+    double now = oc_now_s();
+    if (!reading)
+        return;
+    __atomic_store_n(&reading->all_bytes, 0, __ATOMIC_RELAXED);
+    __atomic_store(&reading->from_s, &now, __ATOMIC_RELAXED);
 }
 
 static size_t taken(const struct oc_stream *s)
@@ -488,10 +495,15 @@ static bool fill_first(struct oc_stream *s, size_t used, const char **data, size
 
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    return (s->text               ? fill_text
-            : s->gz && !s->looked ? fill_first
-            : s->gz               ? fill_gzip
-                                  : fill_plain)(s, used, data, n, offset_bytes);
+    bool added = (s->text               ? fill_text
+                  : s->gz && !s->looked ? fill_first
+                  : s->gz               ? fill_gzip
+                                        : fill_plain)(s, used, data, n, offset_bytes);
+    if (s->reading) {
+        __atomic_store_n(&s->reading->read_bytes, taken(s), __ATOMIC_RELAXED);
+        __atomic_store_n(&s->reading->all_bytes, s->src_n, __ATOMIC_RELEASE);
+    }
+    return added;
 }
 
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,

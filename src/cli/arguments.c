@@ -550,6 +550,7 @@ static int side_read_profiles(const struct cli_opts *o, struct cli_side *s)
                                         .stat = stat_of(o->stat),
                                         .by_node = s->in.model != NULL,
                                         .operators = operators,
+                                        .reading = cli_progress_reading(s->progress),
                                         .keep_events = s->keep_events};
     cli_progress_say(s->progress, "reading", s->profile_path[0]);
     int rc = cli_profiles_open(o, s->profile_path, s->n_profile_path, own, &s->profiles);

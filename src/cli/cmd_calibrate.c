@@ -34,26 +34,33 @@ struct measured {
     struct oc_calibration *calibration; /* that is fitted to them */
 };
 
-static void on_recording(void *arg, const char *name)
+struct calibrate_progress {
+    struct cli_progress *shown;
+    double from_s;
+};
+
+static void on_recording(void *arg, const char *name, size_t done, size_t all)
 {
-    cli_progress_say(arg, "reading", name);
+    const struct calibrate_progress *p = arg;
+    char part[100];
+    cli_progress_say(p->shown, oc_part_text("reading", done, all, p->from_s, part, sizeof(part)), name);
 }
 
 static int read_samples(const struct cli_opts *o, struct measured *m)
 {
     const struct calibrate_opts *own = o->own;
     struct oc_err err;
-    struct cli_progress *p = cli_progress_start();
+    struct calibrate_progress p = {.shown = cli_progress_start(), .from_s = oc_now_s()};
     const struct oc_samples_opts opts = {.device = m->device,
                                          .profile_format = o->profile_format,
                                          .runtime_version = own->runtime_version,
                                          .threads = o->threads.set ? (uint32_t)o->threads.v : 0,
                                          .warmup = cli_warmup(o, 0),
                                          .progress = on_recording,
-                                         .progress_arg = p,
+                                         .progress_arg = &p,
                                          .limits = &o->limits};
     int rc = oc_samples_read(o->word.item, o->word.n, &opts, &m->samples, &err);
-    cli_progress_stop(p);
+    cli_progress_stop(p.shown);
     return rc ? cli_fail_err(&err) : 0;
 }
 

@@ -44,10 +44,12 @@ struct summary_job {
 static int read_profiles(struct summary_job *j)
 {
     const struct cli_list *path = &j->o->word;
-    const struct oc_profile_opts own = {.warmup = cli_warmup(j->o, OC_WARMUP_NONE), .keep_events = true};
     if (!path->n)
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
     struct cli_progress *progress = cli_progress_start();
+    const struct oc_profile_opts own = {.warmup = cli_warmup(j->o, OC_WARMUP_NONE),
+                                        .keep_events = true,
+                                        .reading = cli_progress_reading(progress)};
     cli_progress_say(progress, "reading", path->item[0]);
     int rc = cli_profiles_open(j->o, path->item, path->n, own, &j->profiles);
     cli_progress_stop(progress);

@@ -366,12 +366,28 @@ struct cli_progress {
     pthread_cond_t changed;
     bool done;
     char text[160];
+    struct oc_reading reading;
 };
+
+/* ", 41 %, about 12 s left" of a file that is being read; "" without one, and when it is read. */
+static const char *reading_text(const struct oc_reading *r, char *buf, size_t cap)
+{
+    uint64_t all = __atomic_load_n(&r->all_bytes, __ATOMIC_ACQUIRE);
+    uint64_t read = __atomic_load_n(&r->read_bytes, __ATOMIC_RELAXED);
+    double from_s;
+    __atomic_load(&r->from_s, &from_s, __ATOMIC_RELAXED);
+    if (!read || read >= all)
+        return "";
+    double part = (double)read / (double)all, left_s = (oc_now_s() - from_s) / part * (1 - part);
+    snprintf(buf, cap, ", %.0f %%, about %.0f s left", 100 * part, left_s);
+    return buf;
+}
 
 static void *output_watch(void *arg)
 {
     struct cli_progress *p = arg;
     bool shown = false;
+    char left[64];
     struct timespec next;
     clock_gettime(CLOCK_MONOTONIC, &next);
     pthread_mutex_lock(&p->lock);
@@ -381,7 +397,7 @@ static void *output_watch(void *arg)
             ;
         if (p->done)
             break;
-        fprintf(stderr, "\r\033[K%s ...", p->text);
+        fprintf(stderr, "\r\033[K%s%s ...", p->text, reading_text(&p->reading, left, sizeof(left)));
         fflush(stderr);
         shown = true;
     }
@@ -418,6 +434,11 @@ void cli_progress_say(struct cli_progress *p, const char *what, const char *path
     snprintf(p->text, sizeof(p->text), "%s %s", what, path);
     oc_make_visible(p->text);
     pthread_mutex_unlock(&p->lock);
+}
+
+struct oc_reading *cli_progress_reading(struct cli_progress *p)
+{
+    return p ? &p->reading : NULL;
 }
 
 void cli_progress_stop(struct cli_progress *p)

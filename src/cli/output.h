@@ -59,6 +59,8 @@ bool cli_color(const struct cli_output *out, const char *when);
 struct cli_progress;
 struct cli_progress *cli_progress_start(void); /* NULL: nothing will be shown */
 void cli_progress_say(struct cli_progress *p, const char *what, const char *path); /* texts are copied */
+/* Where a reader notes how far it is: the line then has the part read and the time left. NULL of NULL. */
+struct oc_reading *cli_progress_reading(struct cli_progress *p);
 void cli_progress_stop(struct cli_progress *p);
 
 /* ---- step summary ----------------------------------------------------------------------------------- */

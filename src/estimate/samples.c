@@ -560,7 +560,7 @@ static int read_folder_samples(struct oc_samples *out, const struct oc_samples_o
     out->set.model = OC_NEW_ARRAY(a, files->n, struct oc_sample_model);
     for (size_t i = 0; i < files->n && !rc; i++) {
         if (opts->progress)
-            opts->progress(opts->progress_arg, files->item[i].name);
+            opts->progress(opts->progress_arg, files->item[i].name, i, files->n);
         rc = read_sample(out, opts, &files->item[i], &all, err);
     }
     out->set.item = OC_NEW_ARRAY(a, all.n, struct oc_sample);

@@ -15,8 +15,9 @@ struct oc_samples_opts {
     const char *runtime, *runtime_version; /* NULL: the profile's format; unknown */
     uint32_t threads;                      /* threads of the runtime, 0: unknown */
     int32_t warmup; /* runs to leave out of each profile, as in struct oc_profile_opts */
-    const struct oc_input_limits *limits;               /* NULL: the defaults */
-    void (*progress)(void *arg, const char *recording); /* NULL: not given */
+    const struct oc_input_limits *limits; /* NULL: the defaults */
+    /* Called before each of `all` recordings; NULL: not given. */
+    void (*progress)(void *arg, const char *recording, size_t done, size_t all);
     void *progress_arg;
 };
 

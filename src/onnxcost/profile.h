@@ -26,6 +26,7 @@ struct oc_profile_opts {
      * stops, and the profile contains the data so far, with the warning W-partial that states how much.
      * Without any data the call fails with OC_ESTOPPED. */
     const volatile int *stop;
+    struct oc_reading *reading; /* NULL, or where to note how far a file is; files of SQLite note nothing */
     const struct oc_input_limits *limits; /* NULL: the defaults */
     /* Names of the model's nodes: an annotation with such a name (record_function of PyTorch, ...) is the node,
      * and the operators inside it are its parts. The number of the model's products shows how many runs a

@@ -557,7 +557,7 @@ static int profile_read_source(const struct source *s, const struct oc_profile_o
     struct oc_source src = {.file = s->file, .n = s->n};
     char where[128];
     for (size_t i = 0; i < s->n; i++)
-        oc_stream_stop_on(s->file[i].s, opts->stop);
+        oc_stream_watch(s->file[i].s, opts->stop, opts->reading);
     int rc = oc_importer_read(s->imp, &src, opts, p, err);
     rc = rc ? rc : check_time(s, p, err);
     bool stopped = describe_stop(s, p, where, sizeof(where));

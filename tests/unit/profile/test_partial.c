@@ -22,6 +22,7 @@
 enum { EVENTS = 40000, EVENT_BYTES = 128, HEAD_BYTES = 16, PIECE = 1 << 20 };
 
 static volatile int stop;
+static struct oc_reading reading; /* of the last file */
 static char *guard; /* the page */
 
 static void on_touch(int signal_number, siginfo_t *info, void *context)
@@ -129,7 +130,7 @@ static void check_profile(const struct oc_profile *p, int events)
 static int open_until(const struct form *f, const char *text, size_t n, size_t at, struct oc_profile **p,
                       struct oc_err *err)
 {
-    struct oc_profile_opts opts = {.map = f->map, .stop = &stop};
+    struct oc_profile_opts opts = {.map = f->map, .stop = &stop, .reading = &reading};
     char *data = guarded(text, n, at);
     stop = 0;
     int rc = oc_profile_from_mem(importer(f->name), data, n, &opts, p, err);
@@ -155,6 +156,7 @@ static void stopped_reading_gives_a_partial_profile(void **state)
                  "reading was stopped after %d of %zu bytes: the file is only a part of the measurement",
                  2 * PIECE, n);
         assert_string_equal(t_finding(p, "W-partial"), want);
+        assert_true(reading.read_bytes == 2 * PIECE && reading.all_bytes == n);
         oc_profile_close(p);
         free(text);
     }
@@ -176,6 +178,7 @@ static void stopped_decompression_gives_a_partial_profile(void **state)
         const char *told = t_finding(p, "W-partial");
         assert_int_equal(sscanf(told, "reading was stopped after %*u of %zu bytes", &all), 1);
         assert_int_equal(all, n);
+        assert_true(reading.read_bytes > 0 && reading.read_bytes < n && reading.all_bytes == n);
         oc_profile_close(p);
         free(text);
         free(gz);
@@ -197,6 +200,7 @@ static void stop_in_the_last_block_gives_a_whole_profile(void **state)
         struct oc_conserved c;
         oc_profile_conserved(p, false, &c);
         assert_true(c.imported_ns == time_ns_of(EVENTS) && c.lost_ns == 0);
+        assert_true(reading.read_bytes == n && reading.all_bytes == n);
         assert_null(t_finding(p, "W-partial"));
         assert_false(p->truncated);
         oc_profile_close(p);
