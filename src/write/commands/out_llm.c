@@ -270,6 +270,12 @@ static const char *marked(struct view *v, enum oc_quality q, const char *text)
     return oc_printf(&v->arena, "%s%s", oc_sum_mark(q), text);
 }
 
+/* A cell of a column that only -v prints: columns without text are left out. */
+static const char *if_verbose(const struct view *v, const char *text)
+{
+    return v->l->opts.verbose ? text : "";
+}
+
 static void put_run(struct view *v, struct oc_table *t, const struct oc_llm_line *line)
 {
     struct oc_llm_counts c;
@@ -284,10 +290,13 @@ static void put_run(struct view *v, struct oc_table *t, const struct oc_llm_line
            line->past < 0 ? "" : oc_count_text(&v->arena, (uint64_t)line->past),
            marked(v, c.quality, oc_si_text(&v->arena, (double)c.macs, "")),
            marked(v, c.quality, oc_si_text(&v->arena, (double)c.flops, "")),
-           moved > 0 ? oc_number_text(&v->arena, (double)c.flops / moved, 4) : "",
+           if_verbose(v, moved > 0 ? oc_number_text(&v->arena, (double)c.flops / moved, 4) : ""),
            oc_bytes_text(&v->arena, (double)c.bytes_read_weight), oc_bytes_text(&v->arena, (double)c.kv_read),
-           oc_bytes_text(&v->arena, (double)c.kv_written), oc_bytes_text(&v->arena, other),
-           line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : oc_bytes_text(&v->arena, (double)c.peak),
+           if_verbose(v, oc_bytes_text(&v->arena, (double)c.kv_written)),
+           if_verbose(v, oc_bytes_text(&v->arena, other)),
+           line->fresh < 0 || c.peak_quality == OC_UNKNOWN
+               ? ""
+               : if_verbose(v, oc_bytes_text(&v->arena, (double)c.peak)),
            c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators of unknown cost", c.unknown_nodes)
                            : "");
 }
@@ -311,8 +320,9 @@ static void llm_put_runs(struct view *v)
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
     fputc('\n', v->f);
-    OC_ROW(&t, "phase", "new", "cached", "MACs", "FLOPs", "FLOP/B", "weights read", "cache read",
-           "cache written", "other moved", "peak", "");
+    OC_ROW(&t, "phase", "new", "cached", "MACs", "FLOPs", if_verbose(v, "FLOP/B"), "weights read",
+           "cache read", if_verbose(v, "cache written"), if_verbose(v, "other moved"), if_verbose(v, "peak"),
+           "");
     for (size_t i = 0; i < n; i++)
         put_run(v, &t, &line[i]);
     oc_table_print(&t, v->f);
@@ -634,7 +644,9 @@ static void put_screen(struct view *v)
         put_estimates(v, line, n);
         llm_put_limits(v);
     }
-    oc_plain_say("", 0, width(v), "(-v: heads, sizes, closed forms, bounds of each phase, notes)", v->f);
+    oc_plain_say("", 0, width(v),
+                 "(-v: FLOP/B, other bytes, peak, heads, sizes, closed forms, bounds of each phase, notes)",
+                 v->f);
 }
 
 static void put_all(struct view *v)
