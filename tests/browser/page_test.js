@@ -930,7 +930,8 @@ test("a profile of PyTorch on CUDA: kernels, lanes", async () => {
 });
 
 (async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: SWITCHES });
+  const fast = process.env.ROWS ? ["--disable-frame-rate-limit", "--disable-gpu-vsync"] : [];
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: [...SWITCHES, ...fast] });
   console.log("1.." + tests.length);
   let failed = 0;
   for (const [name, f] of tests) {
