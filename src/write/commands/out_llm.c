@@ -479,15 +479,14 @@ static void llm_put_limits(struct view *v)
         const struct oc_llm_device *d = &l->device[i];
         const struct oc_device_info *info = oc_device_info(d->device);
         double prompt = (double)l->opts.batch * (double)l->opts.prompt;
-        OC_ROW(&t, several ? info->id : info->name, llm_rate_text(v, oc_llm_decode_rate(l, d), several),
-               measured
-                   ? oc_printf(&v->arena, "%.1f %%", 100 * oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE))
-                   : "",
-               llm_rate_text(v, prompt / d->prefill.bound_s, several),
-               l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
-               oc_bytes_text(&v->arena, d->memory_bytes), llm_limit_text(v, &d->context),
-               llm_limit_text(v, &d->batch), llm_limit_text(v, &d->prompt),
-               llm_limit_text(v, &d->compute_bound));
+        OC_ROW(
+            &t, several ? info->id : info->name, llm_rate_text(v, oc_llm_decode_rate(l, d), several),
+            measured ? oc_printf(&v->arena, "%.1f %%", 100 * oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE))
+                     : "",
+            llm_rate_text(v, prompt / d->prefill.bound_s, several), oc_bytes_text(&v->arena, d->memory_bytes),
+            l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
+            llm_limit_text(v, &d->context), llm_limit_text(v, &d->batch), llm_limit_text(v, &d->prompt),
+            llm_limit_text(v, &d->compute_bound));
     }
     oc_table_print(&t, v->f);
 }
