@@ -117,9 +117,9 @@ static const struct oc_llm_cost *llm_run(struct oc_llm *l, struct oc_llm_at at, 
 {
     if (*failure)
         return NULL;
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     if (!c)
-        *failure = oc_strdup(&l->arena, l->meter.err.msg);
+        *failure = oc_strdup(&l->arena, l->failure.msg);
     return c;
 }
 
@@ -127,20 +127,10 @@ static void llm_find_runs(struct oc_llm *l)
 {
     const struct oc_llm_opts *o = &l->opts;
     l->steps_n = o->generate - 1; /* the prefill produces the first token */
-    int64_t last = l->steps_n > 0 ? o->prompt + l->steps_n - 1 : o->prompt;
     l->prefill = llm_run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &l->prefill_failure);
     l->first = llm_run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &l->decode_failure);
-    l->last = llm_run(l, (struct oc_llm_at){o->batch, 1, last}, &l->decode_failure);
-    if (!l->last)
-        return;
-    l->sums_known = oc_llm_find_steps(&l->meter, o->batch, o->prompt, last, &l->steps) == 0;
-    if (!l->steps_n) {
-        oc_llm_steps_free(&l->steps);
-        return;
-    }
-    for (unsigned k = 0; k < OC_LN_COUNT && l->sums_known; k++)
-        if (k != OC_LN_PEAK && !oc_llm_steps_sum(&l->steps, (enum oc_llm_num)k, &l->sum[k]))
-            l->sums_known = false;
+    l->last = llm_run(l, oc_llm_last(l, o->batch), &l->decode_failure);
+    l->sums_known = l->last && oc_llm_sum_steps(l);
 }
 
 static bool is_found(const struct oc_llm_law *law)
@@ -154,23 +144,22 @@ static void find_law(struct oc_llm *l, enum oc_llm_phase phase, int64_t at, int6
 {
     struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
     int64_t first = phase == OC_LLM_PREFILL ? 2 : 1, window = l->facts.window;
-    oc_llm_find_law(&l->meter, phase, first, wide, law);
+    oc_llm_find_law(l, phase, first, wide, law);
     if (is_found(law))
         return;
     if (window > 8 && window < wide) {
         oc_llm_law_free(law);
-        oc_llm_find_law(&l->meter, phase, at < window ? first : window, at < window ? window - 1 : wide, law);
+        oc_llm_find_law(l, phase, at < window ? first : window, at < window ? window - 1 : wide, law);
     }
-    const struct oc_llm_piece *p = l->steps.n_piece ? &l->steps.piece[l->steps.n_piece - 1] : NULL;
-    if (is_found(law) || phase == OC_LLM_PREFILL || !p)
+    if (is_found(law) || phase == OC_LLM_PREFILL || !l->steps)
         return;
     oc_llm_law_free(law);
-    oc_llm_find_law(&l->meter, phase, p->from, p->to, law);
+    oc_llm_find_law(l, phase, l->steps->from, l->steps->to, law);
 }
 
 static void find_laws(struct oc_llm *l)
 {
-    const int64_t prompt = l->opts.prompt, last = prompt + (l->steps_n > 0 ? l->steps_n - 1 : 0);
+    const int64_t prompt = l->opts.prompt, last = oc_llm_last(l, 1).past;
     if (l->prefill)
         find_law(l, OC_LLM_PREFILL, prompt, prompt > 4096 ? prompt : 4096);
     if (l->last && l->sizes.fixed[OC_LLM_PAST] < 0)
@@ -225,7 +214,7 @@ static double arithmetic_s(const struct oc_bound_load *load, const struct oc_dev
 static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
                     struct run_work *out)
 {
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     struct oc_llm_roof r;
     double bytes;
     if (!c || c->quality == OC_UNKNOWN)
@@ -307,8 +296,8 @@ static double needed_by_draft(const struct server *s, double tokens)
 static double needed(const struct server *s, int64_t batch)
 {
     struct oc_llm *l = s->l;
-    struct oc_llm_at at = {batch, 1, l->opts.prompt + (l->steps_n > 0 ? l->steps_n - 1 : 0)};
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    struct oc_llm_at at = oc_llm_last(l, batch);
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     if (!c || c->peak_quality == OC_UNKNOWN || !l->facts.kv_bytes_known)
         return NAN;
     double tokens = (double)batch * (double)(at.past + 1), groups = fmin(s->e, (double)batch);
@@ -524,8 +513,6 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
                        l->decode_failure);
     find_laws(l);
     l->n_device = l->opts.n_device;
-    if (l->n_device)
-        oc_llm_find_bounds(l);
     l->device = OC_NEW_ARRAY(&l->arena, l->n_device, struct oc_llm_device);
     for (size_t i = 0; i < l->n_device; i++) {
         l->device[i].device = l->opts.device[i];
@@ -542,7 +529,6 @@ int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *given, s
     *l = (struct oc_llm){.model = model};
     *out = NULL;
     l->diags.arena = &l->arena;
-    l->meter.llm = l;
     l->sum_failure = "no closed form fits the costs of the decode steps";
     if (llm_take_opts(l, given, err) || llm_make(l, err)) {
         oc_llm_free(l);
@@ -558,10 +544,10 @@ void oc_llm_free(struct oc_llm *l)
         return;
     oc_llm_free(l->draft);
     free(l->weights);
-    oc_llm_steps_free(&l->steps);
+    for (struct oc_llm_law *s = l->steps; s; s = s->next)
+        oc_llm_law_free(s);
     oc_llm_law_free(&l->prefill_law);
     oc_llm_law_free(&l->decode_law);
-    oc_llm_meter_free(&l->meter);
     oc_diags_free(&l->diags);
     oc_arena_free(&l->arena);
     free(l);

@@ -91,6 +91,8 @@ struct oc_llm_at {              /* one run of the graph */
 };
 
 struct oc_llm;
+/* The last decode step of the answers to so many prompts, or the first one if there is none. */
+struct oc_llm_at oc_llm_last(const struct oc_llm *l, int64_t batch);
 /* The analysis at these sizes. */
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err);
 /* Sources of laws (estimate/bound.h) at x = sequences, and tokens of the prompt or in the cache. llm: struct oc_llm */
@@ -123,20 +125,18 @@ struct oc_llm_cost {
     uint8_t quality, peak_quality; /* enum oc_quality */
 };
 
-/* Costs of runs; each run is analysed once. */
-struct oc_llm_meter {
-    const struct oc_llm *llm;
-    struct oc_llm_known {
-        struct oc_llm_at at;
-        const struct oc_llm_cost *cost; /* NULL: it failed */
-    } * known;                          /* heap */
-    uint32_t n_known, cap_known;
-    struct oc_arena arena;
-    struct oc_err err; /* the last failure */
+/* Runs, each analysed once. */
+struct oc_llm_known {
+    struct oc_llm_at at;
+    bool counted;
+    struct oc_llm_cost *cost;   /* NULL: it failed */
+    struct oc_bound_load *load; /* NULL: not asked for */
+    struct oc_llm_known *next;
 };
-/* NULL: the analysis failed, see the meter's error. */
-const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm_meter *m, struct oc_llm_at at);
-void oc_llm_meter_free(struct oc_llm_meter *m);
+/* NULL: the analysis failed, see l->failure. */
+const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm *l, struct oc_llm_at at);
+/* The lower bound of the run on any device. */
+const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at);
 
 /* ---- laws (llm_cost.c) ------------------------------------------------------------------------------ */
 
@@ -146,31 +146,20 @@ struct oc_llm_law {
     bool found[OC_LN_COUNT];
     int64_t from, to; /* range of tokens in which they hold */
     uint32_t checked; /* further points that confirmed them */
+    struct oc_llm_law *next;
 };
 enum oc_llm_phase { OC_LLM_PREFILL, OC_LLM_DECODE };
 /* Prefill: in batch and new tokens, with an empty cache. Decode: in batch and cached tokens, one new token.
  */
-void oc_llm_find_law(struct oc_llm_meter *m, enum oc_llm_phase phase, int64_t from, int64_t to,
+void oc_llm_find_law(struct oc_llm *l, enum oc_llm_phase phase, int64_t from, int64_t to,
                      struct oc_llm_law *out);
 void oc_llm_law_free(struct oc_llm_law *law);
 bool oc_llm_law_at(const struct oc_llm_law *law, enum oc_llm_num n, int64_t batch, int64_t tokens,
                    uint64_t *out);
 
-/* Decode steps with `from` to `to` cached tokens, in pieces in which each count is a polynomial. */
-struct oc_llm_piece {
-    int64_t from, to;
-    struct oc_rpoly poly[OC_LN_COUNT]; /* in the cached tokens */
-};
-struct oc_llm_steps {
-    struct oc_llm_piece *piece; /* heap */
-    uint32_t n_piece, cap_piece;
-};
-int oc_llm_find_steps(struct oc_llm_meter *m, int64_t batch, int64_t from, int64_t to,
-                      struct oc_llm_steps *out);
-void oc_llm_steps_free(struct oc_llm_steps *s);
-bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past,
-                     uint64_t *out);                                                   /* a step */
-bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t *out); /* false: overflow */
+/* Sets l->steps and l->sum, which is exact. False: no laws were found for all steps, or a sum is too large. */
+bool oc_llm_sum_steps(struct oc_llm *l);
+bool oc_llm_step_at(const struct oc_llm *l, enum oc_llm_num n, int64_t past, uint64_t *out);
 
 /* ---- devices (llm_device.c) ------------------------------------------------------------------------- */
 
@@ -215,17 +204,8 @@ struct oc_llm_serving {
     uint32_t n_row;
 };
 
-/* The runs whose time is bounded: all decode steps in ranges, each at the bound of its first step, which is
- * the smallest. */
+/* The bound of all decode steps is of so many ranges, each at the bound of its first step, which is the smallest. */
 enum { OC_LLM_STEP_RANGES = 8 };
-struct oc_llm_bounds {
-    struct oc_bound_load prefill, first, last;
-    struct {
-        struct oc_bound_load load;
-        int64_t n; /* steps */
-    } range[OC_LLM_STEP_RANGES];
-    unsigned n_range;
-};
 
 struct oc_llm_device {
     const struct oc_device *device;
@@ -260,11 +240,13 @@ struct oc_llm {
     uint32_t n_weights;
     const struct oc_assumption *assumption; /* of the decode analysis */
     uint32_t n_assumption;
-    struct oc_llm_meter meter;
+    struct oc_llm_known *known;
+    uint32_t n_known;
+    struct oc_err failure;                            /* of the last run without costs */
     const struct oc_llm_cost *prefill, *first, *last; /* NULL: the analysis failed */
     const char *prefill_failure, *decode_failure, *sum_failure;
-    int64_t steps_n; /* decode steps after the prefill: generate - 1 */
-    struct oc_llm_steps steps;
+    int64_t steps_n;          /* decode steps after the prefill: generate - 1 */
+    struct oc_llm_law *steps; /* of ranges of decode steps, the last one first */
     bool sums_known;
     uint64_t sum[OC_LN_COUNT]; /* of all decode steps */
     struct oc_llm_law prefill_law, decode_law;
@@ -279,22 +261,14 @@ struct oc_llm {
         uint64_t bytes; /* of all routed experts */
         int64_t layers, n, active;
     } experts;
-    const struct oc_recast *as; /* NULL: the model's types */
-    uint64_t weight_bytes;      /* in memory, in these types */
-    uint64_t *weight_bytes_as;  /* by type of oc_recast_name: each constant as its first reader has it */
-    struct oc_llm_bounds bounds;
-    struct oc_llm_load { /* of further runs */
-        struct oc_llm_at at;
-        struct oc_bound_load load;
-        struct oc_llm_load *next;
-    } * load;
+    const struct oc_recast *as;           /* NULL: the model's types */
+    uint64_t weight_bytes;                /* in memory, in these types */
+    const struct oc_bound_load *bound[2]; /* of the prefill and the last step; NULL: no device */
+    uint64_t *weight_bytes_as; /* by type of oc_recast_name: each constant as its first reader has it */
 };
 
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
-/* llm_device.c: the lower bounds of the runs on any device; of any run. */
-void oc_llm_find_bounds(struct oc_llm *l);
-const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at);
 /* llm_device.c: needs all costs and the bounds. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
 /* The roofline of one run; *bytes: traffic if activations stay on chip. */

@@ -119,8 +119,7 @@ static struct oc_llm_roof roof_of_steps(struct held *h)
         struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
         uint64_t v[OC_LN_COUNT] = {0};
         for (unsigned k = 0; k < OC_LN_COUNT; k++)
-            if (k != OC_LN_PEAK && l->sum[k] &&
-                !oc_llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
+            if (k != OC_LN_PEAK && l->sum[k] && !oc_llm_step_at(l, (enum oc_llm_num)k, at.past, &v[k]))
                 return no_roof(l->sum_failure);
         struct oc_llm_roof one = roof_of(h, v, at);
         sum.s += one.s;
@@ -167,17 +166,11 @@ struct fit { /* memory as a function of one size */
     double memory;
 };
 
-static struct oc_llm_at last_run(const struct oc_llm *l, int64_t batch)
-{
-    int64_t past = l->steps_n > 0 ? l->opts.prompt + l->steps_n - 1 : l->opts.prompt;
-    return (struct oc_llm_at){batch, 1, past};
-}
-
 static struct oc_llm_at run_at(const struct fit *f, int64_t x)
 {
     const struct oc_llm *l = f->h->l;
     if (f->of == FIT_BATCH)
-        return last_run(l, x);
+        return oc_llm_last(l, x);
     return f->of == FIT_CONTEXT ? (struct oc_llm_at){l->opts.batch, 1, x - 1}
                                 : (struct oc_llm_at){l->opts.batch, x, 0};
 }
@@ -187,7 +180,7 @@ static double need_at(const struct fit *f, int64_t x)
 {
     struct oc_llm *l = f->h->l;
     struct oc_llm_at at = run_at(f, x);
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     return c && c->peak_quality != OC_UNKNOWN ? (double)oc_llm_need(l, c) : INFINITY;
 }
 
@@ -259,7 +252,7 @@ enum { NO = 0, YES = 1, NOT_KNOWN = -1 };
 static bool counts_at(struct held *h, struct oc_llm_at at, bool by_law, uint64_t v[OC_LN_COUNT])
 {
     if (!by_law) {
-        const struct oc_llm_cost *c = oc_llm_cost_at(&h->l->meter, at);
+        const struct oc_llm_cost *c = oc_llm_cost_at(h->l, at);
         if (c)
             memcpy(v, c->v, sizeof(c->v));
         return c && c->quality != OC_UNKNOWN;
@@ -275,7 +268,7 @@ static bool counts_at(struct held *h, struct oc_llm_at at, bool by_law, uint64_t
 static int compute_bound(struct held *h, int64_t batch, bool by_law)
 {
     uint64_t v[OC_LN_COUNT];
-    struct oc_llm_at at = last_run(h->l, batch);
+    struct oc_llm_at at = oc_llm_last(h->l, batch);
     if (!counts_at(h, at, by_law, v))
         return NOT_KNOWN;
     struct oc_llm_roof r = roof_of(h, v, at);
@@ -288,10 +281,10 @@ static int compute_bound(struct held *h, int64_t batch, bool by_law)
 static const char *never_text(struct held *h)
 {
     uint64_t one[OC_LN_COUNT], two[OC_LN_COUNT];
-    if (!counts_at(h, last_run(h->l, MOST_BATCH / 2), true, one) ||
-        !counts_at(h, last_run(h->l, MOST_BATCH), true, two))
+    if (!counts_at(h, oc_llm_last(h->l, MOST_BATCH / 2), true, one) ||
+        !counts_at(h, oc_llm_last(h->l, MOST_BATCH), true, two))
         return NULL;
-    struct oc_llm_roof a = roof_of(h, one, last_run(h->l, 1)), b = roof_of(h, two, last_run(h->l, 1));
+    struct oc_llm_roof a = roof_of(h, one, oc_llm_last(h->l, 1)), b = roof_of(h, two, oc_llm_last(h->l, 1));
     double comp = (b.comp_s - a.comp_s) / (MOST_BATCH / 2.0), mem = (b.mem_s - a.mem_s) / (MOST_BATCH / 2.0);
     if (!(comp < mem))
         return NULL;
@@ -307,7 +300,7 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
     if (l->sizes.fixed[OC_LLM_BATCH] >= 0)
         return (struct oc_llm_limit){.why = "the model has a fixed batch"};
     uint64_t v[OC_LN_COUNT];
-    bool by_law = counts_at(h, last_run(l, 1), true, v);
+    bool by_law = counts_at(h, oc_llm_last(l, 1), true, v);
     int64_t most = by_law ? MOST_BATCH : MOST_DIRECT, lo = 0, hi = 1;
     int is = compute_bound(h, 1, by_law);
     while (is == NO && hi < most) {
@@ -337,71 +330,40 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
 
 /* ---- lower bounds and estimates --------------------------------------------------------------------- */
 
-static void bound_run(struct oc_llm *l, struct oc_llm_at at, struct oc_bound_load *out)
+static double bound_of(struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
+                       const char *failure, const struct oc_bound_load **load)
 {
-    struct oc_analysis *a;
-    struct oc_err unused;
-    *out = (struct oc_bound_load){0};
-    if (oc_llm_analyze(l, at, &a, &unused))
-        return;
-    oc_bound_load_make(a, l->as, &l->arena, out);
-    oc_analysis_free(a);
+    static const struct oc_bound_load none;
+    *load = failure ? &none : oc_llm_load_at(l, at);
+    return oc_bound_time(*load, device, l->opts.cache);
 }
 
-const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at)
+static double bound_of_steps(struct oc_llm *l, const struct oc_device *device)
 {
-    struct oc_llm_load *x = l->load;
-    while (x && memcmp(&x->at, &at, sizeof(at)))
-        x = x->next;
-    if (!x) {
-        x = OC_NEW(&l->arena, struct oc_llm_load);
-        *x = (struct oc_llm_load){.at = at, .next = l->load};
-        bound_run(l, at, &x->load);
-        l->load = x;
-    }
-    return &x->load;
-}
-
-void oc_llm_find_bounds(struct oc_llm *l)
-{
-    const struct oc_llm_opts *o = &l->opts;
-    struct oc_llm_bounds *b = &l->bounds;
-    if (!l->prefill_failure)
-        bound_run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &b->prefill);
-    if (l->decode_failure)
-        return;
-    bound_run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &b->first);
-    bound_run(l, last_run(l, o->batch), &b->last);
+    double sum = 0;
     for (int64_t i = 0; i < OC_LLM_STEP_RANGES; i++) {
         int64_t from = l->steps_n * i / OC_LLM_STEP_RANGES, to = l->steps_n * (i + 1) / OC_LLM_STEP_RANGES;
-        if (from == to)
-            continue;
-        bound_run(l, (struct oc_llm_at){o->batch, 1, o->prompt + from}, &b->range[b->n_range].load);
-        b->range[b->n_range++].n = to - from;
+        struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + from};
+        if (from < to && !l->decode_failure)
+            sum += (double)(to - from) * oc_bound_time(oc_llm_load_at(l, at), device, l->opts.cache);
     }
+    return l->decode_failure && l->steps_n ? NAN : sum;
 }
 
-/* Operators one after another take at least the lower bound of any runtime. */
-static void raise_to_bound(struct oc_llm_roof *r)
-{
-    if (r->bound_s > r->s)
-        r->s = r->bound_s;
-}
-
-static void set_bounds(const struct oc_llm *l, struct oc_llm_device *d)
+static void set_bounds(struct oc_llm *l, struct oc_llm_device *d)
 {
     struct oc_llm_roof *const part[] = {&d->prefill, &d->first, &d->last, &d->all, &d->whole};
-    const struct oc_llm_bounds *b = &l->bounds;
-    bool cache = l->opts.cache;
-    d->prefill.bound_s = oc_bound_time(&b->prefill, d->device, cache);
-    d->first.bound_s = oc_bound_time(&b->first, d->device, cache);
-    d->last.bound_s = oc_bound_time(&b->last, d->device, cache);
-    d->all.bound_s = b->n_range || !l->steps_n ? 0 : NAN;
-    for (unsigned i = 0; i < b->n_range; i++)
-        d->all.bound_s += (double)b->range[i].n * oc_bound_time(&b->range[i].load, d->device, cache);
+    const struct oc_llm_opts *o = &l->opts;
+    const struct oc_llm_at prefill = {o->batch, o->prompt, 0}, first = {o->batch, 1, o->prompt};
+    const struct oc_bound_load *unused;
+    d->prefill.bound_s = bound_of(l, d->device, prefill, l->prefill_failure, &l->bound[0]);
+    d->first.bound_s = bound_of(l, d->device, first, l->decode_failure, &unused);
+    d->last.bound_s = bound_of(l, d->device, oc_llm_last(l, o->batch), l->decode_failure, &l->bound[1]);
+    d->all.bound_s = bound_of_steps(l, d->device);
     d->whole.bound_s = d->prefill.bound_s + d->all.bound_s;
+    /* operators one after another take at least the lower bound of any runtime */
     for (size_t i = 0; i < OC_COUNT(part); i++)
-        raise_to_bound(part[i]);
+        part[i]->s = part[i]->bound_s > part[i]->s ? part[i]->bound_s : part[i]->s;
 }
 
 static void estimate_run(const struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
@@ -442,7 +404,7 @@ static void set_estimates(const struct oc_llm *l, struct oc_llm_device *d)
         estimate_run(l, d->device, (struct oc_llm_at){o->batch, o->prompt, 0}, &d->prefill);
     if (own && !l->decode_failure) {
         estimate_run(l, d->device, (struct oc_llm_at){o->batch, 1, o->prompt}, &d->first);
-        estimate_run(l, d->device, last_run(l, o->batch), &d->last);
+        estimate_run(l, d->device, oc_llm_last(l, o->batch), &d->last);
     }
     add_estimate(&d->all, &d->first, (double)l->steps_n / 2);
     add_estimate(&d->all, &d->last, (double)l->steps_n / 2);
@@ -460,7 +422,7 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
     d->need_bytes = l->last ? oc_llm_need(l, l->last) : 0;
     d->prefill = roof_of_run(&h, l->prefill, (struct oc_llm_at){o->batch, o->prompt, 0}, l->prefill_failure);
     d->first = roof_of_run(&h, l->first, (struct oc_llm_at){o->batch, 1, o->prompt}, l->decode_failure);
-    d->last = roof_of_run(&h, l->last, last_run(l, o->batch), l->decode_failure);
+    d->last = roof_of_run(&h, l->last, oc_llm_last(l, o->batch), l->decode_failure);
     d->all = roof_of_steps(&h);
     d->whole = llm_device_sum_of(&d->prefill, &d->all);
     set_bounds(l, d);

@@ -555,9 +555,9 @@ static void put_unknown(struct view *v, const struct oc_llm_device *d, const cha
 /* What makes a bound lower than the counts. */
 static void put_bound_notes(struct view *v)
 {
-    const struct oc_bound_load *run[] = {&v->l->bounds.prefill, &v->l->bounds.last};
+    const struct oc_bound_load *const *run = v->l->bound;
     bool experts = false, narrow = false;
-    for (size_t i = 0; i < OC_COUNT(run); i++) {
+    for (size_t i = 0; i < OC_COUNT(v->l->bound) && v->l->n_device; i++) {
         experts |= run[i]->fewest_experts;
         for (uint32_t p = 0; p < run[i]->n_part; p++)
             narrow |= run[i]->part[p].also & OC_ALSO_F8;
