@@ -29,7 +29,7 @@ static const char *norm(struct decoder_graph *g, const char *module, const char 
 
 const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
 {
-    return norm(g, module, x, width, oc_dec_field(&g->d->f, OC_F_norm, OC_W_rms));
+    return norm(g, module, x, width, FIELD(g, norm, OC_W_rms));
 }
 
 const char *oc_dec_rms(struct decoder_graph *g, const char *module, const char *x, int64_t width)
@@ -54,11 +54,6 @@ void oc_dec_split(struct decoder_graph *g, const char *x, int64_t at, int64_t re
     oc_gw_node(&g->w, "", "Split", IN(x, sizes), (const char *const[]){part[0], part[1], NULL});
 }
 
-const char *oc_dec_cache(struct decoder_graph *g, const char *prefix, int64_t layer, const char *part)
-{
-    return TEXT(g, "%s.%lld.%s", prefix, (long long)layer, part);
-}
-
 /* Of encoders: every token sees every other one that is not padding. */
 static const char *full_attention(struct decoder_graph *g, const char *x)
 {
@@ -73,18 +68,13 @@ static const char *full_attention(struct decoder_graph *g, const char *x)
 
 /* ---- MLP -------------------------------------------------------------------------------------------- */
 
-static int64_t act(const struct decoder_graph *g)
-{
-    return oc_dec_field(&g->d->f, OC_F_act, 0);
-}
-
 static const char *activation(struct decoder_graph *g, const char *x, bool gated)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, "act_fn");
-    if (gated && act(g) != OC_W_gelu)
+    if (gated && FIELD(g, act, 0) != OC_W_gelu)
         x = OP(g, "Mul", x, OP(g, "Sigmoid", x));
     else
-        x = OP(g, !gated && act(g) == OC_W_relu ? "Relu" : "Gelu", x);
+        x = OP(g, !gated && FIELD(g, act, 0) == OC_W_relu ? "Relu" : "Gelu", x);
     oc_gw_leave(&g->w, p);
     return x;
 }
@@ -147,7 +137,8 @@ static const char *expert_node(struct decoder_graph *g, const char *x, const cha
     in[last + 1] = NULL;
     oc_gw_attr_i(&g->w, "k", d->active);
     oc_gw_attr_i(&g->w, "normalize_routing_weights", 1);
-    oc_gw_attr_s(&g->w, "activation_type", IS(g, plain_mlp) ? act(g) == OC_W_relu ? "relu" : "gelu" : "silu");
+    oc_gw_attr_s(&g->w, "activation_type",
+                 IS(g, plain_mlp) ? FIELD(g, act, 0) == OC_W_relu ? "relu" : "gelu" : "silu");
     if (scales) {
         oc_gw_attr_i(&g->w, "expert_weight_bits", as->kind == OC_PACK_BLOCKS ? as->bits : 8);
         oc_gw_attr_i(&g->w, "block_size", as->block ? as->block : d->width);
@@ -253,8 +244,7 @@ static const char *encoder_layer(struct decoder_graph *g, int64_t i, const char 
 /* A vector for each token and layer, gated by the layer's output (Gemma 3n). */
 static const char *layer_input(struct decoder_graph *g, int64_t i, const char *x)
 {
-    int64_t n = oc_dec_field(&g->d->f, OC_F_layer_input, 0),
-            rows = oc_dec_field(&g->d->f, OC_F_layer_words, g->d->vocabulary);
+    int64_t n = FIELD(g, layer_input, 0), rows = FIELD(g, layer_words, g->d->vocabulary);
     if (n <= 0 || n > g->d->width || rows < 1)
         return x;
     struct oc_dec_packed table;
@@ -355,8 +345,7 @@ static const char *embeddings(struct decoder_graph *g, struct oc_dec_packed *tab
     if (IS(g, embed_norm))
         x = oc_dec_norm(g, "embed_layernorm", x, d->width);
     if (IS(g, compressed)) { /* a copy for each stream */
-        oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 1, oc_dec_field(&d->f, OC_F_streams, 1), 1},
-                        4);
+        oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 1, FIELD(g, streams, 1), 1}, 4);
         const char *copies = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
         x = OP(g, "Expand", RESHAPE(g, x, 0, 0, 1, d->width), copies);
     }
@@ -423,30 +412,21 @@ static void all_layers(struct decoder_graph *g)
 
 /* ---- inputs and outputs ----------------------------------------------------------------------------- */
 
-static void encoder_inputs_and_outputs(struct decoder_graph *g)
-{
-    const struct oc_decoder *d = g->d;
-    const char *width = TEXT(g, "%lld", (long long)d->width);
-    static const char *const input[] = {"input_ids", "attention_mask", "position_ids", "token_type_ids"};
-    for (size_t i = 0; i < OC_COUNT(input) - (d->segments ? 0 : 1); i++)
-        oc_gw_value_info(&g->w, &g->w.input, input[i], INT64, IN("batch_size", "sequence_length"));
-    oc_gw_value_info(&g->w, &g->w.output, "last_hidden_state", d->dtype,
-                     IN("batch_size", "sequence_length", width));
-    if (IS(g, pooler))
-        oc_gw_value_info(&g->w, &g->w.output, "pooler_output", d->dtype, IN("batch_size", width));
-}
-
+/* Encoders have no cache. */
 static void inputs_and_outputs(struct decoder_graph *g)
 {
+    static const char *const input[] = {"input_ids", "attention_mask", "position_ids", "token_type_ids"};
     const struct oc_decoder *d = g->d;
-    oc_gw_value_info(&g->w, &g->w.input, "input_ids", INT64, IN("batch_size", "sequence_length"));
-    oc_gw_value_info(&g->w, &g->w.input, "attention_mask", INT64, IN("batch_size", "total_sequence_length"));
-    if (IS(g, learned))
-        oc_gw_value_info(&g->w, &g->w.input, "position_ids", INT64, IN("batch_size", "sequence_length"));
-    oc_dec_states(g, &g->w.input, true);
-    oc_gw_value_info(&g->w, &g->w.output, "logits", d->dtype,
-                     IN("batch_size", "sequence_length", TEXT(g, "%lld", (long long)d->vocabulary)));
-    oc_dec_states(g, &g->w.output, false);
+    const char *width = TEXT(g, "%lld", (long long)d->width),
+               *words = TEXT(g, "%lld", (long long)d->vocabulary);
+    bool encoder = IS(g, encoder);
+    for (size_t i = 0; i < (IS(g, learned) || encoder ? 3U : 2U) + (encoder && d->segments); i++)
+        oc_gw_value_info(&g->w, &g->w.input, input[i], INT64,
+                         IN("batch_size", i == 1 && !encoder ? "total_sequence_length" : "sequence_length"));
+    oc_gw_value_info(&g->w, &g->w.output, encoder ? "last_hidden_state" : "logits", d->dtype,
+                     IN("batch_size", "sequence_length", encoder ? width : words));
+    if (encoder && IS(g, pooler))
+        oc_gw_value_info(&g->w, &g->w.output, "pooler_output", d->dtype, IN("batch_size", width));
 }
 
 struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
@@ -454,11 +434,12 @@ struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct o
 {
     struct decoder_graph g = {.d = d, .stored = stored};
     g.w.names.arena = &g.w.arena;
-    if (IS(&g, encoder))
-        encoder_inputs_and_outputs(&g);
-    else
-        inputs_and_outputs(&g);
+    inputs_and_outputs(&g);
     all_layers(&g);
+    oc_gw_move(&g.w.input, &g.cache[0]);
+    oc_gw_move(&g.w.input, &g.state[0]);
+    oc_gw_move(&g.w.output, &g.cache[1]);
+    oc_gw_move(&g.w.output, &g.state[1]);
     oc_gw_write(&g.w, "config.json", out);
     oc_gw_free(&g.w);
     return g.sum;

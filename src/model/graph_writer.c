@@ -25,6 +25,14 @@ static void append(struct oc_graph_writer *g, struct oc_messages *list, const Pr
     OC_PUSH(list->item, list->n, list->cap) = pack(g, m);
 }
 
+void oc_gw_move(struct oc_messages *to, struct oc_messages *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        OC_PUSH(to->item, to->n, to->cap) = from->item[i];
+    free(from->item);
+    *from = (struct oc_messages){0};
+}
+
 static void add_attribute(struct oc_graph_writer *g, const char *name, int type, Oc__Attribute *a)
 {
     a->name = (char *)(uintptr_t)name;

@@ -49,6 +49,8 @@ void oc_gw_weight(struct oc_graph_writer *g, const char *name, unsigned dtype, s
 void oc_gw_value_info(struct oc_graph_writer *g, struct oc_messages *list, const char *name, int dtype,
                       const char *const *dim);
 
+void oc_gw_move(struct oc_messages *to, struct oc_messages *from); /* to its end */
+
 void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf *out); /* appends the model */
 void oc_gw_free(struct oc_graph_writer *g);
 
