@@ -93,24 +93,17 @@ int oc_llm_analyze_decode(void *llm, const int64_t *x, struct oc_analysis **out)
 
 /* ---- counts ----------------------------------------------------------------------------------------- */
 
-static bool llm_cost_whole_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *out)
-{
-    const struct oc_type *t = &a->type[value];
-    struct oc_dim n = oc_shape_count(a->exprs, &t->shape);
-    return t->shape.ranked && oc_is_known(n) && n.v >= 0 && oc_bytes_of(t->dtype, (uint64_t)n.v, out);
-}
-
 /* Bytes of the pair as counted by the nodes at both ends; those of the tensors if the nodes have no counts. */
 static bool pair_bytes(struct oc_recount *r, const struct oc_analysis *a, const struct oc_kv_pair *p,
                        uint64_t *read, uint64_t *written)
 {
     *read = *written = 0;
     if (p->reader != OC_NONE && !oc_recount_bytes(r, p->reader, false, p->past_slot, read) &&
-        !llm_cost_whole_bytes(a, p->past, read))
+        !oc_type_bytes(&a->type[p->past], read))
         return false;
     return p->present == OC_NONE || p->writer == OC_NONE ||
            oc_recount_bytes(r, p->writer, true, p->present_slot, written) ||
-           llm_cost_whole_bytes(a, p->present, written);
+           oc_type_bytes(&a->type[p->present], written);
 }
 
 static void llm_cost_add(struct oc_llm_cost *c, unsigned n, uint64_t v)
