@@ -6,14 +6,8 @@
 #include "base/ck.h"
 #include "model/decoder_graph.h"
 
-const char *oc_dec_linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
-                          bool bias)
-{
-    return oc_dec_product(g, module, x, in, out, bias, true);
-}
-
-static const char *norm(struct decoder_graph *g, const char *module, const char *x, int64_t width,
-                        int64_t kind)
+const char *oc_dec_norm_of(struct decoder_graph *g, int64_t kind, const char *module, const char *x,
+                           int64_t width)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
     oc_gw_attr_i(&g->w, "axis", -1);
@@ -25,16 +19,6 @@ static const char *norm(struct decoder_graph *g, const char *module, const char 
                WEIGHT(g, "weight", width));
     oc_gw_leave(&g->w, p);
     return x;
-}
-
-const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
-{
-    return norm(g, module, x, width, FIELD(g, norm, OC_W_rms));
-}
-
-const char *oc_dec_rms(struct decoder_graph *g, const char *module, const char *x, int64_t width)
-{
-    return norm(g, module, x, width, OC_W_rms);
 }
 
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
@@ -96,54 +80,37 @@ static const char *gated_mlp(struct decoder_graph *g, const char *module, const 
     return x;
 }
 
-struct expert_layer {
-    const char *module;
-    int64_t rows, columns;
-    struct oc_dec_packed w;
-    const char *bias;
-};
-
-static void expert_weights(struct decoder_graph *g, struct expert_layer *e)
-{
-    struct oc_gw_place p = oc_gw_enter(&g->w, e->module);
-    e->w = oc_dec_matrix(g, g->d->experts, e->rows, e->columns, true);
-    e->bias = IS(g, expert_bias) ? WEIGHT(g, "bias", g->d->experts, e->rows) : "";
-    oc_gw_leave(&g->w, p);
-}
-
-/* MoE, or QMoE if scales are tensors of their own. */
-static const char *expert_node(struct decoder_graph *g, const char *x, const char *score,
-                               const struct expert_layer *e, size_t n)
+/* Matrices of all experts: gate (or up), down, up. MoE, or QMoE if scales are tensors of their own. */
+static const char *expert_node(struct decoder_graph *g, const char *x, const char *score, int64_t width)
 {
     const struct oc_decoder *d = g->d;
-    const char *in[2 + 4 * 3 + 1] = {x, score};
-    const struct oc_packing *as = &e[0].w.as;
-    bool scales = false;
-    for (size_t i = 0; i < n; i++)
-        scales |= *e[i].w.scales != 0;
-    size_t step = scales ? 3 : 2, last = 2;
-    for (size_t i = 2; i < OC_COUNT(in) - 1; i++)
-        in[i] = "";
-    for (size_t i = 0; i < n; i++) {
-        in[2 + step * i] = e[i].w.weight;
-        in[2 + step * i + step - 1] = e[i].bias;
-        if (scales) {
-            in[2 + step * i + 1] = e[i].w.scales;
-            in[11 + i] = e[i].w.zeros;
-        }
+    const int64_t inner = d->expert_mlp;
+    const bool plain = IS(g, plain_mlp);
+    const char *const module[] = {plain ? "up_proj" : "gate_proj", "down_proj", "up_proj"};
+    const char *weight[3] = {"", "", ""}, *scale[3] = {"", "", ""}, *zeros[3] = {"", "", ""},
+               *bias[3] = {"", "", ""};
+    struct oc_packing as = {.kind = OC_PACK_NOT};
+    for (int i = 0; i < (plain ? 2 : 3); i++) {
+        struct oc_gw_place p = oc_gw_enter(&g->w, module[i]);
+        struct oc_dec_packed w =
+            oc_dec_matrix(g, d->experts, i == 1 ? width : inner, i == 1 ? inner : width, true);
+        weight[i] = w.weight;
+        scale[i] = w.scales;
+        zeros[i] = w.zeros;
+        as = i ? as : w.as;
+        if (IS(g, expert_bias))
+            bias[i] = WEIGHT(g, "bias", d->experts, i == 1 ? width : inner);
+        oc_gw_leave(&g->w, p);
     }
-    for (size_t i = 2; i < OC_COUNT(in) - 1; i++)
-        last = *in[i] ? i : last;
-    in[last + 1] = NULL;
     oc_gw_attr_i(&g->w, "k", d->active);
     oc_gw_attr_i(&g->w, "normalize_routing_weights", 1);
-    oc_gw_attr_s(&g->w, "activation_type",
-                 IS(g, plain_mlp) ? FIELD(g, act, 0) == OC_W_relu ? "relu" : "gelu" : "silu");
-    if (scales) {
-        oc_gw_attr_i(&g->w, "expert_weight_bits", as->kind == OC_PACK_BLOCKS ? as->bits : 8);
-        oc_gw_attr_i(&g->w, "block_size", as->block ? as->block : d->width);
-    }
-    return oc_gw_node(&g->w, "com.microsoft", scales ? "QMoE" : "MoE", in, NULL);
+    oc_gw_attr_s(&g->w, "activation_type", !plain ? "silu" : FIELD(g, act, 0) == OC_W_relu ? "relu" : "gelu");
+    if (!*scale[0] && !*scale[1] && !*scale[2])
+        return CONTRIB_OP(g, "MoE", x, score, weight[0], bias[0], weight[1], bias[1], weight[2], bias[2]);
+    oc_gw_attr_i(&g->w, "expert_weight_bits", as.kind == OC_PACK_BLOCKS ? as.bits : 8);
+    oc_gw_attr_i(&g->w, "block_size", as.block ? as.block : d->width);
+    return CONTRIB_OP(g, "QMoE", x, score, weight[0], scale[0], bias[0], weight[1], scale[1], bias[1],
+                      weight[2], scale[2], bias[2], zeros[0], zeros[1], zeros[2]);
 }
 
 static const char *router(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x)
@@ -166,22 +133,17 @@ static const char *router(struct decoder_graph *g, const struct oc_dec_layer *l,
 static const char *expert_layers(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x)
 {
     const struct oc_decoder *d = g->d;
-    int64_t inner = d->expert_mlp, width = d->expert_width ? d->expert_width : d->width;
-    bool plain = IS(g, plain_mlp), narrow = d->expert_width > 0;
+    const int64_t width = d->expert_width ? d->expert_width : d->width;
+    const bool narrow = d->expert_width > 0;
     const char *score = router(g, l, x);
     if (narrow)
         x = linear(g, "fc1_latent_proj", x, d->width, width, false);
     if (narrow && IS(g, latent_norm))
         x = oc_dec_rms(g, "latent_norm", x, width);
     struct oc_gw_place p = oc_gw_enter(&g->w, "experts");
-    struct expert_layer e[3] = {{plain ? "up_proj" : "gate_proj", inner, width, .bias = ""},
-                                {"down_proj", width, inner, .bias = ""},
-                                {"up_proj", inner, width, .bias = ""}};
-    for (size_t i = 0; i < (plain ? 2U : 3U); i++)
-        expert_weights(g, &e[i]);
-    const char *y = expert_node(g, x, score, e, plain ? 2 : 3);
+    x = expert_node(g, x, score, width);
     oc_gw_leave(&g->w, p);
-    return narrow ? linear(g, "fc2_latent_proj", y, width, d->width, false) : y;
+    return narrow ? linear(g, "fc2_latent_proj", x, width, d->width, false) : x;
 }
 
 static const char *shared_expert(struct decoder_graph *g, const char *x)

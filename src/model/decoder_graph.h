@@ -56,12 +56,13 @@ const char *oc_dec_packed_product(struct decoder_graph *g, const char *x, const 
 const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, int64_t width, const char *at,
                         struct oc_dec_packed *table);
 
-/* decoder_graph.c */
-#define linear oc_dec_linear
-const char *oc_dec_linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
-                          bool bias);
-const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width);
-const char *oc_dec_rms(struct decoder_graph *g, const char *module, const char *x, int64_t width);
+#define linear(g, module, x, in, out, bias) oc_dec_product((g), (module), (x), (in), (out), (bias), true)
+
+/* decoder_graph.c. kind: OC_W_rms, OC_W_layer, OC_W_layer_no_bias */
+const char *oc_dec_norm_of(struct decoder_graph *g, int64_t kind, const char *module, const char *x,
+                           int64_t width);
+#define oc_dec_norm(g, module, x, width) oc_dec_norm_of((g), FIELD(g, norm, OC_W_rms), (module), (x), (width))
+#define oc_dec_rms(g, module, x, width)  oc_dec_norm_of((g), OC_W_rms, (module), (x), (width))
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n);
 #define RESHAPE(g, x, ...)                                                                                   \
     oc_dec_reshape((g), (x), (const int64_t[]){__VA_ARGS__},                                                 \

@@ -5,19 +5,6 @@
 #include "base/ck.h"
 #include "model/decoder_graph.h"
 
-static const char *const *without_absent(const char **list, size_t n)
-{
-    while (n > 0 && !*list[n - 1])
-        list[--n] = NULL;
-    return list;
-}
-
-/* A node without the absent inputs and outputs at the end of their lists. */
-#define LIST(...)                                                                                            \
-    without_absent((const char *[]){__VA_ARGS__, NULL},                                                      \
-                   sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
-#define ATTENTION(g, domain, type, out, ...) oc_gw_node(&(g)->w, (domain), (type), LIST(__VA_ARGS__), (out))
-
 /* ---- caches and states ------------------------------------------------------------------------------ */
 
 enum { LENGTH = -1 }; /* a dimension: the number of tokens */
@@ -221,8 +208,9 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
         i = indexer(g, layer, x, NULL);
     if (l->v_head != l->head || l->chunk || l->selected || !own) {
         cached_attributes(g, l, l->kv_heads, l->v_head, l->rotated);
-        ATTENTION(g, "com.onnxcost", "CachedAttention", LIST(y, key.present, value.present, i.kept.present),
-                  h.q, h.k, h.v, key.past, value.past, sinks, i.q, i.k, i.kept.past, g->total);
+        oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
+                   IN(h.q, h.k, h.v, key.past, value.past, sinks, i.q, i.k, i.kept.past, g->total),
+                   IN(y, key.present, value.present, i.kept.present));
     } else {
         oc_gw_attr_i(&g->w, "num_heads", l->heads);
         oc_gw_attr_i(&g->w, "kv_num_heads", l->kv_heads);
@@ -231,9 +219,10 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
             oc_gw_attr_i(&g->w, "rotary_embedding_dim", l->rotated);
         if (l->window)
             oc_gw_attr_i(&g->w, "local_window_size", l->window);
-        ATTENTION(g, "com.microsoft", "GroupQueryAttention", LIST(y, key.present, value.present), h.q, h.k,
-                  h.v, key.past, value.past, g->seqlens, g->total, "", "", "", "", sinks, "", "", h.q_norm,
-                  h.k_norm);
+        oc_gw_node(&g->w, "com.microsoft", "GroupQueryAttention",
+                   IN(h.q, h.k, h.v, key.past, value.past, g->seqlens, g->total, "", "", "", "", sinks, "",
+                      "", h.q_norm, h.k_norm),
+                   IN(y, key.present, value.present));
     }
     if (IS(g, head_gate))
         return output(g, gate_heads(g, l, y, h.gate), NULL, l->heads * l->v_head);
@@ -269,8 +258,9 @@ static const char *latent_attention(struct decoder_graph *g, int64_t layer, cons
     cached_attributes(g, l, 1, d->v_head, FIELD(g, latent_rope, 1) ? d->rope : 0);
     oc_gw_attr_i(&g->w, "latent_rank", d->kv_rank);
     oc_gw_attr_i(&g->w, "rope_head_size", d->rope);
-    ATTENTION(g, "com.onnxcost", "CachedAttention", LIST(y, kept.present, "", i.kept.present), q, fresh, kv,
-              kept.past, "", "", i.q, i.k, i.kept.past, g->total);
+    oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
+               IN(q, fresh, kv, kept.past, "", "", i.q, i.k, i.kept.past, g->total),
+               IN(y, kept.present, "", i.kept.present));
     return output(g, y, gate, l->heads * d->v_head);
 }
 
@@ -337,8 +327,9 @@ static const char *compressed_attention(struct decoder_graph *g, int64_t layer, 
     oc_gw_attr_i(&g->w, "shared_key_value", 1);
     if (l->ratio)
         oc_gw_attr_i(&g->w, "compress_ratio", l->ratio);
-    ATTENTION(g, "com.onnxcost", "CachedAttention", LIST(y, kept.present, window.present, i.kept.present), q,
-              kv, groups, kept.past, window.past, sinks, i.q, i.k, i.kept.past, g->total);
+    oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
+               IN(q, kv, groups, kept.past, window.past, sinks, i.q, i.k, i.kept.past, g->total),
+               IN(y, kept.present, window.present, i.kept.present));
     return grouped_output(g, y, width);
 }
 
@@ -386,7 +377,7 @@ static const char *recurrence(struct decoder_graph *g, int64_t layer, const char
     oc_gw_attr_i(&g->w, "q_num_heads", q_heads);
     oc_gw_attr_i(&g->w, "kv_num_heads", heads);
     oc_gw_attr_s(&g->w, "update_rule", rule);
-    return oc_gw_node(&g->w, "com.microsoft", "LinearAttention", LIST(q, k, v, state.past, decays, beta),
+    return oc_gw_node(&g->w, "com.microsoft", "LinearAttention", IN(q, k, v, state.past, decays, beta),
                       IN(TEXT(g, "%s.output", g->w.scope), state.present));
 }
 

@@ -33,8 +33,8 @@ struct oc_gw_place {
 struct oc_gw_place oc_gw_enter(struct oc_graph_writer *g, const char *module);
 void oc_gw_leave(struct oc_graph_writer *g, struct oc_gw_place p);
 
-/* A node; `in` ends with NULL, and so does `output`. output NULL: one output with a name of its own. Returns
- * the first output. */
+/* A node; `in` ends with NULL, and so does `output`; "" is absent. output NULL: one output with a name of its own.
+ * Returns the first output. */
 const char *oc_gw_node(struct oc_graph_writer *g, const char *domain, const char *type, const char *const *in,
                        const char *const *output);
 const char *oc_gw_constant(struct oc_graph_writer *g, int64_t v);
