@@ -25,7 +25,6 @@ struct row { /* an element of decoders.xml */
     const char *gguf, *set;
     const struct row *next; /* of own ones */
 };
-static const struct row rows[] = {
 #define ROW_FIELD(f, n)     {.kind = FIELD, .is = OC_F_##f, .names = (n)},
 #define ROW_WORD(w, n)      {.kind = WORD, .is = OC_W_##w, .names = (n)},
 #define ROW_NESTED(n)       {.kind = NESTED, .names = (n)},
@@ -33,10 +32,9 @@ static const struct row rows[] = {
 #define ROW_IGNORED(n)      {.kind = IGNORED, .names = (n)},
 #define ROW_TENSOR(n, s)    {.kind = TENSOR, .names = (n), .set = (s)},
 #define ROW_FAMILY(n, g, s) {.kind = FAMILY, .names = (n), .gguf = (g), .set = (s)},
-#include "decoders.h"
-};
+static const struct row rows[] = {OC_DECODER_ROWS};
 #define TEXT(x) #x,
-static const char *const fields[] = {OC_DECODER_FIELDS(TEXT)}, *const words[] = {OC_DECODER_WORDS(TEXT)};
+static const char *const fields[] = {OC_EACH_FIELD(TEXT)}, *const words[] = {OC_EACH_WORD(TEXT)};
 
 /* The next name of a list. */
 static bool next_name(const char **list, struct oc_str *name)
