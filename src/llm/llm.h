@@ -133,7 +133,7 @@ struct oc_llm_known {
     struct oc_bound_load *load; /* NULL: not asked for */
     struct oc_llm_known *next;
 };
-/* NULL: the analysis failed, see l->failure. */
+/* NULL: the analysis failed, see l->run_err. */
 const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm *l, struct oc_llm_at at);
 /* The lower bound of the run on any device. */
 const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at);
@@ -174,8 +174,8 @@ struct oc_llm_roof {                  /* of one run, or of all decode steps */
     double bound_s;                   /* lower bound (estimate/bound.h) */
     double time_s, low80_s, high80_s; /* estimate with a calibration; NAN: none */
     double s, comp_s, mem_s;          /* without fusion, all bytes at DRAM */
-    double chip_s,
-        chip_mem_s; /* lower bound if activations stay on chip: weights and cache only; its traffic */
+    /* if activations stay on chip, weights and cache only: lower bound, its traffic and the time of that */
+    double chip_s, chip_bytes, chip_mem_s;
     const char *bound;
     const char *missing; /* reason why it is unknown, NULL */
 };
@@ -207,9 +207,11 @@ struct oc_llm_serving {
 /* The bound of all decode steps is of so many ranges, each at the bound of its first step, which is the smallest. */
 enum { OC_LLM_STEP_RANGES = 8 };
 
+enum { OC_LLM_RUNS = OC_LLM_PART_LAST + 1, OC_LLM_PARTS = OC_LLM_PART_WHOLE + 1 };
+
 struct oc_llm_device {
     const struct oc_device *device;
-    struct oc_llm_roof prefill, first, last, all, whole;       /* all decode steps; with the prefill */
+    struct oc_llm_roof roof[OC_LLM_PARTS];
     double memory_bytes;                                       /* NAN: unknown */
     uint64_t need_bytes;                                       /* at the last decode step */
     struct oc_llm_limit batch, context, prompt, compute_bound; /* prefill: in one run */
@@ -242,11 +244,15 @@ struct oc_llm {
     uint32_t n_assumption;
     struct oc_llm_known *known;
     uint32_t n_known;
-    struct oc_err failure;                            /* of the last run without costs */
-    const struct oc_llm_cost *prefill, *first, *last; /* NULL: the analysis failed */
-    const char *prefill_failure, *decode_failure, *sum_failure;
-    int64_t steps_n;          /* decode steps after the prefill: generate - 1 */
-    struct oc_llm_law *steps; /* of ranges of decode steps, the last one first */
+    struct oc_err run_err; /* of the last run without costs */
+    struct oc_llm_part_run {
+        struct oc_llm_at at;
+        const struct oc_llm_cost *cost;    /* NULL: the analysis failed */
+        const struct oc_bound_load *bound; /* NULL: no device */
+    } run[OC_LLM_RUNS];                    /* by enum oc_llm_part */
+    const char *failure[2], *sum_failure;  /* by enum oc_llm_phase */
+    int64_t steps_n;                       /* decode steps after the prefill: generate - 1 */
+    struct oc_llm_law *steps;              /* of ranges of decode steps, the last one first */
     bool sums_known;
     uint64_t sum[OC_LN_COUNT]; /* of all decode steps */
     struct oc_llm_law prefill_law, decode_law;
@@ -261,19 +267,18 @@ struct oc_llm {
         uint64_t bytes; /* of all routed experts */
         int64_t layers, n, active;
     } experts;
-    const struct oc_recast *as;           /* NULL: the model's types */
-    uint64_t weight_bytes;                /* in memory, in these types */
-    const struct oc_bound_load *bound[2]; /* of the prefill and the last step; NULL: no device */
-    uint64_t *weight_bytes_as; /* by type of oc_recast_name: each constant as its first reader has it */
+    const struct oc_recast *as; /* NULL: the model's types */
+    uint64_t weight_bytes;      /* in memory, in these types */
+    uint64_t *weight_bytes_as;  /* by type of oc_recast_name: each constant as its first reader has it */
 };
 
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
 /* llm_device.c: needs all costs and the bounds. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
-/* The roofline of one run; *bytes: traffic if activations stay on chip. */
-void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,
-                    struct oc_llm_at at, struct oc_llm_roof *out, double *bytes);
+/* The roofline of one run. */
+struct oc_llm_roof oc_llm_roof_at(struct oc_llm *l, struct oc_llm_device *d, const uint64_t v[OC_LN_COUNT],
+                                  struct oc_llm_at at);
 /* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
 

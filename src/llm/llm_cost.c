@@ -185,7 +185,7 @@ const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm *l, struct oc_llm_at at)
 {
     struct oc_llm_known *k = known_at(l, at);
     struct oc_analysis *a = NULL;
-    if (!k->counted && oc_llm_analyze(l, at, &a, &l->failure) == 0) {
+    if (!k->counted && oc_llm_analyze(l, at, &a, &l->run_err) == 0) {
         k->cost = OC_NEW(&l->arena, struct oc_llm_cost);
         llm_cost_take(l, a, k->cost);
         oc_analysis_free(a);

@@ -361,7 +361,7 @@ static void model_of_one_token_has_no_prefill(void **state)
     struct case_ c = expect_ok(b, &plain);
     struct oc_llm_counts k;
     assert_false(oc_llm_run(c.l, OC_LLM_PART_PREFILL, &k));
-    assert_non_null(strstr(c.l->prefill_failure, "1 new token per run, not 4"));
+    assert_non_null(strstr(c.l->failure[OC_LLM_PREFILL], "1 new token per run, not 4"));
     assert_int_equal(count_part(&c, OC_LLM_PART_FIRST).kv_read, 2 * 4 * 128);
     assert_false(oc_llm_run(c.l, OC_LLM_PART_WHOLE, &k));
     case_free(&c);

@@ -211,12 +211,12 @@ static void check_near(double a, double b)
 
 static void check_roof(const struct oc_llm_device *d, double peak, double bandwidth)
 {
-    const struct oc_llm_roof *r = &d->prefill;
+    const struct oc_llm_roof *r = &d->roof[OC_LLM_PART_PREFILL];
     double prompt_bytes = 13215753296.0 + 2605111040.0 + 2146716416.0;
     check_near(r->comp_s, 2 * 850000871424.0 / peak);
     check_near(r->mem_s, prompt_bytes / bandwidth);
     check_near(r->s, fmax(r->comp_s, r->mem_s));
-    r = &d->last;
+    r = &d->roof[OC_LLM_PART_LAST];
     double bytes = (double)(decode_weights(255) + decode_read(255) + decode_written(255));
     check_near(r->comp_s, 2.0 * (double)decode_macs(255) / peak);
     check_near(r->mem_s, bytes / bandwidth);
@@ -226,8 +226,8 @@ static void check_roof(const struct oc_llm_device *d, double peak, double bandwi
     double steps = 0;
     for (uint64_t past = 128; past <= 255; past++)
         steps += (double)(decode_weights(past) + decode_read(past) + decode_written(past)) / bandwidth;
-    check_near(d->all.s, steps);
-    check_near(d->whole.s, d->prefill.s + steps);
+    check_near(d->roof[OC_LLM_PART_STEPS].s, steps);
+    check_near(d->roof[OC_LLM_PART_WHOLE].s, d->roof[OC_LLM_PART_PREFILL].s + steps);
     /* Each further sequence adds 13,348,372,480 FLOPs, 42.8 us on the A100, but 574 MB, 282 us: never compute
      * bound. */
     assert_true(d->compute_bound.known && d->compute_bound.never);
