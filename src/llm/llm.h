@@ -28,7 +28,7 @@ enum oc_kv_part {
 
 struct oc_kv_pattern {
     const char *past, *present; /* both contain one "%d" */
-    uint8_t part;               /* enum oc_kv_part */
+    uint8_t part;               /* enum oc_kv_part; OC_KV_KEY: or OC_KV_VALUE */
     bool cross;                 /* of the encoder's output: constant length */
     const char *writer;         /* exporter that uses these names */
 };
@@ -44,6 +44,7 @@ struct oc_kv_pair {
     const struct oc_kv_pattern *name;
     uint32_t past, present;  /* values; present OC_NONE: read-only, as in cross attention */
     uint32_t layer;          /* as named */
+    uint8_t part;            /* enum oc_kv_part */
     uint32_t reader, writer; /* nodes: reads the past, writes the present; OC_NONE: none */
     uint32_t past_slot, present_slot;
     uint8_t batch_axis, head_axis, length_axis, size_axis; /* of the past; 255: none */

@@ -300,7 +300,7 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->head_size = dim_of(a, p->past, p->size_axis);
     if (p->head_axis == UINT8_MAX) { /* a single head; keys and values next to each other, or a latent */
         f->kv_heads = 1;
-        if (f->head_size >= 0 && p->name->part == OC_KV_BOTH)
+        if (f->head_size >= 0 && p->part == OC_KV_BOTH)
             f->head_size /= 2;
     }
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;

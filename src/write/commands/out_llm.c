@@ -131,9 +131,9 @@ static void put_cache_of_token(struct view *v)
     const char *made = oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
                                  oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
                                  llm_number(v, f->kv_heads), llm_number(v, f->head_size), f->kv_dtype);
-    const char *part = p->name->part == OC_KV_BOTH     ? ", keys and values in one tensor"
-                       : p->name->part == OC_KV_LATENT ? ", from which keys and values are computed"
-                                                       : "";
+    const char *part = p->part == OC_KV_BOTH     ? ", keys and values in one tensor"
+                       : p->part == OC_KV_LATENT ? ", from which keys and values are computed"
+                                                 : "";
     say(v, "per token", "%s KV cache per sequence: %s%s",
         oc_bytes_text(&v->arena, (double)f->kv_bytes_per_token), f->uneven ? "layers differ, sum " : "",
         f->uneven
