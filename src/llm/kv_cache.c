@@ -260,15 +260,13 @@ enum { MAX_VIEWS = 24 /* nodes between a product and its cache, or its Softmax *
 static const struct oc_kv_pattern structure = {"", "", OC_KV_KEY, false,
                                                "found by the structure of the graph"};
 
-static bool is_one_of(const struct oc_node *n, const char *const *names)
+static bool is_one_of(const struct oc_node *n, const char *set)
 {
-    while (*names && (*n->domain || strcmp(n->op_type, *names)))
-        names++;
-    return *names;
+    return !*n->domain && oc_set_has(set, n->op_type, strlen(n->op_type));
 }
 
 /* The producer at the end of a chain of operators `through`, by their first input (Where: by its last). */
-static uint32_t producer_through(const struct oc_model *m, uint32_t value, const char *const *through)
+static uint32_t producer_through(const struct oc_model *m, uint32_t value, const char *through)
 {
     for (unsigned i = 0; i < MAX_VIEWS && value != OC_NONE && m->value[value].producer != OC_NONE; i++) {
         uint32_t node = m->value[value].producer;
@@ -319,18 +317,15 @@ static void try_attention(struct finder *f, uint32_t node, uint32_t *layers)
 
 static void try_product(struct finder *f, const struct oc_node *n, uint32_t *layers)
 {
-    static const char *const views[] = {"Cast",  "Div",     "Expand",    "Identity",  "Mul", "Reshape",
-                                        "Slice", "Squeeze", "Transpose", "Unsqueeze", NULL},
-                             *const weights[] = {"Cast", "Dropout", "Identity", "Reshape", "Where", NULL},
-                             *const products[] = {"MatMul", NULL}, *const softmax[] = {"Softmax", NULL},
-                             *const concats[] = {"Concat", NULL};
-    uint32_t concat =
-        is_one_of(n, products) && n->n_in == 2 ? producer_through(f->m, n->in[1], views) : OC_NONE;
+    static const char views[] = " Cast Div Expand Identity Mul Reshape Slice Squeeze Transpose Unsqueeze ",
+                      weights[] = " Cast Dropout Identity Reshape Where ";
+    bool product = is_one_of(n, " MatMul ") && n->n_in == 2;
+    uint32_t concat = product ? producer_through(f->m, n->in[1], views) : OC_NONE;
     const struct oc_node *c = concat == OC_NONE ? NULL : &f->m->node[concat];
-    if (!c || !is_one_of(c, concats) || c->n_in != 2 || c->n_out != 1)
+    if (!c || !is_one_of(c, " Concat ") || c->n_in != 2 || c->n_out != 1)
         return;
     uint32_t from = producer_through(f->m, n->in[0], weights);
-    bool value = from != OC_NONE && is_one_of(&f->m->node[from], softmax);
+    bool value = from != OC_NONE && is_one_of(&f->m->node[from], " Softmax ");
     add_found(f,
               (struct oc_kv_pair){.past = c->in[0], .present = c->out[0], .reader = concat, .writer = concat},
               value ? OC_KV_VALUE : OC_KV_KEY, layers);

@@ -182,7 +182,7 @@ static void find_laws(struct oc_llm *l)
  * every sequence; of `batch` sequences with `generate` - 1 steps each, batch / (generate - 1) end in a step,
  * and as many prompts are read in their place, in the same run, so that weights are read once. */
 
-enum { MOST_ROWS = 16, MOST_DEVICES = 1024, MOST_LIST = 16, MOST_DRAFT = 64 };
+enum { MOST_ROWS = 16, MOST_DEVICES = 1024, MOST_LIST = 16, MOST_DRAFT = 64, MOST_GROUP = 1 << 16 };
 
 /* Work of one run against one device. */
 struct run_work {
@@ -285,8 +285,9 @@ static double needed_by_draft(const struct server *s, double tokens)
 }
 
 /* Bytes of one device when the last step of `batch` sequences runs. */
-static double needed(const struct server *s, int64_t batch)
+static double needed(void *server, int64_t batch)
 {
+    const struct server *s = server;
     struct oc_llm *l = s->l;
     struct oc_llm_at at = oc_llm_last(l, batch);
     const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
@@ -317,7 +318,7 @@ static double with_draft(const struct server *s, int64_t batch, int64_t past)
     return (double)batch * kept / (k * time_of(&small, &draft, NULL) + time_of(s, &check, NULL));
 }
 
-static bool row_at(const struct server *s, int64_t batch, struct oc_llm_serving_row *row)
+static bool row_at(struct server *s, int64_t batch, struct oc_llm_serving_row *row)
 {
     struct oc_llm *l = s->l;
     int64_t steps = l->steps_n, past = l->opts.prompt + (steps > 0 ? (steps - 1) / 2 : 0);
@@ -340,30 +341,15 @@ static bool row_at(const struct server *s, int64_t batch, struct oc_llm_serving_
     return true;
 }
 
-/* The largest batch that fits: from a sequence for each group on, the bytes grow linearly. 0: none; -1: the memory is
- * unknown. */
-static int64_t largest_batch(const struct server *s, double memory)
-{
-    int64_t first = (int64_t)s->e;
-    double one = needed(s, 1), low = needed(s, first), high = needed(s, 2 * first);
-    if (isnan(memory) || isnan(one) || isnan(low) || isnan(high))
-        return -1;
-    if (one > memory)
-        return 0;
-    double more = high > low ? (memory - low) / (high - low) : 0;
-    int64_t batch = first + (int64_t)(fmin(fmax(more, 0), (double)(1 << 16)) * (double)first);
-    while (batch > 1 && !(needed(s, batch) <= memory)) /* not quite linear: alignment, windows */
-        batch -= 1 + batch / 64;
-    return batch;
-}
-
 static void serve(struct oc_llm *l, struct oc_llm_device *d, struct oc_llm_serving *out)
 {
     struct server s = {
         l, d, (double)out->tensor, (double)out->pipeline, (double)out->expert, out->link_bytes_per_s};
     struct run_work prompt;
     out->prefill_s = NAN;
-    out->largest = largest_batch(&s, d->memory_bytes);
+    const struct oc_llm_limit fits =
+        oc_llm_largest(needed, &s, d->memory_bytes, out->expert * (MOST_GROUP + 1));
+    out->largest = !fits.known || isnan(d->memory_bytes) ? -1 : fits.v;
     out->row = OC_NEW_ARRAY(&l->arena, MOST_ROWS, struct oc_llm_serving_row);
     if (work_at(l, d, (struct oc_llm_at){1, l->opts.prompt, 0}, &prompt))
         out->prefill_s = time_of(&s, &prompt, NULL);

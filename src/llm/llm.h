@@ -131,7 +131,7 @@ struct oc_llm_known {
     struct oc_llm_at at;
     bool counted;
     struct oc_llm_cost *cost;   /* NULL: it failed */
-    struct oc_bound_load *load; /* NULL: not asked for */
+    struct oc_bound_load *load; /* NULL: not made yet */
     struct oc_llm_known *next;
 };
 /* NULL: the analysis failed, see l->run_err. */
@@ -280,6 +280,10 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
 /* The roofline of one run. */
 struct oc_llm_roof oc_llm_roof_at(struct oc_llm *l, struct oc_llm_device *d, const uint64_t v[OC_LN_COUNT],
                                   struct oc_llm_at at);
+/* The largest size from 1 to `most` that fits into memory; the bytes it needs grow with it, and are not finite where
+ * there is no such run. */
+struct oc_llm_limit oc_llm_largest(double (*need)(void *of, int64_t x), void *of, double memory,
+                                   int64_t most);
 /* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
 

@@ -137,12 +137,12 @@ enum fit_of { FIT_BATCH, FIT_CONTEXT, FIT_PROMPT };
 struct fit { /* memory as a function of one size */
     struct oc_llm *l;
     enum fit_of of;
-    double memory;
 };
 
 /* INFINITY: no such run. */
-static double need_at(const struct fit *f, int64_t x)
+static double need_at(void *fit, int64_t x)
 {
+    const struct fit *f = fit;
     struct oc_llm *l = f->l;
     struct oc_llm_at at = f->of == FIT_BATCH     ? oc_llm_last(l, x)
                           : f->of == FIT_CONTEXT ? (struct oc_llm_at){l->opts.batch, 1, x - 1}
@@ -152,43 +152,38 @@ static double need_at(const struct fit *f, int64_t x)
 }
 
 /* Interpolates where the bracket's line reaches the capacity, or bisects. */
-static int64_t guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi, double need_hi, int turn)
+static int64_t guess(double memory, int64_t lo, double need_lo, int64_t hi, double need_hi, int turn)
 {
-    double at = (double)lo + (f->memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
+    double at = (double)lo + (memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
     int64_t x = turn % 3 == 2 || !isfinite(at) ? lo + (hi - lo) / 2 : (int64_t)at;
     return x <= lo ? lo + 1 : x >= hi ? hi - 1 : x;
 }
 
-/* The largest size that fits into memory; memory grows with the size. */
-static struct oc_llm_limit largest(const struct fit *f)
+struct oc_llm_limit oc_llm_largest(double (*need)(void *of, int64_t x), void *of, double memory, int64_t most)
 {
-    double need_lo = need_at(f, 1), need_hi = need_at(f, 2);
+    double need_lo = need(of, 1), need_hi = need(of, 2);
     int64_t lo = 1, hi = 2;
-    if (isinf(need_lo))
+    if (!isfinite(need_lo))
         return (struct oc_llm_limit){.why = "the memory of a run is unknown"};
-    if (need_lo > f->memory)
+    if (need_lo > memory)
         return (struct oc_llm_limit){.known = true};
-    while (need_hi <= f->memory && hi < MOST) { /* extrapolates */
+    while (need_hi <= memory && hi < most) { /* extrapolates */
         double slope = (need_hi - need_lo) / (double)(hi - lo);
-        double at = (double)hi + (slope > 0 ? (f->memory - need_hi) / slope : (double)hi) + 1;
+        double at = (double)hi + (slope > 0 ? (memory - need_hi) / slope : (double)hi) + 1;
         lo = hi;
         need_lo = need_hi;
-        hi = at < (double)MOST ? (int64_t)at : MOST;
+        hi = at < (double)most ? (int64_t)at : most;
         hi = hi <= lo ? lo + 1 : hi;
-        need_hi = need_at(f, hi);
+        need_hi = need(of, hi);
     }
-    if (need_hi <= f->memory)
+    if (need_hi <= memory)
         return (struct oc_llm_limit){.known = true, .v = hi, .beyond = true};
     for (int turn = 0; hi - lo > 1; turn++) {
-        int64_t x = guess(f, lo, need_lo, hi, need_hi, turn);
-        double need = need_at(f, x);
-        if (need <= f->memory) {
-            lo = x;
-            need_lo = need;
-        } else {
-            hi = x;
-            need_hi = need;
-        }
+        int64_t x = guess(memory, lo, need_lo, hi, need_hi, turn);
+        double bytes = need(of, x);
+        bool fits = bytes <= memory;
+        *(fits ? &lo : &hi) = x;
+        *(fits ? &need_lo : &need_hi) = bytes;
     }
     return (struct oc_llm_limit){.known = true, .v = lo};
 }
@@ -201,14 +196,14 @@ static struct oc_llm_limit limit_of(struct oc_llm *l, const struct oc_llm_device
     } open[] = {[FIT_BATCH] = {OC_LLM_BATCH, "the model has a fixed batch"},
                 [FIT_CONTEXT] = {OC_LLM_PAST, "the model has a fixed cache length"},
                 [FIT_PROMPT] = {OC_LLM_NEW, "the model has a fixed number of new tokens"}};
-    const struct fit f = {l, of, d->memory_bytes};
+    struct fit f = {l, of};
     if (l->sizes.fixed[open[of].role] >= 0)
         return (struct oc_llm_limit){.why = open[of].why};
     if (!l->run[of == FIT_PROMPT ? OC_LLM_PART_PREFILL : OC_LLM_PART_LAST].cost)
         return (struct oc_llm_limit){.why = l->failure[of == FIT_PROMPT ? OC_LLM_PREFILL : OC_LLM_DECODE]};
-    if (isnan(f.memory))
+    if (isnan(d->memory_bytes))
         return (struct oc_llm_limit){.why = "the device file has no memory size"};
-    return largest(&f);
+    return oc_llm_largest(need_at, &f, d->memory_bytes, MOST);
 }
 
 /* ---- batch size from which decode is compute-bound -------------------------------------------------- */

@@ -404,37 +404,24 @@ static void vocabulary(struct oc_llm *l, const struct oc_analysis *a)
 
 /* ---- weights ---------------------------------------------------------------------------------------- */
 
-struct groups {
-    struct oc_llm *l;
-    const struct oc_analysis *a;
-    struct oc_map by_label;
-    const char **label; /* by value: the format of packed constants, NULL */
-    uint64_t *elements; /* by value: elements that such a constant represents */
-};
-
-static void add_constant(struct groups *g, uint32_t value, unsigned dtype, uint64_t elements, uint64_t bytes)
+static void add_weights(struct oc_llm *l, const char *label, uint64_t elements, uint64_t bytes)
 {
-    unsigned cls = g->a->param_class[value];
-    if (cls == OC_PC_UNUSED || cls == OC_PC_META || cls == OC_PC_CONST)
-        return;
-    const char *label = g->label[value]      ? g->label[value]
-                        : cls == OC_PC_QUANT ? "scales, zero points"
-                                             : oc_dtype_info(dtype)->name;
-    uint32_t at = oc_map_get(&g->by_label, label, strlen(label));
-    if (at == OC_NONE) {
-        at = g->l->n_weights++;
-        oc_map_set(&g->by_label, label, strlen(label), at);
-        g->l->weights = oc_xrealloc(g->l->weights, g->l->n_weights * sizeof(*g->l->weights));
-        g->l->weights[at] = (struct oc_llm_weights){.label = oc_strdup(&g->l->arena, label)};
+    uint32_t at = 0;
+    while (at < l->n_weights && strcmp(l->weights[at].label, label) != 0)
+        at++;
+    if (at == l->n_weights) {
+        l->weights = oc_xrealloc(l->weights, ++l->n_weights * sizeof(*l->weights));
+        l->weights[at] = (struct oc_llm_weights){.label = label};
     }
-    g->l->weights[at].elements += g->elements[value] ? g->elements[value] : elements;
-    g->l->weights[at].bytes += bytes;
+    l->weights[at].elements += elements;
+    l->weights[at].bytes += bytes;
 }
 
-/* Tensors of bytes with packed weights. */
-static void unpack_labels(struct groups *g)
+/* Tensors of bytes with packed weights: by value, what they represent. */
+static struct oc_llm_weights *unpack(struct oc_llm *l, struct oc_arena *scratch)
 {
-    const struct oc_model *m = g->l->model;
+    const struct oc_model *m = l->model;
+    struct oc_llm_weights *packed = OC_NEW_ARRAY(scratch, m->n_value, struct oc_llm_weights);
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &m->node[i];
         for (uint32_t k = 0; k < n->n_in; k++) {
@@ -443,11 +430,12 @@ static void unpack_labels(struct groups *g)
                 continue;
             int64_t bits = oc_node_int(n, k >= 2 ? "expert_weight_bits" : "bits", -1),
                     block = oc_node_int(n, "block_size", -1);
-            g->elements[n->in[k]] = elements;
-            g->label[n->in[k]] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
-                                           (long long)(bits > 0 ? bits : 4), (long long)block);
+            packed[n->in[k]].elements = elements;
+            packed[n->in[k]].label = oc_printf(&l->arena, "%lld bits in blocks of %lld",
+                                               (long long)(bits > 0 ? bits : 4), (long long)block);
         }
     }
+    return packed;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -460,23 +448,28 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
 {
     const struct oc_model *m = l->model;
     struct oc_arena scratch = {0};
-    struct groups g = {.l = l, .a = a, .by_label = {.arena = &scratch}};
-    g.label = OC_NEW_ARRAY(&scratch, m->n_value, const char *);
-    g.elements = OC_NEW_ARRAY(&scratch, m->n_value, uint64_t);
-    unpack_labels(&g);
+    const struct oc_llm_weights *packed = unpack(l, &scratch);
     for (uint32_t v = 0; v < m->n_value; v++) {
         const struct oc_tensor *t = m->value[v].constant;
         uint32_t node = m->value[v].producer;
+        unsigned cls = a->param_class[v], dtype = t ? t->dtype : a->type[v].dtype;
         uint64_t elements, bytes;
-        if (t)
-            add_constant(&g, v, t->dtype, t->elements, t->size_bytes);
-        else if (node != OC_NONE && oc_node_is_constant(&m->node[node]) && m->node[node].out[0] == v &&
-                 oc_type_elements(&a->type[v], &elements) && oc_type_bytes(&a->type[v], &bytes))
-            add_constant(&g, v, a->type[v].dtype, elements, bytes);
+        bool made = node != OC_NONE && oc_node_is_constant(&m->node[node]) && m->node[node].out[0] == v;
+        if (cls == OC_PC_UNUSED || cls == OC_PC_META || cls == OC_PC_CONST)
+            continue;
+        if (!t && !(made && oc_type_elements(&a->type[v], &elements) && oc_type_bytes(&a->type[v], &bytes)))
+            continue;
+        add_weights(l,
+                    packed[v].label      ? packed[v].label
+                    : cls == OC_PC_QUANT ? "scales, zero points"
+                                         : oc_dtype_info(dtype)->name,
+                    packed[v].label ? packed[v].elements
+                    : t             ? t->elements
+                                    : elements,
+                    t ? t->size_bytes : bytes);
     }
     if (l->n_weights)
         qsort(l->weights, l->n_weights, sizeof(*l->weights), by_bytes);
-    oc_map_free(&g.by_label);
     oc_arena_free(&scratch);
 }
 

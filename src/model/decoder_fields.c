@@ -197,15 +197,12 @@ static bool put_value(struct reader *r, enum oc_dec_field_id f, struct oc_json *
         text = oc_str(oc_strndup(r->arena, text.s, text.n), text.n);
         return put_text(r, f, text);
     case OC_JSON_NUMBER:
-        if (f >= OC_FIRST_MILLIONTHS && oc_json_double(j, &d)) {
-            put(r, f, d > -1e6 && d < 1e6 ? (int64_t)(d * MILLION + 0.5) : 0);
-            return true;
-        }
-        if (f < OC_FIRST_MILLIONTHS && oc_json_i64(j, &v)) {
-            put(r, f, v);
-            return true;
-        }
-        return false;
+        if (f < OC_FIRST_MILLIONTHS ? !oc_json_i64(j, &v) : !oc_json_double(j, &d))
+            return false;
+        if (f >= OC_FIRST_MILLIONTHS)
+            v = d > -1e6 && d < 1e6 ? (int64_t)(d * MILLION + 0.5) : 0;
+        put(r, f, v);
+        return true;
     default:
         oc_json_skip(j);
         return false;

@@ -122,31 +122,28 @@ struct oc_quant_reader {
     int cache; /* type of the cache; 0: that of the model, -1: one that is not modelled */
 };
 
+#define AT(field) offsetof(struct spec, field)
 static const struct {
     const char *name;
     size_t at;
 } members[] = {
-#define MEMBER(name, field)                                                                                  \
-    {                                                                                                        \
-        (name), offsetof(struct spec, field)                                                                 \
-    }
-    MEMBER("bits", bits),
-    MEMBER("num_bits", bits),
-    MEMBER("group_size", group),
-    MEMBER("sym", symmetric),
-    MEMBER("symmetric", symmetric),
-    MEMBER("zero_point", zeros),
-    MEMBER("load_in_4bit", four),
-    MEMBER("load_in_8bit", eight),
-    MEMBER("bnb_4bit_use_double_quant", twice),
-    MEMBER("lm_head", head),
-    MEMBER("quant_method", method),
-    MEMBER("quant_algo", algo),
-    MEMBER("moe_quant_algo", experts_algo),
-    MEMBER("format", format),
-    MEMBER("type", type),
-    MEMBER("strategy", strategy),
-    MEMBER("scale_fmt", scales),
+    {"bits", AT(bits)},
+    {"num_bits", AT(bits)},
+    {"group_size", AT(group)},
+    {"sym", AT(symmetric)},
+    {"symmetric", AT(symmetric)},
+    {"zero_point", AT(zeros)},
+    {"load_in_4bit", AT(four)},
+    {"load_in_8bit", AT(eight)},
+    {"bnb_4bit_use_double_quant", AT(twice)},
+    {"lm_head", AT(head)},
+    {"quant_method", AT(method)},
+    {"quant_algo", AT(algo)},
+    {"moe_quant_algo", AT(experts_algo)},
+    {"format", AT(format)},
+    {"type", AT(type)},
+    {"strategy", AT(strategy)},
+    {"scale_fmt", AT(scales)},
 };
 
 typedef void (*member_reader)(struct oc_quant_reader *r, struct oc_json *j, struct spec *s,
@@ -161,7 +158,7 @@ static void read_object(struct oc_quant_reader *r, struct oc_json *j, struct spe
         read(r, j, s, oc_str(oc_strndup(r->arena, key.s, key.n), key.n));
 }
 
-/* Members come in any order: what they say of all is read before what they say of modules. */
+/* Members come in any order: what is of the whole model is read before what is of modules. */
 static void read_twice(struct oc_quant_reader *r, struct oc_str raw, struct spec *s, member_reader first,
                        member_reader second)
 {
@@ -328,7 +325,7 @@ static const struct {
              {" sparsity_config ", read_sparsity},
              {" dynamic extra_config ", read_unclear}};
 
-/* What is said of modules. */
+/* The parts that concern modules. */
 static void read_part(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
 {
     static const char lists[] =
