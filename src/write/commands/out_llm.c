@@ -450,7 +450,7 @@ static const char *llm_rate_text(struct view *v, double rate, bool shown)
     return !shown ? "" : rate > 0 && isfinite(rate) ? oc_number_text(&v->arena, rate, 4) : "unknown";
 }
 
-/* Of several devices the rates too: their verdicts are not on the screen. */
+/* With several devices the rates are in the table: their verdicts are not on the screen. */
 static void llm_put_limits(struct view *v)
 {
     const struct oc_llm *l = v->l;
