@@ -13,7 +13,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
 
-$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h $(HEADER_PB).h $(DECODERS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

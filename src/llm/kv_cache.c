@@ -13,46 +13,31 @@
 #define OPTIMUM "optimum, transformers.js, onnxruntime-genai"
 #define ORT     "onnxruntime.transformers"
 
+/* "@": key or value; "$": k or v */
 static const struct oc_kv_pattern patterns[] = {
-    {"past_key_values.%d.key", "present.%d.key", OC_KV_KEY, false, OPTIMUM},
-    {"past_key_values.%d.value", "present.%d.value", OC_KV_VALUE, false, OPTIMUM},
-    {"past_key_values.%d.key", "present_key_values.%d.key", OC_KV_KEY, false, "optimum"},
-    {"past_key_values.%d.value", "present_key_values.%d.value", OC_KV_VALUE, false, "optimum"},
+    {"past_key_values.%d.@", "present.%d.@", OC_KV_KEY, false, OPTIMUM},
+    {"past_key_values.%d.@", "present_key_values.%d.@", OC_KV_KEY, false, "optimum"},
     {"past_key_values.%d.key_value", "present.%d.key_value", OC_KV_BOTH, false,
      "optimum (one tensor per layer)"},
     {"past_key_values.%d", "present.%d", OC_KV_BOTH, false, "optimum (one tensor per layer)"},
     {"past_key_values.%d.latent", "present.%d.latent", OC_KV_LATENT, false, "onnxcost (config.json)"},
     /* encoder and decoder */
-    {"past_key_values.%d.decoder.key", "present.%d.decoder.key", OC_KV_KEY, false, OPTIMUM},
-    {"past_key_values.%d.decoder.value", "present.%d.decoder.value", OC_KV_VALUE, false, OPTIMUM},
-    {"past_key_values.%d.encoder.key", "present.%d.encoder.key", OC_KV_KEY, true, OPTIMUM},
-    {"past_key_values.%d.encoder.value", "present.%d.encoder.value", OC_KV_VALUE, true, OPTIMUM},
-    {"past_key_self_%d", "present_key_self_%d", OC_KV_KEY, false, ORT},
-    {"past_value_self_%d", "present_value_self_%d", OC_KV_VALUE, false, ORT},
-    {"past_key_cross_%d", "present_key_cross_%d", OC_KV_KEY, true, ORT},
-    {"past_value_cross_%d", "present_value_cross_%d", OC_KV_VALUE, true, ORT},
-    {"past_self_key_%d", "present_self_key_%d", OC_KV_KEY, false, ORT},
-    {"past_self_value_%d", "present_self_value_%d", OC_KV_VALUE, false, ORT},
-    {"past_cross_key_%d", "present_cross_key_%d", OC_KV_KEY, true, ORT},
-    {"past_cross_value_%d", "present_cross_value_%d", OC_KV_VALUE, true, ORT},
-    {"cross_past_key_values.%d.key", "cross_present.%d.key", OC_KV_KEY, true, "onnxruntime-genai"},
-    {"cross_past_key_values.%d.value", "cross_present.%d.value", OC_KV_VALUE, true, "onnxruntime-genai"},
-    {"past_key_values.%d.self.key", "present.%d.self.key", OC_KV_KEY, false, "onnxruntime-genai"},
-    {"past_key_values.%d.self.value", "present.%d.self.value", OC_KV_VALUE, false, "onnxruntime-genai"},
+    {"past_key_values.%d.decoder.@", "present.%d.decoder.@", OC_KV_KEY, false, OPTIMUM},
+    {"past_key_values.%d.encoder.@", "present.%d.encoder.@", OC_KV_KEY, true, OPTIMUM},
+    {"past_@_self_%d", "present_@_self_%d", OC_KV_KEY, false, ORT},
+    {"past_@_cross_%d", "present_@_cross_%d", OC_KV_KEY, true, ORT},
+    {"past_self_@_%d", "present_self_@_%d", OC_KV_KEY, false, ORT},
+    {"past_cross_@_%d", "present_cross_@_%d", OC_KV_KEY, true, ORT},
+    {"cross_past_key_values.%d.@", "cross_present.%d.@", OC_KV_KEY, true, "onnxruntime-genai"},
+    {"past_key_values.%d.self.@", "present.%d.self.@", OC_KV_KEY, false, "onnxruntime-genai"},
     /* ONNX Runtime's own converters: keys and values in one tensor of 2 x batch x heads x length x size */
     {"past_%d", "present_%d", OC_KV_BOTH, false, ORT},
-    {"past_key_%d", "present_key_%d", OC_KV_KEY, false, ORT},
-    {"past_value_%d", "present_value_%d", OC_KV_VALUE, false, ORT},
-    {"past.%d.key", "present.%d.key", OC_KV_KEY, false, "others"},
-    {"past.%d.value", "present.%d.value", OC_KV_VALUE, false, "others"},
-    {"past_k_%d", "present_k_%d", OC_KV_KEY, false, "others"},
-    {"past_v_%d", "present_v_%d", OC_KV_VALUE, false, "others"},
-    {"cache.%d.key", "cache.%d.key_out", OC_KV_KEY, false, "others"},
-    {"cache.%d.value", "cache.%d.value_out", OC_KV_VALUE, false, "others"},
-    {"k_cache_%d", "k_cache_out_%d", OC_KV_KEY, false, "others"},
-    {"v_cache_%d", "v_cache_out_%d", OC_KV_VALUE, false, "others"},
-    {"key_cache_%d", "key_cache_out_%d", OC_KV_KEY, false, "others"},
-    {"value_cache_%d", "value_cache_out_%d", OC_KV_VALUE, false, "others"},
+    {"past_@_%d", "present_@_%d", OC_KV_KEY, false, ORT},
+    {"past.%d.@", "present.%d.@", OC_KV_KEY, false, "others"},
+    {"past_$_%d", "present_$_%d", OC_KV_KEY, false, "others"},
+    {"cache.%d.@", "cache.%d.@_out", OC_KV_KEY, false, "others"},
+    {"$_cache_%d", "$_cache_out_%d", OC_KV_KEY, false, "others"},
+    {"@_cache_%d", "@_cache_out_%d", OC_KV_KEY, false, "others"},
 };
 
 bool oc_kv_match(const char *pattern, const char *name, uint32_t *layer)
@@ -74,13 +59,14 @@ bool oc_kv_match(const char *pattern, const char *name, uint32_t *layer)
     return true;
 }
 
-/* Patterns whose `past` may match an input's name, from *from on; NULL: no more. Sets *from and *layer. */
-static const struct oc_kv_pattern *kv_pattern_of(const char *past_name, size_t *from, uint32_t *layer)
+/* The pattern for keys (part 0) or values. False: it is for both. */
+static bool pattern_of_part(const char *pattern, unsigned part, char text[128])
 {
-    for (; *from < OC_COUNT(patterns); (*from)++)
-        if (oc_kv_match(patterns[*from].past, past_name, layer))
-            return &patterns[(*from)++];
-    return NULL;
+    static const char *const words[2][2] = {{"key", "value"}, {"k", "v"}};
+    size_t n = strcspn(pattern, "@$");
+    const char *at = pattern + n;
+    snprintf(text, 128, "%.*s%s%s", (int)n, pattern, *at ? words[*at == '$'][part] : "", *at ? at + 1 : "");
+    return *at || !part;
 }
 
 /* ---- kv cache --------------------------------------------------------------------------------------- */
@@ -180,10 +166,10 @@ static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
 {
     const struct oc_type *t = m->value[p->past].declared;
     const struct oc_shape *s = &t->shape;
-    bool both = p->name->part == OC_KV_BOTH;
+    bool both = p->part == OC_KV_BOTH;
     if (t->kind != OC_T_TENSOR || !s->ranked)
         return false;
-    if ((both || p->name->part == OC_KV_LATENT) &&
+    if ((both || p->part == OC_KV_LATENT) &&
         s->rank == 3) { /* batch x length x size: all heads share one key */
         p->length_axis = (uint8_t)length_axis(s, 0, 1);
         p->size_axis = (uint8_t)(3 - p->length_axis);
@@ -224,27 +210,29 @@ static void kv_cache_leave_out(struct finder *f, uint32_t past, const char *why)
                 why);
 }
 
-static uint32_t present_of(const struct finder *f, const struct oc_kv_pattern *name, uint32_t layer)
+static uint32_t present_of(const struct finder *f, const char *pattern, unsigned part, uint32_t layer)
 {
-    char text[128];
-    const char *hole = strstr(name->present, "%d");
-    int n =
-        snprintf(text, sizeof(text), "%.*s%u%s", (int)(hole - name->present), name->present, layer, hole + 2);
+    char name[128], text[160];
+    pattern_of_part(pattern, part, name);
+    const char *hole = strstr(name, "%d");
+    int n = snprintf(text, sizeof(text), "%.*s%u%s", (int)(hole - name), name, layer, hole + 2);
     return oc_map_get(&f->outputs, text, (size_t)n);
 }
 
 static void try_input(struct finder *f, uint32_t value)
 {
     struct oc_kv_pair p = {.past = value, .present = OC_NONE, .reader = OC_NONE, .writer = OC_NONE};
-    const struct oc_kv_pattern *name;
-    for (size_t i = 0; (name = kv_pattern_of(f->m->value[value].name, &i, &p.layer));) {
-        uint32_t present = present_of(f, name, p.layer);
-        if (!p.name || present != OC_NONE)
-            p.name = name;
-        if (present == OC_NONE)
+    char text[128];
+    for (size_t i = 0; i < 2 * OC_COUNT(patterns) && p.present == OC_NONE; i++) {
+        const struct oc_kv_pattern *name = &patterns[i / 2];
+        if (!pattern_of_part(name->past, i % 2, text) ||
+            !oc_kv_match(text, f->m->value[value].name, &p.layer))
             continue;
-        p.present = present;
-        break;
+        p.present = present_of(f, name->present, i % 2, p.layer);
+        if (!p.name || p.present != OC_NONE) {
+            p.name = name;
+            p.part = name->part == OC_KV_KEY && i % 2 ? OC_KV_VALUE : name->part;
+        }
     }
     if (!p.name)
         return;
@@ -269,20 +257,16 @@ static void try_input(struct finder *f, uint32_t value)
 
 enum { MAX_VIEWS = 24 /* nodes between a product and its cache, or its Softmax */ };
 
-static const struct oc_kv_pattern structure[] = {
-    [OC_KV_KEY] = {"", "", OC_KV_KEY, false, "found by the structure of the graph"},
-    [OC_KV_VALUE] = {"", "", OC_KV_VALUE, false, "found by the structure of the graph"},
-};
+static const struct oc_kv_pattern structure = {"", "", OC_KV_KEY, false,
+                                               "found by the structure of the graph"};
 
-static bool is_one_of(const struct oc_node *n, const char *const *names)
+static bool is_one_of(const struct oc_node *n, const char *set)
 {
-    while (*names && (*n->domain || strcmp(n->op_type, *names)))
-        names++;
-    return *names;
+    return !*n->domain && oc_set_has(set, n->op_type, strlen(n->op_type));
 }
 
 /* The producer at the end of a chain of operators `through`, by their first input (Where: by its last). */
-static uint32_t producer_through(const struct oc_model *m, uint32_t value, const char *const *through)
+static uint32_t producer_through(const struct oc_model *m, uint32_t value, const char *through)
 {
     for (unsigned i = 0; i < MAX_VIEWS && value != OC_NONE && m->value[value].producer != OC_NONE; i++) {
         uint32_t node = m->value[value].producer;
@@ -304,7 +288,8 @@ static bool is_input_of_rank(const struct oc_model *m, uint32_t value, unsigned 
 static void add_found(struct finder *f, struct oc_kv_pair p, unsigned part, uint32_t *layers)
 {
     p.layer = layers[part];
-    p.name = &structure[part];
+    p.name = &structure;
+    p.part = (uint8_t)part;
     if (f->n == MAX_PAIRS || layers[part] == OC_KV_MAX_LAYERS || !is_input_of_rank(f->m, p.past, 4) ||
         p.present == OC_NONE || !f->m->value[p.present].graph_output || !set_axes(f->m, &p) ||
         is_paged(f->m, &p))
@@ -332,18 +317,15 @@ static void try_attention(struct finder *f, uint32_t node, uint32_t *layers)
 
 static void try_product(struct finder *f, const struct oc_node *n, uint32_t *layers)
 {
-    static const char *const views[] = {"Cast",  "Div",     "Expand",    "Identity",  "Mul", "Reshape",
-                                        "Slice", "Squeeze", "Transpose", "Unsqueeze", NULL},
-                             *const weights[] = {"Cast", "Dropout", "Identity", "Reshape", "Where", NULL},
-                             *const products[] = {"MatMul", NULL}, *const softmax[] = {"Softmax", NULL},
-                             *const concats[] = {"Concat", NULL};
-    uint32_t concat =
-        is_one_of(n, products) && n->n_in == 2 ? producer_through(f->m, n->in[1], views) : OC_NONE;
+    static const char views[] = " Cast Div Expand Identity Mul Reshape Slice Squeeze Transpose Unsqueeze ",
+                      weights[] = " Cast Dropout Identity Reshape Where ";
+    bool product = is_one_of(n, " MatMul ") && n->n_in == 2;
+    uint32_t concat = product ? producer_through(f->m, n->in[1], views) : OC_NONE;
     const struct oc_node *c = concat == OC_NONE ? NULL : &f->m->node[concat];
-    if (!c || !is_one_of(c, concats) || c->n_in != 2 || c->n_out != 1)
+    if (!c || !is_one_of(c, " Concat ") || c->n_in != 2 || c->n_out != 1)
         return;
     uint32_t from = producer_through(f->m, n->in[0], weights);
-    bool value = from != OC_NONE && is_one_of(&f->m->node[from], softmax);
+    bool value = from != OC_NONE && is_one_of(&f->m->node[from], " Softmax ");
     add_found(f,
               (struct oc_kv_pair){.past = c->in[0], .present = c->out[0], .reader = concat, .writer = concat},
               value ? OC_KV_VALUE : OC_KV_KEY, layers);
@@ -366,7 +348,7 @@ static int by_layer(const void *a, const void *b)
         return x->name->cross ? 1 : -1;
     if (x->layer != y->layer)
         return x->layer < y->layer ? -1 : 1;
-    return (x->name->part > y->name->part) - (x->name->part < y->name->part);
+    return (x->part > y->part) - (x->part < y->part);
 }
 
 static void count_pairs(struct oc_kv_cache_info *kv)

@@ -102,45 +102,31 @@ static int check_fixed(struct oc_llm *l, struct oc_err *err)
         return oc_fail(err, OC_EARG, "the model has a fixed batch of %lld, not %lld",
                        (long long)fixed[OC_LLM_BATCH], (long long)l->opts.batch);
     if (fixed[OC_LLM_NEW] >= 0 && fixed[OC_LLM_NEW] != l->opts.prompt)
-        l->prefill_failure = oc_printf(&l->arena, "the model processes %lld new token%s per run, not %lld",
-                                       (long long)fixed[OC_LLM_NEW], fixed[OC_LLM_NEW] == 1 ? "" : "s",
-                                       (long long)l->opts.prompt);
+        l->failure[OC_LLM_PREFILL] = oc_printf(
+            &l->arena, "the model processes %lld new token%s per run, not %lld", (long long)fixed[OC_LLM_NEW],
+            fixed[OC_LLM_NEW] == 1 ? "" : "s", (long long)l->opts.prompt);
     if (fixed[OC_LLM_NEW] >= 0 && fixed[OC_LLM_NEW] != 1)
-        l->decode_failure = oc_printf(&l->arena, "the model processes %lld new tokens per run, not 1",
-                                      (long long)fixed[OC_LLM_NEW]);
+        l->failure[OC_LLM_DECODE] = oc_printf(&l->arena, "the model processes %lld new tokens per run, not 1",
+                                              (long long)fixed[OC_LLM_NEW]);
     return 0;
 }
 
 /* ---- runs and closed forms ----------------------------------------------------------------------- */
 
-static const struct oc_llm_cost *llm_run(struct oc_llm *l, struct oc_llm_at at, const char **failure)
-{
-    if (*failure)
-        return NULL;
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
-    if (!c)
-        *failure = oc_strdup(&l->arena, l->meter.err.msg);
-    return c;
-}
-
 static void llm_find_runs(struct oc_llm *l)
 {
     const struct oc_llm_opts *o = &l->opts;
     l->steps_n = o->generate - 1; /* the prefill produces the first token */
-    int64_t last = l->steps_n > 0 ? o->prompt + l->steps_n - 1 : o->prompt;
-    l->prefill = llm_run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &l->prefill_failure);
-    l->first = llm_run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &l->decode_failure);
-    l->last = llm_run(l, (struct oc_llm_at){o->batch, 1, last}, &l->decode_failure);
-    if (!l->last)
-        return;
-    l->sums_known = oc_llm_find_steps(&l->meter, o->batch, o->prompt, last, &l->steps) == 0;
-    if (!l->steps_n) {
-        oc_llm_steps_free(&l->steps);
-        return;
+    l->run[OC_LLM_PART_PREFILL].at = (struct oc_llm_at){o->batch, o->prompt, 0};
+    l->run[OC_LLM_PART_FIRST].at = (struct oc_llm_at){o->batch, 1, o->prompt};
+    l->run[OC_LLM_PART_LAST].at = oc_llm_last(l, o->batch);
+    for (unsigned i = 0; i < OC_LLM_RUNS; i++) {
+        const char **failure = &l->failure[i == OC_LLM_PART_PREFILL ? OC_LLM_PREFILL : OC_LLM_DECODE];
+        l->run[i].cost = *failure ? NULL : oc_llm_cost_at(l, l->run[i].at);
+        if (!*failure && !l->run[i].cost)
+            *failure = oc_strdup(&l->arena, l->run_err.msg);
     }
-    for (unsigned k = 0; k < OC_LN_COUNT && l->sums_known; k++)
-        if (k != OC_LN_PEAK && !oc_llm_steps_sum(&l->steps, (enum oc_llm_num)k, &l->sum[k]))
-            l->sums_known = false;
+    l->sums_known = l->run[OC_LLM_PART_LAST].cost && oc_llm_sum_steps(l);
 }
 
 static bool is_found(const struct oc_llm_law *law)
@@ -154,26 +140,25 @@ static void find_law(struct oc_llm *l, enum oc_llm_phase phase, int64_t at, int6
 {
     struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
     int64_t first = phase == OC_LLM_PREFILL ? 2 : 1, window = l->facts.window;
-    oc_llm_find_law(&l->meter, phase, first, wide, law);
+    oc_llm_find_law(l, phase, first, wide, law);
     if (is_found(law))
         return;
     if (window > 8 && window < wide) {
         oc_llm_law_free(law);
-        oc_llm_find_law(&l->meter, phase, at < window ? first : window, at < window ? window - 1 : wide, law);
+        oc_llm_find_law(l, phase, at < window ? first : window, at < window ? window - 1 : wide, law);
     }
-    const struct oc_llm_piece *p = l->steps.n_piece ? &l->steps.piece[l->steps.n_piece - 1] : NULL;
-    if (is_found(law) || phase == OC_LLM_PREFILL || !p)
+    if (is_found(law) || phase == OC_LLM_PREFILL || !l->steps)
         return;
     oc_llm_law_free(law);
-    oc_llm_find_law(&l->meter, phase, p->from, p->to, law);
+    oc_llm_find_law(l, phase, l->steps->from, l->steps->to, law);
 }
 
 static void find_laws(struct oc_llm *l)
 {
-    const int64_t prompt = l->opts.prompt, last = prompt + (l->steps_n > 0 ? l->steps_n - 1 : 0);
-    if (l->prefill)
+    const int64_t prompt = l->opts.prompt, last = oc_llm_last(l, 1).past;
+    if (l->run[OC_LLM_PART_PREFILL].cost)
         find_law(l, OC_LLM_PREFILL, prompt, prompt > 4096 ? prompt : 4096);
-    if (l->last && l->sizes.fixed[OC_LLM_PAST] < 0)
+    if (l->run[OC_LLM_PART_LAST].cost && l->sizes.fixed[OC_LLM_PAST] < 0)
         find_law(l, OC_LLM_DECODE, last, last > 32768 ? last : 32768);
 }
 
@@ -197,7 +182,7 @@ static void find_laws(struct oc_llm *l)
  * every sequence; of `batch` sequences with `generate` - 1 steps each, batch / (generate - 1) end in a step,
  * and as many prompts are read in their place, in the same run, so that weights are read once. */
 
-enum { MOST_ROWS = 16, MOST_DEVICES = 1024, MOST_LIST = 16, MOST_DRAFT = 64 };
+enum { MOST_ROWS = 16, MOST_DEVICES = 1024, MOST_LIST = 16, MOST_DRAFT = 64, MOST_GROUP = 1 << 16 };
 
 /* Work of one run against one device. */
 struct run_work {
@@ -208,7 +193,7 @@ struct run_work {
 
 struct server {
     struct oc_llm *l;
-    const struct oc_device *device;
+    struct oc_llm_device *device;
     double t, p, e, link; /* link in bytes per second */
 };
 
@@ -222,26 +207,22 @@ static double arithmetic_s(const struct oc_bound_load *load, const struct oc_dev
     return isfinite(s) ? s : 0;
 }
 
-static bool work_at(struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
-                    struct run_work *out)
+static bool work_at(struct oc_llm *l, struct oc_llm_device *d, struct oc_llm_at at, struct run_work *out)
 {
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
-    struct oc_llm_roof r;
-    double bytes;
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     if (!c || c->quality == OC_UNKNOWN)
         return false;
-    oc_llm_roof_at(l, device, c, at, &r, &bytes);
-    bool known = isfinite(r.chip_mem_s) && r.chip_mem_s > 0;
+    const struct oc_llm_roof r = oc_llm_roof_at(l, d, c->v, at);
     const struct oc_bound_load *load = oc_llm_load_at(l, at);
     double weights = (double)c->v[OC_LN_READ_WEIGHT], dense = weights - (double)c->v[OC_LN_READ_EXPERT];
-    double read = fmin(fmin(weights, (double)load->const_bytes), bytes);
-    *out = (struct run_work){.comp_s = arithmetic_s(load, device),
-                             .bandwidth = known ? bytes / r.chip_mem_s : NAN,
+    double read = fmin(fmin(weights, (double)load->const_bytes), r.chip_bytes);
+    *out = (struct run_work){.comp_s = arithmetic_s(load, d->device),
+                             .bandwidth = r.chip_bytes / r.chip_mem_s,
                              .weights = fmin(read, dense),
                              .experts = fmax(read - dense, 0),
-                             .cache = fmax(bytes - weights, 0),
+                             .cache = fmax(r.chip_bytes - weights, 0),
                              .tokens = (double)at.batch * (double)at.fresh};
-    return known;
+    return isfinite(r.chip_mem_s) && r.chip_mem_s > 0;
 }
 
 static double cache_parts(const struct server *s)
@@ -304,11 +285,12 @@ static double needed_by_draft(const struct server *s, double tokens)
 }
 
 /* Bytes of one device when the last step of `batch` sequences runs. */
-static double needed(const struct server *s, int64_t batch)
+static double needed(void *server, int64_t batch)
 {
+    const struct server *s = server;
     struct oc_llm *l = s->l;
-    struct oc_llm_at at = {batch, 1, l->opts.prompt + (l->steps_n > 0 ? l->steps_n - 1 : 0)};
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    struct oc_llm_at at = oc_llm_last(l, batch);
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     if (!c || c->peak_quality == OC_UNKNOWN || !l->facts.kv_bytes_known)
         return NAN;
     double tokens = (double)batch * (double)(at.past + 1), groups = fmin(s->e, (double)batch);
@@ -326,8 +308,9 @@ static double with_draft(const struct server *s, int64_t batch, int64_t past)
     const struct oc_llm_opts *o = &s->l->opts;
     struct run_work draft, check;
     struct server small = *s;
+    struct oc_llm_device own = *s->device; /* what is left out of a draft is not noted */
     small.l = s->l->draft;
-    if (!small.l || !work_at(small.l, s->device, (struct oc_llm_at){batch, 1, past}, &draft) ||
+    if (!small.l || !work_at(small.l, &own, (struct oc_llm_at){batch, 1, past}, &draft) ||
         !work_at(s->l, s->device, (struct oc_llm_at){batch, o->draft_tokens + 1, past}, &check))
         return NAN;
     double k = (double)o->draft_tokens, a = s->l->acceptance;
@@ -335,7 +318,7 @@ static double with_draft(const struct server *s, int64_t batch, int64_t past)
     return (double)batch * kept / (k * time_of(&small, &draft, NULL) + time_of(s, &check, NULL));
 }
 
-static bool row_at(const struct server *s, int64_t batch, struct oc_llm_serving_row *row)
+static bool row_at(struct server *s, int64_t batch, struct oc_llm_serving_row *row)
 {
     struct oc_llm *l = s->l;
     int64_t steps = l->steps_n, past = l->opts.prompt + (steps > 0 ? (steps - 1) / 2 : 0);
@@ -358,32 +341,17 @@ static bool row_at(const struct server *s, int64_t batch, struct oc_llm_serving_
     return true;
 }
 
-/* The largest batch that fits: from a sequence for each group on, the bytes grow linearly. 0: none; -1: the memory is
- * unknown. */
-static int64_t largest_batch(const struct server *s, double memory)
-{
-    int64_t first = (int64_t)s->e;
-    double one = needed(s, 1), low = needed(s, first), high = needed(s, 2 * first);
-    if (isnan(memory) || isnan(one) || isnan(low) || isnan(high))
-        return -1;
-    if (one > memory)
-        return 0;
-    double more = high > low ? (memory - low) / (high - low) : 0;
-    int64_t batch = first + (int64_t)(fmin(fmax(more, 0), (double)(1 << 16)) * (double)first);
-    while (batch > 1 && !(needed(s, batch) <= memory)) /* not quite linear: alignment, windows */
-        batch -= 1 + batch / 64;
-    return batch;
-}
-
 static void serve(struct oc_llm *l, struct oc_llm_device *d, struct oc_llm_serving *out)
 {
     struct server s = {
-        l, d->device, (double)out->tensor, (double)out->pipeline, (double)out->expert, out->link_bytes_per_s};
+        l, d, (double)out->tensor, (double)out->pipeline, (double)out->expert, out->link_bytes_per_s};
     struct run_work prompt;
     out->prefill_s = NAN;
-    out->largest = largest_batch(&s, d->memory_bytes);
+    const struct oc_llm_limit fits =
+        oc_llm_largest(needed, &s, d->memory_bytes, out->expert * (MOST_GROUP + 1));
+    out->largest = !fits.known || isnan(d->memory_bytes) ? -1 : fits.v;
     out->row = OC_NEW_ARRAY(&l->arena, MOST_ROWS, struct oc_llm_serving_row);
-    if (work_at(l, d->device, (struct oc_llm_at){1, l->opts.prompt, 0}, &prompt))
+    if (work_at(l, d, (struct oc_llm_at){1, l->opts.prompt, 0}, &prompt))
         out->prefill_s = time_of(&s, &prompt, NULL);
     int64_t most = out->largest < 0 ? 256 : out->largest, batch = 1;
     while (batch <= most && out->n_row < MOST_ROWS && row_at(&s, batch, &out->row[out->n_row])) {
@@ -519,13 +487,11 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
         check_fixed(l, err) || oc_llm_find_facts(l, err))
         return -1;
     llm_find_runs(l);
-    if (!l->prefill && !l->last)
+    if (!l->run[OC_LLM_PART_PREFILL].cost && !l->run[OC_LLM_PART_LAST].cost)
         return oc_fail(err, OC_EUNSUPPORTED, "neither prefill nor decode can be analysed: %s",
-                       l->decode_failure);
+                       l->failure[OC_LLM_DECODE]);
     find_laws(l);
     l->n_device = l->opts.n_device;
-    if (l->n_device)
-        oc_llm_find_bounds(l);
     l->device = OC_NEW_ARRAY(&l->arena, l->n_device, struct oc_llm_device);
     for (size_t i = 0; i < l->n_device; i++) {
         l->device[i].device = l->opts.device[i];
@@ -542,7 +508,6 @@ int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *given, s
     *l = (struct oc_llm){.model = model};
     *out = NULL;
     l->diags.arena = &l->arena;
-    l->meter.llm = l;
     l->sum_failure = "no closed form fits the costs of the decode steps";
     if (llm_take_opts(l, given, err) || llm_make(l, err)) {
         oc_llm_free(l);
@@ -558,10 +523,10 @@ void oc_llm_free(struct oc_llm *l)
         return;
     oc_llm_free(l->draft);
     free(l->weights);
-    oc_llm_steps_free(&l->steps);
+    for (struct oc_llm_law *s = l->steps; s; s = s->next)
+        oc_llm_law_free(s);
     oc_llm_law_free(&l->prefill_law);
     oc_llm_law_free(&l->decode_law);
-    oc_llm_meter_free(&l->meter);
     oc_diags_free(&l->diags);
     oc_arena_free(&l->arena);
     free(l);
@@ -574,10 +539,17 @@ const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l)
     return &l->facts;
 }
 
-static bool llm_counts_of(const struct oc_llm_cost *c, const uint64_t *v, struct oc_llm_counts *out)
+bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_counts *out)
 {
-    if (!c || !v)
+    bool whole = part == OC_LLM_PART_WHOLE, sum = whole || part == OC_LLM_PART_STEPS;
+    const struct oc_llm_cost *c = l->run[sum ? OC_LLM_PART_LAST : part].cost,
+                             *prefill = l->run[OC_LLM_PART_PREFILL].cost;
+    uint64_t v[OC_LN_COUNT];
+    if (!c || (sum && !l->sums_known) || (whole && !prefill))
         return false;
+    for (unsigned k = 0; k < OC_LN_COUNT; k++)
+        if (!oc_add_u64(sum ? l->sum[k] : c->v[k], whole ? prefill->v[k] : 0, &v[k]))
+            return false;
     *out = (struct oc_llm_counts){
         .macs = v[OC_LN_MACS],
         .flops = v[OC_LN_FLOPS],
@@ -589,31 +561,10 @@ static bool llm_counts_of(const struct oc_llm_cost *c, const uint64_t *v, struct
         .kv_written = v[OC_LN_KV_WRITTEN],
         .peak = c->v[OC_LN_PEAK],
         .unknown_nodes = c->unknown_nodes,
-        .quality = (enum oc_quality)c->quality,
+        .quality = (enum oc_quality)(whole && prefill->quality > c->quality ? prefill->quality : c->quality),
         .peak_quality = (enum oc_quality)c->peak_quality,
     };
     return true;
-}
-
-static const struct oc_llm_cost *cost_of(const struct oc_llm *l, enum oc_llm_part part)
-{
-    return part == OC_LLM_PART_PREFILL ? l->prefill : part == OC_LLM_PART_FIRST ? l->first : l->last;
-}
-
-bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_counts *out)
-{
-    const struct oc_llm_cost *c = cost_of(l, part);
-    if (part == OC_LLM_PART_STEPS)
-        return llm_counts_of(c, l->sums_known ? l->sum : NULL, out);
-    if (part != OC_LLM_PART_WHOLE)
-        return llm_counts_of(c, c ? c->v : NULL, out);
-    uint64_t v[OC_LN_COUNT];
-    for (unsigned k = 0; k < OC_LN_COUNT; k++)
-        if (!l->prefill || !l->sums_known || !oc_add_u64(l->prefill->v[k], l->sum[k], &v[k]))
-            return false;
-    llm_counts_of(c, v, out);
-    out->quality = l->prefill->quality > out->quality ? (enum oc_quality)l->prefill->quality : out->quality;
-    return c != NULL;
 }
 
 size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out)

@@ -28,7 +28,7 @@ enum oc_kv_part {
 
 struct oc_kv_pattern {
     const char *past, *present; /* both contain one "%d" */
-    uint8_t part;               /* enum oc_kv_part */
+    uint8_t part;               /* enum oc_kv_part; OC_KV_KEY: or OC_KV_VALUE */
     bool cross;                 /* of the encoder's output: constant length */
     const char *writer;         /* exporter that uses these names */
 };
@@ -44,6 +44,7 @@ struct oc_kv_pair {
     const struct oc_kv_pattern *name;
     uint32_t past, present;  /* values; present OC_NONE: read-only, as in cross attention */
     uint32_t layer;          /* as named */
+    uint8_t part;            /* enum oc_kv_part */
     uint32_t reader, writer; /* nodes: reads the past, writes the present; OC_NONE: none */
     uint32_t past_slot, present_slot;
     uint8_t batch_axis, head_axis, length_axis, size_axis; /* of the past; 255: none */
@@ -91,6 +92,8 @@ struct oc_llm_at {              /* one run of the graph */
 };
 
 struct oc_llm;
+/* The last decode step of the answers to so many prompts, or the first one if there is none. */
+struct oc_llm_at oc_llm_last(const struct oc_llm *l, int64_t batch);
 /* The analysis at these sizes. */
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err);
 /* Sources of laws (estimate/bound.h) at x = sequences, and tokens of the prompt or in the cache. llm: struct oc_llm */
@@ -123,20 +126,18 @@ struct oc_llm_cost {
     uint8_t quality, peak_quality; /* enum oc_quality */
 };
 
-/* Costs of runs; each run is analysed once. */
-struct oc_llm_meter {
-    const struct oc_llm *llm;
-    struct oc_llm_known {
-        struct oc_llm_at at;
-        const struct oc_llm_cost *cost; /* NULL: it failed */
-    } * known;                          /* heap */
-    uint32_t n_known, cap_known;
-    struct oc_arena arena;
-    struct oc_err err; /* the last failure */
+/* Runs, each analysed once. */
+struct oc_llm_known {
+    struct oc_llm_at at;
+    bool counted;
+    struct oc_llm_cost *cost;   /* NULL: it failed */
+    struct oc_bound_load *load; /* NULL: not made yet */
+    struct oc_llm_known *next;
 };
-/* NULL: the analysis failed, see the meter's error. */
-const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm_meter *m, struct oc_llm_at at);
-void oc_llm_meter_free(struct oc_llm_meter *m);
+/* NULL: the analysis failed, see l->run_err. */
+const struct oc_llm_cost *oc_llm_cost_at(struct oc_llm *l, struct oc_llm_at at);
+/* The lower bound of the run on any device. */
+const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at);
 
 /* ---- laws (llm_cost.c) ------------------------------------------------------------------------------ */
 
@@ -146,31 +147,20 @@ struct oc_llm_law {
     bool found[OC_LN_COUNT];
     int64_t from, to; /* range of tokens in which they hold */
     uint32_t checked; /* further points that confirmed them */
+    struct oc_llm_law *next;
 };
 enum oc_llm_phase { OC_LLM_PREFILL, OC_LLM_DECODE };
 /* Prefill: in batch and new tokens, with an empty cache. Decode: in batch and cached tokens, one new token.
  */
-void oc_llm_find_law(struct oc_llm_meter *m, enum oc_llm_phase phase, int64_t from, int64_t to,
+void oc_llm_find_law(struct oc_llm *l, enum oc_llm_phase phase, int64_t from, int64_t to,
                      struct oc_llm_law *out);
 void oc_llm_law_free(struct oc_llm_law *law);
 bool oc_llm_law_at(const struct oc_llm_law *law, enum oc_llm_num n, int64_t batch, int64_t tokens,
                    uint64_t *out);
 
-/* Decode steps with `from` to `to` cached tokens, in pieces in which each count is a polynomial. */
-struct oc_llm_piece {
-    int64_t from, to;
-    struct oc_rpoly poly[OC_LN_COUNT]; /* in the cached tokens */
-};
-struct oc_llm_steps {
-    struct oc_llm_piece *piece; /* heap */
-    uint32_t n_piece, cap_piece;
-};
-int oc_llm_find_steps(struct oc_llm_meter *m, int64_t batch, int64_t from, int64_t to,
-                      struct oc_llm_steps *out);
-void oc_llm_steps_free(struct oc_llm_steps *s);
-bool oc_llm_steps_at(const struct oc_llm_steps *s, enum oc_llm_num n, int64_t past,
-                     uint64_t *out);                                                   /* a step */
-bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t *out); /* false: overflow */
+/* Sets l->steps and l->sum, which is exact. False: no laws were found for all steps, or a sum is too large. */
+bool oc_llm_sum_steps(struct oc_llm *l);
+bool oc_llm_step_at(const struct oc_llm *l, enum oc_llm_num n, int64_t past, uint64_t *out);
 
 /* ---- devices (llm_device.c) ------------------------------------------------------------------------- */
 
@@ -185,8 +175,8 @@ struct oc_llm_roof {                  /* of one run, or of all decode steps */
     double bound_s;                   /* lower bound (estimate/bound.h) */
     double time_s, low80_s, high80_s; /* estimate with a calibration; NAN: none */
     double s, comp_s, mem_s;          /* without fusion, all bytes at DRAM */
-    double chip_s,
-        chip_mem_s; /* lower bound if activations stay on chip: weights and cache only; its traffic */
+    /* if activations stay on chip, weights and cache only: lower bound, its traffic and the time of that */
+    double chip_s, chip_bytes, chip_mem_s;
     const char *bound;
     const char *missing; /* reason why it is unknown, NULL */
 };
@@ -215,21 +205,14 @@ struct oc_llm_serving {
     uint32_t n_row;
 };
 
-/* The runs whose time is bounded: all decode steps in ranges, each at the bound of its first step, which is
- * the smallest. */
+/* The bound of all decode steps is of so many ranges, each at the bound of its first step, which is the smallest. */
 enum { OC_LLM_STEP_RANGES = 8 };
-struct oc_llm_bounds {
-    struct oc_bound_load prefill, first, last;
-    struct {
-        struct oc_bound_load load;
-        int64_t n; /* steps */
-    } range[OC_LLM_STEP_RANGES];
-    unsigned n_range;
-};
+
+enum { OC_LLM_RUNS = OC_LLM_PART_LAST + 1, OC_LLM_PARTS = OC_LLM_PART_WHOLE + 1 };
 
 struct oc_llm_device {
     const struct oc_device *device;
-    struct oc_llm_roof prefill, first, last, all, whole;       /* all decode steps; with the prefill */
+    struct oc_llm_roof roof[OC_LLM_PARTS];
     double memory_bytes;                                       /* NAN: unknown */
     uint64_t need_bytes;                                       /* at the last decode step */
     struct oc_llm_limit batch, context, prompt, compute_bound; /* prefill: in one run */
@@ -260,11 +243,17 @@ struct oc_llm {
     uint32_t n_weights;
     const struct oc_assumption *assumption; /* of the decode analysis */
     uint32_t n_assumption;
-    struct oc_llm_meter meter;
-    const struct oc_llm_cost *prefill, *first, *last; /* NULL: the analysis failed */
-    const char *prefill_failure, *decode_failure, *sum_failure;
-    int64_t steps_n; /* decode steps after the prefill: generate - 1 */
-    struct oc_llm_steps steps;
+    struct oc_llm_known *known;
+    uint32_t n_known;
+    struct oc_err run_err; /* of the last run without costs */
+    struct oc_llm_part_run {
+        struct oc_llm_at at;
+        const struct oc_llm_cost *cost;    /* NULL: the analysis failed */
+        const struct oc_bound_load *bound; /* NULL: no device */
+    } run[OC_LLM_RUNS];                    /* by enum oc_llm_part */
+    const char *failure[2], *sum_failure;  /* by enum oc_llm_phase */
+    int64_t steps_n;                       /* decode steps after the prefill: generate - 1 */
+    struct oc_llm_law *steps;              /* of ranges of decode steps, the last one first */
     bool sums_known;
     uint64_t sum[OC_LN_COUNT]; /* of all decode steps */
     struct oc_llm_law prefill_law, decode_law;
@@ -282,24 +271,19 @@ struct oc_llm {
     const struct oc_recast *as; /* NULL: the model's types */
     uint64_t weight_bytes;      /* in memory, in these types */
     uint64_t *weight_bytes_as;  /* by type of oc_recast_name: each constant as its first reader has it */
-    struct oc_llm_bounds bounds;
-    struct oc_llm_load { /* of further runs */
-        struct oc_llm_at at;
-        struct oc_bound_load load;
-        struct oc_llm_load *next;
-    } * load;
 };
 
 /* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
-/* llm_device.c: the lower bounds of the runs on any device; of any run. */
-void oc_llm_find_bounds(struct oc_llm *l);
-const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at);
 /* llm_device.c: needs all costs and the bounds. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
-/* The roofline of one run; *bytes: traffic if activations stay on chip. */
-void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,
-                    struct oc_llm_at at, struct oc_llm_roof *out, double *bytes);
+/* The roofline of one run. */
+struct oc_llm_roof oc_llm_roof_at(struct oc_llm *l, struct oc_llm_device *d, const uint64_t v[OC_LN_COUNT],
+                                  struct oc_llm_at at);
+/* The largest size from 1 to `most` that fits into memory; the bytes it needs grow with it, and are not finite where
+ * there is no such run. */
+struct oc_llm_limit oc_llm_largest(double (*need)(void *of, int64_t x), void *of, double memory,
+                                   int64_t most);
 /* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
 

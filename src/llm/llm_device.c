@@ -21,36 +21,26 @@
 
 /* ---- work with a peak on the device ----------------------------------------------------------------- */
 
-struct held { /* counts against one device */
-    struct oc_llm *l;
-    struct oc_llm_device *d;
-    struct oc_device device; /* without overhead: launches are not in the lower bound */
-};
-
-static void note_left_out(struct held *h, unsigned cls)
+static void note_left_out(struct oc_llm *l, struct oc_llm_device *d, unsigned cls)
 {
-    const char *name = oc_class_name(cls), *before = h->d->left_out;
-    if (!before)
-        h->d->left_out = name;
-    else if (!strstr(before, name))
-        h->d->left_out = oc_printf(&h->l->arena, "%s, %s", before, name);
+    const char *name = oc_class_name(cls);
+    if (!d->left_out || !strstr(d->left_out, name))
+        d->left_out = d->left_out ? oc_printf(&l->arena, "%s, %s", d->left_out, name) : name;
 }
 
 /* Elementwise work in a class without a vector peak is left out: the time stays a lower bound. For products
  * it is not: without their peak the time is unknown. */
-static struct oc_work llm_device_work_of(struct held *h, const uint64_t v[OC_LN_COUNT])
+static struct oc_work work_of(struct oc_llm *l, struct oc_llm_device *d, const uint64_t v[OC_LN_COUNT])
 {
     struct oc_work w = {.bytes = v[OC_LN_READ_ACT] + v[OC_LN_READ_WEIGHT] + v[OC_LN_WRITTEN], .launches = 1};
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        bool vector = oc_roof_has_vector_peak(d->device, c),
+             special = vector || d->device->peak[OC_HW_SPECIAL][c];
         w.macs[c] = v[OC_LN_CLASS_MACS + c];
-        if (oc_roof_has_vector_peak(&h->device, c))
-            w.flops[c] = v[OC_LN_CLASS_REST + c];
-        else if (v[OC_LN_CLASS_REST + c])
-            note_left_out(h, c);
-        if (oc_roof_has_vector_peak(&h->device, c) || h->device.peak[OC_HW_SPECIAL][c])
-            w.special[c] = w.special_flops[c] = v[OC_LN_CLASS_SPECIAL + c];
-        else if (v[OC_LN_CLASS_SPECIAL + c])
-            note_left_out(h, c);
+        w.flops[c] = vector ? v[OC_LN_CLASS_REST + c] : 0;
+        w.special[c] = w.special_flops[c] = special ? v[OC_LN_CLASS_SPECIAL + c] : 0;
+        if (w.flops[c] != v[OC_LN_CLASS_REST + c] || w.special[c] != v[OC_LN_CLASS_SPECIAL + c])
+            note_left_out(l, d, c);
     }
     return w;
 }
@@ -70,21 +60,26 @@ static double chip_bytes(const struct oc_llm *l, const uint64_t v[OC_LN_COUNT], 
     return (double)v[OC_LN_READ_WEIGHT] + (read + fresh) * (halved ? 0.5 : 1);
 }
 
-static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT], struct oc_llm_at at)
+/* Launches are not in the lower bound. */
+struct oc_llm_roof oc_llm_roof_at(struct oc_llm *l, struct oc_llm_device *d, const uint64_t v[OC_LN_COUNT],
+                                  struct oc_llm_at at)
 {
-    struct oc_work w = llm_device_work_of(h, v), chip = w;
+    struct oc_work w = work_of(l, d, v), chip = w;
+    struct oc_device device = *d->device;
     struct oc_roof r, c;
-    double bytes = chip_bytes(h->l, v, at);
-    oc_roofline(&h->device, &w, NAN, &r);
-    chip.bytes = bytes < (double)w.bytes ? (uint64_t)bytes : w.bytes;
-    oc_roofline(&h->device, &chip, NAN, &c);
+    double bytes = fmin(chip_bytes(l, v, at), (double)w.bytes);
+    device.overhead = NULL;
+    oc_roofline(&device, &w, NAN, &r);
+    chip.bytes = (uint64_t)bytes;
+    oc_roofline(&device, &chip, NAN, &c);
     return (struct oc_llm_roof){.s = r.roof_s,
                                 .comp_s = r.comp_s,
                                 .mem_s = r.mem_s,
                                 .chip_s = c.roof_s,
                                 .chip_mem_s = c.mem_s,
+                                .chip_bytes = bytes,
                                 .bound = oc_bound_name(r.bound),
-                                .missing = r.missing[0] ? oc_printf(&h->l->arena, "no %s", r.missing) : NULL};
+                                .missing = r.missing[0] ? oc_printf(&l->arena, "no %s", r.missing) : NULL};
 }
 
 static struct oc_llm_roof no_roof(const char *why)
@@ -98,58 +93,36 @@ static struct oc_llm_roof no_roof(const char *why)
                                 .missing = why};
 }
 
-static struct oc_llm_roof roof_of_run(struct held *h, const struct oc_llm_cost *c, struct oc_llm_at at,
-                                      const char *failure)
+static void add_roof(struct oc_llm_roof *sum, const struct oc_llm_roof *part)
 {
-    if (!c)
-        return no_roof(failure);
-    if (c->quality == OC_UNKNOWN || c->unknown_nodes)
-        return no_roof("operators without a cost");
-    return roof_of(h, c->v, at);
+    sum->bound_s += part->bound_s;
+    sum->time_s += part->time_s;
+    sum->low80_s += part->low80_s;
+    sum->high80_s += part->high80_s;
+    sum->s += part->s;
+    sum->comp_s += part->comp_s;
+    sum->mem_s += part->mem_s;
+    sum->chip_s += part->chip_s;
 }
 
 /* Sum of the roofline times of all decode steps. */
-static struct oc_llm_roof roof_of_steps(struct held *h)
+static struct oc_llm_roof roof_of_steps(struct oc_llm *l, struct oc_llm_device *d)
 {
-    const struct oc_llm *l = h->l;
-    struct oc_llm_roof sum = {.bound = h->d->last.bound, .missing = h->d->last.missing};
-    if (!l->sums_known || !l->last || !isfinite(h->d->last.s))
-        return no_roof(sum.missing ? sum.missing : l->decode_failure ? l->decode_failure : l->sum_failure);
+    const struct oc_llm_roof *last = &d->roof[OC_LLM_PART_LAST];
+    const char *failure = l->failure[OC_LLM_DECODE];
+    struct oc_llm_roof sum = {.bound = last->bound, .missing = last->missing};
+    if (!l->sums_known || !l->run[OC_LLM_PART_LAST].cost || !isfinite(last->s))
+        return no_roof(sum.missing ? sum.missing : failure ? failure : l->sum_failure);
     for (int64_t i = 0; i < l->steps_n; i++) {
         struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
         uint64_t v[OC_LN_COUNT] = {0};
         for (unsigned k = 0; k < OC_LN_COUNT; k++)
-            if (k != OC_LN_PEAK && l->sum[k] &&
-                !oc_llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
+            if (k != OC_LN_PEAK && l->sum[k] && !oc_llm_step_at(l, (enum oc_llm_num)k, at.past, &v[k]))
                 return no_roof(l->sum_failure);
-        struct oc_llm_roof one = roof_of(h, v, at);
-        sum.s += one.s;
-        sum.comp_s += one.comp_s;
-        sum.mem_s += one.mem_s;
-        sum.chip_s += one.chip_s;
+        struct oc_llm_roof one = oc_llm_roof_at(l, d, v, at);
+        add_roof(&sum, &one);
     }
     return sum;
-}
-
-static struct oc_llm_roof llm_device_sum_of(const struct oc_llm_roof *a, const struct oc_llm_roof *b)
-{
-    return (struct oc_llm_roof){.s = a->s + b->s,
-                                .comp_s = a->comp_s + b->comp_s,
-                                .mem_s = a->mem_s + b->mem_s,
-                                .chip_s = a->chip_s + b->chip_s,
-                                .bound = a->s > b->s ? a->bound : b->bound,
-                                .missing = a->missing ? a->missing : b->missing};
-}
-
-void oc_llm_roof_at(struct oc_llm *l, const struct oc_device *d, const struct oc_llm_cost *c,
-                    struct oc_llm_at at, struct oc_llm_roof *out, double *bytes)
-{
-    struct oc_llm_device unused = {.device = d};
-    struct held h = {.l = l, .d = &unused, .device = *d};
-    h.device.overhead = NULL;
-    *out = roof_of(&h, c->v, at);
-    *bytes = fmin(chip_bytes(l, c->v, at), (double)c->v[OC_LN_READ_ACT] + (double)c->v[OC_LN_READ_WEIGHT] +
-                                               (double)c->v[OC_LN_WRITTEN]);
 }
 
 /* ---- memory capacity -------------------------------------------------------------------------------- */
@@ -162,246 +135,174 @@ uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
 enum fit_of { FIT_BATCH, FIT_CONTEXT, FIT_PROMPT };
 
 struct fit { /* memory as a function of one size */
-    struct held *h;
+    struct oc_llm *l;
     enum fit_of of;
-    double memory;
 };
 
-static struct oc_llm_at last_run(const struct oc_llm *l, int64_t batch)
-{
-    int64_t past = l->steps_n > 0 ? l->opts.prompt + l->steps_n - 1 : l->opts.prompt;
-    return (struct oc_llm_at){batch, 1, past};
-}
-
-static struct oc_llm_at run_at(const struct fit *f, int64_t x)
-{
-    const struct oc_llm *l = f->h->l;
-    if (f->of == FIT_BATCH)
-        return last_run(l, x);
-    return f->of == FIT_CONTEXT ? (struct oc_llm_at){l->opts.batch, 1, x - 1}
-                                : (struct oc_llm_at){l->opts.batch, x, 0};
-}
-
 /* INFINITY: no such run. */
-static double need_at(const struct fit *f, int64_t x)
+static double need_at(void *fit, int64_t x)
 {
-    struct oc_llm *l = f->h->l;
-    struct oc_llm_at at = run_at(f, x);
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    const struct fit *f = fit;
+    struct oc_llm *l = f->l;
+    struct oc_llm_at at = f->of == FIT_BATCH     ? oc_llm_last(l, x)
+                          : f->of == FIT_CONTEXT ? (struct oc_llm_at){l->opts.batch, 1, x - 1}
+                                                 : (struct oc_llm_at){l->opts.batch, x, 0};
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     return c && c->peak_quality != OC_UNKNOWN ? (double)oc_llm_need(l, c) : INFINITY;
 }
 
 /* Interpolates where the bracket's line reaches the capacity, or bisects. */
-static int64_t llm_device_guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi, double need_hi,
-                                int turn)
+static int64_t guess(double memory, int64_t lo, double need_lo, int64_t hi, double need_hi, int turn)
 {
-    double at = (double)lo + (f->memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
+    double at = (double)lo + (memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
     int64_t x = turn % 3 == 2 || !isfinite(at) ? lo + (hi - lo) / 2 : (int64_t)at;
     return x <= lo ? lo + 1 : x >= hi ? hi - 1 : x;
 }
 
-/* The largest size that fits into memory; memory grows with the size. */
-static struct oc_llm_limit llm_device_largest(const struct fit *f)
+struct oc_llm_limit oc_llm_largest(double (*need)(void *of, int64_t x), void *of, double memory, int64_t most)
 {
-    double need_lo = need_at(f, 1), need_hi = need_at(f, 2);
+    double need_lo = need(of, 1), need_hi = need(of, 2);
     int64_t lo = 1, hi = 2;
-    if (isinf(need_lo))
+    if (!isfinite(need_lo))
         return (struct oc_llm_limit){.why = "the memory of a run is unknown"};
-    if (need_lo > f->memory)
+    if (need_lo > memory)
         return (struct oc_llm_limit){.known = true};
-    while (need_hi <= f->memory && hi < MOST) { /* extrapolates */
+    while (need_hi <= memory && hi < most) { /* extrapolates */
         double slope = (need_hi - need_lo) / (double)(hi - lo);
-        double at = (double)hi + (slope > 0 ? (f->memory - need_hi) / slope : (double)hi) + 1;
+        double at = (double)hi + (slope > 0 ? (memory - need_hi) / slope : (double)hi) + 1;
         lo = hi;
         need_lo = need_hi;
-        hi = at < (double)MOST ? (int64_t)at : MOST;
+        hi = at < (double)most ? (int64_t)at : most;
         hi = hi <= lo ? lo + 1 : hi;
-        need_hi = need_at(f, hi);
+        need_hi = need(of, hi);
     }
-    if (need_hi <= f->memory)
+    if (need_hi <= memory)
         return (struct oc_llm_limit){.known = true, .v = hi, .beyond = true};
     for (int turn = 0; hi - lo > 1; turn++) {
-        int64_t x = llm_device_guess(f, lo, need_lo, hi, need_hi, turn);
-        double need = need_at(f, x);
-        if (need <= f->memory) {
-            lo = x;
-            need_lo = need;
-        } else {
-            hi = x;
-            need_hi = need;
-        }
+        int64_t x = guess(memory, lo, need_lo, hi, need_hi, turn);
+        double bytes = need(of, x);
+        bool fits = bytes <= memory;
+        *(fits ? &lo : &hi) = x;
+        *(fits ? &need_lo : &need_hi) = bytes;
     }
     return (struct oc_llm_limit){.known = true, .v = lo};
 }
 
-static struct oc_llm_limit llm_device_limit_of(struct held *h, enum fit_of of)
+static struct oc_llm_limit limit_of(struct oc_llm *l, const struct oc_llm_device *d, enum fit_of of)
 {
-    const int64_t *fixed = h->l->sizes.fixed;
-    struct fit f = {h, of, h->d->memory_bytes};
-    bool prompt = of == FIT_PROMPT;
-    if (of == FIT_BATCH && fixed[OC_LLM_BATCH] >= 0)
-        return (struct oc_llm_limit){.why = "the model has a fixed batch"};
-    if (of == FIT_CONTEXT && fixed[OC_LLM_PAST] >= 0)
-        return (struct oc_llm_limit){.why = "the model has a fixed cache length"};
-    if (prompt && fixed[OC_LLM_NEW] >= 0)
-        return (struct oc_llm_limit){.why = "the model has a fixed number of new tokens"};
-    if (prompt ? !h->l->prefill : !h->l->last)
-        return (struct oc_llm_limit){.why = prompt ? h->l->prefill_failure : h->l->decode_failure};
-    if (isnan(f.memory))
+    static const struct {
+        unsigned role; /* that must be open */
+        const char *why;
+    } open[] = {[FIT_BATCH] = {OC_LLM_BATCH, "the model has a fixed batch"},
+                [FIT_CONTEXT] = {OC_LLM_PAST, "the model has a fixed cache length"},
+                [FIT_PROMPT] = {OC_LLM_NEW, "the model has a fixed number of new tokens"}};
+    struct fit f = {l, of};
+    if (l->sizes.fixed[open[of].role] >= 0)
+        return (struct oc_llm_limit){.why = open[of].why};
+    if (!l->run[of == FIT_PROMPT ? OC_LLM_PART_PREFILL : OC_LLM_PART_LAST].cost)
+        return (struct oc_llm_limit){.why = l->failure[of == FIT_PROMPT ? OC_LLM_PREFILL : OC_LLM_DECODE]};
+    if (isnan(d->memory_bytes))
         return (struct oc_llm_limit){.why = "the device file has no memory size"};
-    return llm_device_largest(&f);
+    return oc_llm_largest(need_at, &f, d->memory_bytes, MOST);
 }
 
 /* ---- batch size from which decode is compute-bound -------------------------------------------------- */
 
 enum { NO = 0, YES = 1, NOT_KNOWN = -1 };
 
-static bool counts_at(struct held *h, struct oc_llm_at at, bool by_law, uint64_t v[OC_LN_COUNT])
+static bool counts_at(struct oc_llm *l, struct oc_llm_at at, bool by_law, uint64_t v[OC_LN_COUNT])
 {
     if (!by_law) {
-        const struct oc_llm_cost *c = oc_llm_cost_at(&h->l->meter, at);
+        const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
         if (c)
             memcpy(v, c->v, sizeof(c->v));
         return c && c->quality != OC_UNKNOWN;
     }
     memset(v, 0, OC_LN_COUNT * sizeof(*v));
     for (unsigned k = 0; k < OC_LN_COUNT; k++)
-        if (k != OC_LN_PEAK &&
-            !oc_llm_law_at(&h->l->decode_law, (enum oc_llm_num)k, at.batch, at.past, &v[k]))
+        if (k != OC_LN_PEAK && !oc_llm_law_at(&l->decode_law, (enum oc_llm_num)k, at.batch, at.past, &v[k]))
             return false;
     return true;
 }
 
-static int compute_bound(struct held *h, int64_t batch, bool by_law)
+static int compute_bound(struct oc_llm *l, struct oc_llm_device *d, int64_t batch, bool by_law)
 {
     uint64_t v[OC_LN_COUNT];
-    struct oc_llm_at at = last_run(h->l, batch);
-    if (!counts_at(h, at, by_law, v))
+    struct oc_llm_at at = oc_llm_last(l, batch);
+    if (!counts_at(l, at, by_law, v))
         return NOT_KNOWN;
-    struct oc_llm_roof r = roof_of(h, v, at);
+    struct oc_llm_roof r = oc_llm_roof_at(l, d, v, at);
     bool known = !r.missing && isfinite(r.comp_s) && isfinite(r.mem_s);
     return known ? r.comp_s >= r.mem_s : NOT_KNOWN;
 }
 
 /* Arithmetic and traffic are linear in the batch: the increments per sequence determine the limit for large
  * batches. NULL: compute. */
-static const char *never_text(struct held *h)
+static const char *never_text(struct oc_llm *l, struct oc_llm_device *d)
 {
     uint64_t one[OC_LN_COUNT], two[OC_LN_COUNT];
-    if (!counts_at(h, last_run(h->l, MOST_BATCH / 2), true, one) ||
-        !counts_at(h, last_run(h->l, MOST_BATCH), true, two))
+    if (!counts_at(l, oc_llm_last(l, MOST_BATCH / 2), true, one) ||
+        !counts_at(l, oc_llm_last(l, MOST_BATCH), true, two))
         return NULL;
-    struct oc_llm_roof a = roof_of(h, one, last_run(h->l, 1)), b = roof_of(h, two, last_run(h->l, 1));
+    struct oc_llm_roof a = oc_llm_roof_at(l, d, one, oc_llm_last(l, 1)),
+                       b = oc_llm_roof_at(l, d, two, oc_llm_last(l, 1));
     double comp = (b.comp_s - a.comp_s) / (MOST_BATCH / 2.0), mem = (b.mem_s - a.mem_s) / (MOST_BATCH / 2.0);
     if (!(comp < mem))
         return NULL;
     char first[40], second[40];
-    return oc_printf(&h->l->arena, "each further sequence adds %s of arithmetic and %s of memory traffic",
+    return oc_printf(&l->arena, "each further sequence adds %s of arithmetic and %s of memory traffic",
                      oc_format_time_ns(comp * 1e9, first, sizeof(first)),
                      oc_format_time_ns(mem * 1e9, second, sizeof(second)));
 }
 
-static struct oc_llm_limit first_compute_bound(struct held *h)
+static struct oc_llm_limit first_compute_bound(struct oc_llm *l, struct oc_llm_device *d)
 {
-    const struct oc_llm *l = h->l;
     if (l->sizes.fixed[OC_LLM_BATCH] >= 0)
         return (struct oc_llm_limit){.why = "the model has a fixed batch"};
     uint64_t v[OC_LN_COUNT];
-    bool by_law = counts_at(h, last_run(l, 1), true, v);
+    bool by_law = counts_at(l, oc_llm_last(l, 1), true, v);
     int64_t most = by_law ? MOST_BATCH : MOST_DIRECT, lo = 0, hi = 1;
-    int is = compute_bound(h, 1, by_law);
+    const char *missing = d->roof[OC_LLM_PART_LAST].missing;
+    int is = compute_bound(l, d, 1, by_law);
     while (is == NO && hi < most) {
         lo = hi;
         hi *= 2;
-        is = compute_bound(h, hi, by_law);
+        is = compute_bound(l, d, hi, by_law);
     }
     if (is == NOT_KNOWN)
-        return (struct oc_llm_limit){.why = h->d->last.missing ? h->d->last.missing : "counts are unknown"};
-    const char *never = is == NO && by_law ? never_text(h) : NULL;
+        return (struct oc_llm_limit){.why = missing ? missing : "counts are unknown"};
+    const char *never = is == NO && by_law ? never_text(l, d) : NULL;
     if (never)
         return (struct oc_llm_limit){.known = true, .never = true, .why = never};
     if (is == NO)
         return (struct oc_llm_limit){.known = true, .beyond = true, .v = most};
     while (hi - lo > 1) {
         int64_t middle = lo + (hi - lo) / 2;
-        if (compute_bound(h, middle, by_law) == YES)
+        if (compute_bound(l, d, middle, by_law) == YES)
             hi = middle;
         else
             lo = middle;
     }
     /* the closed form is from a few points: analyse the two sizes at the boundary */
-    if (by_law && (compute_bound(h, hi, false) != YES || (lo && compute_bound(h, lo, false) != NO)))
+    if (by_law && (compute_bound(l, d, hi, false) != YES || (lo && compute_bound(l, d, lo, false) != NO)))
         return (struct oc_llm_limit){.why = "the analysis and the closed form differ at the boundary"};
     return (struct oc_llm_limit){.known = true, .v = hi};
 }
 
 /* ---- lower bounds and estimates --------------------------------------------------------------------- */
 
-static void bound_run(struct oc_llm *l, struct oc_llm_at at, struct oc_bound_load *out)
+static double bound_of_steps(struct oc_llm *l, const struct oc_device *device)
 {
-    struct oc_analysis *a;
-    struct oc_err unused;
-    *out = (struct oc_bound_load){0};
-    if (oc_llm_analyze(l, at, &a, &unused))
-        return;
-    oc_bound_load_make(a, l->as, &l->arena, out);
-    oc_analysis_free(a);
-}
-
-const struct oc_bound_load *oc_llm_load_at(struct oc_llm *l, struct oc_llm_at at)
-{
-    struct oc_llm_load *x = l->load;
-    while (x && memcmp(&x->at, &at, sizeof(at)))
-        x = x->next;
-    if (!x) {
-        x = OC_NEW(&l->arena, struct oc_llm_load);
-        *x = (struct oc_llm_load){.at = at, .next = l->load};
-        bound_run(l, at, &x->load);
-        l->load = x;
-    }
-    return &x->load;
-}
-
-void oc_llm_find_bounds(struct oc_llm *l)
-{
-    const struct oc_llm_opts *o = &l->opts;
-    struct oc_llm_bounds *b = &l->bounds;
-    if (!l->prefill_failure)
-        bound_run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &b->prefill);
-    if (l->decode_failure)
-        return;
-    bound_run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &b->first);
-    bound_run(l, last_run(l, o->batch), &b->last);
+    double sum = 0;
+    if (l->failure[OC_LLM_DECODE])
+        return l->steps_n ? NAN : 0;
     for (int64_t i = 0; i < OC_LLM_STEP_RANGES; i++) {
         int64_t from = l->steps_n * i / OC_LLM_STEP_RANGES, to = l->steps_n * (i + 1) / OC_LLM_STEP_RANGES;
-        if (from == to)
-            continue;
-        bound_run(l, (struct oc_llm_at){o->batch, 1, o->prompt + from}, &b->range[b->n_range].load);
-        b->range[b->n_range++].n = to - from;
+        struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + from};
+        if (from < to)
+            sum += (double)(to - from) * oc_bound_time(oc_llm_load_at(l, at), device, l->opts.cache);
     }
-}
-
-/* Operators one after another take at least the lower bound of any runtime. */
-static void raise_to_bound(struct oc_llm_roof *r)
-{
-    if (r->bound_s > r->s)
-        r->s = r->bound_s;
-}
-
-static void set_bounds(const struct oc_llm *l, struct oc_llm_device *d)
-{
-    struct oc_llm_roof *const part[] = {&d->prefill, &d->first, &d->last, &d->all, &d->whole};
-    const struct oc_llm_bounds *b = &l->bounds;
-    bool cache = l->opts.cache;
-    d->prefill.bound_s = oc_bound_time(&b->prefill, d->device, cache);
-    d->first.bound_s = oc_bound_time(&b->first, d->device, cache);
-    d->last.bound_s = oc_bound_time(&b->last, d->device, cache);
-    d->all.bound_s = b->n_range || !l->steps_n ? 0 : NAN;
-    for (unsigned i = 0; i < b->n_range; i++)
-        d->all.bound_s += (double)b->range[i].n * oc_bound_time(&b->range[i].load, d->device, cache);
-    d->whole.bound_s = d->prefill.bound_s + d->all.bound_s;
-    for (size_t i = 0; i < OC_COUNT(part); i++)
-        raise_to_bound(part[i]);
+    return sum;
 }
 
 static void estimate_run(const struct oc_llm *l, const struct oc_device *device, struct oc_llm_at at,
@@ -423,52 +324,60 @@ static void estimate_run(const struct oc_llm *l, const struct oc_device *device,
     oc_analysis_free(a);
 }
 
-static void add_estimate(struct oc_llm_roof *sum, const struct oc_llm_roof *part, double times)
+/* own: the calibration is of the device */
+static void find_run(struct oc_llm *l, struct oc_llm_device *d, enum oc_llm_part part, bool own)
 {
-    sum->time_s += times * part->time_s;
-    sum->low80_s += times * part->low80_s;
-    sum->high80_s += times * part->high80_s;
+    static const struct oc_bound_load none;
+    struct oc_llm_part_run *run = &l->run[part];
+    struct oc_llm_roof *out = &d->roof[part];
+    const char *failure = l->failure[part == OC_LLM_PART_PREFILL ? OC_LLM_PREFILL : OC_LLM_DECODE];
+    bool known = run->cost && run->cost->quality != OC_UNKNOWN && !run->cost->unknown_nodes;
+    *out = known ? oc_llm_roof_at(l, d, run->cost->v, run->at)
+                 : no_roof(run->cost ? "operators without a cost" : failure);
+    run->bound = failure ? &none : oc_llm_load_at(l, run->at);
+    out->bound_s = oc_bound_time(run->bound, d->device, l->opts.cache);
+    out->time_s = out->low80_s = out->high80_s = NAN;
+    if (own && !failure)
+        estimate_run(l, d->device, run->at, out);
 }
 
-/* Decode steps take the mean of the first and the last one. */
-static void set_estimates(const struct oc_llm *l, struct oc_llm_device *d)
+/* The estimate of decode steps is the mean of the first and the last one. */
+static void find_steps(struct oc_llm *l, struct oc_llm_device *d, bool own)
 {
-    const struct oc_llm_opts *o = &l->opts;
-    struct oc_llm_roof *const part[] = {&d->prefill, &d->first, &d->last, &d->all, &d->whole};
-    bool own = o->calibration && !strcmp(o->calibration->device, oc_device_info(d->device)->id);
-    for (size_t i = 0; i < OC_COUNT(part); i++)
-        part[i]->time_s = part[i]->low80_s = part[i]->high80_s = i < 3 || !own ? NAN : 0;
-    if (own && !l->prefill_failure)
-        estimate_run(l, d->device, (struct oc_llm_at){o->batch, o->prompt, 0}, &d->prefill);
-    if (own && !l->decode_failure) {
-        estimate_run(l, d->device, (struct oc_llm_at){o->batch, 1, o->prompt}, &d->first);
-        estimate_run(l, d->device, last_run(l, o->batch), &d->last);
-    }
-    add_estimate(&d->all, &d->first, (double)l->steps_n / 2);
-    add_estimate(&d->all, &d->last, (double)l->steps_n / 2);
-    add_estimate(&d->whole, &d->prefill, 1);
-    add_estimate(&d->whole, &d->all, 1);
+    const struct oc_llm_roof *first = &d->roof[OC_LLM_PART_FIRST], *last = &d->roof[OC_LLM_PART_LAST];
+    struct oc_llm_roof *out = &d->roof[OC_LLM_PART_STEPS];
+    const double half = own ? (double)l->steps_n / 2 : NAN;
+    *out = roof_of_steps(l, d);
+    out->bound_s = bound_of_steps(l, d->device);
+    out->time_s = half * first->time_s + half * last->time_s;
+    out->low80_s = half * first->low80_s + half * last->low80_s;
+    out->high80_s = half * first->high80_s + half * last->high80_s;
 }
 
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
 {
-    struct held h = {.l = l, .d = d, .device = *d->device};
     const struct oc_hw_level *dram = oc_device_dram(d->device);
-    const struct oc_llm_opts *o = &l->opts;
-    h.device.overhead = NULL;
+    const struct oc_calibration *cal = l->opts.calibration;
+    const struct oc_llm_cost *last = l->run[OC_LLM_PART_LAST].cost;
+    const struct oc_llm_roof *prefill = &d->roof[OC_LLM_PART_PREFILL], *steps = &d->roof[OC_LLM_PART_STEPS];
+    bool own = cal && !strcmp(cal->device, oc_device_info(d->device)->id);
     d->memory_bytes = dram && dram->size ? dram->size->value : NAN;
-    d->need_bytes = l->last ? oc_llm_need(l, l->last) : 0;
-    d->prefill = roof_of_run(&h, l->prefill, (struct oc_llm_at){o->batch, o->prompt, 0}, l->prefill_failure);
-    d->first = roof_of_run(&h, l->first, (struct oc_llm_at){o->batch, 1, o->prompt}, l->decode_failure);
-    d->last = roof_of_run(&h, l->last, last_run(l, o->batch), l->decode_failure);
-    d->all = roof_of_steps(&h);
-    d->whole = llm_device_sum_of(&d->prefill, &d->all);
-    set_bounds(l, d);
-    set_estimates(l, d);
-    d->batch = llm_device_limit_of(&h, FIT_BATCH);
-    d->context = llm_device_limit_of(&h, FIT_CONTEXT);
-    d->prompt = llm_device_limit_of(&h, FIT_PROMPT);
-    d->compute_bound = first_compute_bound(&h);
+    d->need_bytes = last ? oc_llm_need(l, last) : 0;
+    for (unsigned i = 0; i < OC_LLM_RUNS; i++)
+        find_run(l, d, (enum oc_llm_part)i, own);
+    find_steps(l, d, own);
+    d->roof[OC_LLM_PART_WHOLE] =
+        (struct oc_llm_roof){.bound = prefill->s > steps->s ? prefill->bound : steps->bound,
+                             .missing = prefill->missing ? prefill->missing : steps->missing};
+    add_roof(&d->roof[OC_LLM_PART_WHOLE], prefill);
+    add_roof(&d->roof[OC_LLM_PART_WHOLE], steps);
+    for (unsigned i = 0; i < OC_LLM_PARTS;
+         i++) /* operators in sequence take at least the bound of any runtime */
+        d->roof[i].s = d->roof[i].bound_s > d->roof[i].s ? d->roof[i].bound_s : d->roof[i].s;
+    d->batch = limit_of(l, d, FIT_BATCH);
+    d->context = limit_of(l, d, FIT_CONTEXT);
+    d->prompt = limit_of(l, d, FIT_PROMPT);
+    d->compute_bound = first_compute_bound(l, d);
 }
 
 /* ---- the bound as closed forms ---------------------------------------------------------------------- */

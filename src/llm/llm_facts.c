@@ -78,9 +78,12 @@ static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned ro
     return 0;
 }
 
-static bool given_role(const struct roles *r, const char *symbol)
+/* Assigns the role to a symbol that has none yet and is not computed from others. */
+static int offer_role(struct roles *r, const char *symbol, unsigned role)
 {
-    return oc_map_get(&r->by_symbol, symbol, strlen(symbol)) != OC_NONE;
+    bool taken = !symbol || role == OC_LLM_ROLES || is_arithmetic(symbol) ||
+                 oc_map_get(&r->by_symbol, symbol, strlen(symbol)) != OC_NONE;
+    return taken ? 0 : assign_role(r, symbol, role);
 }
 
 /* ---- the input with the new tokens ------------------------------------------------------------------ */
@@ -124,61 +127,33 @@ static unsigned role_of_name(const char *symbol)
 {
     if (oc_has_nocase(symbol, "encoder") && !oc_has_nocase(symbol, "decoder"))
         return OC_LLM_ROLES;
-    if (oc_has_nocase(symbol, "total"))
-        return OC_LLM_TOTAL;
-    if (oc_has_nocase(symbol, "past"))
-        return OC_LLM_PAST;
-    if (oc_has_nocase(symbol, "batch"))
-        return OC_LLM_BATCH;
-    return OC_LLM_ROLES;
+    return oc_has_nocase(symbol, "total")   ? OC_LLM_TOTAL
+           : oc_has_nocase(symbol, "past")  ? OC_LLM_PAST
+           : oc_has_nocase(symbol, "batch") ? OC_LLM_BATCH
+                                            : OC_LLM_ROLES;
 }
 
-static bool is_mask(const struct oc_value *v)
-{
-    return oc_has_nocase(v->name, "attention_mask") && !oc_has_nocase(v->name, "encoder");
-}
-
-/* attention_mask[batch, total] or [batch, 1, new, total] */
-static int mask_roles(struct roles *r, uint32_t value)
-{
-    unsigned rank = r->m->value[value].declared->shape.rank;
-    const char *last = symbol_at(r, value, rank - 1);
-    if (last && is_arithmetic(last) && rank == 2)
-        r->out->mask = value;
-    if (last && !is_arithmetic(last) && !given_role(r, last) && assign_role(r, last, OC_LLM_TOTAL))
-        return -1;
-    if (rank != 4)
-        return 0;
-    const char *queries = symbol_at(r, value, 2);
-    return queries && !is_arithmetic(queries) && !given_role(r, queries) ? assign_role(r, queries, OC_LLM_NEW)
-                                                                         : 0;
-}
-
-/* position_ids[batch, new], or with a leading axis of three kinds */
-static int position_roles(struct roles *r, uint32_t value)
-{
-    unsigned rank = r->m->value[value].declared->shape.rank;
-    const char *last = symbol_at(r, value, rank - 1);
-    return last && !is_arithmetic(last) && !given_role(r, last) ? assign_role(r, last, OC_LLM_NEW) : 0;
-}
-
+/* attention_mask[batch, total] or [batch, 1, new, total]; position_ids[batch, new], or with a leading axis of three
+ * kinds; any other input by the names of its dimensions. */
 static int other_roles(struct roles *r, uint32_t value)
 {
     const struct oc_value *v = &r->m->value[value];
     unsigned rank = v->declared->shape.ranked ? v->declared->shape.rank : 0;
-    if (rank >= 2 && rank <= 4 && is_mask(v) && mask_roles(r, value))
-        return -1;
-    if (rank >= 2 && rank <= 3 && oc_has_nocase(v->name, "position_ids") && position_roles(r, value))
+    bool mask = rank >= 2 && rank <= 4 && oc_has_nocase(v->name, "attention_mask") &&
+                !oc_has_nocase(v->name, "encoder"),
+         positions = rank >= 2 && rank <= 3 && oc_has_nocase(v->name, "position_ids");
+    const char *last = mask || positions ? symbol_at(r, value, rank - 1) : NULL;
+    if (mask && last && is_arithmetic(last) && rank == 2)
+        r->out->mask = value;
+    if (offer_role(r, last, mask ? OC_LLM_TOTAL : OC_LLM_NEW) ||
+        (mask && rank == 4 && offer_role(r, symbol_at(r, value, 2), OC_LLM_NEW)))
         return -1;
     for (unsigned axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_at(r, value, axis);
         unsigned role = symbol && v->declared->shape.dim[axis].expr ? role_of_name(symbol) : OC_LLM_ROLES;
-        if (role != OC_LLM_ROLES && !is_arithmetic(symbol) && !given_role(r, symbol) &&
-            assign_role(r, symbol, role))
-            return -1;
-        if (symbol && role == OC_LLM_ROLES && axis == 0 && rank == 2 && !given_role(r, symbol) &&
-            !is_arithmetic(symbol) && (is_mask(v) || oc_has_nocase(v->name, "position_ids")) &&
-            assign_role(r, symbol, OC_LLM_BATCH))
+        if (role == OC_LLM_ROLES && axis == 0 && rank == 2 && (mask || positions))
+            role = OC_LLM_BATCH;
+        if (offer_role(r, symbol, role))
             return -1;
     }
     return 0;
@@ -290,26 +265,22 @@ int oc_llm_find_sizes(const struct oc_model *m, const struct oc_kv_cache_info *k
 
 /* ---- heads of the cache -------------------------------------------------------------------------- */
 
-static int64_t llm_facts_dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis)
+static int64_t dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis)
 {
     const struct oc_shape *s = &a->type[value].shape;
     return s->ranked && axis < s->rank && oc_is_known(s->dim[axis]) && s->dim[axis].v >= 0 ? s->dim[axis].v
                                                                                            : -1;
 }
 
-/* Bytes per token and sequence: product of all other dimensions. */
+/* Bytes per token and sequence: of a single one of each. */
 static bool token_bytes(const struct oc_analysis *a, const struct oc_kv_pair *p, uint64_t *bytes)
 {
-    const struct oc_type *t = &a->type[p->past];
-    uint64_t n = 1;
-    for (unsigned i = 0; i < t->shape.rank; i++) {
-        int64_t d = llm_facts_dim_of(a, p->past, i);
-        if (i == p->batch_axis || i == p->length_axis)
-            continue;
-        if (d < 0 || !oc_mul_u64(n, (uint64_t)d, &n))
-            return false;
-    }
-    return oc_bytes_of(t->dtype, n, bytes);
+    struct oc_dim dim[OC_MAX_RANK];
+    struct oc_type t = a->type[p->past];
+    for (unsigned i = 0; i < t.shape.rank; i++)
+        dim[i] = i == p->batch_axis || i == p->length_axis ? oc_known(1) : t.shape.dim[i];
+    t.shape.dim = dim;
+    return oc_type_bytes(&t, bytes);
 }
 
 static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
@@ -325,11 +296,11 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->layers = l->kv.layers;
     f->kv_pairs = l->kv.n_self;
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
-    f->kv_heads = llm_facts_dim_of(a, p->past, p->head_axis);
-    f->head_size = llm_facts_dim_of(a, p->past, p->size_axis);
+    f->kv_heads = dim_of(a, p->past, p->head_axis);
+    f->head_size = dim_of(a, p->past, p->size_axis);
     if (p->head_axis == UINT8_MAX) { /* a single head; keys and values next to each other, or a latent */
         f->kv_heads = 1;
-        if (f->head_size >= 0 && p->name->part == OC_KV_BOTH)
+        if (f->head_size >= 0 && p->part == OC_KV_BOTH)
             f->head_size /= 2;
     }
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;
@@ -340,9 +311,8 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
         if (!token_bytes(a, &l->kv.pair[i], &bytes) || !oc_add_u64(*sum, bytes, sum))
             f->kv_bytes_known = false;
         const struct oc_kv_pair *q = &l->kv.pair[i];
-        if (i < l->kv.n_self &&
-            (llm_facts_dim_of(a, q->past, q->head_axis) != llm_facts_dim_of(a, p->past, p->head_axis) ||
-             llm_facts_dim_of(a, q->past, q->size_axis) != llm_facts_dim_of(a, p->past, p->size_axis)))
+        if (i < l->kv.n_self && (dim_of(a, q->past, q->head_axis) != dim_of(a, p->past, p->head_axis) ||
+                                 dim_of(a, q->past, q->size_axis) != dim_of(a, p->past, p->size_axis)))
             f->uneven = true;
     }
 }
@@ -350,7 +320,7 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
 /* ---- heads and windows ------------------------------------------------------------------------------ */
 
 /* Query heads of one node: of an attention operator, or axis 1 of the scores in a Softmax. */
-static int64_t llm_facts_heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
+static int64_t heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
 {
     const struct oc_node *n = &a->model->node[node];
     if (strcmp(n->op_type, "LinearAttention") == 0) /* no cache */
@@ -358,15 +328,14 @@ static int64_t llm_facts_heads_of(const struct oc_analysis *a, uint32_t node, st
     if (a->cost[node].op_class == OC_OP_ATTENTION && n->n_in && n->in[0] != OC_NONE) {
         int64_t heads = oc_node_int(n, "num_heads", -1);
         heads = heads > 0 ? heads : oc_node_int(n, "q_num_heads", -1);
-        return heads > 0 ? heads : a->type[n->in[0]].shape.rank == 4 ? llm_facts_dim_of(a, n->in[0], 1) : -1;
+        return heads > 0 ? heads : a->type[n->in[0]].shape.rank == 4 ? dim_of(a, n->in[0], 1) : -1;
     }
     if (a->cost[node].op_class != OC_OP_SOFTMAX || !n->n_in || n->in[0] == OC_NONE)
         return -1;
     uint32_t v = n->in[0];
-    bool scores = a->type[v].shape.ranked && a->type[v].shape.rank == 4 &&
-                  llm_facts_dim_of(a, v, 0) == at.batch && llm_facts_dim_of(a, v, 2) == at.fresh &&
-                  llm_facts_dim_of(a, v, 3) == at.past + at.fresh;
-    return scores ? llm_facts_dim_of(a, v, 1) : -1;
+    bool scores = a->type[v].shape.ranked && a->type[v].shape.rank == 4 && dim_of(a, v, 0) == at.batch &&
+                  dim_of(a, v, 2) == at.fresh && dim_of(a, v, 3) == at.past + at.fresh;
+    return scores ? dim_of(a, v, 1) : -1;
 }
 
 /* Windows may differ between layers: the smallest one, and the number of layers with a window. */
@@ -377,7 +346,7 @@ static void attention_facts(struct oc_llm *l, const struct oc_analysis *a, struc
     for (uint32_t i = 0; i < a->model->n_node; i++) {
         if (a->cost[i].state != OC_NODE_NORMAL)
             continue;
-        int64_t heads = l->facts.heads < 0 ? llm_facts_heads_of(a, i, at) : -1;
+        int64_t heads = l->facts.heads < 0 ? heads_of(a, i, at) : -1;
         l->facts.heads = heads > 0 ? heads : l->facts.heads;
         int64_t window = a->cost[i].op_class == OC_OP_ATTENTION
                              ? oc_node_int(&a->model->node[i], "local_window_size", -1)
@@ -411,7 +380,7 @@ static int64_t width_of(const struct oc_llm *l, const struct oc_analysis *a, uin
             return -1;
         const struct oc_shape *s = &a->type[n->in[0]].shape;
         if (a->cost[producer].op_class == OC_OP_GEMM)
-            return s->ranked && s->rank ? llm_facts_dim_of(a, n->in[0], s->rank - 1U) : -1;
+            return s->ranked && s->rank ? dim_of(a, n->in[0], s->rank - 1U) : -1;
         value = n->in[0];
     }
     return -1;
@@ -427,7 +396,7 @@ static void vocabulary(struct oc_llm *l, const struct oc_analysis *a)
         if (v == OC_NONE || is_cache(l, v) || !strstr(l->model->value[v].name, "logits"))
             continue;
         const struct oc_shape *s = &a->type[v].shape;
-        l->facts.vocabulary = s->ranked && s->rank >= 2 ? llm_facts_dim_of(a, v, s->rank - 1U) : -1;
+        l->facts.vocabulary = s->ranked && s->rank >= 2 ? dim_of(a, v, s->rank - 1U) : -1;
         l->facts.width = width_of(l, a, v);
         return;
     }
@@ -435,37 +404,24 @@ static void vocabulary(struct oc_llm *l, const struct oc_analysis *a)
 
 /* ---- weights ---------------------------------------------------------------------------------------- */
 
-struct groups {
-    struct oc_llm *l;
-    const struct oc_analysis *a;
-    struct oc_map by_label;
-    const char **label; /* by value: the format of packed constants, NULL */
-    uint64_t *elements; /* by value: elements that such a constant represents */
-};
-
-static void add_constant(struct groups *g, uint32_t value, unsigned dtype, uint64_t elements, uint64_t bytes)
+static void add_weights(struct oc_llm *l, const char *label, uint64_t elements, uint64_t bytes)
 {
-    unsigned cls = g->a->param_class[value];
-    if (cls == OC_PC_UNUSED || cls == OC_PC_META || cls == OC_PC_CONST)
-        return;
-    const char *label = g->label[value]      ? g->label[value]
-                        : cls == OC_PC_QUANT ? "scales, zero points"
-                                             : oc_dtype_info(dtype)->name;
-    uint32_t at = oc_map_get(&g->by_label, label, strlen(label));
-    if (at == OC_NONE) {
-        at = g->l->n_weights++;
-        oc_map_set(&g->by_label, label, strlen(label), at);
-        g->l->weights = oc_xrealloc(g->l->weights, g->l->n_weights * sizeof(*g->l->weights));
-        g->l->weights[at] = (struct oc_llm_weights){.label = oc_strdup(&g->l->arena, label)};
+    uint32_t at = 0;
+    while (at < l->n_weights && strcmp(l->weights[at].label, label) != 0)
+        at++;
+    if (at == l->n_weights) {
+        l->weights = oc_xrealloc(l->weights, ++l->n_weights * sizeof(*l->weights));
+        l->weights[at] = (struct oc_llm_weights){.label = label};
     }
-    g->l->weights[at].elements += g->elements[value] ? g->elements[value] : elements;
-    g->l->weights[at].bytes += bytes;
+    l->weights[at].elements += elements;
+    l->weights[at].bytes += bytes;
 }
 
-/* Tensors of bytes with packed weights. */
-static void unpack_labels(struct groups *g)
+/* Tensors of bytes with packed weights: by value, what they represent. */
+static struct oc_llm_weights *unpack(struct oc_llm *l, struct oc_arena *scratch)
 {
-    const struct oc_model *m = g->l->model;
+    const struct oc_model *m = l->model;
+    struct oc_llm_weights *packed = OC_NEW_ARRAY(scratch, m->n_value, struct oc_llm_weights);
     for (uint32_t i = 0; i < m->n_node; i++) {
         const struct oc_node *n = &m->node[i];
         for (uint32_t k = 0; k < n->n_in; k++) {
@@ -474,14 +430,15 @@ static void unpack_labels(struct groups *g)
                 continue;
             int64_t bits = oc_node_int(n, k >= 2 ? "expert_weight_bits" : "bits", -1),
                     block = oc_node_int(n, "block_size", -1);
-            g->elements[n->in[k]] = elements;
-            g->label[n->in[k]] = oc_printf(&g->l->arena, "%lld bits in blocks of %lld",
-                                           (long long)(bits > 0 ? bits : 4), (long long)block);
+            packed[n->in[k]].elements = elements;
+            packed[n->in[k]].label = oc_printf(&l->arena, "%lld bits in blocks of %lld",
+                                               (long long)(bits > 0 ? bits : 4), (long long)block);
         }
     }
+    return packed;
 }
 
-static int llm_facts_by_bytes(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
     const struct oc_llm_weights *x = a, *y = b;
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->label, y->label);
@@ -491,28 +448,28 @@ static void find_weights(struct oc_llm *l, const struct oc_analysis *a)
 {
     const struct oc_model *m = l->model;
     struct oc_arena scratch = {0};
-    struct groups g = {.l = l, .a = a, .by_label = {.arena = &scratch}};
-    g.label = OC_NEW_ARRAY(&scratch, m->n_value, const char *);
-    g.elements = OC_NEW_ARRAY(&scratch, m->n_value, uint64_t);
-    unpack_labels(&g);
+    const struct oc_llm_weights *packed = unpack(l, &scratch);
     for (uint32_t v = 0; v < m->n_value; v++) {
         const struct oc_tensor *t = m->value[v].constant;
-        if (t)
-            add_constant(&g, v, t->dtype, t->elements, t->size_bytes);
-    }
-    for (uint32_t i = 0; i < m->n_node; i++) {
-        const struct oc_node *n = &m->node[i];
-        uint64_t bytes = 0;
-        if (!oc_node_is_constant(n) || !n->n_out || n->out[0] == OC_NONE)
+        uint32_t node = m->value[v].producer;
+        unsigned cls = a->param_class[v], dtype = t ? t->dtype : a->type[v].dtype;
+        uint64_t elements, bytes;
+        bool made = node != OC_NONE && oc_node_is_constant(&m->node[node]) && m->node[node].out[0] == v;
+        if (cls == OC_PC_UNUSED || cls == OC_PC_META || cls == OC_PC_CONST)
             continue;
-        struct oc_dim count = oc_shape_count(a->exprs, &a->type[n->out[0]].shape);
-        if (oc_is_known(count) && count.v >= 0 &&
-            oc_bytes_of(a->type[n->out[0]].dtype, (uint64_t)count.v, &bytes))
-            add_constant(&g, n->out[0], a->type[n->out[0]].dtype, (uint64_t)count.v, bytes);
+        if (!t && !(made && oc_type_elements(&a->type[v], &elements) && oc_type_bytes(&a->type[v], &bytes)))
+            continue;
+        add_weights(l,
+                    packed[v].label      ? packed[v].label
+                    : cls == OC_PC_QUANT ? "scales, zero points"
+                                         : oc_dtype_info(dtype)->name,
+                    packed[v].label ? packed[v].elements
+                    : t             ? t->elements
+                                    : elements,
+                    t ? t->size_bytes : bytes);
     }
     if (l->n_weights)
-        qsort(l->weights, l->n_weights, sizeof(*l->weights), llm_facts_by_bytes);
-    oc_map_free(&g.by_label);
+        qsort(l->weights, l->n_weights, sizeof(*l->weights), by_bytes);
     oc_arena_free(&scratch);
 }
 
@@ -528,7 +485,7 @@ static void find_experts(struct oc_llm *l, const struct oc_analysis *a)
                 l->experts.bytes += bytes;
         l->experts.layers++;
         l->experts.active = oc_node_int(n, "k", 1);
-        l->experts.n = llm_facts_dim_of(a, n->in[2], 0);
+        l->experts.n = dim_of(a, n->in[2], 0);
     }
 }
 

@@ -13,42 +13,16 @@
 #include "base/diag.h"
 #include "base/json_read.h"
 #include "base/map.h"
+#include "decoders.h"
 #include "model/stored.h"
 
 /* ---- fields (decoder_fields.c) ------------------------------------------------------------------------ */
 
-/* What decoders.xml calls them. Those from rotary_share on are numbers with a fraction, in millionths. */
-/* clang-format off */
-#define OC_DECODER_FIELDS(X) \
-    X(layers) X(width) X(heads) X(kv_heads) X(head) X(v_head) X(mlp) X(dense_mlp) X(vocabulary) X(positions) \
-    X(segments) X(window) X(window_step) X(window_from) X(use_window) X(window_flags) X(chunk) X(swa_heads) \
-    X(swa_kv_heads) X(swa_head) X(swa_v_head) X(swa_sinks) X(full_sinks) X(global_head) X(global_kv_heads) \
-    X(keys_are_values) X(kv_shared) X(rotary) X(rope_flags) X(rope_step) X(alibi) X(kinds) X(full_flags) \
-    X(interval) X(attn_period) X(attn_offset) X(attn_list) X(kda_list) X(ffn_kinds) X(no_attention) \
-    X(linear_instead) X(group) X(own_kv_heads) X(own_mlp) X(no_ffn) X(ffn_linear) X(experts) X(active) \
-    X(expert_mlp) X(expert_width) X(latent_norm) X(shared) X(shared_mlp) X(dense) X(expert_step) \
-    X(expert_last) X(expert_period) X(expert_offset) X(expert_list) X(dense_list) X(both) X(correction) \
-    X(hash_layers) X(expert_type) X(q_rank) X(kv_rank) X(nope) X(rope) X(index_heads) X(index_head) \
-    X(selected) X(selected_blocks) X(block) X(index_kinds) X(compress) X(o_groups) X(o_rank) X(streams) \
-    X(gate) X(key_heads) X(value_heads) X(key_head) X(value_head) X(kernel) X(full_gate) X(ssm_heads) \
-    X(ssm_head) X(ssm_groups) X(ssm_state) X(ssm_kernel) X(ssm_width) X(ssm_rank) X(conv_bias) X(ssm_bias) \
-    X(ssm_norm) X(layer_input) X(layer_words) X(wide_shared) X(tied) X(attention_bias) X(qkv_bias) \
-    X(out_bias) X(mlp_bias) X(head_bias) X(bias) X(encoder_decoder) X(parallel) X(qk_norm) X(qk_norm_kind) \
-    X(multi_query) X(new_decoder) X(act) X(type) X(is_moe) X(mlp_pair) X(mlp_divisor) X(embed_norm) /* of families only */ X(window_all) X(window_rotates) \
-    X(plain_out) X(halves) X(shared_gate) X(linear_kind) X(scaled) X(post_norm) X(no_pre_norm) X(norm) \
-    X(plain_mlp) X(two_norms) X(learned) X(one_head) X(sinks) X(router_bias) X(expert_bias) X(latent) \
-    X(compressed) X(q_norm) X(latent_rope) X(list_base) X(index_norm) X(head_gate) X(single) X(norotary) \
-    X(layer_scale) X(both_norms) X(encoder) X(pooler) X(all_hybrid) X(all_mamba) X(ssm_norms) \
-    X(rotary_share) X(mlp_times) X(mlp_factor) X(ssm_times) X(rms_epsilon) X(layer_epsilon)
-#define OC_DECODER_WORDS(X) \
-    X(full) X(window) X(chunk) X(linear) X(mamba) X(conv) X(hybrid) X(dense) X(experts) X(shared) X(rms) \
-    X(layer) X(layer_no_bias) X(head) X(wide) X(plain) X(silu) X(gelu) X(relu) X(f32) X(f16) X(bf16) X(f8) \
-    X(f4) X(delta) X(kda)
-/* clang-format on */
+/* decoders.xml names fields and words. Fields from rotary_share on are numbers with a fraction, in millionths. */
 #define OC_FIELD_NAME(f) OC_F_##f,
 #define OC_WORD_NAME(w)  OC_W_##w,
-enum oc_dec_field_id { OC_DECODER_FIELDS(OC_FIELD_NAME) OC_FIELDS, OC_FIRST_MILLIONTHS = OC_F_rotary_share };
-enum oc_dec_word { OC_WORDS_FROM = 1000, OC_DECODER_WORDS(OC_WORD_NAME) OC_WORDS_END };
+enum oc_dec_field_id { OC_EACH_FIELD(OC_FIELD_NAME) OC_FIELDS, OC_FIRST_MILLIONTHS = OC_F_rotary_share };
+enum oc_dec_word { OC_WORDS_FROM = 1000, OC_EACH_WORD(OC_WORD_NAME) OC_WORDS_END };
 
 struct oc_dec_fields {
     struct {

@@ -20,10 +20,11 @@ struct maker {
 #define GET(m, field, otherwise)   oc_dec_field((m)->f, OC_F_##field, (otherwise))
 #define AT(m, field, i, otherwise) oc_dec_field_at((m)->f, OC_F_##field, (i), (otherwise))
 /* Kinds of layers may be a pattern that repeats. */
-#define KIND(m, i)       AT(m, kinds, (m)->f->of[OC_F_kinds].n > 1 ? (i) % (m)->f->of[OC_F_kinds].n : (i), 0)
-#define IS(m, field)     oc_dec_field_is((m)->f, OC_F_##field)
-#define GIVEN(m, field)  ((m)->f->of[OC_F_##field].v != INT64_MIN)
-#define LISTED(m, field) ((m)->f->of[OC_F_##field].list != NULL)
+#define KIND(m, i)           AT(m, kinds, (m)->f->of[OC_F_kinds].n > 1 ? (i) % (m)->f->of[OC_F_kinds].n : (i), 0)
+#define IS(m, field)         oc_dec_field_is((m)->f, OC_F_##field)
+#define GIVEN(m, field)      ((m)->f->of[OC_F_##field].v != INT64_MIN)
+#define SET(m, field, value) ((m)->f->of[OC_F_##field].v = (value))
+#define LISTED(m, field)     ((m)->f->of[OC_F_##field].list != NULL)
 
 /* A size that the file leaves out; each text once. */
 static int64_t assume(struct maker *m, const char *text, int64_t v)
@@ -33,56 +34,47 @@ static int64_t assume(struct maker *m, const char *text, int64_t v)
     return v;
 }
 
-static int check(struct maker *m, const char *name, int64_t v, int64_t most)
+static int check(struct maker *m, struct oc_str name, int64_t v, int64_t least, int64_t most)
 {
     if (v == INT64_MIN)
-        return oc_fail(m->err, OC_EUNSUPPORTED, "no '%s'; give the whole file of the model", name);
-    return v < 1 || v > most ? oc_fail(m->err, OC_EFORMAT, "%s must be from 1 to %lld, not %lld", name,
-                                       (long long)most, (long long)v)
-                             : 0;
+        return oc_fail(m->err, OC_EUNSUPPORTED, "no '%.*s'; give the whole file of the model", (int)name.n,
+                       name.s);
+    return v < least || v > most
+               ? oc_fail(m->err, OC_EFORMAT, "%.*s must be from %lld to %lld, not %lld", (int)name.n, name.s,
+                         (long long)least, (long long)most, (long long)v)
+               : 0;
 }
+#define CHECK(m, field, v, least, most) check((m), oc_dec_field_name(OC_F_##field), (v), (least), (most))
 
-/* A field from 1 to `most`. */
-static int need(struct maker *m, enum oc_dec_field_id field, int64_t v, int64_t most)
+/* A field, or what it is otherwise (INT64_MIN: it must be given), and its range. */
+static int take(struct maker *m, enum oc_dec_field_id field, int64_t *to, int64_t otherwise, int64_t least,
+                int64_t most)
 {
-    struct oc_str name = oc_dec_field_name(field);
-    char text[60];
-    snprintf(text, sizeof(text), "%.*s", (int)name.n, name.s);
-    return check(m, text, v, most);
+    *to = oc_dec_field(m->f, field, otherwise);
+    return check(m, oc_dec_field_name(field), *to, least, most);
 }
-
-/* A field from 0 to `most` that may be missing. */
-static int option(struct maker *m, enum oc_dec_field_id field, int64_t otherwise, int64_t most, int64_t *out)
-{
-    *out = oc_dec_field(m->f, field, otherwise);
-    struct oc_str name = oc_dec_field_name(field);
-    return *out < 0 || *out > most ? oc_fail(m->err, OC_EFORMAT, "%.*s is out of range: %lld", (int)name.n,
-                                             name.s, (long long)*out)
-                                   : 0;
-}
+#define TAKE(m, field, to, otherwise, least, most) take((m), OC_F_##field, (to), (otherwise), (least), (most))
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
 static int sizes(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    d->layers = GET(m, layers, LISTED(m, kinds) ? m->f->of[OC_F_kinds].n : INT64_MIN);
-    d->width = GET(m, width, INT64_MIN);
-    if (d->width == INT64_MIN && GIVEN(m, mlp) && !m->read->family) { /* hidden_dim is one or the other */
-        d->width = assume(m, "hidden_dim as the width", GET(m, mlp, 0));
-        m->f->of[OC_F_mlp].v = INT64_MIN;
+    const uint32_t listed = m->f->of[OC_F_kinds].n;
+    if (!GIVEN(m, width) && GIVEN(m, mlp) && !m->read->family) { /* hidden_dim is one or the other */
+        SET(m, width, assume(m, "hidden_dim as the width", GET(m, mlp, 0)));
+        SET(m, mlp, INT64_MIN);
     }
-    d->vocabulary = GET(m, vocabulary, INT64_MIN);
-    if (need(m, OC_F_layers, d->layers, MAX_LAYERS) || need(m, OC_F_width, d->width, MAX_WIDTH) ||
-        need(m, OC_F_vocabulary, d->vocabulary, MAX_WIDTH) ||
-        option(m, OC_F_positions, 2048, INT64_C(1) << 40, &d->positions) ||
-        option(m, OC_F_segments, 0, MAX_EXPERTS, &d->segments))
+    if (TAKE(m, layers, &d->layers, LISTED(m, kinds) ? listed : INT64_MIN, 1, MAX_LAYERS) ||
+        TAKE(m, width, &d->width, INT64_MIN, 1, MAX_WIDTH) ||
+        TAKE(m, vocabulary, &d->vocabulary, INT64_MIN, 1, MAX_WIDTH) ||
+        TAKE(m, positions, &d->positions, 2048, 0, INT64_C(1) << 40) ||
+        TAKE(m, segments, &d->segments, 0, 0, MAX_EXPERTS))
         return -1;
-    uint32_t listed = m->f->of[OC_F_kinds].n;
     if (listed > 1 && listed < d->layers)
         assume(m, "the list of layers repeats", 0);
     if (listed == 1 && d->layers > 1)
-        return oc_fail(m->err, OC_EFORMAT, "layer_types names %u layers of %lld", m->f->of[OC_F_kinds].n,
+        return oc_fail(m->err, OC_EFORMAT, "layer_types names %u layers of %lld", listed,
                        (long long)d->layers);
     return 0;
 }
@@ -90,67 +82,56 @@ static int sizes(struct maker *m)
 static int experts(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    int64_t shared = GET(m, shared, 0), mlp = AT(m, mlp, 0, INT64_MIN);
+    int64_t shared = GET(m, shared, 0), mlp = AT(m, mlp, 0, INT64_MIN), step;
     if (GET(m, is_moe, 1) == 0)
-        m->f->of[OC_F_experts].v = 0;
-    if (option(m, OC_F_experts, 0, MAX_EXPERTS, &d->experts) || !d->experts)
+        SET(m, experts, 0);
+    if (TAKE(m, experts, &d->experts, 0, 0, MAX_EXPERTS) || !d->experts)
         return d->experts ? -1 : 0;
     if (mlp == INT64_MIN && !GIVEN(m, expert_mlp) && !LISTED(m, expert_mlp))
         mlp = assume(m, "MLPs of 4 times the width", 4 * d->width);
-    d->active = GIVEN(m, active) ? GET(m, active, 1) : assume(m, "one expert for a token", 1);
+    if (!GIVEN(m, active))
+        SET(m, active, assume(m, "one expert for a token", 1));
     d->expert_mlp = AT(m, expert_mlp, d->layers - 1, mlp);
-    if (need(m, OC_F_active, d->active, d->experts) || need(m, OC_F_expert_mlp, d->expert_mlp, MAX_WIDTH) ||
-        option(m, OC_F_expert_width, 0, MAX_WIDTH, &d->expert_width))
+    if (TAKE(m, active, &d->active, 1, 1, d->experts) || CHECK(m, expert_mlp, d->expert_mlp, 1, MAX_WIDTH) ||
+        TAKE(m, expert_width, &d->expert_width, 0, 0, MAX_WIDTH))
         return -1;
     shared = shared > 0 && shared <= MAX_EXPERTS ? shared * d->expert_mlp : 0;
     d->shared_mlp = GET(m, shared_mlp, 0) > 0 ? GET(m, shared_mlp, 0) : shared;
-    if (d->shared_mlp > MAX_WIDTH || GET(m, dense, 0) < 0 || GET(m, dense, 0) > d->layers)
-        return oc_fail(m->err, OC_EFORMAT, "first_k_dense_replace or the shared experts are out of range");
-    int64_t step = GET(m, expert_step, 1);
-    return step < 1 || step > MAX_LAYERS ? need(m, OC_F_expert_step, step, MAX_LAYERS) : 0;
+    return CHECK(m, shared_mlp, d->shared_mlp, 0, MAX_WIDTH) ||
+           CHECK(m, dense, GET(m, dense, 0), 0, d->layers) || TAKE(m, expert_step, &step, 1, 1, MAX_LAYERS);
 }
 
 static int latent(struct maker *m)
 {
     struct oc_decoder *d = m->d;
     bool is = IS(m, kv_rank) || (IS(m, latent) && !m->read->assumed), compressed = IS(m, compressed);
-    if (option(m, OC_F_q_rank, 0, MAX_WIDTH, &d->q_rank) || (!is && !compressed))
-        return 0 - (d->q_rank < 0 || d->q_rank > MAX_WIDTH);
-    d->kv_rank = GET(m, kv_rank, INT64_MIN);
     bool guess = m->read->assumed && !compressed && !GIVEN(m, nope) && !GIVEN(m, rope) && !GIVEN(m, v_head);
-    d->nope = guess ? assume(m, "heads of latent attention as in DeepSeek-V2", 128) : GET(m, nope, INT64_MIN);
-    d->rope = guess ? 64 : GET(m, rope, INT64_MIN);
-    d->v_head = guess ? 128 : GET(m, v_head, INT64_MIN);
-    if (!compressed && need(m, OC_F_kv_rank, d->kv_rank, MAX_WIDTH))
-        return -1;
-    if (need(m, OC_F_rope, d->rope, MAX_WIDTH))
-        return -1;
+    int64_t unused;
+    if (TAKE(m, q_rank, &d->q_rank, compressed ? INT64_MIN : 0, compressed, MAX_WIDTH) ||
+        (!is && !compressed))
+        return d->q_rank < 0 || d->q_rank > MAX_WIDTH;
+    if (guess)
+        assume(m, "heads of latent attention as in DeepSeek-V2", 0);
     if (compressed)
-        return need(m, OC_F_q_rank, d->q_rank, MAX_WIDTH) ||
-                       need(m, OC_F_o_groups, GET(m, o_groups, INT64_MIN), MAX_EXPERTS) ||
-                       need(m, OC_F_o_rank, GET(m, o_rank, INT64_MIN), MAX_WIDTH) ||
-                       need(m, OC_F_streams, GET(m, streams, INT64_MIN), 64)
-                   ? -1
-                   : 0;
-    return need(m, OC_F_nope, d->nope, MAX_WIDTH) || need(m, OC_F_v_head, d->v_head, MAX_WIDTH) ? -1 : 0;
+        return TAKE(m, rope, &d->rope, INT64_MIN, 1, MAX_WIDTH) ||
+               TAKE(m, o_groups, &unused, INT64_MIN, 1, MAX_EXPERTS) ||
+               TAKE(m, o_rank, &unused, INT64_MIN, 1, MAX_WIDTH) ||
+               TAKE(m, streams, &unused, INT64_MIN, 1, 64);
+    return TAKE(m, kv_rank, &d->kv_rank, INT64_MIN, 1, MAX_WIDTH) ||
+           TAKE(m, rope, &d->rope, guess ? 64 : INT64_MIN, 1, MAX_WIDTH) ||
+           TAKE(m, nope, &d->nope, guess ? 128 : INT64_MIN, 1, MAX_WIDTH) ||
+           TAKE(m, v_head, &d->v_head, guess ? 128 : INT64_MIN, 1, MAX_WIDTH);
 }
 
 /* Linear attention: of a family with it, or with the fields of it. */
 static int linear(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    d->key_heads = GET(m, key_heads, INT64_MIN);
-    d->key_head = GET(m, key_head, INT64_MIN);
-    d->value_heads = GET(m, value_heads, d->key_heads);
-    d->value_head = GET(m, value_head, d->key_head);
-    d->kernel = GET(m, kernel, 4);
-    return need(m, OC_F_key_heads, d->key_heads, d->width) ||
-                   need(m, OC_F_value_heads, d->value_heads, d->width) ||
-                   need(m, OC_F_key_head, d->key_head, d->width) ||
-                   need(m, OC_F_value_head, d->value_head, d->width) ||
-                   need(m, OC_F_kernel, d->kernel, d->width)
-               ? -1
-               : 0;
+    return TAKE(m, key_heads, &d->key_heads, INT64_MIN, 1, d->width) ||
+           TAKE(m, key_head, &d->key_head, INT64_MIN, 1, d->width) ||
+           TAKE(m, value_heads, &d->value_heads, d->key_heads, 1, d->width) ||
+           TAKE(m, value_head, &d->value_head, d->key_head, 1, d->width) ||
+           TAKE(m, kernel, &d->kernel, 4, 1, d->width);
 }
 
 /* State space: without heads every channel is one (Mamba-1). */
@@ -158,27 +139,18 @@ static int state_space(struct maker *m)
 {
     struct oc_decoder *d = m->d;
     int64_t times = GET(m, ssm_times, INT64_C(2) * MILLION),
-            wide = times > 0 && times < 1024 * (int64_t)MILLION ? d->width * times / MILLION : 0;
+            wide = times > 0 && times < 1024 * (int64_t)MILLION ? d->width * times / MILLION : 0, heads;
     bool alone = IS(m, all_mamba); /* heads are of the state space */
-    d->ssm_head = GET(m, ssm_head, alone ? GET(m, head, 64) : 64);
-    d->ssm_heads = GET(m, ssm_heads,
-                       alone && GIVEN(m, heads)                ? GET(m, heads, 0)
-                       : GIVEN(m, ssm_head) && d->ssm_head > 0 ? wide / d->ssm_head
-                                                               : 0);
-    d->ssm_width = GET(m, ssm_width, d->ssm_heads ? d->ssm_heads * d->ssm_head : wide);
-    d->ssm_groups = GET(m, ssm_groups, 1);
-    d->ssm_state = GET(m, ssm_state, 16);
-    d->ssm_kernel = GET(m, ssm_kernel, 4);
-    d->ssm_rank = GET(m, ssm_rank, (d->width + 15) / 16);
-    return option(m, OC_F_ssm_heads, 0, MAX_EXPERTS, &times) ||
-                   check(m, "the width of the state space", d->ssm_width, MAX_WIDTH) ||
-                   need(m, OC_F_ssm_head, d->ssm_head, MAX_EXPERTS) ||
-                   need(m, OC_F_ssm_groups, d->ssm_groups, MAX_EXPERTS) ||
-                   need(m, OC_F_ssm_state, d->ssm_state, MAX_EXPERTS) ||
-                   need(m, OC_F_ssm_kernel, d->ssm_kernel, 1024) ||
-                   need(m, OC_F_ssm_rank, d->ssm_rank, MAX_WIDTH) || d->ssm_heads > MAX_EXPERTS
-               ? -1
-               : 0;
+    if (TAKE(m, ssm_head, &d->ssm_head, alone ? GET(m, head, 64) : 64, 1, MAX_EXPERTS))
+        return -1;
+    heads = alone && GIVEN(m, heads) ? GET(m, heads, 0) : GIVEN(m, ssm_head) ? wide / d->ssm_head : 0;
+    return TAKE(m, ssm_heads, &d->ssm_heads, heads, 0, MAX_EXPERTS) ||
+           TAKE(m, ssm_width, &d->ssm_width, d->ssm_heads ? d->ssm_heads * d->ssm_head : wide, 1,
+                MAX_WIDTH) ||
+           TAKE(m, ssm_groups, &d->ssm_groups, 1, 1, MAX_EXPERTS) ||
+           TAKE(m, ssm_state, &d->ssm_state, 16, 1, MAX_EXPERTS) ||
+           TAKE(m, ssm_kernel, &d->ssm_kernel, 4, 1, 1024) ||
+           TAKE(m, ssm_rank, &d->ssm_rank, (d->width + 15) / 16, 1, MAX_WIDTH);
 }
 
 /* ---- layers ----------------------------------------------------------------------------------------- */
@@ -332,9 +304,9 @@ static int heads(struct maker *m, int64_t i, struct oc_dec_layer *l)
             assume(m, "heads of attention with the usual size", 0);
     }
     l->heads = windowed ? GET(m, swa_heads, l->heads) : l->heads;
-    if (need(m, OC_F_heads, l->heads, MAX_EXPERTS))
+    if (CHECK(m, heads, l->heads, 1, MAX_EXPERTS))
         return -1;
-    int64_t width = d->width / (l->heads > 0 ? l->heads : 1); /* of a head; need() has checked them */
+    int64_t width = d->width / (l->heads > 0 ? l->heads : 1); /* of a head; CHECK has checked them */
     l->kv_heads = kv_heads_of(m, i, l->heads);
     l->kv_heads = windowed ? GET(m, swa_kv_heads, l->kv_heads) : GET(m, global_kv_heads, l->kv_heads);
     l->head = AT(m, head, i, width);
@@ -342,8 +314,8 @@ static int heads(struct maker *m, int64_t i, struct oc_dec_layer *l)
     l->v_head = windowed ? GET(m, swa_v_head, GET(m, v_head, l->head)) : GET(m, v_head, l->head);
     l->no_value = IS(m, keys_are_values) && !windowed;
     l->shared_kv = i >= d->layers - GET(m, kv_shared, 0);
-    if (need(m, OC_F_kv_heads, l->kv_heads, l->heads) || need(m, OC_F_head, l->head, MAX_WIDTH) ||
-        need(m, OC_F_v_head, l->v_head, MAX_WIDTH))
+    if (CHECK(m, kv_heads, l->kv_heads, 1, l->heads) || CHECK(m, head, l->head, 1, MAX_WIDTH) ||
+        CHECK(m, v_head, l->v_head, 1, MAX_WIDTH))
         return -1;
     if (l->heads % l->kv_heads)
         return oc_fail(m->err, OC_EFORMAT, "%lld heads cannot share %lld key and value heads",
@@ -368,11 +340,9 @@ static int selection(struct maker *m, int64_t i, struct oc_dec_layer *l)
         return 0;
     l->own_index = kind != OC_W_shared;
     l->selected = GET(m, selected, blocks > 0 && blocks < MAX_WIDTH ? blocks * GET(m, block, 1) : 0);
-    return need(m, OC_F_index_heads, GET(m, index_heads, 0), MAX_EXPERTS) ||
-                   need(m, OC_F_index_head, GET(m, index_head, INT64_MIN), MAX_WIDTH) ||
-                   check(m, "the number of selected keys", l->selected, INT64_C(1) << 40)
-               ? -1
-               : 0;
+    return CHECK(m, index_heads, GET(m, index_heads, 0), 1, MAX_EXPERTS) ||
+           CHECK(m, index_head, GET(m, index_head, INT64_MIN), 1, MAX_WIDTH) ||
+           CHECK(m, selected, l->selected, 1, INT64_C(1) << 40);
 }
 
 static int layer(struct maker *m, int64_t i, struct oc_dec_layer *l)
@@ -384,16 +354,14 @@ static int layer(struct maker *m, int64_t i, struct oc_dec_layer *l)
         return -1;
     l->sinks = IS(m, sinks) || IS(m, compressed) || (l->window ? IS(m, swa_sinks) : IS(m, full_sinks));
     l->correction = IS(m, correction) && i >= GET(m, hash_layers, 0);
-    if (l->ffn & OC_FFN_DENSE)
-        return need(m, OC_F_mlp, l->mlp, MAX_WIDTH);
-    return 0;
+    return l->ffn & OC_FFN_DENSE && CHECK(m, mlp, l->mlp, 1, MAX_WIDTH);
 }
 
 static int layers(struct maker *m, struct oc_arena *arena)
 {
     struct oc_decoder *d = m->d;
     uint16_t all = 0;
-    if (GIVEN(m, interval) && need(m, OC_F_interval, GET(m, interval, 1), MAX_LAYERS))
+    if (CHECK(m, interval, GET(m, interval, 1), 1, MAX_LAYERS))
         return -1;
     d->layer = OC_NEW_ARRAY(arena, (size_t)d->layers, struct oc_dec_layer);
     for (int64_t i = 0; i < d->layers; i++) {
@@ -403,7 +371,7 @@ static int layers(struct maker *m, struct oc_arena *arena)
     }
     if (all & (OC_MIX_DELTA | OC_MIX_KDA) && linear(m))
         return -1;
-    if (all & OC_MIX_LINEAR && !GIVEN(m, heads) && need(m, OC_F_heads, INT64_MIN, 1))
+    if (all & OC_MIX_LINEAR && CHECK(m, heads, GET(m, heads, INT64_MIN), 1, MAX_EXPERTS))
         return -1;
     return all & (OC_MIX_MAMBA | OC_MIX_CONV) ? state_space(m) : 0;
 }
@@ -413,36 +381,25 @@ static int layers(struct maker *m, struct oc_arena *arena)
 /* Without a family: layer norms where the file has only their epsilon; then an MLP without SiLU has no gate. */
 static void norms(struct maker *m)
 {
-    struct oc_dec_fields *f = &m->d->f;
     if (m->read->family || GIVEN(m, norm) || GIVEN(m, rms_epsilon) || !GIVEN(m, layer_epsilon))
         return;
-    f->of[OC_F_norm].v = assume(m, "layer norms with a bias", OC_W_layer);
+    SET(m, norm, assume(m, "layer norms with a bias", OC_W_layer));
     if (GIVEN(m, act) && GET(m, act, 0) != OC_W_silu && !GIVEN(m, plain_mlp))
-        f->of[OC_F_plain_mlp].v = assume(m, "MLPs without a gate", 1);
-}
-
-/* A field that is on unless the file or the family says that it is not. */
-static void set(struct oc_decoder *d, enum oc_dec_field_id field, bool v)
-{
-    d->f.of[field].v = v;
+        SET(m, plain_mlp, assume(m, "MLPs without a gate", 1));
 }
 
 /* attention_bias and `bias` stand for several ones. */
 static void biases(struct maker *m)
 {
-    struct oc_decoder *d = m->d;
-    bool all = IS(m, bias), attention = IS(m, attention_bias);
-    set(d, OC_F_qkv_bias, IS(m, qkv_bias) || attention || all);
-    set(d, OC_F_out_bias,
-        IS(m, out_bias) || ((attention || all) && GET(m, out_bias, 1) && !IS(m, plain_out)));
-    set(d, OC_F_mlp_bias, IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1)));
-    set(d, OC_F_two_norms, IS(m, two_norms) || (IS(m, new_decoder) && IS(m, one_head)));
-    if (GET(m, parallel, 1) == 0)
-        set(d, OC_F_two_norms, false);
-    d->tied = IS(m, tied);
+    bool all = IS(m, bias), attention = all || IS(m, attention_bias);
+    SET(m, qkv_bias, IS(m, qkv_bias) || attention);
+    SET(m, out_bias, IS(m, out_bias) || (attention && GET(m, out_bias, 1) && !IS(m, plain_out)));
+    SET(m, mlp_bias, IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1)));
+    SET(m, two_norms, GET(m, parallel, 1) && (IS(m, two_norms) || (IS(m, new_decoder) && IS(m, one_head))));
+    m->d->tied = IS(m, tied);
 }
 
-static int take(struct maker *m, struct oc_arena *arena)
+static int make(struct maker *m, struct oc_arena *arena)
 {
     static const struct {
         int64_t word;
@@ -493,12 +450,11 @@ int oc_decoder_read(const struct oc_decoder_source *s, struct oc_arena *arena, s
                     struct oc_decoder *out, struct oc_err *err)
 {
     struct oc_dec_fields_read read;
-    struct maker m = {.read = &read, .d = out, .err = err};
+    struct maker m = {.read = &read, .f = &out->f, .d = out, .err = err};
     if (oc_dec_fields_read(s, arena, diags, &read, err))
         return -1;
     *out = (struct oc_decoder){.type = read.type, .f = read.f, .part = read.part};
-    m.f = &read.f;
-    int rc = take(&m, arena);
+    int rc = make(&m, arena);
     if (rc == 0)
         report(&m, s->name, diags);
     oc_buf_free(&m.assumed);

@@ -25,7 +25,6 @@ struct row { /* an element of decoders.xml */
     const char *gguf, *set;
     const struct row *next; /* of own ones */
 };
-static const struct row rows[] = {
 #define ROW_FIELD(f, n)     {.kind = FIELD, .is = OC_F_##f, .names = (n)},
 #define ROW_WORD(w, n)      {.kind = WORD, .is = OC_W_##w, .names = (n)},
 #define ROW_NESTED(n)       {.kind = NESTED, .names = (n)},
@@ -33,10 +32,9 @@ static const struct row rows[] = {
 #define ROW_IGNORED(n)      {.kind = IGNORED, .names = (n)},
 #define ROW_TENSOR(n, s)    {.kind = TENSOR, .names = (n), .set = (s)},
 #define ROW_FAMILY(n, g, s) {.kind = FAMILY, .names = (n), .gguf = (g), .set = (s)},
-#include "decoders.h"
-};
+static const struct row rows[] = {OC_DECODER_ROWS};
 #define TEXT(x) #x,
-static const char *const fields[] = {OC_DECODER_FIELDS(TEXT)}, *const words[] = {OC_DECODER_WORDS(TEXT)};
+static const char *const fields[] = {OC_EACH_FIELD(TEXT)}, *const words[] = {OC_EACH_WORD(TEXT)};
 
 /* The next name of a list. */
 static bool next_name(const char **list, struct oc_str *name)
@@ -120,7 +118,7 @@ bool oc_dec_field_lists(const struct oc_dec_fields *f, enum oc_dec_field_id fiel
 struct reader {
     const struct oc_decoder_source *source;
     struct oc_arena *arena;
-    struct oc_diags *diags; /* NULL: the first pass, which looks for the model_type */
+    struct oc_diags *diags;
     struct oc_dec_fields_read *out;
     const struct row *own;
     const char *architecture, *outer_type;
@@ -199,15 +197,12 @@ static bool put_value(struct reader *r, enum oc_dec_field_id f, struct oc_json *
         text = oc_str(oc_strndup(r->arena, text.s, text.n), text.n);
         return put_text(r, f, text);
     case OC_JSON_NUMBER:
-        if (f >= OC_FIRST_MILLIONTHS && oc_json_double(j, &d)) {
-            put(r, f, d > -1e6 && d < 1e6 ? (int64_t)(d * MILLION + 0.5) : 0);
-            return true;
-        }
-        if (f < OC_FIRST_MILLIONTHS && oc_json_i64(j, &v)) {
-            put(r, f, v);
-            return true;
-        }
-        return false;
+        if (f < OC_FIRST_MILLIONTHS ? !oc_json_i64(j, &v) : !oc_json_double(j, &d))
+            return false;
+        if (f >= OC_FIRST_MILLIONTHS)
+            v = d > -1e6 && d < 1e6 ? (int64_t)(d * MILLION + 0.5) : 0;
+        put(r, f, v);
+        return true;
     default:
         oc_json_skip(j);
         return false;
@@ -328,7 +323,7 @@ static void read_object(struct reader *r, struct oc_json *j, const char *prefix,
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         uint32_t once = 0;
         const char *kept;
-        if (!oc_map_add(&seen, key.s, key.n, &once, &kept) && r->diags)
+        if (!oc_map_add(&seen, key.s, key.n, &once, &kept))
             oc_diag_add(r->diags, OC_WARNING, "W-duplicate-key", r->source->name,
                         "'%.60s' is there twice: the last one counts", oc_strndup(r->arena, key.s, key.n));
         key = oc_str(oc_strndup(r->arena, key.s, key.n), key.n);
@@ -451,8 +446,8 @@ static const struct row *family_of(struct reader *r)
     return f;
 }
 
-/* "norm=layer head=128". False: a name is unknown. */
-static bool apply(struct oc_dec_fields *f, const char *set)
+/* "norm=layer head=128": all, or those that the file does not say. False: a name is unknown. */
+static bool apply(struct oc_dec_fields *f, const char *set, bool all)
 {
     struct oc_str item;
     for (const char *p = set; p && next_name(&p, &item);) {
@@ -468,7 +463,8 @@ static bool apply(struct oc_dec_fields *f, const char *set)
         int64_t v = OC_WORDS_FROM + 1 + (int64_t)w;
         if (i == OC_FIELDS || (w == OC_COUNT(words) && !oc_parse_i64(value.s, value.n, &v)))
             return false;
-        f->of[i].v = i >= OC_FIRST_MILLIONTHS && w == OC_COUNT(words) ? v * MILLION : v;
+        if (all || f->of[i].v == UNSET)
+            f->of[i].v = i >= OC_FIRST_MILLIONTHS && w == OC_COUNT(words) ? v * MILLION : v;
     }
     return true;
 }
@@ -505,9 +501,9 @@ static void apply_tensors(struct reader *r)
         int name = rows[i].kind == TENSOR ? (int)strcspn(rows[i].set, "=") : 0;
         snprintf(none, sizeof(none), "%.*s=0", name, rows[i].set ? rows[i].set : "");
         if (name && any_tensor(r->source, rows[i].names))
-            apply(&r->out->f, rows[i].set);
+            apply(&r->out->f, rows[i].set, true);
         else if (name && strcmp(rows[i].set + name, "=1") == 0 && lacks_bias(r->source, rows[i].names))
-            apply(&r->out->f, none);
+            apply(&r->out->f, none, true);
     }
     if (r->out->assumed && r->source->n_tensor && r->out->f.of[OC_F_tied].v == UNSET)
         r->out->f.of[OC_F_tied].v = !any_tensor(r->source, "lm_head.weight output.weight embed_out.weight");
@@ -544,15 +540,6 @@ struct own_rows {
     const struct oc_xml *xml;
     struct row *first, **last;
 };
-#define ELEMENTS(X)                                                                                          \
-    X("field", FIELD, "is names", "")                                                                        \
-    X("word", WORD, "is names", "")                                                                          \
-    X("nested", NESTED, "names", "")                                                                         \
-    X("part", PART, "names", "")                                                                             \
-    X("ignored", IGNORED, "names", "")                                                                       \
-    X("tensor", TENSOR, "names set", "")                                                                     \
-    X("family", FAMILY, "names", "gguf set")
-
 static int add_row(void *user, const struct oc_xml_elem *e)
 {
     struct own_rows *o = user;
@@ -570,7 +557,7 @@ static int add_row(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(o->xml, "unknown %s '%.40s'", row->kind == FIELD ? "field" : "word", is);
     row->is = (uint16_t)(row->kind == WORD ? OC_WORDS_FROM + 1 + i : i);
     struct oc_dec_fields unused;
-    if (row->set && !apply(&unused, row->set))
+    if (row->set && !apply(&unused, row->set, true))
         return oc_xml_fail(o->xml, "'set' is not like \"norm=layer head=128\": %.100s", row->set);
     *o->last = row;
     o->last = (struct row **)(uintptr_t)&row->next;
@@ -579,11 +566,19 @@ static int add_row(void *user, const struct oc_xml_elem *e)
 
 static int read_own(const char *path, struct oc_arena *arena, const struct row **out, struct oc_err *err)
 {
-#define SPEC(n, kind, need, may)                                                                             \
-    {.name = (n), .parent = 0, .label = "names", .required = (need), .optional = (may), .start = add_row},
+#define ELEMENT(n, need, may)                                                                                \
+    {                                                                                                        \
+        .name = (n), .parent = 0, .label = "names", .required = (need), .optional = (may), .start = add_row  \
+    }
     static const struct oc_xml_spec spec[] = {
         {.name = "decoders", .parent = OC_XML_ROOT, .label = "", .required = "version", .optional = ""},
-        ELEMENTS(SPEC)};
+        [1 + FIELD] = ELEMENT("field", "is names", ""),
+        [1 + WORD] = ELEMENT("word", "is names", ""),
+        [1 + NESTED] = ELEMENT("nested", "names", ""),
+        [1 + PART] = ELEMENT("part", "names", ""),
+        [1 + IGNORED] = ELEMENT("ignored", "names", ""),
+        [1 + TENSOR] = ELEMENT("tensor", "names set", ""),
+        [1 + FAMILY] = ELEMENT("family", "names", "gguf set")};
     static const struct oc_xml_format format = {spec, OC_COUNT(spec), "1", 1 << 20};
     struct own_rows o = {.arena = arena};
     struct oc_file f;
@@ -601,9 +596,6 @@ static int read_own(const char *path, struct oc_arena *arena, const struct row *
 /* The file, then the objects in it, then ModelOpt's. */
 static int read_all(struct reader *r, struct oc_err *err)
 {
-    r->n_nested = 0;
-    r->unread.n = 0;
-    r->out->quant = oc_quant_open(r->arena);
     if (read_text(r, r->source->config, err))
         return -1;
     r->outer_type = r->out->type;
@@ -614,34 +606,22 @@ static int read_all(struct reader *r, struct oc_err *err)
     r->modelopt = true;
     int rc =
         !r->source->modelopt.n || oc_quant_given(r->out->quant) ? 0 : read_text(r, r->source->modelopt, err);
-    r->modelopt = false;
     return rc ? oc_err_prefix(err, OC_MODELOPT_CONFIG) : 0;
-}
-
-static void clear(struct oc_dec_fields *f)
-{
-    for (size_t i = 0; i < OC_FIELDS; i++) {
-        f->of[i].v = UNSET;
-        f->of[i].list = NULL;
-        f->of[i].n = 0;
-    }
 }
 
 int oc_dec_fields_read(const struct oc_decoder_source *s, struct oc_arena *arena, struct oc_diags *diags,
                        struct oc_dec_fields_read *out, struct oc_err *err)
 {
-    struct reader r = {.source = s, .arena = arena, .out = out};
-    *out = (struct oc_dec_fields_read){.type = NULL};
-    clear(&out->f);
+    struct reader r = {.source = s, .arena = arena, .diags = diags, .out = out};
+    *out = (struct oc_dec_fields_read){.quant = oc_quant_open(arena)};
+    for (size_t i = 0; i < OC_FIELDS; i++)
+        out->f.of[i].v = UNSET;
     if (s->own && read_own(s->own, arena, &r.own, err))
         return -1;
     int rc = read_all(&r, err);
     if (rc == 0) {
         const struct row *family = family_of(&r);
-        clear(&out->f);
-        apply(&out->f, family ? family->set : NULL);
-        r.diags = diags;
-        rc = read_all(&r, err);
+        apply(&out->f, family ? family->set : NULL, false);
         apply_tensors(&r);
     }
     out->type = out->type ? out->type : r.outer_type ? r.outer_type : "";

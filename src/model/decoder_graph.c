@@ -6,14 +6,8 @@
 #include "base/ck.h"
 #include "model/decoder_graph.h"
 
-const char *oc_dec_linear(struct decoder_graph *g, const char *module, const char *x, int64_t in, int64_t out,
-                          bool bias)
-{
-    return oc_dec_product(g, module, x, in, out, bias, true);
-}
-
-static const char *norm(struct decoder_graph *g, const char *module, const char *x, int64_t width,
-                        int64_t kind)
+const char *oc_dec_norm_of(struct decoder_graph *g, int64_t kind, const char *module, const char *x,
+                           int64_t width)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
     oc_gw_attr_i(&g->w, "axis", -1);
@@ -25,16 +19,6 @@ static const char *norm(struct decoder_graph *g, const char *module, const char 
                WEIGHT(g, "weight", width));
     oc_gw_leave(&g->w, p);
     return x;
-}
-
-const char *oc_dec_norm(struct decoder_graph *g, const char *module, const char *x, int64_t width)
-{
-    return norm(g, module, x, width, oc_dec_field(&g->d->f, OC_F_norm, OC_W_rms));
-}
-
-const char *oc_dec_rms(struct decoder_graph *g, const char *module, const char *x, int64_t width)
-{
-    return norm(g, module, x, width, OC_W_rms);
 }
 
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
@@ -54,11 +38,6 @@ void oc_dec_split(struct decoder_graph *g, const char *x, int64_t at, int64_t re
     oc_gw_node(&g->w, "", "Split", IN(x, sizes), (const char *const[]){part[0], part[1], NULL});
 }
 
-const char *oc_dec_cache(struct decoder_graph *g, const char *prefix, int64_t layer, const char *part)
-{
-    return TEXT(g, "%s.%lld.%s", prefix, (long long)layer, part);
-}
-
 /* Of encoders: every token sees every other one that is not padding. */
 static const char *full_attention(struct decoder_graph *g, const char *x)
 {
@@ -73,18 +52,13 @@ static const char *full_attention(struct decoder_graph *g, const char *x)
 
 /* ---- MLP -------------------------------------------------------------------------------------------- */
 
-static int64_t act(const struct decoder_graph *g)
-{
-    return oc_dec_field(&g->d->f, OC_F_act, 0);
-}
-
 static const char *activation(struct decoder_graph *g, const char *x, bool gated)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, "act_fn");
-    if (gated && act(g) != OC_W_gelu)
+    if (gated && FIELD(g, act, 0) != OC_W_gelu)
         x = OP(g, "Mul", x, OP(g, "Sigmoid", x));
     else
-        x = OP(g, !gated && act(g) == OC_W_relu ? "Relu" : "Gelu", x);
+        x = OP(g, !gated && FIELD(g, act, 0) == OC_W_relu ? "Relu" : "Gelu", x);
     oc_gw_leave(&g->w, p);
     return x;
 }
@@ -106,53 +80,37 @@ static const char *gated_mlp(struct decoder_graph *g, const char *module, const 
     return x;
 }
 
-struct expert_layer {
-    const char *module;
-    int64_t rows, columns;
-    struct oc_dec_packed w;
-    const char *bias;
-};
-
-static void expert_weights(struct decoder_graph *g, struct expert_layer *e)
-{
-    struct oc_gw_place p = oc_gw_enter(&g->w, e->module);
-    e->w = oc_dec_matrix(g, g->d->experts, e->rows, e->columns, true);
-    e->bias = IS(g, expert_bias) ? WEIGHT(g, "bias", g->d->experts, e->rows) : "";
-    oc_gw_leave(&g->w, p);
-}
-
-/* MoE, or QMoE if scales are tensors of their own. */
-static const char *expert_node(struct decoder_graph *g, const char *x, const char *score,
-                               const struct expert_layer *e, size_t n)
+/* Matrices of all experts: gate (or up), down, up. MoE, or QMoE if scales are tensors of their own. */
+static const char *expert_node(struct decoder_graph *g, const char *x, const char *score, int64_t width)
 {
     const struct oc_decoder *d = g->d;
-    const char *in[2 + 4 * 3 + 1] = {x, score};
-    const struct oc_packing *as = &e[0].w.as;
-    bool scales = false;
-    for (size_t i = 0; i < n; i++)
-        scales |= *e[i].w.scales != 0;
-    size_t step = scales ? 3 : 2, last = 2;
-    for (size_t i = 2; i < OC_COUNT(in) - 1; i++)
-        in[i] = "";
-    for (size_t i = 0; i < n; i++) {
-        in[2 + step * i] = e[i].w.weight;
-        in[2 + step * i + step - 1] = e[i].bias;
-        if (scales) {
-            in[2 + step * i + 1] = e[i].w.scales;
-            in[11 + i] = e[i].w.zeros;
-        }
+    const int64_t inner = d->expert_mlp;
+    const bool plain = IS(g, plain_mlp);
+    const char *const module[] = {plain ? "up_proj" : "gate_proj", "down_proj", "up_proj"};
+    const char *weight[3] = {"", "", ""}, *scale[3] = {"", "", ""}, *zeros[3] = {"", "", ""},
+               *bias[3] = {"", "", ""};
+    struct oc_packing as = {.kind = OC_PACK_NOT};
+    for (int i = 0; i < (plain ? 2 : 3); i++) {
+        struct oc_gw_place p = oc_gw_enter(&g->w, module[i]);
+        struct oc_dec_packed w =
+            oc_dec_matrix(g, d->experts, i == 1 ? width : inner, i == 1 ? inner : width, true);
+        weight[i] = w.weight;
+        scale[i] = w.scales;
+        zeros[i] = w.zeros;
+        as = i ? as : w.as;
+        if (IS(g, expert_bias))
+            bias[i] = WEIGHT(g, "bias", d->experts, i == 1 ? width : inner);
+        oc_gw_leave(&g->w, p);
     }
-    for (size_t i = 2; i < OC_COUNT(in) - 1; i++)
-        last = *in[i] ? i : last;
-    in[last + 1] = NULL;
     oc_gw_attr_i(&g->w, "k", d->active);
     oc_gw_attr_i(&g->w, "normalize_routing_weights", 1);
-    oc_gw_attr_s(&g->w, "activation_type", IS(g, plain_mlp) ? act(g) == OC_W_relu ? "relu" : "gelu" : "silu");
-    if (scales) {
-        oc_gw_attr_i(&g->w, "expert_weight_bits", as->kind == OC_PACK_BLOCKS ? as->bits : 8);
-        oc_gw_attr_i(&g->w, "block_size", as->block ? as->block : d->width);
-    }
-    return oc_gw_node(&g->w, "com.microsoft", scales ? "QMoE" : "MoE", in, NULL);
+    oc_gw_attr_s(&g->w, "activation_type", !plain ? "silu" : FIELD(g, act, 0) == OC_W_relu ? "relu" : "gelu");
+    if (!*scale[0] && !*scale[1] && !*scale[2])
+        return CONTRIB_OP(g, "MoE", x, score, weight[0], bias[0], weight[1], bias[1], weight[2], bias[2]);
+    oc_gw_attr_i(&g->w, "expert_weight_bits", as.kind == OC_PACK_BLOCKS ? as.bits : 8);
+    oc_gw_attr_i(&g->w, "block_size", as.block ? as.block : d->width);
+    return CONTRIB_OP(g, "QMoE", x, score, weight[0], scale[0], bias[0], weight[1], scale[1], bias[1],
+                      weight[2], scale[2], bias[2], zeros[0], zeros[1], zeros[2]);
 }
 
 static const char *router(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x)
@@ -175,22 +133,17 @@ static const char *router(struct decoder_graph *g, const struct oc_dec_layer *l,
 static const char *expert_layers(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x)
 {
     const struct oc_decoder *d = g->d;
-    int64_t inner = d->expert_mlp, width = d->expert_width ? d->expert_width : d->width;
-    bool plain = IS(g, plain_mlp), narrow = d->expert_width > 0;
+    const int64_t width = d->expert_width ? d->expert_width : d->width;
+    const bool narrow = d->expert_width > 0;
     const char *score = router(g, l, x);
     if (narrow)
         x = linear(g, "fc1_latent_proj", x, d->width, width, false);
     if (narrow && IS(g, latent_norm))
         x = oc_dec_rms(g, "latent_norm", x, width);
     struct oc_gw_place p = oc_gw_enter(&g->w, "experts");
-    struct expert_layer e[3] = {{plain ? "up_proj" : "gate_proj", inner, width, .bias = ""},
-                                {"down_proj", width, inner, .bias = ""},
-                                {"up_proj", inner, width, .bias = ""}};
-    for (size_t i = 0; i < (plain ? 2U : 3U); i++)
-        expert_weights(g, &e[i]);
-    const char *y = expert_node(g, x, score, e, plain ? 2 : 3);
+    x = expert_node(g, x, score, width);
     oc_gw_leave(&g->w, p);
-    return narrow ? linear(g, "fc2_latent_proj", y, width, d->width, false) : y;
+    return narrow ? linear(g, "fc2_latent_proj", x, width, d->width, false) : x;
 }
 
 static const char *shared_expert(struct decoder_graph *g, const char *x)
@@ -253,8 +206,7 @@ static const char *encoder_layer(struct decoder_graph *g, int64_t i, const char 
 /* A vector for each token and layer, gated by the layer's output (Gemma 3n). */
 static const char *layer_input(struct decoder_graph *g, int64_t i, const char *x)
 {
-    int64_t n = oc_dec_field(&g->d->f, OC_F_layer_input, 0),
-            rows = oc_dec_field(&g->d->f, OC_F_layer_words, g->d->vocabulary);
+    int64_t n = FIELD(g, layer_input, 0), rows = FIELD(g, layer_words, g->d->vocabulary);
     if (n <= 0 || n > g->d->width || rows < 1)
         return x;
     struct oc_dec_packed table;
@@ -355,8 +307,7 @@ static const char *embeddings(struct decoder_graph *g, struct oc_dec_packed *tab
     if (IS(g, embed_norm))
         x = oc_dec_norm(g, "embed_layernorm", x, d->width);
     if (IS(g, compressed)) { /* a copy for each stream */
-        oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 1, oc_dec_field(&d->f, OC_F_streams, 1), 1},
-                        4);
+        oc_gw_attr_ints(&g->w, "value_ints", (const int64_t[]){1, 1, FIELD(g, streams, 1), 1}, 4);
         const char *copies = oc_gw_node(&g->w, "", "Constant", NOTHING, NULL);
         x = OP(g, "Expand", RESHAPE(g, x, 0, 0, 1, d->width), copies);
     }
@@ -423,30 +374,21 @@ static void all_layers(struct decoder_graph *g)
 
 /* ---- inputs and outputs ----------------------------------------------------------------------------- */
 
-static void encoder_inputs_and_outputs(struct decoder_graph *g)
-{
-    const struct oc_decoder *d = g->d;
-    const char *width = TEXT(g, "%lld", (long long)d->width);
-    static const char *const input[] = {"input_ids", "attention_mask", "position_ids", "token_type_ids"};
-    for (size_t i = 0; i < OC_COUNT(input) - (d->segments ? 0 : 1); i++)
-        oc_gw_value_info(&g->w, &g->w.input, input[i], INT64, IN("batch_size", "sequence_length"));
-    oc_gw_value_info(&g->w, &g->w.output, "last_hidden_state", d->dtype,
-                     IN("batch_size", "sequence_length", width));
-    if (IS(g, pooler))
-        oc_gw_value_info(&g->w, &g->w.output, "pooler_output", d->dtype, IN("batch_size", width));
-}
-
+/* Encoders have no cache. */
 static void inputs_and_outputs(struct decoder_graph *g)
 {
+    static const char *const input[] = {"input_ids", "attention_mask", "position_ids", "token_type_ids"};
     const struct oc_decoder *d = g->d;
-    oc_gw_value_info(&g->w, &g->w.input, "input_ids", INT64, IN("batch_size", "sequence_length"));
-    oc_gw_value_info(&g->w, &g->w.input, "attention_mask", INT64, IN("batch_size", "total_sequence_length"));
-    if (IS(g, learned))
-        oc_gw_value_info(&g->w, &g->w.input, "position_ids", INT64, IN("batch_size", "sequence_length"));
-    oc_dec_states(g, &g->w.input, true);
-    oc_gw_value_info(&g->w, &g->w.output, "logits", d->dtype,
-                     IN("batch_size", "sequence_length", TEXT(g, "%lld", (long long)d->vocabulary)));
-    oc_dec_states(g, &g->w.output, false);
+    const char *width = TEXT(g, "%lld", (long long)d->width),
+               *words = TEXT(g, "%lld", (long long)d->vocabulary);
+    bool encoder = IS(g, encoder);
+    for (size_t i = 0; i < (IS(g, learned) || encoder ? 3U : 2U) + (encoder && d->segments); i++)
+        oc_gw_value_info(&g->w, &g->w.input, input[i], INT64,
+                         IN("batch_size", i == 1 && !encoder ? "total_sequence_length" : "sequence_length"));
+    oc_gw_value_info(&g->w, &g->w.output, encoder ? "last_hidden_state" : "logits", d->dtype,
+                     IN("batch_size", "sequence_length", encoder ? width : words));
+    if (encoder && IS(g, pooler))
+        oc_gw_value_info(&g->w, &g->w.output, "pooler_output", d->dtype, IN("batch_size", width));
 }
 
 struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct oc_stored_list *stored,
@@ -454,11 +396,12 @@ struct oc_stored_sum oc_decoder_build(const struct oc_decoder *d, const struct o
 {
     struct decoder_graph g = {.d = d, .stored = stored};
     g.w.names.arena = &g.w.arena;
-    if (IS(&g, encoder))
-        encoder_inputs_and_outputs(&g);
-    else
-        inputs_and_outputs(&g);
+    inputs_and_outputs(&g);
     all_layers(&g);
+    oc_gw_move(&g.w.input, &g.cache[0]);
+    oc_gw_move(&g.w.input, &g.state[0]);
+    oc_gw_move(&g.w.output, &g.cache[1]);
+    oc_gw_move(&g.w.output, &g.state[1]);
     oc_gw_write(&g.w, "config.json", out);
     oc_gw_free(&g.w);
     return g.sum;

@@ -5,13 +5,47 @@
 #include "base/ck.h"
 #include "model/decoder_graph.h"
 
-/* Removes trailing inputs that are absent. */
-static const char *node(struct decoder_graph *g, const char *domain, const char *type, const char **in,
-                        size_t n, const char *const *out)
+/* ---- caches and states ------------------------------------------------------------------------------ */
+
+enum { LENGTH = -1 }; /* a dimension: the number of tokens */
+struct kept {
+    const char *past, *present; /* "": none */
+};
+static const struct kept nothing = {"", ""};
+
+/* An input and an output with what a layer keeps of earlier tokens of each sequence. to: g->cache or g->state */
+static struct kept keep(struct decoder_graph *g, struct oc_messages to[2], const char *kind, int64_t layer,
+                        const char *name, int dtype, size_t rank, const int64_t *dim)
 {
-    while (n > 0 && !(in[n - 1] && *in[n - 1]))
-        in[--n] = NULL;
-    return oc_gw_node(&g->w, domain, type, in, out);
+    static const char *const length[] = {"past_sequence_length", "total_sequence_length"};
+    const char *own = strcmp(kind, "_key_values") == 0 ? "" : kind;
+    const char *full[] = {TEXT(g, "past%s.%lld.%s", kind, (long long)layer, name),
+                          TEXT(g, "present%s.%lld.%s", own, (long long)layer, name)};
+    for (int i = 0; i < 2; i++) {
+        const char *text[5] = {"batch_size"};
+        for (size_t k = 0; k < rank; k++)
+            text[k + 1] = dim[k] == LENGTH ? length[i] : TEXT(g, "%lld", (long long)dim[k]);
+        oc_gw_value_info(&g->w, &to[i], full[i], dtype, text);
+    }
+    return (struct kept){full[0], full[1]};
+}
+#define KEEP(g, to, kind, layer, name, dtype, ...)                                                           \
+    keep((g), (to), (kind), (layer), (name), (dtype),                                                        \
+         sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+/* The type of the cache. */
+static int cache_type(const struct oc_decoder *d)
+{
+    return d->quant.cache == OC_DT_NVFP4 ? UINT8 : d->quant.cache ? d->quant.cache : d->dtype;
+}
+
+/* Keys, values or a latent of all tokens. heads 0: without an axis of them. NVFP4 stores 16 numbers in 9 bytes. */
+static struct kept keep_tokens(struct decoder_graph *g, int64_t layer, const char *name, int64_t heads,
+                               int64_t size)
+{
+    size = g->d->quant.cache == OC_DT_NVFP4 ? oc_ceil_div(size * 9, 16) : size;
+    return heads ? KEEP(g, g->cache, "_key_values", layer, name, cache_type(g->d), heads, LENGTH, size)
+                 : KEEP(g, g->cache, "_key_values", layer, name, cache_type(g->d), LENGTH, size);
 }
 
 /* ---- attention -------------------------------------------------------------------------------------- */
@@ -27,7 +61,7 @@ static const char *norm_weight(struct decoder_graph *g, const char *module, int6
 
 static bool is_norm(const struct decoder_graph *g, int64_t kind)
 {
-    return IS(g, qk_norm) && oc_dec_field(&g->d->f, OC_F_qk_norm_kind, OC_W_head) == kind;
+    return IS(g, qk_norm) && FIELD(g, qk_norm_kind, OC_W_head) == kind;
 }
 
 /* Heads normalised one by one, with a bias if norms have one. */
@@ -44,33 +78,49 @@ static const char *output(struct decoder_graph *g, const char *x, const char *ga
     return linear(g, "o_proj", x, from, g->d->width, IS(g, out_bias));
 }
 
-/* Queries and keys of an indexer that selects keys: after the inputs of attention. */
-static void indexer(struct decoder_graph *g, int64_t layer, const char *x, const char *latent,
-                    const char **in)
+/* Queries and keys of an indexer that selects keys, and what it keeps. */
+struct index {
+    const char *q, *k;
+    struct kept kept;
+};
+
+static struct kept keep_index(struct decoder_graph *g, int64_t layer)
+{
+    const int64_t ratio = g->d->layer[layer].ratio, size = FIELD(g, index_head, 0) / (ratio ? ratio : 1);
+    return KEEP(g, g->cache, "_index", layer, "key", g->d->dtype, LENGTH, size > 0 ? size : 1);
+}
+
+/* Queries of an indexer times a number for each head. */
+static const char *weighted(struct decoder_graph *g, const char *q, const char *w)
+{
+    const int64_t heads = FIELD(g, index_heads, 0), head = FIELD(g, index_head, 0);
+    q = OP(g, "Mul", RESHAPE(g, q, 0, 0, heads, head), RESHAPE(g, w, 0, 0, heads, 1));
+    return RESHAPE(g, q, 0, 0, heads * head);
+}
+
+static struct index indexer(struct decoder_graph *g, int64_t layer, const char *x, const char *latent)
 {
     const struct oc_decoder *d = g->d;
-    int64_t heads = oc_dec_field(&d->f, OC_F_index_heads, 0), head = oc_dec_field(&d->f, OC_F_index_head, 0),
-            rank = latent ? d->q_rank : d->width;
+    const int64_t heads = FIELD(g, index_heads, 0), head = FIELD(g, index_head, 0);
+    struct index i = {.kept = keep_index(g, layer)};
     struct oc_gw_place p = oc_gw_enter(&g->w, "indexer");
     if (latent) {
-        in[0] = linear(g, "wq_b", latent, rank, heads * head, false);
-        in[1] = linear(g, "wk", x, d->width, head, false);
+        i.q = linear(g, "wq_b", latent, d->q_rank > 0 ? d->q_rank : d->width, heads * head, false);
+        i.k = linear(g, "wk", x, d->width, head, false);
         oc_gw_attr_i(&g->w, "axis", -1);
-        in[1] = OP(g, "LayerNormalization", in[1], WEIGHT(g, "k_norm.weight", head),
-                   WEIGHT(g, "k_norm.bias", head));
-        const char *w = oc_dec_product(g, "weights_proj", x, d->width, heads, false, false);
-        in[0] = OP(g, "Mul", RESHAPE(g, in[0], 0, 0, heads, head), RESHAPE(g, w, 0, 0, heads, 1));
-        in[0] = RESHAPE(g, in[0], 0, 0, heads * head);
+        i.k = OP(g, "LayerNormalization", i.k, WEIGHT(g, "k_norm.weight", head),
+                 WEIGHT(g, "k_norm.bias", head));
+        i.q = weighted(g, i.q, oc_dec_product(g, "weights_proj", x, d->width, heads, false, false));
     } else {
-        in[0] = linear(g, "index_q_proj", x, d->width, heads * head, false);
-        in[1] = linear(g, "index_k_proj", x, d->width, head, false);
-        if (IS(g, index_norm)) {
-            in[0] = head_norm(g, "index_q_norm", in[0], heads, head);
-            in[1] = oc_dec_rms(g, "index_k_norm", in[1], head);
-        }
+        i.q = linear(g, "index_q_proj", x, d->width, heads * head, false);
+        i.k = linear(g, "index_k_proj", x, d->width, head, false);
     }
-    in[2] = oc_dec_cache(g, "past_index", layer, "key");
+    if (!latent && IS(g, index_norm)) {
+        i.q = head_norm(g, "index_q_norm", i.q, heads, head);
+        i.k = oc_dec_rms(g, "index_k_norm", i.k, head);
+    }
     oc_gw_leave(&g->w, p);
+    return i;
 }
 
 /* Attributes of CachedAttention. */
@@ -89,13 +139,8 @@ static void cached_attributes(struct decoder_graph *g, const struct oc_dec_layer
     if (l->selected)
         oc_gw_attr_i(&g->w, "selected_keys", l->selected);
     if (l->own_index)
-        oc_gw_attr_i(&g->w, "index_heads", oc_dec_field(&g->d->f, OC_F_index_heads, 0));
+        oc_gw_attr_i(&g->w, "index_heads", FIELD(g, index_heads, 0));
 }
-
-/* Keys and values as the query heads see them: projections, norms. */
-struct heads {
-    const char *q, *k, *v, *gate, *q_norm, *k_norm;
-};
 
 static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x)
 {
@@ -119,7 +164,7 @@ static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *
     if (is_norm(g, OC_W_wide)) {
         h.q = oc_dec_norm(g, "q_norm", h.q, q_width);
         h.k = h.k ? oc_dec_norm(g, "k_norm", h.k, k_width) : NULL;
-    } else if (is_norm(g, OC_W_head) && oc_dec_field(&d->f, OC_F_norm, OC_W_rms) != OC_W_rms) {
+    } else if (is_norm(g, OC_W_head) && FIELD(g, norm, OC_W_rms) != OC_W_rms) {
         h.q = head_norm(g, "q_norm", h.q, l->heads, l->head);
         h.k = h.k ? head_norm(g, "k_norm", h.k, l->kv_heads, l->head) : NULL;
     } else if (is_norm(g, OC_W_head)) {
@@ -129,49 +174,43 @@ static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *
     return h;
 }
 
-/* Keys and values of a layer before, of the same kind. */
-static void share(struct decoder_graph *g, const struct oc_dec_layer *l, struct heads *h)
+/* A number for each head. */
+static const char *gate_heads(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x,
+                              const char *gate)
 {
-    const char **key = &g->shared_key[l->window > 0], **value = &g->shared_value[l->window > 0];
-    if (l->shared_kv && *key) {
-        h->k = *key;
-        h->v = *value;
-    } else {
-        *key = h->k;
-        *value = h->v;
-    }
+    x = OP(g, "Mul", RESHAPE(g, x, 0, 0, l->heads, l->v_head),
+           RESHAPE(g, OP(g, "Sigmoid", gate), 0, 0, l->heads, 1));
+    return RESHAPE(g, x, 0, 0, l->heads * l->v_head);
 }
 
+/* Keys and values may be those of a layer before, of the same kind. */
 static const char *grouped_attention(struct decoder_graph *g, int64_t layer, const char *x)
 {
     const struct oc_dec_layer *l = &g->d->layer[layer];
-    struct heads h = project(g, l, x);
-    bool own = !l->shared_kv || !g->shared_key[l->window > 0];
+    struct heads h = project(g, l, x), *shared = &g->shared[l->window > 0];
+    const char *y = TEXT(g, "%s.attention", g->w.scope), *sinks;
+    struct kept key = nothing, value = nothing;
+    struct index i = {"", "", nothing};
+    bool own = !l->shared_kv || !shared->k;
     if (own && !h.k) { /* a first layer without keys of its own */
         h.k = linear(g, "k_proj", x, g->d->width, l->kv_heads * l->head, false);
         h.v = linear(g, "v_proj", x, g->d->width, l->kv_heads * l->v_head, false);
     }
-    share(g, l, &h);
-    const char *sinks = l->sinks ? WEIGHT(g, "sinks", l->heads) : "";
-    bool special = l->v_head != l->head || l->chunk || l->selected || !own;
-    const char *past[2] = {oc_dec_cache(g, "past_key_values", layer, "key"),
-                           oc_dec_cache(g, "past_key_values", layer, "value")};
-    const char *out[] = {TEXT(g, "%s.attention", g->w.scope), oc_dec_cache(g, "present", layer, "key"),
-                         oc_dec_cache(g, "present", layer, "value"), "", NULL};
-    const char *index[3] = {"", "", ""};
-    if (special && l->own_index) {
-        indexer(g, layer, x, NULL, index);
-        out[3] = oc_dec_cache(g, "present_index", layer, "key");
+    if (own) {
+        *shared = h;
+        key = keep_tokens(g, layer, "key", l->kv_heads, l->head);
+        value = keep_tokens(g, layer, "value", l->kv_heads, l->v_head);
     }
-    if (!*out[3])
-        out[3] = NULL;
-    if (!own)
-        past[0] = past[1] = "", out[1] = NULL;
-    if (special) {
+    h.k = shared->k;
+    h.v = shared->v;
+    sinks = l->sinks ? WEIGHT(g, "sinks", l->heads) : "";
+    if (l->own_index)
+        i = indexer(g, layer, x, NULL);
+    if (l->v_head != l->head || l->chunk || l->selected || !own) {
         cached_attributes(g, l, l->kv_heads, l->v_head, l->rotated);
-        const char *in[] = {h.q,      h.k,      h.v,      past[0],  past[1], sinks,
-                            index[0], index[1], index[2], g->total, NULL};
-        x = node(g, "com.onnxcost", "CachedAttention", in, OC_COUNT(in) - 1, out);
+        oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
+                   IN(h.q, h.k, h.v, key.past, value.past, sinks, i.q, i.k, i.kept.past, g->total),
+                   IN(y, key.present, value.present, i.kept.present));
     } else {
         oc_gw_attr_i(&g->w, "num_heads", l->heads);
         oc_gw_attr_i(&g->w, "kv_num_heads", l->kv_heads);
@@ -180,18 +219,14 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
             oc_gw_attr_i(&g->w, "rotary_embedding_dim", l->rotated);
         if (l->window)
             oc_gw_attr_i(&g->w, "local_window_size", l->window);
-        const char *in[] = {h.q, h.k, h.v,   past[0], past[1], g->seqlens, g->total, "",  "",
-                            "",  "",  sinks, "",      "",      h.q_norm,   h.k_norm, NULL};
-        x = node(g, "com.microsoft", "GroupQueryAttention", in, OC_COUNT(in) - 1, out);
+        oc_gw_node(&g->w, "com.microsoft", "GroupQueryAttention",
+                   IN(h.q, h.k, h.v, key.past, value.past, g->seqlens, g->total, "", "", "", "", sinks, "",
+                      "", h.q_norm, h.k_norm),
+                   IN(y, key.present, value.present));
     }
-    int64_t width = l->heads * l->v_head;
-    if (h.gate && IS(g, head_gate)) {
-        x = OP(g, "Mul", RESHAPE(g, x, 0, 0, l->heads, l->v_head),
-               RESHAPE(g, OP(g, "Sigmoid", h.gate), 0, 0, l->heads, 1));
-        x = RESHAPE(g, x, 0, 0, width);
-        h.gate = NULL;
-    }
-    return output(g, x, h.gate, width);
+    if (IS(g, head_gate))
+        return output(g, gate_heads(g, l, y, h.gate), NULL, l->heads * l->v_head);
+    return output(g, y, h.gate, l->heads * l->v_head);
 }
 
 /* Multi-head latent attention (DeepSeek-V2, section 2.1). kv_b_proj is a product over the new tokens in both forms:
@@ -200,8 +235,10 @@ static const char *latent_attention(struct decoder_graph *g, int64_t layer, cons
 {
     const struct oc_decoder *d = g->d;
     const struct oc_dec_layer *l = &d->layer[layer];
-    int64_t width = l->heads * (d->nope + d->rope), latent = d->kv_rank + d->rope;
-    const char *q, *q_latent = x, *part[2], *index[3] = {"", "", ""};
+    const int64_t width = l->heads * (d->nope + d->rope), latent = d->kv_rank + d->rope;
+    const char *q, *q_latent = x, *part[2], *gate = NULL, *y = TEXT(g, "%s.attention", g->w.scope);
+    const struct kept kept = keep_tokens(g, layer, "latent", 0, latent);
+    struct index i = {"", "", nothing};
     if (d->q_rank > 0) {
         q_latent =
             oc_dec_norm(g, "q_a_layernorm", linear(g, "q_a_proj", x, d->width, d->q_rank, false), d->q_rank);
@@ -213,21 +250,18 @@ static const char *latent_attention(struct decoder_graph *g, int64_t layer, cons
     part[0] = oc_dec_norm(g, "kv_a_layernorm", part[0], d->kv_rank);
     const char *kv = linear(g, "kv_b_proj", part[0], d->kv_rank, l->heads * (d->nope + d->v_head), false);
     oc_gw_attr_i(&g->w, "axis", -1);
-    const char *fresh = OP(g, "Concat", part[0], part[1]), *gate = NULL;
+    const char *fresh = OP(g, "Concat", part[0], part[1]);
     if (l->own_index)
-        indexer(g, layer, x, q_latent, index);
+        i = indexer(g, layer, x, q_latent);
     if (IS(g, gate))
         gate = linear(g, "g_proj", x, d->width, l->heads * d->v_head, false);
-    cached_attributes(g, l, 1, d->v_head, oc_dec_field(&d->f, OC_F_latent_rope, 1) ? d->rope : 0);
+    cached_attributes(g, l, 1, d->v_head, FIELD(g, latent_rope, 1) ? d->rope : 0);
     oc_gw_attr_i(&g->w, "latent_rank", d->kv_rank);
     oc_gw_attr_i(&g->w, "rope_head_size", d->rope);
-    const char *in[] = {q,        fresh,    kv,       oc_dec_cache(g, "past_key_values", layer, "latent"),
-                        "",       "",       index[0], index[1],
-                        index[2], g->total, NULL};
-    const char *out[] = {TEXT(g, "%s.attention", g->w.scope), oc_dec_cache(g, "present", layer, "latent"),
-                         l->own_index ? "" : NULL, oc_dec_cache(g, "present_index", layer, "key"), NULL};
-    x = node(g, "com.onnxcost", "CachedAttention", in, OC_COUNT(in) - 1, out);
-    return output(g, x, gate, l->heads * d->v_head);
+    oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
+               IN(q, fresh, kv, kept.past, "", "", i.q, i.k, i.kept.past, g->total),
+               IN(y, kept.present, "", i.kept.present));
+    return output(g, y, gate, l->heads * d->v_head);
 }
 
 /* Keys of groups of tokens: a weighted sum, with overlap if a group has 4. */
@@ -253,7 +287,7 @@ static const char *compressor(struct decoder_graph *g, const char *x, int64_t he
 /* A projection of groups of heads, and one of all of them. */
 static const char *grouped_output(struct decoder_graph *g, const char *x, int64_t width)
 {
-    int64_t groups = oc_dec_field(&g->d->f, OC_F_o_groups, 1), rank = oc_dec_field(&g->d->f, OC_F_o_rank, 1);
+    int64_t groups = FIELD(g, o_groups, 1), rank = FIELD(g, o_rank, 1);
     struct oc_gw_place p = oc_gw_enter(&g->w, "wo_a");
     struct oc_packing as = oc_packing_of(&g->d->quant, g->w.scope, true);
     int dtype = as.kind == OC_PACK_TYPE || as.kind == OC_PACK_SCALED ? as.dtype : g->d->dtype;
@@ -269,37 +303,34 @@ static const char *compressed_attention(struct decoder_graph *g, int64_t layer, 
 {
     const struct oc_decoder *d = g->d;
     const struct oc_dec_layer *l = &d->layer[layer];
-    int64_t width = l->heads * l->head, heads = oc_dec_field(&d->f, OC_F_index_heads, 0),
-            head = oc_dec_field(&d->f, OC_F_index_head, 0);
+    const int64_t width = l->heads * l->head, heads = FIELD(g, index_heads, 0),
+                  head = FIELD(g, index_head, 0);
+    const struct kept kept = l->ratio ? keep_tokens(g, layer, "latent", 0, l->head / l->ratio) : nothing;
+    const struct kept window =
+        KEEP(g, g->cache, "_window", layer, "state", cache_type(d), l->window ? l->window : 1, l->head);
+    const char *y = TEXT(g, "%s.attention", g->w.scope);
+    struct index i = {"", "", l->own_index ? keep_index(g, layer) : nothing};
     const char *q_latent =
         oc_dec_norm(g, "q_norm", linear(g, "wq_a", x, d->width, d->q_rank, false), d->q_rank);
     const char *q = linear(g, "wq_b", q_latent, d->q_rank, width, false);
     const char *kv = oc_dec_norm(g, "kv_norm", linear(g, "wkv", x, d->width, l->head, false), l->head);
-    const char *sinks = l->sinks ? WEIGHT(g, "attn_sink", l->heads) : "", *index[3] = {"", "", ""};
+    const char *sinks = l->sinks ? WEIGHT(g, "attn_sink", l->heads) : "";
     const char *groups = l->ratio ? compressor(g, x, l->head, l->ratio) : "";
     if (l->own_index) {
         struct oc_gw_place p = oc_gw_enter(&g->w, "indexer");
         const char *w = oc_dec_product(g, "weights_proj", x, d->width, heads, false, false);
-        index[0] = RESHAPE(g, linear(g, "wq_b", q_latent, d->q_rank, heads * head, false), 0, 0, heads, head);
-        index[0] = RESHAPE(g, OP(g, "Mul", index[0], RESHAPE(g, w, 0, 0, heads, 1)), 0, 0, heads * head);
-        index[1] = compressor(g, x, head, l->ratio);
-        index[2] = oc_dec_cache(g, "past_index", layer, "key");
+        i.q = weighted(g, linear(g, "wq_b", q_latent, d->q_rank, heads * head, false), w);
+        i.k = compressor(g, x, head, l->ratio);
         oc_gw_leave(&g->w, p);
     }
     cached_attributes(g, l, 1, l->head, d->rope);
     oc_gw_attr_i(&g->w, "shared_key_value", 1);
     if (l->ratio)
         oc_gw_attr_i(&g->w, "compress_ratio", l->ratio);
-    const char *past = l->ratio ? oc_dec_cache(g, "past_key_values", layer, "latent") : "",
-               *present = l->ratio ? oc_dec_cache(g, "present", layer, "latent") : "";
-    const char *in[] = {q,     kv,       groups,   past,     oc_dec_cache(g, "past_window", layer, "state"),
-                        sinks, index[0], index[1], index[2], g->total,
-                        NULL};
-    const char *out[] = {TEXT(g, "%s.attention", g->w.scope), present,
-                         oc_dec_cache(g, "present_window", layer, "state"),
-                         l->own_index ? oc_dec_cache(g, "present_index", layer, "key") : NULL, NULL};
-    x = node(g, "com.onnxcost", "CachedAttention", in, OC_COUNT(in) - 1, out);
-    return grouped_output(g, x, width);
+    oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
+               IN(q, kv, groups, kept.past, window.past, sinks, i.q, i.k, i.kept.past, g->total),
+               IN(y, kept.present, window.present, i.kept.present));
+    return grouped_output(g, y, width);
 }
 
 /* ---- linear attention ------------------------------------------------------------------------------- */
@@ -323,32 +354,32 @@ static const char *short_convolution(struct decoder_graph *g, int64_t layer, con
                                      const char *x, int64_t channels, int64_t kernel, bool bias,
                                      const char *state)
 {
+    const struct kept last = KEEP(g, g->state, "_conv", layer, state, g->d->dtype, channels, kernel - 1);
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
     oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){0, 2, 1}, 3);
     x = OP(g, "Transpose", x);
     oc_gw_attr_s(&g->w, "activation", "silu");
     const char *w = WEIGHT(g, "weight", channels, 1, kernel), *b = bias ? WEIGHT(g, "bias", channels) : "";
-    x = oc_gw_node(&g->w, "com.microsoft", "CausalConvWithState",
-                   IN(x, w, b, oc_dec_cache(g, "past_conv", layer, state)),
-                   IN(TEXT(g, "%s.output", g->w.scope), oc_dec_cache(g, "present_conv", layer, state)));
+    x = oc_gw_node(&g->w, "com.microsoft", "CausalConvWithState", IN(x, w, b, last.past),
+                   IN(TEXT(g, "%s.output", g->w.scope), last.present));
     oc_gw_attr_ints(&g->w, "perm", (const int64_t[]){0, 2, 1}, 3);
     x = OP(g, "Transpose", x);
     oc_gw_leave(&g->w, p);
     return x;
 }
 
-/* A state of key by value elements for each head of values. */
+/* A state of k by v elements for each head of values, float32. decays, beta: "" none */
 static const char *recurrence(struct decoder_graph *g, int64_t layer, const char *rule, int64_t q_heads,
-                              int64_t heads, const char *const *in)
+                              int64_t heads, int64_t k_size, int64_t v_size, const char *q, const char *k,
+                              const char *v, const char *decays, const char *beta)
 {
+    const struct kept state = KEEP(g, g->state, "_recurrent", layer, "state", FLOAT, heads, k_size, v_size);
     oc_gw_attr_i(&g->w, "q_num_heads", q_heads);
     oc_gw_attr_i(&g->w, "kv_num_heads", heads);
     oc_gw_attr_s(&g->w, "update_rule", rule);
-    return oc_gw_node(
-        &g->w, "com.microsoft", "LinearAttention", in,
-        IN(TEXT(g, "%s.output", g->w.scope), oc_dec_cache(g, "present_recurrent", layer, "state")));
+    return oc_gw_node(&g->w, "com.microsoft", "LinearAttention", IN(q, k, v, state.past, decays, beta),
+                      IN(TEXT(g, "%s.output", g->w.scope), state.present));
 }
-#define STATE(g, layer) oc_dec_cache((g), "past_recurrent", (layer), "state")
 
 /* Decay of the state: -exp(A_log) * softplus(a + dt_bias). n: decays of a token; heads: numbers of A_log */
 static const char *decay(struct decoder_graph *g, const char *a, int64_t n, int64_t heads)
@@ -376,8 +407,8 @@ static const char *delta(struct decoder_graph *g, int64_t layer, const char *x)
                *k = unit_heads(g, q_k[1], d->key_heads, d->key_head),
                *decays = decay(g, linear(g, "in_proj_a", x, d->width, d->value_heads, false), d->value_heads,
                                d->value_heads);
-    const char *y = recurrence(g, layer, "gated_delta", d->key_heads, d->value_heads,
-                               IN(q, k, qk_v[1], STATE(g, layer), decays, beta));
+    const char *y = recurrence(g, layer, "gated_delta", d->key_heads, d->value_heads, d->key_head,
+                               d->value_head, q, k, qk_v[1], decays, beta);
     y = oc_dec_norm(g, "norm", RESHAPE(g, y, 0, 0, d->value_heads, d->value_head), d->value_head);
     y = OP(g, "Mul", RESHAPE(g, y, 0, 0, values), z);
     return linear(g, "out_proj", y, values, d->width, false);
@@ -409,10 +440,10 @@ static const char *kda(struct decoder_graph *g, int64_t layer, const char *x)
     const char *decays = decay(g, low_rank(g, "f", x, d->key_head, keys, false), keys, d->key_heads);
     const char *beta = OP(g, "Sigmoid", linear(g, "b_proj", x, d->width, d->value_heads, false));
     const char *gate = low_rank(g, "g", x, d->value_head, values, IS(g, full_gate));
-    const char *y = recurrence(g, layer, "gated_delta", d->key_heads, d->value_heads,
-                               IN(unit_heads(g, part[0], d->key_heads, d->key_head),
-                                  unit_heads(g, part[1], d->key_heads, d->key_head), part[2], STATE(g, layer),
-                                  decays, beta));
+    for (int i = 0; i < 2; i++)
+        part[i] = unit_heads(g, part[i], d->key_heads, d->key_head);
+    const char *y = recurrence(g, layer, "gated_delta", d->key_heads, d->value_heads, d->key_head,
+                               d->value_head, part[0], part[1], part[2], decays, beta);
     y = oc_dec_rms(g, "o_norm", RESHAPE(g, y, 0, 0, d->value_heads, d->value_head), d->value_head);
     return output(g, RESHAPE(g, y, 0, 0, values), gate, values);
 }
@@ -421,14 +452,12 @@ static const char *kda(struct decoder_graph *g, int64_t layer, const char *x)
 static const char *lightning(struct decoder_graph *g, int64_t layer, const char *x)
 {
     const struct oc_decoder *d = g->d;
-    int64_t heads = oc_dec_field(&d->f, OC_F_heads, 1),
-            head = oc_dec_field(&d->f, OC_F_head, d->width / heads), n = heads * head;
+    int64_t heads = FIELD(g, heads, 1), head = FIELD(g, head, d->width / heads), n = heads * head;
     const char *qkv = silu(g, linear(g, "qkv_proj", x, d->width, 3 * n, false)), *q_kv[2], *k_v[2];
     oc_dec_split(g, qkv, n, 2 * n, q_kv);
     oc_dec_split(g, q_kv[1], n, n, k_v);
     const char *gate = linear(g, "output_gate", x, d->width, n, false);
-    const char *y =
-        recurrence(g, layer, "linear", heads, heads, IN(q_kv[0], k_v[0], k_v[1], STATE(g, layer)));
+    const char *y = recurrence(g, layer, "linear", heads, heads, head, head, q_kv[0], k_v[0], k_v[1], "", "");
     y = oc_dec_rms(g, "norm", y, n);
     y = OP(g, "Mul", y, OP(g, "Sigmoid", gate));
     return linear(g, "out_proj", y, n, d->width, false);
@@ -436,34 +465,28 @@ static const char *lightning(struct decoder_graph *g, int64_t layer, const char 
 
 /* ---- state space ------------------------------------------------------------------------------------ */
 
-/* Channels of the convolution of Mamba-2: x, B and C. */
-static int64_t ssm_channels(const struct oc_decoder *d)
-{
-    return d->ssm_width + (d->ssm_heads ? 2 * d->ssm_groups * d->ssm_state : 0);
-}
-
 /* Mamba-2: queries are C, keys B, values x; B and C are shared by groups of heads. */
 static const char *mamba2(struct decoder_graph *g, int64_t layer, const char *x)
 {
     const struct oc_decoder *d = g->d;
-    int64_t channels = ssm_channels(d), keys = d->ssm_groups * d->ssm_state;
+    int64_t keys = d->ssm_groups * d->ssm_state, channels = d->ssm_width + 2 * keys; /* x, B and C */
     bool bias = IS(g, ssm_bias);
     const char *in = linear(g, "in_proj", x, d->width, d->ssm_width + channels + d->ssm_heads, bias), *z[2],
                *c[2], *v[2], *bc[2];
     oc_dec_split(g, in, d->ssm_width, channels + d->ssm_heads, z);
     oc_dec_split(g, z[1], channels, d->ssm_heads, c);
     const char *rates = decay(g, c[1], d->ssm_heads, d->ssm_heads);
-    oc_dec_split(g,
-                 short_convolution(g, layer, "conv1d", c[0], channels, d->ssm_kernel,
-                                   oc_dec_field(&d->f, OC_F_conv_bias, 1), "state"),
-                 d->ssm_width, 2 * keys, v);
+    oc_dec_split(
+        g,
+        short_convolution(g, layer, "conv1d", c[0], channels, d->ssm_kernel, FIELD(g, conv_bias, 1), "state"),
+        d->ssm_width, 2 * keys, v);
     oc_dec_split(g, v[1], keys, keys, bc);
-    const char *y = recurrence(g, layer, "gated", d->ssm_groups, d->ssm_heads,
-                               IN(bc[1], bc[0], v[0], STATE(g, layer), rates));
+    const char *y = recurrence(g, layer, "gated", d->ssm_groups, d->ssm_heads, d->ssm_state,
+                               d->ssm_width / d->ssm_heads, bc[1], bc[0], v[0], rates, "");
     const char *skip = OP(g, "Mul", RESHAPE(g, v[0], 0, 0, d->ssm_heads, d->ssm_width / d->ssm_heads),
                           RESHAPE(g, WEIGHT(g, "D", d->ssm_heads), d->ssm_heads, 1));
     y = OP(g, "Mul", OP(g, "Add", y, RESHAPE(g, skip, 0, 0, d->ssm_width)), silu(g, z[0]));
-    if (oc_dec_field(&d->f, OC_F_ssm_norm, 1))
+    if (FIELD(g, ssm_norm, 1))
         y = oc_dec_rms(g, "norm", y, d->ssm_width);
     return linear(g, "out_proj", y, d->ssm_width, d->width, bias);
 }
@@ -475,8 +498,8 @@ static const char *mamba1(struct decoder_graph *g, int64_t layer, const char *x)
     int64_t n = d->ssm_width, rank = d->ssm_rank, state = d->ssm_state;
     const char *v_z[2], *t_bc[2], *bc[2];
     oc_dec_split(g, linear(g, "in_proj", x, d->width, 2 * n, IS(g, ssm_bias)), n, n, v_z);
-    const char *v = short_convolution(g, layer, "conv1d", v_z[0], n, d->ssm_kernel,
-                                      oc_dec_field(&d->f, OC_F_conv_bias, 1), "state");
+    const char *v =
+        short_convolution(g, layer, "conv1d", v_z[0], n, d->ssm_kernel, FIELD(g, conv_bias, 1), "state");
     oc_dec_split(g, linear(g, "x_proj", v, n, rank + 2 * state, false), rank, 2 * state, t_bc);
     oc_dec_split(g, t_bc[1], state, state, bc);
     if (IS(g, ssm_norms)) {
@@ -489,7 +512,7 @@ static const char *mamba1(struct decoder_graph *g, int64_t layer, const char *x)
         g, "Exp",
         OP(g, "Mul", RESHAPE(g, step, 0, 0, n, 1), OP(g, "Neg", OP(g, "Exp", WEIGHT(g, "A_log", n, state)))));
     const char *y =
-        recurrence(g, layer, "gated", 1, 1, IN(bc[1], bc[0], OP(g, "Mul", v, step), STATE(g, layer), rates));
+        recurrence(g, layer, "gated", 1, 1, state, n, bc[1], bc[0], OP(g, "Mul", v, step), rates, "");
     y = OP(g, "Add", y, OP(g, "Mul", v, WEIGHT(g, "D", n)));
     return linear(g, "out_proj", OP(g, "Mul", y, silu(g, v_z[1])), n, d->width, IS(g, ssm_bias));
 }
@@ -546,112 +569,13 @@ const char *oc_dec_mix(struct decoder_graph *g, int64_t layer, const char *x)
     return sum;
 }
 
-/* ---- caches and states ------------------------------------------------------------------------------ */
-
-static const char *number(struct decoder_graph *g, int64_t n)
-{
-    return TEXT(g, "%lld", (long long)n);
-}
-
-struct list { /* of inputs or outputs */
-    struct decoder_graph *g;
-    struct oc_messages *to;
-    bool past;
-};
-
-static void info(const struct list *s, const char *prefix, const char *name, int64_t layer, int dtype,
-                 const char *const *dim)
-{
-    const char *full = TEXT(s->g, "%s%s", s->past ? "past" : "present", prefix);
-    oc_gw_value_info(&s->g->w, s->to, oc_dec_cache(s->g, full, layer, name), dtype, dim);
-}
-
-/* Elements of a cache. */
-static int64_t stored(int64_t n, bool four)
-{
-    return four ? oc_ceil_div(n * 9, 16) : n;
-}
-
-static void cache_of(const struct list *s, int64_t i)
-{
-    struct decoder_graph *g = s->g;
-    const struct oc_decoder *d = g->d;
-    const struct oc_dec_layer *l = &d->layer[i];
-    const char *length = s->past ? "past_sequence_length" : "total_sequence_length",
-               *prefix = s->past ? "_key_values" : "";
-    bool four = d->quant.cache == OC_DT_NVFP4; /* 9 bytes for 16 numbers, as bytes */
-    int dtype = four ? UINT8 : d->quant.cache ? d->quant.cache : d->dtype;
-    int64_t latent = l->mixers & OC_MIX_LATENT ? d->kv_rank + d->rope
-                     : l->ratio                ? l->head / l->ratio
-                                               : 0,
-            index = oc_dec_field(&d->f, OC_F_index_head, 0) / (l->ratio ? l->ratio : 1);
-    if (latent)
-        info(s, prefix, "latent", i, dtype, IN("batch_size", length, number(g, stored(latent, four))));
-    if (l->mixers & OC_MIX_GROUPED && !(l->shared_kv && i))
-        for (int part = 0; part < 2; part++)
-            info(s, prefix, part ? "value" : "key", i, dtype,
-                 IN("batch_size", number(g, l->kv_heads), length,
-                    number(g, stored(part ? l->v_head : l->head, four))));
-    if (l->mixers & OC_MIX_COMPRESSED)
-        info(s, "_window", "state", i, dtype,
-             IN("batch_size", number(g, l->window ? l->window : 1), number(g, l->head)));
-    if (l->own_index)
-        info(s, "_index", "key", i, d->dtype, IN("batch_size", length, number(g, index > 0 ? index : 1)));
-}
-
-static void state_of(const struct list *s, const char *name, int64_t i, int64_t channels, int64_t kernel)
-{
-    info(s, "_conv", name, i, s->g->d->dtype,
-         IN("batch_size", number(s->g, channels), number(s->g, kernel - 1)));
-}
-
-static void states_of(const struct list *s, int64_t i)
-{
-    struct decoder_graph *g = s->g;
-    const struct oc_decoder *d = g->d;
-    uint16_t m = d->layer[i].mixers;
-    int64_t keys = d->key_heads * d->key_head, values = d->value_heads * d->value_head,
-            heads = d->value_heads, k = d->key_head, v = d->value_head;
-    if (m & OC_MIX_DELTA)
-        state_of(s, "state", i, 2 * keys + values, d->kernel);
-    if (m & OC_MIX_KDA) {
-        state_of(s, "q", i, keys, d->kernel);
-        state_of(s, "k", i, keys, d->kernel);
-        state_of(s, "v", i, values, d->kernel);
-    }
-    if (m & OC_MIX_CONV)
-        state_of(s, "state", i, d->width, d->ssm_kernel);
-    if (m & OC_MIX_MAMBA) {
-        state_of(s, "state", i, ssm_channels(d), d->ssm_kernel);
-        heads = d->ssm_heads ? d->ssm_heads : 1;
-        k = d->ssm_state;
-        v = d->ssm_width / heads;
-    }
-    if (m & OC_MIX_LINEAR) {
-        heads = oc_dec_field(&d->f, OC_F_heads, 1);
-        k = v = oc_dec_field(&d->f, OC_F_head, d->width / heads);
-    }
-    if (m & (OC_MIX_DELTA | OC_MIX_KDA | OC_MIX_MAMBA | OC_MIX_LINEAR))
-        info(s, "_recurrent", "state", i, FLOAT,
-             IN("batch_size", number(g, heads), number(g, k), number(g, v)));
-}
-
-void oc_dec_states(struct decoder_graph *g, struct oc_messages *to, bool past)
-{
-    const struct list s = {g, to, past};
-    for (int64_t i = 0; i < g->d->layers; i++)
-        cache_of(&s, i);
-    for (int64_t i = 0; i < g->d->layers; i++)
-        states_of(&s, i);
-}
-
 /* ---- streams ---------------------------------------------------------------------------------------- */
 
 /* Numbers that mix the streams, from all of them; a scale for each kind. */
 static const char *mixing(struct decoder_graph *g, const char *module, const char *streams, int64_t n,
                           int64_t kinds)
 {
-    int64_t s = oc_dec_field(&g->d->f, OC_F_streams, 1), width = s * g->d->width;
+    int64_t s = FIELD(g, streams, 1), width = s * g->d->width;
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
     const char *x = oc_dec_product(g, "fn", RESHAPE(g, streams, 0, 0, width), width, n, false, false);
     int64_t *kind = OC_NEW_ARRAY(&g->w.arena, (size_t)n, int64_t);
@@ -668,7 +592,7 @@ static const char *mixing(struct decoder_graph *g, const char *module, const cha
 const char *oc_dec_from_streams(struct decoder_graph *g, const char *module, const char *streams,
                                 const char *mix[2])
 {
-    int64_t s = oc_dec_field(&g->d->f, OC_F_streams, 1);
+    int64_t s = FIELD(g, streams, 1);
     const char *part[2], *rest[2], *all = mixing(g, module, streams, (2 + s) * s, 3);
     oc_dec_split(g, all, s, (1 + s) * s, part);
     oc_dec_split(g, part[1], s, s * s, rest);
@@ -686,7 +610,7 @@ const char *oc_dec_to_streams(struct decoder_graph *g, const char *streams, cons
 
 const char *oc_dec_head_of_streams(struct decoder_graph *g, const char *streams)
 {
-    int64_t s = oc_dec_field(&g->d->f, OC_F_streams, 1);
+    int64_t s = FIELD(g, streams, 1);
     const char *mix = mixing(g, "hc_head", streams, s, 1);
     return RESHAPE(g, OP(g, "MatMul", RESHAPE(g, mix, 0, 0, 1, s), streams), 0, 0, g->d->width);
 }

@@ -8,7 +8,7 @@
 #include "model/decoder.h"
 #include "shape/type.h"
 
-enum { MAX_RULES = 200000, MAX_PATTERNS = 2000, MAX_REGEX = 100, MAX_DEPTH = 4 };
+enum { MAX_RULES = 200000, MAX_PATTERNS = 2000, MAX_REGEX = 100 };
 
 /* ---- names of modules ------------------------------------------------------------------------------- */
 
@@ -100,9 +100,12 @@ void oc_quant_free(struct oc_quant *q)
 /* ---- what a file says ------------------------------------------------------------------------------- */
 
 struct spec { /* an object; numbers and flags -1: nothing */
-    const char *method, *algo, *experts_algo, *format, *type, *strategy, *scales;
     int64_t bits, group, square, act_bits, symmetric, zeros, four, eight, twice, head;
+    const char *method, *algo, *experts_algo, *format, *type, *strategy, *scales;
+    bool targets; /* the group lists its modules */
 };
+static const struct spec unsaid = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, .method = NULL};
+
 struct group {        /* of compressed-tensors; of MLX and ModelOpt: a module */
     const char *name; /* NULL: all linear layers */
     bool stays;       /* as it is */
@@ -116,102 +119,57 @@ struct oc_quant_reader {
     struct group *group, **last;
     unsigned n_named, n_all, n_pattern, n_regex;
     bool mlx, configured, unclear;
-    bool cache_given, cache_float;
-    int64_t cache_bits;
+    int cache; /* type of the cache; 0: that of the model, -1: one that is not modelled */
 };
 
+#define AT(field) offsetof(struct spec, field)
 static const struct {
     const char *name;
     size_t at;
-    bool number;
 } members[] = {
-#define NUMBER(name, field)                                                                                  \
-    {                                                                                                        \
-        name, offsetof(struct spec, field), true                                                             \
-    }
-#define WORDS(name, field)                                                                                   \
-    {                                                                                                        \
-        name, offsetof(struct spec, field), false                                                            \
-    }
-    NUMBER("bits", bits),
-    NUMBER("num_bits", bits),
-    NUMBER("group_size", group),
-    NUMBER("sym", symmetric),
-    NUMBER("symmetric", symmetric),
-    NUMBER("zero_point", zeros),
-    NUMBER("load_in_4bit", four),
-    NUMBER("load_in_8bit", eight),
-    NUMBER("bnb_4bit_use_double_quant", twice),
-    NUMBER("lm_head", head),
-    WORDS("quant_method", method),
-    WORDS("quant_algo", algo),
-    WORDS("moe_quant_algo", experts_algo),
-    WORDS("format", format),
-    WORDS("type", type),
-    WORDS("strategy", strategy),
-    WORDS("scale_fmt", scales),
+    {"bits", AT(bits)},
+    {"num_bits", AT(bits)},
+    {"group_size", AT(group)},
+    {"sym", AT(symmetric)},
+    {"symmetric", AT(symmetric)},
+    {"zero_point", AT(zeros)},
+    {"load_in_4bit", AT(four)},
+    {"load_in_8bit", AT(eight)},
+    {"bnb_4bit_use_double_quant", AT(twice)},
+    {"lm_head", AT(head)},
+    {"quant_method", AT(method)},
+    {"quant_algo", AT(algo)},
+    {"moe_quant_algo", AT(experts_algo)},
+    {"format", AT(format)},
+    {"type", AT(type)},
+    {"strategy", AT(strategy)},
+    {"scale_fmt", AT(scales)},
 };
 
-static void clear(struct spec *s)
-{
-    *s = (struct spec){.bits = -1,
-                       .group = -1,
-                       .square = -1,
-                       .act_bits = -1,
-                       .symmetric = -1,
-                       .zeros = -1,
-                       .four = -1,
-                       .eight = -1,
-                       .twice = -1,
-                       .head = -1};
-}
+typedef void (*member_reader)(struct oc_quant_reader *r, struct oc_json *j, struct spec *s,
+                              struct oc_str key);
 
-static void read_members(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, unsigned depth);
-
-static void read_member(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
+static void read_object(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, member_reader read)
 {
-    struct oc_str text;
-    bool flag;
-    for (size_t i = 0; i < OC_COUNT(members); i++) {
-        if (!oc_str_eq(key, members[i].name))
-            continue;
-        void *at = (char *)s + members[i].at;
-        enum oc_json_type type = oc_json_peek(j);
-        if (members[i].number && (type == OC_JSON_TRUE || type == OC_JSON_FALSE))
-            *(int64_t *)at = oc_json_bool(j, &flag) && flag;
-        else if (members[i].number)
-            oc_json_i64(j, at);
-        else if (type == OC_JSON_STRING && oc_json_string(j, &text))
-            *(const char **)at = oc_strndup(r->arena, text.s, text.n);
-        else
-            oc_json_skip(j);
+    struct oc_str key;
+    if (!oc_json_enter_type(j, OC_JSON_OBJECT))
         return;
+    while (oc_json_member(j, &key))
+        read(r, j, s, oc_str(oc_strndup(r->arena, key.s, key.n), key.n));
+}
+
+/* Members come in any order: what is of the whole model is read before what is of modules. */
+static void read_twice(struct oc_quant_reader *r, struct oc_str raw, struct spec *s, member_reader first,
+                       member_reader second)
+{
+    raw = oc_str(OC_COPY_ARRAY(r->arena, raw.s, raw.n), raw.n);
+    for (int pass = 0; pass < 2; pass++) {
+        struct oc_stream *text = oc_stream_mem(raw.s, raw.n);
+        struct oc_json *in = oc_json_open(text);
+        read_object(r, in, s, pass ? second : first);
+        oc_json_close(in);
+        oc_stream_close(text);
     }
-    oc_json_skip(j);
-}
-
-static struct group *add_group(struct oc_quant_reader *r, struct oc_str name, const struct spec *as)
-{
-    struct group *g = OC_NEW(r->arena, struct group);
-    *g = (struct group){.name = name.n ? oc_strndup(r->arena, name.s, name.n) : NULL, .spec = *as};
-    bool regex = g->name && !strncmp(g->name, "re:", 3),
-         pattern = g->name && (regex || strpbrk(g->name, "*?") || !from_layers(g->name));
-    r->n_named += g->name != NULL;
-    r->n_pattern += pattern;
-    r->n_regex += regex;
-    r->unclear |= r->n_named > MAX_RULES || r->n_pattern > MAX_PATTERNS || r->n_regex > MAX_REGEX ||
-                  (regex && !oc_regex_is_simple(g->name + 3));
-    *r->last = g;
-    r->last = &g->next;
-    return g;
-}
-
-static void read_exceptions(struct oc_quant_reader *r, struct oc_json *j)
-{
-    struct oc_str s;
-    for (oc_json_enter(j); oc_json_item(j);)
-        if (oc_json_string(j, &s) && s.n)
-            add_group(r, s, &r->spec)->stays = true;
 }
 
 /* Rows and columns of a scale. */
@@ -225,185 +183,199 @@ static void read_square(struct oc_quant_reader *r, struct oc_json *j, struct spe
         }
 }
 
-/* The modules of a group: "Linear" are all. */
-static void read_targets(struct oc_quant_reader *r, struct oc_json *j, const struct spec *s)
+static void read_member(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
+{
+    enum oc_json_type type = oc_json_peek(j);
+    struct oc_str text;
+    bool flag;
+    size_t i = 0;
+    if (type == OC_JSON_ARRAY && (oc_str_eq(key, "weight_block_size") || oc_str_eq(key, "block_structure"))) {
+        read_square(r, j, s);
+        return;
+    }
+    while (i < OC_COUNT(members) && !oc_str_eq(key, members[i].name))
+        i++;
+    void *at = (char *)s + (i < OC_COUNT(members) ? members[i].at : 0);
+    bool number = i < OC_COUNT(members) && members[i].at < offsetof(struct spec, method);
+    if (number && (type == OC_JSON_TRUE || type == OC_JSON_FALSE))
+        *(int64_t *)at = oc_json_bool(j, &flag) && flag;
+    else if (number)
+        oc_json_i64(j, at);
+    else if (i < OC_COUNT(members) && type == OC_JSON_STRING && oc_json_string(j, &text))
+        *(const char **)at = oc_strndup(r->arena, text.s, text.n);
+    else
+        oc_json_skip(j);
+}
+
+static struct group *add_group(struct oc_quant_reader *r, struct oc_str name, const struct spec *as)
+{
+    struct group *g = OC_NEW(r->arena, struct group);
+    *g = (struct group){.name = name.n ? oc_strndup(r->arena, name.s, name.n) : NULL, .spec = *as};
+    bool regex = g->name && !strncmp(g->name, "re:", 3),
+         pattern = g->name && (regex || strpbrk(g->name, "*?") || !from_layers(g->name));
+    r->n_named += g->name != NULL;
+    r->n_all += !g->name;
+    r->n_pattern += pattern;
+    r->n_regex += regex;
+    r->unclear |= r->n_named > MAX_RULES || r->n_pattern > MAX_PATTERNS || r->n_regex > MAX_REGEX ||
+                  (regex && !oc_regex_is_simple(g->name + 3));
+    *r->last = g;
+    r->last = &g->next;
+    return g;
+}
+
+/* A group of compressed-tensors: how its weights are stored. */
+static void read_group_spec(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
+{
+    struct spec act = unsaid;
+    if (oc_str_eq(key, "weights")) {
+        read_object(r, j, s, read_member);
+    } else if (oc_str_eq(key, "input_activations")) {
+        read_object(r, j, &act, read_member);
+        s->act_bits = act.type && !strcmp(act.type, "int") ? act.bits : -1;
+    } else if (oc_str_eq(key, "format")) {
+        read_member(r, j, s, key);
+    } else {
+        s->targets |= oc_str_eq(key, "targets") && oc_json_peek(j) == OC_JSON_ARRAY;
+        oc_json_skip(j);
+    }
+}
+
+/* Its modules: "Linear" are all. */
+static void read_targets(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
 {
     struct oc_str name;
-    for (oc_json_enter(j); oc_json_item(j);)
-        if (oc_json_string(j, &name)) {
-            bool all = oc_str_eq(name, "Linear");
-            r->n_all += all;
-            add_group(r, all ? oc_str("", 0) : name, s);
-        }
-}
-
-/* A group of compressed-tensors; targets may come before what they are quantized to. */
-static void read_group(struct oc_quant_reader *r, struct oc_json *j, const struct spec *outer)
-{
-    struct oc_str raw;
-    struct spec own = *outer;
-    if (oc_json_peek(j) != OC_JSON_OBJECT || !oc_json_raw(j, &raw))
+    if (!oc_str_eq(key, "targets") || oc_json_peek(j) != OC_JSON_ARRAY) {
+        oc_json_skip(j);
         return;
-    raw = oc_str(OC_COPY_ARRAY(r->arena, raw.s, raw.n), raw.n);
-    for (int pass = 0; pass < 2; pass++) {
-        struct oc_stream *text = oc_stream_mem(raw.s, raw.n);
-        struct oc_json *in = oc_json_open(text);
-        struct oc_str key;
-        bool targets = false;
-        for (oc_json_enter(in); oc_json_member(in, &key);) {
-            bool list = oc_str_eq(key, "targets") && oc_json_peek(in) == OC_JSON_ARRAY;
-            targets |= list;
-            if (pass && list)
-                read_targets(r, in, &own);
-            else if (!pass && oc_str_eq(key, "weights") && oc_json_peek(in) == OC_JSON_OBJECT)
-                read_members(r, in, &own, MAX_DEPTH);
-            else if (!pass && oc_str_eq(key, "input_activations") && oc_json_peek(in) == OC_JSON_OBJECT) {
-                struct spec act;
-                clear(&act);
-                read_members(r, in, &act, MAX_DEPTH);
-                own.act_bits = act.type && !strcmp(act.type, "int") ? act.bits : -1;
-            } else if (!pass && oc_str_eq(key, "format"))
-                read_member(r, in, &own, key);
-            else
-                oc_json_skip(in);
-        }
-        if (pass && !targets) {
-            add_group(r, oc_str("", 0), &own);
-            r->n_all++;
-        }
-        oc_json_close(in);
-        oc_stream_close(text);
     }
+    for (oc_json_enter(j); oc_json_item(j);)
+        if (oc_json_string(j, &name))
+            add_group(r, oc_str_eq(name, "Linear") ? oc_str("", 0) : name, s);
 }
 
-/* Modules by name with their own quantization. */
-static void read_modules(struct oc_quant_reader *r, struct oc_json *j, const struct spec *outer)
+static void read_group(struct oc_quant_reader *r, struct oc_json *j, struct spec *outer, struct oc_str key)
 {
-    struct oc_str key;
-    for (oc_json_enter(j); oc_json_member(j, &key);) {
-        struct group *g = add_group(r, key, outer);
-        if (oc_json_peek(j) == OC_JSON_OBJECT)
-            read_members(r, j, &g->spec, MAX_DEPTH);
-        else
-            oc_json_skip(j);
-    }
+    struct spec own = *outer;
+    struct oc_str raw;
+    (void)key;
+    if (!oc_json_raw(j, &raw) || raw.s[0] != '{')
+        return;
+    read_twice(r, raw, &own, read_group_spec, read_targets);
+    if (!own.targets)
+        add_group(r, oc_str("", 0), &own);
+}
+
+/* A module with its own quantization: an object, or of MLX also a boolean. */
+static void read_module(struct oc_quant_reader *r, struct oc_json *j, struct spec *outer, struct oc_str key)
+{
+    struct group *g = add_group(r, key, outer);
+    g->stays = oc_json_peek(j) == OC_JSON_FALSE;
+    if (oc_json_peek(j) == OC_JSON_OBJECT)
+        read_object(r, j, &g->spec, read_member);
+    else
+        oc_json_skip(j);
 }
 
 /* Of the cache: an object as of weights, or the name of an algorithm; null: as computed. */
 static void read_cache(struct oc_quant_reader *r, struct oc_json *j)
 {
-    struct spec own;
+    struct spec own = unsaid;
     struct oc_str name = {0};
-    clear(&own);
+    bool narrow;
     if (oc_json_peek(j) == OC_JSON_OBJECT) {
-        read_members(r, j, &own, MAX_DEPTH);
-        r->cache_given = true;
-        r->cache_bits = own.bits;
-        r->cache_float = own.type && !strcmp(own.type, "float");
+        read_object(r, j, &own, read_member);
+        narrow = own.type && !strcmp(own.type, "float");
     } else if (oc_json_string(j, &name)) {
-        r->cache_given = true;
-        r->cache_float = oc_str_starts(name, "FP8") || oc_str_eq(name, "NVFP4");
-        r->cache_bits = oc_str_eq(name, "NVFP4") ? 4 : 8;
-        r->cache_bits = r->cache_float || oc_str_eq(name, "INT8") ? r->cache_bits : -1;
+        narrow = oc_str_starts(name, "FP8") || oc_str_eq(name, "NVFP4");
+        own.bits = oc_str_eq(name, "NVFP4") ? 4 : narrow || oc_str_eq(name, "INT8") ? 8 : -1;
+    } else {
+        return;
     }
+    r->cache = own.bits == 8             ? (narrow ? OC_DT_FLOAT8E4M3FN : OC_DT_INT8)
+               : narrow && own.bits == 4 ? OC_DT_NVFP4
+                                         : -1;
 }
 
 /* Sparse weights have fewer bytes. */
-static void read_sparsity(struct oc_quant_reader *r, struct oc_json *j)
+static void read_sparsity(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
 {
-    struct oc_str k;
-    for (oc_json_enter(j); oc_json_member(j, &k);)
-        if (oc_str_eq(k, "format"))
-            r->unclear |= oc_json_string(j, &k) && !oc_str_eq(k, "dense");
-        else
-            oc_json_skip(j);
+    struct oc_str v;
+    (void)s;
+    if (oc_str_eq(key, "format"))
+        r->unclear |= oc_json_string(j, &v) && !oc_str_eq(v, "dense");
+    else
+        oc_json_skip(j);
 }
 
-/* A module that MLX's `quantization` names: a boolean, or an object with its own members. */
-static bool read_mlx(struct oc_quant_reader *r, struct oc_json *j, struct oc_str key, const struct spec *s)
+/* Modules with a quantization of their own that is not modelled. */
+static void read_unclear(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
+{
+    (void)s;
+    (void)key;
+    r->unclear = true;
+    oc_json_skip(j);
+}
+
+static const struct {
+    const char *names; /* of an object */
+    member_reader read;
+} parts[] = {{" config_groups ", read_group},
+             {" quantized_layers ", read_module},
+             {" sparsity_config ", read_sparsity},
+             {" dynamic extra_config ", read_unclear}};
+
+/* The parts that concern modules. */
+static void read_part(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
+{
+    static const char lists[] =
+        " ignore modules_to_not_convert ignored_layers llm_int8_skip_modules exclude_modules ";
+    enum oc_json_type type = oc_json_peek(j);
+    struct oc_str name;
+    for (size_t i = 0; type == OC_JSON_OBJECT && i < OC_COUNT(parts); i++)
+        if (oc_set_has(parts[i].names, key.s, key.n)) {
+            read_object(r, j, s, parts[i].read);
+            return;
+        }
+    if (oc_str_eq(key, "kv_cache_scheme") || oc_str_eq(key, "kv_cache_quant_algo")) {
+        read_cache(r, j);
+    } else if (type == OC_JSON_ARRAY && oc_set_has(lists, key.s, key.n)) {
+        for (oc_json_enter(j); oc_json_item(j);)
+            if (oc_json_string(j, &name) && name.n)
+                add_group(r, name, s)->stays = true;
+    } else {
+        r->configured &=
+            !oc_str_eq(key, "quant_algo") || type != OC_JSON_NULL; /* only the cache is quantized */
+        oc_json_skip(j);
+    }
+}
+
+/* The same of MLX's `quantization`, in which modules are members. */
+static void read_mlx(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
 {
     enum oc_json_type type = oc_json_peek(j);
     struct oc_str mode;
     if (oc_str_eq(key, "mode")) {
         r->unclear |= oc_json_string(j, &mode) && !oc_str_eq(mode, "affine");
-        return true;
-    }
-    if (type != OC_JSON_OBJECT && type != OC_JSON_TRUE && type != OC_JSON_FALSE)
-        return false;
-    const char *text = oc_strndup(r->arena, key.s, key.n), *dot = strrchr(text, '.');
-    r->unclear |= !oc_stored_is_module(dot ? dot + 1 : text);
-    struct spec own = *s;
-    own.bits = own.group = -1;
-    struct group *g = add_group(r, key, &own);
-    g->stays = type == OC_JSON_FALSE;
-    if (type == OC_JSON_OBJECT)
-        read_members(r, j, &g->spec, MAX_DEPTH);
-    else
-        oc_json_skip(j);
-    return true;
-}
-
-static bool is_one_of(struct oc_str key, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (oc_str_eq(key, list[i]))
-            return true;
-    return false;
-}
-
-static bool read_part(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, struct oc_str key)
-{
-    static const char *const lists[] = {"ignore", "modules_to_not_convert", "ignored_layers",
-                                        "llm_int8_skip_modules", "exclude_modules"},
-                             *const others[] = {"dynamic", "extra_config"};
-    enum oc_json_type type = oc_json_peek(j);
-    struct oc_str k;
-    bool object = type == OC_JSON_OBJECT, array = type == OC_JSON_ARRAY;
-    if (array && is_one_of(key, lists, OC_COUNT(lists)))
-        read_exceptions(r, j);
-    else if (object && oc_str_eq(key, "config_groups"))
-        for (oc_json_enter(j); oc_json_member(j, &k);)
-            read_group(r, j, s);
-    else if (object && oc_str_eq(key, "quantized_layers"))
-        read_modules(r, j, s);
-    else if (oc_str_eq(key, "kv_cache_scheme") || oc_str_eq(key, "kv_cache_quant_algo"))
-        read_cache(r, j);
-    else if (object && oc_str_eq(key, "sparsity_config"))
-        read_sparsity(r, j);
-    else if (object && is_one_of(key, others, OC_COUNT(others)))
-        for (oc_json_enter(j); oc_json_member(j, &k); oc_json_skip(j))
-            r->unclear = true; /* modules with a quantization of their own */
-    else
-        return false;
-    return true;
-}
-
-static void read_members(struct oc_quant_reader *r, struct oc_json *j, struct spec *s, unsigned depth)
-{
-    struct oc_str key;
-    for (oc_json_enter(j); oc_json_member(j, &key);) {
-        key = oc_str(oc_strndup(r->arena, key.s, key.n), key.n);
-        if (!depth && oc_str_eq(key, "quant_algo") && oc_json_peek(j) == OC_JSON_NULL)
-            r->configured = false; /* only the cache is quantized */
-        bool square = oc_json_peek(j) == OC_JSON_ARRAY &&
-                      (oc_str_eq(key, "weight_block_size") || oc_str_eq(key, "block_structure"));
-        if (square)
-            read_square(r, j, s);
-        else if (depth || !((r->mlx && read_mlx(r, j, key, s)) || read_part(r, j, s, key)))
-            read_member(r, j, s, key);
+    } else if (type == OC_JSON_OBJECT || type == OC_JSON_TRUE || type == OC_JSON_FALSE) {
+        const char *dot = strrchr(key.s, '.');
+        struct spec own = *s;
+        r->unclear |= !oc_stored_is_module(dot ? dot + 1 : key.s);
+        own.bits = own.group = -1;
+        read_module(r, j, &own, key);
+    } else {
+        read_part(r, j, s, key);
     }
 }
 
 struct oc_quant_reader *oc_quant_open(struct oc_arena *arena)
 {
     struct oc_quant_reader *r = OC_NEW(arena, struct oc_quant_reader);
-    *r = (struct oc_quant_reader){.arena = arena, .cache_bits = -1};
+    *r = (struct oc_quant_reader){.arena = arena, .spec = unsaid};
     r->last = &r->group;
-    clear(&r->spec);
     return r;
 }
 
-/* Members may come in any order: groups are read with what the others say. */
 void oc_quant_read(struct oc_quant_reader *r, struct oc_json *j, bool mlx)
 {
     struct oc_str raw;
@@ -411,25 +383,10 @@ void oc_quant_read(struct oc_quant_reader *r, struct oc_json *j, bool mlx)
         return;
     if (!mlx && r->mlx && !oc_str_has(raw, "\"quant_")) /* MLX writes the same object under both names */
         return;
-    raw = oc_str(OC_COPY_ARRAY(r->arena, raw.s, raw.n), raw.n);
-    r->configured |= !mlx;
-    r->mlx = mlx;
-    for (int pass = 0; pass < 2; pass++) {
-        struct oc_stream *text = oc_stream_mem(raw.s, raw.n);
-        struct oc_json *in = oc_json_open(text);
-        struct spec first = r->spec;
-        if (pass) { /* with the members of the first pass */
-            struct oc_quant_reader *fresh = oc_quant_open(r->arena);
-            fresh->spec = first;
-            fresh->mlx = r->mlx;
-            fresh->configured = r->configured;
-            *r = *fresh;
-            r->last = &r->group;
-        }
-        read_members(r, in, &r->spec, 0);
-        oc_json_close(in);
-        oc_stream_close(text);
-    }
+    *r = (struct oc_quant_reader){
+        .arena = r->arena, .spec = r->spec, .configured = r->configured || !mlx, .mlx = mlx};
+    r->last = &r->group;
+    read_twice(r, raw, &r->spec, read_member, mlx ? read_mlx : read_part);
 }
 
 bool oc_quant_given(const struct oc_quant_reader *r)
@@ -658,13 +615,9 @@ static bool quantize(struct oc_quant_reader *r, int expert_type, struct oc_quant
 struct oc_quant oc_quant_close(struct oc_quant_reader *r, int expert_type)
 {
     struct oc_quant q = {.method = NULL};
-    q.cache = !r->cache_given                        ? 0
-              : r->cache_float && r->cache_bits == 8 ? OC_DT_FLOAT8E4M3FN
-              : r->cache_float && r->cache_bits == 4 ? OC_DT_NVFP4
-              : r->cache_bits == 8                   ? OC_DT_INT8
-                                                     : 0;
-    q.other_cache = r->cache_given && !q.cache;
-    if (!r->spec.method && !r->mlx && !(r->configured && (r->spec.algo || has_groups(r) || !r->cache_given)))
+    q.cache = r->cache > 0 ? r->cache : 0;
+    q.other_cache = r->cache < 0;
+    if (!r->spec.method && !r->mlx && !(r->configured && (r->spec.algo || has_groups(r) || !r->cache)))
         return q;
     struct oc_quant plain = q;
     q.method = plain.method = r->spec.method ? r->spec.method

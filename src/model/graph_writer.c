@@ -25,6 +25,14 @@ static void append(struct oc_graph_writer *g, struct oc_messages *list, const Pr
     OC_PUSH(list->item, list->n, list->cap) = pack(g, m);
 }
 
+void oc_gw_move(struct oc_messages *to, struct oc_messages *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        OC_PUSH(to->item, to->n, to->cap) = from->item[i];
+    free(from->item);
+    *from = (struct oc_messages){0};
+}
+
 static void add_attribute(struct oc_graph_writer *g, const char *name, int type, Oc__Attribute *a)
 {
     a->name = (char *)(uintptr_t)name;
@@ -101,7 +109,6 @@ static const char *node_name(struct oc_graph_writer *g, const char *type)
     return name;
 }
 
-/* A node; `in` ends with NULL. output NULL: one output with a name of its own. */
 const char *oc_gw_node(struct oc_graph_writer *g, const char *domain, const char *type, const char *const *in,
                        const char *const *output)
 {
@@ -118,6 +125,10 @@ const char *oc_gw_node(struct oc_graph_writer *g, const char *domain, const char
         node.n_input++;
     while (output[node.n_output])
         node.n_output++;
+    while (node.n_input && !*in[node.n_input - 1])
+        node.n_input--;
+    while (node.n_output && !*output[node.n_output - 1])
+        node.n_output--;
     node.attribute = g->attribute.item;
     node.n_attribute = g->attribute.n;
     append(g, &g->node, &node.base);
@@ -341,8 +352,7 @@ const char *oc_dec_packed_product(struct decoder_graph *g, const char *x, const 
     oc_gw_attr_i(&g->w, "block_size", p->as.block);
     if (p->as.int_products)
         oc_gw_attr_i(&g->w, "accuracy_level", 4);
-    return *p->zeros ? CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales, p->zeros)
-                     : CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales);
+    return CONTRIB_OP(g, "MatMulNBits", x, p->weight, p->scales, p->zeros);
 }
 
 const char *oc_dec_product(struct decoder_graph *g, const char *module, const char *x, int64_t in,
@@ -374,7 +384,5 @@ const char *oc_dec_rows(struct decoder_graph *g, int64_t rows, int64_t width, co
     *table = blocks(g, as, 0, rows, width);
     oc_gw_attr_i(&g->w, "bits", as.bits);
     oc_gw_attr_i(&g->w, "block_size", as.block);
-    return *table->zeros
-               ? CONTRIB_OP(g, "GatherBlockQuantized", table->weight, at, table->scales, table->zeros)
-               : CONTRIB_OP(g, "GatherBlockQuantized", table->weight, at, table->scales);
+    return CONTRIB_OP(g, "GatherBlockQuantized", table->weight, at, table->scales, table->zeros);
 }

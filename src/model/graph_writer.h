@@ -33,8 +33,8 @@ struct oc_gw_place {
 struct oc_gw_place oc_gw_enter(struct oc_graph_writer *g, const char *module);
 void oc_gw_leave(struct oc_graph_writer *g, struct oc_gw_place p);
 
-/* A node; `in` ends with NULL, and so does `output`. output NULL: one output with a name of its own. Returns
- * the first output. */
+/* A node; `in` ends with NULL, and so does `output`; "" is absent. output NULL: one output with a name of its own.
+ * Returns the first output. */
 const char *oc_gw_node(struct oc_graph_writer *g, const char *domain, const char *type, const char *const *in,
                        const char *const *output);
 const char *oc_gw_constant(struct oc_graph_writer *g, int64_t v);
@@ -48,6 +48,8 @@ void oc_gw_weight(struct oc_graph_writer *g, const char *name, unsigned dtype, s
 /* An input or output of the graph. dim: symbols, or numbers; ends with NULL */
 void oc_gw_value_info(struct oc_graph_writer *g, struct oc_messages *list, const char *name, int dtype,
                       const char *const *dim);
+
+void oc_gw_move(struct oc_messages *to, struct oc_messages *from); /* to its end */
 
 void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf *out); /* appends the model */
 void oc_gw_free(struct oc_graph_writer *g);

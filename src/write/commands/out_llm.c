@@ -34,26 +34,11 @@ size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_li
     return 5;
 }
 
-const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part)
-{
-    switch (part) {
-    case OC_LLM_PART_PREFILL:
-        return &d->prefill;
-    case OC_LLM_PART_FIRST:
-        return &d->first;
-    case OC_LLM_PART_LAST:
-        return &d->last;
-    case OC_LLM_PART_STEPS:
-        return &d->all;
-    default:
-        return &d->whole;
-    }
-}
-
 const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part)
 {
-    bool prompt = part == OC_LLM_PART_PREFILL || (part == OC_LLM_PART_WHOLE && l->prefill_failure);
-    return prompt ? l->prefill_failure : l->decode_failure ? l->decode_failure : l->sum_failure;
+    const char *prompt = l->failure[OC_LLM_PREFILL], *decode = l->failure[OC_LLM_DECODE];
+    bool first = part == OC_LLM_PART_PREFILL || (part == OC_LLM_PART_WHOLE && prompt);
+    return first ? prompt : decode ? decode : l->sum_failure;
 }
 
 bool oc_llm_form(size_t i, struct oc_llm_form *out)
@@ -146,9 +131,9 @@ static void put_cache_of_token(struct view *v)
     const char *made = oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
                                  oc_count_text(&v->arena, f->kv_bytes_per_token), f->kv_pairs,
                                  llm_number(v, f->kv_heads), llm_number(v, f->head_size), f->kv_dtype);
-    const char *part = p->name->part == OC_KV_BOTH     ? ", keys and values in one tensor"
-                       : p->name->part == OC_KV_LATENT ? ", from which keys and values are computed"
-                                                       : "";
+    const char *part = p->part == OC_KV_BOTH     ? ", keys and values in one tensor"
+                       : p->part == OC_KV_LATENT ? ", from which keys and values are computed"
+                                                 : "";
     say(v, "per token", "%s KV cache per sequence: %s%s",
         oc_bytes_text(&v->arena, (double)f->kv_bytes_per_token), f->uneven ? "layers differ, sum " : "",
         f->uneven
@@ -392,7 +377,7 @@ static void put_verdicts(struct view *v)
 static void put_roof(struct view *v, struct oc_table *t, const struct oc_llm_device *d,
                      const struct oc_llm_line *line, bool first)
 {
-    const struct oc_llm_roof *r = oc_llm_roof_of(d, line->part);
+    const struct oc_llm_roof *r = &d->roof[line->part];
     OC_ROW(t, first ? oc_device_info(d->device)->name : "", line->name,
            oc_seconds_text(&v->arena, r->bound_s, "unknown"),
            r->bound_s > 0 ? oc_number_text(&v->arena, line->tokens / r->bound_s, 5) : "unknown",
@@ -410,7 +395,7 @@ static void put_estimates(struct view *v, const struct oc_llm_line *line, size_t
     OC_ROW(&t, "device", "phase", "estimate", "80 % interval", "tokens/s");
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++) {
-            const struct oc_llm_roof *r = oc_llm_roof_of(&v->l->device[i], line[k].part);
+            const struct oc_llm_roof *r = &v->l->device[i].roof[line[k].part];
             if (!(r->time_s > 0))
                 continue;
             OC_ROW(&t, any ? "" : oc_device_info(v->l->device[i].device)->name, line[k].name,
@@ -465,7 +450,7 @@ static const char *llm_rate_text(struct view *v, double rate, bool shown)
     return !shown ? "" : rate > 0 && isfinite(rate) ? oc_number_text(&v->arena, rate, 4) : "unknown";
 }
 
-/* Of several devices the rates too: their verdicts are not on the screen. */
+/* With several devices the rates are in the table: their verdicts are not on the screen. */
 static void llm_put_limits(struct view *v)
 {
     const struct oc_llm *l = v->l;
@@ -473,20 +458,21 @@ static void llm_put_limits(struct view *v)
     bool several = l->n_device > 1, measured = several && l->measured[OC_LLM_DECODE_RATE] > 0;
     fputc('\n', v->f);
     OC_ROW(&t, "device", several ? "decode/s <=" : "", measured ? "measured" : "",
-           several ? "prefill/s <=" : "", "needed", "memory", "max context", "max batch", "max prompt",
+           several ? "prefill/s <=" : "", "memory", "needed", "max context", "max batch", "max prompt",
            "compute-bound from batch");
     for (size_t i = 0; i < l->n_device; i++) {
         const struct oc_llm_device *d = &l->device[i];
         const struct oc_device_info *info = oc_device_info(d->device);
         double prompt = (double)l->opts.batch * (double)l->opts.prompt;
-        OC_ROW(
-            &t, several ? info->id : info->name, llm_rate_text(v, oc_llm_decode_rate(l, d), several),
-            measured ? oc_printf(&v->arena, "%.1f %%", 100 * oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE))
-                     : "",
-            llm_rate_text(v, prompt / d->prefill.bound_s, several), oc_bytes_text(&v->arena, d->memory_bytes),
-            l->last ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
-            llm_limit_text(v, &d->context), llm_limit_text(v, &d->batch), llm_limit_text(v, &d->prompt),
-            llm_limit_text(v, &d->compute_bound));
+        OC_ROW(&t, several ? info->id : info->name, llm_rate_text(v, oc_llm_decode_rate(l, d), several),
+               measured
+                   ? oc_printf(&v->arena, "%.1f %%", 100 * oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE))
+                   : "",
+               llm_rate_text(v, prompt / d->roof[OC_LLM_PART_PREFILL].bound_s, several),
+               oc_bytes_text(&v->arena, d->memory_bytes),
+               l->run[OC_LLM_PART_LAST].cost ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
+               llm_limit_text(v, &d->context), llm_limit_text(v, &d->batch), llm_limit_text(v, &d->prompt),
+               llm_limit_text(v, &d->compute_bound));
     }
     oc_table_print(&t, v->f);
 }
@@ -554,12 +540,12 @@ static void put_unknown(struct view *v, const struct oc_llm_device *d, const cha
 /* What makes a bound lower than the counts. */
 static void put_bound_notes(struct view *v)
 {
-    const struct oc_bound_load *run[] = {&v->l->bounds.prefill, &v->l->bounds.last};
     bool experts = false, narrow = false;
-    for (size_t i = 0; i < OC_COUNT(run); i++) {
-        experts |= run[i]->fewest_experts;
-        for (uint32_t p = 0; p < run[i]->n_part; p++)
-            narrow |= run[i]->part[p].also & OC_ALSO_F8;
+    for (size_t i = 0; i < OC_LLM_RUNS && v->l->n_device; i++) {
+        const struct oc_bound_load *load = v->l->run[i].bound;
+        experts |= load->fewest_experts;
+        for (uint32_t p = 0; p < load->n_part; p++)
+            narrow |= load->part[p].also & OC_ALSO_F8;
     }
     if (experts)
         say(v, "experts",

@@ -161,7 +161,7 @@ static void llm_roof_fields(struct oc_fields *o, const void *of, size_t i)
     if (!o->json)
         oc_field_text(o, "phase", line->name);
     oc_field_text(o, "run", line->key);
-    roof_fields(o, line, oc_llm_roof_of(x->d, line->part));
+    roof_fields(o, line, &x->d->roof[line->part]);
 }
 
 /* A member of "batches". */
@@ -192,7 +192,7 @@ static void llm_line_fields(struct oc_fields *o, const void *of, size_t i)
     oc_field_u64(o, "batch", (uint64_t)x->l->opts.batch);
     token_fields(o, line);
     count_fields(o, x->l, line);
-    roof_fields(o, line, d ? oc_llm_roof_of(d, line->part) : &none);
+    roof_fields(o, line, d ? &d->roof[line->part] : &none);
 }
 
 static void llm_data_put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
@@ -243,7 +243,7 @@ static void put_device(struct oc_json_out *w, struct llm_lines *x, const struct 
     oc_row_list_json(&OC_ROWS(x->n, x, llm_roof_fields), "roofs", w);
     oc_key_double(w, "memory_bytes", d->memory_bytes);
     struct oc_arena text = {0};
-    oc_key_u64_if(w, "needed_bytes", x->l->last != NULL, d->need_bytes);
+    oc_key_u64_if(w, "needed_bytes", x->l->run[OC_LLM_PART_LAST].cost != NULL, d->need_bytes);
     oc_key_text(w, "verdict", oc_llm_verdict(x->l, d, &text));
     oc_key_object(w, "measured_share");
     oc_key_double(w, "decode", oc_llm_measured_share(x->l, d, OC_LLM_DECODE_RATE));

@@ -37,7 +37,7 @@ static const char *fit_text(const struct oc_llm *l, const struct oc_llm_device *
 /* Decode: of all steps, which is that of their mean length; of one step, of that. */
 double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d)
 {
-    const struct oc_llm_roof *r = l->steps_n > 0 ? &d->all : &d->first;
+    const struct oc_llm_roof *r = &d->roof[l->steps_n > 0 ? OC_LLM_PART_STEPS : OC_LLM_PART_FIRST];
     return (double)l->opts.batch * (double)(l->steps_n > 0 ? l->steps_n : 1) / r->bound_s;
 }
 
@@ -45,8 +45,8 @@ double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device 
 {
     double v = l->measured[of], prompt = (double)l->opts.batch * (double)l->opts.prompt;
     double share = of == OC_LLM_DECODE_RATE    ? v / oc_llm_decode_rate(l, d)
-                   : of == OC_LLM_PREFILL_RATE ? v * d->prefill.bound_s / prompt
-                                               : d->prefill.bound_s / v;
+                   : of == OC_LLM_PREFILL_RATE ? v * d->roof[OC_LLM_PART_PREFILL].bound_s / prompt
+                                               : d->roof[OC_LLM_PART_PREFILL].bound_s / v;
     return share > 0 && isfinite(share) ? share : (double)NAN;
 }
 
@@ -59,7 +59,7 @@ static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device 
     int digits = share < 0.1;
     return of == OC_LLM_FIRST_TOKEN
                ? oc_printf(a, "; first token after %s, at least %s: %.*f %%", oc_seconds_text(a, v, "-"),
-                           oc_seconds_text(a, d->prefill.bound_s, "-"), digits, 100 * share)
+                           oc_seconds_text(a, d->roof[OC_LLM_PART_PREFILL].bound_s, "-"), digits, 100 * share)
                : oc_printf(a, "; the measured %s tokens/s are %.*f %% of it", oc_number_text(a, v, 4), digits,
                            100 * share);
 }
@@ -68,7 +68,7 @@ static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device 
 static const char *lift_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
 {
     double share = oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE);
-    const struct oc_llm_cost *c = l->first;
+    const struct oc_llm_cost *c = l->run[OC_LLM_PART_FIRST].cost;
     if (isnan(share) || !c)
         return "";
     if (share > 1)
@@ -77,9 +77,9 @@ static const char *lift_text(const struct oc_llm *l, const struct oc_llm_device 
         return oc_printf(a, "; the device allows %.1f x: record a step to see where its time goes",
                          1 / share);
     double weights = (double)c->v[OC_LN_READ_WEIGHT], cache = (double)c->v[OC_LN_KV_READ];
-    return is_by_compute(&d->first) ? "; a narrower type of arithmetic would lift it"
-           : weights >= cache       ? "; narrower weights or more sequences at once would lift it"
-                                    : "; a narrower cache or a shorter context would lift it";
+    return is_by_compute(&d->roof[OC_LLM_PART_FIRST]) ? "; a narrower type of arithmetic would lift it"
+           : weights >= cache ? "; narrower weights or more sequences at once would lift it"
+                              : "; a narrower cache or a shorter context would lift it";
 }
 
 const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a)
@@ -104,10 +104,11 @@ const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a)
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
 {
     const struct oc_llm_opts *o = &l->opts;
+    const struct oc_llm_roof *prefill = &d->roof[OC_LLM_PART_PREFILL], *first = &d->roof[OC_LLM_PART_FIRST];
     double decode = oc_llm_decode_rate(l, d);
-    return oc_printf(a, "%s%s%s; %s%s%s; %s", rate_text(a, decode * d->first.bound_s, &d->first, "decode"),
+    return oc_printf(a, "%s%s%s; %s%s%s; %s", rate_text(a, decode * first->bound_s, first, "decode"),
                      mine_text(l, d, OC_LLM_DECODE_RATE, a), lift_text(l, d, a),
-                     rate_text(a, (double)o->batch * (double)o->prompt, &d->prefill, "prefill"),
+                     rate_text(a, (double)o->batch * (double)o->prompt, prefill, "prefill"),
                      mine_text(l, d, OC_LLM_PREFILL_RATE, a), mine_text(l, d, OC_LLM_FIRST_TOKEN, a),
                      fit_text(l, d, a));
 }
@@ -161,8 +162,8 @@ const char *oc_llm_choice(const struct oc_llm *l, struct oc_arena *a)
                    : oc_printf(a, "none of the %zu devices holds %s tokens of context: %s are needed",
                                l->n_device, length, oc_bytes_text(a, (double)l->device[0].need_bytes));
     }
-    const char *rate =
-        rate_text(a, oc_llm_decode_rate(l, fastest) * fastest->first.bound_s, &fastest->first, "decode");
+    const char *rate = rate_text(a, oc_llm_decode_rate(l, fastest) * fastest->roof[OC_LLM_PART_FIRST].bound_s,
+                                 &fastest->roof[OC_LLM_PART_FIRST], "decode");
     const char *name = oc_device_info(fastest->device)->id;
     return fastest == smallest || !smallest
                ? oc_printf(a, "%s: the fastest of those that hold the context%s; %s", name,

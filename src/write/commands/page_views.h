@@ -29,7 +29,6 @@ struct oc_llm_line { /* a run of the graph, or all decode steps */
 enum { OC_LLM_LINES = 5 };
 /* Returns the number of lines: without decode steps after the first token the others are omitted. */
 size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES]);
-const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part);
 
 /* The reason if a part has no counts. */
 const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part);

@@ -211,12 +211,12 @@ static void check_near(double a, double b)
 
 static void check_roof(const struct oc_llm_device *d, double peak, double bandwidth)
 {
-    const struct oc_llm_roof *r = &d->prefill;
+    const struct oc_llm_roof *r = &d->roof[OC_LLM_PART_PREFILL];
     double prompt_bytes = 13215753296.0 + 2605111040.0 + 2146716416.0;
     check_near(r->comp_s, 2 * 850000871424.0 / peak);
     check_near(r->mem_s, prompt_bytes / bandwidth);
     check_near(r->s, fmax(r->comp_s, r->mem_s));
-    r = &d->last;
+    r = &d->roof[OC_LLM_PART_LAST];
     double bytes = (double)(decode_weights(255) + decode_read(255) + decode_written(255));
     check_near(r->comp_s, 2.0 * (double)decode_macs(255) / peak);
     check_near(r->mem_s, bytes / bandwidth);
@@ -226,8 +226,8 @@ static void check_roof(const struct oc_llm_device *d, double peak, double bandwi
     double steps = 0;
     for (uint64_t past = 128; past <= 255; past++)
         steps += (double)(decode_weights(past) + decode_read(past) + decode_written(past)) / bandwidth;
-    check_near(d->all.s, steps);
-    check_near(d->whole.s, d->prefill.s + steps);
+    check_near(d->roof[OC_LLM_PART_STEPS].s, steps);
+    check_near(d->roof[OC_LLM_PART_WHOLE].s, d->roof[OC_LLM_PART_PREFILL].s + steps);
     /* Each further sequence adds 13,348,372,480 FLOPs, 42.8 us on the A100, but 574 MB, 282 us: never compute
      * bound. */
     assert_true(d->compute_bound.known && d->compute_bound.never);
@@ -235,7 +235,7 @@ static void check_roof(const struct oc_llm_device *d, double peak, double bandwi
 
 static uint64_t needed_bytes(struct oc_llm *l, int64_t batch, int64_t past)
 {
-    const struct oc_llm_cost *k = oc_llm_cost_at(&l->meter, (struct oc_llm_at){batch, 1, past});
+    const struct oc_llm_cost *k = oc_llm_cost_at(l, (struct oc_llm_at){batch, 1, past});
     assert_non_null(k);
     return oc_llm_need(l, k);
 }
@@ -250,7 +250,7 @@ static void check_fit(struct oc_llm *l, const struct oc_llm_device *d)
     assert_true((double)needed_bytes(l, 1, d->context.v) > d->memory_bytes);
     assert_true(d->prompt.known && d->prompt.v > 0 && !d->prompt.beyond);
     for (int more = 0; more < 2; more++) {
-        const struct oc_llm_cost *k = oc_llm_cost_at(&l->meter, (struct oc_llm_at){1, d->prompt.v + more, 0});
+        const struct oc_llm_cost *k = oc_llm_cost_at(l, (struct oc_llm_at){1, d->prompt.v + more, 0});
         assert_int_equal((double)oc_llm_need(l, k) > d->memory_bytes, more);
     }
 }
@@ -308,7 +308,7 @@ static void llama_70b_becomes_compute_bound_at_the_reported_batch(void **state)
         double bandwidth = oc_device_dram(dev)->bandwidth->value;
         assert_true(at->known && !at->never && at->v > 1);
         for (int64_t b = at->v - 1; b <= at->v; b++) {
-            const struct oc_llm_cost *k = oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){b, 1, 512});
+            const struct oc_llm_cost *k = oc_llm_cost_at(c.l, (struct oc_llm_at){b, 1, 512});
             double bytes = (double)(k->v[OC_LN_READ_ACT] + k->v[OC_LN_READ_WEIGHT] + k->v[OC_LN_WRITTEN]);
             assert_int_equal(2.0 * (double)k->v[OC_LN_MACS] / peak >= bytes / bandwidth, b == at->v);
         }
@@ -335,7 +335,7 @@ static void experts_have_no_closed_form_beyond_a_batch_that_reads_all(void **sta
     assert_int_equal(oc_llm_make(m, NULL, &l, NULL), 0);
     uint64_t v;
     assert_true(oc_llm_law_at(&l->decode_law, OC_LN_MACS, 64, 600, &v));
-    assert_int_equal(v, oc_llm_cost_at(&l->meter, (struct oc_llm_at){64, 1, 600})->v[OC_LN_MACS]);
+    assert_int_equal(v, oc_llm_cost_at(l, (struct oc_llm_at){64, 1, 600})->v[OC_LN_MACS]);
     assert_false(oc_llm_law_at(&l->decode_law, OC_LN_READ_WEIGHT, 64, 600, &v));
     oc_llm_free(l);
     oc_model_free(m);
@@ -373,7 +373,7 @@ static void serving_equals_hand_calculation(void **state)
         assert_int_equal(c.l->facts.width, 4096);
         assert_int_equal(c.l->device[0].n_serving, 2);
         const struct oc_llm_serving *one = &c.l->device[0].serving[0], *eight = one + 1;
-        const struct oc_llm_cost *k = oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){1, 1, 149});
+        const struct oc_llm_cost *k = oc_llm_cost_at(c.l, (struct oc_llm_at){1, 1, 149});
         double bytes = (double)k->v[OC_LN_READ_WEIGHT] + 524288.0 * 150, alone = bytes / 2039e9;
         double exchange = 2.0 * 32 * 4096 * 2 * 7 / 8;
         check_near(row_of(one, 1)->step_s, alone);
@@ -466,7 +466,7 @@ static void stages_and_groups_divide_work_and_exchange(void **state)
     assert_string_equal(s[3].plan, "tp2xpp2xep2");
     assert_int_equal(l->experts.bytes, 2 * 16 * 3 * 64 * 128 * 2);
     const struct oc_llm_at at = {8, 1, 149};
-    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    const struct oc_llm_cost *c = oc_llm_cost_at(l, at);
     double dense = (double)(c->v[OC_LN_READ_WEIGHT] - c->v[OC_LN_READ_EXPERT]),
            experts = (double)oc_llm_load_at(l, at)->const_bytes - dense, cache = 8 * 150 * 2 * 2 * 64 * 2.0;
     check_near(experts, 2 * 2 * 3 * 64 * 128 * 2); /* of one token */
@@ -577,8 +577,7 @@ static void closed_forms_equal_single_analyses(void **state)
     for (int genai = 0; genai < 2; genai++) {
         struct case_ c = analyze_llama("toy", genai ? ZOO_LLAMA_GENAI : ZOO_LLAMA_OPTIMUM, 4, &o);
         for (size_t i = 0; i < OC_COUNT(at); i++) {
-            const struct oc_llm_cost *k =
-                oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){at[i][0], 1, at[i][1]});
+            const struct oc_llm_cost *k = oc_llm_cost_at(c.l, (struct oc_llm_at){at[i][0], 1, at[i][1]});
             uint64_t v;
             for (unsigned n = 0; n < OC_LN_PEAK; n++)
                 if (oc_llm_law_at(&c.l->decode_law, (enum oc_llm_num)n, at[i][0], at[i][1], &v))
@@ -587,7 +586,7 @@ static void closed_forms_equal_single_analyses(void **state)
         }
         uint64_t sum[OC_LN_COUNT] = {0};
         for (int64_t past = 10; past < 39; past++) {
-            const struct oc_llm_cost *k = oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){3, 1, past});
+            const struct oc_llm_cost *k = oc_llm_cost_at(c.l, (struct oc_llm_at){3, 1, past});
             for (unsigned n = 0; n < OC_LN_COUNT; n++)
                 sum[n] += k->v[n];
         }
