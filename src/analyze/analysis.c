@@ -187,6 +187,9 @@ static struct oc_analysis *new_analysis(const struct oc_model *m)
     a->counting = OC_NEW(&a->arena, struct oc_analyze_opts);
     a->op = OC_NEW_ARRAY(&a->arena, m->n_node, const struct oc_op *);
     a->cost = OC_NEW_ARRAY(&a->arena, m->n_node, struct oc_node_cost);
+    a->twin = OC_NEW_ARRAY(&a->arena, m->n_node, uint32_t);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        a->twin[i] = i;
     a->type = OC_NEW_ARRAY(&a->arena, m->n_value, struct oc_type);
     a->data = OC_NEW_ARRAY(&a->arena, m->n_value, const struct oc_data *);
     a->is_const = OC_NEW_ARRAY(&a->arena, m->n_value, bool);

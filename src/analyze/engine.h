@@ -101,6 +101,8 @@ struct oc_engine {
     bool *seen; /* by value: read by the current node (only for more than OC_FEW_INPUTS inputs); NULL: no node
                    has that many */
     struct oc_hist_memory hist[32]; /* recent lists, by content */
+    uint32_t recent[256];           /* 1 + nodes counted lately, by what their cost depends on; 0: none */
+    uint64_t n_loaded;              /* constants that rules requested before they were read */
     uint32_t missed;                /* the first slot whose value a rule requested and did not get, OC_NONE */
 };
 
@@ -149,6 +151,11 @@ int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips);
 void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, struct oc_op_ctx *c,
                   struct oc_cost *k);
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
+
+/* twins.c: the place in e->recent of the nodes that may be twins of this one; NULL: it has none */
+uint32_t *oc_twin_place(struct oc_engine *e, uint32_t node);
+/* Whether all that rules of cost see of both nodes is equal. */
+bool oc_is_twin(const struct oc_engine *e, uint32_t node, uint32_t other);
 
 /* Whether it has a warning already: bodies are inferred several times (infer.c). */
 bool oc_has_warned(const struct oc_engine *e, const char *code, const char *where);

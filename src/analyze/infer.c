@@ -109,6 +109,7 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
 {
     struct oc_engine *e = c->engine;
     const struct oc_data *d = read_constant(e, c->node->in[slot]);
+    e->n_loaded++;
     if (!d && e->missed == OC_NONE)
         e->missed = slot;
     return d;

@@ -405,6 +405,7 @@ void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a)
     for (uint32_t i = 0; i < s->m->n_node; i++) {
         const struct node_sum *n = &s->node[i];
         a->cost[i] = n->shape;
+        a->twin[i] = i;
         oc_cost_sum_mean(&n->sum, s->runs, &a->arena, &a->cost[i]);
         a->cost[i].quality = n->overflow ? OC_UNKNOWN : n->quality;
     }
