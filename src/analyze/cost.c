@@ -484,8 +484,7 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     const struct oc_node *n = &e->m->node[node];
     struct oc_node_cost *out = &e->a->cost[node];
     uint64_t loaded = e->n_loaded;
-    struct oc_err why = {0};
-    struct oc_op_ctx c = {.err = &why};
+    struct oc_op_ctx c = {.err = oc_rule_error(e)};
     struct oc_cost k;
     oc_cost_rule(e, node, op, &c, &k);
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
@@ -505,8 +504,7 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
 /* The count of a tool that does not fold: FLOPs and OPs alone, the node does not run. */
 static int cost_folded(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
 {
-    struct oc_err why = {0};
-    struct oc_op_ctx c = {.err = &why};
+    struct oc_op_ctx c = {.err = oc_rule_error(e)};
     struct oc_cost k;
     oc_cost_rule(e, node, op, &c, &k);
     if (!c.unknown && (c.overflow || !recount(e, &c, &k, trips, &e->a->cost[node])))

@@ -97,6 +97,7 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
+    struct oc_err why;                /* of the rule that runs */
     struct oc_formula_values *values; /* NULL: the values in formulas are not recorded */
     bool *seen; /* by value: read by the current node (only for more than OC_FEW_INPUTS inputs); NULL: no node
                    has that many */
@@ -118,6 +119,8 @@ bool oc_spend(struct oc_engine *e, uint64_t n);
 const struct oc_data *oc_known_data(struct oc_engine *e, uint32_t value);
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 void oc_blank_ctx(struct oc_engine *e); /* needs the scratch and the options */
+/* An empty error for a rule, in e: valid until the next rule. */
+struct oc_err *oc_rule_error(struct oc_engine *e);
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
 
 /* bind.c: binds symbols and sets the types of the graph inputs */

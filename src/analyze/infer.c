@@ -152,6 +152,16 @@ void oc_blank_ctx(struct oc_engine *e)
                                   .formulas = e->formulas};
 }
 
+struct oc_err *oc_rule_error(struct oc_engine *e)
+{
+    struct oc_err *why = &e->why; /* clearing all of it would take longer than most rules */
+    why->code = OC_OK;
+    why->line = 0;
+    why->offset_bytes = 0;
+    why->file[0] = why->msg[0] = '\0';
+    return why;
+}
+
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
 {
     *c = e->blank;
@@ -570,20 +580,19 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     const struct oc_node *n = &e->m->node[node];
     struct oc_node_cost *k = &e->a->cost[node];
     struct oc_op_ctx c;
-    struct oc_err why = {0};
     oc_fill_ctx(e, n, op, &c);
-    c.err = &why;
+    const struct oc_err *why = c.err = oc_rule_error(e);
     size_t before = e->a->arena.used_bytes;
     int rc = oc_op_infer(&c);
     size_t list_bytes = e->a->arena.used_bytes - before;
     e->folded_bytes += list_bytes > MANY_BYTES ? list_bytes : 0;
     if (rc) {
-        if (why.code == OC_ELIMIT)
-            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", infer_label(e, n), n->op_type, why.msg);
+        if (why->code == OC_ELIMIT)
+            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", infer_label(e, n), n->op_type, why->msg);
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
-        k->note = oc_strdup(&e->a->arena, why.msg);
-        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", infer_label(e, n), "%s: %s%s", n->op_type, why.msg,
+        k->note = oc_strdup(&e->a->arena, why->msg);
+        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", infer_label(e, n), "%s: %s%s", n->op_type, why->msg,
                     assumed_dims_text(e));
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
