@@ -263,8 +263,8 @@ static bool is_without_elements(const struct oc_engine *e, uint32_t value)
 static bool is_quantized_data(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
                               uint32_t slot, const uint16_t *use)
 {
-    bool data = op && slot_use(oc_op_slot(op, slot)) & (U_DATA | U_EMBED);
-    if (!data || !is_narrow_integer(e->a->type[n->in[slot]].dtype))
+    if (!op || !is_narrow_integer(e->a->type[n->in[slot]].dtype) ||
+        !(slot_use(oc_op_slot(op, slot)) & (U_DATA | U_EMBED)))
         return false;
     bool selected = oc_op_selects(op) && n->n_out && n->out[0] != OC_NONE && use[n->out[0]] & U_QDATA;
     return selected || has_scales(op);

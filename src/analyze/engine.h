@@ -88,7 +88,9 @@ struct oc_engine {
     uint64_t folded_bytes;               /* bytes of values that were read or computed */
     const struct oc_elem *unknown_elems; /* of the contexts */
     uint64_t n_looked;                   /* nodes analysed; nodes of bodies once per analysis */
-    struct oc_op_ctx blank;              /* context of a rule, the part common to all nodes */
+    uint64_t most_repeats, most_folded_bytes, most_bytes; /* limits of the input */
+    bool any_varies;                                      /* some value varies */
+    struct oc_op_ctx blank; /* context of a rule, the part common to all nodes */
     /* scratch for one node, sized for the widest one */
     const struct oc_type **in;
     const struct oc_data **in_data;

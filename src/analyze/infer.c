@@ -477,6 +477,8 @@ static bool is_value_known(const struct oc_engine *e, const struct oc_data *d)
 static uint8_t infer_varies(const struct oc_engine *e, const struct oc_node *n)
 {
     uint8_t varies = 0;
+    if (!e->any_varies)
+        return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         varies |= n->in[i] != OC_NONE ? e->varies[n->in[i]] : 0;
     bool of_shape = oc_equal(n->op_type, "Shape") || oc_equal(n->op_type, "Size");
@@ -507,7 +509,7 @@ static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
 static void spread_varies(struct oc_engine *e, const struct oc_node *n)
 {
     uint8_t varies = infer_varies(e, n);
-    for (uint32_t i = 0; i < n->n_out; i++)
+    for (uint32_t i = 0; e->any_varies && i < n->n_out; i++)
         if (n->out[i] != OC_NONE && e->varies[n->out[i]] != varies)
             e->varies[n->out[i]] = varies;
 }
@@ -654,11 +656,11 @@ static int check_work(struct oc_engine *e)
 {
     const struct oc_input_limits *limits = &e->m->limits;
     uint64_t again = ++e->n_looked > e->m->n_node ? e->n_looked - e->m->n_node : 0;
-    if (again > oc_input_limit(limits, OC_LIMIT_REPEATS))
+    if (again > e->most_repeats)
         return oc_input_limit_fail(limits, OC_LIMIT_REPEATS, 0, e->err);
-    if (e->folded_bytes > oc_input_limit(limits, OC_LIMIT_FOLDED_BYTES))
+    if (e->folded_bytes > e->most_folded_bytes)
         return oc_input_limit_fail(limits, OC_LIMIT_FOLDED_BYTES, 0, e->err);
-    if (e->a->arena.used_bytes > oc_input_limit(limits, OC_LIMIT_ANALYSIS_MEMORY))
+    if (e->a->arena.used_bytes > e->most_bytes)
         return oc_input_limit_fail(limits, OC_LIMIT_ANALYSIS_MEMORY, 0, e->err);
     return 0;
 }

@@ -503,9 +503,11 @@ void oc_live_reuse(struct oc_live_walk *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         const struct oc_node *n = &w->b->m->node[w->step[i]];
-        for (uint32_t k = 0; k < n->n_out; k++)
+        const struct oc_op *op = w->b->a->op[w->step[i]];
+        for (uint32_t k = 0; op && op->kv && k < n->n_out; k++)
             if (n->out[k] != OC_NONE)
                 keep_cache(w, n, k, i);
-        work_in_place(w, n, i);
+        if (w->b->o.inplace)
+            work_in_place(w, n, i);
     }
 }

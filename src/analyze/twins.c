@@ -10,11 +10,11 @@
 
 static bool same_shape_and_type(const struct oc_type *a, const struct oc_type *b)
 {
-    const struct oc_shape *s = &a->shape, *t = &b->shape;
+    const struct oc_shape *s = &a->shape, *t = &b->shape; /* many share their sizes */
     if (a->kind != OC_T_TENSOR || b->kind != OC_T_TENSOR || a->dtype != b->dtype || !s->ranked ||
         !t->ranked || s->rank != t->rank)
         return false;
-    for (unsigned i = 0; i < s->rank; i++)
+    for (unsigned i = 0; s->dim != t->dim && i < s->rank; i++)
         if (!oc_is_known(s->dim[i]) || !oc_is_known(t->dim[i]) || s->dim[i].v != t->dim[i].v)
             return false;
     return true;
@@ -104,8 +104,9 @@ uint32_t *oc_twin_place(struct oc_engine *e, uint32_t node)
     if (n->graph || n->n_in > OC_FEW_INPUTS || e->convention || e->values || !reads_plain_constants(e, n))
         return NULL;
     size_t hash = (size_t)(uintptr_t)e->a->op[node] / sizeof(*e->a->op[node]);
-    for (uint32_t i = 0; i < n->n_in && i < 2; i++)
-        hash = n->in[i] == OC_NONE ? hash : twins_add_type(hash, e->a, n->in[i]);
+    uint32_t weight = n->n_in > 1 ? n->in[1] : OC_NONE;
+    if (weight != OC_NONE)
+        hash = twins_add_type(hash, e->a, weight);
     if (n->n_out && n->out[0] != OC_NONE)
         hash = twins_add_type(hash, e->a, n->out[0]);
     return &e->recent[hash * 0x9e3779b97f4a7c15u >> 56];

@@ -323,9 +323,10 @@ const char *oc_protobuf_version(void)
 
 /* ---- nodes ---------------------------------------------------------------------------------------------- */
 
-static int read_string(struct oc_loader *l, const struct oc_wire_field *f, struct oc_str *out)
+/* most: OC_LIMIT_STRING_BYTES */
+static int read_string(struct oc_loader *l, const struct oc_wire_field *f, uint64_t most, struct oc_str *out)
 {
-    if (f->n > oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES))
+    if (f->n > most)
         return oc_load_over(l, OC_LIMIT_STRING_BYTES, f->n, f->data);
     oc_os_need(f->data, f->n);
     *out = oc_str((const char *)f->data, f->n ? strnlen((const char *)f->data, f->n) : 0);
@@ -371,9 +372,9 @@ static void take_node_text(struct oc_loader *l, size_t member, struct oc_str s, 
     }
 }
 
-/* *need_bytes: of memory for the node, with that of other messages. */
-static int read_node_field(struct oc_loader *l, const struct oc_wire_field *f, struct oc_node_header *h,
-                           uint64_t *need_bytes)
+/* *need_bytes: of memory for the node, as that of other messages. */
+static int read_node_field(struct oc_loader *l, const struct oc_wire_field *f, uint64_t most_string_bytes,
+                           struct oc_node_header *h, uint64_t *need_bytes)
 {
     const ProtobufCFieldDescriptor *d = field_of(&oc__node__descriptor, f->num);
     struct oc_str text;
@@ -385,7 +386,7 @@ static int read_node_field(struct oc_loader *l, const struct oc_wire_field *f, s
         return 0;
     }
     *need_bytes += f->n + FIELD_BYTES;
-    if (read_string(l, f, &text))
+    if (read_string(l, f, most_string_bytes, &text))
         return -1;
     take_node_text(l, d->offset, text, h);
     return 0;
@@ -394,14 +395,14 @@ static int read_node_field(struct oc_loader *l, const struct oc_wire_field *f, s
 int oc_node_header_read(struct oc_loader *l, ProtobufCBinaryData v, struct oc_node_header *out)
 {
     uint64_t most = oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY), used = l->m->arena.used_bytes,
-             need_bytes = 0;
+             most_string_bytes = oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES), need_bytes = 0;
     struct oc_wire w = oc_wire_of(v.data, v.len);
     struct oc_wire_field f;
     int rc = 0;
     *out = (struct oc_node_header){
         .in = l->in.n, .out = l->out.n, .attribute = l->attributes.n, .metadata = l->metadata.n};
     while (rc == 0 && oc_wire_next(&w, &f)) {
-        rc = read_node_field(l, &f, out, &need_bytes);
+        rc = read_node_field(l, &f, most_string_bytes, out, &need_bytes);
         if (rc == 0 && (used > most || need_bytes > most - used))
             rc = oc_load_over(l, OC_LIMIT_MODEL_MEMORY, 0, v.data);
     }
@@ -491,7 +492,8 @@ static int read_external(struct oc_loader *l, const struct oc_wire_field *entry,
     while (oc_wire_next(&w, &f)) {
         const ProtobufCFieldDescriptor *d = field_of(&oc__pair__descriptor, f.num);
         if (d && f.type == OC_WIRE_LEN &&
-            read_string(l, &f, d->offset == offsetof(Oc__Pair, key) ? &key : &value))
+            read_string(l, &f, oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES),
+                        d->offset == offsetof(Oc__Pair, key) ? &key : &value))
             return -1;
     }
     bool offset = oc_str_eq(key, "offset"), number = offset || oc_str_eq(key, "length");
@@ -524,7 +526,7 @@ static int read_tensor_field(struct oc_loader *l, const struct oc_wire_field *f,
         h->location = (uint32_t)f->v;
         return 0;
     case offsetof(Oc__Tensor, name):
-        return read_string(l, f, &h->name);
+        return read_string(l, f, oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES), &h->name);
     case offsetof(Oc__Tensor, external_data):
         return read_external(l, f, h);
     case offsetof(Oc__Tensor, raw_data):
