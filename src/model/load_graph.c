@@ -39,91 +39,6 @@ static void load_graph_reserve(struct oc_loader *l, struct oc_scope *sc, size_t 
     oc_load_reserve_values(l, most);
 }
 
-/* ---- declared types --------------------------------------------------------------------------------- */
-
-static struct oc_dim load_dim(struct oc_loader *l, const Oc__Shape__Dimension *d)
-{
-    const struct oc_dim unknown = {.v = -1};
-    switch (d->value_case) {
-    case OC__SHAPE__DIMENSION__VALUE_DIM_VALUE:
-        return d->dim_value < 0 ? unknown : oc_known(d->dim_value); /* exporters write -1 for "unknown" */
-    case OC__SHAPE__DIMENSION__VALUE_DIM_PARAM: {
-        uint32_t id = l->m->n_symbol;
-        const char *name;
-        if (!d->dim_param[0])
-            return unknown;
-        if (oc_map_add(&l->symbols, d->dim_param, strlen(d->dim_param), &id, &name)) {
-            OC_PUSH(l->m->symbol, l->m->n_symbol, l->cap_symbol) = name;
-        }
-        return (struct oc_dim){.v = -1, .expr = id + 1};
-    }
-    default:
-        return unknown;
-    }
-}
-
-static uint8_t dtype_of(int32_t number)
-{
-    return number >= 0 && number < OC_DT_COUNT ? (uint8_t)number : OC_DT_UNDEFINED;
-}
-
-static int read_tensor_type(struct oc_loader *l, const Oc__Type__Tensor *t, const uint8_t *at,
-                            struct oc_type *out)
-{
-    out->dtype = dtype_of(t->elem_type);
-    if (!t->shape)
-        return 0;
-    struct oc_dim dim[OC_MAX_RANK];
-    size_t n = t->shape->n_dim;
-    if (n > OC_MAX_RANK)
-        return oc_load_fail(l, OC_ELIMIT, at, "shape: more than %d dimensions", OC_MAX_RANK);
-    for (size_t i = 0; i < n; i++)
-        dim[i] = load_dim(l, t->shape->dim[i]);
-    out->shape = oc_shape_of(&l->m->arena, (unsigned)n, dim);
-    return 0;
-}
-
-static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out);
-
-static int load_element(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out)
-{
-    struct oc_type *elem = OC_NEW(&l->m->arena, struct oc_type);
-    out->elem = elem;
-    return load_type(l, t, at, elem);
-}
-
-static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out)
-{
-    *out = (struct oc_type){.kind = OC_T_NONE};
-    switch (t ? t->value_case : OC__TYPE__VALUE__NOT_SET) {
-    case OC__TYPE__VALUE_TENSOR_TYPE:
-        out->kind = OC_T_TENSOR;
-        return read_tensor_type(l, t->tensor_type, at, out);
-    case OC__TYPE__VALUE_SPARSE_TENSOR_TYPE:
-        out->kind = OC_T_SPARSE;
-        return read_tensor_type(l, t->sparse_tensor_type, at, out);
-    case OC__TYPE__VALUE_SEQUENCE_TYPE:
-        out->kind = OC_T_SEQUENCE;
-        return load_element(l, t->sequence_type->elem_type, at, out);
-    case OC__TYPE__VALUE_OPTIONAL_TYPE:
-        out->kind = OC_T_OPTIONAL;
-        return load_element(l, t->optional_type->elem_type, at, out);
-    case OC__TYPE__VALUE_MAP_TYPE:
-        out->kind = OC_T_MAP;
-        out->dtype = dtype_of(t->map_type->key_type);
-        return load_element(l, t->map_type->value_type, at, out);
-    default:
-        return 0;
-    }
-}
-
-/* The type that a ValueInfoProto declares; returns its name, NULL: damaged. */
-static const char *load_info(struct oc_loader *l, ProtobufCBinaryData v, struct oc_type *type)
-{
-    const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, v);
-    return info && load_type(l, info->type, v.data, type) == 0 ? info->name : NULL;
-}
-
 static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *type)
 {
     struct oc_type *kept = OC_NEW(&l->m->arena, struct oc_type);
@@ -139,13 +54,14 @@ static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph
     for (size_t i = 0; i < h->n_input; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
         struct oc_type type;
-        const char *name = load_info(l, h->input[i], &type);
+        struct oc_str name;
         bool is_new;
-        if (!name)
+        if (oc_load_info(l, h->input[i], &name, &type))
             return -1;
-        id[i] = define(l, sc, oc_str(name, strlen(name)), &is_new);
+        id[i] = define(l, sc, name, &is_new);
         if (!is_new)
-            return oc_load_fail(l, OC_EFORMAT, h->input[i].data, "graph input '%s' is defined twice", name);
+            return oc_load_fail(l, OC_EFORMAT, h->input[i].data, "graph input '%s' is defined twice",
+                                l->m->value[id[i]].name);
         declare(l, id[i], &type);
         l->m->value[id[i]].graph_input = true;
         oc_header_release(l, mark);
@@ -237,12 +153,11 @@ static uint32_t read_input(struct oc_loader *l, struct oc_scope *sc, struct oc_s
 
 /* Finds the value, innermost graph first. Reads of outer values are recorded as captures of the outer graph's
  * control-flow node. */
-static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, const char *name)
+static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct oc_str name)
 {
     uint32_t owner = OC_NONE;
-    size_t n = strlen(name);
     for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
-        uint32_t id = oc_map_get(&s->names, name, n);
+        uint32_t id = oc_map_get(&s->names, name.s, name.n);
         if (id == OC_NONE)
             continue;
         if (id == OC_ABSENT)
@@ -356,7 +271,7 @@ static int resolve_pending(struct oc_loader *l, const struct oc_scope *sc)
 {
     for (uint32_t i = 0; i < l->n_pending; i++) {
         const struct oc_pending *k = &l->pending[i];
-        uint32_t id = resolve(l, sc, k->name);
+        uint32_t id = resolve(l, sc, oc_str(k->name, strlen(k->name)));
         if (id == OC_NONE) {
             node_fail(l, k->node, "input '%.200s' is not defined", k->name);
             return name_node(l, k->node);
@@ -613,17 +528,18 @@ static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCB
 
 static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
+    enum { MOST = 200 };
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, h->n_output, uint32_t);
     for (size_t i = 0; i < h->n_output; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
         struct oc_type type;
-        const char *name = load_info(l, h->output[i], &type);
-        if (!name)
+        struct oc_str name;
+        if (oc_load_info(l, h->output[i], &name, &type))
             return -1;
         id[i] = resolve(l, sc, name);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
-            return oc_load_fail(l, OC_EFORMAT, h->output[i].data, "graph output '%.200s' is not defined",
-                                name);
+            return oc_load_fail(l, OC_EFORMAT, h->output[i].data, "graph output '%.*s' is not defined",
+                                name.n < MOST ? (int)name.n : MOST, name.s);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
         if (value->declared->kind == OC_T_NONE)
@@ -641,10 +557,10 @@ static int load_infos(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph 
     for (size_t i = 0; i < h->n_value_info; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
         struct oc_type type;
-        const char *name = load_info(l, h->value_info[i], &type);
-        if (!name)
+        struct oc_str name;
+        if (oc_load_info(l, h->value_info[i], &name, &type))
             return -1;
-        uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &near);
+        uint32_t id = oc_map_get_near(&sc->names, name.s, name.n, &near);
         const struct oc_value *value = id < OC_ABSENT ? &l->m->value[id] : NULL;
         bool again = value && value->producer != OC_NONE && !value->graph_output;
         if (value && (again || value->declared->kind == OC_T_NONE)) /* the last one counts, as in runtimes */

@@ -156,6 +156,9 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
 /* load_opsets.c: *n imports become the number of domains */
 struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t *n, const uint8_t *at);
 
+/* load_types.c: the name and the type that a ValueInfoProto declares. The name is valid as oc_header_read's messages. */
+int oc_load_info(struct oc_loader *l, ProtobufCBinaryData v, struct oc_str *name, struct oc_type *type);
+
 /* load_graph.c */
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData v);
 
