@@ -2,7 +2,7 @@
  * types of an earlier one has its cost too, and what follows from them, such as the work in another data type. The
  * cost pass finds these twins among the nodes that it counted lately, with a small hash table.
  *
- * A rule sees types, constants that it asks for, and attributes (ops/op.h). A node is a twin only if all of these are
+ * A rule sees types, constants that it requests, and attributes (ops/op.h). A node is a twin only if all of these are
  * equal, and only of a node whose cost is exact, has no note, and was counted without reading a constant. */
 #include <string.h>
 

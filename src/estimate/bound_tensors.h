@@ -29,7 +29,7 @@ struct oc_bound_maker {
 void oc_bound_tensors_make(struct oc_bound_maker *k);
 
 bool oc_bound_has_cost(const struct oc_node_cost *c);
-/* Whether a node reads the data of an input that is no constant. */
+/* Whether a node reads the data of an input that is not constant. */
 bool oc_bound_reads(const struct oc_bound_maker *k, uint32_t node, uint32_t slot);
 bool oc_bound_joins(const struct oc_node *n); /* Concat */
 void oc_bound_dims(const struct oc_bound_maker *k, uint32_t node, struct oc_kernel *out);
