@@ -187,6 +187,9 @@ static struct oc_analysis *new_analysis(const struct oc_model *m)
     a->counting = OC_NEW(&a->arena, struct oc_analyze_opts);
     a->op = OC_NEW_ARRAY(&a->arena, m->n_node, const struct oc_op *);
     a->cost = OC_NEW_ARRAY(&a->arena, m->n_node, struct oc_node_cost);
+    a->twin = OC_NEW_ARRAY(&a->arena, m->n_node, uint32_t);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        a->twin[i] = i;
     a->type = OC_NEW_ARRAY(&a->arena, m->n_value, struct oc_type);
     a->data = OC_NEW_ARRAY(&a->arena, m->n_value, const struct oc_data *);
     a->is_const = OC_NEW_ARRAY(&a->arena, m->n_value, bool);
@@ -218,7 +221,10 @@ void oc_engine_scratch(struct oc_engine *e)
     e->mean_trips = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->first_trip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->varies = OC_NEW_ARRAY(a, e->m->n_value, uint8_t);
-    e->spare = oc_input_limit(&e->m->limits, OC_LIMIT_REPEATS) / 8;
+    e->most_repeats = oc_input_limit(&e->m->limits, OC_LIMIT_REPEATS);
+    e->most_folded_bytes = oc_input_limit(&e->m->limits, OC_LIMIT_FOLDED_BYTES);
+    e->most_bytes = oc_input_limit(&e->m->limits, OC_LIMIT_ANALYSIS_MEMORY);
+    e->spare = e->most_repeats / 8;
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->rule_seen = OC_NEW_ARRAY(a, e->o->rules ? oc_op_rules_count(e->o->rules) : 0, bool);

@@ -114,8 +114,9 @@ struct oc_analysis {
     const struct oc_model *model;
     uint64_t looked; /* nodes inferred by all tries, those of bodies again and again */
     struct oc_exprs *exprs;
-    const struct oc_op **op;     /* by node: NULL unknown operator */
-    struct oc_node_cost *cost;   /* by node */
+    const struct oc_op **op;   /* by node: NULL unknown operator */
+    struct oc_node_cost *cost; /* by node */
+    uint32_t *twin; /* by node: an earlier one with its operator, attributes, types and cost, or itself */
     struct oc_type *type;        /* by value */
     const struct oc_data **data; /* by value: small value, NULL unknown */
     bool *is_const;              /* by value: initializer, Constant output, folded */

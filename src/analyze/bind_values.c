@@ -112,6 +112,7 @@ int oc_bind_values(struct oc_engine *e)
         if (b->text[0] == '@' ? value_from_file(e, value, b->text + 1) : value_from_text(e, value, b->text))
             return -1;
         e->varies[value] = e->m->value[value].constant ? 0 : OC_VARIES_INPUT;
+        e->any_varies = true;
     }
     return 0;
 }

@@ -263,8 +263,8 @@ static bool is_without_elements(const struct oc_engine *e, uint32_t value)
 static bool is_quantized_data(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
                               uint32_t slot, const uint16_t *use)
 {
-    bool data = op && slot_use(oc_op_slot(op, slot)) & (U_DATA | U_EMBED);
-    if (!data || !is_narrow_integer(e->a->type[n->in[slot]].dtype))
+    if (!op || !is_narrow_integer(e->a->type[n->in[slot]].dtype) ||
+        !(slot_use(oc_op_slot(op, slot)) & (U_DATA | U_EMBED)))
         return false;
     bool selected = oc_op_selects(op) && n->n_out && n->out[0] != OC_NONE && use[n->out[0]] & U_QDATA;
     return selected || has_scales(op);
@@ -505,9 +505,19 @@ static void find_sources(const struct oc_engine *e, uint64_t *source)
         }
 }
 
+static bool has_folded_nodes(const struct oc_analysis *a)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < a->model->n_node && !any; i++)
+        any = a->cost[i].state == OC_NODE_FOLDED || a->cost[i].state == OC_NODE_ABSORBED;
+    return any;
+}
+
 /* Weights that nodes read and that folded nodes make from smaller constants (Expand, ConstantOfShape). */
 static void count_computed(struct oc_engine *e)
 {
+    if (!has_folded_nodes(e->a))
+        return;
     uint64_t *source = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*source));
     bool *counted = oc_xcalloc((size_t)e->m->n_value + 1, sizeof(*counted));
     find_sources(e, source);
@@ -520,8 +530,8 @@ static void count_computed(struct oc_engine *e)
             uint64_t elements, bytes;
             uint32_t v = n->in[i];
             if (v == OC_NONE || !e->a->is_const[v] || counted[v] ||
-                !(use_of(e, n, op, i) & (U_QDATA | U_BIAS | U_NORM)) ||
-                !elements_of(e, &e->a->type[v], &elements) || elements <= source[v])
+                !elements_of(e, &e->a->type[v], &elements) || elements <= source[v] ||
+                !(use_of(e, n, op, i) & (U_QDATA | U_BIAS | U_NORM)))
                 continue;
             counted[v] = true;
             e->a->total->params_computed += elements;

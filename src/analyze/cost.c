@@ -465,12 +465,26 @@ void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, st
         default_bytes(e, n, op, c, k);
 }
 
+/* Takes the cost of a twin; its parameters are its own. */
+static void cost_as_twin(struct oc_analysis *a, uint32_t node, uint32_t twin)
+{
+    uint64_t params = a->cost[node].params;
+    a->twin[node] = a->twin[twin];
+    a->cost[node] = a->cost[twin];
+    a->cost[node].params = params;
+}
+
 static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
 {
+    uint32_t *place = oc_twin_place(e, node);
+    if (place && *place && oc_is_twin(e, node, *place - 1)) {
+        cost_as_twin(e->a, node, *place - 1);
+        return 0;
+    }
     const struct oc_node *n = &e->m->node[node];
     struct oc_node_cost *out = &e->a->cost[node];
-    struct oc_err why = {0};
-    struct oc_op_ctx c = {.err = &why};
+    uint64_t loaded = e->n_loaded;
+    struct oc_op_ctx c = {.err = oc_rule_error(e)};
     struct oc_cost k;
     oc_cost_rule(e, node, op, &c, &k);
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
@@ -482,14 +496,15 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     out->params += k.attr_params;
     e->a->class_elems[OC_PC_WEIGHT] += k.attr_params;
     set_quality(e, n, &c, out);
+    if (place && out->quality == OC_EXACT && !out->note && !k.attr_params && loaded == e->n_loaded)
+        *place = node + 1;
     return 0;
 }
 
 /* The count of a tool that does not fold: FLOPs and OPs alone, the node does not run. */
 static int cost_folded(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
 {
-    struct oc_err why = {0};
-    struct oc_op_ctx c = {.err = &why};
+    struct oc_op_ctx c = {.err = oc_rule_error(e)};
     struct oc_cost k;
     oc_cost_rule(e, node, op, &c, &k);
     if (!c.unknown && (c.overflow || !recount(e, &c, &k, trips, &e->a->cost[node])))

@@ -88,7 +88,9 @@ struct oc_engine {
     uint64_t folded_bytes;               /* bytes of values that were read or computed */
     const struct oc_elem *unknown_elems; /* of the contexts */
     uint64_t n_looked;                   /* nodes analysed; nodes of bodies once per analysis */
-    struct oc_op_ctx blank;              /* context of a rule, the part common to all nodes */
+    uint64_t most_repeats, most_folded_bytes, most_bytes; /* limits of the input */
+    bool any_varies;                                      /* some value varies */
+    struct oc_op_ctx blank; /* context of a rule, the part common to all nodes */
     /* scratch for one node, sized for the widest one */
     const struct oc_type **in;
     const struct oc_data **in_data;
@@ -97,10 +99,13 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
+    struct oc_err why;                /* of the rule that runs */
     struct oc_formula_values *values; /* NULL: the values in formulas are not recorded */
     bool *seen; /* by value: read by the current node (only for more than OC_FEW_INPUTS inputs); NULL: no node
                    has that many */
     struct oc_hist_memory hist[32]; /* recent lists, by content */
+    uint32_t recent[256];           /* 1 + nodes counted lately, by what their cost depends on; 0: none */
+    uint64_t n_loaded;              /* constants that rules requested before they were read */
     uint32_t missed;                /* the first slot whose value a rule requested and did not get, OC_NONE */
 };
 
@@ -116,6 +121,8 @@ bool oc_spend(struct oc_engine *e, uint64_t n);
 const struct oc_data *oc_known_data(struct oc_engine *e, uint32_t value);
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 void oc_blank_ctx(struct oc_engine *e); /* needs the scratch and the options */
+/* An empty error for a rule, in e: valid until the next rule. */
+struct oc_err *oc_rule_error(struct oc_engine *e);
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
 
 /* bind.c: binds symbols and sets the types of the graph inputs */
@@ -149,6 +156,11 @@ int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips);
 void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, struct oc_op_ctx *c,
                   struct oc_cost *k);
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
+
+/* twins.c: the place in e->recent of the nodes that may be twins of this one; NULL: it has none */
+uint32_t *oc_twin_place(struct oc_engine *e, uint32_t node);
+/* Whether all that rules of cost see of both nodes is equal. */
+bool oc_is_twin(const struct oc_engine *e, uint32_t node, uint32_t other);
 
 /* Whether it has a warning already: bodies are inferred several times (infer.c). */
 bool oc_has_warned(const struct oc_engine *e, const char *code, const char *where);

@@ -109,6 +109,7 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
 {
     struct oc_engine *e = c->engine;
     const struct oc_data *d = read_constant(e, c->node->in[slot]);
+    e->n_loaded++;
     if (!d && e->missed == OC_NONE)
         e->missed = slot;
     return d;
@@ -149,6 +150,16 @@ void oc_blank_ctx(struct oc_engine *e)
                                   .opt = counting_of(e->o),
                                   .values = e->values,
                                   .formulas = e->formulas};
+}
+
+struct oc_err *oc_rule_error(struct oc_engine *e)
+{
+    struct oc_err *why = &e->why; /* clearing all of it would take longer than most rules */
+    why->code = OC_OK;
+    why->line = 0;
+    why->offset_bytes = 0;
+    why->file[0] = why->msg[0] = '\0';
+    return why;
 }
 
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
@@ -466,6 +477,8 @@ static bool is_value_known(const struct oc_engine *e, const struct oc_data *d)
 static uint8_t infer_varies(const struct oc_engine *e, const struct oc_node *n)
 {
     uint8_t varies = 0;
+    if (!e->any_varies)
+        return 0;
     for (uint32_t i = 0; i < n->n_in; i++)
         varies |= n->in[i] != OC_NONE ? e->varies[n->in[i]] : 0;
     bool of_shape = oc_equal(n->op_type, "Shape") || oc_equal(n->op_type, "Size");
@@ -496,7 +509,7 @@ static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
 static void spread_varies(struct oc_engine *e, const struct oc_node *n)
 {
     uint8_t varies = infer_varies(e, n);
-    for (uint32_t i = 0; i < n->n_out; i++)
+    for (uint32_t i = 0; e->any_varies && i < n->n_out; i++)
         if (n->out[i] != OC_NONE && e->varies[n->out[i]] != varies)
             e->varies[n->out[i]] = varies;
 }
@@ -569,20 +582,19 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     const struct oc_node *n = &e->m->node[node];
     struct oc_node_cost *k = &e->a->cost[node];
     struct oc_op_ctx c;
-    struct oc_err why = {0};
     oc_fill_ctx(e, n, op, &c);
-    c.err = &why;
+    const struct oc_err *why = c.err = oc_rule_error(e);
     size_t before = e->a->arena.used_bytes;
     int rc = oc_op_infer(&c);
     size_t list_bytes = e->a->arena.used_bytes - before;
     e->folded_bytes += list_bytes > MANY_BYTES ? list_bytes : 0;
     if (rc) {
-        if (why.code == OC_ELIMIT)
-            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", infer_label(e, n), n->op_type, why.msg);
+        if (why->code == OC_ELIMIT)
+            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", infer_label(e, n), n->op_type, why->msg);
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
-        k->note = oc_strdup(&e->a->arena, why.msg);
-        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", infer_label(e, n), "%s: %s%s", n->op_type, why.msg,
+        k->note = oc_strdup(&e->a->arena, why->msg);
+        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", infer_label(e, n), "%s: %s%s", n->op_type, why->msg,
                     assumed_dims_text(e));
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
@@ -644,11 +656,11 @@ static int check_work(struct oc_engine *e)
 {
     const struct oc_input_limits *limits = &e->m->limits;
     uint64_t again = ++e->n_looked > e->m->n_node ? e->n_looked - e->m->n_node : 0;
-    if (again > oc_input_limit(limits, OC_LIMIT_REPEATS))
+    if (again > e->most_repeats)
         return oc_input_limit_fail(limits, OC_LIMIT_REPEATS, 0, e->err);
-    if (e->folded_bytes > oc_input_limit(limits, OC_LIMIT_FOLDED_BYTES))
+    if (e->folded_bytes > e->most_folded_bytes)
         return oc_input_limit_fail(limits, OC_LIMIT_FOLDED_BYTES, 0, e->err);
-    if (e->a->arena.used_bytes > oc_input_limit(limits, OC_LIMIT_ANALYSIS_MEMORY))
+    if (e->a->arena.used_bytes > e->most_bytes)
         return oc_input_limit_fail(limits, OC_LIMIT_ANALYSIS_MEMORY, 0, e->err);
     return 0;
 }

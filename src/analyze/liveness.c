@@ -173,12 +173,13 @@ void oc_live_order(struct oc_live_walk *w, bool main_graph)
     free(s.source);
 }
 
-/* Counts the reads of the host, in metadata slots. */
-static void count_host_reads(struct oc_live_builder *b)
+/* Counts the reads of the host, in metadata slots, and looks for caches. */
+static void look_at_operators(struct oc_live_builder *b)
 {
     for (uint32_t i = 0; i < b->m->n_node; i++) {
         const struct oc_op *op = b->a->op[i];
         const struct oc_node *n = &b->m->node[i];
+        b->has_caches |= op && op->kv;
         if (!op || !op->slots || !strchr(op->slots, 'm'))
             continue;
         for (uint32_t k = 0; k < n->n_in; k++)
@@ -255,7 +256,7 @@ static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_li
     b->made_by = opts->order == OC_ORDER_ORT ? unset(b->m->n_value, sizeof(*b->made_by)) : NULL;
     b->cap = b->m->n_value + 1;
     b->slot = oc_xmalloc(b->cap * sizeof(*b->slot));
-    count_host_reads(b);
+    look_at_operators(b);
     mark_outer(b, graph);
     oc_live_walk(b, graph, graph == 0, w);
 }
@@ -501,11 +502,15 @@ static void work_in_place(struct oc_live_walk *w, const struct oc_node *n, uint3
 
 void oc_live_reuse(struct oc_live_walk *w)
 {
+    if (!w->b->has_caches && !w->b->o.inplace)
+        return;
     for (uint32_t i = 0; i < w->n; i++) {
         const struct oc_node *n = &w->b->m->node[w->step[i]];
-        for (uint32_t k = 0; k < n->n_out; k++)
+        const struct oc_op *op = w->b->a->op[w->step[i]];
+        for (uint32_t k = 0; op && op->kv && k < n->n_out; k++)
             if (n->out[k] != OC_NONE)
                 keep_cache(w, n, k, i);
-        work_in_place(w, n, i);
+        if (w->b->o.inplace)
+            work_in_place(w, n, i);
     }
 }

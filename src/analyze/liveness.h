@@ -95,6 +95,7 @@ struct oc_live_builder { /* shared by a graph and its bodies, whose values are d
     uint32_t *made_by;    /* by value: scratch of liveness.c, OC_NONE between walks; NULL: file order */
     struct oc_live_slot *slot;
     uint32_t n, cap;
+    bool has_caches; /* some operator has a KV cache */
 };
 
 struct oc_live_walk { /* of one graph */

@@ -305,7 +305,7 @@ static uint64_t node_needs(const struct oc_live_walk *w, uint32_t step)
     uint32_t c = oc_first_capture(m->capture, m->n_capture, w->step[step]);
     for (; c < m->n_capture && m->capture[c].node == w->step[step]; c++)
         sum += count_once(w, m->capture[c].value, step);
-    for (uint32_t k = 0; k < n->n_in; k++)
+    for (uint32_t k = 0; w->b->o.inplace && k < n->n_in; k++)
         if (oc_live_may_reuse(w, step, n->in[k]))
             count_once(w, n->out[0], step);
     for (uint32_t k = 0; k < n->n_out; k++)

@@ -52,6 +52,7 @@ static void set_input(struct oc_engine *e, const struct oc_loop *l, uint32_t i, 
     oc_set_value(e, v, t);
     e->a->data[v] = data;
     e->varies[v] = data ? OC_VARIES_TRIP : 0;
+    e->any_varies |= data != NULL;
     e->a->is_const[v] = false;
 }
 
@@ -441,6 +442,7 @@ static void loop_set_outputs(struct oc_engine *e, const struct oc_loop *l, struc
         oc_set_value(e, n->out[i], &t);
         e->a->data[n->out[i]] = i < l->n_state ? l->data[i] : NULL;
         e->varies[n->out[i]] = e->a->data[n->out[i]] ? OC_VARIES_TRIP : 0;
+        e->any_varies |= e->a->data[n->out[i]] != NULL;
     }
 }
 

@@ -32,8 +32,9 @@ struct counts {
 };
 
 struct tally {
-    struct counts all, least; /* `least`: of nodes that are exact or lower bounds */
-    unsigned seen;            /* 1 << quality */
+    struct counts least, rest; /* of nodes that are exact or lower bounds; of all others */
+    struct counts all;         /* of both, when they are settled */
+    unsigned seen;             /* 1 << quality */
     unsigned seen_work[OC_WORK_COUNT];
     bool beyond; /* upper bounds beyond 64 bits: `all` is invalid */
 };
@@ -43,10 +44,17 @@ static bool totals_add(uint64_t *sum, uint64_t v)
     return oc_add_u64(*sum, v, sum);
 }
 
-static bool totals_add_counts(struct counts *c, const struct oc_node_cost *k)
+static bool totals_add_node(struct counts *c, const struct oc_node_cost *k)
 {
     return totals_add(&c->macs, k->macs) && totals_add(&c->flops, k->flops) && totals_add(&c->ops, k->ops) &&
            totals_add(&c->rd_act, k->rd_act) && totals_add(&c->rd_wt, k->rd_wt) && totals_add(&c->wr, k->wr);
+}
+
+static bool totals_add_counts(struct counts *c, const struct counts *more)
+{
+    return totals_add(&c->macs, more->macs) && totals_add(&c->flops, more->flops) &&
+           totals_add(&c->ops, more->ops) && totals_add(&c->rd_act, more->rd_act) &&
+           totals_add(&c->rd_wt, more->rd_wt) && totals_add(&c->wr, more->wr);
 }
 
 static uint64_t moved(const struct counts *c)
@@ -60,10 +68,27 @@ static bool tally(struct tally *t, const struct oc_op *op, const struct oc_node_
 {
     t->seen |= 1u << k->quality;
     for (unsigned w = 0; w < OC_WORK_COUNT; w++)
-        t->seen_work[w] |= 1u << oc_work_quality(op, k, w);
-    if (!t->beyond)
-        t->beyond = !totals_add_counts(&t->all, k);
-    return (k->quality != OC_EXACT && k->quality != OC_LOWER) || totals_add_counts(&t->least, k);
+        t->seen_work[w] |= 1u << (k->quality == OC_EXACT ? OC_EXACT : oc_work_quality(op, k, w));
+    if (k->quality == OC_EXACT || k->quality == OC_LOWER)
+        return totals_add_node(&t->least, k);
+    t->beyond |= !totals_add_node(&t->rest, k);
+    return true;
+}
+
+/* Adds the nodes of one type to those of all. False as above. */
+static bool tally_type(struct tally *t, const struct tally *type)
+{
+    t->seen |= type->seen;
+    for (unsigned w = 0; w < OC_WORK_COUNT; w++)
+        t->seen_work[w] |= type->seen_work[w];
+    t->beyond |= type->beyond || !totals_add_counts(&t->rest, &type->rest);
+    return totals_add_counts(&t->least, &type->least);
+}
+
+static void tally_end(struct tally *t)
+{
+    t->all = t->least;
+    t->beyond = t->beyond || !totals_add_counts(&t->all, &t->rest);
 }
 
 /* What the sum is. An upper bound together with a lower one, or with a node of unknown cost, bounds nothing:
@@ -208,9 +233,13 @@ static bool sum_node_costs(struct oc_analysis *a)
         struct oc_type_total *type = &a->by_type[row];
         type->nodes++; /* NOLINT(clang-analyzer-core.NullDereference): type_row() adds the row */
         count_node(a->total, k);
-        ok = tally(&all, a->op[i], k) && tally(&rows.tally[row], a->op[i], k) &&
-             totals_add(&type->params, k->params);
+        ok = tally(&rows.tally[row], a->op[i], k) && totals_add(&type->params, k->params);
     }
+    for (uint32_t i = 0; i < a->n_by_type; i++) {
+        ok = tally_type(&all, &rows.tally[i]) && ok;
+        tally_end(&rows.tally[i]);
+    }
+    tally_end(&all);
     settle_all(a->total, &all);
     ok = ok && (!all.beyond || all.seen & (1u << OC_UPPER | 1u << OC_EST));
     for (uint32_t i = 0; i < a->n_by_type; i++)
@@ -405,6 +434,7 @@ void oc_cost_sums_apply(const struct oc_cost_sums *s, struct oc_analysis *a)
     for (uint32_t i = 0; i < s->m->n_node; i++) {
         const struct node_sum *n = &s->node[i];
         a->cost[i] = n->shape;
+        a->twin[i] = i;
         oc_cost_sum_mean(&n->sum, s->runs, &a->arena, &a->cost[i]);
         a->cost[i].quality = n->overflow ? OC_UNKNOWN : n->quality;
     }

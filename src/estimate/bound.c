@@ -1,7 +1,7 @@
 /* estimate/: Time where nothing was measured: roofline, lower bound, kernels of a runtime after fusion,
  * calibrated cost curves, ranking of devices. One planner and one bound: every command uses predict.h and
  * bound.h. A constant names its source; tests compare with published and recorded times.
- * Private to the folder: cal_fit.h curve.h. */
+ * Private to the folder: bound_tensors.h cal_fit.h curve.h. */
 
 /* Lower bound of a run on a device: products in sequence, the rest at the rate of memory. */
 #include "estimate/bound.h"
@@ -9,72 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ck.h"
-#include "estimate/kernels.h"
+#include "estimate/bound_tensors.h"
 #include "onnxcost.h"
 
 #define TILE 8 /* of Winograd's algorithm; larger ones are not accurate */
 
-struct maker {
-    const struct oc_model *m;
-    const struct oc_analysis *a;
-    const struct oc_recast *as; /* NULL: none */
-    struct oc_arena *arena;
-    uint32_t *source;  /* by value: the tensor that a view shows */
-    uint32_t *origin;  /* by value: a product's output or an input that it is computed from */
-    uint64_t *size;    /* by value, bytes; 0: unknown, or in a constant */
-    uint64_t *read;    /* by value: smallest number of bytes to read to have it */
-    uint64_t *written; /* by value: smallest number to write for its readers */
-    uint32_t *scores;  /* by value: product of two activations that it is computed from, OC_NONE */
-    uint32_t *root;    /* by node: union-find of products that may be one kernel; OC_NONE: not a product */
-    uint32_t *after;   /* by value: the last product of two activations that it is computed from, OC_NONE */
-    bool *latent;      /* by node, products of two activations: the same tensor is keys and values */
+/* The work of a node and its twins in one type, with all multiplications and without spare weights. */
+struct oc_node_work {
+    uint32_t key;     /* 1 + the node; 0: none */
+    uint32_t classes; /* 1 << class, of those with operations */
+    double by;        /* what Winograd's algorithm divides the multiplications by */
+    struct oc_work w;
 };
+enum { RECENT = 128 };
 
 static uint64_t at_most(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static void bound_add(uint64_t *sum, uint64_t n)
-{
-    if (!oc_add_u64(*sum, n, sum))
-        *sum = UINT64_MAX;
-}
-
-/* ---- products --------------------------------------------------------------------------------------- */
-
-static bool has_cost(const struct oc_node_cost *c)
-{
-    return c->state == OC_NODE_NORMAL && c->quality != OC_UNKNOWN;
-}
-
-static void bound_dims(const struct maker *k, uint32_t node, struct oc_kernel *out)
-{
-    *out = (struct oc_kernel){.node = node, .cls = (uint8_t)oc_kernel_class_of_op(k->a->op[node])};
-    oc_kernel_dims(k->m, k->a, node, out);
-}
-
-static bool is_product(const struct maker *k, uint32_t node)
-{
-    const struct oc_node_cost *c = &k->a->cost[node];
-    struct oc_kernel dims;
-    if (!has_cost(c))
-        return false;
-    if (c->op_class == OC_OP_GEMM || c->op_class == OC_OP_ATTENTION || c->op_class == OC_OP_RNN)
-        return true;
-    if (c->op_class != OC_OP_CONV)
-        return false;
-    bound_dims(k, node, &dims);
-    return dims.cls != OC_KC_CONV_DEPTHWISE;
-}
-
-static uint32_t bound_unite(const struct maker *k, uint32_t a, uint32_t b)
-{
-    if (a == OC_NONE || b == OC_NONE)
-        return a == OC_NONE ? b : a;
-    return oc_set_unite(k->root, a, b);
-}
+/* ---- Winograd ----------------------------------------------------------------------------------------- */
 
 uint64_t oc_bound_fewer_macs(uint64_t macs, double by)
 {
@@ -88,205 +42,36 @@ static double winograd(double taps)
     return m > 1 && taps > 1 ? taps * m / TILE : 1;
 }
 
-static double winograd_of(const struct maker *k, uint32_t node)
+static double winograd_of(const struct oc_bound_maker *k, uint32_t node)
 {
     struct oc_kernel dims;
     if (k->a->cost[node].op_class != OC_OP_CONV)
         return 1;
-    bound_dims(k, node, &dims);
+    oc_bound_dims(k, node, &dims);
     return dims.stride > 1 || dims.dilation > 1 ? 1 : winograd(dims.kernel_h) * winograd(dims.kernel_w);
 }
 
-static const uint8_t winograd_class[] = {OC_CLASS_F64, OC_CLASS_F32, OC_CLASS_F16, OC_CLASS_BF16};
+enum { WINOGRAD_CLASSES = 1 << OC_CLASS_F64 | 1 << OC_CLASS_F32 | 1 << OC_CLASS_F16 | 1 << OC_CLASS_BF16 };
 
-static void fewer_multiplications(const struct maker *k, uint32_t node, struct oc_work *w)
+/* The smallest number of multiplications of a node in a class. */
+static uint64_t fewest_macs(const struct oc_node_work *n, unsigned cls)
 {
-    double by = winograd_of(k, node);
-    for (size_t i = 0; i < OC_COUNT(winograd_class); i++)
-        w->macs[winograd_class[i]] = oc_bound_fewer_macs(w->macs[winograd_class[i]], by);
-}
-
-/* ---- tensors ---------------------------------------------------------------------------------------- */
-
-static bool reads_data(const struct maker *k, uint32_t node, uint32_t slot)
-{
-    uint32_t v = k->m->node[node].in[slot];
-    return v != OC_NONE && !k->a->is_const[v] && oc_op_slot(k->a->op[node], slot) != 'm';
-}
-
-static bool joins_tensors(const struct oc_node *n)
-{
-    return !strcmp(n->op_type, "Concat") && !*n->domain;
-}
-
-/* Smallest number of bytes to read for an output of an operator between products: one of the tensors from
- * which it is computed, or the output itself. */
-static uint64_t least_inputs(const struct maker *k, uint32_t node, uint32_t *origin)
-{
-    const struct oc_node *n = &k->m->node[node];
-    bool all = joins_tensors(n);
-    uint64_t most = 0, sum = 0;
-    *origin = OC_NONE;
-    for (uint32_t i = 0; i < n->n_in; i++) {
-        if (!reads_data(k, node, i))
-            continue;
-        uint64_t part = k->read[n->in[i]];
-        if (!all && part >= most)
-            *origin = k->origin[n->in[i]];
-        most = part > most ? part : most;
-        bound_add(&sum, part);
-    }
-    return all ? sum : most;
-}
-
-/* Scores of attention pass through operators between products. */
-static uint32_t scores_of_inputs(const struct maker *k, uint32_t node)
-{
-    const struct oc_node *n = &k->m->node[node];
-    uint32_t scores = OC_NONE;
-    for (uint32_t i = 0; i < n->n_in; i++)
-        if (reads_data(k, node, i))
-            scores = bound_unite(k, scores, k->scores[n->in[i]]);
-    return scores;
-}
-
-static bool of_two_activations(const struct maker *k, uint32_t node)
-{
-    return k->a->cost[node].op_class == OC_OP_GEMM && k->m->node[node].n_in >= 2 && reads_data(k, node, 0) &&
-           reads_data(k, node, 1);
-}
-
-/* The product of two activations before a node, other products in between end it. */
-static uint32_t product_before(const struct maker *k, uint32_t node)
-{
-    const struct oc_node *n = &k->m->node[node];
-    for (uint32_t i = 0; i < n->n_in; i++)
-        if (reads_data(k, node, i) && k->after[n->in[i]] != OC_NONE)
-            return k->after[n->in[i]];
-    return OC_NONE;
-}
-
-/* Keys that are all of a tensor, not its third as in packed queries, keys and values. */
-static void note_latent(struct maker *k, uint32_t node)
-{
-    uint32_t before = k->after[k->m->node[node].in[0]];
-    if (before == OC_NONE)
-        return;
-    uint32_t keys = k->m->node[before].in[1], tensor = k->origin[keys];
-    if (k->size[keys] == k->size[tensor] && k->origin[k->m->node[node].in[1]] == tensor)
-        k->latent[before] = k->latent[node] = true;
-}
-
-static void visit_forward(struct maker *k, uint32_t node)
-{
-    const struct oc_node *n = &k->m->node[node];
-    const struct oc_node_cost *c = &k->a->cost[node];
-    bool product = k->root[node] != OC_NONE, attention = product && of_two_activations(k, node);
-    uint32_t scores = product && !attention ? OC_NONE : scores_of_inputs(k, node);
-    if (attention) {
-        note_latent(k, node);
-        scores = bound_unite(k, node, scores);
-    }
-    uint32_t after = attention ? node : product ? OC_NONE : product_before(k, node);
-    bool known = has_cost(c) || c->state == OC_NODE_FOLDED || c->state == OC_NODE_ABSORBED;
-    uint32_t origin = OC_NONE;
-    uint64_t least = known && !product ? least_inputs(k, node, &origin) : 0;
-    for (uint32_t i = 0; i < n->n_out; i++) {
-        uint32_t v = n->out[i];
-        if (v == OC_NONE)
-            continue;
-        k->scores[v] = scores;
-        k->after[v] = after;
-        k->origin[v] = origin == OC_NONE ? v : origin;
-        k->source[v] = c->alias && n->n_in && n->in[0] != OC_NONE ? k->source[n->in[0]] : v;
-        k->read[v] = product ? k->size[v] : k->size[v] < least ? k->size[v] : least;
-    }
-}
-
-/* What one reader of a tensor needs written of it. */
-static uint64_t needed_by(const struct maker *k, uint32_t reader, uint32_t value)
-{
-    const struct oc_node *n = &k->m->node[reader];
-    uint64_t most = 0;
-    if (k->root[reader] != OC_NONE) {
-        bool inside = k->scores[value] != OC_NONE &&
-                      oc_set_root(k->root, reader) == oc_set_root(k->root, k->scores[value]);
-        return inside ? 0 : k->size[value];
-    }
-    for (uint32_t i = 0; i < n->n_out && has_cost(&k->a->cost[reader]); i++)
-        if (n->out[i] != OC_NONE && k->written[n->out[i]] > most)
-            most = k->written[n->out[i]];
-    return most;
-}
-
-static void visit_backward(struct maker *k, uint32_t node)
-{
-    const struct oc_node *n = &k->m->node[node];
-    for (uint32_t i = 0; i < n->n_in; i++) {
-        if (!reads_data(k, node, i) || k->m->value[n->in[i]].graph != n->graph)
-            continue;
-        uint32_t v = n->in[i];
-        uint64_t need = needed_by(k, node, v);
-        need = need < k->size[v] ? need : k->size[v];
-        k->written[v] = need > k->written[v] ? need : k->written[v];
-    }
-}
-
-static void visit_tensors(struct maker *k)
-{
-    const struct oc_model *m = k->m;
-    for (uint32_t g = 0; g < m->n_graph; g++)
-        for (uint32_t i = 0; i < m->graph[g].n_node; i++)
-            visit_forward(k, m->graph[g].node[i]);
-    for (uint32_t g = 0; g < m->n_graph; g++)
-        for (uint32_t i = m->graph[g].n_node; i-- > 0;)
-            visit_backward(k, m->graph[g].node[i]);
-}
-
-static void open_tensors(struct maker *k)
-{
-    const struct oc_model *m = k->m;
-    for (uint32_t v = 0; v < m->n_value; v++) {
-        bool known = !k->a->is_const[v] && oc_type_bytes(&k->a->type[v], &k->size[v]);
-        k->size[v] = known ? k->size[v] : 0;
-        k->source[v] = k->origin[v] = v;
-        k->scores[v] = k->after[v] = OC_NONE;
-        bool main = m->value[v].graph == 0;
-        k->read[v] = main && m->value[v].producer == OC_NONE ? k->size[v] : 0;
-        k->written[v] = main && m->value[v].graph_output ? k->size[v] : 0;
-    }
-    for (uint32_t i = 0; i < m->n_node; i++)
-        k->root[i] = is_product(k, i) ? i : OC_NONE;
-}
-
-/* Products that read the same tensor are one kernel. */
-static void unite_readers(struct maker *k)
-{
-    uint32_t *reader = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_value + 1, uint32_t);
-    for (uint32_t v = 0; v < k->m->n_value; v++)
-        reader[v] = OC_NONE;
-    for (uint32_t i = 0; i < k->m->n_node; i++) {
-        const struct oc_node *n = &k->m->node[i];
-        for (uint32_t s = 0; s < n->n_in && k->root[i] != OC_NONE; s++) {
-            if (!reads_data(k, i, s))
-                continue;
-            uint32_t v = k->source[n->in[s]];
-            if (reader[v] != OC_NONE && k->m->node[reader[v]].graph == n->graph)
-                bound_unite(k, reader[v], i);
-            reader[v] = i;
-        }
-    }
+    return WINOGRAD_CLASSES >> cls & 1 ? oc_bound_fewer_macs(n->w.macs[cls], n->by) : n->w.macs[cls];
 }
 
 /* ---- work ------------------------------------------------------------------------------------------- */
 
-static void bound_add_counts(struct oc_work *sum, const struct oc_work *w)
+/* Adds the operations of a node, in the smallest number of multiplications; macs: false: without them. */
+static void bound_add_counts(struct oc_work *sum, const struct oc_node_work *n, bool macs)
 {
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        bound_add(&sum->macs[c], w->macs[c]);
-        bound_add(&sum->flops[c], w->flops[c]);
-        bound_add(&sum->special[c], w->special[c]);
-        bound_add(&sum->special_flops[c], w->special_flops[c]);
+    for (unsigned left = n->classes, c = 0; left; left >>= 1, c++) {
+        if (!(left & 1))
+            continue;
+        if (macs)
+            oc_bound_add(&sum->macs[c], fewest_macs(n, c));
+        oc_bound_add(&sum->flops[c], n->w.flops[c]);
+        oc_bound_add(&sum->special[c], n->w.special[c]);
+        oc_bound_add(&sum->special_flops[c], n->w.special_flops[c]);
     }
 }
 
@@ -325,7 +110,7 @@ uint64_t oc_bound_spare_weights(const struct oc_analysis *a, uint32_t node)
 }
 
 /* Attention of several queries, in fewer multiplications than it has in the graph. */
-static bool expands(const struct maker *k, uint32_t node)
+static bool expands(const struct oc_bound_maker *k, uint32_t node)
 {
     if (!k->latent[node])
         return false;
@@ -334,38 +119,47 @@ static bool expands(const struct maker *k, uint32_t node)
     return s->rank < 2 || dims_of(k->a, queries, s->rank - 2U, s->rank - 1U) != 1;
 }
 
-/* Counts of an operator, converted to the other type, all multiplications; its bytes as they are in that
- * type. */
-static struct oc_work whole_work_of_node(const struct maker *k, uint32_t node)
+static bool has_work(const struct oc_work *w, unsigned cls)
 {
-    struct oc_work w = {0};
-    const struct oc_node_cost *c = &k->a->cost[node];
-    oc_work_add(&w, c);
-    if (k->as && !w.unknown && oc_recast_changes(k->as, c)) {
-        struct oc_recasting sum = {0};
-        oc_recast_add(k->as, k->a, &node, 1, &sum);
-        oc_recast_finish(&sum, &w);
-    }
-    if (w.unknown)
-        return w;
-    uint64_t spare = bound_share(w.weight_bytes, oc_bound_spare_weights(k->a, node), c->rd_wt);
-    w.weight_bytes -= spare;
-    w.bytes -= spare;
-    if (expands(k, node))
-        memset(w.macs, 0, sizeof(w.macs));
-    return w;
+    return w->macs[cls] || w->flops[cls] || w->special[cls] || w->special_flops[cls];
 }
 
-static struct oc_work work_of_node(const struct maker *k, uint32_t node)
+/* Counts of an operator, converted to the other type; its bytes as they are in that type. */
+static void count_node(const struct oc_bound_maker *k, uint32_t node, struct oc_node_work *out)
 {
-    struct oc_work w = whole_work_of_node(k, node);
-    if (!w.unknown)
-        fewer_multiplications(k, node, &w);
-    return w;
+    const struct oc_node_cost *c = &k->a->cost[node];
+    struct oc_work *w = &out->w;
+    *w = (struct oc_work){0};
+    oc_work_add(w, c);
+    if (k->as && !w->unknown && oc_recast_changes(k->as, c)) {
+        struct oc_recasting sum = {0};
+        oc_recast_add(k->as, k->a, &node, 1, &sum);
+        oc_recast_finish(&sum, w);
+    }
+    if (w->unknown)
+        return;
+    uint64_t spare = bound_share(w->weight_bytes, oc_bound_spare_weights(k->a, node), c->rd_wt);
+    w->weight_bytes -= spare;
+    w->bytes -= spare;
+    out->classes = 0;
+    for (unsigned cls = 0; cls < OC_CLASS_COUNT; cls++)
+        out->classes |= (has_work(w, cls) ? 1U : 0U) << cls;
+    out->by = winograd_of(k, node);
+}
+
+/* Valid until the next call. */
+static const struct oc_node_work *work_of_node(const struct oc_bound_maker *k, uint32_t node)
+{
+    uint32_t twin = k->a->twin[node];
+    struct oc_node_work *n = &k->recent[twin % RECENT];
+    if (n->key != twin + 1)
+        count_node(k, node, n);
+    n->key = twin + 1;
+    return n;
 }
 
 /* Type of the numbers that a DequantizeLinear converted; OC_DT_UNDEFINED: none did. */
-static unsigned dequantized_type(const struct maker *k, uint32_t value)
+static unsigned dequantized_type(const struct oc_bound_maker *k, uint32_t value)
 {
     for (int steps = 0; value != OC_NONE && steps < 8; steps++) {
         uint32_t from = k->m->value[value].producer;
@@ -389,7 +183,7 @@ static uint8_t also_for_weight(unsigned dtype)
     return (uint8_t)((narrow ? OC_ALSO_I8 | OC_ALSO_F8 : 0) | (four ? OC_ALSO_F4 : 0));
 }
 
-static uint8_t also_for(const struct maker *k, uint32_t node)
+static uint8_t also_for(const struct oc_bound_maker *k, uint32_t node)
 {
     const struct oc_node *n = &k->m->node[node];
     unsigned from[2] = {OC_DT_UNDEFINED, OC_DT_UNDEFINED};
@@ -404,23 +198,33 @@ static uint8_t also_for(const struct maker *k, uint32_t node)
     return also;
 }
 
+/* A product, and what is the same in all types: bytes that cannot be fused away. */
+struct product {
+    uint64_t read, written, weights;
+    uint32_t node, next; /* the next product of its part; OC_NONE: the last one */
+    uint8_t also;
+};
+
 /* Bytes of a part: each tensor once, each weight at its first reader. */
 struct part_maker {
-    struct maker *k;
-    struct oc_bound_part *part;
+    const struct oc_bound_maker *k;
+    uint32_t n_part;
     uint32_t *of_root;    /* by node: index of the part */
     uint32_t *seen;       /* by value: 1 + the last part that read what is computed from it, */
     uint64_t *seen_bytes; /* and how much: at most all of it */
     bool *weight_is_read; /* by value */
+    struct product *product;
+    uint32_t n_product;
+    uint32_t *first, *last; /* by part: products */
 };
 
 static uint64_t least_read(struct part_maker *p, uint32_t node, uint32_t part)
 {
-    const struct maker *k = p->k;
+    const struct oc_bound_maker *k = p->k;
     const struct oc_node *n = &k->m->node[node];
     uint64_t sum = 0;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        if (!reads_data(k, node, i))
+        if (!oc_bound_reads(k, node, i))
             continue;
         uint32_t v = n->in[i], from = k->origin[v];
         bool inside =
@@ -432,7 +236,7 @@ static uint64_t least_read(struct part_maker *p, uint32_t node, uint32_t part)
         p->seen[from] = part + 1;
         uint64_t more = at_most(k->read[v], k->size[from] - p->seen_bytes[from]);
         p->seen_bytes[from] += more;
-        bound_add(&sum, more);
+        oc_bound_add(&sum, more);
     }
     return sum;
 }
@@ -440,7 +244,7 @@ static uint64_t least_read(struct part_maker *p, uint32_t node, uint32_t part)
 /* A weight that another product has read may still be in a cache. */
 static uint64_t first_weights(struct part_maker *p, uint32_t node)
 {
-    const struct maker *k = p->k;
+    const struct oc_bound_maker *k = p->k;
     const struct oc_node *n = &k->m->node[node];
     uint64_t sum = 0, bytes;
     bool again = false;
@@ -450,77 +254,141 @@ static uint64_t first_weights(struct part_maker *p, uint32_t node)
             continue;
         again |= p->weight_is_read[v];
         if (!p->weight_is_read[v] && oc_type_bytes(&k->a->type[v], &bytes))
-            bound_add(&sum, bytes);
+            oc_bound_add(&sum, bytes);
         p->weight_is_read[v] = true;
     }
     return again ? sum : UINT64_MAX;
 }
 
-static void add_product(struct part_maker *p, uint32_t node)
+static uint64_t times(uint64_t n, uint64_t trips)
 {
-    const struct maker *k = p->k;
-    const struct oc_node *n = &k->m->node[node];
-    const struct oc_node_cost *c = &k->a->cost[node];
-    uint32_t at = p->of_root[oc_set_root(k->root, node)];
-    struct oc_work w = work_of_node(k, node), *sum = &p->part[at].work;
-    uint64_t trips = c->trips ? c->trips : 1, read = least_read(p, node, at), written = 0, all;
-    if (w.unknown)
-        return;
-    bound_add_counts(sum, &w);
-    for (uint32_t i = 0; i < n->n_out; i++)
-        if (n->out[i] != OC_NONE)
-            bound_add(&written, k->written[n->out[i]]);
-    read = oc_mul_u64(read, trips, &all) ? all : UINT64_MAX;
-    written = oc_mul_u64(written, trips, &all) ? all : UINT64_MAX;
-    /* of the node's bytes, in the other type, the part that cannot be fused away */
-    uint64_t act = w.bytes - w.weight_bytes - w.written,
-             weight = at_most(w.weight_bytes, first_weights(p, node));
-    written = bound_share(w.written, at_most(written, c->wr), c->wr);
-    bound_add(&sum->weight_bytes, weight);
-    bound_add(&sum->written, written);
-    bound_add(&sum->bytes, weight);
-    bound_add(&sum->bytes, written);
-    bound_add(&sum->bytes, bound_share(act, at_most(read, c->rd_act), c->rd_act));
-    sum->launches = w.launches > sum->launches ? w.launches : sum->launches;
-    p->part[at].also |= also_for(k, node);
+    uint64_t all;
+    return oc_mul_u64(n, trips, &all) ? all : UINT64_MAX;
 }
 
-static uint32_t count_parts(struct part_maker *p)
+static void add_product(struct part_maker *p, uint32_t node)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->k->m->n_node; i++) {
-        bool root = p->k->root[i] != OC_NONE && oc_set_root(p->k->root, i) == i;
-        p->of_root[i] = root ? n++ : OC_NONE;
+    const struct oc_bound_maker *k = p->k;
+    const struct oc_node *n = &k->m->node[node];
+    const struct oc_node_cost *c = &k->a->cost[node];
+    uint32_t part = p->of_root[oc_set_root(k->root, node)];
+    uint64_t trips = c->trips ? c->trips : 1, read = least_read(p, node, part), written = 0;
+    struct oc_work own = {0};
+    oc_work_add(&own, c);
+    if (own.unknown)
+        return;
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE)
+            oc_bound_add(&written, k->written[n->out[i]]);
+    uint32_t at = p->n_product++;
+    p->product[at] = (struct product){.read = at_most(times(read, trips), c->rd_act),
+                                      .written = at_most(times(written, trips), c->wr),
+                                      .weights = first_weights(p, node),
+                                      .node = node,
+                                      .next = OC_NONE,
+                                      .also = also_for(k, node)};
+    if (p->first[part] == OC_NONE)
+        p->first[part] = at;
+    else
+        p->product[p->last[part]].next = at;
+    p->last[part] = at;
+}
+
+static void find_products(const struct oc_bound_maker *k, struct part_maker *p)
+{
+    uint32_t n_node = k->m->n_node, n_product = 0;
+    size_t values = (size_t)k->m->n_value + 1;
+    *p = (struct part_maker){.k = k,
+                             .of_root = OC_NEW_ARRAY(k->arena, (size_t)n_node + 1, uint32_t),
+                             .seen = OC_NEW_ARRAY(k->arena, values, uint32_t),
+                             .seen_bytes = OC_NEW_ARRAY(k->arena, values, uint64_t),
+                             .weight_is_read = OC_NEW_ARRAY(k->arena, values, bool)};
+    for (uint32_t i = 0; i < n_node; i++) {
+        bool root = k->root[i] != OC_NONE && oc_set_root(k->root, i) == i;
+        n_product += k->root[i] != OC_NONE;
+        p->of_root[i] = root ? p->n_part++ : OC_NONE;
     }
+    p->product = OC_NEW_ARRAY(k->arena, (size_t)n_product + 1, struct product);
+    p->first = OC_NEW_ARRAY(k->arena, 2 * (size_t)p->n_part + 1, uint32_t);
+    p->last = p->first + p->n_part;
+    for (uint32_t i = 0; i < p->n_part; i++)
+        p->first[i] = OC_NONE;
+    for (uint32_t i = 0; i < n_node; i++)
+        if (k->root[i] != OC_NONE)
+            add_product(p, i);
+}
+
+/* Of the product's bytes, in the type, the part that cannot be fused away. Returns its classes, 1 << class. */
+static unsigned add_to_part(const struct oc_bound_maker *k, const struct product *x, struct oc_work *sum)
+{
+    const struct oc_node_cost *c = &k->a->cost[x->node];
+    const struct oc_node_work *n = work_of_node(k, x->node);
+    if (n->w.unknown)
+        return 0;
+    bound_add_counts(sum, n, !expands(k, x->node));
+    uint64_t act = n->w.bytes - n->w.weight_bytes - n->w.written,
+             weight = at_most(n->w.weight_bytes, x->weights),
+             written = bound_share(n->w.written, x->written, c->wr);
+    oc_bound_add(&sum->weight_bytes, weight);
+    oc_bound_add(&sum->written, written);
+    oc_bound_add(&sum->bytes, weight);
+    oc_bound_add(&sum->bytes, written);
+    oc_bound_add(&sum->bytes, bound_share(act, x->read, c->rd_act));
+    sum->launches = n->w.launches > sum->launches ? n->w.launches : sum->launches;
+    return n->classes;
+}
+
+/* set: classes that may have work, 1 << class */
+static unsigned list_classes(const struct oc_work *w, unsigned set, struct oc_class_work *out)
+{
+    unsigned n = 0;
+    for (unsigned c = 0; set >> c; c++)
+        if ((set >> c & 1) && has_work(w, c))
+            out[n++] = (struct oc_class_work){w->macs[c], w->flops[c], w->special[c], w->special_flops[c],
+                                              (uint8_t)c};
     return n;
 }
 
-static void make_parts(struct maker *k, struct oc_bound_load *out)
+unsigned oc_class_works(const struct oc_work *w, struct oc_class_work out[OC_CLASS_COUNT])
 {
-    struct part_maker p = {.k = k,
-                           .of_root = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_node + 1, uint32_t),
-                           .seen = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_value + 1, uint32_t),
-                           .seen_bytes = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_value + 1, uint64_t),
-                           .weight_is_read = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_value + 1, bool)};
-    out->n_part = count_parts(&p);
-    p.part = OC_NEW_ARRAY(k->arena, (size_t)out->n_part + 1, struct oc_bound_part);
-    for (uint32_t i = 0; i < k->m->n_node; i++)
-        if (k->root[i] != OC_NONE)
-            add_product(&p, i);
-    out->part = p.part;
-    out->part_of_root = p.of_root;
+    return list_classes(w, (1U << OC_CLASS_COUNT) - 1, out);
+}
+
+static void make_part(const struct oc_bound_maker *k, const struct part_maker *p, uint32_t part,
+                      struct oc_bound_part *out)
+{
+    struct oc_work sum = {0};
+    struct oc_class_work ops[OC_CLASS_COUNT];
+    unsigned classes = 0;
+    for (uint32_t i = p->first[part]; i != OC_NONE; i = p->product[i].next) {
+        classes |= add_to_part(k, &p->product[i], &sum);
+        out->also |= p->product[i].also;
+    }
+    out->bytes = (struct oc_roof_traffic){sum.bytes, sum.weight_bytes, sum.written, sum.launches};
+    out->n_ops = (uint8_t)list_classes(&sum, classes, ops);
+    out->ops = OC_COPY_ARRAY(k->arena, ops, out->n_ops);
+}
+
+static void make_parts(const struct oc_bound_maker *k, const struct part_maker *p, struct oc_bound_load *out)
+{
+    struct oc_bound_part *part = OC_NEW_ARRAY(k->arena, (size_t)p->n_part + 1, struct oc_bound_part);
+    for (uint32_t i = 0; i < p->n_part; i++)
+        make_part(k, p, i, &part[i]);
+    out->part = part;
+    out->n_part = p->n_part;
+    out->part_of_root = p->of_root;
 }
 
 /* ---- second bound ----------------------------------------------------------------------------------- */
 
 /* What operators read of the model's inputs, each once. */
-static void add_inputs_read(struct maker *k, struct oc_work *all)
+static void add_inputs_read(struct oc_bound_maker *k, struct oc_work *all)
 {
     uint64_t *most = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_value + 1, uint64_t);
     for (uint32_t i = 0; i < k->m->n_node; i++) {
         const struct oc_node *n = &k->m->node[i];
         for (uint32_t s = 0; s < n->n_in; s++) {
-            if (!has_cost(&k->a->cost[i]) || !reads_data(k, i, s))
+            if (!oc_bound_has_cost(&k->a->cost[i]) || !oc_bound_reads(k, i, s))
                 continue;
             uint32_t v = k->source[n->in[s]];
             uint64_t part = at_most(k->size[v], k->a->cost[i].rd_act);
@@ -529,60 +397,67 @@ static void add_inputs_read(struct maker *k, struct oc_work *all)
     }
     for (uint32_t v = 0; v < k->m->n_value; v++)
         if (k->m->value[v].graph == 0 && k->m->value[v].producer == OC_NONE)
-            bound_add(&all->bytes, most[v]);
+            oc_bound_add(&all->bytes, most[v]);
 }
 
 /* An output that continues an input, such as a cache, may be written in place: only what is new counts. */
-static void add_outputs_written(const struct maker *k, struct oc_work *all)
+static void add_outputs_written(const struct oc_bound_maker *k, struct oc_work *all)
 {
     for (uint32_t i = 0; i < k->m->graph[0].n_output; i++) {
         uint32_t v = k->source[k->m->graph[0].output[i]], from = k->m->value[v].producer;
-        if (from == OC_NONE || !has_cost(&k->a->cost[from]))
+        if (from == OC_NONE || !oc_bound_has_cost(&k->a->cost[from]))
             continue;
         const struct oc_node *n = &k->m->node[from];
         uint64_t bytes = at_most(k->size[v], k->a->cost[from].wr), old = 0;
-        for (uint32_t s = 0; s < n->n_in && joins_tensors(n); s++)
+        for (uint32_t s = 0; s < n->n_in && oc_bound_joins(n); s++)
             old = k->size[n->in[s]] > old ? k->size[n->in[s]] : old;
         bytes -= at_most(bytes, old);
-        bound_add(&all->bytes, bytes);
-        bound_add(&all->written, bytes);
+        oc_bound_add(&all->bytes, bytes);
+        oc_bound_add(&all->written, bytes);
     }
 }
 
-static void note_fewer(const struct maker *k, uint32_t node, const struct oc_work *w,
+static void note_fewer(const struct oc_bound_maker *k, uint32_t node, const struct oc_node_work *n,
                        struct oc_bound_load *out)
 {
-    double by = winograd_of(k, node);
-    for (size_t i = 0; i < OC_COUNT(winograd_class) && by > 1; i++)
-        if (w->macs[winograd_class[i]])
+    for (unsigned c = 0; c < OC_CLASS_COUNT && n->by > 1; c++)
+        if ((WINOGRAD_CLASSES >> c & 1) && n->w.macs[c])
             out->fewer[out->n_fewer++] = (struct oc_bound_fewer){
                 .part = k->root[node] == OC_NONE ? OC_NONE : out->part_of_root[oc_set_root(k->root, node)],
-                .cls = winograd_class[i],
-                .macs = w->macs[winograd_class[i]],
-                .by = by};
+                .cls = (uint8_t)c,
+                .macs = n->w.macs[c],
+                .by = n->by};
 }
 
-static void add_everything(struct maker *k, struct oc_bound_load *out)
+/* Only these may need fewer multiplications, each in one class. */
+static size_t count_convolutions(const struct oc_analysis *a)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < a->model->n_node; i++)
+        n += a->cost[i].op_class == OC_OP_CONV;
+    return n;
+}
+
+static void add_everything(struct oc_bound_maker *k, struct oc_bound_load *out)
 {
     struct oc_work *all = &out->all;
     uint64_t before = 0;
-    out->fewer = OC_NEW_ARRAY(k->arena, (size_t)k->m->n_node + 1, struct oc_bound_fewer);
+    out->fewer = OC_NEW_ARRAY(k->arena, count_convolutions(k->a), struct oc_bound_fewer);
     for (uint32_t i = 0; i < k->m->n_node; i++) {
         const struct oc_node_cost *c = &k->a->cost[i];
         if (!oc_is_launched(c) && !c->n_hist && !(c->rd_act | c->rd_wt | c->wr))
             continue; /* most nodes of exported models: they compute shapes, or are views */
-        struct oc_work w = whole_work_of_node(k, i);
-        if (w.unknown)
+        const struct oc_node_work *n = work_of_node(k, i);
+        if (n->w.unknown)
             continue;
-        bound_add(&all->launches, w.launches);
-        if (!w.bytes && !c->n_hist)
+        oc_bound_add(&all->launches, n->w.launches);
+        if (!n->w.bytes && !c->n_hist)
             continue;
-        note_fewer(k, i, &w, out);
-        fewer_multiplications(k, i, &w);
-        bound_add_counts(all, &w);
-        bound_add(&all->weight_bytes, w.weight_bytes);
+        note_fewer(k, i, n, out);
+        bound_add_counts(all, n, !expands(k, i));
+        oc_bound_add(&all->weight_bytes, n->w.weight_bytes);
         uint64_t spare = oc_bound_spare_weights(k->a, i);
-        bound_add(&before, c->rd_wt - spare);
+        oc_bound_add(&before, c->rd_wt - spare);
         out->fewest_experts |= spare > 0 && !k->m->unknown_weights;
     }
     out->weights_stored = k->a->total->const_bytes;
@@ -599,26 +474,17 @@ static void add_everything(struct maker *k, struct oc_bound_load *out)
 void oc_bound_loads_make(const struct oc_analysis *a, const struct oc_recast *const *as, size_t n,
                          struct oc_arena *arena, struct oc_bound_load *out)
 {
-    size_t values = (size_t)a->model->n_value + 1;
-    struct maker k = {.m = a->model,
-                      .a = a,
-                      .arena = arena,
-                      .source = OC_NEW_ARRAY(arena, values, uint32_t),
-                      .origin = OC_NEW_ARRAY(arena, values, uint32_t),
-                      .size = OC_NEW_ARRAY(arena, values, uint64_t),
-                      .read = OC_NEW_ARRAY(arena, values, uint64_t),
-                      .written = OC_NEW_ARRAY(arena, values, uint64_t),
-                      .scores = OC_NEW_ARRAY(arena, values, uint32_t),
-                      .root = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, uint32_t),
-                      .after = OC_NEW_ARRAY(arena, values, uint32_t),
-                      .latent = OC_NEW_ARRAY(arena, (size_t)a->model->n_node + 1, bool)};
-    open_tensors(&k);
-    visit_tensors(&k);
-    unite_readers(&k);
+    struct oc_bound_maker k = {
+        .m = a->model, .a = a, .arena = arena, .recent = OC_NEW_ARRAY(arena, RECENT, struct oc_node_work)};
+    struct part_maker parts;
+    oc_bound_tensors_make(&k);
+    find_products(&k, &parts);
     for (size_t i = 0; i < n; i++) {
         k.as = as[i];
         out[i] = (struct oc_bound_load){0};
-        make_parts(&k, &out[i]);
+        for (size_t j = 0; j < RECENT; j++)
+            k.recent[j].key = 0;
+        make_parts(&k, &parts, &out[i]);
         add_everything(&k, &out[i]);
     }
 }

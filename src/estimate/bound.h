@@ -31,10 +31,20 @@
 #include "estimate/recast.h"
 #include "estimate/roofline.h"
 
+struct oc_class_work { /* the operations of one class of struct oc_work */
+    uint64_t macs, flops, special, special_flops;
+    uint8_t cls;
+};
+/* The classes with work, in their order; returns their number. */
+unsigned oc_class_works(const struct oc_work *w, struct oc_class_work out[OC_CLASS_COUNT]);
+
 struct oc_bound_part { /* products that may be one kernel */
-    struct oc_work work;
+    struct oc_roof_traffic bytes;
+    const struct oc_class_work *ops;
+    uint8_t n_ops;
     uint8_t also; /* other types in which its products may run: a set of enum oc_bound_also */
 };
+struct oc_work oc_bound_part_work(const struct oc_bound_part *p);
 enum oc_bound_also { OC_ALSO_I8 = 1, OC_ALSO_F8 = 2, OC_ALSO_F4 = 4 };
 
 /* The multiplications of a convolution for which Winograd's algorithm needs fewer, by a factor. */

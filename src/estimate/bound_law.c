@@ -74,26 +74,36 @@ static bool works_in(const struct oc_work *w, unsigned c)
 }
 
 /* False: in a class in which there was no work at the start. */
-static bool put_work(const struct oc_bound_law *law, unsigned type, uint32_t part, const struct oc_work *w,
-                     uint64_t constants, uint64_t *v)
+static bool put_work(const struct oc_bound_law *law, unsigned type, uint32_t part,
+                     const struct oc_roof_traffic *bytes, const struct oc_class_work *ops, unsigned n_ops,
+                     uint64_t *v)
 {
-    uint64_t *field = v + oc_bound_law_field(law, type, part, 0);
-    unsigned n = 0;
-    field[OC_LAW_BYTES] = w->bytes - constants;
-    field[OC_LAW_WEIGHT_BYTES] = w->weight_bytes - constants;
-    field[OC_LAW_BYTES_WRITTEN] = w->written;
-    field[OC_LAW_LAUNCHES] = w->launches;
-    for (unsigned i = 0; i < law->n_cls; i++) {
-        unsigned c = law->cls[i];
-        n += works_in(w, c);
-        v[oc_bound_law_ops(law, type, part, OC_LAW_CLASS_MACS, i)] = w->macs[c];
-        v[oc_bound_law_ops(law, type, part, OC_LAW_CLASS_FLOPS, i)] = w->flops[c];
-        v[oc_bound_law_ops(law, type, part, OC_LAW_SPECIAL, i)] = w->special[c];
-        v[oc_bound_law_ops(law, type, part, OC_LAW_SPECIAL_FLOPS, i)] = w->special_flops[c];
+    uint64_t *field = v + oc_bound_law_field(law, type, part, 0), *of = field + OC_LAW_FIELDS;
+    field[OC_LAW_BYTES] = bytes->bytes;
+    field[OC_LAW_WEIGHT_BYTES] = bytes->weight_bytes;
+    field[OC_LAW_BYTES_WRITTEN] = bytes->written;
+    field[OC_LAW_LAUNCHES] = bytes->launches;
+    memset(of, 0, (size_t)OC_LAW_KINDS * law->n_cls * sizeof(*of));
+    for (unsigned i = 0; i < n_ops; i++) {
+        unsigned at = law_class(law, ops[i].cls);
+        if (at == law->n_cls)
+            return false;
+        of[(size_t)OC_LAW_CLASS_MACS * law->n_cls + at] = ops[i].macs;
+        of[(size_t)OC_LAW_CLASS_FLOPS * law->n_cls + at] = ops[i].flops;
+        of[(size_t)OC_LAW_SPECIAL * law->n_cls + at] = ops[i].special;
+        of[(size_t)OC_LAW_SPECIAL_FLOPS * law->n_cls + at] = ops[i].special_flops;
     }
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        n -= works_in(w, c);
-    return n == 0;
+    return true;
+}
+
+static bool put_all(const struct oc_bound_law *law, unsigned type, const struct oc_bound_load *load,
+                    uint64_t *v)
+{
+    const struct oc_work *w = &load->all;
+    struct oc_class_work ops[OC_CLASS_COUNT];
+    const struct oc_roof_traffic bytes = {w->bytes - load->const_bytes, w->weight_bytes - load->const_bytes,
+                                          w->written, w->launches};
+    return put_work(law, type, law->n_part, &bytes, ops, oc_class_works(w, ops), v);
 }
 
 /* Their multiplications move from the parts to outputs of their own. */
@@ -119,7 +129,7 @@ static bool is_saturated(const struct oc_bound_load *load)
 {
     bool any = load->all.bytes == UINT64_MAX;
     for (uint32_t i = 0; i < load->n_part; i++)
-        any |= load->part[i].work.bytes == UINT64_MAX;
+        any |= load->part[i].bytes.bytes == UINT64_MAX;
     return any;
 }
 
@@ -132,10 +142,10 @@ static bool put_load(const struct oc_bound_law *law, unsigned type, const struct
     v[oc_bound_law_constant(law, type, OC_LAW_BEFORE)] = load->weights_before;
     v[oc_bound_law_constant(law, type, OC_LAW_AFTER)] = load->weights_after;
     for (uint32_t i = 0; i < load->n_part; i++)
-        if (load->part[i].also != law->also[i] || !put_work(law, type, i, &load->part[i].work, 0, v))
+        if (load->part[i].also != law->also[i] ||
+            !put_work(law, type, i, &load->part[i].bytes, load->part[i].ops, load->part[i].n_ops, v))
             return false;
-    return put_work(law, type, law->n_part, &load->all, load->const_bytes, v) &&
-           put_fewer(law, type, load, v);
+    return put_all(law, type, load, v) && put_fewer(law, type, load, v);
 }
 
 static void note_peak(struct oc_bound_law *law, const struct oc_law_source *s, const int64_t *x,

@@ -52,12 +52,28 @@ static double known_time(const struct oc_device *device, const struct oc_work *w
     return isnan(r.roof_s) ? 0 : r.roof_s;
 }
 
+struct oc_work oc_bound_part_work(const struct oc_bound_part *p)
+{
+    struct oc_work w = {.bytes = p->bytes.bytes,
+                        .weight_bytes = p->bytes.weight_bytes,
+                        .written = p->bytes.written,
+                        .launches = p->bytes.launches};
+    for (unsigned i = 0; i < p->n_ops; i++) {
+        const struct oc_class_work *o = &p->ops[i];
+        w.macs[o->cls] = o->macs;
+        w.flops[o->cls] = o->flops;
+        w.special[o->cls] = o->special;
+        w.special_flops[o->cls] = o->special_flops;
+    }
+    return w;
+}
+
 static double part_time(const struct oc_device *device, const struct oc_bound_part *p,
                         const struct oc_roof_opts *opts)
 {
     uint8_t way[OC_BOUND_WAYS];
     unsigned n = oc_bound_ways(device, p->also, way);
-    struct oc_work work = p->work;
+    struct oc_work work = oc_bound_part_work(p);
     double s = INFINITY;
     if (opts->cache && oc_bound_keeps_tensors(device)) {
         work.bytes = work.weight_bytes;

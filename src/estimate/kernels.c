@@ -162,7 +162,7 @@ void oc_kernel_maker_open(struct oc_kernel_maker *k, const struct oc_model *m, c
                           struct oc_arena *arena)
 {
     *k = (struct oc_kernel_maker){.m = m, .a = a, .arena = arena};
-    oc_index_make(&k->x, m, arena);
+    oc_index_edges(&k->x, m, arena);
     oc_group_costs_init(&k->costs, m, a, &k->x, arena);
 }
 

@@ -169,7 +169,7 @@ uint32_t *oc_index_run_order(const struct oc_graph_index *x)
     return order;
 }
 
-void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a)
+void oc_index_edges(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a)
 {
     *x = (struct oc_graph_index){.m = m,
                                  .arena = a,
@@ -177,14 +177,19 @@ void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc
                                  .values.arena = a,
                                  .inlined_nodes.arena = a,
                                  .inlined_values.arena = a};
+    index_uses(x);
+    index_places(x);
+}
+
+void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a)
+{
+    oc_index_edges(x, m, a);
     x->next_node = OC_NEW_ARRAY(a, (size_t)m->n_node + 1, uint32_t);
     x->next_value = OC_NEW_ARRAY(a, (size_t)m->n_value + 1, uint32_t);
     for (uint32_t i = m->n_node; i-- > 0;)
         link_name(&x->nodes, x->next_node, m->node[i].name, i);
     for (uint32_t i = m->n_value; i-- > 0;)
         link_name(&x->values, x->next_value, m->value[i].name, i);
-    index_uses(x);
-    index_places(x);
 }
 
 void oc_index_free(struct oc_graph_index *x)

@@ -132,6 +132,8 @@ struct oc_graph_index {
     uint32_t *counted, *counted_first; /* nodes of a graph without Constants, in file order */
 };
 void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a);
+/* The same without names, which need most of the memory. */
+void oc_index_edges(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a);
 void oc_index_free(struct oc_graph_index *x); /* on the heap */
 /* Finds nodes that compute the same from the same: a runtime computes one of them. */
 void oc_index_equal(struct oc_graph_index *x);

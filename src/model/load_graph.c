@@ -9,16 +9,15 @@
 #include "model/loader.h"
 
 /* Finds or creates the value of that name in this graph. */
-static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, bool *is_new)
+static uint32_t define(struct oc_loader *l, struct oc_scope *sc, struct oc_str s, bool *is_new)
 {
     uint32_t id = l->m->n_value;
-    size_t n = strlen(s);
-    const char *name = oc_load_keep(l, s, n);
-    *is_new = oc_map_add_kept(&sc->names, name, n, &id);
+    const char *name = oc_load_keep(l, s.s, s.n);
+    *is_new = oc_map_add_kept(&sc->names, name, s.n, &id);
     if (*is_new)
         oc_load_new_value(l, name, sc->graph);
     else
-        oc_load_drop(l, n);
+        oc_load_drop(l, s.n);
     return id;
 }
 
@@ -40,91 +39,6 @@ static void load_graph_reserve(struct oc_loader *l, struct oc_scope *sc, size_t 
     oc_load_reserve_values(l, most);
 }
 
-/* ---- declared types --------------------------------------------------------------------------------- */
-
-static struct oc_dim load_dim(struct oc_loader *l, const Oc__Shape__Dimension *d)
-{
-    const struct oc_dim unknown = {.v = -1};
-    switch (d->value_case) {
-    case OC__SHAPE__DIMENSION__VALUE_DIM_VALUE:
-        return d->dim_value < 0 ? unknown : oc_known(d->dim_value); /* exporters write -1 for "unknown" */
-    case OC__SHAPE__DIMENSION__VALUE_DIM_PARAM: {
-        uint32_t id = l->m->n_symbol;
-        const char *name;
-        if (!d->dim_param[0])
-            return unknown;
-        if (oc_map_add(&l->symbols, d->dim_param, strlen(d->dim_param), &id, &name)) {
-            OC_PUSH(l->m->symbol, l->m->n_symbol, l->cap_symbol) = name;
-        }
-        return (struct oc_dim){.v = -1, .expr = id + 1};
-    }
-    default:
-        return unknown;
-    }
-}
-
-static uint8_t dtype_of(int32_t number)
-{
-    return number >= 0 && number < OC_DT_COUNT ? (uint8_t)number : OC_DT_UNDEFINED;
-}
-
-static int read_tensor_type(struct oc_loader *l, const Oc__Type__Tensor *t, const uint8_t *at,
-                            struct oc_type *out)
-{
-    out->dtype = dtype_of(t->elem_type);
-    if (!t->shape)
-        return 0;
-    struct oc_dim dim[OC_MAX_RANK];
-    size_t n = t->shape->n_dim;
-    if (n > OC_MAX_RANK)
-        return oc_load_fail(l, OC_ELIMIT, at, "shape: more than %d dimensions", OC_MAX_RANK);
-    for (size_t i = 0; i < n; i++)
-        dim[i] = load_dim(l, t->shape->dim[i]);
-    out->shape = oc_shape_of(&l->m->arena, (unsigned)n, dim);
-    return 0;
-}
-
-static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out);
-
-static int load_element(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out)
-{
-    struct oc_type *elem = OC_NEW(&l->m->arena, struct oc_type);
-    out->elem = elem;
-    return load_type(l, t, at, elem);
-}
-
-static int load_type(struct oc_loader *l, const Oc__Type *t, const uint8_t *at, struct oc_type *out)
-{
-    *out = (struct oc_type){.kind = OC_T_NONE};
-    switch (t ? t->value_case : OC__TYPE__VALUE__NOT_SET) {
-    case OC__TYPE__VALUE_TENSOR_TYPE:
-        out->kind = OC_T_TENSOR;
-        return read_tensor_type(l, t->tensor_type, at, out);
-    case OC__TYPE__VALUE_SPARSE_TENSOR_TYPE:
-        out->kind = OC_T_SPARSE;
-        return read_tensor_type(l, t->sparse_tensor_type, at, out);
-    case OC__TYPE__VALUE_SEQUENCE_TYPE:
-        out->kind = OC_T_SEQUENCE;
-        return load_element(l, t->sequence_type->elem_type, at, out);
-    case OC__TYPE__VALUE_OPTIONAL_TYPE:
-        out->kind = OC_T_OPTIONAL;
-        return load_element(l, t->optional_type->elem_type, at, out);
-    case OC__TYPE__VALUE_MAP_TYPE:
-        out->kind = OC_T_MAP;
-        out->dtype = dtype_of(t->map_type->key_type);
-        return load_element(l, t->map_type->value_type, at, out);
-    default:
-        return 0;
-    }
-}
-
-/* The type that a ValueInfoProto declares; returns its name, NULL: damaged. */
-static const char *load_info(struct oc_loader *l, ProtobufCBinaryData v, struct oc_type *type)
-{
-    const Oc__ValueInfo *info = oc_header_read(l, &oc__value_info__descriptor, v);
-    return info && load_type(l, info->type, v.data, type) == 0 ? info->name : NULL;
-}
-
 static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *type)
 {
     struct oc_type *kept = OC_NEW(&l->m->arena, struct oc_type);
@@ -140,13 +54,14 @@ static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph
     for (size_t i = 0; i < h->n_input; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
         struct oc_type type;
-        const char *name = load_info(l, h->input[i], &type);
+        struct oc_str name;
         bool is_new;
-        if (!name)
+        if (oc_load_info(l, h->input[i], &name, &type))
             return -1;
         id[i] = define(l, sc, name, &is_new);
         if (!is_new)
-            return oc_load_fail(l, OC_EFORMAT, h->input[i].data, "graph input '%s' is defined twice", name);
+            return oc_load_fail(l, OC_EFORMAT, h->input[i].data, "graph input '%s' is defined twice",
+                                l->m->value[id[i]].name);
         declare(l, id[i], &type);
         l->m->value[id[i]].graph_input = true;
         oc_header_release(l, mark);
@@ -199,16 +114,16 @@ static bool is_constant_again(struct oc_loader *l, struct oc_value *value, uint3
     return true;
 }
 
-static int add_output(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
+static int add_output(struct oc_loader *l, struct oc_scope *sc, struct oc_str name, uint32_t node,
                       uint32_t *out)
 {
     *out = OC_NONE;
-    if (!name[0])
+    if (!name.n)
         return 0;
     bool is_new;
     uint32_t id = define(l, sc, name, &is_new);
     if (id == OC_ABSENT)
-        return node_fail(l, node, "a node overwrites an input of its function", name);
+        return node_fail(l, node, "a node overwrites an input of its function", "");
     struct oc_value *value = &l->m->value[id];
     if (!is_new && is_constant_again(l, value, node))
         is_new = true;
@@ -221,29 +136,28 @@ static int add_output(struct oc_loader *l, struct oc_scope *sc, const char *name
     return 0;
 }
 
-static uint32_t read_input(struct oc_loader *l, struct oc_scope *sc, const char *name, uint32_t node,
+static uint32_t read_input(struct oc_loader *l, struct oc_scope *sc, struct oc_str name, uint32_t node,
                            uint32_t slot)
 {
-    if (!name[0])
+    if (!name.n)
         return OC_NONE;
-    uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &sc->hint[slot % OC_HINTS]);
+    uint32_t id = oc_map_get_near(&sc->names, name.s, name.n, &sc->hint[slot % OC_HINTS]);
     if (id < OC_ABSENT) {
         l->m->value[id].n_use++;
     } else if (id == OC_NONE) {
         OC_PUSH(l->pending, l->n_pending, l->cap_pending) =
-            (struct oc_pending){.name = oc_load_keep(l, name, strlen(name)), .node = node, .slot = slot};
+            (struct oc_pending){.name = oc_load_keep(l, name.s, name.n), .node = node, .slot = slot};
     }
     return id == OC_ABSENT ? OC_NONE : id;
 }
 
 /* Finds the value, innermost graph first. Reads of outer values are recorded as captures of the outer graph's
  * control-flow node. */
-static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, const char *name)
+static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct oc_str name)
 {
     uint32_t owner = OC_NONE;
-    size_t n = strlen(name);
     for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
-        uint32_t id = oc_map_get(&s->names, name, n);
+        uint32_t id = oc_map_get(&s->names, name.s, name.n);
         if (id == OC_NONE)
             continue;
         if (id == OC_ABSENT)
@@ -266,12 +180,14 @@ static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
     return 0;
 }
 
-static const char *node_name(struct oc_loader *l, const struct oc_scope *sc, const char *name)
+static const char *node_name(struct oc_loader *l, const struct oc_scope *sc, struct oc_str name)
 {
-    if (!name[0])
+    enum { MOST = 65536 };
+    if (!name.n)
         return "";
-    return sc->call ? oc_printf(&l->m->arena, "%s%.65536s", sc->call->prefix, name)
-                    : oc_load_keep(l, name, strlen(name));
+    return sc->call ? oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, name.n < MOST ? (int)name.n : MOST,
+                                name.s)
+                    : oc_load_keep(l, name.s, name.n);
 }
 
 /* Whether a metadata entry is one that oc_node_origin reads. */
@@ -289,7 +205,8 @@ static int name_node(struct oc_loader *l, uint32_t id)
                          n->op_type[0] ? " of type " : "", n->op_type);
 }
 
-static int load_attributes(struct oc_loader *l, const struct oc_scope *sc, const Oc__Node *h, uint32_t id)
+static int load_attributes(struct oc_loader *l, const struct oc_scope *sc, const struct oc_node_header *h,
+                           uint32_t id)
 {
     if (!h->n_attribute)
         return 0;
@@ -297,22 +214,23 @@ static int load_attributes(struct oc_loader *l, const struct oc_scope *sc, const
     l->m->node[id].attr = attr;
     for (size_t i = 0; i < h->n_attribute; i++) {
         bool dropped;
-        if (oc_load_attr(l, sc, id, h->attribute[i], &attr[l->m->node[id].n_attr], &dropped))
+        if (oc_load_attr(l, sc, id, l->attributes.item[h->attribute + i], &attr[l->m->node[id].n_attr],
+                         &dropped))
             return -1;
         l->m->node[id].n_attr += !dropped;
     }
     return 0;
 }
 
-static int load_values(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h, uint32_t id)
+static int load_values(struct oc_loader *l, struct oc_scope *sc, const struct oc_node_header *h, uint32_t id)
 {
     struct oc_model *m = l->m;
-    uint32_t n_in = (uint32_t)h->n_input, n_out = (uint32_t)h->n_output;
+    uint32_t n_in = (uint32_t)h->n_in, n_out = (uint32_t)h->n_out;
     uint32_t *in = OC_NEW_ARRAY(&m->arena, (size_t)n_in + n_out, uint32_t), *out = in + n_in;
     for (uint32_t i = 0; i < n_in; i++)
-        in[i] = read_input(l, sc, h->input[i], id, i);
+        in[i] = read_input(l, sc, l->in.item[h->in + i], id, i);
     for (uint32_t i = 0; i < n_out; i++)
-        if (add_output(l, sc, h->output[i], id, &out[i]))
+        if (add_output(l, sc, l->out.item[h->out + i], id, &out[i]))
             return -1;
     struct oc_node *n = &m->node[id];
     n->in = in;
@@ -324,17 +242,16 @@ static int load_values(struct oc_loader *l, struct oc_scope *sc, const Oc__Node 
     return 0;
 }
 
-static int load_node(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h, ProtobufCBinaryData v,
-                     uint32_t file_index)
+static int load_node(struct oc_loader *l, struct oc_scope *sc, const struct oc_node_header *h,
+                     ProtobufCBinaryData v, uint32_t file_index)
 {
     const struct oc_header_mark mark = oc_header_mark(l);
     uint32_t id = l->m->n_node++;
-    const char *domain =
-        strcmp(h->domain, "ai.onnx") == 0 ? "" : oc_load_text(l, h->domain, strlen(h->domain));
+    const char *domain = oc_str_eq(h->domain, "ai.onnx") ? "" : oc_load_text(l, h->domain.s, h->domain.n);
     l->m->node[id] = (struct oc_node){.name = node_name(l, sc, h->name),
-                                      .op_type = oc_load_text(l, h->op_type, strlen(h->op_type)),
+                                      .op_type = oc_load_text(l, h->op_type.s, h->op_type.n),
                                       .domain = domain,
-                                      .overload = oc_load_text(l, h->overload, strlen(h->overload)),
+                                      .overload = oc_load_text(l, h->overload.s, h->overload.n),
                                       .graph = sc->graph,
                                       .body = OC_NONE,
                                       .opset = opset_of(sc->opsets, domain),
@@ -343,8 +260,8 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, const Oc__Node *h
                                       .n_bytes = v.len <= UINT32_MAX ? (uint32_t)v.len : 0};
     if (load_values(l, sc, h, id) || load_attributes(l, sc, h, id))
         return name_node(l, id);
-    for (size_t i = 0; !l->m->has_origins && i < h->n_metadata_props; i++)
-        l->m->has_origins = names_origin(l, h->metadata_props[i]);
+    for (size_t i = 0; !l->m->has_origins && i < h->n_metadata; i++)
+        l->m->has_origins = names_origin(l, l->metadata.item[h->metadata + i]);
     oc_header_release(l, mark);
     return 0;
 }
@@ -354,7 +271,7 @@ static int resolve_pending(struct oc_loader *l, const struct oc_scope *sc)
 {
     for (uint32_t i = 0; i < l->n_pending; i++) {
         const struct oc_pending *k = &l->pending[i];
-        uint32_t id = resolve(l, sc, k->name);
+        uint32_t id = resolve(l, sc, oc_str(k->name, strlen(k->name)));
         if (id == OC_NONE) {
             node_fail(l, k->node, "input '%.200s' is not defined", k->name);
             return name_node(l, k->node);
@@ -561,26 +478,24 @@ static int load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_
     return rc;
 }
 
-/* Unpacks a few nodes and prefetches the slots of their first outputs before they are defined: in large
+/* Reads a few nodes and prefetches the slots of their first outputs before they are defined: in large
  * models most lookups miss the cache. */
 static int load_node_list(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, uint32_t n)
 {
     enum { TOGETHER = 16 };
-    const Oc__Node *h[TOGETHER];
+    struct oc_node_header h[TOGETHER];
     for (uint32_t i = 0; i < n;) {
-        const struct oc_header_mark mark = oc_header_mark(l);
         uint32_t k = 0;
+        l->in.n = l->out.n = l->attributes.n = l->metadata.n = 0;
         for (; k < TOGETHER && i + k < n; k++) {
-            h[k] = oc_header_read(l, &oc__node__descriptor, v[i + k]);
-            if (!h[k])
+            if (oc_node_header_read(l, v[i + k], &h[k]))
                 return -1;
-            if (h[k]->n_output)
-                oc_map_expect(&sc->names, h[k]->output[0], strlen(h[k]->output[0]));
+            if (h[k].n_out)
+                oc_map_expect(&sc->names, l->out.item[h[k].out].s, l->out.item[h[k].out].n);
         }
         for (uint32_t j = 0; j < k; j++, i++)
-            if (load_node(l, sc, h[j], v[i], i))
+            if (load_node(l, sc, &h[j], v[i], i))
                 return -1;
-        oc_header_release(l, mark);
     }
     return 0;
 }
@@ -613,17 +528,18 @@ static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCB
 
 static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph *h)
 {
+    enum { MOST = 200 };
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, h->n_output, uint32_t);
     for (size_t i = 0; i < h->n_output; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
         struct oc_type type;
-        const char *name = load_info(l, h->output[i], &type);
-        if (!name)
+        struct oc_str name;
+        if (oc_load_info(l, h->output[i], &name, &type))
             return -1;
         id[i] = resolve(l, sc, name);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
-            return oc_load_fail(l, OC_EFORMAT, h->output[i].data, "graph output '%.200s' is not defined",
-                                name);
+            return oc_load_fail(l, OC_EFORMAT, h->output[i].data, "graph output '%.*s' is not defined",
+                                name.n < MOST ? (int)name.n : MOST, name.s);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
         if (value->declared->kind == OC_T_NONE)
@@ -641,10 +557,10 @@ static int load_infos(struct oc_loader *l, struct oc_scope *sc, const Oc__Graph 
     for (size_t i = 0; i < h->n_value_info; i++) {
         const struct oc_header_mark mark = oc_header_mark(l);
         struct oc_type type;
-        const char *name = load_info(l, h->value_info[i], &type);
-        if (!name)
+        struct oc_str name;
+        if (oc_load_info(l, h->value_info[i], &name, &type))
             return -1;
-        uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &near);
+        uint32_t id = oc_map_get_near(&sc->names, name.s, name.n, &near);
         const struct oc_value *value = id < OC_ABSENT ? &l->m->value[id] : NULL;
         bool again = value && value->producer != OC_NONE && !value->graph_output;
         if (value && (again || value->declared->kind == OC_T_NONE)) /* the last one counts, as in runtimes */

@@ -69,6 +69,10 @@ void oc_headers_free(struct oc_loader *l)
     oc_header_release(l, (struct oc_header_mark){NULL, 0});
     oc_buf_free(&l->copy);
     oc_buf_free(&l->views);
+    free(l->in.item);
+    free(l->out.item);
+    free(l->attributes.item);
+    free(l->metadata.item);
 }
 
 /* ---- the copy --------------------------------------------------------------------------------------- */
@@ -317,6 +321,102 @@ const char *oc_protobuf_version(void)
     return protobuf_c_version();
 }
 
+/* ---- nodes ---------------------------------------------------------------------------------------------- */
+
+/* most: OC_LIMIT_STRING_BYTES */
+static int read_string(struct oc_loader *l, const struct oc_wire_field *f, uint64_t most, struct oc_str *out)
+{
+    if (f->n > most)
+        return oc_load_over(l, OC_LIMIT_STRING_BYTES, f->n, f->data);
+    oc_os_need(f->data, f->n);
+    *out = oc_str((const char *)f->data, f->n ? strnlen((const char *)f->data, f->n) : 0);
+    return 0;
+}
+
+static int wire_end(struct oc_loader *l, const struct oc_wire *w)
+{
+    return w->bad ? oc_load_fail(l, OC_EFORMAT, w->bad, "%s", w->why) : 0;
+}
+
+static void push_text(struct oc_text_list *list, struct oc_str s)
+{
+    OC_PUSH(list->item, list->n, list->cap) = s;
+}
+
+static void push_part(struct oc_part_list *list, const struct oc_wire_field *f)
+{
+    OC_PUSH(list->item, list->n, list->cap) = (ProtobufCBinaryData){f->n, (uint8_t *)(uintptr_t)f->data};
+}
+
+static void take_node_text(struct oc_loader *l, size_t member, struct oc_str s, struct oc_node_header *h)
+{
+    switch (member) {
+    case offsetof(Oc__Node, input):
+        push_text(&l->in, s);
+        break;
+    case offsetof(Oc__Node, output):
+        push_text(&l->out, s);
+        break;
+    case offsetof(Oc__Node, name):
+        h->name = s;
+        break;
+    case offsetof(Oc__Node, op_type):
+        h->op_type = s;
+        break;
+    case offsetof(Oc__Node, domain):
+        h->domain = s;
+        break;
+    default:
+        h->overload = s;
+        break;
+    }
+}
+
+/* *need_bytes: of memory for the node, as that of other messages. */
+static int read_node_field(struct oc_loader *l, const struct oc_wire_field *f, uint64_t most_string_bytes,
+                           struct oc_node_header *h, uint64_t *need_bytes)
+{
+    const ProtobufCFieldDescriptor *d = field_of(&oc__node__descriptor, f->num);
+    struct oc_str text;
+    if (!d || f->type != OC_WIRE_LEN)
+        return 0;
+    if (d->type == PROTOBUF_C_TYPE_BYTES) {
+        *need_bytes += sizeof(struct view) + sizeof(ProtobufCBinaryData);
+        push_part(d->offset == offsetof(Oc__Node, attribute) ? &l->attributes : &l->metadata, f);
+        return 0;
+    }
+    *need_bytes += f->n + FIELD_BYTES;
+    if (read_string(l, f, most_string_bytes, &text))
+        return -1;
+    take_node_text(l, d->offset, text, h);
+    return 0;
+}
+
+int oc_node_header_read(struct oc_loader *l, ProtobufCBinaryData v, struct oc_node_header *out)
+{
+    uint64_t most = oc_input_limit(l->limits, OC_LIMIT_MODEL_MEMORY), used = l->m->arena.used_bytes,
+             most_string_bytes = oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES), need_bytes = 0;
+    struct oc_wire w = oc_wire_of(v.data, v.len);
+    struct oc_wire_field f;
+    int rc = 0;
+    *out = (struct oc_node_header){
+        .in = l->in.n, .out = l->out.n, .attribute = l->attributes.n, .metadata = l->metadata.n};
+    while (rc == 0 && oc_wire_next(&w, &f)) {
+        rc = read_node_field(l, &f, most_string_bytes, out, &need_bytes);
+        if (rc == 0 && (used > most || need_bytes > most - used))
+            rc = oc_load_over(l, OC_LIMIT_MODEL_MEMORY, 0, v.data);
+    }
+    if (rc == 0)
+        rc = wire_end(l, &w);
+    out->n_in = l->in.n - out->in;
+    out->n_out = l->out.n - out->out;
+    out->n_attribute = l->attributes.n - out->attribute;
+    out->n_metadata = l->metadata.n - out->metadata;
+    if (rc)
+        name_message(l, &oc__node__descriptor, v);
+    return rc;
+}
+
 /* ---- tensors ------------------------------------------------------------------------------------------ */
 
 /* TensorProto and SparseTensorProto to struct oc_tensor: a view; elements are not read. A model has thousands
@@ -383,20 +483,6 @@ static int read_dims(struct oc_loader *l, const struct oc_wire_field *f, const u
     return 0;
 }
 
-static int read_string(struct oc_loader *l, const struct oc_wire_field *f, struct oc_str *out)
-{
-    if (f->n > oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES))
-        return oc_load_over(l, OC_LIMIT_STRING_BYTES, f->n, f->data);
-    oc_os_need(f->data, f->n);
-    *out = oc_str((const char *)f->data, f->n ? strnlen((const char *)f->data, f->n) : 0);
-    return 0;
-}
-
-static int wire_end(struct oc_loader *l, const struct oc_wire *w)
-{
-    return w->bad ? oc_load_fail(l, OC_EFORMAT, w->bad, "%s", w->why) : 0;
-}
-
 /* An entry of external_data. */
 static int read_external(struct oc_loader *l, const struct oc_wire_field *entry, struct tensor_header *h)
 {
@@ -406,7 +492,8 @@ static int read_external(struct oc_loader *l, const struct oc_wire_field *entry,
     while (oc_wire_next(&w, &f)) {
         const ProtobufCFieldDescriptor *d = field_of(&oc__pair__descriptor, f.num);
         if (d && f.type == OC_WIRE_LEN &&
-            read_string(l, &f, d->offset == offsetof(Oc__Pair, key) ? &key : &value))
+            read_string(l, &f, oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES),
+                        d->offset == offsetof(Oc__Pair, key) ? &key : &value))
             return -1;
     }
     bool offset = oc_str_eq(key, "offset"), number = offset || oc_str_eq(key, "length");
@@ -439,7 +526,7 @@ static int read_tensor_field(struct oc_loader *l, const struct oc_wire_field *f,
         h->location = (uint32_t)f->v;
         return 0;
     case offsetof(Oc__Tensor, name):
-        return read_string(l, f, &h->name);
+        return read_string(l, f, oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES), &h->name);
     case offsetof(Oc__Tensor, external_data):
         return read_external(l, f, h);
     case offsetof(Oc__Tensor, raw_data):

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/str.h"
 #include "base/wire.h"
 #include "model/model.h"
 #include "onnx_header.pb-c.h"
@@ -49,6 +50,21 @@ struct oc_pending { /* an input whose name is not yet defined in its graph */
     uint32_t node, slot;
 };
 
+struct oc_text_list {
+    struct oc_str *item;
+    size_t n, cap;
+};
+struct oc_part_list {
+    ProtobufCBinaryData *item;
+    size_t n, cap;
+};
+/* A NodeProto; its lists are parts of those of the loader, from these indices on. */
+struct oc_node_header {
+    struct oc_str name, op_type, domain, overload;
+    size_t in, out, attribute, metadata;
+    size_t n_in, n_out, n_attribute, n_metadata;
+};
+
 struct oc_body { /* a graph attribute, parsed after the graph that contains it */
     ProtobufCBinaryData view;
     uint32_t graph, owner;
@@ -72,6 +88,8 @@ struct oc_loader {
     const uint8_t *base;
     struct oc_header_block *headers; /* stack of unpacked messages */
     struct oc_buf copy, views;       /* of the message that is being unpacked: without, and its `bytes` */
+    struct oc_text_list in, out;     /* of the nodes that are being read */
+    struct oc_part_list attributes, metadata; /* likewise */
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
     struct oc_map symbols, functions;
@@ -117,6 +135,9 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
 /* load_message.c: unpacks a message of proto/onnx_header.proto; NULL on error. Valid until the stack of
  * messages is released to a mark that was set before. */
 void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v);
+/* Reads a NodeProto where it is, without protobuf-c's message: a model may have millions. Appends its lists to those of
+ * the loader. */
+int oc_node_header_read(struct oc_loader *l, ProtobufCBinaryData v, struct oc_node_header *out);
 struct oc_header_mark {
     struct oc_header_block *block;
     size_t used;
@@ -134,6 +155,9 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
 
 /* load_opsets.c: *n imports become the number of domains */
 struct oc_opset *oc_load_opsets(struct oc_loader *l, Oc__Opset *const *opset, size_t *n, const uint8_t *at);
+
+/* load_types.c: the name and the type that a ValueInfoProto declares. The name is valid as oc_header_read's messages. */
+int oc_load_info(struct oc_loader *l, ProtobufCBinaryData v, struct oc_str *name, struct oc_type *type);
 
 /* load_graph.c */
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData v);

@@ -65,7 +65,7 @@ const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i)
 
 bool oc_node_is_constant(const struct oc_node *n)
 {
-    return !*n->domain && strcmp(n->op_type, "Constant") == 0;
+    return oc_equal(n->op_type, "Constant") && !*n->domain;
 }
 
 const struct oc_tensor *oc_node_constant(const struct oc_node *n)

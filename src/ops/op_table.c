@@ -180,10 +180,12 @@ _Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "every class needs a 
 
 char oc_op_slot(const struct oc_op *op, uint32_t slot)
 {
-    size_t n = op && op->slots ? strlen(op->slots) : 0;
-    if (!n)
+    const char *kind = op ? op->slots : NULL;
+    if (!kind || !*kind)
         return '.';
-    return op->slots[slot < n ? slot : n - 1];
+    for (; slot && kind[1]; slot--)
+        kind++;
+    return *kind;
 }
 
 uint32_t oc_op_weight_slot(const struct oc_op *op)

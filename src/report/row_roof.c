@@ -425,6 +425,25 @@ static void use_recorded_types(const struct oc_prof_rec *rec, struct oc_work *wo
     work->weight_bytes = work->weight_bytes < rd ? work->weight_bytes : rd;
 }
 
+/* Without times, the roofline of a node is that of its twin, if that has one already. row_of: by node. */
+static bool take_roof_of_twin(const struct oc_report *r, struct oc_row **row_of, struct oc_row *row)
+{
+    uint32_t twin = r->in->analysis->twin[row->node];
+    const struct oc_row *t = row_of[twin];
+    row_of[row->node] = row;
+    if (twin == row->node || !t || !t->work)
+        return false;
+    row->work = t->work;
+    row->overhead_s = t->overhead_s;
+    row->bound_by = t->bound_by;
+    row->roofline_s = t->roofline_s;
+    row->roof_partial = t->roof_partial;
+    row->wasted_s = t->wasted_s;
+    row->efficiency = t->efficiency;
+    row->limits = t->limits;
+    return true;
+}
+
 void oc_report_roofs(struct oc_report *r)
 {
     r->roof = oc_report_roof_opts(r->o, r->in->analysis);
@@ -433,12 +452,16 @@ void oc_report_roofs(struct oc_report *r)
         return;
     if (r->in->analysis && !(r->in->join && r->in->join->sizes && r->in->join->sizes->n_set > 1))
         r->bound_s = oc_bound_of(r->in->analysis, NULL, r->in->device, r->o->cache);
-    struct oc_work *works = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_work);
+    bool twins = r->in->analysis && !r->in->profile;
+    struct oc_row **row_of =
+        twins ? OC_NEW_ARRAY(&r->arena, r->in->model->n_node, struct oc_row *) : NULL; /* by node */
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];
-        struct oc_work *work = &works[i];
         if (row->rates == OC_RATES_LAUNCH)
             continue; /* nothing to compare with */
+        if (twins && take_roof_of_twin(r, row_of, row))
+            continue;
+        struct oc_work *work = OC_NEW(&r->arena, struct oc_work);
         bool recorded = !r->in->analysis || (r->in->join && r->in->join->rec[row->record].from_profile);
         if (recorded && !work_of_record(r, row, work))
             continue;

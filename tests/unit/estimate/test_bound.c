@@ -410,7 +410,7 @@ static void experts_of_one_token_are_the_fewest(void **unused)
         oc_b_node(b, "com.microsoft::MoE", NULL, "x,r,up,,down", "y", "k=2");
         oc_b_output(b, "y", NULL);
         struct loaded x = load_of(b, &(struct oc_analyze_opts){.moe_expected = row[i].expected});
-        assert_int_equal(x.load.part[0].work.weight_bytes, row[i].weights);
+        assert_int_equal(x.load.part[0].bytes.weight_bytes, row[i].weights);
         assert_int_equal(x.load.const_bytes, row[i].weights);
         assert_int_equal(x.load.fewest_experts, !row[i].expected);
         unload(&x);
@@ -450,7 +450,7 @@ static void latent_attention_may_expand_keys(void **unused)
         oc_b_output(b, "y", NULL);
         struct loaded x = load_of(b, NULL);
         assert_int_equal(x.load.n_part, 1);
-        assert_int_equal(x.load.part[0].work.macs[OC_CLASS_F32], row[i].macs);
+        assert_int_equal(oc_bound_part_work(&x.load.part[0]).macs[OC_CLASS_F32], row[i].macs);
         assert_int_equal(x.load.all.macs[OC_CLASS_F32], row[i].macs);
         unload(&x);
     }
