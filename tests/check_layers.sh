@@ -24,7 +24,7 @@ memory   base shape model ops analyze hw profile
 llm      base shape model analyze hw estimate
 fleet    base shape model ops analyze hw profile join estimate report
 report   base shape model analyze hw profile join estimate memory llm
-advice   base shape model ops analyze hw profile join estimate report
+advice   base lang shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report
 trial    base model profile run report
 annotate base shape model analyze hw join report
