@@ -27,7 +27,7 @@ report   base shape model analyze hw profile join estimate memory llm
 advice   base lang shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report
 trial    base model profile run report
-annotate base shape model analyze hw join report
+annotate base shape model analyze hw join report advice
 mcp      base
 write    base shape model analyze hw profile join estimate provider memory llm fleet report gate advice trial
 cli

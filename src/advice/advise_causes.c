@@ -1,7 +1,7 @@
-/* Looks for the causes of cause_table.c: one suggestion for each cause that a node has, with the nodes as rows. The time that
- * is saved is expected, not measured: the share that the remedy saved where it was tried, or what the class of the row takes
- * elsewhere in the recording (report/expected.c), which takes precedence. A cause without a known share saves an unknown
- * time, and is ranked after those that have one. */
+/* Looks for the causes of cause_table.c: one suggestion for each cause that a node has, with the nodes as rows. The time
+ * that is saved is expected, not measured: the share that the remedy saved where it was tried, or what the class of the row
+ * takes elsewhere in the recording (report/expected.c); where both are known, the interval has both. A cause without a known
+ * share saves an unknown time, and is ranked after those that have one. */
 #include <string.h>
 
 #include "advice/advisor.h"
@@ -59,8 +59,11 @@ static void add_row(struct search *s, struct oc_advice_item *f, const struct oc_
     if (!p)
         return;
     const struct oc_anomaly *a = anomaly_of(s, p);
-    double low = a ? p->time_ns - a->high_ns : c->low * p->time_ns,
-           high = a ? p->time_ns - a->low_ns : c->high * p->time_ns;
+    double low = c->low * p->time_ns, high = c->high * p->time_ns;
+    if (a) { /* between both expectations */
+        low = high > 0 ? fmin(low, p->time_ns - a->high_ns) : p->time_ns - a->high_ns;
+        high = fmax(high, p->time_ns - a->low_ns);
+    }
     f->proof[f->n_proof - 1].time_ns = p->time_ns;
     sum->time += p->time_ns;
     if (!(high > 0))

@@ -1,4 +1,4 @@
-"""Writes a profile of ONNX Runtime in which one operator takes ten times as much time: slow_row.py PROFILE.json.gz NODE >OUT"""
+"""Writes a profile of ONNX Runtime in which the time of one operator is 10x: slow_row.py PROFILE.json.gz NODE >OUT"""
 import gzip, json, sys
 
 events = json.load(gzip.open(sys.argv[1]))
