@@ -24,10 +24,10 @@ memory   base shape model ops analyze hw profile
 llm      base shape model analyze hw estimate
 fleet    base shape model ops analyze hw profile join estimate report
 report   base shape model analyze hw profile join estimate memory llm
-advice   base shape model ops analyze hw profile join estimate report
+advice   base lang shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report
 trial    base model profile run report
-annotate base shape model analyze hw join report
+annotate base shape model analyze hw join report advice
 mcp      base
 write    base shape model analyze hw profile join estimate provider memory llm fleet report gate advice trial
 cli

@@ -57,6 +57,8 @@ m=$work
     report llama_symbols "$m/llama.onnx" --default-dim none
     printf 'layer,kind,ms,mJ\n/conv1/Conv,Conv,2,30\n/fc/Gemm,Gemm,1,\n' >"$work/energy.csv"
     report energy "$m/resnet18.onnx" -p "$work/energy.csv" --map name=layer,type=kind,time=ms:ms,energy=mJ:mJ
+    python3 tests/support/slow_row.py $profiles/resnet50.disabled.t1.json.gz /layer1/layer1.0/relu_2/Relu >"$work/slow_row.json"
+    report anomaly "$m/resnet50.onnx" -p "$work/slow_row.json"
     report modules tests/data/torch_export/encoder.onnx
     report unknown_operator tests/data/op_rules/custom.onnx --why 0
     report user_rules tests/data/op_rules/custom.onnx --op-rules hwdb/op-rules/example.xml

@@ -190,7 +190,7 @@ static const struct rule {
     {oc_advise_fallbacks, TIMES},     {oc_advise_fusion, MODEL},
     {oc_advise_chains, MODEL},        {oc_advise_tiny, TIMES},
     {oc_advise_fp32, MODEL | DEVICE}, {oc_advise_alignment, MODEL | DEVICE},
-    {oc_advise_subnormal, MODEL},     {oc_advise_qdq, 0},
+    {oc_advise_causes, MODEL},        {oc_advise_qdq, TIMES},
     {oc_advise_rates, MODEL | TIMES}, {oc_advise_dynamic, MODEL},
     {oc_advise_idle, TIMES},          {oc_advise_dataloader, TIMES},
 };
@@ -297,10 +297,13 @@ static void find_users(struct oc_advisor *x)
         }
 }
 
+/* What is known to save time comes before what saves at most a time. */
 static int by_saving(const void *a, const void *b)
 {
     const struct oc_advice_item *f = *(const struct oc_advice_item *const *)a,
                                 *g = *(const struct oc_advice_item *const *)b;
+    if ((f->low_ns > 0) != (g->low_ns > 0))
+        return f->low_ns > 0 ? -1 : 1;
     double s = isnan(f->high_ns) ? f->low_ns : f->high_ns, t = isnan(g->high_ns) ? g->low_ns : g->high_ns;
     s = isnan(s) ? 0 : s;
     t = isnan(t) ? 0 : t;

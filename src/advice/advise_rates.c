@@ -635,36 +635,3 @@ void oc_advise_alignment(struct oc_advisor *x)
               "(int8); padding weights with zeros does not change results";
     oc_advice_keep(x, f);
 }
-
-/* ---- subnormal weights ------------------------------------------------------------------------------ */
-
-static bool on_cpu(const struct oc_advisor *x)
-{
-    return x->p ? !strcmp(x->p->device, "CPU") : x->d ? !strcmp(oc_device_info(x->d)->kind, "cpu") : true;
-}
-
-void oc_advise_subnormal(struct oc_advisor *x)
-{
-    struct oc_advice_item *f = oc_advice_new(x, "subnormal", "Subnormal weights");
-    double time = 0;
-    for (uint32_t i = 0; i < x->n_piece && on_cpu(x); i++) {
-        struct oc_piece *p = &x->piece[i];
-        double share =
-            p->bucket || (x->p && !oc_piece_timed(p)) ? 0 : oc_subnormal_share(x->m, p->node, p->n_node);
-        if (share < OC_SUBNORMAL_LEAST)
-            continue;
-        oc_advice_prove(f, p, p->time_ns, oc_printf(x->arena, "%.1f %% of its f32 constants", 100 * share));
-        time += x->p ? p->time_ns : 0;
-    }
-    f->low_ns = x->p ? 0 : (double)NAN;
-    f->high_ns = x->p ? time * (1 - 1.0 / OC_SUBNORMAL_MOST) : (double)NAN;
-    f->basis = x->p ? "at most the time x (1 - 1/40): the largest slowdown that was measured is 40" : NULL;
-    f->found = oc_printf(x->arena,
-                         "%u operator%s weights below 2^-126, with which x86 processors compute much more "
-                         "slowly%s%s",
-                         f->n_proof, f->n_proof == 1 ? " has" : "s have", x->p ? ": " : "",
-                         x->p ? oc_advice_time(x, time) : "");
-    f->todo = "flush them to zero (ONNX Runtime: session option session.set_denormal_as_zero = 1; PyTorch: "
-              "torch.set_flush_denormal(True)), or set them to zero in the model";
-    oc_advice_keep(x, f);
-}

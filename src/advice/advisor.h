@@ -46,7 +46,7 @@ void oc_advise_chains(struct oc_advisor *x);
 void oc_advise_tiny(struct oc_advisor *x);
 void oc_advise_fp32(struct oc_advisor *x);
 void oc_advise_alignment(struct oc_advisor *x);
-void oc_advise_subnormal(struct oc_advisor *x);
+void oc_advise_causes(struct oc_advisor *x);
 void oc_advise_qdq(struct oc_advisor *x);
 void oc_advise_rates(struct oc_advisor *x);
 void oc_advise_dynamic(struct oc_advisor *x);

@@ -59,6 +59,9 @@ static const struct cli_option own_options[] = {
      .help =
          "write this row (a name as of --opr-name, or #N) to --output as an ONNX file that runs alone, with "
          "its shapes, types and weights"},
+    {"apply", 0, CLI_TEXT, AT(apply), "ADVICE",
+     .help = "write the model to --output with this suggestion of --advise carried out; its name is in the "
+             "brackets after its title"},
     {"strict", 0, CLI_FLAG, AT(strict), .help = "exit code 1 if anything is assumed, conflicting or unknown",
      .group = "Output"},
     {"formula", 0, CLI_FLAG, AT(formula), .help = "totals as formulas in the symbolic dimensions",
@@ -91,6 +94,7 @@ static const struct cli_option own_options[] = {
 
 struct job {
     struct oc_extracted *extracted; /* of --extract */
+    struct oc_applied *applied;     /* of --apply */
     const struct cli_opts *o;
     const struct cost_opts *own;
     struct cli_list profiles; /* paths, in the order given */
@@ -192,17 +196,21 @@ static int check_device_options(const struct cli_opts *o)
     return cli_check_memory(o);
 }
 
+/* Options that write a model instead of a report. */
 static int check_extract(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (!j->own->extract)
+    const char *name = j->own->extract ? "--extract" : "--apply";
+    if (!j->own->extract && !j->own->apply)
         return 0;
+    if (j->own->extract && j->own->apply)
+        return cli_fail(CLI_USAGE, "--extract and --apply write different files: give one of them");
     if (!j->side.model_path || cli_wants_function(o))
-        return cli_fail(CLI_USAGE, "--extract needs a model, without --formula and lists of sizes");
+        return cli_fail(CLI_USAGE, "%s needs a model, without --formula and lists of sizes", name);
     if (!o->output || cli_is(o->output, "-"))
-        return cli_fail(CLI_USAGE, "--extract writes an ONNX file: give --output FILE.onnx");
+        return cli_fail(CLI_USAGE, "%s writes an ONNX file: give --output FILE.onnx", name);
     const char *given = cli_first_given(o, "format annotate advise why explain-match fit");
-    return given ? cli_fail(CLI_USAGE, "--extract writes an ONNX file instead of a report: leave out --%s",
+    return given ? cli_fail(CLI_USAGE, "%s writes an ONNX file instead of a report: leave out --%s", name,
                             given)
                  : 0;
 }
@@ -336,6 +344,32 @@ static int extract_row(struct job *j)
     int rc = cli_output_write(j->o->output, put_extracted, j);
     rc = rc ? rc : cli_output_write(NULL, print_extracted, j);
     j->extracted = NULL;
+    return rc;
+}
+
+static int put_applied(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct job *j = job;
+    struct oc_report_opts opts = report_opts(j->o, NULL);
+    return oc_apply_write(&j->side.in, &opts, j->own->apply, j->o->output, out->f, j->applied, err);
+}
+
+static int print_applied(const void *job, const struct cli_output *out, struct oc_err *err)
+{
+    const struct job *j = job;
+    (void)err;
+    fprintf(out->f, "%s%-9sonnxcost record %s %s\n", j->applied->text, "next", j->side.model_path,
+            j->o->output);
+    return 0;
+}
+
+static int apply_suggestion(struct job *j)
+{
+    struct oc_applied applied;
+    j->applied = &applied;
+    int rc = cli_output_write(j->o->output, put_applied, j);
+    rc = rc ? rc : cli_output_write(NULL, print_applied, j);
+    j->applied = NULL;
     return rc;
 }
 
@@ -485,6 +519,8 @@ static int cost_run(struct job *j)
     j->side.progress = NULL;
     if (!rc && j->own->extract)
         return extract_row(j);
+    if (!rc && j->own->apply)
+        return apply_suggestion(j);
     if (rc || !cli_wants_function(j->o))
         return rc ? rc : cost_write_report(j);
     return cli_write_function(j->o, &j->side);

@@ -9,7 +9,7 @@ struct cost_opts {
     struct oc_report_opts
         report; /* but for its lists, which are the next ones, and what other commands have too */
     struct cli_list opr_name, type, input_dtype, what_if, why, explain_match;
-    const char *annotate, *extract, *training; /* optimizer */
+    const char *annotate, *extract, *apply, *training; /* optimizer */
     bool strict, formula, sparsity;
 };
 

@@ -86,6 +86,19 @@ struct oc_largest { /* a row */
     double time_ns, gap_ns; /* of a run; gap NAN: no bound is known */
 };
 
+/* A row far beyond the time that rows of its class reach in the same recording (expected.c). Times in nanoseconds of a run. */
+struct oc_anomaly {
+    const struct oc_row *row;
+    double time_ns, fastest_ns;          /* fastest: of its runs; the time where that is not known */
+    double expected_ns, low_ns, high_ns; /* low..high: the interval of its class */
+    double lost_ns;                      /* time_ns - expected_ns */
+    const char *class_name;              /* "conv_1x1", "operators that move memory" */
+    uint32_t peers;
+};
+
+/* By lost_ns, largest first, in the report's arena. Returns their number. */
+uint32_t oc_anomalies_of(struct oc_report *r, const struct oc_anomaly **out);
+
 struct oc_verdict {
     const char *text;                        /* "3.73 ms per run: ..."; NULL: nothing is known of a run */
     struct oc_time_part part[OC_PART_COUNT]; /* of measured times */
@@ -93,6 +106,8 @@ struct oc_verdict {
     double run_ns;                           /* latency, less than whole_ns where operators overlap */
     struct oc_largest largest[OC_LARGEST];   /* by gap, where no row has one by time */
     uint32_t n_largest;
+    const struct oc_anomaly *anomaly; /* of measured times, largest loss first */
+    uint32_t n_anomaly;
 };
 
 /* Texts are in the report's arena. */

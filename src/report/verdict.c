@@ -338,6 +338,19 @@ static const char *doubt_text(struct oc_report *r)
                : "";
 }
 
+/* ". 9.80 ms more than expected in Softmax /model.22/dfl/Softmax (73 rows bound by vector)": the largest anomaly. */
+static const char *anomaly_text(struct oc_report *r, const struct oc_verdict *v)
+{
+    struct oc_arena *a = &r->arena;
+    const struct oc_anomaly *one = v->anomaly;
+    if (!v->n_anomaly)
+        return "";
+    const char *rest = v->n_anomaly == 1 ? "" : oc_printf(a, ", and %u more rows", v->n_anomaly - 1);
+    return oc_printf(a, ". %s %s takes %s, %s more than %u rows of its class (%s) suggest%s",
+                     oc_row_type(r, one->row), one->row->name, verdict_time(r, one->time_ns),
+                     verdict_time(r, one->lost_ns), one->peers, one->class_name, rest);
+}
+
 static const char *measured_text(struct oc_report *r, const struct oc_headline *h, struct oc_verdict *v)
 {
     static const uint8_t rest[] = {OC_PART_UNBOUND, OC_PART_ADDED, OC_PART_UNMATCHED, OC_PART_OUTSIDE};
@@ -349,6 +362,7 @@ static const char *measured_text(struct oc_report *r, const struct oc_headline *
     const char *text = oc_printf(a, "%s %s%s", verdict_time(r, v->run_ns),
                                  whole ? oc_printf(a, "over %s", oc_headline_runs_text(p, a)) : "per run",
                                  bounded ? roofline_text(r, v) : where_text(r, v->whole_ns, &times));
+    text = oc_printf(a, "%s%s", text, anomaly_text(r, v));
     for (size_t i = !bounded; i < OC_COUNT(rest); i++)
         text = oc_printf(a, "%s%s", text, part_text(r, v, rest[i]));
     if (r->in->device && !bounded)
@@ -414,6 +428,7 @@ void oc_verdict_of(struct oc_report *r, struct oc_verdict *out)
         return;
     if (h.total_ns > 0 && r->has_time && !r->in->profile->functions) {
         split_time(r, &h, out);
+        out->n_anomaly = oc_anomalies_of(r, &out->anomaly);
         find_largest(r, has_gaps(r) ? WEIGHT_GAP : WEIGHT_TIME, out);
         out->text = measured_text(r, &h, out);
     } else if (!r->in->profile && r->in->device)

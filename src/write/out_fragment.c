@@ -91,6 +91,31 @@ static void largest_rows(struct oc_report *r, const struct oc_verdict *v, FILE *
     fputs("</ol>\n", f);
 }
 
+/* Rows that take far longer than their class: the first ones by time lost. */
+static void anomalies(struct oc_report *r, const struct oc_verdict *v, FILE *f)
+{
+    enum { SHOWN = 3 };
+    char time[32], expected[32];
+    if (!v->n_anomaly)
+        return;
+    fputs("<ul class=\"largest\" aria-label=\"Rows that take far longer than their class\">\n", f);
+    for (uint32_t i = 0; i < v->n_anomaly && i < SHOWN; i++) {
+        const struct oc_anomaly *a = &v->anomaly[i];
+        fputs("<li><b>", f);
+        oc_html_text(oc_row_type(r, a->row), f);
+        fputs("</b> <span class=\"row\" data-row=\"", f);
+        oc_html_text(a->row->name, f);
+        fputs("\">", f);
+        oc_html_text(a->row->name, f);
+        fprintf(f, "</span>: %s, expected %s from %u rows of its class (",
+                oc_format_time_ns(a->time_ns, time, sizeof(time)),
+                oc_format_time_ns(a->expected_ns, expected, sizeof(expected)), a->peers);
+        oc_html_text(a->class_name, f);
+        fputs(")</li>\n", f);
+    }
+    fputs("</ul>\n", f);
+}
+
 /* The first warnings; mismatches are above the section, the whole list is in the data. */
 static size_t first_warnings(const struct oc_report_in *in, FILE *f)
 {
@@ -123,6 +148,7 @@ static void html_verdict_parts(struct oc_report *r, const struct oc_verdict *v, 
         time_bar(v, f);
     if (v->n_largest)
         largest_rows(r, v, f);
+    anomalies(r, v, f);
     first_warnings(r->in, f);
 }
 

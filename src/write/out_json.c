@@ -395,6 +395,26 @@ static void hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
+static void json_anomalies(struct oc_json_out *w, struct oc_report *r, const struct oc_verdict *v)
+{
+    oc_key_array(w, "anomalies");
+    for (uint32_t i = 0; i < v->n_anomaly; i++) {
+        const struct oc_anomaly *a = &v->anomaly[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", a->row->name);
+        oc_key_text(w, "op_type", oc_row_type(r, a->row));
+        oc_key_time(w, "time_ns", a->time_ns);
+        oc_key_time(w, "expected_ns", a->expected_ns);
+        oc_key_time(w, "expected_low_ns", a->low_ns);
+        oc_key_time(w, "expected_high_ns", a->high_ns);
+        oc_key_time(w, "lost_ns", a->lost_ns);
+        oc_key_text(w, "class", a->class_name);
+        oc_key_count(w, "peers", a->peers);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
 /* "verdict": the parts sum to whole_ns */
 static void json_verdict(struct oc_json_out *w, struct oc_report *r)
 {
@@ -419,6 +439,7 @@ static void json_verdict(struct oc_json_out *w, struct oc_report *r)
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
+    json_anomalies(w, r, &v);
     oc_jw_end_object(w);
 }
 

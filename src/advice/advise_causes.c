@@ -1,0 +1,115 @@
+/* Looks for the causes of cause_table.c: one suggestion for each cause that a node has, with the nodes as rows. The time
+ * that is saved is expected, not measured: the share that the remedy saved where it was tried, or what the class of the row
+ * takes elsewhere in the recording (report/expected.c); where both are known, the interval has both. A cause without a known
+ * share saves an unknown time, and is ranked after those that have one. */
+#include <string.h>
+
+#include "advice/advisor.h"
+#include "advice/cause_facts.h"
+#include "base/units.h"
+#include "hw/hwdb.h"
+#include "onnxcost/hardware.h"
+#include "onnxcost.h"
+#include "report/headline.h"
+
+struct search {
+    struct oc_advisor *x;
+    struct oc_cause_facts *facts;
+    const struct oc_anomaly *anomaly;
+    uint32_t n_anomaly;
+};
+
+struct sum { /* of a suggestion */
+    double time, low, high, known;
+};
+
+/* Whether the row is of the kind of device and runtime; without a profile that of the device file. */
+static bool fits(const struct oc_advisor *x, const struct oc_cause *c, const struct oc_piece *p)
+{
+    const char *provider = p && p->rec ? p->rec->provider : "";
+    bool cpu = x->p ? (*provider ? !strncmp(provider, "CPU", 3) : !strcmp(x->p->device, "CPU"))
+                    : !x->d || !strcmp(oc_device_info(x->d)->kind, "cpu");
+    bool ort = !x->p || !strcmp(x->p->format, "onnxruntime") || strstr(provider, "ExecutionProvider");
+    return !(c->of & OC_CAUSE_CPU && !cpu) && !(c->of & OC_CAUSE_GPU && cpu) &&
+           !(c->of & OC_CAUSE_ORT && !ort);
+}
+
+/* The row that the node's time is in: its own, or one of a kernel that it is the largest part of. NULL: none. */
+static struct oc_piece *row_of(const struct oc_advisor *x, const struct oc_cause *c, uint32_t node)
+{
+    struct oc_piece *p = x->piece_of[node] == OC_NONE ? NULL : &x->piece[x->piece_of[node]];
+    if (!p || p->bucket || !oc_piece_timed(p))
+        return NULL;
+    bool alone = p->n_node == 1;
+    return alone || (!(c->of & OC_CAUSE_SINGLE) && x->a->cost[node].macs) ? p : NULL;
+}
+
+static const struct oc_anomaly *anomaly_of(const struct search *s, const struct oc_piece *p)
+{
+    for (uint32_t i = 0; i < s->n_anomaly; i++)
+        if (s->anomaly[i].row == p->row)
+            return &s->anomaly[i];
+    return NULL;
+}
+
+static void add_row(struct search *s, struct oc_advice_item *f, const struct oc_cause *c, uint32_t node,
+                    const struct oc_piece *p, struct sum *sum)
+{
+    oc_advice_prove_node(s->x, f, node, c->text);
+    if (!p)
+        return;
+    const struct oc_anomaly *a = anomaly_of(s, p);
+    double low = c->low * p->time_ns, high = c->high * p->time_ns;
+    if (a) { /* between both expectations */
+        low = high > 0 ? fmin(low, p->time_ns - a->high_ns) : p->time_ns - a->high_ns;
+        high = fmax(high, p->time_ns - a->low_ns);
+    }
+    f->proof[f->n_proof - 1].time_ns = p->time_ns;
+    sum->time += p->time_ns;
+    if (!(high > 0))
+        return;
+    sum->low += low > 0 ? low : 0;
+    sum->high += high;
+    sum->known += p->time_ns;
+}
+
+static void describe(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_cause *c,
+                     const struct sum *sum)
+{
+    uint32_t n = f->n_proof;
+    f->low_ns = sum->known > 0 ? sum->low : (double)NAN;
+    f->high_ns = sum->known > 0 ? sum->high : (double)NAN;
+    f->found = oc_printf(x->arena, "%u operator%s: %s%s%s", n, oc_plural(n), c->text,
+                         sum->time > 0 ? "; " : "", sum->time > 0 ? oc_advice_time(x, sum->time) : "");
+    f->todo = c->todo;
+    f->basis = oc_printf(x->arena, "expected, not measured here; source: %s (%s)", c->source, c->holds);
+}
+
+static void look_for(struct search *s, const struct oc_cause *c)
+{
+    struct oc_advisor *x = s->x;
+    struct oc_advice_item *f = oc_advice_new(x, c->id, c->title);
+    struct sum sum = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < x->m->n_node; i++) {
+        if (c->types && !oc_type_in(x->m->node[i].op_type, c->types))
+            continue;
+        struct oc_piece *p = row_of(x, c, i);
+        bool counts = x->p ? p != NULL : !(c->of & OC_CAUSE_TIMED) && oc_advisor_runs(x, i);
+        if (counts && fits(x, c, p) && oc_cause_holds(s->facts, c, i))
+            add_row(s, f, c, i, p, &sum);
+    }
+    describe(x, f, c, &sum);
+    if (!x->p || sum.time > x->out->run_ns / 1000)
+        oc_advice_keep(x, f);
+}
+
+void oc_advise_causes(struct oc_advisor *x)
+{
+    struct search s = {.x = x, .facts = oc_cause_facts_new(x)};
+    if (x->p && (!x->j || !x->r->has_time))
+        return;
+    if (x->p)
+        s.n_anomaly = oc_anomalies_of(x->r, &s.anomaly);
+    for (size_t i = 0; i < oc_causes; i++)
+        look_for(&s, &oc_cause_table[i]);
+}
