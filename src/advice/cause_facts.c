@@ -276,11 +276,11 @@ static int64_t fact_trips(struct oc_cause_facts *f, uint32_t node, unsigned slot
 static int64_t fact_body_trips(struct oc_cause_facts *f, uint32_t node, unsigned slot)
 {
     const struct oc_model *m = f->x->m;
+    const struct oc_attr *body = oc_node_attr(node_of(f, node), "body");
     uint64_t own = f->x->a->cost[node].trips;
     (void)slot;
-    for (uint32_t g = 1; g < m->n_graph; g++)
-        if (m->graph[g].parent_node == node && m->graph[g].n_node && own)
-            return (int64_t)(f->x->a->cost[m->graph[g].node[0]].trips / own);
+    if (body && body->graph && own && m->graph[*body->graph].n_node)
+        return (int64_t)(f->x->a->cost[m->graph[*body->graph].node[0]].trips / own);
     return NOT_KNOWN;
 }
 
@@ -288,19 +288,6 @@ static int64_t fact_folded(struct oc_cause_facts *f, uint32_t node, unsigned slo
 {
     (void)slot;
     return f->x->a->cost[node].state == OC_NODE_FOLDED;
-}
-
-static bool same_attributes(const struct oc_node *a, const struct oc_node *b)
-{
-    bool same = a->n_attr == b->n_attr;
-    for (uint32_t i = 0; same && i < a->n_attr; i++) {
-        const struct oc_attr *p = &a->attr[i], *q = oc_node_attr(b, p->name);
-        same = q && p->type == q->type && p->n == q->n && p->i == q->i && !(p->f < q->f) && !(p->f > q->f) &&
-               p->s.n == q->s.n && !(p->s.n && memcmp(p->s.s, q->s.s, p->s.n)) && !p->tensors_or_null &&
-               !p->graph && !p->strings && !(p->ints && memcmp(p->ints, q->ints, p->n * sizeof(*p->ints))) &&
-               !(p->floats && memcmp(p->floats, q->floats, p->n * sizeof(*p->floats)));
-    }
-    return same;
 }
 
 static void find_duplicates(struct oc_cause_facts *f)
@@ -333,7 +320,7 @@ static int64_t fact_duplicate(struct oc_cause_facts *f, uint32_t node, unsigned 
     if (!f->first_like)
         find_duplicates(f);
     uint32_t first = f->first_like[node];
-    return first != OC_NONE && same_attributes(node_of(f, node), node_of(f, first));
+    return first != OC_NONE && oc_same_attributes(node_of(f, node), node_of(f, first));
 }
 
 static int64_t fact_same_inputs(struct oc_cause_facts *f, uint32_t node, unsigned slot)

@@ -187,6 +187,8 @@ void oc_cost_sums_free(struct oc_cost_sums *s);
 /* The node that dequantizes or unpacks a constant and has no cost of its own (looks through folded layout nodes), or
  * OC_NONE. */
 uint32_t oc_weight_dequantizer(const struct oc_analysis *a, uint32_t value);
+/* Whether two nodes have the same attributes, in the same order: numbers and texts; others are never equal. */
+bool oc_same_attributes(const struct oc_node *n, const struct oc_node *other);
 
 /* sum / runs, rounded. */
 static inline uint64_t oc_mean_count(uint64_t sum, uint64_t runs)

@@ -25,7 +25,7 @@ static bool same_bytes(const void *a, const void *b, size_t n)
     return a == b || !n || (a && b && !memcmp(a, b, n));
 }
 
-/* Names are interned. Tensors, graphs and lists of texts are not compared: such nodes are seldom repeated. */
+/* Names are interned. Tensors, graphs and lists of texts are never equal: such nodes are seldom repeated. */
 static bool same_attribute(const struct oc_attr *a, const struct oc_attr *b)
 {
     bool plain = a->type == OC_ATTR_INT || a->type == OC_ATTR_FLOAT || a->type == OC_ATTR_STRING ||
@@ -36,7 +36,7 @@ static bool same_attribute(const struct oc_attr *a, const struct oc_attr *b)
            (a->type != OC_ATTR_FLOATS || same_bytes(a->floats, b->floats, a->n * sizeof(*a->floats)));
 }
 
-static bool same_attributes(const struct oc_node *n, const struct oc_node *other)
+bool oc_same_attributes(const struct oc_node *n, const struct oc_node *other)
 {
     if (n->n_attr != other->n_attr)
         return false;
@@ -117,5 +117,5 @@ bool oc_is_twin(const struct oc_engine *e, uint32_t node, uint32_t other)
     const struct oc_node *n = &e->m->node[node], *o = &e->m->node[other];
     return e->a->op[node] == e->a->op[other] && n->opset == o->opset && n->n_in == o->n_in &&
            n->n_out == o->n_out && same_inputs(e->a, n, o) && same_outputs(e->a, n, o) &&
-           same_attributes(n, o);
+           oc_same_attributes(n, o);
 }
