@@ -6,6 +6,7 @@
 
 #include "advice/advisor.h"
 #include "advice/cause_facts.h"
+#include "base/map.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "onnxcost/hardware.h"
@@ -14,6 +15,7 @@
 
 struct search {
     struct oc_advisor *x;
+    uint64_t *may; /* by node: a bit for each cause that its type can have */
     struct oc_cause_facts *facts;
     const struct oc_anomaly *anomaly;
     uint32_t n_anomaly;
@@ -85,13 +87,35 @@ static void describe(struct oc_advisor *x, struct oc_advice_item *f, const struc
     f->basis = oc_printf(x->arena, "expected, not measured here; source: %s (%s)", c->source, c->holds);
 }
 
+/* Types are looked at once for each of them: models have a few types and many nodes. */
+static void find_types(struct search *s)
+{
+    const struct oc_model *m = s->x->m;
+    struct oc_map seen = {.arena = &s->x->scratch};
+    uint64_t *mask = OC_NEW_ARRAY(&s->x->scratch, (size_t)m->n_node + 1, uint64_t);
+    s->may = OC_NEW_ARRAY(&s->x->scratch, (size_t)m->n_node + 1, uint64_t);
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        const char *type = m->node[i].op_type;
+        uint32_t first = i;
+        if (oc_map_add(&seen, type, strlen(type), &first, NULL)) {
+            mask[i] = 0;
+            for (size_t k = 0; k < oc_causes; k++)
+                mask[i] |= (uint64_t)(!oc_cause_table[k].types || oc_type_in(type, oc_cause_table[k].types))
+                           << k;
+        }
+        s->may[i] = mask[first];
+    }
+    oc_map_free(&seen);
+}
+
 static void look_for(struct search *s, const struct oc_cause *c)
 {
+    size_t bit = (size_t)(c - oc_cause_table);
     struct oc_advisor *x = s->x;
     struct oc_advice_item *f = oc_advice_new(x, c->id, c->title);
     struct sum sum = {0, 0, 0, 0};
     for (uint32_t i = 0; i < x->m->n_node; i++) {
-        if (c->types && !oc_type_in(x->m->node[i].op_type, c->types))
+        if (!(s->may[i] >> bit & 1))
             continue;
         struct oc_piece *p = row_of(x, c, i);
         bool counts = x->p ? p != NULL : !(c->of & OC_CAUSE_TIMED) && oc_advisor_runs(x, i);
@@ -108,6 +132,7 @@ void oc_advise_causes(struct oc_advisor *x)
     struct search s = {.x = x, .facts = oc_cause_facts_new(x)};
     if (x->p && (!x->j || !x->r->has_time))
         return;
+    find_types(&s);
     if (x->p)
         s.n_anomaly = oc_anomalies_of(x->r, &s.anomaly);
     for (size_t i = 0; i < oc_causes; i++)

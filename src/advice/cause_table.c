@@ -532,3 +532,5 @@ const struct oc_cause oc_cause_table[] = {
      .holds = "ONNX Runtime"},
 };
 const size_t oc_causes = sizeof(oc_cause_table) / sizeof(oc_cause_table[0]);
+_Static_assert(sizeof(oc_cause_table) / sizeof(oc_cause_table[0]) <= 64,
+               "advise_causes.c has a bit for each");
