@@ -23,7 +23,7 @@ enum { EVENTS = 40000, EVENT_BYTES = 128, HEAD_BYTES = 16, PIECE = 1 << 20 };
 
 static volatile int stop;
 static struct oc_reading reading; /* of the last file */
-static char *guard; /* the page */
+static char *guard;               /* the page */
 
 static void on_touch(int signal_number, siginfo_t *info, void *context)
 {
