@@ -10,6 +10,7 @@
 #include "base/xml_read.h"
 #include "model/decoder.h"
 #include "model/model.h"
+#include "model/stored.h"
 
 enum { MAX_LIST = 4096, MAX_DEPTH = 6, MAX_NESTED = 8, MAX_UNREAD = 300, MILLION = 1000000 };
 #define UNSET INT64_MIN
@@ -469,13 +470,17 @@ static bool apply(struct oc_dec_fields *f, const char *set, bool all)
     return true;
 }
 
+/* Towers for images and sound have layers of their own, which say nothing of the decoder. */
 static bool any_tensor(const struct oc_decoder_source *s, const char *names)
 {
     struct oc_str part;
     for (const char *p = names; next_name(&p, &part);)
-        for (uint32_t i = 0; i < s->n_tensor; i++)
-            if (oc_find(s->tensor[i], strlen(s->tensor[i]), part.s, part.n))
+        for (uint32_t i = 0; i < s->n_tensor; i++) {
+            enum oc_file_part of = oc_stored_part(s->tensor[i]);
+            if (of != OC_FILE_VISION && of != OC_FILE_AUDIO &&
+                oc_find(s->tensor[i], strlen(s->tensor[i]), part.s, part.n))
                 return true;
+        }
     return false;
 }
 

@@ -44,15 +44,23 @@ static const char *from_layers(const char *name)
 /* name: from the layers on, or of a module in none. */
 static bool rule_matches(const char *pattern, const char *name)
 {
-    static const char *const before[] = {"model.", "model.language_model.", "language_model.model."};
+    static const char *const before[] = {"model.", "model.language_model.", "language_model.model.",
+                                         "language_model."};
     char full[256];
     for (size_t i = 0; !strncmp(pattern, "re:", 3) && i < OC_COUNT(before); i++) {
         snprintf(full, sizeof(full), "%s%s", before[i], name);
         if (oc_regex_find(pattern + 3, full))
             return true;
     }
-    if (!strncmp(pattern, "re:", 3) || !strpbrk(pattern, "*?"))
+    if (!strncmp(pattern, "re:", 3))
         return has_parts(name, pattern);
+    if (!strpbrk(pattern, "*?")) {
+        bool found = has_parts(name, pattern);
+        for (size_t i = 0; !found && i < OC_COUNT(before); i++)
+            found = !strncmp(pattern, before[i], strlen(before[i])) &&
+                    has_parts(name, pattern + strlen(before[i]));
+        return found;
+    }
     const char *layers = from_layers(pattern), *star = strpbrk(pattern, "*?");
     if (layers && layers < star)
         return is_inside(layers, name);

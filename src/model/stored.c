@@ -290,7 +290,7 @@ static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
     return oc_dtype_info(t->dtype)->kind == OC_KIND_FLOAT;
 }
 
-static enum oc_file_part part_of(const struct oc_stored *t, int64_t layers)
+enum oc_file_part oc_stored_part(const char *name)
 {
     static const struct {
         const char *name;
@@ -298,12 +298,21 @@ static enum oc_file_part part_of(const struct oc_stored *t, int64_t layers)
     } parts[] = {{"vision", OC_FILE_VISION},      {"visual", OC_FILE_VISION},
                  {"multi_modal", OC_FILE_VISION}, {"mm_projector", OC_FILE_VISION},
                  {"patch_merge", OC_FILE_VISION}, {"v.blk", OC_FILE_VISION},
+                 {"vpm.", OC_FILE_VISION},        {"resampler", OC_FILE_VISION},
                  {"audio", OC_FILE_AUDIO},        {"mtp", OC_FILE_MTP},
                  {"nextn", OC_FILE_MTP}};
-    struct oc_str rest = role_of(oc_str(t->name, strlen(t->name))), number;
     for (size_t i = 0; i < OC_COUNT(parts); i++)
-        if (strstr(t->name, parts[i].name))
+        if (strstr(name, parts[i].name))
             return parts[i].part;
+    return OC_FILE_LANGUAGE;
+}
+
+static enum oc_file_part part_of(const struct oc_stored *t, int64_t layers)
+{
+    struct oc_str rest = role_of(oc_str(t->name, strlen(t->name))), number;
+    enum oc_file_part part = oc_stored_part(t->name);
+    if (part != OC_FILE_LANGUAGE)
+        return part;
     bool after =
         layers > 0 && next_part(&rest, &number) && is_number(number) && strtoll(number.s, NULL, 10) >= layers;
     return after ? OC_FILE_MTP : OC_FILE_LANGUAGE;
