@@ -79,6 +79,18 @@ indexed 'the bytes of an index decide between 16 and 32 bits' "{\"model_type\": 
 indexed 'an index of 32 bits' "{\"model_type\": \"llama\", $sizes}" 380160 lm_head.weight 'float 100.0 %'
 indexed 'biases are where an index has them' "{\"model_type\": \"whale\", $sizes, \"bias\": true, \"torch_dtype\": \"float16\"}" \
     $((2 * (95040 + 8 * 64))) "$in_layer" '95,552 parameters'
+indexed 'a tower for images says nothing of the decoder' "{\"model_type\": \"whale\", $sizes, \"torch_dtype\": \"float16\"}" 191104 "$in_layer
+vpm.encoder.layers.0.mlp.fc1.weight
+model.vision_tower.blocks.0.mlp.fc2.bias" '95,552 parameters'
+indexed 'gated MLPs are stored as dense_h_to_4h too' "{\"model_type\": \"whale\", $sizes, \"torch_dtype\": \"float16\"}" 190080 \
+    'transformer.encoder.layers.0.mlp.dense_h_to_4h.weight
+lm_head.weight' '95,040 parameters'
+indexed 'masks and frequencies in an index are no weights' "{\"model_type\": \"llama\", $sizes, \"torch_dtype\": \"float16\"}" 190484 'lm_head.weight
+model.layers.0.attention.masked_bias
+model.layers.0.attention.rotary_emb.inv_freq' '95,040 parameters'
+# 4 bits but for the table and the last layer: 4 and 8 bits, 32 bits of scale and zero point each 64
+indexed 'rules name a layer with the prefix of the language model' "{\"model_type\": \"llama\", $sizes, \"torch_dtype\": \"float16\", \"quantization\": {\"group_size\": 64, \"bits\": 4,
+    \"language_model.lm_head\": {\"group_size\": 64, \"bits\": 8}}}" 64704 'language_model.lm_head.weight' '8 bits in blocks'
 verdict=$("$BUILD/onnxcost" llm "$work/1.json" --hw rtx-4090 --measured 50 --reach 20 -w 0)
 [[ $verdict =~ verdict\ +NVIDIA\ GeForce\ RTX\ 4090:\ decode\ at\ most\ [0-9.]+\ tokens/s\ \(memory\)\;\ the\ measured\ 50\ tokens/s\ are\ [0-9]+\ %\ of\ it ]] && found=0 || found=1
 passed 'the verdict has the bound and the share of a measured rate' "$found"

@@ -22,6 +22,7 @@ struct source {
     bool last_layer;      /* the index has a tensor for it, also when it is the embedding table */
     bool more_layers;     /* and layers that predict further tokens */
     uint64_t frequencies; /* tensors of rotary frequencies in the index */
+    bool masks;           /* it names masks of attention, which are no parameters */
     const char **tensor;  /* names of the index, or of the headers; heap */
     uint32_t n_tensor, cap_tensor;
     struct oc_err *err;
@@ -54,13 +55,22 @@ static void note_difference(struct source *s, const char *where, const char *uni
                     (unsigned long long)stored, unit, (unsigned long long)built);
 }
 
-/* Bytes that an index counts and the graph does not: the embedding table as a last layer, buffers. */
-static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d)
+/* Bytes that an index counts and the graph does not: the embedding table as a last layer, frequencies of so many bytes each. */
+static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d, unsigned frequency_bytes)
 {
     uint64_t twice = 0, last = (uint64_t)(d->vocabulary * d->width);
     if (!d->tied || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
         twice = 0;
-    return twice + s->frequencies * (uint64_t)(d->layer[0].rotated / 2) * sizeof(float);
+    return twice + s->frequencies * (uint64_t)(d->layer[0].rotated / 2) * frequency_bytes;
+}
+
+/* An index names buffers without their sizes: of frequencies up to 32 bits each, of masks any number. */
+static void compare_total(struct source *s, const struct oc_decoder *d, uint64_t built)
+{
+    uint64_t total = (uint64_t)s->total_bytes, least = built + bytes_beyond(s, d, 0),
+             most = s->masks ? UINT64_MAX : built + bytes_beyond(s, d, sizeof(float));
+    if (total < least || total > most)
+        note_difference(s, d->type, "bytes", total, total < least ? least : most);
 }
 
 /* The parameters and bytes of the files; of an index without its files, the bytes that it says. */
@@ -79,7 +89,7 @@ static void compare_weights(struct source *s, const struct oc_decoder *d, struct
     else if (s->stored.n)
         note_difference(s, d->type, "bytes", stored.bytes, built.bytes);
     else if (s->total_bytes >= 0 && !s->more_layers)
-        note_difference(s, d->type, "bytes", (uint64_t)s->total_bytes, built.bytes + bytes_beyond(s, d));
+        compare_total(s, d, built.bytes);
 }
 
 /* Matrices of integers: packed weights. */
@@ -222,8 +232,10 @@ static int from_index(struct source *s, const struct oc_file *f)
     s->total_bytes = index.total_bytes;
     for (uint32_t i = 0; i < index.n_tensor; i++) {
         OC_PUSH(s->tensor, s->n_tensor, s->cap_tensor) = index.tensor[i];
-        if (strstr(index.tensor[i], ".rotary_emb.inv_freq"))
+        if (strstr(index.tensor[i], "inv_freq"))
             s->frequencies++;
+        else if (strstr(index.tensor[i], ".attention.bias") || strstr(index.tensor[i], ".masked_bias"))
+            s->masks = true;
         else if (strstr(index.tensor[i], ".mtp"))
             s->more_layers = true;
         else
