@@ -85,7 +85,7 @@ model.vision_tower.blocks.0.mlp.fc2.bias" '95,552 parameters'
 indexed 'gated MLPs are stored as dense_h_to_4h too' "{\"model_type\": \"whale\", $sizes, \"torch_dtype\": \"float16\"}" 190080 \
     'transformer.encoder.layers.0.mlp.dense_h_to_4h.weight
 lm_head.weight' '95,040 parameters'
-indexed 'masks and frequencies in an index are no weights' "{\"model_type\": \"llama\", $sizes, \"torch_dtype\": \"float16\"}" 190484 'lm_head.weight
+indexed 'masks and frequencies in an index count as buffers' "{\"model_type\": \"llama\", $sizes, \"torch_dtype\": \"float16\"}" 190484 'lm_head.weight
 model.layers.0.attention.masked_bias
 model.layers.0.attention.rotary_emb.inv_freq' '95,040 parameters'
 # 4 bits but for the table and the last layer: 4 and 8 bits, 32 bits of scale and zero point each 64

@@ -22,7 +22,7 @@ struct source {
     bool last_layer;      /* the index has a tensor for it, also when it is the embedding table */
     bool more_layers;     /* and layers that predict further tokens */
     uint64_t frequencies; /* tensors of rotary frequencies in the index */
-    bool masks;           /* it names masks of attention, which are no parameters */
+    bool masks;           /* it names masks of attention, which hold no parameters */
     const char **tensor;  /* names of the index, or of the headers; heap */
     uint32_t n_tensor, cap_tensor;
     struct oc_err *err;
