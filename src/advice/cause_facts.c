@@ -499,17 +499,16 @@ static bool is_word(const char *word)
            oc_dtype_by_name(word, strlen(word)) != OC_DT_UNDEFINED;
 }
 
-const char *oc_cause_error(const struct oc_cause *c)
+const char *oc_cause_error(const struct oc_cause *c, char *why, size_t cap)
 {
-    static char why[240];
     struct oc_arena a = {0};
     struct parsed p = {.n = 0};
     parse_cause(&a, &p, c->when);
-    snprintf(why, sizeof(why), "%s", p.why);
+    snprintf(why, cap, "%s", p.why);
     for (unsigned i = 0; i < p.n && !*why; i++)
         for (unsigned k = 0; k < p.condition[i].n_name; k++)
             if (!is_word(p.condition[i].name[k].name))
-                snprintf(why, sizeof(why), "unknown word '%s'", p.condition[i].name[k].name);
+                snprintf(why, cap, "unknown word '%s'", p.condition[i].name[k].name);
     oc_arena_free(&a);
     return *why ? why : NULL;
 }

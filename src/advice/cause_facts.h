@@ -29,7 +29,7 @@ struct oc_cause_facts;
 struct oc_cause_facts *oc_cause_facts_new(struct oc_advisor *x);
 /* Whether all conditions hold for the node. */
 bool oc_cause_holds(struct oc_cause_facts *f, const struct oc_cause *c, uint32_t node);
-/* The first error of the condition's text; NULL: it is well formed. For tests. */
-const char *oc_cause_error(const struct oc_cause *c);
+/* The first error of the condition's text, in `why`; NULL: it is well formed. For tests. */
+const char *oc_cause_error(const struct oc_cause *c, char *why, size_t cap);
 
 #endif

@@ -103,7 +103,9 @@ uint32_t *oc_twin_place(struct oc_engine *e, uint32_t node)
     const struct oc_node *n = &e->m->node[node];
     if (n->graph || n->n_in > OC_FEW_INPUTS || e->convention || e->values || !reads_plain_constants(e, n))
         return NULL;
-    size_t hash = (size_t)(uintptr_t)e->a->op[node] / sizeof(*e->a->op[node]);
+    size_t hash = 0; /* of the name, not of an address: the same twins in every run */
+    for (const char *p = n->op_type; *p; p++)
+        hash = hash * 31 + (unsigned char)*p;
     uint32_t weight = n->n_in > 1 ? n->in[1] : OC_NONE;
     if (weight != OC_NONE)
         hash = twins_add_type(hash, e->a, weight);
