@@ -237,7 +237,7 @@ static int64_t fact_reduce_blocks(struct oc_cause_facts *f, uint32_t node, unsig
     if (!reduced_axes(f, node, s, &bits))
         return NOT_KNOWN;
     for (unsigned i = 0; i < s->rank; i++) {
-        int64_t reduced = bits >> i & 1;
+        int64_t reduced = (int64_t)(bits >> i & 1);
         if (s->dim[i].v == 1)
             continue;
         n += reduced != before;
