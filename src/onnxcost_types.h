@@ -137,6 +137,8 @@ char *oc_make_visible(char *text);
 
 /* Seconds on a clock that is never set; only differences mean something. */
 double oc_now_s(void);
+/* ", about 40 s left" when this part of the work (0 to 1) is done since from_s; "": not known. Returns buf. */
+char *oc_left_text(double part, double from_s, char *buf, size_t cap);
 /* "recording 5 of 12, about 40 s left" for long work: `done` parts of `all` since from_s (of oc_now_s). Returns buf. */
 char *oc_part_text(const char *part, size_t done, size_t all, double from_s, char *buf, size_t cap);
 

@@ -29,13 +29,6 @@ result 'a Softmax over the last axis is not suggested again' "$("$onnxcost" new.
 "$onnxcost" outside.onnx --apply softmax-axis -o moved.onnx >out 2>err || cat err
 result 'weights in files of their own stay there' "$([ "$(wc -c <moved.onnx)" -lt 1000000 ] || wc -c moved.onnx)"
 
-expect_error() { # title, exit code, text, arguments
-    title=$1 code=$2 text=$3
-    shift 3
-    "$onnxcost" "$@" >out 2>err
-    rc=$?
-    result "$title" "$([ $rc -eq "$code" ] && grep -qF -- "$text" err && [ ! -s out ] && [ ! -e none.onnx ] || echo "exit code $rc"; [ $rc -eq "$code" ] || cat out err)"
-}
 expect_error 'a suggestion without a rewrite' 2 "no rewrite is known for 'layout'" net.onnx --apply layout -o none.onnx
 expect_error 'a suggestion that the model does not get' 2 'does not suggest it for this model' plain.onnx --apply softmax-axis -o none.onnx
 expect_error 'no output' 2 'give --output FILE.onnx' net.onnx --apply softmax-axis

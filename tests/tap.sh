@@ -34,6 +34,16 @@ skip_named() {
     echo "ok $n # SKIP $1: $2"
 }
 
+# The program fails so, prints nothing, and writes no file none.onnx. $onnxcost: the program
+# title, exit code, text, arguments
+expect_error() {
+    title=$1 code=$2 text=$3
+    shift 3
+    "$onnxcost" "$@" >out 2>err
+    rc=$?
+    result "$title" "$([ $rc -eq "$code" ] && grep -qF -- "$text" err && [ ! -s out ] && [ ! -e none.onnx ] || echo "exit code $rc"; [ $rc -eq "$code" ] || cat out err)"
+}
+
 finish() {
     echo "1..$n"
     exit $bad

@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 enum oc_cause_of {
-    OC_CAUSE_TIMED =
-        1, /* only where a profile has a time of the node: runtimes may remove it when they load the model */
-    OC_CAUSE_CPU = 2, /* of kernels of a CPU */
+    OC_CAUSE_TIMED = 1, /* only where a profile has its time: runtimes may remove it when they load */
+    OC_CAUSE_CPU = 2,   /* of kernels of a CPU */
     OC_CAUSE_GPU = 4,
     OC_CAUSE_ORT = 8,    /* of ONNX Runtime */
     OC_CAUSE_SINGLE = 16 /* the node is a kernel of its own: it is not fused */
@@ -18,11 +17,10 @@ enum oc_cause_of {
 struct oc_cause {
     const char *id, *title;
     const char *types; /* " Softmax LogSoftmax ", NULL: any */
-    const char
-        *when;   /* conditions of the formula language (lang/expr.h), separated by ';', all of which hold */
-    unsigned of; /* enum oc_cause_of */
-    double low, high; /* share of the kernel's time that the remedy saves; high 0: not known */
-    const char *text; /* of a row: "its axis is not the last" */
+    const char *when;  /* conditions of the formula language, separated by ';', all of which hold */
+    unsigned of;       /* enum oc_cause_of */
+    double low, high;  /* share of the kernel's time that the remedy saves; high 0: not known */
+    const char *text;  /* of a row: "its axis is not the last" */
     const char *todo;
     const char *source, *holds; /* how this is known; runtimes and versions for which it is meant */
 };

@@ -100,23 +100,30 @@ static bool is_ours(const struct walk *w, const struct oc_wire_field *props)
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 
 /* Releases pages that were written. */
-static void copy_input(struct walk *w, const uint8_t *from, size_t n)
+bool oc_copy_mapped(const struct oc_file *file, const uint8_t *from, size_t n, FILE *f)
 {
     enum { PIECE = 8 << 20, LARGE = 1 << 20 };
-    while (w->f && n && !w->cut) {
+    bool cut = false;
+    while (n && !cut) {
         size_t piece = n < PIECE ? n : PIECE;
         oc_os_need(from, piece);
-        w->cut = fwrite(from, 1, piece, w->f) < piece && errno == EFAULT; /* straight from the mapping */
-        if (piece >= LARGE)
-            oc_file_forget(w->file, (uint64_t)(from - w->file->data), piece);
+        cut = fwrite(from, 1, piece, f) < piece && errno == EFAULT; /* straight from the mapping */
+        if (file && piece >= LARGE)
+            oc_file_forget(file, (uint64_t)(from - file->data), piece);
         from += piece;
         n -= piece;
     }
+    return !cut;
+}
+
+int oc_fail_cut(struct oc_err *err)
+{
+    return oc_fail(err, OC_EIO, "the model file was truncated while it was copied");
 }
 
 static uint64_t copy_bytes(struct walk *w, const uint8_t *from, const uint8_t *end)
 {
-    copy_input(w, from, (size_t)(end - from));
+    w->cut = w->cut || (w->f && !oc_copy_mapped(w->file, from, (size_t)(end - from), w->f));
     return (uint64_t)(end - from);
 }
 
@@ -225,7 +232,7 @@ int oc_rewrite_model(const struct oc_file *file, const struct oc_rewrite *how, F
     if (rc == 0)
         rc = message(&w, MODEL, file->data, file->size_bytes, 0, &size);
     if (rc == 0 && w.cut)
-        rc = oc_fail(err, OC_EIO, "the model file was truncated while it was copied");
+        rc = oc_fail_cut(err);
     free(w.size);
     oc_buf_free(&w.entries);
     return rc;

@@ -27,6 +27,10 @@ void oc_rewrite_node_entry(struct oc_buf *out, const char *key, const char *valu
  * The caller checks failed writes with ferror(f). */
 int oc_rewrite_model(const struct oc_file *file, const struct oc_rewrite *how, FILE *f, struct oc_err *err);
 
+/* Copies bytes of a mapped file; file NULL: of memory. False: the file was truncated meanwhile (oc_fail_cut says so). */
+bool oc_copy_mapped(const struct oc_file *file, const uint8_t *from, size_t n, FILE *f);
+int oc_fail_cut(struct oc_err *err);
+
 /* Tensors in an external file name it relative to the model: fails if `out` is this file, or is not in its folder. */
 int oc_check_external_place(const struct oc_model *m, const struct oc_tensor *t, const char *out,
                             struct oc_arena *arena, struct oc_err *err);

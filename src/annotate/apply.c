@@ -37,6 +37,7 @@ struct apply {
     struct oc_map dropped; /* names of values whose recorded types no longer hold */
     struct oc_map names;   /* of all values and nodes */
     struct oc_applied *out;
+    bool cut;        /* the file was truncated after it was mapped */
     const char *why; /* of the last node that was left as it is */
     struct oc_err *err;
 };
@@ -177,14 +178,10 @@ static bool is_dropped(struct apply *x, const struct oc_wire_field *f)
     return false;
 }
 
-static void write_piece(FILE *f, const uint8_t *from, size_t n)
+/* Bytes of the model's file, or of the graph that was made of a description. */
+static void copy_file(struct apply *x, const uint8_t *from, size_t n, FILE *f)
 {
-    enum { PIECE = 8 << 20 };
-    for (size_t piece; f && n; from += piece, n -= piece) {
-        piece = n < PIECE ? n : PIECE;
-        oc_os_need(from, piece);
-        fwrite(from, 1, piece, f);
-    }
+    x->cut = x->cut || !oc_copy_mapped(x->m->built.n ? NULL : &x->m->file, from, n, f);
 }
 
 /* The fields of the graph, with the replaced nodes; f NULL: only their size. */
@@ -202,8 +199,8 @@ static uint64_t write_graph(struct apply *x, const uint8_t *file, const struct o
         size += by ? by->n : (size_t)(in.p - at);
         if (by && f)
             fwrite(by->data, 1, by->n, f);
-        else if (!by)
-            write_piece(f, at, (size_t)(in.p - at));
+        else if (!by && f)
+            copy_file(x, at, (size_t)(in.p - at), f);
     }
     return size;
 }
@@ -217,12 +214,14 @@ static int write_model(struct apply *x, FILE *f)
     uint8_t head[20];
     for (const uint8_t *at = in.p; oc_wire_next(&in, &field); at = in.p) {
         if (field.num != MODEL_GRAPH || field.type != OC_WIRE_LEN) {
-            write_piece(f, at, (size_t)(in.p - at));
+            copy_file(x, at, (size_t)(in.p - at), f);
             continue;
         }
         fwrite(head, 1, oc_wire_put_head(head, MODEL_GRAPH, write_graph(x, data, &field, NULL)), f);
         (void)write_graph(x, data, &field, f);
     }
+    if (x->cut)
+        return oc_fail_cut(x->err);
     return in.bad ? oc_fail(x->err, OC_EFORMAT, "%s (offset %" PRIu64 ")", in.why, (uint64_t)(in.bad - data))
                   : 0;
 }

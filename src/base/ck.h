@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* ---- checked arithmetic: false on overflow, *out is then of no use ----------------------------------- */
 
@@ -54,6 +55,13 @@ static inline int oc_by_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* The median of n numbers, which are sorted; n > 0. */
+static inline double oc_sort_median(double *v, size_t n)
+{
+    qsort(v, n, sizeof(*v), oc_by_double);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 static inline int oc_by_i64(const void *a, const void *b)

@@ -379,9 +379,9 @@ void oc_stream_watch(struct oc_stream *s, const volatile int *stop, struct oc_re
 {
     s->stop = stop;
     s->reading = reading;
-    double now = oc_now_s();
     if (!reading)
         return;
+    double now = oc_now_s();
     __atomic_store_n(&reading->all_bytes, 0, __ATOMIC_RELAXED);
     __atomic_store(&reading->from_s, &now, __ATOMIC_RELAXED);
 }
@@ -426,7 +426,7 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
     if (added)
         forget_before(s, s->used);
     if (added)
-        s->shown += (s->stop || s->file.mapped) && left > PIECE_BYTES ? PIECE_BYTES : left;
+        s->shown += (s->stop || s->reading || s->file.mapped) && left > PIECE_BYTES ? PIECE_BYTES : left;
     *data = s->src_n ? s->src + s->used : "";
     *n = s->shown - s->used;
     oc_os_need(*data, *n);

@@ -519,14 +519,21 @@ double oc_now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-char *oc_part_text(const char *part, size_t done, size_t all, double from_s, char *buf, size_t cap)
+char *oc_left_text(double part, double from_s, char *buf, size_t cap)
 {
     enum { SECONDS = 100 }; /* more are printed as minutes */
-    char left[48] = "";
-    double s = done && done < all ? (oc_now_s() - from_s) / (double)done * (double)(all - done) : 0;
+    double s = part > 0 && part < 1 ? (oc_now_s() - from_s) / part * (1 - part) : 0;
+    *buf = 0;
     if (s > 0)
-        snprintf(left, sizeof(left), s < SECONDS ? ", about %.0f s left" : ", about %.0f min left",
+        snprintf(buf, cap, s < SECONDS ? ", about %.0f s left" : ", about %.0f min left",
                  s < SECONDS ? s : s / 60);
-    snprintf(buf, cap, "%s %zu of %zu%s", part, done < all ? done + 1 : all, all, left);
+    return buf;
+}
+
+char *oc_part_text(const char *part, size_t done, size_t all, double from_s, char *buf, size_t cap)
+{
+    char left[48];
+    snprintf(buf, cap, "%s %zu of %zu%s", part, done < all ? done + 1 : all, all,
+             oc_left_text((double)done / (double)all, from_s, left, sizeof(left)));
     return buf;
 }

@@ -337,16 +337,6 @@ static int print_extracted(const void *job, const struct cli_output *out, struct
     return 0;
 }
 
-static int extract_row(struct job *j)
-{
-    struct oc_extracted extracted;
-    j->extracted = &extracted;
-    int rc = cli_output_write(j->o->output, put_extracted, j);
-    rc = rc ? rc : cli_output_write(NULL, print_extracted, j);
-    j->extracted = NULL;
-    return rc;
-}
-
 static int put_applied(const void *job, const struct cli_output *out, struct oc_err *err)
 {
     const struct job *j = job;
@@ -363,12 +353,17 @@ static int print_applied(const void *job, const struct cli_output *out, struct o
     return 0;
 }
 
-static int apply_suggestion(struct job *j)
+/* Writes a model instead of a report, and says what is in it. */
+static int write_model(struct job *j)
 {
+    struct oc_extracted extracted;
     struct oc_applied applied;
+    bool row = j->own->extract != NULL;
+    j->extracted = &extracted;
     j->applied = &applied;
-    int rc = cli_output_write(j->o->output, put_applied, j);
-    rc = rc ? rc : cli_output_write(NULL, print_applied, j);
+    int rc = cli_output_write(j->o->output, row ? put_extracted : put_applied, j);
+    rc = rc ? rc : cli_output_write(NULL, row ? print_extracted : print_applied, j);
+    j->extracted = NULL;
     j->applied = NULL;
     return rc;
 }
@@ -517,10 +512,8 @@ static int cost_run(struct job *j)
         rc = steps[i](j);
     cli_progress_stop(j->side.progress); /* its line must be gone before the report comes */
     j->side.progress = NULL;
-    if (!rc && j->own->extract)
-        return extract_row(j);
-    if (!rc && j->own->apply)
-        return apply_suggestion(j);
+    if (!rc && (j->own->extract || j->own->apply))
+        return write_model(j);
     if (rc || !cli_wants_function(j->o))
         return rc ? rc : cost_write_report(j);
     return cli_write_function(j->o, &j->side);

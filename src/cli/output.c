@@ -378,8 +378,9 @@ static const char *reading_text(const struct oc_reading *r, char *buf, size_t ca
     __atomic_load(&r->from_s, &from_s, __ATOMIC_RELAXED);
     if (!read || read >= all)
         return "";
-    double part = (double)read / (double)all, left_s = (oc_now_s() - from_s) / part * (1 - part);
-    snprintf(buf, cap, ", %.0f %%, about %.0f s left", 100 * part, left_s);
+    char left[48];
+    double part = (double)read / (double)all;
+    snprintf(buf, cap, ", %.0f %%%s", 100 * part, oc_left_text(part, from_s, left, sizeof(left)));
     return buf;
 }
 

@@ -212,12 +212,6 @@ static double sample(struct oc_team *team, unsigned active, const struct oc_task
     return oc_seconds() - start;
 }
 
-static double rates_median(double *v, size_t n)
-{
-    qsort(v, n, sizeof(*v), oc_by_double);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 static double cpu_seconds(void)
 {
     struct timespec t;
@@ -256,9 +250,9 @@ static struct oc_rate rate_of_samples(const double v[MAX_SAMPLES], unsigned n)
     double sorted[MAX_SAMPLES];
     unsigned n_late = (n + 2) / 3;
     memcpy(sorted, v + n - n_late, n_late * sizeof(*v));
-    struct oc_rate rate = {.samples = n, .late = rates_median(sorted, n_late)};
+    struct oc_rate rate = {.samples = n, .late = oc_sort_median(sorted, n_late)};
     memcpy(sorted, v, n * sizeof(*v));
-    rate.median = rates_median(sorted, n);
+    rate.median = oc_sort_median(sorted, n);
     rate.best = sorted[n - 1];
     return rate;
 }
@@ -371,7 +365,7 @@ double oc_region_time(struct oc_team *team, unsigned n, double idle_s)
         oc_team_run(team, ~0u, nothing, NULL);
         v[i] = oc_seconds() - start;
     }
-    double m = rates_median(v, n);
+    double m = oc_sort_median(v, n);
     free(v);
     return m;
 }

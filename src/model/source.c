@@ -234,7 +234,7 @@ static int from_index(struct source *s, const struct oc_file *f)
         OC_PUSH(s->tensor, s->n_tensor, s->cap_tensor) = index.tensor[i];
         if (strstr(index.tensor[i], "inv_freq"))
             s->frequencies++;
-        else if (strstr(index.tensor[i], ".attention.bias") || strstr(index.tensor[i], ".masked_bias"))
+        else if (oc_stored_is_mask(index.tensor[i]))
             s->masks = true;
         else if (strstr(index.tensor[i], ".mtp"))
             s->more_layers = true;

@@ -264,13 +264,29 @@ void oc_stored_free(struct oc_stored_list *l)
     *l = (struct oc_stored_list){0};
 }
 
+/* The part of a role after the number of its layer. */
+static struct oc_str after_layer(struct oc_str role)
+{
+    struct oc_str rest = role, part;
+    return next_part(&rest, &part) && is_number(part) ? rest : role;
+}
+
+bool oc_stored_is_mask(const char *name)
+{
+    static const char *const mask[] = {"attn.bias", "attn.masked_bias", "attention.bias",
+                                       "attention.masked_bias"};
+    struct oc_str rest = after_layer(role_of(oc_str(name, strlen(name))));
+    for (size_t i = 0; i < OC_COUNT(mask); i++)
+        if (oc_str_eq(rest, mask[i]))
+            return true;
+    return false;
+}
+
 static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
 {
     static const char *const other[] = {"vision",   "visual",     "multi_modal",  "audio", "mtp",
                                         "inv_freq", "rope_freqs", "rope_factors", "scale"},
                              *const head[] = {"lm_head", "cls.", "classifier", "vocab_", "qa_outputs"},
-                             *const buffer[] = {"attn.bias", "attn.masked_bias", "attention.bias",
-                                                "attention.masked_bias"},
                              *const last[] = {"output.weight"};
     struct oc_str name = oc_str(t->name, strlen(t->name)), role = role_of(name), rest = role, part;
     if (next_part(&rest, &part) && is_number(part) && strtoll(part.s, NULL, 10) >= layers)
@@ -281,9 +297,8 @@ static bool is_of_decoder(const struct oc_stored *t, int64_t layers, bool tied)
     for (size_t i = 0; tied && i < OC_COUNT(head); i++)
         if (strstr(t->name, head[i]))
             return false;
-    for (size_t i = 0; i < OC_COUNT(buffer); i++)
-        if (oc_str_eq(rest, buffer[i]))
-            return false;
+    if (oc_stored_is_mask(t->name))
+        return false;
     for (size_t i = 0; tied && i < OC_COUNT(last); i++)
         if (oc_str_eq(role, last[i]))
             return false;

@@ -90,18 +90,11 @@ static bool set_timed(struct oc_report *r, const struct oc_row *row, struct time
 
 /* ---- the class of a row ------------------------------------------------------------------------------- */
 
-struct level { /* of a class: logarithms of time over bound */
-    double median, deviation;
-    double
-        larger; /* median of the log of the times of peers with at least the bound of the row; NAN: too few */
+struct level {                /* of a class */
+    double median, deviation; /* of logarithms of time over bound */
+    double larger; /* median logarithm of time of peers with at least the row's bound; NAN: too few */
     uint32_t n;
 };
-
-static double median_of(double *v, uint32_t n)
-{
-    qsort(v, n, sizeof(*v), oc_by_double);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
 
 static bool within(double a, double b, double factor)
 {
@@ -125,16 +118,16 @@ static struct level level_of(const struct timed *all, uint32_t n, const struct t
         if (is_peer(t, &all[i], k) && all[i].bound[k] >= t->bound[k])
             v[larger++] = all[i].log_gap[k] + log(all[i].bound[k]);
     if (larger >= LEAST_LARGER)
-        l.larger = median_of(v, larger);
+        l.larger = oc_sort_median(v, larger);
     for (uint32_t i = 0; i < n && t->key[k]; i++)
         if (is_peer(t, &all[i], k))
             v[l.n++] = all[i].log_gap[k];
     if (l.n < LEAST_PEERS)
         return (struct level){.n = 0};
-    l.median = median_of(v, l.n);
+    l.median = oc_sort_median(v, l.n);
     for (uint32_t i = 0; i < l.n; i++)
         v[i] = fabs(v[i] - l.median);
-    l.deviation = DEVIATION * median_of(v, l.n);
+    l.deviation = DEVIATION * oc_sort_median(v, l.n);
     return l;
 }
 
@@ -143,8 +136,7 @@ static bool is_far(const struct timed *t, unsigned k, const struct level *l, dou
                    struct oc_anomaly *a)
 {
     double over = t->log_gap[k] - l->median, time = oc_ns_of(t->row->time_s);
-    double scale =
-        time / exp(t->log_gap[k]); /* the time at a quotient of 1: as the fastest run is to the mean */
+    double scale = time / exp(t->log_gap[k]); /* the time at a quotient of 1 */
     a->expected_ns = scale * exp(l->median) / of_run;
     a->low_ns = scale * exp(l->median - 2 * l->deviation) / of_run;
     a->high_ns = scale * exp(l->median + 2 * l->deviation) / of_run;
@@ -180,7 +172,7 @@ static int by_loss(const void *a, const void *b)
                                     : (p->row > q->row) - (p->row < q->row);
 }
 
-uint32_t oc_anomalies_of(struct oc_report *r, const struct oc_anomaly **out)
+static void find_anomalies(struct oc_report *r)
 {
     struct timed *all = OC_NEW_ARRAY(&r->arena, (size_t)r->all.n + 1, struct timed);
     double *v = OC_NEW_ARRAY(&r->arena, (size_t)r->all.n + 1, double);
@@ -197,6 +189,14 @@ uint32_t oc_anomalies_of(struct oc_report *r, const struct oc_anomaly **out)
         memcpy(kept, found, n_found * sizeof(*kept));
     qsort(kept, n_found, sizeof(*kept), by_loss);
     free(found);
-    *out = kept;
-    return n_found;
+    r->anomaly = kept;
+    r->n_anomaly = n_found;
+}
+
+uint32_t oc_anomalies_of(struct oc_report *r, const struct oc_anomaly **out)
+{
+    if (!r->anomaly)
+        find_anomalies(r);
+    *out = r->anomaly;
+    return r->n_anomaly;
 }

@@ -89,14 +89,14 @@ struct oc_largest { /* a row */
 /* A row far beyond the time that rows of its class reach in the same recording (expected.c). Times in nanoseconds of a run. */
 struct oc_anomaly {
     const struct oc_row *row;
-    double time_ns, fastest_ns;          /* fastest: of its runs; the time where that is not known */
+    double time_ns;
     double expected_ns, low_ns, high_ns; /* low..high: the interval of its class */
     double lost_ns;                      /* time_ns - expected_ns */
     const char *class_name;              /* "conv_1x1", "operators that move memory" */
     uint32_t peers;
 };
 
-/* By lost_ns, largest first, in the report's arena. Returns their number. */
+/* By lost_ns, largest first, in the report's arena; looked for once. Returns their number. */
 uint32_t oc_anomalies_of(struct oc_report *r, const struct oc_anomaly **out);
 
 struct oc_verdict {

@@ -223,7 +223,9 @@ struct oc_report {
     uint32_t n_too_fast;              /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */
-    struct oc_column *extra;          /* columns of the hardware (oc_limit_columns) */
+    const struct oc_anomaly *anomaly; /* NULL: not looked for (oc_anomalies_of) */
+    uint32_t n_anomaly;
+    struct oc_column *extra; /* columns of the hardware (oc_limit_columns) */
     size_t n_extra;
     struct oc_roof_opts roof; /* roofline options of the rows */
     double bound_s; /* lower bound of a run on the device for any runtime (estimate/bound.h); NAN: unknown */

@@ -69,6 +69,18 @@ static void time_bar(const struct oc_verdict *v, FILE *f)
     fputs("</div>\n", f);
 }
 
+/* A row in a list, with the link that opens it. */
+static void begin_row_item(struct oc_report *r, const struct oc_row *row, FILE *f)
+{
+    fputs("<li><b>", f);
+    oc_html_text(oc_row_type(r, row), f);
+    fputs("</b> <span class=\"row\" data-row=\"", f);
+    oc_html_text(row->name, f);
+    fputs("\">", f);
+    oc_html_text(row->name, f);
+    fputs("</span>", f);
+}
+
 static void largest_rows(struct oc_report *r, const struct oc_verdict *v, FILE *f)
 {
     fprintf(f, "<ol class=\"largest\" aria-label=\"%s\">\n",
@@ -77,13 +89,8 @@ static void largest_rows(struct oc_report *r, const struct oc_verdict *v, FILE *
     for (uint32_t i = 0; i < v->n_largest; i++) {
         const struct oc_largest *l = &v->largest[i];
         char time[32];
-        fputs("<li><b>", f);
-        oc_html_text(oc_row_type(r, l->row), f);
-        fputs("</b> <span class=\"row\" data-row=\"", f);
-        oc_html_text(l->row->name, f);
-        fputs("\">", f);
-        oc_html_text(l->row->name, f);
-        fprintf(f, "</span>: %s", oc_format_time_ns(l->time_ns, time, sizeof(time)));
+        begin_row_item(r, l->row, f);
+        fprintf(f, ": %s", oc_format_time_ns(l->time_ns, time, sizeof(time)));
         if (!isnan(l->gap_ns))
             fprintf(f, ", %s above its roofline time", oc_format_time_ns(l->gap_ns, time, sizeof(time)));
         fputs("</li>\n", f);
@@ -101,13 +108,8 @@ static void anomalies(struct oc_report *r, const struct oc_verdict *v, FILE *f)
     fputs("<ul class=\"largest\" aria-label=\"Rows that take far longer than their class\">\n", f);
     for (uint32_t i = 0; i < v->n_anomaly && i < SHOWN; i++) {
         const struct oc_anomaly *a = &v->anomaly[i];
-        fputs("<li><b>", f);
-        oc_html_text(oc_row_type(r, a->row), f);
-        fputs("</b> <span class=\"row\" data-row=\"", f);
-        oc_html_text(a->row->name, f);
-        fputs("\">", f);
-        oc_html_text(a->row->name, f);
-        fprintf(f, "</span>: %s, expected %s from %u rows of its class (",
+        begin_row_item(r, a->row, f);
+        fprintf(f, ": %s, expected %s from %u rows of its class (",
                 oc_format_time_ns(a->time_ns, time, sizeof(time)),
                 oc_format_time_ns(a->expected_ns, expected, sizeof(expected)), a->peers);
         oc_html_text(a->class_name, f);

@@ -101,16 +101,20 @@ const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a)
         oc_si_text(a, (double)c.flops, "FLOP"));
 }
 
+static const char *decode_text(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
+{
+    const struct oc_llm_roof *first = &d->roof[OC_LLM_PART_FIRST];
+    return rate_text(a, oc_llm_decode_rate(l, d) * first->bound_s, first, "decode");
+}
+
 const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d, struct oc_arena *a)
 {
     const struct oc_llm_opts *o = &l->opts;
-    const struct oc_llm_roof *prefill = &d->roof[OC_LLM_PART_PREFILL], *first = &d->roof[OC_LLM_PART_FIRST];
-    double decode = oc_llm_decode_rate(l, d);
-    return oc_printf(a, "%s%s%s; %s%s%s; %s", rate_text(a, decode * first->bound_s, first, "decode"),
-                     mine_text(l, d, OC_LLM_DECODE_RATE, a), lift_text(l, d, a),
-                     rate_text(a, (double)o->batch * (double)o->prompt, prefill, "prefill"),
-                     mine_text(l, d, OC_LLM_PREFILL_RATE, a), mine_text(l, d, OC_LLM_FIRST_TOKEN, a),
-                     fit_text(l, d, a));
+    return oc_printf(
+        a, "%s%s%s; %s%s%s; %s", decode_text(l, d, a), mine_text(l, d, OC_LLM_DECODE_RATE, a),
+        lift_text(l, d, a),
+        rate_text(a, (double)o->batch * (double)o->prompt, &d->roof[OC_LLM_PART_PREFILL], "prefill"),
+        mine_text(l, d, OC_LLM_PREFILL_RATE, a), mine_text(l, d, OC_LLM_FIRST_TOKEN, a), fit_text(l, d, a));
 }
 
 static bool holds_context(const struct oc_llm *l, const struct oc_llm_device *d)
@@ -146,28 +150,35 @@ static const struct oc_llm_device *fastest_device(const struct oc_llm *l)
     return best;
 }
 
+/* "; the memory of 1 device is unknown"; "": all are known. */
+static const char *unknown_memory(const struct oc_llm *l, size_t n, struct oc_arena *a)
+{
+    return !n ? "" : oc_printf(a, "; the memory of %zu of %zu devices is unknown", n, l->n_device);
+}
+
 const char *oc_llm_choice(const struct oc_llm *l, struct oc_arena *a)
 {
     if (l->n_device < 2)
         return NULL;
     const struct oc_llm_device *fastest = fastest_device(l), *smallest = oc_llm_smallest(l);
-    if (!fastest) {
-        size_t small = 0;
-        while (small < l->n_device && l->device[small].context.known && !holds_context(l, &l->device[small]))
-            small++;
-        const char *length = oc_count_text(a, (uint64_t)(l->opts.prompt + l->opts.generate));
-        return small < l->n_device
-                   ? oc_printf(a, "no device has both a known memory that holds %s tokens and a known rate",
-                               length)
-                   : oc_printf(a, "none of the %zu devices holds %s tokens of context: %s are needed",
-                               l->n_device, length, oc_bytes_text(a, (double)l->device[0].need_bytes));
-    }
-    const char *rate = rate_text(a, oc_llm_decode_rate(l, fastest) * fastest->roof[OC_LLM_PART_FIRST].bound_s,
-                                 &fastest->roof[OC_LLM_PART_FIRST], "decode");
+    size_t unknown = 0;
+    for (size_t i = 0; i < l->n_device; i++)
+        unknown += !l->device[i].context.known;
+    const char *rest = unknown_memory(l, unknown, a);
+    if (!fastest && smallest)
+        return oc_printf(a, "%s: the smallest of those that hold the context; no rate is known%s",
+                         oc_device_info(smallest->device)->id, rest);
+    if (!fastest)
+        return oc_printf(a, "%s %s tokens of context: %s are needed%s",
+                         unknown ? "no device is known to hold"
+                                 : oc_printf(a, "none of the %zu devices holds", l->n_device),
+                         oc_count_text(a, (uint64_t)(l->opts.prompt + l->opts.generate)),
+                         l->run[OC_LLM_PART_LAST].cost ? oc_bytes_text(a, (double)l->device[0].need_bytes)
+                                                       : "unknown bytes",
+                         rest);
     const char *name = oc_device_info(fastest->device)->id;
-    return fastest == smallest || !smallest
-               ? oc_printf(a, "%s: the fastest of those that hold the context%s; %s", name,
-                           smallest ? ", and the smallest" : "", rate)
-               : oc_printf(a, "%s: the fastest of those that hold the context; %s; the smallest: %s", name,
-                           rate, oc_device_info(smallest->device)->id);
+    return oc_printf(a, "%s: the fastest of those that hold the context%s; %s%s%s%s", name,
+                     fastest == smallest ? ", and the smallest" : "", decode_text(l, fastest, a),
+                     smallest && fastest != smallest ? "; the smallest: " : "",
+                     smallest && fastest != smallest ? oc_device_info(smallest->device)->id : "", rest);
 }
