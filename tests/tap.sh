@@ -39,7 +39,7 @@ skip_named() {
 expect_error() {
     title=$1 code=$2 text=$3
     shift 3
-    "$onnxcost" "$@" >out 2>err
+    "${onnxcost:?}" "$@" >out 2>err
     rc=$?
     result "$title" "$([ $rc -eq "$code" ] && grep -qF -- "$text" err && [ ! -s out ] && [ ! -e none.onnx ] || echo "exit code $rc"; [ $rc -eq "$code" ] || cat out err)"
 }
