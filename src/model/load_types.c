@@ -197,9 +197,8 @@ static bool read_dim(struct oc_loader *l, struct oc_str message, struct oc_dim *
 static bool load_tensor_info(struct oc_loader *l, ProtobufCBinaryData v, struct oc_str *name,
                              struct oc_type *type)
 {
-    enum {
-        LONGEST = 1 << 12
-    }; /* longer ones may be at a limit of the input, which protobuf-c's reader checks */
+    /* Longer messages may be at a limit of the input, which protobuf-c's reader checks. */
+    enum { LONGEST = 1 << 12 };
     struct info info;
     struct oc_dim dim[OC_MAX_RANK];
     info.name = oc_str("", 0);
