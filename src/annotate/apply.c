@@ -217,7 +217,8 @@ static int write_model(struct apply *x, FILE *f)
             copy_file(x, at, (size_t)(in.p - at), f);
             continue;
         }
-        fwrite(head, 1, oc_wire_put_head(head, MODEL_GRAPH, write_graph(x, data, &field, NULL)), f);
+        size_t head_n = oc_wire_put_head(head, MODEL_GRAPH, write_graph(x, data, &field, NULL));
+        fwrite(head, 1, head_n, f);
         (void)write_graph(x, data, &field, f);
     }
     if (x->cut)

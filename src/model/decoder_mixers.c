@@ -368,15 +368,20 @@ static const char *short_convolution(struct decoder_graph *g, int64_t layer, con
     return x;
 }
 
-/* A state of k by v elements for each head of values, float32. decays, beta: "" none */
-static const char *recurrence(struct decoder_graph *g, int64_t layer, const char *rule, int64_t q_heads,
-                              int64_t heads, int64_t k_size, int64_t v_size, const char *q, const char *k,
-                              const char *v, const char *decays, const char *beta)
+struct recurrence { /* how a linear attention updates its state */
+    const char *rule;
+    int64_t q_heads, heads, k_size, v_size;
+};
+
+/* A state of k_size by v_size elements for each head of values, float32. decays, beta: "" none */
+static const char *recurrent(struct decoder_graph *g, int64_t layer, struct recurrence r, const char *q,
+                             const char *k, const char *v, const char *decays, const char *beta)
 {
-    const struct kept state = KEEP(g, g->state, "_recurrent", layer, "state", FLOAT, heads, k_size, v_size);
-    oc_gw_attr_i(&g->w, "q_num_heads", q_heads);
-    oc_gw_attr_i(&g->w, "kv_num_heads", heads);
-    oc_gw_attr_s(&g->w, "update_rule", rule);
+    const struct kept state =
+        KEEP(g, g->state, "_recurrent", layer, "state", FLOAT, r.heads, r.k_size, r.v_size);
+    oc_gw_attr_i(&g->w, "q_num_heads", r.q_heads);
+    oc_gw_attr_i(&g->w, "kv_num_heads", r.heads);
+    oc_gw_attr_s(&g->w, "update_rule", r.rule);
     return oc_gw_node(&g->w, "com.microsoft", "LinearAttention", IN(q, k, v, state.past, decays, beta),
                       IN(TEXT(g, "%s.output", g->w.scope), state.present));
 }
@@ -407,8 +412,8 @@ static const char *delta(struct decoder_graph *g, int64_t layer, const char *x)
                *k = unit_heads(g, q_k[1], d->key_heads, d->key_head),
                *decays = decay(g, linear(g, "in_proj_a", x, d->width, d->value_heads, false), d->value_heads,
                                d->value_heads);
-    const char *y = recurrence(g, layer, "gated_delta", d->key_heads, d->value_heads, d->key_head,
-                               d->value_head, q, k, qk_v[1], decays, beta);
+    const struct recurrence r = {"gated_delta", d->key_heads, d->value_heads, d->key_head, d->value_head};
+    const char *y = recurrent(g, layer, r, q, k, qk_v[1], decays, beta);
     y = oc_dec_norm(g, "norm", RESHAPE(g, y, 0, 0, d->value_heads, d->value_head), d->value_head);
     y = OP(g, "Mul", RESHAPE(g, y, 0, 0, values), z);
     return linear(g, "out_proj", y, values, d->width, false);
@@ -442,8 +447,8 @@ static const char *kda(struct decoder_graph *g, int64_t layer, const char *x)
     const char *gate = low_rank(g, "g", x, d->value_head, values, IS(g, full_gate));
     for (int i = 0; i < 2; i++)
         part[i] = unit_heads(g, part[i], d->key_heads, d->key_head);
-    const char *y = recurrence(g, layer, "gated_delta", d->key_heads, d->value_heads, d->key_head,
-                               d->value_head, part[0], part[1], part[2], decays, beta);
+    const struct recurrence r = {"gated_delta", d->key_heads, d->value_heads, d->key_head, d->value_head};
+    const char *y = recurrent(g, layer, r, part[0], part[1], part[2], decays, beta);
     y = oc_dec_rms(g, "o_norm", RESHAPE(g, y, 0, 0, d->value_heads, d->value_head), d->value_head);
     return output(g, RESHAPE(g, y, 0, 0, values), gate, values);
 }
@@ -457,7 +462,8 @@ static const char *lightning(struct decoder_graph *g, int64_t layer, const char 
     oc_dec_split(g, qkv, n, 2 * n, q_kv);
     oc_dec_split(g, q_kv[1], n, n, k_v);
     const char *gate = linear(g, "output_gate", x, d->width, n, false);
-    const char *y = recurrence(g, layer, "linear", heads, heads, head, head, q_kv[0], k_v[0], k_v[1], "", "");
+    const char *y = recurrent(g, layer, (struct recurrence){"linear", heads, heads, head, head}, q_kv[0],
+                              k_v[0], k_v[1], "", "");
     y = oc_dec_rms(g, "norm", y, n);
     y = OP(g, "Mul", y, OP(g, "Sigmoid", gate));
     return linear(g, "out_proj", y, n, d->width, false);
@@ -481,8 +487,9 @@ static const char *mamba2(struct decoder_graph *g, int64_t layer, const char *x)
         short_convolution(g, layer, "conv1d", c[0], channels, d->ssm_kernel, FIELD(g, conv_bias, 1), "state"),
         d->ssm_width, 2 * keys, v);
     oc_dec_split(g, v[1], keys, keys, bc);
-    const char *y = recurrence(g, layer, "gated", d->ssm_groups, d->ssm_heads, d->ssm_state,
-                               d->ssm_width / d->ssm_heads, bc[1], bc[0], v[0], rates, "");
+    const struct recurrence r = {"gated", d->ssm_groups, d->ssm_heads, d->ssm_state,
+                                 d->ssm_width / d->ssm_heads};
+    const char *y = recurrent(g, layer, r, bc[1], bc[0], v[0], rates, "");
     const char *skip = OP(g, "Mul", RESHAPE(g, v[0], 0, 0, d->ssm_heads, d->ssm_width / d->ssm_heads),
                           RESHAPE(g, WEIGHT(g, "D", d->ssm_heads), d->ssm_heads, 1));
     y = OP(g, "Mul", OP(g, "Add", y, RESHAPE(g, skip, 0, 0, d->ssm_width)), silu(g, z[0]));
@@ -511,8 +518,8 @@ static const char *mamba1(struct decoder_graph *g, int64_t layer, const char *x)
     const char *rates = OP(
         g, "Exp",
         OP(g, "Mul", RESHAPE(g, step, 0, 0, n, 1), OP(g, "Neg", OP(g, "Exp", WEIGHT(g, "A_log", n, state)))));
-    const char *y =
-        recurrence(g, layer, "gated", 1, 1, state, n, bc[1], bc[0], OP(g, "Mul", v, step), rates, "");
+    const char *y = recurrent(g, layer, (struct recurrence){"gated", 1, 1, state, n}, bc[1], bc[0],
+                              OP(g, "Mul", v, step), rates, "");
     y = OP(g, "Add", y, OP(g, "Mul", v, WEIGHT(g, "D", n)));
     return linear(g, "out_proj", OP(g, "Mul", y, silu(g, v_z[1])), n, d->width, IS(g, ssm_bias));
 }

@@ -47,7 +47,6 @@ def main():
               f"{model['kv_bytes_per_token']} bytes of cache per token")
         for problem in problems:
             print(f"# {problem}")
-    print(f"1..{len(lines) + 12}")
 
 
 main()
