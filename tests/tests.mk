@@ -213,7 +213,7 @@ hostile:
 mutate:
 	@+for mode in release asan; do $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode fast-bin || exit 1; done
 	@+$(MAKE) --no-print-directory -s $(PARALLEL) $(TOOL_BIN)
-	@N='$(if $(filter file,$(origin N)),60,$(N))' SEED='$(or $(SEED),1)' FOLDERS='$(or $(FOLDERS),analyze ops join estimate write)' tests/mutate.sh
+	@N='$(if $(filter file,$(origin N)),60,$(N))' SEED='$(or $(SEED),1)' FOLDERS='$(FOLDERS)' tests/mutate.sh
 
 check-golden: $(BIN) $(ZOO)
 	@BUILD=$(BUILD) tests/golden/run.sh
