@@ -12,6 +12,7 @@
 #include "onnxcost/hardware.h"
 #include "profile/time_summary.h"
 #include "report/columns.h"
+#include "report/headline.h"
 
 /* ---- suggestions ------------------------------------------------------------------------------------ */
 
@@ -324,24 +325,44 @@ static const struct oc_device *measured_device(const struct oc_report_in *in)
     return other ? NULL : in->device;
 }
 
-struct oc_advice *oc_advice_make(struct oc_report *r)
+/* To be released with oc_arena_free(&x->scratch). */
+static void start(struct oc_advisor *x, struct oc_report *r)
 {
     const struct oc_report_in *in = r->in;
-    struct oc_advisor x = {.r = r,
-                           .arena = &r->arena,
-                           .m = in->analysis ? in->model : NULL,
-                           .a = in->analysis,
-                           .p = in->profile,
-                           .j = in->join,
-                           .d = measured_device(in),
-                           .out = OC_NEW(&r->arena, struct oc_advice)};
+    *x = (struct oc_advisor){.r = r,
+                             .arena = &r->arena,
+                             .m = in->analysis ? in->model : NULL,
+                             .a = in->analysis,
+                             .p = in->profile,
+                             .j = in->join,
+                             .d = measured_device(in),
+                             .out = OC_NEW(&r->arena, struct oc_advice)};
+    find_pieces(x);
+    set_whole(x);
+    if (x->m)
+        find_users(x);
+}
+
+void oc_advice_explain_anomalies(struct oc_report *r)
+{
+    struct oc_advisor x;
+    const struct oc_anomaly *found;
+    bool may = r->in->analysis && r->in->join && r->in->profile && r->has_time;
+    uint32_t n = may ? oc_anomalies_of(r, &found) : 0;
+    if (!n)
+        return;
+    start(&x, r);
+    oc_advise_anomalies(&x, r->anomaly, n);
+    oc_arena_free(&x.scratch);
+}
+
+struct oc_advice *oc_advice_make(struct oc_report *r)
+{
+    struct oc_advisor x;
+    start(&x, r);
     unsigned have =
         (x.m ? MODEL : 0) | (x.p && !x.p->functions && r->has_time ? TIMES : 0) | (x.d ? DEVICE : 0);
     x.out->all_rules = OC_COUNT(rules);
-    find_pieces(&x);
-    set_whole(&x);
-    if (x.m)
-        find_users(&x);
     for (size_t i = 0; i < OC_COUNT(rules); i++) {
         if ((rules[i].needs & have) != rules[i].needs)
             continue;

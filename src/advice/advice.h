@@ -47,5 +47,8 @@ struct oc_advice {
 
 /* Needs the rows of the report and, with a device, their limits. Allocated in the report's arena. */
 struct oc_advice *oc_advice_make(struct oc_report *r);
+/* Sets the causes of the report's anomalies (report/headline.h), which its verdict names: to be called before the verdict is
+ * written. */
+void oc_advice_explain_anomalies(struct oc_report *r);
 
 #endif

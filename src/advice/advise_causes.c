@@ -54,23 +54,32 @@ static const struct oc_anomaly *anomaly_of(const struct search *s, const struct 
     return NULL;
 }
 
+/* Of a row, per run: the share that the remedy saved elsewhere, and the interval that its class suggests. high 0: unknown */
+static void gain_of(const struct oc_cause *c, const struct oc_anomaly *a, double time_ns, double *low,
+                    double *high)
+{
+    *low = c->low * time_ns;
+    *high = c->high * time_ns;
+    if (a) { /* between both expectations */
+        *low = *high > 0 ? fmin(*low, time_ns - a->high_ns) : time_ns - a->high_ns;
+        *high = fmax(*high, time_ns - a->low_ns);
+    }
+    *low = *high > 0 && *low > 0 ? *low : 0;
+}
+
 static void add_row(struct search *s, struct oc_advice_item *f, const struct oc_cause *c, uint32_t node,
                     const struct oc_piece *p, struct sum *sum)
 {
+    double low, high;
     oc_advice_prove_node(s->x, f, node, c->text);
     if (!p)
         return;
-    const struct oc_anomaly *a = anomaly_of(s, p);
-    double low = c->low * p->time_ns, high = c->high * p->time_ns;
-    if (a) { /* between both expectations */
-        low = high > 0 ? fmin(low, p->time_ns - a->high_ns) : p->time_ns - a->high_ns;
-        high = fmax(high, p->time_ns - a->low_ns);
-    }
+    gain_of(c, anomaly_of(s, p), p->time_ns, &low, &high);
     f->proof[f->n_proof - 1].time_ns = p->time_ns;
     sum->time += p->time_ns;
     if (!(high > 0))
         return;
-    sum->low += low > 0 ? low : 0;
+    sum->low += low;
     sum->high += high;
     sum->known += p->time_ns;
 }
@@ -108,6 +117,15 @@ static void find_types(struct search *s)
     oc_map_free(&seen);
 }
 
+/* p: the row of the node (row_of) */
+static bool has_cause(const struct search *s, const struct oc_cause *c, uint32_t node,
+                      const struct oc_piece *p)
+{
+    const struct oc_advisor *x = s->x;
+    bool counts = x->p ? p != NULL : !(c->of & OC_CAUSE_TIMED) && oc_advisor_runs(x, node);
+    return counts && fits(x, c, p) && oc_cause_holds(s->facts, c, node);
+}
+
 static void look_for(struct search *s, const struct oc_cause *c)
 {
     size_t bit = (size_t)(c - oc_cause_table);
@@ -118,8 +136,7 @@ static void look_for(struct search *s, const struct oc_cause *c)
         if (!(s->may[i] >> bit & 1))
             continue;
         struct oc_piece *p = row_of(x, c, i);
-        bool counts = x->p ? p != NULL : !(c->of & OC_CAUSE_TIMED) && oc_advisor_runs(x, i);
-        if (counts && fits(x, c, p) && oc_cause_holds(s->facts, c, i))
+        if (has_cause(s, c, i, p))
             add_row(s, f, c, i, p, &sum);
     }
     describe(x, f, c, &sum);
@@ -137,4 +154,32 @@ void oc_advise_causes(struct oc_advisor *x)
         s.n_anomaly = oc_anomalies_of(x->r, &s.anomaly);
     for (size_t i = 0; i < oc_causes; i++)
         look_for(&s, &oc_cause_table[i]);
+}
+
+/* Of several causes that with the largest gain. */
+static void explain(struct search *s, struct oc_anomaly *a, uint32_t node)
+{
+    double low, high;
+    for (size_t i = 0; i < oc_causes; i++) {
+        const struct oc_cause *c = &oc_cause_table[i];
+        const struct oc_piece *p = row_of(s->x, c, node);
+        if ((c->types && !oc_type_in(s->x->m->node[node].op_type, c->types)) || !has_cause(s, c, node, p))
+            continue;
+        gain_of(c, c->high > 0 ? NULL : a, p->time_ns, &low, &high);
+        if (a->cause && !(high > a->gain_high_ns))
+            continue;
+        gain_of(c, a, p->time_ns, &low, &high);
+        a->cause = c->text;
+        a->gain_low_ns = low;
+        a->gain_high_ns = high;
+    }
+}
+
+void oc_advise_anomalies(struct oc_advisor *x, struct oc_anomaly *a, uint32_t n)
+{
+    struct search s = {.x = x, .facts = oc_cause_facts_new(x)};
+    for (uint32_t i = 0; i < x->n_piece; i++)
+        for (uint32_t k = 0; k < n; k++)
+            for (uint32_t v = 0; v < x->piece[i].n_node && x->piece[i].row == a[k].row; v++)
+                explain(&s, &a[k], x->piece[i].node[v]);
 }

@@ -53,6 +53,10 @@ void oc_advise_dynamic(struct oc_advisor *x);
 void oc_advise_idle(struct oc_advisor *x);
 void oc_advise_dataloader(struct oc_advisor *x);
 
+struct oc_anomaly; /* report/headline.h */
+/* Sets the causes of n anomalies of the recording. */
+void oc_advise_anomalies(struct oc_advisor *x, struct oc_anomaly *a, uint32_t n);
+
 /* ---- suggestions ------------------------------------------------------------------------------------ */
 
 /* A suggestion; it is part of the result after oc_advice_keep. */

@@ -159,7 +159,8 @@ static bool check_row(struct oc_report *r, const struct timed *all, uint32_t n, 
         struct level l = level_of(all, n, t, k, v);
         if (!l.n)
             continue;
-        *a = (struct oc_anomaly){.row = t->row, .class_name = t->key[k]};
+        *a = (struct oc_anomaly){
+            .row = t->row, .class_name = t->key[k], .gain_low_ns = (double)NAN, .gain_high_ns = (double)NAN};
         return is_far(t, k, &l, run_ns, of_run, a);
     }
     return false;

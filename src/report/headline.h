@@ -94,6 +94,8 @@ struct oc_anomaly {
     double lost_ns;                      /* time_ns - expected_ns */
     const char *class_name;              /* "conv_1x1", "operators that move memory" */
     uint32_t peers;
+    const char *cause;                /* "its axis is not the last"; NULL: none is known (advice/advice.h) */
+    double gain_low_ns, gain_high_ns; /* expected without the cause; NAN */
 };
 
 /* By lost_ns, largest first, in the report's arena; looked for once. Returns their number. */

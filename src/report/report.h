@@ -223,7 +223,7 @@ struct oc_report {
     uint32_t n_too_fast;              /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */
-    const struct oc_anomaly *anomaly; /* NULL: not looked for (oc_anomalies_of) */
+    struct oc_anomaly *anomaly;       /* NULL: not looked for (oc_anomalies_of) */
     uint32_t n_anomaly;
     struct oc_column *extra; /* columns of the hardware (oc_limit_columns) */
     size_t n_extra;

@@ -338,17 +338,32 @@ static const char *doubt_text(struct oc_report *r)
                : "";
 }
 
-/* ". Softmax /dfl/Softmax takes 11.9 ms, 11.3 ms more than 106 rows of its class (softmax) suggest": the largest anomaly. */
+/* "; its axis is not the last (expected gain 10.7 to 11.3 ms)" */
+static const char *cause_text(struct oc_report *r, const struct oc_anomaly *one)
+{
+    struct oc_arena *a = &r->arena;
+    if (!one->cause)
+        return "";
+    if (!(one->gain_high_ns > 0))
+        return oc_printf(a, "; %s", one->cause);
+    const char *high = verdict_time(r, one->gain_high_ns);
+    const char *gain = one->gain_low_ns > 0
+                           ? oc_printf(a, "%s to %s", verdict_time(r, one->gain_low_ns), high)
+                           : oc_printf(a, "at most %s", high);
+    return oc_printf(a, "; %s (expected gain %s)", one->cause, gain);
+}
+
+/* ". Softmax /dfl/Softmax takes 11.9 ms, 11.3 ms more than rows of its class suggest": the largest anomaly, and why. */
 static const char *anomaly_text(struct oc_report *r, const struct oc_verdict *v)
 {
     struct oc_arena *a = &r->arena;
     const struct oc_anomaly *one = v->anomaly;
     if (!v->n_anomaly)
         return "";
-    const char *rest = v->n_anomaly == 1 ? "" : oc_printf(a, ", and %u more rows", v->n_anomaly - 1);
-    return oc_printf(a, ". %s %s takes %s, %s more than %u rows of its class (%s) suggest%s",
+    const char *rest = v->n_anomaly == 1 ? "" : oc_printf(a, "; and %u more such rows", v->n_anomaly - 1);
+    return oc_printf(a, ". %s %s takes %s, %s more than rows of its class suggest%s%s",
                      oc_row_type(r, one->row), one->row->name, verdict_time(r, one->time_ns),
-                     verdict_time(r, one->lost_ns), one->peers, one->class_name, rest);
+                     verdict_time(r, one->lost_ns), cause_text(r, one), rest);
 }
 
 static const char *measured_text(struct oc_report *r, const struct oc_headline *h, struct oc_verdict *v)

@@ -113,7 +113,9 @@ static void anomalies(struct oc_report *r, const struct oc_verdict *v, FILE *f)
                 oc_format_time_ns(a->time_ns, time, sizeof(time)),
                 oc_format_time_ns(a->expected_ns, expected, sizeof(expected)), a->peers);
         oc_html_text(a->class_name, f);
-        fputs(")</li>\n", f);
+        fputs(a->cause ? "): " : ")", f);
+        oc_html_text(a->cause ? a->cause : "", f);
+        fputs("</li>\n", f);
     }
     fputs("</ul>\n", f);
 }

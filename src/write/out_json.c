@@ -410,6 +410,9 @@ static void json_anomalies(struct oc_json_out *w, struct oc_report *r, const str
         oc_key_time(w, "lost_ns", a->lost_ns);
         oc_key_text(w, "class", a->class_name);
         oc_key_count(w, "peers", a->peers);
+        oc_key_text(w, "cause", a->cause);
+        oc_key_time(w, "gain_low_ns", a->gain_low_ns);
+        oc_key_time(w, "gain_high_ns", a->gain_high_ns);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);

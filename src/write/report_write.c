@@ -202,6 +202,7 @@ static int report_write_all(struct oc_report *r, const struct oc_format *format,
         rc = report_write_choose_rows(r, format, few, err);
     if (!rc) {
         oc_report_finish(r);
+        oc_advice_explain_anomalies(r);
         r->advice = opts->advise || format->write == oc_out_html ? oc_advice_make(r) : NULL;
         if (format->write_file)
             rc = format->write_file(r, f, err);

@@ -11,6 +11,7 @@
 #include "onnxcost.h"
 #include "onnxcost/report.h"
 #include "report/columns.h"
+#include "report/headline.h"
 #include "report/names.h"
 #include "report/report.h"
 #include "write/tables/table.h"
@@ -115,6 +116,21 @@ static double get_max(const struct screen *s, const struct oc_row *row)
     return oc_report_sizes(s->r) ? row->max_s : (double)NAN;
 }
 
+/* Of a row far beyond its class (oc_anomalies_of), or of a group with such rows. */
+static double get_expected(const struct screen *s, const struct oc_row *row)
+{
+    const struct oc_anomaly *a;
+    uint32_t n = oc_anomalies_of(s->r, &a);
+    double lost = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_row *one = a[i].row;
+        bool in = s->groups ? one->group && !strcmp(one->group, row->group)
+                            : one->record == row->record && one->node == row->node;
+        lost += in ? one->time_s * a[i].lost_ns / a[i].time_ns : 0;
+    }
+    return lost > 0 ? row->time_s - lost : (double)NAN;
+}
+
 /* "{1,64,56,56}" to "1x64x56x56" */
 static const char *plain_shapes(struct oc_arena *arena, const char *text)
 {
@@ -204,6 +220,7 @@ static const struct spec timed[] = {
     {.title = "min", .unit = UNIT_TIME, .drop = 9, .number = get_min},
     {.title = "max", .unit = UNIT_TIME, .drop = 9, .number = get_max},
     {.unit = UNIT_TIME, .number = get_time},
+    {.title = "expected", .unit = UNIT_TIME, .drop = 2, .number = get_expected},
     {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
     {.title = "cum %", .unit = UNIT_SUM, .drop = 5, .number = get_share},
     {.title = "GFLOP/s", .unit = UNIT_PLAIN, .drop = 3, .marked = true, .number = get_flop_rate},
@@ -402,7 +419,7 @@ struct used_column {
     double sum; /* of the rows so far */
 };
 
-enum { MOST_USED = 16 };
+enum { MOST_USED = 17 };
 _Static_assert(OC_COUNT(timed) <= MOST_USED, "room for every column of the largest table");
 
 /* The columns with information. */
