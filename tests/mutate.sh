@@ -45,7 +45,7 @@ scripts_of() { # file
     src/cli/*) echo messages output terminal questions scan record python ;;
     src/estimate/*) echo calibration roofline ;;
     src/fleet/*) echo scan conservation ;;
-    src/gate/*) echo gate action ;;
+    src/gate/*) echo gate ;;
     src/hw/*) echo hwdb roofline messages ;;
     src/join/*) echo paddle sizes wild ;;
     src/lang/*) echo op_rules messages ;;
