@@ -104,7 +104,8 @@ static int experts(struct maker *m)
 static int latent(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    bool is = IS(m, kv_rank) || (IS(m, latent) && !m->read->assumed), compressed = IS(m, compressed);
+    bool is = GET(m, latent, 1) && (IS(m, kv_rank) || (IS(m, latent) && !m->read->assumed)),
+         compressed = IS(m, compressed);
     bool guess = m->read->assumed && !compressed && !GIVEN(m, nope) && !GIVEN(m, rope) && !GIVEN(m, v_head);
     int64_t unused;
     if (TAKE(m, q_rank, &d->q_rank, compressed ? INT64_MIN : 0, compressed, MAX_WIDTH) ||
@@ -311,7 +312,9 @@ static int heads(struct maker *m, int64_t i, struct oc_dec_layer *l)
     l->kv_heads = windowed ? GET(m, swa_kv_heads, l->kv_heads) : GET(m, global_kv_heads, l->kv_heads);
     l->head = AT(m, head, i, width);
     l->head = windowed ? GET(m, swa_head, l->head) : GET(m, global_head, l->head);
-    l->v_head = windowed ? GET(m, swa_v_head, GET(m, v_head, l->head)) : GET(m, v_head, l->head);
+    int64_t v_head =
+        IS(m, v_head) ? GET(m, v_head, 0) : l->head; /* 0: that of latent attention, which is off */
+    l->v_head = windowed ? GET(m, swa_v_head, v_head) : v_head;
     l->no_value = IS(m, keys_are_values) && !windowed;
     l->shared_kv = i >= d->layers - GET(m, kv_shared, 0);
     if (CHECK(m, kv_heads, l->kv_heads, 1, l->heads) || CHECK(m, head, l->head, 1, MAX_WIDTH) ||
