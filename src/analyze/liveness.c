@@ -188,23 +188,59 @@ static void look_at_operators(struct oc_live_builder *b)
     }
 }
 
-/* Values that a body captures are not its own. */
-static void mark_outer(struct oc_live_builder *b, uint32_t graph)
+/* What bodies of one model share while their liveness is made one after the other: arrays by value, and marks on the values
+ * of the graphs around the last body, which mostly are around the next one too. */
+struct oc_liveness_maker {
+    struct oc_live_builder b;
+    uint32_t *outer; /* graphs whose values are the caller's, from the main graph inwards */
+    uint32_t n_outer, cap_outer;
+};
+
+static void mark_value(struct oc_live_builder *b, uint32_t value, uint32_t life)
 {
-    if (b->m->graph[graph].parent_node == OC_NONE)
-        return;
-    bool *outer = oc_xcalloc((size_t)b->m->n_graph + 1, sizeof(*outer));
-    for (uint32_t node = b->m->graph[graph].parent_node; node != OC_NONE;) {
-        outer[b->m->node[node].graph] = true;
-        node = b->m->graph[b->m->node[node].graph].parent_node;
-    }
-    for (uint32_t v = 0; v < b->m->n_value; v++)
-        if (outer[b->m->value[v].graph] && !b->a->is_const[v])
-            b->of[v] = OC_LIFE_CALLER;
-    free(outer);
+    if (value != OC_NONE && !b->a->is_const[value])
+        b->of[value] = life;
 }
 
-static void pack(struct oc_liveness *l, struct oc_live_walk *w)
+static void mark_graph(struct oc_live_builder *b, uint32_t graph, uint32_t life)
+{
+    const struct oc_graph *g = &b->m->graph[graph];
+    for (uint32_t i = 0; i < g->n_input; i++)
+        mark_value(b, g->input[i], life);
+    for (uint32_t i = 0; i < g->n_node; i++)
+        for (uint32_t k = 0; k < b->m->node[g->node[i]].n_out; k++)
+            mark_value(b, b->m->node[g->node[i]].out[k], life);
+}
+
+/* The graph around a body; OC_NONE: it is the main graph. */
+static uint32_t graph_around(const struct oc_model *m, uint32_t graph)
+{
+    uint32_t node = m->graph[graph].parent_node;
+    return node == OC_NONE ? OC_NONE : m->node[node].graph;
+}
+
+/* Values that a body captures are not its own: the marks become those for this graph. */
+static void mark_outer(struct oc_liveness_maker *k, uint32_t graph)
+{
+    const struct oc_model *m = k->b.m;
+    uint32_t depth = 0, same = 0;
+    for (uint32_t g = graph_around(m, graph); g != OC_NONE; g = graph_around(m, g))
+        depth++;
+    uint32_t *around = oc_xmalloc(((size_t)depth + 1) * sizeof(*around)), i = depth;
+    for (uint32_t g = graph_around(m, graph); g != OC_NONE; g = graph_around(m, g))
+        around[--i] = g;
+    while (same < depth && same < k->n_outer && around[same] == k->outer[same])
+        same++;
+    while (k->n_outer > same)
+        mark_graph(&k->b, k->outer[--k->n_outer], OC_LIFE_NONE);
+    for (i = same; i < depth; i++) {
+        OC_PUSH(k->outer, k->n_outer, k->cap_outer) = around[i];
+        mark_graph(&k->b, around[i], OC_LIFE_CALLER);
+    }
+    free(around);
+}
+
+static void pack(struct oc_liveness *l, struct oc_live_walk *w, bool values)
 {
     struct oc_live_builder *b = w->b;
     uint32_t *place = oc_xmalloc(((size_t)b->n + 1) * sizeof(*place));
@@ -214,13 +250,16 @@ static void pack(struct oc_liveness *l, struct oc_live_walk *w)
         if (b->slot[i].into == i)
             life[l->n_life++] = b->slot[i].l;
     }
-    for (uint32_t v = 0; v < b->m->n_value; v++) {
-        uint32_t i = oc_live_resolve(b, b->of[v]);
-        b->of[v] = i < OC_LIFE_CALLER ? place[i] : i;
-    }
     l->life = life;
+    if (values) {
+        uint32_t *of = OC_NEW_ARRAY(&l->arena, b->m->n_value, uint32_t);
+        for (uint32_t v = 0; v < b->m->n_value; v++) {
+            uint32_t i = oc_live_resolve(b, b->of[v]);
+            of[v] = i < OC_LIFE_CALLER ? place[i] : i;
+        }
+        l->of_value = of;
+    }
     free(place);
-    l->of_value = oc_copy_array(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
     l->step = oc_copy_array(&l->arena, w->step, w->n, sizeof(*w->step));
     l->live = oc_copy_array(&l->arena, w->live, w->n, sizeof(*w->live));
     l->inner = oc_copy_array(&l->arena, w->inner, w->n, sizeof(*w->inner));
@@ -246,9 +285,7 @@ static void *unset(size_t n, size_t size)
     return p;
 }
 
-/* Ended by end_walk. */
-static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_liveness_opts *opts,
-                 struct oc_live_builder *b, struct oc_live_walk *w)
+static void begin(struct oc_live_builder *b, const struct oc_analysis *a, const struct oc_liveness_opts *opts)
 {
     *b = (struct oc_live_builder){.a = a, .m = a->model, .o = *opts};
     b->of = unset(b->m->n_value, sizeof(*b->of));
@@ -257,29 +294,54 @@ static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_li
     b->cap = b->m->n_value + 1;
     b->slot = oc_xmalloc(b->cap * sizeof(*b->slot));
     look_at_operators(b);
-    mark_outer(b, graph);
-    oc_live_walk(b, graph, graph == 0, w);
 }
 
-static void end_walk(struct oc_live_builder *b, struct oc_live_walk *w)
+static void end(struct oc_live_builder *b)
 {
-    oc_live_walk_end(w, true);
     free(b->of);
     free(b->host_reads);
     free(b->made_by);
     free(b->slot);
 }
 
+struct oc_liveness_maker *oc_liveness_maker_new(const struct oc_analysis *a,
+                                                const struct oc_liveness_opts *opts)
+{
+    struct oc_liveness_maker *k = oc_xcalloc(1, sizeof(*k));
+    begin(&k->b, a, opts);
+    return k;
+}
+
+void oc_liveness_maker_free(struct oc_liveness_maker *k)
+{
+    end(&k->b);
+    free(k->outer);
+    free(k);
+}
+
+static struct oc_liveness *make(struct oc_liveness_maker *k, uint32_t graph, bool values)
+{
+    struct oc_liveness *l = oc_xmalloc(sizeof(*l));
+    struct oc_live_walk w;
+    *l = (struct oc_liveness){.a = k->b.a, .opts = k->b.o};
+    mark_outer(k, graph);
+    oc_live_walk(&k->b, graph, graph == 0, &w);
+    pack(l, &w, values);
+    oc_live_walk_end(&w, false);
+    return l;
+}
+
+struct oc_liveness *oc_liveness_of_body(struct oc_liveness_maker *k, uint32_t body)
+{
+    return make(k, body, false);
+}
+
 struct oc_liveness *oc_liveness_make(const struct oc_analysis *a, uint32_t graph,
                                      const struct oc_liveness_opts *opts)
 {
-    struct oc_liveness *l = oc_xmalloc(sizeof(*l));
-    struct oc_live_builder b;
-    struct oc_live_walk w;
-    *l = (struct oc_liveness){.a = a, .opts = *opts};
-    walk(a, graph, opts, &b, &w);
-    pack(l, &w);
-    end_walk(&b, &w);
+    struct oc_liveness_maker *k = oc_liveness_maker_new(a, opts);
+    struct oc_liveness *l = make(k, graph, true);
+    oc_liveness_maker_free(k);
     return l;
 }
 
@@ -316,12 +378,14 @@ void oc_find_peak(struct oc_analysis *a)
     struct oc_liveness_opts o = oc_liveness_opts_of(a);
     struct oc_live_builder b;
     struct oc_live_walk w;
-    walk(a, 0, &o, &b, &w);
+    begin(&b, a, &o);
+    oc_live_walk(&b, 0, true, &w);
     a->peak = (struct oc_peak){.bytes = w.peak,
                                .lower_bytes = w.lower,
                                .node = w.n ? w.step[w.peak_step] : OC_NONE,
                                .quality = w.quality};
-    end_walk(&b, &w);
+    oc_live_walk_end(&w, true);
+    end(&b);
 }
 
 /* ---- liveness bytes ----------------------------------------------------------------------------------- */

@@ -67,6 +67,13 @@ struct oc_liveness *oc_liveness_make(const struct oc_analysis *a, uint32_t graph
                                      const struct oc_liveness_opts *opts);
 void oc_liveness_free(struct oc_liveness *l);
 
+/* Of many bodies of one model, one after the other: each takes time by its own size. Their of_value is NULL. */
+struct oc_liveness_maker;
+struct oc_liveness_maker *oc_liveness_maker_new(const struct oc_analysis *a,
+                                                const struct oc_liveness_opts *opts);
+struct oc_liveness *oc_liveness_of_body(struct oc_liveness_maker *k, uint32_t body);
+void oc_liveness_maker_free(struct oc_liveness_maker *k);
+
 /* Body of a control-flow node with the largest peak, OC_NONE: no body of the node runs. */
 uint32_t oc_liveness_body(const struct oc_liveness *l, uint32_t node);
 

@@ -179,14 +179,12 @@ int oc_plan_check(const struct oc_plan_box *box, const uint64_t *offset, uint32_
 
 /* ---- memory plan ------------------------------------------------------------------------------------ */
 
-#define MAX_BODY_WORK 2000000000u /* bodies x nodes of the model: each body is walked separately */
-
 struct builder {
     const struct oc_analysis *a;
     struct oc_liveness_opts opts;
     struct oc_planned_buffer *v;
     uint32_t n, cap;
-    uint64_t body_work;
+    struct oc_liveness_maker *bodies; /* NULL: none was needed yet */
     uint8_t quality;
     struct oc_err *err;
 };
@@ -263,10 +261,9 @@ static int memory_plan_add_values(struct level *v)
 
 static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
 {
-    b->body_work += b->a->model->n_node + (uint64_t)b->a->model->n_value;
-    if (b->body_work > MAX_BODY_WORK)
-        return oc_fail(b->err, OC_ELIMIT, "cannot plan memory: too many bodies of control-flow nodes");
-    struct oc_liveness *l = oc_liveness_make(b->a, body, &b->opts);
+    if (!b->bodies)
+        b->bodies = oc_liveness_maker_new(b->a, &b->opts);
+    struct oc_liveness *l = oc_liveness_of_body(b->bodies, body);
     struct oc_offset_plan placed;
     int rc = plan_graph(b, body, l, &placed);
     oc_liveness_free(l);
@@ -396,6 +393,8 @@ int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *
     int rc = memory_plan_check_sizes(p, err);
     if (!rc)
         rc = plan_graph(&b, 0, p->liveness, &placed);
+    if (b.bodies)
+        oc_liveness_maker_free(b.bodies);
     if (rc) {
         free(b.v);
         oc_memory_plan_free(p);
