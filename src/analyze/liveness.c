@@ -188,7 +188,7 @@ static void look_at_operators(struct oc_live_builder *b)
     }
 }
 
-/* What bodies of one model share while their liveness is made one after the other: arrays by value, and marks on the values
+/* What bodies of one model share while their liveness is made in turn: arrays by value, and marks on the values
  * of the graphs around the last body, which mostly are around the next one too. */
 struct oc_liveness_maker {
     struct oc_live_builder b;
@@ -240,7 +240,55 @@ static void mark_outer(struct oc_liveness_maker *k, uint32_t graph)
     free(around);
 }
 
-static void pack(struct oc_liveness *l, struct oc_live_walk *w, bool values)
+static void add_own(struct oc_own_life *own, uint32_t *n, uint32_t value)
+{
+    if (value != OC_NONE)
+        own[(*n)++].value = value;
+}
+
+OC_BY(by_value, struct oc_own_life, value)
+
+/* The values of a body's inputs and of its steps' outputs. */
+static struct oc_own_life *own_values(struct oc_liveness *l, const struct oc_live_walk *w, uint32_t *n)
+{
+    const struct oc_model *m = w->b->m;
+    size_t most = w->g->n_input;
+    for (uint32_t i = 0; i < w->n; i++)
+        most += m->node[w->step[i]].n_out;
+    struct oc_own_life *own = OC_NEW_ARRAY(&l->arena, most + 1, struct oc_own_life);
+    for (uint32_t i = 0; i < w->g->n_input; i++)
+        add_own(own, n, w->g->input[i]);
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t k = 0; k < m->node[w->step[i]].n_out; k++)
+            add_own(own, n, m->node[w->step[i]].out[k]);
+    qsort(own, *n, sizeof(*own), by_value);
+    return own;
+}
+
+/* place: by slot, its index in life */
+static uint32_t packed_life(struct oc_live_builder *b, const uint32_t *place, uint32_t value)
+{
+    uint32_t i = oc_live_resolve(b, b->of[value]);
+    return i < OC_LIFE_CALLER ? place[i] : i;
+}
+
+static void pack_values(struct oc_liveness *l, struct oc_live_walk *w, const uint32_t *place, bool body)
+{
+    struct oc_live_builder *b = w->b;
+    if (body) {
+        struct oc_own_life *own = own_values(l, w, &l->n_own);
+        for (uint32_t i = 0; i < l->n_own; i++)
+            own[i].life = packed_life(b, place, own[i].value);
+        l->own = own;
+        return;
+    }
+    uint32_t *of = OC_NEW_ARRAY(&l->arena, b->m->n_value, uint32_t);
+    for (uint32_t v = 0; v < b->m->n_value; v++)
+        of[v] = packed_life(b, place, v);
+    l->of_value = of;
+}
+
+static void pack(struct oc_liveness *l, struct oc_live_walk *w, bool body)
 {
     struct oc_live_builder *b = w->b;
     uint32_t *place = oc_xmalloc(((size_t)b->n + 1) * sizeof(*place));
@@ -251,14 +299,7 @@ static void pack(struct oc_liveness *l, struct oc_live_walk *w, bool values)
             life[l->n_life++] = b->slot[i].l;
     }
     l->life = life;
-    if (values) {
-        uint32_t *of = OC_NEW_ARRAY(&l->arena, b->m->n_value, uint32_t);
-        for (uint32_t v = 0; v < b->m->n_value; v++) {
-            uint32_t i = oc_live_resolve(b, b->of[v]);
-            of[v] = i < OC_LIFE_CALLER ? place[i] : i;
-        }
-        l->of_value = of;
-    }
+    pack_values(l, w, place, body);
     free(place);
     l->step = oc_copy_array(&l->arena, w->step, w->n, sizeof(*w->step));
     l->live = oc_copy_array(&l->arena, w->live, w->n, sizeof(*w->live));
@@ -268,6 +309,17 @@ static void pack(struct oc_liveness *l, struct oc_live_walk *w, bool values)
     l->lower = w->lower;
     l->peak_step = w->peak_step;
     l->quality = w->quality;
+}
+
+uint32_t oc_life_of(const struct oc_liveness *l, uint32_t value)
+{
+    if (value == OC_NONE)
+        return OC_LIFE_NONE;
+    if (l->of_value)
+        return l->of_value[value];
+    const struct oc_own_life key = {.value = value};
+    const struct oc_own_life *own = l->n_own ? bsearch(&key, l->own, l->n_own, sizeof(key), by_value) : NULL;
+    return own ? own->life : l->a->is_const[value] ? OC_LIFE_NONE : OC_LIFE_CALLER; /* of a graph around it */
 }
 
 struct oc_liveness_opts oc_liveness_opts_of(const struct oc_analysis *a)
@@ -319,28 +371,28 @@ void oc_liveness_maker_free(struct oc_liveness_maker *k)
     free(k);
 }
 
-static struct oc_liveness *make(struct oc_liveness_maker *k, uint32_t graph, bool values)
+static struct oc_liveness *make(struct oc_liveness_maker *k, uint32_t graph)
 {
     struct oc_liveness *l = oc_xmalloc(sizeof(*l));
     struct oc_live_walk w;
     *l = (struct oc_liveness){.a = k->b.a, .opts = k->b.o};
     mark_outer(k, graph);
     oc_live_walk(&k->b, graph, graph == 0, &w);
-    pack(l, &w, values);
+    pack(l, &w, graph != 0);
     oc_live_walk_end(&w, false);
     return l;
 }
 
 struct oc_liveness *oc_liveness_of_body(struct oc_liveness_maker *k, uint32_t body)
 {
-    return make(k, body, false);
+    return make(k, body);
 }
 
 struct oc_liveness *oc_liveness_make(const struct oc_analysis *a, uint32_t graph,
                                      const struct oc_liveness_opts *opts)
 {
     struct oc_liveness_maker *k = oc_liveness_maker_new(a, opts);
-    struct oc_liveness *l = make(k, graph, true);
+    struct oc_liveness *l = make(k, graph);
     oc_liveness_maker_free(k);
     return l;
 }
@@ -353,22 +405,21 @@ void oc_liveness_free(struct oc_liveness *l)
     free(l);
 }
 
-uint32_t oc_liveness_body(const struct oc_liveness *l, uint32_t node)
+struct oc_liveness *oc_liveness_of_largest(struct oc_liveness_maker *k, uint32_t node)
 {
-    const struct oc_node *n = &l->a->model->node[node];
-    uint32_t best = OC_NONE;
-    uint64_t most = 0;
+    const struct oc_node *n = &k->b.m->node[node];
+    struct oc_liveness *best = NULL;
     for (uint32_t a = 0; a < n->n_attr; a++)
         for (uint32_t i = 0; n->attr[a].graph && i < n->attr[a].n; i++) {
             uint32_t body = n->attr[a].graph[i];
-            if (l->a->graph_use[body] != OC_G_RUN)
+            if (k->b.a->graph_use[body] != OC_G_RUN)
                 continue;
-            struct oc_liveness *own = oc_liveness_make(l->a, body, &l->opts);
-            if (best == OC_NONE || own->peak > most) {
-                best = body;
-                most = own->peak;
+            struct oc_liveness *own = make(k, body), *worse = own;
+            if (!best || own->peak > best->peak) {
+                worse = best;
+                best = own;
             }
-            oc_liveness_free(own);
+            oc_liveness_free(worse);
         }
     return best;
 }

@@ -53,12 +53,16 @@ struct oc_liveness {
     uint32_t n_step;
     const struct oc_life *life; /* inputs, then in order of production */
     uint32_t n_life;
-    const uint32_t *of_value; /* by value of the model: index into life, OC_LIFE_NONE or OC_LIFE_CALLER */
-    const uint64_t *live;     /* by step: bytes of the live buffers and `inner` */
-    const uint64_t *inner;    /* by step: largest peak of the bodies of a control-flow node, else 0 */
-    uint64_t peak, lower;     /* largest of `live`; no order of the steps needs less than `lower` */
-    uint32_t peak_step;       /* the first with the peak; OC_NONE without steps */
-    uint8_t quality;          /* enum oc_quality of peak and lower */
+    const uint32_t *of_value; /* by value of the model, as oc_life_of says; NULL: a body */
+    const struct oc_own_life {
+        uint32_t value, life;
+    } * own; /* of a body: its values, in order */
+    uint32_t n_own;
+    const uint64_t *live;  /* by step: bytes of the live buffers and `inner` */
+    const uint64_t *inner; /* by step: largest peak of the bodies of a control-flow node, else 0 */
+    uint64_t peak, lower;  /* largest of `live`; no order of the steps needs less than `lower` */
+    uint32_t peak_step;    /* the first with the peak; OC_NONE without steps */
+    uint8_t quality;       /* enum oc_quality of peak and lower */
 };
 
 /* Liveness of one graph: 0 is the model's main graph; a body is analysed on its own, without its captures.
@@ -67,15 +71,17 @@ struct oc_liveness *oc_liveness_make(const struct oc_analysis *a, uint32_t graph
                                      const struct oc_liveness_opts *opts);
 void oc_liveness_free(struct oc_liveness *l);
 
-/* Of many bodies of one model, one after the other: each takes time by its own size. Their of_value is NULL. */
+/* Of many bodies of one model, in turn: each takes time by its own size. */
 struct oc_liveness_maker;
 struct oc_liveness_maker *oc_liveness_maker_new(const struct oc_analysis *a,
                                                 const struct oc_liveness_opts *opts);
 struct oc_liveness *oc_liveness_of_body(struct oc_liveness_maker *k, uint32_t body);
+/* Of the node's body with the largest peak; NULL: no body of the node runs. */
+struct oc_liveness *oc_liveness_of_largest(struct oc_liveness_maker *k, uint32_t node);
 void oc_liveness_maker_free(struct oc_liveness_maker *k);
 
-/* Body of a control-flow node with the largest peak, OC_NONE: no body of the node runs. */
-uint32_t oc_liveness_body(const struct oc_liveness *l, uint32_t node);
+/* The buffer of a value: index into life, OC_LIFE_NONE or OC_LIFE_CALLER. */
+uint32_t oc_life_of(const struct oc_liveness *l, uint32_t value);
 
 /* Slots of the keys (k 0) and the values (k 1) of a KV cache of the operator; false: none, or both in one. */
 bool oc_cache_slots(const struct oc_node *n, unsigned k, uint32_t *in, uint32_t *out);

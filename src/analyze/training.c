@@ -119,7 +119,7 @@ static uint64_t weigh(struct backward *b, const uint64_t *hist)
 
 static uint32_t buffer_of(const struct backward *b, uint32_t v)
 {
-    uint32_t life = b->t->liveness->of_value[v];
+    uint32_t life = oc_life_of(b->t->liveness, v);
     return life < b->t->liveness->n_life && !b->a->is_const[v] ? life : OC_NONE;
 }
 

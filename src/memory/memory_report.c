@@ -27,13 +27,16 @@ static struct oc_liveness_opts memory_runtime_opts(const struct oc_analysis *a)
 static void find_bodies(struct oc_memory *m)
 {
     const struct oc_liveness *l = m->liveness;
-    while (l->n_step && l->inner[l->peak_step]) {
-        uint32_t body = oc_liveness_body(l, l->step[l->peak_step]);
-        if (body == OC_NONE)
-            return;
-        OC_GROW(m->body, m->n_body, m->cap_body);
-        l = m->body[m->n_body++] = oc_liveness_make(m->a, body, &m->liveness->opts);
+    struct oc_liveness_maker *bodies = NULL;
+    while (l && l->n_step && l->inner[l->peak_step]) {
+        bodies = bodies ? bodies : oc_liveness_maker_new(m->a, &m->liveness->opts);
+        struct oc_liveness *body = oc_liveness_of_largest(bodies, l->step[l->peak_step]);
+        if (body)
+            OC_PUSH(m->body, m->n_body, m->cap_body) = body;
+        l = body;
     }
+    if (bodies)
+        oc_liveness_maker_free(bodies);
 }
 
 static bool liveness_at_peak(const struct oc_liveness *l, const struct oc_life *x)
@@ -536,7 +539,7 @@ static int count_value(struct node_stats *s, uint32_t value, uint64_t unit, uint
 /* Whether the node allocates the output, and does not write it over another tensor. */
 static bool allocates(const struct node_stats *s, uint32_t value)
 {
-    uint32_t i = s->liveness->of_value[value];
+    uint32_t i = oc_life_of(s->liveness, value);
     return i < s->liveness->n_life && s->into[i] == i && s->liveness->life[i].value == value;
 }
 

@@ -170,7 +170,7 @@ struct reuse {
 
 static uint32_t buffer_of(const struct reuse *r, uint32_t value)
 {
-    uint32_t i = value == OC_NONE ? OC_LIFE_NONE : r->l->of_value[value];
+    uint32_t i = oc_life_of(r->l, value);
     return i < OC_LIFE_CALLER ? r->into[i] : OC_LIFE_NONE;
 }
 
@@ -239,7 +239,7 @@ static uint32_t dead_one(struct reuse *r, uint32_t value)
 
 static void ort_run_place(struct reuse *r, uint32_t step, uint32_t value)
 {
-    uint32_t i = value == OC_NONE ? OC_LIFE_NONE : r->l->of_value[value];
+    uint32_t i = oc_life_of(r->l, value);
     if (i >= OC_LIFE_CALLER || r->l->life[i].value != value || r->l->life[i].first != step ||
         r->l->life[i].output)
         return;
@@ -283,12 +283,10 @@ void oc_ort_reuse(const struct oc_liveness *l, const struct oc_ort_shapes *s, ui
 
 /* ---- ort run ---------------------------------------------------------------------------------------- */
 
-#define MOST_LAST_LOOKS 1000000000u
-
 struct run {
     struct oc_bfc_arena arena;
     uint64_t kept_requested, kept_in_use; /* allocated at the start */
-    uint64_t looked;                      /* by value, for the bodies */
+    struct oc_liveness_maker *bodies;     /* NULL: none was needed yet */
     struct oc_ort_run seen;
     struct oc_ort_shapes *shapes; /* NULL: no reuse */
 };
@@ -478,26 +476,17 @@ static const char *find_estimate(const struct run *r, const struct oc_liveness *
 
 static void run_graph(struct run *r, const struct oc_liveness *l);
 
-/* The body with the largest need; in very large bodies the later buffers are merged into one request. */
+/* The body with the largest need. */
 static void ort_run_body(struct run *r, const struct oc_liveness *l, uint32_t step)
 {
-    uint32_t node = l->step[step], body = OC_NONE, all = OC_NONE;
     if (!l->inner[step])
         return;
-    r->looked += 3ull * l->a->model->n_value;
-    if (r->looked < MOST_LAST_LOOKS)
-        body = oc_liveness_body(l, node);
-    else
-        all = oc_bfc_arena_take(&r->arena, l->inner[step]);
-    if (body != OC_NONE) {
-        struct oc_liveness *inner = oc_liveness_make(l->a, body, &l->opts);
+    if (!r->bodies)
+        r->bodies = oc_liveness_maker_new(l->a, &l->opts);
+    struct oc_liveness *inner = oc_liveness_of_largest(r->bodies, l->step[step]);
+    if (inner)
         run_graph(r, inner);
-        oc_liveness_free(inner);
-    }
-    if (all != OC_NONE) {
-        update_peak(r, node);
-        oc_bfc_arena_give(&r->arena, all);
-    }
+    oc_liveness_free(inner);
 }
 
 static void run_graph(struct run *r, const struct oc_liveness *l)
@@ -540,6 +529,8 @@ struct oc_ort_run oc_ort_first_run(const struct oc_liveness *liveness, const str
     r.seen.estimate = find_estimate(&r, liveness);
     if (open)
         oc_ort_shapes_free(&shapes);
+    if (r.bodies)
+        oc_liveness_maker_free(r.bodies);
     r.seen.held = r.arena.held;
     oc_bfc_arena_free(&r.arena);
     return r.seen;

@@ -254,10 +254,12 @@ static void branch_buffers_are_live_while_the_if_runs(void **state)
     assert_int_equal(s.l->inner[1], 1024);
     assert_int_equal(s.l->live[1], 3072);
     check_life(&s, "t", 0, 1, 1024); /* its only readers are in the branches */
-    uint32_t body = oc_liveness_body(s.l, oc_run_node(&s.r, "if"));
-    struct oc_liveness *then = oc_liveness_make(s.r.a, body, &s.l->opts);
+    struct oc_liveness_maker *bodies = oc_liveness_maker_new(s.r.a, &s.l->opts);
+    struct oc_liveness *then = oc_liveness_of_largest(bodies, oc_run_node(&s.r, "if"));
+    oc_liveness_maker_free(bodies);
     assert_int_equal(then->peak, 1024);
-    assert_int_equal(then->of_value[find_value(&s, "t")], OC_LIFE_CALLER);
+    assert_int_equal(oc_life_of(then, find_value(&s, "t")), OC_LIFE_CALLER);
+    assert_int_equal(oc_life_of(then, OC_NONE), OC_LIFE_NONE);
     oc_liveness_free(then);
     seen_free(&s);
 }
@@ -290,7 +292,9 @@ static void loop_state_is_live_during_the_body(void **state)
     check_life(&s, "all", 0, 0, 5 * 1024);
     assert_int_equal(s.l->inner[0], 2049);
     assert_int_equal(s.l->peak, 9 * 1024 + 1); /* and go_on */
-    struct oc_liveness *body = oc_liveness_make(s.r.a, oc_liveness_body(s.l, 0), &s.l->opts);
+    struct oc_liveness_maker *bodies = oc_liveness_maker_new(s.r.a, &s.l->opts);
+    struct oc_liveness *body = oc_liveness_of_largest(bodies, 0);
+    oc_liveness_maker_free(bodies);
     static const uint64_t live[] = {1033, 2049, 2049}; /* s and go to the end, i, z from the second step on */
     assert_memory_equal(body->live, live, sizeof(live));
     oc_liveness_free(body);
