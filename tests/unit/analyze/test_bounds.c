@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/handles.h"
 #include "onnxcost.h"
 #include "onnxcost/bounds.h"
 #include "onnxcost/gate.h"
@@ -111,6 +112,7 @@ static void loops_are_evaluated_at_every_size(void **state)
     const struct oc_range_bind range = {"N", 1, 20};
     assert_int_equal(oc_bounds_make(m, NULL, &range, 1, &x, &err), 0);
     expect_figure(x, OC_RANGE_MACS, UINT64_C(48), UINT64_C(960));
+    assert_true(x->analyses >= 20);
     oc_bounds_free(x);
     oc_model_free(m);
 }
