@@ -70,8 +70,18 @@ FAKE_ORT=no_switches onnxcost tune net.onnx --ort-lib "$fake" --runs 12 --repeat
 rc=$?
 result 'a setting that the runtime refuses is named' "$([ $rc -eq 0 ] && grep -q '^impossible  --session-config enable_cpu_mem_arena=0: ' out || cat out err)"
 # The lines of code above the table are to be pasted, so they are not broken.
+result 'the table of tune names the settings' "$(grep -q ' session.dynamic_block_base=4$' out || cat out)"
 result 'the table of tune is not wider than 80 columns' "$(sed '1,/^$/d' out | grep -E '^.{81}')"
 FAKE_ORT=bad_model expect_failure 'tune of a model that cannot be loaded' 3 'protobuf parsing failed' tune net.onnx --ort-lib "$fake"
+onnxzoo yolov8n --weights random -o softmax.onnx >/dev/null
+rewritten() { # title, mode of the imitation, expression of Python about the row of the rewrite
+    FAKE_ORT=$2 TMPDIR=$work onnxcost tune softmax.onnx --ort-lib "$fake" --runs 12 --repeat 3 --threads 1 -f json >out 2>err
+    result "$1" "$(cat err; holds "(lambda r: $3)([s for s in d[\"settings\"] if s[\"setting\"] == \"--apply softmax-axis\"][0])")"
+}
+rewritten 'a rewrite of the model is measured' plain 'r["failed"] is None and r["ratio"] > 0'
+rewritten 'outputs of a rewrite may be rounded otherwise' rounded 'r["failed"] is None'
+rewritten 'a rewrite with other outputs is not measured' other_outputs '"differ by 0.001 of their largest" in r["failed"] and r["processes"] == 0'
+result 'temporary files of rewrites are removed' "$(ls | grep onnxcost- || true)"
 expect_failure 'tune without a model' 2 'tune needs a model' tune
 expect_failure 'a value of an attribute' 2 'execution_mode needs one of: sequential parallel' tune net.onnx --ort-lib "$fake" --session-config execution_mode=both
 expect_failure 'an entry without a dot that is not an attribute' 2 "'spinning' is neither a key" record net.onnx --ort-lib "$fake" --session-config spinning=1

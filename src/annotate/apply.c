@@ -227,6 +227,11 @@ static int write_model(struct apply *x, FILE *f)
                   : 0;
 }
 
+const char *oc_apply_name(size_t index)
+{
+    return index < OC_COUNT(rewrites) ? rewrites[index].id : NULL;
+}
+
 /* ---- the suggestion ------------------------------------------------------------------------------------ */
 
 static int fail_id(struct apply *x, const char *id)

@@ -41,6 +41,9 @@ struct oc_record_opts {
      * this one was disturbed from its beginning on; 0: none. */
     double fastest_probe_ns;
     bool plain; /* only the session without profiling, 12 runs and 1 s; no files are written */
+    const char *
+        rewritten; /* file of a model with the same inputs and outputs that is run instead, such as oc_apply_write has
+                              written; NULL: none */
 };
 
 struct oc_record_input {
@@ -92,6 +95,10 @@ struct oc_recording;
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err);
 void oc_recording_free(struct oc_recording *r);
+/* Runs the model and opts->rewritten once with the same random inputs: *difference is the largest one between elements of their
+ * outputs, relative to the largest magnitude of the output; INFINITY: other types or sizes. Errors: those of oc_record. */
+int oc_record_compare(const struct oc_model *model, const struct oc_analysis *analysis,
+                      const struct oc_record_opts *opts, double *difference, struct oc_err *err);
 const struct oc_record_info *oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* a short summary as text */
 /* The execution providers and the operators that each ran; nothing without oc_record_opts.provider. */

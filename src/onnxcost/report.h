@@ -122,6 +122,9 @@ struct oc_applied {
 int oc_apply_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *name,
                    const char *path, FILE *f, struct oc_applied *out, struct oc_err *err);
 
+/* The suggestions that can be carried out; NULL past the end. */
+const char *oc_apply_name(size_t index);
+
 /* The JSON Schema (draft 2020-12) of oc_report_write as "json". */
 int oc_schema_write(FILE *f, struct oc_err *err);
 

@@ -52,12 +52,17 @@ enum ort_index {
     ORT_SET_INTER_OP_NUM_THREADS = 25,
     ORT_CREATE_TENSOR_AS_ORT_VALUE = 48,
     ORT_CREATE_TENSOR_WITH_DATA = 49,
+    ORT_GET_TENSOR_MUTABLE_DATA = 51,
     ORT_FILL_STRING_TENSOR = 52,
+    ORT_GET_TENSOR_ELEMENT_TYPE = 60,
+    ORT_GET_TENSOR_SHAPE_ELEMENT_COUNT = 64,
+    ORT_GET_TENSOR_TYPE_AND_SHAPE = 65,
     ORT_CREATE_CPU_MEMORY_INFO = 69,
     ORT_GET_ALLOCATOR = 78,
     ORT_RELEASE_STATUS = 93,
     ORT_RELEASE_SESSION = 95,
     ORT_RELEASE_VALUE = 96,
+    ORT_RELEASE_TENSOR_TYPE_AND_SHAPE_INFO = 99,
     ORT_RELEASE_SESSION_OPTIONS = 100,
     ORT_SESSION_END_PROFILING = 110,
     ORT_GET_AVAILABLE_PROVIDERS = 125,
@@ -74,6 +79,7 @@ struct ort_options;
 struct ort_value;
 struct ort_memory;
 struct ort_allocator;
+struct ort_shape;
 
 struct oc_ort {
     void *handle;
@@ -106,6 +112,11 @@ struct oc_ort {
     struct ort_status *(*wrap_tensor)(const struct ort_memory *, void *data, size_t bytes, const int64_t *dim,
                                       size_t rank, int dtype, struct ort_value **);
     struct ort_status *(*fill_strings)(struct ort_value *, const char *const *text, size_t n);
+    struct ort_status *(*get_data)(struct ort_value *, void **data);
+    struct ort_status *(*get_shape)(const struct ort_value *, struct ort_shape **);
+    struct ort_status *(*get_dtype)(const struct ort_shape *, int *dtype);
+    struct ort_status *(*get_elements)(const struct ort_shape *, size_t *n);
+    void (*release_shape)(struct ort_shape *);
     struct ort_status *(*create_cpu_memory)(int allocator_type, int memory_type, struct ort_memory **);
     struct ort_status *(*get_allocator)(struct ort_allocator **);
     void (*release_status)(struct ort_status *);
@@ -136,6 +147,13 @@ size_t oc_ort_places(struct oc_arena *a, const struct oc_ort_place **out);
 /* NULL: fine, else -1 with "<what>: <ONNX Runtime's message>". Releases the status. */
 int oc_ort_check(const struct oc_ort *ort, struct ort_status *status, enum oc_code code, const char *what,
                  struct oc_err *err);
+
+/* ---- outputs (ort_outputs.c) ---- */
+
+/* The largest difference between outputs of two runs, relative to the largest magnitude of an output; INFINITY: they have
+ * other types or sizes, or contents that are not numbers. Outputs that are not tensors are an error of the runtime. */
+struct ort_status *oc_ort_difference(const struct oc_ort *ort, struct ort_value *const *a,
+                                     struct ort_value *const *b, size_t n, double *difference);
 
 /* ---- session options (session_options.c) ---- */
 

@@ -1,4 +1,5 @@
 /* Runs a model with ONNX Runtime to measure its time and record its profile. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -40,6 +41,7 @@ enum {
     SESSION,
     FIRST,
     PEAK,
+    DIFFERENCE, /* of outputs: the only number of a comparison */
     N_FIELDS
 };
 enum { LIBRARY, VERSION, PROFILE, PLACEMENT };
@@ -57,6 +59,7 @@ static const double NS_PER_S = 1e9;
 
 struct job {
     const struct oc_model *m;
+    const char *path; /* of the file that runs: the model's, or that of a rewrite */
     const struct oc_record_opts *o;
     struct oc_arena *a; /* the recording's */
     struct oc_run_input *input;
@@ -166,7 +169,8 @@ static int profiling_options(struct worker *w, struct ort_options *o, bool optim
                : 0;
 }
 
-static int open_session(struct worker *w, bool profiled, bool optimized, struct ort_session **out)
+static int open_session(struct worker *w, const char *path, bool profiled, bool optimized,
+                        struct ort_session **out)
 {
     const struct job *j = w->j;
     struct ort_options *o;
@@ -177,13 +181,20 @@ static int open_session(struct worker *w, bool profiled, bool optimized, struct 
         (profiled && profiling_options(w, o, optimized)))
         return -1;
     const char *with = j->o->provider ? oc_printf(&w->a, " with --provider %s", j->o->provider) : "";
-    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'%s", j->m->path, with);
+    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'%s", path, with);
     double from = 1e9 * oc_now_s();
-    int rc = record_check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
+    int rc = record_check(w, w->ort.create_session(w->env, path, o, out), OC_EFORMAT, what);
     w->session_ns = 1e9 * oc_now_s() - from;
     w->first_ns = 0;
     w->ort.release_options(o);
     return rc;
+}
+
+/* out: as many as there are outputs, NULL before */
+static struct ort_status *run_model(struct worker *w, struct ort_session *s, struct ort_value **out)
+{
+    return w->ort.run(s, NULL, w->input_name, (const struct ort_value *const *)w->value, w->j->n_input,
+                      w->output_name, w->n_output, out);
 }
 
 static int run_once(struct worker *w, struct ort_session *s, double *ns)
@@ -191,8 +202,7 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
     struct oc_arena a = {0};
     struct ort_value **out = OC_NEW_ARRAY(&a, w->n_output, struct ort_value *);
     double from = 1e9 * oc_now_s();
-    struct ort_status *status = w->ort.run(s, NULL, w->input_name, (const struct ort_value *const *)w->value,
-                                           w->j->n_input, w->output_name, w->n_output, out);
+    struct ort_status *status = run_model(w, s, out);
     *ns = 1e9 * oc_now_s() - from;
     w->first_ns = w->first_ns > 0 ? w->first_ns : *ns;
     for (size_t i = 0; i < w->n_output; i++)
@@ -304,8 +314,8 @@ static int record_measure_runs(struct worker *w, struct ort_session *s, bool pro
 /* The plain session has loaded the model: with execution providers, what fails is saving nodes that one has compiled. */
 static int open_profiled(struct worker *w, struct ort_session **out)
 {
-    bool failed = open_session(w, true, true, out) != 0;
-    return failed && w->j->providers.n ? open_session(w, true, false, out) : -failed;
+    bool failed = open_session(w, w->j->path, true, true, out) != 0;
+    return failed && w->j->providers.n ? open_session(w, w->j->path, true, false, out) : -failed;
 }
 
 /* The worker reads the profile: for the caller's process it stays a file that may be replaced, not an input. */
@@ -321,7 +331,7 @@ static int record_run_all(struct worker *w, bool profiled)
 {
     struct ort_session *s;
     char *file = NULL;
-    if ((profiled ? open_profiled(w, &s) : open_session(w, false, false, &s)) ||
+    if ((profiled ? open_profiled(w, &s) : open_session(w, w->j->path, false, false, &s)) ||
         record_measure_runs(w, s, profiled))
         return -1;
     oc_child_stage(w->c, profiled ? "writing the profile" : "ending the session");
@@ -340,6 +350,27 @@ static int record_work(void *arg, struct oc_child *c, struct oc_err *err)
     if (record_start(&w) || make_tensors(&w) || record_run_all(&w, false))
         return -1;
     return w.j->o->plain ? 0 : record_run_all(&w, true);
+}
+
+/* Its outputs stay: the process exits afterwards. */
+static int run_for_outputs(struct worker *w, const char *path, struct ort_value ***out)
+{
+    struct ort_session *s;
+    *out = OC_NEW_ARRAY(&w->a, w->n_output, struct ort_value *);
+    return open_session(w, path, false, false, &s) || check_run(w, run_model(w, s, *out)) ? -1 : 0;
+}
+
+static int compare_work(void *arg, struct oc_child *c, struct oc_err *err)
+{
+    struct worker w = {.j = arg, .c = c, .err = err};
+    struct ort_value **own, **other;
+    double difference;
+    if (record_start(&w) || make_tensors(&w) || run_for_outputs(&w, w.j->m->path, &own) ||
+        run_for_outputs(&w, w.j->path, &other) ||
+        check_run(&w, oc_ort_difference(&w.ort, own, other, w.n_output, &difference)))
+        return -1;
+    oc_child_number(c, DIFFERENCE, difference);
+    return 0;
 }
 
 /* ---- in the caller's -------------------------------------------------------------------------------- */
@@ -568,6 +599,32 @@ static int do_record(struct job *j, const struct oc_analysis *analysis, struct o
     return oc_record_files_close(&j->files, rc ? NULL : j->profile, &j->machine, err) || rc ? -1 : 0;
 }
 
+static const char *path_of(const struct oc_model *m, const struct oc_record_opts *o)
+{
+    return o->rewritten ? o->rewritten : m->path;
+}
+
+int oc_record_compare(const struct oc_model *model, const struct oc_analysis *analysis,
+                      const struct oc_record_opts *given, double *difference, struct oc_err *err)
+{
+    OC_ENTRY(err);
+    struct oc_record_opts full, *const opts = &full;
+    struct oc_arena a = {0};
+    if (OC_OPTIONS(&full, given, err))
+        return -1;
+    struct job j = {.m = model, .path = path_of(model, opts), .o = opts, .a = &a};
+    const struct oc_child_listener listener = {
+        .stage = on_stage, .number = on_number, .text = on_text, .arg = &j, .stop = opts->stop};
+    j.field[0][DIFFERENCE] = NAN;
+    int rc = record_check_opts(&j, err) || oc_check_weights(model, err) || take_inputs(&j, analysis, err) ||
+             oc_child_run("ONNX Runtime", compare_work, &j, &listener, err);
+    if (!rc && isnan(j.field[0][DIFFERENCE]))
+        rc = oc_fail(err, OC_ELIBRARY, "ONNX Runtime ended without results");
+    *difference = j.field[0][DIFFERENCE];
+    oc_arena_free(&a);
+    return rc ? -1 : 0;
+}
+
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *given, struct oc_recording **out, struct oc_err *err)
 {
@@ -580,7 +637,7 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
     *r = (struct oc_recording){0};
     if (opts->provider)
         opts->provider = oc_strdup(&r->arena, opts->provider);
-    struct job j = {.m = model, .o = opts, .a = &r->arena};
+    struct job j = {.m = model, .path = path_of(model, opts), .o = opts, .a = &r->arena};
     int rc = do_record(&j, analysis, err);
     if (!rc)
         fill_info(&j, &r->info);

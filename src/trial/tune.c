@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/c_locale.h"
 #include "base/diag.h"
@@ -29,6 +30,11 @@ static const struct kind {
               "executionProviders: ['%s']"},
   THREADS = {"threads", "--threads %s", "options.intra_op_num_threads = %s",
              "api->SetIntraOpNumThreads(options, %s);", "intraOpNumThreads: %s"};
+
+static const struct kind REWRITE = {"rewrite", "--apply %s",
+                                    "# the model that onnxcost MODEL --apply %s -o FILE writes",
+                                    "/* the model that onnxcost MODEL --apply %s -o FILE writes */",
+                                    "/* the model that onnxcost MODEL --apply %s -o FILE writes */"};
 
 static const struct setting {
     struct kind kind;
@@ -82,7 +88,7 @@ static const char *fill(struct oc_arena *a, const char *text, const char *value)
     return at ? oc_printf(a, "%.*s%s%s", (int)(at - text), text, value, at + 2) : text;
 }
 
-static const struct oc_setting *make_setting(struct oc_arena *a, const struct kind *k, const char *value)
+static struct oc_setting *make_setting(struct oc_arena *a, const struct kind *k, const char *value)
 {
     struct oc_setting *s = OC_NEW_ARRAY(a, 1, struct oc_setting);
     *s = (struct oc_setting){.text = fill(a, k->text, value),
@@ -104,6 +110,8 @@ static void apply(struct oc_arena *a, const struct oc_setting *s, struct oc_reco
         o->threads = (uint32_t)strtoul(value, NULL, 10);
     } else if (!strcmp(s->key, "level")) {
         o->level = value;
+    } else if (!strcmp(s->key, "rewrite")) {
+        o->rewritten = s->file;
     } else {
         const char **entry = OC_NEW_ARRAY(a, o->n_session_config + 1, const char *);
         if (o->n_session_config)
@@ -138,6 +146,15 @@ static struct oc_tune_row *add_row(struct oc_tune *t, const struct oc_setting *c
     }
     oc_trials_add(&t->trials, label, &opts);
     return r;
+}
+
+void oc_tune_add_rewrite(struct oc_tune *t, const char *name, const char *path, const char *why_not)
+{
+    struct oc_setting *s = make_setting(&t->arena, &REWRITE, name);
+    const struct oc_setting *one = s;
+    s->file = path;
+    struct oc_tune_row *r = add_row(t, &one, 1);
+    t->trials.variant[r->variant].failed = why_not;
 }
 
 /* The execution providers that the library offers but for the CPU's, which is the default; separated by blanks. */
@@ -283,6 +300,7 @@ int oc_tune_search(struct oc_tune *t, const struct oc_record_opts *given, struct
 {
     t->most = oc_trial_rounds(t->most);
     oc_trials_add(&t->trials, "default", given);
+    oc_tune_add_rewrites(t, given);
     add_settings(t, given);
     t->trials.may_repeat = 4 * t->most;
     uint32_t n = t->n_row;
@@ -335,6 +353,9 @@ void oc_tune_free(struct oc_tune *t)
         return;
     free(t->trials.variant);
     free(t->row);
+    for (uint32_t i = 0; i < t->n_file; i++)
+        unlink(t->file[i]);
+    free(t->file);
     oc_arena_free(&t->arena);
     free(t);
 }

@@ -8,10 +8,13 @@ enum { OC_TUNE_SET = 8 }; /* most settings that are joined */
 
 /* One setting of ONNX Runtime: what it is and how programs set it. */
 struct oc_setting {
-    const char *text; /* as an option of `record`: "--threads 1", "--session-config enable_mem_pattern=0" */
-    const char *key;  /* settings of one key exclude each other: "threads", "level", "execution_mode" */
+    const char *
+        text; /* as an option of `record`: "--threads 1", "--session-config enable_mem_pattern=0"; of a rewrite:
+                         "--apply softmax-axis" */
+    const char *key; /* settings of one key exclude each other: "threads", "level", "execution_mode" */
     const char *python, *c,
         *js; /* a line of code each; js: a member of the options of InferenceSession.create, or ... */
+    const char *file;   /* of a rewrite; NULL: a setting */
     bool js_in_session; /* ... of their extra.session, which onnxruntime-web alone reads */
 };
 
@@ -32,6 +35,8 @@ struct oc_tune {
     uint32_t most, n_stage;
     struct oc_tune_row *row; /* heap; best first: those of the last round, then those that were dropped */
     uint32_t n_row, cap_row;
+    char **file; /* heap: temporary files of rewrites */
+    uint32_t n_file, cap_file;
     double default_peak_bytes;
     double default_ns;              /* mean latency of the default in the last round */
     const struct oc_tune_row *best; /* NULL: nothing is shown to be better */
@@ -39,5 +44,10 @@ struct oc_tune {
 
 /* Measures the settings that the caller has not given, drops, joins, and decides; `most` 0: the usual number. */
 int oc_tune_search(struct oc_tune *t, const struct oc_record_opts *given, struct oc_err *err);
+
+/* tune_rewrites.c: adds a row for each rewrite of the model. */
+void oc_tune_add_rewrites(struct oc_tune *t, const struct oc_record_opts *given);
+/* tune.c: adds the row. why_not: its outputs differ, or it cannot run; NULL: it is measured */
+void oc_tune_add_rewrite(struct oc_tune *t, const char *name, const char *path, const char *why_not);
 
 #endif

@@ -192,6 +192,41 @@ static void sleep_ms(int ms)
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
 }
 
+/* Two numbers; "other_outputs": of a temporary file the second one is larger by a thousandth, "rounded": by a millionth. */
+static const float *output_of(const struct session *s)
+{
+    static const float usual[] = {-4, 1}, other[] = {-4, 1.004f}, rounded[] = {-4, 1.000004f};
+    bool temporary = strstr(s->model, "onnxcost-") != NULL;
+    return temporary && has_mode("other_outputs") ? other
+           : temporary && has_mode("rounded")     ? rounded
+                                                  : usual;
+}
+
+static struct status *get_data(struct value *v, const void **data)
+{
+    *data = v->data;
+    return NULL;
+}
+
+static struct status *get_shape(const struct value *v, struct value **out)
+{
+    *out = malloc(sizeof(**out));
+    **out = *v;
+    return NULL;
+}
+
+static struct status *get_dtype(const struct value *shape, int *dtype)
+{
+    *dtype = shape->dtype;
+    return NULL;
+}
+
+static struct status *get_elements(const struct value *shape, size_t *n)
+{
+    *n = shape->bytes / width[shape->dtype];
+    return NULL;
+}
+
 static struct status *run(struct session *s, const void *run_options, const char *const *in_name,
                           const struct value *const *in, size_t n_in, const char *const *out_name,
                           size_t n_out, struct value **out)
@@ -204,8 +239,10 @@ static struct status *run(struct session *s, const void *run_options, const char
         return create_status(1, "shapes do not fit");
     if (run_options || !n_in || !n_out || !in_name[0] || !in[0] || !out_name[0])
         return create_status(2, "bad arguments");
-    for (size_t i = 0; i < n_out; i++)
+    for (size_t i = 0; i < n_out; i++) {
         out[i] = calloc(1, sizeof(**out));
+        *out[i] = (struct value){1, 2 * sizeof(float), output_of(s)};
+    }
     s->runs++;
     sleep_ms(run_ms(s->runs));
     return NULL;
@@ -374,6 +411,7 @@ static const void *const *get_api(uint32_t version)
     SET(9, run), SET(10, create_options), SET(11, set_optimized), SET(14, enable_profiling),
         SET(23, set_level);
     SET(24, set_threads), SET(48, create_tensor), SET(49, wrap_tensor), SET(52, fill_strings);
+    SET(51, get_data), SET(60, get_dtype), SET(64, get_elements), SET(65, get_shape);
     SET(69, create_memory), SET(78, get_allocator), SET(110, end_profiling), SET(130, add_config);
     SET(13, set_mode), SET(25, set_inter_threads);
     for (int i = 16; i <= 19; i++) /* EnableMemPattern ... DisableCpuMemArena */

@@ -116,9 +116,9 @@ static const char *short_label(struct tune_view *v, const struct oc_tune_row *r)
 static void print_rows(struct tune_view *v, FILE *f)
 {
     const struct oc_tune *t = v->t;
-    static const uint8_t drop[] = {0, 0, 1, 2, 0}, least[] = {0, 0, 0, 0, 34};
-    struct oc_table table = {.kinds = "nnnnt", .width_chars = v->width, .drop = drop, .min_width = least};
-    OC_ROW(&table, "change", "95 % interval", "n", "memory", "setting");
+    static const uint8_t drop[] = {0, 0, 1, 2, 0, 0}, least[] = {0, 0, 0, 0, 0, 34};
+    struct oc_table table = {.kinds = "nnnntt", .width_chars = v->width, .drop = drop, .min_width = least};
+    OC_ROW(&table, "change", "95 % interval", "n", "memory", "", "setting");
     for (uint32_t i = 0; i < t->n_row; i++) {
         const struct oc_tune_row *r = &t->row[i];
         if (failure_of(t, r))
