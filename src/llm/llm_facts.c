@@ -265,8 +265,11 @@ int oc_llm_find_sizes(const struct oc_model *m, const struct oc_kv_cache_info *k
 
 /* ---- heads of the cache -------------------------------------------------------------------------- */
 
+/* -1: unknown, or there is no such value or axis */
 static int64_t dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis)
 {
+    if (value == OC_NONE)
+        return -1;
     const struct oc_shape *s = &a->type[value].shape;
     return s->ranked && axis < s->rank && oc_is_known(s->dim[axis]) && s->dim[axis].v >= 0 ? s->dim[axis].v
                                                                                            : -1;

@@ -59,8 +59,7 @@ static unsigned next_triple(unsigned last, char c)
 static void set_trigrams(struct seen *s, const char *name)
 {
     unsigned last = 0;
-    s->name = name;
-    memset(s->triple, 0, sizeof(s->triple));
+    *s = (struct seen){.name = name};
     for (size_t i = 0; name[i]; i++) {
         last = next_triple(last, name[i]);
         if (i >= 2)

@@ -246,6 +246,32 @@ static void cache_length_may_be_a_numeric_input(void **state)
     case_free(&c);
 }
 
+/* MoE reads the number of experts from input 2: absent, or a scalar, it says nothing. */
+static void experts_without_weights_are_no_experts(void **state)
+{
+    (void)state;
+    for (int scalar = 0; scalar < 2; scalar++) {
+        struct oc_builder *b = begin_model("int64[batch,sequence]");
+        oc_b_opset(b, "com.microsoft", 1);
+        oc_b_input(b, "total_sequence_length", "int32[]");
+        oc_b_input(b, "seqlens_k", "int32[batch]");
+        oc_b_input(b, "router", "float[8,4]");
+        oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
+        oc_b_input(b, "past_key_values.0.value", "float[batch,4,past,8]");
+        oc_b_init(b, "one", "float[]{1}");
+        oc_b_output(b, "present.0.key", NULL);
+        oc_b_output(b, "present.0.value", NULL);
+        oc_b_output(b, "y", NULL);
+        oc_b_node(b, "com.microsoft::GroupQueryAttention", NULL,
+                  "e,e,e,past_key_values.0.key,past_key_values.0.value,seqlens_k,total_sequence_length",
+                  "a,present.0.key,present.0.value", "num_heads=4 kv_num_heads=4");
+        oc_b_node(b, "com.microsoft::MoE", NULL, scalar ? "a,router,one" : "a,router,", "y", "k=1");
+        struct case_ c = expect_ok(b, &plain);
+        assert_true(c.l->experts.n < 0);
+        case_free(&c);
+    }
+}
+
 /* ---- encoder and decoder ---- */
 
 /* Decoder of a T5: its own cache grows, the cache of the encoder is only read. With 9 encoder positions both
@@ -593,6 +619,7 @@ int main(void)
         cmocka_unit_test(finds_transposed_keys),
         cmocka_unit_test(finds_multi_query_cache),
         cmocka_unit_test(cache_length_may_be_a_numeric_input),
+        cmocka_unit_test(experts_without_weights_are_no_experts),
         cmocka_unit_test(encoder_cache_is_read_and_does_not_grow),
         cmocka_unit_test(merged_decoder_uses_the_branch_of_each_phase),
         cmocka_unit_test(mask_of_one_token_gives_the_length),

@@ -148,10 +148,12 @@ static void events_that_are_sums_are_skipped(void **state)
     put(&plane, 3, line.data, line.n);
     put(&plane, 4, kind, sizeof(kind) - 1);
     put(&space, 1, plane.data, plane.n);
+    put(&space, 2, "no counters", 11);
     if (oc_profile_from_mem(&oc_importer_xplane, space.data, space.n, &opts, &p, &err))
         fail_msg("%s", err.msg);
     assert_true(fabs(t_rec(p, "dot")->total_ns - 2e3) < 1e-3);
     assert_non_null(strstr(t_finding(p, "W-aggregated"), "1 events are sums of several occurrences"));
+    assert_non_null(strstr(t_finding(p, "W-source"), "the profiler reported: no counters"));
     assert_conserved(p);
     oc_profile_close(p);
     oc_buf_free(&line);
