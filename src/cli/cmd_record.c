@@ -42,7 +42,7 @@ struct record_job {
     struct cli_side side;
     struct oc_recording *recording;
     uint32_t warmup;
-    const char *tag; /* of the files; NULL: none */
+    char tag[32]; /* of the files; "": none */
     bool no_optimized;
     double fastest_probe_ns; /* see oc_record_opts */
 };
@@ -150,7 +150,7 @@ static int make_recording(struct record_job *j)
     if (rc)
         return rc;
     opts.output = j->o->output;
-    opts.tag = j->tag;
+    opts.tag = *j->tag ? j->tag : NULL;
     opts.no_optimized = j->no_optimized;
     opts.fastest_probe_ns = j->fastest_probe_ns;
     cli_record_begin(&j->side);
@@ -366,9 +366,7 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
 {
     struct variant *x = &v->item[at];
     struct record_job *j = &x->job;
-    char tag[32];
-    snprintf(tag, sizeof(tag), "-%c%u", 'a' + (int)at, round + 1);
-    j->tag = tag;
+    snprintf(j->tag, sizeof(j->tag), "-%c%u", 'a' + (int)at, round + 1);
     j->no_optimized = round > 0;
     for (bool again = true; again;) {
         j->fastest_probe_ns = v->fastest_probe_ns;
@@ -387,7 +385,6 @@ static int record_variant(struct variants *v, size_t at, uint32_t round)
         oc_recording_free(j->recording);
         j->recording = NULL;
     }
-    j->tag = NULL;
     return 0;
 }
 

@@ -410,7 +410,7 @@ static void add_outputs_written(const struct oc_bound_maker *k, struct oc_work *
         const struct oc_node *n = &k->m->node[from];
         uint64_t bytes = at_most(k->size[v], k->a->cost[from].wr), old = 0;
         for (uint32_t s = 0; s < n->n_in && oc_bound_joins(n); s++)
-            old = k->size[n->in[s]] > old ? k->size[n->in[s]] : old;
+            old = n->in[s] != OC_NONE && k->size[n->in[s]] > old ? k->size[n->in[s]] : old;
         bytes -= at_most(bytes, old);
         oc_bound_add(&all->bytes, bytes);
         oc_bound_add(&all->written, bytes);

@@ -171,6 +171,33 @@ static void gzip_gives_the_same_bytes(void **state)
     free(data);
 }
 
+/* Whether the process maps a file of this name; true also where the system does not say. */
+static bool is_mapped(const char *name)
+{
+    char line[600];
+    FILE *f = fopen("/proc/self/maps", "r");
+    bool found = !f;
+    while (f && fgets(line, sizeof(line), f))
+        found |= strstr(line, name) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static void a_closed_stream_is_not_mapped(void **state)
+{
+    (void)state;
+    struct oc_stream *s;
+    char *data = numbered(MIB);
+    write_file(data, MIB);
+    bool says = access("/proc/self/maps", R_OK) == 0;
+    assert_int_equal(oc_stream_open(path, NULL, &s, NULL), 0);
+    assert_true(is_mapped(path));
+    oc_stream_close(s);
+    assert_true(!says || !is_mapped(path));
+    free(data);
+}
+
 /* A server that compresses a .gz again; three times is not read. */
 static void gzip_in_gzip_is_inflated_once_more(void **state)
 {
@@ -349,6 +376,7 @@ int main(void)
         cmocka_unit_test(maps_files_and_empty_files),
         cmocka_unit_test(plain_stream_is_one_window),
         cmocka_unit_test(gzip_gives_the_same_bytes),
+        cmocka_unit_test(a_closed_stream_is_not_mapped),
         cmocka_unit_test(gzip_in_gzip_is_inflated_once_more),
         cmocka_unit_test(peek_decompresses_gzip),
         cmocka_unit_test(unreadable_descriptors_report_the_system_error),
