@@ -96,6 +96,12 @@ indexed 'rules name a layer with the prefix of the language model' "{\"model_typ
     \"language_model.lm_head\": {\"group_size\": 64, \"bits\": 8}}}" 64704 'language_model.lm_head.weight' '8 bits in blocks'
 indexed 'latent attention that is switched off' "{\"model_type\": \"deepseek_v2\", $sizes, \"use_mla\": false, \"kv_lora_rank\": null,
     \"v_head_dim\": 0, \"torch_dtype\": \"float16\"}" 190080 lm_head.weight '95,040 parameters'
+# 2 layers, 3 equal sizes
+echo "{\"model_type\": \"llama\", $sizes, \"intermediate_size\": [128, 128, 128], \"shape_rule\": 1}" >"$work/list.json"
+answer=$("$BUILD/onnxcost" llm "$work/list.json" -w 0)
+[[ $answer == *'95,040 parameters'* && $answer == *"'intermediate_size' has 3 values, not one for each of the 2 layers"* &&
+    $answer == *'fields that were not understood: shape_rule'* ]] && found=0 || found=1
+passed 'a list of another length, and a field that is not understood, are named' "$found"
 # the packed decoder has 55.80 KiB
 indexed 'a part that is larger than the whole' "{\"model_type\": \"llama\", $sizes, \"torch_dtype\": \"float16\", \"quantization\": {\"group_size\": 64, \"bits\": 4,
     \"lm_head\": {\"group_size\": 64, \"bits\": 8}}}" 50000 lm_head.weight '8 bits in blocks' differs

@@ -57,6 +57,27 @@ static int take(struct maker *m, enum oc_dec_field_id field, int64_t *to, int64_
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
+/* Sizes that may be listed by layer. A list of equal ones is that size; one of another length is of something else. */
+static void listed_sizes(struct maker *m)
+{
+    static const uint8_t of_layers[] = {OC_F_heads,  OC_F_kv_heads,   OC_F_mlp,   OC_F_experts,
+                                        OC_F_active, OC_F_expert_mlp, OC_F_shared};
+    for (size_t k = 0; k < OC_COUNT(of_layers); k++) {
+        const int64_t *v = m->f->of[of_layers[k]].list;
+        uint32_t n = m->f->of[of_layers[k]].n, same = 0;
+        while (same < n && v[same] == v[0])
+            same++;
+        if (n && same == n)
+            m->f->of[of_layers[k]].v = v[0];
+        const struct oc_str name = oc_dec_field_name((enum oc_dec_field_id)of_layers[k]);
+        char text[160];
+        snprintf(text, sizeof(text), "'%.*s' has %u values, not one for each of the %lld layers", (int)name.n,
+                 name.s, n, (long long)m->d->layers);
+        if (n > 1 && n != m->d->layers)
+            assume(m, text, 0);
+    }
+}
+
 static int sizes(struct maker *m)
 {
     struct oc_decoder *d = m->d;
@@ -65,12 +86,15 @@ static int sizes(struct maker *m)
         SET(m, width, assume(m, "hidden_dim as the width", GET(m, mlp, 0)));
         SET(m, mlp, INT64_MIN);
     }
+    if (!GIVEN(m, layers) && GIVEN(m, blocks)) /* LongCat: two layers in a block */
+        SET(m, layers, IS(m, both) ? 2 * (GET(m, blocks, 0) % MAX_LAYERS) : GET(m, blocks, 0));
     if (TAKE(m, layers, &d->layers, LISTED(m, kinds) ? listed : INT64_MIN, 1, MAX_LAYERS) ||
         TAKE(m, width, &d->width, INT64_MIN, 1, MAX_WIDTH) ||
         TAKE(m, vocabulary, &d->vocabulary, INT64_MIN, 1, MAX_WIDTH) ||
         TAKE(m, positions, &d->positions, 2048, 0, INT64_C(1) << 40) ||
         TAKE(m, segments, &d->segments, 0, 0, MAX_EXPERTS))
         return -1;
+    listed_sizes(m);
     if (listed > 1 && listed < d->layers)
         assume(m, "the list of layers repeats", 0);
     if (listed == 1 && d->layers > 1)
@@ -82,7 +106,7 @@ static int sizes(struct maker *m)
 static int experts(struct maker *m)
 {
     struct oc_decoder *d = m->d;
-    int64_t shared = GET(m, shared, 0), mlp = AT(m, mlp, 0, INT64_MIN), step;
+    int64_t last = d->layers - 1, shared = AT(m, shared, last, 0), mlp = AT(m, mlp, 0, INT64_MIN), step;
     if (GET(m, is_moe, 1) == 0)
         SET(m, experts, 0);
     if (TAKE(m, experts, &d->experts, 0, 0, MAX_EXPERTS) || !d->experts)
@@ -91,7 +115,7 @@ static int experts(struct maker *m)
         mlp = assume(m, "MLPs of 4 times the width", 4 * d->width);
     if (!GIVEN(m, active))
         SET(m, active, assume(m, "one expert for a token", 1));
-    d->expert_mlp = AT(m, expert_mlp, d->layers - 1, mlp);
+    d->expert_mlp = AT(m, expert_mlp, last, mlp);
     if (TAKE(m, active, &d->active, 1, 1, d->experts) || CHECK(m, expert_mlp, d->expert_mlp, 1, MAX_WIDTH) ||
         TAKE(m, expert_width, &d->expert_width, 0, 0, MAX_WIDTH))
         return -1;
@@ -142,6 +166,7 @@ static int state_space(struct maker *m)
     int64_t times = GET(m, ssm_times, INT64_C(2) * MILLION),
             wide = times > 0 && times < 1024 * (int64_t)MILLION ? d->width * times / MILLION : 0, heads;
     bool alone = IS(m, all_mamba); /* heads are of the state space */
+    wide = alone ? GET(m, mlp, wide) : wide;
     if (TAKE(m, ssm_head, &d->ssm_head, alone ? GET(m, head, 64) : 64, 1, MAX_EXPERTS))
         return -1;
     heads = alone && GIVEN(m, heads) ? GET(m, heads, 0) : GIVEN(m, ssm_head) ? wide / d->ssm_head : 0;
@@ -172,6 +197,7 @@ static uint16_t linear_kind(struct maker *m)
     return kind == OC_W_kda     ? OC_MIX_KDA
            : kind == OC_W_delta ? OC_MIX_DELTA
            : kind == OC_W_mamba ? OC_MIX_MAMBA
+           : kind == OC_W_conv  ? OC_MIX_CONV
                                 : OC_MIX_LINEAR;
 }
 
@@ -235,6 +261,16 @@ static uint8_t ffn_of(const struct maker *m, int64_t i, uint16_t mixers)
     return (uint8_t)(has_experts(m, i) ? OC_FFN_EXPERTS | (IS(m, both) ? OC_FFN_DENSE : 0) : OC_FFN_DENSE);
 }
 
+/* LFM2: two thirds of the width, by a factor, to a multiple. */
+static int64_t thirds_of(const struct maker *m, int64_t v)
+{
+    int64_t unit = GET(m, mlp_unit, 1), factor = GET(m, mlp_of_thirds, MILLION);
+    if (v <= 0 || v > MAX_WIDTH || unit < 1 || unit > MAX_WIDTH || factor < 0 ||
+        factor > INT64_C(100) * MILLION)
+        return v;
+    return (2 * v / 3 * factor / MILLION + unit - 1) / unit * unit;
+}
+
 /* Width of the MLP. A factor is of two thirds of the width, to a multiple of 256 (nemotron-nas). */
 static int64_t mlp_of(struct maker *m, int64_t i)
 {
@@ -250,6 +286,7 @@ static int64_t mlp_of(struct maker *m, int64_t i)
         v = ((int64_t)((double)(2 * factor) / MILLION * (double)m->d->width / 3) + 255) / 256 * 256;
     if (v == INT64_MIN && !LISTED(m, own_mlp) && factor <= 0)
         v = assume(m, "MLPs of 4 times the width", 4 * m->d->width);
+    v = IS(m, mlp_thirds) ? thirds_of(m, v) : v;
     if (m->d->experts && !has_experts(m, i))
         v = GET(m, dense_mlp, v);
     v = AT(m, own_mlp, i, v);
@@ -409,7 +446,11 @@ static int make(struct maker *m, struct oc_arena *arena)
         int dtype;
     } types[] = {{OC_W_f16, OC_DT_FLOAT16}, {OC_W_bf16, OC_DT_BFLOAT16}, {OC_W_f8, OC_DT_BFLOAT16}};
     struct oc_decoder *d = m->d;
-    int64_t type = GET(m, type, 0), experts_type = GET(m, expert_type, 0);
+    int64_t type = GET(m, type,
+                       IS(m, brain)  ? OC_W_bf16
+                       : IS(m, half) ? OC_W_f16
+                                     : 0),
+            experts_type = GET(m, expert_type, 0);
     if (IS(m, encoder_decoder))
         return oc_fail(m->err, OC_EUNSUPPORTED,
                        "models with an encoder are not built; export the model to ONNX");
@@ -436,6 +477,8 @@ static void report(struct maker *m, const char *name, struct oc_diags *diags)
         oc_diag_add(diags, OC_WARNING, "W-text-only", name, "only the language model is built");
     if (!r->assumed && m->assumed.n)
         oc_diag_add(diags, OC_WARNING, "W-assumed", name, "the file leaves out sizes: %s", m->assumed.data);
+    if (!r->assumed && r->unread)
+        oc_diag_add(diags, OC_WARNING, "W-assumed", name, "fields that were not understood: %s", r->unread);
     if (!r->assumed)
         return;
     oc_diag_add(diags, OC_WARNING, "W-assumed", name,
