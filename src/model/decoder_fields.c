@@ -512,6 +512,10 @@ static void apply_tensors(struct reader *r)
     }
     if (r->out->assumed && r->source->n_tensor && r->out->f.of[OC_F_tied].v == UNSET)
         r->out->f.of[OC_F_tied].v = !any_tensor(r->source, "lm_head.weight output.weight embed_out.weight");
+    /* transformers leaves out what is as in its base class, whose embeddings are tied */
+    if (r->out->assumed && r->out->f.of[OC_F_tied].v == UNSET &&
+        oc_str_has(r->source->config, "\"transformers_version\""))
+        r->out->f.of[OC_F_tied].v = 1;
 }
 
 const char *oc_decoder_family(size_t index, struct oc_arena *arena)
