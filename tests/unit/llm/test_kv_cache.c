@@ -247,7 +247,7 @@ static void cache_length_may_be_a_numeric_input(void **state)
 }
 
 /* MoE reads the number of experts from input 2: absent, or a scalar, it says nothing. */
-static void experts_without_weights_are_no_experts(void **state)
+static void experts_need_weights(void **state)
 {
     (void)state;
     for (int scalar = 0; scalar < 2; scalar++) {
@@ -619,7 +619,7 @@ int main(void)
         cmocka_unit_test(finds_transposed_keys),
         cmocka_unit_test(finds_multi_query_cache),
         cmocka_unit_test(cache_length_may_be_a_numeric_input),
-        cmocka_unit_test(experts_without_weights_are_no_experts),
+        cmocka_unit_test(experts_need_weights),
         cmocka_unit_test(encoder_cache_is_read_and_does_not_grow),
         cmocka_unit_test(merged_decoder_uses_the_branch_of_each_phase),
         cmocka_unit_test(mask_of_one_token_gives_the_length),

@@ -109,12 +109,31 @@ static void rows_that_disagree_have_no_expectation(void **state)
     advised_free(&x);
 }
 
+/* Twenty rows do the same; the fast ones say what is possible. */
+static void rows_of_equal_work_are_compared_with_each_other(void **state)
+{
+    struct advised x;
+    const struct oc_anomaly *a;
+    char text[4096];
+    int at = 0;
+    (void)state;
+    for (unsigned i = 0; i < 2 * PAIRS; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at, "n%u,%s,CPUExecutionProvider,%u\n", i,
+                       i % 2 ? "Neg" : "Relu", RUNS * (i == 3 || i == 8 ? 400U : 100U));
+    assert_int_equal(anomalies(&x, text, &a), 2);
+    assert_int_equal(a[0].peers, 2 * PAIRS - 1);
+    assert_true(fabs(a[0].expected_ns - 100e3) < 1 && fabs(a[1].lost_ns - 300e3) < 1);
+    assert_true(a[0].row != a[1].row && a[0].gain_high_ns != a[0].gain_high_ns);
+    advised_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_row_far_beyond_its_class_is_an_anomaly),
                                        cmocka_unit_test(a_row_near_its_class_is_none),
                                        cmocka_unit_test(too_few_rows_have_no_expectation),
                                        cmocka_unit_test(a_single_run_may_be_noise),
-                                       cmocka_unit_test(rows_that_disagree_have_no_expectation)};
+                                       cmocka_unit_test(rows_that_disagree_have_no_expectation),
+                                       cmocka_unit_test(rows_of_equal_work_are_compared_with_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
