@@ -140,6 +140,18 @@ cp m/resnet18.onnx outside
 expect_eq 'link that leaves the folder of the model is not followed' io \
     "$(onnxcost scan hub/models--o--tiny -f ndjson 2>/dev/null | sed 's/.*"error_code":"\([a-z]*\)".*/\1/')"
 
+# ---- profiles with the model beside them
+mkdir pair
+onnxzoo resnet18 -o pair/resnet18.onnx >/dev/null
+cp "$top/models/profiles/resnet18.all.t1.json.gz" pair
+result 'operators of a profile have the MACs of the model beside it' "$(onnxcost scan pair --profiles --rows nodes -f csv 2>&1 | python3 -c '
+import csv, json, subprocess, sys
+rows = list(csv.DictReader(sys.stdin))
+found = sum(int(r["macs"] or 0) for r in rows)
+right = json.loads(subprocess.run(["onnxcost", "pair/resnet18.onnx", "-f", "json"], capture_output=True).stdout)["totals"]["macs"]
+if not found == right or any(r["error"] for r in rows):
+    print(found, right, len(rows), rows[:1])' 2>&1)"
+
 # ---- a model that exceeds the memory limit
 onnxzoo chain --nodes 100000 -o m/a_large.onnx
 case $BUILD in
