@@ -321,13 +321,19 @@ static bool is_good(const struct outcome *o)
     return !o->timed_out && (code == 0 || code == 1 || code == 3 || code == 4);
 }
 
-static const char *const model_args[][MAX_ARGS] = {{"cost"},
-                                                   {"cost", "--format=json"},
-                                                   {"memory"},
-                                                   {"cost", "--default-dim", "none"},
-                                                   {"cost", "--format=html", "--advise"},
-                                                   {"llm"},
-                                                   {"memory", "--plan=/dev/null"}};
+static const char *const model_args[][MAX_ARGS] = {
+    {"cost"},
+    {"cost", "--format=json"},
+    {"memory"},
+    {"cost", "--default-dim", "none"},
+    {"cost", "--format=html", "--advise"},
+    {"llm"},
+    {"cost", "--hw=a100-sxm4-80gb", "--what-if=fuse=elementwise"},
+    {"cost", "--training=adam"},
+    {"providers", "--provider=cuda+cpu"},
+    {"estimate", "--hw=t4"},
+    {"memory", "--count=allocator=ort"},
+    {"memory", "--plan=/dev/null"}};
 static const char *const profile_args[][MAX_ARGS] = {
     {"cost"}, {"summary"}, {"cost", "--format=json"}, {"cost", "--format=trace"}};
 

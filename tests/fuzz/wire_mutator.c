@@ -230,6 +230,12 @@ static void put_other(struct mutation *m, struct oc_buf *b, struct piece message
         put_new(m, b);
         put_piece(b, at->whole);
         break;
+    case 5: /* an input, an output, a name that is absent */
+        if (at->f.type == OC_WIRE_LEN)
+            put_len(m, b, &at->f, (const uint8_t *)"", 0);
+        else
+            put_changed(m, b, &at->f);
+        break;
     case 8:
     case 9:
         put_piece(b, from);
