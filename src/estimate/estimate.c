@@ -297,7 +297,8 @@ static int make_estimate(struct oc_estimate *e, const struct oc_estimate_opts *o
     else
         oc_fusion_plan(e->analysis->model, e->analysis, e->rules, &e->arena, &e->list);
     if (!e->list.n)
-        return oc_fail(err, OC_EARG, "the model has no operators that run");
+        return oc_fail(err, OC_EUNSUPPORTED, "cannot estimate '%.200s': it has no operators that run",
+                       e->analysis->model->path);
     recast_kernels(e);
     oc_subnormal_mark(e->analysis->model, e->device, &e->list);
     predict_all(e);
