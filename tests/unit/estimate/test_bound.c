@@ -258,6 +258,22 @@ static void products_run_in_sequence(void **unused)
     }
 }
 
+/* An absent input of an operator that joins others. */
+static void absent_inputs_have_no_size(void **unused)
+{
+    (void)unused;
+    double time[2];
+    for (int absent = 0; absent < 2; absent++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1024]");
+        oc_b_node(b, "Relu", "", "x", "a", "");
+        oc_b_node(b, "Concat", "", absent ? ",a" : "a,x", "y", "axis=0");
+        oc_b_output(b, "y", "float[2048]");
+        time[absent] = simple_bound(b);
+    }
+    assert_true(time[0] > 0 && !(time[1] > time[0]));
+}
+
 /* Each product reads 4 MiB of weights and 4 MiB and writes 4 MiB: 2 * 12 MiB; without what is between them
  * 16 MiB, in 4.3 us of arithmetic. */
 static void tensors_between_products_may_stay_on_the_chip(void **unused)
@@ -709,6 +725,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_run_in_sequence),
+        cmocka_unit_test(absent_inputs_have_no_size),
         cmocka_unit_test(dequantized_products_are_of_integers),
         cmocka_unit_test(narrow_weights_may_be_multiplied_in_their_type),
         cmocka_unit_test(experts_of_one_token_are_the_fewest),
