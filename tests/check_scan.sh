@@ -140,11 +140,11 @@ cp m/resnet18.onnx outside
 expect_eq 'link that leaves the folder of the model is not followed' io \
     "$(onnxcost scan hub/models--o--tiny -f ndjson 2>/dev/null | sed 's/.*"error_code":"\([a-z]*\)".*/\1/')"
 
-# ---- profiles with the model beside them
+# ---- profiles next to their models
 mkdir pair
 onnxzoo resnet18 -o pair/resnet18.onnx >/dev/null
 cp "$top/models/profiles/resnet18.all.t1.json.gz" pair
-result 'operators of a profile have the MACs of the model beside it' "$(onnxcost scan pair --profiles --rows nodes -f csv 2>&1 | python3 -c '
+result 'operators of a profile have the MACs of the model next to it' "$(onnxcost scan pair --profiles --rows nodes -f csv 2>&1 | python3 -c '
 import csv, json, subprocess, sys
 rows = list(csv.DictReader(sys.stdin))
 found = sum(int(r["macs"] or 0) for r in rows)
