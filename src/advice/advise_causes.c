@@ -156,23 +156,22 @@ void oc_advise_causes(struct oc_advisor *x)
         look_for(&s, &oc_cause_table[i]);
 }
 
-/* Of several causes that with the largest gain. */
-static void explain(struct search *s, struct oc_anomaly *a, uint32_t node)
+/* Of several causes that whose remedy saved the largest share. */
+static void explain(struct search *s, struct oc_anomaly *a, const struct oc_piece *p)
 {
-    double low, high;
-    for (size_t i = 0; i < oc_causes; i++) {
-        const struct oc_cause *c = &oc_cause_table[i];
-        const struct oc_piece *p = row_of(s->x, c, node);
-        if ((c->types && !oc_type_in(s->x->m->node[node].op_type, c->types)) || !has_cause(s, c, node, p))
-            continue;
-        gain_of(c, c->high > 0 ? NULL : a, p->time_ns, &low, &high);
-        if (a->cause && !(high > a->gain_high_ns))
-            continue;
-        gain_of(c, a, p->time_ns, &low, &high);
-        a->cause = c->text;
-        a->gain_low_ns = low;
-        a->gain_high_ns = high;
-    }
+    const struct oc_cause *best = NULL;
+    for (uint32_t v = 0; v < p->n_node; v++)
+        for (size_t i = 0; i < oc_causes; i++) {
+            const struct oc_cause *c = &oc_cause_table[i];
+            const char *type = s->x->m->node[p->node[v]].op_type;
+            if ((!c->types || oc_type_in(type, c->types)) && (!best || c->high > best->high) &&
+                has_cause(s, c, p->node[v], row_of(s->x, c, p->node[v])))
+                best = c;
+        }
+    if (!best)
+        return;
+    a->cause = best->text;
+    gain_of(best, a, p->time_ns, &a->gain_low_ns, &a->gain_high_ns);
 }
 
 void oc_advise_anomalies(struct oc_advisor *x, struct oc_anomaly *a, uint32_t n)
@@ -180,6 +179,6 @@ void oc_advise_anomalies(struct oc_advisor *x, struct oc_anomaly *a, uint32_t n)
     struct search s = {.x = x, .facts = oc_cause_facts_new(x)};
     for (uint32_t i = 0; i < x->n_piece; i++)
         for (uint32_t k = 0; k < n; k++)
-            for (uint32_t v = 0; v < x->piece[i].n_node && x->piece[i].row == a[k].row; v++)
-                explain(&s, &a[k], x->piece[i].node[v]);
+            if (x->piece[i].row == a[k].row)
+                explain(&s, &a[k], &x->piece[i]);
 }

@@ -154,26 +154,27 @@ static struct level level_of(const struct timed *all, uint32_t n, const struct t
 struct group { /* rows of equal work, and what is looked for in them */
     const struct timed *row;
     uint32_t n;
-    double of_run; /* runs of a row's time */
-    struct oc_anomaly *found;
-    uint32_t n_found;
-    double lost_ns;
+    double of_run;            /* runs of a row's time */
+    struct oc_anomaly *found; /* heap: of the groups before it, too */
+    uint32_t n_found, cap_found;
+    double lost_ns; /* in this group */
 };
 
 static void add_found(struct group *g, const struct timed *t, unsigned k, double expected_ns, double low_ns,
                       double high_ns, uint32_t peers)
 {
     double time_ns = oc_ns_of(t->row->time_s) / g->of_run;
-    g->found[g->n_found++] = (struct oc_anomaly){.row = t->row,
-                                                 .class_name = t->key[k],
-                                                 .time_ns = time_ns,
-                                                 .expected_ns = expected_ns / g->of_run,
-                                                 .low_ns = low_ns / g->of_run,
-                                                 .high_ns = high_ns / g->of_run,
-                                                 .lost_ns = time_ns - expected_ns / g->of_run,
-                                                 .peers = peers,
-                                                 .gain_low_ns = (double)NAN,
-                                                 .gain_high_ns = (double)NAN};
+    OC_PUSH(g->found, g->n_found, g->cap_found) =
+        (struct oc_anomaly){.row = t->row,
+                            .class_name = t->key[k],
+                            .time_ns = time_ns,
+                            .expected_ns = expected_ns / g->of_run,
+                            .low_ns = low_ns / g->of_run,
+                            .high_ns = high_ns / g->of_run,
+                            .lost_ns = time_ns - expected_ns / g->of_run,
+                            .peers = peers,
+                            .gain_low_ns = (double)NAN,
+                            .gain_high_ns = (double)NAN};
     g->lost_ns += g->found[g->n_found - 1].lost_ns;
 }
 
@@ -216,10 +217,11 @@ static void check_equal(struct group *g, double *v)
 static void check_group(struct group *g, const struct timed *all, uint32_t n, double *v)
 {
     const struct timed *slow = g->row;
+    const uint32_t before = g->n_found;
     for (uint32_t i = 1; i < g->n; i++)
         slow = g->row[i].log_gap[0] > slow->log_gap[0] ? &g->row[i] : slow;
     check_equal(g, v);
-    for (unsigned k = 0; k < CLASSES && !g->n_found; k++) {
+    for (unsigned k = 0; k < CLASSES && g->n_found == before; k++) {
         struct level l = level_of(all, n, slow, k, v);
         if (!l.n)
             continue;
@@ -261,32 +263,50 @@ static bool is_equal_work(const struct timed *a, const struct timed *b)
            a->row->computation == b->row->computation && a->row->memory == b->row->memory;
 }
 
+/* Of `all` from the first one on: the rows of equal work, and their time. */
+static uint32_t group_at(const struct timed *all, uint32_t from, uint32_t n, double *sum_s)
+{
+    uint32_t to = from;
+    for (*sum_s = 0; to == from || (to < n && is_equal_work(&all[from], &all[to])); to++)
+        *sum_s += all[to].row->time_s;
+    return to;
+}
+
+/* At most 1 / LEAST_SHARE groups are compared with all rows. */
+static void check_groups(struct group *g, const struct timed *all, uint32_t n, double least_s, double *v)
+{
+    double group_s;
+    for (uint32_t i = 0, to; i < n; i = to) {
+        uint32_t before = g->n_found;
+        to = group_at(all, i, n, &group_s);
+        g->row = &all[i];
+        g->n = to - i;
+        g->lost_ns = 0;
+        if (group_s > least_s)
+            check_group(g, all, n, v);
+        if (!(g->lost_ns > oc_ns_of(least_s) / g->of_run))
+            g->n_found = before;
+    }
+}
+
 static void find_anomalies(struct oc_report *r)
 {
     struct timed *all = OC_NEW_ARRAY(&r->arena, (size_t)r->all.n + 1, struct timed);
     double *v = OC_NEW_ARRAY(&r->arena, (size_t)r->all.n + 1, double), sum_s = 0;
-    struct oc_anomaly *found = OC_NEW_ARRAY(&r->arena, (size_t)r->all.n + 1, struct oc_anomaly);
-    double of_run = r->m.runs > 0 ? r->m.runs : 1;
-    uint32_t n = 0, n_found = 0;
+    struct group g = {.of_run = r->m.runs > 0 ? r->m.runs : 1};
+    uint32_t n = 0;
     for (uint32_t i = 0; i < r->all.n && r->in->profile->runs_used >= LEAST_RUNS; i++) {
         sum_s += r->all.row[i].time_s > 0 ? r->all.row[i].time_s : 0;
         n += set_timed(r, &r->all.row[i], &all[n]);
     }
     qsort(all, n, sizeof(*all), by_work);
-    for (uint32_t i = 0, to; i < n;
-         i = to) { /* at most 1 / LEAST_SHARE groups are compared with all others */
-        double group_s = 0;
-        for (to = i; to == i || (to < n && is_equal_work(&all[i], &all[to])); to++)
-            group_s += all[to].row->time_s;
-        struct group g = {.row = &all[i], .n = to - i, .of_run = of_run, .found = &found[n_found]};
-        if (group_s > LEAST_SHARE * sum_s)
-            check_group(&g, all, n, v);
-        if (g.lost_ns > LEAST_SHARE * oc_ns_of(sum_s) / of_run)
-            n_found += g.n_found;
-    }
-    qsort(found, n_found, sizeof(*found), by_loss);
-    r->anomaly = found;
-    r->n_anomaly = n_found;
+    check_groups(&g, all, n, LEAST_SHARE * sum_s, v);
+    r->anomaly = OC_NEW_ARRAY(&r->arena, (size_t)g.n_found + 1, struct oc_anomaly);
+    r->n_anomaly = g.n_found;
+    if (g.n_found)
+        memcpy(r->anomaly, g.found, g.n_found * sizeof(*g.found));
+    qsort(r->anomaly, g.n_found, sizeof(*g.found), by_loss);
+    free(g.found);
 }
 
 uint32_t oc_anomalies_of(struct oc_report *r, const struct oc_anomaly **out)
