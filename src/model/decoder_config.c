@@ -86,8 +86,9 @@ static int sizes(struct maker *m)
         SET(m, width, assume(m, "hidden_dim as the width", GET(m, mlp, 0)));
         SET(m, mlp, INT64_MIN);
     }
-    if (!GIVEN(m, layers) && GIVEN(m, blocks)) /* LongCat: two layers in a block */
-        SET(m, layers, IS(m, both) ? 2 * (GET(m, blocks, 0) % MAX_LAYERS) : GET(m, blocks, 0));
+    const int64_t blocks = GET(m, blocks, INT64_MIN);
+    if (!GIVEN(m, layers)) /* LongCat: two layers in a block */
+        SET(m, layers, IS(m, both) && blocks > 0 && blocks <= MAX_LAYERS ? 2 * blocks : blocks);
     if (TAKE(m, layers, &d->layers, LISTED(m, kinds) ? listed : INT64_MIN, 1, MAX_LAYERS) ||
         TAKE(m, width, &d->width, INT64_MIN, 1, MAX_WIDTH) ||
         TAKE(m, vocabulary, &d->vocabulary, INT64_MIN, 1, MAX_WIDTH) ||
