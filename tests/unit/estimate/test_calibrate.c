@@ -374,6 +374,20 @@ static void impossible_samples_are_rejected(void **state)
     oc_made_free(&m);
 }
 
+/* Two kernels without a signature, one that was measured three times, and another one. */
+static void equal_kernels_count_once(void **state)
+{
+    static const uint64_t signature[] = {7, 0, 7, 9, 0, 7};
+    struct oc_cal_datum datum[OC_COUNT(signature)];
+    struct oc_cfit_row row[OC_COUNT(signature)];
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(signature); i++) {
+        datum[i] = (struct oc_cal_datum){.signature = signature[i]};
+        row[i] = (struct oc_cfit_row){.datum = &datum[i]};
+    }
+    assert_int_equal(oc_key_distinct(&(struct oc_key_fit){.row = row, .n = OC_COUNT(signature)}), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +401,7 @@ int main(void)
         cmocka_unit_test(order_of_samples_does_not_matter),
         cmocka_unit_test(overhead_of_runs_is_fitted),
         cmocka_unit_test(impossible_samples_are_rejected),
+        cmocka_unit_test(equal_kernels_count_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
