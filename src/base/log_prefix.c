@@ -366,7 +366,6 @@ static size_t prefix_length(const char *s, size_t n, const struct oc_log_prefix 
                             struct oc_log_prefix *out)
 {
     size_t at = 0;
-    out->label[0] = out->logger[0] = '\0';
     while (out->n < (want ? want->n : OC_LOG_PARTS)) {
         unsigned char part = PART_NONE;
         size_t k = next_part(s + at, n - at, want, out, &part);
