@@ -288,7 +288,7 @@ static void text_config_wins(void **state)
     }
 }
 
-/* GPTQ with 4 bits: the same parameters in a quarter of the bytes and the scales; the embeddings stay. */
+/* GPTQ with 4 bits: the same parameters in a quarter of the bytes, scales and zero points; the embeddings stay. */
 static void packed_weights_are_counted_unpacked(void **state)
 {
     (void)state;
@@ -300,9 +300,9 @@ static void packed_weights_are_counted_unpacked(void **state)
     assert_int_equal(oc_analyze(plain, NULL, &b, NULL), 0);
     assert_int_equal(a->total->params, b->total->params);
     /* a layer: 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 128 = 36,864 weights, 2 bytes before; now half a byte and
-     * 2 bytes a block of 32 */
+     * 2.5 bytes a block of 32 */
     assert_int_equal(b->total->const_bytes - a->total->const_bytes,
-                     12 * (36864 * 2 - 36864 / 2 - 36864 / 32 * 2));
+                     12 * (36864 * 2 - 36864 / 2 - 36864 / 32 * 2 - 36864 / 32 / 2));
     oc_analysis_free(a);
     oc_analysis_free(b);
     oc_model_free(m);
@@ -407,7 +407,7 @@ static void expect_params_of_plain(const char *packed, const char *plain);
 #define GROUP(weights) "\"config_groups\":{\"group_0\":{\"targets\":[\"Linear\"],\"weights\":{" weights "}}}"
 
 /* Bits of a weight and bytes of scales in a layer that has 7 matrices and 64 + 32 + 32 + 64 + 2 * 128 + 64 = 512
- * rows; 36,864 weights, 2 bytes before. */
+ * rows; 36,864 weights, 2 bytes before. Zero points of a row fill whole bytes, those of 3 bits have 4. */
 static void quantizations_have_the_bytes_of_their_formats(void **state)
 {
     (void)state;
@@ -415,9 +415,10 @@ static void quantizations_have_the_bytes_of_their_formats(void **state)
         const char *text;
         int bits, scales;
     } row[] = {
-        {QUANT("\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":-1,\"sym\":true"), 4, 512 * 2},
-        {QUANT("\"quant_method\":\"gptq\",\"bits\":3,\"group_size\":32,\"sym\":true"), 3, 1152 * 2},
-        {QUANT("\"quant_method\":\"gptq\",\"bits\":8,\"group_size\":64,\"sym\":true"), 8, 576 * 2},
+        {QUANT("\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":-1,\"sym\":true"), 4, 512 * 2 + 512},
+        {QUANT("\"quant_method\":\"gptq\",\"bits\":3,\"group_size\":32,\"sym\":true"), 3,
+         1152 * 2 + 1152 / 2},
+        {QUANT("\"quant_method\":\"gptq\",\"bits\":8,\"group_size\":64,\"sym\":true"), 8, 576 * 2 + 576},
         {QUANT("\"quant_method\":\"awq\",\"bits\":4,\"group_size\":32,\"zero_point\":true"), 4,
          1152 * 2 + 1152 / 2},
         {QUANT("\"quant_method\":\"fp8\",\"activation_scheme\":\"static\""), 8, 7 * 4},
@@ -535,7 +536,7 @@ static void modules_that_are_not_converted_keep_their_type(void **state)
     assert_int_equal(but - all, 2 * (64 * 4 - 4));
 }
 
-/* 4 experts of 3 * 64 * 128 weights in 12 layers: half a byte, and a scale of 2 bytes for 32. */
+/* 4 experts of 3 * 64 * 128 weights in 12 layers: half a byte, and a scale and a zero point of 2.5 bytes for 32. */
 static void experts_are_packed_too(void **state)
 {
     (void)state;
@@ -548,7 +549,7 @@ static void experts_are_packed_too(void **state)
              ",\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32}");
     uint64_t weights = 12 * (4 * 3 * 64 * 128 + 64 * 64 * 2 + 64 * 32 * 2);
     assert_int_equal(constant_bytes(plain) - constant_bytes(packed),
-                     weights * 2 - weights / 2 - weights / 32 * 2);
+                     weights * 2 - weights / 2 - weights / 32 * 2 - weights / 32 / 2);
     expect_params_of_plain(packed, plain);
 }
 
@@ -773,7 +774,8 @@ static void unknown_types_are_read_with_what_was_assumed(void **state)
     assert_int_equal(warnings_of(TYPE("whale") SMALL ",\"fins\":2,\"rope_theta\":1e4}", "W-assumed",
                                  "not understood: fins"),
                      1);
-    assert_int_equal(warnings_of(TYPE("llama") SMALL ",\"fins\":2}", "W-assumed", ""), 0);
+    assert_int_equal(warnings_of(TYPE("llama") SMALL ",\"fins\":2}", "W-assumed", "not understood: fins"), 1);
+    assert_int_equal(warnings_of(TYPE("llama") SMALL ",\"rope_theta\":1e4}", "W-assumed", ""), 0);
     assert_int_equal(parameters(TYPE("qwen3_whale") SMALL ",\"head_dim\":16}"),
                      parameters(TYPE("qwen3") SMALL ",\"head_dim\":16}"));
     assert_int_equal(warnings_of(TYPE("qwen3_whale") SMALL "}", "W-assumed", "as of 'qwen3'"), 1);
