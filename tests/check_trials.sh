@@ -81,7 +81,7 @@ rewritten() { # title, mode of the imitation, expression of Python about the row
 rewritten 'a rewrite of the model is measured' plain 'r["failed"] is None and r["ratio"] > 0'
 rewritten 'outputs of a rewrite may be rounded otherwise' rounded 'r["failed"] is None'
 rewritten 'a rewrite with other outputs is not measured' other_outputs '"differ by 0.001 of their largest" in r["failed"] and r["processes"] == 0'
-result 'temporary files of rewrites are removed' "$(ls | grep onnxcost- || true)"
+result 'temporary files of rewrites are removed' "$(find . -maxdepth 1 -name '*onnxcost-*')"
 expect_failure 'tune without a model' 2 'tune needs a model' tune
 expect_failure 'a value of an attribute' 2 'execution_mode needs one of: sequential parallel' tune net.onnx --ort-lib "$fake" --session-config execution_mode=both
 expect_failure 'an entry without a dot that is not an attribute' 2 "'spinning' is neither a key" record net.onnx --ort-lib "$fake" --session-config spinning=1

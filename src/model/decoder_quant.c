@@ -485,8 +485,7 @@ static bool weights(const struct spec *s, struct oc_packing *p)
 /* GPTQ's files have zero points where the weights are symmetric, too. */
 static bool gptq(const struct spec *s, struct oc_packing *p)
 {
-    return s->head != 1 &&
-           integers(p, s->bits, s->group, 0, strcmp(s->method, "awq") != 0 || s->zeros != 0);
+    return s->head != 1 && integers(p, s->bits, s->group, 0, strcmp(s->method, "awq") != 0 || s->zeros != 0);
 }
 
 static bool fp8(const struct spec *s, struct oc_packing *p)

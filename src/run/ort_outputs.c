@@ -7,20 +7,20 @@
 #include "shape/type.h"
 
 struct output {
-    int dtype; /* ONNX Runtime's, which is that of ONNX */
+    struct ort_shape *shape; /* released */
+    int dtype;               /* ONNX Runtime's, which is that of ONNX */
     size_t n;
     void *data;
 };
 
 static struct ort_status *read_output(const struct oc_ort *ort, struct ort_value *v, struct output *out)
 {
-    struct ort_shape *shape;
-    struct ort_status *s = ort->get_shape(v, &shape);
+    struct ort_status *s = ort->get_shape(v, &out->shape);
     if (s)
         return s;
-    s = ort->get_dtype(shape, &out->dtype);
-    s = s ? s : ort->get_elements(shape, &out->n);
-    ort->release_shape(shape);
+    s = ort->get_dtype(out->shape, &out->dtype);
+    s = s ? s : ort->get_elements(out->shape, &out->n);
+    ort->release_shape(out->shape);
     return s ? s : out->dtype == OC_DT_STRING ? NULL : ort->get_data(v, &out->data);
 }
 
