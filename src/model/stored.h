@@ -50,9 +50,9 @@ struct oc_stored_sum {
     uint64_t elements, bytes;
 };
 struct oc_file_sum;
-/* All tensors, by what they belong to: towers of other modalities, layers after the last one (0: unknown). */
 bool oc_stored_is_mask(const char *name);           /* a mask of attention: a buffer */
 enum oc_file_part oc_stored_part(const char *name); /* what a tensor belongs to, by its name */
+/* All tensors, by what they belong to: towers of other modalities, layers after the last one (0: unknown). */
 void oc_stored_parts(const struct oc_stored_list *l, int64_t layers, struct oc_file_sum *out);
 struct oc_stored_sum oc_stored_decoder(const struct oc_stored_list *l, int64_t layers, bool tied);
 

@@ -76,9 +76,10 @@ void oc_tune_add_rewrites(struct oc_tune *t, const struct oc_record_opts *given)
         if (fd < 0)
             continue;
         OC_PUSH(t->file, t->n_file, t->cap_file) = path;
-        if (write_rewrite(t, name, path, fd, &err))
-            continue; /* most models have none */
         opts.rewritten = path;
-        oc_tune_add_rewrite(t, name, path, refuse(t, &opts));
+        if (!write_rewrite(t, name, path, fd, &err))
+            oc_tune_add_rewrite(t, name, path, refuse(t, &opts));
+        else if (err.code != OC_EARG && err.code != OC_EUNSUPPORTED) /* those say that the model has none */
+            oc_tune_add_rewrite(t, name, path, oc_strdup(&t->arena, err.msg));
     }
 }
