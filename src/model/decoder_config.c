@@ -69,12 +69,13 @@ static void listed_sizes(struct maker *m)
             same++;
         if (n && same == n)
             m->f->of[of_layers[k]].v = v[0];
+        if (n <= 1 || n == m->d->layers)
+            continue;
         const struct oc_str name = oc_dec_field_name((enum oc_dec_field_id)of_layers[k]);
         char text[160];
         snprintf(text, sizeof(text), "'%.*s' has %u values, not one for each of the %lld layers", (int)name.n,
                  name.s, n, (long long)m->d->layers);
-        if (n > 1 && n != m->d->layers)
-            assume(m, text, 0);
+        assume(m, text, 0);
     }
 }
 
