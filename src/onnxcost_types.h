@@ -135,6 +135,9 @@ int oc_set_read_roots(const char *const *folder, size_t n, bool urls, struct oc_
  * including line ends, bidirectional controls, and bytes that are not UTF-8. Returns `text`. */
 char *oc_make_visible(char *text);
 
+/* "180" (unit ""), "2.5/h" (unit "/h"): a number above 0 with exactly this unit, in every locale. */
+bool oc_parse_positive(const char *text, const char *unit, double *out);
+
 /* Seconds on a clock that is never set; only differences mean something. */
 double oc_now_s(void);
 /* ", about 40 s left" when this part of the work (0 to 1) is done since from_s; "": not known. Returns buf. */

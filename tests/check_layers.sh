@@ -118,7 +118,7 @@ problems=$(grep -hoE '^(struct|enum|union) (oc|cli)_[a-z0-9_]+ \{' src/*.h src/*
 result 'names of structs and enums are unique' "$problems"
 
 problems=$(grep -nE '\b(atoi|atol|strcpy|strcat|sprintf|vsprintf|gets|strtok|setlocale|strtod|atof)[[:space:]]*\(' \
-    src/*/*.[ch] src/*/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*|newlocale|strtod_l'
+    src/*/*.[ch] src/*/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*([[:space:]/]|$)|newlocale|strtod_l'
     grep -nE '\b(str(n?)casecmp|tolower|toupper|isal(pha|num)|isspace|isupper|islower|ispunct|isprint)\b' src/*/*.[ch] src/*/*/*.[ch] |
         grep -vE '^src/(cli/|base/str.h|base/unicode.h)' | sed 's/$/  (see base\/str.h)/')
 result 'no unsafe or locale-dependent functions' "$problems"

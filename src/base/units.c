@@ -512,6 +512,13 @@ const char *oc_sum_mark(unsigned quality)
 
 /* ---- time that passes --------------------------------------------------------------------------------- */
 
+bool oc_parse_positive(const char *text, const char *unit, double *out)
+{
+    size_t n = strlen(text), n_unit = strlen(unit);
+    return n > n_unit && !strcmp(text + n - n_unit, unit) && oc_parse_double(text, n - n_unit, out) &&
+           *out > 0 && isfinite(*out);
+}
+
 double oc_now_s(void)
 {
     struct timespec t;

@@ -382,16 +382,16 @@ static void devices_add(struct cli_devices *d, const struct oc_device *device)
     d->item[d->n++] = device;
 }
 
-/* The same device, maybe with other figures. */
-static bool devices_has(const struct cli_devices *d, const struct oc_device *device)
+size_t cli_devices_index(const struct cli_devices *d, const struct oc_device *device)
 {
     const struct oc_device_info *a = oc_device_info(device);
-    for (size_t i = 0; i < d->n; i++) {
+    size_t i = 0;
+    for (; i < d->n; i++) {
         const struct oc_device_info *b = oc_device_info(d->item[i]);
         if (!strcmp(a->id, b->id) && !strcmp(a->file, b->file))
-            return true;
+            break;
     }
-    return false;
+    return i;
 }
 
 static int add_filtered(const struct cli_opts *o, const char *filter, struct cli_devices *d)
@@ -405,7 +405,7 @@ static int add_filtered(const struct cli_opts *o, const char *filter, struct cli
         return cli_fail_err(&err);
     for (size_t i = 0; i < n; i++) {
         const struct oc_device *device = list[i];
-        if (devices_has(d, device))
+        if (cli_devices_index(d, device) < d->n)
             continue;
         int rc = change_device(o, d->db, &device);
         if (rc)

@@ -77,6 +77,8 @@ struct cli_devices {
 /* In the order given, with what --hw-set changes. `filters`: "all" and "kind=gpu" stand for many, each of which is taken
  * once. Returns 0, or the exit code after a message. */
 int cli_devices_open(const struct cli_opts *o, bool filters, struct cli_devices *out);
+/* Where the device is, maybe with other figures; d->n: nowhere. */
+size_t cli_devices_index(const struct cli_devices *d, const struct oc_device *device);
 void cli_devices_close(struct cli_devices *d);
 
 /* ---- models ----------------------------------------------------------------------------------------- */

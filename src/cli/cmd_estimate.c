@@ -10,6 +10,7 @@
 
 struct estimate_opts {
     const char *simd;
+    struct cli_list price;
 };
 
 #define AT(field) offsetof(struct estimate_opts, field)
@@ -17,6 +18,9 @@ static const struct cli_option own_options[] = {
     {"simd", 0, CLI_CHOICE, AT(simd), "avx512|avx2|neon",
      .help = "instruction set of the fusion plan of ONNX Runtime: blocks of 16 channels, of 8, none",
      .otherwise = "that of the device file", .group = "Recordings", .before = "session-config"},
+    {"price", 0, CLI_LIST, AT(price), "DEVICE=PRICE/h",
+     .help = "price of an hour of a device in any currency, 2.5/h; repeatable", .complete = CLI_DEVICES,
+     .group = "Hardware", .before = "calibration"},
 };
 
 struct estimate_job {
@@ -112,6 +116,7 @@ struct ranking {
     struct cli_devices devices;
     struct cli_sizes batches;
     char *dimension; /* of the batch, NULL: not named */
+    double *price_per_hour;
     struct oc_calibration *calibration;
     struct oc_rank *rank;
 };
@@ -119,7 +124,9 @@ struct ranking {
 static bool is_ranking(const struct cli_opts *o)
 {
     const char *first = o->hw.n ? o->hw.item[0] : "";
-    return o->batch || o->sort || o->hw.n > 1 || strchr(first, ',') || oc_hwdb_is_filter(first);
+    const struct estimate_opts *own = o->own;
+    return o->batch || o->sort || own->price.n || o->hw.n > 1 || strchr(first, ',') ||
+           oc_hwdb_is_filter(first);
 }
 
 /* --batch [NAME=]LIST */
@@ -135,6 +142,39 @@ static int take_batches(struct ranking *c)
     return 0;
 }
 
+static int take_price(struct ranking *c, const char *text)
+{
+    const char *eq = strrchr(text, '=');
+    double price;
+    if (!eq || eq == text || !oc_parse_positive(eq + 1, "/h", &price))
+        return cli_fail(CLI_USAGE, "--price needs DEVICE=2.5/h, not '%s'", text);
+    char *name = cli_xstrndup(text, (size_t)(eq - text));
+    const struct oc_device *device = NULL;
+    int rc = cli_find_device(c->o, name, &c->devices.db, &device);
+    free(name);
+    if (rc)
+        return rc;
+    size_t i = cli_devices_index(&c->devices, device);
+    if (i == c->devices.n)
+        return cli_fail(CLI_USAGE, "--price %s: --hw does not name this device", text);
+    c->price_per_hour[i] = price;
+    return 0;
+}
+
+/* --price DEVICE=PRICE/h of each device that has one. */
+static int take_prices(struct ranking *c)
+{
+    const struct estimate_opts *own = c->o->own;
+    int rc = 0;
+    if (!own->price.n && cli_is(c->o->sort, "price"))
+        return cli_fail(CLI_USAGE, "--order-by price needs prices: --price DEVICE=2.5/h");
+    if (own->price.n)
+        c->price_per_hour = cli_xcalloc(c->devices.n, sizeof(*c->price_per_hour));
+    for (size_t i = 0; i < own->price.n && !rc; i++)
+        rc = take_price(c, own->price.item[i]);
+    return rc;
+}
+
 static int rank_devices(struct ranking *c)
 {
     const struct cli_opts *o = c->o;
@@ -145,6 +185,7 @@ static int rank_devices(struct ranking *c)
                         "recorded kernels are of one device and one batch: give one --hw, without --batch");
     c->side.model_path = o->word.item[0];
     int rc = cli_devices_open(o, true, &c->devices);
+    rc = rc ? rc : take_prices(c);
     rc = rc ? rc : take_batches(c);
     rc = rc ? rc : cli_load_calibration(o, &c->calibration);
     rc = rc ? rc : cli_side_read(o, &c->side);
@@ -161,7 +202,8 @@ static int rank_devices(struct ranking *c)
                                       .as = o->as,
                                       .fusion = fusion_of(o),
                                       .simd = own->simd,
-                                      .calibration = c->calibration};
+                                      .calibration = c->calibration,
+                                      .price_per_hour = c->price_per_hour};
     return oc_rank_make(c->side.model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -188,6 +230,7 @@ static int estimate_several(const struct cli_opts *o)
     cli_devices_close(&c.devices);
     free(c.batches.v);
     free(c.dimension);
+    free(c.price_per_hour);
     cli_side_close(&c.side);
     return rc;
 }
@@ -213,9 +256,9 @@ const struct cli_command cmd_estimate = {
     .use = {{"onnxcost estimate MODEL --hw NAME [--calibration FILE.xml]",
              "predicted latency of a model, its interval and its basis"},
             {"onnxcost estimate MODEL --hw NAME --hw NAME... [--batch LIST] [--order-by KEY]",
-             "the same for several devices and batches, ranked by time, throughput or energy"}},
+             "the same for several devices and batches, ranked by time, throughput, energy or price"}},
     .run = run_estimate,
-    .usual = "hw batch order-by dim shape as calibration profile top format output",
+    .usual = "hw batch order-by price dim shape as calibration profile top format output",
     .sets = CLI_SHAPED,
     .options = "profile profile-format optimized-model warmup iterations hw hw-set top format "
                "as batch decoder order-by opt-level calibration fusion",

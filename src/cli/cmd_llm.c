@@ -1,6 +1,5 @@
 /* llm: a decoder with a KV cache on devices. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,12 +59,8 @@ static int find_llm_devices(struct llm_job *v)
 /* "180", tokens per second. */
 static int take_rate(const char *option, const char *text, double *out)
 {
-    char *end;
     *out = 0;
-    if (!text)
-        return 0;
-    *out = strtod(text, &end);
-    return end == text || *end || !(*out > 0) || !isfinite(*out)
+    return text && !oc_parse_positive(text, "", out)
                ? cli_fail(CLI_USAGE, "%s needs tokens per second such as 180, not '%s'", option, text)
                : 0;
 }

@@ -185,9 +185,10 @@ const struct cli_option cli_shared_options[] = {
      .group = "Memory"},
     {.group = "Summaries of profiles"},
     {"order-by", 0, CLI_TEXT, AT(sort), "KEY",
-     .help = "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
-             "time; of devices: time, throughput or energy; diff: macs, flops, ops, bytes, params, time, "
-             "roofline or order",
+     .help =
+         "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin, or "
+         "time; of devices: time, throughput, energy or price; diff: macs, flops, ops, bytes, params, time, "
+         "roofline or order",
      .otherwise = "CPUTotal; estimate: time; diff: what differs"},
     {.group = "Recordings"},
     {"runs", 0, CLI_INT, AT(runs), "N", .help = "runs to measure, after those of --warmup (1)",

@@ -11,7 +11,7 @@
 #include "onnxcost/estimate.h"
 #include "onnxcost/hardware.h"
 
-const char *const oc_rank_orders[OC_RANK_ORDERS] = {"time", "throughput", "energy"};
+const char *const oc_rank_orders[OC_RANK_ORDERS] = {"time", "throughput", "energy", "price"};
 
 struct maker {
     struct oc_rank *r;
@@ -28,6 +28,11 @@ static int take_devices(struct maker *k)
         return oc_fail(k->err, OC_EARG, "no device to compare");
     r->device = k->o->device;
     r->n_device = k->o->n_device;
+    r->price_per_hour = k->o->price_per_hour;
+    for (size_t i = 0; i < r->n_device && r->price_per_hour; i++)
+        if (!(r->price_per_hour[i] >= 0) || isinf(r->price_per_hour[i]))
+            return oc_fail(k->err, OC_EARG, "the price of '%s' is not a number of at least 0",
+                           r->device[i]->info->id);
     for (size_t i = 0; i < r->n_device; i++)
         for (size_t j = 0; j < i; j++)
             if (!strcmp(r->device[j]->info->id, r->device[i]->info->id) &&
@@ -67,7 +72,9 @@ static int take_order(struct maker *k)
     for (unsigned i = 0; i < OC_RANK_ORDERS; i++)
         if (!strcmp(sort, oc_rank_orders[i])) {
             k->r->order = (enum oc_rank_order)i;
-            return 0;
+            return i == OC_RANK_BY_PRICE && !k->r->price_per_hour
+                       ? oc_fail(k->err, OC_EARG, "no device has a price to order by")
+                       : 0;
         }
     return oc_fail_unknown(k->err, OC_EARG,
                            &(struct oc_unknown){.what = "key",
@@ -143,10 +150,25 @@ static void set_memory(const struct oc_analysis *a, struct oc_rank_row *row)
         row->fits = oc_fits_in(row->need_bytes, a->peak.quality, row->capacity_bytes);
 }
 
-static int make_row(struct maker *k, const struct oc_analysis *a, const struct oc_device *d,
-                    struct oc_rank_row *row)
+/* Energy and price of the time that a run takes. */
+static void set_expense(const struct oc_device *d, double price_per_hour, struct oc_rank_row *row)
+{
+    double joule_per_ns = d->power ? d->power->value * 1e-9 / row->inferences : NAN;
+    double price_per_ns = price_per_hour > 0 ? 1000 * price_per_hour / 3600e9 / row->inferences : NAN;
+    row->lo_joule = row->lo_ns * joule_per_ns;
+    row->mid_joule = row->mid_ns * joule_per_ns;
+    row->hi_joule = row->hi_ns * joule_per_ns;
+    row->price_per_hour = price_per_hour > 0 ? price_per_hour : NAN;
+    row->lo_price = row->lo_ns * price_per_ns;
+    row->mid_price = row->mid_ns * price_per_ns;
+    row->hi_price = row->hi_ns * price_per_ns;
+}
+
+/* The row of the i-th device. */
+static int make_row(struct maker *k, const struct oc_analysis *a, size_t i, struct oc_rank_row *row)
 {
     struct oc_rank *r = k->r;
+    const struct oc_device *d = r->device[i];
     struct oc_estimate *e;
     const struct oc_estimate_opts opts = {.calibration = is_calibrated(r, d) ? r->cal : NULL,
                                           .fusion = k->o->fusion,
@@ -158,10 +180,7 @@ static int make_row(struct maker *k, const struct oc_analysis *a, const struct o
     set_time(r, e, row);
     set_limit(e, row);
     set_memory(a, row);
-    double joule_per_ns = d->power ? d->power->value * 1e-9 / row->inferences : NAN;
-    row->lo_joule = row->lo_ns * joule_per_ns;
-    row->mid_joule = row->mid_ns * joule_per_ns;
-    row->hi_joule = row->hi_ns * joule_per_ns;
+    set_expense(d, r->price_per_hour ? r->price_per_hour[i] : 0, row);
     oc_estimate_free(e);
     return 0;
 }
@@ -204,7 +223,7 @@ static int add_batch(struct maker *k, const struct oc_analyze_opts *analyze, siz
         struct oc_rank_row *row = &r->row[r->n_row++];
         row->batch = r->symbol ? now : 0;
         row->inferences = inferences_of(r, a);
-        rc = make_row(k, a, r->device[d], row);
+        rc = make_row(k, a, d, row);
     }
     oc_analysis_free(a);
     return rc;
@@ -244,6 +263,10 @@ static struct key key_of(const struct oc_rank_row *row, enum oc_rank_order order
         k.lo = row->lo_joule;
         k.mid = row->mid_joule;
         k.hi = row->hi_joule;
+    } else if (order == OC_RANK_BY_PRICE) {
+        k.lo = row->lo_price;
+        k.mid = row->mid_price;
+        k.hi = row->hi_price;
     }
     k.last_group = isnan(k.mid) ? 2 : row->fits == OC_FITS_NO ? 1 : 0;
     return k;

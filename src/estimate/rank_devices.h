@@ -10,7 +10,13 @@
 #define OC_RANK_MAX_BATCH   (INT64_C(1) << 20)
 #define OC_RANK_MAX_BATCHES 64
 
-enum oc_rank_order { OC_RANK_BY_TIME, OC_RANK_BY_THROUGHPUT, OC_RANK_BY_ENERGY, OC_RANK_ORDERS };
+enum oc_rank_order {
+    OC_RANK_BY_TIME,
+    OC_RANK_BY_THROUGHPUT,
+    OC_RANK_BY_ENERGY,
+    OC_RANK_BY_PRICE,
+    OC_RANK_ORDERS
+};
 extern const char *const oc_rank_orders[OC_RANK_ORDERS]; /* names of --order-by */
 
 struct oc_rank {
@@ -21,6 +27,7 @@ struct oc_rank {
     enum oc_rank_order order;
     const struct oc_recast *as;             /* NULL: the model's own types */
     const struct oc_calibration *cal;       /* of one of the devices, NULL: none */
+    const double *price_per_hour;           /* of the devices as given; NULL: none */
     const char *symbol;                     /* dimension of the batch; NULL: there is none */
     const struct oc_assumption *assumption; /* of the analysis of the first batch */
     uint32_t n_assumption;

@@ -93,9 +93,10 @@ struct oc_rank_opts {
     const char *batch_dim; /* the batch dimension; NULL: the first one of the first input */
     const int64_t *batch;  /* batches to estimate; n_batch 0: the one of the analysis */
     size_t n_batch;
-    const char *sort;               /* "time" of a run (NULL), "throughput", "energy" of an inference */
-    const char *as, *fusion, *simd; /* as in struct oc_estimate_opts */
+    const char *sort; /* "time" of a run (NULL), "throughput", "energy" or "price" of an inference */
+    const char *as, *fusion, *simd;           /* as in struct oc_estimate_opts */
     const struct oc_calibration *calibration; /* of one of the devices; NULL: none; not with `as` */
+    const double *price_per_hour; /* of each device, in one currency; 0: unknown. NULL: no prices */
 };
 
 /* The estimate of a device at a batch. Without a calibration or published latencies the interval is that of the
@@ -117,6 +118,8 @@ struct oc_rank_row {
     uint64_t need_bytes, capacity_bytes; /* constants and activations; 0: unknown */
     double bound_ns;        /* no runtime is faster: perfect fusion, caches at their best; NAN: unknown */
     size_t unknown_kernels; /* not in the time */
+    double price_per_hour;  /* of the device, as given; NAN: unknown */
+    double lo_price, mid_price, hi_price; /* of 1,000 inferences one after another; NAN: unknown */
 };
 
 /* An estimate for each device at each batch, ranked. A device without a peak for the model's products, or without a

@@ -37,6 +37,13 @@ static bool has_batches(const struct oc_rank *r)
     return false;
 }
 
+/* With three digits and never with an exponent: "0.0000981". */
+static const char *price_text(struct oc_arena *a, double price)
+{
+    int digits = price > 0 && price < 100 ? 2 - (int)floor(log10(price)) : 0;
+    return isfinite(price) ? oc_printf(a, "%.*f", digits < 12 ? digits : 12, price) : "unknown";
+}
+
 /* ---- the answer ------------------------------------------------------------------------------------- */
 
 /* "478 us per run (276 us to 1.67 ms)", by the key of the order. */
@@ -52,6 +59,10 @@ static const char *key_text(struct oc_arena *a, const struct oc_rank *r, const s
         return oc_printf(a, "takes the lowest energy: %s per inference (%s to %s)",
                          oc_joule_text(a, row->mid_joule), oc_joule_text(a, row->lo_joule),
                          oc_joule_text(a, row->hi_joule));
+    case OC_RANK_BY_PRICE:
+        return oc_printf(a, "has the lowest price: %s per 1,000 inferences (%s to %s)",
+                         price_text(a, row->mid_price), price_text(a, row->lo_price),
+                         price_text(a, row->hi_price));
     default:
         return oc_printf(a, "is the fastest: %s per run (%s to %s)", oc_time_text(a, row->mid_ns, "-"),
                          oc_time_text(a, row->lo_ns, "-"), oc_time_text(a, row->hi_ns, "-"));
@@ -104,6 +115,10 @@ static void put_basis(struct devices_out *o, FILE *f)
             "at 90 %% to 30 %% efficiency, an assumption; ranked by the geometric mean of its ends");
     say(o, "at least", f, "no runtime is faster: perfect fusion, caches at their best");
     say(o, "energy", f, "of one inference at the design power (TDP) for the whole run, device only");
+    if (r->price_per_hour)
+        say(o, "price", f,
+            "of 1,000 inferences, one run after another in all of the hour that is paid, in the currency of "
+            "--price");
     say(o, "units", f, "memory in KiB, MiB, GiB (powers of 1,024); inferences/s in k, M (powers of 1,000)");
 }
 
@@ -160,20 +175,29 @@ static const char *memory_text(struct oc_arena *a, const struct oc_rank_row *row
                      oc_number_text(a, 100 * memory_share(row), 2));
 }
 
-/* The columns; the third one is only there if batches differ. */
-static void put_cells(struct oc_table *t, bool batches, const char *const cell[11])
+/* The columns; that of batches is only there if they differ, that of prices if there are any. */
+enum { BATCH = 2, PRICE = 8, N_COLUMN = 12 };
+
+static bool is_shown(const struct oc_rank *r, size_t column)
 {
-    const char *some[10];
-    for (size_t i = 0; i < 10; i++)
-        some[i] = cell[i < 2 ? i : i + 1];
-    oc_table_cells(t, batches ? cell : some, batches ? 11 : 10);
+    return column == BATCH ? has_batches(r) : column != PRICE || r->price_per_hour;
+}
+
+static void put_cells(struct oc_table *t, const struct oc_rank *r, const char *const cell[N_COLUMN])
+{
+    const char *some[N_COLUMN];
+    size_t n = 0;
+    for (size_t i = 0; i < N_COLUMN; i++)
+        if (is_shown(r, i))
+            some[n++] = cell[i];
+    oc_table_cells(t, some, n);
 }
 
 static void put_row(struct devices_out *o, struct oc_table *t, const struct oc_rank_row *row)
 {
     struct oc_arena *a = &o->arena;
     bool known = !row->missing;
-    const char *const cell[] = {
+    const char *const cell[N_COLUMN] = {
         place_text(a, row),
         row->device->info->id,
         row->batch ? oc_printf(a, "%" PRId64, row->batch) : "-",
@@ -183,11 +207,12 @@ static void put_row(struct devices_out *o, struct oc_table *t, const struct oc_r
         oc_time_text(a, row->bound_ns, "unknown"),
         known ? oc_si_text(a, 1e9 * row->inferences / row->mid_ns, "") : "-",
         isfinite(row->mid_joule) ? oc_joule_text(a, row->mid_joule) : "unknown",
+        price_text(a, row->mid_price),
         memory_text(a, row),
         known && isfinite(row->limit_share) ? oc_printf(a, "%s %.0f %%", row->limit, 100 * row->limit_share)
                                             : "unknown",
         row->basis};
-    put_cells(t, has_batches(o->r), cell);
+    put_cells(t, o->r, cell);
 }
 
 static void put_verdict_and_head(void *of, FILE *f)
@@ -205,14 +230,16 @@ static void devices_text(void *of, FILE *f)
     }; /* names of the columns, two lines of those that are not shown, rows that are not shown */
     size_t top = oc_top_rows(o->o->top, oc_print_counted(put_verdict_and_head, o, f) + BESIDE);
     size_t n = top && top < o->r->n_row ? top : o->r->n_row;
-    bool batches = has_batches(o->r);
-    struct oc_table t = {.kinds = batches ? "ttnnnnnnntt" : "ttnnnnnntt",
-                         .width_chars = o->o->width_chars,
-                         .color = o->o->color};
-    const char *const title[] = {"rank",     "device",   o->r->symbol,   "time per run",
-                                 "interval", "at least", "inferences/s", "energy/inference",
-                                 "memory",   "bound by", "basis"};
-    put_cells(&t, batches, title);
+    static const char kind[] = "ttnnnnnnnntt";
+    const char *const title[N_COLUMN] = {"rank",        "device",   o->r->symbol,   "time per run",
+                                         "interval",    "at least", "inferences/s", "energy/inference",
+                                         "price/1,000", "memory",   "bound by",     "basis"};
+    char kinds[N_COLUMN + 1] = "";
+    for (size_t i = 0, k = 0; i < N_COLUMN; i++)
+        if (is_shown(o->r, i))
+            kinds[k++] = kind[i];
+    struct oc_table t = {.kinds = kinds, .width_chars = o->o->width_chars, .color = o->o->color};
+    put_cells(&t, o->r, title);
     for (size_t i = 0; i < n; i++)
         put_row(o, &t, &o->r->row[i]);
     oc_table_print(&t, f);
@@ -249,6 +276,10 @@ static void devices_fields(struct oc_fields *f, const void *of, size_t i)
     oc_field_text(f, "basis", row->basis);
     oc_field_text(f, "missing", row->missing);
     oc_field_u64(f, "unknown_kernels", row->unknown_kernels);
+    oc_field_double(f, "price_per_hour", row->price_per_hour);
+    oc_field_double(f, "price_per_1000_inferences_low", row->lo_price);
+    oc_field_double(f, "price_per_1000_inferences", row->mid_price);
+    oc_field_double(f, "price_per_1000_inferences_high", row->hi_price);
 }
 
 static void devices_members(void *of, struct oc_json_out *w)
@@ -282,6 +313,7 @@ static const struct oc_html_column device_columns[] = {
     {.field = "bound_s", .title = "At least", .kind = OC_HTML_SECONDS},
     {.field = "inferences_per_s", .title = "Inferences/s", .kind = OC_HTML_SI, .bar = true},
     {.field = "joule_per_inference", .title = "Joule per inference", .kind = OC_HTML_NUMBER},
+    {.field = "price_per_1000_inferences", .title = "Price of 1,000", .kind = OC_HTML_NUMBER},
     {.field = "memory_share", .title = "Of device memory", .kind = OC_HTML_PERCENT, .bar = true},
     {.field = "fits", .title = "Fits"},
     {.field = "needed_bytes", .title = "Needed", .kind = OC_HTML_BYTES},

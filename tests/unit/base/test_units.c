@@ -268,6 +268,25 @@ static void sums_have_the_quality_of_their_parts(void **state)
     assert_string_equal(oc_quality_name(OC_EST), "est");
 }
 
+static void positive_numbers_have_their_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *unit;
+        double value; /* 0: refused */
+    } table[] = {{"180", "", 180},   {"2.5/h", "/h", 2.5}, {"1e-3/h", "/h", 1e-3}, {"2.5", "/h", 0},
+                 {"/h", "/h", 0},    {"", "", 0},          {"0/h", "/h", 0},       {"-1", "", 0},
+                 {"nan/h", "/h", 0}, {"inf", "", 0},       {"2,5/h", "/h", 0},     {"2.5/h ", "/h", 0},
+                 {"2.5/h", "", 0}};
+    for (size_t i = 0; i < OC_COUNT(table); i++) {
+        double v;
+        bool ok = oc_parse_positive(table[i].text, table[i].unit, &v);
+        assert_int_equal(ok, table[i].value > 0);
+        if (ok)
+            assert_true(v == table[i].value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +300,7 @@ int main(void)
         cmocka_unit_test(rounding_equals_printf),
         cmocka_unit_test(result_is_independent_of_the_locale),
         cmocka_unit_test(sums_have_the_quality_of_their_parts),
+        cmocka_unit_test(positive_numbers_have_their_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

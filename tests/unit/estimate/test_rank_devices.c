@@ -188,6 +188,40 @@ static void energy_is_that_of_one_inference(void **state)
     unload(&l);
 }
 
+/* 3.6 an hour are 1e-12 a nanosecond. A device without a price has no rank by it. */
+static void price_is_that_of_a_thousand_inferences(void **state)
+{
+    (void)state;
+    static const int64_t batch[] = {1, 64};
+    static const double price[] = {3.6, 0};
+    struct loaded l = load_product("float[N,64]");
+    struct oc_device a = narrow(), b = wide();
+    const struct oc_device *const device[] = {&a, &b};
+    struct oc_rank_opts o = {.device = device,
+                             .n_device = 2,
+                             .batch = batch,
+                             .n_batch = 2,
+                             .sort = "price",
+                             .price_per_hour = price};
+    struct oc_rank *r = rank(&l, o);
+    const struct oc_rank_row *row;
+    assert_int_equal(oc_rank_rows(r, &row), 4);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ptr_equal(row[i].device, &a);
+        assert_int_equal(row[i].batch, i ? 1 : 64);
+        assert_int_equal(row[i].place, i + 1);
+        assert_near(row[i].price_per_hour, 3.6);
+        assert_near(row[i].lo_price * row[i].inferences, 1e-9 * row[i].lo_ns);
+        assert_near(row[i].mid_price * row[i].inferences, 1e-9 * row[i].mid_ns);
+        assert_near(row[i].hi_price * row[i].inferences, 1e-9 * row[i].hi_ns);
+        assert_int_equal(row[i + 2].place, 0);
+        assert_true(isnan(row[i + 2].mid_price) && isnan(row[i + 2].price_per_hour));
+        assert_null(row[i + 2].missing);
+    }
+    oc_rank_free(r);
+    unload(&l);
+}
+
 /* Four rows of two devices at two batches. The shortest run is the small batch on wide; most inferences per second
  * and the lowest energy of one are of the large batch: 49,152 bytes instead of 64 times 16,896. */
 static void rows_are_ranked_by_the_key(void **state)
@@ -460,12 +494,17 @@ static void rejects_invalid_options(void **state)
     struct loaded l = load_product("float[N,64]"), fixed = load_product("float[1,64]");
     struct oc_device a = wide(), b = wide();
     const struct oc_device *const twice[] = {&a, &b};
+    static const double negative[] = {-1};
     struct oc_rank_opts one = {.device = twice, .n_device = 1}, o = one;
     expect_rank_error(&l, (struct oc_rank_opts){0}, "no device to compare");
     expect_rank_error(&l, (struct oc_rank_opts){.device = twice, .n_device = 2},
                       "device 'wide' is listed twice");
+    o.sort = "colour";
+    expect_rank_error(&l, o, "unknown key 'colour' for --order-by; valid: time, throughput, energy, price");
     o.sort = "price";
-    expect_rank_error(&l, o, "unknown key 'price' for --order-by; valid: time, throughput, energy");
+    expect_rank_error(&l, o, "no device has a price to order by");
+    o.price_per_hour = negative;
+    expect_rank_error(&l, o, "the price of 'wide' is not a number of at least 0");
     o = one;
     o.batch_dim = "M";
     expect_rank_error(&l, o, "no input has a dimension named 'M'");
@@ -549,6 +588,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_batch_1_equal_hand_calculation),
         cmocka_unit_test(energy_is_that_of_one_inference),
+        cmocka_unit_test(price_is_that_of_a_thousand_inferences),
         cmocka_unit_test(rows_are_ranked_by_the_key),
         cmocka_unit_test(devices_without_memory_or_key_have_no_rank),
         cmocka_unit_test(calibrated_device_has_its_estimate),
