@@ -1,11 +1,11 @@
 /* How time and memory of every command grow with the size of its input: for each kind of size (nodes, inputs
  * of one node, names, events ...) inputs of 1, 2 and 4 times a size, and the exponent of a power that fits
  * the processor time and the memory above those of a tiny input. Times below 50 ms and memory below 32 MiB
- * show no growth. Time above the exponent 1.2 is measured again in instructions (Valgrind), which neither
+ * show no growth. Time above the exponent 1.15 is measured again in instructions (Valgrind), which neither
  * caches nor other processes change, if need be at 4 times the sizes; memory, which grows in blocks, at 4
- * times the sizes.
+ * times the sizes. Bytes of memory for each of the sizes are those of the largest input.
  * growth PROGRAM FOLDER [KIND [COMMAND]]     prints a table; COMMAND: how it starts; exit code 1: the last
- * measurement of an exponent is above 1.2, or a command fails. */
+ * measurement of an exponent is above 1.15, or a command fails. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 
 enum { N_SIZE = 3, MAX_ARGS = 12, RUNS = 2 };
 enum { AGAIN = 2 /* doublings of the sizes for the second measurement of memory */ };
-static const double most_exponent = 1.2, least_s = 0.05, least_mib = 32;
+static const double most_exponent = 1.15, least_s = 0.05, least_mib = 32;
 
 static void die(const char *what)
 {
@@ -563,14 +563,14 @@ static double last_step(const double *v, double base)
     return v[N_SIZE - 1] - base < least_mib ? NAN : log2((v[N_SIZE - 1] - base) / (v[N_SIZE - 2] - base));
 }
 
-static const char *shown(double e)
+static const char *shown(int decimals, double e)
 {
-    static char buf[4][16];
+    static char buf[5][16];
     static unsigned next;
-    char *s = buf[next++ % 4];
+    char *s = buf[next++ % 5];
     if (isnan(e))
         return "";
-    snprintf(s, sizeof(buf[0]), "%.2f", e);
+    snprintf(s, sizeof(buf[0]), "%.*f", decimals, e);
     return s;
 }
 
@@ -589,6 +589,7 @@ static void make_large(const struct kind *k, struct files *f)
 struct row {
     double s[N_SIZE], mib[N_SIZE];
     double time, instructions, memory, large_memory; /* exponents; NAN: not measured */
+    double bytes;                                    /* for each of the largest input's; NAN: not shown */
     int status;                                      /* of the largest input */
 };
 
@@ -604,6 +605,7 @@ static struct row measure(const struct kind *k, const char *program, const char 
     }
     r.time = r.s[N_SIZE - 1] - base.s < least_s ? NAN : slope(r.s, base.s);
     r.memory = last_step(r.mib, base.mib);
+    r.bytes = isnan(r.memory) ? NAN : (r.mib[N_SIZE - 1] - base.mib) * 1048576 / (k->from << (N_SIZE - 1));
     if (r.time > most_exponent) {
         double n[N_SIZE];
         for (int i = 0; i < N_SIZE; i++)
@@ -656,12 +658,12 @@ static int sweep(const struct kind *k, const char *program, const char *folder, 
         bool failed = !WIFEXITED(r.status) || (WEXITSTATUS(r.status) > 1 && !refused);
         bad += (over && !refused) || failed;
         *worst = fmax(*worst, fmax(time, memory));
-        printf("%-20s %8u  %-52s %8.3f %8s %8s %8.0f %8s %8s%s\n", k->name, k->from << (N_SIZE - 1), *c,
-               r.s[N_SIZE - 1], shown(r.time), shown(r.instructions), r.mib[N_SIZE - 1], shown(r.memory),
-               shown(r.large_memory),
+        printf("%-20s %8u  %-52s %8.3f %8s %8s %8.0f %8s %8s %8s%s\n", k->name, k->from << (N_SIZE - 1), *c,
+               r.s[N_SIZE - 1], shown(2, r.time), shown(2, r.instructions), r.mib[N_SIZE - 1],
+               shown(2, r.memory), shown(2, r.large_memory), shown(0, r.bytes),
                failed    ? "  failed"
                : refused ? "  refused"
-               : over    ? "  above 1.2"
+               : over    ? "  above 1.15"
                          : "");
         fflush(stdout);
     }
@@ -686,12 +688,12 @@ int main(int argc, char **argv)
     }
     if (mkdir(argv[2], 0700) && errno != EEXIST)
         die(argv[2]);
-    printf("%-20s %8s  %-52s %8s %8s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent",
-           "of instr", "MiB", "exponent", "at 4x");
+    printf("%-20s %8s  %-52s %8s %8s %8s %8s %8s %8s %8s\n", "size", "largest", "command", "s", "exponent",
+           "of instr", "MiB", "exponent", "at 4x", "bytes");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (argc < 4 || !strcmp(argv[3], kinds[i].name))
             bad += sweep(&kinds[i], argv[1], argv[2], argc < 5 ? "" : argv[4], &worst);
     remove_files(argv[2]);
-    printf("largest exponent %.2f; %d above %.1f or failed\n", worst, bad, most_exponent);
+    printf("largest exponent %.2f; %d above %.2f or failed\n", worst, bad, most_exponent);
     return bad > 0;
 }

@@ -31,17 +31,17 @@ awk '
         if (!(k in size)) { kind[++n_kind] = k; size[k] = cut(22, 8); of[k] = c ~ /-p %p|^cost %p|^summary/ ? (k ~ /^joined/ ? "joined" : "profile") : c ~ /%p/ ? "folder" : "model" }
         if (!(c in known)) { command[++n_command] = c; known[c] = 1 }
         used[of[k], c] = 1
-        time = last(cut(94, 8), cut(103, 8)); memory = last(cut(121, 8), cut(130, 8)); word = cut(138, 12)
-        cell[k, c] = (time == "-" && memory == "-" ? "-" : time " / " memory) (word != "" ? " " word : "")
+        time = last(cut(94, 8), cut(103, 8)); memory = last(cut(121, 8), cut(130, 8)); bytes = cut(139, 8); word = cut(147, 12)
+        cell[k, c] = (time == "-" && memory == "-" ? "-" : time " / " memory (bytes != "" ? " / " bytes : "")) (word != "" ? " " word : "")
         rows++; over += word ~ /above|failed/
         if (time + 0 > most_time) { most_time = time + 0; where_time = k ", `" c "`" }
         if (memory + 0 > most_memory) { most_memory = memory + 0; where_memory = k ", `" c "`" }
     }
     END {
-        print "Exponents of time / memory. `*`: measured again, in instructions or at 4 times the sizes. `-`: less than 50 ms or 32 MiB"
-        print "above a tiny input. refused: a limit with its message.\n"
+        print "Exponents of time / memory / bytes for each of the size. `*`: measured again, in instructions or at 4 times the sizes. `-`:"
+        print "less than 50 ms or 32 MiB above a tiny input. refused: a limit with its message.\n"
         print_table("model"); print_table("profile"); print_table("joined"); print_table("folder")
-        printf "%d rows, %d above 1.2. Largest: time %.2f (%s), memory %.2f (%s).\n", rows, over, most_time, where_time, most_memory,
+        printf "%d rows, %d above 1.15. Largest: time %.2f (%s), memory %.2f (%s).\n", rows, over, most_time, where_time, most_memory,
             where_memory
     }' "$file" >"$table"
 sed -e '/^<!-- growth -->$/,/^<!-- end of growth -->$/{//!d;}' -e "/^<!-- growth -->\$/r $table" "$readme" >"$new"
