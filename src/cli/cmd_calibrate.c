@@ -11,6 +11,7 @@
 
 struct calibrate_opts {
     bool check;
+    const char *from;
     const char *runtime_version;
 };
 
@@ -19,6 +20,9 @@ static const struct cli_option own_options[] = {
     {"check", 0, CLI_FLAG, AT(check),
      .help = "print how wrong predictions of networks are that were left out, by group", .group = "Estimates",
      .before = "calibration"},
+    {"from", 0, CLI_TEXT, AT(from), "FILE.xml",
+     .help = "move this calibration of another machine or number of threads here: a few recordings suffice",
+     .complete = CLI_FILES, .group = "Estimates"},
     {"runtime-version", 0, CLI_TEXT, AT(runtime_version), "TEXT",
      .help = "runtime version of the recordings, written to the file", .group = "Estimates"},
 };
@@ -136,7 +140,14 @@ static int make_calibration(struct measured *m)
     struct oc_err err;
     today_text(date, sizeof(date));
     const struct oc_calibration_opts opts = {.created = date};
-    if (oc_calibration_make(m->samples, &opts, &m->calibration, &err))
+    const struct calibrate_opts *own = o->own;
+    struct oc_calibration *base = NULL;
+    int made = !own->from ? oc_calibration_make(m->samples, &opts, &m->calibration, &err)
+               : oc_calibration_load(own->from, &base, &err)
+                   ? -1
+                   : oc_calibration_move(base, m->samples, &opts, &m->calibration, &err);
+    oc_calibration_free(base);
+    if (made)
         return cli_fail_err(&err);
     int rc = o->output ? cli_output_write(o->output, put_calibration, m->calibration) : 0;
     if (rc || cli_is(o->output, "-"))
@@ -162,7 +173,7 @@ const struct cli_command cmd_calibrate = {
     .use = {{"onnxcost calibrate RECORDING... --hw NAME [-o FILE.xml | --check]",
              "per-kernel cost curves fitted from recorded profiles; --check: their errors"}},
     .run = run_calibrate,
-    .usual = "hw check threads runtime-version profile-format format output",
+    .usual = "hw check from threads runtime-version profile-format format output",
     .sets = CLI_READS,
     .options = "profile-format warmup hw hw-set format threads",
     .own = CLI_OWN(own_options, struct calibrate_opts),
@@ -170,5 +181,6 @@ const struct cli_command cmd_calibrate = {
                  "per-kernel cost curves from recorded profiles"},
                 {"onnxcost calibrate *.profile.json --hw here.xml --check",
                  "errors of estimates of networks that were left out"},
-                {"onnxcost calibrate *.profile.json --hw here.xml -f csv", "a row per curve"}},
+                {"onnxcost calibrate *.profile.json --hw here.xml --from there.cal.xml -o here.cal.xml",
+                 "another machine's curves, moved here by a few recordings"}},
 };

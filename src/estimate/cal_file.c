@@ -199,6 +199,8 @@ static void cal_file_write_head(FILE *f, const struct oc_calibration *c)
         cal_file_attr_text(f, "tool", c->tool_version);
     if (*c->created)
         cal_file_attr_text(f, "created", c->created);
+    if (c->from && *c->from)
+        cal_file_attr_text(f, "from", c->from);
     fprintf(f, " checksum=\"%016" PRIx64 "\"", c->checksum);
     attr_u64(f, "samples", c->n_sample);
     attr_u64(f, "models", c->n_model);

@@ -161,9 +161,9 @@ static int start_calibration(void *user, const struct oc_xml_elem *e)
     return get_text(r, e, "device", &c->device) || get_text(r, e, "runtime", &c->runtime) ||
                    get_text(r, e, "runtime-version", &c->runtime_version) ||
                    get_text(r, e, "tool", &c->tool_version) || get_text(r, e, "created", &c->created) ||
-                   get_u32(r, e, "threads", &c->threads) || get_hex(r, e, "checksum", &c->checksum) ||
-                   get_u32(r, e, "samples", &c->n_sample) || get_u32(r, e, "models", &c->n_model) ||
-                   get_u32(r, e, "rejected", &c->n_rejected)
+                   get_text(r, e, "from", &c->from) || get_u32(r, e, "threads", &c->threads) ||
+                   get_hex(r, e, "checksum", &c->checksum) || get_u32(r, e, "samples", &c->n_sample) ||
+                   get_u32(r, e, "models", &c->n_model) || get_u32(r, e, "rejected", &c->n_rejected)
                ? -1
                : 0;
 }
@@ -315,7 +315,7 @@ static int end_calibration(void *user, const struct oc_xml_elem *e)
 static const struct oc_xml_spec specs[E_KINDS] = {
     [E_CALIBRATION] = {"calibration", OC_XML_ROOT, "", true,
                        "version device runtime checksum samples models rejected",
-                       "runtime-version threads tool created", start_calibration, end_calibration},
+                       "runtime-version threads tool created from", start_calibration, end_calibration},
     [E_RUN] = {"run", E_CALIBRATION, "", true, "dram llc fix gap tau rho z80 z95", "", start_run, NULL},
     [E_AGAIN] = {"again", E_CALIBRATION, "", true, ERRORS, "", start_again, NULL},
     [E_KEY] = {"key", E_CALIBRATION, "class dtype", false,

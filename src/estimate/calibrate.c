@@ -146,14 +146,14 @@ static const char *copy_text(struct oc_calibration *cal, const char *s)
     return oc_strdup(&cal->arena, s ? s : "");
 }
 
-static void set_origin(struct oc_calibration *cal, const struct oc_sample_set *set,
-                       const struct oc_device *device, const struct oc_calibrate_opts *opts)
+void oc_cal_set_origin(struct oc_calibration *cal, const struct oc_sample_set *set,
+                       const struct oc_device *device, const char *created)
 {
     cal->device = copy_text(cal, device->info->id ? device->info->id : set->device);
     cal->runtime = copy_text(cal, set->runtime);
     cal->runtime_version = copy_text(cal, set->runtime_version);
-    cal->tool_version = copy_text(cal, opts->tool_version);
-    cal->created = copy_text(cal, opts->created);
+    cal->tool_version = "onnxcost " ONNXCOST_VERSION;
+    cal->created = copy_text(cal, created);
     cal->threads = set->threads;
     for (size_t i = 0; i + 1 < device->n_level; i++)
         if (device->level[i].size)
@@ -193,7 +193,7 @@ int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device
     }
     m.cal = oc_xmalloc(sizeof(*m.cal));
     *m.cal = (struct oc_calibration){0};
-    set_origin(m.cal, set, device, opts);
+    oc_cal_set_origin(m.cal, set, device, opts->created);
     calibrate_make(&m, device);
     oc_arena_free(&scratch);
     *out = m.cal;
@@ -319,7 +319,7 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
     struct oc_calibration_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    struct oc_calibrate_opts o = {.tool_version = "onnxcost " ONNXCOST_VERSION, .created = opts->created};
+    struct oc_calibrate_opts o = {.created = opts->created};
     if (opts->created && !oc_cal_text_ok(opts->created))
         return oc_fail(err, OC_EARG, "the date of the calibration must be a short text");
     if (oc_samples_need_device(samples, err) || oc_calibrate(&samples->set, samples->device, &o, out, err) ||

@@ -70,6 +70,7 @@ struct oc_cal_signature {
 struct oc_calibration {
     struct oc_arena arena;
     const char *device, *runtime, *runtime_version, *tool_version, *created; /* created: ISO date, "" */
+    const char *from; /* "DEVICE, 2 threads": where its curves were fitted before they were moved here; "" or NULL */
     uint32_t threads;
     uint64_t checksum; /* of the samples */
     uint32_t n_sample, n_model, n_rejected;
@@ -94,12 +95,16 @@ struct oc_calibration {
 struct oc_calibrate_opts {
     uint32_t
         folds; /* number of folds for errors and choices; 0: one per group of related networks, at most 16 */
-    const char *tool_version, *created; /* stored in the calibration; NULL: "" */
+    const char *created; /* stored in the calibration; NULL: "" */
 };
 
 /* -1: no sample has both a known time and known counts. *out is freed by oc_calibration_free. */
 int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device,
                  const struct oc_calibrate_opts *opts, struct oc_calibration **out, struct oc_err *err);
+
+/* Names of the device, the runtime and the tool, threads, size of the cache. created: NULL: none. */
+void oc_cal_set_origin(struct oc_calibration *cal, const struct oc_sample_set *set,
+                       const struct oc_device *device, const char *created);
 
 /* NULL: the calibration has none. dtype OC_CLASS_NONE: any type; cls OC_KC_COUNT + group: a group. */
 const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsigned cls, unsigned dtype);
@@ -150,7 +155,7 @@ void oc_conformal_models(const struct oc_model_error *e, size_t n, uint32_t skip
 
 /* Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="5" device runtime [runtime-version] [threads] [tool] [created]
+ *   calibration version="5" device runtime [runtime-version] [threads] [tool] [created] [from]
  *               checksum samples models rejected
  *     run       dram llc fix gap tau rho z80 z95     rates and sizes of the device, whole runs
  *     again     ERRORS                               of a signature, from model to model

@@ -39,6 +39,11 @@ struct oc_calibration_opts {
 /* The samples must have been read with a device. They are not needed afterwards. */
 int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *opts,
                         struct oc_calibration **out, struct oc_err *err);
+/* Another machine's (or number of threads') calibration, moved to the one of the samples, of the same runtime: a factor for
+ * launches and one for the rest of the time of each curve, from as few recordings as there are. */
+int oc_calibration_move(const struct oc_calibration *base, const struct oc_samples *samples,
+                        const struct oc_calibration_opts *opts, struct oc_calibration **out,
+                        struct oc_err *err);
 void oc_calibration_free(struct oc_calibration *cal);
 /* The calibration file (hwdb/calibration.rng). It round-trips exactly. */
 int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err);

@@ -70,6 +70,8 @@ static void calibration_write_head(const struct oc_calibration *c, const struct 
         snprintf(threads, sizeof(threads), ", %" PRIu32 " thread%s", c->threads, c->threads == 1 ? "" : "s");
     oc_print_line(f, "runtime     %s%s%s%s", c->runtime, *c->runtime_version ? " " : "", c->runtime_version,
                   threads);
+    if (c->from && *c->from)
+        oc_print_line(f, "moved from  %s", c->from);
     fprintf(f, "samples     %" PRIu32 " kernels from %" PRIu32 " recordings, %zu distinct\n", c->n_sample,
             c->n_model, c->n_signature);
     write_left_out(s, f);

@@ -277,6 +277,8 @@ static void estimate_write_head(void *of, FILE *f)
                                     e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
                                     e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample,
                                     e->cal->n_model));
+    if (e->cal && e->cal->from && *e->cal->from)
+        estimate_put_line(o, f, "moved", oc_printf(a, "from %s, by these recordings", e->cal->from));
     if (e->transfer)
         estimate_put_line(o, f, "transfer", transfer_text(e));
     estimate_put_line(
