@@ -33,7 +33,7 @@ sed -n '/^<kernel-names/,/^<\/kernel-names/p' src/man/onnxcost-profiles.5 >"$wor
 cd "$work/files" || exit 1
 for name in ort_profile a b; do cp profile.json $name.json; done
 cp resnet50.onnx model.onnx && cp mobilenetv2.onnx new.onnx && cp resnet18.onnx old.onnx
-cp here.xml mine.xml && cp here.cal.xml mine.cal.xml
+cp here.xml mine.xml && cp here.cal.xml mine.cal.xml && cp here.cal.xml there.cal.xml
 cp resnet50.onnx before.onnx && cp resnet18.onnx after.onnx && cp a.json before.json && cp b.json after.json
 for i in 1 2 3; do cp a.json a$i.json && cp b.json b$i.json; done
 cp resnet18.onnx mobilenetv2.onnx models

@@ -11,8 +11,6 @@
 
 struct calibrate_opts {
     bool check;
-    const char *from;
-    const char *runtime_version;
 };
 
 #define AT(field) offsetof(struct calibrate_opts, field)
@@ -20,11 +18,6 @@ static const struct cli_option own_options[] = {
     {"check", 0, CLI_FLAG, AT(check),
      .help = "print how wrong predictions of networks are that were left out, by group", .group = "Estimates",
      .before = "calibration"},
-    {"from", 0, CLI_TEXT, AT(from), "FILE.xml",
-     .help = "move this calibration of another machine or number of threads here: a few recordings suffice",
-     .complete = CLI_FILES, .group = "Estimates"},
-    {"runtime-version", 0, CLI_TEXT, AT(runtime_version), "TEXT",
-     .help = "runtime version of the recordings, written to the file", .group = "Estimates"},
 };
 
 /* ---- recordings ------------------------------------------------------------------------------------- */
@@ -52,12 +45,10 @@ static void on_recording(void *arg, const char *name, size_t done, size_t all)
 
 static int read_samples(const struct cli_opts *o, struct measured *m)
 {
-    const struct calibrate_opts *own = o->own;
     struct oc_err err;
     struct calibrate_progress p = {.shown = cli_progress_start(), .from_s = oc_now_s()};
     const struct oc_samples_opts opts = {.device = m->device,
                                          .profile_format = o->profile_format,
-                                         .runtime_version = own->runtime_version,
                                          .threads = o->threads.set ? (uint32_t)o->threads.v : 0,
                                          .warmup = cli_warmup(o, 0),
                                          .progress = on_recording,
@@ -140,10 +131,9 @@ static int make_calibration(struct measured *m)
     struct oc_err err;
     today_text(date, sizeof(date));
     const struct oc_calibration_opts opts = {.created = date};
-    const struct calibrate_opts *own = o->own;
     struct oc_calibration *base = NULL;
-    int made = !own->from ? oc_calibration_make(m->samples, &opts, &m->calibration, &err)
-               : oc_calibration_load(own->from, &base, &err)
+    int made = !m->o->calibration ? oc_calibration_make(m->samples, &opts, &m->calibration, &err)
+               : oc_calibration_load(m->o->calibration, &base, &err)
                    ? -1
                    : oc_calibration_move(base, m->samples, &opts, &m->calibration, &err);
     oc_calibration_free(base);
@@ -173,14 +163,15 @@ const struct cli_command cmd_calibrate = {
     .use = {{"onnxcost calibrate RECORDING... --hw NAME [-o FILE.xml | --check]",
              "per-kernel cost curves fitted from recorded profiles; --check: their errors"}},
     .run = run_calibrate,
-    .usual = "hw check from threads runtime-version profile-format format output",
+    .usual = "hw check calibration threads profile-format format output",
     .sets = CLI_READS,
-    .options = "profile-format warmup hw hw-set format threads",
+    .options = "profile-format warmup hw hw-set format threads calibration",
     .own = CLI_OWN(own_options, struct calibrate_opts),
-    .example = {{"onnxcost calibrate *.profile.json --hw here.xml -o here.cal.xml",
-                 "per-kernel cost curves from recorded profiles"},
-                {"onnxcost calibrate *.profile.json --hw here.xml --check",
-                 "errors of estimates of networks that were left out"},
-                {"onnxcost calibrate *.profile.json --hw here.xml --from there.cal.xml -o here.cal.xml",
-                 "another machine's curves, moved here by a few recordings"}},
+    .example =
+        {{"onnxcost calibrate *.profile.json --hw here.xml -o here.cal.xml",
+          "per-kernel cost curves from recorded profiles"},
+         {"onnxcost calibrate *.profile.json --hw here.xml --check",
+          "errors of estimates of networks that were left out"},
+         {"onnxcost calibrate *.profile.json --hw here.xml --calibration there.cal.xml -o here.cal.xml",
+          "another machine's curves, moved here by a few recordings"}},
 };

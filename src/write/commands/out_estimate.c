@@ -251,10 +251,11 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
 static const char *transfer_text(const struct oc_estimate *e)
 {
     return e->transfer == OC_TRANSFER_THREADS
-               ? "from another number of threads: the interval is as wide as such predictions missed; calibrate "
-                 "--from moves it here"
-               : "from another device: the interval is as wide as such predictions missed; calibrate --from "
-                 "moves it here";
+               ? "from another number of threads: the interval is as wide as such predictions missed; "
+                 "calibrate "
+                 "--calibration moves it here"
+               : "from another device: the interval is as wide as such predictions missed; calibrate "
+                 "--calibration moves it here";
 }
 
 /* "onnxruntime, avx2" */
