@@ -466,6 +466,11 @@ static void biases(struct maker *m)
     SET(m, qkv_bias, IS(m, qkv_bias) || attention);
     SET(m, out_bias, IS(m, out_bias) || (attention && GET(m, out_bias, 1) && !IS(m, plain_out)));
     SET(m, mlp_bias, IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1)));
+    if (GET(m, any_bias, 1) == 0) {
+        SET(m, qkv_bias, 0);
+        SET(m, out_bias, 0);
+        SET(m, mlp_bias, 0);
+    }
     SET(m, two_norms, GET(m, parallel, 1) && (IS(m, two_norms) || (IS(m, new_decoder) && IS(m, one_head))));
     m->d->tied = IS(m, tied);
 }
