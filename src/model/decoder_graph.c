@@ -18,13 +18,15 @@ const char *oc_dec_norm_of(struct decoder_graph *g, int64_t kind, const char *mo
     }
     oc_gw_attr_i(&g->w, "axis", -1);
     oc_gw_attr_f(&g->w, "epsilon", 1e-5F);
-    if (kind == OC_W_layer)
-        x = OP(g, "LayerNormalization", x, WEIGHT(g, "weight", width), WEIGHT(g, "bias", width));
-    else
-        x = OP(g, kind == OC_W_layer_no_bias ? "LayerNormalization" : "SimplifiedLayerNormalization", x,
-               WEIGHT(g, "weight", width));
+    x = OP(g, kind == OC_W_rms ? "SimplifiedLayerNormalization" : "LayerNormalization", x,
+           WEIGHT(g, "weight", width), kind == OC_W_layer ? WEIGHT(g, "bias", width) : NULL);
     oc_gw_leave(&g->w, p);
     return x;
+}
+
+const char *oc_dec_gate(struct decoder_graph *g, const char *x, const char *gate)
+{
+    return OP(g, "Mul", x, OP(g, "Sigmoid", gate));
 }
 
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
@@ -65,7 +67,7 @@ static const char *activation(struct decoder_graph *g, const char *x, bool gated
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, "act_fn");
     if (gated && FIELD(g, act, 0) != OC_W_gelu)
-        x = OP(g, "Mul", x, OP(g, "Sigmoid", x));
+        x = oc_dec_gate(g, x, x);
     else
         x = OP(g, !gated && FIELD(g, act, 0) == OC_W_relu ? "Relu" : "Gelu", x);
     oc_gw_leave(&g->w, p);
@@ -159,8 +161,7 @@ static const char *shared_expert(struct decoder_graph *g, const char *x)
 {
     const char *y = gated_mlp(g, "shared_experts", x, g->d->shared_mlp);
     if (IS(g, shared_gate))
-        y = OP(g, "Mul", y,
-               OP(g, "Sigmoid", oc_dec_product(g, "shared_expert_gate", x, g->d->width, 1, false, false)));
+        y = oc_dec_gate(g, y, oc_dec_product(g, "shared_expert_gate", x, g->d->width, 1, false, false));
     return y;
 }
 
