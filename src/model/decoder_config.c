@@ -462,25 +462,16 @@ static void norms(struct maker *m)
 /* attention_bias and `bias` stand for several ones. */
 static void biases(struct maker *m)
 {
-    bool all = IS(m, bias), attention = all || IS(m, attention_bias);
-    SET(m, qkv_bias, IS(m, qkv_bias) || attention);
-    SET(m, out_bias, IS(m, out_bias) || (attention && GET(m, out_bias, 1) && !IS(m, plain_out)));
-    SET(m, mlp_bias, IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1)));
-    if (GET(m, any_bias, 1) == 0) {
-        SET(m, qkv_bias, 0);
-        SET(m, out_bias, 0);
-        SET(m, mlp_bias, 0);
-    }
+    bool any = GET(m, any_bias, 1), all = IS(m, bias), attention = all || IS(m, attention_bias);
+    SET(m, qkv_bias, any && (IS(m, qkv_bias) || attention));
+    SET(m, out_bias, any && (IS(m, out_bias) || (attention && GET(m, out_bias, 1) && !IS(m, plain_out))));
+    SET(m, mlp_bias, any && (IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1))));
     SET(m, two_norms, GET(m, parallel, 1) && (IS(m, two_norms) || (IS(m, new_decoder) && IS(m, one_head))));
     m->d->tied = IS(m, tied);
 }
 
 static int make(struct maker *m, struct oc_arena *arena)
 {
-    static const struct {
-        int64_t word;
-        int dtype;
-    } types[] = {{OC_W_f16, OC_DT_FLOAT16}, {OC_W_bf16, OC_DT_BFLOAT16}, {OC_W_f8, OC_DT_BFLOAT16}};
     struct oc_decoder *d = m->d;
     int64_t type = GET(m, type,
                        IS(m, brain)  ? OC_W_bf16
@@ -495,14 +486,13 @@ static int make(struct maker *m, struct oc_arena *arena)
     biases(m);
     norms(m);
     d->quant = oc_quant_close(m->read->quant, experts_type == OC_W_f4 && d->experts ? OC_DT_MXFP4 : 0);
-    d->dtype = type || !d->quant.method || d->quant.unknown ||
-                       strstr("gptq awq auto-round intel/auto-round quantization", d->quant.method)
-                   ? OC_DT_FLOAT
-                   : OC_DT_BFLOAT16;
-    for (size_t i = 0; i < OC_COUNT(types); i++)
-        d->dtype = type == types[i].word ? types[i].dtype : d->dtype;
-    if (!type && !m->read->family)
-        d->dtype = OC_DT_BFLOAT16;
+    bool plain = !d->quant.method || d->quant.unknown ||
+                 strstr("gptq awq auto-round intel/auto-round quantization", d->quant.method);
+    if (!type) /* float32 is left out, too */
+        type = plain && m->read->family ? OC_W_f32 : OC_W_bf16;
+    d->dtype = type == OC_W_f16                       ? OC_DT_FLOAT16
+               : type == OC_W_bf16 || type == OC_W_f8 ? OC_DT_BFLOAT16
+                                                      : OC_DT_FLOAT;
     return 0;
 }
 
