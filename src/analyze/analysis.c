@@ -21,6 +21,17 @@
 
 /* ---- results ------------------------------------------------------------------------------------------ */
 
+const struct oc_assumption *oc_assumptions_copy(const struct oc_analysis *a, struct oc_arena *to)
+{
+    struct oc_assumption *list = OC_NEW_ARRAY(to, a->n_assumption, struct oc_assumption);
+    for (uint32_t i = 0; i < a->n_assumption; i++) {
+        const struct oc_assumption *x = &a->assumption[i];
+        list[i] = (struct oc_assumption){oc_strdup(to, x->what), oc_strdup(to, x->name),
+                                         oc_strdup(to, x->value), oc_strdup(to, x->reason)};
+    }
+    return list;
+}
+
 void oc_analysis_free(struct oc_analysis *a)
 {
     if (!a)

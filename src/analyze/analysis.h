@@ -95,6 +95,12 @@ struct oc_assumption {
     const char *what; /* "dim", "shape", "branch", "trip", "option" */
     const char *name, *value, *reason;
 };
+struct oc_analysis;
+/* Those of the analysis, in another arena. */
+const struct oc_assumption *oc_assumptions_copy(const struct oc_analysis *a, struct oc_arena *to);
+
+/* Whether the name of a dimension is computed from others: "past_length + 1". */
+bool oc_is_arithmetic(const char *name);
 
 struct oc_type_total { /* totals of one operator type */
     const char *domain, *op_type;

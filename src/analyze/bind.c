@@ -328,7 +328,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
 }
 
 /* Arithmetic names must be evaluated after the plain names they refer to. */
-static bool bind_is_arithmetic(const char *name)
+bool oc_is_arithmetic(const char *name)
 {
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
@@ -455,7 +455,7 @@ int oc_bind_inputs(struct oc_engine *e)
             for (unsigned ax = 0; v->declared->shape.ranked && ax < v->declared->shape.rank; ax++) {
                 struct oc_dim d = v->declared->shape.dim[ax];
                 if ((!chosen[i] || chosen[i]->dim[ax] < 0) && d.expr &&
-                    bind_is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
+                    oc_is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
                     input_dim(e, v, ax);
             }
         }

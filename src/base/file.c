@@ -583,7 +583,7 @@ enum oc_described oc_described_by(const char *path, const void *data, size_t n)
     if (oc_find(p, look, "\"weight_map\"", 12))
         return OC_DESCRIBED_INDEX;
     static const char *const said[] = {"\"model_type\"", "\"hidden_size\"", "\"n_layers\"",
-                                       "\"architectures\""};
+                                       "\"architectures\"", "\"ssm_cfg\""};
     for (i = 0; i < OC_COUNT(said); i++)
         if (oc_find(p, look, said[i], strlen(said[i])))
             return OC_DESCRIBED_CONFIG;

@@ -187,19 +187,6 @@ static int make_row(struct maker *k, const struct oc_analysis *a, size_t i, stru
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static void take_assumptions(struct maker *k, const struct oc_analysis *a)
-{
-    struct oc_arena *to = &k->r->arena;
-    struct oc_assumption *list = OC_NEW_ARRAY(to, a->n_assumption, struct oc_assumption);
-    for (uint32_t i = 0; i < a->n_assumption; i++) {
-        const struct oc_assumption *x = &a->assumption[i];
-        list[k->r->n_assumption++] =
-            (struct oc_assumption){oc_strdup(to, x->what), oc_strdup(to, x->name), oc_strdup(to, x->value),
-                                   oc_strdup(to, x->reason)};
-    }
-    k->r->assumption = list;
-}
-
 /* The size of the batch dimension of the model, which is another one than `symbol` where that was given by name. */
 static double inferences_of(const struct oc_rank *r, const struct oc_analysis *a)
 {
@@ -217,8 +204,10 @@ static int add_batch(struct maker *k, const struct oc_analyze_opts *analyze, siz
         return -1;
     int64_t now = r->symbol ? oc_batch_now(a, r->symbol) : 1;
     int rc = now < 1 ? oc_fail(k->err, OC_EARG, "dimension '%s' needs a size of at least 1", r->symbol) : 0;
-    if (!rc && !i)
-        take_assumptions(k, a);
+    if (!rc && !i) {
+        k->r->assumption = oc_assumptions_copy(a, &k->r->arena);
+        k->r->n_assumption = a->n_assumption;
+    }
     for (size_t d = 0; !rc && d < r->n_device; d++) {
         struct oc_rank_row *row = &r->row[r->n_row++];
         row->batch = r->symbol ? now : 0;

@@ -31,12 +31,6 @@ struct roles {
     struct oc_err *err;
 };
 
-/* Computed by the analysis from the other names. */
-static bool is_arithmetic(const char *name)
-{
-    return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
-}
-
 /* The name of an open dimension, as in --dim; NULL: it is a number. */
 static const char *symbol_at(const struct roles *r, uint32_t value, unsigned axis)
 {
@@ -68,7 +62,7 @@ static int assign_role(struct roles *r, const char *symbol, unsigned role)
 static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned role)
 {
     const char *symbol = symbol_at(r, value, axis);
-    if (symbol && is_arithmetic(symbol))
+    if (symbol && oc_is_arithmetic(symbol))
         return 0;
     if (symbol)
         return assign_role(r, symbol, role);
@@ -81,7 +75,7 @@ static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned ro
 /* Assigns the role to a symbol that has none yet and is not computed from others. */
 static int offer_role(struct roles *r, const char *symbol, unsigned role)
 {
-    bool taken = !symbol || role == OC_LLM_ROLES || is_arithmetic(symbol) ||
+    bool taken = !symbol || role == OC_LLM_ROLES || oc_is_arithmetic(symbol) ||
                  oc_map_get(&r->by_symbol, symbol, strlen(symbol)) != OC_NONE;
     return taken ? 0 : assign_role(r, symbol, role);
 }
@@ -143,7 +137,7 @@ static int other_roles(struct roles *r, uint32_t value)
                 !oc_has_nocase(v->name, "encoder"),
          positions = rank >= 2 && rank <= 3 && oc_has_nocase(v->name, "position_ids");
     const char *last = mask || positions ? symbol_at(r, value, rank - 1) : NULL;
-    if (mask && last && is_arithmetic(last) && rank == 2)
+    if (mask && last && oc_is_arithmetic(last) && rank == 2)
         r->out->mask = value;
     if (offer_role(r, last, mask ? OC_LLM_TOTAL : OC_LLM_NEW) ||
         (mask && rank == 4 && offer_role(r, symbol_at(r, value, 2), OC_LLM_NEW)))
@@ -516,18 +510,6 @@ static uint64_t recast_bytes(const struct oc_analysis *a, const struct oc_recast
 
 /* ---- public functions ------------------------------------------------------------------------------- */
 
-static void keep_assumptions(struct oc_llm *l, const struct oc_analysis *a)
-{
-    struct oc_assumption *kept = OC_NEW_ARRAY(&l->arena, a->n_assumption, struct oc_assumption);
-    for (uint32_t i = 0; i < a->n_assumption; i++) {
-        const struct oc_assumption *s = &a->assumption[i];
-        kept[i] = (struct oc_assumption){oc_strdup(&l->arena, s->what), oc_strdup(&l->arena, s->name),
-                                         oc_strdup(&l->arena, s->value), oc_strdup(&l->arena, s->reason)};
-    }
-    l->assumption = kept;
-    l->n_assumption = a->n_assumption;
-}
-
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
 {
     struct oc_analysis *a = NULL;
@@ -546,7 +528,8 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
     vocabulary(l, a);
     find_weights(l, a);
     find_experts(l, a);
-    keep_assumptions(l, a);
+    l->assumption = oc_assumptions_copy(a, &l->arena);
+    l->n_assumption = a->n_assumption;
     l->facts.params = a->total->params;
     const struct oc_file_sum *files = &l->model->files; /* headers of files take precedence */
     l->facts.const_bytes = files->tensors ? files->part[OC_FILE_LANGUAGE] : a->total->const_bytes;

@@ -117,7 +117,7 @@ struct oc_dec_layer {
 struct oc_decoder {
     const char *type; /* model_type, as in the file */
     struct oc_dec_fields f;
-    int64_t layers, width, vocabulary, positions, segments;
+    int64_t layers, width, embedding, vocabulary, positions, segments; /* embedding: width of the table */
     int64_t experts, active, expert_mlp, shared_mlp, expert_width;
     int64_t q_rank, kv_rank, nope, rope, v_head; /* latent attention; q_rank 0: a plain query projection */
     int64_t key_heads, value_heads, key_head, value_head, kernel; /* linear attention */
@@ -156,7 +156,8 @@ struct oc_dec_fields_read {
     const char *type;   /* model_type of the language model; "" none */
     const char *family; /* whose fields are set; NULL: none. Not that of the type: `assumed` */
     bool assumed, part;
-    const char *unread; /* names of fields that were not understood, NULL: none */
+    const char *left_out; /* sizes that an inner object leaves out; NULL: none */
+    const char *unread;   /* names of fields that were not understood, NULL: none */
     struct oc_quant_reader *quant;
 };
 int oc_dec_fields_read(const struct oc_decoder_source *s, struct oc_arena *arena, struct oc_diags *diags,

@@ -57,26 +57,42 @@ static int take(struct maker *m, enum oc_dec_field_id field, int64_t *to, int64_
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-/* Sizes that may be listed by layer. A list of equal ones is that size; one of another length is of something else. */
+/* Sizes that may be listed by layer. A list of equal ones is that size; one of another length is of something else: of
+ * text and images. */
 static void listed_sizes(struct maker *m)
 {
-    static const uint8_t of_layers[] = {OC_F_heads,  OC_F_kv_heads,   OC_F_mlp,   OC_F_experts,
-                                        OC_F_active, OC_F_expert_mlp, OC_F_shared};
+    static const uint8_t of_layers[] = {OC_F_heads,   OC_F_kv_heads, OC_F_mlp,
+                                        OC_F_experts, OC_F_active,   OC_F_expert_mlp,
+                                        OC_F_shared,  OC_F_dense,    OC_F_expert_last};
     for (size_t k = 0; k < OC_COUNT(of_layers); k++) {
         const int64_t *v = m->f->of[of_layers[k]].list;
         uint32_t n = m->f->of[of_layers[k]].n, same = 0;
         while (same < n && v[same] == v[0])
             same++;
-        if (n && same == n)
+        if (n && (same == n || n != m->d->layers))
             m->f->of[of_layers[k]].v = v[0];
         if (n <= 1 || n == m->d->layers)
             continue;
+        m->f->of[of_layers[k]].list = NULL;
         const struct oc_str name = oc_dec_field_name((enum oc_dec_field_id)of_layers[k]);
         char text[160];
-        snprintf(text, sizeof(text), "'%.*s' has %u values, not one for each of the %lld layers", (int)name.n,
-                 name.s, n, (long long)m->d->layers);
+        snprintf(text, sizeof(text), "'%.*s' has %u values, not one for each of the %lld layers%s",
+                 (int)name.n, name.s, n, (long long)m->d->layers, same == n ? "" : ": the first counts");
         assume(m, text, 0);
     }
+}
+
+/* embedding_size is the width of the embedding table, or the number of its rows if that is no less than the words. */
+static int embeddings(struct maker *m)
+{
+    struct oc_decoder *d = m->d;
+    int64_t given = GET(m, embedding, 0), unit = GET(m, vocabulary_unit, 1);
+    bool rows = given >= d->vocabulary;
+    if (CHECK(m, embedding, given, 0, MAX_WIDTH) || CHECK(m, vocabulary_unit, unit, 1, MAX_WIDTH))
+        return -1;
+    d->embedding = given && !rows ? given : d->width;
+    d->vocabulary = oc_ceil_div(rows ? given : d->vocabulary, unit) * unit;
+    return 0;
 }
 
 static int sizes(struct maker *m)
@@ -88,15 +104,20 @@ static int sizes(struct maker *m)
         SET(m, mlp, INT64_MIN);
     }
     const int64_t blocks = GET(m, blocks, INT64_MIN);
+    if (!GIVEN(m, width))
+        SET(m, width, GET(m, embedding, INT64_MIN));
     if (!GIVEN(m, layers)) /* LongCat: two layers in a block */
         SET(m, layers, IS(m, both) && blocks > 0 && blocks <= MAX_LAYERS ? 2 * blocks : blocks);
     if (TAKE(m, layers, &d->layers, LISTED(m, kinds) ? listed : INT64_MIN, 1, MAX_LAYERS) ||
         TAKE(m, width, &d->width, INT64_MIN, 1, MAX_WIDTH) ||
         TAKE(m, vocabulary, &d->vocabulary, INT64_MIN, 1, MAX_WIDTH) ||
-        TAKE(m, positions, &d->positions, 2048, 0, INT64_C(1) << 40) ||
+        TAKE(m, positions, &d->positions, 2048, 0, INT64_C(1) << 40) || embeddings(m) ||
         TAKE(m, segments, &d->segments, 0, 0, MAX_EXPERTS))
         return -1;
+    d->positions += GET(m, extra_positions, 0);
     listed_sizes(m);
+    if (IS(m, all_mamba) && m->f->of[OC_F_attn_list].n)
+        return oc_fail(m->err, OC_EUNSUPPORTED, "attention between layers of mamba_ssm is not built");
     if (listed > 1 && listed < d->layers)
         assume(m, "the list of layers repeats", 0);
     if (listed == 1 && d->layers > 1)
@@ -169,6 +190,10 @@ static int state_space(struct maker *m)
             wide = times > 0 && times < 1024 * (int64_t)MILLION ? d->width * times / MILLION : 0, heads;
     bool alone = IS(m, all_mamba); /* heads are of the state space */
     wide = alone ? GET(m, mlp, wide) : wide;
+    if (GET(m, ssm_layer, 0) == OC_W_mamba2) {
+        SET(m, ssm_head, GET(m, ssm_head, 64));
+        SET(m, ssm_state, GET(m, ssm_state, 128));
+    }
     if (TAKE(m, ssm_head, &d->ssm_head, alone ? GET(m, head, 64) : 64, 1, MAX_EXPERTS))
         return -1;
     heads = alone && GIVEN(m, heads) ? GET(m, heads, 0) : GIVEN(m, ssm_head) ? wide / d->ssm_head : 0;
@@ -280,7 +305,7 @@ static int64_t mlp_of(struct maker *m, int64_t i)
             pair = GET(m, mlp_pair, 0); /* of gate and up */
     unit = unit > 0 && unit < MAX_WIDTH ? unit : 1;
     int64_t v = AT(m, mlp, i,
-                   pair > 0                         ? pair / 2
+                   pair > 0                         ? pair
                    : times > 0 && times < MAX_WIDTH ? (m->d->width * times / MILLION + unit / 2) / unit * unit
                    : m->d->experts                  ? m->d->expert_mlp
                                                     : INT64_MIN);
@@ -294,7 +319,7 @@ static int64_t mlp_of(struct maker *m, int64_t i)
     v = AT(m, own_mlp, i, v);
     if (IS(m, wide_shared) && i >= m->d->layers - GET(m, kv_shared, 0))
         v *= 2;
-    return IS(m, halves) && v > 0 ? v / 2 : v;
+    return (IS(m, halves) || pair > 0) && v > 0 ? v / 2 : v;
 }
 
 /* Layers with a window, or with chunks. */
@@ -323,10 +348,11 @@ static void reach(const struct maker *m, int64_t i, struct oc_dec_layer *l)
 
 static int64_t kv_heads_of(const struct maker *m, int64_t i, int64_t heads)
 {
+    int64_t queries = GET(m, multi_query, IS(m, one_head)), group = AT(m, group, i, 0),
+            all = queries && queries != OC_W_multihead ? 1 : heads;
     if (IS(m, one_head) && !IS(m, new_decoder) && !(m->read->assumed && GIVEN(m, kv_heads)))
-        return GET(m, multi_query, 1) != 0 ? 1 : heads;
-    int64_t group = AT(m, group, i, 0);
-    return AT(m, own_kv_heads, i, group > 0 ? heads / group : AT(m, kv_heads, i, heads));
+        return all;
+    return AT(m, own_kv_heads, i, group > 0 ? heads / group : AT(m, kv_heads, i, all));
 }
 
 /* With the window known. Layers with and without one may have other heads. */
@@ -389,8 +415,9 @@ static int selection(struct maker *m, int64_t i, struct oc_dec_layer *l)
 
 static int layer(struct maker *m, int64_t i, struct oc_dec_layer *l)
 {
-    *l = (struct oc_dec_layer){.mixers = mixers_of(m, i), .mlp = mlp_of(m, i)};
+    *l = (struct oc_dec_layer){.mixers = mixers_of(m, i)};
     l->ffn = ffn_of(m, i, l->mixers);
+    l->mlp = l->ffn & OC_FFN_DENSE ? mlp_of(m, i) : 0;
     reach(m, i, l);
     if (l->mixers & OC_MIX_ATTENTION && (heads(m, i, l) || selection(m, i, l)))
         return -1;
@@ -423,6 +450,8 @@ static int layers(struct maker *m, struct oc_arena *arena)
 /* Without a family: layer norms where the file has only their epsilon; then an MLP without SiLU has no gate. */
 static void norms(struct maker *m)
 {
+    if (GET(m, affine, 1) == 0)
+        SET(m, norm, OC_W_no_weights);
     if (m->read->family || GIVEN(m, norm) || GIVEN(m, rms_epsilon) || !GIVEN(m, layer_epsilon))
         return;
     SET(m, norm, assume(m, "layer norms with a bias", OC_W_layer));
@@ -433,20 +462,16 @@ static void norms(struct maker *m)
 /* attention_bias and `bias` stand for several ones. */
 static void biases(struct maker *m)
 {
-    bool all = IS(m, bias), attention = all || IS(m, attention_bias);
-    SET(m, qkv_bias, IS(m, qkv_bias) || attention);
-    SET(m, out_bias, IS(m, out_bias) || (attention && GET(m, out_bias, 1) && !IS(m, plain_out)));
-    SET(m, mlp_bias, IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1)));
+    bool any = GET(m, any_bias, 1), all = IS(m, bias), attention = all || IS(m, attention_bias);
+    SET(m, qkv_bias, any && (IS(m, qkv_bias) || attention));
+    SET(m, out_bias, any && (IS(m, out_bias) || (attention && GET(m, out_bias, 1) && !IS(m, plain_out))));
+    SET(m, mlp_bias, any && (IS(m, mlp_bias) || (all && GET(m, mlp_bias, 1))));
     SET(m, two_norms, GET(m, parallel, 1) && (IS(m, two_norms) || (IS(m, new_decoder) && IS(m, one_head))));
     m->d->tied = IS(m, tied);
 }
 
 static int make(struct maker *m, struct oc_arena *arena)
 {
-    static const struct {
-        int64_t word;
-        int dtype;
-    } types[] = {{OC_W_f16, OC_DT_FLOAT16}, {OC_W_bf16, OC_DT_BFLOAT16}, {OC_W_f8, OC_DT_BFLOAT16}};
     struct oc_decoder *d = m->d;
     int64_t type = GET(m, type,
                        IS(m, brain)  ? OC_W_bf16
@@ -461,14 +486,13 @@ static int make(struct maker *m, struct oc_arena *arena)
     biases(m);
     norms(m);
     d->quant = oc_quant_close(m->read->quant, experts_type == OC_W_f4 && d->experts ? OC_DT_MXFP4 : 0);
-    d->dtype = type || !d->quant.method || d->quant.unknown ||
-                       strstr("gptq awq auto-round intel/auto-round quantization", d->quant.method)
-                   ? OC_DT_FLOAT
-                   : OC_DT_BFLOAT16;
-    for (size_t i = 0; i < OC_COUNT(types); i++)
-        d->dtype = type == types[i].word ? types[i].dtype : d->dtype;
-    if (!type && !m->read->family)
-        d->dtype = OC_DT_BFLOAT16;
+    bool plain = !d->quant.method || d->quant.unknown ||
+                 strstr("gptq awq auto-round intel/auto-round quantization", d->quant.method);
+    if (!type) /* float32 is left out, too */
+        type = plain && m->read->family ? OC_W_f32 : OC_W_bf16;
+    d->dtype = type == OC_W_f16                       ? OC_DT_FLOAT16
+               : type == OC_W_bf16 || type == OC_W_f8 ? OC_DT_BFLOAT16
+                                                      : OC_DT_FLOAT;
     return 0;
 }
 
@@ -501,6 +525,8 @@ int oc_decoder_read(const struct oc_decoder_source *s, struct oc_arena *arena, s
     struct maker m = {.read = &read, .f = &out->f, .d = out, .err = err};
     if (oc_dec_fields_read(s, arena, diags, &read, err))
         return -1;
+    if (read.left_out)
+        assume(&m, read.left_out, 0);
     *out = (struct oc_decoder){.type = read.type, .f = read.f, .part = read.part};
     int rc = make(&m, arena);
     if (rc == 0)

@@ -17,7 +17,7 @@ enum { MAX_LIST = 4096, MAX_DEPTH = 6, MAX_NESTED = 8, MAX_UNREAD = 300, MILLION
 
 /* ---- data ------------------------------------------------------------------------------------------- */
 
-enum kind { FIELD, WORD, NESTED, PART, IGNORED, TENSOR, FAMILY };
+enum kind { FIELD, WORD, NESTED, PART, IGNORED, TENSOR, DEFAULTS, REFUSED, FAMILY };
 struct row { /* an element of decoders.xml */
     uint8_t kind;
     bool own;          /* of a file of the user */
@@ -32,6 +32,8 @@ struct row { /* an element of decoders.xml */
 #define ROW_PART(n)         {.kind = PART, .names = (n)},
 #define ROW_IGNORED(n)      {.kind = IGNORED, .names = (n)},
 #define ROW_TENSOR(n, s)    {.kind = TENSOR, .names = (n), .set = (s)},
+#define ROW_DEFAULTS(n, s)  {.kind = DEFAULTS, .names = (n), .set = (s)},
+#define ROW_REFUSED(n, s)   {.kind = REFUSED, .names = (n), .set = (s)},
 #define ROW_FAMILY(n, g, s) {.kind = FAMILY, .names = (n), .gguf = (g), .set = (s)},
 static const struct row rows[] = {OC_DECODER_ROWS};
 #define TEXT(x) #x,
@@ -80,8 +82,11 @@ static const struct row *row_of(const struct row *own, enum kind kind, struct oc
 struct oc_str oc_dec_field_name(enum oc_dec_field_id field)
 {
     for (size_t i = 0; i < OC_COUNT(rows); i++)
-        if (rows[i].kind == FIELD && rows[i].is == field)
-            return oc_str(rows[i].names, strcspn(rows[i].names, " "));
+        if (rows[i].kind == FIELD && rows[i].is == field) {
+            const char *list = rows[i].names, *end = strstr(list, "_per_layer ");
+            size_t n = strcspn(list, " ");
+            return oc_str(list, end && end < list + n ? (size_t)(end - list) : n);
+        }
     return oc_str(fields[field], strlen(fields[field]));
 }
 
@@ -123,6 +128,7 @@ struct reader {
     struct oc_dec_fields_read *out;
     const struct row *own;
     const char *architecture, *outer_type;
+    const char *outer_part;   /* the last part of the file: NULL none */
     int64_t index;            /* of the element of an array of objects; -1: in none */
     uint8_t place[OC_FIELDS]; /* of the name that an object used for a field; 0: none */
     bool modelopt;            /* the file is ModelOpt's: its `quantization` is not that of MLX */
@@ -309,6 +315,7 @@ static bool read_special(struct reader *r, struct oc_json *j, const char *prefix
         if (oc_json_raw(j, &text))
             r->nested[r->n_nested++] = oc_str(OC_COPY_ARRAY(r->arena, text.s, text.n), text.n);
     } else if ((object || type == OC_JSON_ARRAY) && depth < MAX_DEPTH && row_of(r->own, PART, key)) {
+        r->outer_part = *prefix ? r->outer_part : oc_strndup(r->arena, key.s, key.n);
         read_part(r, j, prefix, key, depth);
     } else {
         r->out->part |= object && oc_str_eq(key, "vision_config");
@@ -427,7 +434,10 @@ static const struct row *family_named(const struct reader *r, const char *type, 
  * norms are others. */
 static const struct row *family_of(struct reader *r)
 {
-    const char *type[] = {r->out->type ? r->out->type : "", r->outer_type ? r->outer_type : ""};
+    const char *outer = r->outer_type   ? r->outer_type
+                        : r->outer_part ? r->outer_part
+                                        : "",
+               *type[] = {r->out->type ? r->out->type : "", outer};
     const struct oc_dec_fields *given = &r->out->f;
     const struct row *f = NULL;
     struct oc_str name = {0};
@@ -468,6 +478,23 @@ static bool apply(struct oc_dec_fields *f, const char *set, bool all)
             f->of[i].v = i >= OC_FIRST_MILLIONTHS && w == OC_COUNT(words) ? v * MILLION : v;
     }
     return true;
+}
+
+/* What the class of an inner object has where the object leaves it out, and the names of it. */
+static void apply_defaults(struct reader *r)
+{
+    struct oc_dec_fields *f = &r->out->f, before = *f;
+    const char *type = r->n_nested && r->out->type ? r->out->type : "", *text = NULL;
+    const struct row *row = row_of(r->own, DEFAULTS, oc_str(type, strlen(type)));
+    apply(f, row ? row->set : NULL, false);
+    for (size_t i = 0; i < OC_FIELDS; i++) {
+        struct oc_str name = oc_dec_field_name((enum oc_dec_field_id)i);
+        if (f->of[i].v != before.of[i].v)
+            text = oc_printf(r->arena, "%s%s%.*s %lld", text ? text : "", text ? ", " : "", (int)name.n,
+                             name.s, (long long)f->of[i].v);
+    }
+    if (text)
+        r->out->left_out = oc_printf(r->arena, "%s, as in the class of '%s'", text, type);
 }
 
 /* Towers for images and sound have layers of their own, which say nothing of the decoder. */
@@ -566,7 +593,7 @@ static int add_row(void *user, const struct oc_xml_elem *e)
         return oc_xml_fail(o->xml, "unknown %s '%.40s'", row->kind == FIELD ? "field" : "word", is);
     row->is = (uint16_t)(row->kind == WORD ? OC_WORDS_FROM + 1 + i : i);
     struct oc_dec_fields unused;
-    if (row->set && !apply(&unused, row->set, true))
+    if (row->set && row->kind != REFUSED && !apply(&unused, row->set, true))
         return oc_xml_fail(o->xml, "'set' is not like \"norm=layer head=128\": %.100s", row->set);
     *o->last = row;
     o->last = (struct row **)(uintptr_t)&row->next;
@@ -587,6 +614,8 @@ static int read_own(const char *path, struct oc_arena *arena, const struct row *
         [1 + PART] = ELEMENT("part", "names", ""),
         [1 + IGNORED] = ELEMENT("ignored", "names", ""),
         [1 + TENSOR] = ELEMENT("tensor", "names set", ""),
+        [1 + DEFAULTS] = ELEMENT("defaults", "names set", ""),
+        [1 + REFUSED] = ELEMENT("refused", "names set", ""),
         [1 + FAMILY] = ELEMENT("family", "names", "gguf set")};
     static const struct oc_xml_format format = {spec, OC_COUNT(spec), "1", 1 << 20};
     struct own_rows o = {.arena = arena};
@@ -631,9 +660,13 @@ int oc_dec_fields_read(const struct oc_decoder_source *s, struct oc_arena *arena
     if (rc == 0) {
         const struct row *family = family_of(&r);
         apply(&out->f, family ? family->set : NULL, false);
+        apply_defaults(&r);
         apply_tensors(&r);
     }
     out->type = out->type ? out->type : r.outer_type ? r.outer_type : "";
+    const struct row *refused = row_of(r.own, REFUSED, oc_str(out->type, strlen(out->type)));
+    if (rc == 0 && refused)
+        rc = oc_fail(err, OC_EUNSUPPORTED, "%s are not built; export the model to ONNX", refused->set);
     out->unread = r.unread.n ? oc_strndup(arena, r.unread.data, r.unread.n) : NULL;
     oc_buf_free(&r.unread);
     return rc ? oc_err_prefix(err, "%s", s->name) : 0;

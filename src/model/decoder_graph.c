@@ -10,15 +10,23 @@ const char *oc_dec_norm_of(struct decoder_graph *g, int64_t kind, const char *mo
                            int64_t width)
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, module);
+    if (kind == OC_W_no_weights) {
+        oc_gw_attr_ints(&g->w, "axes", (const int64_t[]){-1}, 1);
+        x = OP(g, "MeanVarianceNormalization", x);
+        oc_gw_leave(&g->w, p);
+        return x;
+    }
     oc_gw_attr_i(&g->w, "axis", -1);
     oc_gw_attr_f(&g->w, "epsilon", 1e-5F);
-    if (kind == OC_W_layer)
-        x = OP(g, "LayerNormalization", x, WEIGHT(g, "weight", width), WEIGHT(g, "bias", width));
-    else
-        x = OP(g, kind == OC_W_layer_no_bias ? "LayerNormalization" : "SimplifiedLayerNormalization", x,
-               WEIGHT(g, "weight", width));
+    x = OP(g, kind == OC_W_rms ? "SimplifiedLayerNormalization" : "LayerNormalization", x,
+           WEIGHT(g, "weight", width), kind == OC_W_layer ? WEIGHT(g, "bias", width) : NULL);
     oc_gw_leave(&g->w, p);
     return x;
+}
+
+const char *oc_dec_gate(struct decoder_graph *g, const char *x, const char *gate)
+{
+    return OP(g, "Mul", x, OP(g, "Sigmoid", gate));
 }
 
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n)
@@ -42,12 +50,15 @@ void oc_dec_split(struct decoder_graph *g, const char *x, int64_t at, int64_t re
 static const char *full_attention(struct decoder_graph *g, const char *x)
 {
     const struct oc_decoder *d = g->d;
+    struct oc_gw_place p = oc_gw_enter(&g->w, "self_attn");
     const char *q = linear(g, "q_proj", x, d->width, d->width, true);
     const char *k = linear(g, "k_proj", x, d->width, d->width, true);
     const char *v = linear(g, "v_proj", x, d->width, d->width, true);
     oc_gw_attr_i(&g->w, "num_heads", d->layer[0].heads);
     x = CONTRIB_OP(g, "MultiHeadAttention", q, k, v, "", g->mask);
-    return linear(g, "o_proj", x, d->width, d->width, true);
+    x = linear(g, "o_proj", x, d->width, d->width, true);
+    oc_gw_leave(&g->w, p);
+    return x;
 }
 
 /* ---- MLP -------------------------------------------------------------------------------------------- */
@@ -56,7 +67,7 @@ static const char *activation(struct decoder_graph *g, const char *x, bool gated
 {
     struct oc_gw_place p = oc_gw_enter(&g->w, "act_fn");
     if (gated && FIELD(g, act, 0) != OC_W_gelu)
-        x = OP(g, "Mul", x, OP(g, "Sigmoid", x));
+        x = oc_dec_gate(g, x, x);
     else
         x = OP(g, !gated && FIELD(g, act, 0) == OC_W_relu ? "Relu" : "Gelu", x);
     oc_gw_leave(&g->w, p);
@@ -150,8 +161,7 @@ static const char *shared_expert(struct decoder_graph *g, const char *x)
 {
     const char *y = gated_mlp(g, "shared_experts", x, g->d->shared_mlp);
     if (IS(g, shared_gate))
-        y = OP(g, "Mul", y,
-               OP(g, "Sigmoid", oc_dec_product(g, "shared_expert_gate", x, g->d->width, 1, false, false)));
+        y = oc_dec_gate(g, y, oc_dec_product(g, "shared_expert_gate", x, g->d->width, 1, false, false));
     return y;
 }
 
@@ -193,11 +203,9 @@ static const char *parallel_layer(struct decoder_graph *g, int64_t i, const char
 }
 
 /* Norms after the sums. */
-static const char *encoder_layer(struct decoder_graph *g, int64_t i, const char *x)
+static const char *post_norm_layer(struct decoder_graph *g, int64_t i, const char *x)
 {
-    struct oc_gw_place p = oc_gw_enter(&g->w, "self_attn");
-    const char *y = full_attention(g, x);
-    oc_gw_leave(&g->w, p);
+    const char *y = IS(g, encoder) ? full_attention(g, x) : oc_dec_mix(g, i, x);
     x = oc_dec_norm(g, "post_attention_layernorm", OP(g, "Add", y, x), g->d->width);
     y = feed_forward(g, i, x);
     return oc_dec_norm(g, "post_feedforward_layernorm", OP(g, "Add", y, x), g->d->width);
@@ -248,8 +256,8 @@ static const char *layer(struct decoder_graph *g, int64_t i, const char *x)
 {
     const struct oc_dec_layer *l = &g->d->layer[i];
     bool pre = !IS(g, no_pre_norm);
-    if (IS(g, encoder))
-        return encoder_layer(g, i, x);
+    if (IS(g, encoder) || !FIELD(g, norm_first, 1))
+        return post_norm_layer(g, i, x);
     if (IS(g, compressed))
         return stream_layer(g, i, x);
     if (IS(g, parallel) && l->mixers && l->ffn)
@@ -296,7 +304,7 @@ static const char *embeddings(struct decoder_graph *g, struct oc_dec_packed *tab
     const struct oc_decoder *d = g->d;
     struct oc_dec_packed positions;
     struct oc_gw_place p = oc_gw_enter(&g->w, "embed_tokens");
-    const char *x = oc_dec_rows(g, d->vocabulary, d->width, "input_ids", table);
+    const char *x = oc_dec_rows(g, d->vocabulary, d->embedding, "input_ids", table);
     if (g->stored)
         x = oc_gw_cast(&g->w, x, d->dtype); /* from the type of the file */
     if (IS(g, scaled)) {
@@ -304,6 +312,8 @@ static const char *embeddings(struct decoder_graph *g, struct oc_dec_packed *tab
         x = OP(g, "Mul", x, oc_gw_cast(&g->w, oc_gw_node(&g->w, "", "Constant", NOTHING, NULL), d->dtype));
     }
     oc_gw_leave(&g->w, p);
+    if (d->embedding != d->width)
+        x = oc_dec_product(g, "project_in", x, d->embedding, d->width, false, false);
     if (IS(g, embed_norm))
         x = oc_dec_norm(g, "embed_layernorm", x, d->width);
     if (IS(g, compressed)) { /* a copy for each stream */
@@ -334,17 +344,19 @@ static void encoder_outputs(struct decoder_graph *g, const char *x)
 static void last_layer(struct decoder_graph *g, const char *x, const struct oc_dec_packed *table)
 {
     const struct oc_decoder *d = g->d;
+    if (d->embedding != d->width)
+        x = oc_dec_product(g, "project_out", x, d->width, d->embedding, false, false);
     if (d->tied) {
         struct oc_gw_place p = oc_gw_enter(&g->w, "lm_head");
         if (table->as.kind == OC_PACK_BLOCKS) {
-            x = oc_dec_packed_product(g, x, table, d->width, d->vocabulary);
+            x = oc_dec_packed_product(g, x, table, d->embedding, d->vocabulary);
         } else {
             oc_gw_attr_i(&g->w, "transB", 1);
             x = CONTRIB_OP(g, "FusedMatMul", x, table->weight);
         }
         oc_gw_leave(&g->w, p);
     } else {
-        x = oc_dec_product(g, "lm_head", x, d->width, d->vocabulary, IS(g, head_bias), false);
+        x = oc_dec_product(g, "lm_head", x, d->embedding, d->vocabulary, IS(g, head_bias), false);
     }
     oc_gw_node(&g->w, "", "Identity", IN(x), IN("logits"));
 }
@@ -367,7 +379,8 @@ static void all_layers(struct decoder_graph *g)
     }
     if (IS(g, compressed))
         x = oc_dec_head_of_streams(g, x);
-    x = oc_dec_norm(g, "norm", x, g->d->width);
+    if (FIELD(g, norm_first, 1))
+        x = oc_dec_norm(g, "norm", x, g->d->width);
     oc_gw_leave(&g->w, p);
     last_layer(g, x, &table);
 }

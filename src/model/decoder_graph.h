@@ -63,6 +63,8 @@ const char *oc_dec_norm_of(struct decoder_graph *g, int64_t kind, const char *mo
                            int64_t width);
 #define oc_dec_norm(g, module, x, width) oc_dec_norm_of((g), FIELD(g, norm, OC_W_rms), (module), (x), (width))
 #define oc_dec_rms(g, module, x, width)  oc_dec_norm_of((g), OC_W_rms, (module), (x), (width))
+/* x times the sigmoid of a gate; the gate is x: SiLU */
+const char *oc_dec_gate(struct decoder_graph *g, const char *x, const char *gate);
 const char *oc_dec_reshape(struct decoder_graph *g, const char *x, const int64_t *dim, size_t n);
 #define RESHAPE(g, x, ...)                                                                                   \
     oc_dec_reshape((g), (x), (const int64_t[]){__VA_ARGS__},                                                 \

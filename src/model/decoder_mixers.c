@@ -50,15 +50,6 @@ static struct kept keep_tokens(struct decoder_graph *g, int64_t layer, const cha
 
 /* ---- attention -------------------------------------------------------------------------------------- */
 
-/* A norm of the given width; its weight alone where the attention operator computes it. */
-static const char *norm_weight(struct decoder_graph *g, const char *module, int64_t width)
-{
-    struct oc_gw_place p = oc_gw_enter(&g->w, module);
-    const char *w = WEIGHT(g, "weight", width);
-    oc_gw_leave(&g->w, p);
-    return w;
-}
-
 static bool is_norm(const struct decoder_graph *g, int64_t kind)
 {
     return IS(g, qk_norm) && FIELD(g, qk_norm_kind, OC_W_head) == kind;
@@ -74,7 +65,7 @@ static const char *head_norm(struct decoder_graph *g, const char *module, const 
 static const char *output(struct decoder_graph *g, const char *x, const char *gate, int64_t from)
 {
     if (gate)
-        x = OP(g, "Mul", x, OP(g, "Sigmoid", gate));
+        x = oc_dec_gate(g, x, gate);
     return linear(g, "o_proj", x, from, g->d->width, IS(g, out_bias));
 }
 
@@ -123,13 +114,14 @@ static struct index indexer(struct decoder_graph *g, int64_t layer, const char *
     return i;
 }
 
-/* Attributes of CachedAttention. */
-static void cached_attributes(struct decoder_graph *g, const struct oc_dec_layer *l, int64_t kv_heads,
-                              int64_t v_head, int64_t rotated)
+/* Attributes of GroupQueryAttention (v_head 0) and of CachedAttention. */
+static void attention_attributes(struct decoder_graph *g, const struct oc_dec_layer *l, int64_t kv_heads,
+                                 int64_t v_head, int64_t rotated)
 {
     oc_gw_attr_i(&g->w, "num_heads", l->heads);
     oc_gw_attr_i(&g->w, "kv_num_heads", kv_heads);
-    oc_gw_attr_i(&g->w, "v_head_size", v_head);
+    if (v_head)
+        oc_gw_attr_i(&g->w, "v_head_size", v_head);
     if (rotated)
         oc_gw_attr_i(&g->w, "rotary_embedding_dim", rotated);
     if (l->window)
@@ -142,7 +134,8 @@ static void cached_attributes(struct decoder_graph *g, const struct oc_dec_layer
         oc_gw_attr_i(&g->w, "index_heads", FIELD(g, index_heads, 0));
 }
 
-static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x)
+/* own: keys and values, too */
+static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *l, const char *x, bool own)
 {
     const struct oc_decoder *d = g->d;
     int64_t q_width = l->heads * l->head, k_width = l->kv_heads * l->head, v_width = l->kv_heads * l->v_head;
@@ -150,9 +143,9 @@ static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *
     const char *half[2] = {NULL, NULL};
     struct heads h = {.q_norm = "", .k_norm = ""};
     h.q = linear(g, "q_proj", x, d->width, gated ? 2 * q_width : q_width, bias);
-    if (!l->shared_kv)
+    if (own)
         h.k = linear(g, "k_proj", x, d->width, k_width, bias);
-    if (!l->shared_kv)
+    if (own)
         h.v = l->no_value ? h.k : linear(g, "v_proj", x, d->width, v_width, bias);
     if (gated) {
         oc_dec_split(g, h.q, q_width, q_width, half);
@@ -168,8 +161,8 @@ static struct heads project(struct decoder_graph *g, const struct oc_dec_layer *
         h.q = head_norm(g, "q_norm", h.q, l->heads, l->head);
         h.k = h.k ? head_norm(g, "k_norm", h.k, l->kv_heads, l->head) : NULL;
     } else if (is_norm(g, OC_W_head)) {
-        h.q_norm = norm_weight(g, "q_norm", l->head);
-        h.k_norm = h.k ? norm_weight(g, "k_norm", l->head) : h.q_norm;
+        h.q_norm = WEIGHT(g, "q_norm.weight", l->head);
+        h.k_norm = h.k ? WEIGHT(g, "k_norm.weight", l->head) : h.q_norm;
     }
     return h;
 }
@@ -187,15 +180,12 @@ static const char *gate_heads(struct decoder_graph *g, const struct oc_dec_layer
 static const char *grouped_attention(struct decoder_graph *g, int64_t layer, const char *x)
 {
     const struct oc_dec_layer *l = &g->d->layer[layer];
-    struct heads h = project(g, l, x), *shared = &g->shared[l->window > 0];
+    struct heads *shared = &g->shared[l->window > 0];
     const char *y = TEXT(g, "%s.attention", g->w.scope), *sinks;
     struct kept key = nothing, value = nothing;
     struct index i = {"", "", nothing};
-    bool own = !l->shared_kv || !shared->k;
-    if (own && !h.k) { /* a first layer without keys of its own */
-        h.k = linear(g, "k_proj", x, g->d->width, l->kv_heads * l->head, false);
-        h.v = linear(g, "v_proj", x, g->d->width, l->kv_heads * l->v_head, false);
-    }
+    bool own = !l->shared_kv || !shared->k; /* a first layer has keys of its own */
+    struct heads h = project(g, l, x, own);
     if (own) {
         *shared = h;
         key = keep_tokens(g, layer, "key", l->kv_heads, l->head);
@@ -207,18 +197,13 @@ static const char *grouped_attention(struct decoder_graph *g, int64_t layer, con
     if (l->own_index)
         i = indexer(g, layer, x, NULL);
     if (l->v_head != l->head || l->chunk || l->selected || !own) {
-        cached_attributes(g, l, l->kv_heads, l->v_head, l->rotated);
+        attention_attributes(g, l, l->kv_heads, l->v_head, l->rotated);
         oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
                    IN(h.q, h.k, h.v, key.past, value.past, sinks, i.q, i.k, i.kept.past, g->total),
                    IN(y, key.present, value.present, i.kept.present));
     } else {
-        oc_gw_attr_i(&g->w, "num_heads", l->heads);
-        oc_gw_attr_i(&g->w, "kv_num_heads", l->kv_heads);
+        attention_attributes(g, l, l->kv_heads, 0, l->rotated != l->head ? l->rotated : 0);
         oc_gw_attr_i(&g->w, "do_rotary", l->rotary);
-        if (l->rotary && l->rotated != l->head)
-            oc_gw_attr_i(&g->w, "rotary_embedding_dim", l->rotated);
-        if (l->window)
-            oc_gw_attr_i(&g->w, "local_window_size", l->window);
         oc_gw_node(&g->w, "com.microsoft", "GroupQueryAttention",
                    IN(h.q, h.k, h.v, key.past, value.past, g->seqlens, g->total, "", "", "", "", sinks, "",
                       "", h.q_norm, h.k_norm),
@@ -255,7 +240,7 @@ static const char *latent_attention(struct decoder_graph *g, int64_t layer, cons
         i = indexer(g, layer, x, q_latent);
     if (IS(g, gate))
         gate = linear(g, "g_proj", x, d->width, l->heads * d->v_head, false);
-    cached_attributes(g, l, 1, d->v_head, FIELD(g, latent_rope, 1) ? d->rope : 0);
+    attention_attributes(g, l, 1, d->v_head, FIELD(g, latent_rope, 1) ? d->rope : 0);
     oc_gw_attr_i(&g->w, "latent_rank", d->kv_rank);
     oc_gw_attr_i(&g->w, "rope_head_size", d->rope);
     oc_gw_node(&g->w, "com.onnxcost", "CachedAttention",
@@ -323,7 +308,7 @@ static const char *compressed_attention(struct decoder_graph *g, int64_t layer, 
         i.k = compressor(g, x, head, l->ratio);
         oc_gw_leave(&g->w, p);
     }
-    cached_attributes(g, l, 1, l->head, d->rope);
+    attention_attributes(g, l, 1, l->head, d->rope);
     oc_gw_attr_i(&g->w, "shared_key_value", 1);
     if (l->ratio)
         oc_gw_attr_i(&g->w, "compress_ratio", l->ratio);
@@ -334,11 +319,6 @@ static const char *compressed_attention(struct decoder_graph *g, int64_t layer, 
 }
 
 /* ---- linear attention ------------------------------------------------------------------------------- */
-
-static const char *silu(struct decoder_graph *g, const char *x)
-{
-    return OP(g, "Mul", x, OP(g, "Sigmoid", x));
-}
 
 /* Queries or keys, each head divided by its length. */
 static const char *unit_heads(struct decoder_graph *g, const char *x, int64_t heads, int64_t size)
@@ -403,7 +383,8 @@ static const char *delta(struct decoder_graph *g, int64_t layer, const char *x)
     const struct oc_decoder *d = g->d;
     int64_t keys = d->key_heads * d->key_head, values = d->value_heads * d->value_head;
     const char *qkv = linear(g, "in_proj_qkv", x, d->width, 2 * keys + values, false), *qk_v[2], *q_k[2];
-    const char *z = silu(g, linear(g, "in_proj_z", x, d->width, values, false));
+    const char *z = linear(g, "in_proj_z", x, d->width, values, false);
+    z = oc_dec_gate(g, z, z);
     const char *beta = OP(g, "Sigmoid", linear(g, "in_proj_b", x, d->width, d->value_heads, false));
     oc_dec_split(g, short_convolution(g, layer, "conv1d", qkv, 2 * keys + values, d->kernel, false, "state"),
                  2 * keys, values, qk_v);
@@ -458,14 +439,13 @@ static const char *lightning(struct decoder_graph *g, int64_t layer, const char 
 {
     const struct oc_decoder *d = g->d;
     int64_t heads = FIELD(g, heads, 1), head = FIELD(g, head, d->width / heads), n = heads * head;
-    const char *qkv = silu(g, linear(g, "qkv_proj", x, d->width, 3 * n, false)), *q_kv[2], *k_v[2];
-    oc_dec_split(g, qkv, n, 2 * n, q_kv);
+    const char *qkv = linear(g, "qkv_proj", x, d->width, 3 * n, false), *q_kv[2], *k_v[2];
+    oc_dec_split(g, oc_dec_gate(g, qkv, qkv), n, 2 * n, q_kv);
     oc_dec_split(g, q_kv[1], n, n, k_v);
     const char *gate = linear(g, "output_gate", x, d->width, n, false);
     const char *y = recurrent(g, layer, (struct recurrence){"linear", heads, heads, head, head}, q_kv[0],
                               k_v[0], k_v[1], "", "");
-    y = oc_dec_rms(g, "norm", y, n);
-    y = OP(g, "Mul", y, OP(g, "Sigmoid", gate));
+    y = oc_dec_gate(g, oc_dec_rms(g, "norm", y, n), gate);
     return linear(g, "out_proj", y, n, d->width, false);
 }
 
@@ -492,7 +472,7 @@ static const char *mamba2(struct decoder_graph *g, int64_t layer, const char *x)
     const char *y = recurrent(g, layer, r, bc[1], bc[0], v[0], rates, "");
     const char *skip = OP(g, "Mul", RESHAPE(g, v[0], 0, 0, d->ssm_heads, d->ssm_width / d->ssm_heads),
                           RESHAPE(g, WEIGHT(g, "D", d->ssm_heads), d->ssm_heads, 1));
-    y = OP(g, "Mul", OP(g, "Add", y, RESHAPE(g, skip, 0, 0, d->ssm_width)), silu(g, z[0]));
+    y = OP(g, "Mul", OP(g, "Add", y, RESHAPE(g, skip, 0, 0, d->ssm_width)), oc_dec_gate(g, z[0], z[0]));
     if (FIELD(g, ssm_norm, 1))
         y = oc_dec_rms(g, "norm", y, d->ssm_width);
     return linear(g, "out_proj", y, d->ssm_width, d->width, bias);
@@ -521,7 +501,8 @@ static const char *mamba1(struct decoder_graph *g, int64_t layer, const char *x)
     const char *y = recurrent(g, layer, (struct recurrence){"gated", 1, 1, state, n}, bc[1], bc[0],
                               OP(g, "Mul", v, step), rates, "");
     y = OP(g, "Add", y, OP(g, "Mul", v, WEIGHT(g, "D", n)));
-    return linear(g, "out_proj", OP(g, "Mul", y, silu(g, v_z[1])), n, d->width, IS(g, ssm_bias));
+    return linear(g, "out_proj", OP(g, "Mul", y, oc_dec_gate(g, v_z[1], v_z[1])), n, d->width,
+                  IS(g, ssm_bias));
 }
 
 /* LFM2: gates before and after a short convolution. */

@@ -10,5 +10,5 @@ $(DECODERS): src/model/decoders.xml
 	    printf '\n#define OC_DECODER_ROWS'; \
 	    sed -n -e 's|^ *<field is="\([^"]*\)" names="\([^"]*\)"/>| ROW_FIELD(\1, "\2")|p' \
 	    -e 's|^ *<word is="\([^"]*\)" names="\([^"]*\)"/>| ROW_WORD(\1, "\2")|p' -e 's|^ *<nested names="\([^"]*\)"/>| ROW_NESTED("\1")|p' \
-	    -e 's|^ *<tensor names="\([^"]*\)" set="\([^"]*\)"/>| ROW_TENSOR("\1", "\2")|p' -e 's|^ *<part names="\([^"]*\)"/>| ROW_PART("\1")|p' -e 's|^ *<ignored names="\([^"]*\)"/>| ROW_IGNORED("\1")|p' \
+	    -e 's|^ *<tensor names="\([^"]*\)" set="\([^"]*\)"/>| ROW_TENSOR("\1", "\2")|p' -e 's|^ *<defaults names="\([^"]*\)" set="\([^"]*\)"/>| ROW_DEFAULTS("\1", "\2")|p' -e 's|^ *<refused names="\([^"]*\)" set="\([^"]*\)"/>| ROW_REFUSED("\1", "\2")|p' -e 's|^ *<part names="\([^"]*\)"/>| ROW_PART("\1")|p' -e 's|^ *<ignored names="\([^"]*\)"/>| ROW_IGNORED("\1")|p' \
 	    -e 's|^ *<family names="\([^"]*\)"\( gguf="\([^"]*\)"\)\?\( set="\([^"]*\)"\)\?/>| ROW_FAMILY("\1", "\3", "\5")|p' $< | tr -d '\n'; echo; } >$@

@@ -58,7 +58,7 @@ static void note_difference(struct source *s, const char *where, const char *uni
 /* Bytes that an index counts and the graph does not: the embedding table as a last layer, frequencies of so many bytes each. */
 static uint64_t bytes_beyond(const struct source *s, const struct oc_decoder *d, unsigned frequency_bytes)
 {
-    uint64_t twice = 0, last = (uint64_t)(d->vocabulary * d->width);
+    uint64_t twice = 0, last = (uint64_t)(d->vocabulary * d->embedding);
     if (!d->tied || !s->last_layer || !oc_bytes_of((unsigned)d->dtype, last, &twice))
         twice = 0;
     return twice + s->frequencies * (uint64_t)(d->layer[0].rotated / 2) * frequency_bytes;

@@ -664,6 +664,12 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
         {TYPE("llama") SIZES(64, 99999999999999, 2, 4, 2, 100) "}", "intermediate_size"},
         {TYPE("llama") SMALL, "damaged"},
         {TYPE("llama") SMALL ",\"is_encoder_decoder\":true}", "encoder"},
+        {TYPE("zamba") SMALL "}", "layers that share their weights are not built"},
+        {TYPE("jetmoe") SMALL "}", "experts of attention heads are not built"},
+        {"{\"ssm_cfg\":{\"layer\":\"Mamba2\"},\"d_model\":64,\"n_layer\":2,\"vocab_size\":100,\"attn_layer_"
+         "idx\":[1]}",
+         "attention between layers of mamba_ssm is not built"},
+        {TYPE("opt") SMALL ",\"word_embed_proj_dim\":-1}", "word_embed_proj_dim must be from 0"},
         {TYPE("llama") SMALL ",\"layer_types\":[\"linear_attention\"]}", "layer_types names 1"},
         {TYPE("llama") SMALL ",\"layer_types\":[\"full_attention\"],\"sliding_window\":4}",
          "layer_types names 1"},
