@@ -568,6 +568,7 @@ static void note_external(struct oc_loader *l, struct oc_tensor *t)
     }
     l->last_path = path;
     l->last_state = state;
+    t->missing = state == OC_EXTERNAL_MISSING;
     if (!path[0] || state == OC_EXTERNAL_OUTSIDE) {
         oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", t->name,
                     "external data '%s' refused: not a path inside the model's folder (--limit "
