@@ -337,16 +337,23 @@ static void report_node_row(const struct oc_report *r, uint32_t node, struct oc_
     row->scope = m->graph[n->graph].scope;
     row->node = node;
     set_node_cost(row, &r->in->analysis->cost[node]);
+    oc_row_drop_empty_bounds(row);
+}
+
+/* The name of a row whose node has none. */
+static void set_label(const struct oc_report *r, struct oc_row *row, struct oc_arena *arena)
+{
+    char label[512];
+    if (!row->name)
+        row->name = oc_strdup(
+            arena, oc_node_label(r->in->model, &r->in->model->node[row->node], label, sizeof(label)));
 }
 
 /* Further inputs of row selection: a label for a node without a name, types and shapes. Once per row. */
 static void report_node_texts(struct oc_report *r, struct oc_row *row)
 {
     const struct oc_node *n = &r->in->model->node[row->node];
-    if (!row->name) {
-        char label[512];
-        row->name = oc_strdup(&r->arena, oc_node_label(r->in->model, n, label, sizeof(label)));
-    }
+    set_label(r, row, &r->arena);
     if (r->o->n_input_dtype)
         set_node_dtypes(r, row, n);
     if (r->o->order_by && strstr(r->o->order_by, "shapes"))
@@ -476,14 +483,19 @@ static void rows_of_profile(struct oc_report *r)
 
 /* ---- after selecting --------------------------------------------------------------------------------- */
 
+void oc_row_finish(struct oc_report *r, struct oc_row *row, struct oc_arena *arena)
+{
+    set_label(r, row, arena);
+    row->id = oc_printf(arena, "%u", row->node);
+    oc_report_node_shapes(r, row, &r->in->model->node[row->node]);
+}
+
 void oc_report_finish(struct oc_report *r)
 {
-    for (uint32_t i = 0; i < r->shown.n; i++) {
+    for (uint32_t i = 0; r->shown.row && i < r->shown.n; i++) {
         struct oc_row *row = &r->shown.row[i];
-        if (row->id || row->node == OC_NONE)
-            continue;
-        row->id = oc_printf(&r->arena, "%u", row->node);
-        oc_report_node_shapes(r, row, &r->in->model->node[row->node]);
+        if (!row->id && row->node != OC_NONE)
+            oc_row_finish(r, row, &r->arena);
     }
 }
 
@@ -542,6 +554,58 @@ void oc_report_count_runs(struct oc_report *r)
     r->total_flo *= r->m.runs;
 }
 
+/* ---- rows made one at a time ---------------------------------------------------------------------------- */
+
+/* Whether every executed node has a row, which tells its cost and nothing else. */
+static bool rows_are_nodes(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return r->in->analysis && !r->in->profile && !r->in->device && !o->top_end_key && !o->n_name_pattern &&
+           !o->n_type && !o->n_input_dtype && !oc_report_grouped(o) && !oc_what_if_asked(o);
+}
+
+static void sum_rows(struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        if (!report_node_executes(&a->cost[i]))
+            continue;
+        r->all.n++;
+        if (a->cost[i].quality != OC_UNKNOWN)
+            r->total_flo += oc_report_node_flo(&a->cost[i]);
+    }
+    r->total_s = NAN;
+}
+
+bool oc_rows_on_demand(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return rows_are_nodes(r) && !o->has_top && !o->order_by && !o->min_time && !o->max_time;
+}
+
+void oc_report_list_rows(struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    report_no_rows(r);
+    oc_measure(r);
+    sum_rows(r);
+    uint32_t *node = OC_NEW_ARRAY(&r->arena, r->all.n, uint32_t), n = 0;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (report_node_executes(&r->in->analysis->cost[i]))
+            node[n++] = i;
+    r->all.node = node;
+}
+
+const struct oc_row *oc_row_at(const struct oc_report *r, const struct oc_rows *rows, uint32_t i,
+                               struct oc_row *room)
+{
+    if (rows->row)
+        return &rows->row[i];
+    *room = oc_row_blank();
+    report_node_row(r, rows->node[i], room);
+    return room;
+}
+
 /* ---- few rows ----------------------------------------------------------------------------------------- */
 
 /* The rows so far. The first `n_first` are known to precede all others seen. */
@@ -557,9 +621,7 @@ enum { MOST_ROWS = 4096, MORE_ROWS = 64 };
 bool oc_few_rows_do(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
-    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise && !o->top_end_key &&
-           !o->n_name_pattern && !o->n_type && !o->n_input_dtype && !oc_report_grouped(o) &&
-           !oc_what_if_asked(o) && (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
+    return rows_are_nodes(r) && !o->advise && (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
 }
 
 /* Sorts the kept rows and drops those after the last requested one. */
@@ -580,19 +642,6 @@ static void select_best(struct best *b)
 static bool too_late(const struct best *b, const struct oc_row *row)
 {
     return b->n_first == b->top && oc_select_before(b->s, &b->row[b->top - 1], row);
-}
-
-static void sum_rows(struct oc_report *r)
-{
-    const struct oc_analysis *a = r->in->analysis;
-    for (uint32_t i = 0; i < a->model->n_node; i++) {
-        if (!report_node_executes(&a->cost[i]))
-            continue;
-        r->all.n++;
-        if (a->cost[i].quality != OC_UNKNOWN)
-            r->total_flo += oc_report_node_flo(&a->cost[i]);
-    }
-    r->total_s = NAN;
 }
 
 static void choose_few(struct oc_report *r, struct best *b)
