@@ -214,6 +214,7 @@ struct oc_report {
     struct oc_rows shown;  /* filtered, aggregated, sorted, truncated */
     struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
     struct oc_known_shapes *known_shapes; /* private to rows_build.c */
+    struct oc_formula_cache *formulas;    /* of costs from recorded shapes; NULL */
     uint32_t *place;                      /* JSON: by record, its index among the written rows */
     struct oc_measurement m;              /* of the profile */
     double total_s;                   /* the 100 % of time shares: the sum of all rows; NAN without times */

@@ -459,7 +459,7 @@ static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const str
     struct oc_record_cost k;
     if (!isnan(rec->flop) || !isnan(rec->bytes) || (!rec->has_in && !rec->has_out))
         return;
-    oc_record_cost(r->in->profile, rec, &r->arena, &k);
+    oc_record_cost(r->in->profile, rec, &r->arena, r->formulas, &k);
     double calls = rec->calls_per_run; /* the time covers all calls in a run */
     row->quality = k.quality;
     if (k.quality != OC_UNKNOWN) {
@@ -483,6 +483,7 @@ static void rows_of_profile(struct oc_report *r)
 
 /* ---- after selecting --------------------------------------------------------------------------------- */
 
+    r->formulas = OC_NEW(&r->arena, struct oc_formula_cache);
 void oc_row_finish(struct oc_report *r, struct oc_row *row, struct oc_arena *arena)
 {
     set_label(r, row, arena);
