@@ -217,13 +217,14 @@ struct oc_report {
     struct oc_formula_cache *formulas;    /* of costs from recorded shapes; NULL */
     uint32_t *place;                      /* JSON: by record, its index among the written rows */
     struct oc_measurement m;              /* of the profile */
-    double total_s;                   /* the 100 % of time shares: the sum of all rows; NAN without times */
-    double total_flo;                 /* known operations of all rows */
-    bool has_time;                    /* at least one row has a time */
-    bool has_share;                   /* rows have shares of an event instead */
-    bool has_places;                  /* rows name their process or device */
-    bool has_energy;                  /* rows have measured energies */
-    uint32_t n_too_fast;              /* rows faster than their roofline time */
+    double total_s;      /* the 100 % of time shares: the sum of all rows; NAN without times */
+    double total_flo;    /* known operations of all rows */
+    bool has_time;       /* at least one row has a time */
+    bool has_share;      /* rows have shares of an event instead */
+    bool has_places;     /* rows name their process or device */
+    bool has_energy;     /* rows have measured energies */
+    bool texts_of_shown; /* rows of records get their ids and shapes in oc_report_finish, if they are shown */
+    uint32_t n_too_fast; /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */
     struct oc_anomaly *anomaly;       /* NULL: not looked for (oc_anomalies_of) */

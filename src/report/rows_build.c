@@ -384,30 +384,36 @@ static const struct oc_row_shape *shapes_of_types(struct oc_report *r, const str
     return s;
 }
 
-static void set_record_types(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
+static void set_record_dtypes(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
 {
     const char **dtype = OC_NEW_ARRAY(&r->arena, rec->n_in, const char *);
     for (uint32_t i = 0; i < rec->n_in; i++)
         dtype[i] = rows_build_dtype_name(&rec->in[i]);
     row->in_dtype = dtype;
     row->n_in_dtype = rec->n_in;
-    row->in = shapes_of_types(r, rec->in, rec->n_in);
-    row->out = shapes_of_types(r, rec->out, rec->n_out);
-    row->n_in = rec->n_in;
-    row->n_out = rec->n_out;
-    row->in_state = rec->has_in ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
-    row->out_state = rec->has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
 }
 
-/* The shapes of all runs of a record. */
-static void set_range_types(struct oc_report *r, struct oc_row *row, const struct oc_size_rec *s)
+/* The shapes of all runs of a record; NULL: one run, or all of the same size. */
+static const struct oc_size_rec *sizes_of(const struct oc_report *r, uint32_t record)
 {
-    row->in = shapes_of_ranges(r, s->low.in, s->high.in, s->low.n_in);
-    row->out = shapes_of_ranges(r, s->low.out, s->high.out, s->low.n_out);
-    row->n_in = s->low.n_in;
-    row->n_out = s->low.n_out;
-    row->in_state = s->low.has_in ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
-    row->out_state = s->low.has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    return r->in->join && r->in->join->sizes ? &r->in->join->sizes->rec[record] : NULL;
+}
+
+/* The id and the shapes of a record as texts. */
+static void set_record_texts(struct oc_report *r, struct oc_row *row)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
+    const struct oc_size_rec *s = sizes_of(r, row->record);
+    if (rec->index >= 0)
+        row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
+    if (row->in || row->out) /* those of its node */
+        return;
+    row->in =
+        s ? shapes_of_ranges(r, s->low.in, s->high.in, s->low.n_in) : shapes_of_types(r, rec->in, rec->n_in);
+    row->out = s ? shapes_of_ranges(r, s->low.out, s->high.out, s->low.n_out)
+                 : shapes_of_types(r, rec->out, rec->n_out);
+    row->n_in = s ? s->low.n_in : rec->n_in;
+    row->n_out = s ? s->low.n_out : rec->n_out;
 }
 
 /* The time shown in the table: of the device if the source has it, else the record's own host time. */
@@ -434,16 +440,17 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
     row->place = rec->place;
     row->record = i;
     oc_row_set_name(r, row);
-    if (rec->index >= 0) {
-        row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
+    if (rec->index >= 0)
         row->id_number = (double)rec->index;
-    }
     set_record_times(row, rec);
     row->rates = rec->is_launch ? OC_RATES_LAUNCH : OC_RATES_TIMED;
     row->share = r->in->profile->event ? rec->share : NAN;
-    set_record_types(r, row, rec);
-    if (r->in->join && r->in->join->sizes)
-        set_range_types(r, row, &r->in->join->sizes->rec[i]);
+    const struct oc_size_rec *s = sizes_of(r, i);
+    row->in_state = (s ? s->low.has_in : rec->has_in) ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    row->out_state = (s ? s->low.has_out : rec->has_out) ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    set_record_dtypes(r, row, rec);
+    if (!r->texts_of_shown)
+        set_record_texts(r, row);
     row->computation = rec->flop;
     row->int_ops = oc_record_is_integer(rec) && !isnan(rec->flop) ? rec->flop : 0;
     row->memory = rec->bytes;
@@ -476,6 +483,7 @@ static void rows_of_profile(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec + oc_remainder_most(p), struct oc_row);
+    r->formulas = OC_NEW(&r->arena, struct oc_formula_cache);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
             set_recorded_cost(r, report_record_row(r, i), &p->rec[i]);
@@ -483,7 +491,6 @@ static void rows_of_profile(struct oc_report *r)
 
 /* ---- after selecting --------------------------------------------------------------------------------- */
 
-    r->formulas = OC_NEW(&r->arena, struct oc_formula_cache);
 void oc_row_finish(struct oc_report *r, struct oc_row *row, struct oc_arena *arena)
 {
     set_label(r, row, arena);
@@ -495,6 +502,8 @@ void oc_report_finish(struct oc_report *r)
 {
     for (uint32_t i = 0; r->shown.row && i < r->shown.n; i++) {
         struct oc_row *row = &r->shown.row[i];
+        if (r->texts_of_shown && row->record != OC_NONE && !row->remainder)
+            set_record_texts(r, row);
         if (!row->id && row->node != OC_NONE)
             oc_row_finish(r, row, &r->arena);
     }

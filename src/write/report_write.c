@@ -179,9 +179,17 @@ static int find_explained(struct oc_report *r, const struct oc_format *format, s
     return 0;
 }
 
+/* Of a profile with more rows than a screen groups by their shapes, only the shown rows need them. */
+static bool only_shown_need_texts(const struct oc_report *r)
+{
+    return r->in->profile && !r->in->join && r->in->profile->n_rec > OC_SCREEN_MOST_SIGNATURES &&
+           !oc_report_grouped(r->o) && !r->o->order_by;
+}
+
 static int report_write_all(struct oc_report *r, const struct oc_format *format, FILE *f, struct oc_err *err)
 {
     const struct oc_report_opts *opts = r->o;
+    r->texts_of_shown = only_shown_need_texts(r);
     bool few = format->few && oc_few_rows_do(r) && !opts->n_why &&
                !(is_screen(r, format) && r->in->model->n_node <= OC_SCREEN_MOST_SIGNATURES);
     if (format->one_at_a_time && oc_rows_on_demand(r))
