@@ -224,6 +224,7 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
         p->type = x->m->node[row->node].op_type;
     }
     p->time_ns = row->rates == OC_RATES_LAUNCH ? (double)NAN : oc_of_one_run(&x->r->m, row->time_s) * 1e9;
+    p->computation = row->computation;
     p->bytes = oc_of_one_run(&x->r->m, row->memory);
     p->calls = row->calls > 0 ? row->calls : 1;
 }
@@ -234,7 +235,8 @@ static void find_pieces(struct oc_advisor *x)
     x->piece = OC_NEW_ARRAY(&x->scratch, (size_t)all->n + 1, struct oc_piece);
     x->n_piece = all->n;
     for (uint32_t i = 0; i < all->n; i++)
-        set_piece(x, &x->piece[i], &all->row[i]);
+        set_piece(x, &x->piece[i], oc_row_at(x->r, all, i, &x->room));
+    x->room = oc_row_blank();
     if (!x->m)
         return;
     x->piece_of = OC_NEW_ARRAY(&x->scratch, (size_t)x->m->n_node + 1, uint32_t);

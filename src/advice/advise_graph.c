@@ -99,7 +99,7 @@ static bool find_group_pieces(const struct oc_advisor *x, struct group *g)
     g->core = 0;
     for (uint32_t i = 1; i < g->n; i++) {
         const struct oc_piece *a = &x->piece[g->piece[g->core]], *b = &x->piece[g->piece[i]];
-        if (computes(x, b) != computes(x, a) ? computes(x, b) : b->row->computation > a->row->computation)
+        if (computes(x, b) != computes(x, a) ? computes(x, b) : b->computation > a->computation)
             g->core = i;
     }
     return g->n > 1;

@@ -274,7 +274,7 @@ static double measured_launch(const struct oc_advisor *x, uint32_t *n)
     *n = 0;
     for (uint32_t i = 0; i < x->n_piece; i++)
         if (oc_piece_timed(&x->piece[i]) && x->piece[i].bytes / x->piece[i].calls <= NOTHING_BYTES &&
-            x->piece[i].row->computation / x->piece[i].calls <= NOTHING_BYTES)
+            x->piece[i].computation / x->piece[i].calls <= NOTHING_BYTES)
             t[(*n)++] = per_call(&x->piece[i]);
     qsort(t, *n, sizeof(*t), oc_by_double);
     if (*n >= SAMPLE)
@@ -298,8 +298,7 @@ static struct best best_rates(const struct oc_advisor *x)
     struct best b = {0, 0};
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        double bytes = p->bytes / p->time_ns,
-               flops = oc_of_one_run(&x->r->m, p->row->computation) / p->time_ns;
+        double bytes = p->bytes / p->time_ns, flops = oc_of_one_run(&x->r->m, p->computation) / p->time_ns;
         if (!oc_piece_timed(p))
             continue;
         b.bytes = bytes > b.bytes ? bytes : b.bytes;
@@ -313,7 +312,7 @@ static struct best best_rates(const struct oc_advisor *x)
 static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const struct best *b, double launch,
                     bool device)
 {
-    double calls = p->calls > 1 ? p->calls : 1, flops = oc_of_one_run(&x->r->m, p->row->computation);
+    double calls = p->calls > 1 ? p->calls : 1, flops = oc_of_one_run(&x->r->m, p->computation);
     if (!oc_piece_timed(p) || per_call(p) > (device ? launch : 1.5 * launch))
         return false;
     double work = (p->bytes > 0 && b->bytes > 0 ? p->bytes / b->bytes : 0) +

@@ -8,14 +8,15 @@
 #include "advice/advice.h"
 #include "join/join.h"
 
-struct oc_piece { /* a unit of execution: a row of the report */
-    const struct oc_row *row;
-    const uint32_t *node; /* nodes of the model, if there is one */
-    uint32_t one;         /* capacity of node */
+struct oc_piece {             /* a unit of execution: a row of the report */
+    const struct oc_row *row; /* of a report that stores none a blank one */
+    const uint32_t *node;     /* nodes of the model, if there is one */
+    uint32_t one;             /* capacity of node */
     uint32_t n_node;
     const char *name, *type, *bucket; /* bucket: reason why it is not an operator of the model; NULL: it may
                                        * be one */
     const struct oc_prof_rec *rec;    /* NULL without a profile */
+    double computation;               /* of all runs; NAN */
     double time_ns, bytes, calls;     /* per run; NAN */
     bool told;                        /* as an operator that is fused into another one */
 };
@@ -31,6 +32,7 @@ struct oc_advisor {
     const struct oc_device *d;
     struct oc_piece *piece;
     uint32_t n_piece;
+    struct oc_row room; /* the row of all pieces where the report stores none */
     uint32_t *piece_of; /* by node, OC_NONE; NULL without a model */
     uint32_t *user;     /* by value: its only consumer, OC_NONE: none or several, or it is an output */
     struct oc_advice_item *newest; /* of all that were made, kept or not */

@@ -36,7 +36,8 @@ struct oc_cause_facts {
     uint32_t *first_like;     /* by node: the earlier node of the same type with the same inputs; OC_NONE */
     const struct oc_node *of; /* the node of the context */
     struct oc_op_ctx ctx;
-    const struct oc_type **in, *out;
+    const struct oc_type **in; /* of the context, as the next three: for the largest node */
+    struct oc_type *out;
     const struct oc_data **data;
     bool *is_const;
     struct oc_err err;
@@ -421,27 +422,21 @@ static int64_t word_value(struct oc_cause_facts *f, uint32_t node, const char *w
 static void set_context(struct oc_cause_facts *f, uint32_t node)
 {
     const struct oc_node *n = node_of(f, node);
-    struct oc_arena *a = &f->x->scratch;
     if (f->of == n)
         return;
     f->of = n;
-    f->in = OC_NEW_ARRAY(a, (size_t)n->n_in + 1, const struct oc_type *);
-    f->data = OC_NEW_ARRAY(a, (size_t)n->n_in + 1, const struct oc_data *);
-    f->is_const = OC_NEW_ARRAY(a, (size_t)n->n_in + 1, bool);
-    struct oc_type *out = OC_NEW_ARRAY(a, (size_t)n->n_out + 1, struct oc_type);
-    for (uint32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] != OC_NONE) {
-            f->in[i] = &f->x->a->type[n->in[i]];
-            f->data[i] = f->x->a->data[n->in[i]];
-            f->is_const[i] = f->x->a->is_const[n->in[i]];
-        }
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        f->in[i] = v == OC_NONE ? NULL : &f->x->a->type[v];
+        f->data[i] = v == OC_NONE ? NULL : f->x->a->data[v];
+        f->is_const[i] = v != OC_NONE && f->x->a->is_const[v];
+    }
     for (uint32_t i = 0; i < n->n_out; i++)
-        if (n->out[i] != OC_NONE)
-            out[i] = f->x->a->type[n->out[i]];
+        f->out[i] = n->out[i] == OC_NONE ? (struct oc_type){0} : f->x->a->type[n->out[i]];
     f->ctx = (struct oc_op_ctx){.node = n,
                                 .op = f->x->a->op[node],
                                 .opset = n->opset,
-                                .arena = a,
+                                .arena = &f->x->scratch,
                                 .exprs = f->x->a->exprs,
                                 .model = f->x->m,
                                 .in = f->in,
@@ -449,7 +444,7 @@ static void set_context(struct oc_cause_facts *f, uint32_t node)
                                 .in_const = f->is_const,
                                 .n_in = n->n_in,
                                 .n_out = n->n_out,
-                                .out = out,
+                                .out = f->out,
                                 .err = &f->err};
 }
 
@@ -481,9 +476,14 @@ bool oc_cause_holds(struct oc_cause_facts *f, const struct oc_cause *c, uint32_t
 
 struct oc_cause_facts *oc_cause_facts_new(struct oc_advisor *x)
 {
-    struct oc_cause_facts *f = OC_NEW(&x->scratch, struct oc_cause_facts);
+    struct oc_arena *a = &x->scratch;
+    struct oc_cause_facts *f = OC_NEW(a, struct oc_cause_facts);
     f->x = x;
-    f->parsed = OC_NEW_ARRAY(&x->scratch, oc_causes, struct parsed);
+    f->parsed = OC_NEW_ARRAY(a, oc_causes, struct parsed);
+    f->in = OC_NEW_ARRAY(a, x->m->most_in, const struct oc_type *);
+    f->data = OC_NEW_ARRAY(a, x->m->most_in, const struct oc_data *);
+    f->is_const = OC_NEW_ARRAY(a, x->m->most_in, bool);
+    f->out = OC_NEW_ARRAY(a, x->m->most_out, struct oc_type);
     return f;
 }
 

@@ -61,7 +61,7 @@ static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const c
         *why = "--default-dim";
         return e->o->default_dim;
     }
-    if (!e->readers.first)
+    if (axis && !e->readers.first)
         oc_first_readers_make(&e->readers, e->m, &e->a->arena);
     int64_t size =
         axis ? oc_implied_size(e->m, &e->readers, (uint32_t)(v - e->m->value), axis, &by, &least) : 0;

@@ -83,7 +83,7 @@ struct oc_engine {
     bool used_length_default;
     const struct oc_bind *fitted; /* sizes instead of defaults that did not fit */
     size_t n_fitted;
-    struct oc_first_readers readers;     /* made for the first default */
+    struct oc_first_readers readers;     /* made for the first default of another axis than 0 */
     uint32_t n_failed;                   /* nodes whose shape rule failed */
     uint64_t folded_bytes;               /* bytes of values that were read or computed */
     const struct oc_elem *unknown_elems; /* of the contexts */

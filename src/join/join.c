@@ -56,7 +56,7 @@ void oc_join_recorded_cost(struct oc_join *j, uint32_t rec)
     r->quality = OC_UNKNOWN;
     if (p->bucket || j->profile->functions || (!p->has_in && !p->has_out))
         return;
-    oc_record_cost(j->profile, p, &j->arena, &k);
+    oc_record_cost(j->profile, p, &j->arena, NULL, &k);
     if (!(calls >= 1) || calls != floor(calls) || calls > UINT32_MAX)
         return;
     r->quality = k.quality;
@@ -398,7 +398,7 @@ static void take_view(struct oc_join *j, uint32_t rec)
     struct oc_record_cost k;
     if (r->macs || r->flops || r->ops || p->kernel_ns > 0 || strncmp(p->op_type, "aten::", 6) != 0)
         return;
-    oc_record_cost(j->profile, p, &j->arena, &k);
+    oc_record_cost(j->profile, p, &j->arena, NULL, &k);
     if (k.quality != OC_EXACT || !k.bytes_known || k.rd || k.wr)
         return;
     r->rd_act = r->rd_wt = r->wr = 0;

@@ -101,7 +101,7 @@ static uint64_t macs_of_record(const struct aligning *g, uint32_t rec)
     const struct oc_prof_rec *r = &g->x->p->rec[rec];
     if (!oc_type_set_has_product(g->source[rec].core) || round(r->calls_per_run) > 1)
         return 0;
-    oc_record_cost(g->x->p, r, g->x->arena, &k);
+    oc_record_cost(g->x->p, r, g->x->arena, NULL, &k);
     return k.quality == OC_EXACT ? k.macs : 0;
 }
 

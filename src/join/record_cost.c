@@ -17,13 +17,13 @@ static bool is_blocked(const struct oc_prof_rec *r)
 
 /* Executed MACs per run, over all its calls. False: the recorded shapes do not determine them. */
 static bool recorded_macs(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
-                          uint64_t *macs)
+                          struct oc_formula_cache *formulas, uint64_t *macs)
 {
     struct oc_record_cost k;
     double calls = r->calls_per_run;
     if (!r->has_in && !r->has_out)
         return false;
-    oc_record_cost(p, r, a, &k);
+    oc_record_cost(p, r, a, formulas, &k);
     return k.quality != OC_UNKNOWN && calls >= 1 && calls == floor(calls) && calls < 1e15 &&
            oc_mul_u64(k.macs, (uint64_t)calls, macs);
 }
@@ -33,12 +33,13 @@ void oc_join_executed(struct oc_join *j)
     const struct oc_profile *p = j->profile;
     struct oc_join_executed *e = &j->executed;
     struct oc_arena scratch = {0};
+    struct oc_formula_cache *formulas = OC_NEW(&scratch, struct oc_formula_cache);
     bool fits = true;
     for (uint32_t i = 0; i < p->n_rec; i++) {
         struct oc_join_rec *r = &j->rec[i];
         if (p->rec[i].bucket || !r->n_node)
             continue;
-        r->executed_known = recorded_macs(p, &p->rec[i], &scratch, &r->executed_macs);
+        r->executed_known = recorded_macs(p, &p->rec[i], &scratch, formulas, &r->executed_macs);
         e->recorded += r->executed_known;
         bool counted = r->quality != OC_UNKNOWN;
         if (!r->executed_known && counted && r->macs) { /* assumed equal to the model */
@@ -118,6 +119,7 @@ static bool may_pack(const struct oc_op *op)
 struct work {
     const struct oc_profile *p;
     const struct oc_prof_rec *r;
+    struct oc_formula_cache *formulas;
     struct oc_record_cost *out;
     bool reads_more; /* the rule read an attribute or a value, which are not recorded */
 };
@@ -221,6 +223,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a,
                           .n_out = n_out,
                           .out = out,
                           .out_used = used,
+                          .formulas = w->formulas,
                           .err = &err,
                           .reads_more = &w->reads_more};
     struct oc_cost k = {.rd = rd, .wr = wr, .n_in = n_in, .n_out = n_out};
@@ -457,7 +460,7 @@ static bool is_foreign_product(const struct oc_prof_rec *r, struct oc_arena *a, 
 }
 
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
-                    struct oc_record_cost *out)
+                    struct oc_formula_cache *formulas, struct oc_record_cost *out)
 {
     if (oc_aten_is(r) && r->is_launch) {
         *out = (struct oc_record_cost){0};
@@ -468,7 +471,7 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
         oc_aten_cost(r, a, out);
         return;
     }
-    struct work w = {.p = p, .r = r, .out = out};
+    struct work w = {.p = p, .r = r, .formulas = formulas, .out = out};
     const struct oc_op *op = find_op(r->op_type);
     struct recorded row;
     bool listed = is_described(r->op_type, op, &row), foreign = !op && is_foreign_product(r, a, &row);

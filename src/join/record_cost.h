@@ -16,9 +16,10 @@ struct oc_record_cost {
     const char *note;          /* reason; NULL when exact */
 };
 
-/* Cost of one call of the record. Scratch memory and texts are allocated in the arena. */
+/* Cost of one call of the record. Scratch memory and texts are allocated in the arena; formulas: compiled in it for
+ * earlier records, NULL: each record compiles its own. */
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
-                    struct oc_record_cost *out);
+                    struct oc_formula_cache *formulas, struct oc_record_cost *out);
 
 /* Adds the counts of the operator's rule, with default attributes, for the types in the record; an unknown
  * count sets the quality. */

@@ -586,6 +586,8 @@ static int do_load(struct oc_model *m, struct oc_err *err)
     avoid_read_ahead(m);
     if (rc == 0)
         rc = load_all(&l, bytes);
+    if (m->file.size_bytes >= MOSTLY_WEIGHTS_BYTES)
+        oc_file_forget(&m->file, 0, m->file.size_bytes); /* pages of headers, which are not read again */
     if (rc == 0 && m->arena.used_bytes > oc_input_limit(l.limits, OC_LIMIT_MODEL_MEMORY))
         rc = oc_load_over(&l, OC_LIMIT_MODEL_MEMORY, 0, NULL);
     oc_headers_free(&l);

@@ -306,7 +306,7 @@ static int reserve_nodes(struct oc_loader *l, const uint8_t *at, size_t n)
 /* Model-local functions. A call is expanded in place: the body's nodes read and write the caller's values
  * directly, so a body is a graph whose inputs are the call's actual inputs. */
 
-static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, size_t n_nodes,
+static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_node_list *nodes,
                       const uint8_t *at);
 
 static const char *function_key_of(struct oc_loader *l, const char *domain, const char *name,
@@ -325,6 +325,7 @@ static int load_function(struct oc_loader *l, ProtobufCBinaryData v, struct oc_f
                                .overload = oc_load_text(l, h->overload, strlen(h->overload)),
                                .view = v,
                                .header = h,
+                               .nodes = oc_node_list_of(v, OC_FUNCTION_NODES),
                                .opsets = l->opsets};
     if (!h->n_opset_import)
         return 0;
@@ -416,7 +417,7 @@ static int function_expand(struct oc_loader *l, const struct oc_scope *sc, uint3
     bind_values(&in, h, &l->m->node[node]);
     l->m->node[node].kind = OC_NODE_CALL;
     l->m->node[node].body = in.graph;
-    int rc = load_nodes(l, &in, h->node, h->n_node, fn->view.data);
+    int rc = load_nodes(l, &in, &fn->nodes, fn->view.data);
     g = &l->m->graph[in.graph];
     g->input = ids_of(l, &in, h->input, h->n_input);
     g->n_input = (uint32_t)h->n_input;
@@ -433,9 +434,9 @@ static int expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
     if (sc->depth + 1 > oc_input_limit(l->limits, OC_LIMIT_DEPTH))
         return oc_load_over(l, OC_LIMIT_DEPTH, 0, fn->view.data);
-    if (fn->header->n_node > oc_input_limit(l->limits, OC_LIMIT_FUNCTION_NODES) - l->n_expanded)
+    if (fn->nodes.n > oc_input_limit(l->limits, OC_LIMIT_FUNCTION_NODES) - l->n_expanded)
         return oc_load_over(l, OC_LIMIT_FUNCTION_NODES, 0, fn->view.data);
-    l->n_expanded += (uint32_t)fn->header->n_node;
+    l->n_expanded += fn->nodes.n;
     return function_expand(l, sc, node, fn);
 }
 
@@ -480,38 +481,40 @@ static int load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_
 
 /* Reads a few nodes and prefetches the slots of their first outputs before they are defined: in large
  * models most lookups miss the cache. */
-static int load_node_list(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, uint32_t n)
+static int load_node_list(struct oc_loader *l, struct oc_scope *sc, struct oc_node_list nodes)
 {
     enum { TOGETHER = 16 };
     struct oc_node_header h[TOGETHER];
-    for (uint32_t i = 0; i < n;) {
+    ProtobufCBinaryData v[TOGETHER];
+    for (uint32_t i = 0; i < nodes.n;) {
         uint32_t k = 0;
         l->in.n = l->out.n = l->attributes.n = l->metadata.n = 0;
-        for (; k < TOGETHER && i + k < n; k++) {
-            if (oc_node_header_read(l, v[i + k], &h[k]))
+        for (; k < TOGETHER && i + k < nodes.n; k++) {
+            v[k] = oc_node_list_next(&nodes);
+            if (oc_node_header_read(l, v[k], &h[k]))
                 return -1;
             if (h[k].n_out)
                 oc_map_expect(&sc->names, l->out.item[h[k].out].s, l->out.item[h[k].out].n);
         }
         for (uint32_t j = 0; j < k; j++, i++)
-            if (load_node(l, sc, &h[j], v[i], i))
+            if (load_node(l, sc, &h[j], v[j], i))
                 return -1;
     }
     return 0;
 }
 
-/* Unpacks n nodes into sc->graph, in any order. */
-static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const ProtobufCBinaryData *v, size_t n_nodes,
+/* Unpacks nodes into sc->graph, in any order. */
+static int load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_node_list *nodes,
                       const uint8_t *at)
 {
-    uint32_t first = l->m->n_node, first_body = l->n_body;
-    if (reserve_nodes(l, at, n_nodes))
+    uint32_t first = l->m->n_node, first_body = l->n_body, n = nodes->n;
+    if (reserve_nodes(l, at, n))
         return -1;
-    uint32_t n = (uint32_t)n_nodes, *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
+    uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     for (uint32_t i = 0; i < n; i++)
         list[i] = first + i;
     load_graph_reserve(l, sc, n);
-    int rc = load_node_list(l, sc, v, n);
+    int rc = load_node_list(l, sc, *nodes);
     if (rc == 0)
         rc = resolve_pending(l, sc);
     struct oc_graph *g = &l->m->graph[sc->graph];
@@ -577,10 +580,10 @@ int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, ProtobufCBinaryData 
     if (!h)
         return -1;
     l->m->graph[sc->graph].name = oc_load_text(l, h->name, strlen(h->name));
-    load_graph_reserve(l, sc, h->n_input + h->n_initializer + h->n_sparse_initializer + h->n_node);
-    if (load_inputs(l, sc, h) || load_inits(l, sc, h) ||
-        load_nodes(l, sc, h->node, h->n_node, h->n_node ? v.data : NULL) || load_infos(l, sc, h) ||
-        load_outputs(l, sc, h))
+    const struct oc_node_list nodes = oc_node_list_of(v, OC_GRAPH_NODES);
+    load_graph_reserve(l, sc, h->n_input + h->n_initializer + h->n_sparse_initializer + nodes.n);
+    if (load_inputs(l, sc, h) || load_inits(l, sc, h) || load_nodes(l, sc, &nodes, nodes.n ? v.data : NULL) ||
+        load_infos(l, sc, h) || load_outputs(l, sc, h))
         return -1;
     oc_header_release(l, mark);
     return 0;

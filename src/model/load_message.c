@@ -91,6 +91,7 @@ struct copy {
     uint64_t elements, most_elements; /* of lists of numbers, and `bytes` */
     uint64_t need_bytes, most_bytes;  /* of memory for the message; above most_bytes nothing is kept */
     uint64_t most_string_bytes;
+    uint32_t nodes; /* number of the list of nodes, which is read from the file */
 };
 
 static void copy_flush(struct copy *c)
@@ -201,7 +202,7 @@ static int copy_fields(struct copy *c, const ProtobufCMessageDescriptor *d, Prot
     struct oc_wire_field f;
     for (const uint8_t *at = w.p; oc_wire_next(&w, &f); at = w.p) {
         const ProtobufCFieldDescriptor *field = field_of(d, f.num);
-        if (!field)
+        if (!field || f.num == c->nodes)
             continue;
         unsigned type = wire_type_of(field);
         if (field->type == PROTOBUF_C_TYPE_BYTES && f.type == OC_WIRE_LEN) {
@@ -289,6 +290,9 @@ void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, P
                      .views = &l->views,
                      .most_bytes = most > used ? most - used : 0,
                      .most_string_bytes = oc_input_limit(l->limits, OC_LIMIT_STRING_BYTES),
+                     .nodes = d == &oc__graph__descriptor      ? OC_GRAPH_NODES
+                              : d == &oc__function__descriptor ? OC_FUNCTION_NODES
+                                                               : 0,
                      .most_elements =
                          attribute ? oc_input_limit(l->limits, OC_LIMIT_LIST_ELEMENTS) : UINT64_MAX};
     ProtobufCAllocator stack = {stack_alloc, stack_free, &l->headers};
@@ -323,6 +327,33 @@ const char *oc_protobuf_version(void)
 
 /* ---- nodes ---------------------------------------------------------------------------------------------- */
 
+static bool next_node(struct oc_node_list *list, ProtobufCBinaryData *v)
+{
+    struct oc_wire_field f;
+    while (oc_wire_next(&list->at, &f))
+        if (f.num == list->num && f.type == OC_WIRE_LEN) {
+            *v = (ProtobufCBinaryData){f.n, (uint8_t *)(uintptr_t)f.data};
+            return true;
+        }
+    return false;
+}
+
+struct oc_node_list oc_node_list_of(ProtobufCBinaryData v, uint32_t num)
+{
+    struct oc_node_list list = {.at = oc_wire_of(v.data, v.len), .num = num}, all = list;
+    ProtobufCBinaryData node;
+    while (list.n < UINT32_MAX && next_node(&all, &node))
+        list.n++;
+    return list;
+}
+
+ProtobufCBinaryData oc_node_list_next(struct oc_node_list *list)
+{
+    ProtobufCBinaryData node = {0};
+    next_node(list, &node);
+    return node;
+}
+
 /* most: OC_LIMIT_STRING_BYTES */
 static int read_string(struct oc_loader *l, const struct oc_wire_field *f, uint64_t most, struct oc_str *out)
 {
@@ -348,22 +379,35 @@ static void push_part(struct oc_part_list *list, const struct oc_wire_field *f)
     OC_PUSH(list->item, list->n, list->cap) = (ProtobufCBinaryData){f->n, (uint8_t *)(uintptr_t)f->data};
 }
 
-static void take_node_text(struct oc_loader *l, size_t member, struct oc_str s, struct oc_node_header *h)
+/* The fields of a NodeProto */
+enum {
+    NODE_INPUT = 1,
+    NODE_OUTPUT,
+    NODE_NAME,
+    NODE_OP_TYPE,
+    NODE_ATTRIBUTE,
+    NODE_DOC, /* not read */
+    NODE_DOMAIN,
+    NODE_OVERLOAD,
+    NODE_METADATA
+};
+
+static void take_node_text(struct oc_loader *l, uint32_t num, struct oc_str s, struct oc_node_header *h)
 {
-    switch (member) {
-    case offsetof(Oc__Node, input):
+    switch (num) {
+    case NODE_INPUT:
         push_text(&l->in, s);
         break;
-    case offsetof(Oc__Node, output):
+    case NODE_OUTPUT:
         push_text(&l->out, s);
         break;
-    case offsetof(Oc__Node, name):
+    case NODE_NAME:
         h->name = s;
         break;
-    case offsetof(Oc__Node, op_type):
+    case NODE_OP_TYPE:
         h->op_type = s;
         break;
-    case offsetof(Oc__Node, domain):
+    case NODE_DOMAIN:
         h->domain = s;
         break;
     default:
@@ -376,19 +420,18 @@ static void take_node_text(struct oc_loader *l, size_t member, struct oc_str s, 
 static int read_node_field(struct oc_loader *l, const struct oc_wire_field *f, uint64_t most_string_bytes,
                            struct oc_node_header *h, uint64_t *need_bytes)
 {
-    const ProtobufCFieldDescriptor *d = field_of(&oc__node__descriptor, f->num);
     struct oc_str text;
-    if (!d || f->type != OC_WIRE_LEN)
+    if (f->type != OC_WIRE_LEN || f->num > NODE_METADATA || f->num == NODE_DOC)
         return 0;
-    if (d->type == PROTOBUF_C_TYPE_BYTES) {
+    if (f->num == NODE_ATTRIBUTE || f->num == NODE_METADATA) {
         *need_bytes += sizeof(struct view) + sizeof(ProtobufCBinaryData);
-        push_part(d->offset == offsetof(Oc__Node, attribute) ? &l->attributes : &l->metadata, f);
+        push_part(f->num == NODE_ATTRIBUTE ? &l->attributes : &l->metadata, f);
         return 0;
     }
     *need_bytes += f->n + FIELD_BYTES;
     if (read_string(l, f, most_string_bytes, &text))
         return -1;
-    take_node_text(l, d->offset, text, h);
+    take_node_text(l, f->num, text, h);
     return 0;
 }
 
@@ -568,6 +611,7 @@ static void note_external(struct oc_loader *l, struct oc_tensor *t)
     }
     l->last_path = path;
     l->last_state = state;
+    t->missing = state == OC_EXTERNAL_MISSING;
     if (!path[0] || state == OC_EXTERNAL_OUTSIDE) {
         oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", t->name,
                     "external data '%s' refused: not a path inside the model's folder (--limit "

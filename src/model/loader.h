@@ -16,11 +16,19 @@ struct oc_opset_list {
     uint32_t n;
 };
 
+/* The NodeProtos of a message: fields of the file, which are not listed. A model may have millions. */
+struct oc_node_list {
+    struct oc_wire at; /* after those that were read */
+    uint32_t num, n;   /* number of the field, and how many there are */
+};
+enum { OC_GRAPH_NODES = 1, OC_FUNCTION_NODES = 7 }; /* num */
+
 /* A local function as found in the file; its nodes are unpacked again for each call. */
 struct oc_function {
     const char *domain, *name, *overload;
     ProtobufCBinaryData view;
     const Oc__Function *header;
+    struct oc_node_list nodes;
     struct oc_opset_list opsets;
 };
 
@@ -135,8 +143,10 @@ int oc_source_read(struct oc_model *m, ProtobufCBinaryData *out, struct oc_err *
 /* load_message.c: unpacks a message of proto/onnx_header.proto; NULL on error. Valid until the stack of
  * messages is released to a mark that was set before. */
 void *oc_header_read(struct oc_loader *l, const ProtobufCMessageDescriptor *d, ProtobufCBinaryData v);
-/* Reads a NodeProto where it is, without protobuf-c's message: a model may have millions. Appends its lists to those of
- * the loader. */
+/* Nodes of a message whose other fields oc_header_read has checked. */
+struct oc_node_list oc_node_list_of(ProtobufCBinaryData v, uint32_t num);
+ProtobufCBinaryData oc_node_list_next(struct oc_node_list *list); /* n times */
+/* Reads a NodeProto where it is, without protobuf-c's message. Appends its lists to those of the loader. */
 int oc_node_header_read(struct oc_loader *l, ProtobufCBinaryData v, struct oc_node_header *out);
 struct oc_header_mark {
     struct oc_header_block *block;

@@ -376,7 +376,7 @@ static bool map_part(const struct oc_model *m, const char *location, uint64_t of
 static bool map_external_tensor(const struct oc_model *m, const struct oc_tensor *t, uint64_t size_bytes,
                                 struct oc_file *out)
 {
-    if (m->built.n || m->file.remote || !t->external_path ||
+    if (m->built.n || m->file.remote || t->missing || !t->external_path ||
         !map_part(m, t->external_path, t->external_offset_bytes, size_bytes, out))
         return false;
     if (out->size_bytes == size_bytes)

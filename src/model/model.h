@@ -25,6 +25,7 @@ struct oc_tensor {
     const char *name; /* interned, "" if none */
     uint8_t dtype, storage;
     uint8_t rank;
+    bool missing;              /* EXTERNAL: the file was missing when the model was loaded */
     const int64_t *dim;        /* >= 0 */
     uint64_t elements;         /* product of dim (checked at load) */
     const uint8_t *data;       /* RAW: the bytes; FIELDS: the whole TensorProto message */

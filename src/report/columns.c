@@ -300,7 +300,7 @@ const struct oc_column oc_columns[] = {
     {.key = "cumulative_fraction", .title = "cum %", .kind = OC_FIELD_FRACTION, .use = BOTH, .drop = 9,
      .available = with_shares, .get = get_cumulative},
     {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 20,
-     .available = without_groups, .get = get_name},
+     .available = without_groups, .get = get_name, .finished = true},
     {.key = "place", .title = "device", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .available = with_places,
      .get = get_place},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
@@ -349,7 +349,7 @@ const struct oc_column oc_columns[] = {
     {.key = "above_roofline", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_hardware_and_time,
      .get = get_above},
     {.key = "output", .title = "output", .kind = OC_FIELD_TEXT, .use = OC_COL_COMPACT, .left = true, .min_width = 8,
-     .drop = 12, .available = without_groups, .get = get_out},
+     .drop = 12, .available = without_groups, .get = get_out, .finished = true},
     {.key = "calls", .kind = OC_FIELD_RATIO, .use = OC_COL_CSV, .available = with_time, .get = get_calls},
     {.key = "time_min_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_min},
     {.key = "time_max_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_max},
@@ -363,9 +363,9 @@ const struct oc_column oc_columns[] = {
     {.key = "scope", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_scope},
     {.key = "trips", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis, .get = get_trips},
     {.key = "quality", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_costs, .get = get_quality},
-    {.key = "id", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_id},
-    {.key = "inputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_in},
-    {.key = "outputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_out},
+    {.key = "id", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_id, .finished = true},
+    {.key = "inputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_in, .finished = true},
+    {.key = "outputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_out, .finished = true},
     {.key = "module", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_origins, .get = get_module},
     {.key = "source_line", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_origins, .get = get_source},
 };
@@ -390,7 +390,9 @@ bool oc_line_next(struct oc_line *l)
     l->rank = l->row ? l->rank + 1 : 0;
     if (l->rank >= l->r->shown.n)
         return false;
-    l->row = &l->r->shown.row[l->rank];
+    l->row = oc_row_at(l->r, &l->r->shown, l->rank, l->room);
+    if (l->row == l->room && (!l->column || l->column->finished))
+        oc_row_finish(l->r, l->room, l->arena);
     if (!isnan(l->row->time_s))
         l->cumulative_s += l->row->time_s;
     if (!isnan(l->row->share))

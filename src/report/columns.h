@@ -18,9 +18,10 @@ enum oc_field_kind {
 };
 
 struct oc_line { /* one shown row and its position */
-    const struct oc_report *r;
+    struct oc_report *r;
     struct oc_arena *arena; /* for texts of cells */
     const struct oc_row *row;
+    struct oc_row *room; /* for rows that are not stored; NULL: all are */
     uint32_t rank;
     double cumulative_s;            /* cumulative, including this row */
     double cumulative_share;        /* likewise */
@@ -42,6 +43,7 @@ struct oc_column {
     uint8_t min_width;                            /* > 0: may be truncated to this many characters */
     uint8_t drop;                                 /* > 0: dropped from narrow tables, largest first */
     bool quality;                                 /* marked when not exact */
+    bool finished;                                /* reads what oc_row_finish sets */
     uint8_t index;                                /* argument for cells that share a function */
     bool (*available)(const struct oc_report *r); /* NULL: always */
     void (*get)(const struct oc_line *l, struct oc_field *c);
@@ -53,8 +55,8 @@ extern const size_t oc_n_columns;
 /* The columns of one use that apply to this report, in order. Returns their number. */
 size_t oc_columns_for(const struct oc_report *r, unsigned use, const struct oc_column *out[OC_MAX_COLUMNS]);
 
-/* Advances line->row to the next shown row and adds its cumulative time. Start from {.r, .arena}. False: end.
- */
+/* Advances line->row to the next shown row and adds its cumulative time. Start from {.r, .arena}; {.column} too if only
+ * cells of this column are read. False: end. */
 bool oc_line_next(struct oc_line *l);
 
 /* The value of a cell. Its text may be the row's own or in the line's arena. */

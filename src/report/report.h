@@ -91,7 +91,8 @@ struct oc_row {
 
 struct oc_rows {
     struct oc_arena *arena;
-    struct oc_row *row;
+    struct oc_row *row;   /* NULL: rows are made one at a time, by oc_row_at */
+    const uint32_t *node; /* of the rows that are made one at a time; NULL */
     uint32_t n;
     uint32_t n_rest;             /* remainder rows, after row[n - 1]; only in the list of all rows */
     const char *const *info_key; /* column names of `info`: "name", "type", "id" */
@@ -208,19 +209,22 @@ struct oc_report {
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows all;    /* every row of the source; only counted: see oc_few_rows_do */
+    struct oc_rows
+        all; /* every row of the source; only counted: see oc_few_rows_do; listed: oc_rows_on_demand */
     struct oc_rows shown;  /* filtered, aggregated, sorted, truncated */
     struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
     struct oc_known_shapes *known_shapes; /* private to rows_build.c */
+    struct oc_formula_cache *formulas;    /* of costs from recorded shapes; NULL */
     uint32_t *place;                      /* JSON: by record, its index among the written rows */
     struct oc_measurement m;              /* of the profile */
-    double total_s;                   /* the 100 % of time shares: the sum of all rows; NAN without times */
-    double total_flo;                 /* known operations of all rows */
-    bool has_time;                    /* at least one row has a time */
-    bool has_share;                   /* rows have shares of an event instead */
-    bool has_places;                  /* rows name their process or device */
-    bool has_energy;                  /* rows have measured energies */
-    uint32_t n_too_fast;              /* rows faster than their roofline time */
+    double total_s;      /* the 100 % of time shares: the sum of all rows; NAN without times */
+    double total_flo;    /* known operations of all rows */
+    bool has_time;       /* at least one row has a time */
+    bool has_share;      /* rows have shares of an event instead */
+    bool has_places;     /* rows name their process or device */
+    bool has_energy;     /* rows have measured energies */
+    bool texts_of_shown; /* rows of records get their ids and shapes in oc_report_finish, if they are shown */
+    uint32_t n_too_fast; /* rows faster than their roofline time */
     const struct oc_what_if *what_if; /* NULL: not requested */
     const struct oc_advice *advice;   /* NULL: not requested */
     struct oc_anomaly *anomaly;       /* NULL: not looked for (oc_anomalies_of) */
@@ -252,6 +256,17 @@ void oc_report_rows(struct oc_report *r);
 void oc_report_count_runs(struct oc_report *r);
 /* Data for shown rows only: ids, info cells, shapes. */
 void oc_report_finish(struct oc_report *r);
+
+/* Of a model alone a row is the cost of a node: a report of a million nodes stores none (384 bytes each). Whether the
+ * options allow it: rows are neither selected nor sorted. */
+bool oc_rows_on_demand(const struct oc_report *r);
+/* Instead of oc_report_rows: r->all has the nodes of the rows, and none is stored. */
+void oc_report_list_rows(struct oc_report *r);
+/* Row i; one that is not stored is made in `room`, without what oc_row_finish sets. */
+const struct oc_row *oc_row_at(const struct oc_report *r, const struct oc_rows *rows, uint32_t i,
+                               struct oc_row *room);
+/* The label of a node without a name, the id and the shapes. Texts are in the arena. */
+void oc_row_finish(struct oc_report *r, struct oc_row *row, struct oc_arena *arena);
 
 /* Roofline of every row, when the report has a device. */
 void oc_report_roofs(struct oc_report *r);

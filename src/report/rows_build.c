@@ -47,55 +47,6 @@ struct oc_row oc_row_blank(void)
     };
 }
 
-/* ---- time outside operators -------------------------------------------------------------------------- */
-
-static const char *rows_build_bucket_of(const struct oc_report_in *in, uint32_t record)
-{
-    const struct oc_prof_rec *r = &in->profile->rec[record];
-    return in->join ? in->join->rec[record].bucket : r->bucket ? r->bucket : r->overhead;
-}
-
-static void rows_build_add(double *sum, double ns)
-{
-    if (!isnan(ns))
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as below */
-        *sum = isnan(*sum) ? ns : *sum + ns;
-}
-
-uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out)
-{
-    const struct oc_profile *p = r->in->profile;
-    struct oc_map seen = {.arena = &r->arena};
-    struct oc_bucket_sum *sum = NULL;
-    uint32_t n = 0, cap = 0;
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const char *name = rows_build_bucket_of(r->in, i);
-        uint32_t at = n;
-        if (!name)
-            continue;
-        if (oc_map_add(&seen, name, strlen(name), &at, NULL)) {
-            OC_GROW(sum, n, cap);
-            sum[n++] = (struct oc_bucket_sum){
-                .name = name, .time_ns = NAN, .kernel_ns = NAN, .total_ns = NAN, .total_kernel_ns = NAN};
-            sum[at].of_profile = p->rec[i].bucket != NULL;
-        }
-        /* NOLINTBEGIN(clang-analyzer-core.NullDereference): a known name has its index in sum[] */
-        rows_build_add(&sum[at].time_ns, p->rec[i].self_ns);
-        rows_build_add(&sum[at].kernel_ns, p->rec[i].kernel_ns);
-        rows_build_add(&sum[at].total_ns, p->rec[i].total_ns);
-        rows_build_add(&sum[at].total_kernel_ns, p->rec[i].total_kernel_ns);
-        sum[at].records++;
-        /* NOLINTEND(clang-analyzer-core.NullDereference) */
-    }
-    struct oc_bucket_sum *kept = OC_NEW_ARRAY(&r->arena, n, struct oc_bucket_sum);
-    if (n)
-        memcpy(kept, sum, n * sizeof(*sum));
-    free(sum);
-    oc_map_free(&seen);
-    *out = kept;
-    return n;
-}
-
 /* ---- rows of a join -------------------------------------------------------------------------------------- */
 
 /* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
@@ -386,16 +337,23 @@ static void report_node_row(const struct oc_report *r, uint32_t node, struct oc_
     row->scope = m->graph[n->graph].scope;
     row->node = node;
     set_node_cost(row, &r->in->analysis->cost[node]);
+    oc_row_drop_empty_bounds(row);
+}
+
+/* The name of a row whose node has none. */
+static void set_label(const struct oc_report *r, struct oc_row *row, struct oc_arena *arena)
+{
+    char label[512];
+    if (!row->name)
+        row->name = oc_strdup(
+            arena, oc_node_label(r->in->model, &r->in->model->node[row->node], label, sizeof(label)));
 }
 
 /* Further inputs of row selection: a label for a node without a name, types and shapes. Once per row. */
 static void report_node_texts(struct oc_report *r, struct oc_row *row)
 {
     const struct oc_node *n = &r->in->model->node[row->node];
-    if (!row->name) {
-        char label[512];
-        row->name = oc_strdup(&r->arena, oc_node_label(r->in->model, n, label, sizeof(label)));
-    }
+    set_label(r, row, &r->arena);
     if (r->o->n_input_dtype)
         set_node_dtypes(r, row, n);
     if (r->o->order_by && strstr(r->o->order_by, "shapes"))
@@ -426,30 +384,36 @@ static const struct oc_row_shape *shapes_of_types(struct oc_report *r, const str
     return s;
 }
 
-static void set_record_types(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
+static void set_record_dtypes(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
 {
     const char **dtype = OC_NEW_ARRAY(&r->arena, rec->n_in, const char *);
     for (uint32_t i = 0; i < rec->n_in; i++)
         dtype[i] = rows_build_dtype_name(&rec->in[i]);
     row->in_dtype = dtype;
     row->n_in_dtype = rec->n_in;
-    row->in = shapes_of_types(r, rec->in, rec->n_in);
-    row->out = shapes_of_types(r, rec->out, rec->n_out);
-    row->n_in = rec->n_in;
-    row->n_out = rec->n_out;
-    row->in_state = rec->has_in ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
-    row->out_state = rec->has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
 }
 
-/* The shapes of all runs of a record. */
-static void set_range_types(struct oc_report *r, struct oc_row *row, const struct oc_size_rec *s)
+/* The shapes of all runs of a record; NULL: one run, or all of the same size. */
+static const struct oc_size_rec *sizes_of(const struct oc_report *r, uint32_t record)
 {
-    row->in = shapes_of_ranges(r, s->low.in, s->high.in, s->low.n_in);
-    row->out = shapes_of_ranges(r, s->low.out, s->high.out, s->low.n_out);
-    row->n_in = s->low.n_in;
-    row->n_out = s->low.n_out;
-    row->in_state = s->low.has_in ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
-    row->out_state = s->low.has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    return r->in->join && r->in->join->sizes ? &r->in->join->sizes->rec[record] : NULL;
+}
+
+/* The id and the shapes of a record as texts. */
+static void set_record_texts(struct oc_report *r, struct oc_row *row)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
+    const struct oc_size_rec *s = sizes_of(r, row->record);
+    if (rec->index >= 0)
+        row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
+    if (row->in || row->out) /* those of its node */
+        return;
+    row->in =
+        s ? shapes_of_ranges(r, s->low.in, s->high.in, s->low.n_in) : shapes_of_types(r, rec->in, rec->n_in);
+    row->out = s ? shapes_of_ranges(r, s->low.out, s->high.out, s->low.n_out)
+                 : shapes_of_types(r, rec->out, rec->n_out);
+    row->n_in = s ? s->low.n_in : rec->n_in;
+    row->n_out = s ? s->low.n_out : rec->n_out;
 }
 
 /* The time shown in the table: of the device if the source has it, else the record's own host time. */
@@ -476,16 +440,17 @@ static struct oc_row *report_record_row(struct oc_report *r, uint32_t i)
     row->place = rec->place;
     row->record = i;
     oc_row_set_name(r, row);
-    if (rec->index >= 0) {
-        row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
+    if (rec->index >= 0)
         row->id_number = (double)rec->index;
-    }
     set_record_times(row, rec);
     row->rates = rec->is_launch ? OC_RATES_LAUNCH : OC_RATES_TIMED;
     row->share = r->in->profile->event ? rec->share : NAN;
-    set_record_types(r, row, rec);
-    if (r->in->join && r->in->join->sizes)
-        set_range_types(r, row, &r->in->join->sizes->rec[i]);
+    const struct oc_size_rec *s = sizes_of(r, i);
+    row->in_state = (s ? s->low.has_in : rec->has_in) ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    row->out_state = (s ? s->low.has_out : rec->has_out) ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    set_record_dtypes(r, row, rec);
+    if (!r->texts_of_shown)
+        set_record_texts(r, row);
     row->computation = rec->flop;
     row->int_ops = oc_record_is_integer(rec) && !isnan(rec->flop) ? rec->flop : 0;
     row->memory = rec->bytes;
@@ -501,7 +466,7 @@ static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const str
     struct oc_record_cost k;
     if (!isnan(rec->flop) || !isnan(rec->bytes) || (!rec->has_in && !rec->has_out))
         return;
-    oc_record_cost(r->in->profile, rec, &r->arena, &k);
+    oc_record_cost(r->in->profile, rec, &r->arena, r->formulas, &k);
     double calls = rec->calls_per_run; /* the time covers all calls in a run */
     row->quality = k.quality;
     if (k.quality != OC_UNKNOWN) {
@@ -518,6 +483,7 @@ static void rows_of_profile(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec + oc_remainder_most(p), struct oc_row);
+    r->formulas = OC_NEW(&r->arena, struct oc_formula_cache);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
             set_recorded_cost(r, report_record_row(r, i), &p->rec[i]);
@@ -525,14 +491,21 @@ static void rows_of_profile(struct oc_report *r)
 
 /* ---- after selecting --------------------------------------------------------------------------------- */
 
+void oc_row_finish(struct oc_report *r, struct oc_row *row, struct oc_arena *arena)
+{
+    set_label(r, row, arena);
+    row->id = oc_printf(arena, "%u", row->node);
+    oc_report_node_shapes(r, row, &r->in->model->node[row->node]);
+}
+
 void oc_report_finish(struct oc_report *r)
 {
-    for (uint32_t i = 0; i < r->shown.n; i++) {
+    for (uint32_t i = 0; r->shown.row && i < r->shown.n; i++) {
         struct oc_row *row = &r->shown.row[i];
-        if (row->id || row->node == OC_NONE)
-            continue;
-        row->id = oc_printf(&r->arena, "%u", row->node);
-        oc_report_node_shapes(r, row, &r->in->model->node[row->node]);
+        if (r->texts_of_shown && row->record != OC_NONE && !row->remainder)
+            set_record_texts(r, row);
+        if (!row->id && row->node != OC_NONE)
+            oc_row_finish(r, row, &r->arena);
     }
 }
 
@@ -591,6 +564,58 @@ void oc_report_count_runs(struct oc_report *r)
     r->total_flo *= r->m.runs;
 }
 
+/* ---- rows made one at a time ---------------------------------------------------------------------------- */
+
+/* Whether every executed node has a row, which tells its cost and nothing else. */
+static bool rows_are_nodes(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return r->in->analysis && !r->in->profile && !r->in->device && !o->top_end_key && !o->n_name_pattern &&
+           !o->n_type && !o->n_input_dtype && !oc_report_grouped(o) && !oc_what_if_asked(o);
+}
+
+static void sum_rows(struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        if (!report_node_executes(&a->cost[i]))
+            continue;
+        r->all.n++;
+        if (a->cost[i].quality != OC_UNKNOWN)
+            r->total_flo += oc_report_node_flo(&a->cost[i]);
+    }
+    r->total_s = NAN;
+}
+
+bool oc_rows_on_demand(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return rows_are_nodes(r) && !o->has_top && !o->order_by && !o->min_time && !o->max_time;
+}
+
+void oc_report_list_rows(struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    report_no_rows(r);
+    oc_measure(r);
+    sum_rows(r);
+    uint32_t *node = OC_NEW_ARRAY(&r->arena, r->all.n, uint32_t), n = 0;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (report_node_executes(&r->in->analysis->cost[i]))
+            node[n++] = i;
+    r->all.node = node;
+}
+
+const struct oc_row *oc_row_at(const struct oc_report *r, const struct oc_rows *rows, uint32_t i,
+                               struct oc_row *room)
+{
+    if (rows->row)
+        return &rows->row[i];
+    *room = oc_row_blank();
+    report_node_row(r, rows->node[i], room);
+    return room;
+}
+
 /* ---- few rows ----------------------------------------------------------------------------------------- */
 
 /* The rows so far. The first `n_first` are known to precede all others seen. */
@@ -606,9 +631,7 @@ enum { MOST_ROWS = 4096, MORE_ROWS = 64 };
 bool oc_few_rows_do(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
-    return r->in->analysis && !r->in->profile && !r->in->device && !o->advise && !o->top_end_key &&
-           !o->n_name_pattern && !o->n_type && !o->n_input_dtype && !oc_report_grouped(o) &&
-           !oc_what_if_asked(o) && (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
+    return rows_are_nodes(r) && !o->advise && (!o->has_top || (o->top > 0 && o->top <= MOST_ROWS));
 }
 
 /* Sorts the kept rows and drops those after the last requested one. */
@@ -629,19 +652,6 @@ static void select_best(struct best *b)
 static bool too_late(const struct best *b, const struct oc_row *row)
 {
     return b->n_first == b->top && oc_select_before(b->s, &b->row[b->top - 1], row);
-}
-
-static void sum_rows(struct oc_report *r)
-{
-    const struct oc_analysis *a = r->in->analysis;
-    for (uint32_t i = 0; i < a->model->n_node; i++) {
-        if (!report_node_executes(&a->cost[i]))
-            continue;
-        r->all.n++;
-        if (a->cost[i].quality != OC_UNKNOWN)
-            r->total_flo += oc_report_node_flo(&a->cost[i]);
-    }
-    r->total_s = NAN;
 }
 
 static void choose_few(struct oc_report *r, struct best *b)

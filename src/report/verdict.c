@@ -153,7 +153,8 @@ static struct place largest_place(struct oc_report *r, const struct oc_rows *row
     struct place *place = NULL, best = {.key = NULL};
     uint32_t n = 0, cap = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
-        const struct oc_row *row = &rows->row[i];
+        struct oc_row room;
+        const struct oc_row *row = oc_row_at(r, rows, i, &room);
         const char *key = s->type ? row->group : oc_row_type(r, row);
         uint32_t at = n;
         if (!key || !in_scope(r, s, row))
@@ -183,7 +184,8 @@ static const char *module_text(struct oc_report *r, const struct scope *s, const
     if (!r->in->analysis || r->all.n > MODULE_ROWS)
         return "";
     copy.row = OC_NEW_ARRAY(&r->arena, copy.n, struct oc_row);
-    memcpy(copy.row, r->all.row, copy.n * sizeof(*copy.row));
+    for (uint32_t i = 0; i < copy.n; i++)
+        copy.row[i] = *oc_row_at(r, &r->all, i, &copy.row[i]);
     for (unsigned depth = 1; depth <= MODULE_DEPTH; depth++) {
         char key[16];
         struct oc_group_by by[OC_MAX_GROUP_KEYS];
@@ -430,7 +432,7 @@ static const char *work_text(struct oc_report *r)
     return oc_printf(&r->arena, "%s%s per run%s",
                      quality < OC_COUNT(word) && word[quality] ? word[quality] : "",
                      oc_si_text(&r->arena, r->total_flo, t->ops ? "OP" : oc_work_words(r, "FLOP")),
-                     r->all.row ? where_text(r, r->total_flo, &work) : type_of_totals(r));
+                     r->all.row || r->all.node ? where_text(r, r->total_flo, &work) : type_of_totals(r));
 }
 
 void oc_verdict_of(struct oc_report *r, struct oc_verdict *out)

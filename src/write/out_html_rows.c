@@ -261,7 +261,8 @@ static bool is_extra(const struct oc_report *r, const struct oc_column *c)
 static void html_rows_column(struct oc_json_out *w, struct oc_report *r, const struct oc_column *c)
 {
     struct oc_arena scratch = {0};
-    struct oc_line line = {.r = r, .arena = &scratch, .column = c};
+    struct oc_row room;
+    struct oc_line line = {.r = r, .arena = &scratch, .room = &room, .column = c};
     struct oc_field *v = OC_NEW_ARRAY(&scratch, r->shown.n, struct oc_field);
     while (oc_line_next(&line)) {
         v[line.rank].number = NAN;
@@ -300,7 +301,8 @@ static void qualities(struct oc_json_out *w, const struct oc_report *r, struct o
 {
     char *digit = OC_NEW_ARRAY(arena, r->shown.n + 1, char);
     for (uint32_t i = 0; i < r->shown.n; i++) {
-        uint8_t q = r->shown.row[i].quality;
+        struct oc_row room;
+        uint8_t q = oc_row_at(r, &r->shown, i, &room)->quality;
         digit[i] = (char)('0' + (q <= OC_UNKNOWN ? q : OC_UNKNOWN));
     }
     oc_key_text(w, "quality", digit);
@@ -318,14 +320,17 @@ static void nodes_of_rows(struct oc_json_out *w, const struct oc_report *r, stru
 {
     if (!r->in->join) {
         int64_t *node = OC_NEW_ARRAY(arena, r->shown.n, int64_t);
-        for (uint32_t i = 0; i < r->shown.n; i++)
-            node[i] = r->shown.row[i].node == OC_NONE ? -1 : (int64_t)r->shown.row[i].node;
+        for (uint32_t i = 0; i < r->shown.n; i++) {
+            struct oc_row room;
+            uint32_t id = oc_row_at(r, &r->shown, i, &room)->node;
+            node[i] = id == OC_NONE ? -1 : (int64_t)id;
+        }
         oc_page_steps(w, "row_node_steps", node, r->shown.n);
         return;
     }
     oc_key_array(w, "row_nodes");
     for (uint32_t i = 0; i < r->shown.n; i++) {
-        const struct oc_row *row = &r->shown.row[i];
+        const struct oc_row *row = &r->shown.row[i]; /* of a join */
         const struct oc_join_rec *j = html_rows_joined(r, row);
         if (!j || j->n_node == 1) {
             oc_jw_i64(w, row->node == OC_NONE ? -1 : (int64_t)row->node);
@@ -350,9 +355,11 @@ static void html_rows_node_names(struct oc_json_out *w, const struct oc_report *
                                    : oc_strdup(arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
     }
     for (uint32_t i = 0; i < r->shown.n; i++) {
-        const struct oc_row *row = &r->shown.row[i];
-        bool own = row->node != OC_NONE && row->name && name[row->node] && !r->in->join;
-        if (own && !strcmp(row->name, name[row->node]))
+        struct oc_row room;
+        const struct oc_row *row =
+            oc_row_at(r, &r->shown, i, &room); /* without a name: its label is that of the node */
+        bool own = row->node != OC_NONE && name[row->node] && !r->in->join;
+        if (own && (!row->name || !strcmp(row->name, name[row->node])))
             name[row->node] = NULL;
     }
     oc_page_key_texts(w, "name", name, m->n_node, arena);
@@ -408,7 +415,8 @@ static bool *nodes_with_rows(const struct oc_report *r, struct oc_arena *arena)
 {
     bool *with = OC_NEW_ARRAY(arena, r->in->model->n_node, bool);
     for (uint32_t i = 0; i < r->shown.n; i++) {
-        const struct oc_row *row = &r->shown.row[i];
+        struct oc_row room;
+        const struct oc_row *row = oc_row_at(r, &r->shown, i, &room);
         const struct oc_join_rec *j = html_rows_joined(r, row);
         if (row->node != OC_NONE)
             with[row->node] = true;
@@ -437,15 +445,16 @@ static uint32_t heaviest(const struct oc_report *r, uint32_t *node, struct oc_ar
     struct heavy *order = OC_NEW_ARRAY(arena, r->shown.n, struct heavy);
     bool *taken = OC_NEW_ARRAY(arena, r->in->model->n_node, bool);
     uint32_t n = 0;
+    struct oc_row room;
     for (uint32_t i = 0; i < r->shown.n; i++) {
-        const struct oc_row *row = &r->shown.row[i];
+        const struct oc_row *row = oc_row_at(r, &r->shown, i, &room);
         double key = r->has_time ? row->time_s : row->computation;
         order[i] = (struct heavy){isnan(key) ? -1 : key, i};
     }
     if (r->shown.n)
         qsort(order, r->shown.n, sizeof(*order), html_rows_by_key);
     for (uint32_t i = 0; i < r->shown.n && n < MAX_RECEIPTS; i++) {
-        const struct oc_row *row = &r->shown.row[order[i].row];
+        const struct oc_row *row = oc_row_at(r, &r->shown, order[i].row, &room);
         const struct oc_join_rec *j = html_rows_joined(r, row);
         const uint32_t *id = j ? j->node : &row->node;
         uint32_t n_id = j ? j->n_node : row->node != OC_NONE;

@@ -292,7 +292,7 @@ static void recorded_cost(struct oc_json_out *w, struct oc_report *r, const stru
 {
     struct oc_record_cost k = {.quality = OC_UNKNOWN};
     if (!rec->bucket && (rec->has_in || rec->has_out))
-        oc_record_cost(r->in->profile, rec, &r->arena, &k);
+        oc_record_cost(r->in->profile, rec, &r->arena, r->formulas, &k);
     bool ops = k.quality != OC_UNKNOWN;
     double calls = rec->calls_per_run;
     oc_key_count(w, "macs", ops ? calls * (double)k.macs : NAN);

@@ -95,8 +95,7 @@ static double overlay_sum(double a, double b)
 
 /* The value of the node, or of the first node of a row: the sum over all nodes is preserved. Times in
  * 1 / time_unit seconds. */
-static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double time_unit,
-                           double *value)
+static void values_of_rows(struct oc_report *r, const struct oc_column *c, double time_unit, double *value)
 {
     struct oc_line l = {.r = r, .arena = r->shown.arena};
     const struct oc_join *j = r->in->join;

@@ -35,7 +35,8 @@ static void out_csv(struct oc_report *r, FILE *f)
     report_write_put(&b, f);
 
     struct oc_arena scratch = {0};
-    struct oc_line l = {.r = r, .arena = &scratch};
+    struct oc_row room;
+    struct oc_line l = {.r = r, .arena = &scratch, .room = &room};
     while (oc_line_next(&l)) {
         for (size_t i = 0; i < n; i++) {
             oc_field_exact(column[i], &l, &b);
@@ -56,15 +57,16 @@ static const struct oc_format {
     void (*write)(struct oc_report *r, FILE *f);
     int (*write_file)(struct oc_report *r, FILE *f, struct oc_err *err); /* where it may fail; else NULL */
     bool whole;                                                          /* all rows unless --top is given */
-    bool explains; /* supports --why and --explain-match */
-    bool advises;  /* supports --advise */
-    bool single;   /* rows must be single operators: no groups, no --what-if */
-    bool few;      /* needs only the rows that are printed: see oc_few_rows_do */
+    bool explains;      /* supports --why and --explain-match */
+    bool advises;       /* supports --advise */
+    bool single;        /* rows must be single operators: no groups, no --what-if */
+    bool few;           /* needs only the rows that are printed: see oc_few_rows_do */
+    bool one_at_a_time; /* needs no row stored: see oc_rows_on_demand */
     int (*check)(const struct oc_report_in *in, const struct oc_report_opts *o,
                  struct oc_err *err); /* NULL */
 } formats[] = {
     {.name = "table", .write = oc_out_term, .explains = true, .advises = true, .few = true},
-    {.name = "csv", .write = out_csv, .whole = true},
+    {.name = "csv", .write = out_csv, .whole = true, .one_at_a_time = true},
     {.name = "json", .write = oc_out_json, .whole = true, .explains = true, .advises = true},
     {.name = "markdown", .write = oc_out_markdown, .advises = true, .few = true},
     {.name = "md", .write = oc_out_markdown, .advises = true, .few = true},
@@ -76,7 +78,7 @@ static const struct oc_format {
      .check = oc_overlay_check},
     {.name = "netron", .write = oc_out_netron, .whole = true, .single = true, .check = oc_attachment_check},
     {.name = "xlsx", .write_file = oc_out_xlsx, .whole = true, .check = oc_xlsx_check},
-    {.name = "html", .write = oc_out_html, .whole = true, .advises = true},
+    {.name = "html", .write = oc_out_html, .whole = true, .advises = true, .one_at_a_time = true},
     {.name = "fragment", .write = oc_out_fragment, .advises = true},
 };
 
@@ -177,12 +179,22 @@ static int find_explained(struct oc_report *r, const struct oc_format *format, s
     return 0;
 }
 
+/* Of a profile with more rows than a screen groups by their shapes, only the shown rows need them. */
+static bool only_shown_need_texts(const struct oc_report *r)
+{
+    return r->in->profile && !r->in->join && r->in->profile->n_rec > OC_SCREEN_MOST_SIGNATURES &&
+           !oc_report_grouped(r->o) && !r->o->order_by;
+}
+
 static int report_write_all(struct oc_report *r, const struct oc_format *format, FILE *f, struct oc_err *err)
 {
     const struct oc_report_opts *opts = r->o;
+    r->texts_of_shown = only_shown_need_texts(r);
     bool few = format->few && oc_few_rows_do(r) && !opts->n_why &&
                !(is_screen(r, format) && r->in->model->n_node <= OC_SCREEN_MOST_SIGNATURES);
-    if (!few)
+    if (format->one_at_a_time && oc_rows_on_demand(r))
+        oc_report_list_rows(r);
+    else if (!few)
         oc_report_rows(r);
     oc_report_roofs(r);
     if (find_explained(r, format, err))
@@ -198,7 +210,9 @@ static int report_write_all(struct oc_report *r, const struct oc_format *format,
     oc_limit_columns(r);
     oc_report_count_runs(r);
     r->shown.arena = &r->arena;
-    if (!rc)
+    if (r->all.node)
+        r->shown = r->all;
+    else if (!rc)
         rc = report_write_choose_rows(r, format, few, err);
     if (!rc) {
         oc_report_finish(r);

@@ -138,7 +138,7 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
     struct oc_arena arena = {0};
     struct oc_record_cost cost;
     for (uint32_t i = 0; i < p->n_rec; i++)
-        oc_record_cost(p, &p->rec[i], &arena, &cost);
+        oc_record_cost(p, &p->rec[i], &arena, NULL, &cost);
     oc_arena_free(&arena);
 }
 

@@ -48,7 +48,7 @@ static void check(const struct row *r, int device_us)
     struct oc_record_cost k;
     struct oc_profile *p = trace_of(r, device_us);
     print_message("%s %s\n", r->op, r->dims);
-    oc_record_cost(p, t_rec(p, r->op), &a, &k);
+    oc_record_cost(p, t_rec(p, r->op), &a, NULL, &k);
     assert_int_equal(k.quality, r->quality);
     assert_int_equal(k.note == NULL, r->quality == OC_EXACT);
     assert_int_equal(k.macs, r->macs);
@@ -227,7 +227,7 @@ static void host_times_of_launches_have_no_rates(void **state)
     struct oc_profile *p = t_profile_text(text, NULL, &e);
     assert_non_null(p);
     assert_non_null(t_finding(p, "W-no-kernels"));
-    oc_record_cost(p, t_rec(p, "aten::mm"), &a, &k);
+    oc_record_cost(p, t_rec(p, "aten::mm"), &a, NULL, &k);
     assert_int_equal(k.quality, OC_UNKNOWN);
     assert_false(k.bytes_known);
     oc_profile_close(p);
@@ -251,7 +251,7 @@ static void gradients_of_resnet50_have_the_published_count(void **state)
         struct oc_record_cost k;
         if (strcmp(p->rec[i].op_type, "aten::cudnn_convolution_backward") != 0)
             continue;
-        oc_record_cost(p, &p->rec[i], &a, &k);
+        oc_record_cost(p, &p->rec[i], &a, NULL, &k);
         assert_int_equal(k.quality, OC_UPPER); /* the trace does not say which gradients were computed */
         macs += p->rec[i].calls_per_run * (double)k.macs;
     }

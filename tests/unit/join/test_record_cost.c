@@ -33,7 +33,7 @@ static struct fixture cost_of(const char *name, const char *op, const char *in, 
              out ? ",\"output_type_shape\" : " : "", out ? out : "");
     f.p = t_profile_text(text, NULL, &e);
     assert_non_null(f.p);
-    oc_record_cost(f.p, t_rec(f.p, name), &f.a, &f.cost);
+    oc_record_cost(f.p, t_rec(f.p, name), &f.a, NULL, &f.cost);
     return f;
 }
 
@@ -197,7 +197,7 @@ static void exact_costs_equal_the_analysis(void **state)
         struct oc_record_cost c;
         if (p->rec[i].bucket)
             continue;
-        oc_record_cost(p, &p->rec[i], &arena, &c);
+        oc_record_cost(p, &p->rec[i], &arena, NULL, &c);
         macs += c.macs;
         if (c.quality != OC_EXACT)
             continue;
@@ -259,7 +259,7 @@ static void any_recorded_shapes(void **state)
                 out[k] = draw(&seed, 2) ? in[0] : draw_type(&a, &seed);
             r.in = in;
             r.out = out;
-            oc_record_cost(&p, &r, &a, &cost);
+            oc_record_cost(&p, &r, &a, NULL, &cost);
             known += cost.quality != OC_UNKNOWN;
             oc_arena_free(&a);
         }

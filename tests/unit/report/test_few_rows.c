@@ -139,9 +139,53 @@ static void requests_that_need_all_rows_are_declined(void **state)
     assert_false(oc_few_rows_do(&r));
 }
 
+static char *written(const struct fixture *f, const struct oc_report_opts *o)
+{
+    struct oc_err err;
+    struct oc_buf text = {0};
+    FILE *stream = oc_buf_stream(&text);
+    struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
+    if (oc_report_write(&in, o, stream, &err))
+        fail_msg("%s", err.msg);
+    fclose(stream);
+    return text.data;
+}
+
+/* A bound of times, which a model does not have, is a request that needs all rows. */
+static void reports_of_rows_made_one_at_a_time_equal_those_of_stored_rows(void **state)
+{
+    static const char *const format[] = {"csv", "html"};
+    for (size_t i = 0; i < OC_COUNT(format); i++) {
+        char *made = written(*state, O(.format = format[i])),
+             *stored = written(*state, O(.format = format[i], .min_time = "0"));
+        assert_string_equal(made, stored);
+        free(made);
+        free(stored);
+    }
+}
+
+static void requests_that_select_or_sort_have_their_rows_stored(void **state)
+{
+    const struct fixture *f = *state;
+    struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
+    struct oc_report r = {.in = &in, .o = O(0)};
+    assert_true(oc_rows_on_demand(&r));
+    r.o = O(.has_top = true, .top = 3);
+    assert_false(oc_rows_on_demand(&r));
+    r.o = O(.order_by = "macs");
+    assert_false(oc_rows_on_demand(&r));
+    r.o = O(.max_time = "1us");
+    assert_false(oc_rows_on_demand(&r));
+    r.o = O(.n_type = 1);
+    assert_false(oc_rows_on_demand(&r));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_equal_those_of_all_rows),
-                                       cmocka_unit_test(requests_that_need_all_rows_are_declined)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_equal_those_of_all_rows),
+        cmocka_unit_test(reports_of_rows_made_one_at_a_time_equal_those_of_stored_rows),
+        cmocka_unit_test(requests_that_select_or_sort_have_their_rows_stored),
+        cmocka_unit_test(requests_that_need_all_rows_are_declined)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
