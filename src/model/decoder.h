@@ -1,7 +1,7 @@
 /* model/: A file as an immutable graph: ONNX, or a description of a decoder (config.json, safetensors,
  * GGUF). Weights are views into the file and are not read. Every length and nesting is checked before use:
  * the input is untrusted, and a new reader needs a fuzz target.
- * Private to the folder: decoder.h decoder_graph.h graph_writer.h loader.h stored.h. */
+ * Private to the folder: decoder.h decoder_graph.h loader.h stored.h. */
 
 /* Language models without an ONNX file: a config.json describes a decoder by fields whose names and meanings
  * are in decoders.xml. The graph is built from them, with a KV cache and with weights that have shapes but no

@@ -7,7 +7,7 @@
 #include "base/ck.h"
 #include "model/decoder_graph.h"
 
-enum { EXTERNAL = 1, OPSET = 20 };
+enum { EXTERNAL = 1, USUAL_OPSET = 20, IR_VERSION = 9, OPSET_OF_IR_VERSION = 19, IR_VERSION_BEFORE = 8 };
 enum { ATTR_FLOAT = 1, ATTR_INT = 2, ATTR_STRING = 3, ATTR_INTS = 7 }; /* AttributeProto.AttributeType */
 
 /* ---- messages --------------------------------------------------------------------------------------- */
@@ -155,26 +155,41 @@ const char *oc_gw_path(struct oc_graph_writer *g, const char *name)
     return oc_printf(&g->arena, "%s%s%s", g->scope, *g->scope ? "." : "", name);
 }
 
-void oc_gw_weight(struct oc_graph_writer *g, const char *name, unsigned dtype, size_t rank,
-                  const int64_t *dim)
+static Oc__Tensor tensor_head(const char *name, unsigned dtype, size_t rank, const int64_t *dim)
 {
-    char location[] = "location", file[] = "weights";
-    Oc__Pair where;
-    Oc__Pair *wheres = &where;
     Oc__Tensor t;
-    oc__pair__init(&where);
-    where.key = location;
-    where.value = file;
     oc__tensor__init(&t);
     t.name = (char *)(uintptr_t)name;
     t.n_dims = rank;
     t.dims = (int64_t *)(uintptr_t)dim;
     t.has_data_type = true;
     t.data_type = (int32_t)dtype;
+    return t;
+}
+
+void oc_gw_weight(struct oc_graph_writer *g, const char *name, unsigned dtype, size_t rank,
+                  const int64_t *dim)
+{
+    char location[] = "location", file[] = "weights";
+    Oc__Pair where;
+    Oc__Pair *wheres = &where;
+    Oc__Tensor t = tensor_head(name, dtype, rank, dim);
+    oc__pair__init(&where);
+    where.key = location;
+    where.value = file;
     t.n_external_data = 1;
     t.external_data = &wheres;
     t.has_data_location = true;
     t.data_location = EXTERNAL;
+    append(g, &g->weight, &t.base);
+}
+
+void oc_gw_tensor(struct oc_graph_writer *g, const char *name, unsigned dtype, size_t rank,
+                  const int64_t *dim, const struct oc_buf *elements)
+{
+    Oc__Tensor t = tensor_head(name, dtype, rank, dim);
+    t.has_raw_data = true;
+    t.raw_data = (ProtobufCBinaryData){elements->n, (uint8_t *)elements->data};
     append(g, &g->weight, &t.base);
 }
 
@@ -223,6 +238,7 @@ void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf 
 {
     char onnx[] = "", contrib[] = "com.microsoft", own[] = "com.onnxcost";
     char *const domain[] = {onnx, contrib, own};
+    int opset = g->opset ? g->opset : USUAL_OPSET;
     Oc__Opset set[3], *sets[3] = {&set[0], &set[1], &set[2]};
     Oc__Graph graph;
     Oc__Model model;
@@ -230,7 +246,7 @@ void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf 
         oc__opset__init(&set[i]);
         set[i].domain = domain[i];
         set[i].has_version = true;
-        set[i].version = i ? 1 : OPSET;
+        set[i].version = i ? 1 : opset;
     }
     oc__graph__init(&graph);
     graph.node = g->node.item;
@@ -243,7 +259,7 @@ void oc_gw_write(struct oc_graph_writer *g, const char *producer, struct oc_buf 
     graph.n_output = g->output.n;
     oc__model__init(&model);
     model.has_ir_version = true;
-    model.ir_version = 9;
+    model.ir_version = opset < OPSET_OF_IR_VERSION ? IR_VERSION_BEFORE : IR_VERSION;
     model.producer_name = (char *)(uintptr_t)producer;
     model.has_graph = true;
     model.graph = pack(g, &graph.base);

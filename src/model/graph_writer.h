@@ -1,5 +1,5 @@
 /* Writes an ONNX graph: nodes named after the module that they are in, weights that have a type and a shape
- * but no data. For models that are described elsewhere (config.json, safetensors, GGUF). */
+ * but no data, for models that are described elsewhere (config.json, safetensors, GGUF), and tensors with data. */
 #ifndef OC_GRAPH_WRITER_H
 #define OC_GRAPH_WRITER_H
 
@@ -18,6 +18,7 @@ struct oc_graph_writer { /* zero before use, but for names.arena */
     struct oc_messages attribute; /* of the next node */
     struct oc_map names;          /* of nodes, to make them unique */
     char scope[96];               /* module of the next nodes: "model.layers.0.mlp" */
+    int opset;                    /* 0: 20 */
 };
 
 /* Attributes of the next node. */
@@ -44,6 +45,9 @@ const char *oc_gw_cast(struct oc_graph_writer *g, const char *x, int dtype);
 const char *oc_gw_path(struct oc_graph_writer *g, const char *name);
 void oc_gw_weight(struct oc_graph_writer *g, const char *name, unsigned dtype, size_t rank,
                   const int64_t *dim);
+/* A weight with its elements, little-endian. */
+void oc_gw_tensor(struct oc_graph_writer *g, const char *name, unsigned dtype, size_t rank,
+                  const int64_t *dim, const struct oc_buf *elements);
 
 /* An input or output of the graph. dim: symbols, or numbers; ends with NULL */
 void oc_gw_value_info(struct oc_graph_writer *g, struct oc_messages *list, const char *name, int dtype,
