@@ -28,6 +28,12 @@ struct oc_samples_opts {
 struct oc_samples;
 int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *opts,
                     struct oc_samples **out, struct oc_err *err);
+/* Samples of this machine: records small networks, which have every common class of kernels, with ONNX Runtime in a
+ * temporary folder, and reads them. opts: library, level, threads, session_config, progress and stop; NULL: the
+ * defaults. Takes about 10 s. Errors: those of oc_record. */
+struct oc_record_opts;
+int oc_samples_record(const struct oc_device *device, const struct oc_record_opts *opts,
+                      struct oc_samples **out, struct oc_err *err);
 void oc_samples_free(struct oc_samples *samples);
 size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag **out);
 /* Cost curves of a device and a runtime: for each class of kernels and type of arithmetic a curve of time

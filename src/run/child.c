@@ -502,17 +502,16 @@ static int keep_files(struct oc_record_files *f, const char *profile, const stru
     return move(f->temporary_optimized, f->optimized, err) || move(profile, f->profile, err) ? -1 : 0;
 }
 
-static void remove_folder(struct oc_record_files *f)
+void oc_record_folder_remove(const char *folder, struct oc_arena *a)
 {
-    DIR *d = opendir(f->folder);
+    DIR *d = opendir(folder);
     const struct dirent *e;
     while (d && (e = readdir(d)))
         if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            unlink(oc_printf(f->a, "%s/%s", f->folder, e->d_name));
+            unlink(oc_printf(a, "%s/%s", folder, e->d_name));
     if (d)
         closedir(d);
-    rmdir(f->folder);
-    f->folder = NULL;
+    rmdir(folder);
 }
 
 int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
@@ -520,6 +519,7 @@ int oc_record_files_close(struct oc_record_files *f, const char *profile, const 
 {
     int rc = profile ? keep_files(f, profile, m, err) : 0;
     if (f->folder)
-        remove_folder(f);
+        oc_record_folder_remove(f->folder, f->a);
+    f->folder = NULL;
     return rc;
 }

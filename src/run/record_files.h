@@ -34,6 +34,9 @@ int oc_record_files_open(const char *model, const struct oc_record_opts *o, stru
 int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
                           struct oc_err *err);
 
+/* Removes a folder with the files in it. Texts are made in the arena. */
+void oc_record_folder_remove(const char *folder, struct oc_arena *a);
+
 struct oc_recording {
     struct oc_arena arena;
     struct oc_record_info info;

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "onnxcost.h"
+#include "onnxcost/estimate.h"
 #include "onnxcost/record.h"
 
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
@@ -53,6 +54,15 @@ int oc_record_compare(const struct oc_model *model, const struct oc_analysis *an
     (void)analysis;
     (void)opts;
     *difference = (double)NAN;
+    return oc_os_check_processes("ONNX Runtime", err);
+}
+
+int oc_samples_record(const struct oc_device *device, const struct oc_record_opts *opts,
+                      struct oc_samples **out, struct oc_err *err)
+{
+    (void)device;
+    (void)opts;
+    *out = NULL;
     return oc_os_check_processes("ONNX Runtime", err);
 }
 
