@@ -47,6 +47,7 @@ try() { # where command line
     line=$2
     why=
     case $line in
+    *'hw measure --probe'*) why='it needs ONNX Runtime: tests/check_measure.sh' ;;
     *'hw measure'*) line="$line --quick" ;; # 20 seconds otherwise
     *'onnxcost record '* | *'onnxcost bisect '* | *'onnxcost tune '*) why='it needs ONNX Runtime: tests/check_record.sh' ;;
     *PROFILE* | *RECORDING* | *...*) why='a pattern, not a command' ;;

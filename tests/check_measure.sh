@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
 schema=$PWD/hwdb/hwdb.rng
+top=$PWD
 work=$PWD/$BUILD/measure
 rm -rf "$work"
 mkdir -p "$work"
@@ -65,4 +66,43 @@ expect_failure 'non-numeric --threads is rejected' 2 '--threads needs an integer
 expect_failure 'missing output folder is an error' 4 'none/here.xml' measure --quick -o none/here.xml
 expect_failure 'extra arguments are rejected' 2 'usage:' measure this
 expect_failure '--quick is rejected for other commands' 2 '--quick is for hw measure' list --quick
+
+# ---- probe: a calibration from recordings of small networks
+export TMPDIR="$work/temporary"
+mkdir "$TMPDIR"
+# the same, with --probe: neither the files nor the temporary folder remain
+expect_no_probe() {
+    expect_failure "$@"
+    result "$1: no files remain" "$(find . -name 'refused*' -o -name 'onnxcost-*')"
+}
+fake="$top/$BUILD/fake_ort.so"
+expect_no_probe '--probe without --output is rejected' 2 '--probe writes two files: give --output FILE.xml' measure --quick --probe
+expect_no_probe '--probe is rejected for other commands' 2 '--probe is for hw measure' list --probe
+expect_no_probe '--calibration without --probe is rejected' 2 '--calibration is for hw measure --probe' measure --quick --calibration x.xml -o refused.xml
+expect_no_probe '--ort-lib without --probe is rejected' 2 '--ort-lib is for hw measure --probe' measure --quick --ort-lib x.so -o refused.xml
+expect_no_probe 'missing library is an error' 4 "--ort-lib: cannot load './none.so'" measure --quick --probe --ort-lib none.so -o refused.xml
+expect_no_probe 'missing calibration to start from is an error' 3 "'none.xml'" measure --quick --probe --ort-lib "$fake" --calibration none.xml -o refused.xml
+FAKE_ORT=crash_loading expect_no_probe 'crash of the library is an error' 4 'ONNX Runtime crashed while loading the model' measure --quick --probe --ort-lib "$fake" -o refused.xml
+[ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
+# leaks of the runtime are not tested
+case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
+onnxcost hw measure --quick --probe -o probed.xml >out 2>err </dev/null
+rc=$?
+if [ $rc -eq 4 ] && grep -qE 'was not found|cannot load|cannot use' err; then
+    for title in 'both files' 'schema of the calibration' 'classes of kernels' 'use of both files'; do
+        skip_named "probe: $title" 'no libonnxruntime is found (ONNXRUNTIME_LIB names one)'
+    done
+else
+    result 'probe: both files are written and named, and no other' "$([ $rc -eq 0 ] && [ -s probed.xml ] && [ -s probed.cal.xml ] && grep -q '^device *probed\.xml$' out &&
+        grep -q '^calibration *probed\.cal\.xml$' out && [ -z "$(find "$TMPDIR" -name 'onnxcost*')" ] || { echo "exit code $rc"; cat out err; find "$TMPDIR"; })"
+    if command -v xmllint >/dev/null 2>&1; then
+        result 'probe: calibration is valid against the schema' "$(xmllint --nonet --noout --relaxng "${schema%hwdb.rng}calibration.rng" probed.cal.xml 2>&1 | grep -v ' validates$')"
+    fi
+    for class in gemm gemv batched_gemm conv_1x1 conv_kxk conv_depthwise elementwise activation softmax norm reduce pool transpose copy reorder; do
+        grep -q "class=\"$class\" dtype=\"f32\"" probed.cal.xml || echo "no kernel of class $class"
+    done >missing
+    result 'probe: kernels of every common class are measured' "$(cat missing)"
+    eval "$(sed -n 's/^estimate *//; s/ MODEL / model.onnx /p' out)" >estimate 2>err
+    result 'probe: the printed command estimates a model' "$(grep -q '^verdict .* per run' estimate || cat estimate err)"
+fi
 finish

@@ -115,7 +115,7 @@ static int put_calibration_report(const void *job, const struct cli_output *out,
     return oc_calibration_report(m->calibration, m->samples, m->o->format, out->f, err);
 }
 
-static void today_text(char *buf, size_t cap)
+void cli_today(char *buf, size_t cap)
 {
     time_t now = time(NULL);
     struct tm t;
@@ -129,7 +129,7 @@ static int make_calibration(struct measured *m)
     char date[16];
     const struct cli_opts *o = m->o;
     struct oc_err err;
-    today_text(date, sizeof(date));
+    cli_today(date, sizeof(date));
     const struct oc_calibration_opts opts = {.created = date};
     struct oc_calibration *base = NULL;
     int made = !m->o->calibration ? oc_calibration_make(m->samples, &opts, &m->calibration, &err)

@@ -224,8 +224,9 @@ const struct cli_option cli_shared_options[] = {
      .otherwise = "ONNXRUNTIME_LIB, else the usual places", .set = CLI_RECORDS},
     {.group = "Estimates"},
     {"calibration", 0, CLI_TEXT, AT(calibration), "FILE",
-     .help = "calibration file from calibrate; without it the estimate is an interval; calibrate: one of "
-             "another machine or number of threads, to move here"},
+     .help = "calibration file from calibrate; without it the estimate is an interval; calibrate and hw "
+             "measure --probe: one of another machine or number of threads, to move here",
+     .otherwise = "hw measure --probe: the one that comes with onnxcost"},
     {"fusion", 0, CLI_CHOICE, AT(fusion), "onnxruntime|generic|none",
      .help = "assumed fusion rules of the runtime, if no profile is given",
      .otherwise = "as fits calibration and device"},
