@@ -213,25 +213,27 @@ static const struct layer integers[] = {
 /* ---- the networks ---------------------------------------------------------------------------------------- */
 
 #define LAYERS(table) table, OC_COUNT(table)
+/* Runs: a network of short kernels is recorded for a tenth of a second at least, over which a machine is steady. */
 static const struct network {
     const char *name;
     const struct layer *layer;
     size_t n_layer;
     int size;
+    uint32_t runs;
 } networks[] = {
-    {"probe_images@64", LAYERS(images), 64},
-    {"probe_images@288", LAYERS(images), 288},
-    {"probe_mobile@64", LAYERS(mobile), 64},
-    {"probe_mobile@224", LAYERS(mobile), 224},
-    {"probe_text@1", LAYERS(text), 1},
-    {"probe_text@16", LAYERS(text), 16},
-    {"probe_text@128", LAYERS(text), 128},
-    {"probe_recurrent@20", LAYERS(recurrent), 20},
-    {"probe_memory@8", LAYERS(memory), 8},
-    {"probe_memory@40", LAYERS(memory), 40},
-    {"probe_memory@160", LAYERS(memory), 160},
-    {"probe_integers@32", LAYERS(integers), 32},
-    {"probe_integers@128", LAYERS(integers), 128},
+    {"probe_images@64", LAYERS(images), 64, 100},
+    {"probe_images@288", LAYERS(images), 288, 20},
+    {"probe_mobile@64", LAYERS(mobile), 64, 200},
+    {"probe_mobile@224", LAYERS(mobile), 224, 40},
+    {"probe_text@1", LAYERS(text), 1, 200},
+    {"probe_text@16", LAYERS(text), 16, 100},
+    {"probe_text@128", LAYERS(text), 128, 20},
+    {"probe_recurrent@20", LAYERS(recurrent), 20, 200},
+    {"probe_memory@8", LAYERS(memory), 8, 200},
+    {"probe_memory@40", LAYERS(memory), 40, 100},
+    {"probe_memory@160", LAYERS(memory), 160, 20},
+    {"probe_integers@32", LAYERS(integers), 32, 200},
+    {"probe_integers@128", LAYERS(integers), 128, 40},
 };
 
 /* ---- writer ---------------------------------------------------------------------------------------------- */
@@ -419,6 +421,11 @@ static void probe_layer(struct probe *p)
 const char *oc_probe_model_name(size_t i)
 {
     return i < OC_COUNT(networks) ? networks[i].name : NULL;
+}
+
+uint32_t oc_probe_model_runs(size_t i)
+{
+    return networks[i].runs;
 }
 
 void oc_probe_model_write(size_t i, struct oc_buf *out)

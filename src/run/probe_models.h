@@ -6,6 +6,7 @@
 
 /* "probe_images@64"; NULL past the end. */
 const char *oc_probe_model_name(size_t i);
+uint32_t oc_probe_model_runs(size_t i); /* to record */
 /* Appends the network as an ONNX file with its weights: always the same bytes. */
 void oc_probe_model_write(size_t i, struct oc_buf *out);
 

@@ -12,12 +12,8 @@
 #include "run/probe_models.h"
 #include "run/record_files.h"
 
-enum {
-    RUNS = 20,
-    WARMUP = 3,
-    MOST_AGAIN =
-        6, /* disturbed recordings that are repeated: on a machine that is never idle, half of the time more */
-};
+/* MOST_AGAIN: disturbed recordings that are repeated; on a machine that is never idle they take half of the time more. */
+enum { WARMUP = 3, MOST_AGAIN = 6 };
 
 struct probing {
     const struct oc_record_opts *given;
@@ -76,7 +72,7 @@ static int record_once(struct probing *p, const struct oc_model *m, const struct
                                         .output = p->folder,
                                         .level = p->given->level,
                                         .threads = p->given->threads,
-                                        .runs = RUNS,
+                                        .runs = oc_probe_model_runs(p->at),
                                         .warmup = WARMUP,
                                         .seed = 1,
                                         .progress = p->given->progress ? on_probe_progress : NULL,
