@@ -498,6 +498,9 @@ static int samples_take_all(struct reading *r, struct oc_err *err)
     if (r->profile->functions)
         return oc_fail(err, OC_EUNSUPPORTED, "'%s' is a profile of functions, not of a model's operators",
                        r->files->profile);
+    if (oc_machine_is_loaded(&r->profile->machine))
+        oc_diag_add(&r->out->diags, OC_WARNING, "W-disturbed", r->files->name,
+                    "other processes used the processors while it was recorded: its times may be too long");
     samples_add_model(r);
     oc_kernels_of_join(r->join, &r->join->arena, &list);
     if (r->out->device)
