@@ -159,6 +159,23 @@ static int write_moved(const struct hw_job *j, const struct oc_samples *samples)
     return rc;
 }
 
+/* One warning for all recordings that were disturbed. */
+static void warn_of_samples(const struct oc_samples *samples)
+{
+    const struct oc_diag *d;
+    size_t n = oc_samples_diags(samples, &d), disturbed = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(d[i].code, "W-disturbed"))
+            disturbed++;
+        else
+            cli_warn_diag(&d[i], false);
+    if (disturbed)
+        cli_warn("--probe: other processes used the processors during %zu recordings: their times may be too "
+                 "long; run it "
+                 "again on an idle machine",
+                 disturbed);
+}
+
 static int run_probe(const struct hw_job *j, const struct oc_device *device)
 {
     struct cli_side side = {.model_path = "probe"};
@@ -171,6 +188,8 @@ static int run_probe(const struct hw_job *j, const struct oc_device *device)
     cli_record_begin(&side);
     rc = oc_samples_record(device, &opts, &samples, &err);
     rc = cli_record_end(&side, rc, &err);
+    if (!rc)
+        warn_of_samples(samples);
     rc = rc ? rc : write_moved(j, samples);
     oc_samples_free(samples);
     return rc;
