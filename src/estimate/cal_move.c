@@ -1,6 +1,7 @@
-/* A calibration moved to another machine or number of threads by a few recordings there. Few parameters change: one factor for
- * launches, and one for the rest of the time for each curve, which is drawn to that of its parent where recordings are few.
- * The shapes of the curves stay, and so do the intervals: they are those of kernels about their curve. */
+/* A calibration moved to another machine or number of threads by a few recordings there. Few parameters change: what the profiler
+ * adds to each kernel, one factor for launches, and one for the rest of the time for each curve, which is drawn to that of its
+ * parent where recordings are few. The shapes of the curves stay, and so do the intervals: they are those of kernels about their
+ * curve. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +15,14 @@
 #include "profile/profile.h"
 
 #define ROUNDS    4
-#define PULL      3.0 /* the parent's factor counts as that many kernels */
-#define MAIN_PART 0.5 /* of a time: kernels with less of a part say nothing about its factor */
-#define LEAST     0.1 /* of the time of a kernel, for the rest after its launch */
+#define PULL      3.0  /* the parent's factor counts as that many kernels */
+#define MAIN_PART 0.5  /* of a time: kernels with less of a part say nothing about its factor */
+#define LEAST     0.1  /* of the time of a kernel, for what is left after its other parts */
+#define SHORT_S   1e-6 /* shorter launches are lost in what the profiler adds */
+#define MANY_RUNS 4    /* recordings with the time of a run without a profiler, for what the profiler adds */
 
-struct move_row { /* a kernel: its time here, and the parts of the time that the other calibration predicts */
+/* A kernel: its time here without the profiler's part, and the parts of the time that the other calibration predicts. */
+struct move_row {
     double t_s, launch_s, rest_s;
     int32_t key;
 };
@@ -28,10 +32,17 @@ struct move {
     struct oc_cal_data data;
     struct move_row *row;
     size_t n;
-    double launch;  /* factor */
-    double *factor; /* of each key */
-    double peak;    /* peak here over that of the other machine */
+    double added_there_s, added_here_s; /* by the profiler to each kernel */
+    double launch;                      /* factor */
+    double *factor;                     /* of each key */
+    double peak;                        /* peak here over that of the other machine */
 };
+
+/* The launch of a kernel without what the profiler adds. */
+static double net_launch(const struct move *m, double t0_s)
+{
+    return fmax(t0_s - m->added_there_s, LEAST * t0_s);
+}
 
 static void add_row(struct move *m, const struct oc_cal_datum *d, const struct oc_device *device,
                     double *peak)
@@ -41,11 +52,12 @@ static void add_row(struct move *m, const struct oc_cal_datum *d, const struct o
     oc_predict_kernel(m->cal, device, d->kernel, &opts, &p);
     if (p.key < 0 || !(p.t_s > p.assists_s))
         return;
-    double t = p.t_s - p.assists_s, parts = p.t0_s + p.tc_s + p.tm_s, launch = fmin(p.t0_s, t);
-    if (!(parts > 0) || !(d->t_s > 0))
+    double t = p.t_s - p.assists_s, t0 = fmin(p.t0_s, t);
+    if (!(d->t_s > 0))
         return;
     peak[m->n] = log(d->point.peak_flop_per_s / m->cal->key[p.key].peak_flop_per_s);
-    m->row[m->n++] = (struct move_row){d->t_s, launch, t - launch, p.key};
+    m->row[m->n++] =
+        (struct move_row){fmax(d->t_s - m->added_here_s, LEAST * d->t_s), net_launch(m, t0), t - t0, p.key};
 }
 
 static bool is_below(const struct move *m, int32_t key, size_t top)
@@ -68,7 +80,7 @@ static double launch_factor(const struct move *m, double *ln)
     size_t n = 0;
     for (size_t i = 0; i < m->n; i++) {
         const struct move_row *r = &m->row[i];
-        if (r->launch_s < MAIN_PART * (r->launch_s + r->rest_s))
+        if (r->launch_s < SHORT_S || r->launch_s < MAIN_PART * (r->launch_s + r->rest_s))
             continue;
         double t = fmax(r->t_s - m->factor[r->key] * r->rest_s, LEAST * r->t_s);
         ln[n++] = log(t / r->launch_s);
@@ -115,7 +127,7 @@ static void move_curves(struct move *m, double dram_bytes_per_s)
     double dram = m->cal->dram_bytes_per_s > 0 ? dram_bytes_per_s / m->cal->dram_bytes_per_s : 1;
     for (size_t i = 0; i < m->cal->n_key; i++) {
         struct oc_cal_key *k = &m->cal->key[i];
-        k->curve.t0_s *= m->launch;
+        k->curve.t0_s = m->added_here_s + m->launch * net_launch(m, k->curve.t0_s);
         k->curve.ec /= m->factor[i];
         k->curve.em /= m->factor[i];
         k->curve.w_half_flop *= m->peak;
@@ -124,8 +136,6 @@ static void move_curves(struct move *m, double dram_bytes_per_s)
         for (unsigned b = 0; b + 1 < OC_CAL_BINS; b++)
             k->errors.bound_s[b] *= m->factor[i];
     }
-    m->cal->gap_s *= m->launch;
-    m->cal->t_fix_s *= m->launch;
     m->cal->dram_bytes_per_s = dram_bytes_per_s;
 }
 
@@ -147,6 +157,24 @@ static struct oc_calibration *copy_without_kernels(const struct oc_calibration *
     return c;
 }
 
+/* What the profiler adds there and here: times of runs without it tell, else it is taken to be the same. */
+static void fit_profiler(struct move *m)
+{
+    double *gap = oc_xmalloc((m->data.n_model + 1) * sizeof(*gap));
+    size_t n = 0;
+    m->added_there_s = m->added_here_s = fmax(-m->cal->gap_s, 0);
+    for (size_t i = 0; i < m->data.n_model; i++) {
+        const struct oc_sample_model *x = m->data.model[i].model;
+        if (x->plain_s > 0 && x->kernels_s > 0 && x->gap_sum > 0)
+            gap[n++] = (x->plain_s - m->cal->t_fix_s - x->kernels_s) / x->gap_sum;
+    }
+    if (n >= MANY_RUNS) {
+        m->cal->gap_s = oc_stat_of(OC_STAT_MEDIAN, gap, n);
+        m->added_here_s = fmax(-m->cal->gap_s, 0);
+    }
+    free(gap);
+}
+
 static int move_make(struct move *m, const struct oc_samples *s, struct oc_arena *scratch, struct oc_err *err)
 {
     struct oc_calibration *c = m->cal;
@@ -156,6 +184,7 @@ static int move_make(struct move *m, const struct oc_samples *s, struct oc_arena
     double *peak = OC_NEW_ARRAY(scratch, m->data.n, double);
     for (size_t k = 0; k < c->n_key; k++)
         m->factor[k] = 1;
+    fit_profiler(m);
     for (size_t i = 0; i < m->data.n; i++)
         add_row(m, &m->data.item[i], s->device, peak);
     if (!m->n)

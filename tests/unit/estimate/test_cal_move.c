@@ -161,6 +161,44 @@ static void moved_calibration_says_where_from(void **state)
     stop(&t);
 }
 
+/* Here the profiler adds 10 us to each kernel, which the times of runs without it show. */
+static void part_of_the_profiler_is_measured(void **state)
+{
+    (void)state;
+    enum { NETWORKS = 5, KERNELS = 60 };
+    const double added_s = 10e-6;
+    struct two t;
+    struct oc_made m;
+    struct oc_calibration *cal;
+    struct oc_err err;
+    start(&t);
+    oc_made_start(&m, 8);
+    for (unsigned i = 0; i < NETWORKS; i++) {
+        char name[] = {'p', (char)('a' + i), '\0'};
+        uint32_t model = oc_made_model(&m, name);
+        double plain_s = 0;
+        for (unsigned k = 0; k < KERNELS; k++) {
+            struct oc_kernel kern = kernel(&m, OC_KC_GEMM);
+            plain_s += time_here(&t, &kern);
+            oc_made_add(&m, model, &kern, time_here(&t, &kern) + added_s, 1);
+        }
+        m.set.model[model].plain_s = plain_s;
+        m.set.model[model].kernels_s = plain_s + KERNELS * added_s;
+        m.set.model[model].gap_sum = KERNELS;
+    }
+    m.set.runtime_version = "";
+    struct oc_samples s = {.set = m.set, .device = &t.here.device};
+    assert_int_equal(oc_calibration_move(t.base, &s, NULL, &cal, &err), 0);
+    assert_true(fabs(cal->gap_s + added_s) < 0.5e-6);
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 1e4, 1e3);
+    struct oc_prediction p;
+    oc_predict_kernel(cal, &t.here.device, &k, &(struct oc_predict_opts){.const_bytes = 0}, &p);
+    assert_true(fabs(log(p.t_s / (time_here(&t, &k) + added_s))) < 0.15);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+    stop(&t);
+}
+
 /* One kernel counts as much as a third of what is known without it. */
 static void one_kernel_is_not_believed(void **state)
 {
@@ -213,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_move_all_curves),
         cmocka_unit_test(moved_calibration_says_where_from),
+        cmocka_unit_test(part_of_the_profiler_is_measured),
         cmocka_unit_test(one_kernel_is_not_believed),
         cmocka_unit_test(recordings_of_another_runtime_are_refused),
     };
