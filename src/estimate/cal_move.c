@@ -157,7 +157,7 @@ static struct oc_calibration *copy_without_kernels(const struct oc_calibration *
     return c;
 }
 
-/* What the profiler adds there and here: times of runs without it tell, else it is taken to be the same. */
+/* What the profiler adds there and here: from times of runs without it, else taken to be the same. */
 static void fit_profiler(struct move *m)
 {
     double *gap = oc_xmalloc((m->data.n_model + 1) * sizeof(*gap));

@@ -566,7 +566,7 @@ void oc_report_count_runs(struct oc_report *r)
 
 /* ---- rows made one at a time ---------------------------------------------------------------------------- */
 
-/* Whether every executed node has a row, which tells its cost and nothing else. */
+/* Whether every executed node has a row, with its cost and nothing else. */
 static bool rows_are_nodes(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
