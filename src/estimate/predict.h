@@ -107,8 +107,8 @@ int oc_fusion_choose(const char *runtime, const struct oc_device *device, const 
  * 64-bit integers); with more, the time is unknown. */
 #define OC_MOST_LEFT_OUT 0.01
 
-/* What differs between the device and the one that the calibration was made on. */
-enum oc_cal_transfer { OC_TRANSFER_NONE, OC_TRANSFER_DEVICE, OC_TRANSFER_THREADS };
+/* What differs between the device and the one that the calibration was made on; MOVED: nothing any more (cal_move.c). */
+enum oc_cal_transfer { OC_TRANSFER_NONE, OC_TRANSFER_DEVICE, OC_TRANSFER_THREADS, OC_TRANSFER_MOVED };
 
 struct oc_estimate {
     struct oc_estimate_info *info;

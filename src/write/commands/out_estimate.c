@@ -248,9 +248,14 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
                         : "";
 }
 
-static const char *transfer_text(const struct oc_estimate *e)
+static const char *transfer_text(struct estimate_out *o)
 {
-    return e->transfer == OC_TRANSFER_THREADS
+    const struct oc_estimate *e = o->e;
+    return e->transfer == OC_TRANSFER_MOVED
+               ? oc_printf(&o->arena,
+                           "from %s, by these recordings: the interval is as wide as such predictions missed",
+                           e->cal->from)
+           : e->transfer == OC_TRANSFER_THREADS
                ? "from another number of threads: the interval is as wide as such predictions missed; "
                  "calibrate "
                  "--calibration moves it here"
@@ -280,10 +285,8 @@ static void estimate_write_head(void *of, FILE *f)
                                     e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
                                     e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample,
                                     e->cal->n_model));
-    if (e->cal && e->cal->from && *e->cal->from)
-        estimate_put_line(o, f, "moved", oc_printf(a, "from %s, by these recordings", e->cal->from));
     if (e->transfer)
-        estimate_put_line(o, f, "transfer", transfer_text(e));
+        estimate_put_line(o, f, "transfer", transfer_text(o));
     estimate_put_line(
         o, f, "kernels",
         e->join
@@ -410,8 +413,10 @@ static void estimate_plan_json(struct oc_json_out *w, const struct oc_estimate *
 
 static void estimate_members(void *of, struct oc_json_out *w)
 {
-    static const char *const transfer[] = {
-        [OC_TRANSFER_NONE] = NULL, [OC_TRANSFER_DEVICE] = "device", [OC_TRANSFER_THREADS] = "threads"};
+    static const char *const transfer[] = {[OC_TRANSFER_NONE] = NULL,
+                                           [OC_TRANSFER_DEVICE] = "device",
+                                           [OC_TRANSFER_THREADS] = "threads",
+                                           [OC_TRANSFER_MOVED] = "moved"};
     const struct oc_estimate *e = ((const struct estimate_out *)of)->e;
     oc_key_text(w, "device", e->device->info->id);
     oc_key_array(w, "assumptions");
