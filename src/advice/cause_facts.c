@@ -431,8 +431,11 @@ static void set_context(struct oc_cause_facts *f, uint32_t node)
         f->data[i] = v == OC_NONE ? NULL : f->x->a->data[v];
         f->is_const[i] = v != OC_NONE && f->x->a->is_const[v];
     }
-    for (uint32_t i = 0; i < n->n_out; i++)
-        f->out[i] = n->out[i] == OC_NONE ? (struct oc_type){0} : f->x->a->type[n->out[i]];
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        f->out[i] = (struct oc_type){0};
+        if (n->out[i] != OC_NONE)
+            f->out[i] = f->x->a->type[n->out[i]];
+    }
     f->ctx = (struct oc_op_ctx){.node = n,
                                 .op = f->x->a->op[node],
                                 .opset = n->opset,

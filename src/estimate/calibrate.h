@@ -70,7 +70,8 @@ struct oc_cal_signature {
 struct oc_calibration {
     struct oc_arena arena;
     const char *device, *runtime, *runtime_version, *tool_version, *created; /* created: ISO date, "" */
-    const char *from; /* "DEVICE, 2 threads": where its curves were fitted before they were moved here; "" or NULL */
+    const char
+        *from; /* "DEVICE, 2 threads": where its curves were fitted before they were moved here; "" or NULL */
     uint32_t threads;
     uint64_t checksum; /* of the samples */
     uint32_t n_sample, n_model, n_rejected;

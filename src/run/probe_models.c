@@ -410,8 +410,10 @@ static void probe_layer(struct probe *p)
 {
     char *at = NULL, *part = NULL, *all = probe_fill_sizes(p);
     for (char *s = strtok_r(all, ";", &at); s; s = strtok_r(NULL, ";", &at)) {
-        char *word[MOST_WORDS] = {0};
+        char *word[MOST_WORDS], none[] = "";
         size_t n = 0;
+        for (size_t i = 0; i < MOST_WORDS; i++)
+            word[i] = none;
         for (char *w = strtok_r(s, " ", &part); w && n < MOST_WORDS; w = strtok_r(NULL, " ", &part))
             word[n++] = w;
         probe_statement(p, word, n);
