@@ -164,6 +164,13 @@ static bool units_scale_of(const char *p, size_t n, bool small_ones, double *sca
     return hit;
 }
 
+bool oc_parse_positive(const char *text, const char *unit, double *out)
+{
+    size_t n = strlen(text), n_unit = strlen(unit);
+    return n > n_unit && !strcmp(text + n - n_unit, unit) && oc_parse_double(text, n - n_unit, out) &&
+           *out > 0 && isfinite(*out);
+}
+
 bool oc_parse_scaled(const char *s, const char *unit, double *out)
 {
     size_t n = strlen(s), digits = 0, unit_n = unit ? strlen(unit) : 0;
@@ -511,13 +518,6 @@ const char *oc_sum_mark(unsigned quality)
 }
 
 /* ---- time that passes --------------------------------------------------------------------------------- */
-
-bool oc_parse_positive(const char *text, const char *unit, double *out)
-{
-    size_t n = strlen(text), n_unit = strlen(unit);
-    return n > n_unit && !strcmp(text + n - n_unit, unit) && oc_parse_double(text, n - n_unit, out) &&
-           *out > 0 && isfinite(*out);
-}
 
 double oc_now_s(void)
 {

@@ -60,9 +60,6 @@ int cli_record_end(struct cli_side *side, int rc, const struct oc_err *err);
 /* Recordings of the model with each of these libraries, alternated, and their comparison with the first. */
 int cli_record_libraries(const struct cli_opts *o, const char *const *library, size_t n);
 
-/* The date for a calibration: "2026-11-30"; "" where it is not known. */
-void cli_today(char *buf, size_t cap);
-
 /* Topics of `onnxcost help TOPIC`: the page onnxcost-TOPIC. */
 extern const char *const cli_topics[];
 extern const size_t cli_n_topics;

@@ -1,7 +1,6 @@
 /* calibrate: cost curves of kernels from recordings. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -115,14 +114,6 @@ static int put_calibration_report(const void *job, const struct cli_output *out,
     return oc_calibration_report(m->calibration, m->samples, m->o->format, out->f, err);
 }
 
-void cli_today(char *buf, size_t cap)
-{
-    time_t now = time(NULL);
-    struct tm t;
-    if (!gmtime_r(&now, &t) || !strftime(buf, cap, "%Y-%m-%d", &t))
-        buf[0] = '\0';
-}
-
 /* The table goes to standard output, unless the file does. */
 static int make_calibration(struct measured *m)
 {
@@ -132,8 +123,8 @@ static int make_calibration(struct measured *m)
     cli_today(date, sizeof(date));
     const struct oc_calibration_opts opts = {.created = date};
     struct oc_calibration *base = NULL;
-    int made = !m->o->calibration ? oc_calibration_make(m->samples, &opts, &m->calibration, &err)
-               : oc_calibration_load(m->o->calibration, &base, &err)
+    int made = !o->calibration ? oc_calibration_make(m->samples, &opts, &m->calibration, &err)
+               : oc_calibration_load(o->calibration, &base, &err)
                    ? -1
                    : oc_calibration_move(base, m->samples, &opts, &m->calibration, &err);
     oc_calibration_free(base);
@@ -150,7 +141,9 @@ static int run_calibrate(const struct cli_opts *o)
     const struct calibrate_opts *own = o->own;
     struct measured m = {.o = o};
     int rc = !o->hw.n ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
-                      : measured_read(o, &m);
+             : own->check && o->calibration
+                 ? cli_fail(CLI_USAGE, "--check fits calibrations of its own: it takes no --calibration")
+                 : measured_read(o, &m);
     if (!rc)
         rc = own->check ? cli_output_write(o->output, put_check, &m) : make_calibration(&m);
     measured_free(&m);

@@ -273,10 +273,11 @@ const struct cli_command cmd_estimate = {
     .tool =
         {{"estimate", "Predicted latency on hw with its interval; several hw or batches (1,8) are ranked.",
           "model!", "hw! batch dim",
-          .more = "hw-set" CLI_TOOL_SHAPES " order-by as calibration fusion opt-level top",
+          .more = "hw-set" CLI_TOOL_SHAPES " order-by price as calibration fusion opt-level top",
           .brief =
               "verdict total:time_s,low80_s,high80_s,bound_s,unknown_kernels,compute_s,memory_s,launches_s "
-              "devices:place,device,batch,time_s,low_s,high_s,fits,needed_bytes,bound_by,basis,missing "
+              "devices:place,device,batch,time_s,low_s,high_s,price_per_1000_inferences,fits,needed_bytes,"
+              "bound_by,basis,missing "
               "assumptions",
           .place = 6}},
 };

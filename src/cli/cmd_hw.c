@@ -171,8 +171,8 @@ static void warn_of_samples(const struct oc_samples *samples)
             cli_warn_diag(&d[i], false);
     if (disturbed)
         cli_warn("--probe: other processes used the processors during %zu recordings: their times may be too "
-                 "long; run it "
-                 "again on an idle machine",
+                 "long; "
+                 "run it again on an idle machine",
                  disturbed);
 }
 

@@ -518,21 +518,32 @@ static void put_word(const char *word, FILE *f)
     fputs(quote ? "'" : "", f);
 }
 
-/* "onnxcost 1.0.0-rc, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html". The time is SOURCE_DATE_EPOCH where it is set. */
-char *cli_page_made(const struct cli_opts *o)
+/* The time in UTC, that of SOURCE_DATE_EPOCH where it is set; "" where it is not known. */
+static void put_now(const char *format, char *buf, size_t cap)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
-    char date[32] = "", *text = NULL;
-    size_t n;
     struct tm utc;
+    if (!gmtime_r(&now, &utc) || !strftime(buf, cap, format, &utc))
+        buf[0] = '\0';
+}
+
+void cli_today(char *buf, size_t cap)
+{
+    put_now("%Y-%m-%d", buf, cap);
+}
+
+/* "onnxcost 1.0.0-rc, 2026-11-23 10:31 UTC: onnxcost model.onnx -f html". */
+char *cli_page_made(const struct cli_opts *o)
+{
+    char date[32], *text = NULL;
+    size_t n;
     if (!cli_is(o->format, "html") && !cli_is(o->format, "fragment"))
         return NULL;
     FILE *f = open_memstream(&text, &n);
     if (!f)
         cli_out_of_memory(BUFSIZ);
-    if (gmtime_r(&now, &utc))
-        strftime(date, sizeof(date), ", %Y-%m-%d %H:%M UTC", &utc);
+    put_now(", %Y-%m-%d %H:%M UTC", date, sizeof(date));
     fprintf(f, "onnxcost %s%s: onnxcost", ONNXCOST_VERSION, date);
     for (int i = 1; i < o->argc; i++)
         put_word(o->argv[i], f);

@@ -42,6 +42,8 @@ int cli_output_write(const char *path, cli_put put, const void *job);
 
 /* Of a page (--format html): version, time, and the command line as a shell reads it. Heap; NULL for other formats. */
 char *cli_page_made(const struct cli_opts *o);
+/* "2026-11-30"; "" where it is not known. */
+void cli_today(char *buf, size_t cap);
 
 /* Columns to fit: `asked` if set, else COLUMNS, else of the terminal; 0: no limit (output is not a terminal).
  */

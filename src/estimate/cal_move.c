@@ -222,8 +222,9 @@ int oc_calibration_move(const struct oc_calibration *base, const struct oc_sampl
         oc_calibration_free(m.cal);
         return -1;
     }
-    m.cal->from = oc_printf(&m.cal->arena, "%s, %" PRIu32 " thread%s", base->device, base->threads,
-                            base->threads == 1 ? "" : "s");
+    m.cal->from = !base->threads ? oc_strdup(&m.cal->arena, base->device)
+                                 : oc_printf(&m.cal->arena, "%s, %" PRIu32 " thread%s", base->device,
+                                             base->threads, base->threads == 1 ? "" : "s");
     oc_cal_set_origin(m.cal, &s->set, s->device, opts.created);
     *out = m.cal;
     return 0;

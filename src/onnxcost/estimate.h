@@ -30,7 +30,7 @@ int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_o
                     struct oc_samples **out, struct oc_err *err);
 /* Samples of this machine: records small networks, which have every common class of kernels, with ONNX Runtime in a
  * temporary folder, and reads them. opts: library, level, threads, session_config, progress and stop; NULL: the
- * defaults. Takes about 10 s. Errors: those of oc_record. */
+ * defaults. Takes about 15 s. Errors: those of oc_record. */
 struct oc_record_opts;
 int oc_samples_record(const struct oc_device *device, const struct oc_record_opts *opts,
                       struct oc_samples **out, struct oc_err *err);
@@ -45,8 +45,9 @@ struct oc_calibration_opts {
 /* The samples must have been read with a device. They are not needed afterwards. */
 int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *opts,
                         struct oc_calibration **out, struct oc_err *err);
-/* Another machine's (or number of threads') calibration, moved to the one of the samples, of the same runtime: a factor for
- * launches and one for the rest of the time of each curve, from as few recordings as there are. */
+/* Another machine's (or number of threads') calibration, moved to the one of the samples, of the same runtime: what
+ * the profiler adds to a kernel, a factor for launches, and one for the rest of the time of each curve, from as few recordings as
+ * there are. */
 int oc_calibration_move(const struct oc_calibration *base, const struct oc_samples *samples,
                         const struct oc_calibration_opts *opts, struct oc_calibration **out,
                         struct oc_err *err);

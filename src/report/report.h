@@ -209,8 +209,7 @@ struct oc_report {
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows
-        all; /* every row of the source; only counted: see oc_few_rows_do; listed: oc_rows_on_demand */
+    struct oc_rows all;    /* every row of the source; not stored: oc_few_rows_do, oc_rows_on_demand */
     struct oc_rows shown;  /* filtered, aggregated, sorted, truncated */
     struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then contains their members */
     struct oc_known_shapes *known_shapes; /* private to rows_build.c */

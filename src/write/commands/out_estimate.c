@@ -257,10 +257,9 @@ static const char *transfer_text(struct estimate_out *o)
                            e->cal->from)
            : e->transfer == OC_TRANSFER_THREADS
                ? "from another number of threads: the interval is as wide as such predictions missed; "
-                 "calibrate "
-                 "--calibration moves it here"
-               : "from another device: the interval is as wide as such predictions missed; calibrate "
-                 "--calibration moves it here";
+                 "calibrate --calibration moves it here"
+               : "from another device: the interval is as wide as such predictions missed; "
+                 "calibrate --calibration moves it here";
 }
 
 /* "onnxruntime, avx2" */

@@ -157,6 +157,10 @@ static void moved_calibration_says_where_from(void **state)
         assert_int_equal(cal->key[i].n_op, t.base->key[i].n_op);
     }
     oc_calibration_free(cal);
+    t.base->threads = 0; /* not known */
+    assert_int_equal(oc_calibration_move(t.base, &s, NULL, &cal, &err), 0);
+    assert_string_equal(cal->from, "there");
+    oc_calibration_free(cal);
     oc_made_free(&m);
     stop(&t);
 }
