@@ -278,14 +278,15 @@ static void estimate_write_head(void *of, FILE *f)
     estimate_put_line(o, f, "device", e->device->info->id);
     for (size_t i = 0; i < e->device->info->n_set; i++)
         estimate_put_line(o, f, "assumed", oc_hw_set_text(a, "hw", &e->device->info->set[i]));
-    if (e->cal)
+    if (e->cal) {
         estimate_put_line(o, f, "calibration",
                           oc_printf(a, "%s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
                                     e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
                                     e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample,
                                     e->cal->n_model));
-    if (e->transfer)
-        estimate_put_line(o, f, "transfer", transfer_text(o));
+        if (e->transfer)
+            estimate_put_line(o, f, "transfer", transfer_text(o));
+    }
     estimate_put_line(
         o, f, "kernels",
         e->join
