@@ -540,15 +540,17 @@ char *cli_page_made(const struct cli_opts *o)
     size_t n;
     if (!cli_is(o->format, "html") && !cli_is(o->format, "fragment"))
         return NULL;
-    FILE *f = open_memstream(&text, &n);
-    if (!f)
-        cli_out_of_memory(BUFSIZ);
     put_now(", %Y-%m-%d %H:%M UTC", date, sizeof(date));
-    fprintf(f, "onnxcost %s%s: onnxcost", ONNXCOST_VERSION, date);
-    for (int i = 1; i < o->argc; i++)
-        put_word(o->argv[i], f);
-    bool failed = ferror(f) != 0;
-    if (fclose(f) || failed || !text)
+    FILE *f = open_memstream(&text, &n);
+    bool failed = !f;
+    if (f) {
+        fprintf(f, "onnxcost %s%s: onnxcost", ONNXCOST_VERSION, date);
+        for (int i = 1; i < o->argc; i++)
+            put_word(o->argv[i], f);
+        failed = ferror(f) != 0;
+        failed = fclose(f) || failed;
+    }
+    if (failed || !text)
         cli_out_of_memory(BUFSIZ);
     return text;
 }
