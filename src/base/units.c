@@ -451,6 +451,12 @@ const char *oc_number_text(struct oc_arena *a, double v, int digits)
     return whole ? oc_count_text(a, (uint64_t)(v + 0.5)) : oc_printf(a, "%.*g", digits, v);
 }
 
+const char *oc_price_text(struct oc_arena *a, double price)
+{
+    int digits = price > 0 && price < 100 ? 2 - (int)floor(log10(price)) : 0;
+    return isfinite(price) ? oc_printf(a, "%.*f", digits < 12 ? digits : 12, price) : "unknown";
+}
+
 const char *oc_si_text(struct oc_arena *a, double v, const char *unit)
 {
     char buf[48];

@@ -42,6 +42,8 @@ const char *oc_count_text(struct oc_arena *a, uint64_t v);
 /* That many significant digits, never an exponent for large numbers: "12.35", "123,456". */
 const char *oc_number_text(struct oc_arena *a, double v, int digits);
 const char *oc_si_text(struct oc_arena *a, double v, const char *unit);
+const char *oc_price_text(struct oc_arena *a,
+                          double price); /* three digits, never an exponent: "0.0000981" */
 const char *oc_bytes_text(struct oc_arena *a, double v);
 const char *oc_joule_text(struct oc_arena *a, double joule);
 const char *oc_time_text(struct oc_arena *a, double ns, const char *unknown);

@@ -452,8 +452,38 @@ int cli_devices_open(const struct cli_opts *o, bool filters, struct cli_devices 
     return 0;
 }
 
+static int take_price(const struct cli_opts *o, const char *text, struct cli_devices *d)
+{
+    const char *eq = strrchr(text, '=');
+    double price;
+    if (!eq || eq == text || !oc_parse_positive(eq + 1, "/h", &price))
+        return cli_fail(CLI_USAGE, "--price needs DEVICE=2.5/h, not '%s'", text);
+    char *name = cli_xstrndup(text, (size_t)(eq - text));
+    const struct oc_device *device = NULL;
+    int rc = cli_find_device(o, name, &d->db, &device);
+    free(name);
+    if (rc)
+        return rc;
+    size_t i = cli_devices_index(d, device);
+    if (i == d->n)
+        return cli_fail(CLI_USAGE, "--price %s: --hw does not name this device", text);
+    d->price_per_hour[i] = price;
+    return 0;
+}
+
+int cli_devices_prices(const struct cli_opts *o, const struct cli_list *price, struct cli_devices *d)
+{
+    int rc = 0;
+    if (price->n && d->n)
+        d->price_per_hour = cli_xcalloc(d->n, sizeof(*d->price_per_hour));
+    for (size_t i = 0; i < price->n && !rc; i++)
+        rc = take_price(o, price->item[i], d);
+    return rc;
+}
+
 void cli_devices_close(struct cli_devices *d)
 {
+    free(d->price_per_hour);
     free(d->item);
     oc_hwdb_free(d->db);
 }

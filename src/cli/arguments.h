@@ -72,6 +72,7 @@ struct cli_devices {
     struct oc_hwdb *db; /* NULL until one is requested */
     const struct oc_device **item;
     size_t n, cap;
+    double *price_per_hour; /* of each, in one currency; 0: not given; NULL: none is */
 };
 
 /* In the order given, with what --hw-set changes. `filters`: "all" and "kind=gpu" stand for many, each of which is taken
@@ -79,6 +80,8 @@ struct cli_devices {
 int cli_devices_open(const struct cli_opts *o, bool filters, struct cli_devices *out);
 /* Where the device is, maybe with other figures; d->n: nowhere. */
 size_t cli_devices_index(const struct cli_devices *d, const struct oc_device *device);
+/* Items DEVICE=PRICE/h of --price. Returns 0, or the exit code after a message. */
+int cli_devices_prices(const struct cli_opts *o, const struct cli_list *price, struct cli_devices *d);
 void cli_devices_close(struct cli_devices *d);
 
 /* ---- models ----------------------------------------------------------------------------------------- */

@@ -116,7 +116,6 @@ struct ranking {
     struct cli_devices devices;
     struct cli_sizes batches;
     char *dimension; /* of the batch, NULL: not named */
-    double *price_per_hour;
     struct oc_calibration *calibration;
     struct oc_rank *rank;
 };
@@ -142,37 +141,13 @@ static int take_batches(struct ranking *c)
     return 0;
 }
 
-static int take_price(struct ranking *c, const char *text)
-{
-    const char *eq = strrchr(text, '=');
-    double price;
-    if (!eq || eq == text || !oc_parse_positive(eq + 1, "/h", &price))
-        return cli_fail(CLI_USAGE, "--price needs DEVICE=2.5/h, not '%s'", text);
-    char *name = cli_xstrndup(text, (size_t)(eq - text));
-    const struct oc_device *device = NULL;
-    int rc = cli_find_device(c->o, name, &c->devices.db, &device);
-    free(name);
-    if (rc)
-        return rc;
-    size_t i = cli_devices_index(&c->devices, device);
-    if (i == c->devices.n)
-        return cli_fail(CLI_USAGE, "--price %s: --hw does not name this device", text);
-    c->price_per_hour[i] = price;
-    return 0;
-}
-
 /* --price DEVICE=PRICE/h of each device that has one. */
 static int take_prices(struct ranking *c)
 {
     const struct estimate_opts *own = c->o->own;
-    int rc = 0;
     if (!own->price.n && cli_is(c->o->sort, "price"))
         return cli_fail(CLI_USAGE, "--order-by price needs prices: --price DEVICE=2.5/h");
-    if (own->price.n)
-        c->price_per_hour = cli_xcalloc(c->devices.n, sizeof(*c->price_per_hour));
-    for (size_t i = 0; i < own->price.n && !rc; i++)
-        rc = take_price(c, own->price.item[i]);
-    return rc;
+    return cli_devices_prices(c->o, &own->price, &c->devices);
 }
 
 static int rank_devices(struct ranking *c)
@@ -203,7 +178,7 @@ static int rank_devices(struct ranking *c)
                                       .fusion = fusion_of(o),
                                       .simd = own->simd,
                                       .calibration = c->calibration,
-                                      .price_per_hour = c->price_per_hour};
+                                      .price_per_hour = c->devices.price_per_hour};
     return oc_rank_make(c->side.model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -230,7 +205,6 @@ static int estimate_several(const struct cli_opts *o)
     cli_devices_close(&c.devices);
     free(c.batches.v);
     free(c.dimension);
-    free(c.price_per_hour);
     cli_side_close(&c.side);
     return rc;
 }

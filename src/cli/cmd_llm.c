@@ -12,6 +12,7 @@
 struct llm_opts {
     struct cli_int prompt, generate, draft_tokens;
     const char *parallel, *draft, *acceptance, *measured, *reach;
+    struct cli_list price;
 };
 
 #define AT(field) offsetof(struct llm_opts, field)
@@ -33,6 +34,8 @@ static const struct cli_option own_options[] = {
      .otherwise = "4", .of = "draft"},
     {"measured", 0, CLI_TEXT, AT(measured), "decode=RATE",
      .help = "what was measured: decode=37tok/s,prefill=2100tok/s,ttft=180ms"},
+    {"price", 0, CLI_LIST, AT(price), "DEVICE=PRICE/h",
+     .help = "price of an hour of a device in any currency, 2.5/h; repeatable", .complete = CLI_DEVICES},
     {"reach", 0, CLI_TEXT, AT(reach), "RATE", .help = "tokens/s for the smallest --hw"},
 };
 
@@ -53,7 +56,7 @@ static int find_llm_devices(struct llm_job *v)
     int rc = cli_devices_open(v->o, false, &v->devices);
     if (!rc && v->devices.n > MAX_DEVICES)
         rc = cli_fail(CLI_USAGE, "--hw: more than %d devices", MAX_DEVICES);
-    return rc;
+    return rc ? rc : cli_devices_prices(v->o, &v->own->price, &v->devices);
 }
 
 /* "180", tokens per second. */
@@ -79,10 +82,9 @@ static int llm_make(struct llm_job *v)
     if ((v->own->draft != NULL) != (v->own->acceptance != NULL))
         return cli_fail(CLI_USAGE,
                         "--draft needs a model and an acceptance: --draft model=FILE,acceptance=0.8");
-    if (!v->o->hw.n && cli_first_given(v->o, "as calibration cache measured reach"))
-        return cli_fail(
-            CLI_USAGE,
-            "--as, --count cache, --calibration, --measured and --reach need a device: name it with --hw");
+    if (!v->o->hw.n && cli_first_given(v->o, "as calibration cache measured reach price"))
+        return cli_fail(CLI_USAGE, "--as, --count cache, --calibration, --measured, --reach and --price need "
+                                   "a device: name it with --hw");
     v->side.model_path = v->o->word.item[0];
     int rc = find_llm_devices(v);
     rc = rc ? rc : cli_batch(v->o, &batch);
@@ -110,7 +112,8 @@ static int llm_make(struct llm_job *v)
                                .calibration = v->calibration,
                                .made = v->o->made,
                                .measured = v->own->measured,
-                               .reach = reach};
+                               .reach = reach,
+                               .price_per_hour = v->devices.price_per_hour};
     return oc_llm_make(v->side.model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -149,7 +152,7 @@ const struct cli_command cmd_llm = {
                 {"onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
                 {"onnxcost llm config.json --hw h100-sxm", "a model of Hugging Face, without its weights"}},
     .tool = {{"llm", "Language model: prefill, decode, KV cache; with hw upper bounds of tokens/s.", "model!",
-              "hw batch prompt generate", .more = "dim as count" CLI_TOOL_DEVICES CLI_TOOL_SHAPES,
+              "hw batch prompt generate", .more = "dim as count price" CLI_TOOL_DEVICES CLI_TOOL_SHAPES,
               .brief =
                   "devices:device,verdict,needed_bytes,memory_bytes batch prompt generate params const_bytes "
                   "kv_bytes_per_token kv_dtype runs:run,new_tokens,cached_tokens,flops,bytes_read_weight,"

@@ -212,6 +212,7 @@ enum { OC_LLM_RUNS = OC_LLM_PART_LAST + 1, OC_LLM_PARTS = OC_LLM_PART_WHOLE + 1 
 
 struct oc_llm_device {
     const struct oc_device *device;
+    double price_per_hour; /* NAN: not given */
     struct oc_llm_roof roof[OC_LLM_PARTS];
     double memory_bytes;                                       /* NAN: unknown */
     uint64_t need_bytes;                                       /* at the last decode step */

@@ -33,6 +33,7 @@ struct oc_llm_opts {
      * the first token), "37" is the rate of decode; tokens of all sequences. NULL: nothing. */
     const char *measured;
     double reach; /* tokens per second of decode, to be reached by the smallest of the devices; 0: none */
+    const double *price_per_hour; /* of each device, in one currency; 0: unknown. NULL: no prices */
 };
 
 struct oc_llm_facts {          /* -1: unknown */

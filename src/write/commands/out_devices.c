@@ -37,13 +37,6 @@ static bool has_batches(const struct oc_rank *r)
     return false;
 }
 
-/* With three digits and never with an exponent: "0.0000981". */
-static const char *price_text(struct oc_arena *a, double price)
-{
-    int digits = price > 0 && price < 100 ? 2 - (int)floor(log10(price)) : 0;
-    return isfinite(price) ? oc_printf(a, "%.*f", digits < 12 ? digits : 12, price) : "unknown";
-}
-
 /* ---- the answer ------------------------------------------------------------------------------------- */
 
 /* "478 us per run (276 us to 1.67 ms)", by the key of the order. */
@@ -61,8 +54,8 @@ static const char *key_text(struct oc_arena *a, const struct oc_rank *r, const s
                          oc_joule_text(a, row->hi_joule));
     case OC_RANK_BY_PRICE:
         return oc_printf(a, "has the lowest price: %s per 1,000 inferences (%s to %s)",
-                         price_text(a, row->mid_price), price_text(a, row->lo_price),
-                         price_text(a, row->hi_price));
+                         oc_price_text(a, row->mid_price), oc_price_text(a, row->lo_price),
+                         oc_price_text(a, row->hi_price));
     default:
         return oc_printf(a, "is the fastest: %s per run (%s to %s)", oc_time_text(a, row->mid_ns, "-"),
                          oc_time_text(a, row->lo_ns, "-"), oc_time_text(a, row->hi_ns, "-"));
@@ -207,7 +200,7 @@ static void put_row(struct devices_out *o, struct oc_table *t, const struct oc_r
         oc_time_text(a, row->bound_ns, "unknown"),
         known ? oc_si_text(a, 1e9 * row->inferences / row->mid_ns, "") : "-",
         isfinite(row->mid_joule) ? oc_joule_text(a, row->mid_joule) : "unknown",
-        price_text(a, row->mid_price),
+        oc_price_text(a, row->mid_price),
         memory_text(a, row),
         known && isfinite(row->limit_share) ? oc_printf(a, "%s %.0f %%", row->limit, 100 * row->limit_share)
                                             : "unknown",

@@ -454,12 +454,13 @@ static const char *llm_rate_text(struct view *v, double rate, bool shown)
 static void llm_put_limits(struct view *v)
 {
     const struct oc_llm *l = v->l;
-    struct oc_table t = llm_new_table(v, "tnnnnnnnnt");
-    bool several = l->n_device > 1, measured = several && l->measured[OC_LLM_DECODE_RATE] > 0;
+    struct oc_table t = llm_new_table(v, "tnnnnnnnnnt");
+    bool priced = l->opts.price_per_hour != NULL, several = l->n_device > 1,
+         measured = several && l->measured[OC_LLM_DECODE_RATE] > 0;
     fputc('\n', v->f);
     OC_ROW(&t, "device", several ? "decode/s <=" : "", measured ? "measured" : "",
-           several ? "prefill/s <=" : "", "memory", "needed", "max context", "max batch", "max prompt",
-           "compute-bound from batch");
+           several ? "prefill/s <=" : "", several && priced ? "price/million >=" : "", "memory", "needed",
+           "max context", "max batch", "max prompt", "compute-bound from batch");
     for (size_t i = 0; i < l->n_device; i++) {
         const struct oc_llm_device *d = &l->device[i];
         const struct oc_device_info *info = oc_device_info(d->device);
@@ -469,6 +470,7 @@ static void llm_put_limits(struct view *v)
                    ? oc_printf(&v->arena, "%.1f %%", 100 * oc_llm_measured_share(l, d, OC_LLM_DECODE_RATE))
                    : "",
                llm_rate_text(v, prompt / d->roof[OC_LLM_PART_PREFILL].bound_s, several),
+               several && priced ? oc_price_text(&v->arena, oc_llm_price(d, oc_llm_decode_rate(l, d))) : "",
                oc_bytes_text(&v->arena, d->memory_bytes),
                l->run[OC_LLM_PART_LAST].cost ? oc_bytes_text(&v->arena, (double)d->need_bytes) : "unknown",
                llm_limit_text(v, &d->context), llm_limit_text(v, &d->batch), llm_limit_text(v, &d->prompt),

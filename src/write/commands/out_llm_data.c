@@ -250,6 +250,10 @@ static void put_device(struct oc_json_out *w, struct llm_lines *x, const struct 
     oc_key_double(w, "prefill", oc_llm_measured_share(x->l, d, OC_LLM_PREFILL_RATE));
     oc_key_double(w, "ttft", oc_llm_measured_share(x->l, d, OC_LLM_FIRST_TOKEN));
     oc_jw_end_object(w);
+    oc_key_double(w, "price_per_hour", d->price_per_hour);
+    oc_key_double(w, "least_price_per_million_tokens", oc_llm_price(d, oc_llm_decode_rate(x->l, d)));
+    oc_key_double(w, "measured_price_per_million_tokens",
+                  oc_llm_price(d, x->l->measured[OC_LLM_DECODE_RATE]));
     oc_arena_free(&text);
     put_limit(w, "largest_batch", &d->batch);
     put_limit(w, "longest_context", &d->context);

@@ -50,6 +50,24 @@ double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device 
     return share > 0 && isfinite(share) ? share : (double)NAN;
 }
 
+double oc_llm_price(const struct oc_llm_device *d, double tokens_per_s)
+{
+    double price = d->price_per_hour / 3600 * 1e6 / tokens_per_s;
+    return price > 0 && isfinite(price) ? price : (double)NAN;
+}
+
+/* "a million generated tokens cost at least 0.431, at the measured rate 0.662"; "": the price is not given. */
+static const char *llm_price_text(const struct oc_llm *l, const struct oc_llm_device *d, const char *before,
+                                  struct oc_arena *a)
+{
+    double least = oc_llm_price(d, oc_llm_decode_rate(l, d));
+    double mine = oc_llm_price(d, l->measured[OC_LLM_DECODE_RATE]);
+    if (isnan(d->price_per_hour))
+        return "";
+    return oc_printf(a, "%sa million generated tokens cost at least %s%s%s", before, oc_price_text(a, least),
+                     isnan(mine) ? "" : ", at the measured rate ", isnan(mine) ? "" : oc_price_text(a, mine));
+}
+
 static const char *mine_text(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_figure of,
                              struct oc_arena *a)
 {
@@ -111,8 +129,8 @@ const char *oc_llm_verdict(const struct oc_llm *l, const struct oc_llm_device *d
 {
     const struct oc_llm_opts *o = &l->opts;
     return oc_printf(
-        a, "%s%s%s; %s%s%s; %s", decode_text(l, d, a), mine_text(l, d, OC_LLM_DECODE_RATE, a),
-        lift_text(l, d, a),
+        a, "%s%s%s%s; %s%s%s; %s", decode_text(l, d, a), mine_text(l, d, OC_LLM_DECODE_RATE, a),
+        lift_text(l, d, a), llm_price_text(l, d, "; ", a),
         rate_text(a, (double)o->batch * (double)o->prompt, &d->roof[OC_LLM_PART_PREFILL], "prefill"),
         mine_text(l, d, OC_LLM_PREFILL_RATE, a), mine_text(l, d, OC_LLM_FIRST_TOKEN, a), fit_text(l, d, a));
 }
@@ -156,6 +174,24 @@ static const char *unknown_memory(const struct oc_llm *l, size_t n, struct oc_ar
     return !n ? "" : oc_printf(a, "; the memory of %zu of %zu devices is unknown", n, l->n_device);
 }
 
+/* "; the cheapest at its bound: l4, a million generated tokens cost at least 0.431"; "": no price is known. */
+static const char *cheapest_text(const struct oc_llm *l, struct oc_arena *a)
+{
+    const struct oc_llm_device *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < l->n_device; i++) {
+        const struct oc_llm_device *d = &l->device[i];
+        double price = oc_llm_price(d, oc_llm_decode_rate(l, d));
+        if (holds_context(l, d) && price < least) {
+            best = d;
+            least = price;
+        }
+    }
+    return !best ? ""
+                 : oc_printf(a, "; the cheapest at its bound: %s, %s", oc_device_info(best->device)->id,
+                             llm_price_text(l, best, "", a));
+}
+
 const char *oc_llm_choice(const struct oc_llm *l, struct oc_arena *a)
 {
     if (l->n_device < 2)
@@ -177,8 +213,9 @@ const char *oc_llm_choice(const struct oc_llm *l, struct oc_arena *a)
                                                        : "unknown bytes",
                          rest);
     const char *name = oc_device_info(fastest->device)->id;
-    return oc_printf(a, "%s: the fastest of those that hold the context%s; %s%s%s%s", name,
+    return oc_printf(a, "%s: the fastest of those that hold the context%s; %s%s%s%s%s", name,
                      fastest == smallest ? ", and the smallest" : "", decode_text(l, fastest, a),
                      smallest && fastest != smallest ? "; the smallest: " : "",
-                     smallest && fastest != smallest ? oc_device_info(smallest->device)->id : "", rest);
+                     smallest && fastest != smallest ? oc_device_info(smallest->device)->id : "",
+                     cheapest_text(l, a), rest);
 }

@@ -48,6 +48,8 @@ const char *oc_llm_needs(const struct oc_llm *l, struct oc_arena *a);
 /* Part of the bound that the measured figure reaches, NAN: not measured, or the bound is unknown. */
 double oc_llm_measured_share(const struct oc_llm *l, const struct oc_llm_device *d, enum oc_llm_figure of);
 double oc_llm_decode_rate(const struct oc_llm *l, const struct oc_llm_device *d); /* tokens per second, NAN */
+/* Price of a million generated tokens at a rate of decode, NAN: the price of the device or the rate is unknown. */
+double oc_llm_price(const struct oc_llm_device *d, double tokens_per_s);
 /* The device with the smallest memory of those that hold the context and reach the rate; NULL: none. */
 const struct oc_llm_device *oc_llm_smallest(const struct oc_llm *l);
 const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
