@@ -530,6 +530,14 @@ static bool is_shape_work(const struct oc_advisor *x, const bool *from, const st
     return all;
 }
 
+bool oc_advise_is_shape_work(struct oc_advisor *x, uint32_t node)
+{
+    if (!x->from_inputs)
+        x->from_inputs =
+            open_dimensions(x) ? from_inputs(x) : OC_NEW_ARRAY(&x->scratch, (size_t)x->m->n_value + 1, bool);
+    return follows_from_sizes(x, x->from_inputs, node);
+}
+
 void oc_advise_dynamic(struct oc_advisor *x)
 {
     static const char why[] = "depends on input dimensions only";

@@ -35,6 +35,7 @@ struct oc_advisor {
     struct oc_row room; /* the row of all pieces where the report stores none */
     uint32_t *piece_of; /* by node, OC_NONE; NULL without a model */
     uint32_t *user;     /* by value: its only consumer, OC_NONE: none or several, or it is an output */
+    bool *from_inputs;  /* by value, where dimensions are open: it depends on an input; NULL: not found yet */
     struct oc_advice_item *newest; /* of all that were made, kept or not */
     struct oc_advice *out;
 };
@@ -54,6 +55,9 @@ void oc_advise_rates(struct oc_advisor *x);
 void oc_advise_dynamic(struct oc_advisor *x);
 void oc_advise_idle(struct oc_advisor *x);
 void oc_advise_dataloader(struct oc_advisor *x);
+
+/* Whether a runtime that does not know open dimensions computes the node's results, which the analysis knows, in every run. */
+bool oc_advise_is_shape_work(struct oc_advisor *x, uint32_t node);
 
 struct oc_anomaly; /* report/headline.h */
 /* Sets the causes of n anomalies of the recording. */

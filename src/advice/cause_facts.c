@@ -288,7 +288,7 @@ static int64_t fact_body_trips(struct oc_cause_facts *f, uint32_t node, unsigned
 static int64_t fact_folded(struct oc_cause_facts *f, uint32_t node, unsigned slot)
 {
     (void)slot;
-    return f->x->a->cost[node].state == OC_NODE_FOLDED;
+    return f->x->a->cost[node].state == OC_NODE_FOLDED && !oc_advise_is_shape_work(f->x, node);
 }
 
 static void find_duplicates(struct oc_cause_facts *f)

@@ -193,13 +193,16 @@ const struct oc_cause oc_cause_table[] = {
     /* layouts of convolutions */
     {.id = "conv-not-2d",
      .title = "Convolutions over one axis",
-     .types = " Conv ",
-     .when = "rank(in0) == 3; N(out0) >= 1024",
+     .types = " Conv ConvTranspose ",
+     .when = "rank(in0) == 3; subnormal == 0",
      .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
-     .text = "its input has three axes: no blocked layout, im2col and a product instead",
-     .todo = "add an axis of one element (Unsqueeze), so that it is a convolution over images",
+     .low = 0.1,
+     .high = 0.7,
+     .text = "its input has three axes: no kernel for images, which are faster, takes it",
+     .todo = "add an axis of one element before the last, so that it is a convolution over images (onnxcost "
+             "--apply conv-not-2d -o FILE writes that)",
      .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
-               "mlas/lib/convolve.cpp",
+               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes",
      .holds = "ONNX Runtime"},
     {.id = "conv-computed-weights",
      .title = "Convolutions with weights that are computed",
