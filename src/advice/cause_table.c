@@ -344,11 +344,12 @@ const struct oc_cause oc_cause_table[] = {
      .title = "Subnormal weights",
      .when = "subnormal > 0",
      .of = OC_CAUSE_CPU,
+     .low = 0.2,
      .high = 1 - 1.0 / OC_SUBNORMAL_MOST,
      .text = "constants below 2^-126, with which x86 processors compute much more slowly",
      .todo = "flush them to zero (ONNX Runtime: session option session.set_denormal_as_zero = 1; PyTorch: "
              "torch.set_flush_denormal(True)), or set them to zero in the model",
-     .source = "measured, at most 40x",
+     .source = "measured, at most 40x; seven of ten networks 1.4x and more",
      .holds = "x86 processors"},
     /* quantization */
     {.id = "qdq-cuts-fusion",

@@ -293,11 +293,17 @@ static int apply(struct oc_apply *x, const char *id, const char *path, FILE *f)
     const struct rewrite *how = NULL;
     for (size_t i = 0; i < OC_COUNT(rewrites); i++)
         how = strcmp(rewrites[i].id, id) ? how : &rewrites[i];
-    if (!how)
+    if (!how && f)
         return fail_id(x, id);
     const struct oc_advice_item *s = find_suggestion(x, id);
     if (!s)
         return oc_fail(x->err, OC_EARG, "--apply %s: --advise does not suggest it for this model", id);
+    x->out->low_ns = s->low_ns;
+    x->out->high_ns = s->high_ns;
+    if (x->r.in->profile)
+        x->out->run_ns = oc_of_one_run(&x->r.m, x->r.m.latency_ns);
+    if (!f)
+        return 0;
     collect_names(x);
     for (uint32_t i = 0; i < s->n_proof && how->node; i++) {
         bool done = s->proof[i].node != OC_NONE && how->node(x, s->proof[i].node);
@@ -313,8 +319,8 @@ static int apply(struct oc_apply *x, const char *id, const char *path, FILE *f)
         if (t && t->external_path && oc_check_external_place(x->m, t, path, &x->r.arena, x->err))
             return -1;
     }
-    x->out->low_ns = x->out->unchanged ? (double)NAN : s->low_ns;
-    x->out->high_ns = x->out->unchanged ? (double)NAN : s->high_ns;
+    if (x->out->unchanged)
+        x->out->low_ns = x->out->high_ns = (double)NAN;
     describe(x, s);
     return write_model(x, f);
 }
@@ -325,7 +331,7 @@ int oc_apply_write(const struct oc_report_in *in, const struct oc_report_opts *g
     struct oc_report_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    *out = (struct oc_applied){.low_ns = (double)NAN, .high_ns = (double)NAN};
+    *out = (struct oc_applied){.low_ns = (double)NAN, .high_ns = (double)NAN, .run_ns = (double)NAN};
     if (!in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "--apply needs a model");
     struct oc_apply x = {

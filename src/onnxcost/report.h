@@ -112,13 +112,15 @@ struct oc_applied {
     uint32_t changed,
         unchanged; /* operators of the suggestion that were rewritten, and that were left as they are */
     double low_ns, high_ns; /* expected saving of a run; NAN: not known, or not all operators were changed */
+    double run_ns;          /* the run; NAN: no profile */
     char text[480];         /* all of it as lines for a person */
 };
 
 /* Writes a copy of the model in which a suggestion of --advise is carried out: its name, such as "softmax-axis". Its outputs
  * are the same up to rounding. A few nodes are replaced; all else, weights too, is copied or stays where it is. OC_EARG: the
  * model has no such suggestion; OC_EUNSUPPORTED: none of its operators can be rewritten. path: the output file, which must be
- * in the folder of external weights; NULL: unknown. */
+ * in the folder of external weights; NULL: unknown. f NULL: nothing is written, *out has what any suggestion is expected to
+ * save (OC_EARG: there is no such suggestion). */
 int oc_apply_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *name,
                    const char *path, FILE *f, struct oc_applied *out, struct oc_err *err);
 

@@ -148,13 +148,15 @@ static struct oc_tune_row *add_row(struct oc_tune *t, const struct oc_setting *c
     return r;
 }
 
-void oc_tune_add_rewrite(struct oc_tune *t, const char *name, const char *path, const char *why_not)
+struct oc_setting *oc_tune_add_rewrite(struct oc_tune *t, const char *name, const char *path,
+                                       const char *why_not)
 {
     struct oc_setting *s = make_setting(&t->arena, &REWRITE, name);
     const struct oc_setting *one = s;
     s->file = path;
     struct oc_tune_row *r = add_row(t, &one, 1);
     t->trials.variant[r->variant].failed = why_not;
+    return s;
 }
 
 /* The execution providers that the library offers but for the CPU's, which is the default; separated by blanks. */
@@ -182,9 +184,14 @@ static void add_settings(struct oc_tune *t, const struct oc_record_opts *given)
         add_row(t, &s, 1);
     }
     for (size_t i = 0; i < OC_COUNT(settings); i++) {
-        const struct oc_setting *s = make_setting(&t->arena, &settings[i].kind, settings[i].value);
+        struct oc_setting *s = make_setting(&t->arena, &settings[i].kind, settings[i].value);
+        if (!strcmp(s->key, "session.set_denormal_as_zero")) {
+            s->low = t->subnormal_low;
+            s->high = t->subnormal_high;
+        }
+        const struct oc_setting *one = s;
         if (!is_given(given, s->key))
-            add_row(t, &s, 1);
+            add_row(t, &one, 1);
     }
 }
 

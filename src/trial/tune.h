@@ -15,6 +15,7 @@ struct oc_setting {
     const char *python, *c,
         *js; /* a line of code each; js: a member of the options of InferenceSession.create, or ... */
     const char *file;   /* of a rewrite; NULL: a setting */
+    double low, high;   /* part of a run that it is expected to save; high 0 or NAN: not known */
     bool js_in_session; /* ... of their extra.session, which onnxruntime-web alone reads */
 };
 
@@ -37,6 +38,7 @@ struct oc_tune {
     uint32_t n_row, cap_row;
     char **file; /* heap: temporary files of rewrites */
     uint32_t n_file, cap_file;
+    double subnormal_low, subnormal_high; /* as in oc_setting, of numbers that are flushed to zero */
     double default_peak_bytes;
     double default_ns;              /* mean latency of the default in the last round */
     const struct oc_tune_row *best; /* NULL: nothing is shown to be better */
@@ -47,7 +49,8 @@ int oc_tune_search(struct oc_tune *t, const struct oc_record_opts *given, struct
 
 /* tune_rewrites.c: adds a row for each rewrite of the model. */
 void oc_tune_add_rewrites(struct oc_tune *t, const struct oc_record_opts *given);
-/* tune.c: adds the row. why_not: its outputs differ, or it cannot run; NULL: it is measured */
-void oc_tune_add_rewrite(struct oc_tune *t, const char *name, const char *path, const char *why_not);
+/* tune.c: adds the row and returns its setting. why_not: its outputs differ, or it cannot run; NULL: it is measured */
+struct oc_setting *oc_tune_add_rewrite(struct oc_tune *t, const char *name, const char *path,
+                                       const char *why_not);
 
 #endif

@@ -35,17 +35,85 @@ static char *template_of(struct oc_tune *t)
     return oc_printf(&t->arena, "%s/onnxcost-XXXXXX", folder && *folder ? folder : "/tmp");
 }
 
-/* Returns 0 when the file is written; -1: there is no such rewrite, or it cannot be written. */
-static int write_rewrite(struct oc_tune *t, const char *name, const char *path, int fd, struct oc_err *err)
+/* ---- a recording of the default, for what a rewrite is expected to save ----------------------------------- */
+
+struct evidence { /* NULL: there is none */
+    struct oc_profile *profile;
+    struct oc_model *optimized;
+    struct oc_join *join;
+};
+
+static void evidence_free(struct evidence *e)
 {
-    const struct oc_report_in in = {.model = t->trials.model, .analysis = t->trials.analysis};
-    struct oc_applied applied;
+    oc_join_free(e->join);
+    oc_model_free(e->optimized);
+    oc_profile_close(e->profile);
+    *e = (struct evidence){0};
+}
+
+/* Most time is that of operators of the model. */
+static bool is_of_the_model(const struct oc_join *j)
+{
+    const struct oc_diag *d;
+    for (size_t n = oc_join_diags(j, &d), i = 0; i < n; i++)
+        if (d[i].severity == OC_ERROR || !strcmp(d[i].code, "W-coverage"))
+            return false;
+    return true;
+}
+
+/* Reads what a recording has written and removes the files. */
+static void read_evidence(struct oc_tune *t, const struct oc_record_info *info, struct evidence *e)
+{
+    struct oc_err err;
+    bool bad = oc_profile_open(info->profile, NULL, &e->profile, &err) ||
+               (info->optimized && oc_model_load(info->optimized, NULL, &e->optimized, &err)) ||
+               oc_join_make(t->trials.model, t->trials.analysis, e->profile, e->optimized, &e->join, &err);
+    if (bad || !is_of_the_model(e->join))
+        evidence_free(e);
+    unlink(info->profile);
+    if (info->optimized)
+        unlink(info->optimized);
+}
+
+/* A run with the default settings and profiling. Nothing where it fails: rewrites are then tried without an expectation. */
+static void record_evidence(struct oc_tune *t, const struct oc_record_opts *given, struct evidence *e)
+{
+    struct oc_record_opts opts = *given;
+    struct oc_recording *recording;
+    struct oc_err err;
+    const char *folder = getenv("TMPDIR");
+    char *path = oc_printf(&t->arena, "%s/onnxcost-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (!mkdtemp(path))
+        return;
+    opts.plain = false;
+    opts.output = path;
+    opts.time_budget = opts.time_budget ? opts.time_budget : "5s";
+    if (!oc_record(t->trials.model, t->trials.analysis, &opts, &recording, &err)) {
+        read_evidence(t, oc_recording_info(recording), e);
+        oc_recording_free(recording);
+    }
+    rmdir(path);
+}
+
+/* ---- rewrites ------------------------------------------------------------------------------------------ */
+
+static struct oc_report_in inputs_of(const struct oc_tune *t, const struct evidence *e)
+{
+    return (struct oc_report_in){
+        .model = t->trials.model, .analysis = t->trials.analysis, .profile = e->profile, .join = e->join};
+}
+
+/* Returns 0 when the file is written; -1: there is no such rewrite, or it cannot be written. */
+static int write_rewrite(struct oc_tune *t, const char *name, const struct evidence *e, const char *path,
+                         int fd, struct oc_applied *applied, struct oc_err *err)
+{
+    const struct oc_report_in in = inputs_of(t, e);
     FILE *f = fdopen(fd, "wb");
     if (!f) {
         close(fd);
         return oc_fail(err, OC_EOUTPUT, "cannot write '%s'", path);
     }
-    int rc = oc_apply_write(&in, NULL, name, path, f, &applied, err);
+    int rc = oc_apply_write(&in, NULL, name, path, f, applied, err);
     bool bad = ferror(f) != 0;
     if ((fclose(f) || bad) && !rc)
         rc = oc_fail(err, OC_EOUTPUT, "cannot write '%s': is the disk full?", path);
@@ -65,21 +133,41 @@ static const char *refuse(struct oc_tune *t, const struct oc_record_opts *opts)
                            difference, MOST_DIFFERENCE);
 }
 
+static void try_rewrite(struct oc_tune *t, const char *name, const struct evidence *e,
+                        const struct oc_record_opts *given)
+{
+    struct oc_record_opts opts = *given;
+    struct oc_applied applied;
+    struct oc_err err = {0};
+    char *path = template_of(t);
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return;
+    OC_PUSH(t->file, t->n_file, t->cap_file) = path;
+    opts.rewritten = path;
+    if (!write_rewrite(t, name, e, path, fd, &applied, &err)) {
+        struct oc_setting *s = oc_tune_add_rewrite(t, name, path, refuse(t, &opts));
+        s->low = applied.low_ns / applied.run_ns;
+        s->high = applied.high_ns / applied.run_ns;
+    } else if (err.code != OC_EARG && err.code != OC_EUNSUPPORTED) /* those say that the model has none */
+        oc_tune_add_rewrite(t, name, path, oc_strdup(&t->arena, err.msg));
+}
+
 void oc_tune_add_rewrites(struct oc_tune *t, const struct oc_record_opts *given)
 {
+    struct evidence e = {0};
     const char *name;
-    for (size_t i = 0; t->trials.model && (name = oc_apply_name(i)) != NULL; i++) { /* tests have no model */
-        struct oc_record_opts opts = *given;
-        struct oc_err err = {0};
-        char *path = template_of(t);
-        int fd = mkstemp(path);
-        if (fd < 0)
-            continue;
-        OC_PUSH(t->file, t->n_file, t->cap_file) = path;
-        opts.rewritten = path;
-        if (!write_rewrite(t, name, path, fd, &err))
-            oc_tune_add_rewrite(t, name, path, refuse(t, &opts));
-        else if (err.code != OC_EARG && err.code != OC_EUNSUPPORTED) /* those say that the model has none */
-            oc_tune_add_rewrite(t, name, path, oc_strdup(&t->arena, err.msg));
+    if (!t->trials.model) /* tests have none */
+        return;
+    record_evidence(t, given, &e);
+    for (size_t i = 0; (name = oc_apply_name(i)) != NULL; i++)
+        try_rewrite(t, name, &e, given);
+    const struct oc_report_in in = inputs_of(t, &e);
+    struct oc_applied gain;
+    struct oc_err err;
+    if (!oc_apply_write(&in, NULL, "subnormal", NULL, NULL, &gain, &err)) {
+        t->subnormal_low = gain.low_ns / gain.run_ns;
+        t->subnormal_high = gain.high_ns / gain.run_ns;
     }
+    evidence_free(&e);
 }

@@ -72,13 +72,24 @@ static void print_code(const struct tune_view *v, enum language language, FILE *
         fprintf(f, "%-*s%s\n", LABEL, i ? "" : language_title[language], code.line[i]);
 }
 
+/* "; expected from a recording: 12.0 to 40.0 % less"; "": nothing is expected. */
+static const char *expected_text(const struct tune_view *v, const struct oc_tune_row *r)
+{
+    const struct oc_setting *s = r->setting[0];
+    bool known = r->n_setting == 1 && s->high > 0;
+    return known ? oc_printf(v->a, "; expected from a recording: %.1f to %.1f %% less", 100 * s->low,
+                             100 * s->high)
+                 : "";
+}
+
 static void print_best(struct tune_view *v, FILE *f)
 {
     const struct oc_tune *t = v->t;
     char before[32];
     oc_plain_say("answer", LABEL, v->width,
-                 oc_printf(v->a, "%s: %s; peak memory %s, was %s", label_of(t, t->best),
-                           oc_compared_text(&t->best->c, v->a), memory_text(v->a, t->best->peak_bytes),
+                 oc_printf(v->a, "%s: %s%s; peak memory %s, was %s", label_of(t, t->best),
+                           oc_compared_text(&t->best->c, v->a), expected_text(v, t->best),
+                           memory_text(v->a, t->best->peak_bytes),
                            t->default_peak_bytes > 0
                                ? oc_format_bytes(t->default_peak_bytes, before, sizeof(before))
                                : "unknown"),
@@ -116,9 +127,12 @@ static const char *short_label(struct tune_view *v, const struct oc_tune_row *r)
 static void print_rows(struct tune_view *v, FILE *f)
 {
     const struct oc_tune *t = v->t;
-    static const uint8_t drop[] = {0, 0, 1, 2, 0, 0}, least[] = {0, 0, 0, 0, 0, 34};
-    struct oc_table table = {.kinds = "nnnntt", .width_chars = v->width, .drop = drop, .min_width = least};
-    OC_ROW(&table, "change", "95 % interval", "n", "memory", "", "setting");
+    static const uint8_t drop[] = {0, 0, 1, 1, 2, 0, 0}, least[] = {0, 0, 0, 0, 0, 0, 34};
+    bool any = false;
+    for (uint32_t i = 0; i < t->n_row; i++)
+        any = any || *expected_text(v, &t->row[i]);
+    struct oc_table table = {.kinds = "nnnnntt", .width_chars = v->width, .drop = drop, .min_width = least};
+    OC_ROW(&table, "change", "95 % interval", any ? "expected" : "", "n", "memory", "", "setting");
     for (uint32_t i = 0; i < t->n_row; i++) {
         const struct oc_tune_row *r = &t->row[i];
         if (failure_of(t, r))
@@ -126,6 +140,9 @@ static void print_rows(struct tune_view *v, FILE *f)
         const struct oc_comparison *c = &r->c;
         OC_ROW(&table, oc_printf(v->a, "%+.1f %%", 100 * (c->ratio - 1)),
                oc_printf(v->a, "%+.1f to %+.1f", 100 * (c->low - 1), 100 * (c->high - 1)),
+               *expected_text(v, r)
+                   ? oc_printf(v->a, "%+.1f to %+.1f", -100 * r->setting[0]->high, -100 * r->setting[0]->low)
+                   : "",
                oc_printf(v->a, "%u", c->n[1]), memory_text(v->a, r->peak_bytes),
                r->shown                ? "better"
                : r->stage < t->n_stage ? "dropped"
@@ -177,6 +194,9 @@ static void setting_fields(struct oc_fields *o, const void *of, size_t i)
     oc_field_double(o, "low", known ? r->c.low : NAN);
     oc_field_double(o, "high", known ? r->c.high : NAN);
     oc_field_text(o, "verdict", known ? oc_compared_name(r->c.verdict) : NULL);
+    bool expected = r->n_setting == 1 && r->setting[0]->high > 0;
+    oc_field_double(o, "expected_low", expected ? 1 - r->setting[0]->high : NAN);
+    oc_field_double(o, "expected_high", expected ? 1 - r->setting[0]->low : NAN);
     oc_field_u64(o, "processes", r->c.n[1]);
     oc_field_u64_if(o, "peak_bytes", r->peak_bytes > 0, (uint64_t)r->peak_bytes);
     oc_field_u64(o, "round", r->stage);
