@@ -510,7 +510,7 @@ static void spread_varies(struct oc_engine *e, const struct oc_node *n)
 {
     uint8_t varies = infer_varies(e, n);
     for (uint32_t i = 0; e->any_varies && i < n->n_out; i++)
-        if (n->out[i] != OC_NONE && e->varies[n->out[i]] != varies)
+        if (n->out[i] != OC_NONE)
             e->varies[n->out[i]] = varies;
 }
 

@@ -300,8 +300,6 @@ static int apply(struct oc_apply *x, const char *id, const char *path, FILE *f)
         return oc_fail(x->err, OC_EARG, "--apply %s: --advise does not suggest it for this model", id);
     x->out->low_ns = s->low_ns;
     x->out->high_ns = s->high_ns;
-    if (x->r.in->profile)
-        x->out->run_ns = oc_of_one_run(&x->r.m, x->r.m.latency_ns);
     if (!f)
         return 0;
     collect_names(x);
@@ -331,7 +329,7 @@ int oc_apply_write(const struct oc_report_in *in, const struct oc_report_opts *g
     struct oc_report_opts full, *const opts = &full;
     if (OC_OPTIONS(&full, given, err))
         return -1;
-    *out = (struct oc_applied){.low_ns = (double)NAN, .high_ns = (double)NAN, .run_ns = (double)NAN};
+    *out = (struct oc_applied){.low_ns = (double)NAN, .high_ns = (double)NAN};
     if (!in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "--apply needs a model");
     struct oc_apply x = {

@@ -112,7 +112,6 @@ struct oc_applied {
     uint32_t changed,
         unchanged; /* operators of the suggestion that were rewritten, and that were left as they are */
     double low_ns, high_ns; /* expected saving of a run; NAN: not known, or not all operators were changed */
-    double run_ns;          /* the run; NAN: no profile */
     char text[480];         /* all of it as lines for a person */
 };
 

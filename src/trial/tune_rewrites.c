@@ -16,6 +16,9 @@
 /* Rounding of float32 in another order: 2^-23 for each of about a thousand operations. */
 static const double MOST_DIFFERENCE = 1e-4;
 
+/* Part of a run: what saves less cannot be shown by the processes of a search. */
+static const double LEAST_GAIN = 0.03;
+
 /* Tensors in other files are found from the folder of the model. */
 static bool has_other_files(const struct oc_model *m)
 {
@@ -37,7 +40,8 @@ static char *template_of(struct oc_tune *t)
 
 /* ---- a recording of the default, for what a rewrite is expected to save ----------------------------------- */
 
-struct evidence { /* NULL: there is none */
+struct evidence {  /* NULL: there is none */
+    double run_ns; /* without profiling; NAN: unknown */
     struct oc_profile *profile;
     struct oc_model *optimized;
     struct oc_join *join;
@@ -48,7 +52,7 @@ static void evidence_free(struct evidence *e)
     oc_join_free(e->join);
     oc_model_free(e->optimized);
     oc_profile_close(e->profile);
-    *e = (struct evidence){0};
+    *e = (struct evidence){.run_ns = (double)NAN};
 }
 
 /* Most time is that of operators of the model. */
@@ -68,6 +72,7 @@ static void read_evidence(struct oc_tune *t, const struct oc_record_info *info, 
     bool bad = oc_profile_open(info->profile, NULL, &e->profile, &err) ||
                (info->optimized && oc_model_load(info->optimized, NULL, &e->optimized, &err)) ||
                oc_join_make(t->trials.model, t->trials.analysis, e->profile, e->optimized, &e->join, &err);
+    e->run_ns = info->plain.typical_ns;
     if (bad || !is_of_the_model(e->join))
         evidence_free(e);
     unlink(info->profile);
@@ -133,6 +138,13 @@ static const char *refuse(struct oc_tune *t, const struct oc_record_opts *opts)
                            difference, MOST_DIFFERENCE);
 }
 
+/* NAN: not known */
+static double part_of(double ns, const struct evidence *e)
+{
+    double part = ns / e->run_ns;
+    return part > 1 ? 1 : part;
+}
+
 static void try_rewrite(struct oc_tune *t, const char *name, const struct evidence *e,
                         const struct oc_record_opts *given)
 {
@@ -146,16 +158,18 @@ static void try_rewrite(struct oc_tune *t, const char *name, const struct eviden
     OC_PUSH(t->file, t->n_file, t->cap_file) = path;
     opts.rewritten = path;
     if (!write_rewrite(t, name, e, path, fd, &applied, &err)) {
+        if ((applied.low_ns + applied.high_ns) / 2 < LEAST_GAIN * e->run_ns)
+            return;
         struct oc_setting *s = oc_tune_add_rewrite(t, name, path, refuse(t, &opts));
-        s->low = applied.low_ns / applied.run_ns;
-        s->high = applied.high_ns / applied.run_ns;
+        s->low = part_of(applied.low_ns, e);
+        s->high = part_of(applied.high_ns, e);
     } else if (err.code != OC_EARG && err.code != OC_EUNSUPPORTED) /* those say that the model has none */
         oc_tune_add_rewrite(t, name, path, oc_strdup(&t->arena, err.msg));
 }
 
 void oc_tune_add_rewrites(struct oc_tune *t, const struct oc_record_opts *given)
 {
-    struct evidence e = {0};
+    struct evidence e = {.run_ns = (double)NAN};
     const char *name;
     if (!t->trials.model) /* tests have none */
         return;
@@ -166,8 +180,8 @@ void oc_tune_add_rewrites(struct oc_tune *t, const struct oc_record_opts *given)
     struct oc_applied gain;
     struct oc_err err;
     if (!oc_apply_write(&in, NULL, "subnormal", NULL, NULL, &gain, &err)) {
-        t->subnormal_low = gain.low_ns / gain.run_ns;
-        t->subnormal_high = gain.high_ns / gain.run_ns;
+        t->subnormal_low = part_of(gain.low_ns, &e);
+        t->subnormal_high = part_of(gain.high_ns, &e);
     }
     evidence_free(&e);
 }

@@ -108,16 +108,22 @@ static void values_of_inputs_do_not_fold_nodes(void **state)
     oc_b_node(b, "Gather", "gather", "table,ids", "e", "");
     oc_b_node(b, "MatMul", "product", "e,w", "p", "");
     oc_b_node(b, "Reshape", "reshape", "p,to", "y", "");
+    oc_b_node(b, "Add", "twice", "ids,ids", "t", "");
+    oc_b_node(b, "Add", "again", "t,t", "u", "");
     oc_b_node(b, "Shape", "shape", "ids", "s", "");
     oc_b_node(b, "Cast", "cast", "s", "z", "to=1");
     oc_b_output(b, "y", NULL);
     oc_b_output(b, "z", NULL);
+    oc_b_output(b, "u", NULL);
     struct oc_value_bind value[] = {{"ids", "1,2,3,1"}, {"to", "2,8"}};
     struct oc_run r = oc_run_model(b, &(struct oc_analyze_opts){.value = value, .n_value = 2});
     (void)state;
     assert_int_equal(r.a->total->macs, 64);
     assert_int_equal(r.a->cost[0].state, OC_NODE_NORMAL);
-    assert_int_equal(r.a->cost[3].state, OC_NODE_FOLDED); /* the shape does not depend on the value */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "again")].state,
+                     OC_NODE_NORMAL); /* through what is computed from it */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "shape")].state,
+                     OC_NODE_FOLDED); /* the shape does not depend on the value */
     struct oc_value_info y = value_of(&r, "y");
     assert_int_equal(y.rank, 2);
     assert_int_equal(y.dim[1], 8);

@@ -557,8 +557,8 @@ static void write_text(struct folder *f, const char *name, const char *text)
 static void remove_folder(struct folder *f)
 {
     static const char *const names[] = {
-        "config.json",   "hf_quant_config.json", "model.safetensors.index.json",
-        "a.safetensors", "b.safetensors",        "model.safetensors"};
+        "config.json",   "hf_quant_config.json", "model.safetensors.index.json", "a.safetensors",
+        "b.safetensors", "model.safetensors",    "x-00001-of-00002.gguf",        "x-00002-of-00002.gguf"};
     for (size_t i = 0; i < OC_COUNT(names); i++)
         unlink(in_folder(f, names[i]));
     assert_int_equal(rmdir(f->path), 0);
@@ -614,6 +614,31 @@ static struct loaded load_path(const char *path)
     if (oc_model_load(path, NULL, &m, &err))
         fail_msg("%s", err.msg);
     return analyze(m);
+}
+
+static void parts_of_a_gguf_are_one_model(void **state)
+{
+    (void)state;
+    struct folder f = make_folder();
+    struct gguf first = {.n_pair = 0}, second = {.n_pair = 0};
+    pair_text(&first, "general.architecture", "rwkv7");
+    pair_number(&first, "split.count", 2);
+    tensor(&first, "a.weight", 512, 3, Q6_K);
+    tensor(&second, "b.weight", 7, 0, F32);
+    struct oc_buf a = gguf_file(&first), b = gguf_file(&second);
+    write_file(&f, "x-00001-of-00002.gguf", a.data, a.n);
+    write_file(&f, "x-00002-of-00002.gguf", b.data, b.n);
+    struct loaded l = load_path(in_folder(&f, "x-00001-of-00002.gguf"));
+    assert_int_equal(l.a->total->params, 512 * 3 + 7);
+    unload(&l);
+    struct oc_model *m = NULL;
+    struct oc_err err;
+    write_file(&f, "x-00002-of-00002.gguf", b.data, b.n - 1);
+    assert_int_equal(oc_model_load(in_folder(&f, "x-00001-of-00002.gguf"), NULL, &m, &err), -1);
+    assert_non_null(strstr(err.msg, "x-00002-of-00002.gguf: "));
+    oc_buf_free(&a);
+    oc_buf_free(&b);
+    remove_folder(&f);
 }
 
 /* 80 + 8 + 4 * 64 + 8 + 3 * 128 + 8 + 80 parameters; o_proj has a byte each, norms have 4 */
@@ -780,6 +805,7 @@ int main(void)
         cmocka_unit_test(gguf_without_tensors_is_built_from_its_metadata),
         cmocka_unit_test(what_is_not_built_is_weights_without_a_graph),
         cmocka_unit_test(missing_part_of_a_gguf_is_an_error),
+        cmocka_unit_test(parts_of_a_gguf_are_one_model),
         cmocka_unit_test(damaged_gguf_is_refused),
         cmocka_unit_test(weights_alone_are_counted),
         cmocka_unit_test(damaged_safetensors_are_refused),
