@@ -507,28 +507,37 @@ static void scan_of_opset_8_has_a_batch(void **state)
     oc_run_free(&r);
 }
 
-/* The contents of a file determine shapes like those of a text: TensorProto {dims 2, int64, raw_data 3, 2}.
- */
-static void value_from_a_file_determines_shapes(void **state)
+/* x float[6] reshaped to the numbers of input s, which are in a file. */
+static void expect_file_shape(const char *type, const unsigned char *tensor, size_t n, const char *want)
 {
-    (void)state;
-    static const unsigned char tensor[] = {0x08, 2, 0x10, 7, 0x4a, 16, 3, 0, 0, 0, 0,
-                                           0,    0, 0,    2, 0,    0,  0, 0, 0, 0, 0};
     char path[] = "/tmp/onnxcost_test_XXXXXX", text[64];
     int fd = mkstemp(path);
-    assert_int_equal(write(fd, tensor, sizeof(tensor)), sizeof(tensor));
+    assert_int_equal(write(fd, tensor, n), n);
     close(fd);
     snprintf(text, sizeof(text), "@%s", path);
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[6]");
-    oc_b_input(b, "s", "int64[2]");
-    oc_b_node(b, "Reshape", "r", "x,s", "y", "");
+    oc_b_input(b, "s", type);
+    oc_b_node(b, "Cast", "c", "s", "t", "to=7");
+    oc_b_node(b, "Reshape", "r", "x,t", "y", "");
     oc_b_output(b, "y", NULL);
     const struct oc_value_bind value = {"s", text};
     struct oc_run r = oc_run_model(b, &(struct oc_analyze_opts){.value = &value, .n_value = 1});
-    assert_string_equal(oc_run_type(&r, "y"), "float[3,2]");
+    assert_string_equal(oc_run_type(&r, "y"), want);
     oc_run_free(&r);
     unlink(path);
+}
+
+/* The contents of a file determine shapes like those of a text: TensorProto {dims 2, type, raw_data}. */
+static void value_from_a_file_determines_shapes(void **state)
+{
+    (void)state;
+    static const unsigned char integers[] = {0x08, 2, 0x10, 7, 0x4a, 16, 3, 0, 0, 0, 0,
+                                             0,    0, 0,    2, 0,    0,  0, 0, 0, 0, 0};
+    /* 2 and 3 as bfloat16, which tools without this type store as the unsigned integers of its bits */
+    static const unsigned char bits[] = {0x08, 2, 0x10, 4, 0x4a, 4, 0x00, 0x40, 0x40, 0x40};
+    expect_file_shape("int64[2]", integers, sizeof(integers), "float[3,2]");
+    expect_file_shape("bfloat16[2]", bits, sizeof(bits), "float[2,3]");
 }
 
 /* Branches of different shapes: equal dimensions are kept, others become one unknown bounded by the larger.
