@@ -11,10 +11,16 @@ use Digest::SHA 'sha1_hex';
 my ($mode, $folder, @program) = @ARGV;
 my $jobs = $ENV{JOBS} || 2;
 
+# the inputs of fuzz targets: small files, each with something that is rare
+sub seeds { return join '|', sort map { glob "tests/fuzz/seeds/$_/*" } @_ }
+
 # [line, command...] of each line of commands.txt
 sub commands {
     my %list = (
         FILES => join('|', sort grep { !/\.(tsv|md|onnx|out)$|README$/ && -s $_ < 300_000 } split /\n/, `find -L tests/data -type f`),
+        SEEDS => seeds(qw(chrome generic_csv kineto megengine mindspore ncu nsys_csv nsys_sqlite onnxruntime onnxruntime_memory op_logs
+            op_tables openvino paddle_report paddle_trace printed rocpd rocprof_json tensorrt xplane)),
+        LOADED => seeds(qw(decoder gguf model safetensors)),
         KINETO => join('|', sort map { s|.*/||r } glob 'tests/data/kineto/*'));
     my (@group, %seen);
     open my $in, '<', "$folder/commands.txt" or die "$folder/commands.txt: $!\n";
