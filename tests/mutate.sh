@@ -1,6 +1,6 @@
 #!/bin/bash
 # Mutation test: changes one place of src (an operator, a constant, a condition, a call) and runs the tests that should notice:
-# the unit programs of the folder, the expected output, the scripts of the subject, the unit programs under ASan. A mutant that
+# the unit programs of the folder, the expected output, the scripts of the subject, all others, the folder under ASan. A mutant that
 # no test notices survives: a test is missing, the code is not needed, or the mutant is equivalent. Prints TAP: `ok` killed,
 # `not ok` survived; the exit code is 1 below RATE percent killed (90).
 # usage: N=60 SEED=1 FOLDERS="analyze ops" JOBS=1 tests/mutate.sh [FILE.c...]      (make mutate builds what it needs)
@@ -139,6 +139,13 @@ failures() { # scripts
     for t in $1; do run_script "$t" | grep . && return; done
     for t in $(folders_of "$file"); do run_units "$t" "$release" | grep . && return; done
     [ "$source" != "$file" ] || return # the builds themselves
+    for t in tests/unit/*; do
+        t=${t##*/}
+        [ "$t" = "$folder" ] || [[ " $(folders_of "$file") " = *" $t "* ]] || run_units "$t" "$release" | grep . && return
+    done
+    for t in $(cat "$top/scripts"); do
+        [[ " $1 " = *" $t "* ]] || run_script "$t" | grep . && return
+    done
     sanitize='-fsanitize=address,undefined'
     compile "$source" "$work/mutant.o" "$(cat "$asan/flags") -O0 -g0" && run_units "$folder" "$asan" | grep . && return
 }
@@ -163,6 +170,13 @@ run_mutant() { # id file line kind before after
     fi
     rm -rf "$work"
 }
+if [ "${1:-}" = --script ]; then # prints its name if it passes
+    prepare "$2-$3"
+    cp "$top/$2/onnxcost" "$work/onnxcost"
+    [ -n "$(run_script "$3")" ] || echo "$3"
+    rm -rf "$work"
+    exit 0
+fi
 if [ "${1:-}" = --one ]; then
     IFS='	' read -r -a m <<<"$2"
     run_mutant "${m[@]}"
@@ -185,6 +199,9 @@ for file in $(cut -f 2 "$top/list" | sort -t / -k 2,2 -u); do
     scripts='' output_is_right=yes
     [ -z "$result" ] || { echo "Bail out! $file without a mutation: $result"; exit 2; }
 done
+# the scripts that a program linked in this way can pass
+printf '%s\n' tests/check_*.sh | sed 's/.*check_//; s/\.sh$//' | grep -vxE 'layers|library|python|words' |
+    xargs -n 1 -P "$JOBS" "$0" --script "$(basename "$work")" >"$top/scripts"
 xargs -d '\n' -n 1 -P "$JOBS" "$0" --one <"$top/list" | tee "$top/all"
 awk -v rate="$RATE" '
     /^not ok/ { survived++; next }
