@@ -160,7 +160,8 @@ static void count_readers(struct axis *w)
     const struct oc_model *m = w->x->m;
     for (uint32_t i = 0; i < m->n_node; i++)
         for (uint32_t k = 0; w->in[i] && k < m->node[i].n_in; k++)
-            w->used[m->node[i].in[k]] += is_image(w->x, &m->node[i], role_of(&m->node[i]), k);
+            if (is_image(w->x, &m->node[i], role_of(&m->node[i]), k))
+                w->used[m->node[i].in[k]]++;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------------- */

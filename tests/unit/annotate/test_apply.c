@@ -74,11 +74,12 @@ static struct oc_builder *signal_network(int opset)
     oc_b_init(b, "w1", "float[8,4,5]");
     oc_b_init(b, "s", "float[8]");
     oc_b_init(b, "row", "float[32]");
+    oc_b_init(b, "most", "float[]{6}");
     oc_b_init(b, "w2", "float[8,16,4]");
     oc_b_init(b, "w3", "float[16,6,3]");
     oc_b_node(b, "Conv", "conv", "x,w1", "a", "pads=1,3 strides=[2] dilations=[1]");
     oc_b_node(b, "BatchNormalization", "norm", "a,s,s,s,s", "b", "");
-    oc_b_node(b, "Relu", "relu", "b", "c", "");
+    oc_b_node(b, "Clip", "clip", "b,,most", "c", "");
     oc_b_node(b, "Add", "shift", "c,row", "d", "");
     oc_b_node(b, "Concat", "join", "d,b", "e", "axis=-2");
     oc_b_node(b, "MaxPool", "pool", "e", "f", "kernel_shape=[2] strides=[2]");
