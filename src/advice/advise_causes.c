@@ -126,22 +126,32 @@ static bool has_cause(const struct search *s, const struct oc_cause *c, uint32_t
     return counts && fits(x, c, p) && oc_cause_holds(s->facts, c, node);
 }
 
-static void look_for(struct search *s, const struct oc_cause *c)
+static void add_rows(struct search *s, const struct oc_cause *c, struct oc_advice_item *f, struct sum *sum)
 {
     size_t bit = (size_t)(c - oc_cause_table);
+    for (uint32_t i = 0; i < s->x->m->n_node; i++) {
+        if (!(s->may[i] >> bit & 1))
+            continue;
+        struct oc_piece *p = row_of(s->x, c, i);
+        if (has_cause(s, c, i, p))
+            add_row(s, f, c, i, p, sum);
+    }
+}
+
+/* Rows of the table with the same name are one suggestion, with a share for each kind of operators. Returns how many. */
+static size_t look_for(struct search *s, const struct oc_cause *c, size_t left)
+{
     struct oc_advisor *x = s->x;
     struct oc_advice_item *f = oc_advice_new(x, c->id, c->title);
     struct sum sum = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < x->m->n_node; i++) {
-        if (!(s->may[i] >> bit & 1))
-            continue;
-        struct oc_piece *p = row_of(x, c, i);
-        if (has_cause(s, c, i, p))
-            add_row(s, f, c, i, p, &sum);
-    }
+    size_t n = 0;
+    do
+        add_rows(s, &c[n], f, &sum);
+    while (++n < left && !strcmp(c[n].id, c->id));
     describe(x, f, c, &sum);
     if (!x->p || sum.time > x->out->run_ns / 1000)
         oc_advice_keep(x, f);
+    return n;
 }
 
 void oc_advise_causes(struct oc_advisor *x)
@@ -152,8 +162,8 @@ void oc_advise_causes(struct oc_advisor *x)
     find_types(&s);
     if (x->p)
         s.n_anomaly = oc_anomalies_of(x->r, &s.anomaly);
-    for (size_t i = 0; i < oc_causes; i++)
-        look_for(&s, &oc_cause_table[i]);
+    for (size_t i = 0; i < oc_causes;)
+        i += look_for(&s, &oc_cause_table[i], oc_causes - i);
 }
 
 /* Of several causes that whose remedy saved the largest share. */

@@ -193,16 +193,59 @@ const struct oc_cause oc_cause_table[] = {
     /* layouts of convolutions */
     {.id = "conv-not-2d",
      .title = "Convolutions over one axis",
-     .types = " Conv ConvTranspose ",
-     .when = "rank(in0) == 3; subnormal == 0",
+     .types = " Conv ",
+     .when = "rank(in0) == 3; attr.group|1 == 1; subnormal == 0",
      .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
-     .low = 0.1,
-     .high = 0.7,
+     .low = 0.2,
+     .high = 0.65,
      .text = "its input has three axes: no kernel for images, which are faster, takes it",
-     .todo = "add an axis of one element before the last, so that it is a convolution over images (onnxcost "
+     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
              "--apply conv-not-2d -o FILE writes that)",
      .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
-               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes",
+               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
+               "measured with 1.30",
+     .holds = "ONNX Runtime"},
+    {.id = "conv-not-2d",
+     .title = "Convolutions over one axis",
+     .types = " Conv ",
+     .when = "rank(in0) == 3; attr.group|1 > 1; subnormal == 0",
+     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
+     .low = 0.4,
+     .high = 0.85,
+     .text = "its input has three axes: no kernel for images of one channel each takes it",
+     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
+             "--apply conv-not-2d -o FILE writes that)",
+     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
+               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
+               "measured with 1.30",
+     .holds = "ONNX Runtime"},
+    {.id = "conv-not-2d",
+     .title = "Convolutions over one axis",
+     .types = " ConvTranspose ",
+     .when = "rank(in0) == 3; subnormal == 0",
+     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
+     .low = 0.5,
+     .high = 0.85,
+     .text = "its input has three axes: the general loop over axes adds its products",
+     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
+             "--apply conv-not-2d -o FILE writes that)",
+     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
+               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
+               "measured with 1.30",
+     .holds = "ONNX Runtime"},
+    {.id = "conv-not-2d",
+     .title = "Convolutions over one axis",
+     .types = " MaxPool AveragePool ",
+     .when = "rank(in0) == 3; N(in0) >= 4096",
+     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
+     .low = 0.75,
+     .high = 0.95,
+     .text = "its input has three axes: no kernel for images with blocked channels takes it",
+     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
+             "--apply conv-not-2d -o FILE writes that)",
+     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
+               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
+               "measured with 1.30",
      .holds = "ONNX Runtime"},
     {.id = "conv-computed-weights",
      .title = "Convolutions with weights that are computed",
