@@ -345,6 +345,15 @@ static int64_t fact_micros(struct oc_cause_facts *f, uint32_t node, unsigned slo
     return ns >= 0 && ns < 1e15 ? (int64_t)(ns / 1000) : NOT_KNOWN;
 }
 
+/* Per mille. */
+static int64_t fact_waits(struct oc_cause_facts *f, uint32_t node, unsigned slot)
+{
+    uint32_t piece = f->x->piece_of[node];
+    const struct oc_prof_rec *rec = piece == OC_NONE ? NULL : f->x->piece[piece].rec;
+    (void)slot;
+    return rec && rec->waits >= 0 ? (int64_t)(1000 * rec->waits) : NOT_KNOWN;
+}
+
 /* ---- words -------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -373,6 +382,7 @@ static const struct {
     {"same_inputs", fact_same_inputs, false},
     {"subnormal", fact_subnormal, false},
     {"micros", fact_micros, false},
+    {"waits", fact_waits, false},
 };
 
 /* The place of a fact in the table, and its slot; facts without one: OC_COUNT(facts) for another word. */

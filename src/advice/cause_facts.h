@@ -14,6 +14,7 @@
  *   same_inputs          input 0 and 1 have the same shape
  *   subnormal            per mille of subnormal numbers in its f32 constants
  *   opset micros         version of its operators; microseconds of its row in a run
+ *   waits                per mille of its time in which its first thread waits for the others, as recorded
  *   Conv, Relu ...       is it of this type
  *   from1_FACT to_FACT   the same of the node that writes input 1, of the only reader of output 0. There is none: a type
  *                        is 0, anything else is not known

@@ -394,6 +394,16 @@ const struct oc_cause oc_cause_table[] = {
              "torch.set_flush_denormal(True)), or set them to zero in the model",
      .source = "measured, at most 40x; seven of ten networks 1.4x and more",
      .holds = "x86 processors"},
+    {.id = "thread-imbalance",
+     .title = "Threads that wait for each other",
+     .when = "waits >= 250; micros >= 20",
+     .of = OC_CAUSE_TIMED | OC_CAUSE_CPU | OC_CAUSE_ORT,
+     .text = "its first thread waits for the others for a quarter of the time or more",
+     .todo = "smaller parts (ONNX Runtime: session.dynamic_block_base = 4), fewer threads, or threads with "
+             "processors of "
+             "their own (session.intra_op_thread_affinities; nothing else on these processors)",
+     .source = "code of ONNX Runtime, core/common/threadpool.cc: thread_scheduling_stats, Wait",
+     .holds = "ONNX Runtime 1.10 and later"},
     /* quantization */
     {.id = "qdq-cuts-fusion",
      .title = "Q/DQ between a product and its activation",

@@ -36,6 +36,7 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
                                 .share = none,
                                 .host_ns = none,
                                 .wait_ns = none,
+                                .waits = none,
                                 .min_ns = none,
                                 .max_ns = none,
                                 .median_ns = none,

@@ -50,6 +50,7 @@ struct oc_prof_rec {
     double kernel_ns; /* device time, NAN when the source has only host time */
     double host_ns;   /* host time reported in addition to kernel_ns, NAN when unknown */
     double wait_ns;   /* NAN when unknown */
+    double waits;     /* part of its time in which its first thread waits for the others; NAN: not recorded */
     double min_ns, max_ns, median_ns; /* of the per-run sums of kernel_ns if that is known, else of self_ns */
     double p10_ns, p90_ns;            /* likewise: the 10th and 90th percentile */
     double error_ns; /* standard error of time_ns: of a mean over the selected runs; 0: not known */

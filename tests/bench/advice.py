@@ -22,7 +22,7 @@ LARGEST = 3  # suggestions of a network, by what they are expected to save
 def answer_of(name, options):
     path = os.path.join(folder, name + ".tune.json")
     if not os.path.exists(path):
-        command = [onnxcost, "tune", os.path.join(folder, name + ".onnx"), *options, *GIVEN, "--repeat", "5", "-f", "json"]
+        command = [onnxcost, "tune", os.path.join(folder, name + ".onnx"), *options, *GIVEN, "--repeat", "8", "-f", "json"]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
             print(f"{name}: {run.stderr.strip()[:200]}")

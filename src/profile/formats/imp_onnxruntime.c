@@ -311,9 +311,26 @@ static void keep_order(const struct ort_trace *t)
     m->ran = ran;
 }
 
+/* {"main_thread": {..., "Run": 90, "Wait": 4, "WaitRevoke": 0}, ...}: microseconds. "": one thread. */
+static void add_waiting(struct ort_reading *r, struct ort_key *k)
+{
+    static const char mark[] = "\"Wait\": ";
+    struct oc_str s = ort_field(r, F_THREAD_STATS);
+    const char *at = s.n > sizeof(mark) ? oc_find(s.s, s.n, mark, sizeof(mark) - 1) : NULL;
+    int64_t waited = 0;
+    if (!at)
+        return;
+    for (at += sizeof(mark) - 1; at < s.s + s.n && oc_is_digit((unsigned char)*at) && waited <= r->dur_us;
+         at++)
+        waited = waited * 10 + (*at - '0');
+    k->waited_us += waited < r->dur_us ? waited : r->dur_us;
+    k->told_us += r->dur_us;
+}
+
 static void add_node_event(struct ort_reading *r, uint32_t key)
 {
     struct ort_trace *t = r->t;
+    add_waiting(r, &t->key[key]);
     t->read_us += r->dur_us;
     struct ort_event *e = &OC_PUSH(t->event, t->n_event, t->event_cap);
     *e = (struct ort_event){.ts_us = r->ts_us,

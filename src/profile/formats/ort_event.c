@@ -49,7 +49,6 @@ static const struct {
     ARG("cache_key", F_CACHE_KEY),
     ARG("started_s", F_STARTED),
     ARG("processors", F_PROCESSORS),
-    ARG("threads", F_THREADS),
     ARG("processors_of_others", F_OTHERS),
     ARG("vector_probe_ns", F_PROBE_NS),
     ARG("vector_probe_fastest_ns", F_PROBE_FASTEST_NS),
@@ -76,9 +75,12 @@ static void store_text(struct ort_reading *r, unsigned field, struct oc_str s)
 
 static unsigned ort_event_arg_field(struct oc_str key)
 {
-    if (!key.n || key.s[0] == 'm' ||
-        key.s[0] == 't') /* memory and thread statistics: the bulk of recent traces */
+    if (!key.n || key.s[0] == 'm') /* memory statistics: the bulk of recent traces */
         return F_COUNT;
+    if (key.s[0] == 't')
+        return oc_str_eq(key, "thread_scheduling_stats") ? F_THREAD_STATS
+               : oc_str_eq(key, "threads")               ? F_THREADS
+                                                         : F_COUNT;
     for (size_t i = 0; i < OC_COUNT(arg_of); i++)
         if (arg_of[i].n == key.n && oc_same(arg_of[i].key, key.s, key.n))
             return arg_of[i].field;

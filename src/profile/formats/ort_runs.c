@@ -398,6 +398,7 @@ static void ort_runs_describe(struct making *m, const struct ort_key *k, struct 
     rec->act_bytes = k->act_bytes;
     rec->out_bytes = k->out_bytes;
     rec->where = k->where;
+    rec->waits = k->told_us > 0 ? (double)k->waited_us / (double)k->told_us : (double)NAN;
     rec->bucket = k->kind == ORT_FENCE ? "framework" : NULL;
     if (!m->by_node) { /* else those of the main shapes, see keep_shapes */
         struct oc_prof_types types = types_of_key(m, k);

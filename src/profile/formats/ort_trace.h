@@ -34,6 +34,8 @@ struct ort_key {
     const char *name, *op_type, *provider; /* kernel: name, parent node, name with launch grid */
     int64_t index;
     uint64_t param_bytes, act_bytes, out_bytes;
+    int64_t waited_us,
+        told_us; /* the first thread waited for the others; durations of the events that say so */
     uint64_t where;
     const char *part, *part_type, *graph; /* kernel: see struct ort_work; part NULL: of the node itself */
     bool encloses, own_clock;
@@ -181,6 +183,7 @@ enum ort_field {
     F_PROBE_FASTEST_NS,
     F_SESSION_NS,
     F_FIRST_RUN_NS,
+    F_THREAD_STATS,
     F_COUNT
 };
 

@@ -89,6 +89,50 @@ static void arguments_are_found_in_any_order(void **state)
     oc_profile_close(p);
 }
 
+/* The first thread waits 30 of 40 us and 10 of 40 us; one thread has no statistics. Other blanks are read by the reader of JSON. */
+static void waiting_of_threads_is_a_share_of_the_time(void **state)
+{
+    (void)state;
+    static const char *const args[] = {
+        "\"op_name\" : \"Conv\",\"thread_scheduling_stats\" : {\"main_thread\": {\"Run\": 7, \"Wait\": 30, "
+        "\"WaitRevoke\": 900}, "
+        "\"sub_threads\": {\"1\": {\"num_run\": 59, \"core\": 0}}}",
+        "\"op_name\":\"Conv\", \"thread_scheduling_stats\":{\"main_thread\": {\"Run\": 27, \"Wait\": 10}}",
+    };
+    struct oc_buf b = {0};
+    for (int run = 0; run < 4; run++) {
+        add_event(&b, "Node", 1, 1000 * run, 40, "c_kernel_time", args[run % 2]);
+        add_event(&b, "Node", 1, 1000 * run + 45, 5, "d_kernel_time",
+                  "\"op_name\" : \"Relu\",\"thread_scheduling_stats\" : \"\"");
+        add_run(&b, 1, 1000 * run, 60);
+    }
+    struct oc_profile *p = close_trace(&b, 0, OC_STAT_SUM);
+    assert_true(p->rec[0].waits == 0.5);
+    assert_true(isnan(p->rec[1].waits));
+    oc_profile_close(p);
+}
+
+/* What `record` adds: two threads and one processor of others on two processors are too many. */
+static void load_of_the_machine_is_read(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 2; threads++) {
+        struct oc_buf b = {0};
+        char note[200];
+        snprintf(note, sizeof(note),
+                 "\"started_s\" : 5.5,\"processors\" : 2,\"threads\" : %d,\"processors_of_others\" : 1.0",
+                 threads);
+        add_node(&b, 1, 5, 40, "a", "Relu");
+        add_run(&b, 1, 0, 60);
+        add_event(&b, "onnxcost", 0, 0, 0, "", note);
+        struct oc_profile *p = close_trace(&b, 0, OC_STAT_SUM);
+        assert_true(p->machine.threads == threads && p->machine.processors == 2 &&
+                    p->machine.started_s == 5.5);
+        assert_int_equal(oc_machine_is_loaded(&p->machine), threads == 2);
+        oc_profile_close(p);
+    }
+}
+
 /* Three operators take 57 us or 60 us of a run: 19 us or 20 us each. */
 static void latency_of_short_operators_is_doubted(void **state)
 {
@@ -791,6 +835,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_that_change_in_every_run_are_bounded),
         cmocka_unit_test(arguments_are_found_in_any_order),
+        cmocka_unit_test(waiting_of_threads_is_a_share_of_the_time),
+        cmocka_unit_test(load_of_the_machine_is_read),
         cmocka_unit_test(latency_of_short_operators_is_doubted),
         cmocka_unit_test(first_run_is_dropped_by_default),
         cmocka_unit_test(recorded_types_are_read),
