@@ -227,6 +227,19 @@ static bool put_changed_attr(struct oc_buf *node, const struct oc_attr *a, enum 
     return false;
 }
 
+/* The attribute of the node with this message; NULL: it has no name. */
+static const struct oc_attr *attr_of(const struct oc_node *n, const struct oc_wire_field *f)
+{
+    struct oc_wire in = oc_wire_of(f->data, f->n);
+    struct oc_wire_field name = {0};
+    while (oc_wire_next(&in, &name) && name.num != 1)
+        ;
+    for (uint32_t i = 0; i < n->n_attr && name.num == 1 && name.type == OC_WIRE_LEN; i++)
+        if (strlen(n->attr[i].name) == name.n && !memcmp(n->attr[i].name, name.data, name.n))
+            return oc_node_attr(n, n->attr[i].name); /* the first of this name was checked */
+    return NULL;
+}
+
 /* All other fields of the node's message as they are. */
 static void copy_fields(struct axis *w, const struct oc_node *n, struct oc_buf *node)
 {
@@ -235,21 +248,12 @@ static void copy_fields(struct axis *w, const struct oc_node *n, struct oc_buf *
     oc_os_need(data, n->n_bytes);
     struct oc_wire in = oc_wire_of(data, n->n_bytes);
     struct oc_wire_field f;
-    for (const uint8_t *at = in.p; oc_wire_next(&in, &f); at = in.p)
-        if (f.num != OC_NODE_IN && f.num != OC_NODE_OUT && f.num != OC_NODE_ATTR)
+    for (const uint8_t *at = in.p; oc_wire_next(&in, &f); at = in.p) {
+        bool attr = f.num == OC_NODE_ATTR && f.type == OC_WIRE_LEN;
+        const struct oc_attr *a = attr ? attr_of(n, &f) : NULL;
+        if (f.num != OC_NODE_IN && f.num != OC_NODE_OUT && !(a && put_changed_attr(node, a, role_of(n))))
             oc_buf_add(node, at, (size_t)(in.p - at));
-        else if (f.num == OC_NODE_ATTR && f.type == OC_WIRE_LEN) {
-            struct oc_wire attr = oc_wire_of(f.data, f.n);
-            struct oc_wire_field name = {0};
-            while (oc_wire_next(&attr, &name) && name.num != 1)
-                ;
-            const struct oc_attr *a = NULL;
-            for (uint32_t i = 0; i < n->n_attr && name.num == 1 && !a; i++)
-                if (strlen(n->attr[i].name) == name.n && !memcmp(n->attr[i].name, name.data, name.n))
-                    a = &n->attr[i];
-            if (!a || !put_changed_attr(node, a, role_of(n)))
-                oc_buf_add(node, at, (size_t)(in.p - at));
-        }
+    }
 }
 
 static void rewrite_node(struct axis *w, uint32_t node)

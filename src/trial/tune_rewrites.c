@@ -149,7 +149,7 @@ static void try_rewrite(struct oc_tune *t, const char *name, const struct eviden
                         const struct oc_record_opts *given)
 {
     struct oc_record_opts opts = *given;
-    struct oc_applied applied;
+    struct oc_applied applied = {.low_ns = (double)NAN, .high_ns = (double)NAN};
     struct oc_err err = {0};
     char *path = template_of(t);
     int fd = mkstemp(path);
