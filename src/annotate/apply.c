@@ -201,7 +201,7 @@ static uint64_t write_graph(struct oc_apply *x, const uint8_t *file, const struc
         if (field.num == GRAPH_VALUE_INFO && field.type == OC_WIRE_LEN && is_dropped(x, &field))
             continue;
         size += by ? by->n : (size_t)(in.p - at);
-        if (by && f)
+        if (by && by->n && f)
             fwrite(by->data, 1, by->n, f);
         else if (!by && f)
             copy_file(x, at, (size_t)(in.p - at), f);
