@@ -56,7 +56,7 @@ void oc_advise_dynamic(struct oc_advisor *x);
 void oc_advise_idle(struct oc_advisor *x);
 void oc_advise_dataloader(struct oc_advisor *x);
 
-/* Whether a runtime that does not know open dimensions computes the node's results, which the analysis knows, in every run. */
+/* Whether a runtime computes the results of the node in every run because dimensions are open, though the analysis has them. */
 bool oc_advise_is_shape_work(struct oc_advisor *x, uint32_t node);
 
 struct oc_anomaly; /* report/headline.h */

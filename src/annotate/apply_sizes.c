@@ -18,7 +18,7 @@ static bool is_open(const struct oc_type *t)
 }
 
 /* "batch = 8, x.1 = 224" of the open dimensions. */
-static void tell_sizes(struct oc_apply *x, const struct oc_value *v, const struct oc_shape *s)
+static void report_sizes(struct oc_apply *x, const struct oc_value *v, const struct oc_shape *s)
 {
     for (unsigned i = 0; i < s->rank; i++) {
         struct oc_dim d = v->declared->shape.dim[i];
@@ -59,7 +59,7 @@ static bool find_open(struct oc_apply *x, struct oc_map *open)
         if (v->graph_input) {
             known = oc_type_is_complete(&x->a->type[i]);
             if (known)
-                tell_sizes(x, v, &x->a->type[i].shape);
+                report_sizes(x, v, &x->a->type[i].shape);
         }
         oc_map_set(open, v->name, strlen(v->name), i);
     }

@@ -1,5 +1,5 @@
 """What suggestions of --advise are worth: rewrites and settings that `onnxcost tune` can try, each measured against the default,
-alternated, beside what a recording made it expect.
+alternated, next to what a recording made it expect.
 
 usage: advice.py ONNXCOST LIST FOLDER [THREADS]      ONNXRUNTIME_LIB: the runtime
 LIST: lines NAME <tab> options such as --dim batch=1; FOLDER/NAME.onnx are the models. Use an idle machine. Prints a line for
@@ -33,7 +33,7 @@ def answer_of(name, options):
         return json.load(f)
 
 
-def middle(setting):
+def center(setting):
     return 1 - (setting["expected_low"] + setting["expected_high"]) / 2
 
 
@@ -46,14 +46,14 @@ for line in open(list_file):
     networks += 1
     refused += sum(s["failed"] is not None and "--apply" in s["setting"] for s in answer["settings"])
     tried = [s for s in answer["settings"] if s["expected_low"] is not None and s["failed"] is None]
-    for s in sorted(tried, key=lambda s: -middle(s))[:LARGEST]:
+    for s in sorted(tried, key=lambda s: -center(s))[:LARGEST]:
         rows.append((name, answer["default_ns"], s))
-        print(f"{name:24} {s['setting'].split()[-1]:32} {answer['default_ns'] / 1e3:10.1f} us  expected {100 * middle(s):5.1f} % "
+        print(f"{name:24} {s['setting'].split()[-1]:32} {answer['default_ns'] / 1e3:10.1f} us  expected {100 * center(s):5.1f} % "
               f"({100 - 100 * s['expected_high']:.1f} to {100 - 100 * s['expected_low']:.1f})  measured {100 - 100 * s['ratio']:5.1f} % "
               f"({100 - 100 * s['high']:.1f} to {100 - 100 * s['low']:.1f}){'  shown' if s['high'] < 1 else ''}")
 
 shown = [r for r in rows if r[2]["high"] < 1]
-near = [r for r in shown if 0.5 <= middle(r[2]) / (1 - r[2]["ratio"]) <= 2]
+near = [r for r in shown if 0.5 <= center(r[2]) / (1 - r[2]["ratio"]) <= 2]
 inside = [r for r in rows if r[2]["expected_low"] <= r[2]["ratio"] <= r[2]["expected_high"]]
 slower = [r for r in rows if r[2]["low"] > 1]
 print(f"{networks} networks, {len(rows)} suggestions in {len({r[0] for r in rows})} of them, {refused} rewrites not run (they cannot, or outputs differ)")
