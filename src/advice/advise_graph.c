@@ -548,12 +548,18 @@ static void set_shape_gain(struct oc_advisor *x, struct oc_advice_item *f, doubl
                : NULL;
 }
 
-bool oc_advise_is_shape_work(struct oc_advisor *x, uint32_t node)
+/* By value, once: whether it depends on an input; where no dimension is open, none does. */
+static const bool *open_values(struct oc_advisor *x)
 {
     if (!x->from_inputs)
         x->from_inputs =
             open_dimensions(x) ? from_inputs(x) : OC_NEW_ARRAY(&x->scratch, (size_t)x->m->n_value + 1, bool);
-    return follows_from_sizes(x, x->from_inputs, node);
+    return x->from_inputs;
+}
+
+bool oc_advise_is_shape_work(struct oc_advisor *x, uint32_t node)
+{
+    return follows_from_sizes(x, open_values(x), node);
 }
 
 void oc_advise_dynamic(struct oc_advisor *x)
@@ -564,7 +570,7 @@ void oc_advise_dynamic(struct oc_advisor *x)
     double sum = 0;
     if (!open || (x->p && !x->j))
         return;
-    bool *from = from_inputs(x);
+    const bool *from = open_values(x);
     for (uint32_t i = 0; i < x->n_piece && x->p; i++) {
         if (!is_shape_work(x, from, &x->piece[i]))
             continue;

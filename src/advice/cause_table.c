@@ -7,6 +7,16 @@
 
 #include "estimate/kernels.h"
 
+/* What the rows for operators over one axis share: each kind of them has its share. */
+#define OVER_ONE_AXIS                                                                                        \
+    .id = "conv-not-2d", .title = "Convolutions over one axis", .of = OC_CAUSE_CPU | OC_CAUSE_ORT,           \
+    .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost " \
+            "--apply conv-not-2d -o FILE writes that)",                                                      \
+    .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "            \
+              "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "        \
+              "measured with 1.30",                                                                          \
+    .holds = "ONNX Runtime"
+
 const struct oc_cause oc_cause_table[] = {
     /* axes and layouts */
     {.id = "softmax-axis",
@@ -191,62 +201,15 @@ const struct oc_cause oc_cause_table[] = {
      .source = "specification of ONNX, Broadcasting in ONNX",
      .holds = "any runtime"},
     /* layouts of convolutions */
-    {.id = "conv-not-2d",
-     .title = "Convolutions over one axis",
-     .types = " Conv ",
-     .when = "rank(in0) == 3; attr.group|1 == 1; subnormal == 0",
-     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
-     .low = 0.2,
-     .high = 0.65,
-     .text = "its input has three axes: no kernel for images, which are faster, takes it",
-     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
-             "--apply conv-not-2d -o FILE writes that)",
-     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
-               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
-               "measured with 1.30",
-     .holds = "ONNX Runtime"},
-    {.id = "conv-not-2d",
-     .title = "Convolutions over one axis",
-     .types = " Conv ",
-     .when = "rank(in0) == 3; attr.group|1 > 1; subnormal == 0",
-     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
-     .low = 0.4,
-     .high = 0.85,
-     .text = "its input has three axes: no kernel for images of one channel each takes it",
-     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
-             "--apply conv-not-2d -o FILE writes that)",
-     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
-               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
-               "measured with 1.30",
-     .holds = "ONNX Runtime"},
-    {.id = "conv-not-2d",
-     .title = "Convolutions over one axis",
-     .types = " ConvTranspose ",
-     .when = "rank(in0) == 3; subnormal == 0",
-     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
-     .low = 0.5,
-     .high = 0.85,
-     .text = "its input has three axes: the general loop over axes adds its products",
-     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
-             "--apply conv-not-2d -o FILE writes that)",
-     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
-               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
-               "measured with 1.30",
-     .holds = "ONNX Runtime"},
-    {.id = "conv-not-2d",
-     .title = "Convolutions over one axis",
-     .types = " MaxPool AveragePool ",
-     .when = "rank(in0) == 3; N(in0) >= 4096",
-     .of = OC_CAUSE_CPU | OC_CAUSE_ORT,
-     .low = 0.75,
-     .high = 0.95,
-     .text = "its input has three axes: no kernel for images with blocked channels takes it",
-     .todo = "add an axis of one element before the last, so that these are operators over images (onnxcost "
-             "--apply conv-not-2d -o FILE writes that)",
-     .source = "code of ONNX Runtime, core/optimizer/nchwc_transformer.cc: weights of four axes; "
-               "mlas/lib/convolve.cpp; core/providers/cpu/nn/conv_transpose.cc: Col2im for two axes; "
-               "measured with 1.30",
-     .holds = "ONNX Runtime"},
+    {OVER_ONE_AXIS, .types = " Conv ", .when = "rank(in0) == 3; attr.group|1 == 1; subnormal == 0",
+     .low = 0.2, .high = 0.65,
+     .text = "its input has three axes: no kernel for images, which are faster, takes it"},
+    {OVER_ONE_AXIS, .types = " Conv ", .when = "rank(in0) == 3; attr.group|1 > 1; subnormal == 0", .low = 0.4,
+     .high = 0.85, .text = "its input has three axes: no kernel for images of one channel each takes it"},
+    {OVER_ONE_AXIS, .types = " ConvTranspose ", .when = "rank(in0) == 3; subnormal == 0", .low = 0.5,
+     .high = 0.85, .text = "its input has three axes: the general loop over axes adds its products"},
+    {OVER_ONE_AXIS, .types = " MaxPool AveragePool ", .when = "rank(in0) == 3; N(in0) >= 4096", .low = 0.75,
+     .high = 0.95, .text = "its input has three axes: no kernel for images with blocked channels takes it"},
     {.id = "conv-computed-weights",
      .title = "Convolutions with weights that are computed",
      .types = " Conv ",

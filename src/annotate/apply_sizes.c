@@ -17,16 +17,22 @@ static bool is_open(const struct oc_type *t)
     return false;
 }
 
-/* "batch = 8, x.1 = 224" of the open dimensions. */
-static void report_sizes(struct oc_apply *x, const struct oc_value *v, const struct oc_shape *s)
+enum { MOST_NAMED_BYTES = 240 }; /* of struct oc_applied.text; more dimensions are "..." */
+
+/* "batch = 8, x.1 = 224" of the open dimensions; named: those that are there already. */
+static void report_sizes(struct oc_apply *x, const struct oc_value *v, const struct oc_shape *s,
+                         struct oc_map *named)
 {
     for (unsigned i = 0; i < s->rank; i++) {
         struct oc_dim d = v->declared->shape.dim[i];
         const char *name = d.expr ? x->m->symbol[d.expr - 1] : oc_printf(&x->r.arena, "%s.%u", v->name, i);
-        const char *one = oc_printf(&x->r.arena, "%s = %" PRId64, name, s->dim[i].v);
-        if ((d.expr || d.v < 0) && !(x->what && strstr(x->what, one)))
-            x->what = oc_printf(&x->r.arena, "%s%s",
-                                x->what ? oc_printf(&x->r.arena, "%s, ", x->what) : "for inputs of ", one);
+        if ((!d.expr && d.v >= 0) || (x->what && strlen(x->what) > MOST_NAMED_BYTES) ||
+            !oc_map_add(named, name, strlen(name), &(uint32_t){0}, NULL))
+            continue;
+        const char *before = x->what ? oc_printf(&x->r.arena, "%s, ", x->what) : "for inputs of ";
+        x->what = oc_printf(&x->r.arena, "%s%s = %" PRId64, before, name, s->dim[i].v);
+        if (strlen(x->what) > MOST_NAMED_BYTES)
+            x->what = oc_printf(&x->r.arena, "%.*s ...", MOST_NAMED_BYTES, x->what);
     }
 }
 
@@ -51,6 +57,7 @@ static void fix_message(struct oc_apply *x, const struct oc_map *open, const str
 /* Values of the main graph with open dimensions, by name; false: the sizes of an input are not known. */
 static bool find_open(struct oc_apply *x, struct oc_map *open)
 {
+    struct oc_map named = {.arena = &x->r.arena};
     bool known = true;
     for (uint32_t i = 0; i < x->m->n_value && known; i++) {
         const struct oc_value *v = &x->m->value[i];
@@ -59,10 +66,11 @@ static bool find_open(struct oc_apply *x, struct oc_map *open)
         if (v->graph_input) {
             known = oc_type_is_complete(&x->a->type[i]);
             if (known)
-                report_sizes(x, v, &x->a->type[i].shape);
+                report_sizes(x, v, &x->a->type[i].shape, &named);
         }
         oc_map_set(open, v->name, strlen(v->name), i);
     }
+    oc_map_free(&named);
     return known;
 }
 

@@ -21,6 +21,13 @@ struct maker {
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 
+int oc_check_price(const struct oc_device *d, double per_hour, struct oc_err *err)
+{
+    return per_hour >= 0 && !isinf(per_hour)
+               ? 0
+               : oc_fail(err, OC_EARG, "the price of '%s' is not a number of at least 0", d->info->id);
+}
+
 static int take_devices(struct maker *k)
 {
     struct oc_rank *r = k->r;
@@ -30,9 +37,8 @@ static int take_devices(struct maker *k)
     r->n_device = k->o->n_device;
     r->price_per_hour = k->o->price_per_hour;
     for (size_t i = 0; i < r->n_device && r->price_per_hour; i++)
-        if (!(r->price_per_hour[i] >= 0) || isinf(r->price_per_hour[i]))
-            return oc_fail(k->err, OC_EARG, "the price of '%s' is not a number of at least 0",
-                           r->device[i]->info->id);
+        if (oc_check_price(r->device[i], r->price_per_hour[i], k->err))
+            return -1;
     for (size_t i = 0; i < r->n_device; i++)
         for (size_t j = 0; j < i; j++)
             if (!strcmp(r->device[j]->info->id, r->device[i]->info->id) &&

@@ -35,4 +35,7 @@ struct oc_rank {
     size_t n_row;
 };
 
+/* Whether it is a price of an hour of the device; 0: not given. Returns -1 with an error if not. */
+int oc_check_price(const struct oc_device *d, double per_hour, struct oc_err *err);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "estimate/calibrate.h"
+#include "estimate/rank_devices.h"
 #include "onnxcost/hardware.h"
 #include "onnxcost.h"
 
@@ -495,9 +496,8 @@ static int llm_make(struct oc_llm *l, struct oc_err *err)
     l->device = OC_NEW_ARRAY(&l->arena, l->n_device, struct oc_llm_device);
     for (size_t i = 0; i < l->n_device; i++) {
         double price = l->opts.price_per_hour ? l->opts.price_per_hour[i] : 0;
-        if (!(price >= 0) || isinf(price))
-            return oc_fail(err, OC_EARG, "the price of '%s' is not a number of at least 0",
-                           oc_device_info(l->opts.device[i])->id);
+        if (oc_check_price(l->opts.device[i], price, err))
+            return -1;
         l->device[i].device = l->opts.device[i];
         l->device[i].price_per_hour = price > 0 ? price : (double)NAN;
         oc_llm_hold_against(l, &l->device[i]);

@@ -174,6 +174,7 @@ static void open_sizes_become_those_of_the_analysis(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "other", "float[MN,2]");
     oc_b_input(b, "x", "float[N,6]");
     oc_b_input(b, "fixed", "float[2,3]");
     oc_b_init(b, "first", "int64[1]{0}");
@@ -189,9 +190,9 @@ static void open_sizes_become_those_of_the_analysis(void **state)
     struct applied r = apply(b, "dynamic-shapes");
     assert_int_equal(r.rc, 0);
     assert_int_equal(r.out.changed, 3);
-    assert_non_null(strstr(r.out.text, "for inputs of N = 1\n"));
-    assert_int_equal(r.after.m->value[r.after.m->graph[0].input[0]].declared->shape.dim[0].v, 1);
-    assert_int_equal(r.after.m->value[r.after.m->graph[0].input[1]].declared->shape.dim[1].v, 3);
+    assert_non_null(strstr(r.out.text, "for inputs of MN = 1, N = 1\n"));
+    assert_int_equal(r.after.m->value[r.after.m->graph[0].input[1]].declared->shape.dim[0].v, 1);
+    assert_int_equal(r.after.m->value[r.after.m->graph[0].input[2]].declared->shape.dim[1].v, 3);
     assert_string_equal(oc_run_type(&r.after, "y"), "float[1,6]");
     assert_int_equal(r.after.m->n_node, 5);
     applied_free(&r);
