@@ -341,23 +341,22 @@ struct oc_cal_curve oc_cfit_curve(const struct oc_cfit_theta *t, const struct oc
     };
 }
 
-/* base: a curve for peak and DRAM rate of 1 */
-static double row_time(const struct oc_cal_curve *base, const struct oc_cfit_row *r,
-                       struct oc_curve_parts *parts)
+/* The row's own curve. base: for peak and DRAM rate of 1. */
+static struct oc_cal_curve row_curve(const struct oc_cal_curve *base, const struct oc_cfit_row *r)
 {
     struct oc_cal_curve c = *base;
     c.ec *= r->ec_off;
     c.em *= r->em_off;
     c.w_half_flop *= r->peak;
     c.b_half_bytes *= r->datum->point.dram_bytes_per_s;
-    return oc_curve_time_at(&c, &r->datum->point, r->q, parts);
+    return c;
 }
 
 double oc_cfit_ln_time(const struct oc_cfit_theta *theta, const struct oc_cfit_choice *choice,
                        const struct oc_cfit_row *row, struct oc_curve_parts *parts)
 {
-    struct oc_cal_curve base = oc_cfit_curve(theta, choice, 1, 1);
-    return log(row_time(&base, row, parts));
+    struct oc_cal_curve base = oc_cfit_curve(theta, choice, 1, 1), c = row_curve(&base, row);
+    return log(oc_curve_time_at(&c, &row->datum->point, row->q, parts));
 }
 
 void oc_cfit_align_rows(struct oc_cfit_row *row, size_t n, const struct oc_cfit_choice *c)
@@ -368,7 +367,7 @@ void oc_cfit_align_rows(struct oc_cfit_row *row, size_t n, const struct oc_cfit_
     }
 }
 
-static void residuals(void *user, const double *x, double *r)
+static void residuals(void *user, const double *x, double *r, double *jac)
 {
     const struct run *run = user;
     struct oc_cfit_theta theta;
@@ -376,7 +375,18 @@ static void residuals(void *user, const double *x, double *r)
     struct oc_cal_curve base = oc_cfit_curve(&theta, run->choice, 1, 1);
     for (size_t i = 0; i < run->set->n; i++) {
         const struct oc_cfit_row *row = &run->set->row[i];
-        r[i] = row->datum->ln_t - log(row_time(&base, row, NULL));
+        struct oc_cal_curve c = row_curve(&base, row);
+        struct oc_curve_slopes d;
+        double t = jac ? oc_curve_slopes(&c, &row->datum->point, row->q, &d)
+                       : oc_curve_time_at(&c, &row->datum->point, row->q, NULL);
+        r[i] = row->datum->ln_t - log(t);
+        if (!jac)
+            continue;
+        const double slope[OC_CFIT_PARAMS] = {
+            [OC_CFIT_T0] = d.t0, [OC_CFIT_EC] = d.ec,     [OC_CFIT_TW] = d.w_half,
+            [OC_CFIT_EM] = d.em, [OC_CFIT_TB] = d.b_half, [OC_CFIT_WC] = d.wc};
+        for (unsigned j = 0; j < OC_CFIT_PARAMS; j++)
+            jac[j * run->set->n + i] = -slope[j] / t;
     }
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define ITERATIONS 50
-#define STEP       1e-4 /* step of the numeric derivative; parameters are logarithms, of the order of 1 */
 #define ENOUGH     1e-6 /* relative gain at which a fit ends */
 #define DAMP_START 1e-2
 #define DAMP_MAX   1e8
@@ -68,7 +67,7 @@ static double data_loss(const struct oc_lm_problem *p, const double *r)
 /* work[n] */
 static double lm_loss(const struct oc_lm_problem *p, const double *x, double *work)
 {
-    p->residuals(p->user, x, work);
+    p->residuals(p->user, x, work, NULL);
     return data_loss(p, work) + prior_loss(p, x);
 }
 
@@ -83,23 +82,15 @@ struct normal { /* J'WJ and J'Wr of half the loss */
     double a[OC_LM_MAX][OC_LM_MAX], g[OC_LM_MAX];
 };
 
-/* jac[j][i] = d r_i / d x_j; columns of fixed parameters stay 0. */
-static void jacobian(const struct oc_lm_problem *p, const double *x, const double *r, double *jac)
+/* Columns of fixed parameters, and rows of bad residuals, become 0. */
+static void jacobian(const struct oc_lm_problem *p, const double *x, double *r, double *jac)
 {
-    double moved[OC_LM_MAX];
-    for (unsigned j = 0; j < p->k; j++) {
-        double *col = jac + j * p->n;
-        if (!lm_is_free(p, j)) {
-            memset(col, 0, p->n * sizeof(*col));
-            continue;
+    p->residuals(p->user, x, r, jac);
+    for (unsigned j = 0; j < p->k; j++)
+        for (size_t i = 0; i < p->n; i++) {
+            double *d = &jac[j * p->n + i];
+            *d = lm_is_free(p, j) && isfinite(r[i]) && isfinite(*d) ? *d : 0;
         }
-        memcpy(moved, x, p->k * sizeof(*x));
-        double h = p->hi && x[j] + STEP > p->hi[j] ? -STEP : STEP;
-        moved[j] += h;
-        p->residuals(p->user, moved, col);
-        for (size_t i = 0; i < p->n; i++)
-            col[i] = (lm_residual(col[i]) - lm_residual(r[i])) / h;
-    }
 }
 
 static void normal_equations(const struct oc_lm_problem *p, const double *x, const double *r,
@@ -587,6 +578,53 @@ double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point 
     if (parts)
         *parts = (struct oc_curve_parts){c->t0_s * p->launches, tc, tm, cached};
     return curve_larger(c->t0_s * p->launches + curve_power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
+}
+
+/* d S / d a of S = (a^p + b^p)^(1/p) */
+static inline double power_slope(double a, double sum, double b, double p)
+{
+    if (a <= 0)
+        return 0;
+    if (b <= 0 || p <= 1)
+        return 1;
+    if (p > 64)
+        return a >= b ? 1 : 0;
+    double q = a / sum;
+    return p <= 2 ? q : p == 4 ? q * q * q : pow(q, p - 1);
+}
+
+/* d cached_s / d ln wc */
+static inline double gain_slope(const struct oc_cal_curve *c, double dram_s, double fill)
+{
+    return -dram_s * served_share(c->alpha, fill) / c->wc;
+}
+
+double oc_curve_slopes(const struct oc_cal_curve *c, const struct oc_cal_point *p, double q,
+                       struct oc_curve_slopes *d)
+{
+    struct oc_curve_parts part;
+    double t = oc_curve_time_at(c, p, q, &part), sum = curve_power_sum(part.tc_s, part.tm_s, c->p);
+    *d = (struct oc_curve_slopes){0};
+    if (!(part.t0_s + sum > ROOF_PART * p->roof_s))
+        return t;
+    double ec = c->ec * saturation(p->flop, c->w_half_flop) * q,
+           em = c->em * saturation(p->bytes, c->b_half_bytes);
+    double by_tc = power_slope(part.tc_s, sum, part.tm_s, c->p),
+           by_tm = power_slope(part.tm_s, sum, part.tc_s, c->p);
+    d->t0 = part.t0_s;
+    if (ec < p->ec_cap) {
+        d->ec = -by_tc * part.tc_s;
+        d->w_half = p->flop > 0 ? -d->ec * c->w_half_flop / (p->flop + c->w_half_flop) : 0;
+    }
+    if (em < p->em_cap) {
+        d->em = -by_tm * part.tm_s;
+        d->b_half = p->bytes > 0 ? -d->em * c->b_half_bytes / (p->bytes + c->b_half_bytes) : 0;
+    }
+    d->wc = by_tm / smaller(em, p->em_cap) *
+            (gain_slope(c, p->act_s, p->act_fill) * nearest_share(p, p->near_fill) +
+             gain_slope(c, p->wt_s, p->wt_fill) * nearest_share(p, p->near_wt_fill) +
+             gain_slope(c, p->again_s, p->again_fill));
+    return t;
 }
 
 double oc_curve_time(const struct oc_cal_curve *c, const struct oc_cal_point *p, struct oc_curve_parts *parts)

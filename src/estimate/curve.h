@@ -54,6 +54,13 @@ double oc_curve_time(const struct oc_cal_curve *curve, const struct oc_cal_point
 /* The same with precomputed q = q_align q_wave; the point must be known. */
 double oc_curve_time_at(const struct oc_cal_curve *curve, const struct oc_cal_point *point, double q,
                         struct oc_curve_parts *parts);
+/* Seconds by which the time grows per unit of the logarithm of a parameter; all 0 where the roofline bounds it. */
+struct oc_curve_slopes {
+    double t0, ec, w_half, em, b_half, wc;
+};
+/* oc_curve_time_at with its slopes. */
+double oc_curve_slopes(const struct oc_cal_curve *curve, const struct oc_cal_point *point, double q,
+                       struct oc_curve_slopes *slopes);
 /* The plain roofline: the slower of operations at peak and bytes at DRAM bandwidth. */
 double oc_curve_roofline(const struct oc_cal_point *point);
 
@@ -88,13 +95,14 @@ struct oc_cal_curve oc_curve_transfer(const struct oc_cal_curve *curve, double f
 
 /* ---- least squares ------------------------------------------------------------------------------- */
 
-/* Least squares for a few parameters: Levenberg-Marquardt with a numeric Jacobian, a robust loss and Gaussian
- * priors. Deterministic; allocates no persistent memory. */
+/* Least squares for a few parameters: Levenberg-Marquardt with a robust loss and Gaussian priors.
+ * Deterministic; allocates no persistent memory. */
 
 #define OC_LM_MAX 8
 
-/* Fills r[n] for the parameters x; non-finite values count as a very bad fit. */
-typedef void (*oc_lm_residuals)(void *user, const double *x, double *r);
+/* Fills r[n] for the parameters x; non-finite values count as a very bad fit. jac, if not NULL: d r_i / d x_j at
+ * jac[j * n + i], for each of the k parameters. */
+typedef void (*oc_lm_residuals)(void *user, const double *x, double *r, double *jac);
 
 struct oc_lm_problem {
     size_t n;   /* residuals; may be 0: the result is the prior */

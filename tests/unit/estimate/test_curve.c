@@ -49,6 +49,46 @@ static void curve_formula_is_exact(void **state)
     assert_near(oc_curve_time(&c, &p, NULL), 1e-3 + 0.040);
 }
 
+/* The slopes are the differences of the times of two curves whose parameter differs by a factor of e^0.002. */
+static void slopes_are_those_of_the_time(void **state)
+{
+    (void)state;
+    static const double power[] = {1, 2, 3, 4, INFINITY}, bytes[] = {1e4, 6e6, 40e6}, flop[] = {0, 1e6, 2e9};
+    struct oc_made_device d;
+    oc_made_device(&d);
+    for (size_t i = 0; i < OC_COUNT(power) * OC_COUNT(bytes) * OC_COUNT(flop) * 2; i++) {
+        struct oc_kernel k =
+            oc_made_kernel(OC_KC_GEMM, flop[i / OC_COUNT(power) % 3], bytes[i / OC_COUNT(power) / 3 % 3]);
+        struct oc_cal_point p = point_of(&d, &k);
+        /* the second half: efficiencies that the caps bound */
+        double most = i >= OC_COUNT(power) * 9 ? 20 : 1;
+        struct oc_cal_curve c = {.t0_s = 1e-6,
+                                 .ec = 0.3 * most,
+                                 .w_half_flop = 3e6,
+                                 .em = 0.6 * most,
+                                 .b_half_bytes = 2e5,
+                                 .p = power[i % OC_COUNT(power)],
+                                 .wc = 3,
+                                 .alpha = 0.5,
+                                 .align = 1};
+        struct oc_curve_slopes slope;
+        double t = oc_curve_slopes(&c, &p, 0.9, &slope);
+        assert_near(t, oc_curve_time_at(&c, &p, 0.9, NULL));
+        double *at[] = {&c.t0_s, &c.ec, &c.w_half_flop, &c.em, &c.b_half_bytes, &c.wc};
+        const double want[] = {slope.t0, slope.ec, slope.w_half, slope.em, slope.b_half, slope.wc};
+        for (size_t j = 0; j < OC_COUNT(at); j++) {
+            double was = *at[j];
+            *at[j] = was * exp(1e-3);
+            double more = oc_curve_time_at(&c, &p, 0.9, NULL);
+            *at[j] = was * exp(-1e-3);
+            double less = oc_curve_time_at(&c, &p, 0.9, NULL);
+            *at[j] = was;
+            if (fabs((more - less) / 2e-3 - want[j]) > 1e-5 * t)
+                fail_msg("case %zu, parameter %zu: %g is not %g", i, j, want[j], (more - less) / 2e-3);
+        }
+    }
+}
+
 /* The cache has 8 MB; alpha 0.5 of it is used. 40 MB of activations: 4 MB at 5 x, 36 MB at DRAM speed: 4 /
  * 100 + 36 / 20 = 1.84 ms. 4 MB: all of it cached, 0.04 ms. */
 static void last_level_cache_speeds_up_activations(void **state)
@@ -291,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curve_formula_is_exact),
+        cmocka_unit_test(slopes_are_those_of_the_time),
         cmocka_unit_test(last_level_cache_speeds_up_activations),
         cmocka_unit_test(per_core_caches_speed_up_small_kernels),
         cmocka_unit_test(signed_weights_of_integer_convolutions_are_slow),

@@ -14,11 +14,17 @@ struct line {
     size_t n;
 };
 
-static void line_residuals(void *user, const double *x, double *r)
+static void line_residuals(void *user, const double *x, double *r, double *jac)
 {
     const struct line *l = user;
-    for (size_t i = 0; i < l->n; i++)
-        r[i] = log(l->y[i] / (exp(x[0]) + exp(x[1]) * l->u[i]));
+    for (size_t i = 0; i < l->n; i++) {
+        double fixed = exp(x[0]), grows = exp(x[1]) * l->u[i];
+        r[i] = log(l->y[i] / (fixed + grows));
+        if (jac) {
+            jac[i] = -fixed / (fixed + grows);
+            jac[l->n + i] = -grows / (fixed + grows);
+        }
+    }
 }
 
 static void fits_a_line(void **state)
@@ -54,9 +60,11 @@ static void outlier_has_little_weight(void **state)
 }
 
 /* One datum and a prior of the same weight: the answer is half way between them, (0 + 2) / 2. */
-static void mean_of(void *user, const double *x, double *r)
+static void mean_of(void *user, const double *x, double *r, double *jac)
 {
     r[0] = x[0] - *(const double *)user;
+    if (jac)
+        jac[0] = 1;
 }
 
 static void prior_counts_like_a_datum(void **state)
@@ -81,9 +89,14 @@ static void parameters_stay_within_bounds(void **state)
     assert_true(x == 1);
 }
 
-static void not_finite(void *user, const double *x, double *r)
+static void not_finite(void *user, const double *x, double *r, double *jac)
 {
     (void)user;
+    if (jac) {
+        jac[0] = 1;
+        jac[1] = jac[3] = NAN;
+        jac[2] = 0;
+    }
     r[0] = x[0] > 0 ? NAN : x[0] < -1 ? INFINITY : x[0];
     r[1] = NAN;
 }
@@ -100,9 +113,13 @@ static void fit_never_diverges(void **state)
 }
 
 /* (x^2 - 4)^2 + (x + 2)^2 / 4 is 0 at -2 and has another minimum near 2. */
-static void two_valleys(void *user, const double *x, double *r)
+static void two_valleys(void *user, const double *x, double *r, double *jac)
 {
     (void)user;
+    if (jac) {
+        jac[0] = 2 * x[0];
+        jac[1] = 0.5;
+    }
     r[0] = x[0] * x[0] - 4;
     r[1] = 0.5 * (x[0] + 2);
 }
