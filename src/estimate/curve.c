@@ -445,12 +445,15 @@ static void set_compute(const struct oc_device *d, const struct oc_kernel *k, st
             p->unit = (uint8_t)i;
         }
     }
-    p->tc_s *= oc_cal_device_kind(d) == OC_CAL_CPU && has_signed_weights(k) ? SIGNED_WEIGHTS : 1;
+    bool processor = oc_cal_device_kind(d) == OC_CAL_CPU;
+    double longer = processor && k->scalar > 0 ? k->scalar : 1;
+    p->tc_s *= processor && has_signed_weights(k) ? SIGNED_WEIGHTS : 1;
     p->flop = u.flop;
     p->tc_assumed = u.assumed;
     p->peak_flop_per_s = p->tc_s > 0 ? p->flop / p->tc_s : usual_peak(d, k->dtype);
+    p->tc_s *= longer;
     p->ec_cap = u.assumed ? ASSUMED_CAP : winograd(k) ? WINOGRAD_CAP : EFFICIENCY_CAP;
-    p->roof_s = u.assumed ? 0 : winograd(k) ? max / WINOGRAD_CAP : max;
+    p->roof_s = u.assumed ? 0 : fmin(1, longer) * (winograd(k) ? max / WINOGRAD_CAP : max);
 }
 
 #define NEXT_IMAGE 0.2 /* of a launch: 75 images of 15 channels take 227 us, a launch 10 */

@@ -177,6 +177,29 @@ static void signed_weights_of_integer_convolutions_are_slow(void **state)
     assert_near(point_of(&d, &k).tc_s, fast.tc_s);
 }
 
+/* A kernel that takes three times as long as its class does so on processors, and is bounded as before; one that does a
+ * tenth of what is counted is bounded by that. */
+static void kernels_unlike_their_class(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel k = oc_made_kernel(OC_KC_SOFTMAX, 1e9, 1e6);
+    struct oc_cal_point usual = point_of(&d, &k);
+    k.scalar = 3;
+    struct oc_cal_point slow = point_of(&d, &k);
+    assert_near(slow.tc_s, 3 * usual.tc_s);
+    assert_near(slow.roof_s, usual.roof_s);
+    k.scalar = 0.1;
+    struct oc_cal_point quick = point_of(&d, &k);
+    assert_near(quick.tc_s, 0.1 * usual.tc_s);
+    assert_near(quick.roof_s, 0.1 * usual.roof_s);
+    struct oc_device_info gpu = *d.device.info;
+    gpu.kind = "gpu";
+    d.device.info = &gpu;
+    assert_near(point_of(&d, &k).tc_s, usual.tc_s);
+}
+
 /* Processors unfold one image after the other; a further one takes a fifth of a launch. */
 static void images_of_plain_convolutions_are_launched(void **state)
 {
@@ -336,6 +359,7 @@ int main(void)
         cmocka_unit_test(per_core_caches_speed_up_small_kernels),
         cmocka_unit_test(signed_weights_of_integer_convolutions_are_slow),
         cmocka_unit_test(images_of_plain_convolutions_are_launched),
+        cmocka_unit_test(kernels_unlike_their_class),
         cmocka_unit_test(predictions_respect_physical_bounds),
         cmocka_unit_test(alignment_and_waves_lower_the_efficiency),
         cmocka_unit_test(unknown_peaks_and_counts_are_marked),

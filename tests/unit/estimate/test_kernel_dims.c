@@ -229,6 +229,62 @@ static void sizes_of_attention(void **state)
     made_free(&x);
 }
 
+static double scalar_of(int opset, const char *op, const char *in, const char *w, const char *attrs)
+{
+    struct oc_builder *b = oc_b_new(opset);
+    struct made x;
+    oc_b_input(b, "x", in);
+    if (w)
+        oc_b_init(b, "w", w);
+    oc_b_node(b, op, "n", w ? strcmp(op, "Resize") != 0 ? "x,w" : "x,,w" : "x", "y", attrs);
+    oc_b_output(b, "y", NULL);
+    load_model(&x, b);
+    double scalar = kernel(&x, 1, NULL).kernel.scalar;
+    made_free(&x);
+    return scalar;
+}
+
+/* A row of 16 costs as much as 16 + 48 elements; rows across the last axis four times that; before opset 13 a row are all
+ * dimensions from the axis on. */
+static void short_rows_of_softmax_are_slow(void **state)
+{
+    (void)state;
+    assert_true(scalar_of(17, "Softmax", "float[2,8400,16]", NULL, "") == 4);
+    assert_true(scalar_of(17, "LogSoftmax", "float[2,16,8400]", NULL, "axis=1") == 16);
+    assert_true(scalar_of(17, "Softmax", "float[2,16,1]", NULL, "axis=-2") == 4);
+    assert_true(scalar_of(12, "Softmax", "float[2,4,12]", NULL, "") == 2);
+    assert_true(scalar_of(12, "Softmax", "float[2,4,12]", NULL, "axis=2") == 5);
+}
+
+static void interpolation_of_more_points_is_slow(void **state)
+{
+    (void)state;
+    static const char *const scales = "float[4]{1,1,2,2}";
+    assert_true(scalar_of(17, "Resize", "float[1,3,8,8]", scales, "mode=linear") == 1);
+    assert_true(scalar_of(17, "Resize", "float[1,3,8,8]", scales, "mode=cubic") == 12);
+    assert_true(scalar_of(17, "GridSample", "float[1,3,8,8]", "float[1,4,4,2]", "") == 3.5);
+    assert_true(scalar_of(17, "GridSample", "float[1,3,8,8]", "float[1,4,4,2]", "mode=bicubic") == 12);
+}
+
+/* 2 lists of 1,024 scores: 2,048 * (1 + 10) comparisons; at most 100 boxes of each list meet 1,024 others, 13 operations
+ * for each pair. */
+static void suppression_counts_what_it_surely_does(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    struct made x;
+    oc_b_input(b, "boxes", "float[1,1024,4]");
+    oc_b_input(b, "scores", "float[1,2,1024]");
+    oc_b_init(b, "most", "int64[1]{100}");
+    oc_b_node(b, "NonMaxSuppression", "n", "boxes,scores,most", "y", "");
+    oc_b_output(b, "y", NULL);
+    load_model(&x, b);
+    double most = 2048 * 11 + 13.0 * 2 * 100 * 1024, scalar = kernel(&x, 1, NULL).kernel.scalar;
+    if (scalar != 2048 * 11 / most)
+        fail_msg("%.17g", scalar);
+    made_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +293,9 @@ int main(void)
         cmocka_unit_test(sizes_of_attention),
         cmocka_unit_test(fused_kernels_keep_their_signature),
         cmocka_unit_test(signatures_of_data_movement_depend_on_shape_and_attributes),
+        cmocka_unit_test(short_rows_of_softmax_are_slow),
+        cmocka_unit_test(interpolation_of_more_points_is_slow),
+        cmocka_unit_test(suppression_counts_what_it_surely_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
