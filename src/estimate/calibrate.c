@@ -146,6 +146,15 @@ static const char *copy_text(struct oc_calibration *cal, const char *s)
     return oc_strdup(&cal->arena, s ? s : "");
 }
 
+double oc_cal_llc_bytes(const struct oc_device *device)
+{
+    double bytes = 0;
+    for (size_t i = 0; i + 1 < device->n_level; i++)
+        if (device->level[i].size)
+            bytes = device->level[i].size->value;
+    return bytes;
+}
+
 void oc_cal_set_origin(struct oc_calibration *cal, const struct oc_sample_set *set,
                        const struct oc_device *device, const char *created)
 {
@@ -155,9 +164,7 @@ void oc_cal_set_origin(struct oc_calibration *cal, const struct oc_sample_set *s
     cal->tool_version = "onnxcost " ONNXCOST_VERSION;
     cal->created = copy_text(cal, created);
     cal->threads = set->threads;
-    for (size_t i = 0; i + 1 < device->n_level; i++)
-        if (device->level[i].size)
-            cal->llc_bytes = device->level[i].size->value;
+    cal->llc_bytes = oc_cal_llc_bytes(device);
 }
 
 static void calibrate_make(struct making *m, const struct oc_device *device)

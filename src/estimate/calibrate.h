@@ -103,6 +103,9 @@ struct oc_calibrate_opts {
 int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device,
                  const struct oc_calibrate_opts *opts, struct oc_calibration **out, struct oc_err *err);
 
+/* Of the last cache, bytes; 0: unknown. */
+double oc_cal_llc_bytes(const struct oc_device *device);
+
 /* Names of the device, the runtime and the tool, threads, size of the cache. created: NULL: none. */
 void oc_cal_set_origin(struct oc_calibration *cal, const struct oc_sample_set *set,
                        const struct oc_device *device, const char *created);

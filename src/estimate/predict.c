@@ -47,8 +47,15 @@ struct asking {
     bool own; /* the calibration is of this device */
 };
 
+#define SAME_CACHE 0.02 /* relative difference of the sizes of one cache in two files */
+
+/* Virtual machines on different processors have one name: "Intel Xeon Processor". Bandwidths and clocks change from day to
+ * day, the size of the last cache does not. */
 bool oc_cal_is_of(const struct oc_calibration *cal, const struct oc_device *device)
 {
+    double llc = oc_cal_llc_bytes(device);
+    if (cal->llc_bytes > 0 && llc > 0 && fabs(llc / cal->llc_bytes - 1) > SAME_CACHE)
+        return false;
     return !cal->device || !*cal->device || !device->info->id || !strcmp(cal->device, device->info->id);
 }
 

@@ -59,7 +59,7 @@ struct oc_predict_opts {
     bool band_only;       /* no point estimates: only roofline intervals */
 };
 
-/* Whether the calibration was made on the device, or on one without a name. */
+/* Whether the calibration was made on the device: of the same name, or without one, and with the same last cache. */
 bool oc_cal_is_of(const struct oc_calibration *cal, const struct oc_device *device);
 
 /* cal may be NULL. A calibration of another device is transferred. */

@@ -138,6 +138,24 @@ static void evidence_levels_fall_back_with_wider_intervals(void **state)
     tear_down(&f);
 }
 
+/* Virtual machines on two processors have one name; the size of the last cache tells them apart. */
+static void one_name_with_another_cache_is_another_device(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    assert_near(f.cal->llc_bytes, 8e6);
+    assert_int_equal(predict(f.cal, &f.d.device, &f.known, false).evidence, OC_EVIDENCE_EXACT);
+    f.d.llc_size.value = 8.1e6;
+    assert_true(oc_cal_is_of(f.cal, &f.d.device)); /* rounded in another file */
+    f.d.llc_size.value = 6e6;
+    assert_false(oc_cal_is_of(f.cal, &f.d.device));
+    assert_int_equal(predict(f.cal, &f.d.device, &f.known, false).evidence, OC_EVIDENCE_SISTER);
+    f.d.level[0].size = NULL; /* unknown: the name decides */
+    assert_true(oc_cal_is_of(f.cal, &f.d.device));
+    tear_down(&f);
+}
+
 /* A type that was not measured: the class is known, the efficiency of the type is not. */
 /* An operator type of a measured class that no recording has: the curve of the class, with a wider interval.
  */
@@ -446,6 +464,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evidence_levels_fall_back_with_wider_intervals),
+        cmocka_unit_test(one_name_with_another_cache_is_another_device),
         cmocka_unit_test(unmeasured_operator_is_related_evidence),
         cmocka_unit_test(unmeasured_type_is_related_evidence),
         cmocka_unit_test(curve_of_the_class_is_calibrated_that_of_the_group_related),
