@@ -8,6 +8,7 @@
 #include "base/ck.h"
 #include "estimate/calibrate.h"
 #include "estimate/curve.h"
+#include "estimate/lm.h"
 
 #define P10_TO_P90_SD 2.5631031310892007 /* of a normal distribution */
 #define TOO_FAST      0.5

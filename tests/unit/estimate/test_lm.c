@@ -1,4 +1,4 @@
-#include "estimate/curve.h"
+#include "estimate/lm.h"
 
 #include <math.h>
 #include <setjmp.h>
