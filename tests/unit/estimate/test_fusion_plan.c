@@ -525,6 +525,13 @@ static void a_moved_node_is_ignored_in_recorded_kernels(void **state)
     struct oc_kernel_list recorded = {.item = &use, .n = 1};
     oc_fusion_compare(m, a, &plan, &recorded, &(double){1}, &match);
     assert_int_equal(match.equal, 1);
+    /* a planned kernel that was recorded twice is one of them */
+    struct oc_kernel_use twice[] = {use, use};
+    recorded = (struct oc_kernel_list){.item = twice, .n = 2};
+    oc_fusion_compare(m, a, &plan, &recorded, (double[]){3, 1}, &match);
+    assert_int_equal(match.recorded, 2);
+    assert_int_equal(match.equal, 1);
+    assert_true(match.equal_time == 0.75 || match.equal_time == 0.25);
     oc_arena_free(&arena);
     oc_analysis_free(a);
     oc_model_free(m);

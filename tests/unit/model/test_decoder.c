@@ -645,6 +645,17 @@ static void quantizations_that_are_not_modelled_are_reported(void **state)
     }
 }
 
+/* Of a type that nobody knows the name of the architecture decides: Gemma has one embedding for both ends. */
+static void the_architecture_names_the_family(void **state)
+{
+    (void)state;
+    uint64_t gemma = constant_bytes(TYPE("gemma") SMALL "}"), other = constant_bytes(TYPE("mine") SMALL "}");
+    assert_true(gemma != other);
+    assert_int_equal(constant_bytes(TYPE("mine") SMALL ",\"architectures\":[\"GemmaForCausalLM\"]}"), gemma);
+    assert_int_equal(constant_bytes(TYPE("mine") SMALL ",\"architectures\":[\"GemmatForCausalLM\"]}"), other);
+    assert_int_equal(constant_bytes(TYPE("mine") SMALL ",\"architectures\":[\"GemForCausalLM\"]}"), other);
+}
+
 static void what_cannot_be_built_is_refused_with_the_member(void **state)
 {
     static const struct {
@@ -679,6 +690,10 @@ static void what_cannot_be_built_is_refused_with_the_member(void **state)
         {TYPE("qwen3_moe") SMALL ",\"num_experts\":4,\"num_experts_per_tok\":1,\"first_k_dense_replace\":13}",
          "first_k_dense_replace must be from 0 to"},
         {TYPE("bert") SMALL ",\"type_vocab_size\":99999999}", "type_vocab_size"},
+        {TYPE("deepseek_v4") SMALL
+         ",\"head_dim\":16,\"q_lora_rank\":16,\"qk_rope_head_dim\":8,\"o_lora_rank\":8,"
+         "\"hc_mult\":2}",
+         "o_groups"},
         {TYPE("qwen3_next") SMALL ",\"head_dim\":16}", "linear_num_key_heads"},
         {TYPE("qwen3_next") SMALL LINEAR ",\"full_attention_interval\":0}", "full_attention_interval"},
     };
@@ -851,6 +866,7 @@ int main(void)
         cmocka_unit_test(experts_are_packed_too),
         cmocka_unit_test(bounds_count_no_weights_of_unknown_types),
         cmocka_unit_test(quantizations_that_are_not_modelled_are_reported),
+        cmocka_unit_test(the_architecture_names_the_family),
         cmocka_unit_test(what_cannot_be_built_is_refused_with_the_member),
         cmocka_unit_test(every_family_is_analysed),
     };

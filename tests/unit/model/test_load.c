@@ -577,6 +577,7 @@ static void finds_external_data(void **state)
     oc_b_init_external(b, "missing2", "int64[2]", "gone.data", 16, 16);
     oc_b_init_external(b, "outside", "int64[2]", "../m.data", 0, 16);
     oc_b_init_external(b, "absolute", "int64[2]", "/etc/passwd", 0, 16);
+    oc_b_init_external(b, "inside", "int64[2]", data, 0, 16); /* absolute, but in the folder */
     oc_b_init_external(b, "linked", "int64[2]", "link.data", 0, 16);
     assert_int_equal(oc_b_save(b, model), 0);
     oc_b_free(b);
@@ -585,7 +586,7 @@ static void finds_external_data(void **state)
     if (oc_model_load(model, NULL, &m, &err))
         fail_msg("%s", err.msg);
     assert_true(element_at(m, "good", 0) == 11 && element_at(m, "good", 1) == 13);
-    static const char *const absent[] = {"missing", "outside", "absolute", "linked"};
+    static const char *const absent[] = {"missing", "outside", "absolute", "inside", "linked"};
     for (size_t i = 0; i < OC_COUNT(absent); i++) {
         struct oc_elem e[2];
         const struct oc_tensor *t = m->value[find_value(m, absent[i])].constant;
@@ -598,7 +599,7 @@ static void finds_external_data(void **state)
         refused += strcmp(m->diags.item[i].code, "W-external-path") == 0;
     }
     assert_int_equal(missing, has_link ? 1 : 2); /* once per file */
-    assert_int_equal(refused, has_link ? 3 : 2);
+    assert_int_equal(refused, has_link ? 4 : 3);
     oc_model_free(m);
     unlink(model);
     unlink(data);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "onnxcost.h"
+#include "profile/printed/cells.h"
 #include "profile/printed/format.h"
 #include "support/profiles.h"
 
@@ -123,6 +124,30 @@ static void marks_of_numbers_show_the_locale(void **state)
                 fail_msg("'%s': %f %f", of[i].text, n.v[0], n.v[1]);
         if (oc_printed_evidence(s, of[i].whole) != of[i].evidence)
             fail_msg("'%s': another sign", of[i].text);
+    }
+}
+
+/* "Kernel*" is the beginning of a title, "*time" its end without the unit. */
+static void titles_fit_their_headers(void **state)
+{
+    static const struct {
+        const char *header, *title;
+        bool fits;
+    } of[] = {{"Kernel*", "Kernel name", true},
+              {"Kernel*", "Kerne", false},
+              {"Kernel*", "Kerned", false},
+              {"*time", "Total time (ms)", true},
+              {"*time", "Total times", false},
+              {"*time", "ime", false},
+              {"#Kernel", "Kernel", true},
+              {"(none)", "", true},
+              {"(none)", "x", false}};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(of); i++) {
+        struct oc_str word = oc_str(of[i].header, strlen(of[i].header));
+        const struct oc_printed_column c = {.header = {.word = &word, .n = 1}};
+        if (oc_title_fits(&c, oc_str(of[i].title, strlen(of[i].title))) != of[i].fits)
+            fail_msg("'%s', '%s'", of[i].header, of[i].title);
     }
 }
 
@@ -513,6 +538,7 @@ int main(void)
         cmocka_unit_test(wrong_templates_say_why),
         cmocka_unit_test(templates_of_many_fields_end_in_time),
         cmocka_unit_test(marks_of_numbers_show_the_locale),
+        cmocka_unit_test(titles_fit_their_headers),
         cmocka_unit_test(descriptions_are_read_as_xml_too),
         cmocka_unit_test(wrong_descriptions_name_line_and_place),
         cmocka_unit_test(users_describe_tables_of_their_own),
