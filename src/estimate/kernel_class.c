@@ -353,7 +353,7 @@ static void resize(const struct kernel_view *v, struct oc_kernel *k)
     k->scalar = cubic ? CUBIC : !strcmp(v->node->op_type, "GridSample") ? AT_POINTS : 1;
 }
 
-/* The count of NonMaxSuppression is the most that it can need; what it surely does is to look at all scores and to sort
+/* The count of NonMaxSuppression is the most that it can need; what it always does is to compare all scores and to sort
  * them. */
 static void sort(const struct kernel_view *v, struct oc_kernel *k)
 {

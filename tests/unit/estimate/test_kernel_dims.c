@@ -268,7 +268,7 @@ static void interpolation_of_more_points_is_slow(void **state)
 
 /* 2 lists of 1,024 scores: 2,048 * (1 + 10) comparisons; at most 100 boxes of each list meet 1,024 others, 13 operations
  * for each pair. */
-static void suppression_counts_what_it_surely_does(void **state)
+static void suppression_counts_what_it_always_does(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(signatures_of_data_movement_depend_on_shape_and_attributes),
         cmocka_unit_test(short_rows_of_softmax_are_slow),
         cmocka_unit_test(interpolation_of_more_points_is_slow),
-        cmocka_unit_test(suppression_counts_what_it_surely_does),
+        cmocka_unit_test(suppression_counts_what_it_always_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static void evidence_levels_fall_back_with_wider_intervals(void **state)
     tear_down(&f);
 }
 
-/* Virtual machines on two processors have one name; the size of the last cache tells them apart. */
+/* Virtual machines on two processors have one name; the size of the last cache distinguishes them. */
 static void one_name_with_another_cache_is_another_device(void **state)
 {
     (void)state;

@@ -110,7 +110,8 @@ static void patterns_match_types(void **state)
     assert_true(oc_type_matches("ai.onnx:Conv", "", "Conv"));
     assert_true(oc_type_matches("*a*a*b", "", "aaaab"));
     assert_false(oc_type_matches("*a*a*b", "", "aaaa"));
-    assert_false(oc_type_matches("*ab", "", "acb")); /* what a star did not match begins anew */
+    assert_false(
+        oc_type_matches("*ab", "", "acb")); /* what follows a star is matched from its beginning again */
     assert_false(oc_type_matches("", "", "Conv"));
 }
 

@@ -645,7 +645,7 @@ static void quantizations_that_are_not_modelled_are_reported(void **state)
     }
 }
 
-/* Of a type that nobody knows the name of the architecture decides: Gemma has one embedding for both ends. */
+/* Of an unknown type the name of the architecture decides: Gemma has one embedding for both ends. */
 static void the_architecture_names_the_family(void **state)
 {
     (void)state;
