@@ -158,6 +158,33 @@ static void prepacked_filters_are_not_part_of_the_run(void **state)
     oc_run_free(&r);
 }
 
+static uint64_t bytes_of_conv(const char *x, const char *w)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", x);
+    oc_b_init(b, "w", w);
+    oc_b_node(b, "Conv", "c", "x,w", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_liveness_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+    struct oc_liveness *l = oc_liveness_make(r.a, 0, &o);
+    uint64_t bytes = oc_ort_first_run(l, NULL).held;
+    oc_liveness_free(l);
+    oc_run_free(&r);
+    return bytes;
+}
+
+/* The patches of a convolution of one dimension need the room that those of an image of one line need: 298 places * 400
+ * channels * 3 taps are 1.4 MB, more than the first region of 1 M, which holds y; 1x1 needs none. */
+static void convolutions_of_one_dimension_need_room(void **state)
+{
+    (void)state;
+    uint64_t line = bytes_of_conv("float[1,400,300]", "float[600,400,3]");
+    assert_int_equal(line, bytes_of_conv("float[1,400,1,300]", "float[600,400,1,3]"));
+    assert_true(line > M);
+    assert_int_equal(bytes_of_conv("float[1,400,298]", "float[600,400,1]"), M);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +195,7 @@ int main(void)
         cmocka_unit_test(first_run_of_a_model_allocates_as_ort),
         cmocka_unit_test(execution_order_follows_ort),
         cmocka_unit_test(prepacked_filters_are_not_part_of_the_run),
+        cmocka_unit_test(convolutions_of_one_dimension_need_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
