@@ -421,7 +421,7 @@ static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node
         return 0;
     uint64_t patches;
     if (filters <= out)
-        return 65536; /* MLAS_CONV_WORKING_BUFFER_SIZE_PER_THREAD, floats */
+        return 65536; /* MLAS_CONV_WORKING_BUFFER_SIZE_PER_THREAD: 16,384 floats */
     return oc_mul_u64((uint64_t)out, (uint64_t)k, &patches) && oc_mul_u64(patches, 4, &patches) ? patches : 0;
 }
 
