@@ -335,7 +335,8 @@ static void softmax(const struct kernel_view *v, struct oc_kernel *k)
     const struct oc_shape *o = view_output(v);
     bool flat = v->node->opset < 13; /* the dimensions from the axis on are one row */
     int64_t axis = oc_node_int(v->node, "axis", flat ? 1 : -1);
-    if (!o || strstr(v->node->op_type, "Softmax") == NULL || v->node->domain[0])
+    bool rows = !strcmp(v->node->op_type, "Softmax") || !strcmp(v->node->op_type, "LogSoftmax");
+    if (!o || !rows || v->node->domain[0])
         return;
     axis += axis < 0 ? (int64_t)o->rank : 0;
     if (axis < 0 || axis >= (int64_t)o->rank)
@@ -353,17 +354,22 @@ static void resize(const struct kernel_view *v, struct oc_kernel *k)
     k->scalar = cubic ? CUBIC : !strcmp(v->node->op_type, "GridSample") ? AT_POINTS : 1;
 }
 
-/* The count of NonMaxSuppression is the most that it can need; what it always does is to compare all scores and to sort
- * them. */
+/* Operations of a histogram by their primitive. */
+static double counted(const struct oc_node_cost *c, uint8_t prim)
+{
+    double n = 0;
+    for (unsigned i = 0; i < c->n_hist; i++)
+        n += c->hist[i].prim == prim ? (double)c->hist[i].n : 0;
+    return n;
+}
+
+/* The count of NonMaxSuppression is the most that it can need: all pairs of boxes, each with as many additions as
+ * comparisons. It always looks at all scores and sorts them, which are the other comparisons. */
 static void sort(const struct kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *scores = view_input(v, 1);
     const struct oc_node_cost *c = &v->a->cost[v->node - v->a->model->node];
-    double most = (double)c->flops / (c->trips ? (double)c->trips : 1);
-    if (strcmp(v->node->op_type, "NonMaxSuppression") != 0 || !scores || scores->rank != 3 || !(most > 0))
-        return;
-    double least = view_product(scores, 0, 3) * (1 + ceil(log2(fmax(1, dim_from_end(scores, 0)))));
-    k->scalar = fmin(1, least / most);
+    if (!strcmp(v->node->op_type, "NonMaxSuppression") && c->flops)
+        k->scalar = (counted(c, OC_CMP) - counted(c, OC_ADD)) / (double)c->flops;
 }
 
 /* ---- readers of sizes -------------------------------------------------------------------------------------- */

@@ -35,8 +35,7 @@ struct oc_kernel {
     double m, n, k, batch;
     double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
     double channels_in;
-    double
-        scalar; /* > 1, < 1: takes that many times as long on a processor as its class for the same operations */
+    double scalar;         /* time of its operations on a processor, over that of its class; 0: the same */
     uint8_t weight_sign;   /* of a kernel of integers: OC_WEIGHTS_...; 0: unknown, or no integers */
     uint16_t op;           /* hash of its operator type, 0: unknown */
     double steps;          /* in sequence: of a recurrent layer, images of a convolution; else 0 */

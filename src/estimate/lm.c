@@ -81,7 +81,7 @@ struct normal { /* J'WJ and J'Wr of half the loss */
     double a[OC_LM_MAX][OC_LM_MAX], g[OC_LM_MAX];
 };
 
-/* Columns of fixed parameters, and rows of bad residuals, become 0. */
+/* Columns of fixed parameters, and rows whose residual is not finite, become 0. */
 static void jacobian(const struct oc_lm_problem *p, const double *x, double *r, double *jac)
 {
     p->residuals(p->user, x, r, jac);

@@ -244,8 +244,8 @@ static double scalar_of(int opset, const char *op, const char *in, const char *w
     return scalar;
 }
 
-/* A row of 16 costs as much as 16 + 48 elements; rows across the last axis four times that; before opset 13 a row are all
- * dimensions from the axis on. */
+/* A row of 16 costs as much as 16 + 48 elements; rows across the last axis four times that; before opset 13 all
+ * dimensions from the axis on are one row. */
 static void short_rows_of_softmax_are_slow(void **state)
 {
     (void)state;

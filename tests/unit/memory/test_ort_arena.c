@@ -174,9 +174,9 @@ static uint64_t bytes_of_conv(const char *x, const char *w)
     return bytes;
 }
 
-/* The patches of a convolution of one dimension need the room that those of an image of one line need: 298 places * 400
+/* The patches of a convolution of one dimension need the workspace of those of an image of one line: 298 places * 400
  * channels * 3 taps are 1.4 MB, more than the first region of 1 M, which holds y; 1x1 needs none. */
-static void convolutions_of_one_dimension_need_room(void **state)
+static void convolutions_of_one_dimension_have_a_workspace(void **state)
 {
     (void)state;
     uint64_t line = bytes_of_conv("float[1,400,300]", "float[600,400,3]");
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(first_run_of_a_model_allocates_as_ort),
         cmocka_unit_test(execution_order_follows_ort),
         cmocka_unit_test(prepacked_filters_are_not_part_of_the_run),
-        cmocka_unit_test(convolutions_of_one_dimension_need_room),
+        cmocka_unit_test(convolutions_of_one_dimension_have_a_workspace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

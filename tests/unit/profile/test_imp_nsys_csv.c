@@ -333,7 +333,7 @@ static void kernels_by_nvtx_range_are_layers(void **state)
     assert_conserved(p, true);
     assert_int_equal(p->runs_used, 2);
     assert_ns(find(p, "Conv_0, Relu_1")->time_ns, 120);
-    assert_true(isnan(find(p, "Conv_0, Relu_1")->min_ns)); /* a sum over several runs says nothing of one */
+    assert_true(isnan(find(p, "Conv_0, Relu_1")->min_ns)); /* a sum over several runs has no minimum */
     assert_int_equal(find(p, "Conv_0, Relu_1")->calls, 6);
     assert_string_equal(find(p, "Conv_0, Relu_1")->provider, "TensorRT");
     const struct oc_prof_rec *relu = find(p, "/r/Relu");
